@@ -1,0 +1,1 @@
+"""Task pack for the LM Evaluation Harness: TCP, Test of Time and TimeBench."""
