@@ -1,0 +1,142 @@
+"""TCP: the card's examples, the flexible rule, bad rows."""
+
+import logging
+
+import datasets
+import pytest
+
+from lm_eval_tasks.tcp import utils
+
+
+def row(answer: str, **changes: object) -> dict:
+    """Return a row in the upstream schema, short or long by the look of its answer."""
+    start = (
+        {"project_start_datetime_gmt": "2020-05-28 09:00"}
+        if "GMT" in answer
+        else {"project_start_date": "2012-11-01"}
+    )
+    return {
+        "index": 0,
+        "dialogue": ["Ann: Let us begin.", "Bo: The roof takes two days."],
+        "question": "When is the roof done?",
+        "answer": answer,
+        "tasks": {"roof": 2},
+        "dependencies": [],
+        "agents": ["Ann", "Bo"],
+        **start,
+        **changes,
+    }
+
+
+def document(answer: str) -> dict:
+    return utils.process_docs(datasets.Dataset.from_list([row(answer)]))[0]
+
+
+def score(response: str, reference: str) -> tuple[float, float]:
+    scores = utils.process_results(document(reference), [response])
+    assert all(type(value) is float for value in scores.values())
+    return scores["acc"], scores["acc_flexible"]
+
+
+# Source: the metric card's example, word for word.
+CARD_EXAMPLE = [
+    ("Some explanation... \\boxed{2012-11-05}", "2012-11-05", 1.0),
+    ("Some explanation... \\boxed{2021-01-10}", "2012-11-05", 0.0),
+    ("Some explanation... \\boxed{2020-05-28 16:00}", "2020-05-28 16:00 GMT", 1.0),
+]
+
+
+@pytest.mark.parametrize("response, reference, expected", CARD_EXAMPLE)
+def test_published_score_is_that_of_the_card(response, reference, expected):
+    assert score(response, reference) == (expected, expected)
+
+
+def test_mean_of_the_card_example_is_two_thirds():
+    scores = [score(*case[:2])[0] for case in CARD_EXAMPLE]
+    assert sum(scores) / len(scores) == 0.6666666666666666
+
+
+SHORT, LONG = "2020-05-28 16:00 GMT", "2012-11-05"
+
+
+@pytest.mark.parametrize(
+    "response, reference, published, flexible",
+    [
+        # The published rule reads the first box, the flexible one the last.
+        ("\\boxed{2012-11-05} no, \\boxed{2012-11-06}", LONG, 1, 0),
+        ("\\boxed{2012-11-06} no, \\boxed{2012-11-05}", LONG, 0, 1),
+        # A box that never closes is not an answer; an empty one neither.
+        ("\\boxed{2012-11-05} and \\boxed{2012-11-0", LONG, 1, 1),
+        ("\\boxed{2012-11-0", LONG, 0, 0),
+        ("\\boxed{}", LONG, 0, 0),
+        ("The answer is 2012-11-05.", LONG, 0, 0),
+        # LaTeX and Markdown around the value.
+        ("$$\\boxed{\\text{2012-11-05}}$$", LONG, 0, 1),
+        ("\\boxed{\\mathrm{2020\\text{-}05\\text{-}28}\\ 16{:}00~GMT}", SHORT, 0, 1),
+        ("\\boxed{**2012-11-05**}", LONG, 0, 1),
+        ("\\boxed {2012-11-05}", LONG, 0, 1),
+        # Spellings of the same moment.
+        ("\\boxed{November 5, 2012}", LONG, 0, 1),
+        ("\\boxed{Monday, 5th of November 2012}", LONG, 0, 1),
+        ("\\boxed{Tuesday, 5 November 2012}", LONG, 0, 0),
+        ("\\boxed{2012-11-5}", LONG, 0, 1),
+        ("\\boxed{2020-05-28 16:00 UTC}", SHORT, 0, 1),
+        ("\\boxed{2020-05-28T16:00:00Z}", SHORT, 0, 1),
+        ("\\boxed{2020-05-28 18:00+02:00}", SHORT, 0, 1),
+        ("\\boxed{28/05/2020 4:00 p.m. GMT}", SHORT, 0, 1),
+        ("\\boxed{May 28, 2020, 4 PM (GMT)}", SHORT, 0, 1),
+        ("\\boxed{2012\u201111\u201105}", LONG, 0, 1),
+        # Another value, or none that is sure.
+        ("\\boxed{05/11/2012}", LONG, 0, 0),
+        ("\\boxed{2012-05-11}", LONG, 0, 0),
+        ("\\boxed{2020-05-28 16:00 PST}", SHORT, 0, 0),
+        ("\\boxed{2020-05-28 16:00:30 GMT}", SHORT, 0, 0),
+        ("\\boxed{2020-05-28 04:00 GMT}", SHORT, 0, 0),
+        ("\\boxed{2020-05-28}", SHORT, 0, 0),
+        ("\\boxed{2020-05-28 16:00 or 17:00 GMT}", SHORT, 0, 0),
+        ("\\boxed{2012-11-05 or 2012-11-06}", LONG, 0, 0),
+        # The reasoning block is not the answer.
+        ("<think>\\boxed{2012-11-06}</think>\\boxed{2012-11-05}", LONG, 0, 1),
+        ("<think>\\boxed{2012-11-05}", LONG, 1, 0),
+        ("\\boxed{2012-11-06}</think>\\boxed{2012-11-05}", LONG, 0, 1),
+    ],
+)
+def test_flexible_score_judges_the_moment_in_the_last_box(
+    response, reference, published, flexible
+):
+    assert score(response, reference) == (published, flexible)
+
+
+def test_documents_hold_no_column_whose_keys_differ_from_row_to_row():
+    rows = [row(LONG), row(LONG, tasks={"wall": 1}, agent_constraints=None)]
+    documents = utils.process_docs(datasets.Dataset.from_list(rows))
+    assert documents.column_names == [
+        "index",
+        "dialogue",
+        "question",
+        "answer",
+        "answer_format",
+    ]
+
+
+@pytest.mark.parametrize(
+    "rows, message",
+    [
+        ([], "TCP: there is no row"),
+        ([{"question": "?"}], "TCP_long.jsonl: column 'index', 'dialogue', 'answer'"),
+        ([row(LONG), row("soon")], "TCP_long.jsonl, row 1, column 'answer': 'soon'"),
+        ([row("2020-13-28 16:00 GMT")], "TCP_short.jsonl, row 0, column 'answer'"),
+        ([row(LONG, question=None)], "TCP_long.jsonl, row 0, column 'question': None"),
+        ([row(LONG, dialogue=[])], "TCP_long.jsonl, row 0, column 'dialogue': []"),
+    ],
+)
+def test_bad_rows_stop_with_their_place(rows, message):
+    with pytest.raises(ValueError) as error:
+        utils.process_docs(datasets.Dataset.from_list(rows))
+    assert message in str(error.value)
+
+
+def test_another_row_count_is_a_warning_with_both_numbers(caplog):
+    with caplog.at_level(logging.WARNING):
+        document(LONG)
+    assert "1 rows, the benchmark has 300" in caplog.text
