@@ -1,0 +1,347 @@
+"""Test of Time: the card's examples, the flexible rule, the split, bad rows."""
+
+import ast
+import json
+import logging
+from collections import Counter
+
+import datasets
+import pytest
+from responders import perfect_response
+
+from lm_eval_tasks.tot import utils
+
+
+ARITHMETIC = 'Add it up. Format your answer as a JSON = {"explanation": <steps>, ...}.'
+
+
+def arithmetic(label: object, question: str = ARITHMETIC) -> dict:
+    return {"question": question, "question_type": "trick", "label": str(label)}
+
+
+def semantic(label: str) -> dict:
+    return {
+        "question": "Which entity?",
+        "graph_gen_algorithm": "ba",
+        "question_type": "timeline",
+        "sorting_type": "start",
+        "prompt": "E1 was the R1 of E2.\n\nReturn a JSON.\n\nWhich entity?",
+        "label": label,
+    }
+
+
+def documents(*rows: dict) -> datasets.Dataset:
+    return utils.process_docs(datasets.Dataset.from_list(list(rows)))
+
+
+def score(response: str, row: dict) -> tuple[float, float, float]:
+    scores = utils.process_results(documents(row)[0], [response])
+    assert all(type(value) is float for value in scores.values())
+    return scores["acc"], scores["acc_flexible"], scores["extracted"]
+
+
+@pytest.mark.parametrize(
+    "response, row, expected",
+    [  # Source: the metric card's examples, word for word.
+        (
+            '{"explanation": "Some explanation...", "unordered_list": ["London"]}',
+            arithmetic({"unordered_list": ["London"]}),
+            True,
+        ),
+        (
+            ' "Response without opening curly brackets...", "answer": "2005-04-07"}',
+            arithmetic({"answer": "2005-04-07"}),
+            False,
+        ),
+        (
+            '{"explanation": "Some explanation...", "answer": 1}',
+            semantic("0"),
+            False,
+        ),
+        (
+            '{"explanation": "Some explanation...", "answer": "1985"}',
+            semantic("1985"),
+            True,
+        ),
+    ],
+)
+def test_published_score_is_that_of_the_card(response, row, expected):
+    assert score(response, row)[0] == expected
+
+
+MDY = 'From 07-27-2002 on. Return a JSON {"explanation": <s>, "answer": "<date>"}.'
+DMY = 'From 27-07-2002 on. Return a JSON {"explanation": <s>, "answer": "<date>"}.'
+DAYS = 'Return a JSON = {"explanation": <s>, "answer": <num_days>}.'
+LETTERS = 'Report X hours, Y minutes, Z seconds as a json {"X": X, "Y": Y, "Z": Z}.'
+DAY_TIME = {"day": "+1", "time": "01:10"}
+
+
+@pytest.mark.parametrize(
+    "response, row, published, flexible",
+    [
+        # Number or text, its unit, its size.
+        ('{"answer": 1307}', arithmetic({"answer": "1307"}), 0, 1),
+        ('{"answer": "1307"}', arithmetic({"answer": 1307}), 0, 1),
+        ('{"answer": "1,307 days"}', arithmetic({"answer": "1307"}, DAYS), 0, 1),
+        ('{"answer": "1307 weeks"}', arithmetic({"answer": "1307"}, DAYS), 0, 0),
+        ('{"answer": 1307.5}', arithmetic({"answer": "1307"}), 0, 0),
+        ('{"X": 6.5, "Y": 30, "Z": 0}', arithmetic({"X": 6, "Y": 30, "Z": 0}), 0, 0),
+        ('{"X": "6 hours", "Y": "30", "Z": 0.0}', arithmetic({"X": 6, "Y": 30, "Z": 0}, LETTERS), 0, 1),
+        # Components count for themselves; one that is missing is wrong.
+        ('{"X": 5, "Y": 42, "Z": 72}', arithmetic({"X": 5, "Y": 43, "Z": 12}), 0, 0),
+        ('{"X": 5}', arithmetic({"X": 5, "Y": 0}), 0, 0),
+        # Eras.
+        ('{"answer": 792 AD}', arithmetic({"answer": "792 AD"}), 0, 1),
+        ('{"answer": "792"}', arithmetic({"answer": "792 AD"}), 0, 1),
+        ('{"answer": "BCE 348"}', arithmetic({"answer": "348 BC"}), 0, 1),
+        ('{"answer": "-348 BC"}', arithmetic({"answer": "348 AD"}), 0, 0),
+        ('{"answer": "-348 BC"}', arithmetic({"answer": "348 BC"}), 0, 0),
+        # Dates in another format, and those that read two ways.
+        ('{"date": "2007-06-18"}', arithmetic({"date": "06/18/2007"}), 0, 1),
+        ('{"date": "18.06.2007"}', arithmetic({"date": "06/18/2007"}), 0, 1),
+        ('{"date": "05/06/2007"}', arithmetic({"date": "May 6, 2007"}), 0, 0),
+        ('{"answer": "08-05-2002"}', arithmetic({"answer": "August 5, 2002"}, MDY), 0, 1),
+        ('{"answer": "08-05-2002"}', arithmetic({"answer": "August 5, 2002"}, DMY), 0, 0),
+        ('{"answer": 2004-01-11}', arithmetic({"answer": "2004-01-11"}), 0, 1),
+        ('{"answer": "2004-01-11"}', arithmetic({"answer": "2004-11-01"}), 0, 0),
+        ('{"answer": "2010-11-11"}', arithmetic({"answer": "November 11, 2010"}), 0, 1),
+        ('{"answer": "24-May-2023"}', arithmetic({"answer": "24 May, 2023"}), 0, 1),
+        ('{"answer": 24 May, 2023}', arithmetic({"answer": "24 May, 2023"}), 0, 1),
+        ('{"answer": "03/17/1982"}', arithmetic({"answer": "1982"}), 0, 0),
+        # Day and time.
+        ('{"day": "next_day", "time": "1:10 AM"}', arithmetic(DAY_TIME), 0, 1),
+        ('{"day": 1, "time": "01:10:00"}', arithmetic(DAY_TIME), 0, 1),
+        ('{"day": "+1", "time": "01:10:37"}', arithmetic(DAY_TIME), 0, 0),
+        ('{"day": "+1", "time": "01:10 PM"}', arithmetic(DAY_TIME), 0, 0),
+        ('{"day": "+1/same_day", "time": "01:10"}', arithmetic(DAY_TIME), 0, 0),
+        ('{"day": "+0"}', arithmetic({"day": "same_day"}), 0, 1),
+        ('{"day": "+-26"}', arithmetic({"day": "+-26"}), 1, 1),
+        # Lists.
+        ('{"unordered_list": ["b", "a"]}', arithmetic({"unordered_list": ["a", "b"]}), 0, 1),
+        ('{"unorered_list": [b, a]}', arithmetic({"unordered_list": ["a", "b"]}), 0, 1),
+        ('{"unordered_list": []}', arithmetic({"unordered_list": []}), 1, 1),
+        ('{"unordered_list": ["a"]}', arithmetic({"unordered_list": []}), 0, 0),
+        ('{"ordered_list": ["b", "a"]}', arithmetic({"ordered_list": ["a", "b"]}), 0, 0),
+        ('{"ordered_list": "A, B"}', arithmetic({"ordered_list": ["a", "b"]}), 0, 1),
+        # Keys.
+        ('{"age": 512}', arithmetic({"answer": 512}), 0, 1),
+        ('{"result": 512}', arithmetic({"answer": 512}), 0, 1),
+        ('{"low": 512, "high": 600}', arithmetic({"answer": 512}), 0, 0),
+        ('{"step 4": "so", "answer": 512}', arithmetic({"answer": 512}), 0, 1),
+        ('{"answer": {"hours": 5, "minutes": 3}}', arithmetic({"hours": 5, "minutes": 3}), 0, 1),
+        ('{"answer": 5, "notes": {"step 1": "a"}}', arithmetic({"answer": 5}), 0, 1),
+        # Punctuation around the value.
+        ('{"explanation": "a\nb", "answer": 5}', arithmetic({"answer": 5}), 0, 1),
+        ('{"explanation": [\na, "b" c\n], "answer": 5}', arithmetic({"answer": 5}), 0, 1),
+        ('{"explanation": "say "hi", then", "answer": 5}', arithmetic({"answer": 5}), 0, 1),
+        ("{'explanation': 'it's', 'answer': '5'}", arithmetic({"answer": 5}), 0, 1),
+        ('```json\n{"answer": 5,}\n```', arithmetic({"answer": 5}), 0, 1),
+        ('{answer: 5}', arithmetic({"answer": 5}), 0, 1),
+        ('{"answer": 5 // days\n}', arithmetic({"answer": 5}), 0, 1),
+        ('"so", "answer": 5}', arithmetic({"answer": 5}), 0, 1),
+        # Which answer counts.
+        ('{"answer": 5} or {"answer": 6}', arithmetic({"answer": 6}), 0, 1),
+        ('{"answer": 5} or {"answer": 6}', arithmetic({"answer": 5}), 1, 0),
+        ('{"answer": 5} as {"explanation": "x"}', arithmetic({"answer": 5}), 1, 1),
+        ('{"answer": 5} and {"answer": 6', arithmetic({"answer": 5}), 1, 1),
+        ('{"explanation": "x", "answer": 5', arithmetic({"answer": 5}), 0, 0),
+        ('<think>{"answer": 6}</think>{"answer": 5}', arithmetic({"answer": 5}), 0, 1),
+        ('<think>{"answer": 5}', arithmetic({"answer": 5}), 1, 0),
+        ('{"answer": 6}</think>{"answer": 5}', arithmetic({"answer": 5}), 0, 1),
+        ("5", arithmetic({"answer": 5}), 0, 0),
+        # Semantic.
+        ('{"answer": 1985}', semantic("1985"), 1, 1),
+        ('{"answer": ["E59", "E57"]}', semantic("E59,E57"), 0, 1),
+        ('{"answer": "E59, E57"}', semantic("E59,E57"), 0, 1),
+        ('{"answer": "E57,E59"}', semantic("E59,E57"), 0, 0),
+        ('{"answer": ["E76"]}', semantic("E76"), 0, 1),
+        ('{"answer": ["E76", "E12"]}', semantic("E76"), 0, 0),
+        ('{"answer": "e76."}', semantic("E76"), 0, 1),
+    ],
+)  # fmt: skip
+def test_flexible_score_judges_the_value_of_the_last_object(
+    response, row, published, flexible
+):
+    assert score(response, row)[:2] == (published, flexible)
+
+
+@pytest.mark.parametrize(
+    "response, extracted",
+    [
+        ('{"answer": 5}', 1),
+        ('{"explanation": "I do not know"}', 0),
+        ("x^{2} and \\frac{1}{2}{}", 0),
+        ('{"answer": 5', 0),
+        ("", 0),
+    ],
+)
+def test_extracted_says_whether_the_published_rule_found_an_answer(response, extracted):
+    assert score(response, arithmetic({"answer": 5}))[2] == extracted
+
+
+def test_semantic_answer_that_is_null_is_no_answer():
+    assert score('{"answer": null}', semantic("1985")) == (0, 0, 0)
+
+
+@pytest.mark.parametrize("response", [None, 5, ["a"], b"x"])
+def test_a_response_that_is_no_text_scores_nothing(response):
+    doc = documents(arithmetic({"answer": 5}))[0]
+    assert set(utils.process_results(doc, [response]).values()) == {0.0}
+
+
+@pytest.mark.parametrize(
+    "rows, message",
+    [
+        ([], "ToT: there is no row"),
+        ([{"question": "?", "label": "5"}], "ToT: column 'question_type' is missing"),
+        ([semantic("1") | {"label": " "}], "row 0, column 'label': ' ' is empty"),
+        (
+            [arithmetic({"answer": 5}), arithmetic("{'answer':")],
+            "row 1, column 'label': \"{'answer':\" is neither JSON nor a Python",
+        ),
+        ([arithmetic([5])], "row 0, column 'label': '[5]' is not a dict"),
+        ([arithmetic({"answer": 5}, None)], "row 0, column 'question': None is no"),
+    ],
+)
+def test_bad_rows_stop_with_their_place(rows, message):
+    with pytest.raises(ValueError) as error:
+        documents(*rows)
+    assert message in str(error.value)
+
+
+def test_messages_name_the_configuration():
+    rows = datasets.Dataset.from_list([arithmetic("none")])
+    rows.info.config_name = "tot_arithmetic"
+    with pytest.raises(ValueError, match="^ToT/tot_arithmetic, row 0, column 'label'"):
+        utils.process_docs(rows)
+
+
+def test_another_row_count_is_a_warning_with_both_numbers(caplog):
+    with caplog.at_level(logging.WARNING):
+        documents(semantic("1"))
+    assert "1 rows, the benchmark has 2800 or 46480" in caplog.text
+
+
+def test_a_prompt_without_its_question_is_completed():
+    row = semantic("1") | {"prompt": "E1 was the R1 of E2.\n\nReturn a JSON.\n"}
+    assert documents(row)[0]["prompt"].endswith("Return a JSON.\n\nWhich entity?")
+
+
+SPLITS = [  # question, prompt, the prompt without its instruction, the instruction
+    ("Who?", "E1 is R1.\n\nReturn JSON. No more.\n\nWho?", "E1 is R1.\n\nWho?", "Return JSON. No more."),
+    ("Who?", "E1 is R1.\n\nWho?\n\nReturn JSON.", "E1 is R1.\n\nWho?", "Return JSON."),
+    ("Who?", "Return JSON.\n\nE1 is R1.\n\nWho?", "E1 is R1.\n\nWho?", "Return JSON."),
+    ("Who?", "E1 is R1. Return JSON. Who?", "E1 is R1.\n\nWho?", "Return JSON."),
+    ("Who?", "E1.\n\nReturn JSON.\n\nThe answer field is text.\n\nWho?", "E1.\n\nWho?", "Return JSON.\n\nThe answer field is text."),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("question, prompt, rest, instruction", SPLITS)
+def test_a_semantic_prompt_is_split_wherever_its_instruction_stands(
+    question, prompt, rest, instruction
+):
+    assert utils.split_instruction(prompt, question) == (rest, instruction)
+
+
+def test_a_prompt_that_cannot_be_split_stops_the_separate_task():
+    rows = datasets.Dataset.from_list([arithmetic({"answer": 5}, "What is it?")])
+    with pytest.raises(ValueError, match="row 0, column 'question': no sentence asks"):
+        utils.process_docs_separate(rows)
+
+
+# ------------------------------------------------------------------ on the real data
+
+
+@pytest.fixture(scope="module")
+def arithmetic_rows(shared) -> datasets.Dataset:
+    lines = (shared / "tot" / "tot_arithmetic.jsonl").read_text(encoding="utf-8")
+    return datasets.Dataset.from_list([json.loads(x) for x in lines.splitlines()])
+
+
+@pytest.fixture(scope="module", params=["Llama-3_1", "Llama-3_3", "Phi-4", "Qwen2_5"])
+def answered_rows(shared, request) -> list[dict]:
+    (path,) = (shared / "responses").glob(f"tot_arithmetic_{request.param}*.jsonl")
+    return [json.loads(x) for x in path.read_text(encoding="utf-8").splitlines()]
+
+
+def test_all_1850_rows_load(arithmetic_rows, caplog):
+    assert len(utils.process_docs(arithmetic_rows)) == 1850
+    assert not caplog.records
+
+
+@pytest.mark.parametrize(
+    "literal, published, extracted", [(True, 1350, 1560), (False, 1595, 1850)]
+)
+def test_perfect_responder_is_always_right(
+    arithmetic_rows, literal, published, extracted
+):
+    totals = Counter()
+    for doc in utils.process_docs(arithmetic_rows):
+        totals.update(utils.process_results(doc, [perfect_response(doc, literal)]))
+    assert totals == {"acc": published, "acc_flexible": 1850, "extracted": extracted}
+
+
+def test_perfect_answer_to_another_question_of_the_format_is_wrong(arithmetic_rows):
+    by_format: dict[str, list[dict]] = {}
+    for doc in utils.process_docs_separate(arithmetic_rows):
+        instruction = " ".join(doc["instruction"].split())
+        by_format.setdefault(instruction, []).append(doc)
+    assert len(by_format) == 40
+    for docs in by_format.values():
+        for doc, other in zip(docs, docs[1:] + docs[:1], strict=True):
+            response = perfect_response({**doc, "label": other["label"]}, False)
+            scores = utils.process_results(doc, [response])
+            assert scores["acc_flexible"] == same_value(doc, other)
+
+
+def same_value(doc: dict, other: dict) -> bool:
+    """Tell whether two labels say the same, lists without order where they have none."""
+    values, others = utils.read_reference(doc), utils.read_reference(other)
+    if "unordered_list" in values:
+        return sorted(values["unordered_list"]) == sorted(others["unordered_list"])
+    return values == others
+
+
+def published_reading(response: str, label: str) -> tuple[bool, bool]:
+    """Return verdict and extraction as one would write them down from the card."""
+    decoder = json.JSONDecoder()
+    for start, mark in enumerate(response):
+        if mark == "{":
+            try:
+                found, _ = decoder.raw_decode(response, start)
+            except json.JSONDecodeError:
+                continue
+            found.pop("explanation", None)
+            try:
+                return found == json.loads(label), True
+            except json.JSONDecodeError:
+                return found == ast.literal_eval(label), True
+    return False, False
+
+
+def test_published_score_is_the_card_s_on_every_real_answer(answered_rows):
+    for row in answered_rows:
+        scores = utils.process_results(row, [row["response"]])
+        expected = published_reading(row["response"], row["label"])
+        assert (scores["acc"], scores["extracted"]) == expected, row
+
+
+def test_a_real_answer_with_the_published_score_has_the_flexible_one(answered_rows):
+    for row in answered_rows:
+        scores = utils.process_results(row, [row["response"]])
+        assert scores["acc_flexible"] >= scores["acc"], row
+
+
+def test_the_instruction_is_where_the_authors_of_the_answers_saw_it(answered_rows):
+    for row in answered_rows:
+        question, instruction = utils.split_instruction(
+            row["question"], row["question"]
+        )
+        assert question.split() == row["question_wo_instruct"].split()
+        assert instruction.split() == row["instruction"].split()
+
+
+def test_every_word_of_a_question_is_in_one_of_the_two_parts(arithmetic_rows):
+    for doc in utils.process_docs_separate(arithmetic_rows):
+        parts = f"{doc['question_wo_instruct']} {doc['instruction']}"
+        assert parts.split() == doc["question"].split()
