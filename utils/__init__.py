@@ -1,0 +1,1 @@
+"""Command-line tools around the pack, run from the checkout: `python -m utils.NAME`."""
