@@ -76,7 +76,7 @@ _CLOCK = re.compile(
     r"(?![0-9:])"
 )
 _AROUND_DATE = re.compile(r"\b(?:the|at|on|of|gmt|utc)\b|(?<=[0-9])(?:st|nd|rd|th|t)\b")
-_DATE = re.compile(r"(?:[a-z]+|[0-9]+|[ ,./()-])+")
+_DATE = re.compile(r"[a-z0-9 ,./()-]+")
 
 
 def extract_flexible(response: str) -> str | None:

@@ -278,7 +278,7 @@ _YEAR = re.compile(
 _TIME = re.compile(
     r"([0-9]{1,2})(?::([0-9]{2})(?::([0-9]{2}))?)?(?: ?([ap])\.?m)?(?: ?\(?24 ?hr)?"
 )
-_DATE = re.compile(r"(?:[a-z]+|[0-9]+|[ ,./-])+")
+_DATE = re.compile(r"[a-z0-9 ,./-]+")
 _NUMERIC_DATE = re.compile(
     r"\b(mm|dd|[0-9]{1,2})([-/.])(mm|dd|[0-9]{1,2})\2(?:yyyy|[0-9]{4})\b"
 )
