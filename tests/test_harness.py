@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 import yaml
 from conftest import ROOT
+from lm_eval import simple_evaluate
+from lm_eval.api.model import LM
 from lm_eval.tasks import TaskManager
 
 
@@ -107,12 +109,12 @@ def test_offline_pack_has_every_name_of_the_pack():
     assert sorted(stems) == sorted([*TASKS, *GROUPS])
 
 
-def test_run_writes_results_of_every_task_and_group(dummy_run):
+def test_run_writes_results_of_every_task_and_group(dummy_run, offline_tasks):
     (path,) = dummy_run.glob("results_*.json")
     results = json.loads(path.read_text())
     for name in TASKS:
-        metrics = {key for key in results["results"][name] if key.endswith(",none")}
-        assert {"acc,none", "acc_flexible,none", "extracted,none"} <= metrics
+        for metric in offline_tasks[name].config.metric_list:
+            assert results["results"][name][f"{metric['metric']},none"] == 0.0
     assert set(results["groups"]) == set(GROUPS)
 
 
@@ -121,7 +123,7 @@ def test_run_writes_samples(dummy_run, name):
     (path,) = dummy_run.glob(f"samples_{name}_20*.jsonl")
     samples = [json.loads(line) for line in path.read_text().splitlines()]
     assert len(samples) >= 8
-    assert {sample["acc"] for sample in samples} == {0.0}
+    assert {sample["extracted"] for sample in samples} == {0.0}
 
 
 def test_harness_lists_every_task_with_its_output_type(tmp_path):
@@ -141,3 +143,40 @@ def test_installed_pack_tells_its_include_path(tmp_path):
         text=True,
     )
     assert Path(done.stdout.strip()) == PACK
+
+
+class RecordedModel(LM):
+    """Answers with the first response that the offline pack records for a document."""
+
+    def generate_until(self, requests, disable_tqdm: bool = False) -> list[str]:
+        return [self.answer(request.task_name, request.doc_id) for request in requests]
+
+    @staticmethod
+    def answer(task: str, doc_id: int) -> str:
+        path = EXAMPLES / "responses" / f"{task}.jsonl"
+        recorded = map(json.loads, path.read_text(encoding="utf-8").splitlines())
+        return next(one["response"] for one in recorded if one["doc_id"] == doc_id)
+
+    def loglikelihood(self, requests, disable_tqdm: bool = False):
+        raise NotImplementedError
+
+    loglikelihood_rolling = loglikelihood
+
+
+def test_timebench_is_the_plain_mean_of_its_15_subtasks():
+    results = simple_evaluate(
+        model=RecordedModel(),
+        tasks=["timebench"],
+        task_manager=TaskManager(include_path=str(EXAMPLES), include_defaults=False),
+        bootstrap_iters=0,
+    )["results"]
+    subtasks = {
+        name: result
+        for name, result in results.items()
+        if name not in GROUPS and name.startswith("timebench_")
+    }
+    assert len(subtasks) == 15
+    for score in ("score,none", "score_flexible,none"):
+        scores = [result[score] for result in subtasks.values()]
+        assert 0 < min(scores) < max(scores) <= 1
+        assert results["timebench"][score] == pytest.approx(sum(scores) / 15)

@@ -5,6 +5,7 @@ import time
 import pytest
 
 from lm_eval_tasks.tcp import utils as tcp
+from lm_eval_tasks.timebench import utils as timebench
 from lm_eval_tasks.tot import utils as tot
 
 
@@ -14,12 +15,25 @@ UNITS = [
     *('{"a":', '{"a":{', '{"":', '{":","', '{"a":"\\"', '"\\"', '"a":', '"a": x '),
     *('"a": [', '{"a": "b" c, ', "{{", "{}", '{"a":1,', "'a': '", "a: 'b a: ", "\\{"),
     *('{"explanation": "', '"a":1 // ', "//\n", "[[", '{"a":[', '{"{":"{', '{"{'),
+    *(
+        "Thus, the correct answer is:",
+        "Thus, the correct answer is: Z ",
+        "answer ",
+        "* ",
+    ),
     *("\\boxed{", "\\boxed{x", "\\boxed {", "\\boxed{}", "<think>", "</think>"),
     *("<think></think>", "\x00", "\ud800", "\u0661", "\uff11", "\u202e", "1e999 "),
     *('"a": NaN, ', "__import__('os').system('true') ", '{"a": ' + "9" * 5000 + "}"),
 ]
 # How a response may begin or end so that the repeated part is reached at all.
-FRAMES = [("", ""), ('{"a": "', '"}'), ("{'a': ", "}"), ("\\boxed{", "}"), ("{", "")]
+FRAMES = [
+    ("", ""),
+    ('{"a": "', '"}'),
+    ("{'a': ", "}"),
+    ("\\boxed{", "}"),
+    ("{", ""),
+    ("Thus, the correct answer is: ", ""),
+]
 RESPONSES = [
     pytest.param(lambda n, u=unit, a=a, b=b: a + u * (n // len(u)) + b, id=repr(a + unit)[:30])
     for unit in UNITS
@@ -38,6 +52,19 @@ DOCUMENTS = [
     ),
     (tot, {"question": "?", "label": "{'answer': '2012-11-05'}"}),
     (tot, {"question": "?", "label": "E1,E2", "prompt": "?"}),
+    (timebench, {"kind": "qa", "golds": ["Cardiff City"]}),
+    (timebench, {"kind": "date", "golds": ["Aug, 1987"]}),
+    (timebench, {"kind": "options", "options": ["a day", "2"], "letters": ["B"]}),
+    (timebench, {"kind": "nli", "options": timebench.TWO_WAY, "label": "Entailment"}),
+    (
+        timebench,
+        {
+            "kind": "generation",
+            "statement": "Now. Then.",
+            "keywords": ["Now", "Then"],
+            "keywords_pos": [0, 1],
+        },
+    ),
 ]
 
 
@@ -46,7 +73,8 @@ def test_hostile_response_scores_zero_and_never_raises(response):
     for family, doc in DOCUMENTS:
         scores = family.process_results(doc, [response(20_000)])
         assert all(type(value) is float for value in scores.values())
-        assert scores["acc"] == scores["acc_flexible"] == 0.0
+        for name in ("acc", "acc_flexible", "score_flexible"):
+            assert scores.get(name, 0.0) == 0.0
 
 
 def seconds(function, *arguments: object) -> float:
@@ -62,13 +90,13 @@ def seconds(function, *arguments: object) -> float:
 @pytest.mark.parametrize("response", RESPONSES)
 def test_four_times_the_response_takes_about_four_times_as_long(response):
     for family, doc in DOCUMENTS:
-        short, long = response(15_000), response(60_000)
+        short, long = response(8_000), response(32_000)
         # A thousandth of a second is added, where the ratio would be that of noise.
         ratio = (seconds(family.process_results, doc, [long]) + 0.001) / (
             seconds(family.process_results, doc, [short]) + 0.001
         )
         if ratio > 8:  # quadratic would be 16; measure larger ones before believing
-            ratio = seconds(family.process_results, doc, [response(240_000)]) / seconds(
+            ratio = seconds(family.process_results, doc, [response(128_000)]) / seconds(
                 family.process_results, doc, [long]
             )
         assert ratio < 8
@@ -78,12 +106,17 @@ def test_four_times_the_response_takes_about_four_times_as_long(response):
 @pytest.mark.parametrize("tail", ["", "!", "a", "\u0661"])
 def test_a_value_of_the_greatest_length_is_read_in_linear_time(unit, tail):
     # Longer values are not read; up to there a pattern that backtracks would not return.
-    for length in (tcp.MAX_ANSWER_LENGTH, tot.MAX_VALUE_LENGTH):
+    for length in (
+        tcp.MAX_ANSWER_LENGTH,
+        tot.MAX_VALUE_LENGTH,
+        timebench.MAX_ANSWER_LENGTH,
+        timebench.MAX_DATE_LENGTH,
+    ):
         long, short = ((unit * length)[: length // part - 1] + tail for part in (1, 4))
         for family, doc in DOCUMENTS:
-            for form in ("\\boxed{%s}", '{"answer": "%s"}'):
+            for form in ("\\boxed{%s}", '{"answer": "%s"}', timebench.MARKER + " %s"):
                 scores = family.process_results(doc, [form % long])
-                assert scores["acc_flexible"] == 0.0
+                assert scores.get("acc_flexible", 0.0) == 0.0
                 ratio = (seconds(family.process_results, doc, [form % long]) + 1e-3) / (
                     seconds(family.process_results, doc, [form % short]) + 1e-3
                 )
