@@ -3,7 +3,8 @@
 import json
 
 import pytest
-from test_harness import EXAMPLES, offline_tasks  # noqa: F401
+
+from tests.test_harness import EXAMPLES, offline_tasks  # noqa: F401
 
 
 RESPONSES = [

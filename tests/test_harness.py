@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 import yaml
-from conftest import ROOT
 from lm_eval import simple_evaluate
 from lm_eval.api.model import LM
 from lm_eval.tasks import TaskManager
+
+from tests.conftest import ROOT
 
 
 PACK, EXAMPLES = ROOT / "lm_eval_tasks", ROOT / "examples"

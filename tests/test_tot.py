@@ -7,9 +7,9 @@ from collections import Counter
 
 import datasets
 import pytest
-from responders import perfect_response
 
 from lm_eval_tasks.tot import utils
+from tests.responders import perfect_response
 
 
 ARITHMETIC = 'Add it up. Format your answer as a JSON = {"explanation": <steps>, ...}.'

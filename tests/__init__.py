@@ -1,0 +1,1 @@
+"""Tests, and the second reader that the scores were adjudicated with."""

@@ -1,0 +1,124 @@
+"""Count by kind where the verdicts on recorded ToT arithmetic answers part.
+
+    python -m tests.adjudicate FILE.jsonl [FILE.jsonl ...] [--show KIND]
+
+Kinds under "flexible right, published wrong" say what the published rule stumbled on;
+kinds under "flexible wrong, readable as right" are rules: each has a case in
+`tests/cases`. `--show` prints the rows of a kind, for reading.
+"""
+
+import argparse
+import json
+import re
+import sys
+from collections import Counter
+from pathlib import Path
+
+from lm_eval_tasks.tot import utils as tot
+from tests.second_reader import reads_as_right
+
+
+GAINED, LOST, REFUSED = (
+    "flexible right, published wrong",
+    "flexible wrong, published right",
+    "flexible wrong, readable as right",
+)
+
+
+def why_published_is_wrong(row: dict) -> str:
+    """Return what the published rule stumbled on in a response that has the value."""
+    response, published = row["response"], tot.extract_published(row["response"])
+    if published is None:
+        tail = response[response.rfind('"explanation"') :]
+        if re.search(r"""explanation["']\s*:\s*\[""", response):
+            return "no JSON: the explanation is a list of bare lines"
+        if re.search(r"""["']\s*:\s*[0-9]+ (?:AD|BC)\s*}""", tail):
+            return "no JSON: a value without quotes"
+        if re.search(
+            r"""["']\s*:\s*\+?[0-9]+[-:/+][0-9:-]*\s*[,}]|:\s*\+[0-9]""", tail
+        ):
+            return "no JSON: a value without quotes"
+        if "\n" in response:
+            return "no JSON: raw line breaks in a string"
+        return "no JSON: other"
+    reference = tot.read_reference(row)
+    if set(published) != set(reference):
+        if "age" in published and "age" not in reference:
+            return "the key that the prompt asks for (`age`)"
+        return "more keys, or an earlier object"
+    if {key: _as_text(value) for key, value in published.items()} == {
+        key: _as_text(value) for key, value in reference.items()
+    }:
+        return "a number for a text, or a text for a number"
+    if "day" in reference or "time" in reference:
+        return "another form of a day or time"
+    if re.search(r"AD|BC", row["label"]):
+        return "another form of a year"
+    return "another form of a date or number"
+
+
+def _as_text(value: object) -> str:
+    text = str(value).strip()
+    return text[:-2] if text.endswith(".0") else text
+
+
+def why_flexible_refuses(row: dict) -> str:
+    """Return the rule by which a response that can be read as right is wrong."""
+    answer = tot.extract_flexible(row["response"])
+    if answer is None:
+        return "no object that is closed"
+    text = json.dumps(answer)
+    if re.search(r'"-[0-9]+ (?:BC|AD)"', text):
+        return "a sign and an era (`-348 BC`)"
+    if (
+        re.search(r'"time": "[0-9:]+:[0-9]{2}"', text)
+        and "HH:MM:SS" not in row["question"]
+    ):
+        return "seconds where hours and minutes are asked (`01:10:37`)"
+    if re.search(r'"day": "[^"]*/', text):
+        return "a hedge (`+1/same_day`)"
+    return "other"
+
+
+def adjudicate(row: dict) -> tuple[str, str] | None:
+    """Return where the verdicts on a row part, and the kind, or None."""
+    scores = tot.process_results(row, [row["response"]])
+    if scores["acc_flexible"] > scores["acc"]:
+        return GAINED, why_published_is_wrong(row)
+    if scores["acc_flexible"] < scores["acc"]:
+        return LOST, "a later object"
+    if not scores["acc_flexible"] and reads_as_right(row):
+        return REFUSED, why_flexible_refuses(row)
+    return None
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Print the table of counts, or the rows of one kind."""
+    arguments_parser = argparse.ArgumentParser(prog="python -m tests.adjudicate")
+    arguments_parser.add_argument("file", nargs="+", type=Path)
+    arguments_parser.add_argument("--show", metavar="KIND", help="a part of its name")
+    options = arguments_parser.parse_args(arguments)
+    counts: dict[str, Counter] = {}
+    for path in options.file:
+        counts[path.stem] = Counter()
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            row = json.loads(line)
+            if (verdict := adjudicate(row)) is None:
+                continue
+            counts[path.stem][verdict] += 1
+            if options.show and options.show in ": ".join(verdict):
+                answer = tot.extract_flexible(row["response"])
+                print(f"{path.stem}:{number} {verdict[1]}\n  label {row['label']}")
+                print(f"  answer {answer}\n  {row['response'][-300:]!r}\n")
+    if options.show:
+        return
+    kinds = sorted({kind for counter in counts.values() for kind in counter})
+    print(f"| verdicts | kind | {' | '.join(counts)} |", file=sys.stdout)
+    print(f"|---|---|{'--:|' * len(counts)}")
+    for kind in kinds:
+        numbers = " | ".join(str(counter[kind]) for counter in counts.values())
+        print(f"| {kind[0]} | {kind[1]} | {numbers} |")
+
+
+if __name__ == "__main__":
+    main()

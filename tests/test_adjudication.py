@@ -1,0 +1,48 @@
+"""Real answers: the scorer and the second reader part by known rules alone."""
+
+import json
+from collections import Counter
+
+import pytest
+
+from lm_eval_tasks.tot import utils as tot
+from tests.adjudicate import GAINED, REFUSED, adjudicate, main
+from tests.conftest import ROOT
+from tests.second_reader import reads_as_right
+
+
+@pytest.fixture(scope="module")
+def answers(shared) -> list[dict]:
+    paths = sorted((shared / "responses").glob("*.jsonl"))
+    assert len(paths) == 4
+    texts = (path.read_text(encoding="utf-8") for path in paths)
+    return [json.loads(line) for text in texts for line in text.splitlines()]
+
+
+def test_the_scorer_refuses_what_can_be_read_as_right_by_three_rules_alone(answers):
+    verdicts = Counter(filter(None, map(adjudicate, answers)))
+    assert {kind for verdict, kind in verdicts if verdict == REFUSED} == {
+        "a hedge (`+1/same_day`)",
+        "a sign and an era (`-348 BC`)",
+        "seconds where hours and minutes are asked (`01:10:37`)",
+    }
+    assert {verdict for verdict, _ in verdicts} == {GAINED, REFUSED}
+
+
+def test_what_the_scorer_finds_right_the_second_reader_does_too(answers):
+    alone = [
+        row["label"]
+        for row in answers
+        if tot.process_results(row, [row["response"]])["acc_flexible"]
+        and not reads_as_right(row)
+    ]
+    # The second reader does not know that "previous_day" is -1.
+    assert alone == ["{'day': '-1', 'time': '22:55'}"]
+
+
+def test_the_table_of_the_readme_is_what_the_tool_prints(shared, capsys):
+    main([str(path) for path in sorted((shared / "responses").glob("*.jsonl"))])
+    rows = capsys.readouterr().out.splitlines()[2:]
+    readme = (ROOT / "lm_eval_tasks" / "tot" / "README.md").read_text(encoding="utf-8")
+    assert len(rows) > 8
+    assert all(row in readme for row in rows)
