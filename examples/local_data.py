@@ -7,13 +7,15 @@ import datasets
 
 
 def load(data_file: str, **_metadata: object) -> datasets.DatasetDict:
-    """Return the rows of a file in `documents/`, whatever the working directory is.
+    """Return the rows of a file in `data/`, whatever the working directory is.
 
     Raises ValueError, naming file and line, where a line is no JSON object.
     """
-    path = Path(__file__).parent / "documents" / data_file
+    path = Path(__file__).parent / "data" / data_file
     rows = []
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+    for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), 1):
+        if not line:
+            continue
         try:
             row = json.loads(line)
         except ValueError as error:
@@ -22,5 +24,5 @@ def load(data_file: str, **_metadata: object) -> datasets.DatasetDict:
             raise ValueError(f"{path}, line {number}: is no JSON object; mend the line")
         rows.append(row)
     dataset = datasets.Dataset.from_list(rows)
-    dataset.info.config_name = data_file
+    dataset.info.config_name = path.stem
     return datasets.DatasetDict(test=dataset)

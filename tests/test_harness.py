@@ -7,62 +7,11 @@ import sys
 from pathlib import Path
 
 import pytest
-import yaml
 from lm_eval import simple_evaluate
 from lm_eval.api.model import LM
 from lm_eval.tasks import TaskManager
 
-from tests.conftest import ROOT
-
-
-PACK, EXAMPLES = ROOT / "lm_eval_tasks", ROOT / "examples"
-
-
-def configurations(folder: Path) -> list[dict]:
-    """Return what the YAML files of a folder say, without their includes."""
-    loader = type("Loader", (yaml.SafeLoader,), {})
-    loader.add_constructor("!function", lambda loader, node: node.value)
-    paths = sorted(folder.glob("**/*.yaml"))
-    return [yaml.load(path.read_text(encoding="utf-8"), loader) for path in paths]
-
-
-CONFIGURATIONS = configurations(PACK)
-GROUPS = {config["group"]: config for config in CONFIGURATIONS if "group" in config}
-TASKS = [config["task"] for config in CONFIGURATIONS if "group" not in config]
-MEMBERS = {name for config in GROUPS.values() for name in config["task"]}
-
-
-def run_lm_eval(*arguments: object, cwd: Path) -> subprocess.CompletedProcess:
-    """Run the command line of the harness in `cwd`, with no network and no cache."""
-    environment = os.environ | {"HF_HUB_OFFLINE": "1", "HF_HOME": str(cwd / "cache")}
-    return subprocess.run(
-        [sys.executable, "-m", "lm_eval", *map(str, arguments)],
-        cwd=cwd,
-        env=environment,
-        capture_output=True,
-        text=True,
-    )
-
-
-@pytest.fixture(scope="session")
-def offline_tasks() -> dict:
-    manager = TaskManager(include_path=str(EXAMPLES), include_defaults=False)
-    return manager.load(TASKS)["tasks"]
-
-
-@pytest.fixture(scope="session")
-def dummy_run(tmp_path_factory) -> Path:
-    """The output folder of one run of everything, from another working directory."""
-    folder = tmp_path_factory.mktemp("run")
-    done = run_lm_eval(
-        *("--model", "dummy", "--include_path", EXAMPLES, "--log_samples"),
-        # The harness refuses a task that two of the named groups hold.
-        *("--tasks", ",".join({*GROUPS, *TASKS} - MEMBERS), "--output_path", "output"),
-        cwd=folder,
-    )
-    assert done.returncode == 0, done.stderr
-    (output,) = (folder / "output").iterdir()
-    return output
+from tests.conftest import EXAMPLES, GROUPS, PACK, ROOT, TASKS, run_lm_eval
 
 
 @pytest.mark.parametrize("name", TASKS)

@@ -268,7 +268,7 @@ def test_any_response_gives_floats_from_zero_to_one(response):
 
 @pytest.mark.fuzz
 @given(RESPONSES)
-@settings(max_examples=100_000, deadline=None)
+@settings(max_examples=240_000, deadline=None)
 def test_long_fuzz(response):
     check_scores(response)
 

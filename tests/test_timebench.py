@@ -241,7 +241,8 @@ def test_bad_rows_stop_with_their_place(rows, message):
 def test_another_row_count_is_a_warning_with_both_numbers(caplog):
     with caplog.at_level(logging.WARNING):
         documents(ROWS["date"])
-    assert "1 rows, the benchmark has 500" in caplog.text
+    assert "1 rows, fingerprint" in caplog.text
+    assert "the benchmark has 500 rows, fingerprint" in caplog.text
 
 
 # ------------------------------------------------------------------ on the real data

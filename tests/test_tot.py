@@ -219,7 +219,8 @@ def test_messages_name_the_configuration():
 def test_another_row_count_is_a_warning_with_both_numbers(caplog):
     with caplog.at_level(logging.WARNING):
         documents(semantic("1"))
-    assert "1 rows, the benchmark has 2800 or 46480" in caplog.text
+    assert "1 rows, fingerprint" in caplog.text
+    assert "the benchmark has 2800 rows or 46480 rows" in caplog.text
 
 
 def test_a_prompt_without_its_question_is_completed():

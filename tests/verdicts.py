@@ -12,8 +12,8 @@ import importlib
 import json
 from contextlib import nullcontext
 
-import datasets
 from freezegun import freeze_time
+from lm_eval.tasks import TaskManager
 
 from tests.conftest import ROOT
 
@@ -30,17 +30,14 @@ def scored() -> list:
             case = json.loads(line)
             utils = families[path.parent.name]
             found.append(utils.process_results(case["doc"], [case["response"]]))
+    manager = TaskManager(include_path=str(ROOT / "examples"), include_defaults=False)
     for path in sorted((ROOT / "examples" / "responses").glob("*.jsonl")):
-        utils = families[path.stem.split("_")[0]]
-        rows = (ROOT / "examples" / "documents" / path.name).read_text(encoding="utf-8")
-        rows = datasets.Dataset.from_list(
-            [json.loads(row) for row in rows.splitlines()]
-        )
-        documents = utils.process_docs(rows)
+        task = manager.load(path.stem)["tasks"][path.stem]
+        documents = task.test_docs()
         for line in path.read_text(encoding="utf-8").splitlines():
             recorded = json.loads(line)
             doc = documents[recorded["doc_id"]]
-            found.append(utils.process_results(doc, [recorded["response"]]))
+            found.append(task.process_results(doc, [recorded["response"]]))
     return found
 
 

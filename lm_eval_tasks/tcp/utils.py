@@ -5,8 +5,11 @@ Both rules keep three stages apart: extract (response -> answer, never sees the
 reference), read (answer -> value), match (two values).
 """
 
+import hashlib
+import json
 import logging
 import re
+from collections.abc import Iterable
 from datetime import date, datetime, time, timedelta
 
 import datasets
@@ -194,8 +197,8 @@ def process_docs(dataset: datasets.Dataset) -> datasets.Dataset:
     """Return the documents of upstream rows, with the form that their answers have.
 
     Raises ValueError, naming file, row and column, where a column is missing, a cell is
-    not as it should be, a reference cannot be read, or there is no row. Another row
-    count than the known one is logged as a warning.
+    not as it should be, a reference cannot be read, or there is no row. Logs row count
+    and fingerprint, as a warning where the count is not the known one.
     """
     if not len(dataset):
         raise ValueError("TCP: there is no row; give a split with at least one")
@@ -214,14 +217,28 @@ def process_docs(dataset: datasets.Dataset) -> datasets.Dataset:
         _document(f"{source}, row {row}", {name: cells[name] for name in columns})
         for row, cells in enumerate(dataset.select_columns(list(columns)))
     ]
+    found = f"{source}: {len(documents)} rows, fingerprint {fingerprint(documents)}"
+    eval_logger.info(found)
     if len(documents) != KNOWN_ROWS:
         eval_logger.warning(
-            "%s: %d rows, the benchmark has %d; scores may not be comparable",
-            source,
-            len(documents),
+            "%s; the benchmark has %d rows: scores may not be comparable",
+            found,
             KNOWN_ROWS,
         )
     return datasets.Dataset.from_list(documents)
+
+
+def fingerprint(documents: Iterable[dict]) -> str:
+    """Return a digest of what prompts and scores depend on, whatever the order."""
+    return _digest(
+        [[doc[x] for x in ("dialogue", "question", "answer")] for doc in documents]
+    )
+
+
+def _digest(rows: list) -> str:
+    """Return a digest of JSON values that does not depend on their order."""
+    hashes = sorted(hashlib.sha256(json.dumps(row).encode()).digest() for row in rows)
+    return hashlib.sha256(b"".join(hashes)).hexdigest()[:16]
 
 
 def _document(place: str, cells: dict) -> dict:

@@ -5,10 +5,13 @@ to), then for each kind of task, QA, dates, options, NLI labels and generation, 
 answer is read and scored, then documents and `process_results`.
 """
 
+import hashlib
+import json
 import logging
 import re
 import string
 from collections import Counter
+from collections.abc import Iterable
 from datetime import datetime
 
 import datasets
@@ -19,18 +22,44 @@ eval_logger = logging.getLogger("lm_eval.tasks.timebench")
 
 MARKER = "Thus, the correct answer is:"  # what the prompts ask for and the card reads
 
-# The files of the benchmark: kind of task, columns, known row counts. What tells one
-# from another are its columns.
+# The files of the benchmark: rows, and the fingerprint of their documents.
+FILES = {
+    "timexnli_cs1": (500, "a53455797a766c3d"),
+    "timexnli_cs2": (500, "4bd0cdf368dd6b7d"),
+    "timexnli_cs3": (500, "609b4b28bdb7847f"),
+    "tracie": (500, "3352bfe595c676eb"),
+    "mctaco_f2": (851, "3275b4288deebd73"),
+    "durationqa_f2": (687, "709fd44f039f9c0c"),
+    "timedial_f2": (500, "04a7fe87a1b528f2"),
+    "menatqa_scope": (500, "5d1bd92e1e72e682"),
+    "menatqa_order": (200, "0b72e4a1b9aefbe6"),
+    "menatqa_counterfactual": (200, "1947cf109586d3ea"),
+    "tempreason_l2": (500, "e34fa811d22ffe1f"),
+    "tempreason_l3": (500, "0d3922b7fd90014a"),
+    "timeqa_easy": (500, "900f6f0371598e73"),
+    "timeqa_hard": (500, "5f7eb252afb88a85"),
+    "tempreason_l1": (500, "17916b70f0670a7d"),
+    "situatedgen": (115, "b6297111b3beabf1"),
+}
+
+# What tells files from others are their columns: kind of task, columns, files.
+_NLI = ("Premise", "Hypothesis", "Label")
+_OPTIONS = ("qid", "context", "options", "labels")
+_QA = ("question", "answer", "context")
 SCHEMAS = (
-    ("nli", ("Premise", "Hypothesis", "Label"), (500,)),
-    ("options", ("qid", "context", "question", "options", "labels", "type"), (851,)),
-    ("options", ("qid", "context", "question", "options", "labels"), (687,)),
-    ("options", ("qid", "context", "options", "labels"), (500,)),
-    ("qa", ("question", "answer", "context", "meta"), (200, 500)),
-    ("qa", ("question", "answer", "context", "fact_context"), (500,)),
-    ("qa", ("question", "answer", "context", "question_type", "idx"), (500,)),
-    ("date", ("question", "answer", "context"), (500,)),
-    ("generation", ("keywords", "keywords_pos", "statements", "ids"), (115,)),
+    ("nli", _NLI, ("timexnli_cs1", "timexnli_cs2", "timexnli_cs3", "tracie")),
+    ("options", (*_OPTIONS, "question", "type"), ("mctaco_f2",)),
+    ("options", (*_OPTIONS, "question"), ("durationqa_f2",)),
+    ("options", _OPTIONS, ("timedial_f2",)),
+    (
+        "qa",
+        (*_QA, "meta"),
+        ("menatqa_scope", "menatqa_order", "menatqa_counterfactual"),
+    ),
+    ("qa", (*_QA, "fact_context"), ("tempreason_l2", "tempreason_l3")),
+    ("qa", (*_QA, "question_type", "idx"), ("timeqa_easy", "timeqa_hard")),
+    ("date", _QA, ("tempreason_l1",)),
+    ("generation", ("keywords", "keywords_pos", "statements", "ids"), ("situatedgen",)),
 )
 
 LETTERS = "ABCD"
@@ -556,13 +585,13 @@ def process_docs(dataset: datasets.Dataset) -> datasets.Dataset:
     """Return the documents of the rows of a TimeBench file, whose columns tell the kind.
 
     Raises ValueError, naming kind, row and column, where a column is missing, a cell is
-    not as it should be, or there is no row. Another row count than the known one is
-    logged as a warning.
+    not as it should be, or there is no row. Logs row count and fingerprint, as a
+    warning where they are not the known ones.
     """
     if not len(dataset):
         raise ValueError("TimeBench: there is no row; give a split with at least one")
     columns = set(dataset.column_names)
-    kind, expected, known = max(
+    kind, expected, files = max(
         SCHEMAS, key=lambda schema: (len(columns & set(schema[1])), -len(schema[1]))
     )
     source = f"TimeBench ({kind})"
@@ -579,14 +608,33 @@ def process_docs(dataset: datasets.Dataset) -> datasets.Dataset:
         labels = {document["label"] for document in documents}
         for document in documents:
             document["options"] = THREE_WAY if "Neutral" in labels else TWO_WAY
-    if len(documents) not in known:
+    digest = fingerprint(documents)
+    found = f"{source}: {len(documents)} rows, fingerprint {digest}"
+    eval_logger.info(found)
+    if (len(documents), digest) not in [FILES[file] for file in files]:
+        known = (
+            f"{FILES[file][0]} rows, fingerprint {FILES[file][1]}" for file in files
+        )
         eval_logger.warning(
-            "%s: %d rows, the benchmark has %s; scores may not be comparable",
-            source,
-            len(documents),
-            " or ".join(map(str, known)),
+            "%s; the benchmark has %s: scores may not be comparable",
+            found,
+            " or ".join(known),
         )
     return datasets.Dataset.from_list(documents)
+
+
+def fingerprint(documents: Iterable[dict]) -> str:
+    """Return a digest of what prompts and scores depend on, whatever the order."""
+    ids = {"qid", "idx", "question_type", "type"}
+    return _digest(
+        [sorted(x for x in doc.items() if x[0] not in ids) for doc in documents]
+    )
+
+
+def _digest(rows: list) -> str:
+    """Return a digest of JSON values that does not depend on their order."""
+    hashes = sorted(hashlib.sha256(json.dumps(row).encode()).digest() for row in rows)
+    return hashlib.sha256(b"".join(hashes)).hexdigest()[:16]
 
 
 def _document(place: str, kind: str, cells: dict) -> dict:

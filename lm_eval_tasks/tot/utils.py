@@ -6,10 +6,12 @@ never sees the reference), read (answer -> value), match (two values).
 """
 
 import ast
+import hashlib
 import json
 import logging
 import re
 from collections import Counter
+from collections.abc import Iterable
 from datetime import date
 from decimal import Decimal
 
@@ -18,8 +20,10 @@ import datasets
 
 eval_logger = logging.getLogger("lm_eval.tasks.tot")
 
-# Rows of each configuration of baharef/ToT (its hub card swaps the first two).
+# Rows of each configuration of baharef/ToT (its hub card swaps the first two), and the
+# fingerprint of those that this pack is proven on.
 KNOWN_ROWS = {"tot_arithmetic": 1850, "tot_semantic": 2800, "tot_semantic_large": 46480}
+KNOWN_FINGERPRINTS = {"tot_arithmetic": "6bdf6382cd8bd76a"}
 
 # Columns that prompts, scores, breakdowns and logs need.
 ARITHMETIC_COLUMNS = ("question", "question_type", "label")
@@ -527,8 +531,8 @@ def process_docs(dataset: datasets.Dataset) -> datasets.Dataset:
 
     They have the columns in use, and semantic ones a prompt that holds the question.
     Raises ValueError, naming configuration, row and column, where a column is missing, a
-    cell is no text, a reference cannot be read, or there is no row. Another row count
-    than the known one is logged as a warning.
+    cell is no text, a reference cannot be read, or there is no row. Logs row count and
+    fingerprint, as a warning where they are not the known ones.
     """
     return datasets.Dataset.from_list(_documents(dataset))
 
@@ -590,7 +594,7 @@ def _documents(dataset: datasets.Dataset) -> list[dict]:
                 f"{document['prompt'].rstrip()}\n\n{document['question'].strip()}"
             )
         documents.append(document)
-    _warn_of_row_count(source, dataset, columns)
+    _report(source, dataset.info.config_name, documents)
     return documents
 
 
@@ -599,24 +603,47 @@ def _source(dataset: datasets.Dataset) -> str:
     return "/".join(filter(None, ("ToT", dataset.info.config_name)))
 
 
-def _warn_of_row_count(
-    source: str, dataset: datasets.Dataset, columns: tuple[str, ...]
-) -> None:
-    if dataset.info.config_name in KNOWN_ROWS:
-        known = {KNOWN_ROWS[dataset.info.config_name]}
-    else:
-        known = {
-            rows
-            for name, rows in KNOWN_ROWS.items()
-            if ("semantic" in name) == _is_semantic(columns)
-        }
-    if len(dataset) not in known:
-        eval_logger.warning(
-            "%s: %d rows, the benchmark has %s; scores may not be comparable",
-            source,
-            len(dataset),
-            " or ".join(map(str, sorted(known))),
+def _report(source: str, configuration: str | None, documents: list[dict]) -> None:
+    """Log row count and fingerprint, as a warning where they are not the known ones."""
+    semantic = _is_semantic(documents[0])
+    names = [
+        name
+        for name in KNOWN_ROWS
+        if configuration == name
+        or (configuration not in KNOWN_ROWS and ("semantic" in name) == semantic)
+    ]
+    digest = fingerprint(documents)
+    found = f"{source}: {len(documents)} rows, fingerprint {digest}"
+    eval_logger.info(found)
+    for name in names:
+        if len(documents) == KNOWN_ROWS[name] and digest == KNOWN_FINGERPRINTS.get(
+            name, digest
+        ):
+            return
+    known = " or ".join(
+        f"{KNOWN_ROWS[name]} rows"
+        + (
+            f", fingerprint {KNOWN_FINGERPRINTS[name]}"
+            if name in KNOWN_FINGERPRINTS
+            else ""
         )
+        for name in names
+    )
+    eval_logger.warning(
+        "%s; the benchmark has %s: scores may not be comparable", found, known
+    )
+
+
+def fingerprint(documents: Iterable[dict]) -> str:
+    """Return a digest of what prompts and scores depend on, whatever the order."""
+    fields = ("prompt", "question", "label")
+    return _digest([[doc.get(field) for field in fields] for doc in documents])
+
+
+def _digest(rows: list) -> str:
+    """Return a digest of JSON values that does not depend on their order."""
+    hashes = sorted(hashlib.sha256(json.dumps(row).encode()).digest() for row in rows)
+    return hashlib.sha256(b"".join(hashes)).hexdigest()[:16]
 
 
 _INSTRUCTION_CUE = re.compile(r"json|H:M:S", re.IGNORECASE)
