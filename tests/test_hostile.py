@@ -7,6 +7,7 @@ import pytest
 from lm_eval_tasks.tcp import utils as tcp
 from lm_eval_tasks.timebench import utils as timebench
 from lm_eval_tasks.tot import utils as tot
+from tests.documents import DOCUMENTS
 
 
 # Each is repeated until the response has the wanted length.
@@ -39,33 +40,6 @@ RESPONSES = [
     for unit in UNITS
     for a, b in FRAMES
 ]  # fmt: skip
-
-DOCUMENTS = [
-    (
-        tcp,
-        {
-            "question": "?",
-            "answer": "2012-11-05",
-            "answer_format": tcp.LONG_FORMAT,
-            "dialogue": ["?"],
-        },
-    ),
-    (tot, {"question": "?", "label": "{'answer': '2012-11-05'}"}),
-    (tot, {"question": "?", "label": "E1,E2", "prompt": "?"}),
-    (timebench, {"kind": "qa", "golds": ["Cardiff City"]}),
-    (timebench, {"kind": "date", "golds": ["Aug, 1987"]}),
-    (timebench, {"kind": "options", "options": ["a day", "2"], "letters": ["B"]}),
-    (timebench, {"kind": "nli", "options": timebench.TWO_WAY, "label": "Entailment"}),
-    (
-        timebench,
-        {
-            "kind": "generation",
-            "statement": "Now. Then.",
-            "keywords": ["Now", "Then"],
-            "keywords_pos": [0, 1],
-        },
-    ),
-]
 
 
 @pytest.mark.parametrize("response", RESPONSES)

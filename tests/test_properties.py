@@ -14,13 +14,13 @@ from lm_eval_tasks.tcp import utils as tcp
 from lm_eval_tasks.timebench import utils as timebench
 from lm_eval_tasks.tot import utils as tot
 from tests.conftest import ROOT
+from tests.documents import DOCUMENTS, QUESTION
 
 
 DATES = st.dates(date(1000, 1, 1), date(9999, 12, 1))
 TIMES = st.times()
 NAMES = st.text("abcdefgh", min_size=4, max_size=8)
 NUMBERS = st.integers(0, 10_000)
-QUESTION = 'Return a JSON = {"explanation": <steps>, "date": "mm/dd/yyyy"}.'
 
 
 def tot_score(response: str, label: object, question: str = QUESTION) -> float:
@@ -202,6 +202,20 @@ PIECES = st.sampled_from(
             "1307",
             "-6.5",
             "1e999",
+            *(
+                "-",
+                "/",
+                "7",
+                "12",
+                "123",
+                "12345",
+                "the",
+                "th",
+                "Sunday",
+                "AM",
+                "BC",
+                "days",
+            ),
             "NaN",
             "792 AD",
             "same_day",
@@ -221,40 +235,35 @@ PIECES = st.sampled_from(
         ),
     ]
 )
-RESPONSES = st.one_of(
-    st.text(), st.lists(st.one_of(PIECES, st.text(max_size=3))).map("".join)
+PROSE = st.lists(st.one_of(PIECES, st.text(max_size=3))).map("".join)
+# Where each family looks for its answer, so that the pieces meet its readers.
+PLACES = st.sampled_from(
+    [
+        "{}",
+        '{{"answer": "{}"}}',
+        '{{"day": "{0}", "time": "{0}"}}',
+        "\\boxed{{{}}}",
+        timebench.MARKER + " {}",
+    ]
 )
-DOCS = [
-    (tcp, {"answer": "2012-11-05", "answer_format": tcp.LONG_FORMAT}),
-    (tcp, {"answer": "2020-05-28 16:00 GMT", "answer_format": tcp.SHORT_FORMAT}),
-    *(
-        (tot, {"question": QUESTION, "label": label})
-        for label in (
-            *("{'answer': '1307'}", "{'date': '06/18/2007'}", "{'answer': '792 AD'}"),
-            *('{"H": 1.0, "M": 2.0}', "{'day': '+1', 'time': '01:10'}"),
-            *("{'unordered_list': ['a', 'b']}", "{'answer': 'unanswerable'}"),
-        )
-    ),
-    (tot, {"question": "?", "prompt": "?", "label": "E59,E57"}),
-    (timebench, {"kind": "qa", "golds": ["Cardiff City", "unanswerable"]}),
-    (timebench, {"kind": "date", "golds": ["Aug, 1987"]}),
-    (timebench, {"kind": "options", "options": ["a day", "B", "no"], "letters": ["A"]}),
-    (timebench, {"kind": "nli", "options": timebench.THREE_WAY, "label": "Neutral"}),
-    (
-        timebench,
-        {
-            "kind": "generation",
-            "statement": "Now A. Then B.",
-            "keywords": ["A", "B"],
-            "keywords_pos": [0, 1],
-        },
-    ),
-]  # fmt: skip
+# What is nearly a date or a time, to meet each way in which one may not be one.
+NUMBER = st.one_of(st.text("0123456789", min_size=1, max_size=5), st.just("2012"))
+WORDS = st.sampled_from(
+    [*tot.MONTHS, *tot.WEEKDAYS, "of", "th", "at", "am", "gmt", "ad"]
+)
+SEPARATORS = st.sampled_from([" ", "-", "/", ":", ", "])
+NEARLY = st.builds(
+    str.join,
+    SEPARATORS,
+    st.lists(st.one_of(NUMBER, NUMBER, WORDS), min_size=2, max_size=5),
+)
+RESPONSES = st.one_of(st.text(), st.builds(str.format, PLACES, PROSE))
+NEAR_RESPONSES = st.builds(str.format, PLACES, NEARLY)
 
 
 def check_scores(response: str) -> None:
     """Every metric is a float from 0 to 1, the same each time."""
-    for family, doc in DOCS:
+    for family, doc in DOCUMENTS:
         scores = family.process_results(doc, [response])
         assert all(type(x) is float and 0 <= x <= 1 for x in scores.values()), scores
         assert scores == family.process_results(doc, [response])
@@ -266,8 +275,14 @@ def test_any_response_gives_floats_from_zero_to_one(response):
     check_scores(response)
 
 
+@given(NEAR_RESPONSES)
+@settings(max_examples=1500, deadline=None)
+def test_what_is_nearly_a_date_gives_floats_from_zero_to_one(response):
+    check_scores(response)
+
+
 @pytest.mark.fuzz
-@given(RESPONSES)
+@given(st.one_of(RESPONSES, NEAR_RESPONSES))
 @settings(max_examples=240_000, deadline=None)
 def test_long_fuzz(response):
     check_scores(response)

@@ -20,17 +20,7 @@ import datasets
 
 from lm_eval_tasks.timebench import utils as timebench
 from lm_eval_tasks.tot import utils as tot
-
-
-def read_rows(path: Path) -> datasets.Dataset:
-    """Return the rows of a JSONL file; ValueError names file and line of a bad one."""
-    rows = []
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-        try:
-            rows.append(json.loads(line))
-        except ValueError as error:
-            raise ValueError(f"{path}, line {number}: {error}; mend the line") from None
-    return datasets.Dataset.from_list(rows)
+from utils.jsonl import read_jsonl
 
 
 def mean_scores(utils, documents: list[dict], responses: list[str]) -> dict[str, float]:
@@ -70,7 +60,9 @@ def table(utils, gold, choices, paths: list[Path], scores: list[str]) -> list[st
     """Return a Markdown table: files down, responders across, `scores` in each cell."""
     lines = ["| file | empty | most frequent label | random |", "|---|--:|--:|--:|"]
     for path in paths:
-        documents = list(utils.process_docs(read_rows(path)))
+        documents = list(
+            utils.process_docs(datasets.Dataset.from_list(read_jsonl(path)))
+        )
         frequent, times = Counter(map(gold, documents)).most_common(1)[0]
         label = frequent.removeprefix(timebench.MARKER).strip()
         cells = [

@@ -23,6 +23,8 @@ import datasets
 from lm_eval.tasks import TaskManager
 from lm_eval.tasks._yaml_loader import load_yaml
 
+from utils.jsonl import read_jsonl
+
 
 ROOT = Path(__file__).parent.parent
 TASKS = ROOT / "lm_eval_tasks"
@@ -118,20 +120,6 @@ class Source:
             return read_jsonl(found[0])
         dataset = datasets.load_dataset(self.path, self.name, **self.kwargs)
         return [without_nulls(row) for row in dataset[self.split]]
-
-
-def read_jsonl(path: Path) -> list[dict]:
-    """Return the objects in a JSON Lines file; ValueError names the line of a bad one."""
-    rows = []
-    for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), 1):
-        if line:
-            try:
-                rows.append(json.loads(line))
-            except ValueError as error:
-                raise ValueError(
-                    f"{path}, line {number}: {error}; mend the line"
-                ) from None
-    return rows
 
 
 def without_nulls(row: dict) -> dict:

@@ -7,13 +7,13 @@ with a model's `response`. The table has one line for each answer format.
 """
 
 import argparse
-import json
 import re
 import sys
 from collections import Counter
 from pathlib import Path
 
 from lm_eval_tasks.tot import utils as tot
+from utils.jsonl import read_jsonl
 
 
 SCORES = ("acc", "acc_flexible", "extracted", "extracted_flexible")
@@ -28,19 +28,18 @@ def answer_format(row: dict) -> str:
 def score_file(path: Path) -> dict[str, Counter]:
     """Return the sums of the scores, and `n`, of a file by answer format.
 
-    Raises ValueError, naming file and line, where a line is no such row.
+    Raises ValueError, naming file and row, where one is no such row.
     """
     totals: dict[str, Counter] = {}
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+    for number, row in enumerate(read_jsonl(path), 1):
         try:
-            row = json.loads(line)
             response = row["response"]
             scores = tot.process_results(row, [response])
             scores["extracted_flexible"] = tot.extract_flexible(response) is not None
             name = answer_format(row)
         except (ValueError, KeyError, TypeError) as error:
             raise ValueError(
-                f"{path}, line {number}: {error!r}; give a row of ToT arithmetic with"
+                f"{path}, row {number}: {error!r}; give a row of ToT arithmetic with"
                 " its 'response'"
             ) from None
         totals.setdefault(name, Counter()).update(scores, n=1)

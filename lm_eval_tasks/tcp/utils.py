@@ -146,14 +146,13 @@ def read_date(text: str) -> date | None:
     if not _DATE.fullmatch(text):
         return None
     numbers, words = re.findall(r"[0-9]+", text), re.findall(r"[a-z]+", text)
-    weekdays = [_name_index(word, WEEKDAYS) for word in words]
-    months = [_name_index(word, MONTHS) for word in words]
-    weekdays = [index for index in weekdays if index is not None]
-    months = [index + 1 for index in months if index is not None]
+    weekdays = [i for word in words if (i := _name_index(word, WEEKDAYS)) is not None]
+    months = [i + 1 for word in words if (i := _name_index(word, MONTHS)) is not None]
     years = [number for number in numbers if len(number) == 4]
     others = [number for number in numbers if len(number) <= 2]
-    named = len(weekdays) + len(months)
-    if len(years) != 1 or len(words) != named or len(months + numbers) != 3:
+    if len(weekdays + months) != len(words) or len(years + others) != len(numbers):
+        return None
+    if len(years) != 1 or (len(months), len(others)) not in ((1, 1), (0, 2)):
         return None
     if months:
         orders = [(months[0], *others)]

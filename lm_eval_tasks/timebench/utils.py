@@ -101,7 +101,7 @@ _CUE = re.compile(
 )
 _BOX_OR_BRACE = re.compile(r"\\(?:boxed|fbox)\s*\{|\\.|[{}]", re.DOTALL)
 _MARKUP = re.compile(
-    r"\\(?:boxed|fbox|mbox|(?:text|math)(?:rm|bf|it|tt|sf)?)(?![a-z])|[\\{}$*`]|\b_|_\b"
+    r"\\(?:boxed|fbox|mbox|(?:text|math)(?:rm|bf|it|tt|sf)?)(?![a-z])|[\\{}$*`]|(?<![^\W_])_+|_+(?![^\W_])"
 )
 
 
@@ -149,7 +149,7 @@ def _unmark(text: str) -> str:
 
 def _bare(text: str) -> str:
     """Return `text` without outer punctuation."""
-    return text.strip(" .!?,;:\"'\u201c\u201d[]")
+    return text.strip(" .!?,;:\"'\u201c\u201d[]<>")
 
 
 # ---------------------------------------------------------------------------- QA
@@ -205,7 +205,7 @@ def _flexible_f1(answer: str, gold: str) -> float:
         return 1.0
     if "unanswerable" in (normalise(answer), normalise(gold)):
         return 0.0
-    return 0.0 if re.search(r"\bor\b", answer) else token_f1(answer, gold)
+    return 0.0 if re.search(r"\b(?:or|not)\b", answer) else token_f1(answer, gold)
 
 
 # ------------------------------------------------------------------------- dates
@@ -224,7 +224,9 @@ _MONTH_AND_YEAR = re.compile(
     # August 1987, Aug., 1987, 1 August of 1987, August 1st, 1987
     r"(?:[0-9]{1,2}(?:st|nd|rd|th)? (?:of )?)?(?P<name>[a-z]{3,9})"
     r"(?:\.? [0-9]{1,2}(?:st|nd|rd|th)?,)?(?:[ ,/.-]| of )+(?P<year_last>[0-9]{3,4})"
-    r"|(?P<month_first>[0-9]{1,2})[-/.](?P<year_last_too>[0-9]{4})"  # 08/1987
+    # 08/1987; 15/08/1987 or 08/15/1987, of which one number can be the month
+    r"|(?P<month_or_day>[0-9]{1,2})[-/.](?:(?P<day_or_month>[0-9]{1,2})[-/.])?"
+    r"(?P<year_last_too>[0-9]{4})"
     r"|(?P<year_first>[0-9]{4})(?:[-/.](?P<month>[0-9]{1,2})(?:[-/.][0-9]{1,2})?"
     r"|[ ,-]+(?P<name_last>[a-z]{3,9}))"  # 1987-08, 1987-08-01, 1987, August
     r")(?: ad| ce)?"
@@ -260,11 +262,14 @@ def read_month(text: str) -> tuple[int, int] | None:
         return None
     year = match["year_first"] or match["year_last"] or match["year_last_too"]
     if name := match["name"] or match["name_last"]:
-        month = next(
-            (i for i, full in enumerate(MONTHS, 1) if full.startswith(name)), 0
-        )
+        months = {i for i, full in enumerate(MONTHS, 1) if full.startswith(name)}
+    elif match["day_or_month"]:
+        one, other = int(match["month_or_day"]), int(match["day_or_month"])
+        pairs = ((one, other), (other, one))
+        months = {month for month, day in pairs if month <= 12 and day <= 31}
     else:
-        month = int(match["month"] or match["month_first"])
+        months = {int(match["month"] or match["month_or_day"])}
+    month = months.pop() if len(months) == 1 else 0
     return (int(year), month) if 1 <= month <= 12 else None
 
 
@@ -284,9 +289,16 @@ def score_date(
 _PUBLISHED_LETTER = re.compile(r"\b([A-D])(?:\.|,|\s|&|$)")
 _PUNCTUATION = re.compile(r"[\s,;&.()\[\]:*-]+")
 _FILLER = re.compile(r"(?:and|both|options?|choices?)\b", re.IGNORECASE)
-_LETTER = re.compile(r"\(([A-Da-d])\)|([A-D])(?![A-Za-z0-9'])|([a-d])\)")
+_LETTER = re.compile(r"\(([A-Da-d])\)|([A-D])(?![A-Za-z0-9'])|([a-d])(?:\)|\.(?=\s))")
 _WITHIN_OPTION = re.compile(r"[.):\s(-]*")
 _NEXT_OPTION = re.compile(r"[,;&\s](?:and)?\s*(?:\(?[A-D][.):]|\(?[a-d]\))")
+_ANOTHER_LETTER = re.compile(
+    r"(?:(?:and|or)\b\s*)?(?:\(?[A-D](?:[.):,;&\s]|$)|\(?[a-d]\))"
+)
+_LETTER_OF_TEXT = re.compile(r"\s*\(([A-Da-d])\)")
+_REASON = re.compile(r"[,\s]*(?:because|since)\b")
+_RANGE = re.compile(r"\b[A-D]\s*-\s*[A-D]\b")
+_RUN_OF_LETTERS = re.compile(r"[A-D]{2,4}")
 _LOWER_LETTERS = re.compile(r"[a-d](?:(?:[\s,;&]+|\band\b)+[a-d])*")
 
 
@@ -309,6 +321,10 @@ def read_letters(text: str, options: list[str] | None = None) -> set[str] | None
     )
     if _LOWER_LETTERS.fullmatch(text):
         text = re.sub(r"\b[a-d]\b", lambda letter: letter[0].upper(), text)
+    if _RUN_OF_LETTERS.fullmatch(text):
+        text = " ".join(text)
+    if _RANGE.search(text):  # from A to D, or A and D
+        return None
     folded = text.casefold()
     named: set[str] = set()
     position = 0
@@ -317,6 +333,10 @@ def read_letters(text: str, options: list[str] | None = None) -> set[str] | None
             position = gap.end()
         elif found := _option_at(folded, position, by_text):
             letter, position = found
+            if beside := _LETTER_OF_TEXT.match(text, position):
+                if beside[1].upper() != letter:
+                    return None
+                position = beside.end()
             named.add(letter)
         elif mark := _LETTER.match(text, position):
             letter = mark[mark.lastindex].upper()
@@ -328,9 +348,16 @@ def read_letters(text: str, options: list[str] | None = None) -> set[str] | None
                 if found[0] != letter:
                     return None
                 position = found[1]
+            elif _REASON.match(text, position):
+                position = len(text)
             elif re.search(r"[.):(-]", text[mark.end() - 1 : position]):
+                if _ANOTHER_LETTER.match(text, position):
+                    continue
                 following = _NEXT_OPTION.search(text, position - 1)
-                position = following.start() if following else len(text)
+                end = following.start() if following else len(text)
+                if re.search(r"\b(?:or|not)$", text[position:end]):
+                    return None
+                position = end
         elif filler := _FILLER.match(text, position):
             position = filler.end()
         else:
@@ -369,9 +396,9 @@ def score_options(
 
 # -------------------------------------------------------------------- NLI labels
 
-_NEGATION = re.compile(r"\b(?:not|no|neither|nor|cannot)\b|n't\b", re.IGNORECASE)
+_NEGATION = re.compile(r"\b(?:not|non|no|neither|nor|cannot)\b|n't\b", re.I)
 _ONLY_LETTER = re.compile(r"(?:(?:option|choice) )?\(?([A-Ca-c])\)?", re.IGNORECASE)
-_LEADING_LETTER = re.compile(r"\(?([A-C])[.):]")
+_LETTER_BESIDE = re.compile(r"^\(?([A-C])[.):]|\(([A-C])\)$")
 _LABEL_STEMS = {
     "Entailment": "entail",
     "Neutral": "neutral",
@@ -403,9 +430,9 @@ def read_label(text: str, options: list[str]) -> str | None:
         for label, stem in _LABEL_STEMS.items()
         if re.search(rf"\b{stem}", text, re.IGNORECASE)
     }
-    letter = _ONLY_LETTER.fullmatch(text) or _LEADING_LETTER.match(text)
+    letter = _ONLY_LETTER.fullmatch(text) or _LETTER_BESIDE.search(text)
     if letter:
-        index = LETTERS.index(letter[1].upper())
+        index = LETTERS.index(letter[letter.lastindex].upper())
         named.add(options[index] if index < len(options) else "")
     label = named.pop() if len(named) == 1 else None
     return label if label in options else None

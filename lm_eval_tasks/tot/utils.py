@@ -378,29 +378,27 @@ def read_date(text: str, key: str, question: str) -> date | None:
         if word not in ("st", "nd", "rd", "th", "of", "the")
     ]
     numbers = re.findall(r"[0-9]+", text)
-    weekday = _name_index(words[0], WEEKDAYS) if words else None
-    months = [_name_index(word, MONTHS) for word in words[weekday is not None :]]
-    if (
-        not numbers
-        or sorted(map(len, numbers))[-1] != 4
-        or None in months
-        or len(months) + len(numbers) != 3
-    ):
+    weekdays = [i for word in words if (i := _name_index(word, WEEKDAYS)) is not None]
+    months = [i + 1 for word in words if (i := _name_index(word, MONTHS)) is not None]
+    years = [number for number in numbers if len(number) == 4]
+    others = [number for number in numbers if len(number) <= 2]
+    if len(weekdays + months) != len(words) or len(years + others) != len(numbers):
+        return None
+    if len(years) != 1 or (len(months), len(others)) not in ((1, 1), (0, 2)):
         return None
     if months:
-        day, year = sorted(numbers, key=len)
-        candidates = [(year, months[0] + 1, day)]
-    elif len(numbers[0]) == 4:
+        candidates = [(years[0], months[0], others[0])]
+    elif numbers[0] in years:
         candidates = [numbers]
     else:
-        first, second, year = numbers
-        orders = _numeric_orders(question, text[len(first)])
+        first, second, year = (*others, years[0])
         by_order = {"mdy": (year, first, second), "dmy": (year, second, first)}
-        candidates = [by_order[order] for order in orders]
+        separator = text[re.search(r"[0-9]+", text).end()]
+        candidates = [by_order[order] for order in _numeric_orders(question, separator)]
         if not any(map(_valid_date, candidates)):
             candidates = list(by_order.values())
     dates = {found for candidate in candidates if (found := _valid_date(candidate))}
-    if len(dates) != 1 or (weekday is not None and weekday != min(dates).weekday()):
+    if len(dates) != 1 or weekdays not in ([], [min(dates).weekday()]):
         return None
     return dates.pop()
 
