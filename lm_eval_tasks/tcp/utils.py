@@ -63,12 +63,13 @@ def match_published(answer: str, reference: str, answer_format: str) -> bool:
 # ------------------------------------------------------------------- flexible rule
 
 _REASONING = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL)
-_BOX_OR_BRACE = re.compile(r"\\(?:boxed|fbox)\s*\{|\\.|[{}]", re.DOTALL)
+_BOX_OR_BRACE = re.compile(r"\\(?:boxed|fbox)\s*\{|\\[{}]|[{}]")
 _LATEX_COMMAND = re.compile(
     r"\\(?:(?:text|math)(?:rm|bf|tt|it|sf|normal)?|mbox|boxed|fbox)(?![a-z])"
 )
 _LATEX_SPACE = re.compile(r"\\(?:quad|[ ,;:])|~")
-_LATEX_MARK = re.compile(r"\\!|[\\{}$*`]")
+_LATEX_MARK = re.compile(r"\\!|[\\{}$^`]")
+_EMPHASIS = re.compile(r"(\*{1,3})([^*]+)\1")
 
 _CLOCK = re.compile(
     r"(?<![0-9:.])(?P<hour>[0-9]{1,2})"
@@ -79,7 +80,7 @@ _CLOCK = re.compile(
     r"(?![0-9:])"
 )
 _AROUND_DATE = re.compile(r"\b(?:the|at|on|of|gmt|utc)\b|(?<=[0-9])(?:st|nd|rd|th|t)\b")
-_DATE = re.compile(r"[a-z0-9 ,./()-]+")
+_DATE = re.compile(r"[a-z0-9][a-z0-9 ,./()-]*")
 
 
 def extract_flexible(response: str) -> str | None:
@@ -104,7 +105,8 @@ def _plain(text: str) -> str:
     if len(text) > MAX_ANSWER_LENGTH:
         return ""
     text = _LATEX_SPACE.sub(" ", _LATEX_COMMAND.sub("", text.translate(DASHES)))
-    return " ".join(_LATEX_MARK.sub("", text).split()).strip(" .,;\"'").casefold()
+    text = _LATEX_MARK.sub("", _EMPHASIS.sub(r"\2", text))
+    return " ".join(text.split()).strip(" .,;\"'").casefold()
 
 
 def read_moment(answer: str) -> tuple[date, time | None] | None:
@@ -127,7 +129,7 @@ def read_moment(answer: str) -> tuple[date, time | None] | None:
     )
     if clock["half"] and 1 <= hour <= 12:
         hour = hour % 12 + (12 if clock["half"] == "p" else 0)
-    elif clock["half"] == "a" and hour:
+    elif (clock["half"] == "a" and hour > 12) or (clock["half"] == "p" and hour == 0):
         return None
     offset = timedelta(
         hours=int(clock["offset_hour"] or 0), minutes=int(clock["offset_minute"] or 0)

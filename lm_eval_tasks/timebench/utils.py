@@ -99,7 +99,7 @@ _CUE = re.compile(
     r"\b[*_]* ?(?:(?:is|are)\b[*_]* ?(?P<colon>:)?|(?P<only_colon>:))",
     re.IGNORECASE,
 )
-_BOX_OR_BRACE = re.compile(r"\\(?:boxed|fbox)\s*\{|\\.|[{}]", re.DOTALL)
+_BOX_OR_BRACE = re.compile(r"\\(?:boxed|fbox)\s*\{|\\[{}]|[{}]")
 _MARKUP = re.compile(
     r"\\(?:boxed|fbox|mbox|(?:text|math)(?:rm|bf|it|tt|sf)?)(?![a-z])|[\\{}$*`]|(?<![^\W_])_+|_+(?![^\W_])"
 )

@@ -147,20 +147,23 @@ def extract_published(response: str) -> dict | None:
 
 _REASONING = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL)
 _KEY = (
-    r"""(?:"[^"\\\n{}\[\]:]{1,64}"\s*:"""
-    r"""|(?<=[{,\s])(?:'[^'\\\n{}\[\]:]{1,64}'\s*:|[A-Za-z_]\w{0,63}:(?=[\s"'\[])))"""
+    r"""(?:"(?:[^"\\\n]|\\.){1,64}"\s*:"""
+    r"""|(?<=[{,\s])(?:'(?:[^'\\\n]|\\.){1,64}'\s*:|[A-Za-z_]\w{0,63}:(?=[\s"'\[])))"""
 )
+# Bounded: a comment that does not end is looked for after each field.
+_COMMENT = r"(?://|#)[^\n]{0,200}\n|/\*[^\n]{0,200}?\*/"
 _KEY_OR_BRACKET = re.compile(rf"[{{}}\[\]]|{_KEY}")
-_BETWEEN_FIELDS = re.compile(r"[\s,]*(?://[^\n]*\n[\s,]*)*")
+_BETWEEN_FIELDS = re.compile(rf"[\s,]*(?:(?:{_COMMENT})[\s,]*)*")
 _SPACE = re.compile(r"\s*")
 _QUOTED = re.compile(
     r""""[^"\\]*(?:\\.[^"\\]*)*"|'[^'\\]*(?:\\.[^'\\]*)*'""", re.DOTALL
 )
-_FLAT_LIST = re.compile(r"\[[^\[\]{}]*\]")
-_LIST_ITEM = re.compile(r"""\s*("[^"]*"|'[^']*'|[^,]+)""")
-_UNQUOTED_END = re.compile(rf"[{{}}\[\]\"\n]|{_KEY}")
-_AFTER_VALUE = re.compile(rf"\s*(?:[,}}]|//|{_KEY})")
+_UNQUOTED_END = re.compile(rf"[{{}}\[\]\"\n]|\s(?://|#|/\*)|{_KEY}")
+_UNQUOTED_ITEM = re.compile(r"""[^\s,\[\]{}"'][^,\[\]{}"\n]*""")
+_AFTER_VALUE = re.compile(rf"\s*(?:[,}}#]|//|/\*|{_KEY})")
+_AFTER_ITEM = re.compile(r"\s*(?:[,\]#]|//|/\*)")
 _ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|(.))", re.DOTALL)
+_TYPOGRAPHIC_QUOTES = str.maketrans("\u201c\u201d\u2018\u2019", "\"\"''")
 
 
 def _unescape(text: str) -> str:
@@ -171,25 +174,28 @@ def _unescape(text: str) -> str:
     )
 
 
-def _value_at(text: str, position: int) -> tuple[str | list[str], int] | None:
-    """Return the text or flat list of texts at `position` and its end, or None."""
+def _value_at(text: str, position: int, in_list: bool) -> tuple[str, int] | None:
+    """Return the text, quoted or not, at `position` and its end; None for no other."""
     position = _SPACE.match(text, position).end()
     if quoted := _QUOTED.match(text, position):
         value, end = _unescape(quoted[0][1:-1]), quoted.end()
-    elif flat_list := _FLAT_LIST.match(text, position):
-        value, end = _list_items(flat_list[0][1:-1]), flat_list.end()
-    elif stop := _UNQUOTED_END.search(text, position):
-        end = stop.start()
-        value = text[position:end].split("//")[0].strip(" \t\r,")
     else:
-        return None
-    return (value, end) if end > position and _AFTER_VALUE.match(text, end) else None
+        stop = (_UNQUOTED_ITEM.match if in_list else _UNQUOTED_END.search)(
+            text, position
+        )
+        if not stop:
+            return None
+        end = stop.end() if in_list else stop.start()
+        value = text[position:end].strip(" \t\r,")
+    after = _AFTER_ITEM if in_list else _AFTER_VALUE
+    return (value, end) if end > position and after.match(text, end) else None
 
 
-def _list_items(text: str) -> list[str]:
-    """Return the items of a comma-separated list without their quotes."""
-    items = (item[0].strip() for item in _LIST_ITEM.finditer(text))
-    return [item.strip("\"'") for item in items if item]
+def _key_name(mark: str) -> str:
+    """Return the name in a key with its colon, quoted or not."""
+    if mark[0] in "\"'":
+        return _unescape(mark[1 : mark.rindex(mark[0])])
+    return mark[:-1]
 
 
 class _Container:
@@ -207,6 +213,11 @@ class _Container:
         self.fields[self.key if self.bracket == "{" else len(self.fields)] = value
         self.key = None
 
+    @property
+    def value(self) -> dict | list:
+        """What it holds."""
+        return self.fields if self.bracket == "{" else list(self.fields.values())
+
 
 def extract_flexible(response: str) -> dict | None:
     """Return the last complete object of `response` outside of the reasoning, or None.
@@ -215,19 +226,29 @@ def extract_flexible(response: str) -> dict | None:
     another gives way to it. Keys are recognised wherever they start, so that raw
     newlines, stray quotes, brackets or code in an explanation lose nothing but the
     explanation; the bracket that closes an object is what makes it complete. Values are
-    texts (numbers too), lists of texts, or such objects.
+    texts (numbers too), lists, or such objects.
     """
     text = _REASONING.sub("", response).rpartition("</think>")[2]
+    if '"' not in text:
+        text = text.translate(_TYPOGRAPHIC_QUOTES)
     answer: dict = {}
     opened: list[_Container] = []  # outermost first
     position = 0
-    while token := _KEY_OR_BRACKET.search(text, position):
-        if (
-            not _BETWEEN_FIELDS.fullmatch(text, position, token.start())
-            or len(opened) > MAX_NESTING
-        ):
-            opened = []
+    while True:
+        position = _BETWEEN_FIELDS.match(text, position).end()
         inner = opened[-1] if opened else None
+        if (
+            inner
+            and inner.bracket == "["
+            and (found := _value_at(text, position, True))
+        ):
+            value, position = found
+            inner.put(value)
+            continue
+        if not (token := _KEY_OR_BRACKET.search(text, position)):
+            return answer or None
+        if token.start() != position or len(opened) > MAX_NESTING:
+            opened, inner = [], None
         position, mark = token.end(), token[0]
         if mark in "{[":
             if inner and inner.bracket == "{" and inner.key is None:
@@ -243,9 +264,9 @@ def extract_flexible(response: str) -> dict | None:
                 continue
             opened.pop()
             if opened:
-                opened[-1].put(inner.fields)
+                opened[-1].put(inner.value)
             if not opened or opened[-1].implied:
-                answer = _without_explanation(inner.fields) or answer
+                answer = _last_object(inner.value) or answer
         else:
             if not inner or inner.bracket == "[" or inner.key is not None:
                 opened = []
@@ -253,40 +274,47 @@ def extract_flexible(response: str) -> dict | None:
                     continue
                 inner = _Container("{", implied=True)
                 opened.append(inner)
-            inner.key = mark.rstrip(":").strip(" \t\r\n\"'")
-            if found := _value_at(text, position):
+            inner.key = _key_name(mark)
+            if found := _value_at(text, position, False):
                 value, position = found
                 inner.put(value)
-    return answer or None
 
 
-def _without_explanation(fields: dict) -> dict:
-    """Return an object's fields but for the explanation; of a mere wrapper, the inner."""
+def _last_object(value: dict | list) -> dict:
+    """Return an object without its explanation, or {}.
+
+    Of an object that only wraps another it is the inner one, of a list its last one.
+    """
+    if isinstance(value, list):
+        objects = [item for item in value if isinstance(item, dict)]
+        return _last_object(objects[-1]) if objects else {}
     fields = {
-        key: value
-        for key, value in fields.items()
-        if str(key).casefold() != "explanation"
+        key: item for key, item in value.items() if key.casefold() != "explanation"
     }
     if len(fields) == 1 and isinstance(inner := next(iter(fields.values())), dict):
-        return _without_explanation(inner)
+        return _last_object(inner)
     return fields
 
 
 # Readers take a text as `_plain` leaves it, the key it stands under and the question,
 # and give a value that is equal however the text spelled it, or None.
 
-_NUMBER = re.compile(r"([+-]?)([0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)(\.[0-9]+)?")
+_NUMBER = re.compile(
+    r"([+-]?)([0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)(\.[0-9]+)?(e[+-]?[0-9]{1,3})?"
+)
+_ERA = r"(a\.?d|c\.?e|b\.?c(?:\.?e)?)\.?"
 _YEAR = re.compile(
-    r"(?:year )?(?:(ad|ce|bce?) ?)?([0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)(?: ?(ad|ce|bce?))?"
+    rf"(?:year )?(?:{_ERA} ?)?([0-9]{{1,3}}(?:,[0-9]{{3}})+|[0-9]+)(?:\.0+)?(?: ?{_ERA})?"
 )
 _TIME = re.compile(
     r"([0-9]{1,2})(?::([0-9]{2})(?::([0-9]{2}))?)?(?: ?([ap])\.?m)?(?: ?\(?24 ?hr)?"
 )
-_DATE = re.compile(r"[a-z0-9 ,./-]+")
+_DATE = re.compile(r"[a-z0-9][a-z0-9 ,./()-]*")
 _NUMERIC_DATE = re.compile(
     r"\b(mm|dd|[0-9]{1,2})([-/.])(mm|dd|[0-9]{1,2})\2(?:yyyy|[0-9]{4})\b"
 )
-_MARKUP = re.compile(r"\\(?:boxed|text|mathrm|mathbf|textbf)\s*\{|[\\{}$*`]")
+_MARKUP = re.compile(r"\\(?:boxed|text|mathrm|mathbf|textbf)\s*\{|[\\{}$`]")
+_EMPHASIS = re.compile(r"(\*{1,3})([^*]+)\1")
 _LIST_SEPARATOR = re.compile(r"[,;\u2192]|->")
 
 
@@ -294,8 +322,12 @@ def _plain(text: str) -> str:
     """Return `text` in lower case, without markup, outer punctuation and underscores."""
     if len(text) > MAX_VALUE_LENGTH:
         return ""
-    text = " ".join(_MARKUP.sub("", text.translate(DASHES)).replace("_", " ").split())
-    return text.strip(" .,;\"'<>()[]").casefold()
+    text = _MARKUP.sub("", _EMPHASIS.sub(r"\2", text.translate(DASHES)))
+    text = " ".join(text.replace("_", " ").split())
+    if text.startswith("<") and text.endswith(">"):  # the prompts' <year> <era>
+        text = text[1:-1]
+    # A full stop ends a sentence; before a digit it starts a number.
+    return text.lstrip(" ,;\"'([").rstrip(" .,;\"')]").casefold()
 
 
 def _name_index(word: str, names: list[str]) -> int | None:
@@ -319,7 +351,7 @@ def read_number(text: str, key: str, question: str) -> Decimal | None:
     unit = text[match.end() :].strip(" ()")
     if unit and unit not in UNITS.get(_asked_unit(key, question), ()):
         return None
-    return Decimal(match[1] + match[2].replace(",", "") + (match[3] or ""))
+    return Decimal(match[0].replace(",", ""))
 
 
 def _asked_unit(key: str, question: str) -> str | None:
@@ -336,10 +368,11 @@ def _asked_unit(key: str, question: str) -> str | None:
 
 def read_year(text: str, key: str, question: str) -> tuple[str, int] | None:
     """Return era and year; without an era it is AD, with a sign or two eras none."""
-    match = _YEAR.fullmatch(text.replace(".", ""))
+    match = _YEAR.fullmatch(text)
     if not match or (match[1] and match[3]):
         return None
-    return ERAS[match[1] or match[3] or "ad"], int(match[2].replace(",", ""))
+    era = (match[1] or match[3] or "ad").replace(".", "")
+    return ERAS[era], int(match[2].replace(",", ""))
 
 
 def read_weekday(text: str, key: str, question: str) -> int | None:
@@ -349,8 +382,8 @@ def read_weekday(text: str, key: str, question: str) -> int | None:
 
 def read_day_offset(text: str, key: str, question: str) -> int | None:
     """Return how many days after the start day: 0 for `same_day`, `+0` and `0`."""
-    if text in DAY_OFFSETS:
-        return DAY_OFFSETS[text]
+    if (named := text.replace("-", " ")) in DAY_OFFSETS:
+        return DAY_OFFSETS[named]
     match = re.fullmatch(r"([+-]?[0-9]{1,6})(?: days?)?", text)
     return int(match[1]) if match else None
 
@@ -363,7 +396,7 @@ def read_time(text: str, key: str, question: str) -> tuple[int, int, int] | None
     hour, minute, second = int(match[1]), int(match[2] or 0), int(match[3] or 0)
     if match[4] and 1 <= hour <= 12:
         hour = hour % 12 + (12 if match[4] == "p" else 0)
-    elif match[4] == "a" and hour > 12:
+    elif (match[4] == "a" and hour > 12) or (match[4] == "p" and hour == 0):
         return None
     return (hour, minute, second) if hour < 24 and minute < 60 and second < 60 else None
 
@@ -444,7 +477,7 @@ def _same_value(
         if not isinstance(items, list):
             return False
         given_items, expected_items = (
-            [value for item in side if (value := _read_item(item)) != ""]
+            [_read_item(str(item)) for item in side if str(item).strip(" []")]
             for side in (items, expected)
         )
         return (
@@ -463,9 +496,9 @@ def _same_value(
     return False
 
 
-def _read_item(item: object) -> int | str:
+def _read_item(item: str) -> int | str:
     """Return the value of a list item: a day of the week or a text."""
-    text = _plain(str(item))
+    text = _plain(item) or item  # what is nothing but marks, or too long, is itself
     return text if (weekday := read_weekday(text, "", "")) is None else weekday
 
 
@@ -476,14 +509,16 @@ def match_flexible(answer: dict, reference: dict, question: str) -> bool:
     instead, or, where one value is asked and one is given, under any but another unit;
     more fields do no harm. `question` tells units and the order of numeric dates.
     """
-    given = {_plain(str(key)): value for key, value in answer.items()}
+    given: dict[str, list] = {}  # keys that differ in case alone are the same key
+    for key, value in answer.items():
+        given.setdefault(_plain(key), []).append(value)
     for key, expected in reference.items():
         names = {_plain(key), _plain(PROMPTED_KEYS.get(key, key))}
         if len(given) == len(reference) == 1 and not names & given.keys():
             (name,) = given
             unit = next((unit for unit, words in UNITS.items() if name in words), None)
             names = {name} if unit in (None, _asked_unit(key, question)) else set()
-        values = [given[name] for name in names if name in given]
+        values = [value for name in names for value in given.get(name, [])]
         if not values or not all(
             _same_value(value, expected, key, question) for value in values
         ):
