@@ -50,6 +50,29 @@ def test_tot_gold_scores_one_and_another_value_zero(kind, data):
     assert tot_score(json.dumps({"explanation": "x", key: other}), {key: value}) == 0
 
 
+JSON = st.recursive(
+    st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text()),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=4),
+        st.dictionaries(st.text(max_size=20), inner, max_size=4),
+    ),
+    max_leaves=8,
+)
+
+
+@given(JSON, st.permutations(["explanation", "hours", "minutes"]), st.booleans())
+@settings(max_examples=500, deadline=None)
+def test_an_answer_in_json_is_right_whatever_its_explanation_holds(
+    explanation, keys, pretty
+):
+    values = {"explanation": explanation, "hours": 5, "minutes": 30}
+    answer = {key: values[key] for key in keys}
+    response = json.dumps(answer, indent=2 if pretty else None, ensure_ascii=pretty)
+    doc = {"question": QUESTION, "label": '{"hours": 5, "minutes": 30}'}
+    scores = tot.process_results(doc, [response])
+    assert (scores["acc"], scores["acc_flexible"]) == (1, 1)
+
+
 @given(
     DATES,
     st.sampled_from(["%d %B %Y", "%B %d, %Y", "%b %d, %Y", "%Y-%b-%d", "%Y/%m/%d"]),

@@ -147,8 +147,8 @@ def extract_published(response: str) -> dict | None:
 
 _REASONING = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL)
 _KEY = (
-    r"""(?:"(?:[^"\\\n]|\\.){1,64}"\s*:"""
-    r"""|(?<=[{,\s])(?:'(?:[^'\\\n]|\\.){1,64}'\s*:|[A-Za-z_]\w{0,63}:(?=[\s"'\[])))"""
+    r"""(?:"(?:[^"\\\n]|\\.){0,200}"\s*:"""
+    r"""|(?<=[{,\s])(?:'(?:[^'\\\n]|\\.){0,200}'\s*:|[A-Za-z_]\w{0,63}:(?=[\s"'\[])))"""
 )
 # Bounded: a comment that does not end is looked for after each field.
 _COMMENT = r"(?://|#)[^\n]{0,200}\n|/\*[^\n]{0,200}?\*/"
