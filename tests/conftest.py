@@ -1,6 +1,7 @@
 """What tests share: the checkout, the shared data, runs of the harness."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -68,3 +69,15 @@ def shared() -> Path:
     if not folder or not Path(folder).is_dir():
         pytest.skip("TEMPORAL_EVAL_SHARED names no folder with the shared data")
     return Path(folder)
+
+
+def pytest_terminal_summary(terminalreporter) -> None:
+    """Show the files of TimeBench that were loaded, with their row counts."""
+    names = (report.nodeid for report in terminalreporter.stats.get("passed", []))
+    found = [re.search(r"test_rows_load\[(.+)-([0-9]+)\]", name) for name in names]
+    rows = [match.groups() for match in found if match]
+    if rows:
+        terminalreporter.section("TimeBench")
+        for name, count in rows:
+            terminalreporter.write_line(f"{count:>5} rows  {name}_timebench.jsonl")
+        terminalreporter.write_line(f"{sum(int(x) for _, x in rows):>5} rows in all")

@@ -235,8 +235,9 @@ def extract_flexible(response: str) -> dict | None:
     opened: list[_Container] = []  # outermost first
     position = 0
     while True:
-        position = _BETWEEN_FIELDS.match(text, position).end()
         inner = opened[-1] if opened else None
+        if inner:  # outside, "# Answer: {…}" is a heading, not a comment
+            position = _BETWEEN_FIELDS.match(text, position).end()
         if (
             inner
             and inner.bracket == "["
