@@ -2,6 +2,8 @@
 
     python -m tests.adjudicate FILE.jsonl [FILE.jsonl ...] [--show KIND]
 
+Each line of a file is a row of the benchmark with a model's `response`.
+
 Kinds under "flexible right, published wrong" say what the published rule stumbled on;
 kinds under "flexible wrong, readable as right" are rules: each has a case in
 `tests/cases`. `--show` prints the rows of a kind, for reading.
@@ -16,6 +18,7 @@ from pathlib import Path
 
 from lm_eval_tasks.tot import utils as tot
 from tests.second_reader import reads_as_right
+from utils.jsonl import read_jsonl
 
 
 GAINED, LOST, REFUSED = (
@@ -101,8 +104,7 @@ def main(arguments: list[str] | None = None) -> None:
     counts: dict[str, Counter] = {}
     for path in options.file:
         counts[path.stem] = Counter()
-        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-            row = json.loads(line)
+        for number, row in enumerate(read_jsonl(path), 1):
             if (verdict := adjudicate(row)) is None:
                 continue
             counts[path.stem][verdict] += 1

@@ -107,6 +107,34 @@ def test_running_twice_changes_nothing(tmp_path, capsys):
     assert capsys.readouterr().err.count("8 rows, there already") == 2
 
 
+def test_other_rows_of_a_source_replace_those_there(tmp_path):
+    source = tmp_path / "source"
+    shutil.copytree(EXAMPLES / "data", source)
+    arguments = ("--tasks", "tcp_short", f"--source=tcp={source}")
+    assert make(tmp_path / "pack", *arguments) == 0
+    file = source / "TCP_short.jsonl"
+    file.write_text("".join(file.read_text().splitlines(keepends=True)[:5]))
+    assert make(tmp_path / "pack", *arguments) == 0
+    manifest = json.loads((tmp_path / "pack" / "manifest.json").read_text())
+    assert manifest["data"]["TCP_short.jsonl"]["rows"] == 5
+    assert make(tmp_path / "pack", "--check") == 0
+
+
+def test_check_knows_an_unfinished_pack_and_a_false_manifest(tmp_path, capsys):
+    assert make(tmp_path, "--tasks", "tcp_short", *LOCAL) == 0
+    file = tmp_path / "manifest.json"
+    manifest = json.loads(file.read_text())
+    manifest["data"]["TCP_short.jsonl"] |= {"rows": 3, "fingerprint": "0"}
+    file.write_text(json.dumps(manifest))
+    assert make(tmp_path, "--check") == 1
+    said = capsys.readouterr().err
+    assert "has rows 8, the manifest 3" in said
+    assert "the manifest 0" in said
+    file.write_text(json.dumps(manifest | {"complete": False}))
+    assert make(tmp_path, "--check") == 1
+    assert "is not complete" in capsys.readouterr().err
+
+
 def test_a_second_run_adds_tasks(tmp_path):
     assert make(tmp_path, "--tasks", "tcp_short", *LOCAL) == 0
     assert not (tmp_path / "tcp.yaml").exists()
@@ -124,12 +152,14 @@ def test_check_names_what_differs(tmp_path, capsys):
     data.write_bytes(content)
     (tmp_path / "local_data.py").unlink()
     (tmp_path / "more.yaml").write_text("task: more\n")
+    (tmp_path / "data" / "more.jsonl").write_text("")
     assert make(tmp_path, "--check") == 1
     lines = capsys.readouterr().err.split("\n")
     for line in (
         "data/TCP_short.jsonl: has SHA-256",
         "local_data.py: is missing",
         "more.yaml: is not in the manifest",
+        "data/more.jsonl: is not in the manifest",
     ):
         assert any(found.startswith(f"{tmp_path}/{line}") for found in lines)
 

@@ -245,6 +245,16 @@ def test_another_row_count_is_a_warning_with_both_numbers(caplog):
     assert "the benchmark has 500 rows, fingerprint" in caplog.text
 
 
+def test_the_warning_is_about_the_file_where_its_name_is_known(caplog):
+    rows = datasets.Dataset.from_list([ROWS["nli"]])
+    rows.info.config_name = "tracie_timebench"
+    with caplog.at_level(logging.WARNING):
+        utils.process_docs(rows)
+    assert "TimeBench (tracie): 1 rows" in caplog.text
+    assert utils.FILES["tracie"][1] in caplog.text
+    assert utils.FILES["timexnli_cs1"][1] not in caplog.text
+
+
 # ------------------------------------------------------------------ on the real data
 
 FILES = {  # file -> rows; 7,553 in all

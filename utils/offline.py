@@ -171,7 +171,7 @@ class Pack:
 
     def __init__(self, folder: Path):
         self.folder, self.file = folder, folder / "manifest.json"
-        self.manifest = {"command": "", "data": {}, "files": {}}
+        self.manifest = {"command": "", "complete": False, "data": {}, "files": {}}
         if self.file.is_file():
             try:
                 self.manifest = json.loads(self.file.read_text(encoding="utf-8"))
@@ -206,10 +206,30 @@ class Pack:
                 lines.append(f"{name}: is missing")
             elif found != wanted:
                 lines.append(f"{name}: has SHA-256 {found}, the manifest {wanted}")
-        for path in sorted(self.folder.glob("*.yaml")):
-            if path.name not in self.manifest["files"]:
-                lines.append(f"{path.name}: is not in the manifest")
+        for path in sorted(self.folder.rglob("*")):
+            name = path.relative_to(self.folder).as_posix()
+            ours = path.suffix in (".yaml", ".py") or name.startswith("data/")
+            if path.is_file() and ours and name not in self.manifest["files"]:
+                lines.append(f"{name}: is not in the manifest")
+        for file, entry in sorted(self.manifest["data"].items()):
+            if self.has(f"data/{file}"):
+                rows = read_jsonl(self.folder / "data" / file)
+                found = {
+                    "rows": len(rows),
+                    "fingerprint": fingerprint(entry["family"], rows),
+                }
+                lines += [
+                    f"data/{file}: has {name} {value}, the manifest {entry[name]}"
+                    for name, value in found.items()
+                    if value != entry[name]
+                ]
         return lines
+
+
+def fingerprint(family: str, rows: list[dict]) -> str:
+    """Return the fingerprint of rows by the rule of their family."""
+    utils = importlib.import_module(f"lm_eval_tasks.{family}.utils")
+    return utils.fingerprint(utils.process_docs(datasets.Dataset.from_list(rows)))
 
 
 def add_data(pack: Pack, source: Source, folder: Path | None) -> str:
@@ -217,10 +237,17 @@ def add_data(pack: Pack, source: Source, folder: Path | None) -> str:
     name = f"data/{source.file}"
     entry = pack.manifest["data"].get(source.file)
     tasks = sorted({*source.readers, *(entry or {}).get("tasks", [])})
-    if entry and pack.has(name):
+    if entry and pack.has(name) and not folder:
         entry["tasks"] = tasks
         return f"{entry['rows']} rows, there already"
     rows = source.rows(folder)
+    lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    # Lone surrogates, which UTF-8 cannot hold, stay what they are in JSON: \ud800.
+    content = "".join(lines).encode("utf-8", "backslashreplace")
+    if entry and hashlib.sha256(content).hexdigest() == digest(pack.folder / name):
+        if pack.has(name):
+            entry["tasks"] = tasks
+            return f"{entry['rows']} rows, there already"
     dataset = datasets.Dataset.from_list(rows)
     dataset.info.config_name = Path(source.file).stem
     documents = [read(dataset) for read in source.readers.values()][0]
@@ -238,9 +265,7 @@ def add_data(pack: Pack, source: Source, folder: Path | None) -> str:
         "upstream_licence": LICENCES[source.family],
         "upstream_revision": revision,
     }
-    lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-    # Lone surrogates, which UTF-8 cannot hold, stay what they are in JSON: \ud800.
-    pack.add(name, "".join(lines).encode("utf-8", "backslashreplace"))
+    pack.add(name, content)
     return f"{len(rows)} rows"
 
 
@@ -323,6 +348,7 @@ def add_readme(pack: Pack) -> None:
         "|---|--:|---|---|---|---|",
         *rows,
     ]
+    pack.manifest["complete"] = True
     pack.add("README.md", ("\n".join(lines) + "\n").encode())
 
 
@@ -330,6 +356,7 @@ def make(folder: Path, names: list[str], given: dict[str, Path], link: bool) -> 
     """Make a pack of tasks, or go on with one; PackError says what is in the way."""
     index = TaskManager(include_path=str(TASKS), include_defaults=False).task_index
     pack = Pack(folder)
+    pack.manifest["complete"] = False
     found = sources(index, names or list(index))
     for number, source in enumerate(found, 1):
         print(
@@ -352,7 +379,8 @@ def make(folder: Path, names: list[str], given: dict[str, Path], link: bool) -> 
         raise explain(error, str(folder)) from error
     for part in folder.rglob("*.part"):
         part.unlink()
-    print(f"{folder} is complete. Run it:\n{pack.manifest['command']}", file=sys.stderr)
+    command = pack.manifest["command"].replace(folder.name, str(folder.resolve()), 1)
+    print(f"{folder} is complete. Run it:\n{command}", file=sys.stderr)
 
 
 def check(folder: Path) -> None:
@@ -360,6 +388,8 @@ def check(folder: Path) -> None:
     pack = Pack(folder)
     if not pack.manifest["files"]:
         raise PackError(f"{folder}: holds no manifest.json; make the pack first")
+    if not pack.manifest.get("complete"):
+        raise PackError(f"{folder}: is not complete; make it again, it goes on")
     if lines := pack.differences():
         raise PackError("\n".join(f"{folder}/{line}" for line in lines))
     print(f"{folder}: all {len(pack.manifest['files'])} files are as in the manifest")

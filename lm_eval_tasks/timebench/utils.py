@@ -621,7 +621,10 @@ def process_docs(dataset: datasets.Dataset) -> datasets.Dataset:
     kind, expected, files = max(
         SCHEMAS, key=lambda schema: (len(columns & set(schema[1])), -len(schema[1]))
     )
-    source = f"TimeBench ({kind})"
+    # A pack names its file; of a URL, datasets does not tell.
+    file = (dataset.info.config_name or "").removesuffix("_timebench")
+    files = (file,) if file in files else files
+    source = f"TimeBench ({file if file in files else kind})"
     if missing := [column for column in expected if column not in columns]:
         raise ValueError(
             f"{source}: column {', '.join(map(repr, missing))} is missing; found"
@@ -638,9 +641,9 @@ def process_docs(dataset: datasets.Dataset) -> datasets.Dataset:
     digest = fingerprint(documents)
     found = f"{source}: {len(documents)} rows, fingerprint {digest}"
     eval_logger.info(found)
-    if (len(documents), digest) not in [FILES[file] for file in files]:
+    if (len(documents), digest) not in [FILES[name] for name in files]:
         known = (
-            f"{FILES[file][0]} rows, fingerprint {FILES[file][1]}" for file in files
+            f"{FILES[name][0]} rows, fingerprint {FILES[name][1]}" for name in files
         )
         eval_logger.warning(
             "%s; the benchmark has %s: scores may not be comparable",
