@@ -226,9 +226,14 @@ class Pack:
         return lines
 
 
+def scorer(family: str):
+    """Return the module of a family."""
+    return importlib.import_module(f"lm_eval_tasks.{family}.utils")
+
+
 def fingerprint(family: str, rows: list[dict]) -> str:
     """Return the fingerprint of rows by the rule of their family."""
-    utils = importlib.import_module(f"lm_eval_tasks.{family}.utils")
+    utils = scorer(family)
     return utils.fingerprint(utils.process_docs(datasets.Dataset.from_list(rows)))
 
 
@@ -237,27 +242,25 @@ def add_data(pack: Pack, source: Source, folder: Path | None) -> str:
     name = f"data/{source.file}"
     entry = pack.manifest["data"].get(source.file)
     tasks = sorted({*source.readers, *(entry or {}).get("tasks", [])})
-    if entry and pack.has(name) and not folder:
+    there = bool(entry) and pack.has(name)
+    if folder or not there:
+        rows = source.rows(folder)
+        lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+        # Lone surrogates, which UTF-8 cannot hold, stay what they are in JSON: \ud800.
+        content = "".join(lines).encode("utf-8", "backslashreplace")
+        there = there and content == (pack.folder / name).read_bytes()
+    if there:
         entry["tasks"] = tasks
         return f"{entry['rows']} rows, there already"
-    rows = source.rows(folder)
-    lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-    # Lone surrogates, which UTF-8 cannot hold, stay what they are in JSON: \ud800.
-    content = "".join(lines).encode("utf-8", "backslashreplace")
-    if entry and hashlib.sha256(content).hexdigest() == digest(pack.folder / name):
-        if pack.has(name):
-            entry["tasks"] = tasks
-            return f"{entry['rows']} rows, there already"
     dataset = datasets.Dataset.from_list(rows)
     dataset.info.config_name = Path(source.file).stem
     documents = [read(dataset) for read in source.readers.values()][0]
-    utils = importlib.import_module(f"lm_eval_tasks.{source.family}.utils")
     revision = source.kwargs.get("revision")
     if in_url := re.search(r"/([0-9a-f]{40})/", source.url):
         revision = in_url[1]
     pack.manifest["data"][source.file] = {
         "family": source.family,
-        "fingerprint": utils.fingerprint(documents),
+        "fingerprint": scorer(source.family).fingerprint(documents),
         "given_as": "local file" if folder else "upstream",
         "rows": len(rows),
         "tasks": tasks,

@@ -301,7 +301,7 @@ def _last_object(value: dict | list) -> dict:
 # and give a value that is equal however the text spelled it, or None.
 
 _NUMBER = re.compile(
-    r"([+-]?)([0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)(\.[0-9]+)?(e[+-]?[0-9]{1,3})?"
+    r"[+-]?(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)(?:\.[0-9]+)?(?:e[+-]?[0-9]{1,3})?"
 )
 _ERA = r"(a\.?d|c\.?e|b\.?c(?:\.?e)?)\.?"
 _YEAR = re.compile(
