@@ -1,1 +1,1 @@
-"""Tests, and the second reader that the scores were adjudicated with."""
+"""The tests; `tests/cases` is the verdict corpus."""

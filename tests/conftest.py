@@ -1,18 +1,23 @@
 """What tests share: the checkout, the shared data, runs of the harness."""
 
+import json
 import os
-import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 import yaml
-from lm_eval.tasks import TaskManager
+from filelock import FileLock
+from hypothesis import settings
 
 
 ROOT = Path(__file__).parent.parent
 PACK, EXAMPLES = ROOT / "lm_eval_tasks", ROOT / "examples"
+
+# How long an example takes says how busy the machine is; test_hostile.py bounds time.
+settings.register_profile("no deadline", deadline=None)
+settings.load_profile("no deadline")
 
 
 def configurations(folder: Path) -> list[dict]:
@@ -29,20 +34,53 @@ TASKS = [config["task"] for config in CONFIGURATIONS if "group" not in config]
 MEMBERS = {name for config in GROUPS.values() for name in config["task"]}
 
 
-def run_lm_eval(*arguments: object, cwd: Path) -> subprocess.CompletedProcess:
-    """Run the command line of the harness in `cwd`, with no network and no cache."""
-    environment = os.environ | {"HF_HUB_OFFLINE": "1", "HF_HOME": str(cwd / "cache")}
+def run_python(
+    *arguments: object, cwd: Path, **environment: str
+) -> subprocess.CompletedProcess:
+    """Run Python in `cwd`, with no network and no cache; return what it wrote."""
+    changes = {"HF_HUB_OFFLINE": "1", "HF_HOME": str(cwd / "cache")} | environment
     return subprocess.run(
-        [sys.executable, "-m", "lm_eval", *map(str, arguments)],
+        [sys.executable, *map(str, arguments)],
         cwd=cwd,
-        env=environment,
+        env=os.environ | changes,
         capture_output=True,
         text=True,
     )
 
 
+def run_lm_eval(*arguments: object, cwd: Path) -> subprocess.CompletedProcess:
+    """Run the command line of the harness in `cwd`, with no network and no cache."""
+    return run_python("-m", "lm_eval", *arguments, cwd=cwd)
+
+
+# What the command line does, without the index of the harness's own 13,000 tasks.
+RUN = """
+import json, sys
+from lm_eval import simple_evaluate
+from lm_eval.tasks import TaskManager
+from lm_eval.utils import handle_non_serializable
+folder, *tasks = sys.argv[1:]
+manager = TaskManager(include_path=folder, include_defaults=False)
+run = simple_evaluate("dummy", tasks=tasks, task_manager=manager, bootstrap_iters=0)
+with open("samples.json", "w", encoding="utf-8") as file:
+    json.dump(run["samples"], file, default=handle_non_serializable)
+"""
+
+
+def run_tasks(folder: Path, tasks: list[str], cwd: Path) -> dict[str, list[dict]]:
+    """Run tasks of a folder in `cwd`, with no network and no cache.
+
+    Returns task -> samples, from another process, which knows nothing of the checkout.
+    """
+    done = run_python("-c", RUN, folder, *tasks, cwd=cwd)
+    assert done.returncode == 0, done.stderr
+    return json.loads((cwd / "samples.json").read_text(encoding="utf-8"))
+
+
 @pytest.fixture(scope="session")
 def offline_tasks() -> dict:
+    from lm_eval.tasks import TaskManager  # a second, which the verdicts do not need
+
     manager = TaskManager(include_path=str(EXAMPLES), include_defaults=False)
     return manager.load(TASKS)["tasks"]
 
@@ -50,7 +88,20 @@ def offline_tasks() -> dict:
 @pytest.fixture(scope="session")
 def dummy_run(tmp_path_factory) -> Path:
     """The output folder of one run of everything, from another working directory."""
-    folder = tmp_path_factory.mktemp("run")
+    folder = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        folder = folder.parent  # which all workers share
+    folder /= "dummy_run"
+    with FileLock(f"{folder}.lock"):
+        if not folder.exists():
+            run_everything(folder)
+    (output,) = (folder / "output").iterdir()
+    return output
+
+
+def run_everything(folder: Path) -> None:
+    """Run every task and group of the offline pack with the dummy model."""
+    folder.mkdir()
     done = run_lm_eval(
         *("--model", "dummy", "--include_path", EXAMPLES, "--log_samples"),
         # The harness refuses a task that two of the named groups hold.
@@ -58,8 +109,6 @@ def dummy_run(tmp_path_factory) -> Path:
         cwd=folder,
     )
     assert done.returncode == 0, done.stderr
-    (output,) = (folder / "output").iterdir()
-    return output
 
 
 @pytest.fixture(scope="session")
@@ -73,11 +122,11 @@ def shared() -> Path:
 
 def pytest_terminal_summary(terminalreporter) -> None:
     """Show the files of TimeBench that were loaded, with their row counts."""
-    names = (report.nodeid for report in terminalreporter.stats.get("passed", []))
-    found = [re.search(r"test_rows_load\[(.+)-([0-9]+)\]", name) for name in names]
-    rows = [match.groups() for match in found if match]
+    reports = terminalreporter.stats.get("passed", [])
+    properties = [pair for report in reports for pair in report.user_properties]
+    rows = dict(pair for name, pair in properties if name == "rows of TimeBench")
     if rows:
         terminalreporter.section("TimeBench")
-        for name, count in rows:
+        for name, count in sorted(rows.items()):
             terminalreporter.write_line(f"{count:>5} rows  {name}_timebench.jsonl")
-        terminalreporter.write_line(f"{sum(int(x) for _, x in rows):>5} rows in all")
+        terminalreporter.write_line(f"{sum(rows.values()):>5} rows in all")

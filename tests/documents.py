@@ -1,34 +1,64 @@
-"""A document of each family and kind, for tests of what holds for any response."""
-
-from lm_eval_tasks.tcp import utils as tcp
-from lm_eval_tasks.timebench import utils as timebench
-from lm_eval_tasks.tot import utils as tot
-
+"""A document of each task and kind, for tests of what holds for any response."""
 
 QUESTION = 'Return a JSON = {"explanation": <steps>, "date": "mm/dd/yyyy"}.'
-DOCUMENTS = [
-    (tcp, {"answer": "2012-11-05", "answer_format": tcp.LONG_FORMAT}),
-    (tcp, {"answer": "2020-05-28 16:00 GMT", "answer_format": tcp.SHORT_FORMAT}),
-    *(
-        (tot, {"question": QUESTION, "label": label})
-        for label in (
-            *("{'answer': '1307'}", "{'date': '06/18/2007'}", "{'answer': '792 AD'}"),
-            *('{"H": 1.0, "M": 2.0}', "{'day': '+1', 'time': '01:10'}"),
-            *("{'unordered_list': ['a', 'b']}", "{'answer': 'unanswerable'}"),
-        )
+LONG = {"answer": "2012-11-05", "answer_format": "YYYY-MM-DD"}
+SHORT = {"answer": "2020-05-28 16:00 GMT", "answer_format": "YYYY-MM-DD HH:MM GMT"}
+CONTEXT = "He rowed for Cardiff City."
+KINDS = {  # kind -> (task, document): one of each function that scores
+    "tcp": ("tcp_short", SHORT),
+    "tot_arithmetic": (
+        "tot_arithmetic",
+        {"question": QUESTION, "label": "{'day': '+1', 'time': '01:10'}"},
     ),
-    (tot, {"question": "?", "prompt": "?", "label": "E59,E57"}),
-    (timebench, {"kind": "qa", "golds": ["Cardiff City", "unanswerable"]}),
-    (timebench, {"kind": "date", "golds": ["Aug, 1987"]}),
-    (timebench, {"kind": "options", "options": ["a day", "B", "no"], "letters": ["A"]}),
-    (timebench, {"kind": "nli", "options": timebench.THREE_WAY, "label": "Neutral"}),
-    (
-        timebench,
+    "tot_semantic": (
+        "tot_semantic",
+        {"question": "?", "prompt": "?", "label": "E59,E57"},
+    ),
+    "qa": (
+        "timebench_timeqa_explicit",
         {
-            "kind": "generation",
+            "question": "Which club?",
+            "context": CONTEXT,
+            "golds": ["Cardiff City", "unanswerable"],
+        },
+    ),
+    "date": ("timebench_date_arithmetic", {"question": "?", "golds": ["Aug, 1987"]}),
+    "options": (
+        "timebench_mctaco",
+        {
+            "question": "How long?",
+            "context": "It rained.",
+            "options": ["a day", "B", "no"],
+            "letters": ["A"],
+        },
+    ),
+    "nli": (
+        "timebench_timexnli_s1",
+        {
+            "premise": "It rained.",
+            "hypothesis": "It was wet.",
+            "options": ["Entailment", "Neutral", "Contradiction"],
+            "label": "Neutral",
+        },
+    ),
+    "generation": (
+        "timebench_situatedgen",
+        {
             "statement": "Now A. Then B.",
             "keywords": ["A", "B"],
             "keywords_pos": [0, 1],
         },
     ),
-]  # fmt: skip
+}
+DOCUMENTS = [
+    *KINDS.values(),
+    ("tcp_long", LONG),
+    *(
+        ("tot_arithmetic", {"question": QUESTION, "label": label})
+        for label in (
+            *("{'answer': '1307'}", "{'date': '06/18/2007'}", "{'answer': '792 AD'}"),
+            *('{"H": 1.0, "M": 2.0}', "{'unordered_list': ['a', 'b']}"),
+            "{'answer': 'unanswerable'}",
+        )
+    ),
+]

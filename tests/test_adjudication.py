@@ -6,9 +6,9 @@ from collections import Counter
 import pytest
 
 from lm_eval_tasks.tot import utils as tot
-from tests.adjudicate import GAINED, REFUSED, adjudicate, main
 from tests.conftest import ROOT
-from tests.second_reader import reads_as_right
+from utils.adjudicate import GAINED, REFUSED, adjudicate, main
+from utils.second_reader import reads_as_right
 
 
 @pytest.fixture(scope="module")

@@ -1,32 +1,40 @@
 """Verdict files: what each score says of an answer in a shape that models produce.
 
-`tests/cases/<family>/<kind of trouble>.jsonl`, one case a line: `task`, `doc` (the
-fields that scoring needs), `response`, `published` (`acc`, or TimeBench's `score`),
-`flexible` and `why`.
+`tests/cases/<family>/documents.jsonl` has one document a line: `id`, `task` and `doc`
+(the fields that scoring reads). `tests/cases/<family>/<kind of trouble>.jsonl` has one
+case a line: the `id` of its document, `response`, `published` (`acc`, or TimeBench's
+`score`), `flexible`, other metrics by their names where they matter, and `why`.
 """
-
-import importlib
-import json
 
 import pytest
 
-from tests.conftest import ROOT
+from tests.corpus import FAMILIES, cases, documents, headlines
 
 
-CASES = [
-    pytest.param(path.parent.name, case, id=f"{path.parent.name}/{path.stem}:{number}")
-    for path in sorted((ROOT / "tests" / "cases").glob("*/*.jsonl"))
-    for number, case in enumerate(
-        map(json.loads, path.read_text(encoding="utf-8").splitlines()), 1
-    )
-]
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(case, id=case.place)
+        for family in FAMILIES
+        for case in cases(family)
+    ],
+)
+def test_verdict(case):
+    found = headlines(case.task, case.doc, case.response)
+    found = {name: round(found[name], 4) for name in case.expected}
+    assert found == case.expected, case.why
 
 
-@pytest.mark.parametrize("family, case", CASES)
-def test_verdict(family, case):
-    utils = importlib.import_module(f"lm_eval_tasks.{family}.utils")
-    scores = utils.process_results(case["doc"], [case["response"]])
-    published = scores.get("acc", scores.get("score"))
-    flexible = scores.get("acc_flexible", scores.get("score_flexible"))
-    verdict = round(published, 4), round(flexible, 4)
-    assert verdict == (case["published"], case["flexible"]), case["why"]
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_document_has_a_case_and_no_two_are_the_same(family):
+    found = list(documents(family).values())
+    used = [(case.task, case.doc) for case in cases(family)]
+    assert all(one in used for one in found)
+    assert all(found.index(one) == place for place, one in enumerate(found))
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_case_says_a_verdict_of_its_own(family):
+    found = [(case.task, str(case.doc), case.response) for case in cases(family)]
+    assert len(found) == len(set(found))
+    assert all(case.expected and case.why for case in cases(family))

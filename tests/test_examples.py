@@ -1,36 +1,35 @@
-"""The recorded responses get exactly the scores that are written beside them."""
+"""The offline pack's recorded responses: one a document, with the scores it gets.
 
-import json
+They let a run over `examples/` end in figures other than 0 (`RecordedModel` in
+test_harness.py). Responses that are there for their verdicts are in `tests/cases`.
+"""
 
 import pytest
 
 from tests.conftest import EXAMPLES
+from tests.corpus import read_jsonl
 
 
-RESPONSES = [
-    (path.stem, number, json.loads(line))
+RECORDED = {
+    path.stem: read_jsonl(path)
     for path in sorted((EXAMPLES / "responses").glob("*.jsonl"))
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
-]
+}
 
 
-@pytest.mark.parametrize(
-    "name, recorded",
-    [
-        pytest.param(name, recorded, id=f"{name}:{number}")
-        for name, number, recorded in RESPONSES
-    ],
-)
-def test_recorded_response_scores_as_written(offline_tasks, name, recorded):
+@pytest.mark.parametrize("name", RECORDED)
+def test_every_offline_document_has_one_recorded_response(offline_tasks, name):
+    answered = [recorded["doc_id"] for recorded in RECORDED[name]]
+    assert answered == list(range(len(offline_tasks[name].test_docs())))
+
+
+@pytest.mark.parametrize("name", RECORDED)
+def test_recorded_responses_score_as_written(offline_tasks, name):
     task = offline_tasks[name]
-    doc = task.test_docs()[recorded["doc_id"]]
-    scores = task.process_results(doc, [recorded["response"]])
-    expected = {key: recorded[key] for key in scores if key in recorded}
-    assert {key: round(scores[key], 4) for key in expected} == expected, recorded["why"]
-    assert {"score_flexible", "acc_flexible", "extracted"} & set(expected)
-
-
-@pytest.mark.parametrize("name", sorted({name for name, _, _ in RESPONSES}))
-def test_every_offline_document_has_a_recorded_response(offline_tasks, name):
-    answered = {recorded["doc_id"] for other, _, recorded in RESPONSES if other == name}
-    assert answered == set(range(len(offline_tasks[name].test_docs())))
+    docs = task.test_docs()
+    for recorded in RECORDED[name]:
+        doc = docs[recorded["doc_id"]]
+        scores = task.process_results(doc, [recorded["response"]])
+        expected = {key: recorded[key] for key in scores if key in recorded}
+        found = {key: round(scores[key], 4) for key in expected}
+        assert found == expected, recorded["why"]
+        assert {"score_flexible", "acc_flexible", "extracted"} & set(expected)

@@ -1,14 +1,20 @@
-"""No response makes a scorer raise, and none costs more than linear time."""
+"""No response makes a scorer raise, and none costs more than it may.
+
+Time is that of this process, which a busy machine does not add to, and the one bound is
+tens of times what is needed: it tells linear from quadratic. How cost grows with length,
+and against what it is measured, is the business of `python -m utils.bench --check`.
+"""
 
 import time
 
 import pytest
 
-from lm_eval_tasks.tcp import utils as tcp
-from lm_eval_tasks.timebench import utils as timebench
-from lm_eval_tasks.tot import utils as tot
-from tests.documents import DOCUMENTS
+from tests.corpus import score
+from tests.documents import DOCUMENTS, KINDS
 
+
+SECONDS = 0.5  # of processor time, for a response of any content up to LENGTH
+LENGTH = 64_000
 
 # Each is repeated until the response has the wanted length.
 UNITS = [
@@ -16,15 +22,18 @@ UNITS = [
     *('{"a":', '{"a":{', '{"":', '{":","', '{"a":"\\"', '"\\"', '"a":', '"a": x '),
     *('"a": [', '{"a": "b" c, ', "{{", "{}", '{"a":1,', "'a': '", "a: 'b a: ", "\\{"),
     *('{"explanation": "', '"a":1 // ', "//\n", "[[", '{"a":[', '{"{":"{', '{"{'),
-    *(
-        "Thus, the correct answer is:",
-        "Thus, the correct answer is: Z ",
-        "answer ",
-        "* ",
-    ),
+    *("Thus, the correct answer is:", "Thus, the correct answer is: Z ", "answer "),
+    *("Answer:", "\n### Answer\n", "**Answer:** ", "the answer is ", "(C), ", "not "),
+    *("* ", "**", "_", "`", "```\n", "- C\n", "1. ", "(", "((", "[1]", "or ", "C, "),
     *("\\boxed{", "\\boxed{x", "\\boxed {", "\\boxed{}", "<think>", "</think>"),
-    *("<think></think>", "\x00", "\ud800", "\u0661", "\uff11", "\u202e", "1e999 "),
+    *("\\text{", "\\ ", "~", "$", "\\boxed{\\text{C}} and ", "<answer>", "</answer>"),
+    *("<think></think>", "<thinking>", "[THINK]", "[/THINK]", "\u25c1think\u25b7"),
+    *("\u25c1/think\u25b7", "</reasoning>", "assistantfinal", "analysis"),
+    *("<|channel|>final<|message|>", "<|channel|>", "<|im_end|>", "<|", "<", "</"),
+    *("\x00", "\ud800", "\u0661", "\uff11", "\u202e", "\u2011", "\ufb01", "1e999 "),
     *('"a": NaN, ', "__import__('os').system('true') ", '{"a": ' + "9" * 5000 + "}"),
+    *("because ", "since, ", "cannot be ", "isn't unanswerable, ", "x - "),
+    *("2012-11-", "16:00 ", "1/", "12 ", "Aug, ", "Entailment ", "1987 ", "BC "),
 ]
 # How a response may begin or end so that the repeated part is reached at all.
 FRAMES = [
@@ -34,73 +43,52 @@ FRAMES = [
     ("\\boxed{", "}"),
     ("{", ""),
     ("Thus, the correct answer is: ", ""),
+    ("Thus, the correct answer is: ", "!"),
 ]
-RESPONSES = [
-    pytest.param(lambda n, u=unit, a=a, b=b: a + u * (n // len(u)) + b, id=repr(a + unit)[:30])
-    for unit in UNITS
-    for a, b in FRAMES
-]  # fmt: skip
 
 
-# One document of each kind is enough where time is measured.
-KINDS = list(
-    {
-        (family, doc.get("kind"), "prompt" in doc): (family, doc)
-        for family, doc in DOCUMENTS
-    }.values()
-)
+def checked(task: str, doc: dict, response: str) -> dict[str, float]:
+    """Return the scores; they are floats, and come in time."""
+    start = time.process_time()
+    scores = score(task, doc, response)
+    assert time.process_time() - start < SECONDS, (task, response[:99])
+    assert all(type(value) is float for value in scores.values())
+    return scores
 
 
-@pytest.mark.parametrize("response", RESPONSES)
-def test_hostile_response_scores_zero_and_never_raises(response):
-    for family, doc in DOCUMENTS:
-        scores = family.process_results(doc, [response(20_000)])
-        assert all(type(value) is float for value in scores.values())
-        for name in ("acc", "acc_flexible", "score_flexible"):
-            assert scores.get(name, 0.0) == 0.0
+def assert_no_credit(scores: dict[str, float]) -> None:
+    for name in ("acc", "acc_flexible", "score_flexible"):
+        assert scores.get(name, 0.0) == 0.0, scores
 
 
-def seconds(function, *arguments: object) -> float:
-    """Return the least time of three calls: what else the machine does adds to it."""
-    times = []
-    for _ in range(3):
-        start = time.perf_counter()
-        function(*arguments)
-        times.append(time.perf_counter() - start)
-    return min(times)
+@pytest.fixture(scope="module", autouse=True)
+def imported() -> None:
+    """What a first response makes a scorer import does not count."""
+    for task, doc in KINDS.values():
+        score(task, doc, "Thus, the correct answer is: A")
 
 
-@pytest.mark.parametrize("response", RESPONSES)
-def test_four_times_the_response_takes_about_four_times_as_long(response):
-    for family, doc in KINDS:
-        short, long = response(8_000), response(32_000)
-        # A thousandth of a second is added, where the ratio would be that of noise.
-        ratio = (seconds(family.process_results, doc, [long]) + 0.001) / (
-            seconds(family.process_results, doc, [short]) + 0.001
-        )
-        if ratio > 8:  # quadratic would be 16; measure larger ones before believing
-            ratio = seconds(family.process_results, doc, [response(128_000)]) / seconds(
-                family.process_results, doc, [long]
-            )
-        assert ratio < 8
+@pytest.mark.parametrize("unit", UNITS, ids=lambda unit: repr(unit)[:40])
+def test_a_hostile_response_scores_zero_in_time_and_never_raises(unit):
+    for before, after in FRAMES:
+        response = before + unit * (LENGTH // len(unit)) + after
+        for task, doc in KINDS.values():
+            assert_no_credit(checked(task, doc, response))
+        response = before + unit * (10_000 // len(unit)) + after
+        for task, doc in DOCUMENTS[len(KINDS) :]:
+            assert_no_credit(checked(task, doc, response))
 
 
 @pytest.mark.parametrize("unit", ["a", "1", "a1", " ", "1,", "-", "1 a", ":", "may "])
 @pytest.mark.parametrize("tail", ["", "!", "a", "\u0661"])
-def test_a_value_of_the_greatest_length_is_read_in_linear_time(unit, tail):
-    # Longer values are not read; up to there a pattern that backtracks would not return.
-    for length in (
-        tcp.MAX_ANSWER_LENGTH,
-        tot.MAX_VALUE_LENGTH,
-        timebench.MAX_ANSWER_LENGTH,
-        timebench.MAX_DATE_LENGTH,
-    ):
-        long, short = ((unit * length)[: length // part - 1] + tail for part in (1, 4))
-        for family, doc in KINDS:
-            for form in ("\\boxed{%s}", '{"answer": "%s"}', timebench.MARKER + " %s"):
-                scores = family.process_results(doc, [form % long])
+def test_a_value_of_any_length_is_read_in_time(unit, tail):
+    # Up to some length a value is read: a pattern that backtracks would not return.
+    for length in (100, 250, 500, 1_000, 2_000, 4_000, 16_000, LENGTH):
+        value = (unit * length)[: length - 1] + tail
+        for task, doc in KINDS.values():
+            for form in (
+                *("\\boxed{%s}", '{"answer": "%s"}'),
+                "Thus, the correct answer is: %s",
+            ):
+                scores = checked(task, doc, form % value)
                 assert scores.get("acc_flexible", 0.0) == 0.0
-                ratio = (seconds(family.process_results, doc, [form % long]) + 1e-3) / (
-                    seconds(family.process_results, doc, [form % short]) + 1e-3
-                )
-                assert ratio < 8

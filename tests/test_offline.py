@@ -17,7 +17,7 @@ import pytest
 from lm_eval.tasks._yaml_loader import load_yaml
 from lm_eval.utils import handle_non_serializable, hash_string
 
-from tests.conftest import EXAMPLES, PACK, ROOT, run_lm_eval
+from tests.conftest import EXAMPLES, PACK, ROOT, run_tasks
 from utils import offline
 
 
@@ -39,15 +39,9 @@ def doc_hashes(output: Path) -> dict[str, list[str]]:
 
 def run_pack(folder: Path, tasks: list[str], cwd: Path) -> dict[str, list[str]]:
     """Run tasks of a pack, with no network and no cache, and return the `doc_hash`es."""
-    shutil.rmtree(cwd, ignore_errors=True)
     cwd.mkdir()
-    done = run_lm_eval(
-        *("--model", "dummy", "--include_path", folder, "--tasks", ",".join(tasks)),
-        *("--output_path", "output", "--log_samples"),
-        cwd=cwd,
-    )
-    assert done.returncode == 0, done.stderr
-    return doc_hashes(cwd / "output")
+    samples = run_tasks(folder, tasks, cwd)
+    return {name: [x["doc_hash"] for x in found] for name, found in samples.items()}
 
 
 def expected_hashes(path: Path, family: str) -> list[str]:

@@ -295,9 +295,10 @@ def gold_answer(doc: dict) -> str:
     return doc.get("label") or doc.get("statement") or doc["golds"][0]
 
 
-@pytest.mark.parametrize("name, rows", FILES.items(), ids=lambda value: str(value))
-def test_rows_load(real_documents, name, rows):
+@pytest.mark.parametrize("name, rows", FILES.items())
+def test_rows_load(real_documents, name, rows, record_property):
     assert len(real_documents[name]) == rows
+    record_property("rows of TimeBench", (name, rows))
 
 
 def test_the_files_have_7553_rows(real_documents):

@@ -1,6 +1,6 @@
 """Count by kind where the verdicts on recorded ToT arithmetic answers part.
 
-    python -m tests.adjudicate FILE.jsonl [FILE.jsonl ...] [--show KIND]
+    python -m utils.adjudicate FILE.jsonl [FILE.jsonl ...] [--show KIND]
 
 Each line of a file is a row of the benchmark with a model's `response`.
 
@@ -17,8 +17,8 @@ from collections import Counter
 from pathlib import Path
 
 from lm_eval_tasks.tot import utils as tot
-from tests.second_reader import reads_as_right
 from utils.jsonl import read_jsonl
+from utils.second_reader import reads_as_right
 
 
 GAINED, LOST, REFUSED = (
@@ -97,7 +97,7 @@ def adjudicate(row: dict) -> tuple[str, str] | None:
 
 def main(arguments: list[str] | None = None) -> None:
     """Print the table of counts, or the rows of one kind."""
-    arguments_parser = argparse.ArgumentParser(prog="python -m tests.adjudicate")
+    arguments_parser = argparse.ArgumentParser(prog="python -m utils.adjudicate")
     arguments_parser.add_argument("file", nargs="+", type=Path)
     arguments_parser.add_argument("--show", metavar="KIND", help="a part of its name")
     options = arguments_parser.parse_args(arguments)

@@ -1,0 +1,131 @@
+"""From the name of a task to its scorer, by what the YAML files of the pack say.
+
+Tools ask here and import no family by name, so that a new task needs no change in them.
+The files are those of the installed `lm_eval_tasks`, read without building tasks of the
+harness, which would load datasets.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import NamedTuple
+
+import yaml
+
+import lm_eval_tasks
+
+
+FOLDER = Path(lm_eval_tasks.__file__).resolve().parent
+
+
+class Scorer(NamedTuple):
+    """What scores the responses to one task."""
+
+    task: str
+    family: str  # name of the folder that holds `utils`
+    utils: ModuleType
+    process_docs: Callable  # dataset of upstream rows -> dataset of documents
+    process_results: Callable  # (document, [response]) -> scores
+
+    @property
+    def explain(self) -> Callable:
+        """The function (document, response) -> Verdict behind `process_results`."""
+        suffix = self.process_results.__name__.removeprefix("process_results")
+        return getattr(self.utils, f"explain{suffix}")
+
+
+@cache
+def scorer(task: str) -> Scorer:
+    """Return the scorer of a task; ValueError names near matches of an unknown one."""
+    config = _tasks().get(task)
+    if config is None:
+        what = "a group" if task in _groups() else "unknown"
+        raise ValueError(f"task '{task}' is {what}; {_suggestion(task)}")
+    process_results = _function(config["process_results"])
+    utils = importlib.import_module(process_results.__module__)
+    return Scorer(
+        task=task,
+        family=utils.__name__.split(".")[-2],
+        utils=utils,
+        process_docs=_function(config["process_docs"]),
+        process_results=process_results,
+    )
+
+
+def leaf_tasks(name: str) -> list[str]:
+    """Return the tasks of a group and of the groups in it, or `[name]` for a task.
+
+    Raises ValueError, with near matches, where neither has the name.
+    """
+    if name in _tasks():
+        return [name]
+    if name not in _groups():
+        raise ValueError(f"task or group '{name}' is unknown; {_suggestion(name)}")
+    leaves = (leaf for member in _groups()[name] for leaf in leaf_tasks(member))
+    return list(dict.fromkeys(leaves))
+
+
+def all_tasks() -> list[str]:
+    """Return the names of all tasks of the pack, sorted."""
+    return sorted(_tasks())
+
+
+def _suggestion(name: str) -> str:
+    if name in _groups():
+        return f"its tasks are {', '.join(leaf_tasks(name))}"
+    if near := difflib.get_close_matches(name, [*_tasks(), *_groups()]):
+        return f"did you mean {' or '.join(near)}?"
+    return f"the groups are {', '.join(sorted(_groups()))}"
+
+
+@cache
+def _tasks() -> dict[str, dict]:
+    """Return the configuration of each task, includes resolved."""
+    return {c["task"]: c for c in _configurations() if isinstance(c.get("task"), str)}
+
+
+@cache
+def _groups() -> dict[str, list[str]]:
+    """Return the members of each group."""
+    return {c["group"]: c["task"] for c in _configurations() if "group" in c}
+
+
+@cache
+def _configurations() -> list[dict]:
+    return [_read(path) for path in sorted(FOLDER.glob("**/*.yaml"))]
+
+
+def _read(path: Path) -> dict:
+    """Return what a YAML file says, over what it includes.
+
+    A function is the path of its module and its name: `!function utils.explain` in
+    `tcp/` becomes `(…/tcp/utils.py, explain)`, whichever file includes that one.
+    """
+
+    class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
+        """Reads the tag of the harness for functions beside the file."""
+
+    def function(loader: Loader, node: yaml.ScalarNode) -> tuple[Path, str]:
+        module, _, name = loader.construct_scalar(node).rpartition(".")
+        return path.parent / f"{module}.py", name
+
+    Loader.add_constructor("!function", function)
+    config = yaml.load(path.read_text(encoding="utf-8"), Loader)
+    includes = config.pop("include", [])
+    merged: dict = {}
+    for include in [includes] if isinstance(includes, str) else includes:
+        merged |= _read(path.parent / include)
+    return merged | config
+
+
+def _function(reference: tuple[Path, str]) -> Callable:
+    """Return the function of a module in the package."""
+    path, name = reference
+    parts = path.resolve().relative_to(FOLDER).with_suffix("").parts
+    module = importlib.import_module(".".join((lm_eval_tasks.__name__, *parts)))
+    return getattr(module, name)
