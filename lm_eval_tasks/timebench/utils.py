@@ -403,7 +403,7 @@ def only_comments(rest: str) -> bool:
 
 # Words that lead to a value: "it was …", "the answer is …".
 _LEAD = re.compile(
-    r"(?:(?:so|thus|therefore|hence|that|which|option|choice|only|in),? )?"
+    r"(?:(?:so|thus|therefore|hence|that|which),? )?"
     r"(?:(?:(?:the )?(?:correct |final |resulting )?(?:answer|option|choice|label|date|month|time"
     r"|relation(?:ship)?)s?|it|this|that)"
     r"(?: (?:is|are|was|would be|must be|should be)[: ]+| ?[:=] ?))?",
@@ -486,7 +486,7 @@ _QA_COMMENTS = [
         r",?\s(?:because|since|as (?:the|he|she|it|they|of|per|stated|mentioned|indicated|shown)"
         r"|given that|based on|according to|although|though|while|whereas|rather than"
         r"|instead of)\b.*",
-        r",\snot\b.*",
+        r",\s(?:not|as|so|but|which|who|for)\s.*",
         rf"(?<=\w\w){_SENTENCE_END}[.!]\s+(?-i:(?=[A-Z])).*",
         r"\s-{1,2}\s.*",
         r"[;:]\s.*",
@@ -683,6 +683,7 @@ _DATE = re.compile(
         (?:\s?[-/.]\s?(?P<month>[0-9]{1,2})(?:[-/.][0-9]{1,2})?|[\s,-]+(?P<name_last>[a-z]{3,9})(?:\s[0-9]{1,2})?)
     )
     (?![\w'])(?:\s?(?:a\.?d|c\.?e)\b\.?)?
+    (?:\s[0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?)?(?:\s(?:gmt|utc)\b)?
     """,
     re.VERBOSE,
 )
@@ -807,7 +808,8 @@ class _Options:
 
     def __init__(self, options: Iterable[str]):
         texts = [
-            tuple(filter(str.isalnum, _tokens(option.casefold()))) for option in options
+            tuple(word for word in _tokens(option.casefold()) if word[0].isalnum())
+            for option in options
         ]
         self.letters = LETTERS[: len(texts)]
         # Texts that are the same without punctuation name the same options.
