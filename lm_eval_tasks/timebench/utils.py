@@ -1,67 +1,38 @@
 """Documents and scores of TimeBench.
 
-Read from top to bottom: tables, the answer in a response (which no reference is shown
-to), then for each kind of task, QA, dates, options, NLI labels and generation, how an
-answer is read and scored, then documents and `process_results`.
+Read from top to bottom, as a response goes through it: the published answer, the
+flexible answer (where it stands, what is noise, what only comments), then for each kind
+of task, QA, dates, options, NLI labels and generation, how answers are read and scored.
+No extraction sees a reference. How documents are made stands last.
 """
 
+from __future__ import annotations
+
 import hashlib
+import html
 import json
 import logging
 import re
 import string
-from collections import Counter
-from collections.abc import Iterable
-from datetime import datetime
+import unicodedata
+from collections import deque
+from datetime import datetime, timezone
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+from weakref import WeakKeyDictionary
 
-import datasets
 from dateutil import parser as dateutil_parser
+
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    import datasets
 
 
 eval_logger = logging.getLogger("lm_eval.tasks.timebench")
 
 MARKER = "Thus, the correct answer is:"  # what the prompts ask for and the card reads
-
-# The files of the benchmark: rows, and the fingerprint of their documents.
-FILES = {
-    "timexnli_cs1": (500, "a53455797a766c3d"),
-    "timexnli_cs2": (500, "4bd0cdf368dd6b7d"),
-    "timexnli_cs3": (500, "609b4b28bdb7847f"),
-    "tracie": (500, "3352bfe595c676eb"),
-    "mctaco_f2": (851, "3275b4288deebd73"),
-    "durationqa_f2": (687, "709fd44f039f9c0c"),
-    "timedial_f2": (500, "04a7fe87a1b528f2"),
-    "menatqa_scope": (500, "5d1bd92e1e72e682"),
-    "menatqa_order": (200, "0b72e4a1b9aefbe6"),
-    "menatqa_counterfactual": (200, "1947cf109586d3ea"),
-    "tempreason_l2": (500, "e34fa811d22ffe1f"),
-    "tempreason_l3": (500, "0d3922b7fd90014a"),
-    "timeqa_easy": (500, "900f6f0371598e73"),
-    "timeqa_hard": (500, "5f7eb252afb88a85"),
-    "tempreason_l1": (500, "17916b70f0670a7d"),
-    "situatedgen": (115, "b6297111b3beabf1"),
-}
-
-# What tells files from others are their columns: kind of task, columns, files.
-_NLI = ("Premise", "Hypothesis", "Label")
-_OPTIONS = ("qid", "context", "options", "labels")
-_QA = ("question", "answer", "context")
-SCHEMAS = (
-    ("nli", _NLI, ("timexnli_cs1", "timexnli_cs2", "timexnli_cs3", "tracie")),
-    ("options", (*_OPTIONS, "question", "type"), ("mctaco_f2",)),
-    ("options", (*_OPTIONS, "question"), ("durationqa_f2",)),
-    ("options", _OPTIONS, ("timedial_f2",)),
-    (
-        "qa",
-        (*_QA, "meta"),
-        ("menatqa_scope", "menatqa_order", "menatqa_counterfactual"),
-    ),
-    ("qa", (*_QA, "fact_context"), ("tempreason_l2", "tempreason_l3")),
-    ("qa", (*_QA, "question_type", "idx"), ("timeqa_easy", "timeqa_hard")),
-    ("date", _QA, ("tempreason_l1",)),
-    ("generation", ("keywords", "keywords_pos", "statements", "ids"), ("situatedgen",)),
-)
-
 LETTERS = "ABCD"
 THREE_WAY = ["Entailment", "Neutral", "Contradiction"]
 TWO_WAY = ["Entailment", "Contradiction"]
@@ -69,143 +40,573 @@ MONTHS = (
     "january february march april may june july august september october november"
     " december"
 ).split()
-# Hyphens, dashes and the minus sign that models write for "-".
-DASHES = str.maketrans(dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2212", "-"))
+# Every name of a month that is whole or cut to three letters or more.
+MONTH_NUMBERS = {
+    name[:length]: number
+    for number, name in enumerate(MONTHS, 1)
+    for length in range(3, len(name) + 1)
+}
 
 # What is longer is no answer of its kind; a generated pair of sentences is cut there.
 MAX_ANSWER_LENGTH = 2000
 MAX_DATE_LENGTH = 100
+# More cues than any response has; of more, the last ones count.
+MAX_CUES = 100
+
+REASONS = {
+    "right": "both rules say right",
+    "flexible_only": "the right value in a form that only the flexible rule reads",
+    "superseded": "the published rule's answer is right, but the response commits to"
+    " another",
+    "partly_right": "some of what is right, or more than that (0 < F1 < 1)",
+    "other_value": "a value, but not the reference's",
+    "unreadable": "an answer that is not one value of the kind asked for",
+    "no_answer": "neither rule found an answer",
+    "cut_off": "no answer, and the response ends within a reasoning block or a box",
+}
 
 
-# ------------------------------------------------------------ the answer in a response
+class Verdict(NamedTuple):
+    """What both rules read in a response, and what follows from it.
 
-
-def extract_published(response: str) -> str | None:
-    """Return the first line after the last marker, or None (source: metric card).
-
-    Trailing `.!?` go; with "unanswerable" in it the answer is just that; an empty one
-    is none.
+    Spans are character positions in the response. `published` and `flexible` are the
+    answers as the rules extract them, None where there is none; `value` is what the
+    flexible one was read as, None where it cannot be read, and `reference` the value of
+    the reference. `reason` is one of REASONS.
     """
-    _, marker, rest = response.rpartition(MARKER)
-    answer = rest.split("\n")[0].strip().rstrip(".!?").strip()
-    if not marker or not answer:
+
+    scores: dict[str, float]
+    reason: str
+    published: str | None
+    published_span: tuple[int, int] | None
+    flexible: str | None
+    flexible_span: tuple[int, int] | None
+    value: object
+    reference: object
+
+
+class Answer(NamedTuple):
+    """An answer and where it stands in the response."""
+
+    text: str
+    span: tuple[int, int]
+
+
+# ------------------------------------------------------------ the published answer
+
+
+def extract_published(response: str) -> Answer | None:
+    """Return the first line of what follows the last marker, or None (metric card).
+
+    White space around it and `.!?` at its end go; with "unanswerable" in it the answer
+    is just that; an empty one is none.
+    """
+    marker = response.rfind(MARKER)
+    if marker < 0:
         return None
-    return "unanswerable" if "unanswerable" in answer.lower() else answer
+    after = marker + len(MARKER)
+    line, _, _ = response[after:].lstrip().partition("\n")
+    answer = line.strip().rstrip(".!?").strip()
+    if not answer:
+        return None
+    start = response.index(answer, after)
+    if "unanswerable" in answer.lower():
+        return Answer("unanswerable", (start, start + len(answer)))
+    return Answer(answer, (start, start + len(answer)))
 
 
-_REASONING = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL)
+# ------------------------------------------- the flexible answer: where it stands
+
+# Tags around reasoning, by their first character: one character is found fastest.
+_REASONING_TAGS = {
+    "<": re.compile(r"<(?P<closing>/?)(?P<name>think|thinking|reasoning)>"),
+    "[": re.compile(r"\[(?P<closing>/?)(?P<name>THINK)\]"),
+    "\u25c1": re.compile("\u25c1(?P<closing>/?)(?P<name>think)\u25b7"),
+}
+_CHANNEL = "<|channel|>"  # gpt-oss: "<|channel|>final<|message|>" precedes the answer
+
+
+def mask_reasoning(response: str) -> str:
+    """Return a text of equal length in which newlines stand for the reasoning blocks.
+
+    A block that never closes reaches to the end; a closing tag that nothing opened ends
+    one that starts with the response. Of gpt-oss's channels all that stands before the
+    final one is reasoning, also where its headers have lost their special tokens.
+    """
+    text = response
+    if "<" in text and (last := text.rfind(_CHANNEL)) >= 0:
+        if (final := text.rfind(_CHANNEL + "final")) >= 0:
+            message = text.find("<|message|>", final)
+            end = message + len("<|message|>") if message >= 0 else final
+            text = _mask(text, [(0, end)])
+        elif text.startswith(_CHANNEL + "analysis", last):
+            text = _mask(text, [(last, len(text))])
+    elif text.startswith("analysis") and "assistantfinal" in text:
+        end = text.rfind("assistantfinal") + len("assistantfinal")
+        text = _mask(text, [(0, end)])
+    for first_character, tags in _REASONING_TAGS.items():
+        if first_character in text:
+            text = _mask(text, _tagged_blocks(text, tags))
+    return text
+
+
+def _tagged_blocks(text: str, tags: re.Pattern) -> list[tuple[int, int]]:
+    """Return where blocks between an opening and a closing tag start and end."""
+    blocks: list[tuple[int, int]] = []
+    opened: re.Match | None = None
+    for tag in tags.finditer(text):
+        if not opened and not tag["closing"]:
+            opened = tag
+        elif not opened:
+            blocks = [(0, tag.end())]
+        elif tag["closing"] and tag["name"] == opened["name"]:
+            blocks.append((opened.start(), tag.end()))
+            opened = None
+    if opened:
+        blocks.append((opened.start(), len(text)))
+    return blocks
+
+
+def _mask(text: str, blocks: list[tuple[int, int]]) -> str:
+    """Return `text` with newlines in place of the blocks, which follow each other."""
+    parts, position = [], 0
+    for start, end in blocks:
+        parts += text[position:start], "\n" * (end - start)
+        position = end
+    return "".join([*parts, text[position:]]) if blocks else text
+
+
+_NOUN = r"""
+    (?:(?:correct|final|right|best|likely|chosen|resulting)\s+
+       (?:options?|choices?|labels?|dates?|months?|relation(?:ship)?|answers?)
+      |answers?
+      |relationship
+    )(?:\(s\))?
+"""
+_EMPHASIS = r"[*_`\s]{0,4}"
+_KEY = r"(?:(?:final|correct)[_ ]?)?(?:answer|option|choice|letter|label)s?"
 _CUE = re.compile(
-    r"\b(?:(?:correct|final|right|best|likely) (?:options?|choices?|labels?)|answers?)"
-    r"\b[*_]* ?(?:(?:is|are)\b[*_]* ?(?P<colon>:)?|(?P<only_colon>:))",
+    rf"""
+    # sure: {{"answer": …}}, <answer>, \boxed{{
+    (?P<json> ["']{_KEY}["']\s*: )
+    |(?P<tag> <(?:final_?)?answer> )
+    |(?P<box> \\(?:boxed|fbox)\s*\{{ )
+    # sure: a line or sentence that begins with "Final answer:", or is a heading
+    |(?P<heading> (?:^[^\w\n]{{0,20}}|(?<=[.!?;])\s)
+        (?:(?:so|thus|hence|therefore|and|my|the|your|our|overall|short)\b,?\s+){{0,3}}
+        {_NOUN} (?:\s\([^()\n]{{0,40}}\))?
+        {_EMPHASIS} (?:[:：]|\s[-–—]\s|[^\S\n]*$) )
+    # sure: "the correct answer (to …) is: …"; weak: the same without a colon
+    |\b{_NOUN}
+        (?:\s(?:to|for|of|here|in|that|between)\b[^.:\n]{{0,80}}?)?
+        {_EMPHASIS} \b(?:is/are|is|are|was|(?:w|sh)ould\ be|must\ be|will\ be)\b
+        {_EMPHASIS} (?:(?P<said> [:：]) | (?P<weak>))
+    """,
+    re.VERBOSE | re.IGNORECASE | re.MULTILINE,
+)
+# Plain words, and no more: neither another cue nor a placeholder.
+_PLAIN_END = re.compile(
+    r" ?((?!Answer|Letter|Label|Option|Mon|N/?A)[A-Z][\w .,()'&-]*)\n*", re.ASCII
+)
+_BRACE = re.compile(r"\\[{}]|[{}]")
+_BETWEEN_BOXES = re.compile(r"(?:[\s$,;&.+]|\\[\[\]()]|and|\\text|[{}])*")
+_JSON_VALUE = re.compile(
+    r"""\s*(?:"(?P<double>(?:[^"\\\n]|\\.)*)"|'(?P<single>(?:[^'\\\n]|\\.)*)'
+    |\[(?P<list>[^\]]*)\])""",
+    re.VERBOSE,
+)
+_TABLE_HEADER = re.compile(r"[\s*_]*\|[^\n]{1,200}\n[ |:-]*-[ |:-]*\n")
+_PLACEHOLDER = re.compile(
+    r"(?:your |the |final |correct )*(?:answer|letters?|label|option|mon(?:th)?, y(?:yyy|ear)"
+    r"|yyyy-mm(?:-dd)?|x+|n/?a)?(?: here)?",
     re.IGNORECASE,
 )
-_BOX_OR_BRACE = re.compile(r"\\(?:boxed|fbox)\s*\{|\\[{}]|[{}]")
-_MARKUP = re.compile(
-    r"\\(?:boxed|fbox|mbox|(?:text|math)(?:rm|bf|it|tt|sf)?)(?![a-z])|[\\{}$*`]|(?<![^\W_])_+|_+(?![^\W_])"
-)
 
 
-def extract_flexible(response: str) -> str | None:
-    r"""Return the line of the last answer outside of the reasoning block, or None.
+def extract_flexible(response: str, several: bool = False) -> Answer | None:
+    r"""Return the answer that a response commits to, outside of reasoning, or None.
 
-    An answer stands in a `\boxed{}`, or after the marker in any wording with a colon;
-    where there is neither, after "the answer is". It is complete when it is not empty.
+    It stands where the last sure cue says: a marker in any wording with a colon, a line
+    that begins with "Answer:" or is such a heading, `{"answer": …}`, `<answer>` or
+    `\boxed{}`; where there is none, after the last "the answer is". It is the first line
+    there that is not empty; with `several`, what follows on more lines as well.
+    Empty answers and placeholders are none. (Design of this pack.)
     """
-    text = _REASONING.sub("", response).rpartition("</think>")[2]
-    cues = list(_CUE.finditer(text))
-    sure = [cue for cue in cues if cue["colon"] or cue["only_colon"]]
-    box = _last_box(text)
-    if (
-        box
-        and (not sure or box[0] > sure[-1].start())
-        and (inside := _unmark(text[slice(*box)]))
-    ):
-        return inside
-    for cue in reversed(sure or cues):
-        rest = text[cue.end() : cue.end() + MAX_ANSWER_LENGTH].lstrip("*_ \t\r\n")
-        if answer := _unmark(rest.split("\n")[0]):
+    text = mask_reasoning(response)
+    marker = text.rfind(MARKER)
+    # Most responses end with the marker: what stands before it is not looked at.
+    if marker >= 0:
+        after = marker + len(MARKER)
+        if plain := _PLAIN_END.fullmatch(text, after):
+            return Answer(plain[1], plain.span(1))
+        cues = [_Cue("said", marker, after), *_sure(_cues(text, after, len(text)))]
+        if answer := _last_answer(text, cues, several):
             return answer
+    cues = _cues(text, 0, marker if marker >= 0 else len(text))
+    return _last_answer(text, _sure(cues) or cues, several)
+
+
+class _Cue(NamedTuple):
+    """Words that an answer follows: the group of _CUE, and where they start and end."""
+
+    kind: str
+    start: int
+    end: int
+
+
+def _cues(text: str, start: int, end: int) -> list[_Cue]:
+    """Return the last cues in a part of a text, first to last."""
+    found = (
+        _Cue(cue.lastgroup, *cue.span()) for cue in _CUE.finditer(text, start, end)
+    )
+    return list(deque(found, MAX_CUES))
+
+
+def _sure(cues: list[_Cue]) -> list[_Cue]:
+    return [cue for cue in cues if cue.kind != "weak"]
+
+
+def _last_answer(text: str, cues: list[_Cue], several: bool) -> Answer | None:
+    """Return the answer of the last cue that is followed by more than a placeholder."""
+    for number in range(len(cues), 0, -1):
+        start, end = _reach(text, cues[:number], several)
+        answer = text[start:end]
+        if not _PLACEHOLDER.fullmatch(bare(clean(answer))):
+            return Answer(answer, (start, end))
     return None
 
 
-def _last_box(text: str) -> tuple[int, int] | None:
-    r"""Return where the inside of the last complete `\boxed{}` starts and ends."""
-    opened: list[int | None] = []  # where a box starts, None for other braces
-    box = None
-    for mark in _BOX_OR_BRACE.finditer(text):
-        if mark[0] == "}":
-            if opened and (start := opened.pop()) is not None:
-                box = start, mark.start()
-        elif mark[0].endswith("{") and mark[0] != "\\{":
-            opened.append(mark.end() if mark[0] != "{" else None)
-    return box
+def _reach(text: str, cues: list[_Cue], several: bool) -> tuple[int, int]:
+    """Return from where to where the answer of the last of these cues reaches."""
+    kind, _, start = cues[-1]
+    if kind == "box":
+        return _boxes(text, cues) if several else (start, _closing(text, start))
+    if kind == "json" and (value := _JSON_VALUE.match(text, start)):
+        return value.span(value.lastgroup)
+    if kind == "tag" and (closing := text.find("</", start)) >= 0:
+        return start, min(closing, start + MAX_ANSWER_LENGTH)
+    if header := _TABLE_HEADER.match(text, start):
+        start = header.end()
+    limit = min(len(text), start + MAX_ANSWER_LENGTH)
+    if several:
+        return start, limit
+    while start < limit:
+        end = text.find("\n", start, limit)
+        end = limit if end < 0 else end
+        if bare(clean(text[start:end])):
+            return start, end
+        start = end + 1
+    return limit, limit
 
 
-def _unmark(text: str) -> str:
-    """Return `text` without LaTeX, Markdown and doubled blanks, or "" for nothing."""
-    text = _MARKUP.sub("", text[:MAX_ANSWER_LENGTH].translate(DASHES))
-    return " ".join(text.split()) if _bare(text) else ""
+def _closing(text: str, start: int) -> int:
+    r"""Return where the brace closes that opened before `start`; `start` for nowhere."""
+    depth = 1
+    for brace in _BRACE.finditer(text, start, start + MAX_ANSWER_LENGTH):
+        depth += {"{": 1, "}": -1}.get(brace[0], 0)
+        if not depth:
+            return brace.start()
+    return start
 
 
-def _bare(text: str) -> str:
+def _boxes(text: str, cues: list[_Cue]) -> tuple[int, int]:
+    r"""Return from where to where boxes reach that stand side by side, the last last."""
+    _, following, start = cues[-1]
+    end = _closing(text, start)
+    for cue in reversed(cues[:-1]):
+        closing = _closing(text, cue.end)
+        if cue.kind != "box" or not _BETWEEN_BOXES.fullmatch(text, closing, following):
+            break
+        _, following, start = cue
+    return start, end
+
+
+# ------------------------------------------- the flexible answer: noise and comments
+
+_TYPOGRAPHIC = str.maketrans(
+    {
+        # Hyphens, dashes and the minus sign that models write for "-".
+        **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212", "-"),
+        **dict.fromkeys("\u2018\u2019\u201a\u201b\u00b4\u02bc", "'"),
+        **dict.fromkeys(
+            "\u201c\u201d\u201e\u00ab\u00bb\u2033\u300c\u300d\u300e\u300f", '"'
+        ),
+        **dict.fromkeys("\u3002\uff61", "."),
+        **dict.fromkeys("\u3001\u548c", ", "),  # Chinese comma and "and"
+        "\u5e74": "-",  # Chinese "year", before a month
+        "\u6708": "",  # Chinese "month"
+        **dict.fromkeys("\u2192\u21d2\u27f9", " gives "),
+        **dict.fromkeys("\u274c\u2717\u2718\u2716\u274e", " not "),  # crosses
+    }
+)
+# In this order: what each pattern finds, and what stands for it.
+_NOISE = [
+    (re.compile(r"~~[^~\n]*~~|```\w*"), ""),
+    (re.compile(r"\\(?:begin|end)\s?\{\w+\*?\}(?:\{[lcr|]*\})?"), " "),
+    (re.compile(r"<\|[^|<>\n]{1,40}\|>|</?s>|<(?:eos|end_of_turn|eot)>"), ""),
+    (re.compile(r"</?(?:answer|final_answer|b|i|em|strong|u|mark|code|span|p|div)>"), ""),
+    (re.compile(rf"""["']?\b(?:{_KEY}|month|year|date)["']\s*:""", re.IGNORECASE), ""),
+    (re.compile(r"<br ?/?>"), " "),
+    (re.compile(r"(?<=[^\s,;:([])\s?(?:\[\d{1,3}(?:,\s?\d{1,3})*\]|\u3010[^\u3011]*\u3011)"), ""),
+    (re.compile(r"\\\\"), ", "),
+    (re.compile(r"\\(?:q?quad|[ ,;:!\n]|[\[\]()])|~"), " "),
+    (re.compile(r"\\(?:boxed|fbox|mbox|emph|left|right|(?:text|math)(?:rm|bf|it|tt|sf|normal)?)(?![a-z])"), ""),
+    (re.compile(r"\*\*|[\\{}$*`]|(?<![^\W_])_+|_+(?![^\W_])"), ""),
+]  # fmt: skip
+_CLEAN = re.compile(r"[A-Za-z0-9 .,:;()'/&-]*")
+_OUTER = " \t\r\n.!?,;:\"'[]<>|#=-"
+
+
+def clean(text: str) -> str:
+    """Return one line of text without markup, tags, citations, symbols and doubled blanks.
+
+    Compatibility characters (NFKC) and typographic ones become plain ones.
+    """
+    if not _CLEAN.fullmatch(text):
+        text = html.unescape(text) if "&" in text else text
+        text = unicodedata.normalize("NFKC", text.translate(_TYPOGRAPHIC))
+        for pattern, replacement in _NOISE:
+            text = pattern.sub(replacement, text)
+        text = "".join(c for c in text if c.isascii() or not _is_symbol(c))
+    return " ".join(text.split())
+
+
+def _is_symbol(character: str) -> bool:
+    """Tell whether a character is a tick, an emoji or a mark that has no width."""
+    return unicodedata.category(character) in ("So", "Cf", "Cc", "Co", "Cs", "Cn", "Mn")
+
+
+def bare(text: str) -> str:
     """Return `text` without outer punctuation."""
-    return text.strip(" .!?,;:\"'\u201c\u201d[]<>")
+    return text.strip(_OUTER)
 
 
-# ---------------------------------------------------------------------------- QA
+# What may follow a value without touching it: the end, punctuation, a reason.
+_COMMENT = re.compile(
+    r"\s*(?:$|[.;:,!(\[|\"'=-]|(?:because|since|as|given|for|due|based|according|which|where"
+    r"|while|whereas|although|though|but|rather|instead|not|so|meaning|considering"
+    r"|after|when|if|only|is|are|fits?)\b)",
+    re.IGNORECASE,
+)
+# What may not: it takes the value back or puts another beside it.
+_HEDGE = re.compile(
+    r"[\W_]*(?:(?:or|and|to|until|through|vs|either|maybe|perhaps|possibly|probably)\b"
+    r"|.*\b(?:wait|actually|correction|scratch that|on second thought)\b)",
+    re.IGNORECASE,
+)
 
-_ARTICLE = re.compile(r"\b(?:a|an|the)\b")
-_WITHOUT_PUNCTUATION = str.maketrans("", "", string.punctuation)
-_HEDGE = re.compile(r"\b(?:or|not|either|neither)\b", re.IGNORECASE)
+
+def only_comments(rest: str) -> bool:
+    """Tell whether what follows a value is a comment on it, and no hedge."""
+    return bool(_COMMENT.match(rest)) and not _HEDGE.match(rest)
 
 
-def normalise(text: str) -> str:
-    """Return `text` as SQuAD compares it: no case, punctuation, articles, more blanks."""
-    text = text.lower().translate(_WITHOUT_PUNCTUATION)
-    return " ".join(_ARTICLE.sub(" ", text).split())
+# Words that lead to a value: "it was …", "the answer is …".
+_LEAD = re.compile(
+    r"(?:(?:so|thus|therefore|hence|that|which),? )?"
+    r"(?:(?:(?:the )?(?:correct |final |resulting )?(?:answer|option|choice|label|date|month|time"
+    r"|relation(?:ship)?)s?|it|this|that)"
+    r"(?: (?:is|are|was|would be|must be|should be)[: ]+| ?[:=] ?))?",
+    re.IGNORECASE,
+)
 
 
-def token_f1(answer: str, gold: str) -> float:
-    """Return the F1 of the tokens of two texts after normalisation (SQuAD)."""
-    tokens, gold_tokens = normalise(answer).split(), normalise(gold).split()
-    return _f1(
-        sum((Counter(tokens) & Counter(gold_tokens)).values()),
-        len(tokens),
-        len(gold_tokens),
+def read_bare(text: str) -> str:
+    """Return an answer without noise, outer punctuation and words that lead to it."""
+    text = bare(clean(text))
+    return text[_LEAD.match(text).end() :].lstrip(_OUTER)
+
+
+# --------------------------------------------------------------------- the verdict
+
+
+def _verdict(
+    response: str,
+    published: Answer | None,
+    flexible: Answer | None,
+    value: object,
+    reference: object,
+    scores: dict[str, float],
+) -> Verdict:
+    """Return the verdict on a response, with the word for its reason."""
+    score, score_flexible = scores["score"], scores["score_flexible"]
+    if score_flexible == 1.0:
+        reason = "right" if score == 1.0 else "flexible_only"
+    elif score == 1.0:
+        reason = "superseded"
+    elif flexible is None:
+        reason = "cut_off" if _is_cut_off(response) else "no_answer"
+    elif value is None:
+        reason = "unreadable"
+    else:
+        reason = "partly_right" if score_flexible else "other_value"
+    scores["extracted"] = float(published is not None)
+    return Verdict(
+        scores, reason, *(published or _NONE), *(flexible or _NONE), value, reference
     )
+
+
+_NONE = (None, None)
+
+
+def _is_cut_off(response: str) -> bool:
+    """Tell whether a response without an answer ends within a reasoning block or a box."""
+    box = response.rfind("\\boxed{")
+    return mask_reasoning(response + ".")[-1] == "\n" or (
+        box >= 0 and response.find("}", box) < 0
+    )
+
+
+def _scores(exact: bool, flexible: float, f1: float | None = None) -> dict[str, float]:
+    """Return the metrics of a task; its headline is F1 where there is one (paper)."""
+    score = float(exact)
+    if f1 is None:
+        return {"exact_match": score, "score": score, "score_flexible": float(flexible)}
+    return {"exact_match": score, "f1": f1, "score": f1, "score_flexible": flexible}
 
 
 def _f1(shared: int, answered: int, wanted: int) -> float:
     return 2 * shared / (answered + wanted) if shared else 0.0
 
 
-def score_qa(doc: dict, published: str | None, answer: str | None) -> dict[str, float]:
-    """Score an answer to an extractive question against the best of its golds.
+# ---------------------------------------------------------------------------- QA
 
-    Flexible: as published, but an answer that hedges ("X or Y") is none, and questions
-    without an answer are answered or not, without overlap of words.
+_ARTICLE = re.compile(r"\b(?:a|an|the)\b")
+_WITHOUT_PUNCTUATION = str.maketrans("", "", string.punctuation)
+_ABBREVIATIONS = (
+    "st dr mr mrs ms jr sr prof gov sen rep gen col lt sgt capt rev hon inc ltd co corp no vs mt"
+    " ft univ dept hon"
+).split()
+_SENTENCE_END = "".join(rf"(?<!\b{word})" for word in _ABBREVIATIONS)
+# What is cut off an answer, each only where no gold has one: a comment.
+_QA_COMMENTS = [
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        r"\s*[(\[][^()\[\]]*[)\]]?",
+        r",?\s(?:because|since|as (?:the|he|she|it|they|of|per|stated|mentioned|indicated|shown)"
+        r"|given that|based on|according to|although|though|while|whereas|rather than"
+        r"|instead of)\b.*",
+        r",\s(?:not|as|so|but|which|who|for)\s.*",
+        rf"(?<=\w\w){_SENTENCE_END}[.!]\s+(?-i:(?=[A-Z])).*",
+        r"\s-{1,2}\s.*",
+        r"[;:]\s.*",
+        r",?\s(?:from|between|in|during|until|since|as of|by|around)\s(?:\w+,?\s){0,3}\d{4}\b.*",
+        r",?\s\d{4}\s?-\s?(?:\d{2,4}|present)$",
+    )
+]
+_NAME = re.compile(r"(?:[A-Z]\w*\s?)+")  # capitalised words: no comment is
+_UNANSWERABLE = re.compile(
+    r"un-?answerable"
+    r"|\b(?:not|cannot|can't|(?:does|do|is|was|did|are)n't|unable to|impossible to)\s(?:\w+\s){0,3}?"
+    r"(?:answer\w*|determin\w*|infer\w*|mention\w*|specif\w*|provide\w*|stated?|given|known"
+    r"|conclude\w*|tell|say|indicate\w*|contain\w*|include\w*|enough information)\b"
+    r"|\b(?:no|insufficient|not enough) (?:information|answer|mention|evidence|data)\b",
+    re.IGNORECASE,
+)
+_DENIED = re.compile(
+    r"\b(?:not|n't|otherwise(?: be)?|than|never|neither|nor|or)\s?(?:be\s)?un-?answerable"
+    r"|n't un-?answerable|un-?answerable,? (?:or|but)\b",
+    re.IGNORECASE,
+)
+_UNKNOWN = re.compile(r"(?:unknown|none|no answer|not (?:available|applicable))")
+_OR_NOT = re.compile(r"\b(?:or|not|either|neither|maybe|perhaps|possibly)\b")
+
+
+def normalise(text: str) -> list[str]:
+    """Return the words of a text as SQuAD compares them: no case, punctuation, articles."""
+    text = text.lower().translate(_WITHOUT_PUNCTUATION)
+    if text.isascii() and text.isprintable():  # then a word is what blanks part
+        return [word for word in text.split() if word not in ("a", "an", "the")]
+    return _ARTICLE.sub(" ", text).split()
+
+
+def token_f1(words: list[str], gold: list[str]) -> float:
+    """Return the F1 of the words of two normalised texts (SQuAD)."""
+    if words == gold:
+        return float(bool(gold))
+    shared = sum(min(words.count(word), gold.count(word)) for word in set(gold))
+    return _f1(shared, len(words), len(gold))
+
+
+class _Gold(NamedTuple):
+    """A gold's words, its text without noise, and the words of that."""
+
+    words: list[str]
+    text: str
+    clean_words: list[str]
+
+
+@lru_cache(maxsize=4096)
+def _read_gold(gold: str) -> _Gold:
+    words, text = normalise(gold), clean(gold)
+    return _Gold(words, text, words if text == gold else normalise(text))
+
+
+def read_span(text: str, golds: Iterable[_Gold] = ()) -> str | None:
+    """Return the name or phrase that an answer gives, "unanswerable", or None.
+
+    A comment (brackets, a reason, a time range, another sentence) is cut off where none
+    of the golds has one of its kind. What hedges ("X or Y") is None.
     """
-    published, answer = published or "", _bare(answer or "")
-    exact = max(
-        float(normalise(published) == normalise(gold) != "") for gold in doc["golds"]
-    )
-    if re.search(r"\bunanswerable\b", answer, re.IGNORECASE) and not _HEDGE.search(
-        answer
+    golds = [gold.text for gold in golds]
+    if text in golds:
+        return text
+    span = _first_emphasis(text) or read_bare(text)
+    for comment in () if _NAME.fullmatch(span) else _QA_COMMENTS:
+        if comment.search(span) and not any(map(comment.search, golds)):
+            span = bare(comment.sub("", span)) or span
+    if says := _UNANSWERABLE.search(span):
+        around = span[: says.start()] + span[says.end() :]
+        if _DENIED.search(span) or re.search(r"\b(?:or|rather|but)\b", around):
+            return None
+        return "unanswerable"
+    if _UNKNOWN.fullmatch(span.casefold()):
+        return "unanswerable"
+    if ("?" in span or _OR_NOT.search(span)) and not any(map(_OR_NOT.search, golds)):
+        return None
+    return span or None
+
+
+_EMPHASISED = re.compile(r"\s*\*\*(?P<value>[^*\n]+)\*\*(?P<rest>\s[^\n]*)")
+
+
+def _first_emphasis(text: str) -> str | None:
+    """Return what a line begins with in bold where the rest only comments, or None."""
+    match = _EMPHASISED.fullmatch(text)
+    if (
+        not match
+        or _HEDGE.match(match["rest"])
+        or not clean(match["rest"])[:1].islower()
     ):
-        answer = "unanswerable"
-    return _scores(
-        exact=exact,
-        f1=max(token_f1(published, gold) for gold in doc["golds"]),
-        flexible=max(_flexible_f1(answer, _unmark(gold)) for gold in doc["golds"]),
+        return None
+    return read_bare(match["value"])
+
+
+def explain_qa(doc: dict, response: str) -> Verdict:
+    """Return the verdict on an answer to an extractive question: its best gold counts.
+
+    Flexible: as published, but a question without an answer is answered or not, without
+    an overlap of words.
+    """
+    published, flexible = extract_published(response), extract_flexible(response)
+    golds = [_read_gold(gold) for gold in doc["golds"]]
+    words = normalise(published.text) if published else []
+    value = flexible and read_span(flexible.text, golds)
+    value_words = (
+        words if published and value == published.text else normalise(value or "")
     )
+    scores = _scores(
+        exact=bool(words) and any(words == gold.words for gold in golds),
+        f1=max(token_f1(words, gold.words) for gold in golds),
+        flexible=max(_flexible_f1(value_words, gold.clean_words) for gold in golds),
+    )
+    return _verdict(response, published, flexible, value, doc["golds"], scores)
 
 
-def _flexible_f1(answer: str, gold: str) -> float:
-    if normalise(answer) == normalise(gold):
-        return 1.0
-    if "unanswerable" in (normalise(answer), normalise(gold)):
+def _flexible_f1(words: list[str], gold: list[str]) -> float:
+    if words != gold and ["unanswerable"] in (words, gold):
         return 0.0
-    return 0.0 if re.search(r"\b(?:or|not)\b", answer) else token_f1(answer, gold)
+    return token_f1(words, gold)
 
 
 # ------------------------------------------------------------------------- dates
@@ -219,87 +620,224 @@ class _YearsAsWritten(dateutil_parser.parserinfo):
 
 
 _PARSER = dateutil_parser.parser(_YearsAsWritten())
-_MONTH_AND_YEAR = re.compile(
-    r"(?:(?:in|it is) )?(?:"
-    # August 1987, Aug., 1987, 1 August of 1987, August 1st, 1987
-    r"(?:[0-9]{1,2}(?:st|nd|rd|th)? (?:of )?)?(?P<name>[a-z]{3,9})"
-    r"(?:\.? [0-9]{1,2}(?:st|nd|rd|th)?,)?(?:[ ,/.-]| of )+(?P<year_last>[0-9]{3,4})"
-    # 08/1987; 15/08/1987 or 08/15/1987, of which one number can be the month
-    r"|(?P<month_or_day>[0-9]{1,2})[-/.](?:(?P<day_or_month>[0-9]{1,2})[-/.])?"
-    r"(?P<year_last_too>[0-9]{4})"
-    r"|(?P<year_first>[0-9]{4})(?:[-/.](?P<month>[0-9]{1,2})(?:[-/.][0-9]{1,2})?"
-    r"|[ ,-]+(?P<name_last>[a-z]{3,9}))"  # 1987-08, 1987-08-01, 1987, August
-    r")(?: ad| ce)?"
-)
+_DATEUTIL_MONTHS = [
+    name.capitalize() for name in (*MONTHS, *(m[:3] for m in MONTHS), "sept")
+]
+# What dateutil surely reads as this month and year; it takes 20 times as long.
+_PLAIN_MONTH = re.compile(rf"({'|'.join(_DATEUTIL_MONTHS)}),? ([1-9][0-9]{{3}})")
 
 
-def parse_month(text: str) -> tuple[int, int] | None:
-    """Return year and month as dateutil reads them, or None (source: metric card).
+@lru_cache(maxsize=4096)  # both rules, and golds, ask for the same few
+def _plain_month(text: str) -> datetime | None:
+    match = _PLAIN_MONTH.fullmatch(text)
+    return match and datetime(int(match[2]), MONTH_NUMBERS[match[1].lower()], 1)
+
+
+def parse_month(text: str) -> datetime | None:
+    """Return the moment that dateutil reads in a text, with day 1, or None (card).
 
     What the text does not say is filled in from a default, so that with two defaults
-    it shows: then there is no month or no year.
+    it shows: then there is no month or no year. Every zone is one: none is asked of the
+    machine.
     """
+    if plain := _plain_month(text):
+        return plain
     if len(text) > MAX_DATE_LENGTH:
         return None
     try:
         first, second = (
-            _PARSER.parse(text, default=default, ignoretz=True)
+            _PARSER.parse(text, default=default, tzinfos=_some_zone)
             for default in (datetime(2000, 1, 1), datetime(2001, 2, 1))
         )
     except Exception:  # of hostile text, dateutil raises far more than ParserError
         return None
-    same = (first.year, first.month) == (second.year, second.month)
-    return (first.year, first.month) if same else None
+    first, second = first.replace(day=1), second.replace(day=1)
+    return first if first == second else None
+
+
+def _some_zone(name: str | None, offset: int | None) -> timezone | None:
+    return None if name is offset is None else timezone.utc
+
+
+@lru_cache(maxsize=4096)
+def _months_of(golds: tuple[str, ...]) -> tuple[list, list]:
+    """Return golds as the published rule and as the flexible rule reads them."""
+    moments = [parse_month(gold) for gold in golds]
+    return moments, [(moment.year, moment.month) for moment in moments]
+
+
+_DATE = re.compile(
+    r"""
+    (?:(?:in|the|on|around|month\sof)\s)*
+    (?:
+        # August 1987, Aug., 1987, 1 August of 1987, August 1st, 1987, March of the year 1055
+        (?:[0-9]{1,2}(?:st|nd|rd|th)?[\s-](?:of\s)?(?:the\s)?)?
+        (?P<name>[a-z]{3,9})\.?
+        (?:\s\(?[0-9]{1,2}(?:st|nd|rd|th)?(?=[),\s]))?
+        (?:[\s,/."()-]|of\s|(?:the\s)?year\s)+
+        (?P<year_last>[0-9]{3,4})\)?
+        # 08/1987; 15/08/1987 or 08/15/1987, of which one number can be the month
+        |(?P<one>[0-9]{1,2})\s?[-/.]\s?(?:(?P<other>[0-9]{1,2})\s?[-/.]\s?)?(?P<year>[0-9]{4})
+        # 1987-08, 1987-08-01, 1987, August
+        |(?P<year_first>[0-9]{4})
+        (?:\s?[-/.]\s?(?P<month>[0-9]{1,2})(?:[-/.][0-9]{1,2})?|[\s,-]+(?P<name_last>[a-z]{3,9})(?:\s[0-9]{1,2})?)
+    )
+    (?![\w'])(?:\s?(?:a\.?d|c\.?e)\b\.?)?
+    (?:\s[0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?)?(?:\s(?:gmt|utc)\b)?
+    """,
+    re.VERBOSE,
+)
+_DATE_ALONE = re.compile(
+    rf"[\s,;.:=(\[\"'-]*(?:{_DATE.pattern})(?=\W*$|[),;.])", re.VERBOSE
+)
+# "The time 4 years before Oct, 1748 is Jun, 1744": what leads to the value.
+_DATE_LEAD = re.compile(
+    r"(?:\b(?:is|was|be|gives|yields|equals|on|get)|=|:)\s+(?=[a-z0-9])"
+)
+_DENIAL = re.compile(r"\b(?:not|never|cannot)\b|n't\b")
 
 
 def read_month(text: str) -> tuple[int, int] | None:
-    """Return year and month of an answer that says these, and a day at the most."""
-    text = text.casefold()
-    match = len(text) <= MAX_DATE_LENGTH and _MONTH_AND_YEAR.fullmatch(
-        text.strip(" ()")
-    )
-    if not match:
+    """Return year and month of an answer that says these, and a day at the most.
+
+    A comment may follow, but no other month, and no era before Christ.
+    """
+    if plain := _plain_month(text):
+        return plain.year, plain.month
+    text = read_bare(text).casefold()[: 2 * MAX_DATE_LENGTH].lstrip("(")
+    _, equals, result = text.rpartition("=")
+    if equals and "(" not in text and _DATE_ALONE.match(result):
+        text = result.strip()
+    found = _DATE.match(text)
+    if not found or not only_comments(text[found.end() :]):
+        leads = (lead for lead in _DATE_LEAD.finditer(text))
+        lead, found = next(
+            ((lead, date) for lead in leads if (date := _DATE.match(text, lead.end()))),
+            (None, None),
+        )
+        if not found or _DENIAL.search(text, 0, lead.start()):
+            return None
+    month, rest = _month_of(found), text[found.end() :]
+    if not only_comments(rest):
         return None
-    year = match["year_first"] or match["year_last"] or match["year_last_too"]
-    if name := match["name"] or match["name_last"]:
-        months = {i for i, full in enumerate(MONTHS, 1) if full.startswith(name)}
-    elif match["day_or_month"]:
-        one, other = int(match["month_or_day"]), int(match["day_or_month"])
+    beside = _DATE_ALONE.match(rest)
+    return month if not beside or _month_of(beside) == month else None
+
+
+def _month_of(date: re.Match) -> tuple[int, int] | None:
+    """Return the year and the month, where it can only be this one, of a date."""
+    year = int(date["year_first"] or date["year_last"] or date["year"])
+    if name := date["name"] or date["name_last"]:
+        months = {MONTH_NUMBERS.get(name, 0)}
+    elif date["other"]:
+        one, other = int(date["one"]), int(date["other"])
         pairs = ((one, other), (other, one))
         months = {month for month, day in pairs if month <= 12 and day <= 31}
     else:
-        months = {int(match["month"] or match["month_or_day"])}
+        months = {int(date["month"] or date["one"])}
     month = months.pop() if len(months) == 1 else 0
-    return (int(year), month) if 1 <= month <= 12 else None
+    return (year, month) if 1 <= month <= 12 else None
 
 
-def score_date(
-    doc: dict, published: str | None, answer: str | None
-) -> dict[str, float]:
-    """Score the month and year of an answer."""
-    golds = [parse_month(gold) for gold in doc["golds"]]
-    return _scores(
-        exact=float(published is not None and parse_month(published) in golds),
-        flexible=float(answer is not None and read_month(_bare(answer)) in golds),
+def explain_date(doc: dict, response: str) -> Verdict:
+    """Return the verdict on the month and year of an answer."""
+    published = extract_published(response)
+    flexible = extract_flexible(response) or _whole_line(response)
+    golds, months = _months_of(tuple(doc["golds"]))
+    exact = published and parse_month(published.text)
+    value = flexible and read_month(flexible.text)
+    scores = _scores(
+        exact=exact is not None and exact in golds, flexible=value in months
     )
+    return _verdict(response, published, flexible, value, months, scores)
+
+
+def _whole_line(response: str) -> Answer | None:
+    """Return a response that is one line, which needs no cue, where reading is strict."""
+    line = mask_reasoning(response).strip()
+    if not line or len(line) > MAX_DATE_LENGTH or "\n" in line or ":" in line:
+        return None
+    start = response.index(line)
+    return Answer(line, (start, start + len(line)))
 
 
 # ----------------------------------------------------------------------- options
 
 _PUBLISHED_LETTER = re.compile(r"\b([A-D])(?:\.|,|\s|&|$)")
-_PUNCTUATION = re.compile(r"[\s,;&.()\[\]:*-]+")
-_FILLER = re.compile(r"(?:and|both|options?|choices?)\b", re.IGNORECASE)
-_LETTER = re.compile(r"\(([A-Da-d])\)|([A-D])(?![A-Za-z0-9'])|([a-d])(?:\)|\.(?=\s))")
-_WITHIN_OPTION = re.compile(r"[.):\s(-]*")
-_NEXT_OPTION = re.compile(r"[,;&\s](?:and)?\s*(?:\(?[A-D][.):]|\(?[a-d]\))")
-_ANOTHER_LETTER = re.compile(
-    r"(?:(?:and|or)\b\s*)?(?:\(?[A-D](?:[.):,;&\s]|$)|\(?[a-d]\))"
-)
-_LETTER_OF_TEXT = re.compile(r"\s*\(([A-Da-d])\)")
-_REASON = re.compile(r"[,\s]*(?:because|since)\b")
-_RANGE = re.compile(r"\b[A-D]\s*-\s*[A-D]\b")
-_RUN_OF_LETTERS = re.compile(r"[A-D]{2,4}")
+_PLAIN_LETTERS = re.compile(r"[A-D](?:, ?[A-D])*")
 _LOWER_LETTERS = re.compile(r"[a-d](?:(?:[\s,;&]+|\band\b)+[a-d])*")
+_RUN_OF_LETTERS = re.compile(r"[A-D]{2,4}")
+_ALL = re.compile(
+    r"all(?: of)?(?: the)?(?: (?:two|three|four))?(?: (?:options|choices|answers|above|them))?"
+    r"(?: are (?:correct|plausible|possible|right))?(?: \([A-D, and]*\))?",
+    re.IGNORECASE,
+)
+_BULLET = re.compile(r"\s*(?:(?:[-*+>\u2022\u25cf]|[0-9]{1,2}[.)])\s+)?")
+_OPTION_TOKEN = re.compile(r"\w+(?:'\w+)*|[^\w\s\"]")
+
+# Words and marks that may stand before, between and behind the options that are named.
+_AROUND = {
+    *",.;&+:-/|()[]\"'",
+    *"and plus also both only all the of as well i e namely just".split(),
+    *"option options choice choices letter letters answer answers".split(),
+}
+_PREDICATES = {
+    *"is are was were can could would may must be seem seems sound sounds make makes work".split(),
+    *"works fit fits have has".split(),
+}
+_APPROVALS = {
+    *"correct plausible right possible valid true likely reasonable acceptable best suitable".split(),
+    *"appropriate fit fits work works sense realistic typical".split(),
+}
+_DISAPPROVALS = {
+    *"not too less least wrong incorrect never neither isn't aren't don't doesn't unlikely".split(),
+    *"implausible impossible false no".split(),
+}
+_OPTION_HEDGES = set(
+    "? or nor either neither no maybe perhaps possibly probably to wait".split()
+)
+_OPTION_REASONS = {
+    *"because since given for while whereas although though rather instead which where so due".split(),
+    *"based but not with without except gives".split(),
+}
+_STOPS = _AROUND | _PREDICATES | _OPTION_HEDGES | _OPTION_REASONS
+
+
+class _Options:
+    """What an answer may name the options of a document by: letters and texts."""
+
+    def __init__(self, options: Iterable[str]):
+        texts = [
+            tuple(word for word in _tokens(option.casefold()) if word[0].isalnum())
+            for option in options
+        ]
+        self.letters = LETTERS[: len(texts)]
+        # Texts that are the same without punctuation name the same options.
+        self.by_text: dict[tuple[str, ...], set[str]] = {}
+        for words, letter in zip(texts, self.letters):
+            self.by_text.setdefault(words, set()).add(letter)
+        self.texts = sorted(filter(None, self.by_text), key=len, reverse=True)
+
+    def text_at(self, tokens: list[str], position: int) -> tuple[set[str], int] | None:
+        """Return the options whose text stands at `position`, and its end, or None."""
+        for words in self.texts:
+            end = _end_of(words, tokens, position)
+            if end and (end == len(tokens) or _is_stop(tokens[end])):
+                return self.by_text[words], end
+        return None
+
+    def letter_at(self, tokens: list[str], position: int) -> str | None:
+        """Return the letter at `position`; a small one needs a bracket or a full stop."""
+        token = tokens[position] if position < len(tokens) else ""
+        if len(token) != 1 or token not in "ABCDabcd":
+            return None
+        following = tokens[position + 1 : position + 2]
+        return (
+            token.upper() if token in LETTERS or following in ([")"], ["."]) else None
+        )
+
+
+_options = lru_cache(maxsize=1024)(_Options)
 
 
 def read_published_letters(text: str) -> set[str]:
@@ -307,145 +845,332 @@ def read_published_letters(text: str) -> set[str]:
     return set(_PUBLISHED_LETTER.findall(text))
 
 
-def read_letters(text: str, options: list[str] | None = None) -> set[str] | None:
-    """Return the letters of the options that a text names, by letter or by their text.
+def _tokens(text: str) -> list[str]:
+    return _OPTION_TOKEN.findall(clean(text))
 
-    None if it says anything else. "A few minutes" is the option with this text or none,
-    "B. A few minutes" is B, and a letter with the text of another option is none. The
-    card's form of a reference ("B. … && C. …") is read as well, without `options`.
-    """
-    letters_in_use = LETTERS[: len(options)] if options else LETTERS
-    by_text = sorted(
-        zip([_bare(_unmark(option)).casefold() for option in options or ()], LETTERS),
-        key=lambda pair: -len(pair[0]),
-    )
-    if _LOWER_LETTERS.fullmatch(text):
-        text = re.sub(r"\b[a-d]\b", lambda letter: letter[0].upper(), text)
-    if _RUN_OF_LETTERS.fullmatch(text):
-        text = " ".join(text)
-    if _RANGE.search(text):  # from A to D, or A and D
-        return None
-    folded = text.casefold()
-    named: set[str] = set()
-    position = 0
-    while position < len(text):
-        if gap := _PUNCTUATION.match(text, position):
-            position = gap.end()
-        elif found := _option_at(folded, position, by_text):
-            letter, position = found
-            if beside := _LETTER_OF_TEXT.match(text, position):
-                if beside[1].upper() != letter:
-                    return None
-                position = beside.end()
-            named.add(letter)
-        elif mark := _LETTER.match(text, position):
-            letter = mark[mark.lastindex].upper()
-            if letter not in letters_in_use:
-                return None
-            named.add(letter)
-            position = _WITHIN_OPTION.match(text, mark.end()).end()
-            if found := _option_at(folded, position, by_text):
-                if found[0] != letter:
-                    return None
-                position = found[1]
-            elif _REASON.match(text, position):
-                position = len(text)
-            elif re.search(r"[.):(-]", text[mark.end() - 1 : position]):
-                if _ANOTHER_LETTER.match(text, position):
-                    continue
-                following = _NEXT_OPTION.search(text, position - 1)
-                end = following.start() if following else len(text)
-                if re.search(r"\b(?:or|not)$", text[position:end]):
-                    return None
-                position = end
-        elif filler := _FILLER.match(text, position):
-            position = filler.end()
-        else:
+
+def _is_stop(token: str) -> bool:
+    return not token[0].isalnum() or token.casefold() in _STOPS
+
+
+def _end_of(words: tuple[str, ...], tokens: list[str], position: int) -> int | None:
+    """Return where these words end that start at `position`, whatever marks are between."""
+    for number, word in enumerate(words):
+        while number and position < len(tokens) and not tokens[position][0].isalnum():
+            position += 1
+        if position == len(tokens) or tokens[position].casefold() != word:
             return None
-    return named or None
+        position += 1
+    return position
 
 
-def _option_at(
-    text: str, position: int, by_text: list[tuple[str, str]]
-) -> tuple[str, int] | None:
-    """Return the letter and the end of the option whose text stands at `position`."""
-    for option, letter in by_text:
-        end = position + len(option)
-        if (
-            option
-            and text.startswith(option, position)
-            and not text[end : end + 1].isalnum()
+def _item_at(
+    tokens: list[str], position: int, options: _Options
+) -> tuple[set[str] | None, int, bool] | None:
+    """Return the options named at `position`, the end, and whether nothing else is said.
+
+    None for the options where letter and text differ, or a letter is none of the
+    document's; no options where it says that they are wrong; None where nothing is named.
+    """
+    if found := options.text_at(tokens, position):
+        letters, end = found
+        if tokens[end : end + 1] == ["("] and (
+            letter := options.letter_at(tokens, end + 1)
         ):
-            return letter, end
-    return None
+            return letters & {letter} or None, end + 2, True
+        return _approved(letters, tokens, end)
+    letter = options.letter_at(tokens, position)
+    if not letter:
+        return None
+    if letter not in options.letters:
+        return None, position, False
+    start = position + 1
+    while start < len(tokens) and tokens[start] in ".):-]\"'([":
+        start += 1
+    beside = options.text_at(tokens, start)
+    if beside:
+        return _approved(beside[0] & {letter} and {letter}, tokens, beside[1])
+    if start == len(tokens) or options.letter_at(tokens, start):
+        is_range = "-" in tokens[position + 1 : start] and start < len(tokens)
+        return None if is_range else {letter}, position + 1, True
+    if _is_stop(tokens[start]) and tokens[start] not in _DISAPPROVALS:
+        return {letter}, position + 1, True
+    if start == position + 1:  # "A few"
+        return None
+    return _skip_comment(tokens, start, letter, options)
 
 
-def score_options(
-    doc: dict, published: str | None, answer: str | None
-) -> dict[str, float]:
-    """Score the set of options that an answer names against that of the right ones."""
+def _skip_comment(
+    tokens: list[str], position: int, letter: str, options: _Options
+) -> tuple[set[str] | None, int, bool]:
+    """Return a letter and where the words beside it end that only comment on it.
+
+    They end with their bracket or sentence, or before another option. No option where
+    they find fault with it, None where they end in "or" or "not" and another one.
+    """
+    if tokens[position - 1] in "([":
+        end = position
+        while end < len(tokens) and tokens[end] not in ")]":
+            end += 1
+        return {letter}, end, False
+    start = position
+    for end in range(start, len(tokens)):
+        following = tokens[end + 1 : end + 2]
+        if options.letter_at(tokens, end + 1):
+            if tokens[end].casefold() in ("or", "not", "nor"):
+                return None, end, False
+            if tokens[end] in ",;.&-" or tokens[end].casefold() == "and":
+                break
+        if tokens[end] == "." and (not following or following[0][0].isupper()):
+            break
+    else:
+        end = len(tokens)
+    faulty = _DISAPPROVALS & {token.casefold() for token in tokens[start:end]}
+    return set() if faulty else {letter}, end, False
+
+
+def _approved(
+    letters: set[str], tokens: list[str], end: int
+) -> tuple[set[str] | None, int, bool]:
+    """Return options named by their text, none if a word of fault follows."""
+    if tokens[end : end + 1] and tokens[end].casefold() in _DISAPPROVALS:
+        return set(), end + 1, False
+    return letters or None, end, True
+
+
+def _option_tokens(line: str) -> list[str]:
+    """Return the words and marks of a line, without bullets; small letters as capitals."""
+    line = bare(clean(_BULLET.sub("", line, count=1)))
+    if _LOWER_LETTERS.fullmatch(line):
+        line = re.sub(r"\b[a-d]\b", lambda letter: letter[0].upper(), line)
+    if _RUN_OF_LETTERS.fullmatch(line):
+        line = " ".join(line)
+    return _OPTION_TOKEN.findall(line)
+
+
+def _read_line(line: str, options: _Options) -> tuple[set[str] | None, bool]:
+    """Return the options that a line names, and whether it says nothing else.
+
+    They are read from the left, sentence by sentence, until a comment begins; those of a
+    later sentence that finds fault with them do not count. None where there is a hedge,
+    or prose before the first of them.
+    """
+    tokens = _option_tokens(line)
+    named: set[str] = set()
+    sentence: set[str] = set()
+    position, pure, marked = 0, True, False  # `marked`: after punctuation
+    while position < len(tokens):
+        token = tokens[position].casefold()
+        if item := _item_at(tokens, position, options):
+            letters, position, alone = item
+            if letters is None:
+                return None, False
+            sentence |= letters
+            pure, marked = pure and alone, False
+        elif token in _AROUND:
+            if token in ".;":
+                named, sentence = named | sentence, set()
+            elif _is_comment_in_brackets(tokens, position) and (named or sentence):
+                pure, position = False, _after_bracket(tokens, position)
+            marked = marked or not token.isalnum()
+            position += 1
+        elif token in _OPTION_HEDGES or not (named or sentence):
+            return None, False
+        elif token in _OPTION_REASONS or not sentence or marked:
+            return named | sentence, False
+        else:
+            pure, end = False, _end_of_clause(tokens, position)
+            if _finds_fault(tokens[position:end], bool(named)):
+                sentence = set()
+            position = end
+    return named | sentence, pure
+
+
+def _end_of_clause(tokens: list[str], position: int) -> int:
+    ends = (i for i in range(position, len(tokens)) if tokens[i] in ".;,")
+    return next(ends, len(tokens))
+
+
+def _finds_fault(words: list[str], later: bool) -> bool:
+    """Tell whether what is said of options is that they are wrong; `later`: of others."""
+    said = {word.casefold() for word in words}
+    return bool(said & _DISAPPROVALS or (later and not said & _APPROVALS))
+
+
+def _is_comment_in_brackets(tokens: list[str], position: int) -> bool:
+    return tokens[position] == "(" and tokens[position + 2 : position + 3] != [")"]
+
+
+def _after_bracket(tokens: list[str], position: int) -> int:
+    """Return where the bracket closes that opens at `position`."""
+    while position < len(tokens) and tokens[position] != ")":
+        position += 1
+    return position
+
+
+def read_letters(text: str, options: list[str]) -> tuple[set[str] | None, int]:
+    """Return the letters of the options that an answer names, and where it ends.
+
+    "A few minutes" is the option with this text or none, "B. A few minutes" is B, and a
+    letter with the text of another option is none. Options may stand on lines below the
+    cue; where the first stands beside it, a line below counts if it is but an option.
+    """
+    if _PLAIN_LETTERS.fullmatch(text):
+        letters = set(text) - set(", ")
+        return letters if letters <= set(LETTERS[: len(options)]) else None, len(text)
+    choices = _options(tuple(options))
+    if _ALL.fullmatch(bare(clean(text))):
+        return set(choices.letters), len(text)
+    named: set[str] = set()
+    end = start = 0
+    below = False
+    for number, line in enumerate(text.split("\n")):
+        start += len(line) + 1
+        if not bare(clean(line)):
+            if named and not below and "\\boxed" not in text:
+                break
+            continue
+        if not named:
+            below = number > 0
+        letters, pure = _read_line(line, choices)
+        denied = below and clean(line).startswith("not ")
+        if denied or (
+            not named and letters is None and line.rstrip(" *_").endswith(":")
+        ):
+            continue  # a cross before an option; "These fit:"
+        if letters is None or (named and not pure and not (below and _is_item(line))):
+            break
+        named, end = named | letters, start - 1
+    return named or None, end
+
+
+def _is_item(line: str) -> bool:
+    """Tell whether a line begins with a bullet, a number or a letter of an option."""
+    return bool(_BULLET.match(line)[0].strip() or re.match(r"\W*[A-D]\b", line))
+
+
+def explain_options(doc: dict, response: str) -> Verdict:
+    """Return the verdict on the set of options that an answer names (set F1)."""
+    published = extract_published(response)
+    flexible = extract_flexible(response, several=True) or _whole_line(response)
     gold = set(doc["letters"])
-    given = read_published_letters(published or "")
-    flexible = read_letters(_bare(answer or ""), doc["options"]) or set()
-    return _scores(
-        exact=float(given == gold),
+    given = read_published_letters(published.text) if published else set()
+    value = None
+    if flexible:
+        value, end = read_letters(flexible.text, doc["options"])
+        start = flexible.span[0]
+        flexible = (
+            Answer(flexible.text[:end], (start, start + end)) if end else flexible
+        )
+    scores = _scores(
+        exact=given == gold,
         f1=_f1(len(given & gold), len(given), len(gold)),
-        flexible=_f1(len(flexible & gold), len(flexible), len(gold)),
+        flexible=_f1(len(value & gold), len(value), len(gold)) if value else 0.0,
+    )
+    return _verdict(
+        response, published, flexible, value and sorted(value), doc["letters"], scores
     )
 
 
 # -------------------------------------------------------------------- NLI labels
 
-_NEGATION = re.compile(r"\b(?:not|non|no|neither|nor|cannot)\b|n't\b", re.I)
-_ONLY_LETTER = re.compile(r"(?:(?:option|choice) )?\(?([A-Ca-c])\)?", re.IGNORECASE)
-_LETTER_BESIDE = re.compile(r"^\(?([A-C])[.):]|\(([A-C])\)$")
 _LABEL_STEMS = {
-    "Entailment": "entail",
-    "Neutral": "neutral",
-    "Contradiction": "contradict",
+    "entail": "Entailment",
+    "neutral": "Neutral",
+    "contradict": "Contradiction",
 }
+_LABEL = r"(?:entail|neutral|contradict)[a-z]*"
+_NLI_ANSWER = re.compile(
+    rf"""
+    (?:(?:the|correct|option|choice|label|answer)\s)*
+    # "A. ", "(A) ", "a)"; "A contradiction" has an article
+    (?:\(?(?P<letter>[A-C](?![\w'])(?!\s[a-z])|[a-c](?=[).]|$))[\s.):,("'|-]*)?
+    # "The premise is neutral towards the hypothesis"
+    (?:(?:(?:the|this|that|a|an|premise|hypothesis|relation|relationship|between|and
+        |statement|it|is|are|they|clearly|directly|logically)\s)*
+      (?P<label>(?i:{_LABEL}))
+      (?:\s(?:the|by|to|towards?|with|of|each|other|premise|hypothesis|relationship))*
+    )?
+    # "Entailment (A)"
+    (?:\s?[-,:(]*\s?(?:option\s)?\(?(?P<letter_after>[A-C])\)?(?![\w']))?
+    [)"']*
+    """,
+    re.VERBOSE,
+)
+_PLAIN_LABEL = re.compile(r"([A-C])\. (Entailment|Neutral|Contradiction)")
+_A_LABEL = re.compile(
+    rf"\W*(?:[A-C](?:[.):]+\s?(?:{_LABEL}))?|{_LABEL})(?=\W*$|\W*\b(?:or|and)\b|[),;])",
+    re.IGNORECASE,
+)
+
+
+_PUBLISHED_LABEL = re.compile(
+    r"\b(?:entailment|neutral|contradiction)\b", re.IGNORECASE
+)
+_LETTER = re.compile(r"\b[A-C]\b")
 
 
 def read_published_label(text: str, options: list[str]) -> str | None:
     """Return the label that an answer names, by word or else by letter (card)."""
-    named = [
-        label for label in options if re.search(rf"\b{label}\b", text, re.IGNORECASE)
-    ]
-    if len(named) == 1:
-        return named[0]
-    letters = re.findall(rf"\b([{LETTERS[: len(options)]}])\b", text)
-    return options[LETTERS.index(letters[0])] if letters and not named else None
+    named = {label.capitalize() for label in _PUBLISHED_LABEL.findall(text)}
+    named &= set(options)
+    if not named:
+        letters = map(LETTERS.index, _LETTER.findall(text))
+        return next((options[i] for i in letters if i < len(options)), None)
+    return named.pop() if len(named) == 1 else None
 
 
 def read_label(text: str, options: list[str]) -> str | None:
     """Return the one label that an answer names by word, letter or both, or None.
 
-    Words may be inflected ("contradicts"). Where one is denied, or letter and word
-    differ, there is no label.
+    Words may be inflected ("contradicts"), and a comment may follow. Where letter and
+    word differ, or another label stands beside it, there is none.
     """
-    if _NEGATION.search(text):
+    if plain := _PLAIN_LABEL.fullmatch(text):
+        same = options[LETTERS.index(plain[1]) :][:1] == [plain[2]]
+        return plain[2] if same else None
+    text = read_bare(_first_emphasis(text) or text)
+    found = _NLI_ANSWER.match(
+        text[:1].lower() + text[1:] if text[1:2].isalpha() else text
+    )
+    rest = text[found.end() :]
+    # "B. The dates do not meet": beside a letter and a stop, any word is a comment.
+    beside = found["letter"] and not found[0][-1:].isalnum() and not _HEDGE.match(rest)
+    if not (beside or only_comments(rest)) or _is_another(rest):
         return None
     named = {
-        label
-        for label, stem in _LABEL_STEMS.items()
-        if re.search(rf"\b{stem}", text, re.IGNORECASE)
+        options[index]
+        if (index := LETTERS.index(letter.upper())) < len(options)
+        else ""
+        for letter in found.group("letter", "letter_after")
+        if letter
     }
-    letter = _ONLY_LETTER.fullmatch(text) or _LETTER_BESIDE.search(text)
-    if letter:
-        index = LETTERS.index(letter[letter.lastindex].upper())
-        named.add(options[index] if index < len(options) else "")
+    if found["label"]:
+        word = found["label"].casefold()
+        named.add(
+            next(name for stem, name in _LABEL_STEMS.items() if word.startswith(stem))
+        )
     label = named.pop() if len(named) == 1 else None
     return label if label in options else None
 
 
-def score_nli(doc: dict, published: str | None, answer: str | None) -> dict[str, float]:
-    """Score the label of an answer."""
-    return _scores(
-        exact=float(
-            read_published_label(published or "", doc["options"]) == doc["label"]
-        ),
-        flexible=float(read_label(_bare(answer or ""), doc["options"]) == doc["label"]),
+def _is_another(rest: str) -> bool:
+    """Tell whether what follows a label begins with another one, outside of brackets."""
+    return not rest.lstrip().startswith("(") and bool(_A_LABEL.match(rest))
+
+
+def explain_nli(doc: dict, response: str) -> Verdict:
+    """Return the verdict on the label of an answer."""
+    published = extract_published(response)
+    flexible = extract_flexible(response) or _whole_line(response)
+    options, label = doc["options"], doc["label"]
+    value = flexible and read_label(flexible.text, options)
+    scores = _scores(
+        exact=published is not None
+        and read_published_label(published.text, options) == label,
+        flexible=value == label,
     )
+    return _verdict(response, published, flexible, value, label, scores)
 
 
 # -------------------------------------------------------------------- generation
@@ -457,247 +1182,397 @@ def keyword_share(text: str, keywords: list[str], positions: list[int]) -> float
     Abbreviations make it unsure where the first of two sentences ends, and either may
     come first: the split and order with the greatest share counts.
     """
-    ends = [end.end() for end in re.finditer(r"[.!?]\s+", text)]
+    folded = text.casefold()
+    patterns = [
+        re.compile(rf"(?<!\w){re.escape(k.casefold())}(?!\w)") for k in keywords
+    ]
+    # Where each keyword stands; a sentence holds one that starts and ends within it.
+    spans = [[found.span() for found in p.finditer(folded)] for p in patterns]
+    ends = [end.end() for end in re.finditer(r"[.!?]\s+", folded)][:MAX_SENTENCES]
     best = 0
-    for halves in ((text[:end], text[end:]) for end in [*ends, len(text)]):
-        for sentences in (halves, halves[::-1]):
-            best = max(
-                best, sum(map(_holds, (sentences[p] for p in positions), keywords))
-            )
+    for end in [*ends, len(folded)]:
+        in_first = [any(stop <= end for _, stop in found) for found in spans]
+        in_second = [any(start >= end for start, _ in found) for found in spans]
+        for order in ((in_first, in_second), (in_second, in_first)):
+            best = max(best, sum(order[p][k] for k, p in enumerate(positions)))
     return best / len(keywords)
 
 
-def _holds(text: str, phrase: str) -> bool:
-    pattern = rf"(?<!\w){re.escape(phrase.casefold())}(?!\w)"
-    return re.search(pattern, text.casefold()) is not None
+MAX_SENTENCES = 50
 
 
-def score_generation(
-    doc: dict, published: str | None, answer: str | None
-) -> dict[str, float]:
-    """Score generated sentences: sentence BLEU-4, ROUGE-L (F1) and the keywords."""
+def explain_generation(doc: dict, response: str) -> Verdict:
+    """Return the verdict on two sentences: BLEU-4, ROUGE-L (F1) and the keywords."""
     # Imported here, since they take long to load and one task in eighteen needs them.
     from rouge_score.rouge_scorer import RougeScorer
     from sacrebleu import sentence_bleu
 
-    answer = answer or ""
-    bleu = sentence_bleu(answer, [doc["statement"]]).score / 100
-    rouge = RougeScorer(["rougeL"]).score(doc["statement"], answer)["rougeL"]
-    return {
-        "bleu": min(max(bleu, 0.0), 1.0),  # floating point may leave 1.0 by a hair
-        "rouge_l": float(rouge.fmeasure),
-        "keywords": keyword_share(answer, doc["keywords"], doc["keywords_pos"]),
-    }
+    published = extract_published(response)
+    flexible = extract_flexible(response, several=True)
+    value = flexible and bare(" ".join(map(clean, flexible.text.split("\n")))) or None
+    bleu = sentence_bleu(value or "", [doc["statement"]]).score / 100
+    rouge = RougeScorer(["rougeL"]).score(doc["statement"], value or "")["rougeL"]
+    share = keyword_share(value or "", doc["keywords"], doc["keywords_pos"])
+    scores = {"score": float("nan"), "score_flexible": share}
+    verdict = _verdict(response, published, flexible, value, doc["statement"], scores)
+    return verdict._replace(
+        scores={
+            "bleu": min(max(bleu, 0.0), 1.0),  # floating point may leave 1.0 by a hair
+            "rouge_l": float(rouge.fmeasure),
+            "keywords": share,
+            "extracted": float(published is not None),
+        }
+    )
 
 
-# --------------------------------------------------------- what the YAML files name
+# ---------------------------------------------------------- scores, for the YAML files
 
 
-def _scores(exact: float, flexible: float, f1: float | None = None) -> dict[str, float]:
-    """Return the metrics of a task; its headline is F1 where there is one (paper)."""
-    published = {"exact_match": exact} | ({} if f1 is None else {"f1": f1})
-    return {
-        **published,
-        "score": exact if f1 is None else f1,
-        "score_flexible": flexible,
-    }
+# Each takes a document of `process_docs_…` and a list with one response, and returns
+# `exact_match`, `f1` (QA and options), `score` (the headline of these), `score_flexible`,
+# and `extracted`, whether the card's rule found an answer.
 
 
-def _texts(value: object) -> list[str]:
-    """Return a text or a list of texts as a list; ValueError for anything else."""
-    values = [value] if isinstance(value, str) else value
-    if not isinstance(values, list) or not all(
-        isinstance(text, str) for text in values
-    ):
-        raise ValueError("is no text or list of texts")
-    return values
+def _response(results: list[str]) -> str:
+    """Return the one response to score; ValueError where there is another number."""
+    if len(results) == 1 and isinstance(results[0], str):
+        return results[0]
+    raise ValueError(
+        f"got {len(results)} responses, the first of type {type(results[0]).__name__},"
+        " where one string is scored; let the last filter of the task be `take_first`"
+    )
+
+
+def process_results_qa(doc: dict, results: list[str]) -> dict[str, float]:
+    """Score a response to a question on a text."""
+    return explain_qa(doc, _response(results)).scores
+
+
+def process_results_date(doc: dict, results: list[str]) -> dict[str, float]:
+    """Score a response that gives a month and a year."""
+    return explain_date(doc, _response(results)).scores
+
+
+def process_results_options(doc: dict, results: list[str]) -> dict[str, float]:
+    """Score a response that names one option or several."""
+    return explain_options(doc, _response(results)).scores
+
+
+def process_results_nli(doc: dict, results: list[str]) -> dict[str, float]:
+    """Score a response that gives a label."""
+    return explain_nli(doc, _response(results)).scores
+
+
+def process_results_generation(doc: dict, results: list[str]) -> dict[str, float]:
+    """Score two generated sentences: `bleu`, `rouge_l`, `keywords` and `extracted`."""
+    return explain_generation(doc, _response(results)).scores
+
+
+# ------------------------------------------------------------------------ documents
+
+# The files of the benchmark: rows, and the fingerprint of their documents.
+FILES = {
+    "durationqa_f2": (687, "1f7cdc9da1dc14db"),
+    "mctaco_f2": (851, "711bff0feb82fb38"),
+    "menatqa_counterfactual": (200, "a76408a622df0c52"),
+    "menatqa_order": (200, "1b92e87a3cdb051b"),
+    "menatqa_scope": (500, "b88dfbad9d224c4b"),
+    "situatedgen": (115, "a6a592c739551b70"),
+    "tempreason_l1": (500, "8b8afe59c0289d3b"),
+    "tempreason_l2": (500, "2bd033eb74a3f713"),
+    "tempreason_l3": (500, "7cb1b7ebb8f2bf07"),
+    "timedial_f2": (500, "4a0730cde76b858b"),
+    "timeqa_easy": (500, "3ecf3002d17d4f99"),
+    "timeqa_hard": (500, "058e45b6004b5caf"),
+    "timexnli_cs1": (500, "134ea2dd43a9cc46"),
+    "timexnli_cs2": (500, "21bb4721a73f338b"),
+    "timexnli_cs3": (500, "bf0ac1c072dc729c"),
+    "tracie": (500, "1cb0aef5df7beaf8"),
+}
+
+# Readers of cells return what a document holds, or raise ValueError with what is wrong.
 
 
 def _text(value: object) -> str:
-    if not isinstance(value, str) or not value.strip():
-        raise ValueError("is no text or an empty one")
+    if not isinstance(value, str):
+        raise ValueError("is not a string")
+    if not value.strip():
+        raise ValueError("is empty")
     return value
 
 
+def _texts(value: object) -> list[str]:
+    if not isinstance(value, list) or not value:
+        raise ValueError("is not a list of strings with at least one")
+    if not all(isinstance(text, str) and text.strip() for text in value):
+        raise ValueError("is not a list of strings that are not empty")
+    return value
+
+
+def _text_or_texts(value: object) -> list[str]:
+    return [_text(value)] if isinstance(value, str) else _texts(value)
+
+
+def _context(value: object) -> str:
+    if not isinstance(value, str) and not (
+        isinstance(value, list) and all(isinstance(text, str) for text in value)
+    ):
+        raise ValueError("is not a string or a list of strings")
+    return _text(value if isinstance(value, str) else "\n".join(value))
+
+
 def _golds(value: object) -> list[str]:
-    golds = [gold.strip() for gold in _texts(value)]
-    if not golds or not all(map(normalise, golds)):
-        raise ValueError("holds no answer")
+    golds = [gold.strip() for gold in _text_or_texts(value)]
+    if not all(gold.words and gold.clean_words for gold in map(_read_gold, golds)):
+        raise ValueError("has an answer without a word")
     return golds
 
 
 def _gold_months(value: object) -> list[str]:
     golds = _golds(value)
     if not all(map(parse_month, golds)):
-        raise ValueError("names no month and year")
+        raise ValueError('has an answer that is not a month and a year ("Aug, 1987")')
     return golds
 
 
 def _gold_letters(value: object) -> list[str]:
     labels = _texts(value)
-    letters = [letter for letter, label in zip(LETTERS, labels) if label == "yes"]
-    if not letters or not set(labels) <= {"yes", "no"}:
-        raise ValueError('is no list of "yes" and "no" with a "yes"')
-    return letters
+    if not set(labels) <= {"yes", "no"} or "yes" not in labels:
+        raise ValueError('is not a list of "yes" and "no" with at least one "yes"')
+    return [letter for letter, label in zip(LETTERS, labels) if label == "yes"]
 
 
-def _options(value: object) -> list[str]:
+def _option_texts(value: object) -> list[str]:
     options = [option.strip() for option in _texts(value)]
-    if not 2 <= len(options) <= len(LETTERS) or not all(options):
-        raise ValueError("is no list of two to four texts")
+    if not 2 <= len(options) <= len(LETTERS):
+        raise ValueError("is not a list of two to four options")
     return options
 
 
-def _label(value: object) -> str:
-    if value not in THREE_WAY:
-        raise ValueError(f"is none of {', '.join(THREE_WAY)}")
-    return value
+def _label_of(labels: list[str]) -> Callable[[object], str]:
+    def read(value: object) -> str:
+        if value not in labels:
+            raise ValueError(f"is not one of {', '.join(labels)}")
+        return value
+
+    return read
 
 
 def _positions(value: object) -> list[int]:
-    if not isinstance(value, list) or not all(position in (0, 1) for position in value):
-        raise ValueError("is no list of 0 and 1")
+    if not isinstance(value, list) or not all(
+        type(position) is int and position in (0, 1) for position in value
+    ):
+        raise ValueError("is not a list of the integers 0 and 1")
     return value
 
 
-def _joined(separator: str):
-    return lambda value: separator.join(_texts(value))
+def _statement(value: object) -> str:
+    return " ".join(_texts(value))
 
 
-# For each kind: how it is scored, and its documents' fields with the column and the
-# reading of the column that they come from.
+class _Kind(NamedTuple):
+    """What the documents of a kind are made of.
+
+    `fields`: name of the field, column, reader; `paired`: two columns of equal length;
+    `files`: those of the benchmark that are of this kind; `constants`: further fields.
+    """
+
+    fields: list[tuple[str, str, Callable]]
+    files: tuple[str, ...]
+    paired: tuple[str, str] | None = None
+    constants: dict[str, list[str]] = {}
+
+
+_QA_FIELDS = [
+    ("question", "question", _text),
+    ("context", "context", _context),
+    ("golds", "answer", _golds),
+]
+_OPTION_FIELDS = [
+    ("context", "context", _text),
+    ("options", "options", _option_texts),
+    ("letters", "labels", _gold_letters),
+]
+
+
+def _nli_fields(labels: list[str]) -> list[tuple[str, str, Callable]]:
+    return [
+        ("premise", "Premise", _text),
+        ("hypothesis", "Hypothesis", _text),
+        ("label", "Label", _label_of(labels)),
+    ]
+
+
 KINDS = {
-    "qa": (
-        score_qa,
-        {
-            "question": ("question", _text),
-            "context": ("context", _joined("\n")),
-            "golds": ("answer", _golds),
-        },
+    "qa": _Kind(
+        _QA_FIELDS,
+        tuple(
+            "menatqa_scope menatqa_order menatqa_counterfactual timeqa_easy timeqa_hard"
+            " tempreason_l2 tempreason_l3".split()
+        ),
     ),
-    "date": (
-        score_date,
-        {"question": ("question", _text), "golds": ("answer", _gold_months)},
+    "facts_qa": _Kind(
+        [*_QA_FIELDS, ("fact_context", "fact_context", _text)],
+        ("tempreason_l2", "tempreason_l3"),
     ),
-    "options": (
-        score_options,
-        {
-            "context": ("context", _text),
-            "options": ("options", _options),
-            "letters": ("labels", _gold_letters),
-        },
+    "date": _Kind(
+        [("question", "question", _text), ("golds", "answer", _gold_months)],
+        ("tempreason_l1",),
     ),
-    "nli": (
-        score_nli,
-        {
-            "premise": ("Premise", _text),
-            "hypothesis": ("Hypothesis", _text),
-            "label": ("Label", _label),
-        },
+    "options": _Kind(
+        [("question", "question", _text), *_OPTION_FIELDS],
+        ("mctaco_f2", "durationqa_f2"),
+        paired=("options", "labels"),
     ),
-    "generation": (
-        score_generation,
-        {
-            "keywords": ("keywords", _texts),
-            "keywords_pos": ("keywords_pos", _positions),
-            "statement": ("statements", _joined(" ")),
-        },
+    "dialogue_options": _Kind(
+        _OPTION_FIELDS, ("timedial_f2",), paired=("options", "labels")
+    ),
+    "nli_two_way": _Kind(
+        _nli_fields(TWO_WAY), ("timexnli_cs2", "tracie"), constants={"options": TWO_WAY}
+    ),
+    "nli_three_way": _Kind(
+        _nli_fields(THREE_WAY),
+        ("timexnli_cs1", "timexnli_cs3"),
+        constants={"options": THREE_WAY},
+    ),
+    "generation": _Kind(
+        [
+            ("keywords", "keywords", _texts),
+            ("keywords_pos", "keywords_pos", _positions),
+            ("statement", "statements", _statement),
+        ],
+        ("situatedgen",),
+        paired=("keywords", "keywords_pos"),
     ),
 }
-# Columns that some files of a kind have, for prompts, breakdowns and logs.
-EXTRA_FIELDS = ("qid", "idx", "question", "question_type", "type", "fact_context")
+# Columns that some files have, for prompts, breakdowns and logs.
+EXTRA_COLUMNS = ("qid", "idx", "question", "question_type", "type", "fact_context")
+# Columns that are never empty where a file has them.
+FILLED_COLUMNS = ("question", "fact_context", "meta")
+MAX_SHOWN = 80
 
 
-def process_docs(dataset: datasets.Dataset) -> datasets.Dataset:
-    """Return the documents of the rows of a TimeBench file, whose columns tell the kind.
+def _document(place: str, kind: _Kind, cells: dict) -> dict:
+    """Return the document of one row; ValueError says what is wrong at `place`."""
+    document = {name: cells[name] for name in EXTRA_COLUMNS if name in cells}
+    for name in FILLED_COLUMNS:
+        if name in cells and not cells[name]:
+            raise _row_error(place, name, cells[name], "is empty")
+    for field, column, read in kind.fields:
+        try:
+            document[field] = read(cells[column])
+        except ValueError as error:
+            raise _row_error(place, column, cells[column], error) from None
+    if kind.paired:
+        one, other = kind.paired
+        if len(cells[one]) != len(cells[other]):
+            error = f"does not have as many items as '{one}'"
+            raise _row_error(place, other, cells[other], error)
+    return document | kind.constants
 
-    Raises ValueError, naming kind, row and column, where a column is missing, a cell is
-    not as it should be, or there is no row. Logs row count and fingerprint, as a
-    warning where they are not the known ones.
-    """
-    if not len(dataset):
-        raise ValueError("TimeBench: there is no row; give a split with at least one")
-    columns = set(dataset.column_names)
-    kind, expected, files = max(
-        SCHEMAS, key=lambda schema: (len(columns & set(schema[1])), -len(schema[1]))
-    )
-    # A pack names its file; of a URL, datasets does not tell.
-    file = (dataset.info.config_name or "").removesuffix("_timebench")
-    files = (file,) if file in files else files
-    source = f"TimeBench ({file if file in files else kind})"
-    if missing := [column for column in expected if column not in columns]:
-        raise ValueError(
-            f"{source}: column {', '.join(map(repr, missing))} is missing; found"
-            f" {dataset.column_names}. Give rows in the schema of TimeBench-subset-7553"
-        )
-    documents = [
-        _document(f"{source}, row {row}", kind, cells)
-        for row, cells in enumerate(dataset)
-    ]
-    if kind == "nli":
-        labels = {document["label"] for document in documents}
-        for document in documents:
-            document["options"] = THREE_WAY if "Neutral" in labels else TWO_WAY
-    digest = fingerprint(documents)
-    found = f"{source}: {len(documents)} rows, fingerprint {digest}"
-    eval_logger.info(found)
-    if (len(documents), digest) not in [FILES[name] for name in files]:
-        known = (
-            f"{FILES[name][0]} rows, fingerprint {FILES[name][1]}" for name in files
-        )
-        eval_logger.warning(
-            "%s; the benchmark has %s: scores may not be comparable",
-            found,
-            " or ".join(known),
-        )
-    return datasets.Dataset.from_list(documents)
+
+def _row_error(place: str, column: str, cell: object, error: object) -> ValueError:
+    shown = repr(cell)
+    shown = shown if len(shown) <= MAX_SHOWN else shown[:MAX_SHOWN] + "\u2026"
+    return ValueError(f"{place}, column '{column}': {shown} {error}; fix the row")
 
 
 def fingerprint(documents: Iterable[dict]) -> str:
     """Return a digest of what prompts and scores depend on, whatever the order."""
-    ids = {"qid", "idx", "question_type", "type"}
-    return _digest(
-        [sorted(x for x in doc.items() if x[0] not in ids) for doc in documents]
+    names = {"qid", "idx", "question_type", "type"}
+    rows = (
+        [(k, v) for k, v in sorted(doc.items()) if k not in names] for doc in documents
     )
-
-
-def _digest(rows: list) -> str:
-    """Return a digest of JSON values that does not depend on their order."""
     hashes = sorted(hashlib.sha256(json.dumps(row).encode()).digest() for row in rows)
     return hashlib.sha256(b"".join(hashes)).hexdigest()[:16]
 
 
-def _document(place: str, kind: str, cells: dict) -> dict:
-    """Return the document of one row; ValueError says what is wrong at `place`."""
-    document = {"kind": kind}
-    for field, (column, read) in KINDS[kind][1].items():
-        try:
-            document[field] = read(cells[column])
-        except ValueError as error:
-            raise ValueError(
-                f"{place}, column '{column}': {cells[column]!r} {error}; mend the row"
-            ) from None
-    for one, other in (("options", "labels"), ("keywords", "keywords_pos")):
-        if one in document and len(cells[one]) != len(cells[other]):
-            raise ValueError(
-                f"{place}, column '{other}': {cells[other]!r} has not as many items as"
-                f" '{one}'; mend the row"
-            )
-    return {name: cells[name] for name in EXTRA_FIELDS if name in cells} | document
+@lru_cache(maxsize=256)
+def _report(file: str, kind: str, rows: int, digest: str) -> None:
+    """Log rows and fingerprint of a file, once a run; warn where they are not known."""
+    files = [name for name in KINDS[kind].files if name == file] or KINDS[kind].files
+    known = next((name for name in files if FILES[name] == (rows, digest)), None)
+    found = f"TimeBench ({known or file or kind}): {rows} rows, fingerprint {digest}"
+    if known:
+        eval_logger.info("%s: the benchmark's", found)
+        return
+    eval_logger.warning(
+        "%s; the benchmark has %s: scores may not be comparable",
+        found,
+        " or ".join(
+            f"{FILES[name][0]} rows, {FILES[name][1]} ({name})" for name in files
+        ),
+    )
 
 
-def process_results(doc: dict, results: list[str]) -> dict[str, float]:
-    """Score one response by the metric card and by value.
+_made: WeakKeyDictionary = WeakKeyDictionary()  # dataset -> its documents
 
-    Takes a document of `process_docs` and a list with one response; what is no text is
-    scored as an empty response. Returns `exact_match`, `f1` (QA and options), `score`
-    (the headline of these), `score_flexible`, and `extracted`, whether the card's rule
-    found an answer; for generation `bleu`, `rouge_l`, `keywords` and `extracted`.
+
+def _documents(dataset: datasets.Dataset, name: str) -> datasets.Dataset:
+    """Return the documents of the rows of a file; made once, the harness asks often.
+
+    Raises ValueError, naming file, row and column, where a column is missing, a cell
+    cannot be scored, or there is no row. Logs row count and fingerprint, as a warning
+    where they are not those of the benchmark.
     """
-    response = results[0] if isinstance(results[0], str) else ""
-    published = extract_published(response)
-    score, _ = KINDS[doc["kind"]]
-    return {
-        **score(doc, published, extract_flexible(response)),
-        "extracted": float(published is not None),
-    }
+    if dataset in _made:
+        return _made[dataset]
+    # A pack names its file; of a URL, datasets does not tell.
+    file = (dataset.info.config_name or "").removesuffix("_timebench")
+    file = "" if file.startswith("default") else file
+    source = f"TimeBench ({file or name})"
+    columns = [column for _, column, _ in KINDS[name].fields]
+    if missing := [column for column in columns if column not in dataset.column_names]:
+        raise ValueError(
+            f"{source}: column {', '.join(map(repr, missing))} is missing; found"
+            f" {dataset.column_names}. Give rows in the schema of TimeBench-subset-7553"
+        )
+    if not len(dataset):
+        raise ValueError(f"{source}: there are no rows; give a split with some")
+    documents = [
+        _document(f"{source}, row {row}", KINDS[name], cells)
+        for row, cells in enumerate(dataset)
+    ]
+    _report(file, name, len(documents), fingerprint(documents))
+    _made[dataset] = type(dataset).from_list(documents)
+    return _made[dataset]
+
+
+def process_docs_qa(dataset: datasets.Dataset) -> datasets.Dataset:
+    """Return documents with a question, a text and its golds."""
+    return _documents(dataset, "qa")
+
+
+def process_docs_facts_qa(dataset: datasets.Dataset) -> datasets.Dataset:
+    """Return documents with a question, facts and its golds."""
+    return _documents(dataset, "facts_qa")
+
+
+def process_docs_date(dataset: datasets.Dataset) -> datasets.Dataset:
+    """Return documents that ask for a month and a year."""
+    return _documents(dataset, "date")
+
+
+def process_docs_options(dataset: datasets.Dataset) -> datasets.Dataset:
+    """Return documents with a question and options."""
+    return _documents(dataset, "options")
+
+
+def process_docs_dialogue_options(dataset: datasets.Dataset) -> datasets.Dataset:
+    """Return documents with a dialogue that has a gap, and options for it."""
+    return _documents(dataset, "dialogue_options")
+
+
+def process_docs_nli_two_way(dataset: datasets.Dataset) -> datasets.Dataset:
+    """Return documents with a premise and a hypothesis, which may contradict each other."""
+    return _documents(dataset, "nli_two_way")
+
+
+def process_docs_nli_three_way(dataset: datasets.Dataset) -> datasets.Dataset:
+    """Return documents with a premise and a hypothesis, which may be neutral as well."""
+    return _documents(dataset, "nli_three_way")
+
+
+def process_docs_generation(dataset: datasets.Dataset) -> datasets.Dataset:
+    """Return documents with keywords for two sentences."""
+    return _documents(dataset, "generation")
