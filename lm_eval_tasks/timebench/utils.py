@@ -25,7 +25,7 @@ from dateutil import parser as dateutil_parser
 
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     import datasets
 
@@ -178,7 +178,7 @@ def _mask(text: str, blocks: list[tuple[int, int]]) -> str:
 
 _NOUN = r"""
     (?:(?:correct|final|right|best|likely|chosen|resulting)\s+
-       (?:options?|choices?|labels?|dates?|months?|relation(?:ship)?|answers?)
+       (?:options?|choices?|labels?|relation(?:ship)?|answers?)
       |answers?
       |relationship
     )(?:\(s\))?
@@ -208,6 +208,7 @@ _CUE = re.compile(
 _PLAIN_END = re.compile(
     r" ?((?!Answer|Letter|Label|Option|Mon|N/?A)[A-Z][\w .,()'&-]*)\n*", re.ASCII
 )
+_CUE_WORDS = "nswer NSWER ption PTION hoice HOICE abel ABEL elation oxed fbox".split()
 _BRACE = re.compile(r"\\[{}]|[{}]")
 _BETWEEN_BOXES = re.compile(r"(?:[\s$,;&.+]|\\[\[\]()]|and|\\text|[{}])*")
 _JSON_VALUE = re.compile(
@@ -257,9 +258,26 @@ class _Cue(NamedTuple):
 def _cues(text: str, start: int, end: int) -> list[_Cue]:
     """Return the last cues in a part of a text, first to last."""
     found = (
-        _Cue(cue.lastgroup, *cue.span()) for cue in _CUE.finditer(text, start, end)
+        _Cue(cue.lastgroup, *cue.span())
+        for part in _parts_with_cues(text, start, end)
+        for cue in _CUE.finditer(text, *part)
     )
     return list(deque(found, MAX_CUES))
+
+
+def _parts_with_cues(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yield the lines around each word that cues are made of, which is found fast."""
+    after = {word: text.find(word, start, end) for word in _CUE_WORDS}
+    while after := {word: found for word, found in after.items() if found >= 0}:
+        first = min(after.values())
+        line = text.rfind("\n", start, first) + 1 or start
+        stop = text.find("\n", min(first + 150, end), end)
+        stop = end if stop < 0 else stop
+        yield max(line, start, first - 150), stop
+        start = stop
+        for word, found in after.items():
+            if found < stop:
+                after[word] = text.find(word, stop, end)
 
 
 def _sure(cues: list[_Cue]) -> list[_Cue]:
@@ -396,9 +414,13 @@ _HEDGE = re.compile(
 )
 
 
+_BRACKETS = re.compile(r"^\s*[(\[][^()\[\]]*[)\]]")
+
+
 def only_comments(rest: str) -> bool:
     """Tell whether what follows a value is a comment on it, and no hedge."""
-    return bool(_COMMENT.match(rest)) and not _HEDGE.match(rest)
+    after = _BRACKETS.sub("", rest, count=1)
+    return bool(_COMMENT.match(after)) and not _HEDGE.match(after)
 
 
 # Words that lead to a value: "it was …", "the answer is …".
@@ -509,7 +531,7 @@ _DENIED = re.compile(
     re.IGNORECASE,
 )
 _UNKNOWN = re.compile(r"(?:unknown|none|no answer|not (?:available|applicable))")
-_OR_NOT = re.compile(r"\b(?:or|not|either|neither|maybe|perhaps|possibly)\b")
+_OR_NOT = re.compile(r"\b(?:or|not|either|neither|except|maybe|perhaps|possibly)\b")
 
 
 def normalise(text: str) -> list[str]:
@@ -720,7 +742,7 @@ def read_month(text: str) -> tuple[int, int] | None:
     month, rest = _month_of(found), text[found.end() :]
     if not only_comments(rest):
         return None
-    beside = _DATE_ALONE.match(rest)
+    beside = _DATE_ALONE.match(rest) or _DATE_ALONE.match(_BRACKETS.sub("", rest))
     return month if not beside or _month_of(beside) == month else None
 
 
@@ -755,7 +777,7 @@ def explain_date(doc: dict, response: str) -> Verdict:
 def _whole_line(response: str) -> Answer | None:
     """Return a response that is one line, which needs no cue, where reading is strict."""
     line = mask_reasoning(response).strip()
-    if not line or len(line) > MAX_DATE_LENGTH or "\n" in line or ":" in line:
+    if not line or len(line) > MAX_DATE_LENGTH or re.search(r"[\n:]|\.\s", line):
         return None
     start = response.index(line)
     return Answer(line, (start, start + len(line)))
@@ -1099,7 +1121,7 @@ _NLI_ANSWER = re.compile(
 )
 _PLAIN_LABEL = re.compile(r"([A-C])\. (Entailment|Neutral|Contradiction)")
 _A_LABEL = re.compile(
-    rf"\W*(?:[A-C](?:[.):]+\s?(?:{_LABEL}))?|{_LABEL})(?=\W*$|\W*\b(?:or|and)\b|[),;])",
+    rf"\W*(?:[A-C](?:[.):]+\s?(?:{_LABEL}))?|{_LABEL})(?=\W*$|\W*\b(?:or|and)\b|\s?[(),;])",
     re.IGNORECASE,
 )
 
@@ -1156,7 +1178,7 @@ def read_label(text: str, options: list[str]) -> str | None:
 
 def _is_another(rest: str) -> bool:
     """Tell whether what follows a label begins with another one, outside of brackets."""
-    return not rest.lstrip().startswith("(") and bool(_A_LABEL.match(rest))
+    return bool(_A_LABEL.match(_BRACKETS.sub("", rest)))
 
 
 def explain_nli(doc: dict, response: str) -> Verdict:
