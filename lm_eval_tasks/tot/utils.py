@@ -67,6 +67,67 @@ UNITS = {
 UNIT_OF_LETTER = dict(zip("HMSXYZABC", ("hour", "minute", "second") * 3, strict=True))
 
 
+# ----------------------------------------------------------------- reasoning blocks
+
+# Tags around reasoning, by their first character: one character is found fastest.
+_REASONING_TAGS = {
+    "<": re.compile(r"<(?P<closing>/?)(?P<name>think|thinking|reasoning)>"),
+    "[": re.compile(r"\[(?P<closing>/?)(?P<name>THINK)\]"),
+    "\u25c1": re.compile("\u25c1(?P<closing>/?)(?P<name>think)\u25b7"),
+}
+_CHANNEL = "<|channel|>"  # gpt-oss: "<|channel|>final<|message|>" precedes the answer
+
+
+def mask_reasoning(response: str) -> str:
+    """Return a text of equal length in which newlines stand for the reasoning blocks.
+
+    A block that never closes reaches to the end; a closing tag that nothing opened ends
+    one that starts with the response. Of gpt-oss's channels all that stands before the
+    final one is reasoning, also where its headers have lost their special tokens.
+    """
+    text = response
+    if "<" in text and (last := text.rfind(_CHANNEL)) >= 0:
+        if (final := text.rfind(_CHANNEL + "final")) >= 0:
+            message = text.find("<|message|>", final)
+            end = message + len("<|message|>") if message >= 0 else final
+            text = _mask(text, [(0, end)])
+        elif text.startswith(_CHANNEL + "analysis", last):
+            text = _mask(text, [(last, len(text))])
+    elif text.startswith("analysis") and "assistantfinal" in text:
+        end = text.rfind("assistantfinal") + len("assistantfinal")
+        text = _mask(text, [(0, end)])
+    for first_character, tags in _REASONING_TAGS.items():
+        if first_character in text:
+            text = _mask(text, _tagged_blocks(text, tags))
+    return text
+
+
+def _tagged_blocks(text: str, tags: re.Pattern) -> list[tuple[int, int]]:
+    """Return where blocks between an opening and a closing tag start and end."""
+    blocks: list[tuple[int, int]] = []
+    opened: re.Match | None = None
+    for tag in tags.finditer(text):
+        if not opened and not tag["closing"]:
+            opened = tag
+        elif not opened:
+            blocks = [(0, tag.end())]
+        elif tag["closing"] and tag["name"] == opened["name"]:
+            blocks.append((opened.start(), tag.end()))
+            opened = None
+    if opened:
+        blocks.append((opened.start(), len(text)))
+    return blocks
+
+
+def _mask(text: str, blocks: list[tuple[int, int]]) -> str:
+    """Return `text` with newlines in place of the blocks, which follow each other."""
+    parts, position = [], 0
+    for start, end in blocks:
+        parts += text[position:start], "\n" * (end - start)
+        position = end
+    return "".join([*parts, text[position:]]) if blocks else text
+
+
 # ------------------------------------------------------------------ published rule
 
 _STRICT_START = re.compile(r'\{[ \t\n\r]*["}]')
@@ -145,7 +206,6 @@ def extract_published(response: str) -> dict | None:
 
 # ------------------------------------------------------------------- flexible rule
 
-_REASONING = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL)
 _KEY = (
     r"""(?:"(?:[^"\\\n]|\\.){0,200}"\s*:"""
     r"""|(?<=[{,\s])(?:'(?:[^'\\\n]|\\.){0,200}'\s*:|[A-Za-z_]\w{0,63}:(?=[\s"'\[])))"""
@@ -228,7 +288,7 @@ def extract_flexible(response: str) -> dict | None:
     explanation; the bracket that closes an object is what makes it complete. Values are
     texts (numbers too), lists, or such objects.
     """
-    text = _REASONING.sub("", response).rpartition("</think>")[2]
+    text = mask_reasoning(response)
     if '"' not in text:
         text = text.translate(_TYPOGRAPHIC_QUOTES)
     answer: dict = {}
