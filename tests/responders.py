@@ -3,7 +3,7 @@
 import json
 import re
 
-from lm_eval_tasks.tot.utils import PROMPTED_KEYS, read_reference
+from lm_eval_tasks.tot.utils import PROMPTED_KEYS, read_label_arithmetic
 
 
 TEMPLATE = re.compile(r"""\{["']explanation["'].*""", re.DOTALL)
@@ -19,7 +19,7 @@ def perfect_response(row: dict, literal: bool) -> str:
     """
     template = TEMPLATE.search(row["question"])[0]
     fields = []
-    for key, value in read_reference(row).items():
+    for key, value in read_label_arithmetic(row["label"]).items():
         asked_key = key
         if not re.search(rf"""["']{key}["']\s*:""", template.split("}")[0]):
             asked_key = PROMPTED_KEYS[key]

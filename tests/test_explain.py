@@ -3,6 +3,7 @@
 import pytest
 
 from tests.corpus import FAMILIES, HEADLINES, cases
+from tests.documents import KINDS
 from utils.families import scorer
 
 
@@ -86,3 +87,13 @@ def test_families_explain_the_same_words_in_the_same_way():
         for word, explanation in scorer(task).utils.REASONS.items():
             assert words.setdefault(word, explanation) == explanation
     assert set(words) == set(REASONS)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("results", [[["a", "b"]], [None], [5], [b"x"], [{}]])
+def test_a_response_that_is_not_one_string_is_an_error_that_names_the_filter(
+    kind, results
+):
+    task, doc = KINDS[kind]
+    with pytest.raises(ValueError, match="take_first"):
+        scorer(task).process_results(doc, results)
