@@ -12,6 +12,7 @@ import hashlib
 import json
 import logging
 import re
+import reprlib
 import unicodedata
 import weakref
 from collections.abc import Iterable, Iterator
@@ -31,15 +32,14 @@ KNOWN_ROWS = 300  # of each of TCP_short.jsonl and TCP_long.jsonl
 # How references look: moments in GMT in TCP short, dates in TCP long.
 SHORT_FORMAT, LONG_FORMAT = "YYYY-MM-DD HH:MM GMT", "YYYY-MM-DD"
 
-# Why a verdict is what it is.
 REASONS = {
     "right": "both rules say right",
     "flexible_only": "the right value in a form that only the flexible rule reads",
-    "superseded": "the published rule's answer is right, but a later one, or the end of"
-    " the reasoning, supersedes it",
-    "other_value": "a date or moment, but not the reference's",
-    "unreadable": "an answer that is not one date or moment: hedged, incomplete, prose",
-    "no_answer": "no box, or none that holds an answer",
+    "superseded": "the published rule's answer is right, but the response commits to"
+    " another",
+    "other_value": "a value, but not the reference's",
+    "unreadable": "an answer that is not one value of the kind asked for",
+    "no_answer": "neither rule found an answer",
     "cut_off": "no answer, and the response ends within a reasoning block or a box",
 }
 
@@ -77,6 +77,8 @@ MONTHS = _names(
     "january february march april may june july august september october november"
     " december"
 )
+# Hours that may stand before a.m. and p.m.; "16:00 p.m." says the same twice.
+HOURS_OF_HALF = {"a": range(13), "p": range(1, 24)}
 WEEKDAYS = _names("monday tuesday wednesday thursday friday saturday sunday")
 # Words around a date that say nothing about its value.
 FILLERS = (
@@ -110,8 +112,8 @@ TYPOGRAPHY = {"Pd": "-", "Zs": " ", "Pi": " ", "Pf": " ", "So": " ", "Cf": "", "
 MINUS_AND_CROSSES = str.maketrans(
     {"\u2212": "-", **dict.fromkeys("\u2717\u2718\u274c\u274e\U0001f6ab", " wrong ")}
 )
-# No date and time with a comment is longer; what is longer is read as nothing.
-MAX_ANSWER_LENGTH = 300
+# No date and time is longer, with a comment and without; what is longer is not read.
+MAX_ANSWER_LENGTH, MAX_VALUE_LENGTH = 300, 100
 
 
 # ----------------------------------------------------------------- reasoning blocks
@@ -257,7 +259,7 @@ def _commits(answer: str | None) -> bool:
 # --------------------------------------------------- flexible rule: read the value
 
 _LATEX_HIDDEN = re.compile(
-    r"\\+(?:textcolor|color|colorbox|fcolorbox\s*\{[^{}]*\}|[hv]space|[hv]?phantom"
+    r"\\{1,2}(?:textcolor|color|colorbox|fcolorbox\s*\{[^{}]*\}|[hv]space|[hv]?phantom"
     r"|begin\s*\{array\}|begin|end|tag|label)\*?\s*\{[^{}]*\}"
 )
 _LATEX_BLANK = re.compile(r"\\\\(?![A-Za-z])|[~&]")
@@ -292,6 +294,9 @@ _WHY = (
 )
 # Where a comment may start: a bracket, punctuation before a blank, a reason.
 _COMMENT_START = re.compile(rf"\s?[(\[]|[,;.:]\s|\s=\s|\s-+\s(?=[a-z])|\s(?={_WHY})")
+_LABEL = re.compile(
+    r"(?![^:=]*\b(?:not|start|begin|before|after|wrong))[a-z][a-z' -]*[:=]"
+)
 _COMMENT = re.compile(r"[(\[](?P<bracketed>[^()\[\]]*)|[^()\[\],;]+")
 _REASON = re.compile(rf"{_WHY}|(?:not|rather than|instead of)\b.*[0-9]")
 _HEDGE = re.compile(
@@ -324,10 +329,12 @@ def read_moment(answer: str) -> date | datetime | None:
     if _OWN_FORM.fullmatch(answer):
         return read_own_form(answer)
     text = normalise(answer)
+    if label := _LABEL.match(text):
+        text = text[label.end() :].lstrip()
     # The longest part from the start on that is a value; what follows must comment.
     ends = [len(text), *(start.start() for start in _COMMENT_START.finditer(text))]
     for end in sorted(ends, reverse=True):
-        if value := _read_value(text[:end]):
+        if end <= MAX_VALUE_LENGTH and (value := _read_value(text[:end])):
             return value if _only_comments(text[end:], text[:end], value) else None
     return None
 
@@ -367,18 +374,16 @@ def _read_value(text: str) -> date | datetime | None:
 
 def _read_clock(clock: re.Match) -> timedelta | None:
     """Return the time in GMT since midnight; None for an impossible one and a range."""
-    parts = clock.groupdict("0")
-    hour, half = int(parts["hour"]), parts["half"]
-    if half != "0" and 1 <= hour <= 12:
-        hour = hour % 12 + (12 if half == "p" else 0)
-    elif (half == "a" and hour > 12) or (half == "p" and hour == 0):
-        return None
-    minute, second = (
-        int(clock["dotted_minute"] or parts["minute"]),
-        int(parts["second"]),
+    hour, minute, second, hours, minutes = (
+        int(clock[part] or 0)
+        for part in ("hour", "minute", "second", "offset_hour", "offset_minute")
     )
+    minute = int(clock["dotted_minute"] or minute)
+    if (half := clock["half"]) and hour not in HOURS_OF_HALF[half]:
+        return None
+    if half:
+        hour = hour % 12 + (12 if half == "p" else 0)
     given = timedelta(hours=hour, minutes=minute, seconds=second)
-    hours, minutes = int(parts["offset_hour"]), int(parts["offset_minute"])
     offset = timedelta(hours=hours, minutes=minutes)
     if max(minute, second, minutes) > 59 or given > timedelta(days=1) or hours > 14:
         return None
@@ -421,28 +426,36 @@ def _orders(numbers: list[str], months: list[int]) -> list[tuple]:
 def _only_comments(rest: str, text: str, value: date | datetime) -> bool:
     """Tell whether what follows the text of a value leaves the value as it is.
 
-    It may give a reason, say the value again, or be words; in brackets, other numbers and
-    the clock of another place, too. After a clock without a zone it may name the zone.
+    It may give a reason, say the value again, or comment in words.
     """
     rest = rest.strip(" =,;.-")
     if _HEDGE.search(rest.lstrip("([ ")):
         return False
     if _says_again(rest.strip("()[]"), value):
         return True
-    clock = _CLOCK.search(text)
     for comment in _COMMENT.finditer(rest):
         words = (comment["bracketed"] or comment[0]).strip(" =([.:-")
         if _REASON.match(words):
             return True
         if words and not _says_again(words, value):
-            if clock and not clock["zone"] or not _has_other_words(words):
+            clock, digits = _CLOCK.search(text), 3 if comment["bracketed"] else 1
+            if not _has_other_words(words) or (clock and not clock["zone"]):
                 return False
-            words = words.replace(value.isoformat()[:10], "")
-            if re.search("[0-9]{3}" if comment["bracketed"] else "[0-9]", words):
-                return False
-            if not clock and _CLOCK.search(words):
+            if _adds_numbers(words, value, digits, clock is not None):
                 return False
     return True
+
+
+def _adds_numbers(words: str, value: date, digits: int, timed: bool) -> bool:
+    """Tell whether a comment has numbers that may be another value.
+
+    The value's day may be said again. In brackets only a year (three digits) counts, and
+    a clock where the value has none: "(18:00 in Rome)" after one in GMT is a comment.
+    """
+    words = words.replace(value.isoformat()[:10], "")
+    if re.search(f"[0-9]{{{digits}}}", words):
+        return True
+    return not timed and _CLOCK.search(words) is not None
 
 
 def _says_again(words: str, value: date | datetime) -> bool:
@@ -478,59 +491,64 @@ def explain(doc: dict, response: str) -> Verdict:
     """
     reference = doc["answer"]
     expected = read_own_form(reference)
-    # Most responses have one box and no brace elsewhere: to both rules the same answer.
+    # By far most responses have one box and no brace behind it; this is the quick way.
     start, end = response.rfind("\\boxed{") + 7, response.rfind("}")
     answer = response[start:end]
-    if (
+    is_only = (
         7 <= start < end
         and response.find("\\boxed{", response.find("\\"), start) == start - 7
-        and (answer == reference or _PLAIN.fullmatch(answer))
         and mask_reasoning(response) is response
-    ):
-        span = flexible_span = start, end
-        if answer == reference:
-            scores = {"acc": 1.0, "acc_flexible": 1.0, "extracted": 1.0}
-            return Verdict(
-                scores, "right", answer, span, answer, span, expected, expected
-            )
-        published = flexible = answer
-        value = read_moment(answer)
+    )
+    if is_only and answer == reference:
+        scores, span = {"acc": 1.0, "acc_flexible": 1.0, "extracted": 1.0}, (start, end)
+        return Verdict(scores, "right", answer, span, answer, span, expected, expected)
+    if is_only and _PLAIN.fullmatch(answer):
+        published = flexible = (answer, (start, end))
     else:
-        text = mask_reasoning(response)
-        published, span = extract_published(response)
-        flexible, flexible_span = extract_flexible(text)
-        value = read_moment(flexible) if flexible else None
-        if flexible and text is not response:
-            flexible = response[slice(*flexible_span)]
-    acc = match_published(published, reference, doc["answer_format"])
+        published = extract_published(response)
+        flexible = extract_flexible(mask_reasoning(response))
+    return _verdict(doc, response, expected, published, flexible)
+
+
+def _verdict(
+    doc: dict,
+    response: str,
+    expected: date | datetime,
+    published: Answer,
+    flexible: Answer,
+) -> Verdict:
+    """Return what follows from the answers that both rules extracted."""
+    answer, span = flexible
+    value = read_moment(answer) if answer else None
+    acc = match_published(published[0], doc["answer"], doc["answer_format"])
     right = match_flexible(value, expected)
     if right:
         reason = "right" if acc else "flexible_only"
-    elif acc:
-        reason = "superseded"
     else:
-        reason = _why_wrong(response, published, flexible, value)
+        reason = "superseded" if acc else _why_wrong(response, published, answer, value)
     scores = {
-        "acc": 1.0 if acc else 0.0,
-        "acc_flexible": 1.0 if right else 0.0,
-        "extracted": 1.0 if published else 0.0,
+        "acc": float(acc),
+        "acc_flexible": float(right),
+        "extracted": float(published[0] is not None),
     }
-    return Verdict(
-        scores, reason, published, span, flexible, flexible_span, value, expected
-    )
+    shown = response[span[0] : span[1]] if span else None
+    return Verdict(scores, reason, *published, shown, span, value, expected)
 
 
 def _why_wrong(
-    response: str, published: str | None, flexible: str | None, value: object
+    response: str, published: Answer, answer: str | None, value: date | None
 ) -> str:
-    """Return the reason for a response that neither rule says is right."""
-    if not flexible and _is_cut_off(response):
+    """Return the reason where both rules say wrong.
+
+    Without a committed answer, that is what the published rule found.
+    """
+    if not answer and _is_cut_off(response):
         return "cut_off"
-    if not flexible and not published:
+    if not answer and not published[0]:
         return "no_answer"
-    return (
-        "other_value" if value or read_moment(flexible or published) else "unreadable"
-    )
+    if value or (not answer and read_moment(published[0])):
+        return "other_value"
+    return "unreadable"
 
 
 def _is_cut_off(response: str) -> bool:
@@ -632,9 +650,10 @@ def _fault(cells: dict, answer_format: str) -> str | None:
 
 
 def _cut(cell: object) -> str:
-    """Return what a cell holds in one line of 80 characters or less."""
-    text = repr(cell)
-    return text if len(text) <= 80 else f"{text[:77]}..."
+    """Return what a cell holds in one line of 80 characters or less, however large."""
+    shown = reprlib.Repr()
+    shown.maxstring = shown.maxother = 80
+    return shown.repr(cell)[:80]
 
 
 def fingerprint(documents: Iterable[dict]) -> str:
