@@ -166,7 +166,7 @@ def test_headline_scores(answer, kind, published, flexible):
         (f"<think>{MARKER} A</think>", 1, 0, 1),
         (f"{MARKER} C</think>\nFinal answer: A", 0, 1, 1),
         (f"<think>{MARKER} A", 1, 0, 1),
-        ("Entailment", 0, 0, 0),
+        ("Entailment", 0, 1, 0),
         ("", 0, 0, 0),
     ],
 )
@@ -261,13 +261,14 @@ def test_no_rows_are_an_error(task):
 
 def test_another_row_count_is_a_warning_with_both_numbers(caplog):
     with caplog.at_level(logging.WARNING):
-        documents(TASKS["date"], ROWS["date"])
+        documents(TASKS["date"], ROWS["date"] | {"question": "In which month?"})
     assert "1 rows, fingerprint" in caplog.text
-    assert "the benchmark has 500 rows, fingerprint" in caplog.text
+    known = utils.FILES["tempreason_l1"][1]
+    assert f"the benchmark has 500 rows, {known}" in caplog.text
 
 
 def test_the_warning_is_about_the_file_where_its_name_is_known(caplog):
-    rows = datasets.Dataset.from_list([ROWS["nli"]])
+    rows = datasets.Dataset.from_list([ROWS["nli"] | {"Premise": "It pours."}])
     rows.info.config_name = "tracie_timebench"
     with caplog.at_level(logging.WARNING):
         scorer("timebench_tracie").process_docs(rows)
