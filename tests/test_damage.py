@@ -11,9 +11,8 @@ from random import Random
 
 import datasets
 import pytest
-import yaml
 
-from tests.conftest import EXAMPLES
+from tests.conftest import EXAMPLES, configuration
 from tests.corpus import FAMILIES, HEADLINES, read_jsonl
 from utils.families import Scorer, all_tasks, scorer
 
@@ -59,10 +58,7 @@ def schemas(family: str) -> list[tuple[Scorer, list[dict]]]:
 
 def data_file(task: str) -> Path:
     """Return the file of the offline pack that has a task's rows."""
-    loader = type("Loader", (yaml.SafeLoader,), {})
-    loader.add_constructor("!function", lambda loader, node: node.value)
-    text = (EXAMPLES / f"{task}.yaml").read_text(encoding="utf-8")
-    name = yaml.load(text, loader)["dataset_kwargs"]["data_file"]
+    name = configuration(EXAMPLES / f"{task}.yaml")["dataset_kwargs"]["data_file"]
     return EXAMPLES / "data" / name
 
 

@@ -244,7 +244,7 @@ def test_a_full_disk_leaves_nothing_half_written(monkeypatch, capsys, tmp_path):
         (None, "holds no file TCP_short.jsonl; put it there"),
         ("{", "line 1: Expecting property name"),
         ('{"index": 0}\n', "column 'dialogue', 'question', 'answer' is missing"),
-        ("", "TCP: there is no row"),
+        ("", "TCP_short.jsonl: has no rows"),
     ],
 )
 def test_bad_files_stop_with_their_place(capsys, tmp_path, content, said):
