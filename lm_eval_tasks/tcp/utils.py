@@ -104,7 +104,7 @@ LATEX = {
         " : ( ) [ ]".split(),
         " ",
     ),
-    **{"colon": ":", "slash": "/", "textendash": "-", "textemdash": "-"},
+    **{"": " ", "colon": ":", "slash": "/", "textendash": "-", "textemdash": "-"},
 }
 # Characters by Unicode category: dashes; blanks, quotes, emoji and ticks; what does not
 # show. A minus is a dash, too; a cross denies what it stands at.
@@ -350,15 +350,19 @@ def normalise(answer: str) -> str:
     if len(answer) > MAX_ANSWER_LENGTH:
         return ""
     text = _LATEX_BLANK.sub(" ", _LATEX_HIDDEN.sub("", answer))
-    text = _LATEX_COMMAND.sub(
-        lambda name: LATEX.get(name[1].strip(), f"{name[1]} "), text
-    )
+    text = _LATEX_COMMAND.sub(_shown, text)
     text = _EMPHASIS.sub(r"\2", _MARK.sub("", text)).replace('"', " ").replace("_", " ")
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text.translate(MINUS_AND_CROSSES))
         text = "".join(TYPOGRAPHY.get(unicodedata.category(x), x) for x in text)
     text = " ".join(text.split()).strip(" .,;'*").casefold()
     return text.replace("greenwich mean time", "gmt")
+
+
+def _shown(command: re.Match) -> str:
+    """Return what stands for a LaTeX command; what is not known stays as it is."""
+    name = command[1].strip()
+    return LATEX.get(name, f"{name} " if name.isalpha() else name)
 
 
 def _read_value(text: str) -> date | datetime | None:
