@@ -104,7 +104,7 @@ LATEX = {
         " : ( ) [ ]".split(),
         " ",
     ),
-    **{"colon": ":", "slash": "/", "textendash": "-", "textemdash": "-"},
+    **{"": " ", "colon": ":", "slash": "/", "textendash": "-", "textemdash": "-"},
 }
 # Characters by Unicode category: dashes; blanks, quotes, emoji and ticks; what does not
 # show. A minus is a dash, too; a cross denies what it stands at.
@@ -335,7 +335,10 @@ def read_moment(answer: str) -> date | datetime | None:
     ends = [len(text), *(start.start() for start in _COMMENT_START.finditer(text))]
     for end in sorted(ends, reverse=True):
         if end <= MAX_VALUE_LENGTH and (value := _read_value(text[:end])):
-            return value if _only_comments(text[end:], text[:end], value) else None
+            rest = text[end:]
+            return (
+                value if not rest or _only_comments(rest, text[:end], value) else None
+            )
     return None
 
 
@@ -347,15 +350,19 @@ def normalise(answer: str) -> str:
     if len(answer) > MAX_ANSWER_LENGTH:
         return ""
     text = _LATEX_BLANK.sub(" ", _LATEX_HIDDEN.sub("", answer))
-    text = _LATEX_COMMAND.sub(
-        lambda name: LATEX.get(name[1].strip(), f"{name[1]} "), text
-    )
+    text = _LATEX_COMMAND.sub(_shown, text)
     text = _EMPHASIS.sub(r"\2", _MARK.sub("", text)).replace('"', " ").replace("_", " ")
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text.translate(MINUS_AND_CROSSES))
         text = "".join(TYPOGRAPHY.get(unicodedata.category(x), x) for x in text)
     text = " ".join(text.split()).strip(" .,;'*").casefold()
     return text.replace("greenwich mean time", "gmt")
+
+
+def _shown(command: re.Match) -> str:
+    """Return what stands for a LaTeX command; what is not known stays as it is."""
+    name = command[1].strip()
+    return LATEX.get(name, f"{name} " if name.isalpha() else name)
 
 
 def _read_value(text: str) -> date | datetime | None:
@@ -383,14 +390,13 @@ def _read_clock(clock: re.Match) -> timedelta | None:
         return None
     if half:
         hour = hour % 12 + (12 if half == "p" else 0)
-    given = timedelta(hours=hour, minutes=minute, seconds=second)
-    offset = timedelta(hours=hours, minutes=minutes)
-    if max(minute, second, minutes) > 59 or given > timedelta(days=1) or hours > 14:
+    given = 3600 * hour + 60 * minute + second
+    offset = 3600 * hours + 60 * minutes
+    if max(minute, second, minutes) > 59 or given > 24 * 3600 or hours > 14:
         return None
-    if clock["sign"] != "-":
-        return given - offset
-    is_range = offset > given and clock["zone"].startswith("-")  # as is "09:00-11:00"
-    return None if is_range else given + offset
+    if clock["zone"].startswith("-") and offset > given:
+        return None  # "09:00-11:00" is a range
+    return timedelta(seconds=given + offset if clock["sign"] == "-" else given - offset)
 
 
 def read_date(text: str) -> date | None:
@@ -491,22 +497,21 @@ def explain(doc: dict, response: str) -> Verdict:
     """
     reference = doc["answer"]
     expected = read_own_form(reference)
-    # By far most responses have one box and no brace behind it; this is the quick way.
-    start, end = response.rfind("\\boxed{") + 7, response.rfind("}")
-    answer = response[start:end]
-    is_only = (
+    text = mask_reasoning(response)
+    # By far most responses have no brace behind the last box: this is the quick way.
+    start, end = text.rfind("\\boxed{") + 7, text.rfind("}")
+    answer = text[start:end]
+    is_first = (
         7 <= start < end
-        and response.find("\\boxed{", response.find("\\"), start) == start - 7
-        and mask_reasoning(response) is response
+        and text is response
+        and text.find("\\boxed{", text.find("\\"), start) == start - 7
     )
-    if is_only and answer == reference:
+    if is_first and answer == reference:
         scores, span = {"acc": 1.0, "acc_flexible": 1.0, "extracted": 1.0}, (start, end)
         return Verdict(scores, "right", answer, span, answer, span, expected, expected)
-    if is_only and _PLAIN.fullmatch(answer):
-        published = flexible = (answer, (start, end))
-    else:
-        published = extract_published(response)
-        flexible = extract_flexible(mask_reasoning(response))
+    is_plain = 7 <= start < end and _PLAIN.fullmatch(answer)
+    flexible = (answer, (start, end)) if is_plain else extract_flexible(text)
+    published = flexible if is_first and is_plain else extract_published(response)
     return _verdict(doc, response, expected, published, flexible)
 
 
@@ -565,7 +570,7 @@ def _is_cut_off(response: str) -> bool:
 def process_results(doc: dict, results: list[str]) -> dict[str, float]:
     """Return the scores of `explain` for a list with one response.
 
-    Raises ValueError where that is no string, as a filter that keeps several leaves it.
+    Raises ValueError where that is not a string, as with a filter that keeps several.
     """
     if not isinstance(results[0], str):
         raise ValueError(

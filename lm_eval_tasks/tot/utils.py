@@ -63,7 +63,9 @@ MAX_LABEL_LENGTH = 10_000
 PROMPTED_KEYS = {"answer": "age", "unordered_list": "unorered_list"}
 # Keys whose value comments on the answer, and keys whose value may wrap it.
 EXPLANATIONS = {"explanation", "reasoning", "rationale", "thought", "steps", "analysis"}
-WRAPPERS = set("answer result response output json arguments parameters input".split())
+WRAPPERS = set(
+    "answer result response output json arguments parameters function".split()
+)
 EMPTY_LISTS = {"none", "null", "empty", "n/a", "nobody", "no one", "nothing"}
 
 MONTHS = (
@@ -88,7 +90,7 @@ UNIT_OF_NAME |= zip("hmsxyzabc", ("hour", "minute", "second") * 3, strict=True)
 # Words that make another number or value of what stands before or after them.
 VALUE_WORDS = {*UNIT_OF_NAME, *ERAS, *MONTHS, *WEEKDAYS}.union(
     "am pm utc gmt noon midnight or and not to at of half more less than before after"
-    " earlier later plus minus times over dozen hundred thousand million same next"
+    " earlier later plus minus over dozen hundred thousand million same next"
     " previous".split()
 )
 
@@ -462,7 +464,8 @@ class _Asked:
     @cached_property
     def words(self) -> set[str]:
         """The words of the prompt, and others for what it may count."""
-        return {*re.findall(r"[a-z]+", self.text), "options", "ways", "slots", "old"}
+        others = ("options", "ways", "slots", "times", "possible", "old")
+        return {*re.findall(r"[a-z]+", self.text), *others}
 
     def counts(self, words: list[str]) -> bool:
         """Tell whether words after a number are its unit or what the prompt counts."""
@@ -638,15 +641,15 @@ _LEAD_IN = re.compile(
     r"""
     (?:the\ )?(?:(?:final|correct)\ )?(?:answer|result)(?:\ is|\ =|:)\ (?:on\ )?
     |(?:it|that|this)(?:'s|\ is|\ was|\ will\ be)\ (?:an?\ |on\ )?
-    |(?:on|in|at)\ (?:the\ year\ |an?\ )?
+    |(?:(?:on|in|at)\ )?(?:the\ year|an?)\ |(?:on|in|at)\ 
     |[a-z]*\ ?=\ ?
     """,
     re.VERBOSE,
 )
 _COMMENT_START = re.compile(
     r"""
-    \s*[(\[]|\s-+\s|[.:;!]\s|,?\s(?=(?:which|where)\s)
-    |(?P<reason>,?\s(?=(?:because|since|as|due\ to|given\ that|counting|i\.e\.)\s))
+    (?:\s*[(\[]|\s-+\s|[.:;!]\s|,?\s(?=(?:which|where|because|since|as|due)\s))
+    (?P<reason>(?=(?:because|since|as|due|given|counting|i\.e\.)\s))?
     """,
     re.VERBOSE,
 )
@@ -657,7 +660,9 @@ _HEDGE = re.compile(
 # What makes of a comment another value: digits and the words of values; beside a text
 # a single word or two, or another entity.
 _RIVAL = re.compile(rf"[0-9]|\b(?:{'|'.join(w for w in VALUE_WORDS if len(w) > 1)})\b")
-_RIVAL_TEXT = re.compile(rf"{_ENTITY.pattern}|\A[a-z'-]+(?: [a-z'-]+)?\Z|\A[0-9]+(?!:)")
+_RIVAL_TEXT = re.compile(
+    rf"{_ENTITY.pattern}|\A[a-z'-]+(?: [a-z'-]+)?\Z|\A[0-9][0-9/.-]*(?: [a-z]+)?\Z"
+)
 
 
 def read_value(text: str, readers: tuple[Callable, ...], asked: _Asked) -> object:
@@ -666,18 +671,19 @@ def read_value(text: str, readers: tuple[Callable, ...], asked: _Asked) -> objec
     Words that lead in or comment are left out. A comment that hedges or has a value of
     its own spoils the value, unless it gives a reason or says the same.
     """
-    text = text[lead.end() :] if (lead := _LEAD_IN.match(text)) else text
+    lead_in = _LEAD_IN.match(text)
+    text = text[lead_in.end() :] or text if lead_in else text
     for read in readers:
         if (value := read(text, asked)) is not None:
             return value
         for start in islice(_COMMENT_START.finditer(text), 5):
-            value = read(text[: start.start()].rstrip(" ,"), asked)
-            if value is None:
+            head = text[: start.start()].rstrip(" ,")
+            if not head or (value := read(head, asked)) is None:
                 continue
             comment = text[start.end() :].strip(" ()[],.")
             rival = _RIVAL_TEXT if isinstance(value, str) else _RIVAL
             is_harmless = (
-                start["reason"]
+                start["reason"] is not None
                 or read(comment, asked) == value
                 or not (_HEDGE.match(comment) or rival.search(comment))
             )
@@ -927,7 +933,7 @@ def _check_value(value: object) -> None:
             "has a value that is not a string, a number or a list of these"
         )
     if isinstance(value, str):
-        if not normalise(value):
+        if normalise(value) in ("", "null", "none"):
             raise ValueError("has a value that is empty or too long")
     elif not abs(value) < 10**15:
         raise ValueError("has a number that is not finite or has over 15 digits")
