@@ -499,69 +499,72 @@ def explain(doc: dict, response: str) -> Verdict:
     expected = read_own_form(reference)
     text = mask_reasoning(response)
     # By far most responses have no brace behind the last box: this is the quick way.
-    start, end = text.rfind("\\boxed{") + 7, text.rfind("}")
-    answer = text[start:end]
-    is_first = (
-        7 <= start < end
-        and text is response
-        and text.find("\\boxed{", text.find("\\"), start) == start - 7
+    first, start, end = text.find("\\"), text.rfind("\\boxed{"), text.rfind("}")
+    is_first = text is response and (
+        first == start or text.find("\\boxed{", first, end) == start
     )
-    if is_first and answer == reference:
+    start += len("\\boxed{")
+    answer = text[start:end]
+    if is_first and 7 <= start < end and answer == reference:
         scores, span = {"acc": 1.0, "acc_flexible": 1.0, "extracted": 1.0}, (start, end)
         return Verdict(scores, "right", answer, span, answer, span, expected, expected)
     is_plain = 7 <= start < end and _PLAIN.fullmatch(answer)
     flexible = (answer, (start, end)) if is_plain else extract_flexible(text)
     published = flexible if is_first and is_plain else extract_published(response)
-    return _verdict(doc, response, expected, published, flexible)
+    return _verdict(doc, response, text, expected, published, flexible)
 
 
 def _verdict(
     doc: dict,
     response: str,
+    text: str,
     expected: date | datetime,
     published: Answer,
     flexible: Answer,
 ) -> Verdict:
     """Return what follows from the answers that both rules extracted."""
     answer, span = flexible
-    value = read_moment(answer) if answer else None
     acc = match_published(published[0], doc["answer"], doc["answer_format"])
+    if acc and answer == published[0]:
+        value = expected  # right to the letter is right
+    else:
+        value = read_moment(answer) if answer else None
     right = match_flexible(value, expected)
     if right:
         reason = "right" if acc else "flexible_only"
+    elif acc:
+        reason = "superseded"
+    elif answer:
+        reason = "other_value" if value else "unreadable"
     else:
-        reason = "superseded" if acc else _why_wrong(response, published, answer, value)
+        reason = _why_no_answer(response, text, published[0])
     scores = {
-        "acc": float(acc),
-        "acc_flexible": float(right),
-        "extracted": float(published[0] is not None),
+        "acc": 1.0 if acc else 0.0,
+        "acc_flexible": 1.0 if right else 0.0,
+        "extracted": 1.0 if published[0] else 0.0,
     }
     shown = response[span[0] : span[1]] if span else None
     return Verdict(scores, reason, *published, shown, span, value, expected)
 
 
-def _why_wrong(
-    response: str, published: Answer, answer: str | None, value: date | None
-) -> str:
-    """Return the reason where both rules say wrong.
+def _why_no_answer(response: str, text: str, published: str | None) -> str:
+    """Return the reason where no box commits to an answer.
 
-    Without a committed answer, that is what the published rule found.
+    What the published rule found is then in the reasoning, or the form of an answer.
     """
-    if not answer and _is_cut_off(response):
+    if _is_cut_off(response, text):
         return "cut_off"
-    if not answer and not published[0]:
+    if published is None:
         return "no_answer"
-    if value or (not answer and read_moment(published[0])):
-        return "other_value"
-    return "unreadable"
+    return "other_value" if read_moment(published) else "unreadable"
 
 
-def _is_cut_off(response: str) -> bool:
+def _is_cut_off(response: str, text: str) -> bool:
     """Tell whether a response ends in a reasoning block, or a box, that never closes.
 
-    The mask reaches over the end, too, of a block that closes there, with a bracket.
+    `text` is masked; the mask of a block that does close may end the response, too.
     """
-    text, end = mask_reasoning(response), len(response.rstrip()) - 1
+    end = len(response.rstrip()) - 1
     if end >= 0 and text[end] == "\n" and response[end] not in ">]\u25b7":
         return True
     return any(closing is None for _, closing in _boxes(text))
