@@ -115,6 +115,7 @@ def run_everything(folder: Path) -> None:
         cwd=folder,
     )
     assert done.returncode == 0, done.stderr
+    (folder / "log").write_text(done.stderr, encoding="utf-8")
 
 
 @pytest.fixture(scope="session")
