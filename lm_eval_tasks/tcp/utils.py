@@ -77,9 +77,9 @@ MONTHS = _names(
     "january february march april may june july august september october november"
     " december"
 )
+WEEKDAYS = _names("monday tuesday wednesday thursday friday saturday sunday")
 # Hours that may stand before a.m. and p.m.; "16:00 p.m." says the same twice.
 HOURS_OF_HALF = {"a": range(13), "p": range(1, 24)}
-WEEKDAYS = _names("monday tuesday wednesday thursday friday saturday sunday")
 # Words around a date that say nothing about its value.
 FILLERS = (
     "the at on of by in for it so thus is was will be can gmt utc final answer result"
@@ -93,10 +93,10 @@ LATEX = {
     **dict.fromkeys(
         "text textrm textbf textit texttt textsf textsc textup textmd textnormal mathrm"
         " mathbf mathit mathtt mathsf mathnormal mathord mathbin mathrel mathpunct mathop"
-        " operatorname mbox hbox boxed fbox underline emph textsuperscript boldsymbol bm ensuremath"
-        " displaystyle textstyle bf rm it tt sf tiny scriptsize footnotesize small"
-        " normalsize large Large LARGE huge Huge left right big Big bigg Bigg dots ldots"
-        " cdots square checkmark ! { } $".split(),
+        " operatorname mbox hbox boxed fbox underline emph textsuperscript boldsymbol bm"
+        " ensuremath displaystyle textstyle bf rm it tt sf tiny scriptsize footnotesize"
+        " small normalsize large Large LARGE huge Huge left right big Big bigg Bigg dots"
+        " ldots cdots square checkmark ! { } $".split(),
         "",
     ),
     **dict.fromkeys(
@@ -289,19 +289,18 @@ _FILLER = re.compile(
 )
 _DATE = re.compile(r"[a-z0-9][a-z0-9 ,;|./()\[\]-]*")
 
-_WHY = (
-    r"\b(?:because|since|as|given|assuming|due|considering|based|so|when|where|which)\b"
-)
+_WHY = r"\b(?:because|since|as|given|assuming|due|considering|based|when|where|which)\b"
 # Where a comment may start: a bracket, punctuation before a blank, a reason.
 _COMMENT_START = re.compile(rf"\s?[(\[]|[,;.:]\s|\s=\s|\s-+\s(?=[a-z])|\s(?={_WHY})")
-_LABEL = re.compile(
-    r"(?![^:=]*\b(?:not|start|begin|before|after|wrong))[a-z][a-z' -]*[:=]"
+_NO_LABEL = (
+    r"(?![^:=]*\b(?:not|start|begin|before|after|wrong|about|around|approx|if|or))"
 )
+_LABEL = re.compile(_NO_LABEL + r"[a-z][a-z' -]*[:=]")
 _COMMENT = re.compile(r"[(\[](?P<bracketed>[^()\[\]]*)|[^()\[\],;]+")
 _REASON = re.compile(rf"{_WHY}|(?:not|rather than|instead of)\b.*[0-9]")
 _HEDGE = re.compile(
     r"""
-    ^ (?:or|and|but|either|plus|minus|maybe|perhaps|possibly)\b  |  ^ [+-]\ ?[0-9]
+    ^ (?:or|and|but|either|plus|minus|maybe|perhaps|possibly|as\ well)\b  |  ^ [+-]\ ?[0-9]
     | \b(?:or|if|unless|otherwise|alternatively|maybe|perhaps|possibly)\b .* [0-9]
     | [0-9] .* \b(?:if|unless)\b
     | \b(?:wrong|incorrect|invalid)\b | [?\u00b1]
@@ -335,10 +334,8 @@ def read_moment(answer: str) -> date | datetime | None:
     ends = [len(text), *(start.start() for start in _COMMENT_START.finditer(text))]
     for end in sorted(ends, reverse=True):
         if end <= MAX_VALUE_LENGTH and (value := _read_value(text[:end])):
-            rest = text[end:]
-            return (
-                value if not rest or _only_comments(rest, text[:end], value) else None
-            )
+            is_all = end == len(text) or _only_comments(text[end:], text[:end], value)
+            return value if is_all else None
     return None
 
 

@@ -47,11 +47,8 @@ KNOWN_FILES = {
 }
 # Columns that prompts, scores, breakdowns and logs need.
 ARITHMETIC_COLUMNS = ("question", "question_type", "label")
-SEMANTIC_COLUMNS = ARITHMETIC_COLUMNS + (
-    "prompt",
-    "graph_gen_algorithm",
-    "sorting_type",
-)
+SEMANTIC_COLUMNS = ("question", "question_type", "label", "prompt")
+SEMANTIC_COLUMNS += ("graph_gen_algorithm", "sorting_type")
 
 MAX_STARTS = 1000  # objects that the published rule tries
 MAX_NESTING = 100  # objects within each other that the flexible rule follows
@@ -63,9 +60,8 @@ MAX_LABEL_LENGTH = 10_000
 PROMPTED_KEYS = {"answer": "age", "unordered_list": "unorered_list"}
 # Keys whose value comments on the answer, and keys whose value may wrap it.
 EXPLANATIONS = {"explanation", "reasoning", "rationale", "thought", "steps", "analysis"}
-WRAPPERS = set(
-    "answer result response output json arguments parameters function".split()
-)
+WRAPPERS = {"answer", "result", "response", "output", "json"}
+WRAPPERS |= {"arguments", "parameters", "function"}  # of a tool call
 EMPTY_LISTS = {"none", "null", "empty", "n/a", "nobody", "no one", "nothing"}
 
 MONTHS = (
@@ -178,7 +174,6 @@ def _mask(text: str, blocks: list[tuple[int, int]]) -> str:
 
 # ------------------------------------------------------------------ published rule
 
-
 _OBJECT_START = re.compile(r'\{[ \t\n\r]*["}]')
 # Python refuses integers of several thousand digits.
 _DECODER = json.JSONDecoder(
@@ -214,19 +209,16 @@ def extract_published(response: str) -> Extracted | None:
 # ------------------------------------------------------------------- flexible rule
 
 # One character stands for one, so that places stay those of the response.
-_FULL_WIDTH_JSON = str.maketrans(
-    "\uff5b\uff5d\uff3b\uff3d\uff1a\uff0c\uff02", '{}[]:,"'
-)
+_FULL_WIDTH = str.maketrans("\uff5b\uff5d\uff3b\uff3d\uff1a\uff0c\uff02", '{}[]:,"')
 _TYPOGRAPHIC_QUOTES = str.maketrans("\u201c\u201d\u2018\u2019", "\"\"''")
 
 # Repetitions are bounded, for each step of one costs memory and may be tried in vain.
 _DOUBLE_QUOTED = r'"(?P<double>[^"\\\n]{0,200}(?:\\.[^"\\\n]{0,200}){0,20})"'
-_SINGLE_QUOTED = (
-    r"'(?<![^{,\s]')(?P<single>[^'\\\n]{0,200}(?:\\.[^'\\\n]{0,200}){0,20})'"
-)
+_SINGLE_QUOTED = r"'(?<![^{,\s]')" + _DOUBLE_QUOTED.replace('"', "'")[1:]
+_SINGLE_QUOTED = _SINGLE_QUOTED.replace("double", "single")
 _BARE_KEY = r"""(?<![^{,\s])(?P<bare>[A-Za-z_]\w{0,63}):(?=[\s"'\[])"""
 _KEY = rf"(?:{_DOUBLE_QUOTED}\s*:|{_SINGLE_QUOTED}\s*:|{_BARE_KEY})"
-_KEY = re.sub(r"\?P<\w+>", "?:", _KEY)  # as part of other patterns
+_KEY = re.sub(r"\?P<\w+>", "?:", _KEY)  # as part of other patterns it has no names
 _TEXT = r""""[^"\\]*(?:\\.[^"\\]*){0,9999}"|'[^'\\]*(?:\\.[^'\\]*){0,9999}'"""
 _COMMENT = r"(?://|\#)[^\n]{0,200}\n|/\*[^\n]{0,200}?\*/"
 # The engine skips to the first characters of these; so bare keys, which count only
@@ -287,7 +279,7 @@ def extract_flexible(text: str) -> tuple[Extracted | None, bool]:
     is left open.
     """
     if "\uff1a" in text:  # a full-width colon
-        text = text.translate(_FULL_WIDTH_JSON)
+        text = text.translate(_FULL_WIDTH)
     if '"' not in text:
         text = text.translate(_TYPOGRAPHIC_QUOTES)
     answer: Extracted | None = None
@@ -523,7 +515,7 @@ _ENTITY = re.compile(r"\be[0-9]+\b")
 _UNANSWERABLE = re.compile(
     r"(?:(?:(?:the|this) )?(?:question|problem|answer|date|day|it|this) )?(?:is )?"
     r"(?:(?:un|not )answerable|indeterminate|undetermined|not determinable"
-    r"|(?:cannot|can't|can not|could not) be (?:answer|determin|calculat|comput|known?)e?d?"
+    r"|(?:cannot|can't|can not|could not) be (?:answered|determined|calculated|known)"
     r"|impossible to (?:answer|determine|calculate|compute|know|tell)"
     r"|(?:there is )?(?:not enough|insufficient) information(?: (?:provided|given))?)"
 )
@@ -738,18 +730,12 @@ def _read_list(given: object, asked: _Asked, is_unordered: bool) -> tuple | None
     return tuple(sorted(values, key=str) if is_unordered else values)
 
 
-class _Reference(NamedTuple):
-    """A label as the published rule compares it, and its fields for the flexible one."""
-
-    published: dict | str
-    fields: dict[str, _Field]
-
-
 @lru_cache(maxsize=4096)
-def _reference(label: str, question: str, is_semantic: bool) -> _Reference:
-    """Return the reference of a document; ValueError says why it cannot be scored."""
-    read = read_label_semantic if is_semantic else read_label_arithmetic
-    reference, fields = read(label), {}
+def _reference(
+    label: str, question: str, is_semantic: bool
+) -> tuple[dict | str, dict[str, _Field]]:
+    """Return a label as the published rule compares it, and fields for the flexible."""
+    reference, fields = read_label(label, is_semantic), {}
     for key, value in reference.items():
         name, names, other_names = _names(key)
         asked = _Asked(name, question)
@@ -757,16 +743,13 @@ def _reference(label: str, question: str, is_semantic: bool) -> _Reference:
             readers, text = ITEM_READERS, ""
             value = _read_list(value, asked, "unordered list" in names)
         else:
-            readers, text = (
-                DAY_READERS if key == "day" else READERS,
-                normalise(str(value)),
-            )
-            for read in readers:
+            text = normalise(str(value))
+            for read in DAY_READERS if key == "day" else READERS:
                 if (value := read(text, asked)) is not None:
                     break
-            readers = (read,)
+            readers, value = (read,), text if value is None else value
         fields[key] = _Field(names, other_names, readers, asked, text, value)
-    return _Reference(label if is_semantic else reference, fields)
+    return label if is_semantic else reference, fields
 
 
 @lru_cache(maxsize=1024)
@@ -796,9 +779,8 @@ def match_flexible(answer: dict, fields: dict[str, _Field]) -> dict | None:
         if not names and len(fields) == 1:
             names = given.keys() - EXPLANATIONS
             units = {UNIT_OF_NAME.get(name) for name in names}
-            names = (
-                names if len(names) == 1 and units <= {None, field.asked.unit} else ()
-            )
+            is_answer = len(names) == 1 and units <= {None, field.asked.unit}
+            names = names if is_answer else ()
         read = [field.read(value) for name in names for value in given[name]]
         if not read or None in read or any(value != read[0] for value in read):
             return None
@@ -882,61 +864,50 @@ def _explain(doc: dict, response: str, is_semantic: bool) -> Verdict:
 # ---------------------------------------------------------------------- documents
 
 
-def read_label_arithmetic(label: str) -> dict:
-    """Return the fields of a label of ToT arithmetic, a dict as JSON or Python literal.
+def read_label(label: str, is_semantic: bool) -> dict:
+    """Return the fields of a label.
 
-    ValueError says what is wrong with one that cannot be scored: keys are texts, values
-    texts, finite numbers, or lists of these, and only a list may be empty.
+    Arithmetic ones are a dict as JSON or as a Python literal, semantic ones the text of
+    the one field `answer`, a timeline with commas. ValueError says why one cannot be
+    scored: values are texts, finite numbers, or lists of these; none but a list is empty.
     """
-    _check_length(label)
-    quoted = label if '"' in label or "\\" in label else label.replace("'", '"')
-    try:
-        reference = json.loads(quoted)
-    except (ValueError, RecursionError):
-        try:
-            reference = ast.literal_eval(label)
-        except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
-            raise ValueError("is neither JSON nor a Python literal") from None
-    if not isinstance(reference, dict) or not reference:
-        raise ValueError("is not a dict with at least one field")
+    if len(label) > MAX_LABEL_LENGTH:
+        raise ValueError(f"is longer than {MAX_LABEL_LENGTH:,} characters")
+    if is_semantic:
+        reference = {"answer": label.split(",") if "," in label else label}
+    else:
+        reference = _parse_dict(label)
     for key, value in reference.items():
         if not isinstance(key, str) or normalise(key) in ("", "explanation"):
             raise ValueError("has a key that names no answer")
         for item in value if isinstance(value, list) else [value]:
-            _check_value(item)
+            if isinstance(item, bool) or not isinstance(item, (str, int, float)):
+                raise ValueError("has a value that is not a string, a number or a list")
+            if isinstance(item, str) and normalise(item) in ("", "null", "none"):
+                raise ValueError("has a value that is empty or too long")
+            if not isinstance(item, str) and not abs(item) < 10**15:
+                raise ValueError(
+                    "has a number that is not finite or over 15 digits long"
+                )
     if len({normalise(key) for key in reference}) < len(reference):
         raise ValueError("has two keys that differ in case or punctuation alone")
     return reference
 
 
-def read_label_semantic(label: str) -> dict:
-    """Return the one field of a label of ToT semantic, a text or a timeline with commas.
-
-    ValueError says what is wrong with one that cannot be scored.
-    """
-    _check_length(label)
-    items = label.split(",")
-    for item in items:
-        _check_value(item)
-    return {"answer": items if len(items) > 1 else label}
-
-
-def _check_length(label: str) -> None:
-    if len(label) > MAX_LABEL_LENGTH:
-        raise ValueError(f"is longer than {MAX_LABEL_LENGTH:,} characters")
-
-
-def _check_value(value: object) -> None:
-    """Raise ValueError for a value that no answer, or an empty one, would equal."""
-    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
-        raise ValueError(
-            "has a value that is not a string, a number or a list of these"
-        )
-    if isinstance(value, str):
-        if normalise(value) in ("", "null", "none"):
-            raise ValueError("has a value that is empty or too long")
-    elif not abs(value) < 10**15:
-        raise ValueError("has a number that is not finite or has over 15 digits")
+def _parse_dict(label: str) -> dict:
+    """Return the dict that a text is as JSON or as a Python literal."""
+    # Without other quotes and escapes, a literal is JSON but for its quotes, which is fast.
+    quoted = label if '"' in label or "\\" in label else label.replace("'", '"')
+    try:
+        value = json.loads(quoted)
+    except (ValueError, RecursionError):
+        try:
+            value = ast.literal_eval(label)
+        except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+            raise ValueError("is neither JSON nor a Python literal") from None
+    if not isinstance(value, dict) or not value:
+        raise ValueError("is not a dict with at least one field")
+    return value
 
 
 # The documents of each dataset, since the harness asks four times a task; what was logged.
@@ -997,11 +968,8 @@ def _documents(
     for row, document in enumerate(documents):
         for column, cell in document.items():
             if problem := _problem(column, cell, "prompt" in columns):
-                shown = (
-                    repr(cell[:80]) if isinstance(cell, str) else type(cell).__name__
-                )
                 raise ValueError(
-                    f"{source}, row {row}, column '{column}': {shown} {problem}; fix the row"
+                    f"{source}, row {row}, column '{column}': {problem}; fix the row"
                 )
         _complete(document, f"{source}, row {row}", is_separate)
     _log(source, dataset.info.config_name, documents)
@@ -1010,16 +978,16 @@ def _documents(
 
 
 def _problem(column: str, cell: object, is_semantic: bool) -> str | None:
-    """Return what is wrong with a cell, or None."""
+    """Return what is wrong with a cell, with the start of it, or None."""
     if not isinstance(cell, str):
-        return "is not a string"
-    if not cell.strip():
-        return "is empty"
-    if column == "label":
-        try:
-            (read_label_semantic if is_semantic else read_label_arithmetic)(cell)
-        except ValueError as error:
-            return str(error)
+        return f"a {type(cell).__name__} is not a string"
+    try:
+        if not cell.strip():
+            raise ValueError("is empty")
+        if column == "label":
+            read_label(cell, is_semantic)
+    except ValueError as error:
+        return f"{cell[:80]!r:.82} {error}"
     return None
 
 
@@ -1046,18 +1014,17 @@ def _log(source: str, configuration: str | None, documents: list[dict]) -> None:
     if found in _logged:
         return
     _logged.add(found)
+    kind = "tot_semantic" if "prompt" in documents[0] else "tot_arithmetic"
     names = {configuration} & KNOWN_FILES.keys() or {
-        name
-        for name in KNOWN_FILES
-        if ("semantic" in name) == ("prompt" in documents[0])
+        name for name in KNOWN_FILES if name.startswith(kind)
     }
     for name in names:
         if KNOWN_FILES[name] in ((rows, digest), (rows, None)):
-            eval_logger.info("ToT/%s: %s", name, found)
+            eval_logger.info(f"ToT/{name}: {found}")
             return
     expected = " or ".join(
         f"{rows} rows" + (f", fingerprint {digest}" if digest else "")
-        for rows, digest in sorted(map(KNOWN_FILES.get, names))
+        for rows, digest in sorted(KNOWN_FILES[name] for name in names)
     )
     eval_logger.warning(
         f"{source}: {found}; the benchmark has {expected}: scores may not be comparable"
