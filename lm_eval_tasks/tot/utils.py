@@ -9,13 +9,14 @@ into values, which are matched with the reference's; `explain_*` says what came 
 from __future__ import annotations
 
 import ast
+import contextlib
 import hashlib
 import json
 import logging
 import re
 import unicodedata
 import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Set
 from datetime import date
 from decimal import Decimal
 from functools import cached_property, lru_cache
@@ -267,6 +268,11 @@ class _Open(NamedTuple):
     def ends_in_explanation(self) -> bool:
         return self.last_key.casefold() in EXPLANATIONS
 
+    def lose_last_value(self) -> None:
+        """Forget a value that something else follows; after an explanation it may."""
+        if self.fields and not self.ends_in_explanation:
+            self.fields[self.last_key] = None
+
 
 def extract_flexible(text: str) -> tuple[Extracted | None, bool]:
     """Return the last complete object of a text without reasoning, or None.
@@ -284,28 +290,45 @@ def extract_flexible(text: str) -> tuple[Extracted | None, bool]:
         text = text.translate(_TYPOGRAPHIC_QUOTES)
     answer: Extracted | None = None
     opened: list[_Open] = []  # outermost first
-    position = min((at for mark in "{\"'" if (at := text.find(mark)) >= 0), default=0)
+    position = _first_mark(text)
     while True:
-        token = None
         if opened:  # outside, "# Answer: {…}" is a heading, not a comment
             position = _BETWEEN.match(text, position).end()
-            token = _TOKEN.match(text, position) or _BARE_TOKEN.match(text, position)
-        if not (token := token or _TOKEN.search(text, position)):
-            return answer, not all(inner.is_implied for inner in opened)
+        if not (token := _next_token(text, position, bool(opened))):
+            return answer, any(text[inner.start] == "{" for inner in opened)
         is_stray = token.start() != position
         position = token.end()
-        inner = opened[-1] if opened else None
-        if inner and inner.fields and is_stray and not inner.ends_in_explanation:
-            inner.fields[inner.last_key] = None
+        if is_stray and opened:
+            opened[-1].lose_last_value()
         if token[0] == "{":
-            last = inner.fields.get(inner.last_key, "") if inner else ""
-            if isinstance(last, (str, list)) or len(opened) > MAX_NESTING:
-                opened.clear()
-            opened.append(_Open({}, token.start(), is_stray=is_stray))
+            _open_object(opened, token.start(), is_stray)
         elif token[0] == "}":
             answer = _close_object(opened, position, is_stray) or answer
         elif token[0][-1] == ":":
             position = _add_field(opened, text, token)
+
+
+def _first_mark(text: str) -> int:
+    """Return where the first brace or quote is, found faster than by a pattern."""
+    places = (text.find(mark) for mark in "{\"'")
+    return min((place for place in places if place >= 0), default=0)
+
+
+def _next_token(text: str, position: int, is_inside: bool) -> re.Match | None:
+    """Return the next brace, key, or text in a list; bare keys right here alone."""
+    if is_inside:
+        token = _TOKEN.match(text, position) or _BARE_TOKEN.match(text, position)
+        if token:
+            return token
+    return _TOKEN.search(text, position)
+
+
+def _open_object(opened: list[_Open], start: int, is_stray: bool) -> None:
+    """Note a new object, within the last field of the innermost if that has no value."""
+    last = opened[-1].fields.get(opened[-1].last_key, "") if opened else None
+    if isinstance(last, (str, list)) or len(opened) > MAX_NESTING:
+        opened.clear()
+    opened.append(_Open({}, start, is_stray=is_stray))
 
 
 def _close_object(opened: list[_Open], end: int, is_stray: bool) -> Extracted | None:
@@ -510,6 +533,12 @@ _TIME = re.compile(
     r"(?P<hour>[0-9]{1,2})(?::(?P<minute>[0-9]{2})(?::(?P<second>[0-9]{2}))?)?"
     r"(?: ?(?P<half>[ap])\.?m)?(?: ?\(?(?:24 ?-?)?h(?:ou)?rs?)?"
 )
+# The hour by what a 12-hour clock says with it; 17:00 PM is redundant, 0:00 PM wrong.
+_HOURS = {
+    None: dict(zip(range(24), range(24))),
+    "a": {12: 0, **dict(zip(range(12), range(12)))},
+    "p": {hour: hour % 12 + 12 for hour in range(1, 24)},
+}
 _DATE = re.compile(r"[a-z0-9][a-z0-9 ,./()-]*")
 _ENTITY = re.compile(r"\be[0-9]+\b")
 _UNANSWERABLE = re.compile(
@@ -551,35 +580,34 @@ def read_date(text: str, asked: _Asked) -> date | None:
     if not _DATE.fullmatch(text):
         return None
     words = set(re.findall(r"[a-z]+", text)) - {"st", "nd", "rd", "th", "of", "the"}
-    weekdays = [_WEEKDAY[word] for word in words if word in _WEEKDAY]
-    months = [_MONTH[word] + 1 for word in words if word in _MONTH]
+    weekdays = set(map(_WEEKDAY.get, words & _WEEKDAY.keys()))
+    months = [_MONTH[word] + 1 for word in words & _MONTH.keys()]
     numbers = re.findall(r"[0-9]+", text)
     years = [int(number) for number in numbers if len(number) == 4]
     others = [int(number) for number in numbers if len(number) <= 2]
-    if (
-        len(weekdays + months) != len(words)
-        or len(years + others) != len(numbers)
-        or (len(years), len(months), len(others)) not in ((1, 1, 1), (1, 0, 2))
-    ):
+    kinds = (len(years), len(months), len(others))
+    is_date = kinds in ((1, 1, 1), (1, 0, 2)) and len(numbers) + len(months) == 3
+    if not is_date or words - _WEEKDAY.keys() - _MONTH.keys():
         return None
     if months or len(numbers[0]) == 4:
-        dates = {_valid_date(*years, *months, *others)}
+        dates = _valid_dates((*years, *months, *others))
     else:
-        orders = {"mdy": (*years, *others), "dmy": (*years, *others[::-1])}
+        by_order = {"mdy": (*years, *others), "dmy": (*years, *others[::-1])}
         separator = text[text.index(numbers[0]) + len(numbers[0])]
         likely = asked.day_orders.get(separator, asked.day_orders[""])
-        dates = {_valid_date(*orders[order]) for order in likely} - {None}
-        dates = dates or {_valid_date(*parts) for parts in orders.values()} - {None}
-    if len(dates) != 1 or None in dates:
-        return None
-    return dates.pop() if weekdays in ([], [min(dates).weekday()]) else None
+        dates = _valid_dates(*map(by_order.get, likely))
+        dates = dates or _valid_dates(*by_order.values())
+    dates = {day for day in dates if weekdays <= {day.weekday()}}
+    return dates.pop() if len(dates) == 1 else None
 
 
-def _valid_date(year: int, month: int, day: int) -> date | None:
-    try:
-        return date(year, month, day)
-    except ValueError:
-        return None
+def _valid_dates(*parts: tuple[int, int, int]) -> set[date]:
+    """Return those dates, given as year, month and day, that there are."""
+    dates = set()
+    for year_month_day in parts:
+        with contextlib.suppress(ValueError):
+            dates.add(date(*year_month_day))
+    return dates
 
 
 def read_time(text: str, asked: _Asked) -> tuple[int, int, int] | None:
@@ -587,13 +615,9 @@ def read_time(text: str, asked: _Asked) -> tuple[int, int, int] | None:
     match = _TIME.fullmatch(text)
     if not match or not (match["minute"] or match["half"]):
         return None
-    hour, minute, second = (int(part or 0) for part in match.groups()[:3])
-    half = match["half"]
-    if half and 1 <= hour <= 12:
-        hour = hour % 12 + (12 if half == "p" else 0)
-    elif (half == "a" and hour > 12) or (half == "p" and hour == 0):
-        return None
-    return (hour, minute, second) if hour < 24 and minute < 60 and second < 60 else None
+    hour = _HOURS[match["half"]].get(int(match["hour"]), 24)
+    minute, second = int(match["minute"] or 0), int(match["second"] or 0)
+    return (hour, minute, second) if hour < 24 and max(minute, second) < 60 else None
 
 
 def read_day_offset(text: str, asked: _Asked) -> int | None:
@@ -773,19 +797,25 @@ def match_flexible(answer: dict, fields: dict[str, _Field]) -> dict | None:
         given.setdefault(_names(key)[0], []).append(value)
     values = {}
     for key, field in fields.items():
-        names = field.names & given.keys()
-        if not names and (len(fields) == 1 or "answer" not in field.other_names):
-            names = field.other_names & given.keys()
-        if not names and len(fields) == 1:
-            names = given.keys() - EXPLANATIONS
-            units = {UNIT_OF_NAME.get(name) for name in names}
-            is_answer = len(names) == 1 and units <= {None, field.asked.unit}
-            names = names if is_answer else ()
+        names = _names_given(field, given.keys(), is_only=len(fields) == 1)
         read = [field.read(value) for name in names for value in given[name]]
         if not read or None in read or any(value != read[0] for value in read):
             return None
         values[key] = read[0]
     return values
+
+
+def _names_given(field: _Field, given: Set[str], is_only: bool) -> Set[str]:
+    """Return the keys of an object under which it has a field; those of the unit last."""
+    if names := field.names & given:
+        return names
+    if is_only or "answer" not in field.other_names:
+        names = field.other_names & given
+    if is_only and not names:
+        names = given - EXPLANATIONS
+        units = {UNIT_OF_NAME.get(name) for name in names}
+        return names if len(names) == 1 and units <= {None, field.asked.unit} else set()
+    return names
 
 
 # --------------------------------------------------------- what the YAML files name
@@ -830,27 +860,25 @@ def _explain(doc: dict, response: str, is_semantic: bool) -> Verdict:
     """Return the verdict on a response."""
     reference, fields = _reference(doc["label"], doc["question"], is_semantic)
     found = extract_published(response)
-    published = found and found.fields
-    if published and is_semantic:
-        published = published.get("answer")
-        published = None if published is None else str(published)
+    published = found.fields if found else None
+    if found and is_semantic and (published := published.get("answer")) is not None:
+        published = str(published)
     text = mask_reasoning(response)
     answer, is_open = extract_flexible(text)
     value = match_flexible(answer.fields, fields) if answer else None
     expected = {key: field.value for key, field in fields.items()}
     is_exact, is_right = published == reference, value == expected
-    if is_right:
-        reason = "right" if is_exact else "flexible_only"
-    elif is_exact:
-        reason = "superseded"
-    elif answer and value is None:
-        reason = "unreadable"
-    elif answer or published is not None:
-        reason = "other_value"
-    else:
-        end = len(response.rstrip())
-        is_cut = is_open or text[end - 1 : end] != response[end - 1 : end]
-        reason = "cut_off" if is_cut else "no_answer"
+    end = len(response.rstrip())
+    is_cut = is_open or text[end - 1 : end] != response[end - 1 : end]  # or masked
+    reasons = {
+        "right": is_exact and is_right,
+        "flexible_only": is_right,
+        "superseded": is_exact,
+        "unreadable": answer is not None and value is None,
+        "other_value": answer is not None or published is not None,
+        "cut_off": is_cut,
+        "no_answer": True,
+    }
     scores = {
         "acc": float(is_exact),
         "acc_flexible": float(is_right),
@@ -858,6 +886,7 @@ def _explain(doc: dict, response: str, is_semantic: bool) -> Verdict:
     }
     shown = (None, None) if published is None else (str(published), found.span)
     given = (response[slice(*answer.span)], answer.span) if answer else (None, None)
+    reason = next(reason for reason, is_so in reasons.items() if is_so)
     return Verdict(scores, reason, *shown, *given, value, expected)
 
 
@@ -881,17 +910,20 @@ def read_label(label: str, is_semantic: bool) -> dict:
         if not isinstance(key, str) or normalise(key) in ("", "explanation"):
             raise ValueError("has a key that names no answer")
         for item in value if isinstance(value, list) else [value]:
-            if isinstance(item, bool) or not isinstance(item, (str, int, float)):
-                raise ValueError("has a value that is not a string, a number or a list")
-            if isinstance(item, str) and normalise(item) in ("", "null", "none"):
-                raise ValueError("has a value that is empty or too long")
-            if not isinstance(item, str) and not abs(item) < 10**15:
-                raise ValueError(
-                    "has a number that is not finite or over 15 digits long"
-                )
+            _check_value(item)
     if len({normalise(key) for key in reference}) < len(reference):
         raise ValueError("has two keys that differ in case or punctuation alone")
     return reference
+
+
+def _check_value(value: object) -> None:
+    """Raise ValueError for a value that no answer, or an empty one, would equal."""
+    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+        raise ValueError("has a value that is not a string, a number or a list of them")
+    if isinstance(value, str) and normalise(value) in ("", "null", "none"):
+        raise ValueError("has a value that is empty or too long")
+    if not isinstance(value, str) and not abs(value) < 10**15:
+        raise ValueError("has a number that is not finite or over 15 digits long")
 
 
 def _parse_dict(label: str) -> dict:
