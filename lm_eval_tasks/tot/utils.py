@@ -16,7 +16,7 @@ import logging
 import re
 import unicodedata
 import weakref
-from collections.abc import Callable, Iterable, Set
+from collections.abc import Iterable, Set
 from datetime import date
 from decimal import Decimal
 from functools import cached_property, lru_cache
@@ -456,58 +456,6 @@ def normalise(text: str) -> str:
     return text.lstrip(" ,;\"'([").rstrip(" .,;\"')]").casefold()
 
 
-_ASKED_UNIT = re.compile(
-    r"(?:<num_|how many |\bin )(years|months|weeks|days|hours|minutes|seconds)\b"
-)
-_NUMERIC_DATE = re.compile(
-    r"\b(mm|dd|[0-9]{1,2})([-/.])(mm|dd|[0-9]{1,2})\2(?:yyyy|[0-9]{4})\b"
-)
-
-
-class _Asked:
-    """What a prompt asks of a field; each part is read once, when first wanted."""
-
-    def __init__(self, name: str, question: str):
-        self.name, self.text = name, question.lower()
-
-    @cached_property
-    def unit(self) -> str | None:
-        """The unit that the key, "<num_days>" or "how many years" asks for."""
-        asked = _ASKED_UNIT.search(self.text) if self.name == "answer" else None
-        return UNIT_OF_NAME.get(asked[1] if asked else self.name)
-
-    @cached_property
-    def words(self) -> set[str]:
-        """The words of the prompt, and others for what it may count."""
-        others = ("options", "ways", "slots", "times", "possible", "old")
-        return {*re.findall(r"[a-z]+", self.text), *others}
-
-    def counts(self, words: list[str]) -> bool:
-        """Tell whether words after a number are its unit or what the prompt counts."""
-        others = set(words).difference(UNITS.get(self.unit, ()))
-        return not others or (
-            others.isdisjoint(VALUE_WORDS)
-            and all(map(str.isalpha, others))
-            and others <= self.words
-        )
-
-    @cached_property
-    def day_orders(self) -> dict[str, set[str]]:
-        """The orders of day and month in a numeric date, by its separator.
-
-        The order that the prompt asks for with a separator is sure. Otherwise ("") all
-        the orders that it asks for or shows are possible, and both where it shows none.
-        """
-        sure, shown = {}, set()
-        for first, separator, second in _NUMERIC_DATE.findall(self.text):
-            for order, month, day in (("mdy", first, second), ("dmy", second, first)):
-                if month == "mm":
-                    sure.setdefault(separator, {order})
-                if month == "mm" or (day.isdigit() and int(day) > 12):
-                    shown.add(order)
-        return {"": shown or {"mdy", "dmy"}, **sure}
-
-
 def _by_abbreviation(names: list[str]) -> dict[str, int]:
     """Return the number of each name, whole or cut to three letters or more."""
     return {
@@ -550,23 +498,23 @@ _UNANSWERABLE = re.compile(
 )
 
 
-def read_number(text: str, asked: _Asked) -> Decimal | None:
+def read_number(text: str, field: _Field) -> Decimal | None:
     """Return the number; what follows it may be what the prompt counts; 6.5 is not 6."""
     digits = _NUMBER.match(text)
     if not digits:
         return None
     following = text[digits.end() :].strip(" ()").split()
-    if following and not asked.counts(following):
+    if following and not field.counts(following):
         return None
     return Decimal(digits[0].translate({44: None, 32: None, 39: None}))
 
 
-def read_weekday(text: str, asked: _Asked) -> int | None:
+def read_weekday(text: str, field: _Field) -> int | None:
     """Return the day of the week, Monday being 0."""
     return _WEEKDAY.get(text)
 
 
-def read_year(text: str, asked: _Asked) -> tuple[str, int] | None:
+def read_year(text: str, field: _Field) -> tuple[str, int] | None:
     """Return era and year; without an era it is AD, with a sign or two eras none."""
     match = _YEAR.fullmatch(text)
     if not match or (match[1] and match[3]):
@@ -575,7 +523,7 @@ def read_year(text: str, asked: _Asked) -> tuple[str, int] | None:
     return ERAS[era], int(match[2].replace(",", ""))
 
 
-def read_date(text: str, asked: _Asked) -> date | None:
+def read_date(text: str, field: _Field) -> date | None:
     """Return the date, its month by name or number; what reads two ways is none."""
     if not _DATE.fullmatch(text):
         return None
@@ -594,7 +542,7 @@ def read_date(text: str, asked: _Asked) -> date | None:
     else:
         by_order = {"mdy": (*years, *others), "dmy": (*years, *others[::-1])}
         separator = text[text.index(numbers[0]) + len(numbers[0])]
-        likely = asked.day_orders.get(separator, asked.day_orders[""])
+        likely = field.day_orders.get(separator, field.day_orders[""])
         dates = _valid_dates(*map(by_order.get, likely))
         dates = dates or _valid_dates(*by_order.values())
     dates = {day for day in dates if weekdays <= {day.weekday()}}
@@ -610,7 +558,7 @@ def _valid_dates(*parts: tuple[int, int, int]) -> set[date]:
     return dates
 
 
-def read_time(text: str, asked: _Asked) -> tuple[int, int, int] | None:
+def read_time(text: str, field: _Field) -> tuple[int, int, int] | None:
     """Return hour, minute and second (0 if unsaid) of a 12- or 24-hour clock."""
     match = _TIME.fullmatch(text)
     if not match or not (match["minute"] or match["half"]):
@@ -620,7 +568,7 @@ def read_time(text: str, asked: _Asked) -> tuple[int, int, int] | None:
     return (hour, minute, second) if hour < 24 and max(minute, second) < 60 else None
 
 
-def read_day_offset(text: str, asked: _Asked) -> int | None:
+def read_day_offset(text: str, field: _Field) -> int | None:
     """Return how many days after the start day: 0 for `same_day`, `+0` and `0`."""
     if (named := text.replace("-", " ").removeprefix("the ")) in DAY_OFFSETS:
         return DAY_OFFSETS[named]
@@ -632,17 +580,17 @@ def read_day_offset(text: str, asked: _Asked) -> int | None:
     return int(match["number"])
 
 
-def read_unanswerable(text: str, asked: _Asked) -> str | None:
+def read_unanswerable(text: str, field: _Field) -> str | None:
     """Return "unanswerable" for any wording of it."""
     return "unanswerable" if _UNANSWERABLE.fullmatch(text) else None
 
 
-def read_text(text: str, asked: _Asked) -> str | None:
+def read_text(text: str, field: _Field) -> str | None:
     """Return a text without a comment; for words of the prompt the entity among them."""
     if _COMMENT_START.search(text):
         return None
     entities = set(_ENTITY.findall(text))
-    is_quoted = len(entities) == 1 and text.removeprefix("the ") in asked.text
+    is_quoted = len(entities) == 1 and text.removeprefix("the ") in field.prompt
     return entities.pop() if is_quoted else text
 
 
@@ -681,7 +629,7 @@ _RIVAL_TEXT = re.compile(
 )
 
 
-def read_value(text: str, readers: tuple[Callable, ...], asked: _Asked) -> object:
+def read_value(text: str, field: _Field) -> object:
     """Return the value of a normalised text by the first reader that has one, or None.
 
     Words that lead in or comment are left out. A comment that hedges or has a value of
@@ -689,18 +637,18 @@ def read_value(text: str, readers: tuple[Callable, ...], asked: _Asked) -> objec
     """
     lead_in = _LEAD_IN.match(text)
     text = text[lead_in.end() :] or text if lead_in else text
-    for read in readers:
-        if (value := read(text, asked)) is not None:
+    for read in field.readers:
+        if (value := read(text, field)) is not None:
             return value
         for start in islice(_COMMENT_START.finditer(text), 5):
             head = text[: start.start()].rstrip(" ,")
-            if not head or (value := read(head, asked)) is None:
+            if not head or (value := read(head, field)) is None:
                 continue
             comment = text[start.end() :].strip(" ()[],.")
             rival = _RIVAL_TEXT if isinstance(value, str) else _RIVAL
             is_harmless = (
                 start["reason"] is not None
-                or read(comment, asked) == value
+                or read(comment, field) == value
                 or not (_HEDGE.match(comment) or rival.search(comment))
             )
             return value if is_harmless else None
@@ -709,49 +657,99 @@ def read_value(text: str, readers: tuple[Callable, ...], asked: _Asked) -> objec
 
 # ----------------------------------------------------------------------- matching
 
+_ASKED_UNIT = re.compile(
+    r"(?:<num_|how many |\bin )(years|months|weeks|days|hours|minutes|seconds)\b"
+)
+_NUMERIC_DATE = re.compile(
+    r"\b(mm|dd|[0-9]{1,2})([-/.])(mm|dd|[0-9]{1,2})\2(?:yyyy|[0-9]{4})\b"
+)
 _LIST_SEPARATOR = re.compile(
     r"[,;|<>\n\u2022\u2192]|-+>|\\(?:right|long)\w*arrow|\\to\b|\band\b|\bthen\b"
 )
 _ITEM_NUMBER = re.compile(r"\s*(?:[0-9]{1,2}[.)]|[-*\u2022])\s+")
 
 
-class _Field(NamedTuple):
-    """A field of a reference: its names, its value, and how to read an answer's."""
+class _Field:
+    """A field of a reference, and what its prompt asks for, read when first wanted."""
 
-    names: set[str]  # its key, and the one that the prompt asks for
-    other_names: set[str]  # count where none of its names is given
-    readers: tuple[Callable, ...]
-    asked: _Asked
-    text: str  # of the value, normalised; of a list ""
-    value: object
+    def __init__(self, key: str, value: object, question: str):
+        self.name, self.names, self.other_names = _names(key)
+        self.prompt, self.text = question.lower(), ""
+        if isinstance(value, list):
+            self.readers = ITEM_READERS
+            self.value = self._read_list(value)
+            return
+        self.text = normalise(str(value))
+        for read in DAY_READERS if key == "day" else READERS:
+            if (found := read(self.text, self)) is not None:
+                break
+        self.readers, self.value = (read,), self.text if found is None else found
 
     def read(self, given: object) -> object:
         """Return the value of an answer's field, read as this one is; None for none."""
         if self.readers is ITEM_READERS:
-            return _read_list(given, self.asked, "unordered list" in self.names)
+            return self._read_list(given)
         if isinstance(given, list) and len(given) == 1:
             (given,) = given
         if not isinstance(given, str):
             return None
         text = normalise(given)
-        is_same = text == self.text
-        return self.value if is_same else read_value(text, self.readers, self.asked)
+        return self.value if text == self.text else read_value(text, self)
 
+    def _read_list(self, given: object) -> tuple | None:
+        """Return the weekdays or texts of a list, sorted where any order will do."""
+        items = _LIST_SEPARATOR.split(given) if isinstance(given, str) else given
+        if not isinstance(items, list):
+            return None
+        values = []
+        for item in map(str, items):
+            text = normalise(_ITEM_NUMBER.sub("", item, count=1))
+            # What is nothing but marks, or too long, stays as it is.
+            value = read_value(text, self) if text else item.strip(" []")
+            if value != "":
+                values.append(text if value is None else value)
+        if len(values) == 1 and values[0] in EMPTY_LISTS:
+            return ()
+        return tuple(
+            sorted(values, key=str) if "unordered list" in self.names else values
+        )
 
-def _read_list(given: object, asked: _Asked, is_unordered: bool) -> tuple | None:
-    """Return the days of the week or texts of a list, sorted where any order will do."""
-    items = _LIST_SEPARATOR.split(given) if isinstance(given, str) else given
-    if not isinstance(items, list):
-        return None
-    values = []
-    for item in map(str, items):
-        text = normalise(_ITEM_NUMBER.sub("", item, count=1))
-        value = read_value(text, ITEM_READERS, asked) if text else item.strip(" []")
-        if value != "":  # what is nothing but marks, or too long, stays as it is
-            values.append(text if value is None else value)
-    if len(values) == 1 and values[0] in EMPTY_LISTS:
-        return ()
-    return tuple(sorted(values, key=str) if is_unordered else values)
+    @cached_property
+    def unit(self) -> str | None:
+        """The unit that the key, "<num_days>" or "how many years" asks for."""
+        asked = _ASKED_UNIT.search(self.prompt) if self.name == "answer" else None
+        return UNIT_OF_NAME.get(asked[1] if asked else self.name)
+
+    @cached_property
+    def words(self) -> set[str]:
+        """The words of the prompt, and others for what it may count."""
+        others = ("options", "ways", "slots", "times", "possible", "old")
+        return {*re.findall(r"[a-z]+", self.prompt), *others}
+
+    def counts(self, words: list[str]) -> bool:
+        """Tell whether words after a number are its unit or what the prompt counts."""
+        others = set(words).difference(UNITS.get(self.unit, ()))
+        return not others or (
+            others.isdisjoint(VALUE_WORDS)
+            and all(map(str.isalpha, others))
+            and others <= self.words
+        )
+
+    @cached_property
+    def day_orders(self) -> dict[str, set[str]]:
+        """The orders of day and month in a numeric date, by its separator.
+
+        The order that the prompt asks for with a separator is sure. Otherwise ("") all
+        the orders that it asks for or shows are possible, and both where it shows none.
+        """
+        sure, shown = {}, set()
+        for first, separator, second in _NUMERIC_DATE.findall(self.prompt):
+            for order, month, day in (("mdy", first, second), ("dmy", second, first)):
+                if month == "mm":
+                    sure.setdefault(separator, {order})
+                if month == "mm" or (day.isdigit() and int(day) > 12):
+                    shown.add(order)
+        return {"": shown or {"mdy", "dmy"}, **sure}
 
 
 @lru_cache(maxsize=4096)
@@ -759,20 +757,8 @@ def _reference(
     label: str, question: str, is_semantic: bool
 ) -> tuple[dict | str, dict[str, _Field]]:
     """Return a label as the published rule compares it, and fields for the flexible."""
-    reference, fields = read_label(label, is_semantic), {}
-    for key, value in reference.items():
-        name, names, other_names = _names(key)
-        asked = _Asked(name, question)
-        if isinstance(value, list):
-            readers, text = ITEM_READERS, ""
-            value = _read_list(value, asked, "unordered list" in names)
-        else:
-            text = normalise(str(value))
-            for read in DAY_READERS if key == "day" else READERS:
-                if (value := read(text, asked)) is not None:
-                    break
-            readers, value = (read,), text if value is None else value
-        fields[key] = _Field(names, other_names, readers, asked, text, value)
+    reference = read_label(label, is_semantic)
+    fields = {key: _Field(key, value, question) for key, value in reference.items()}
     return label if is_semantic else reference, fields
 
 
@@ -814,7 +800,7 @@ def _names_given(field: _Field, given: Set[str], is_only: bool) -> Set[str]:
     if is_only and not names:
         names = given - EXPLANATIONS
         units = {UNIT_OF_NAME.get(name) for name in names}
-        return names if len(names) == 1 and units <= {None, field.asked.unit} else set()
+        return names if len(names) == 1 and units <= {None, field.unit} else set()
     return names
 
 
