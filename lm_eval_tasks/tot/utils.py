@@ -274,16 +274,20 @@ class _Open(NamedTuple):
             self.fields[self.last_key] = None
 
 
-def extract_flexible(text: str) -> tuple[Extracted | None, bool]:
-    """Return the last complete object of a text without reasoning, or None.
+def extract_flexible(response: str) -> Extracted | None:
+    """Return the last complete object of `response` outside of its reasoning, or None.
 
     Fields, which are a key and its value, count wherever they stand in an object; so raw
     newlines, stray quotes or code in an explanation lose nothing but the explanation. A
     value that is followed by anything but the next field is lost, too. Values are texts
     (numbers too), lists of texts, objects, or None; an explanation alone is no answer,
-    and an object that only wraps another gives way to it. Also tells whether an object
-    is left open.
+    and an object that only wraps another gives way to it (source: our own reasoning).
     """
+    return _last_object(mask_reasoning(response))[0]
+
+
+def _last_object(text: str) -> tuple[Extracted | None, bool]:
+    """Return the last complete object of a text, and whether one is left open."""
     if "\uff1a" in text:  # a full-width colon
         text = text.translate(_FULL_WIDTH)
     if '"' not in text:
@@ -401,7 +405,7 @@ def _committed_fields(fields: dict) -> dict:
         v for k, v in answer.items() if len(answer) == 1 or normalise(k) in WRAPPERS
     ]
     if len(inner) == 1 and isinstance(inner[0], str) and inner[0].startswith("{"):
-        found, _ = extract_flexible(inner[0])
+        found, _ = _last_object(inner[0])
         inner = [found.fields if found else None]
     if len(inner) == 1 and isinstance(inner[0], dict):
         return _committed_fields(inner[0])
@@ -618,8 +622,9 @@ _COMMENT_START = re.compile(
     re.VERBOSE,
 )
 _HEDGE = re.compile(
-    r"(?:not|if|but|and|to)\b|.*/|.*\b(?:or|either|maybe|perhaps|possibly|probably"
-    r"|alternatively|otherwise|unless|depending|also|instead|rather|as well|too)\b"
+    r"no\Z|(?:not|if|but|and|to)\b|.*/|.*\b(?:or|either|maybe|perhaps|possibly|too"
+    r"|probably|alternatively|otherwise|unless|depending|also|instead|rather|as well"
+    r"|wrong|incorrect|false)\b"
 )
 # What makes of a comment another value: digits and the words of values; beside a text
 # a single word or two, or another entity.
@@ -850,7 +855,7 @@ def _explain(doc: dict, response: str, is_semantic: bool) -> Verdict:
     if found and is_semantic and (published := published.get("answer")) is not None:
         published = str(published)
     text = mask_reasoning(response)
-    answer, is_open = extract_flexible(text)
+    answer, is_open = _last_object(text)
     value = match_flexible(answer.fields, fields) if answer else None
     expected = {key: field.value for key, field in fields.items()}
     is_exact, is_right = published == reference, value == expected
