@@ -9,13 +9,14 @@ into values, which are matched with the reference's; `explain_*` says what came 
 from __future__ import annotations
 
 import ast
+import contextlib
 import hashlib
 import json
 import logging
 import re
 import unicodedata
 import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Set
 from datetime import date
 from decimal import Decimal
 from functools import cached_property, lru_cache
@@ -267,45 +268,71 @@ class _Open(NamedTuple):
     def ends_in_explanation(self) -> bool:
         return self.last_key.casefold() in EXPLANATIONS
 
+    def lose_last_value(self) -> None:
+        """Forget a value that something else follows; after an explanation it may."""
+        if self.fields and not self.ends_in_explanation:
+            self.fields[self.last_key] = None
 
-def extract_flexible(text: str) -> tuple[Extracted | None, bool]:
-    """Return the last complete object of a text without reasoning, or None.
+
+def extract_flexible(response: str) -> Extracted | None:
+    """Return the last complete object of `response` outside of its reasoning, or None.
 
     Fields, which are a key and its value, count wherever they stand in an object; so raw
     newlines, stray quotes or code in an explanation lose nothing but the explanation. A
     value that is followed by anything but the next field is lost, too. Values are texts
     (numbers too), lists of texts, objects, or None; an explanation alone is no answer,
-    and an object that only wraps another gives way to it. Also tells whether an object
-    is left open.
+    and an object that only wraps another gives way to it (source: our own reasoning).
     """
+    return _last_object(mask_reasoning(response))[0]
+
+
+def _last_object(text: str) -> tuple[Extracted | None, bool]:
+    """Return the last complete object of a text, and whether one is left open."""
     if "\uff1a" in text:  # a full-width colon
         text = text.translate(_FULL_WIDTH)
     if '"' not in text:
         text = text.translate(_TYPOGRAPHIC_QUOTES)
     answer: Extracted | None = None
     opened: list[_Open] = []  # outermost first
-    position = min((at for mark in "{\"'" if (at := text.find(mark)) >= 0), default=0)
+    position = _first_mark(text)
     while True:
-        token = None
         if opened:  # outside, "# Answer: {…}" is a heading, not a comment
             position = _BETWEEN.match(text, position).end()
-            token = _TOKEN.match(text, position) or _BARE_TOKEN.match(text, position)
-        if not (token := token or _TOKEN.search(text, position)):
-            return answer, not all(inner.is_implied for inner in opened)
+        if not (token := _next_token(text, position, bool(opened))):
+            return answer, any(text[inner.start] == "{" for inner in opened)
         is_stray = token.start() != position
         position = token.end()
-        inner = opened[-1] if opened else None
-        if inner and inner.fields and is_stray and not inner.ends_in_explanation:
-            inner.fields[inner.last_key] = None
+        if is_stray and opened:
+            opened[-1].lose_last_value()
         if token[0] == "{":
-            last = inner.fields.get(inner.last_key, "") if inner else ""
-            if isinstance(last, (str, list)) or len(opened) > MAX_NESTING:
-                opened.clear()
-            opened.append(_Open({}, token.start(), is_stray=is_stray))
+            _open_object(opened, token.start(), is_stray)
         elif token[0] == "}":
             answer = _close_object(opened, position, is_stray) or answer
         elif token[0][-1] == ":":
             position = _add_field(opened, text, token)
+
+
+def _first_mark(text: str) -> int:
+    """Return where the first brace or quote is, found faster than by a pattern."""
+    places = (text.find(mark) for mark in "{\"'")
+    return min((place for place in places if place >= 0), default=0)
+
+
+def _next_token(text: str, position: int, is_inside: bool) -> re.Match | None:
+    """Return the next brace, key, or text in a list; bare keys right here alone."""
+    if is_inside:
+        token = _TOKEN.match(text, position) or _BARE_TOKEN.match(text, position)
+        if token:
+            return token
+    return _TOKEN.search(text, position)
+
+
+def _open_object(opened: list[_Open], start: int, is_stray: bool) -> None:
+    """Note a new object, within the last field of the innermost if that has no value."""
+    last = opened[-1].fields.get(opened[-1].last_key, "") if opened else None
+    if isinstance(last, (str, list)) or len(opened) > MAX_NESTING:
+        opened.clear()
+    opened.append(_Open({}, start, is_stray=is_stray))
 
 
 def _close_object(opened: list[_Open], end: int, is_stray: bool) -> Extracted | None:
@@ -378,7 +405,7 @@ def _committed_fields(fields: dict) -> dict:
         v for k, v in answer.items() if len(answer) == 1 or normalise(k) in WRAPPERS
     ]
     if len(inner) == 1 and isinstance(inner[0], str) and inner[0].startswith("{"):
-        found, _ = extract_flexible(inner[0])
+        found, _ = _last_object(inner[0])
         inner = [found.fields if found else None]
     if len(inner) == 1 and isinstance(inner[0], dict):
         return _committed_fields(inner[0])
@@ -433,58 +460,6 @@ def normalise(text: str) -> str:
     return text.lstrip(" ,;\"'([").rstrip(" .,;\"')]").casefold()
 
 
-_ASKED_UNIT = re.compile(
-    r"(?:<num_|how many |\bin )(years|months|weeks|days|hours|minutes|seconds)\b"
-)
-_NUMERIC_DATE = re.compile(
-    r"\b(mm|dd|[0-9]{1,2})([-/.])(mm|dd|[0-9]{1,2})\2(?:yyyy|[0-9]{4})\b"
-)
-
-
-class _Asked:
-    """What a prompt asks of a field; each part is read once, when first wanted."""
-
-    def __init__(self, name: str, question: str):
-        self.name, self.text = name, question.lower()
-
-    @cached_property
-    def unit(self) -> str | None:
-        """The unit that the key, "<num_days>" or "how many years" asks for."""
-        asked = _ASKED_UNIT.search(self.text) if self.name == "answer" else None
-        return UNIT_OF_NAME.get(asked[1] if asked else self.name)
-
-    @cached_property
-    def words(self) -> set[str]:
-        """The words of the prompt, and others for what it may count."""
-        others = ("options", "ways", "slots", "times", "possible", "old")
-        return {*re.findall(r"[a-z]+", self.text), *others}
-
-    def counts(self, words: list[str]) -> bool:
-        """Tell whether words after a number are its unit or what the prompt counts."""
-        others = set(words).difference(UNITS.get(self.unit, ()))
-        return not others or (
-            others.isdisjoint(VALUE_WORDS)
-            and all(map(str.isalpha, others))
-            and others <= self.words
-        )
-
-    @cached_property
-    def day_orders(self) -> dict[str, set[str]]:
-        """The orders of day and month in a numeric date, by its separator.
-
-        The order that the prompt asks for with a separator is sure. Otherwise ("") all
-        the orders that it asks for or shows are possible, and both where it shows none.
-        """
-        sure, shown = {}, set()
-        for first, separator, second in _NUMERIC_DATE.findall(self.text):
-            for order, month, day in (("mdy", first, second), ("dmy", second, first)):
-                if month == "mm":
-                    sure.setdefault(separator, {order})
-                if month == "mm" or (day.isdigit() and int(day) > 12):
-                    shown.add(order)
-        return {"": shown or {"mdy", "dmy"}, **sure}
-
-
 def _by_abbreviation(names: list[str]) -> dict[str, int]:
     """Return the number of each name, whole or cut to three letters or more."""
     return {
@@ -510,6 +485,12 @@ _TIME = re.compile(
     r"(?P<hour>[0-9]{1,2})(?::(?P<minute>[0-9]{2})(?::(?P<second>[0-9]{2}))?)?"
     r"(?: ?(?P<half>[ap])\.?m)?(?: ?\(?(?:24 ?-?)?h(?:ou)?rs?)?"
 )
+# The hour by what a 12-hour clock says with it; 17:00 PM is redundant, 0:00 PM wrong.
+_HOURS = {
+    None: dict(zip(range(24), range(24))),
+    "a": {12: 0, **dict(zip(range(12), range(12)))},
+    "p": {hour: hour % 12 + 12 for hour in range(1, 24)},
+}
 _DATE = re.compile(r"[a-z0-9][a-z0-9 ,./()-]*")
 _ENTITY = re.compile(r"\be[0-9]+\b")
 _UNANSWERABLE = re.compile(
@@ -521,23 +502,23 @@ _UNANSWERABLE = re.compile(
 )
 
 
-def read_number(text: str, asked: _Asked) -> Decimal | None:
+def read_number(text: str, field: _Field) -> Decimal | None:
     """Return the number; what follows it may be what the prompt counts; 6.5 is not 6."""
     digits = _NUMBER.match(text)
     if not digits:
         return None
     following = text[digits.end() :].strip(" ()").split()
-    if following and not asked.counts(following):
+    if following and not field.counts(following):
         return None
     return Decimal(digits[0].translate({44: None, 32: None, 39: None}))
 
 
-def read_weekday(text: str, asked: _Asked) -> int | None:
+def read_weekday(text: str, field: _Field) -> int | None:
     """Return the day of the week, Monday being 0."""
     return _WEEKDAY.get(text)
 
 
-def read_year(text: str, asked: _Asked) -> tuple[str, int] | None:
+def read_year(text: str, field: _Field) -> tuple[str, int] | None:
     """Return era and year; without an era it is AD, with a sign or two eras none."""
     match = _YEAR.fullmatch(text)
     if not match or (match[1] and match[3]):
@@ -546,57 +527,52 @@ def read_year(text: str, asked: _Asked) -> tuple[str, int] | None:
     return ERAS[era], int(match[2].replace(",", ""))
 
 
-def read_date(text: str, asked: _Asked) -> date | None:
+def read_date(text: str, field: _Field) -> date | None:
     """Return the date, its month by name or number; what reads two ways is none."""
     if not _DATE.fullmatch(text):
         return None
     words = set(re.findall(r"[a-z]+", text)) - {"st", "nd", "rd", "th", "of", "the"}
-    weekdays = [_WEEKDAY[word] for word in words if word in _WEEKDAY]
-    months = [_MONTH[word] + 1 for word in words if word in _MONTH]
+    weekdays = set(map(_WEEKDAY.get, words & _WEEKDAY.keys()))
+    months = [_MONTH[word] + 1 for word in words & _MONTH.keys()]
     numbers = re.findall(r"[0-9]+", text)
     years = [int(number) for number in numbers if len(number) == 4]
     others = [int(number) for number in numbers if len(number) <= 2]
-    if (
-        len(weekdays + months) != len(words)
-        or len(years + others) != len(numbers)
-        or (len(years), len(months), len(others)) not in ((1, 1, 1), (1, 0, 2))
-    ):
+    kinds = (len(years), len(months), len(others))
+    is_date = kinds in ((1, 1, 1), (1, 0, 2)) and len(numbers) + len(months) == 3
+    if not is_date or words - _WEEKDAY.keys() - _MONTH.keys():
         return None
     if months or len(numbers[0]) == 4:
-        dates = {_valid_date(*years, *months, *others)}
+        dates = _valid_dates((*years, *months, *others))
     else:
-        orders = {"mdy": (*years, *others), "dmy": (*years, *others[::-1])}
+        by_order = {"mdy": (*years, *others), "dmy": (*years, *others[::-1])}
         separator = text[text.index(numbers[0]) + len(numbers[0])]
-        likely = asked.day_orders.get(separator, asked.day_orders[""])
-        dates = {_valid_date(*orders[order]) for order in likely} - {None}
-        dates = dates or {_valid_date(*parts) for parts in orders.values()} - {None}
-    if len(dates) != 1 or None in dates:
-        return None
-    return dates.pop() if weekdays in ([], [min(dates).weekday()]) else None
+        likely = field.day_orders.get(separator, field.day_orders[""])
+        dates = _valid_dates(*map(by_order.get, likely))
+        dates = dates or _valid_dates(*by_order.values())
+    dates = {day for day in dates if weekdays <= {day.weekday()}}
+    return dates.pop() if len(dates) == 1 else None
 
 
-def _valid_date(year: int, month: int, day: int) -> date | None:
-    try:
-        return date(year, month, day)
-    except ValueError:
-        return None
+def _valid_dates(*parts: tuple[int, int, int]) -> set[date]:
+    """Return those dates, given as year, month and day, that there are."""
+    dates = set()
+    for year_month_day in parts:
+        with contextlib.suppress(ValueError):
+            dates.add(date(*year_month_day))
+    return dates
 
 
-def read_time(text: str, asked: _Asked) -> tuple[int, int, int] | None:
+def read_time(text: str, field: _Field) -> tuple[int, int, int] | None:
     """Return hour, minute and second (0 if unsaid) of a 12- or 24-hour clock."""
     match = _TIME.fullmatch(text)
     if not match or not (match["minute"] or match["half"]):
         return None
-    hour, minute, second = (int(part or 0) for part in match.groups()[:3])
-    half = match["half"]
-    if half and 1 <= hour <= 12:
-        hour = hour % 12 + (12 if half == "p" else 0)
-    elif (half == "a" and hour > 12) or (half == "p" and hour == 0):
-        return None
-    return (hour, minute, second) if hour < 24 and minute < 60 and second < 60 else None
+    hour = _HOURS[match["half"]].get(int(match["hour"]), 24)
+    minute, second = int(match["minute"] or 0), int(match["second"] or 0)
+    return (hour, minute, second) if hour < 24 and max(minute, second) < 60 else None
 
 
-def read_day_offset(text: str, asked: _Asked) -> int | None:
+def read_day_offset(text: str, field: _Field) -> int | None:
     """Return how many days after the start day: 0 for `same_day`, `+0` and `0`."""
     if (named := text.replace("-", " ").removeprefix("the ")) in DAY_OFFSETS:
         return DAY_OFFSETS[named]
@@ -608,17 +584,17 @@ def read_day_offset(text: str, asked: _Asked) -> int | None:
     return int(match["number"])
 
 
-def read_unanswerable(text: str, asked: _Asked) -> str | None:
+def read_unanswerable(text: str, field: _Field) -> str | None:
     """Return "unanswerable" for any wording of it."""
     return "unanswerable" if _UNANSWERABLE.fullmatch(text) else None
 
 
-def read_text(text: str, asked: _Asked) -> str | None:
+def read_text(text: str, field: _Field) -> str | None:
     """Return a text without a comment; for words of the prompt the entity among them."""
     if _COMMENT_START.search(text):
         return None
     entities = set(_ENTITY.findall(text))
-    is_quoted = len(entities) == 1 and text.removeprefix("the ") in asked.text
+    is_quoted = len(entities) == 1 and text.removeprefix("the ") in field.prompt
     return entities.pop() if is_quoted else text
 
 
@@ -646,8 +622,9 @@ _COMMENT_START = re.compile(
     re.VERBOSE,
 )
 _HEDGE = re.compile(
-    r"(?:not|if|but|and|to)\b|.*/|.*\b(?:or|either|maybe|perhaps|possibly|probably"
-    r"|alternatively|otherwise|unless|depending|also|instead|rather|as well|too)\b"
+    r"no\Z|(?:not|if|but|and|to)\b|.*/|.*\b(?:or|either|maybe|perhaps|possibly|too"
+    r"|probably|alternatively|otherwise|unless|depending|also|instead|rather|as well"
+    r"|wrong|incorrect|false)\b"
 )
 # What makes of a comment another value: digits and the words of values; beside a text
 # a single word or two, or another entity.
@@ -657,7 +634,7 @@ _RIVAL_TEXT = re.compile(
 )
 
 
-def read_value(text: str, readers: tuple[Callable, ...], asked: _Asked) -> object:
+def read_value(text: str, field: _Field) -> object:
     """Return the value of a normalised text by the first reader that has one, or None.
 
     Words that lead in or comment are left out. A comment that hedges or has a value of
@@ -665,18 +642,18 @@ def read_value(text: str, readers: tuple[Callable, ...], asked: _Asked) -> objec
     """
     lead_in = _LEAD_IN.match(text)
     text = text[lead_in.end() :] or text if lead_in else text
-    for read in readers:
-        if (value := read(text, asked)) is not None:
+    for read in field.readers:
+        if (value := read(text, field)) is not None:
             return value
         for start in islice(_COMMENT_START.finditer(text), 5):
             head = text[: start.start()].rstrip(" ,")
-            if not head or (value := read(head, asked)) is None:
+            if not head or (value := read(head, field)) is None:
                 continue
             comment = text[start.end() :].strip(" ()[],.")
             rival = _RIVAL_TEXT if isinstance(value, str) else _RIVAL
             is_harmless = (
                 start["reason"] is not None
-                or read(comment, asked) == value
+                or read(comment, field) == value
                 or not (_HEDGE.match(comment) or rival.search(comment))
             )
             return value if is_harmless else None
@@ -685,49 +662,99 @@ def read_value(text: str, readers: tuple[Callable, ...], asked: _Asked) -> objec
 
 # ----------------------------------------------------------------------- matching
 
+_ASKED_UNIT = re.compile(
+    r"(?:<num_|how many |\bin )(years|months|weeks|days|hours|minutes|seconds)\b"
+)
+_NUMERIC_DATE = re.compile(
+    r"\b(mm|dd|[0-9]{1,2})([-/.])(mm|dd|[0-9]{1,2})\2(?:yyyy|[0-9]{4})\b"
+)
 _LIST_SEPARATOR = re.compile(
     r"[,;|<>\n\u2022\u2192]|-+>|\\(?:right|long)\w*arrow|\\to\b|\band\b|\bthen\b"
 )
 _ITEM_NUMBER = re.compile(r"\s*(?:[0-9]{1,2}[.)]|[-*\u2022])\s+")
 
 
-class _Field(NamedTuple):
-    """A field of a reference: its names, its value, and how to read an answer's."""
+class _Field:
+    """A field of a reference, and what its prompt asks for, read when first wanted."""
 
-    names: set[str]  # its key, and the one that the prompt asks for
-    other_names: set[str]  # count where none of its names is given
-    readers: tuple[Callable, ...]
-    asked: _Asked
-    text: str  # of the value, normalised; of a list ""
-    value: object
+    def __init__(self, key: str, value: object, question: str):
+        self.name, self.names, self.other_names = _names(key)
+        self.prompt, self.text = question.lower(), ""
+        if isinstance(value, list):
+            self.readers = ITEM_READERS
+            self.value = self._read_list(value)
+            return
+        self.text = normalise(str(value))
+        for read in DAY_READERS if key == "day" else READERS:
+            if (found := read(self.text, self)) is not None:
+                break
+        self.readers, self.value = (read,), self.text if found is None else found
 
     def read(self, given: object) -> object:
         """Return the value of an answer's field, read as this one is; None for none."""
         if self.readers is ITEM_READERS:
-            return _read_list(given, self.asked, "unordered list" in self.names)
+            return self._read_list(given)
         if isinstance(given, list) and len(given) == 1:
             (given,) = given
         if not isinstance(given, str):
             return None
         text = normalise(given)
-        is_same = text == self.text
-        return self.value if is_same else read_value(text, self.readers, self.asked)
+        return self.value if text == self.text else read_value(text, self)
 
+    def _read_list(self, given: object) -> tuple | None:
+        """Return the weekdays or texts of a list, sorted where any order will do."""
+        items = _LIST_SEPARATOR.split(given) if isinstance(given, str) else given
+        if not isinstance(items, list):
+            return None
+        values = []
+        for item in map(str, items):
+            text = normalise(_ITEM_NUMBER.sub("", item, count=1))
+            # What is nothing but marks, or too long, stays as it is.
+            value = read_value(text, self) if text else item.strip(" []")
+            if value != "":
+                values.append(text if value is None else value)
+        if len(values) == 1 and values[0] in EMPTY_LISTS:
+            return ()
+        return tuple(
+            sorted(values, key=str) if "unordered list" in self.names else values
+        )
 
-def _read_list(given: object, asked: _Asked, is_unordered: bool) -> tuple | None:
-    """Return the days of the week or texts of a list, sorted where any order will do."""
-    items = _LIST_SEPARATOR.split(given) if isinstance(given, str) else given
-    if not isinstance(items, list):
-        return None
-    values = []
-    for item in map(str, items):
-        text = normalise(_ITEM_NUMBER.sub("", item, count=1))
-        value = read_value(text, ITEM_READERS, asked) if text else item.strip(" []")
-        if value != "":  # what is nothing but marks, or too long, stays as it is
-            values.append(text if value is None else value)
-    if len(values) == 1 and values[0] in EMPTY_LISTS:
-        return ()
-    return tuple(sorted(values, key=str) if is_unordered else values)
+    @cached_property
+    def unit(self) -> str | None:
+        """The unit that the key, "<num_days>" or "how many years" asks for."""
+        asked = _ASKED_UNIT.search(self.prompt) if self.name == "answer" else None
+        return UNIT_OF_NAME.get(asked[1] if asked else self.name)
+
+    @cached_property
+    def words(self) -> set[str]:
+        """The words of the prompt, and others for what it may count."""
+        others = ("options", "ways", "slots", "times", "possible", "old")
+        return {*re.findall(r"[a-z]+", self.prompt), *others}
+
+    def counts(self, words: list[str]) -> bool:
+        """Tell whether words after a number are its unit or what the prompt counts."""
+        others = set(words).difference(UNITS.get(self.unit, ()))
+        return not others or (
+            others.isdisjoint(VALUE_WORDS)
+            and all(map(str.isalpha, others))
+            and others <= self.words
+        )
+
+    @cached_property
+    def day_orders(self) -> dict[str, set[str]]:
+        """The orders of day and month in a numeric date, by its separator.
+
+        The order that the prompt asks for with a separator is sure. Otherwise ("") all
+        the orders that it asks for or shows are possible, and both where it shows none.
+        """
+        sure, shown = {}, set()
+        for first, separator, second in _NUMERIC_DATE.findall(self.prompt):
+            for order, month, day in (("mdy", first, second), ("dmy", second, first)):
+                if month == "mm":
+                    sure.setdefault(separator, {order})
+                if month == "mm" or (day.isdigit() and int(day) > 12):
+                    shown.add(order)
+        return {"": shown or {"mdy", "dmy"}, **sure}
 
 
 @lru_cache(maxsize=4096)
@@ -735,20 +762,8 @@ def _reference(
     label: str, question: str, is_semantic: bool
 ) -> tuple[dict | str, dict[str, _Field]]:
     """Return a label as the published rule compares it, and fields for the flexible."""
-    reference, fields = read_label(label, is_semantic), {}
-    for key, value in reference.items():
-        name, names, other_names = _names(key)
-        asked = _Asked(name, question)
-        if isinstance(value, list):
-            readers, text = ITEM_READERS, ""
-            value = _read_list(value, asked, "unordered list" in names)
-        else:
-            text = normalise(str(value))
-            for read in DAY_READERS if key == "day" else READERS:
-                if (value := read(text, asked)) is not None:
-                    break
-            readers, value = (read,), text if value is None else value
-        fields[key] = _Field(names, other_names, readers, asked, text, value)
+    reference = read_label(label, is_semantic)
+    fields = {key: _Field(key, value, question) for key, value in reference.items()}
     return label if is_semantic else reference, fields
 
 
@@ -773,19 +788,25 @@ def match_flexible(answer: dict, fields: dict[str, _Field]) -> dict | None:
         given.setdefault(_names(key)[0], []).append(value)
     values = {}
     for key, field in fields.items():
-        names = field.names & given.keys()
-        if not names and (len(fields) == 1 or "answer" not in field.other_names):
-            names = field.other_names & given.keys()
-        if not names and len(fields) == 1:
-            names = given.keys() - EXPLANATIONS
-            units = {UNIT_OF_NAME.get(name) for name in names}
-            is_answer = len(names) == 1 and units <= {None, field.asked.unit}
-            names = names if is_answer else ()
+        names = _names_given(field, given.keys(), is_only=len(fields) == 1)
         read = [field.read(value) for name in names for value in given[name]]
         if not read or None in read or any(value != read[0] for value in read):
             return None
         values[key] = read[0]
     return values
+
+
+def _names_given(field: _Field, given: Set[str], is_only: bool) -> Set[str]:
+    """Return the keys of an object under which it has a field; those of the unit last."""
+    if names := field.names & given:
+        return names
+    if is_only or "answer" not in field.other_names:
+        names = field.other_names & given
+    if is_only and not names:
+        names = given - EXPLANATIONS
+        units = {UNIT_OF_NAME.get(name) for name in names}
+        return names if len(names) == 1 and units <= {None, field.unit} else set()
+    return names
 
 
 # --------------------------------------------------------- what the YAML files name
@@ -830,27 +851,25 @@ def _explain(doc: dict, response: str, is_semantic: bool) -> Verdict:
     """Return the verdict on a response."""
     reference, fields = _reference(doc["label"], doc["question"], is_semantic)
     found = extract_published(response)
-    published = found and found.fields
-    if published and is_semantic:
-        published = published.get("answer")
-        published = None if published is None else str(published)
+    published = found.fields if found else None
+    if found and is_semantic and (published := published.get("answer")) is not None:
+        published = str(published)
     text = mask_reasoning(response)
-    answer, is_open = extract_flexible(text)
+    answer, is_open = _last_object(text)
     value = match_flexible(answer.fields, fields) if answer else None
     expected = {key: field.value for key, field in fields.items()}
     is_exact, is_right = published == reference, value == expected
-    if is_right:
-        reason = "right" if is_exact else "flexible_only"
-    elif is_exact:
-        reason = "superseded"
-    elif answer and value is None:
-        reason = "unreadable"
-    elif answer or published is not None:
-        reason = "other_value"
-    else:
-        end = len(response.rstrip())
-        is_cut = is_open or text[end - 1 : end] != response[end - 1 : end]
-        reason = "cut_off" if is_cut else "no_answer"
+    end = len(response.rstrip())
+    is_cut = is_open or text[end - 1 : end] != response[end - 1 : end]  # or masked
+    reasons = {
+        "right": is_exact and is_right,
+        "flexible_only": is_right,
+        "superseded": is_exact,
+        "unreadable": answer is not None and value is None,
+        "other_value": answer is not None or published is not None,
+        "cut_off": is_cut,
+        "no_answer": True,
+    }
     scores = {
         "acc": float(is_exact),
         "acc_flexible": float(is_right),
@@ -858,6 +877,7 @@ def _explain(doc: dict, response: str, is_semantic: bool) -> Verdict:
     }
     shown = (None, None) if published is None else (str(published), found.span)
     given = (response[slice(*answer.span)], answer.span) if answer else (None, None)
+    reason = next(reason for reason, is_so in reasons.items() if is_so)
     return Verdict(scores, reason, *shown, *given, value, expected)
 
 
@@ -881,17 +901,20 @@ def read_label(label: str, is_semantic: bool) -> dict:
         if not isinstance(key, str) or normalise(key) in ("", "explanation"):
             raise ValueError("has a key that names no answer")
         for item in value if isinstance(value, list) else [value]:
-            if isinstance(item, bool) or not isinstance(item, (str, int, float)):
-                raise ValueError("has a value that is not a string, a number or a list")
-            if isinstance(item, str) and normalise(item) in ("", "null", "none"):
-                raise ValueError("has a value that is empty or too long")
-            if not isinstance(item, str) and not abs(item) < 10**15:
-                raise ValueError(
-                    "has a number that is not finite or over 15 digits long"
-                )
+            _check_value(item)
     if len({normalise(key) for key in reference}) < len(reference):
         raise ValueError("has two keys that differ in case or punctuation alone")
     return reference
+
+
+def _check_value(value: object) -> None:
+    """Raise ValueError for a value that no answer, or an empty one, would equal."""
+    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+        raise ValueError("has a value that is not a string, a number or a list of them")
+    if isinstance(value, str) and normalise(value) in ("", "null", "none"):
+        raise ValueError("has a value that is empty or too long")
+    if not isinstance(value, str) and not abs(value) < 10**15:
+        raise ValueError("has a number that is not finite or over 15 digits long")
 
 
 def _parse_dict(label: str) -> dict:
