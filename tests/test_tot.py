@@ -1,6 +1,5 @@
 """Test of Time: the card's examples, the flexible rule, the split, bad rows."""
 
-import ast
 import json
 import logging
 from collections import Counter
@@ -9,7 +8,8 @@ import datasets
 import pytest
 
 from lm_eval_tasks.tot import utils
-from tests.responders import perfect_response
+from tests import card_rules
+from tests.responders import perfect_response, read_label
 from utils.families import scorer
 
 
@@ -202,7 +202,7 @@ def test_semantic_answer_that_is_null_is_no_answer():
         ([arithmetic([5])], "row 0, column 'label': '[5]' is not a dict"),
         (
             [arithmetic({"answer": 5}, None)],
-            "row 0, column 'question': NoneType is not",
+            "row 0, column 'question': a NoneType is not",
         ),
     ],
 )
@@ -306,33 +306,16 @@ def test_perfect_answer_to_another_question_of_the_format_is_wrong(arithmetic_ro
 
 def same_value(doc: dict, other: dict) -> bool:
     """Tell whether two labels say the same, lists without order where they have none."""
-    values, others = (utils.read_label_arithmetic(x["label"]) for x in (doc, other))
+    values, others = (read_label(x["label"]) for x in (doc, other))
     if "unordered_list" in values:
         return sorted(values["unordered_list"]) == sorted(others["unordered_list"])
     return values == others
 
 
-def published_reading(response: str, label: str) -> tuple[bool, bool]:
-    """Return verdict and extraction as one would write them down from the card."""
-    decoder = json.JSONDecoder()
-    for start, mark in enumerate(response):
-        if mark == "{":
-            try:
-                found, _ = decoder.raw_decode(response, start)
-            except json.JSONDecodeError:
-                continue
-            found.pop("explanation", None)
-            try:
-                return found == json.loads(label), True
-            except json.JSONDecodeError:
-                return found == ast.literal_eval(label), True
-    return False, False
-
-
 def test_published_score_is_the_card_s_on_every_real_answer(answered_rows):
     for row in answered_rows:
         scores = utils.process_results_arithmetic(row, [row["response"]])
-        expected = published_reading(row["response"], row["label"])
+        expected = card_rules.tot_arithmetic(row["response"], row)
         assert (scores["acc"], scores["extracted"]) == expected, row
 
 

@@ -53,7 +53,7 @@ def why_published_is_wrong(row: dict, verdict: tot.Verdict) -> str:
             if re.search(pattern, tail if in_tail else response)
         )
     published = tot.extract_published(row["response"]).fields
-    reference = tot.read_label_arithmetic(row["label"])
+    reference = tot.read_label(row["label"], is_semantic=False)
     if set(published) != set(reference):
         if "age" in published and "age" not in reference:
             return "the key that the prompt asks for (`age`)"
