@@ -788,7 +788,6 @@ def _whole_line(response: str) -> Answer | None:
 _PUBLISHED_LETTER = re.compile(r"\b([A-D])(?:\.|,|\s|&|$)")
 _PLAIN_LETTERS = re.compile(r"[A-D](?:, ?[A-D])*")
 _LOWER_LETTERS = re.compile(r"[a-d](?:(?:[\s,;&]+|\band\b)+[a-d])*")
-_RUN_OF_LETTERS = re.compile(r"[A-D]{2,4}")
 _ALL = re.compile(
     r"all(?: of)?(?: the)?(?: (?:two|three|four))?(?: (?:options|choices|answers|above|them))?"
     r"(?: are (?:correct|plausible|possible|right))?(?: \([A-D, and]*\))?",
@@ -797,69 +796,50 @@ _ALL = re.compile(
 _BULLET = re.compile(r"\s*(?:(?:[-*+>\u2022\u25cf]|[0-9]{1,2}[.)])\s+)?")
 _OPTION_TOKEN = re.compile(r"\w+(?:'\w+)*|[^\w\s\"]")
 
-# Words and marks that may stand before, between and behind the options that are named.
-_AROUND = {
-    *",.;&+:-/|()[]\"'",
-    *"and plus also both only all the of as well i e namely just".split(),
-    *"option options choice choices letter letters answer answers".split(),
+# A line is read as a code, one character for each word or mark: A-D for the letters of
+# options, a-d for their texts, a mark for itself, and for other words these.
+_WORDS = {
+    "&": "and",
+    # Idle: beside options they say nothing.
+    "i": "plus also both only all the of as well i e namely just option options choice choices"
+    " letter letters answer answers",
+    # Verbs, words of approval, and what is both.
+    "v": "is are was were can could would may must be seem seems sound sounds make makes have has",
+    "p": "correct plausible right possible valid true likely reasonable acceptable best suitable"
+    " appropriate sense realistic typical",
+    "f": "fit fits work works",
+    # Words of fault, of which "not" may begin a comment and "no" hedges.
+    "x": "too less least wrong incorrect never isn't aren't don't doesn't unlikely implausible"
+    " impossible false",
+    "n": "not",
+    "z": "neither no",
+    "h": "or nor either maybe perhaps possibly probably to wait",  # hedges
+    # They begin a reason.
+    "r": "because since given for while whereas although though rather instead which where so due"
+    " based but with without except gives",
 }
-_PREDICATES = {
-    *"is are was were can could would may must be seem seems sound sounds make makes work".split(),
-    *"works fit fits have has".split(),
-}
-_APPROVALS = {
-    *"correct plausible right possible valid true likely reasonable acceptable best suitable".split(),
-    *"appropriate fit fits work works sense realistic typical".split(),
-}
-_DISAPPROVALS = {
-    *"not too less least wrong incorrect never neither isn't aren't don't doesn't unlikely".split(),
-    *"implausible impossible false no".split(),
-}
-_OPTION_HEDGES = set(
-    "? or nor either neither no maybe perhaps possibly probably to wait".split()
+_CODES = {word: code for code, words in _WORDS.items() for word in words.split()}
+_FAULT, _APPROVAL = set("xnz"), set("pf")
+_AROUND = ".,;&+:-/|()[]'i"  # what may stand before, between and behind options
+_MARK = r"[-.):\]'(\[]"  # between a letter and what is said of it
+_PART = re.compile(
+    rf"""
+    (?P<range> [A-D] (?=[.):\]'(\[]*-) {_MARK}* [A-D] )
+    # "two hours", "B. two hours", "two hours (B)", "two hours not"
+    |(?P<text> (?:(?P<letter>[A-D]) {_MARK}*)? (?P<own>[a-d]) (?:\((?P<after>[A-D]))? (?P<fault>[xnz])? )
+    # "B" before the end, another letter, a mark, or a word that begins no other text
+    |(?P<bare> [A-D] (?= {_MARK}* (?:$ | [A-Divfhrz] | [^-.):\]'(\[\w]) ) )
+    # "B (fits well", "B. ten minutes at most", up to another letter or sentence
+    |(?P<described> [A-D]
+        (?: {_MARK}* [(\[] [^])]* | {_MARK}+ (?P<said> (?: (?! [-,;:&hn][A-D] | \. ) . )+ ) ) )
+    |(?P<end> [.;] )
+    |(?P<bracket> \( (?!.\)) [^)]* )
+    |(?P<around> [-,&+:/|()\[\]'i] )
+    |(?P<hedge> [hz?] )
+    |(?P<clause> [^.;,]+ )
+    """,
+    re.VERBOSE,
 )
-_OPTION_REASONS = {
-    *"because since given for while whereas although though rather instead which where so due".split(),
-    *"based but not with without except gives".split(),
-}
-_STOPS = _AROUND | _PREDICATES | _OPTION_HEDGES | _OPTION_REASONS
-
-
-class _Options:
-    """What an answer may name the options of a document by: letters and texts."""
-
-    def __init__(self, options: Iterable[str]):
-        texts = [
-            tuple(word for word in _tokens(option.casefold()) if word[0].isalnum())
-            for option in options
-        ]
-        self.letters = LETTERS[: len(texts)]
-        # Texts that are the same without punctuation name the same options.
-        self.by_text: dict[tuple[str, ...], set[str]] = {}
-        for words, letter in zip(texts, self.letters):
-            self.by_text.setdefault(words, set()).add(letter)
-        self.texts = sorted(filter(None, self.by_text), key=len, reverse=True)
-
-    def text_at(self, tokens: list[str], position: int) -> tuple[set[str], int] | None:
-        """Return the options whose text stands at `position`, and its end, or None."""
-        for words in self.texts:
-            end = _end_of(words, tokens, position)
-            if end and (end == len(tokens) or _is_stop(tokens[end])):
-                return self.by_text[words], end
-        return None
-
-    def letter_at(self, tokens: list[str], position: int) -> str | None:
-        """Return the letter at `position`; a small one needs a bracket or a full stop."""
-        token = tokens[position] if position < len(tokens) else ""
-        if len(token) != 1 or token not in "ABCDabcd":
-            return None
-        following = tokens[position + 1 : position + 2]
-        return (
-            token.upper() if token in LETTERS or following in ([")"], ["."]) else None
-        )
-
-
-_options = lru_cache(maxsize=1024)(_Options)
 
 
 def read_published_letters(text: str) -> set[str]:
@@ -867,12 +847,41 @@ def read_published_letters(text: str) -> set[str]:
     return set(_PUBLISHED_LETTER.findall(text))
 
 
-def _tokens(text: str) -> list[str]:
-    return _OPTION_TOKEN.findall(clean(text))
+@lru_cache(maxsize=1024)
+def _letters_of_texts(options: tuple[str, ...]) -> dict[tuple[str, ...], set[str]]:
+    """Return words -> letters of the options that consist of these, longest first."""
+    letters: dict[tuple[str, ...], set[str]] = {}
+    for option, letter in zip(options, LETTERS):
+        tokens = _OPTION_TOKEN.findall(clean(option.casefold()))
+        words = tuple(token for token in tokens if token[0].isalnum())
+        letters.setdefault(words, set()).add(letter)
+    return dict(sorted(letters.items(), key=lambda item: -len(item[0])))
 
 
-def _is_stop(token: str) -> bool:
-    return not token[0].isalnum() or token.casefold() in _STOPS
+def _encode(line: str, texts: Iterable[tuple[str, ...]], letters: str) -> str:
+    """Return the code of a line: a character for each text of an option, word and mark."""
+    tokens = _OPTION_TOKEN.findall(line)
+    code, position = "", 0
+    while position < len(tokens):
+        ends = [_end_of(words, tokens, position) for words in texts]
+        if any(ends):
+            code += next(own for own, end in zip("abcd", ends) if end)
+            position = next(filter(None, ends))
+        else:
+            code += _code(*tokens[position : position + 2], letters=letters)
+            position += 1
+    return code
+
+
+def _code(token: str, following: str = "", letters: str = LETTERS) -> str:
+    """Return the character for a word or mark; small letters need a bracket or stop."""
+    if token in [*LETTERS] or (token in [*"abcd"] and following in (")", ".")):
+        return token.upper() if token.upper() in letters else "h"
+    if token == "." and following.islower():
+        return ":"  # within a sentence
+    if token[0].isalnum():
+        return _CODES.get(token.casefold(), "w")
+    return token if token in _AROUND + "?" else "="
 
 
 def _end_of(words: tuple[str, ...], tokens: list[str], position: int) -> int | None:
@@ -883,151 +892,60 @@ def _end_of(words: tuple[str, ...], tokens: list[str], position: int) -> int | N
         if position == len(tokens) or tokens[position].casefold() != word:
             return None
         position += 1
-    return position
+    ends = position == len(tokens) or _code(tokens[position]) not in "wpxABCD"
+    return position if words and ends else None
 
 
-def _item_at(
-    tokens: list[str], position: int, options: _Options
-) -> tuple[set[str] | None, int, bool] | None:
-    """Return the options named at `position`, the end, and whether nothing else is said.
-
-    None for the options where letter and text differ, or a letter is none of the
-    document's; no options where it says that they are wrong; None where nothing is named.
-    """
-    if found := options.text_at(tokens, position):
-        letters, end = found
-        if tokens[end : end + 1] == ["("] and (
-            letter := options.letter_at(tokens, end + 1)
-        ):
-            return letters & {letter} or None, end + 2, True
-        return _approved(letters, tokens, end)
-    letter = options.letter_at(tokens, position)
-    if not letter:
-        return None
-    if letter not in options.letters:
-        return None, position, False
-    start = position + 1
-    while start < len(tokens) and tokens[start] in ".):-]\"'([":
-        start += 1
-    beside = options.text_at(tokens, start)
-    if beside:
-        return _approved(beside[0] & {letter} and {letter}, tokens, beside[1])
-    if start == len(tokens) or options.letter_at(tokens, start):
-        is_range = "-" in tokens[position + 1 : start] and start < len(tokens)
-        return None if is_range else {letter}, position + 1, True
-    if _is_stop(tokens[start]) and tokens[start] not in _DISAPPROVALS:
-        return {letter}, position + 1, True
-    if start == position + 1:  # "A few"
-        return None
-    return _skip_comment(tokens, start, letter, options)
-
-
-def _skip_comment(
-    tokens: list[str], position: int, letter: str, options: _Options
-) -> tuple[set[str] | None, int, bool]:
-    """Return a letter and where the words beside it end that only comment on it.
-
-    They end with their bracket or sentence, or before another option. No option where
-    they find fault with it, None where they end in "or" or "not" and another one.
-    """
-    if tokens[position - 1] in "([":
-        end = position
-        while end < len(tokens) and tokens[end] not in ")]":
-            end += 1
-        return {letter}, end, False
-    start = position
-    for end in range(start, len(tokens)):
-        following = tokens[end + 1 : end + 2]
-        if options.letter_at(tokens, end + 1):
-            if tokens[end].casefold() in ("or", "not", "nor"):
-                return None, end, False
-            if tokens[end] in ",;.&-" or tokens[end].casefold() == "and":
-                break
-        if tokens[end] == "." and (not following or following[0][0].isupper()):
-            break
-    else:
-        end = len(tokens)
-    faulty = _DISAPPROVALS & {token.casefold() for token in tokens[start:end]}
-    return set() if faulty else {letter}, end, False
-
-
-def _approved(
-    letters: set[str], tokens: list[str], end: int
-) -> tuple[set[str] | None, int, bool]:
-    """Return options named by their text, none if a word of fault follows."""
-    if tokens[end : end + 1] and tokens[end].casefold() in _DISAPPROVALS:
-        return set(), end + 1, False
-    return letters or None, end, True
-
-
-def _option_tokens(line: str) -> list[str]:
-    """Return the words and marks of a line, without bullets; small letters as capitals."""
-    line = bare(clean(_BULLET.sub("", line, count=1)))
-    if _LOWER_LETTERS.fullmatch(line):
-        line = re.sub(r"\b[a-d]\b", lambda letter: letter[0].upper(), line)
-    if _RUN_OF_LETTERS.fullmatch(line):
-        line = " ".join(line)
-    return _OPTION_TOKEN.findall(line)
-
-
-def _read_line(line: str, options: _Options) -> tuple[set[str] | None, bool]:
+def _read_line(line: str, options: tuple[str, ...]) -> tuple[set[str] | None, bool]:
     """Return the options that a line names, and whether it says nothing else.
 
     They are read from the left, sentence by sentence, until a comment begins; those of a
-    later sentence that finds fault with them do not count. None where there is a hedge,
-    or prose before the first of them.
+    sentence that finds fault with them do not count. None where there is a hedge, a
+    letter with another's text, or prose before the first of them.
     """
-    tokens = _option_tokens(line)
+    letters_of = _letters_of_texts(options)
+    line = bare(clean(_BULLET.sub("", line, count=1)))
+    if _LOWER_LETTERS.fullmatch(line):
+        line = re.sub(r"\b[a-d]\b", lambda letter: letter[0].upper(), line)
+    if re.fullmatch("[A-D]{2,4}", line):
+        line = " ".join(line)
+    code = _encode(line, letters_of, LETTERS[: len(options)])
     named: set[str] = set()
     sentence: set[str] = set()
-    position, pure, marked = 0, True, False  # `marked`: after punctuation
-    while position < len(tokens):
-        token = tokens[position].casefold()
-        if item := _item_at(tokens, position, options):
-            letters, position, alone = item
+    pure, marked = True, False  # `marked`: after punctuation
+    for part in _PART.finditer(code.lstrip(_AROUND)):
+        kind, said = part.lastgroup, set(part[0])
+        if kind in ("text", "bare", "described"):
+            letters = _letters_in(part, list(letters_of.values()))
             if letters is None:
                 return None, False
             sentence |= letters
-            pure, marked = pure and alone, False
-        elif token in _AROUND:
-            if token in ".;":
+            pure, marked = pure and kind != "described" and bool(letters), False
+        elif kind in ("around", "end"):
+            marked = marked or part[0] not in "&i"
+            if kind == "end":
                 named, sentence = named | sentence, set()
-            elif _is_comment_in_brackets(tokens, position) and (named or sentence):
-                pure, position = False, _after_bracket(tokens, position)
-            marked = marked or not token.isalnum()
-            position += 1
-        elif token in _OPTION_HEDGES or not (named or sentence):
+        elif kind in ("range", "hedge") or not (named or sentence):
             return None, False
-        elif token in _OPTION_REASONS or not sentence or marked:
+        elif kind == "bracket":
+            pure = False
+        elif part[0][0] in "rn" or not sentence or marked:
             return named | sentence, False
         else:
-            pure, end = False, _end_of_clause(tokens, position)
-            if _finds_fault(tokens[position:end], bool(named)):
+            pure = False
+            if said & _FAULT or (named and not said & _APPROVAL):
                 sentence = set()
-            position = end
     return named | sentence, pure
 
 
-def _end_of_clause(tokens: list[str], position: int) -> int:
-    ends = (i for i in range(position, len(tokens)) if tokens[i] in ".;,")
-    return next(ends, len(tokens))
-
-
-def _finds_fault(words: list[str], later: bool) -> bool:
-    """Tell whether what is said of options is that they are wrong; `later`: of others."""
-    said = {word.casefold() for word in words}
-    return bool(said & _DISAPPROVALS or (later and not said & _APPROVALS))
-
-
-def _is_comment_in_brackets(tokens: list[str], position: int) -> bool:
-    return tokens[position] == "(" and tokens[position + 2 : position + 3] != [")"]
-
-
-def _after_bracket(tokens: list[str], position: int) -> int:
-    """Return where the bracket closes that opens at `position`."""
-    while position < len(tokens) and tokens[position] != ")":
-        position += 1
-    return position
+def _letters_in(part: re.Match, letters_of: list[set[str]]) -> set[str] | None:
+    """Return the options that a part names, none with a word of fault; None: two ways."""
+    if part["own"]:
+        letters = letters_of["abcd".index(part["own"])]
+        if beside := {part["letter"], part["after"]} - {None}:
+            letters = beside if beside <= letters else None
+        return set() if letters and part["fault"] else letters
+    return set() if _FAULT & set(part["said"] or "") else {part[0][0]}
 
 
 def read_letters(text: str, options: list[str]) -> tuple[set[str] | None, int]:
@@ -1040,9 +958,8 @@ def read_letters(text: str, options: list[str]) -> tuple[set[str] | None, int]:
     if _PLAIN_LETTERS.fullmatch(text):
         letters = set(text) - set(", ")
         return letters if letters <= set(LETTERS[: len(options)]) else None, len(text)
-    choices = _options(tuple(options))
     if _ALL.fullmatch(bare(clean(text))):
-        return set(choices.letters), len(text)
+        return set(LETTERS[: len(options)]), len(text)
     named: set[str] = set()
     end = start = 0
     below = False
@@ -1054,7 +971,7 @@ def read_letters(text: str, options: list[str]) -> tuple[set[str] | None, int]:
             continue
         if not named:
             below = number > 0
-        letters, pure = _read_line(line, choices)
+        letters, pure = _read_line(line, tuple(options))
         denied = below and clean(line).startswith("not ")
         if denied or (
             not named and letters is None and line.rstrip(" *_").endswith(":")
