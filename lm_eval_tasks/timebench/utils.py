@@ -17,7 +17,7 @@ import string
 import unicodedata
 from collections import deque
 from datetime import datetime, timezone
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -25,7 +25,7 @@ from dateutil import parser as dateutil_parser
 
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
     import datasets
 
@@ -1228,80 +1228,90 @@ FILES = {
     "timexnli_cs3": (500, "bf0ac1c072dc729c"),
     "tracie": (500, "1cb0aef5df7beaf8"),
 }
+# Columns that some files have, for prompts, breakdowns and logs.
+EXTRA_COLUMNS = ("qid", "idx", "question", "question_type", "type", "fact_context")
+# Columns that are never empty where a file has them, and pairs of equal length.
+FILLED_COLUMNS = ("question", "fact_context", "meta")
+PAIRED_COLUMNS = (("options", "labels"), ("keywords", "keywords_pos"))
+MAX_SHOWN = 80
 
 # Readers of cells return what a document holds, or raise ValueError with what is wrong.
 
 
+def _require(condition: bool, wrong: str) -> None:
+    if not condition:
+        raise ValueError(wrong)
+
+
 def _text(value: object) -> str:
-    if not isinstance(value, str):
-        raise ValueError("is not a string")
-    if not value.strip():
-        raise ValueError("is empty")
+    _require(isinstance(value, str), "is not a string")
+    _require(value.strip(), "is empty")
     return value
 
 
 def _texts(value: object) -> list[str]:
-    if not isinstance(value, list) or not value:
-        raise ValueError("is not a list of strings with at least one")
-    if not all(isinstance(text, str) and text.strip() for text in value):
-        raise ValueError("is not a list of strings that are not empty")
+    _require(
+        isinstance(value, list) and value,
+        "is not a list of strings with at least one",
+    )
+    _require(
+        all(isinstance(text, str) and text.strip() for text in value),
+        "is not a list of strings that are not empty",
+    )
     return value
 
 
-def _text_or_texts(value: object) -> list[str]:
-    return [_text(value)] if isinstance(value, str) else _texts(value)
-
-
 def _context(value: object) -> str:
-    if not isinstance(value, str) and not (
-        isinstance(value, list) and all(isinstance(text, str) for text in value)
-    ):
-        raise ValueError("is not a string or a list of strings")
-    return _text(value if isinstance(value, str) else "\n".join(value))
+    parts = [value] if isinstance(value, str) else value
+    _require(
+        isinstance(parts, list) and all(isinstance(text, str) for text in parts),
+        "is not a string or a list of strings",
+    )
+    return _text("\n".join(parts))
 
 
 def _golds(value: object) -> list[str]:
-    golds = [gold.strip() for gold in _text_or_texts(value)]
-    if not all(gold.words and gold.clean_words for gold in map(_read_gold, golds)):
-        raise ValueError("has an answer without a word")
+    texts = [_text(value)] if isinstance(value, str) else _texts(value)
+    golds = [gold.strip() for gold in texts]
+    _require(all(map(_has_words, golds)), "has an answer without a word")
     return golds
+
+
+def _has_words(gold: str) -> bool:
+    """Tell whether a gold has a word to compare, also without noise."""
+    return bool(normalise(gold) and normalise(clean(gold)))
 
 
 def _gold_months(value: object) -> list[str]:
     golds = _golds(value)
-    if not all(map(parse_month, golds)):
-        raise ValueError('has an answer that is not a month and a year ("Aug, 1987")')
+    wrong = 'has an answer that is not a month and a year ("Aug, 1987")'
+    _require(all(map(parse_month, golds)), wrong)
     return golds
 
 
 def _gold_letters(value: object) -> list[str]:
     labels = _texts(value)
-    if not set(labels) <= {"yes", "no"} or "yes" not in labels:
-        raise ValueError('is not a list of "yes" and "no" with at least one "yes"')
+    wrong = 'is not a list of "yes" and "no" with at least one "yes"'
+    _require({"yes"} <= set(labels) <= {"yes", "no"}, wrong)
     return [letter for letter, label in zip(LETTERS, labels) if label == "yes"]
 
 
-def _option_texts(value: object) -> list[str]:
+def _options(value: object) -> list[str]:
     options = [option.strip() for option in _texts(value)]
-    if not 2 <= len(options) <= len(LETTERS):
-        raise ValueError("is not a list of two to four options")
+    _require(2 <= len(options) <= len(LETTERS), "is not a list of two to four options")
     return options
 
 
-def _label_of(labels: list[str]) -> Callable[[object], str]:
-    def read(value: object) -> str:
-        if value not in labels:
-            raise ValueError(f"is not one of {', '.join(labels)}")
-        return value
-
-    return read
+def _one_of(labels: list[str], value: object) -> str:
+    _require(value in labels, f"is not one of {', '.join(labels)}")
+    return value
 
 
 def _positions(value: object) -> list[int]:
-    if not isinstance(value, list) or not all(
-        type(position) is int and position in (0, 1) for position in value
-    ):
-        raise ValueError("is not a list of the integers 0 and 1")
+    _require(
+        isinstance(value, list) and all(type(v) is int and v in (0, 1) for v in value),
+        "is not a list of the integers 0 and 1",
+    )
     return value
 
 
@@ -1309,111 +1319,131 @@ def _statement(value: object) -> str:
     return " ".join(_texts(value))
 
 
-class _Kind(NamedTuple):
-    """What the documents of a kind are made of.
-
-    `fields`: name of the field, column, reader; `paired`: two columns of equal length;
-    `files`: those of the benchmark that are of this kind; `constants`: further fields.
-    """
-
-    fields: list[tuple[str, str, Callable]]
-    files: tuple[str, ...]
-    paired: tuple[str, str] | None = None
-    constants: dict[str, list[str]] = {}
-
-
-_QA_FIELDS = [
+# What documents hold: field, column, reader of its cells.
+_QA = (
     ("question", "question", _text),
     ("context", "context", _context),
     ("golds", "answer", _golds),
-]
-_OPTION_FIELDS = [
+)
+_OPTIONS = (
     ("context", "context", _text),
-    ("options", "options", _option_texts),
+    ("options", "options", _options),
     ("letters", "labels", _gold_letters),
-]
+)
 
 
-def _nli_fields(labels: list[str]) -> list[tuple[str, str, Callable]]:
-    return [
+def _nli(labels: list[str]) -> tuple:
+    return (
         ("premise", "Premise", _text),
         ("hypothesis", "Hypothesis", _text),
-        ("label", "Label", _label_of(labels)),
+        ("label", "Label", partial(_one_of, labels)),
+        ("options", "Label", lambda _: labels),
+    )
+
+
+def process_docs_qa(dataset: datasets.Dataset) -> datasets.Dataset:
+    """Return documents with a question, a text and its golds."""
+    files = "menatqa_scope menatqa_order menatqa_counterfactual timeqa_easy timeqa_hard"
+    return _documents(dataset, "qa", f"{files} tempreason_l2 tempreason_l3", _QA)
+
+
+def process_docs_facts_qa(dataset: datasets.Dataset) -> datasets.Dataset:
+    """Return documents with a question, facts and its golds."""
+    fields = (*_QA, ("fact_context", "fact_context", _text))
+    return _documents(dataset, "facts_qa", "tempreason_l2 tempreason_l3", fields)
+
+
+def process_docs_date(dataset: datasets.Dataset) -> datasets.Dataset:
+    """Return documents that ask for a month and a year."""
+    fields = (("question", "question", _text), ("golds", "answer", _gold_months))
+    return _documents(dataset, "date", "tempreason_l1", fields)
+
+
+def process_docs_options(dataset: datasets.Dataset) -> datasets.Dataset:
+    """Return documents with a question and options."""
+    fields = (("question", "question", _text), *_OPTIONS)
+    return _documents(dataset, "options", "mctaco_f2 durationqa_f2", fields)
+
+
+def process_docs_dialogue_options(dataset: datasets.Dataset) -> datasets.Dataset:
+    """Return documents with a dialogue that has a gap, and options for it."""
+    return _documents(dataset, "dialogue_options", "timedial_f2", _OPTIONS)
+
+
+def process_docs_nli_two_way(dataset: datasets.Dataset) -> datasets.Dataset:
+    """Return documents with a premise and a hypothesis, which may contradict each other."""
+    return _documents(dataset, "nli_two_way", "timexnli_cs2 tracie", _nli(TWO_WAY))
+
+
+def process_docs_nli_three_way(dataset: datasets.Dataset) -> datasets.Dataset:
+    """Return documents with a premise and a hypothesis, which may be neutral as well."""
+    fields = _nli(THREE_WAY)
+    return _documents(dataset, "nli_three_way", "timexnli_cs1 timexnli_cs3", fields)
+
+
+def process_docs_generation(dataset: datasets.Dataset) -> datasets.Dataset:
+    """Return documents with keywords for two sentences."""
+    fields = (
+        ("keywords", "keywords", _texts),
+        ("keywords_pos", "keywords_pos", _positions),
+        ("statement", "statements", _statement),
+    )
+    return _documents(dataset, "generation", "situatedgen", fields)
+
+
+_made: WeakKeyDictionary = WeakKeyDictionary()  # dataset -> its documents
+
+
+def _documents(
+    dataset: datasets.Dataset, kind: str, files: str, fields: tuple
+) -> datasets.Dataset:
+    """Return the documents of the rows of a file; made once, the harness asks often.
+
+    Raises ValueError, naming file, row and column, where a column is missing, a cell
+    cannot be scored, or there is no row. Logs row count and fingerprint, as a warning
+    where they are not those of one of `files`.
+    """
+    if dataset in _made:
+        return _made[dataset]
+    # A pack names its file; of a URL, datasets does not tell.
+    file = (dataset.info.config_name or "").removesuffix("_timebench")
+    file = "" if file.startswith("default") else file
+    source, found = f"TimeBench ({file or kind})", dataset.column_names
+    columns = dict.fromkeys(column for _, column, _ in fields)
+    missing = [repr(column) for column in columns if column not in found]
+    _require(
+        not missing,
+        f"{source}: column {', '.join(missing)} is missing; found {found}."
+        " Give rows in the schema of TimeBench-subset-7553",
+    )
+    _require(len(dataset), f"{source}: there are no rows; give a split with some")
+    documents = [
+        _document(cells, fields, f"{source}, row {row}")
+        for row, cells in enumerate(dataset)
     ]
+    candidates = (file,) if file in files.split() else tuple(files.split())
+    _report(file or kind, candidates, len(documents), fingerprint(documents))
+    _made[dataset] = type(dataset).from_list(documents)
+    return _made[dataset]
 
 
-KINDS = {
-    "qa": _Kind(
-        _QA_FIELDS,
-        tuple(
-            "menatqa_scope menatqa_order menatqa_counterfactual timeqa_easy timeqa_hard"
-            " tempreason_l2 tempreason_l3".split()
-        ),
-    ),
-    "facts_qa": _Kind(
-        [*_QA_FIELDS, ("fact_context", "fact_context", _text)],
-        ("tempreason_l2", "tempreason_l3"),
-    ),
-    "date": _Kind(
-        [("question", "question", _text), ("golds", "answer", _gold_months)],
-        ("tempreason_l1",),
-    ),
-    "options": _Kind(
-        [("question", "question", _text), *_OPTION_FIELDS],
-        ("mctaco_f2", "durationqa_f2"),
-        paired=("options", "labels"),
-    ),
-    "dialogue_options": _Kind(
-        _OPTION_FIELDS, ("timedial_f2",), paired=("options", "labels")
-    ),
-    "nli_two_way": _Kind(
-        _nli_fields(TWO_WAY), ("timexnli_cs2", "tracie"), constants={"options": TWO_WAY}
-    ),
-    "nli_three_way": _Kind(
-        _nli_fields(THREE_WAY),
-        ("timexnli_cs1", "timexnli_cs3"),
-        constants={"options": THREE_WAY},
-    ),
-    "generation": _Kind(
-        [
-            ("keywords", "keywords", _texts),
-            ("keywords_pos", "keywords_pos", _positions),
-            ("statement", "statements", _statement),
-        ],
-        ("situatedgen",),
-        paired=("keywords", "keywords_pos"),
-    ),
-}
-# Columns that some files have, for prompts, breakdowns and logs.
-EXTRA_COLUMNS = ("qid", "idx", "question", "question_type", "type", "fact_context")
-# Columns that are never empty where a file has them.
-FILLED_COLUMNS = ("question", "fact_context", "meta")
-MAX_SHOWN = 80
-
-
-def _document(place: str, kind: _Kind, cells: dict) -> dict:
+def _document(cells: dict, fields: tuple, place: str) -> dict:
     """Return the document of one row; ValueError says what is wrong at `place`."""
     document = {name: cells[name] for name in EXTRA_COLUMNS if name in cells}
-    for name in FILLED_COLUMNS:
-        if name in cells and not cells[name]:
-            raise _row_error(place, name, cells[name], "is empty")
-    for field, column, read in kind.fields:
-        try:
+    try:
+        for column in FILLED_COLUMNS:
+            _require(cells.get(column, True), "is empty")
+        for field, column, read in fields:
             document[field] = read(cells[column])
-        except ValueError as error:
-            raise _row_error(place, column, cells[column], error) from None
-    if kind.paired:
-        one, other = kind.paired
-        if len(cells[one]) != len(cells[other]):
-            error = f"does not have as many items as '{one}'"
-            raise _row_error(place, other, cells[other], error)
-    return document | kind.constants
-
-
-def _row_error(place: str, column: str, cell: object, error: object) -> ValueError:
-    shown = repr(cell)
-    shown = shown if len(shown) <= MAX_SHOWN else shown[:MAX_SHOWN] + "\u2026"
-    return ValueError(f"{place}, column '{column}': {shown} {error}; fix the row")
+        for one, column in PAIRED_COLUMNS:
+            wrong = f"does not have as many items as '{one}'"
+            _require(len(cells.get(one, "")) == len(cells.get(column, "")), wrong)
+    except ValueError as error:
+        cell = repr(cells[column])
+        cell = cell if len(cell) <= MAX_SHOWN else cell[:MAX_SHOWN] + "\u2026"
+        message = f"{place}, column '{column}': {cell} {error}; fix the row"
+        raise ValueError(message) from None
+    return document
 
 
 def fingerprint(documents: Iterable[dict]) -> str:
@@ -1427,91 +1457,15 @@ def fingerprint(documents: Iterable[dict]) -> str:
 
 
 @lru_cache(maxsize=256)
-def _report(file: str, kind: str, rows: int, digest: str) -> None:
+def _report(name: str, files: tuple[str, ...], rows: int, digest: str) -> None:
     """Log rows and fingerprint of a file, once a run; warn where they are not known."""
-    files = [name for name in KINDS[kind].files if name == file] or KINDS[kind].files
-    known = next((name for name in files if FILES[name] == (rows, digest)), None)
-    found = f"TimeBench ({known or file or kind}): {rows} rows, fingerprint {digest}"
+    known = next((file for file in files if FILES[file] == (rows, digest)), None)
+    found = f"TimeBench ({known or name}): {rows} rows, fingerprint {digest}"
     if known:
         eval_logger.info("%s: the benchmark's", found)
         return
-    eval_logger.warning(
-        "%s; the benchmark has %s: scores may not be comparable",
-        found,
-        " or ".join(
-            f"{FILES[name][0]} rows, {FILES[name][1]} ({name})" for name in files
-        ),
+    expected = " or ".join(
+        "{} rows, {} ({})".format(*FILES[file], file) for file in files
     )
-
-
-_made: WeakKeyDictionary = WeakKeyDictionary()  # dataset -> its documents
-
-
-def _documents(dataset: datasets.Dataset, name: str) -> datasets.Dataset:
-    """Return the documents of the rows of a file; made once, the harness asks often.
-
-    Raises ValueError, naming file, row and column, where a column is missing, a cell
-    cannot be scored, or there is no row. Logs row count and fingerprint, as a warning
-    where they are not those of the benchmark.
-    """
-    if dataset in _made:
-        return _made[dataset]
-    # A pack names its file; of a URL, datasets does not tell.
-    file = (dataset.info.config_name or "").removesuffix("_timebench")
-    file = "" if file.startswith("default") else file
-    source = f"TimeBench ({file or name})"
-    columns = [column for _, column, _ in KINDS[name].fields]
-    if missing := [column for column in columns if column not in dataset.column_names]:
-        raise ValueError(
-            f"{source}: column {', '.join(map(repr, missing))} is missing; found"
-            f" {dataset.column_names}. Give rows in the schema of TimeBench-subset-7553"
-        )
-    if not len(dataset):
-        raise ValueError(f"{source}: there are no rows; give a split with some")
-    documents = [
-        _document(f"{source}, row {row}", KINDS[name], cells)
-        for row, cells in enumerate(dataset)
-    ]
-    _report(file, name, len(documents), fingerprint(documents))
-    _made[dataset] = type(dataset).from_list(documents)
-    return _made[dataset]
-
-
-def process_docs_qa(dataset: datasets.Dataset) -> datasets.Dataset:
-    """Return documents with a question, a text and its golds."""
-    return _documents(dataset, "qa")
-
-
-def process_docs_facts_qa(dataset: datasets.Dataset) -> datasets.Dataset:
-    """Return documents with a question, facts and its golds."""
-    return _documents(dataset, "facts_qa")
-
-
-def process_docs_date(dataset: datasets.Dataset) -> datasets.Dataset:
-    """Return documents that ask for a month and a year."""
-    return _documents(dataset, "date")
-
-
-def process_docs_options(dataset: datasets.Dataset) -> datasets.Dataset:
-    """Return documents with a question and options."""
-    return _documents(dataset, "options")
-
-
-def process_docs_dialogue_options(dataset: datasets.Dataset) -> datasets.Dataset:
-    """Return documents with a dialogue that has a gap, and options for it."""
-    return _documents(dataset, "dialogue_options")
-
-
-def process_docs_nli_two_way(dataset: datasets.Dataset) -> datasets.Dataset:
-    """Return documents with a premise and a hypothesis, which may contradict each other."""
-    return _documents(dataset, "nli_two_way")
-
-
-def process_docs_nli_three_way(dataset: datasets.Dataset) -> datasets.Dataset:
-    """Return documents with a premise and a hypothesis, which may be neutral as well."""
-    return _documents(dataset, "nli_three_way")
-
-
-def process_docs_generation(dataset: datasets.Dataset) -> datasets.Dataset:
-    """Return documents with keywords for two sentences."""
-    return _documents(dataset, "generation")
+    message = "%s; the benchmark has %s: scores may not be comparable"
+    eval_logger.warning(message, found, expected)
