@@ -15,9 +15,9 @@ import logging
 import re
 import string
 import unicodedata
-from collections import deque
 from datetime import datetime, timezone
 from functools import lru_cache, partial
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -185,12 +185,13 @@ _NOUN = r"""
 """
 _EMPHASIS = r"[*_`\s]{0,4}"
 _KEY = r"(?:(?:final|correct)[_ ]?)?(?:answer|option|choice|letter|label)s?"
+_BOX = re.compile(r"\\(?:boxed|fbox)\s*\{")
 _CUE = re.compile(
     rf"""
     # sure: {{"answer": …}}, <answer>, \boxed{{
     (?P<json> ["']{_KEY}["']\s*: )
     |(?P<tag> <(?:final_?)?answer> )
-    |(?P<box> \\(?:boxed|fbox)\s*\{{ )
+    |(?P<box> {_BOX.pattern} )
     # sure: a line or sentence that begins with "Final answer:", or is a heading
     |(?P<heading> (?:^[^\w\n]{{0,20}}|(?<=[.!?;])\s)
         (?:(?:so|thus|hence|therefore|and|my|the|your|our|overall|short)\b,?\s+){{0,3}}
@@ -208,7 +209,8 @@ _CUE = re.compile(
 _PLAIN_END = re.compile(
     r" ?((?!Answer|Letter|Label|Option|Mon|N/?A)[A-Z][\w .,()'&-]*)\n*", re.ASCII
 )
-_CUE_WORDS = "nswer NSWER ption PTION hoice HOICE abel ABEL elation oxed fbox".split()
+# What every cue has in it, to be looked for before the pattern.
+_CUE_WORDS = "answer option choice label relation boxed fbox".split()
 _BRACE = re.compile(r"\\[{}]|[{}]")
 _BETWEEN_BOXES = re.compile(r"(?:[\s$,;&.+]|\\[\[\]()]|and|\\text|[{}])*")
 _JSON_VALUE = re.compile(
@@ -234,71 +236,39 @@ def extract_flexible(response: str, several: bool = False) -> Answer | None:
     Empty answers and placeholders are none. (Design of this pack.)
     """
     text = mask_reasoning(response)
+    # Most responses end with the marker and plain words: no need to look for cues.
     marker = text.rfind(MARKER)
-    # Most responses end with the marker: what stands before it is not looked at.
-    if marker >= 0:
-        after = marker + len(MARKER)
-        if plain := _PLAIN_END.fullmatch(text, after):
-            return Answer(plain[1], plain.span(1))
-        cues = [_Cue("said", marker, after), *_sure(_cues(text, after, len(text)))]
-        if answer := _last_answer(text, cues, several):
-            return answer
-    cues = _cues(text, 0, marker if marker >= 0 else len(text))
-    return _last_answer(text, _sure(cues) or cues, several)
+    if marker >= 0 and (plain := _PLAIN_END.fullmatch(text, marker + len(MARKER))):
+        return Answer(plain[1], plain.span(1))
+    weak = None
+    for cue in islice(_cues(text), MAX_CUES):
+        if weak and cue.lastgroup == "weak":
+            continue
+        start, end = _reach(text, cue, several)
+        answer = Answer(text[start:end], (start, end))
+        if not _PLACEHOLDER.fullmatch(bare(clean(answer.text))):
+            if cue.lastgroup != "weak":
+                return answer
+            weak = answer
+    return weak
 
 
-class _Cue(NamedTuple):
-    """Words that an answer follows: the group of _CUE, and where they start and end."""
-
-    kind: str
-    start: int
-    end: int
-
-
-def _cues(text: str, start: int, end: int) -> list[_Cue]:
-    """Return the last cues in a part of a text, first to last."""
-    found = (
-        _Cue(cue.lastgroup, *cue.span())
-        for part in _parts_with_cues(text, start, end)
-        for cue in _CUE.finditer(text, *part)
-    )
-    return list(deque(found, MAX_CUES))
+def _cues(text: str) -> Iterator[re.Match]:
+    """Yield the cues of a text, the last one first."""
+    end = len(text)
+    while end >= 0:
+        start = text.rfind("\n", 0, end) + 1
+        line = text[start:end].lower()
+        if any(word in line for word in _CUE_WORDS):
+            yield from reversed(list(_CUE.finditer(text, start, end)))
+        end = start - 1
 
 
-def _parts_with_cues(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Yield the lines around each word that cues are made of, which is found fast."""
-    after = {word: text.find(word, start, end) for word in _CUE_WORDS}
-    while after := {word: found for word, found in after.items() if found >= 0}:
-        first = min(after.values())
-        line = text.rfind("\n", start, first) + 1 or start
-        stop = text.find("\n", min(first + 150, end), end)
-        stop = end if stop < 0 else stop
-        yield max(line, start, first - 150), stop
-        start = stop
-        for word, found in after.items():
-            if found < stop:
-                after[word] = text.find(word, stop, end)
-
-
-def _sure(cues: list[_Cue]) -> list[_Cue]:
-    return [cue for cue in cues if cue.kind != "weak"]
-
-
-def _last_answer(text: str, cues: list[_Cue], several: bool) -> Answer | None:
-    """Return the answer of the last cue that is followed by more than a placeholder."""
-    for number in range(len(cues), 0, -1):
-        start, end = _reach(text, cues[:number], several)
-        answer = text[start:end]
-        if not _PLACEHOLDER.fullmatch(bare(clean(answer))):
-            return Answer(answer, (start, end))
-    return None
-
-
-def _reach(text: str, cues: list[_Cue], several: bool) -> tuple[int, int]:
-    """Return from where to where the answer of the last of these cues reaches."""
-    kind, _, start = cues[-1]
+def _reach(text: str, cue: re.Match, several: bool) -> tuple[int, int]:
+    """Return from where to where the answer after a cue reaches."""
+    kind, start = cue.lastgroup, cue.end()
     if kind == "box":
-        return _boxes(text, cues) if several else (start, _closing(text, start))
+        return _boxed(text, cue, several)
     if kind == "json" and (value := _JSON_VALUE.match(text, start)):
         return value.span(value.lastgroup)
     if kind == "tag" and (closing := text.find("</", start)) >= 0:
@@ -308,35 +278,35 @@ def _reach(text: str, cues: list[_Cue], several: bool) -> tuple[int, int]:
     limit = min(len(text), start + MAX_ANSWER_LENGTH)
     if several:
         return start, limit
-    while start < limit:
-        end = text.find("\n", start, limit)
-        end = limit if end < 0 else end
-        if bare(clean(text[start:end])):
-            return start, end
-        start = end + 1
+    for line in re.finditer("[^\n]+", text[start:limit]):
+        if bare(clean(line[0])):
+            return start + line.start(), start + line.end()
     return limit, limit
 
 
+def _boxed(text: str, box: re.Match, several: bool) -> tuple[int, int]:
+    """Return what is in a box; with `several`, also in those side by side before it."""
+    following, start = box.span()
+    end = _closing(text, start)
+    near = max(0, following - MAX_ANSWER_LENGTH)
+    others = list(_BOX.finditer(text, near, following)) if several else []
+    for other in reversed(others):
+        closing = _closing(text, other.end())
+        beside = _BETWEEN_BOXES.fullmatch(text, closing, following)
+        if closing == other.end() or not beside:
+            break
+        following, start = other.span()
+    return start, end
+
+
 def _closing(text: str, start: int) -> int:
-    r"""Return where the brace closes that opened before `start`; `start` for nowhere."""
+    """Return where the brace closes that opened before `start`; `start` for nowhere."""
     depth = 1
     for brace in _BRACE.finditer(text, start, start + MAX_ANSWER_LENGTH):
         depth += {"{": 1, "}": -1}.get(brace[0], 0)
         if not depth:
             return brace.start()
     return start
-
-
-def _boxes(text: str, cues: list[_Cue]) -> tuple[int, int]:
-    r"""Return from where to where boxes reach that stand side by side, the last last."""
-    _, following, start = cues[-1]
-    end = _closing(text, start)
-    for cue in reversed(cues[:-1]):
-        closing = _closing(text, cue.end)
-        if cue.kind != "box" or not _BETWEEN_BOXES.fullmatch(text, closing, following):
-            break
-        _, following, start = cue
-    return start, end
 
 
 # ------------------------------------------- the flexible answer: noise and comments
