@@ -771,21 +771,21 @@ _OPTION_TOKEN = re.compile(r"\w+(?:'\w+)*|[^\w\s\"]")
 _WORDS = {
     "&": "and",
     # Idle: beside options they say nothing.
-    "i": "plus also both only all the of as well i e namely just option options choice choices"
+    "i": "plus also both only all the of well i e namely just option options choice choices"
     " letter letters answer answers",
     # Verbs, words of approval, and what is both.
     "v": "is are was were can could would may must be seem seems sound sounds make makes have has",
     "p": "correct plausible right possible valid true likely reasonable acceptable best suitable"
     " appropriate sense realistic typical",
     "f": "fit fits work works",
-    # Words of fault, of which "not" may begin a comment and "no" hedges.
-    "x": "too less least wrong incorrect never isn't aren't don't doesn't unlikely implausible"
+    # Words of fault, of which these may begin a comment, and "no" hedges.
+    "x": "too less least wrong incorrect ruled never isn't aren't don't doesn't unlikely implausible"
     " impossible false",
-    "n": "not",
-    "z": "neither no",
+    "n": "not neither",
+    "z": "no",
     "h": "or nor either maybe perhaps possibly probably to wait",  # hedges
     # They begin a reason.
-    "r": "because since given for while whereas although though rather instead which where so due"
+    "r": "as because since given for while whereas although though rather instead which where so due"
     " based but with without except gives",
 }
 _CODES = {word: code for code, words in _WORDS.items() for word in words.split()}
@@ -796,12 +796,12 @@ _PART = re.compile(
     rf"""
     (?P<range> [A-D] (?=[.):\]'(\[]*-) {_MARK}* [A-D] )
     # "two hours", "B. two hours", "two hours (B)", "two hours not"
-    |(?P<text> (?:(?P<letter>[A-D]) {_MARK}*)? (?P<own>[a-d]) (?:\((?P<after>[A-D]))? (?P<fault>[xnz])? )
+    |(?P<text> (?:(?P<letter>[A-D]) {_MARK}*)? (?P<own>[a-d]) (?:\((?P<after>[A-D]))? (?P<fault>[xz]|n(?![A-Da-dr]))? )
     # "B" before the end, another letter, a mark, or a word that begins no other text
-    |(?P<bare> [A-D] (?= {_MARK}* (?:$ | [A-Divfhrz] | [^-.):\]'(\[\w]) ) )
+    |(?P<bare> [A-D] (?: (?<=[A-D]&.) | (?= {_MARK}* (?:$ | [A-Divfhrz] | [^-.):\]'(\[\w]) ) ) )
     # "B (fits well", "B. ten minutes at most", up to another letter or sentence
     |(?P<described> [A-D]
-        (?: {_MARK}* [(\[] [^])]* | {_MARK}+ (?P<said> (?: (?! [-,;:&hn][A-D] | \. ) . )+ ) ) )
+        (?: {_MARK}* [(\[] [^])]* | {_MARK}+ (?P<said> (?: (?! [-,;:&hn][A-D] | [A-D][.):] | \. ) . )+ ) ) )
     |(?P<end> [.;] )
     |(?P<bracket> \( (?!.\)) [^)]* )
     |(?P<around> [-,&+:/|()\[\]'i] )
@@ -862,7 +862,7 @@ def _end_of(words: tuple[str, ...], tokens: list[str], position: int) -> int | N
         if position == len(tokens) or tokens[position].casefold() != word:
             return None
         position += 1
-    ends = position == len(tokens) or _code(tokens[position]) not in "wpxABCD"
+    ends = position == len(tokens) or _code(tokens[position]) not in "wpx"
     return position if words and ends else None
 
 
@@ -875,6 +875,7 @@ def _read_line(line: str, options: tuple[str, ...]) -> tuple[set[str] | None, bo
     """
     letters_of = _letters_of_texts(options)
     line = bare(clean(_BULLET.sub("", line, count=1)))
+    line = re.sub(r"\bas well( as)?\b", "and", line)
     if _LOWER_LETTERS.fullmatch(line):
         line = re.sub(r"\b[a-d]\b", lambda letter: letter[0].upper(), line)
     if re.fullmatch("[A-D]{2,4}", line):
@@ -983,36 +984,19 @@ def explain_options(doc: dict, response: str) -> Verdict:
 
 # -------------------------------------------------------------------- NLI labels
 
-_LABEL_STEMS = {
-    "entail": "Entailment",
-    "neutral": "Neutral",
-    "contradict": "Contradiction",
-}
-_LABEL = r"(?:entail|neutral|contradict)[a-z]*"
-_NLI_ANSWER = re.compile(
-    rf"""
-    (?:(?:the|correct|option|choice|label|answer)\s)*
-    # "A. ", "(A) ", "a)"; "A contradiction" has an article
-    (?:\(?(?P<letter>[A-C](?![\w'])(?!\s[a-z])|[a-c](?=[).]|$))[\s.):,("'|-]*)?
-    # "The premise is neutral towards the hypothesis"
-    (?:(?:(?:the|this|that|a|an|premise|hypothesis|relation|relationship|between|and
+_PLAIN_LABEL = re.compile(r"([A-C])\. (Entailment|Neutral|Contradiction)")
+# "B. The premise is neutral towards the hypothesis"; "A contradiction" has an article.
+_LABEL = re.compile(
+    r"""
+    (?P<letter> (?:(?:the|correct|option|choice|label|answer)\s)*
+      \(?[A-C](?![\w'])(?!\s[a-z])[\s.):,("'|-]* )?
+    (?:(?:the|this|that|a|an|premise|hypothesis|relation|relationship|between|and
         |statement|it|is|are|they|clearly|directly|logically)\s)*
-      (?P<label>(?i:{_LABEL}))
-      (?:\s(?:the|by|to|towards?|with|of|each|other|premise|hypothesis|relationship))*
-    )?
-    # "Entailment (A)"
-    (?:\s?[-,:(]*\s?(?:option\s)?\(?(?P<letter_after>[A-C])\)?(?![\w']))?
-    [)"']*
+    (?i:(?P<stem>entail|neutral|contradict)[a-z]*)
+    (?:\s(?:the|by|to|towards?|with|of|each|other|premise|hypothesis|relationship))*
     """,
     re.VERBOSE,
 )
-_PLAIN_LABEL = re.compile(r"([A-C])\. (Entailment|Neutral|Contradiction)")
-_A_LABEL = re.compile(
-    rf"\W*(?:[A-C](?:[.):]+\s?(?:{_LABEL}))?|{_LABEL})(?=\W*$|\W*\b(?:or|and)\b|\s?[(),;])",
-    re.IGNORECASE,
-)
-
-
 _PUBLISHED_LABEL = re.compile(
     r"\b(?:entailment|neutral|contradiction)\b", re.IGNORECASE
 )
@@ -1039,33 +1023,15 @@ def read_label(text: str, options: list[str]) -> str | None:
         same = options[LETTERS.index(plain[1]) :][:1] == [plain[2]]
         return plain[2] if same else None
     text = read_bare(_first_emphasis(text) or text)
-    found = _NLI_ANSWER.match(
-        text[:1].lower() + text[1:] if text[1:2].isalpha() else text
-    )
-    rest = text[found.end() :]
-    # "B. The dates do not meet": beside a letter and a stop, any word is a comment.
-    beside = found["letter"] and not found[0][-1:].isalnum() and not _HEDGE.match(rest)
-    if not (beside or only_comments(rest)) or _is_another(rest):
-        return None
-    named = {
-        options[index]
-        if (index := LETTERS.index(letter.upper())) < len(options)
-        else ""
-        for letter in found.group("letter", "letter_after")
-        if letter
-    }
-    if found["label"]:
-        word = found["label"].casefold()
-        named.add(
-            next(name for stem, name in _LABEL_STEMS.items() if word.startswith(stem))
-        )
-    label = named.pop() if len(named) == 1 else None
+    text = text[:1].lower() + text[1:] if text[1:2].isalpha() else text
+    if found := _LABEL.match(text):
+        stem = found["stem"].capitalize()
+        label = next(name for name in THREE_WAY if name.startswith(stem))
+        text = (found["letter"] or "") + label + text[found.end() :]
+    labels = [*options, *(name for name in THREE_WAY if name not in options)]
+    named, _ = _read_line(text, tuple(labels))
+    label = labels[LETTERS.index(*named)] if named and len(named) == 1 else None
     return label if label in options else None
-
-
-def _is_another(rest: str) -> bool:
-    """Tell whether what follows a label begins with another one, outside of brackets."""
-    return bool(_A_LABEL.match(_BRACKETS.sub("", rest)))
 
 
 def explain_nli(doc: dict, response: str) -> Verdict:
