@@ -36,20 +36,8 @@ MARKER = "Thus, the correct answer is:"  # what the prompts ask for and the card
 LETTERS = "ABCD"
 THREE_WAY = ["Entailment", "Neutral", "Contradiction"]
 TWO_WAY = ["Entailment", "Contradiction"]
-MONTHS = (
-    "january february march april may june july august september october november"
-    " december"
-).split()
-# Every name of a month that is whole or cut to three letters or more.
-MONTH_NUMBERS = {
-    name[:length]: number
-    for number, name in enumerate(MONTHS, 1)
-    for length in range(3, len(name) + 1)
-}
-
 # What is longer is no answer of its kind; a generated pair of sentences is cut there.
 MAX_ANSWER_LENGTH = 2000
-MAX_DATE_LENGTH = 100
 # More cues than any response has; of more, the last ones count.
 MAX_CUES = 100
 
@@ -309,6 +297,15 @@ def _closing(text: str, start: int) -> int:
     return start
 
 
+def _whole_line(response: str) -> Answer | None:
+    """Return a response that is one line, which needs no cue, where reading is strict."""
+    line = mask_reasoning(response).strip()
+    if not line or len(line) > MAX_DATE_LENGTH or re.search(r"[\n:]|\.\s", line):
+        return None
+    start = response.index(line)
+    return Answer(line, (start, start + len(line)))
+
+
 # ------------------------------------------- the flexible answer: noise and comments
 
 _TYPOGRAPHIC = str.maketrans(
@@ -369,28 +366,12 @@ def bare(text: str) -> str:
     return text.strip(_OUTER)
 
 
-# What may follow a value without touching it: the end, punctuation, a reason.
-_COMMENT = re.compile(
-    r"\s*(?:$|[.;:,!(\[|\"'=-]|(?:because|since|as|given|for|due|based|according|which|where"
-    r"|while|whereas|although|though|but|rather|instead|not|so|meaning|considering"
-    r"|after|when|if|only|is|are|fits?)\b)",
-    re.IGNORECASE,
-)
 # What may not: it takes the value back or puts another beside it.
 _HEDGE = re.compile(
     r"[\W_]*(?:(?:or|and|to|until|through|vs|either|maybe|perhaps|possibly|probably)\b"
     r"|.*\b(?:wait|actually|correction|scratch that|on second thought)\b)",
     re.IGNORECASE,
 )
-
-
-_BRACKETS = re.compile(r"^\s*[(\[][^()\[\]]*[)\]]")
-
-
-def only_comments(rest: str) -> bool:
-    """Tell whether what follows a value is a comment on it, and no hedge."""
-    after = _BRACKETS.sub("", rest, count=1)
-    return bool(_COMMENT.match(after)) and not _HEDGE.match(after)
 
 
 # Words that lead to a value: "it was …", "the answer is …".
@@ -603,6 +584,22 @@ def _flexible_f1(words: list[str], gold: list[str]) -> float:
 
 # ------------------------------------------------------------------------- dates
 
+MONTHS = (
+    "january february march april may june july august september october november"
+    " december"
+).split()
+# Every name of a month that is whole or cut to three letters or more.
+_MONTH_NUMBERS = {
+    name[:length]: number
+    for number, name in enumerate(MONTHS, 1)
+    for length in range(3, len(name) + 1)
+}
+# What dateutil surely reads as this month and year; it takes 20 times as long.
+_PLAIN_MONTH = re.compile(
+    rf"({'|'.join(f'{m[:3]}(?:{m[3:]})?' for m in map(str.title, MONTHS))}),? ([1-9][0-9]{{3}})"
+)
+MAX_DATE_LENGTH = 100
+
 
 class _YearsAsWritten(dateutil_parser.parserinfo):
     """Takes a year of two digits as it is, where dateutil would ask the clock."""
@@ -612,17 +609,6 @@ class _YearsAsWritten(dateutil_parser.parserinfo):
 
 
 _PARSER = dateutil_parser.parser(_YearsAsWritten())
-_DATEUTIL_MONTHS = [
-    name.capitalize() for name in (*MONTHS, *(m[:3] for m in MONTHS), "sept")
-]
-# What dateutil surely reads as this month and year; it takes 20 times as long.
-_PLAIN_MONTH = re.compile(rf"({'|'.join(_DATEUTIL_MONTHS)}),? ([1-9][0-9]{{3}})")
-
-
-@lru_cache(maxsize=4096)  # both rules, and golds, ask for the same few
-def _plain_month(text: str) -> datetime | None:
-    match = _PLAIN_MONTH.fullmatch(text)
-    return match and datetime(int(match[2]), MONTH_NUMBERS[match[1].lower()], 1)
 
 
 def parse_month(text: str) -> datetime | None:
@@ -632,18 +618,17 @@ def parse_month(text: str) -> datetime | None:
     it shows: then there is no month or no year. Every zone is one: none is asked of the
     machine.
     """
-    if plain := _plain_month(text):
-        return plain
+    if plain := _PLAIN_MONTH.fullmatch(text):
+        return datetime(int(plain[2]), _MONTH_NUMBERS[plain[1].lower()], 1)
     if len(text) > MAX_DATE_LENGTH:
         return None
     try:
         first, second = (
-            _PARSER.parse(text, default=default, tzinfos=_some_zone)
+            _PARSER.parse(text, default=default, tzinfos=_some_zone).replace(day=1)
             for default in (datetime(2000, 1, 1), datetime(2001, 2, 1))
         )
     except Exception:  # of hostile text, dateutil raises far more than ParserError
         return None
-    first, second = first.replace(day=1), second.replace(day=1)
     return first if first == second else None
 
 
@@ -651,16 +636,9 @@ def _some_zone(name: str | None, offset: int | None) -> timezone | None:
     return None if name is offset is None else timezone.utc
 
 
-@lru_cache(maxsize=4096)
-def _months_of(golds: tuple[str, ...]) -> tuple[list, list]:
-    """Return golds as the published rule and as the flexible rule reads them."""
-    moments = [parse_month(gold) for gold in golds]
-    return moments, [(moment.year, moment.month) for moment in moments]
-
-
 _DATE = re.compile(
     r"""
-    (?:(?:in|the|on|around|month\sof)\s)*
+    \s*(?:(?:in|the|on|around|month\sof)\s)*
     (?:
         # August 1987, Aug., 1987, 1 August of 1987, August 1st, 1987, March of the year 1055
         (?:[0-9]{1,2}(?:st|nd|rd|th)?[\s-](?:of\s)?(?:the\s)?)?
@@ -679,78 +657,80 @@ _DATE = re.compile(
     """,
     re.VERBOSE,
 )
-_DATE_ALONE = re.compile(
-    rf"[\s,;.:=(\[\"'-]*(?:{_DATE.pattern})(?=\W*$|[),;.])", re.VERBOSE
-)
 # "The time 4 years before Oct, 1748 is Jun, 1744": what leads to the value.
 _DATE_LEAD = re.compile(
     r"(?:\b(?:is|was|be|gives|yields|equals|on|get)|=|:)\s+(?=[a-z0-9])"
 )
 _DENIAL = re.compile(r"\b(?:not|never|cannot)\b|n't\b")
+_DATE_ALONE = re.compile(
+    rf"[\s,;.:=(\[\"'-]*(?:{_DATE.pattern})(?=\W*$|[),;.])", re.VERBOSE
+)
+_BRACKETS = re.compile(r"^\s*[(\[][^()\[\]]*[)\]]")
+# What may follow a date without touching it: the end, punctuation, a reason.
+_COMMENT = re.compile(
+    r"\s*(?:$|[.;:,!(\[|\"'=-]|(?:because|since|as|given|for|due|based|according|which|where"
+    r"|while|whereas|although|though|but|rather|instead|not|so|meaning|considering"
+    r"|after|when|if|only|is|are|fits?)\b)"
+)
 
 
 def read_month(text: str) -> tuple[int, int] | None:
     """Return year and month of an answer that says these, and a day at the most.
 
-    A comment may follow, but no other month, and no era before Christ.
+    They stand at its beginning, behind the last "=", or after "is" and the like. A
+    comment may follow, but no other month, and no era before Christ.
     """
-    if plain := _plain_month(text):
-        return plain.year, plain.month
+    if _PLAIN_MONTH.fullmatch(text):
+        return _year_and_month(parse_month(text))
     text = read_bare(text).casefold()[: 2 * MAX_DATE_LENGTH].lstrip("(")
-    _, equals, result = text.rpartition("=")
-    if equals and "(" not in text and _DATE_ALONE.match(result):
-        text = result.strip()
-    found = _DATE.match(text)
-    if not found or not only_comments(text[found.end() :]):
-        leads = (lead for lead in _DATE_LEAD.finditer(text))
-        lead, found = next(
-            ((lead, date) for lead in leads if (date := _DATE.match(text, lead.end()))),
-            (None, None),
-        )
-        if not found or _DENIAL.search(text, 0, lead.start()):
-            return None
-    month, rest = _month_of(found), text[found.end() :]
-    if not only_comments(rest):
-        return None
-    beside = _DATE_ALONE.match(rest) or _DATE_ALONE.match(_BRACKETS.sub("", rest))
-    return month if not beside or _month_of(beside) == month else None
+    result = text.partition("(")[0].rfind("=") + 1
+    first = result if _DATE_ALONE.match(text, result) else 0
+    for start in (first, 0, *(lead.end() for lead in _DATE_LEAD.finditer(text))):
+        date = _DATE.match(text, start)
+        rest = text[date.end() :] if date else ""
+        if date and _only_comments(rest):
+            others = (
+                _DATE_ALONE.match(rest),
+                _DATE_ALONE.match(_BRACKETS.sub("", rest)),
+            )
+            named = {_month_of(found) for found in (date, *filter(None, others))}
+            denied = _DENIAL.search(text, 0, start)
+            return named.pop() if len(named) == 1 and not denied else None
+    return None
+
+
+def _only_comments(rest: str) -> bool:
+    """Tell whether what follows a date is a comment on it, and no hedge."""
+    after = _BRACKETS.sub("", rest, count=1)
+    return bool(_COMMENT.match(after)) and not _HEDGE.match(after)
 
 
 def _month_of(date: re.Match) -> tuple[int, int] | None:
     """Return the year and the month, where it can only be this one, of a date."""
     year = int(date["year_first"] or date["year_last"] or date["year"])
     if name := date["name"] or date["name_last"]:
-        months = {MONTH_NUMBERS.get(name, 0)}
-    elif date["other"]:
-        one, other = int(date["one"]), int(date["other"])
-        pairs = ((one, other), (other, one))
-        months = {month for month, day in pairs if month <= 12 and day <= 31}
+        months = {_MONTH_NUMBERS.get(name)} - {None}
     else:
-        months = {int(date["month"] or date["one"])}
-    month = months.pop() if len(months) == 1 else 0
-    return (year, month) if 1 <= month <= 12 else None
+        one, other = int(date["month"] or date["one"]), int(date["other"] or 0)
+        pairs = ((one, other), (other, one))
+        months = {month for month, day in pairs if 1 <= month <= 12 and day <= 31}
+    return (year, months.pop()) if len(months) == 1 else None
+
+
+def _year_and_month(moment: datetime) -> tuple[int, int]:
+    return moment.year, moment.month
 
 
 def explain_date(doc: dict, response: str) -> Verdict:
     """Return the verdict on the month and year of an answer."""
     published = extract_published(response)
     flexible = extract_flexible(response) or _whole_line(response)
-    golds, months = _months_of(tuple(doc["golds"]))
+    golds = [parse_month(gold) for gold in doc["golds"]]
+    months = [_year_and_month(gold) for gold in golds]
     exact = published and parse_month(published.text)
     value = flexible and read_month(flexible.text)
-    scores = _scores(
-        exact=exact is not None and exact in golds, flexible=value in months
-    )
+    scores = _scores(exact=bool(exact) and exact in golds, flexible=value in months)
     return _verdict(response, published, flexible, value, months, scores)
-
-
-def _whole_line(response: str) -> Answer | None:
-    """Return a response that is one line, which needs no cue, where reading is strict."""
-    line = mask_reasoning(response).strip()
-    if not line or len(line) > MAX_DATE_LENGTH or re.search(r"[\n:]|\.\s", line):
-        return None
-    start = response.index(line)
-    return Answer(line, (start, start + len(line)))
 
 
 # ----------------------------------------------------------------------- options
@@ -801,7 +781,7 @@ _PART = re.compile(
     |(?P<bare> [A-D] (?: (?<=[A-D]&.) | (?= {_MARK}* (?:$ | [A-Divfhrz] | [^-.):\]'(\[\w]) ) ) )
     # "B (fits well", "B. ten minutes at most", up to another letter or sentence
     |(?P<described> [A-D]
-        (?: {_MARK}* [(\[] [^])]* | {_MARK}+ (?P<said> (?: (?! [-,;:&hn][A-D] | [A-D][.):] | \. ) . )+ ) ) )
+        (?: {_MARK}* [(\[] [^])]* | {_MARK}+ (?P<said> (?: (?! [-,;:&hn][A-D] | \. ) . )+ ) ) )
     |(?P<end> [.;] )
     |(?P<bracket> \( (?!.\)) [^)]* )
     |(?P<around> [-,&+:/|()\[\]'i] )
