@@ -25,7 +25,7 @@ from dateutil import parser as dateutil_parser
 
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     import datasets
 
@@ -374,6 +374,10 @@ _HEDGE = re.compile(
 )
 
 
+# "**B. Neutral** because it may be either"
+_BOLD_FIRST = re.compile(
+    rf"\s*\*\*(?P<value>[^*\n]+)\*\*\s(?!(?i:{_HEDGE.pattern}))[a-z][^\n]*"
+)
 # Words that lead to a value: "it was …", "the answer is …".
 _LEAD = re.compile(
     r"(?:(?:so|thus|therefore|hence|that|which),? )?"
@@ -386,6 +390,8 @@ _LEAD = re.compile(
 
 def read_bare(text: str) -> str:
     """Return an answer without noise, outer punctuation and words that lead to it."""
+    if bold := _BOLD_FIRST.fullmatch(text):
+        text = bold["value"]
     text = bare(clean(text))
     return text[_LEAD.match(text).end() :].lstrip(_OUTER)
 
@@ -448,9 +454,9 @@ _ARTICLE = re.compile(r"\b(?:a|an|the)\b")
 _WITHOUT_PUNCTUATION = str.maketrans("", "", string.punctuation)
 _ABBREVIATIONS = (
     "st dr mr mrs ms jr sr prof gov sen rep gen col lt sgt capt rev hon inc ltd co corp no vs mt"
-    " ft univ dept hon"
-).split()
-_SENTENCE_END = "".join(rf"(?<!\b{word})" for word in _ABBREVIATIONS)
+    " ft univ dept"
+)
+_NOT_ABBREVIATED = "".join(rf"(?<!\b{word})" for word in _ABBREVIATIONS.split())
 # What is cut off an answer, each only where no gold has one: a comment.
 _QA_COMMENTS = [
     re.compile(pattern, re.IGNORECASE)
@@ -460,7 +466,7 @@ _QA_COMMENTS = [
         r"|given that|based on|according to|although|though|while|whereas|rather than"
         r"|instead of)\b.*",
         r",\s(?:not|as|so|but|which|who|for)\s.*",
-        rf"(?<=\w\w){_SENTENCE_END}[.!]\s+(?-i:(?=[A-Z])).*",
+        rf"(?<=\w\w){_NOT_ABBREVIATED}[.!]\s+(?-i:(?=[A-Z])).*",
         r"\s-{1,2}\s.*",
         r"[;:]\s.*",
         r",?\s(?:from|between|in|during|until|since|as of|by|around)\s(?:\w+,?\s){0,3}\d{4}\b.*",
@@ -473,7 +479,8 @@ _UNANSWERABLE = re.compile(
     r"|\b(?:not|cannot|can't|(?:does|do|is|was|did|are)n't|unable to|impossible to)\s(?:\w+\s){0,3}?"
     r"(?:answer\w*|determin\w*|infer\w*|mention\w*|specif\w*|provide\w*|stated?|given|known"
     r"|conclude\w*|tell|say|indicate\w*|contain\w*|include\w*|enough information)\b"
-    r"|\b(?:no|insufficient|not enough) (?:information|answer|mention|evidence|data)\b",
+    r"|\b(?:no|insufficient|not enough) (?:information|answer|mention|evidence|data)\b"
+    r"|^(?:unknown|none|no answer|not (?:available|applicable))$",
     re.IGNORECASE,
 )
 _DENIED = re.compile(
@@ -481,7 +488,6 @@ _DENIED = re.compile(
     r"|n't un-?answerable|un-?answerable,? (?:or|but)\b",
     re.IGNORECASE,
 )
-_UNKNOWN = re.compile(r"(?:unknown|none|no answer|not (?:available|applicable))")
 _OR_NOT = re.compile(r"\b(?:or|not|either|neither|except|maybe|perhaps|possibly)\b")
 
 
@@ -501,58 +507,32 @@ def token_f1(words: list[str], gold: list[str]) -> float:
     return _f1(shared, len(words), len(gold))
 
 
-class _Gold(NamedTuple):
-    """A gold's words, its text without noise, and the words of that."""
-
-    words: list[str]
-    text: str
-    clean_words: list[str]
-
-
 @lru_cache(maxsize=4096)
-def _read_gold(gold: str) -> _Gold:
+def _read_gold(gold: str) -> tuple[list[str], str, list[str]]:
+    """Return a gold's words, its text without noise, and the words of that."""
     words, text = normalise(gold), clean(gold)
-    return _Gold(words, text, words if text == gold else normalise(text))
+    return words, text, words if text == gold else normalise(text)
 
 
-def read_span(text: str, golds: Iterable[_Gold] = ()) -> str | None:
+def read_span(text: str, golds: Sequence[str] = ()) -> str | None:
     """Return the name or phrase that an answer gives, "unanswerable", or None.
 
     A comment (brackets, a reason, a time range, another sentence) is cut off where none
     of the golds has one of its kind. What hedges ("X or Y") is None.
     """
-    golds = [gold.text for gold in golds]
     if text in golds:
         return text
-    span = _first_emphasis(text) or read_bare(text)
+    span = read_bare(text)
     for comment in () if _NAME.fullmatch(span) else _QA_COMMENTS:
         if comment.search(span) and not any(map(comment.search, golds)):
             span = bare(comment.sub("", span)) or span
     if says := _UNANSWERABLE.search(span):
         around = span[: says.start()] + span[says.end() :]
-        if _DENIED.search(span) or re.search(r"\b(?:or|rather|but)\b", around):
-            return None
-        return "unanswerable"
-    if _UNKNOWN.fullmatch(span.casefold()):
-        return "unanswerable"
+        denied = _DENIED.search(span) or re.search(r"\b(?:or|rather|but)\b", around)
+        return None if denied else "unanswerable"
     if ("?" in span or _OR_NOT.search(span)) and not any(map(_OR_NOT.search, golds)):
         return None
     return span or None
-
-
-_EMPHASISED = re.compile(r"\s*\*\*(?P<value>[^*\n]+)\*\*(?P<rest>\s[^\n]*)")
-
-
-def _first_emphasis(text: str) -> str | None:
-    """Return what a line begins with in bold where the rest only comments, or None."""
-    match = _EMPHASISED.fullmatch(text)
-    if (
-        not match
-        or _HEDGE.match(match["rest"])
-        or not clean(match["rest"])[:1].islower()
-    ):
-        return None
-    return read_bare(match["value"])
 
 
 def explain_qa(doc: dict, response: str) -> Verdict:
@@ -562,24 +542,22 @@ def explain_qa(doc: dict, response: str) -> Verdict:
     an overlap of words.
     """
     published, flexible = extract_published(response), extract_flexible(response)
-    golds = [_read_gold(gold) for gold in doc["golds"]]
+    golds, texts, flexible_golds = zip(*map(_read_gold, doc["golds"]))
     words = normalise(published.text) if published else []
-    value = flexible and read_span(flexible.text, golds)
-    value_words = (
-        words if published and value == published.text else normalise(value or "")
+    value = flexible and read_span(flexible.text, texts)
+    same = published and value == published.text
+    value_words = words if same else normalise(value or "")
+    overlaps = (
+        token_f1(value_words, gold)
+        for gold in flexible_golds
+        if gold == value_words or ["unanswerable"] not in (gold, value_words)
     )
     scores = _scores(
-        exact=bool(words) and any(words == gold.words for gold in golds),
-        f1=max(token_f1(words, gold.words) for gold in golds),
-        flexible=max(_flexible_f1(value_words, gold.clean_words) for gold in golds),
+        exact=bool(words) and words in golds,
+        f1=max(token_f1(words, gold) for gold in golds),
+        flexible=max(overlaps, default=0.0),
     )
     return _verdict(response, published, flexible, value, doc["golds"], scores)
-
-
-def _flexible_f1(words: list[str], gold: list[str]) -> float:
-    if words != gold and ["unanswerable"] in (words, gold):
-        return 0.0
-    return token_f1(words, gold)
 
 
 # ------------------------------------------------------------------------- dates
@@ -611,6 +589,7 @@ class _YearsAsWritten(dateutil_parser.parserinfo):
 _PARSER = dateutil_parser.parser(_YearsAsWritten())
 
 
+@lru_cache(maxsize=4096)  # both rules, and golds, ask for the same few
 def parse_month(text: str) -> datetime | None:
     """Return the moment that dateutil reads in a text, with day 1, or None (card).
 
@@ -727,7 +706,7 @@ def explain_date(doc: dict, response: str) -> Verdict:
     flexible = extract_flexible(response) or _whole_line(response)
     golds = [parse_month(gold) for gold in doc["golds"]]
     months = [_year_and_month(gold) for gold in golds]
-    exact = published and parse_month(published.text)
+    exact = published and parse_month(published.text[: MAX_DATE_LENGTH + 1])
     value = flexible and read_month(flexible.text)
     scores = _scores(exact=bool(exact) and exact in golds, flexible=value in months)
     return _verdict(response, published, flexible, value, months, scores)
@@ -1002,7 +981,7 @@ def read_label(text: str, options: list[str]) -> str | None:
     if plain := _PLAIN_LABEL.fullmatch(text):
         same = options[LETTERS.index(plain[1]) :][:1] == [plain[2]]
         return plain[2] if same else None
-    text = read_bare(_first_emphasis(text) or text)
+    text = read_bare(text)
     text = text[:1].lower() + text[1:] if text[1:2].isalpha() else text
     if found := _LABEL.match(text):
         stem = found["stem"].capitalize()
