@@ -405,13 +405,18 @@ def _verdict(
     flexible: Answer | None,
     value: object,
     reference: object,
-    scores: dict[str, float],
+    exact: bool,
+    score_flexible: float,
+    f1: float | None = None,
 ) -> Verdict:
-    """Return the verdict on a response, with the word for its reason."""
-    score, score_flexible = scores["score"], scores["score_flexible"]
-    if score_flexible == 1.0:
-        reason = "right" if score == 1.0 else "flexible_only"
-    elif score == 1.0:
+    """Return the verdict on a response: its scores, and the word for their reason."""
+    scores = {"exact_match": float(exact)} | ({} if f1 is None else {"f1": f1})
+    scores["score"] = score = float(exact) if f1 is None else f1  # as in the paper
+    scores["score_flexible"] = float(score_flexible)
+    scores["extracted"] = float(published is not None)
+    if score_flexible == 1:
+        reason = "right" if score == 1 else "flexible_only"
+    elif score == 1:
         reason = "superseded"
     elif flexible is None:
         reason = "cut_off" if _is_cut_off(response) else "no_answer"
@@ -419,29 +424,15 @@ def _verdict(
         reason = "unreadable"
     else:
         reason = "partly_right" if score_flexible else "other_value"
-    scores["extracted"] = float(published is not None)
-    return Verdict(
-        scores, reason, *(published or _NONE), *(flexible or _NONE), value, reference
-    )
-
-
-_NONE = (None, None)
+    answers = *(published or (None, None)), *(flexible or (None, None))
+    return Verdict(scores, reason, *answers, value, reference)
 
 
 def _is_cut_off(response: str) -> bool:
     """Tell whether a response without an answer ends within a reasoning block or a box."""
     box = response.rfind("\\boxed{")
-    return mask_reasoning(response + ".")[-1] == "\n" or (
-        box >= 0 and response.find("}", box) < 0
-    )
-
-
-def _scores(exact: bool, flexible: float, f1: float | None = None) -> dict[str, float]:
-    """Return the metrics of a task; its headline is F1 where there is one (paper)."""
-    score = float(exact)
-    if f1 is None:
-        return {"exact_match": score, "score": score, "score_flexible": float(flexible)}
-    return {"exact_match": score, "f1": f1, "score": f1, "score_flexible": flexible}
+    in_box = box >= 0 and response.find("}", box) < 0
+    return in_box or mask_reasoning(response + ".").endswith("\n")
 
 
 def _f1(shared: int, answered: int, wanted: int) -> float:
@@ -552,12 +543,9 @@ def explain_qa(doc: dict, response: str) -> Verdict:
         for gold in flexible_golds
         if gold == value_words or ["unanswerable"] not in (gold, value_words)
     )
-    scores = _scores(
-        exact=bool(words) and words in golds,
-        f1=max(token_f1(words, gold) for gold in golds),
-        flexible=max(overlaps, default=0.0),
-    )
-    return _verdict(response, published, flexible, value, doc["golds"], scores)
+    f1 = max(token_f1(words, gold) for gold in golds)
+    readings = published, flexible, value, doc["golds"]
+    return _verdict(response, *readings, words in golds, max(overlaps, default=0.0), f1)
 
 
 # ------------------------------------------------------------------------- dates
@@ -660,7 +648,7 @@ def read_month(text: str) -> tuple[int, int] | None:
     comment may follow, but no other month, and no era before Christ.
     """
     if _PLAIN_MONTH.fullmatch(text):
-        return _year_and_month(parse_month(text))
+        return (moment := parse_month(text)).year, moment.month
     text = read_bare(text).casefold()[: 2 * MAX_DATE_LENGTH].lstrip("(")
     result = text.partition("(")[0].rfind("=") + 1
     first = result if _DATE_ALONE.match(text, result) else 0
@@ -696,20 +684,16 @@ def _month_of(date: re.Match) -> tuple[int, int] | None:
     return (year, months.pop()) if len(months) == 1 else None
 
 
-def _year_and_month(moment: datetime) -> tuple[int, int]:
-    return moment.year, moment.month
-
-
 def explain_date(doc: dict, response: str) -> Verdict:
     """Return the verdict on the month and year of an answer."""
     published = extract_published(response)
     flexible = extract_flexible(response) or _whole_line(response)
     golds = [parse_month(gold) for gold in doc["golds"]]
-    months = [_year_and_month(gold) for gold in golds]
-    exact = published and parse_month(published.text[: MAX_DATE_LENGTH + 1])
+    months = [(gold.year, gold.month) for gold in golds]
+    moment = published and parse_month(published.text[: MAX_DATE_LENGTH + 1])
     value = flexible and read_month(flexible.text)
-    scores = _scores(exact=bool(exact) and exact in golds, flexible=value in months)
-    return _verdict(response, published, flexible, value, months, scores)
+    readings = published, flexible, value, months
+    return _verdict(response, *readings, moment in golds, value in months)
 
 
 # ----------------------------------------------------------------------- options
@@ -931,14 +915,10 @@ def explain_options(doc: dict, response: str) -> Verdict:
         flexible = (
             Answer(flexible.text[:end], (start, start + end)) if end else flexible
         )
-    scores = _scores(
-        exact=given == gold,
-        f1=_f1(len(given & gold), len(given), len(gold)),
-        flexible=_f1(len(value & gold), len(value), len(gold)) if value else 0.0,
-    )
-    return _verdict(
-        response, published, flexible, value and sorted(value), doc["letters"], scores
-    )
+    f1 = _f1(len(given & gold), len(given), len(gold))
+    flexible_f1 = _f1(len(value & gold), len(value), len(gold)) if value else 0.0
+    readings = published, flexible, value and sorted(value), doc["letters"]
+    return _verdict(response, *readings, given == gold, flexible_f1, f1)
 
 
 # -------------------------------------------------------------------- NLI labels
@@ -999,15 +979,14 @@ def explain_nli(doc: dict, response: str) -> Verdict:
     flexible = extract_flexible(response) or _whole_line(response)
     options, label = doc["options"], doc["label"]
     value = flexible and read_label(flexible.text, options)
-    scores = _scores(
-        exact=published is not None
-        and read_published_label(published.text, options) == label,
-        flexible=value == label,
-    )
-    return _verdict(response, published, flexible, value, label, scores)
+    exact = published and read_published_label(published.text, options) == label
+    readings = published, flexible, value, label
+    return _verdict(response, *readings, bool(exact), value == label)
 
 
 # -------------------------------------------------------------------- generation
+
+MAX_SENTENCES = 50
 
 
 def keyword_share(text: str, keywords: list[str], positions: list[int]) -> float:
@@ -1017,11 +996,9 @@ def keyword_share(text: str, keywords: list[str], positions: list[int]) -> float
     come first: the split and order with the greatest share counts.
     """
     folded = text.casefold()
-    patterns = [
-        re.compile(rf"(?<!\w){re.escape(k.casefold())}(?!\w)") for k in keywords
-    ]
+    words = [rf"(?<!\w){re.escape(word.casefold())}(?!\w)" for word in keywords]
     # Where each keyword stands; a sentence holds one that starts and ends within it.
-    spans = [[found.span() for found in p.finditer(folded)] for p in patterns]
+    spans = [[found.span() for found in re.finditer(word, folded)] for word in words]
     ends = [end.end() for end in re.finditer(r"[.!?]\s+", folded)][:MAX_SENTENCES]
     best = 0
     for end in [*ends, len(folded)]:
@@ -1032,9 +1009,6 @@ def keyword_share(text: str, keywords: list[str], positions: list[int]) -> float
     return best / len(keywords)
 
 
-MAX_SENTENCES = 50
-
-
 def explain_generation(doc: dict, response: str) -> Verdict:
     """Return the verdict on two sentences: BLEU-4, ROUGE-L (F1) and the keywords."""
     # Imported here, since they take long to load and one task in eighteen needs them.
@@ -1043,20 +1017,19 @@ def explain_generation(doc: dict, response: str) -> Verdict:
 
     published = extract_published(response)
     flexible = extract_flexible(response, several=True)
-    value = flexible and bare(" ".join(map(clean, flexible.text.split("\n")))) or None
-    bleu = sentence_bleu(value or "", [doc["statement"]]).score / 100
-    rouge = RougeScorer(["rougeL"]).score(doc["statement"], value or "")["rougeL"]
-    share = keyword_share(value or "", doc["keywords"], doc["keywords_pos"])
-    scores = {"score": float("nan"), "score_flexible": share}
-    verdict = _verdict(response, published, flexible, value, doc["statement"], scores)
-    return verdict._replace(
-        scores={
-            "bleu": min(max(bleu, 0.0), 1.0),  # floating point may leave 1.0 by a hair
-            "rouge_l": float(rouge.fmeasure),
-            "keywords": share,
-            "extracted": float(published is not None),
-        }
-    )
+    lines = flexible.text.split("\n") if flexible else []
+    text = " ".join(map(clean, lines)).strip("\"' ")
+    bleu = sentence_bleu(text, [doc["statement"]]).score / 100
+    rouge = RougeScorer(["rougeL"]).score(doc["statement"], text)["rougeL"]
+    share = keyword_share(text, doc["keywords"], doc["keywords_pos"])
+    scores = {
+        "bleu": min(max(bleu, 0.0), 1.0),  # floating point may leave 1.0 by a hair
+        "rouge_l": float(rouge.fmeasure),
+        "keywords": share,
+        "extracted": float(published is not None),
+    }
+    readings = published, flexible, text or None, doc["statement"]
+    return _verdict(response, *readings, False, share)._replace(scores=scores)
 
 
 # ---------------------------------------------------------- scores, for the YAML files
@@ -1133,7 +1106,7 @@ MAX_SHOWN = 80
 # Readers of cells return what a document holds, or raise ValueError with what is wrong.
 
 
-def _require(condition: bool, wrong: str) -> None:
+def _require(condition: object, wrong: str) -> None:
     if not condition:
         raise ValueError(wrong)
 
@@ -1145,46 +1118,35 @@ def _text(value: object) -> str:
 
 
 def _texts(value: object) -> list[str]:
-    _require(
-        isinstance(value, list) and value,
-        "is not a list of strings with at least one",
-    )
-    _require(
-        all(isinstance(text, str) and text.strip() for text in value),
-        "is not a list of strings that are not empty",
-    )
+    wrong = "is not a list of strings that are not empty, with at least one"
+    _require(isinstance(value, list) and value, wrong)
+    _require(all(isinstance(text, str) and text.strip() for text in value), wrong)
     return value
 
 
 def _context(value: object) -> str:
-    parts = [value] if isinstance(value, str) else value
-    _require(
-        isinstance(parts, list) and all(isinstance(text, str) for text in parts),
-        "is not a string or a list of strings",
-    )
+    parts = value if isinstance(value, list) else [value]
+    strings = all(isinstance(part, str) for part in parts)
+    _require(strings, "is not a string or a list of strings")
     return _text("\n".join(parts))
 
 
 def _golds(value: object) -> list[str]:
     texts = [_text(value)] if isinstance(value, str) else _texts(value)
     golds = [gold.strip() for gold in texts]
-    _require(all(map(_has_words, golds)), "has an answer without a word")
+    for words, _, clean_words in map(_read_gold, golds):
+        _require(words and clean_words, "has an answer without a word")
     return golds
 
 
-def _has_words(gold: str) -> bool:
-    """Tell whether a gold has a word to compare, also without noise."""
-    return bool(normalise(gold) and normalise(clean(gold)))
-
-
-def _gold_months(value: object) -> list[str]:
+def _months(value: object) -> list[str]:
     golds = _golds(value)
     wrong = 'has an answer that is not a month and a year ("Aug, 1987")'
     _require(all(map(parse_month, golds)), wrong)
     return golds
 
 
-def _gold_letters(value: object) -> list[str]:
+def _letters(value: object) -> list[str]:
     labels = _texts(value)
     wrong = 'is not a list of "yes" and "no" with at least one "yes"'
     _require({"yes"} <= set(labels) <= {"yes", "no"}, wrong)
@@ -1203,10 +1165,10 @@ def _one_of(labels: list[str], value: object) -> str:
 
 
 def _positions(value: object) -> list[int]:
-    _require(
-        isinstance(value, list) and all(type(v) is int and v in (0, 1) for v in value),
-        "is not a list of the integers 0 and 1",
+    fine = isinstance(value, list) and all(
+        v in (0, 1) and type(v) is int for v in value
     )
+    _require(fine, "is not a list of the integers 0 and 1")
     return value
 
 
@@ -1215,15 +1177,18 @@ def _statement(value: object) -> str:
 
 
 # What documents hold: field, column, reader of its cells.
-_QA = (
-    ("question", "question", _text),
-    ("context", "context", _context),
-    ("golds", "answer", _golds),
-)
+_QUESTION = ("question", "question", _text)
+_QA = (_QUESTION, ("context", "context", _context), ("golds", "answer", _golds))
+_FACTS = ("fact_context", "fact_context", _text)
 _OPTIONS = (
     ("context", "context", _text),
     ("options", "options", _options),
-    ("letters", "labels", _gold_letters),
+    ("letters", "labels", _letters),
+)
+_GENERATION = (
+    ("keywords", "keywords", _texts),
+    ("keywords_pos", "keywords_pos", _positions),
+    ("statement", "statements", _statement),
 )
 
 
@@ -1244,20 +1209,20 @@ def process_docs_qa(dataset: datasets.Dataset) -> datasets.Dataset:
 
 def process_docs_facts_qa(dataset: datasets.Dataset) -> datasets.Dataset:
     """Return documents with a question, facts and its golds."""
-    fields = (*_QA, ("fact_context", "fact_context", _text))
-    return _documents(dataset, "facts_qa", "tempreason_l2 tempreason_l3", fields)
+    files = "tempreason_l2 tempreason_l3"
+    return _documents(dataset, "facts_qa", files, (*_QA, _FACTS))
 
 
 def process_docs_date(dataset: datasets.Dataset) -> datasets.Dataset:
     """Return documents that ask for a month and a year."""
-    fields = (("question", "question", _text), ("golds", "answer", _gold_months))
+    fields = (_QUESTION, ("golds", "answer", _months))
     return _documents(dataset, "date", "tempreason_l1", fields)
 
 
 def process_docs_options(dataset: datasets.Dataset) -> datasets.Dataset:
     """Return documents with a question and options."""
-    fields = (("question", "question", _text), *_OPTIONS)
-    return _documents(dataset, "options", "mctaco_f2 durationqa_f2", fields)
+    files = "mctaco_f2 durationqa_f2"
+    return _documents(dataset, "options", files, (_QUESTION, *_OPTIONS))
 
 
 def process_docs_dialogue_options(dataset: datasets.Dataset) -> datasets.Dataset:
@@ -1272,18 +1237,13 @@ def process_docs_nli_two_way(dataset: datasets.Dataset) -> datasets.Dataset:
 
 def process_docs_nli_three_way(dataset: datasets.Dataset) -> datasets.Dataset:
     """Return documents with a premise and a hypothesis, which may be neutral as well."""
-    fields = _nli(THREE_WAY)
-    return _documents(dataset, "nli_three_way", "timexnli_cs1 timexnli_cs3", fields)
+    files = "timexnli_cs1 timexnli_cs3"
+    return _documents(dataset, "nli_three_way", files, _nli(THREE_WAY))
 
 
 def process_docs_generation(dataset: datasets.Dataset) -> datasets.Dataset:
     """Return documents with keywords for two sentences."""
-    fields = (
-        ("keywords", "keywords", _texts),
-        ("keywords_pos", "keywords_pos", _positions),
-        ("statement", "statements", _statement),
-    )
-    return _documents(dataset, "generation", "situatedgen", fields)
+    return _documents(dataset, "generation", "situatedgen", _GENERATION)
 
 
 _made: WeakKeyDictionary = WeakKeyDictionary()  # dataset -> its documents
@@ -1301,23 +1261,18 @@ def _documents(
     if dataset in _made:
         return _made[dataset]
     # A pack names its file; of a URL, datasets does not tell.
-    file = (dataset.info.config_name or "").removesuffix("_timebench")
-    file = "" if file.startswith("default") else file
-    source, found = f"TimeBench ({file or kind})", dataset.column_names
-    columns = dict.fromkeys(column for _, column, _ in fields)
-    missing = [repr(column) for column in columns if column not in found]
-    _require(
-        not missing,
-        f"{source}: column {', '.join(missing)} is missing; found {found}."
-        " Give rows in the schema of TimeBench-subset-7553",
-    )
+    name = (dataset.info.config_name or "default").removesuffix("_timebench")
+    name = kind if name.startswith("default") else name
+    source, found = f"TimeBench ({name})", dataset.column_names
+    for _, column, _ in fields:
+        wrong = f"column '{column}' is missing; found {found}. Give rows in the schema"
+        _require(column in found, f"{source}: {wrong} of TimeBench-subset-7553")
     _require(len(dataset), f"{source}: there are no rows; give a split with some")
     documents = [
         _document(cells, fields, f"{source}, row {row}")
         for row, cells in enumerate(dataset)
     ]
-    candidates = (file,) if file in files.split() else tuple(files.split())
-    _report(file or kind, candidates, len(documents), fingerprint(documents))
+    _report(name, files, len(documents), fingerprint(documents))
     _made[dataset] = type(dataset).from_list(documents)
     return _made[dataset]
 
@@ -1345,22 +1300,25 @@ def fingerprint(documents: Iterable[dict]) -> str:
     """Return a digest of what prompts and scores depend on, whatever the order."""
     names = {"qid", "idx", "question_type", "type"}
     rows = (
-        [(k, v) for k, v in sorted(doc.items()) if k not in names] for doc in documents
+        sorted((k, v) for k, v in doc.items() if k not in names) for doc in documents
     )
     hashes = sorted(hashlib.sha256(json.dumps(row).encode()).digest() for row in rows)
     return hashlib.sha256(b"".join(hashes)).hexdigest()[:16]
 
 
 @lru_cache(maxsize=256)
-def _report(name: str, files: tuple[str, ...], rows: int, digest: str) -> None:
+def _report(name: str, files: str, rows: int, digest: str) -> None:
     """Log rows and fingerprint of a file, once a run; warn where they are not known."""
-    known = next((file for file in files if FILES[file] == (rows, digest)), None)
-    found = f"TimeBench ({known or name}): {rows} rows, fingerprint {digest}"
+    candidates = [name] if name in FILES else files.split()
+    known = [file for file in candidates if FILES[file] == (rows, digest)]
+    found = (
+        f"TimeBench ({known[0] if known else name}): {rows} rows, fingerprint {digest}"
+    )
     if known:
         eval_logger.info("%s: the benchmark's", found)
         return
-    expected = " or ".join(
-        "{} rows, {} ({})".format(*FILES[file], file) for file in files
-    )
+    expected = [
+        f"{FILES[file][0]} rows, {FILES[file][1]} ({file})" for file in candidates
+    ]
     message = "%s; the benchmark has %s: scores may not be comparable"
-    eval_logger.warning(message, found, expected)
+    eval_logger.warning(message, found, " or ".join(expected))
