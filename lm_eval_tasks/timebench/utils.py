@@ -702,11 +702,12 @@ _PUBLISHED_LETTER = re.compile(r"\b([A-D])(?:\.|,|\s|&|$)")
 _PLAIN_LETTERS = re.compile(r"[A-D](?:, ?[A-D])*")
 _LOWER_LETTERS = re.compile(r"[a-d](?:(?:[\s,;&]+|\band\b)+[a-d])*")
 _ALL = re.compile(
-    r"all(?: of)?(?: the)?(?: (?:two|three|four))?(?: (?:options|choices|answers|above|them))?"
-    r"(?: are (?:correct|plausible|possible|right))?(?: \([A-D, and]*\))?",
+    r"all(?: (?:of|the|two|three|four|options|choices|answers|above|them|are|correct|plausible"
+    r"|possible|right))*(?: \([A-D, and]*\))?",
     re.IGNORECASE,
 )
 _BULLET = re.compile(r"\s*(?:(?:[-*+>\u2022\u25cf]|[0-9]{1,2}[.)])\s+)?")
+_ITEM = re.compile(r"\s*(?:[-*+>\u2022\u25cf]\s|[0-9]{1,2}[.)]\s|\W*[A-D]\b)")
 _OPTION_TOKEN = re.compile(r"\w+(?:'\w+)*|[^\w\s\"]")
 
 # A line is read as a code, one character for each word or mark: A-D for the letters of
@@ -735,6 +736,7 @@ _CODES = {word: code for code, words in _WORDS.items() for word in words.split()
 _FAULT, _APPROVAL = set("xnz"), set("pf")
 _AROUND = ".,;&+:-/|()[]'i"  # what may stand before, between and behind options
 _MARK = r"[-.):\]'(\[]"  # between a letter and what is said of it
+_SAID = set("vpfxnzhrw=?")  # all but options and what is around them
 _PART = re.compile(
     rf"""
     (?P<range> [A-D] (?=[.):\]'(\[]*-) {_MARK}* [A-D] )
@@ -746,7 +748,7 @@ _PART = re.compile(
     |(?P<described> [A-D]
         (?: {_MARK}* [(\[] [^])]* | {_MARK}+ (?P<said> (?: (?! [-,;:&hn][A-D] | \. ) . )+ ) ) )
     |(?P<end> [.;] )
-    |(?P<bracket> \( (?!.\)) [^)]* )
+    |\( (?!.\)) [^)]*  # a comment
     |(?P<around> [-,&+:/|()\[\]'i] )
     |(?P<hedge> [hz?] )
     |(?P<clause> [^.;,]+ )
@@ -771,25 +773,31 @@ def _letters_of_texts(options: tuple[str, ...]) -> dict[tuple[str, ...], set[str
     return dict(sorted(letters.items(), key=lambda item: -len(item[0])))
 
 
-def _encode(line: str, texts: Iterable[tuple[str, ...]], letters: str) -> str:
+def _encode(line: str, texts: Iterable[tuple[str, ...]]) -> str:
     """Return the code of a line: a character for each text of an option, word and mark."""
+    line = re.sub(
+        r"\bas well( as)?\b", "and", bare(clean(_BULLET.sub("", line, count=1)))
+    )
+    if _LOWER_LETTERS.fullmatch(line):
+        line = re.sub(r"\b[a-d]\b", lambda letter: letter[0].upper(), line)
+    elif re.fullmatch("[A-D]{2,4}", line):
+        line = " ".join(line)
     tokens = _OPTION_TOKEN.findall(line)
     code, position = "", 0
     while position < len(tokens):
-        ends = [_end_of(words, tokens, position) for words in texts]
-        if any(ends):
-            code += next(own for own, end in zip("abcd", ends) if end)
-            position = next(filter(None, ends))
-        else:
-            code += _code(*tokens[position : position + 2], letters=letters)
-            position += 1
-    return code
+        ends = {
+            own: _end_of(words, tokens, position) for own, words in zip("abcd", texts)
+        }
+        own = next(filter(ends.get, ends), None)
+        code += own or _code(*tokens[position : position + 2])
+        position = ends[own] if own else position + 1
+    return code.lstrip(_AROUND)
 
 
-def _code(token: str, following: str = "", letters: str = LETTERS) -> str:
+def _code(token: str, following: str = "") -> str:
     """Return the character for a word or mark; small letters need a bracket or stop."""
     if token in [*LETTERS] or (token in [*"abcd"] and following in (")", ".")):
-        return token.upper() if token.upper() in letters else "h"
+        return token.upper()
     if token == "." and following.islower():
         return ":"  # within a sentence
     if token[0].isalnum():
@@ -817,39 +825,29 @@ def _read_line(line: str, options: tuple[str, ...]) -> tuple[set[str] | None, bo
     letter with another's text, or prose before the first of them.
     """
     letters_of = _letters_of_texts(options)
-    line = bare(clean(_BULLET.sub("", line, count=1)))
-    line = re.sub(r"\bas well( as)?\b", "and", line)
-    if _LOWER_LETTERS.fullmatch(line):
-        line = re.sub(r"\b[a-d]\b", lambda letter: letter[0].upper(), line)
-    if re.fullmatch("[A-D]{2,4}", line):
-        line = " ".join(line)
-    code = _encode(line, letters_of, LETTERS[: len(options)])
+    code = _encode(line, letters_of)
     named: set[str] = set()
     sentence: set[str] = set()
-    pure, marked = True, False  # `marked`: after punctuation
-    for part in _PART.finditer(code.lstrip(_AROUND)):
+    marked = False  # after punctuation, where a comment may begin
+    for part in _PART.finditer(code):
         kind, said = part.lastgroup, set(part[0])
         if kind in ("text", "bare", "described"):
             letters = _letters_in(part, list(letters_of.values()))
-            if letters is None:
+            if letters is None or not letters <= set(LETTERS[: len(options)]):
                 return None, False
-            sentence |= letters
-            pure, marked = pure and kind != "described" and bool(letters), False
-        elif kind in ("around", "end"):
+            sentence, marked = sentence | letters, False
+        elif kind == "around":
             marked = marked or part[0] not in "&i"
-            if kind == "end":
-                named, sentence = named | sentence, set()
+        elif kind == "end":
+            named, sentence, marked = named | sentence, set(), True
         elif kind in ("range", "hedge") or not (named or sentence):
             return None, False
-        elif kind == "bracket":
-            pure = False
-        elif part[0][0] in "rn" or not sentence or marked:
-            return named | sentence, False
-        else:
-            pure = False
+        elif kind == "clause":
+            if part[0][0] in "rn" or not sentence or marked:
+                break
             if said & _FAULT or (named and not said & _APPROVAL):
                 sentence = set()
-    return named | sentence, pure
+    return named | sentence, not set(code) & _SAID
 
 
 def _letters_in(part: re.Match, letters_of: list[set[str]]) -> set[str] | None:
@@ -866,40 +864,42 @@ def read_letters(text: str, options: list[str]) -> tuple[set[str] | None, int]:
     """Return the letters of the options that an answer names, and where it ends.
 
     "A few minutes" is the option with this text or none, "B. A few minutes" is B, and a
-    letter with the text of another option is none. Options may stand on lines below the
-    cue; where the first stands beside it, a line below counts if it is but an option.
+    letter with the text of another option is none.
     """
+    letters = set(LETTERS[: len(options)])
     if _PLAIN_LETTERS.fullmatch(text):
-        letters = set(text) - set(", ")
-        return letters if letters <= set(LETTERS[: len(options)]) else None, len(text)
+        named = set(text) - set(", ")
+        return named if named <= letters else None, len(text)
     if _ALL.fullmatch(bare(clean(text))):
-        return set(LETTERS[: len(options)]), len(text)
+        return letters, len(text)
+    return _read_lines(text, tuple(options))
+
+
+def _read_lines(text: str, options: tuple[str, ...]) -> tuple[set[str] | None, int]:
+    """Return the letters of the options that lines name, and where the last one ends.
+
+    They may stand on lines below the cue, between crossed out ones; where the first
+    stands beside it, a line below counts if it is but an option.
+    """
     named: set[str] = set()
-    end = start = 0
-    below = False
-    for number, line in enumerate(text.split("\n")):
-        start += len(line) + 1
-        if not bare(clean(line)):
+    end, below = len(text), False
+    for number, line in enumerate(re.finditer("^.*$", text, re.MULTILINE)):
+        said = clean(line[0])
+        if not bare(said):
             if named and not below and "\\boxed" not in text:
                 break
             continue
-        if not named:
-            below = number > 0
-        letters, pure = _read_line(line, tuple(options))
-        denied = below and clean(line).startswith("not ")
-        if denied or (
-            not named and letters is None and line.rstrip(" *_").endswith(":")
-        ):
-            continue  # a cross before an option; "These fit:"
-        if letters is None or (named and not pure and not (below and _is_item(line))):
+        below = below if named else number > 0
+        letters, pure = _read_line(line[0], options)
+        introduces = (
+            not named and letters is None and said.endswith(":")
+        )  # "These fit:"
+        if introduces or (below and said.startswith("not ")):
+            continue
+        if letters is None or (named and not (pure or below and _ITEM.match(line[0]))):
             break
-        named, end = named | letters, start - 1
+        named, end = named | letters, line.end()
     return named or None, end
-
-
-def _is_item(line: str) -> bool:
-    """Tell whether a line begins with a bullet, a number or a letter of an option."""
-    return bool(_BULLET.match(line)[0].strip() or re.match(r"\W*[A-D]\b", line))
 
 
 def explain_options(doc: dict, response: str) -> Verdict:
@@ -910,11 +910,9 @@ def explain_options(doc: dict, response: str) -> Verdict:
     given = read_published_letters(published.text) if published else set()
     value = None
     if flexible:
-        value, end = read_letters(flexible.text, doc["options"])
+        value, length = read_letters(flexible.text, doc["options"])
         start = flexible.span[0]
-        flexible = (
-            Answer(flexible.text[:end], (start, start + end)) if end else flexible
-        )
+        flexible = Answer(flexible.text[:length], (start, start + length))
     f1 = _f1(len(given & gold), len(given), len(gold))
     flexible_f1 = _f1(len(value & gold), len(value), len(gold)) if value else 0.0
     readings = published, flexible, value and sorted(value), doc["letters"]
@@ -927,27 +925,24 @@ _PLAIN_LABEL = re.compile(r"([A-C])\. (Entailment|Neutral|Contradiction)")
 # "B. The premise is neutral towards the hypothesis"; "A contradiction" has an article.
 _LABEL = re.compile(
     r"""
-    (?P<letter> (?:(?:the|correct|option|choice|label|answer)\s)*
+    (?P<letter> (?i:(?:the|correct|option|choice|label|answer)\s)*
       \(?[A-C](?![\w'])(?!\s[a-z])[\s.):,("'|-]* )?
-    (?:(?:the|this|that|a|an|premise|hypothesis|relation|relationship|between|and
+    (?i:(?:the|this|that|a|an|premise|hypothesis|relation|relationship|between|and
         |statement|it|is|are|they|clearly|directly|logically)\s)*
     (?i:(?P<stem>entail|neutral|contradict)[a-z]*)
     (?:\s(?:the|by|to|towards?|with|of|each|other|premise|hypothesis|relationship))*
     """,
     re.VERBOSE,
 )
-_PUBLISHED_LABEL = re.compile(
-    r"\b(?:entailment|neutral|contradiction)\b", re.IGNORECASE
-)
-_LETTER = re.compile(r"\b[A-C]\b")
+_LABEL_WORD = re.compile(r"\b(?:entailment|neutral|contradiction)\b", re.IGNORECASE)
 
 
 def read_published_label(text: str, options: list[str]) -> str | None:
     """Return the label that an answer names, by word or else by letter (card)."""
-    named = {label.capitalize() for label in _PUBLISHED_LABEL.findall(text)}
+    named = {label.capitalize() for label in _LABEL_WORD.findall(text)}
     named &= set(options)
     if not named:
-        letters = map(LETTERS.index, _LETTER.findall(text))
+        letters = map(LETTERS.index, re.findall(r"\b[A-C]\b", text))
         return next((options[i] for i in letters if i < len(options)), None)
     return named.pop() if len(named) == 1 else None
 
@@ -962,7 +957,6 @@ def read_label(text: str, options: list[str]) -> str | None:
         same = options[LETTERS.index(plain[1]) :][:1] == [plain[2]]
         return plain[2] if same else None
     text = read_bare(text)
-    text = text[:1].lower() + text[1:] if text[1:2].isalpha() else text
     if found := _LABEL.match(text):
         stem = found["stem"].capitalize()
         label = next(name for name in THREE_WAY if name.startswith(stem))
