@@ -268,9 +268,12 @@ class _Open(NamedTuple):
     def ends_in_explanation(self) -> bool:
         return self.last_key.casefold() in EXPLANATIONS
 
-    def lose_last_value(self) -> None:
-        """Forget a value that something else follows; after an explanation it may."""
-        if self.fields and not self.ends_in_explanation:
+    def pass_over(self, token: re.Match, is_stray: bool) -> None:
+        """Forget a value that something else follows; an explanation may go on so."""
+        last = self.fields.get(self.last_key)
+        is_text = token[0][-1] in ",]"  # without a key; lists of objects may hold some
+        is_second = is_text and isinstance(last, (str, list))
+        if (is_stray or is_second) and self.fields and not self.ends_in_explanation:
             self.fields[self.last_key] = None
 
 
@@ -302,8 +305,8 @@ def _last_object(text: str) -> tuple[Extracted | None, bool]:
             return answer, any(text[inner.start] == "{" for inner in opened)
         is_stray = token.start() != position
         position = token.end()
-        if is_stray and opened:
-            opened[-1].lose_last_value()
+        if opened:
+            opened[-1].pass_over(token, is_stray)
         if token[0] == "{":
             _open_object(opened, token.start(), is_stray)
         elif token[0] == "}":
@@ -346,7 +349,7 @@ def _close_object(opened: list[_Open], end: int, is_stray: bool) -> Extracted | 
         return None
     if opened:
         opened[-1].fields[opened[-1].last_key] = closed.fields
-        if not closed.is_stray:
+        if not closed.is_stray and not opened[-1].is_implied:
             return None
     fields = _committed_fields(closed.fields)
     return Extracted(fields, (closed.start, end)) if fields else None
