@@ -98,9 +98,8 @@ def extract_published(response: str) -> Answer | None:
     if not answer:
         return None
     start = response.index(answer, after)
-    if "unanswerable" in answer.lower():
-        return Answer("unanswerable", (start, start + len(answer)))
-    return Answer(answer, (start, start + len(answer)))
+    text = "unanswerable" if "unanswerable" in answer.lower() else answer
+    return Answer(text, (start, start + len(answer)))
 
 
 # ------------------------------------------- the flexible answer: where it stands
@@ -212,16 +211,20 @@ _PLACEHOLDER = re.compile(
     r"|yyyy-mm(?:-dd)?|x+|n/?a)?(?: here)?",
     re.IGNORECASE,
 )
+_SHORT_LINE = re.compile(r"(?!.*\.\s)[^\n:]{1,100}")
 
 
-def extract_flexible(response: str, several: bool = False) -> Answer | None:
+def extract_flexible(
+    response: str, several: bool = False, alone: bool = False
+) -> Answer | None:
     r"""Return the answer that a response commits to, outside of reasoning, or None.
 
     It stands where the last sure cue says: a marker in any wording with a colon, a line
     that begins with "Answer:" or is such a heading, `{"answer": …}`, `<answer>` or
     `\boxed{}`; where there is none, after the last "the answer is". It is the first line
     there that is not empty; with `several`, what follows on more lines as well.
-    Empty answers and placeholders are none. (Design of this pack.)
+    Empty answers and placeholders are none. With `alone`, a response that is one short
+    line needs no cue. (Design of this pack.)
     """
     text = mask_reasoning(response)
     # Most responses end with the marker and plain words: no need to look for cues.
@@ -238,6 +241,10 @@ def extract_flexible(response: str, several: bool = False) -> Answer | None:
             if cue.lastgroup != "weak":
                 return answer
             weak = answer
+    line = text.strip()
+    if alone and not weak and line and _SHORT_LINE.fullmatch(line):
+        start = text.index(line)
+        weak = Answer(line, (start, start + len(line)))
     return weak
 
 
@@ -258,7 +265,8 @@ def _reach(text: str, cue: re.Match, several: bool) -> tuple[int, int]:
     if kind == "box":
         return _boxed(text, cue, several)
     if kind == "json" and (value := _JSON_VALUE.match(text, start)):
-        return value.span(value.lastgroup)
+        start, end = value.span(value.lastgroup)
+        return start, min(end, start + MAX_ANSWER_LENGTH)
     if kind == "tag" and (closing := text.find("</", start)) >= 0:
         return start, min(closing, start + MAX_ANSWER_LENGTH)
     if header := _TABLE_HEADER.match(text, start):
@@ -297,31 +305,24 @@ def _closing(text: str, start: int) -> int:
     return start
 
 
-def _whole_line(response: str) -> Answer | None:
-    """Return a response that is one line, which needs no cue, where reading is strict."""
-    line = mask_reasoning(response).strip()
-    if not line or len(line) > MAX_DATE_LENGTH or re.search(r"[\n:]|\.\s", line):
-        return None
-    start = response.index(line)
-    return Answer(line, (start, start + len(line)))
-
-
 # ------------------------------------------- the flexible answer: noise and comments
 
+# What stands for characters that models write, typographic and Chinese ones.
 _TYPOGRAPHIC = str.maketrans(
     {
-        # Hyphens, dashes and the minus sign that models write for "-".
-        **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212", "-"),
-        **dict.fromkeys("\u2018\u2019\u201a\u201b\u00b4\u02bc", "'"),
-        **dict.fromkeys(
-            "\u201c\u201d\u201e\u00ab\u00bb\u2033\u300c\u300d\u300e\u300f", '"'
-        ),
-        **dict.fromkeys("\u3002\uff61", "."),
-        **dict.fromkeys("\u3001\u548c", ", "),  # Chinese comma and "and"
-        "\u5e74": "-",  # Chinese "year", before a month
-        "\u6708": "",  # Chinese "month"
-        **dict.fromkeys("\u2192\u21d2\u27f9", " gives "),
-        **dict.fromkeys("\u274c\u2717\u2718\u2716\u274e", " not "),  # crosses
+        character: plain
+        for characters, plain in (
+            ("\u2010\u2011\u2012\u2013\u2014\u2015\u2212", "-"),
+            ("\u2018\u2019\u201a\u201b\u00b4\u02bc", "'"),
+            ("\u201c\u201d\u201e\u00ab\u00bb\u2033\u300c\u300d\u300e\u300f", '"'),
+            ("\u3002\uff61", "."),
+            ("\u3001\u548c", ", "),  # comma and "and"
+            ("\u5e74", "-"),  # "year", before a month
+            ("\u6708", ""),  # "month"
+            ("\u2192\u21d2\u27f9", " gives "),
+            ("\u274c\u2717\u2718\u2716\u274e", " not "),  # crosses
+        )
+        for character in characters
     }
 )
 # In this order: what each pattern finds, and what stands for it.
@@ -339,6 +340,7 @@ _NOISE = [
     (re.compile(r"\*\*|[\\{}$*`]|(?<![^\W_])_+|_+(?![^\W_])"), ""),
 ]  # fmt: skip
 _CLEAN = re.compile(r"[A-Za-z0-9 .,:;()'/&-]*")
+_SYMBOLS = ("So", "Cf", "Co", "Cs", "Cn", "Mn")  # ticks, emoji, marks without width
 _OUTER = " \t\r\n.!?,;:\"'[]<>|#=-"
 
 
@@ -352,13 +354,8 @@ def clean(text: str) -> str:
         text = unicodedata.normalize("NFKC", text.translate(_TYPOGRAPHIC))
         for pattern, replacement in _NOISE:
             text = pattern.sub(replacement, text)
-        text = "".join(c for c in text if c.isascii() or not _is_symbol(c))
+        text = "".join(c for c in text if unicodedata.category(c) not in _SYMBOLS)
     return " ".join(text.split())
-
-
-def _is_symbol(character: str) -> bool:
-    """Tell whether a character is a tick, an emoji or a mark that has no width."""
-    return unicodedata.category(character) in ("So", "Cf", "Cc", "Co", "Cs", "Cn", "Mn")
 
 
 def bare(text: str) -> str:
@@ -575,6 +572,8 @@ class _YearsAsWritten(dateutil_parser.parserinfo):
 
 
 _PARSER = dateutil_parser.parser(_YearsAsWritten())
+# Every zone is one: none is asked of the machine.
+_A_ZONE = lambda name, offset: None if name is offset is None else timezone.utc  # noqa
 
 
 @lru_cache(maxsize=4096)  # both rules, and golds, ask for the same few
@@ -582,8 +581,7 @@ def parse_month(text: str) -> datetime | None:
     """Return the moment that dateutil reads in a text, with day 1, or None (card).
 
     What the text does not say is filled in from a default, so that with two defaults
-    it shows: then there is no month or no year. Every zone is one: none is asked of the
-    machine.
+    it shows: then there is no month or no year.
     """
     if plain := _PLAIN_MONTH.fullmatch(text):
         return datetime(int(plain[2]), _MONTH_NUMBERS[plain[1].lower()], 1)
@@ -591,16 +589,12 @@ def parse_month(text: str) -> datetime | None:
         return None
     try:
         first, second = (
-            _PARSER.parse(text, default=default, tzinfos=_some_zone).replace(day=1)
+            _PARSER.parse(text, default=default, tzinfos=_A_ZONE).replace(day=1)
             for default in (datetime(2000, 1, 1), datetime(2001, 2, 1))
         )
     except Exception:  # of hostile text, dateutil raises far more than ParserError
         return None
     return first if first == second else None
-
-
-def _some_zone(name: str | None, offset: int | None) -> timezone | None:
-    return None if name is offset is None else timezone.utc
 
 
 _DATE = re.compile(
@@ -687,7 +681,7 @@ def _month_of(date: re.Match) -> tuple[int, int] | None:
 def explain_date(doc: dict, response: str) -> Verdict:
     """Return the verdict on the month and year of an answer."""
     published = extract_published(response)
-    flexible = extract_flexible(response) or _whole_line(response)
+    flexible = extract_flexible(response, alone=True)
     golds = [parse_month(gold) for gold in doc["golds"]]
     months = [(gold.year, gold.month) for gold in golds]
     moment = published and parse_month(published.text[: MAX_DATE_LENGTH + 1])
@@ -905,7 +899,7 @@ def _read_lines(text: str, options: tuple[str, ...]) -> tuple[set[str] | None, i
 def explain_options(doc: dict, response: str) -> Verdict:
     """Return the verdict on the set of options that an answer names (set F1)."""
     published = extract_published(response)
-    flexible = extract_flexible(response, several=True) or _whole_line(response)
+    flexible = extract_flexible(response, several=True, alone=True)
     gold = set(doc["letters"])
     given = read_published_letters(published.text) if published else set()
     value = None
@@ -970,7 +964,7 @@ def read_label(text: str, options: list[str]) -> str | None:
 def explain_nli(doc: dict, response: str) -> Verdict:
     """Return the verdict on the label of an answer."""
     published = extract_published(response)
-    flexible = extract_flexible(response) or _whole_line(response)
+    flexible = extract_flexible(response, alone=True)
     options, label = doc["options"], doc["label"]
     value = flexible and read_label(flexible.text, options)
     exact = published and read_published_label(published.text, options) == label
@@ -979,8 +973,6 @@ def explain_nli(doc: dict, response: str) -> Verdict:
 
 
 # -------------------------------------------------------------------- generation
-
-MAX_SENTENCES = 50
 
 
 def keyword_share(text: str, keywords: list[str], positions: list[int]) -> float:
@@ -993,7 +985,7 @@ def keyword_share(text: str, keywords: list[str], positions: list[int]) -> float
     words = [rf"(?<!\w){re.escape(word.casefold())}(?!\w)" for word in keywords]
     # Where each keyword stands; a sentence holds one that starts and ends within it.
     spans = [[found.span() for found in re.finditer(word, folded)] for word in words]
-    ends = [end.end() for end in re.finditer(r"[.!?]\s+", folded)][:MAX_SENTENCES]
+    ends = [end.end() for end in re.finditer(r"[.!?]\s+", folded)][:50]
     best = 0
     for end in [*ends, len(folded)]:
         in_first = [any(stop <= end for _, stop in found) for found in spans]
@@ -1027,7 +1019,6 @@ def explain_generation(doc: dict, response: str) -> Verdict:
 
 
 # ---------------------------------------------------------- scores, for the YAML files
-
 
 # Each takes a document of `process_docs_…` and a list with one response, and returns
 # `exact_match`, `f1` (QA and options), `score` (the headline of these), `score_flexible`,
@@ -1095,7 +1086,6 @@ EXTRA_COLUMNS = ("qid", "idx", "question", "question_type", "type", "fact_contex
 # Columns that are never empty where a file has them, and pairs of equal length.
 FILLED_COLUMNS = ("question", "fact_context", "meta")
 PAIRED_COLUMNS = (("options", "labels"), ("keywords", "keywords_pos"))
-MAX_SHOWN = 80
 
 # Readers of cells return what a document holds, or raise ValueError with what is wrong.
 
@@ -1166,10 +1156,6 @@ def _positions(value: object) -> list[int]:
     return value
 
 
-def _statement(value: object) -> str:
-    return " ".join(_texts(value))
-
-
 # What documents hold: field, column, reader of its cells.
 _QUESTION = ("question", "question", _text)
 _QA = (_QUESTION, ("context", "context", _context), ("golds", "answer", _golds))
@@ -1182,7 +1168,7 @@ _OPTIONS = (
 _GENERATION = (
     ("keywords", "keywords", _texts),
     ("keywords_pos", "keywords_pos", _positions),
-    ("statement", "statements", _statement),
+    ("statement", "statements", lambda cell: " ".join(_texts(cell))),
 )
 
 
@@ -1191,7 +1177,7 @@ def _nli(labels: list[str]) -> tuple:
         ("premise", "Premise", _text),
         ("hypothesis", "Hypothesis", _text),
         ("label", "Label", partial(_one_of, labels)),
-        ("options", "Label", lambda _: labels),
+        ("options", "Label", lambda cell: labels),
     )
 
 
@@ -1283,8 +1269,7 @@ def _document(cells: dict, fields: tuple, place: str) -> dict:
             wrong = f"does not have as many items as '{one}'"
             _require(len(cells.get(one, "")) == len(cells.get(column, "")), wrong)
     except ValueError as error:
-        cell = repr(cells[column])
-        cell = cell if len(cell) <= MAX_SHOWN else cell[:MAX_SHOWN] + "\u2026"
+        cell = f"{cells[column]!r:.80}"
         message = f"{place}, column '{column}': {cell} {error}; fix the row"
         raise ValueError(message) from None
     return document
