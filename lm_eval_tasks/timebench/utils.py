@@ -415,8 +415,10 @@ def _verdict(
         reason = "right" if score == 1 else "flexible_only"
     elif score == 1:
         reason = "superseded"
-    elif flexible is None:
-        reason = "cut_off" if _is_cut_off(response) else "no_answer"
+    elif flexible is None and _is_cut_off(response):
+        reason = "cut_off"
+    elif flexible is published is None:
+        reason = "no_answer"
     elif value is None:
         reason = "unreadable"
     else:
@@ -476,7 +478,7 @@ _DENIED = re.compile(
     r"|n't un-?answerable|un-?answerable,? (?:or|but)\b",
     re.IGNORECASE,
 )
-_OR_NOT = re.compile(r"\b(?:or|not|either|neither|except|maybe|perhaps|possibly)\b")
+_OR_NOT = re.compile(r"\b(?:or|not|either|neither|except|maybe|perhaps|possibly)\b|\?")
 
 
 def normalise(text: str) -> list[str]:
@@ -518,7 +520,7 @@ def read_span(text: str, golds: Sequence[str] = ()) -> str | None:
         around = span[: says.start()] + span[says.end() :]
         denied = _DENIED.search(span) or re.search(r"\b(?:or|rather|but)\b", around)
         return None if denied else "unanswerable"
-    if ("?" in span or _OR_NOT.search(span)) and not any(map(_OR_NOT.search, golds)):
+    if _OR_NOT.search(span) and not any(map(_OR_NOT.search, golds)):
         return None
     return span or None
 
@@ -741,9 +743,11 @@ _PART = re.compile(
     # "B (fits well", "B. ten minutes at most", up to another letter or sentence
     |(?P<described> [A-D]
         (?: {_MARK}* [(\[] [^])]* | {_MARK}+ (?P<said> (?: (?! [-,;:&hn][A-D] | \. ) . )+ ) ) )
+    |\( (?!.\)) [^)]*  # a comment in brackets
+    # what begins other words after a mark, or a reason
+    |(?P<comment> [-.,;&+:/|()\[\]'=] i* [vpfxwrn] | [rnA-D] )
     |(?P<end> [.;] )
-    |\( (?!.\)) [^)]*  # a comment
-    |(?P<around> [-,&+:/|()\[\]'i] )
+    |(?P<around> [-,&+:/|()\[\]'i=] )
     |(?P<hedge> [hz?] )
     |(?P<clause> [^.;,]+ )
     """,
@@ -822,25 +826,21 @@ def _read_line(line: str, options: tuple[str, ...]) -> tuple[set[str] | None, bo
     code = _encode(line, letters_of)
     named: set[str] = set()
     sentence: set[str] = set()
-    marked = False  # after punctuation, where a comment may begin
     for part in _PART.finditer(code):
         kind, said = part.lastgroup, set(part[0])
         if kind in ("text", "bare", "described"):
             letters = _letters_in(part, list(letters_of.values()))
             if letters is None or not letters <= set(LETTERS[: len(options)]):
                 return None, False
-            sentence, marked = sentence | letters, False
-        elif kind == "around":
-            marked = marked or part[0] not in "&i"
-        elif kind == "end":
-            named, sentence, marked = named | sentence, set(), True
-        elif kind in ("range", "hedge") or not (named or sentence):
+            sentence |= letters
+        elif kind in ("range", "hedge") or part.start() == 0:
             return None, False
-        elif kind == "clause":
-            if part[0][0] in "rn" or not sentence or marked:
-                break
-            if said & _FAULT or (named and not said & _APPROVAL):
-                sentence = set()
+        elif kind == "comment":
+            break
+        elif kind == "end":
+            named, sentence = named | sentence, set()
+        elif kind == "clause" and (said & _FAULT or (named and not said & _APPROVAL)):
+            sentence = set()
     return named | sentence, not set(code) & _SAID
 
 
@@ -879,18 +879,19 @@ def _read_lines(text: str, options: tuple[str, ...]) -> tuple[set[str] | None, i
     end, below = len(text), False
     for number, line in enumerate(re.finditer("^.*$", text, re.MULTILINE)):
         said = clean(line[0])
-        if not bare(said):
-            if named and not below and "\\boxed" not in text:
+        if not bare(said) or (number and said.startswith("not ")):
+            if named and not below:
                 break
             continue
-        below = below if named else number > 0
         letters, pure = _read_line(line[0], options)
-        introduces = (
-            not named and letters is None and said.endswith(":")
-        )  # "These fit:"
-        if introduces or (below and said.startswith("not ")):
-            continue
-        if letters is None or (named and not (pure or below and _ITEM.match(line[0]))):
+        if named:
+            if not (pure or below and _ITEM.match(line[0])):
+                break
+        else:
+            below = number > 0 or "\\boxed" in text
+            if letters is None and said.endswith(":"):  # "These fit:"
+                continue
+        if letters is None:
             break
         named, end = named | letters, line.end()
     return named or None, end
