@@ -866,32 +866,31 @@ def read_letters(text: str, options: list[str]) -> tuple[set[str] | None, int]:
         return named if named <= letters else None, len(text)
     if _ALL.fullmatch(bare(clean(text))):
         return letters, len(text)
-    return _read_lines(text, tuple(options))
+    first = clean(text.partition("\n")[0])
+    below = not bare(first) or first.endswith(":") or "\\boxed" in text
+    if not below:  # only what stands together with the first line
+        text = re.split(r"\n[\s*_]*\n", text, maxsplit=1)[0]
+    return _read_lines(text, tuple(options), below)
 
 
-def _read_lines(text: str, options: tuple[str, ...]) -> tuple[set[str] | None, int]:
+def _read_lines(
+    text: str, options: tuple[str, ...], below: bool
+) -> tuple[set[str] | None, int]:
     """Return the letters of the options that lines name, and where the last one ends.
 
-    They may stand on lines below the cue, between crossed out ones; where the first
-    stands beside it, a line below counts if it is but an option.
+    Below a cue they may have comments, and crossed out ones stand between them; where the
+    first stands beside the cue, a line below counts if it is but an option.
     """
     named: set[str] = set()
-    end, below = len(text), False
-    for number, line in enumerate(re.finditer("^.*$", text, re.MULTILINE)):
+    end = len(text)
+    for line in re.finditer(r"^.*\S.*$", text, re.MULTILINE):
         said = clean(line[0])
-        if not bare(said) or (number and said.startswith("not ")):
-            if named and not below:
-                break
+        if below and said.startswith("not "):
             continue
         letters, pure = _read_line(line[0], options)
-        if named:
-            if not (pure or below and _ITEM.match(line[0])):
-                break
-        else:
-            below = number > 0 or "\\boxed" in text
-            if letters is None and said.endswith(":"):  # "These fit:"
-                continue
-        if letters is None:
+        if letters is None and not named and said.endswith(":"):  # "These fit:"
+            continue
+        if letters is None or (named and not (pure or below and _ITEM.match(line[0]))):
             break
         named, end = named | letters, line.end()
     return named or None, end
