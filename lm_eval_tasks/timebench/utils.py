@@ -198,7 +198,8 @@ _PLAIN_END = re.compile(
 )
 # What every cue has in it, to be looked for before the pattern.
 _CUE_WORDS = "answer option choice label relation boxed fbox".split()
-_BRACE = re.compile(r"\\[{}]|[{}]")
+# Up to the brace that closes, with braces in braces in it.
+_IN_BOX = re.compile(r"((?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*)\}")
 _BETWEEN_BOXES = re.compile(r"(?:[\s$,;&.+]|\\[\[\]()]|and|\\text|[{}])*")
 _JSON_VALUE = re.compile(
     r"""\s*(?:"(?P<double>(?:[^"\\\n]|\\.)*)"|'(?P<single>(?:[^'\\\n]|\\.)*)'
@@ -283,26 +284,15 @@ def _reach(text: str, cue: re.Match, several: bool) -> tuple[int, int]:
 def _boxed(text: str, box: re.Match, several: bool) -> tuple[int, int]:
     """Return what is in a box; with `several`, also in those side by side before it."""
     following, start = box.span()
-    end = _closing(text, start)
+    inside = _IN_BOX.match(text, start, start + MAX_ANSWER_LENGTH)
     near = max(0, following - MAX_ANSWER_LENGTH)
     others = list(_BOX.finditer(text, near, following)) if several else []
     for other in reversed(others):
-        closing = _closing(text, other.end())
-        beside = _BETWEEN_BOXES.fullmatch(text, closing, following)
-        if closing == other.end() or not beside:
+        before = _IN_BOX.match(text, other.end(), following)
+        if not before or not _BETWEEN_BOXES.fullmatch(text, before.end(), following):
             break
         following, start = other.span()
-    return start, end
-
-
-def _closing(text: str, start: int) -> int:
-    """Return where the brace closes that opened before `start`; `start` for nowhere."""
-    depth = 1
-    for brace in _BRACE.finditer(text, start, start + MAX_ANSWER_LENGTH):
-        depth += {"{": 1, "}": -1}.get(brace[0], 0)
-        if not depth:
-            return brace.start()
-    return start
+    return (start, inside.end(1)) if inside else (start, start)
 
 
 # ------------------------------------------- the flexible answer: noise and comments
@@ -1020,7 +1010,6 @@ def explain_generation(doc: dict, response: str) -> Verdict:
 
 # ---------------------------------------------------------- scores, for the YAML files
 
-# Each takes a document of `process_docs_…` and a list with one response, and returns
 # `exact_match`, `f1` (QA and options), `score` (the headline of these), `score_flexible`,
 # and `extracted`, whether the card's rule found an answer.
 
@@ -1149,10 +1138,8 @@ def _one_of(labels: list[str], value: object) -> str:
 
 
 def _positions(value: object) -> list[int]:
-    fine = isinstance(value, list) and all(
-        v in (0, 1) and type(v) is int for v in value
-    )
-    _require(fine, "is not a list of the integers 0 and 1")
+    integers = isinstance(value, list) and {type(v) for v in value} <= {int}
+    _require(integers and set(value) <= {0, 1}, "is not a list of the integers 0 and 1")
     return value
 
 
