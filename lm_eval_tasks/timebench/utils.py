@@ -564,8 +564,6 @@ class _YearsAsWritten(dateutil_parser.parserinfo):
 
 
 _PARSER = dateutil_parser.parser(_YearsAsWritten())
-# Every zone is one: none is asked of the machine.
-_A_ZONE = lambda name, offset: None if name is offset is None else timezone.utc  # noqa
 
 
 @lru_cache(maxsize=4096)  # both rules, and golds, ask for the same few
@@ -573,15 +571,19 @@ def parse_month(text: str) -> datetime | None:
     """Return the moment that dateutil reads in a text, with day 1, or None (card).
 
     What the text does not say is filled in from a default, so that with two defaults
-    it shows: then there is no month or no year.
+    it shows: then there is no month or no year. A zone is not asked of the machine.
     """
+
+    def zone(name: str | None, offset: int | None) -> timezone | None:
+        return None if name is offset is None else timezone.utc
+
     if plain := _PLAIN_MONTH.fullmatch(text):
         return datetime(int(plain[2]), _MONTH_NUMBERS[plain[1].lower()], 1)
     if len(text) > MAX_DATE_LENGTH:
         return None
     try:
         first, second = (
-            _PARSER.parse(text, default=default, tzinfos=_A_ZONE).replace(day=1)
+            _PARSER.parse(text, default=default, tzinfos=zone).replace(day=1)
             for default in (datetime(2000, 1, 1), datetime(2001, 2, 1))
         )
     except Exception:  # of hostile text, dateutil raises far more than ParserError
@@ -764,7 +766,7 @@ def _letters_of_texts(options: tuple[str, ...]) -> dict[tuple[str, ...], set[str
 def _encode(line: str, texts: Iterable[tuple[str, ...]]) -> str:
     """Return the code of a line: a character for each text of an option, word and mark."""
     line = re.sub(
-        r"\bas well( as)?\b", "and", bare(clean(_BULLET.sub("", line, count=1)))
+        r"(?i)\bas well( as)?\b", "and", bare(clean(_BULLET.sub("", line, count=1)))
     )
     if _LOWER_LETTERS.fullmatch(line):
         line = re.sub(r"\b[a-d]\b", lambda letter: letter[0].upper(), line)
