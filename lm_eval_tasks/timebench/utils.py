@@ -758,29 +758,31 @@ def _letters_of_texts(options: tuple[str, ...]) -> dict[tuple[str, ...], set[str
     letters: dict[tuple[str, ...], set[str]] = {}
     for option, letter in zip(options, LETTERS):
         tokens = _OPTION_TOKEN.findall(clean(option.casefold()))
-        words = tuple(token for token in tokens if token[0].isalnum())
-        letters.setdefault(words, set()).add(letter)
+        if words := tuple(token for token in tokens if token[0].isalnum()):
+            letters.setdefault(words, set()).add(letter)
     return dict(sorted(letters.items(), key=lambda item: -len(item[0])))
 
 
 def _encode(line: str, texts: Iterable[tuple[str, ...]]) -> str:
     """Return the code of a line: a character for each text of an option, word and mark."""
-    line = re.sub(
-        r"(?i)\bas well( as)?\b", "and", bare(clean(_BULLET.sub("", line, count=1)))
-    )
+    line = re.sub(r"(?i)\bas well( as)?\b", "and", bare(line))
     if _LOWER_LETTERS.fullmatch(line):
         line = re.sub(r"\b[a-d]\b", lambda letter: letter[0].upper(), line)
     elif re.fullmatch("[A-D]{2,4}", line):
         line = " ".join(line)
     tokens = _OPTION_TOKEN.findall(line)
     code, position = "", 0
+    first_words = {words[0] for words in texts}
     while position < len(tokens):
-        ends = {
-            own: _end_of(words, tokens, position) for own, words in zip("abcd", texts)
-        }
-        own = next(filter(ends.get, ends), None)
-        code += own or _code(*tokens[position : position + 2])
-        position = ends[own] if own else position + 1
+        end = None
+        if tokens[position].casefold() in first_words:
+            ends = [_end_of(words, tokens, position) for words in texts]
+            end = next(filter(None, ends), None)
+        if end:
+            code, position = code + "abcd"[ends.index(end)], end
+        else:
+            code += _code(*tokens[position : position + 2])
+            position += 1
     return code.lstrip(_AROUND)
 
 
@@ -804,11 +806,11 @@ def _end_of(words: tuple[str, ...], tokens: list[str], position: int) -> int | N
             return None
         position += 1
     ends = position == len(tokens) or _code(tokens[position]) not in "wpx"
-    return position if words and ends else None
+    return position if ends else None
 
 
 def _read_line(line: str, options: tuple[str, ...]) -> tuple[set[str] | None, bool]:
-    """Return the options that a line names, and whether it says nothing else.
+    """Return the options that a clean line names, and whether it says nothing else.
 
     They are read from the left, sentence by sentence, until a comment begins; those of a
     sentence that finds fault with them do not count. None where there is a hedge, a
@@ -853,10 +855,11 @@ def read_letters(text: str, options: list[str]) -> tuple[set[str] | None, int]:
     letter with the text of another option is none.
     """
     letters = set(LETTERS[: len(options)])
-    if _PLAIN_LETTERS.fullmatch(text):
-        named = set(text) - set(", ")
+    said = text if _PLAIN_LETTERS.fullmatch(text) else bare(clean(text))
+    if _PLAIN_LETTERS.fullmatch(said):
+        named = set(said) - set(", ")
         return named if named <= letters else None, len(text)
-    if _ALL.fullmatch(bare(clean(text))):
+    if _ALL.fullmatch(said):
         return letters, len(text)
     first = clean(text.partition("\n")[0])
     below = not bare(first) or first.endswith(":") or "\\boxed" in text
@@ -876,10 +879,10 @@ def _read_lines(
     named: set[str] = set()
     end = len(text)
     for line in re.finditer(r"^.*\S.*$", text, re.MULTILINE):
-        said = clean(line[0])
+        said = clean(_BULLET.sub("", line[0], count=1))
         if below and said.startswith("not "):
             continue
-        letters, pure = _read_line(line[0], options)
+        letters, pure = _read_line(said, options)
         if letters is None and not named and said.endswith(":"):  # "These fit:"
             continue
         if letters is None or (named and not (pure or below and _ITEM.match(line[0]))):
@@ -939,10 +942,11 @@ def read_label(text: str, options: list[str]) -> str | None:
     Words may be inflected ("contradicts"), and a comment may follow. Where letter and
     word differ, or another label stands beside it, there is none.
     """
+    if not _PLAIN_LABEL.fullmatch(text):
+        text = read_bare(_BULLET.sub("", text, count=1))
     if plain := _PLAIN_LABEL.fullmatch(text):
         same = options[LETTERS.index(plain[1]) :][:1] == [plain[2]]
         return plain[2] if same else None
-    text = read_bare(text)
     if found := _LABEL.match(text):
         stem = found["stem"].capitalize()
         label = next(name for name in THREE_WAY if name.startswith(stem))
