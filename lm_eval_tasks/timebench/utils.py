@@ -98,9 +98,8 @@ def extract_published(response: str) -> Answer | None:
     if not answer:
         return None
     start = response.index(answer, after)
-    if "unanswerable" in answer.lower():
-        return Answer("unanswerable", (start, start + len(answer)))
-    return Answer(answer, (start, start + len(answer)))
+    text = "unanswerable" if "unanswerable" in answer.lower() else answer
+    return Answer(text, (start, start + len(answer)))
 
 
 # ------------------------------------------- the flexible answer: where it stands
@@ -199,7 +198,8 @@ _PLAIN_END = re.compile(
 )
 # What every cue has in it, to be looked for before the pattern.
 _CUE_WORDS = "answer option choice label relation boxed fbox".split()
-_BRACE = re.compile(r"\\[{}]|[{}]")
+# Up to the brace that closes, with braces in braces in it.
+_IN_BOX = re.compile(r"((?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*)\}")
 _BETWEEN_BOXES = re.compile(r"(?:[\s$,;&.+]|\\[\[\]()]|and|\\text|[{}])*")
 _JSON_VALUE = re.compile(
     r"""\s*(?:"(?P<double>(?:[^"\\\n]|\\.)*)"|'(?P<single>(?:[^'\\\n]|\\.)*)'
@@ -212,16 +212,20 @@ _PLACEHOLDER = re.compile(
     r"|yyyy-mm(?:-dd)?|x+|n/?a)?(?: here)?",
     re.IGNORECASE,
 )
+_SHORT_LINE = re.compile(r"(?!.*\.\s)[^\n:]{1,100}")
 
 
-def extract_flexible(response: str, several: bool = False) -> Answer | None:
+def extract_flexible(
+    response: str, several: bool = False, alone: bool = False
+) -> Answer | None:
     r"""Return the answer that a response commits to, outside of reasoning, or None.
 
     It stands where the last sure cue says: a marker in any wording with a colon, a line
     that begins with "Answer:" or is such a heading, `{"answer": …}`, `<answer>` or
     `\boxed{}`; where there is none, after the last "the answer is". It is the first line
     there that is not empty; with `several`, what follows on more lines as well.
-    Empty answers and placeholders are none. (Design of this pack.)
+    Empty answers and placeholders are none. With `alone`, a response that is one short
+    line needs no cue. (Design of this pack.)
     """
     text = mask_reasoning(response)
     # Most responses end with the marker and plain words: no need to look for cues.
@@ -238,6 +242,10 @@ def extract_flexible(response: str, several: bool = False) -> Answer | None:
             if cue.lastgroup != "weak":
                 return answer
             weak = answer
+    line = text.strip()
+    if alone and not weak and line and _SHORT_LINE.fullmatch(line):
+        start = text.index(line)
+        weak = Answer(line, (start, start + len(line)))
     return weak
 
 
@@ -258,7 +266,8 @@ def _reach(text: str, cue: re.Match, several: bool) -> tuple[int, int]:
     if kind == "box":
         return _boxed(text, cue, several)
     if kind == "json" and (value := _JSON_VALUE.match(text, start)):
-        return value.span(value.lastgroup)
+        start, end = value.span(value.lastgroup)
+        return start, min(end, start + MAX_ANSWER_LENGTH)
     if kind == "tag" and (closing := text.find("</", start)) >= 0:
         return start, min(closing, start + MAX_ANSWER_LENGTH)
     if header := _TABLE_HEADER.match(text, start):
@@ -275,53 +284,35 @@ def _reach(text: str, cue: re.Match, several: bool) -> tuple[int, int]:
 def _boxed(text: str, box: re.Match, several: bool) -> tuple[int, int]:
     """Return what is in a box; with `several`, also in those side by side before it."""
     following, start = box.span()
-    end = _closing(text, start)
+    inside = _IN_BOX.match(text, start, start + MAX_ANSWER_LENGTH)
     near = max(0, following - MAX_ANSWER_LENGTH)
     others = list(_BOX.finditer(text, near, following)) if several else []
     for other in reversed(others):
-        closing = _closing(text, other.end())
-        beside = _BETWEEN_BOXES.fullmatch(text, closing, following)
-        if closing == other.end() or not beside:
+        before = _IN_BOX.match(text, other.end(), following)
+        if not before or not _BETWEEN_BOXES.fullmatch(text, before.end(), following):
             break
         following, start = other.span()
-    return start, end
-
-
-def _closing(text: str, start: int) -> int:
-    """Return where the brace closes that opened before `start`; `start` for nowhere."""
-    depth = 1
-    for brace in _BRACE.finditer(text, start, start + MAX_ANSWER_LENGTH):
-        depth += {"{": 1, "}": -1}.get(brace[0], 0)
-        if not depth:
-            return brace.start()
-    return start
-
-
-def _whole_line(response: str) -> Answer | None:
-    """Return a response that is one line, which needs no cue, where reading is strict."""
-    line = mask_reasoning(response).strip()
-    if not line or len(line) > MAX_DATE_LENGTH or re.search(r"[\n:]|\.\s", line):
-        return None
-    start = response.index(line)
-    return Answer(line, (start, start + len(line)))
+    return (start, inside.end(1)) if inside else (start, start)
 
 
 # ------------------------------------------- the flexible answer: noise and comments
 
+# What stands for characters that models write, typographic and Chinese ones.
 _TYPOGRAPHIC = str.maketrans(
     {
-        # Hyphens, dashes and the minus sign that models write for "-".
-        **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212", "-"),
-        **dict.fromkeys("\u2018\u2019\u201a\u201b\u00b4\u02bc", "'"),
-        **dict.fromkeys(
-            "\u201c\u201d\u201e\u00ab\u00bb\u2033\u300c\u300d\u300e\u300f", '"'
-        ),
-        **dict.fromkeys("\u3002\uff61", "."),
-        **dict.fromkeys("\u3001\u548c", ", "),  # Chinese comma and "and"
-        "\u5e74": "-",  # Chinese "year", before a month
-        "\u6708": "",  # Chinese "month"
-        **dict.fromkeys("\u2192\u21d2\u27f9", " gives "),
-        **dict.fromkeys("\u274c\u2717\u2718\u2716\u274e", " not "),  # crosses
+        character: plain
+        for characters, plain in (
+            ("\u2010\u2011\u2012\u2013\u2014\u2015\u2212", "-"),
+            ("\u2018\u2019\u201a\u201b\u00b4\u02bc", "'"),
+            ("\u201c\u201d\u201e\u00ab\u00bb\u2033\u300c\u300d\u300e\u300f", '"'),
+            ("\u3002\uff61", "."),
+            ("\u3001\u548c", ", "),  # comma and "and"
+            ("\u5e74", "-"),  # "year", before a month
+            ("\u6708", ""),  # "month"
+            ("\u2192\u21d2\u27f9", " gives "),
+            ("\u274c\u2717\u2718\u2716\u274e", " not "),  # crosses
+        )
+        for character in characters
     }
 )
 # In this order: what each pattern finds, and what stands for it.
@@ -339,6 +330,7 @@ _NOISE = [
     (re.compile(r"\*\*|[\\{}$*`]|(?<![^\W_])_+|_+(?![^\W_])"), ""),
 ]  # fmt: skip
 _CLEAN = re.compile(r"[A-Za-z0-9 .,:;()'/&-]*")
+_SYMBOLS = ("So", "Cf", "Co", "Cs", "Cn", "Mn")  # ticks, emoji, marks without width
 _OUTER = " \t\r\n.!?,;:\"'[]<>|#=-"
 
 
@@ -352,13 +344,8 @@ def clean(text: str) -> str:
         text = unicodedata.normalize("NFKC", text.translate(_TYPOGRAPHIC))
         for pattern, replacement in _NOISE:
             text = pattern.sub(replacement, text)
-        text = "".join(c for c in text if c.isascii() or not _is_symbol(c))
+        text = "".join(c for c in text if unicodedata.category(c) not in _SYMBOLS)
     return " ".join(text.split())
-
-
-def _is_symbol(character: str) -> bool:
-    """Tell whether a character is a tick, an emoji or a mark that has no width."""
-    return unicodedata.category(character) in ("So", "Cf", "Cc", "Co", "Cs", "Cn", "Mn")
 
 
 def bare(text: str) -> str:
@@ -418,8 +405,10 @@ def _verdict(
         reason = "right" if score == 1 else "flexible_only"
     elif score == 1:
         reason = "superseded"
-    elif flexible is None:
-        reason = "cut_off" if _is_cut_off(response) else "no_answer"
+    elif flexible is None and _is_cut_off(response):
+        reason = "cut_off"
+    elif flexible is published is None:
+        reason = "no_answer"
     elif value is None:
         reason = "unreadable"
     else:
@@ -479,7 +468,7 @@ _DENIED = re.compile(
     r"|n't un-?answerable|un-?answerable,? (?:or|but)\b",
     re.IGNORECASE,
 )
-_OR_NOT = re.compile(r"\b(?:or|not|either|neither|except|maybe|perhaps|possibly)\b")
+_OR_NOT = re.compile(r"\b(?:or|not|either|neither|except|maybe|perhaps|possibly)\b|\?")
 
 
 def normalise(text: str) -> list[str]:
@@ -521,7 +510,7 @@ def read_span(text: str, golds: Sequence[str] = ()) -> str | None:
         around = span[: says.start()] + span[says.end() :]
         denied = _DENIED.search(span) or re.search(r"\b(?:or|rather|but)\b", around)
         return None if denied else "unanswerable"
-    if ("?" in span or _OR_NOT.search(span)) and not any(map(_OR_NOT.search, golds)):
+    if _OR_NOT.search(span) and not any(map(_OR_NOT.search, golds)):
         return None
     return span or None
 
@@ -582,25 +571,24 @@ def parse_month(text: str) -> datetime | None:
     """Return the moment that dateutil reads in a text, with day 1, or None (card).
 
     What the text does not say is filled in from a default, so that with two defaults
-    it shows: then there is no month or no year. Every zone is one: none is asked of the
-    machine.
+    it shows: then there is no month or no year. A zone is not asked of the machine.
     """
+
+    def zone(name: str | None, offset: int | None) -> timezone | None:
+        return None if name is offset is None else timezone.utc
+
     if plain := _PLAIN_MONTH.fullmatch(text):
         return datetime(int(plain[2]), _MONTH_NUMBERS[plain[1].lower()], 1)
     if len(text) > MAX_DATE_LENGTH:
         return None
     try:
         first, second = (
-            _PARSER.parse(text, default=default, tzinfos=_some_zone).replace(day=1)
+            _PARSER.parse(text, default=default, tzinfos=zone).replace(day=1)
             for default in (datetime(2000, 1, 1), datetime(2001, 2, 1))
         )
     except Exception:  # of hostile text, dateutil raises far more than ParserError
         return None
     return first if first == second else None
-
-
-def _some_zone(name: str | None, offset: int | None) -> timezone | None:
-    return None if name is offset is None else timezone.utc
 
 
 _DATE = re.compile(
@@ -687,7 +675,7 @@ def _month_of(date: re.Match) -> tuple[int, int] | None:
 def explain_date(doc: dict, response: str) -> Verdict:
     """Return the verdict on the month and year of an answer."""
     published = extract_published(response)
-    flexible = extract_flexible(response) or _whole_line(response)
+    flexible = extract_flexible(response, alone=True)
     golds = [parse_month(gold) for gold in doc["golds"]]
     months = [(gold.year, gold.month) for gold in golds]
     moment = published and parse_month(published.text[: MAX_DATE_LENGTH + 1])
@@ -747,9 +735,11 @@ _PART = re.compile(
     # "B (fits well", "B. ten minutes at most", up to another letter or sentence
     |(?P<described> [A-D]
         (?: {_MARK}* [(\[] [^])]* | {_MARK}+ (?P<said> (?: (?! [-,;:&hn][A-D] | \. ) . )+ ) ) )
+    |\( (?!.\)) [^)]*  # a comment in brackets
+    # what begins other words after a mark, or a reason
+    |(?P<comment> [-.,;&+:/|()\[\]'=] i* [vpfxwrn] | [rnA-D] )
     |(?P<end> [.;] )
-    |\( (?!.\)) [^)]*  # a comment
-    |(?P<around> [-,&+:/|()\[\]'i] )
+    |(?P<around> [-,&+:/|()\[\]'i=] )
     |(?P<hedge> [hz?] )
     |(?P<clause> [^.;,]+ )
     """,
@@ -768,29 +758,31 @@ def _letters_of_texts(options: tuple[str, ...]) -> dict[tuple[str, ...], set[str
     letters: dict[tuple[str, ...], set[str]] = {}
     for option, letter in zip(options, LETTERS):
         tokens = _OPTION_TOKEN.findall(clean(option.casefold()))
-        words = tuple(token for token in tokens if token[0].isalnum())
-        letters.setdefault(words, set()).add(letter)
+        if words := tuple(token for token in tokens if token[0].isalnum()):
+            letters.setdefault(words, set()).add(letter)
     return dict(sorted(letters.items(), key=lambda item: -len(item[0])))
 
 
 def _encode(line: str, texts: Iterable[tuple[str, ...]]) -> str:
     """Return the code of a line: a character for each text of an option, word and mark."""
-    line = re.sub(
-        r"\bas well( as)?\b", "and", bare(clean(_BULLET.sub("", line, count=1)))
-    )
+    line = re.sub(r"(?i)\bas well( as)?\b", "and", bare(line))
     if _LOWER_LETTERS.fullmatch(line):
         line = re.sub(r"\b[a-d]\b", lambda letter: letter[0].upper(), line)
     elif re.fullmatch("[A-D]{2,4}", line):
         line = " ".join(line)
     tokens = _OPTION_TOKEN.findall(line)
     code, position = "", 0
+    first_words = {words[0] for words in texts}
     while position < len(tokens):
-        ends = {
-            own: _end_of(words, tokens, position) for own, words in zip("abcd", texts)
-        }
-        own = next(filter(ends.get, ends), None)
-        code += own or _code(*tokens[position : position + 2])
-        position = ends[own] if own else position + 1
+        end = None
+        if tokens[position].casefold() in first_words:
+            ends = [_end_of(words, tokens, position) for words in texts]
+            end = next(filter(None, ends), None)
+        if end:
+            code, position = code + "abcd"[ends.index(end)], end
+        else:
+            code += _code(*tokens[position : position + 2])
+            position += 1
     return code.lstrip(_AROUND)
 
 
@@ -814,11 +806,11 @@ def _end_of(words: tuple[str, ...], tokens: list[str], position: int) -> int | N
             return None
         position += 1
     ends = position == len(tokens) or _code(tokens[position]) not in "wpx"
-    return position if words and ends else None
+    return position if ends else None
 
 
 def _read_line(line: str, options: tuple[str, ...]) -> tuple[set[str] | None, bool]:
-    """Return the options that a line names, and whether it says nothing else.
+    """Return the options that a clean line names, and whether it says nothing else.
 
     They are read from the left, sentence by sentence, until a comment begins; those of a
     sentence that finds fault with them do not count. None where there is a hedge, a
@@ -828,25 +820,21 @@ def _read_line(line: str, options: tuple[str, ...]) -> tuple[set[str] | None, bo
     code = _encode(line, letters_of)
     named: set[str] = set()
     sentence: set[str] = set()
-    marked = False  # after punctuation, where a comment may begin
     for part in _PART.finditer(code):
         kind, said = part.lastgroup, set(part[0])
         if kind in ("text", "bare", "described"):
             letters = _letters_in(part, list(letters_of.values()))
             if letters is None or not letters <= set(LETTERS[: len(options)]):
                 return None, False
-            sentence, marked = sentence | letters, False
-        elif kind == "around":
-            marked = marked or part[0] not in "&i"
-        elif kind == "end":
-            named, sentence, marked = named | sentence, set(), True
-        elif kind in ("range", "hedge") or not (named or sentence):
+            sentence |= letters
+        elif kind in ("range", "hedge") or part.start() == 0:
             return None, False
-        elif kind == "clause":
-            if part[0][0] in "rn" or not sentence or marked:
-                break
-            if said & _FAULT or (named and not said & _APPROVAL):
-                sentence = set()
+        elif kind == "comment":
+            break
+        elif kind == "end":
+            named, sentence = named | sentence, set()
+        elif kind == "clause" and (said & _FAULT or (named and not said & _APPROVAL)):
+            sentence = set()
     return named | sentence, not set(code) & _SAID
 
 
@@ -867,34 +855,35 @@ def read_letters(text: str, options: list[str]) -> tuple[set[str] | None, int]:
     letter with the text of another option is none.
     """
     letters = set(LETTERS[: len(options)])
-    if _PLAIN_LETTERS.fullmatch(text):
-        named = set(text) - set(", ")
+    said = text if _PLAIN_LETTERS.fullmatch(text) else bare(clean(text))
+    if _PLAIN_LETTERS.fullmatch(said):
+        named = set(said) - set(", ")
         return named if named <= letters else None, len(text)
-    if _ALL.fullmatch(bare(clean(text))):
+    if _ALL.fullmatch(said):
         return letters, len(text)
-    return _read_lines(text, tuple(options))
+    first = clean(text.partition("\n")[0])
+    below = not bare(first) or first.endswith(":") or "\\boxed" in text
+    if not below:  # only what stands together with the first line
+        text = re.split(r"\n[\s*_]*\n", text, maxsplit=1)[0]
+    return _read_lines(text, tuple(options), below)
 
 
-def _read_lines(text: str, options: tuple[str, ...]) -> tuple[set[str] | None, int]:
+def _read_lines(
+    text: str, options: tuple[str, ...], below: bool
+) -> tuple[set[str] | None, int]:
     """Return the letters of the options that lines name, and where the last one ends.
 
-    They may stand on lines below the cue, between crossed out ones; where the first
-    stands beside it, a line below counts if it is but an option.
+    Below a cue they may have comments, and crossed out ones stand between them; where the
+    first stands beside the cue, a line below counts if it is but an option.
     """
     named: set[str] = set()
-    end, below = len(text), False
-    for number, line in enumerate(re.finditer("^.*$", text, re.MULTILINE)):
-        said = clean(line[0])
-        if not bare(said):
-            if named and not below and "\\boxed" not in text:
-                break
+    end = len(text)
+    for line in re.finditer(r"^.*\S.*$", text, re.MULTILINE):
+        said = clean(_BULLET.sub("", line[0], count=1))
+        if below and said.startswith("not "):
             continue
-        below = below if named else number > 0
-        letters, pure = _read_line(line[0], options)
-        introduces = (
-            not named and letters is None and said.endswith(":")
-        )  # "These fit:"
-        if introduces or (below and said.startswith("not ")):
+        letters, pure = _read_line(said, options)
+        if letters is None and not named and said.endswith(":"):  # "These fit:"
             continue
         if letters is None or (named and not (pure or below and _ITEM.match(line[0]))):
             break
@@ -905,7 +894,7 @@ def _read_lines(text: str, options: tuple[str, ...]) -> tuple[set[str] | None, i
 def explain_options(doc: dict, response: str) -> Verdict:
     """Return the verdict on the set of options that an answer names (set F1)."""
     published = extract_published(response)
-    flexible = extract_flexible(response, several=True) or _whole_line(response)
+    flexible = extract_flexible(response, several=True, alone=True)
     gold = set(doc["letters"])
     given = read_published_letters(published.text) if published else set()
     value = None
@@ -953,10 +942,11 @@ def read_label(text: str, options: list[str]) -> str | None:
     Words may be inflected ("contradicts"), and a comment may follow. Where letter and
     word differ, or another label stands beside it, there is none.
     """
+    if not _PLAIN_LABEL.fullmatch(text):
+        text = read_bare(_BULLET.sub("", text, count=1))
     if plain := _PLAIN_LABEL.fullmatch(text):
         same = options[LETTERS.index(plain[1]) :][:1] == [plain[2]]
         return plain[2] if same else None
-    text = read_bare(text)
     if found := _LABEL.match(text):
         stem = found["stem"].capitalize()
         label = next(name for name in THREE_WAY if name.startswith(stem))
@@ -970,7 +960,7 @@ def read_label(text: str, options: list[str]) -> str | None:
 def explain_nli(doc: dict, response: str) -> Verdict:
     """Return the verdict on the label of an answer."""
     published = extract_published(response)
-    flexible = extract_flexible(response) or _whole_line(response)
+    flexible = extract_flexible(response, alone=True)
     options, label = doc["options"], doc["label"]
     value = flexible and read_label(flexible.text, options)
     exact = published and read_published_label(published.text, options) == label
@@ -979,8 +969,6 @@ def explain_nli(doc: dict, response: str) -> Verdict:
 
 
 # -------------------------------------------------------------------- generation
-
-MAX_SENTENCES = 50
 
 
 def keyword_share(text: str, keywords: list[str], positions: list[int]) -> float:
@@ -993,7 +981,7 @@ def keyword_share(text: str, keywords: list[str], positions: list[int]) -> float
     words = [rf"(?<!\w){re.escape(word.casefold())}(?!\w)" for word in keywords]
     # Where each keyword stands; a sentence holds one that starts and ends within it.
     spans = [[found.span() for found in re.finditer(word, folded)] for word in words]
-    ends = [end.end() for end in re.finditer(r"[.!?]\s+", folded)][:MAX_SENTENCES]
+    ends = [end.end() for end in re.finditer(r"[.!?]\s+", folded)][:50]
     best = 0
     for end in [*ends, len(folded)]:
         in_first = [any(stop <= end for _, stop in found) for found in spans]
@@ -1028,8 +1016,6 @@ def explain_generation(doc: dict, response: str) -> Verdict:
 
 # ---------------------------------------------------------- scores, for the YAML files
 
-
-# Each takes a document of `process_docs_…` and a list with one response, and returns
 # `exact_match`, `f1` (QA and options), `score` (the headline of these), `score_flexible`,
 # and `extracted`, whether the card's rule found an answer.
 
@@ -1095,7 +1081,6 @@ EXTRA_COLUMNS = ("qid", "idx", "question", "question_type", "type", "fact_contex
 # Columns that are never empty where a file has them, and pairs of equal length.
 FILLED_COLUMNS = ("question", "fact_context", "meta")
 PAIRED_COLUMNS = (("options", "labels"), ("keywords", "keywords_pos"))
-MAX_SHOWN = 80
 
 # Readers of cells return what a document holds, or raise ValueError with what is wrong.
 
@@ -1159,15 +1144,9 @@ def _one_of(labels: list[str], value: object) -> str:
 
 
 def _positions(value: object) -> list[int]:
-    fine = isinstance(value, list) and all(
-        v in (0, 1) and type(v) is int for v in value
-    )
-    _require(fine, "is not a list of the integers 0 and 1")
+    integers = isinstance(value, list) and {type(v) for v in value} <= {int}
+    _require(integers and set(value) <= {0, 1}, "is not a list of the integers 0 and 1")
     return value
-
-
-def _statement(value: object) -> str:
-    return " ".join(_texts(value))
 
 
 # What documents hold: field, column, reader of its cells.
@@ -1182,7 +1161,7 @@ _OPTIONS = (
 _GENERATION = (
     ("keywords", "keywords", _texts),
     ("keywords_pos", "keywords_pos", _positions),
-    ("statement", "statements", _statement),
+    ("statement", "statements", lambda cell: " ".join(_texts(cell))),
 )
 
 
@@ -1191,7 +1170,7 @@ def _nli(labels: list[str]) -> tuple:
         ("premise", "Premise", _text),
         ("hypothesis", "Hypothesis", _text),
         ("label", "Label", partial(_one_of, labels)),
-        ("options", "Label", lambda _: labels),
+        ("options", "Label", lambda cell: labels),
     )
 
 
@@ -1283,8 +1262,7 @@ def _document(cells: dict, fields: tuple, place: str) -> dict:
             wrong = f"does not have as many items as '{one}'"
             _require(len(cells.get(one, "")) == len(cells.get(column, "")), wrong)
     except ValueError as error:
-        cell = repr(cells[column])
-        cell = cell if len(cell) <= MAX_SHOWN else cell[:MAX_SHOWN] + "\u2026"
+        cell = f"{cells[column]!r:.80}"
         message = f"{place}, column '{column}': {cell} {error}; fix the row"
         raise ValueError(message) from None
     return document
