@@ -353,7 +353,7 @@ def _close_object(opened: list[_Open], end: int, is_stray: bool) -> Extracted | 
         key, fields = opened[-1].last_key, opened[-1].fields
         in_list = isinstance(fields[key], tuple)
         fields[key] = (closed.fields,) if in_list else closed.fields
-        if not opened[-1].is_implied:
+        if not opened[-1].is_implied and normalise(key) not in WRAPPERS:
             return None
     fields = _committed_fields(closed.fields)
     return Extracted(fields, (closed.start, end)) if fields else None
