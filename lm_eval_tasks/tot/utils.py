@@ -258,7 +258,7 @@ class _Open(NamedTuple):
     fields: dict  # a value that something else follows, and so is lost, is None
     start: int
     is_implied: bool = False  # it starts with a key
-    is_stray: bool = False  # it starts where no value can, as in an explanation
+    is_stray: bool = False  # it stands in a value that is lost, as in an explanation
 
     @property
     def last_key(self) -> str:
@@ -283,8 +283,9 @@ def extract_flexible(response: str) -> Extracted | None:
     Fields, which are a key and its value, count wherever they stand in an object; so raw
     newlines, stray quotes or code in an explanation lose nothing but the explanation. A
     value that is followed by anything but the next field is lost, too. Values are texts
-    (numbers too), lists of texts, objects, or None; an explanation alone is no answer,
-    and an object that only wraps another gives way to it (source: our own reasoning).
+    (numbers too), lists of texts, objects, tuples with the last object of a list, or
+    None. An explanation alone is no answer, and an object that only wraps another gives
+    way to it (source: our own reasoning).
     """
     return _last_object(mask_reasoning(response))[0]
 
@@ -308,7 +309,7 @@ def _last_object(text: str) -> tuple[Extracted | None, bool]:
         if opened:
             opened[-1].pass_over(token, is_stray)
         if token[0] == "{":
-            _open_object(opened, token.start(), is_stray)
+            _open_object(opened, token.start())
         elif token[0] == "}":
             answer = _close_object(opened, position, is_stray) or answer
         elif token[0][-1] == ":":
@@ -330,12 +331,13 @@ def _next_token(text: str, position: int, is_inside: bool) -> re.Match | None:
     return _TOKEN.search(text, position)
 
 
-def _open_object(opened: list[_Open], start: int, is_stray: bool) -> None:
+def _open_object(opened: list[_Open], start: int) -> None:
     """Note a new object, within the last field of the innermost if that has no value."""
-    last = opened[-1].fields.get(opened[-1].last_key, "") if opened else None
-    if isinstance(last, (str, list)) or len(opened) > MAX_NESTING:
+    last = opened[-1].fields.get(opened[-1].last_key, "") if opened else ""
+    has_value = last not in (None, {}) and not isinstance(last, tuple)
+    if has_value or len(opened) > MAX_NESTING:
         opened.clear()
-    opened.append(_Open({}, start, is_stray=is_stray))
+    opened.append(_Open({}, start, is_stray=last is None))
 
 
 def _close_object(opened: list[_Open], end: int, is_stray: bool) -> Extracted | None:
@@ -347,9 +349,11 @@ def _close_object(opened: list[_Open], end: int, is_stray: bool) -> Extracted | 
     if (is_lost and not closed.ends_in_explanation) or (closed.is_implied and is_stray):
         opened.clear()
         return None
-    if opened:
-        opened[-1].fields[opened[-1].last_key] = closed.fields
-        if not closed.is_stray and not opened[-1].is_implied:
+    if opened and not closed.is_stray:
+        key, fields = opened[-1].last_key, opened[-1].fields
+        in_list = isinstance(fields[key], tuple)
+        fields[key] = (closed.fields,) if in_list else closed.fields
+        if not opened[-1].is_implied and normalise(key) not in WRAPPERS:
             return None
     fields = _committed_fields(closed.fields)
     return Extracted(fields, (closed.start, end)) if fields else None
@@ -368,8 +372,11 @@ def _add_field(opened: list[_Open], text: str, key: re.Match) -> int:
     return end
 
 
-def _value_at(text: str, start: int) -> tuple[str | list | dict | None, int]:
-    """Return the value at `start` and its end, {} for what follows; None for no value."""
+def _value_at(text: str, start: int) -> tuple[str | list | dict | tuple | None, int]:
+    """Return the value at `start` and its end; None for no value.
+
+    Of an object it is {}, of a list of objects (): what is in them follows.
+    """
     first = start + text.startswith(" ", start)
     end = text.find('"', first + 1) if text.startswith('"', first) else -1
     if end >= 0 and text[end - 1] != "\\":  # fast, for most values are so simple
@@ -377,7 +384,7 @@ def _value_at(text: str, start: int) -> tuple[str | list | dict | None, int]:
     elif not (found := _VALUE.match(text, start)):
         return None, start
     elif found["other"]:
-        return {}, found.end() - (found["other"] == "{")
+        return ({}, found.end() - 1) if found["other"] == "{" else ((), found.end())
     else:
         value, end = _as_text(found[found.lastgroup]), found.end()
     return (value, end) if _AFTER_VALUE.match(text, end) else (None, start)
@@ -404,14 +411,16 @@ def _unescape(text: str) -> str:
 def _committed_fields(fields: dict) -> dict:
     """Return an object, or the one that it wraps, without comments; {} for none."""
     answer = {key: v for key, v in fields.items() if key.casefold() != "explanation"}
-    inner = [
+    wrapped = [
         v for k, v in answer.items() if len(answer) == 1 or normalise(k) in WRAPPERS
     ]
-    if len(inner) == 1 and isinstance(inner[0], str) and inner[0].startswith("{"):
-        found, _ = _last_object(inner[0])
-        inner = [found.fields if found else None]
-    if len(inner) == 1 and isinstance(inner[0], dict):
-        return _committed_fields(inner[0])
+    inner = wrapped[0] if len(wrapped) == 1 else None
+    if isinstance(inner, tuple):
+        inner = next(iter(inner), None)
+    if isinstance(inner, str) and inner.startswith("{"):  # JSON in a text
+        inner = getattr(extract_flexible(inner), "fields", None)
+    if isinstance(inner, dict):
+        return _committed_fields(inner)
     if all(isinstance(v, str) and _PLACEHOLDER.fullmatch(v) for v in answer.values()):
         return {}
     return answer
