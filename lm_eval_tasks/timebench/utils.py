@@ -776,7 +776,7 @@ def _encode(line: str, texts: Iterable[tuple[str, ...]]) -> str:
     while position < len(tokens):
         end = None
         if tokens[position].casefold() in first_words:
-            ends = [_end_of(words, tokens, position) for words in texts]
+            ends = [_end_of(words, tokens, position, first_words) for words in texts]
             end = next(filter(None, ends), None)
         if end:
             code, position = code + "abcd"[ends.index(end)], end
@@ -797,16 +797,22 @@ def _code(token: str, following: str = "") -> str:
     return token if token in _AROUND + "?" else "="
 
 
-def _end_of(words: tuple[str, ...], tokens: list[str], position: int) -> int | None:
-    """Return where these words end that start at `position`, whatever marks are between."""
+def _end_of(
+    words: tuple[str, ...], tokens: list[str], position: int, first_words: set[str]
+) -> int | None:
+    """Return where these words end that start at `position`, whatever marks are between.
+
+    None where the text goes on, unless with the first word of another option.
+    """
     for number, word in enumerate(words):
         while number and position < len(tokens) and not tokens[position][0].isalnum():
             position += 1
         if position == len(tokens) or tokens[position].casefold() != word:
             return None
         position += 1
-    ends = position == len(tokens) or _code(tokens[position]) not in "wpx"
-    return position if ends else None
+    following = tokens[position].casefold() if position < len(tokens) else ""
+    goes_on = following not in first_words and _code(following or ".") in "wpx"
+    return None if goes_on else position
 
 
 def _read_line(line: str, options: tuple[str, ...]) -> tuple[set[str] | None, bool]:
