@@ -397,10 +397,12 @@ def _verdict(
     f1: float | None = None,
 ) -> Verdict:
     """Return the verdict on a response: its scores, and the word for their reason."""
-    scores = {"exact_match": float(exact)} | ({} if f1 is None else {"f1": f1})
+    scores = {"exact_match": float(exact)}
+    if f1 is not None:
+        scores["f1"] = f1
     scores["score"] = score = float(exact) if f1 is None else f1  # as in the paper
     scores["score_flexible"] = float(score_flexible)
-    scores["extracted"] = float(published is not None)
+    scores["extracted"] = 1.0 if published else 0.0
     if score_flexible == 1:
         reason = "right" if score == 1 else "flexible_only"
     elif score == 1:
@@ -413,8 +415,12 @@ def _verdict(
         reason = "unreadable"
     else:
         reason = "partly_right" if score_flexible else "other_value"
-    answers = *(published or (None, None)), *(flexible or (None, None))
-    return Verdict(scores, reason, *answers, value, reference)
+    return Verdict(
+        scores, reason, *(published or _NONE), *(flexible or _NONE), value, reference
+    )
+
+
+_NONE = (None, None)
 
 
 def _is_cut_off(response: str) -> bool:
@@ -473,25 +479,31 @@ _OR_NOT = re.compile(r"\b(?:or|not|either|neither|except|maybe|perhaps|possibly)
 
 def normalise(text: str) -> list[str]:
     """Return the words of a text as SQuAD compares them: no case, punctuation, articles."""
-    text = text.lower().translate(_WITHOUT_PUNCTUATION)
+    text = text.lower()
+    if not text.replace(" ", "").isalnum():
+        text = text.translate(_WITHOUT_PUNCTUATION)
     if text.isascii() and text.isprintable():  # then a word is what blanks part
         return [word for word in text.split() if word not in ("a", "an", "the")]
     return _ARTICLE.sub(" ", text).split()
 
 
-def token_f1(words: list[str], gold: list[str]) -> float:
-    """Return the F1 of the words of two normalised texts (SQuAD)."""
-    if words == gold:
-        return float(bool(gold))
-    shared = sum(min(words.count(word), gold.count(word)) for word in set(gold))
-    return _f1(shared, len(words), len(gold))
+def token_f1(words: list[str], golds: Iterable[list[str]]) -> float:
+    """Return the F1 of normalised words with the best of several golds (SQuAD)."""
+    if words in golds:
+        return 1.0
+    best = 0.0
+    for gold in golds:
+        shared = sum(min(words.count(word), gold.count(word)) for word in set(gold))
+        best = max(best, _f1(shared, len(words), len(gold)))
+    return best
 
 
 @lru_cache(maxsize=4096)
-def _read_gold(gold: str) -> tuple[list[str], str, list[str]]:
-    """Return a gold's words, its text without noise, and the words of that."""
-    words, text = normalise(gold), clean(gold)
-    return words, text, words if text == gold else normalise(text)
+def _read_golds(golds: tuple[str, ...]) -> tuple[list, list, list]:
+    """Return the golds' words, their texts without noise, and the words of these."""
+    texts = [clean(gold) for gold in golds]
+    words = [normalise(gold) for gold in golds]
+    return words, texts, words if texts == [*golds] else [*map(normalise, texts)]
 
 
 def read_span(text: str, golds: Sequence[str] = ()) -> str | None:
@@ -515,6 +527,9 @@ def read_span(text: str, golds: Sequence[str] = ()) -> str | None:
     return span or None
 
 
+_NOT_ANSWERED = ["unanswerable"]
+
+
 def explain_qa(doc: dict, response: str) -> Verdict:
     """Return the verdict on an answer to an extractive question: its best gold counts.
 
@@ -522,19 +537,18 @@ def explain_qa(doc: dict, response: str) -> Verdict:
     an overlap of words.
     """
     published, flexible = extract_published(response), extract_flexible(response)
-    golds, texts, flexible_golds = zip(*map(_read_gold, doc["golds"]))
+    golds, texts, flexible_golds = _read_golds(tuple(doc["golds"]))
     words = normalise(published.text) if published else []
     value = flexible and read_span(flexible.text, texts)
     same = published and value == published.text
     value_words = words if same else normalise(value or "")
-    overlaps = (
-        token_f1(value_words, gold)
-        for gold in flexible_golds
-        if gold == value_words or ["unanswerable"] not in (gold, value_words)
-    )
-    f1 = max(token_f1(words, gold) for gold in golds)
+    if value_words not in flexible_golds:  # a question is answered or not
+        flexible_golds = [gold for gold in flexible_golds if gold != _NOT_ANSWERED]
+        value_words = [] if value_words == _NOT_ANSWERED else value_words
+    overlap = token_f1(value_words, flexible_golds)
     readings = published, flexible, value, doc["golds"]
-    return _verdict(response, *readings, words in golds, max(overlaps, default=0.0), f1)
+    f1 = token_f1(words, golds)
+    return _verdict(response, *readings, words in golds, overlap, f1)
 
 
 # ------------------------------------------------------------------------- dates
@@ -1119,8 +1133,8 @@ def _context(value: object) -> str:
 def _golds(value: object) -> list[str]:
     texts = [_text(value)] if isinstance(value, str) else _texts(value)
     golds = [gold.strip() for gold in texts]
-    for words, _, clean_words in map(_read_gold, golds):
-        _require(words and clean_words, "has an answer without a word")
+    words, _, clean_words = _read_golds(tuple(golds))
+    _require(all(words) and all(clean_words), "has an answer without a word")
     return golds
 
 
