@@ -71,7 +71,9 @@ MONTHS = (
 ).split()
 WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
 ERAS = {"ad": "AD", "ce": "AD", "bc": "BC", "bce": "BC"}
+NUMBER_WORDS = "zero one two three four five six seven eight nine ten".split()
 DAY_OFFSETS = {"same day": 0, "next day": 1, "following day": 1, "previous day": -1}
+DAY_OFFSETS |= {"today": 0, "tomorrow": 1, "yesterday": -1}
 UNITS = {
     "year": ("year", "years", "yr", "yrs"),
     "month": ("month", "months"),
@@ -518,7 +520,7 @@ def read_number(text: str, field: _Field) -> Decimal | None:
     """Return the number; what follows it may be what the prompt counts; 6.5 is not 6."""
     digits = _NUMBER.match(text)
     if not digits:
-        return None
+        return Decimal(NUMBER_WORDS.index(text)) if text in NUMBER_WORDS else None
     following = text[digits.end() :].strip(" ()").split()
     if following and not field.counts(following):
         return None
@@ -745,7 +747,8 @@ class _Field:
 
     def counts(self, words: list[str]) -> bool:
         """Tell whether words after a number are its unit or what the prompt counts."""
-        others = set(words).difference(UNITS.get(self.unit, ()))
+        own = UNITS.get(self.unit, ("ad", "ce") if '"yyyy"' in self.prompt else ())
+        others = set(words).difference(own)
         return not others or (
             others.isdisjoint(VALUE_WORDS)
             and all(map(str.isalpha, others))
