@@ -15,6 +15,7 @@ import logging
 import re
 import string
 import unicodedata
+from collections import deque
 from datetime import datetime, timezone
 from functools import lru_cache, partial
 from itertools import islice
@@ -256,7 +257,7 @@ def _cues(text: str) -> Iterator[re.Match]:
         start = text.rfind("\n", 0, end) + 1
         line = text[start:end].lower()
         if any(word in line for word in _CUE_WORDS):
-            yield from reversed(list(_CUE.finditer(text, start, end)))
+            yield from reversed(deque(_CUE.finditer(text, start, end), MAX_CUES))
         end = start - 1
 
 
