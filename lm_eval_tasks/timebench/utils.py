@@ -443,7 +443,7 @@ _ABBREVIATIONS = (
     "st dr mr mrs ms jr sr prof gov sen rep gen col lt sgt capt rev hon inc ltd co corp no vs mt"
     " ft univ dept"
 )
-_NOT_ABBREVIATED = "".join(rf"(?<!\b{word})" for word in _ABBREVIATIONS.split())
+_NOT_ABBREVIATED = "".join(rf"(?<!\b{word}.)" for word in _ABBREVIATIONS.split())
 # What is cut off an answer, each only where no gold has one: a comment.
 _QA_COMMENTS = [
     re.compile(pattern, re.IGNORECASE)
@@ -453,14 +453,14 @@ _QA_COMMENTS = [
         r"|given that|based on|according to|although|though|while|whereas|rather than"
         r"|instead of)\b.*",
         r",\s(?:not|as|so|but|which|who|for)\s.*",
-        rf"(?<=\w\w){_NOT_ABBREVIATED}[.!]\s+(?-i:(?=[A-Z])).*",
+        rf"[.!](?<=\w\w.){_NOT_ABBREVIATED}\s+(?-i:(?=[A-Z])).*",
         r"\s-{1,2}\s.*",
         r"[;:]\s.*",
         r",?\s(?:from|between|in|during|until|since|as of|by|around)\s(?:\w+,?\s){0,3}\d{4}\b.*",
         r",?\s\d{4}\s?-\s?(?:\d{2,4}|present)$",
     )
 ]
-_NAME = re.compile(r"(?:[A-Z]\w*\s?)+")  # capitalised words: no comment is
+_NAME = re.compile(r"[A-Z]\w*(?: [A-Z0-9]\w*)*")  # capitalised words: no comment is
 _UNANSWERABLE = re.compile(
     r"un-?answerable"
     r"|\b(?:not|cannot|can't|(?:does|do|is|was|did|are)n't|unable to|impossible to)\s(?:\w+\s){0,3}?"
