@@ -404,24 +404,35 @@ def _verdict(
     scores["score"] = score = float(exact) if f1 is None else f1  # as in the paper
     scores["score_flexible"] = float(score_flexible)
     scores["extracted"] = 1.0 if published else 0.0
-    if score_flexible == 1:
-        reason = "right" if score == 1 else "flexible_only"
-    elif score == 1:
-        reason = "superseded"
-    elif flexible is None and _is_cut_off(response):
-        reason = "cut_off"
-    elif flexible is published is None:
-        reason = "no_answer"
-    elif value is None:
-        reason = "unreadable"
-    else:
-        reason = "partly_right" if score_flexible else "other_value"
+    reason = _reason(response, published, flexible, value, score, score_flexible)
     return Verdict(
         scores, reason, *(published or _NONE), *(flexible or _NONE), value, reference
     )
 
 
 _NONE = (None, None)
+
+
+def _reason(
+    response: str,
+    published: Answer | None,
+    flexible: Answer | None,
+    value: object,
+    score: float,
+    score_flexible: float,
+) -> str:
+    """Return the word of REASONS for two scores and what they come from."""
+    if score_flexible == 1:
+        return "right" if score == 1 else "flexible_only"
+    if score == 1:
+        return "superseded"
+    if flexible is None and _is_cut_off(response):
+        return "cut_off"
+    if flexible is published is None:
+        return "no_answer"
+    if value is None:
+        return "unreadable"
+    return "partly_right" if score_flexible else "other_value"
 
 
 def _is_cut_off(response: str) -> bool:
