@@ -1,7 +1,7 @@
 """Documents and scores of TCP, temporal constraint-based planning.
 
-Read from top to bottom, as a response goes: tables, reasoning blocks, the published rule,
-the flexible rule, the verdict, and last the documents. Both rules keep three stages apart:
+Read from top to bottom, as a response goes: reasoning blocks, the published rule, the
+flexible rule, the verdict, and last the documents. Both rules keep three stages apart:
 extract (response -> where its answer stands; never sees the reference), read (answer ->
 value), match (two values).
 """
@@ -12,7 +12,6 @@ import hashlib
 import json
 import logging
 import re
-import reprlib
 import unicodedata
 import weakref
 from collections.abc import Iterable, Iterator
@@ -35,14 +34,12 @@ SHORT_FORMAT, LONG_FORMAT = "YYYY-MM-DD HH:MM GMT", "YYYY-MM-DD"
 REASONS = {
     "right": "both rules say right",
     "flexible_only": "the right value in a form that only the flexible rule reads",
-    "superseded": "the published rule's answer is right, but the response commits to"
-    " another",
+    "superseded": "the published answer is right, but the response commits to another",
     "other_value": "a value, but not the reference's",
     "unreadable": "an answer that is not one value of the kind asked for",
     "no_answer": "neither rule found an answer",
     "cut_off": "no answer, and the response ends within a reasoning block or a box",
 }
-
 
 # The text of an answer and where it stands in the response; None, None for no answer.
 Answer = tuple[str, tuple[int, int]] | tuple[None, None]
@@ -59,61 +56,6 @@ class Verdict(NamedTuple):
     flexible_span: tuple[int, int] | None
     value: object  # what the flexible answer was read as; None where it cannot be read
     reference: object  # the reference's value, read the same way
-
-
-# -------------------------------------------------------------------------- tables
-
-
-def _names(names: str) -> dict[str, int]:
-    """Return the numbers, from 1, of names, whole or cut to three letters or more."""
-    return {
-        name[:length]: number
-        for number, name in enumerate(names.split(), 1)
-        for length in range(3, len(name) + 1)
-    }
-
-
-MONTHS = _names(
-    "january february march april may june july august september october november"
-    " december"
-)
-WEEKDAYS = _names("monday tuesday wednesday thursday friday saturday sunday")
-# Hours that may stand before a.m. and p.m.; "16:00 p.m." says the same twice.
-HOURS_OF_HALF = {"a": range(13), "p": range(1, 24)}
-# Words around a date that say nothing about its value.
-FILLERS = (
-    "the at on of by in for it so thus is was will be can gmt utc final answer result"
-    " date time datetime day moment completion complete completed end ends ended ending"
-    " eod finish finished finishes done earliest possible project overall total last"
-    " task tasks deadline due"
-).split()
-# LaTeX commands that leave their argument as it is, that are blanks, that are marks.
-# One that is not here stays as a word, which no date has.
-LATEX = {
-    **dict.fromkeys(
-        "text textrm textbf textit texttt textsf textsc textup textmd textnormal mathrm"
-        " mathbf mathit mathtt mathsf mathnormal mathord mathbin mathrel mathpunct mathop"
-        " operatorname mbox hbox boxed fbox underline emph textsuperscript boldsymbol bm"
-        " ensuremath displaystyle textstyle bf rm it tt sf tiny scriptsize footnotesize"
-        " small normalsize large Large LARGE huge Huge left right big Big bigg Bigg dots"
-        " ldots cdots square checkmark ! { } $".split(),
-        "",
-    ),
-    **dict.fromkeys(
-        "quad qquad space enspace thinspace medspace thickspace nobreakspace newline , ;"
-        " : ( ) [ ]".split(),
-        " ",
-    ),
-    **{"": " ", "colon": ":", "slash": "/", "textendash": "-", "textemdash": "-"},
-}
-# Characters by Unicode category: dashes; blanks, quotes, emoji and ticks; what does not
-# show. A minus is a dash, too; a cross denies what it stands at.
-TYPOGRAPHY = {"Pd": "-", "Zs": " ", "Pi": " ", "Pf": " ", "So": " ", "Cf": "", "Mn": ""}
-MINUS_AND_CROSSES = str.maketrans(
-    {"\u2212": "-", **dict.fromkeys("\u2717\u2718\u274c\u274e\U0001f6ab", " wrong ")}
-)
-# No date and time is longer, with a comment and without; what is longer is not read.
-MAX_ANSWER_LENGTH, MAX_VALUE_LENGTH = 300, 100
 
 
 # ----------------------------------------------------------------- reasoning blocks
@@ -195,10 +137,8 @@ def _strip(text: str, start: int, end: int) -> Answer:
     """Return a part of a text without the white space at its ends, and its span."""
     part = text[start:end]
     answer = part.strip()
-    if answer is not part:
-        start += part.find(answer)
-        end = start + len(answer)
-    return (answer, (start, end)) if answer else (None, None)
+    start += part.find(answer)
+    return (answer, (start, start + len(answer))) if answer else (None, None)
 
 
 def match_published(answer: str | None, reference: str, answer_format: str) -> bool:
@@ -210,21 +150,19 @@ def match_published(answer: str | None, reference: str, answer_format: str) -> b
 
 # ------------------------------------------- flexible rule: which box is the answer
 
-_PLAIN = re.compile(r"[0-9](?:[^{}\\]*[^{}\\\s])?")  # surely a whole answer
 _BOX_OR_BRACE = re.compile(r"\\(?:boxed|fbox)\s*\{|\\[{}]|[{}]")
-# A word of the form that the prompt asks for, such as "YYYY-MM-DD".
-_PLACEHOLDER = re.compile(rf"[ymdhstxz_]+|your|here|insert|value|{'|'.join(FILLERS)}")
 
 
 def extract_flexible(text: str) -> Answer:
-    r"""Return the content of the last complete box that is an answer.
+    r"""Return what the last complete box holds that says more than the answer's form.
 
     Takes a response whose reasoning is masked. A box is complete when its braces balance;
     one that is empty or repeats the form (`\boxed{YYYY-MM-DD}`) is no answer.
     """
     found: Answer = (None, None)
     for start, end in _boxes(text):
-        if end is not None and _commits((box := _strip(text, start, end))[0]):
+        box = _strip(text, start, end or start)
+        if box[0] and (len(box[0]) > MAX_LENGTH or _says_something(box[0])):
             found = box
     return found
 
@@ -234,12 +172,9 @@ def _boxes(text: str) -> Iterator[tuple[int, int | None]]:
 
     `\{` and `\}` are not braces. A box in a box closes before the outer one.
     """
-    # Braces before the first box do not matter, and text without a backslash has none.
-    backslash = text.find("\\")
-    if backslash < 0 or (first := text.find("box", backslash)) < 0:
-        return
     opened: list[int | None] = []  # where a box starts, None for other braces
-    for mark in _BOX_OR_BRACE.finditer(text, first - 2):
+    # Braces before the first command do not matter.
+    for mark in _BOX_OR_BRACE.finditer(text, max(text.find("\\"), 0)):
         if mark[0] == "}":
             if opened and (start := opened.pop()) is not None:
                 yield start, mark.start()
@@ -248,75 +183,115 @@ def _boxes(text: str) -> Iterator[tuple[int, int | None]]:
     yield from ((start, None) for start in opened if start is not None)
 
 
-def _commits(answer: str | None) -> bool:
-    """Tell whether a box says anything, rather than the form that an answer has."""
-    if not answer or answer[0].isdigit() or len(answer) > MAX_ANSWER_LENGTH:
-        return bool(answer)
-    words = re.findall(r"\w+", normalise(answer))
-    return not all(_PLACEHOLDER.fullmatch(word) for word in words)
+def _says_something(box: str) -> bool:
+    """Tell whether there is more than fillers and letters as in "YYYY-MM-DD"."""
+    words = set(re.findall(r"\w+", normalise(box)))
+    return any(not re.fullmatch("[ymdhstxz]+", word) for word in words - FILLERS)
 
 
 # --------------------------------------------------- flexible rule: read the value
 
-_LATEX_HIDDEN = re.compile(
-    r"\\{1,2}(?:textcolor|color|colorbox|fcolorbox\s*\{[^{}]*\}|[hv]space|[hv]?phantom"
-    r"|begin\s*\{array\}|begin|end|tag|label)\*?\s*\{[^{}]*\}"
+MAX_LENGTH = 300  # of an answer with its comment; what is longer is not read
+# Words around a date that say nothing about its value.
+FILLERS = set(
+    "a answer at be by can complete completed completion date datetime day deadline done"
+    " due earliest end ended ending ends eod final finish finished finishes for gmt here"
+    " in insert is it last moment nd of on overall possible project rd result so st t"
+    " task tasks th the thus time total utc value was will your".split()
 )
-_LATEX_BLANK = re.compile(r"\\\\(?![A-Za-z])|[~&]")
-_LATEX_COMMAND = re.compile(r"\\+([A-Za-z]+\s*|[^A-Za-z]|\Z)")
-_MARK = re.compile(r"[{}$^`]|</?[A-Za-z]{1,10}/?>|\[[0-9]{1,2}\]")
-_EMPHASIS = re.compile(r"(\*{1,3})([^*]+)\1")
 
-_OWN_FORM = re.compile(
-    r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?: (?:[01][0-9]|2[0-3]):[0-5][0-9](?: GMT)?)?"
+
+def _numbered(names: str) -> dict[str, int]:
+    """Return the numbers, from 1, of names, whole or cut to three letters or more."""
+    return {
+        name[:length]: number
+        for number, name in enumerate(names.split(), 1)
+        for length in range(3, len(name) + 1)
+    }
+
+
+MONTHS = _numbered(
+    "january february march april may june july august september october november"
+    " december"
 )
+WEEKDAYS = _numbered("monday tuesday wednesday thursday friday saturday sunday")
+
+# Orders of a date; one of numbers that reads as two dates is none.
+_DATES = [
+    re.compile(order)
+    for order in (
+        r"(?P<year>[0-9]{4}) (?P<month>[0-9]{1,2}|[a-z]+) (?P<day>[0-9]{1,2})",
+        r"(?P<day>[0-9]{1,2}) (?P<month>[0-9]{1,2}|[a-z]+) (?P<year>[0-9]{4})",
+        r"(?P<month>[0-9]{1,2}|[a-z]+) (?P<day>[0-9]{1,2}) (?P<year>[0-9]{4})",
+    )
+]
+_DATE_TEXT = re.compile(r"[(\[]*[a-z0-9][a-z0-9 ,;|./()\[\]-]*")
 _CLOCK = re.compile(
     r"""
     (?<![0-9:.])(?P<hour>[0-9]{1,2})
-    (?: :(?P<minute>[0-9]{2}) (?: :(?P<second>[0-9]{2})(?:\.0+)?)?
+    (?: \ ?:\ ?(?P<minute>[0-9]{2}) (?: :(?P<second>[0-9]{2})(?:\.0+)?)?
       | \.(?P<dotted_minute>[0-9]{2}) (?=\ ?(?:hrs?|hours|[ap]\.?m|gmt|utc|z)\b|\ ?\(|\Z)
       | (?=\ ?[ap]\.?m\b) )
-    (?: \ ?(?:hrs?|h|hours|o'clock)\b\.? )?
+    (?: \ ?(?:hrs?|h|hours|o.?clock)\b\.? )?
     (?: \ ?(?P<half>[ap])\.?m\b\.? )?
-    (?P<zone> (?: \ ?[(/]?(?:gmt|utc|z)\b\)? ){0,2}
+    (?P<zone> (?: \ ?[(/]?(?:gmt|utc|z|greenwich\ mean\ time)\b\)? ){0,2}
         (?: \ ?(?P<sign>[+-])(?P<offset_hour>[0-9]{1,2})(?::?(?P<offset_minute>[0-9]{2}))? )? )
     (?![0-9:])
     """,
     re.VERBOSE,
 )
-_FILLER = re.compile(
-    rf"\b(?:{'|'.join(FILLERS)})\b(?:\s?[:=])?|(?<=[0-9])(?:st|nd|rd|th|t)\b"
-)
-_DATE = re.compile(r"[a-z0-9][a-z0-9 ,;|./()\[\]-]*")
+# Hours that may stand before a.m. and p.m.; "16:00 p.m." says the same twice.
+_HOURS_OF_HALF = {"a": range(13), "p": range(1, 24)}
 
+# LaTeX that shows its argument as it is, or nothing. All other commands stay: what they
+# do to a value (\neg, \cancel, \geq) is not known, so that it cannot be read.
+_LATEX = re.compile(
+    r"""
+    \\+ (?: (?:text)?color\s*\{\w*\} | [hv]space\*?\s*\{[^{}]*\}
+          | (?: (?:text|math)(?:rm|bf|it|tt|sf|sc|up|md|normal)? | [fmh]box | boxed | emph
+              | underline | boldsymbol | operatorname | (?:display|text)style | bf | rm
+              | q?quad | newline | left | right | [bB]ig | [lL]arge ) (?![A-Za-z])
+          | [ ,;:!(){}\[\]$&_~] | (?![A-Za-z]) )
+    | [~&_"]
+    """,
+    re.VERBOSE,
+)
+# Tags, citation marks, Markdown, typographic quotes, ticks, what does not show.
+_MARK = re.compile(
+    r"</?[A-Za-z]{1,10}/?>|\[[0-9]{1,2}\]|[{}$^`*'\u00ab\u00bb\u2018-\u201f"
+    "\u00ad\u200b-\u200d\u2060\ufe0f\ufeff\u2705\u2611\u2713\u2714\U0001f389\U0001f4c5]"
+)
+
+_LABEL = re.compile(
+    r"(?![^:=]*\b(?:not|start|begin|before|after|wrong|about|around|approx|if|or))"
+    r"[a-z][a-z' -]*[:=]"
+)
 _WHY = r"\b(?:because|since|as|given|assuming|due|considering|based|when|where|which)\b"
 # Where a comment may start: a bracket, punctuation before a blank, a reason.
 _COMMENT_START = re.compile(rf"\s?[(\[]|[,;.:]\s|\s=\s|\s-+\s(?=[a-z])|\s(?={_WHY})")
-_NO_LABEL = (
-    r"(?![^:=]*\b(?:not|start|begin|before|after|wrong|about|around|approx|if|or))"
-)
-_LABEL = re.compile(_NO_LABEL + r"[a-z][a-z' -]*[:=]")
-_COMMENT = re.compile(r"[(\[](?P<bracketed>[^()\[\]]*)|[^()\[\],;]+")
+_COMMENT = re.compile(r"(?P<bracket>[(\[])[^()\[\]]*|[^()\[\],;]+")
 _REASON = re.compile(rf"{_WHY}|(?:not|rather than|instead of)\b.*[0-9]")
 _HEDGE = re.compile(
     r"""
     ^ (?:or|and|but|either|plus|minus|maybe|perhaps|possibly|as\ well)\b  |  ^ [+-]\ ?[0-9]
     | \b(?:or|if|unless|otherwise|alternatively|maybe|perhaps|possibly)\b .* [0-9]
     | [0-9] .* \b(?:if|unless)\b
-    | \b(?:wrong|incorrect|invalid)\b | [?\u00b1]
+    | \b(?:wrong|incorrect|invalid)\b | [?\u00b1\\]
     """,
     re.VERBOSE,
+)
+_OWN_FORM = re.compile(
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?: (?:[01][0-9]|2[0-3]):[0-5][0-9](?: GMT)?)?"
 )
 
 
 def read_own_form(text: str) -> date | datetime | None:
     """Return the value of a text in the form of references, None for no such day."""
-    try:
+    with suppress(ValueError):
         if len(text) == len(LONG_FORMAT):
             return date.fromisoformat(text)
         return datetime.fromisoformat(text[:16])
-    except ValueError:
-        return None
+    return None
 
 
 def read_moment(answer: str) -> date | datetime | None:
@@ -333,9 +308,8 @@ def read_moment(answer: str) -> date | datetime | None:
     # The longest part from the start on that is a value; what follows must comment.
     ends = [len(text), *(start.start() for start in _COMMENT_START.finditer(text))]
     for end in sorted(ends, reverse=True):
-        if end <= MAX_VALUE_LENGTH and (value := _read_value(text[:end])):
-            is_all = end == len(text) or _only_comments(text[end:], text[:end], value)
-            return value if is_all else None
+        if value := _read_value(text[:end]):
+            return value if _only_comments(text[end:], text[:end], value) else None
     return None
 
 
@@ -344,36 +318,24 @@ def normalise(answer: str) -> str:
 
     What is too long for an answer becomes the empty text.
     """
-    if len(answer) > MAX_ANSWER_LENGTH:
+    if len(answer) > MAX_LENGTH:
         return ""
-    text = _LATEX_BLANK.sub(" ", _LATEX_HIDDEN.sub("", answer))
-    text = _LATEX_COMMAND.sub(_shown, text)
-    text = _EMPHASIS.sub(r"\2", _MARK.sub("", text)).replace('"', " ").replace("_", " ")
-    if not text.isascii():
-        text = unicodedata.normalize("NFKC", text.translate(MINUS_AND_CROSSES))
-        text = "".join(TYPOGRAPHY.get(unicodedata.category(x), x) for x in text)
-    text = " ".join(text.split()).strip(" .,;'*").casefold()
-    return text.replace("greenwich mean time", "gmt")
-
-
-def _shown(command: re.Match) -> str:
-    """Return what stands for a LaTeX command; what is not known stays as it is."""
-    name = command[1].strip()
-    return LATEX.get(name, f"{name} " if name.isalpha() else name)
+    text = unicodedata.normalize("NFKC", answer).replace("\\colon", ":")
+    text = _MARK.sub("", _LATEX.sub(" ", re.sub("[\u2010-\u2015\u2212]", "-", text)))
+    return " ".join(text.casefold().split()).strip(" .,;")
 
 
 def _read_value(text: str) -> date | datetime | None:
     """Return the value of a normalised text that holds a value and fillers alone."""
     clocks = list(_CLOCK.finditer(text))
     if not clocks:
-        return read_date(text)
-    if len(clocks) > 1 or (since_midnight := _read_clock(clocks[0])) is None:
+        return _read_date(text)
+    day = _read_date(f"{text[: clocks[0].start()]} {text[clocks[0].end() :]}")
+    if day is None or (since_midnight := _read_clock(clocks[0])) is None:
         return None
-    day = read_date(f"{text[: clocks[0].start()]} {text[clocks[0].end() :]}")
-    try:
-        return day and datetime.combine(day, time()) + since_midnight
-    except OverflowError:
-        return None
+    with suppress(OverflowError):
+        return datetime.combine(day, time()) + since_midnight
+    return None
 
 
 def _read_clock(clock: re.Match) -> timedelta | None:
@@ -382,83 +344,58 @@ def _read_clock(clock: re.Match) -> timedelta | None:
         int(clock[part] or 0)
         for part in ("hour", "minute", "second", "offset_hour", "offset_minute")
     )
-    minute = int(clock["dotted_minute"] or minute)
-    if (half := clock["half"]) and hour not in HOURS_OF_HALF[half]:
-        return None
-    if half:
+    if half := clock["half"]:
+        if hour not in _HOURS_OF_HALF[half]:
+            return None
         hour = hour % 12 + (12 if half == "p" else 0)
-    given = 3600 * hour + 60 * minute + second
-    offset = 3600 * hours + 60 * minutes
-    if max(minute, second, minutes) > 59 or given > 24 * 3600 or hours > 14:
+    minute = int(clock["dotted_minute"] or minute)
+    given = timedelta(hours=hour, minutes=minute, seconds=second)
+    offset = timedelta(hours=hours, minutes=minutes)
+    if max(minute, second, minutes) > 59 or given > timedelta(days=1) or hours > 14:
         return None
     if clock["zone"].startswith("-") and offset > given:
         return None  # "09:00-11:00" is a range
-    return timedelta(seconds=given + offset if clock["sign"] == "-" else given - offset)
+    return given + offset if clock["sign"] == "-" else given - offset
 
 
-def read_date(text: str) -> date | None:
+def _read_date(text: str) -> date | None:
     """Return the one date in a normalised text of a date and fillers; None for others."""
-    text = _FILLER.sub(" ", text).strip(" ,()[]")
-    words, numbers = re.findall(r"[a-z]+", text), re.findall(r"[0-9]+", text)
-    months = [MONTHS[word] for word in words if word in MONTHS]
-    weekdays = [WEEKDAYS[word] for word in words if word in WEEKDAYS]
-    if not _DATE.fullmatch(text) or len(months) + len(weekdays) < len(words):
+    if not _DATE_TEXT.fullmatch(text.strip(" ,")):
         return None
+    words = [x for x in re.findall("[a-z]+|[0-9]+", text) if x not in FILLERS]
+    weekdays = {WEEKDAYS[word] for word in words if word in WEEKDAYS}
+    rest = " ".join(word for word in words if word not in WEEKDAYS)
     dates = set()
-    for order in _orders(numbers, months):
+    for found in filter(None, (order.fullmatch(rest) for order in _DATES)):
         with suppress(ValueError):
-            dates.add(date(*map(int, order)))
-    if len(dates) != 1 or weekdays not in ([], [min(dates).isoweekday()]):
-        return None
-    return dates.pop()
-
-
-def _orders(numbers: list[str], months: list[int]) -> list[tuple]:
-    """Return the ways to read numbers and named months as year, month and day."""
-    years = [number for number in numbers if len(number) == 4]
-    others = [number for number in numbers if len(number) <= 2]
-    if len(years) != 1 or len(numbers) != 1 + len(others) or len(others + months) != 2:
-        return []
-    if len(months) == 1:
-        return [(years[0], months[0], others[0])]
-    if months or numbers[0] in years:
-        return [(years[0], *others)] if others else []
-    return [(years[0], *others), (years[0], *reversed(others))]
+            month = MONTHS.get(found["month"]) or int(found["month"])
+            dates.add(date(int(found["year"]), month, int(found["day"])))
+    day = dates.pop() if len(dates) == 1 else None
+    return day if day and weekdays <= {day.isoweekday()} else None
 
 
 def _only_comments(rest: str, text: str, value: date | datetime) -> bool:
     """Tell whether what follows the text of a value leaves the value as it is.
 
-    It may give a reason, say the value again, or comment in words.
+    It may give a reason, say the value again, or comment in words; not on a clock without
+    a zone, whose zone the words may be.
     """
     rest = rest.strip(" =,;.-")
     if _HEDGE.search(rest.lstrip("([ ")):
         return False
-    if _says_again(rest.strip("()[]"), value):
+    if not rest or _says_again(rest.strip("()[]"), value):
         return True
+    clock = _CLOCK.search(text)
     for comment in _COMMENT.finditer(rest):
-        words = (comment["bracketed"] or comment[0]).strip(" =([.:-")
+        words = comment[0].strip(" =()[].:-")
         if _REASON.match(words):
             return True
         if words and not _says_again(words, value):
-            clock, digits = _CLOCK.search(text), 3 if comment["bracketed"] else 1
-            if not _has_other_words(words) or (clock and not clock["zone"]):
+            if clock and not clock["zone"]:
                 return False
-            if _adds_numbers(words, value, digits, clock is not None):
+            if not _is_remark(words, bool(comment["bracket"]), bool(clock)):
                 return False
     return True
-
-
-def _adds_numbers(words: str, value: date, digits: int, timed: bool) -> bool:
-    """Tell whether a comment has numbers that may be another value.
-
-    The value's day may be said again. In brackets only a year (three digits) counts, and
-    a clock where the value has none: "(18:00 in Rome)" after one in GMT is a comment.
-    """
-    words = words.replace(value.isoformat()[:10], "")
-    if re.search(f"[0-9]{{{digits}}}", words):
-        return True
-    return not timed and _CLOCK.search(words) is not None
 
 
 def _says_again(words: str, value: date | datetime) -> bool:
@@ -470,10 +407,18 @@ def _says_again(words: str, value: date | datetime) -> bool:
     )
 
 
-def _has_other_words(text: str) -> bool:
-    """Tell whether there is a word that belongs to no date."""
-    words = set(re.findall(r"[a-z]+", _FILLER.sub(" ", _CLOCK.sub(" ", text))))
-    return not words <= {*MONTHS, *WEEKDAYS, "am", "pm"}
+def _is_remark(words: str, in_brackets: bool, timed: bool) -> bool:
+    """Tell whether words have something to say and no number that may be another value.
+
+    In brackets only a year (three digits) may, and a clock where the value has none:
+    "(5 days)" is a remark, and "(18:00 in Rome)" after a clock in GMT.
+    """
+    if re.search("[0-9]{3}" if in_brackets else "[0-9]", words):
+        return False
+    if not timed and _CLOCK.search(words):
+        return False
+    names = re.findall("[a-z]+", _CLOCK.sub(" ", words))
+    return not FILLERS.union(MONTHS, WEEKDAYS, ("am", "pm")).issuperset(names)
 
 
 def match_flexible(value: date | datetime | None, expected: date | datetime) -> bool:
@@ -492,79 +437,57 @@ def explain(doc: dict, response: str) -> Verdict:
     `acc` follows the metric card, `acc_flexible` the value; `extracted` says whether
     the card's rule found a box. Any text has a verdict.
     """
-    reference = doc["answer"]
-    expected = read_own_form(reference)
+    expected = read_own_form(doc["answer"])
     text = mask_reasoning(response)
-    # By far most responses have no brace behind the last box: this is the quick way.
-    first, start, end = text.find("\\"), text.rfind("\\boxed{"), text.rfind("}")
-    is_first = text is response and (
-        first == start or text.find("\\boxed{", first, end) == start
-    )
-    start += len("\\boxed{")
-    answer = text[start:end]
-    if is_first and 7 <= start < end and answer == reference:
-        scores, span = {"acc": 1.0, "acc_flexible": 1.0, "extracted": 1.0}, (start, end)
-        return Verdict(scores, "right", answer, span, answer, span, expected, expected)
-    is_plain = 7 <= start < end and _PLAIN.fullmatch(answer)
-    flexible = (answer, (start, end)) if is_plain else extract_flexible(text)
-    published = flexible if is_first and is_plain else extract_published(response)
-    return _verdict(doc, response, text, expected, published, flexible)
-
-
-def _verdict(
-    doc: dict,
-    response: str,
-    text: str,
-    expected: date | datetime,
-    published: Answer,
-    flexible: Answer,
-) -> Verdict:
-    """Return what follows from the answers that both rules extracted."""
-    answer, span = flexible
+    published = extract_published(response)
+    flexible = published
+    if text is not response or not _is_only_answer(response, *published):
+        flexible = extract_flexible(text)
     acc = match_published(published[0], doc["answer"], doc["answer_format"])
-    if acc and answer == published[0]:
-        value = expected  # right to the letter is right
-    else:
-        value = read_moment(answer) if answer else None
+    # Right to the letter is right.
+    is_reference = acc and flexible[0] == published[0]
+    value = expected if is_reference else read_moment(flexible[0] or "")
     right = match_flexible(value, expected)
-    if right:
-        reason = "right" if acc else "flexible_only"
-    elif acc:
-        reason = "superseded"
-    elif answer:
-        reason = "other_value" if value else "unreadable"
+    if right or acc:
+        reason = "superseded" if not right else "right" if acc else "flexible_only"
     else:
-        reason = _why_no_answer(response, text, published[0])
+        reason = _why_wrong(response, text, published[0], flexible[0], value)
     scores = {
         "acc": 1.0 if acc else 0.0,
         "acc_flexible": 1.0 if right else 0.0,
         "extracted": 1.0 if published[0] else 0.0,
     }
-    shown = response[span[0] : span[1]] if span else None
-    return Verdict(scores, reason, *published, shown, span, value, expected)
+    return Verdict(scores, reason, *published, *flexible, value, expected)
 
 
-def _why_no_answer(response: str, text: str, published: str | None) -> str:
-    """Return the reason where no box commits to an answer.
+def _is_only_answer(response: str, answer: str | None, span: tuple | None) -> bool:
+    """Tell whether a published answer is surely the flexible one: the quick way.
 
-    What the published rule found is then in the reasoning, or the form of an answer.
+    It is where it is plain, and its brace is the last one.
     """
-    if _is_cut_off(response, text):
-        return "cut_off"
-    if published is None:
-        return "no_answer"
-    return "other_value" if read_moment(published) else "unreadable"
+    if not answer or not answer[0].isdigit() or "{" in answer:
+        return False
+    return response.find("}", span[1]) == response.rfind("}")
 
 
-def _is_cut_off(response: str, text: str) -> bool:
-    """Tell whether a response ends in a reasoning block, or a box, that never closes.
+def _why_wrong(
+    response: str, text: str, published: str | None, flexible: str | None, value: object
+) -> str:
+    """Return the reason for a response that neither rule says is right.
 
-    `text` is masked; the mask of a block that does close may end the response, too.
+    What the published rule found without the other stands in the reasoning, or is a form.
     """
-    end = len(response.rstrip()) - 1
-    if end >= 0 and text[end] == "\n" and response[end] not in ">]\u25b7":
-        return True
-    return any(closing is None for _, closing in _boxes(text))
+    if not flexible:
+        # The mask of a block that does close may end the response, too.
+        end = len(response.rstrip()) - 1
+        if end >= 0 and text[end] == "\n" and response[end] not in ">]\u25b7":
+            return "cut_off"
+        if any(closing is None for _, closing in _boxes(text)):
+            return "cut_off"
+        if not published:
+            return "no_answer"
+        value = read_moment(published)
+    return "other_value" if value else "unreadable"
 
 
 def process_results(doc: dict, results: list[str]) -> dict[str, float]:
@@ -634,31 +557,20 @@ def _process_docs(
 
 def _fault(cells: dict, answer_format: str) -> str | None:
     """Return which column of a row is wrong, and how; None where none is."""
-    for column in ("question", "answer"):
-        if not isinstance(cells[column], str):
-            return f"'{column}': {_cut(cells[column])} is not a string"
-        if not cells[column].strip():
+    for column in ("question", "answer", "dialogue"):
+        cell, kind = cells[column], "a string"
+        texts = [cell]
+        if column == "dialogue":
+            texts, kind = cell, "a list of strings"
+        if not isinstance(texts, list) or not all(isinstance(x, str) for x in texts):
+            return f"'{column}': {repr(cell)[:80]} is not {kind}"
+        if not "".join(texts).strip():
             return f"'{column}': is empty"
-    turns = cells["dialogue"]
-    if not isinstance(turns, list) or not all(isinstance(turn, str) for turn in turns):
-        return f"'dialogue': {_cut(turns)} is not a list of strings"
-    if not any(turn.strip() for turn in turns):
-        return "'dialogue': is empty"
     reference = cells["answer"].strip()
-    if (
-        len(reference) != len(answer_format)
-        or not _OWN_FORM.fullmatch(reference)
-        or read_own_form(reference) is None
-    ):
-        return f"'answer': {_cut(reference)} is not in the form {answer_format}"
+    is_form = len(reference) == len(answer_format) and _OWN_FORM.fullmatch(reference)
+    if not is_form or read_own_form(reference) is None:
+        return f"'answer': {repr(reference)[:80]} is not in the form {answer_format}"
     return None
-
-
-def _cut(cell: object) -> str:
-    """Return what a cell holds in one line of 80 characters or less, however large."""
-    shown = reprlib.Repr()
-    shown.maxstring = shown.maxother = 80
-    return shown.repr(cell)[:80]
 
 
 def fingerprint(documents: Iterable[dict]) -> str:
