@@ -12,7 +12,7 @@ import datasets
 import pytest
 
 from lm_eval_tasks.timebench import sources
-from tests.conftest import CONFIGURATIONS, EXAMPLES, PACK, run_lm_eval
+from tests.conftest import CONFIGURATIONS, EXAMPLES, PACK, RUN, run_python
 from utils.families import scorer
 
 
@@ -80,7 +80,7 @@ def server(monkeypatch, tmp_path):
     downloads = str(tmp_path / "downloads")
     monkeypatch.setattr(datasets.config, "DOWNLOADED_DATASETS_PATH", downloads)
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        threading.Thread(target=server.serve_forever, args=(0.01,)).start()
         monkeypatch.setattr(sources, "SUBSET", f"http://127.0.0.1:{server.server_port}")
         yield Handler
         server.shutdown()
@@ -164,11 +164,31 @@ def test_a_cache_that_cannot_be_written_is_not_blamed_on_the_url(server, monkeyp
         sources.load(FILE)
 
 
+# The command line's name, without its index of the harness's own 13,000 tasks.
+AS_COMMAND_LINE = "import sys\nsys.argv[0] = '/usr/bin/lm_eval'\n" + RUN
+
+
 def test_a_run_without_a_network_ends_with_one_line_that_points_to_packs(tmp_path):
-    arguments = ("--model", "dummy", "--tasks", "timebench_tracie")
-    done = run_lm_eval(*arguments, "--include_path", PACK, cwd=tmp_path)
+    done = run_python("-c", AS_COMMAND_LINE, PACK, "timebench_tracie", cwd=tmp_path)
     assert done.returncode == 1
     assert "Traceback" not in done.stderr
     last = done.stderr.strip().split("\n")[-1]
     assert last.startswith(f"{sources.SUBSET}/{FILE}: not loaded, since HF_HUB_OFFLINE")
     assert "run an offline pack (README, 'Without a network')" in last
+
+
+@pytest.mark.parametrize(
+    "program, error",
+    [
+        ("/usr/bin/lm_eval", SystemExit),
+        ("lm-eval", SystemExit),
+        ("/lib/python3/site-packages/lm_eval/__main__.py", SystemExit),
+        ("/home/lm_eval/main.py", ConnectionError),
+        ("", ConnectionError),
+    ],
+)
+def test_only_the_command_line_is_ended(monkeypatch, program, error):
+    monkeypatch.setattr("sys.argv", [program])
+    monkeypatch.setattr(datasets.config, "HF_HUB_OFFLINE", True)
+    with pytest.raises(error, match="HF_HUB_OFFLINE"):
+        sources.load(FILE)
