@@ -1,5 +1,6 @@
 """Whether a pack is as it was made."""
 
+import os
 from collections.abc import Iterator
 
 from .errors import PackError
@@ -33,8 +34,8 @@ def check_files(manifest: Manifest) -> None:
 
 def _checkout(manifest: Manifest) -> Iterator[str]:
     folder, linked_to = manifest.folder.path, manifest.content["linked_to"]
-    checkout = (folder / (linked_to or "")).resolve()
-    if not checkout.is_dir():
+    checkout = os.path.normpath(folder / (linked_to or ""))
+    if not os.path.isdir(checkout):
         yield (
             f"{folder}: belongs to a checkout, and {checkout} is not there; put the pack"
             " back, or make one to carry without --link"

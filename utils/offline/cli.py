@@ -20,12 +20,14 @@ def run(arguments: list[str] | None) -> int:
     # The families' word on row counts and fingerprints: the tool has its own.
     logging.getLogger("lm_eval").setLevel(logging.ERROR)
     options = _parser().parse_args(arguments)
-    folder = Folder(options.folder)
+    folder = Folder(Path(options.folder))
     try:
         if options.check:
             files = check(folder).files
             sys.stderr.write(f"{folder.path}: all {len(files)} files are as they were made\n")  # fmt: skip
             return 0
+        if not options.folder:
+            raise PackError("DIR: is an empty name; name the pack's folder")
         names, given = _tasks(options.tasks), _given(options.source, folder)
         manifest = make(folder, names, given, options.link, options.allow_partial)
     except PackError as error:
@@ -45,7 +47,7 @@ def _parser() -> argparse.ArgumentParser:
         description=description,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("folder", type=Path, metavar="DIR", help="the pack")
+    parser.add_argument("folder", metavar="DIR", help="the pack")
     parser.add_argument(
         "--tasks", metavar="NAME,...", help="tasks and groups; default: all"
     )

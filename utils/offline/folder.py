@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from .errors import PackError, explain
+from .errors import PackError, local_error
 
 
 # A file is written under such a name first. One that a kill left is in nobody's way.
@@ -32,7 +32,7 @@ class Folder:
         except FileExistsError:
             raise PackError(f"{self.path}: is not a folder; name another one") from None
         except OSError as error:
-            raise explain(error, self.path) from error
+            raise local_error(error, self.path) from error
 
     @contextmanager
     def locked(self) -> Iterator[None]:
@@ -72,7 +72,7 @@ class Folder:
             with path.open("rb") as file:
                 content = file.read() if limit is None else file.read(limit + 1)
         except OSError as error:
-            raise explain(error, path) from error
+            raise local_error(error, path) from error
         if limit is not None and len(content) > limit:
             raise PackError(f"{path}: has more than {limit} bytes; name another folder")
         return content
@@ -105,7 +105,7 @@ class Folder:
                     part.unlink()
                 raise
         except OSError as error:
-            raise explain(error, path) from error
+            raise local_error(error, path) from error
 
     def names(self) -> Iterator[str]:
         """Yield the name of each thing in the folder that is not a folder."""
@@ -125,7 +125,7 @@ class Folder:
             except FileNotFoundError:
                 return None
             except OSError as error:
-                raise explain(error, path) from error
+                raise local_error(error, path) from error
             if stat.S_ISLNK(mode):
                 raise PackError(f"{path}: is a symlink, which a pack never follows; delete it")  # fmt: skip
             is_last = number == len(parts)

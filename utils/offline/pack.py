@@ -78,10 +78,11 @@ def _begin(folder: Folder) -> Manifest:
     """
     if manifest := Manifest.of(folder):
         return manifest
-    if strangers := [name for name in folder.names() if not is_part(name)]:
+    stranger = next((name for name in folder.names() if not is_part(name)), None)
+    if stranger:
         raise PackError(
-            f"{folder.path}: is not a pack and holds {strangers[0]}; name a new or an"
-            " empty folder"
+            f"{folder.path}: is not a pack and holds {stranger}; name a new or an empty"
+            " folder"
         )
     return Manifest.new(folder)
 

@@ -2,12 +2,12 @@
 
 import os
 import re
+from bisect import bisect_left
 from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
 import datasets
-import pyarrow
 from lm_eval.tasks import TaskManager
 from lm_eval.tasks._yaml_loader import load_yaml
 
@@ -16,7 +16,7 @@ from lm_eval_tasks.timebench import sources as timebench
 
 from ..families import all_tasks, leaf_tasks, scorer
 from ..jsonl import read_numbered
-from .errors import PackError, explain
+from .errors import PackError, local_error, upstream_error
 
 
 TASKS = Path(lm_eval_tasks.__file__).resolve().parent
@@ -118,7 +118,7 @@ class Source:
         except Exception as error:  # datasets and the hub raise all kinds
             if self._is_timebench:  # whose errors name the place and the fix
                 raise PackError(str(error)) from error
-            raise explain(error, self.url) from error
+            raise upstream_error(error, self.url) from error
         return Rows(self.url, rows, [f"row {number}" for number in range(len(rows))])
 
     def find(self, folder: Path) -> Path:
@@ -146,7 +146,7 @@ def read_rows(path: Path) -> Rows:
     except ValueError as error:
         raise PackError(str(error)) from error
     except OSError as error:
-        raise explain(error, path) from error
+        raise local_error(error, path) from error
     return Rows(str(path), list(lines.values()), [f"line {line}" for line in lines])
 
 
@@ -212,18 +212,25 @@ def documents(task: str, rows: Rows, file: str) -> datasets.Dataset:
 
 def _misfit(rows: Rows, error: Exception) -> PackError:
     """Return which cell is of another type than those above it."""
-    first = rows.rows[0]
-    for name, row in zip(rows.names, rows.rows, strict=True):
-        for column, cell in row.items():
-            try:
-                pyarrow.array([first.get(column), cell])
-            except Exception:
-                return PackError(
-                    f"{rows.place}, {name}, column {column!r}: {_cut(cell)} is not of"
-                    f" the type of the first row's, {_cut(first.get(column))}; fix the row"
-                )
+    counts = range(1, len(rows.rows) + 1)
+    count = bisect_left(counts, True, key=lambda x: not _is_table(rows.rows[:x])) + 1
+    name, row = rows.names[count - 1], rows.rows[count - 1]
+    for column, cell in row.items():
+        if not _is_table([{column: x.get(column)} for x in rows.rows[:count]]):
+            return PackError(
+                f"{rows.place}, {name}, column {_cut(column)}: {_cut(cell)} is not of"
+                " the type of those above it, or too large; fix the row"
+            )
     said = str(error).split("\n")[0]
-    return PackError(f"{rows.place}: {said}; give all rows the same types")
+    return PackError(f"{rows.place}, {name}: {said}; fix the row")
+
+
+def _is_table(rows: list[dict]) -> bool:
+    try:
+        datasets.Dataset.from_list(rows)
+    except Exception:  # pyarrow raises all kinds
+        return False
+    return True
 
 
 def _cut(cell: object) -> str:
@@ -235,7 +242,11 @@ def _cut(cell: object) -> str:
 
 def _placed(rows: Rows, said: str) -> PackError:
     """Return what a family says of a row, with the row's own file and line."""
-    if found := re.search(r", row (?P<row>[0-9]+)(?P<rest>.*)", said, re.DOTALL):
+    # Before any quote: what is in a file can look like a place, too.
+    found = re.match(
+        r"[^'\"]*?, row (?P<row>[0-9]{1,9})\b(?P<rest>.*)", said, re.DOTALL
+    )
+    if found and int(found["row"]) < len(rows.names):
         said = f"{rows.place}, {rows.names[int(found['row'])]}{found['rest']}"
     else:
         said = f"{rows.place}: {said}"
