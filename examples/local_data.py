@@ -25,7 +25,8 @@ def load(data_file: str, **_metadata: object) -> datasets.DatasetDict:
         manifest = json.loads((FOLDER / "manifest.json").read_bytes())
         expected = manifest["files"][f"data/{data_file}"]
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-        _stop(f"{FOLDER / 'manifest.json'}: does not name data/{data_file} ({error!r}); {FIX}")  # fmt: skip
+        said = f"does not name data/{data_file} ({error!r})"
+        _stop(f"{FOLDER / 'manifest.json'}: {said}; {FIX}")
     try:
         content = path.read_bytes()
     except OSError as error:
@@ -45,7 +46,7 @@ def _stop(message: str) -> NoReturn:
     Below an exception, `lm_eval` prints some sixty lines of its own stack. A program
     that uses the harness as a library is not to be ended, and can catch the exception.
     """
-    program = Path(sys.argv[0])
-    if program.name in ("lm_eval", "lm-eval") or program.match("lm_eval/__main__.py"):
+    program = Path(*sys.argv[:1])
+    if program.stem in ("lm_eval", "lm-eval") or program.match("lm_eval/__main__.py"):
         raise SystemExit(message)
     raise ValueError(message)

@@ -12,7 +12,8 @@ import datasets
 import pytest
 from lm_eval.utils import handle_non_serializable, hash_string
 
-from tests.conftest import EXAMPLES, ROOT, RUN, run_python, run_tasks
+from tests.conftest import EXAMPLES, ROOT, run_python, run_tasks
+from tests.test_sources import AS_COMMAND_LINE
 from utils import offline
 from utils.families import scorer
 from utils.offline.sources import LICENCES
@@ -182,8 +183,6 @@ def test_a_killed_run_leaves_whole_files_and_goes_on(tmp_path):
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert done.stderr.count("there already") >= 2
-    for part in tmp_path.rglob("*.part"):  # nobody's but the killed run's
-        part.unlink()
     assert make(tmp_path, "--check") == 0
 
 
@@ -192,12 +191,11 @@ def test_what_a_kill_leaves_is_named_and_in_nobody_s_way(capsys, tmp_path, place
     (tmp_path / place).mkdir(exist_ok=True)
     part = tmp_path / place / ".offline-pack-0123456789abcdef.part"
     part.write_text("half a fi")
-    assert make(tmp_path, "--tasks", "tcp_short", *LOCAL) == 1
+    for arguments in (("--tasks", "tcp_short", *LOCAL), ("--check",)):
+        assert make(tmp_path, *arguments) == 0
+        said = f"{part}: is left of a run that was killed; it can be deleted"
+        assert said in capsys.readouterr().err
     assert part.read_text() == "half a fi"
-    assert "is left of a run that was killed; delete it" in capsys.readouterr().err
-    part.unlink()
-    assert make(tmp_path, "--check") == 1
-    assert make(tmp_path, "--tasks", "tcp_short", *LOCAL) == 0
 
 
 def test_the_examples_are_what_the_tool_makes_of_their_data(tmp_path):
@@ -224,18 +222,14 @@ def test_the_examples_are_what_the_tool_makes_of_their_data(tmp_path):
         )
 
 
-# The command line's name, without its index of the harness's own 13,000 tasks.
-AS_COMMAND_LINE = "import sys\nsys.argv[0] = '/usr/bin/lm_eval'\n" + RUN
-
-
 def test_examples_that_left_their_checkout_say_so_in_one_line(capsys, tmp_path):
     copy = tmp_path / "copy"
     shutil.copytree(EXAMPLES, copy)
     said = f"{copy}: belongs to a checkout, and {tmp_path / 'lm_eval_tasks'}"
     assert make(copy, "--check") == 1
     assert capsys.readouterr().err.strip().startswith(f"{said} is not there; put")
-    (command,) = [x for x in (copy / "README.md").read_text().splitlines() if x[:4] == "    "]  # fmt: skip
-    words = shlex.split(command)
+    readme = (copy / "README.md").read_text().splitlines()
+    (words,) = [shlex.split(line) for line in readme if line.startswith("    ")]
     done = run_python("-c", AS_COMMAND_LINE, words[4], words[-1], cwd=copy)
     assert done.returncode == 1
     assert "Traceback" not in done.stderr

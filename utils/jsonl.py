@@ -28,7 +28,8 @@ def read_numbered(path: Path) -> dict[int, dict]:
                 f"{path}, line {number}: is nested too deeply; fix the line"
             ) from None
         except ValueError as error:
-            raise ValueError(f"{path}, line {number}: {_fault(lines, number, error)}") from None  # fmt: skip
+            fault = _fault(lines, number, error)
+            raise ValueError(f"{path}, line {number}: {fault}") from None
         if not isinstance(row, dict):
             raise ValueError(
                 f"{path}, line {number}: is not a JSON object; fix the line"

@@ -177,7 +177,7 @@ def _stop(error: Exception) -> NoReturn:
     Below an exception, `lm_eval` prints some sixty lines of its own stack. A program
     that uses the harness as a library is not to be ended, and can catch the exception.
     """
-    program = Path(sys.argv[0])
-    if program.name in ("lm_eval", "lm-eval") or program.match("lm_eval/__main__.py"):
+    program = Path(*sys.argv[:1])
+    if program.stem in ("lm_eval", "lm-eval") or program.match("lm_eval/__main__.py"):
         raise SystemExit(str(error))
     raise error from None

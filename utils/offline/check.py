@@ -1,12 +1,16 @@
 """Whether a pack is as it was made."""
 
 import os
+import sys
 from collections.abc import Iterator
 
 from .errors import PackError
 from .folder import Folder, is_part
 from .manifest import FILE, Manifest
 from .sources import fingerprint, read_rows
+
+
+MAKE_AGAIN = "make the pack again"
 
 
 def check(folder: Folder) -> Manifest:
@@ -47,19 +51,23 @@ def _named(manifest: Manifest) -> Iterator[str]:
         path = manifest.folder.path / name
         try:
             if not manifest.folder.has(name):
-                yield f"{path}: is missing; make the pack again"
+                yield f"{path}: is missing; {MAKE_AGAIN}"
             elif not manifest.has(name):
-                yield f"{path}: has another SHA-256 than the manifest; make the pack again"  # fmt: skip
+                yield f"{path}: has another SHA-256 than the manifest; {MAKE_AGAIN}"
         except PackError as error:
             yield str(error)
 
 
 def _stray(manifest: Manifest) -> Iterator[str]:
-    """Yield a line for what runs would read, or the tool left, and is not of the pack."""
+    """Yield a line for what a run would read and is not of the pack.
+
+    What the tool itself left, when it was killed, is only named.
+    """
     for name in manifest.folder.names():
         path = manifest.folder.path / name
         if is_part(name):
-            yield f"{path}: is left of a run that was killed; delete it"
+            said = f"{path}: is left of a run that was killed; it can be deleted"
+            sys.stderr.write(f"{said}\n")
         elif name in manifest.files:
             continue
         elif name.endswith((".yaml", ".py")) or name.startswith("data/"):
@@ -78,4 +86,5 @@ def _rows(manifest: Manifest, file: str) -> Iterator[str]:
     found = {"rows": len(rows.rows), "fingerprint": digest}
     for name, value in found.items():
         if value != entry[name]:
-            yield f"{path}: has {name} {value}, the manifest {entry[name]}; make the pack again"  # fmt: skip
+            known = entry[name]
+            yield f"{path}: has {name} {value}, the manifest {known}; {MAKE_AGAIN}"

@@ -23,8 +23,10 @@ def run(arguments: list[str] | None) -> int:
     folder = Folder(Path(options.folder))
     try:
         if options.check:
-            files = check(folder).files
-            sys.stderr.write(f"{folder.path}: all {len(files)} files are as they were made\n")  # fmt: skip
+            manifest = check(folder)
+            _say(
+                f"{folder.path}: all {len(manifest.files)} files are as they were made"
+            )
             return 0
         if not options.folder:
             raise PackError("DIR: is an empty name; name the pack's folder")
@@ -33,12 +35,16 @@ def run(arguments: list[str] | None) -> int:
     except PackError as error:
         if options.traceback:
             raise
-        sys.stderr.write(f"\n{error}\n")
+        _say(f"\n{error}")
         return 1
     task, path = min(manifest.tasks), shlex.quote(str(folder.path))
     command = COMMAND.format(folder=path, task=task)
-    sys.stderr.write(f"{folder.path} is complete. Run it:\n{command}\n")
+    _say(f"{folder.path} is complete. Run it:\n{command}")
     return 0
+
+
+def _say(what: str) -> None:
+    sys.stderr.write(f"{what}\n")
 
 
 def _parser() -> argparse.ArgumentParser:

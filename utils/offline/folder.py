@@ -41,7 +41,10 @@ class Folder:
         The lock is the system's, on the folder itself: it leaves no file, and it dies
         with its process.
         """
-        descriptor = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            descriptor = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY)
+        except OSError as error:
+            raise local_error(error, self.path) from error
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -127,7 +130,7 @@ class Folder:
             except OSError as error:
                 raise local_error(error, path) from error
             if stat.S_ISLNK(mode):
-                raise PackError(f"{path}: is a symlink, which a pack never follows; delete it")  # fmt: skip
+                raise PackError(f"{path}: is a symlink, not of a pack; delete it")
             is_last = number == len(parts)
             if not (stat.S_ISREG if is_last else stat.S_ISDIR)(mode):
                 wanted = "file" if is_last else "folder"

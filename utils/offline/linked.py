@@ -37,7 +37,7 @@ class Task(ConfigurableTask):
 
 def _stop(message: str) -> None:
     """End a run of the harness's command line with one line; elsewhere, raise."""
-    program = Path(sys.argv[0])
-    if program.name in ("lm_eval", "lm-eval") or program.match("lm_eval/__main__.py"):
+    program = Path(*sys.argv[:1])
+    if program.stem in ("lm_eval", "lm-eval") or program.match("lm_eval/__main__.py"):
         raise SystemExit(message)
     raise FileNotFoundError(message)

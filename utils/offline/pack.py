@@ -155,7 +155,8 @@ def _compare(
             )
         return f"{count} rows, of {known_count}"
     if known_digest not in (None, digest):
-        return f"{count} rows, but not the benchmark's: fingerprint {digest}, not {known_digest}"  # fmt: skip
+        difference = f"fingerprint {digest}, not {known_digest}"
+        return f"{count} rows, but not the benchmark's: {difference}"
     return f"{count} rows"
 
 

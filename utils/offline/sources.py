@@ -90,7 +90,7 @@ class Source:
         utils, stem = scorer(min(self.tasks)).utils, Path(self.file).stem
         files = getattr(utils, "FILES", None) or getattr(utils, "KNOWN_FILES", None)
         if files:
-            return files[stem.removesuffix("_timebench")]
+            return files.get(stem.removesuffix("_timebench"), (None, None))
         count = utils.KNOWN_ROWS
         fingerprints = getattr(utils, "KNOWN_FINGERPRINTS", {})
         count = count.get(stem) if isinstance(count, dict) else count
@@ -109,15 +109,14 @@ class Source:
             if self._is_timebench:
                 splits = timebench.load(**kwargs)
             else:
-                path, name = (
-                    self._config["dataset_path"],
-                    self._config.get("dataset_name"),
-                )
+                name = self._config.get("dataset_name")
+                path = self._config["dataset_path"]
                 splits = datasets.load_dataset(path, name, **kwargs)
             rows = [without_nulls(row) for row in splits[self._config["test_split"]]]
         except Exception as error:  # datasets and the hub raise all kinds
             if self._is_timebench:  # whose errors name the place and the fix
-                raise PackError(str(error)) from error
+                said = str(error).replace(timebench.USE_A_PACK, "or use --source")
+                raise PackError(said) from error
             raise upstream_error(error, self.url) from error
         return Rows(self.url, rows, [f"row {number}" for number in range(len(rows))])
 
