@@ -20,15 +20,21 @@ settings.register_profile("no deadline", deadline=None)
 settings.load_profile("no deadline")
 
 
-def configurations(folder: Path) -> list[dict]:
-    """Return what the YAML files of a folder say, without their includes."""
-    loader = type("Loader", (yaml.SafeLoader,), {})
-    loader.add_constructor("!function", lambda loader, node: node.value)
-    paths = sorted(folder.glob("**/*.yaml"))
-    return [yaml.load(path.read_text(encoding="utf-8"), loader) for path in paths]
+class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
+    """Reads the harness's tag for functions as their names."""
 
 
-CONFIGURATIONS = configurations(PACK)
+Loader.add_constructor("!function", lambda loader, node: node.value)
+
+
+def configuration(path: Path) -> dict:
+    """Return what a YAML file of the pack says, over what it includes."""
+    config = yaml.load(path.read_text(encoding="utf-8"), Loader)
+    include = config.pop("include", None)
+    return (configuration(path.parent / include) if include else {}) | config
+
+
+CONFIGURATIONS = [configuration(path) for path in sorted(PACK.glob("**/*.yaml"))]
 GROUPS = {config["group"]: config for config in CONFIGURATIONS if "group" in config}
 TASKS = [config["task"] for config in CONFIGURATIONS if "group" not in config]
 MEMBERS = {name for config in GROUPS.values() for name in config["task"]}
@@ -109,6 +115,7 @@ def run_everything(folder: Path) -> None:
         cwd=folder,
     )
     assert done.returncode == 0, done.stderr
+    (folder / "log").write_text(done.stderr, encoding="utf-8")
 
 
 @pytest.fixture(scope="session")

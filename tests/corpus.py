@@ -57,7 +57,7 @@ def read_jsonl(path: Path) -> list[dict]:
 
 def score(task: str, doc: dict, response: str) -> dict[str, float]:
     """Return the scores that the task's YAML file leads to."""
-    return scorer(task).process_results(_with_kind(task, doc), [response])
+    return scorer(task).process_results(doc, [response])
 
 
 def headlines(task: str, doc: dict, response: str) -> dict[str, float]:
@@ -66,13 +66,3 @@ def headlines(task: str, doc: dict, response: str) -> dict[str, float]:
     for common, names in HEADLINES.items():
         scores |= {common: scores[name] for name in names if name in scores}
     return scores
-
-
-def _with_kind(task: str, doc: dict) -> dict:
-    """Return the document with the field `kind` that TimeBench's has until it goes."""
-    if not hasattr(scorer(task).utils, "KINDS"):
-        return doc
-    for field, kind in (("letters", "options"), ("label", "nli"), ("statement", "generation")):  # fmt: skip
-        if field in doc:
-            return doc | {"kind": kind}
-    return doc | {"kind": "date" if task == "timebench_date_arithmetic" else "qa"}

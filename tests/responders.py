@@ -1,12 +1,21 @@
 """A responder that knows every answer of ToT arithmetic and obeys every prompt."""
 
+import ast
 import json
 import re
 
-from lm_eval_tasks.tot.utils import PROMPTED_KEYS, read_reference
+from lm_eval_tasks.tot.utils import PROMPTED_KEYS
 
 
 TEMPLATE = re.compile(r"""\{["']explanation["'].*""", re.DOTALL)
+
+
+def read_label(label: str) -> dict:
+    """Return the fields of a label, which is JSON or a Python literal."""
+    try:
+        return json.loads(label)
+    except ValueError:
+        return ast.literal_eval(label)
 
 
 def perfect_response(row: dict, literal: bool) -> str:
@@ -19,7 +28,7 @@ def perfect_response(row: dict, literal: bool) -> str:
     """
     template = TEMPLATE.search(row["question"])[0]
     fields = []
-    for key, value in read_reference(row).items():
+    for key, value in read_label(row["label"]).items():
         asked_key = key
         if not re.search(rf"""["']{key}["']\s*:""", template.split("}")[0]):
             asked_key = PROMPTED_KEYS[key]

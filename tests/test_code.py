@@ -11,9 +11,9 @@ from tests.conftest import ROOT
 
 
 FOLDERS = ["lm_eval_tasks", "examples", "utils", "tests"]
-READMES = [
-    ROOT / "README.md",
-    *(path for name in FOLDERS for path in sorted(ROOT.glob(f"{name}/**/README.md"))),
+DOCUMENTS = [
+    *sorted(ROOT.glob("*.md")),
+    *(path for name in FOLDERS for path in sorted(ROOT.glob(f"{name}/**/*.md"))),
 ]
 
 
@@ -91,7 +91,9 @@ def test_messages_and_docstrings_are_in_the_field_s_english(path):
             assert not ODD_WORDING.search(node.value), (node.lineno, node.value)
 
 
-@pytest.mark.parametrize("path", READMES, ids=lambda path: path.parent.name)
+@pytest.mark.parametrize(
+    "path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT))
+)
 def test_links_between_documents_lead_somewhere(path):
     for target in re.findall(r"\]\((?!https?:)([^)#]+)", path.read_text()):
         assert (path.parent / target).exists(), target
@@ -111,13 +113,13 @@ def printed(tool: str, *arguments: object) -> list[str]:
 
 def test_table_of_real_answers_is_what_the_tool_prints(shared):
     rows = printed("utils.score", *sorted((shared / "responses").glob("*.jsonl")))
-    readme = (ROOT / "lm_eval_tasks" / "tot" / "README.md").read_text()
+    results = (ROOT / "lm_eval_tasks" / "tot" / "RESULTS.md").read_text()
     assert len(rows) > 20
-    assert all(row in readme for row in rows)
+    assert all(row in results for row in rows)
 
 
 def test_tables_of_baselines_are_what_the_tool_prints(shared):
     rows = printed("utils.baselines", shared)
-    readmes = "".join(path.read_text() for path in READMES)
+    documents = "".join(path.read_text() for path in DOCUMENTS)
     assert len(rows) == 16
-    assert all(row in readmes for row in rows)
+    assert all(row in documents for row in rows)

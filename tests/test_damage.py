@@ -1,19 +1,43 @@
 """Damaged rows stop a run when its documents load, in one line, or can be scored.
 
-A row of the hand-made data is damaged in one cell: by another value in its place, or by a
-character more, less or other in a text, brackets and quotation marks first.
+A row of the hand-made data, the second of two, is damaged in one cell: by another value in
+its place, or by a piece more, less or other within it, at brackets and quotation marks
+first.
 """
 
+import logging
+import time
 from pathlib import Path
 from random import Random
+from types import SimpleNamespace
 
-import datasets
 import pytest
-import yaml
 
-from tests.conftest import EXAMPLES
+from tests.conftest import EXAMPLES, configuration
 from tests.corpus import FAMILIES, HEADLINES, read_jsonl
 from utils.families import Scorer, all_tasks, scorer
+
+
+class Rows(list):
+    """As much of a data set as documents are made from.
+
+    A data set refuses some cells before our code sees them, and takes most of the time.
+    """
+
+    __hash__ = object.__hash__
+    __eq__ = object.__eq__
+    info = SimpleNamespace(config_name="made")
+
+    @property
+    def column_names(self) -> list[str]:
+        return list(dict.fromkeys(column for row in self for column in row))
+
+    def select_columns(self, names: list[str]) -> "Rows":
+        return Rows({name: row[name] for name in names} for row in self)
+
+    @classmethod
+    def from_list(cls, rows: list[dict]) -> "Rows":
+        return cls(rows)
 
 
 CELLS = [
@@ -24,6 +48,10 @@ CELLS = [
     *("{'answer': {'a': 1}}", "{{'answer': 1}}", "{[1]: 2}", "{'answer': nan}", "{'a'}"),
     *('{"answer": NaN}', '{"answer": Infinity}', '{"answer": 1e999}', '{"explanation": "x"}'),
     *('{"answer": 1, "answer": 2}', "{'answer': b'x'}", "{'answer': 1j}", "{'answer': ...}"),
+    *(b"2012-11-05", (1, 2), object(), {1: 2}, "\ud800", "x" * 10**6, "[" + "1," * 10**6 + "1]"),
+    *("{'answer': [" + "1," * 10**6 + "1]}", "{'answer': " + "9" * 5_000 + "}", "-" * 9_000 + "1"),
+    *("2012-11-05\n", " 2012-11-05 ", "2012\u201111\u201105", "2012-W45-1", "20121105"),
+    *("\u0662\u0660\u0661\u0662-11-05", "2020-05-28 24:00 GMT", "2020-05-28T16:00 GMT"),
     *("[" * 5_000, "{'answer': " + "[" * 5_000, "-" * 5_000 + "1", "(" * 200, "1_000"),
     *('{"answer": [' + "1," * 50_000 + "1]}", "{'answer': 'a' 'b'}", "__import__('os')"),
     *("2012-13-05", "2012-11-05", "2012-11-05 16:00", "2012-11-05 16:00 GMT", "05/11/2012"),
@@ -31,7 +59,13 @@ CELLS = [
     *("1987", "Sometember, 1987", "Neutral", "entailment", "unanswerable", ["no"] * 4),
     *(["yes"], ["yes", "no", "maybe", "no"], ["no", "yes", "yes", "no", "no"], [1, 0, 0, 1]),
 ]  # fmt: skip
-MARKS = "{}[]()\"'\\,:;.-+/ \n\x00019aNé\u2028"
+MARKS = "{}[]()\"'\\,:;.-+/ "
+PIECES = [
+    *("", "", "", *MARKS, *"\n\x00019aNé\u2028\u0661\uff11", "{{", "}}", "[1]", "None", "NaN"),
+    *("Infinity", "1e999", "9" * 400, "{1: 2}", "{[1]: 2}", "(1,)", "b'x'", "1j", "...", "''"),
+    *("[[]]", "[" * 300, "{'a':" * 200, "\\ud800", "'explanation': 5, ", "f'{x}'", "**{}"),
+    *("__import__('os')", "'a' 'b'", "1_000", "0x10", "007", ",,", "lambda: 0", "# "),
+]  # fmt: skip
 RESPONSES = [
     *("", " ", "A", "{}", "[]", "{\"answer\": \"\"}", "{\"answer\": []}", "\\boxed{}"),
     *("\\boxed{2012-11-05}", "\\boxed{2020-05-28 16:00 GMT}", '{"answer": 1}'),
@@ -43,6 +77,7 @@ RESPONSES = [
 ]  # fmt: skip
 EMPTY = RESPONSES[:2]
 LONGEST_MESSAGE = 400
+SECONDS = 2.0  # of processor time, for a row of any content and all responses
 
 
 def schemas(family: str) -> list[tuple[Scorer, list[dict]]]:
@@ -57,37 +92,24 @@ def schemas(family: str) -> list[tuple[Scorer, list[dict]]]:
 
 def data_file(task: str) -> Path:
     """Return the file of the offline pack that has a task's rows."""
-    loader = type("Loader", (yaml.SafeLoader,), {})
-    loader.add_constructor("!function", lambda loader, node: node.value)
-    text = (EXAMPLES / f"{task}.yaml").read_text(encoding="utf-8")
-    name = yaml.load(text, loader)["dataset_kwargs"]["data_file"]
+    name = configuration(EXAMPLES / f"{task}.yaml")["dataset_kwargs"]["data_file"]
     return EXAMPLES / "data" / name
 
 
-def damaged(random: Random, row: dict) -> dict:
-    """Return the row with one cell lost, replaced, or changed within."""
+def damaged(random: Random, row: dict) -> tuple[str, object]:
+    """Return a column and what its cell becomes."""
     column = random.choice(list(row))
-    cell, others = row[column], {key: row[key] for key in row if key != column}
-    match random.choice(["lost", "replaced", "replaced", *["changed"] * 5]):
-        case "lost":
-            return others
-        case "replaced":
-            values = [*CELLS, *others.values()]
-            return others | {column: random.choice(values)}
-        case _:
-            return others | {column: changed(random, cell)}
+    if random.random() < 0.3:
+        return column, random.choice([*CELLS, *row.values()])
+    return column, changed(random, row[column])
 
 
 def changed(random: Random, cell: object) -> object:
-    """Return a cell with a change at one place within."""
+    """Return a cell with a change at some places within."""
     if isinstance(cell, str) and cell:
-        # Brackets are few among the letters: half of the changes are made at one.
-        places = [i for i, mark in enumerate(cell) if mark in MARKS]
-        if not places or random.random() < 0.5:
-            places = range(len(cell))
-        place = random.choice(places)
-        new = random.choice(["", "", random.choice(MARKS), cell[place] * 2])
-        return cell[:place] + new + cell[place + 1 :]
+        for _ in range(random.choice([1, 1, 1, 2, 3, 6])):
+            cell = _with_a_piece(random, cell)
+        return cell
     if isinstance(cell, list) and cell:
         place = random.randrange(len(cell))
         new = random.choice([[], [cell[place]] * 2, [changed(random, cell[place])]])
@@ -97,58 +119,80 @@ def changed(random: Random, cell: object) -> object:
     return random.choice(CELLS)
 
 
-def load(one: Scorer, row: dict) -> list[dict]:
-    """Return the documents of a row; none where no data set can hold the row."""
-    try:
-        rows = datasets.Dataset.from_list([row])
-    except Exception:  # of pyarrow, before our code
-        return []
+def _with_a_piece(random: Random, text: str) -> str:
+    # Brackets are few among the letters: half of the changes are made at one.
+    places = [place for place, mark in enumerate(text) if mark in MARKS]
+    if not places or random.random() < 0.5:
+        places = range(len(text) + 1)
+    start = random.choice(places)
+    return text[:start] + random.choice(PIECES) + text[start + random.choice([0, 0, 1, 1, 2, 5]) :]  # fmt: skip
+
+
+def load(one: Scorer, rows: Rows) -> list[dict]:
+    """Return the documents of the rows, none where one is refused as it should be."""
     try:
         return list(one.process_docs(rows))
     except ValueError as error:
         message = str(error)
-    except Exception as error:
-        raise AssertionError((one.task, str(row)[:500])) from error
     assert "\n" not in message and len(message) < LONGEST_MESSAGE, message
-    assert any(f"'{column}'" in message for column in columns(one)), message
-    assert "row 0" in message or "missing" in message, message
+    assert any(f"'{column}'" in message for column in rows.column_names), message
+    assert "row 1" in message, message
     return []
 
 
-def columns(one: Scorer) -> list[str]:
-    """Return the columns of an undamaged row."""
-    return list(read_jsonl(data_file(one.task))[0])
-
-
-def check_damaged_rows(family: str, count: int) -> None:
+def check_damaged_rows(family: str, number: int) -> None:
     random = Random(family)
     known = schemas(family)
     accepted = 0
-    for _ in range(count):
-        one, rows = random.choice(known)
-        row = damaged(random, random.choice(rows))
-        for doc in load(one, row):
-            accepted += 1
-            check_scores(one, doc, row)
-    assert count / 20 < accepted < count * 0.9
+    for _ in range(number):
+        one, sound = random.choice(known)
+        first, second = random.choice(sound), random.choice(sound)
+        column, cell = damaged(random, second)
+        rows = Rows([first, second | {column: cell}])
+        start = time.process_time()
+        try:
+            for doc in load(one, rows)[1:]:
+                check_scores(one, doc)
+                accepted += 1
+        except Exception as error:
+            raise AssertionError((one.task, column, str(cell)[:500])) from error
+        assert time.process_time() - start < SECONDS, (one.task, column, str(cell)[:99])
+    assert number / 20 < accepted < number * 0.95
 
 
-def check_scores(one: Scorer, doc: dict, row: dict) -> None:
+def check_scores(one: Scorer, doc: dict) -> None:
     """Every response to a document can be scored, and an empty one scores nothing."""
     for response in RESPONSES:
-        try:
-            scores = one.process_results(doc, [response])
-        except Exception as error:
-            raise AssertionError((one.task, response, str(row)[:500])) from error
+        scores = one.process_results(doc, [response])
         assert all(type(x) is float and 0 <= x <= 1 for x in scores.values()), scores
         if response in EMPTY:
             names = [name for names in HEADLINES.values() for name in names]
-            assert not any(scores.get(name) for name in names), (one.task, row)
+            assert not any(scores.get(name) for name in names), scores
+
+
+@pytest.fixture(autouse=True)
+def rows_for_data_sets(monkeypatch) -> None:
+    """Let documents be made into such rows, and nothing be said of their number."""
+    monkeypatch.setattr("datasets.Dataset", Rows)
+    logging.disable(logging.WARNING)
+    yield
+    logging.disable(logging.NOTSET)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_damaged_row_stops_in_one_line_or_can_be_scored(family):
-    check_damaged_rows(family, 2_000)
+    check_damaged_rows(family, 3_000)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_missing_column_is_named(family):
+    for one, sound in schemas(family):
+        for column in sound[0]:
+            rows = Rows({x: row[x] for x in row if x != column} for row in sound)
+            try:
+                one.process_docs(rows)
+            except ValueError as error:
+                assert f"'{column}'" in str(error) and "missing" in str(error)
 
 
 @pytest.mark.fuzz

@@ -3,6 +3,7 @@
 import pytest
 
 from tests.corpus import FAMILIES, HEADLINES, cases
+from tests.documents import KINDS
 from utils.families import scorer
 
 
@@ -80,9 +81,19 @@ def test_every_reason_has_a_case(explained):
     assert {verdict.reason for _, verdict in explained} == set(utils.REASONS)
 
 
-def test_families_explain_the_same_words_in_the_same_way():
-    words = {}
-    for task in ("tcp_long", "tot_arithmetic", "timebench_mctaco"):
-        for word, explanation in scorer(task).utils.REASONS.items():
-            assert words.setdefault(word, explanation) == explanation
-    assert set(words) == set(REASONS)
+def test_families_explain_themselves_in_the_same_words():
+    tasks = ("tcp_long", "tot_arithmetic", "timebench_mctaco")
+    words = [list(scorer(task).utils.REASONS) for task in tasks]
+    assert all(set(some) <= set(REASONS) for some in words)
+    assert all(some == [x for x in REASONS if x in some] for some in words)
+    assert set().union(*words) == set(REASONS)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("results", [[["a", "b"]], [None], [5], [b"x"], [{}]])
+def test_a_response_that_is_not_one_string_is_an_error_that_names_the_filter(
+    kind, results
+):
+    task, doc = KINDS[kind]
+    with pytest.raises(ValueError, match="take_first"):
+        scorer(task).process_results(doc, results)

@@ -76,6 +76,17 @@ def test_run_writes_samples(dummy_run, name):
     assert {sample["extracted"] for sample in samples} == {0.0}
 
 
+def test_run_says_once_of_each_data_file_which_rows_it_has(dummy_run):
+    log = (dummy_run.parent.parent / "log").read_text(encoding="utf-8")
+    said = [
+        line.partition("] ")[2] for line in log.splitlines() if "fingerprint" in line
+    ]
+    files = list((EXAMPLES / "data").iterdir())
+    assert len(said) == len(set(said)) == len(files)
+    for path in files:
+        assert any(path.stem.removesuffix("_timebench") in line for line in said)
+
+
 def test_harness_lists_every_task_with_its_output_type(tmp_path):
     done = run_lm_eval("ls", "tasks", "--include_path", PACK, cwd=tmp_path)
     assert done.returncode == 0, done.stderr

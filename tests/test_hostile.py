@@ -33,18 +33,20 @@ UNITS = [
     *("\x00", "\ud800", "\u0661", "\uff11", "\u202e", "\u2011", "\ufb01", "1e999 "),
     *('"a": NaN, ', "__import__('os').system('true') ", '{"a": ' + "9" * 5000 + "}"),
     *("because ", "since, ", "cannot be ", "isn't unanswerable, ", "x - "),
+    *("A", "Aa", "A1", "Aa ", "1,000", "1 000 ", "\u2014", "E46 ", "next "),
     *("2012-11-", "16:00 ", "1/", "12 ", "Aug, ", "Entailment ", "1987 ", "BC "),
 ]
-# How a response may begin or end so that the repeated part is reached at all.
-FRAMES = [
-    ("", ""),
-    ('{"a": "', '"}'),
-    ("{'a': ", "}"),
-    ("\\boxed{", "}"),
-    ("{", ""),
-    ("Thus, the correct answer is: ", ""),
-    ("Thus, the correct answer is: ", "!"),
-]
+# How a response may begin and end so that the repeated part is reached at all.
+FRAMES = {
+    "tcp": [("\\boxed{", "}")],
+    "tot": [('{"a": "', '"}'), ("{'a': ", "}"), ("{", "")],
+    "timebench": [
+        ("Thus, the correct answer is: ", ""),
+        ("Thus, the correct answer is: ", "!"),
+        ("\\boxed{", "}"),
+    ],
+}
+ALL_FRAMES = [("", ""), *{frame for frames in FRAMES.values() for frame in frames}]
 
 
 def checked(task: str, doc: dict, response: str) -> dict[str, float]:
@@ -70,12 +72,14 @@ def imported() -> None:
 
 @pytest.mark.parametrize("unit", UNITS, ids=lambda unit: repr(unit)[:40])
 def test_a_hostile_response_scores_zero_in_time_and_never_raises(unit):
-    for before, after in FRAMES:
-        response = before + unit * (LENGTH // len(unit)) + after
-        for task, doc in KINDS.values():
+    for task, doc in KINDS.values():
+        family = task.partition("_")[0]
+        for before, after in [("", ""), *FRAMES[family]]:
+            response = before + unit * (LENGTH // len(unit)) + after
             assert_no_credit(checked(task, doc, response))
-        response = before + unit * (10_000 // len(unit)) + after
-        for task, doc in DOCUMENTS[len(KINDS) :]:
+    for task, doc in DOCUMENTS:
+        for before, after in ALL_FRAMES:
+            response = before + unit * (1_000 // len(unit) + 1) + after
             assert_no_credit(checked(task, doc, response))
 
 

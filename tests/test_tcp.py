@@ -6,6 +6,7 @@ import datasets
 import pytest
 
 from lm_eval_tasks.tcp import utils
+from utils.families import scorer
 
 
 def row(answer: str, **changes: object) -> dict:
@@ -28,8 +29,12 @@ def row(answer: str, **changes: object) -> dict:
     }
 
 
+def documents(task: str, *rows: dict) -> datasets.Dataset:
+    return scorer(task).process_docs(datasets.Dataset.from_list(list(rows)))
+
+
 def document(answer: str) -> dict:
-    return utils.process_docs(datasets.Dataset.from_list([row(answer)]))[0]
+    return documents("tcp_short" if "GMT" in answer else "tcp_long", row(answer))[0]
 
 
 def score(response: str, reference: str) -> tuple[float, float]:
@@ -109,8 +114,7 @@ def test_flexible_score_judges_the_moment_in_the_last_box(
 
 def test_documents_hold_no_column_whose_keys_differ_from_row_to_row():
     rows = [row(LONG), row(LONG, tasks={"wall": 1}, agent_constraints=None)]
-    documents = utils.process_docs(datasets.Dataset.from_list(rows))
-    assert documents.column_names == [
+    assert documents("tcp_long", *rows).column_names == [
         "index",
         "dialogue",
         "question",
@@ -120,19 +124,21 @@ def test_documents_hold_no_column_whose_keys_differ_from_row_to_row():
 
 
 @pytest.mark.parametrize(
-    "rows, message",
+    "task, rows, message",
     [
-        ([], "TCP: there is no row"),
-        ([{"question": "?"}], "TCP_long.jsonl: column 'index', 'dialogue', 'answer'"),
-        ([row(LONG), row("soon")], "TCP_long.jsonl, row 1, column 'answer': 'soon'"),
-        ([row("2020-13-28 16:00 GMT")], "TCP_short.jsonl, row 0, column 'answer'"),
-        ([row(LONG, question=None)], "TCP_long.jsonl, row 0, column 'question': None"),
-        ([row(LONG, dialogue=[])], "TCP_long.jsonl, row 0, column 'dialogue': []"),
+        ("tcp_long", [], "TCP_long.jsonl: has no rows"),
+        ("tcp_long", [{"question": "?"}], "TCP_long.jsonl: column 'index', 'dialogue'"),
+        ("tcp_long", [row(LONG), row("soon")], "row 1, column 'answer': 'soon' is not"),
+        ("tcp_short", [row("2020-13-28 16:00 GMT")], "TCP_short.jsonl, row 0, column 'answer'"),
+        ("tcp_short", [row(LONG)], "TCP_short.jsonl, row 0, column 'answer'"),
+        ("tcp_long", [row(SHORT)], "TCP_long.jsonl, row 0, column 'answer'"),
+        ("tcp_long", [row(LONG, question=None)], "TCP_long.jsonl, row 0, column 'question': None"),
+        ("tcp_long", [row(LONG, dialogue=[])], "TCP_long.jsonl, row 0, column 'dialogue': is empty"),
     ],
-)
-def test_bad_rows_stop_with_their_place(rows, message):
+)  # fmt: skip
+def test_bad_rows_stop_with_their_place(task, rows, message):
     with pytest.raises(ValueError) as error:
-        utils.process_docs(datasets.Dataset.from_list(rows))
+        documents(task, *rows)
     assert message in str(error.value)
 
 

@@ -1,12 +1,13 @@
 """TimeBench: the card's examples, the flexible rule, bad rows, the real data."""
 
-import json
 import logging
 
 import datasets
 import pytest
 
 from lm_eval_tasks.timebench import utils
+from tests.corpus import read_jsonl
+from utils.families import scorer
 
 
 MARKER = "Thus, the correct answer is:"
@@ -21,6 +22,7 @@ ROWS = {
     "date": {"question": "When?", "answer": ["Aug, 1987"], "context": ""},
     "options": {
         "qid": 0,
+        "question": "How long?",
         "context": "He waits.",
         "options": [
             "two hours",
@@ -40,44 +42,49 @@ ROWS = {
 }
 
 
-def documents(*rows: dict) -> datasets.Dataset:
-    return utils.process_docs(datasets.Dataset.from_list(list(rows)))
+TASKS = {  # kind of row -> a task
+    "qa": "timebench_timeqa_explicit",
+    "date": "timebench_date_arithmetic",
+    "options": "timebench_mctaco",
+    "nli": "timebench_timexnli_s1",
+    "generation": "timebench_situatedgen",
+}
 
 
-def score(response: str, row: dict) -> dict[str, float]:
-    # A row with the label Neutral makes the NLI task a three-way one.
-    others = [ROWS["nli"] | {"Label": "Neutral"}] if "Label" in row else []
-    scores = utils.process_results(documents(row, *others)[0], [response])
+def documents(task: str, *rows: dict) -> datasets.Dataset:
+    return scorer(task).process_docs(datasets.Dataset.from_list(list(rows)))
+
+
+def score(response: str, kind: str, **changes: object) -> dict[str, float]:
+    task = TASKS[kind]
+    (doc,) = documents(task, ROWS[kind] | changes)
+    scores = scorer(task).process_results(doc, [response])
     assert all(type(value) is float and 0 <= value <= 1 for value in scores.values())
     return scores
 
 
 @pytest.mark.parametrize(
-    "response, row, expected",
+    "response, kind, changes, expected",
     [  # Source: the metric card's examples, word for word.
-        (f"... {MARKER} Aug, 1987.", ROWS["date"], {"exact_match": 1}),
+        (f"... {MARKER} Aug, 1987.", "date", {}, {"exact_match": 1}),
         (
             f"... {MARKER} January 2020.",
-            ROWS["date"] | {"answer": ["Feb, 2020"]},
+            "date",
+            {"answer": ["Feb, 2020"]},
             {"exact_match": 0},
         ),
-        (f"... {MARKER} Cardiff City.", ROWS["qa"], {"exact_match": 1, "f1": 1}),
+        (f"... {MARKER} Cardiff City.", "qa", {}, {"exact_match": 1, "f1": 1}),
         (
             f"... {MARKER} unanswerable",
-            ROWS["qa"] | {"answer": ["unanswerable"]},
+            "qa",
+            {"answer": ["unanswerable"]},
             {"exact_match": 1, "f1": 1},
         ),
-        (f"... {MARKER} B, C.", ROWS["options"], {"exact_match": 1, "f1": 1}),
+        (f"... {MARKER} B, C.", "options", {}, {"exact_match": 1, "f1": 1}),
     ],
 )
-def test_published_score_is_that_of_the_card(response, row, expected):
-    assert expected.items() <= score(response, row).items()
-
-
-def test_the_card_s_form_of_a_reference_is_read():
-    reference = "B. No more than ten minutes && C. No more than five minutes"
-    assert utils.read_letters(reference) == {"B", "C"}
-    assert utils.read_published_letters(reference) == {"B", "C"}
+def test_published_score_is_that_of_the_card(response, kind, changes, expected):
+    assert expected.items() <= score(response, kind, **changes).items()
 
 
 @pytest.mark.parametrize(
@@ -136,7 +143,7 @@ def test_the_card_s_form_of_a_reference_is_read():
     ],
 )
 def test_headline_scores(answer, kind, published, flexible):
-    scores = score(f"So. {MARKER} {answer}", ROWS[kind])
+    scores = score(f"So. {MARKER} {answer}", kind)
     assert scores["score"] == pytest.approx(published)
     assert scores["score_flexible"] == pytest.approx(flexible)
     assert scores["score"] == scores.get("f1", scores["exact_match"])
@@ -148,7 +155,7 @@ def test_headline_scores(answer, kind, published, flexible):
         (f"{MARKER} B\n\nNo. {MARKER} A", 1, 1, 1),
         (f"{MARKER} A\n\nNo. {MARKER} B", 0, 0, 1),
         (f"{MARKER} A\n\nAgain: {MARKER}", 0, 1, 0),
-        (f"{MARKER}\nA", 0, 1, 0),
+        (f"{MARKER}\nA", 1, 1, 1),
         ("**Thus, the correct answer is:** A", 1, 1, 1),
         ("Therefore, the answer is: A", 0, 1, 0),
         ("The correct answer is **A**.", 0, 1, 0),
@@ -159,32 +166,32 @@ def test_headline_scores(answer, kind, published, flexible):
         (f"<think>{MARKER} A</think>", 1, 0, 1),
         (f"{MARKER} C</think>\nFinal answer: A", 0, 1, 1),
         (f"<think>{MARKER} A", 1, 0, 1),
-        ("Entailment", 0, 0, 0),
+        ("Entailment", 0, 1, 0),
         ("", 0, 0, 0),
     ],
 )
 def test_the_answer_is_the_last_one_outside_of_the_reasoning(
     response, published, flexible, extracted
 ):
-    scores = score(response, ROWS["nli"])
+    scores = score(response, "nli")
     assert scores["score"] == published
     assert scores["score_flexible"] == flexible
     assert scores["extracted"] == extracted
 
 
 def test_the_best_of_several_golds_counts():
-    row = ROWS["qa"] | {"answer": ["TU Wien", "Vienna University of Technology"]}
-    assert score(f"{MARKER} TU Wien", row)["f1"] == 1
-    assert score(f"{MARKER} University of Technology", row)["f1"] == pytest.approx(
-        6 / 7
-    )
+    golds = ["TU Wien", "Vienna University of Technology"]
+    assert score(f"{MARKER} TU Wien", "qa", answer=golds)["f1"] == 1
+    found = score(f"{MARKER} University of Technology", "qa", answer=golds)
+    assert found["f1"] == pytest.approx(6 / 7)
 
 
-def test_a_two_way_task_knows_no_neutral_and_no_third_letter():
-    doc = documents(ROWS["nli"], ROWS["nli"] | {"Label": "Contradiction"})[1]
+@pytest.mark.parametrize("task", ["timebench_timexnli_s2", "timebench_tracie"])
+def test_a_two_way_task_knows_no_neutral_and_no_third_letter(task):
+    (doc,) = documents(task, ROWS["nli"] | {"Label": "Contradiction"})
     assert doc["options"] == ["Entailment", "Contradiction"]
     for answer, expected in (("B", 1), ("C", 0), ("Neutral", 0)):
-        scores = utils.process_results(doc, [f"{MARKER} {answer}"])
+        scores = scorer(task).process_results(doc, [f"{MARKER} {answer}"])
         assert (scores["score"], scores["score_flexible"]) == (expected, expected)
 
 
@@ -200,13 +207,12 @@ def test_a_two_way_task_knows_no_neutral_and_no_third_letter():
     ],
 )
 def test_keywords_count_in_the_sentence_they_belong_to(answer, keywords):
-    assert score(f"{MARKER} {answer}", ROWS["generation"])["keywords"] == keywords
+    assert score(f"{MARKER} {answer}", "generation")["keywords"] == keywords
 
 
 def test_generation_that_is_the_reference_scores_one():
-    scores = score(
-        f"{MARKER} {' '.join(ROWS['generation']['statements'])}", ROWS["generation"]
-    )
+    reference = " ".join(ROWS["generation"]["statements"])
+    scores = score(f"{MARKER} {reference}", "generation")
     assert scores == {"bleu": 1.0, "rouge_l": 1.0, "keywords": 1.0, "extracted": 1.0}
 
 
@@ -215,41 +221,57 @@ def without(kind: str, column: str) -> dict:
 
 
 @pytest.mark.parametrize(
-    "rows, message",
+    "kind, rows, message",
     [
-        ([], "TimeBench: there is no row"),
-        ([without("nli", "Label")], "TimeBench (nli): column 'Label' is missing"),
-        ([without("options", "labels")], "(options): column 'labels' is missing"),
-        ([ROWS["qa"] | {"answer": ["the"]}], "(qa), row 0, column 'answer': ['the'] holds"),
-        ([ROWS["qa"] | {"question": None}], "(qa), row 0, column 'question': None is no"),
-        ([ROWS["date"] | {"answer": ["Aug"]}], "(date), row 0, column 'answer': ['Aug']"),
-        ([ROWS["nli"] | {"Label": "Maybe"}], "(nli), row 0, column 'Label': 'Maybe' is"),
+        ("nli", [without("nli", "Label")], "column 'Label' is missing"),
+        ("options", [without("options", "labels")], "column 'labels' is missing"),
+        ("qa", [ROWS["qa"] | {"answer": ["the"]}], "row 0, column 'answer': ['the'] has"),
+        ("qa", [ROWS["qa"] | {"question": None}], "row 0, column 'question': None is"),
+        ("date", [ROWS["date"] | {"answer": ["Aug"]}], "row 0, column 'answer': ['Aug'] has"),
+        ("nli", [ROWS["nli"] | {"Label": "Maybe"}], "row 0, column 'Label': 'Maybe' is"),
         (
+            "options",
             [ROWS["options"], ROWS["options"] | {"labels": ["no"] * 4}],
-            "(options), row 1, column 'labels': ['no', 'no', 'no', 'no'] is no list of",
+            "row 1, column 'labels': ['no', 'no', 'no', 'no'] ",
         ),
-        ([ROWS["options"] | {"labels": ["yes"]}], "(options), row 0, column 'labels'"),
-        ([ROWS["generation"] | {"keywords_pos": [0]}], "column 'keywords_pos': [0] has"),
+        ("options", [ROWS["options"] | {"labels": ["yes"]}], "row 0, column 'labels'"),
+        (
+            "generation",
+            [ROWS["generation"] | {"keywords_pos": [0]}],
+            "column 'keywords_pos': [0] ",
+        ),
     ],
 )  # fmt: skip
-def test_bad_rows_stop_with_their_place(rows, message):
+def test_bad_rows_stop_with_their_place(kind, rows, message):
     with pytest.raises(ValueError) as error:
-        documents(*rows)
+        documents(TASKS[kind], *rows)
     assert message in str(error.value)
+
+
+def test_neutral_in_a_two_way_file_is_an_error():
+    with pytest.raises(ValueError, match="row 1, column 'Label': 'Neutral' is not"):
+        documents("timebench_tracie", ROWS["nli"], ROWS["nli"] | {"Label": "Neutral"})
+
+
+@pytest.mark.parametrize("task", TASKS.values())
+def test_no_rows_are_an_error(task):
+    with pytest.raises(ValueError, match="^TimeBench"):
+        documents(task)
 
 
 def test_another_row_count_is_a_warning_with_both_numbers(caplog):
     with caplog.at_level(logging.WARNING):
-        documents(ROWS["date"])
+        documents(TASKS["date"], ROWS["date"] | {"question": "In which month?"})
     assert "1 rows, fingerprint" in caplog.text
-    assert "the benchmark has 500 rows, fingerprint" in caplog.text
+    known = utils.FILES["tempreason_l1"][1]
+    assert f"the benchmark has 500 rows, {known}" in caplog.text
 
 
 def test_the_warning_is_about_the_file_where_its_name_is_known(caplog):
-    rows = datasets.Dataset.from_list([ROWS["nli"]])
+    rows = datasets.Dataset.from_list([ROWS["nli"] | {"Premise": "It pours."}])
     rows.info.config_name = "tracie_timebench"
     with caplog.at_level(logging.WARNING):
-        utils.process_docs(rows)
+        scorer("timebench_tracie").process_docs(rows)
     assert "TimeBench (tracie): 1 rows" in caplog.text
     assert utils.FILES["tracie"][1] in caplog.text
     assert utils.FILES["timexnli_cs1"][1] not in caplog.text
@@ -257,67 +279,65 @@ def test_the_warning_is_about_the_file_where_its_name_is_known(caplog):
 
 # ------------------------------------------------------------------ on the real data
 
-FILES = {  # file -> rows; 7,553 in all
-    "durationqa_f2": 687,
-    "mctaco_f2": 851,
-    "menatqa_counterfactual": 200,
-    "menatqa_order": 200,
-    "menatqa_scope": 500,
-    "situatedgen": 115,
-    "tempreason_l1": 500,
-    "tempreason_l2": 500,
-    "tempreason_l3": 500,
-    "timedial_f2": 500,
-    "timeqa_easy": 500,
-    "timeqa_hard": 500,
-    "timexnli_cs1": 500,
-    "timexnli_cs2": 500,
-    "timexnli_cs3": 500,
-    "tracie": 500,
+FILES = {  # file -> task, rows; 7,553 in all
+    "durationqa_f2": ("durationqa", 687),
+    "mctaco_f2": ("mctaco", 851),
+    "menatqa_counterfactual": ("menatqa_counterfactual", 200),
+    "menatqa_order": ("menatqa_order", 200),
+    "menatqa_scope": ("menatqa_scope", 500),
+    "situatedgen": ("situatedgen", 115),
+    "tempreason_l1": ("date_arithmetic", 500),
+    "tempreason_l2": ("tempreason_l2", 500),
+    "tempreason_l3": ("tempreason_l3", 500),
+    "timedial_f2": ("timedial", 500),
+    "timeqa_easy": ("timeqa_explicit", 500),
+    "timeqa_hard": ("timeqa_implicit", 500),
+    "timexnli_cs1": ("timexnli_s1", 500),
+    "timexnli_cs2": ("timexnli_s2", 500),
+    "timexnli_cs3": ("timexnli_s3", 500),
+    "tracie": ("tracie", 500),
 }
+SCORED = [name for name in FILES if name != "situatedgen"]
 
 
 @pytest.fixture(scope="module")
 def real_documents(shared) -> dict[str, list[dict]]:
     found = {}
-    for name in FILES:
-        path = shared / "timebench" / f"{name}_timebench.jsonl"
-        lines = path.read_text(encoding="utf-8").splitlines()
-        rows = datasets.Dataset.from_list([json.loads(line) for line in lines])
-        found[name] = list(utils.process_docs(rows))
+    for name, (task, _) in FILES.items():
+        rows = read_jsonl(shared / "timebench" / f"{name}_timebench.jsonl")
+        found[name] = list(documents(f"timebench_{task}", *rows))
     return found
+
+
+def test_rows_load(real_documents, record_property):
+    for name, (_, rows) in FILES.items():
+        assert len(real_documents[name]) == rows
+        record_property("rows of TimeBench", (name, rows))
+    assert sum(map(len, real_documents.values())) == 7553
 
 
 def gold_answer(doc: dict) -> str:
     """Return what the prompt asks for, with the label's value."""
-    if doc["kind"] == "options":
+    if "letters" in doc:
         return ", ".join(doc["letters"])
-    return doc.get("label") or doc.get("statement") or doc["golds"][0]
+    return doc.get("label") or doc["golds"][0]
 
 
-@pytest.mark.parametrize("name, rows", FILES.items())
-def test_rows_load(real_documents, name, rows, record_property):
-    assert len(real_documents[name]) == rows
-    record_property("rows of TimeBench", (name, rows))
-
-
-def test_the_files_have_7553_rows(real_documents):
-    assert sum(map(len, real_documents.values())) == sum(FILES.values()) == 7553
-
-
-@pytest.mark.parametrize("name", [name for name in FILES if name != "situatedgen"])
+@pytest.mark.parametrize("name", SCORED)
 def test_perfect_responder_is_always_right(real_documents, name):
+    process_results = scorer(f"timebench_{FILES[name][0]}").process_results
     for doc in real_documents[name]:
-        scores = utils.process_results(doc, [f"So. {MARKER} {gold_answer(doc)}."])
+        scores = process_results(doc, [f"So. {MARKER} {gold_answer(doc)}."])
         assert set(scores.values()) == {1.0}, doc
 
 
-@pytest.mark.parametrize("name", [name for name in FILES if name != "situatedgen"])
+@pytest.mark.parametrize("name", SCORED)
 def test_any_other_answer_gets_less(real_documents, name):
+    process_results = scorer(f"timebench_{FILES[name][0]}").process_results
     docs = real_documents[name]
     for doc, other in zip(docs, docs[1:] + docs[:1], strict=True):
         answer = gold_answer(other)
-        scores = utils.process_results(doc, [f"So. {MARKER} {answer}."])
+        scores = process_results(doc, [f"So. {MARKER} {answer}."])
         golds = [utils.normalise(gold) for gold in doc.get("golds", [gold_answer(doc)])]
         if utils.normalise(answer) not in golds:
             assert scores["score"] < 1 and scores["score_flexible"] < 1

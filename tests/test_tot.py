@@ -1,6 +1,5 @@
 """Test of Time: the card's examples, the flexible rule, the split, bad rows."""
 
-import ast
 import json
 import logging
 from collections import Counter
@@ -9,7 +8,9 @@ import datasets
 import pytest
 
 from lm_eval_tasks.tot import utils
-from tests.responders import perfect_response
+from tests import card_rules
+from tests.responders import perfect_response, read_label
+from utils.families import scorer
 
 
 ARITHMETIC = 'Add it up. Format your answer as a JSON = {"explanation": <steps>, ...}.'
@@ -30,12 +31,18 @@ def semantic(label: str) -> dict:
     }
 
 
-def documents(*rows: dict) -> datasets.Dataset:
-    return utils.process_docs(datasets.Dataset.from_list(list(rows)))
+def task_of(row: dict) -> str:
+    return "tot_semantic" if "prompt" in row else "tot_arithmetic"
+
+
+def documents(*rows: dict, suffix: str = "") -> datasets.Dataset:
+    process_docs = scorer(task_of(rows[0]) + suffix).process_docs
+    return process_docs(datasets.Dataset.from_list(list(rows)))
 
 
 def score(response: str, row: dict) -> tuple[float, float, float]:
-    scores = utils.process_results(documents(row)[0], [response])
+    process_results = scorer(task_of(row)).process_results
+    scores = process_results(documents(row)[0], [response])
     assert all(type(value) is float for value in scores.values())
     return scores["acc"], scores["acc_flexible"], scores["extracted"]
 
@@ -183,16 +190,9 @@ def test_semantic_answer_that_is_null_is_no_answer():
     assert score('{"answer": null}', semantic("1985")) == (0, 0, 0)
 
 
-@pytest.mark.parametrize("response", [None, 5, ["a"], b"x"])
-def test_a_response_that_is_no_text_scores_nothing(response):
-    doc = documents(arithmetic({"answer": 5}))[0]
-    assert set(utils.process_results(doc, [response]).values()) == {0.0}
-
-
 @pytest.mark.parametrize(
     "rows, message",
     [
-        ([], "ToT: there is no row"),
         ([{"question": "?", "label": "5"}], "ToT: column 'question_type' is missing"),
         ([semantic("1") | {"label": " "}], "row 0, column 'label': ' ' is empty"),
         (
@@ -200,7 +200,10 @@ def test_a_response_that_is_no_text_scores_nothing(response):
             "row 1, column 'label': \"{'answer':\" is neither JSON nor a Python",
         ),
         ([arithmetic([5])], "row 0, column 'label': '[5]' is not a dict"),
-        ([arithmetic({"answer": 5}, None)], "row 0, column 'question': None is no"),
+        (
+            [arithmetic({"answer": 5}, None)],
+            "row 0, column 'question': a NoneType is not",
+        ),
     ],
 )
 def test_bad_rows_stop_with_their_place(rows, message):
@@ -209,11 +212,16 @@ def test_bad_rows_stop_with_their_place(rows, message):
     assert message in str(error.value)
 
 
+def test_no_rows_are_an_error():
+    with pytest.raises(ValueError, match="ToT: there are no rows"):
+        utils.process_docs_semantic(datasets.Dataset.from_list([]))
+
+
 def test_messages_name_the_configuration():
     rows = datasets.Dataset.from_list([arithmetic("none")])
     rows.info.config_name = "tot_arithmetic"
     with pytest.raises(ValueError, match="^ToT/tot_arithmetic, row 0, column 'label'"):
-        utils.process_docs(rows)
+        utils.process_docs_arithmetic(rows)
 
 
 def test_another_row_count_is_a_warning_with_both_numbers(caplog):
@@ -245,9 +253,8 @@ def test_a_semantic_prompt_is_split_wherever_its_instruction_stands(
 
 
 def test_a_prompt_that_cannot_be_split_stops_the_separate_task():
-    rows = datasets.Dataset.from_list([arithmetic({"answer": 5}, "What is it?")])
     with pytest.raises(ValueError, match="row 0, column 'question': no sentence asks"):
-        utils.process_docs_separate(rows)
+        documents(arithmetic({"answer": 5}, "What is it?"), suffix="_separate")
 
 
 # ------------------------------------------------------------------ on the real data
@@ -266,7 +273,7 @@ def answered_rows(shared, request) -> list[dict]:
 
 
 def test_all_1850_rows_load(arithmetic_rows, caplog):
-    assert len(utils.process_docs(arithmetic_rows)) == 1850
+    assert len(utils.process_docs_arithmetic(arithmetic_rows)) == 1850
     assert not caplog.records
 
 
@@ -277,59 +284,44 @@ def test_perfect_responder_is_always_right(
     arithmetic_rows, literal, published, extracted
 ):
     totals = Counter()
-    for doc in utils.process_docs(arithmetic_rows):
-        totals.update(utils.process_results(doc, [perfect_response(doc, literal)]))
+    for doc in utils.process_docs_arithmetic(arithmetic_rows):
+        totals.update(
+            utils.process_results_arithmetic(doc, [perfect_response(doc, literal)])
+        )
     assert totals == {"acc": published, "acc_flexible": 1850, "extracted": extracted}
 
 
 def test_perfect_answer_to_another_question_of_the_format_is_wrong(arithmetic_rows):
     by_format: dict[str, list[dict]] = {}
-    for doc in utils.process_docs_separate(arithmetic_rows):
+    for doc in utils.process_docs_arithmetic_separate(arithmetic_rows):
         instruction = " ".join(doc["instruction"].split())
         by_format.setdefault(instruction, []).append(doc)
     assert len(by_format) == 40
     for docs in by_format.values():
         for doc, other in zip(docs, docs[1:] + docs[:1], strict=True):
             response = perfect_response({**doc, "label": other["label"]}, False)
-            scores = utils.process_results(doc, [response])
+            scores = utils.process_results_arithmetic(doc, [response])
             assert scores["acc_flexible"] == same_value(doc, other)
 
 
 def same_value(doc: dict, other: dict) -> bool:
     """Tell whether two labels say the same, lists without order where they have none."""
-    values, others = utils.read_reference(doc), utils.read_reference(other)
+    values, others = (read_label(x["label"]) for x in (doc, other))
     if "unordered_list" in values:
         return sorted(values["unordered_list"]) == sorted(others["unordered_list"])
     return values == others
 
 
-def published_reading(response: str, label: str) -> tuple[bool, bool]:
-    """Return verdict and extraction as one would write them down from the card."""
-    decoder = json.JSONDecoder()
-    for start, mark in enumerate(response):
-        if mark == "{":
-            try:
-                found, _ = decoder.raw_decode(response, start)
-            except json.JSONDecodeError:
-                continue
-            found.pop("explanation", None)
-            try:
-                return found == json.loads(label), True
-            except json.JSONDecodeError:
-                return found == ast.literal_eval(label), True
-    return False, False
-
-
 def test_published_score_is_the_card_s_on_every_real_answer(answered_rows):
     for row in answered_rows:
-        scores = utils.process_results(row, [row["response"]])
-        expected = published_reading(row["response"], row["label"])
+        scores = utils.process_results_arithmetic(row, [row["response"]])
+        expected = card_rules.tot_arithmetic(row["response"], row)
         assert (scores["acc"], scores["extracted"]) == expected, row
 
 
 def test_a_real_answer_with_the_published_score_has_the_flexible_one(answered_rows):
     for row in answered_rows:
-        scores = utils.process_results(row, [row["response"]])
+        scores = utils.process_results_arithmetic(row, [row["response"]])
         assert scores["acc_flexible"] >= scores["acc"], row
 
 
@@ -343,6 +335,6 @@ def test_the_instruction_is_where_the_authors_of_the_answers_saw_it(answered_row
 
 
 def test_every_word_of_a_question_is_in_one_of_the_two_parts(arithmetic_rows):
-    for doc in utils.process_docs_separate(arithmetic_rows):
+    for doc in utils.process_docs_arithmetic_separate(arithmetic_rows):
         parts = f"{doc['question_wo_instruct']} {doc['instruction']}"
         assert parts.split() == doc["question"].split()

@@ -10,7 +10,6 @@ kinds under "flexible wrong, readable as right" are rules: each has a case in
 """
 
 import argparse
-import json
 import re
 import sys
 from collections import Counter
@@ -28,23 +27,33 @@ GAINED, LOST, REFUSED = (
 )
 
 
-def why_published_is_wrong(row: dict) -> str:
+# What keeps a response from holding any JSON object, by what to look for in it; the first
+# two look at what follows the last explanation.
+NO_JSON = [
+    (r"""explanation["']\s*:\s*\[""", "the explanation is a list of bare lines", False),
+    (r"""["']\s*:\s*[0-9]+ (?:AD|BC)\s*}""", "a value without quotes", True),
+    (
+        r"""["']\s*:\s*\+?[0-9]+[-:/+][0-9:-]*\s*[,}]|:\s*\+[0-9]""",
+        "a value without quotes",
+        True,
+    ),
+    (r"\n", "raw line breaks in a string", False),
+    ("", "other", False),
+]
+
+
+def why_published_is_wrong(row: dict, verdict: tot.Verdict) -> str:
     """Return what the published rule stumbled on in a response that has the value."""
-    response, published = row["response"], tot.extract_published(row["response"])
-    if published is None:
+    if verdict.published is None:
+        response = row["response"]
         tail = response[response.rfind('"explanation"') :]
-        if re.search(r"""explanation["']\s*:\s*\[""", response):
-            return "no JSON: the explanation is a list of bare lines"
-        if re.search(r"""["']\s*:\s*[0-9]+ (?:AD|BC)\s*}""", tail):
-            return "no JSON: a value without quotes"
-        if re.search(
-            r"""["']\s*:\s*\+?[0-9]+[-:/+][0-9:-]*\s*[,}]|:\s*\+[0-9]""", tail
-        ):
-            return "no JSON: a value without quotes"
-        if "\n" in response:
-            return "no JSON: raw line breaks in a string"
-        return "no JSON: other"
-    reference = tot.read_reference(row)
+        return "no JSON: " + next(
+            name
+            for pattern, name, in_tail in NO_JSON
+            if re.search(pattern, tail if in_tail else response)
+        )
+    published = tot.extract_published(row["response"]).fields
+    reference = tot.read_label(row["label"], is_semantic=False)
     if set(published) != set(reference):
         if "age" in published and "age" not in reference:
             return "the key that the prompt asks for (`age`)"
@@ -55,9 +64,7 @@ def why_published_is_wrong(row: dict) -> str:
         return "a number for a text, or a text for a number"
     if "day" in reference or "time" in reference:
         return "another form of a day or time"
-    if re.search(r"AD|BC", row["label"]):
-        return "another form of a year"
-    return "another form of a date or number"
+    return f"another form of a {'year' if re.search('AD|BC', row['label']) else 'date or number'}"
 
 
 def _as_text(value: object) -> str:
@@ -65,33 +72,33 @@ def _as_text(value: object) -> str:
     return text[:-2] if text.endswith(".0") else text
 
 
-def why_flexible_refuses(row: dict) -> str:
+def why_flexible_refuses(row: dict, verdict: tot.Verdict) -> str:
     """Return the rule by which a response that can be read as right is wrong."""
-    answer = tot.extract_flexible(row["response"])
-    if answer is None:
+    if verdict.flexible is None:
         return "no object that is closed"
-    text = json.dumps(answer)
-    if re.search(r'"-[0-9]+ (?:BC|AD)"', text):
+    text = verdict.flexible
+    if re.search(r"-[0-9]+ (?:BC|AD)", text):
         return "a sign and an era (`-348 BC`)"
     if (
-        re.search(r'"time": "[0-9:]+:[0-9]{2}"', text)
+        re.search(r"""["']time["']: ["']?[0-9:]+:[0-9]{2}\b""", text)
         and "HH:MM:SS" not in row["question"]
     ):
         return "seconds where hours and minutes are asked (`01:10:37`)"
-    if re.search(r'"day": "[^"]*/', text):
+    if re.search(r"""["']day["']: ["']?[^"',]*/""", text):
         return "a hedge (`+1/same_day`)"
     return "other"
 
 
 def adjudicate(row: dict) -> tuple[str, str] | None:
     """Return where the verdicts on a row part, and the kind, or None."""
-    scores = tot.process_results(row, [row["response"]])
+    verdict = tot.explain_arithmetic(row, row["response"])
+    scores = verdict.scores
     if scores["acc_flexible"] > scores["acc"]:
-        return GAINED, why_published_is_wrong(row)
+        return GAINED, why_published_is_wrong(row, verdict)
     if scores["acc_flexible"] < scores["acc"]:
         return LOST, "a later object"
     if not scores["acc_flexible"] and reads_as_right(row):
-        return REFUSED, why_flexible_refuses(row)
+        return REFUSED, why_flexible_refuses(row, verdict)
     return None
 
 
@@ -109,7 +116,7 @@ def main(arguments: list[str] | None = None) -> None:
                 continue
             counts[path.stem][verdict] += 1
             if options.show and options.show in ": ".join(verdict):
-                answer = tot.extract_flexible(row["response"])
+                answer = tot.explain_arithmetic(row, row["response"]).flexible
                 print(f"{path.stem}:{number} {verdict[1]}\n  label {row['label']}")
                 print(f"  answer {answer}\n  {row['response'][-300:]!r}\n")
     if options.show:

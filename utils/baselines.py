@@ -9,6 +9,7 @@ its score is the expected one, so that no seed plays a part.
 """
 
 import argparse
+import ast
 import json
 import sys
 from collections import Counter
@@ -18,15 +19,37 @@ from statistics import mean
 
 import datasets
 
-from lm_eval_tasks.timebench import utils as timebench
-from lm_eval_tasks.tot import utils as tot
+from utils.families import Scorer, scorer
 from utils.jsonl import read_jsonl
 
 
-def mean_scores(utils, documents: list[dict], responses: list[str]) -> dict[str, float]:
+MARKER = "Thus, the correct answer is:"
+TIMEBENCH_SCORES = ["score", "score_flexible"]
+# The files of TimeBench that are named otherwise than their task.
+TASK_OF_FILE = {
+    "timexnli_cs1": "timexnli_s1",
+    "timexnli_cs2": "timexnli_s2",
+    "timexnli_cs3": "timexnli_s3",
+    "tempreason_l1": "date_arithmetic",
+    "timeqa_easy": "timeqa_explicit",
+    "timeqa_hard": "timeqa_implicit",
+}
+
+
+def task_of(path: Path) -> str:
+    """Return the task that reads a file of the name that it has upstream."""
+    if path.stem.startswith("tot_"):
+        return path.stem
+    name = path.stem.removesuffix("_timebench").removesuffix("_f2")
+    return f"timebench_{TASK_OF_FILE.get(name, name)}"
+
+
+def mean_scores(
+    task: Scorer, documents: list[dict], responses: list[str]
+) -> dict[str, float]:
     """Return the mean of each score of the responses, one or several a document."""
     scores = [
-        utils.process_results(document, [response])
+        task.process_results(document, [response])
         for document in documents
         for response in responses
     ]
@@ -35,42 +58,42 @@ def mean_scores(utils, documents: list[dict], responses: list[str]) -> dict[str,
 
 def tot_gold(document: dict) -> str:
     """Return the label of a document as a JSON answer."""
-    return json.dumps(tot.read_reference(document))
+    try:
+        return json.dumps(json.loads(document["label"]))
+    except ValueError:
+        return json.dumps(ast.literal_eval(document["label"]))
 
 
 def timebench_gold(document: dict) -> str:
     """Return the gold of a document in the form that its prompt asks for."""
-    gold = document.get("label") or document.get("statement")
-    if document["kind"] == "options":
-        gold = ", ".join(document["letters"])
-    return f"{timebench.MARKER} {gold or document['golds'][0]}"
+    gold = document.get("label") or ", ".join(document.get("letters", []))
+    return f"{MARKER} {gold or document['golds'][0]}"
 
 
 def random_choices(document: dict) -> list[str]:
     """Return every answer to choose from: option sets, labels, else none."""
-    if document["kind"] not in ("options", "nli"):
-        return []
-    letters = timebench.LETTERS[: len(document["options"])]
-    sizes = range(1, len(letters) + 1) if document["kind"] == "options" else [1]
+    letters = "ABCD"[: len(document.get("options", []))]
+    sizes = range(1, len(letters) + 1) if "letters" in document else [1]
     sets = [chosen for size in sizes for chosen in combinations(letters, size)]
-    return [f"{timebench.MARKER} {', '.join(chosen)}" for chosen in sets]
+    return [f"{MARKER} {', '.join(chosen)}" for chosen in sets]
 
 
-def table(utils, gold, choices, paths: list[Path], scores: list[str]) -> list[str]:
+def table(gold, choices, paths: list[Path], scores: list[str]) -> list[str]:
     """Return a Markdown table: files down, responders across, `scores` in each cell."""
     lines = ["| file | empty | most frequent label | random |", "|---|--:|--:|--:|"]
     for path in paths:
+        task = scorer(task_of(path))
         documents = list(
-            utils.process_docs(datasets.Dataset.from_list(read_jsonl(path)))
+            task.process_docs(datasets.Dataset.from_list(read_jsonl(path)))
         )
         frequent, times = Counter(map(gold, documents)).most_common(1)[0]
-        label = frequent.removeprefix(timebench.MARKER).strip()
+        label = frequent.removeprefix(MARKER).strip()
         cells = [
-            mean_scores(utils, documents, [""]),
-            mean_scores(utils, documents, [frequent]),
+            mean_scores(task, documents, [""]),
+            mean_scores(task, documents, [frequent]),
         ]
         if choices(documents[0]):
-            each = [mean_scores(utils, [x], choices(x)) for x in documents]
+            each = [mean_scores(task, [x], choices(x)) for x in documents]
             cells.append({name: mean(one[name] for one in each) for name in scores})
         empty, most, *drawn = (
             " / ".join(f"{means[score]:.3f}" for score in scores) for means in cells
@@ -96,16 +119,13 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         if not tot_files + timebench_files:
             raise ValueError(f"{folder}: no JSONL file in tot/ or timebench/")
-        for utils, gold, choices, paths, scores in (
-            (tot, tot_gold, lambda _: [], tot_files, ["acc", "acc_flexible"]),
-            (
-                *(timebench, timebench_gold, random_choices, timebench_files),
-                ["score", "score_flexible"],
-            ),
+        for gold, choices, paths, scores in (
+            (tot_gold, lambda _: [], tot_files, ["acc", "acc_flexible"]),
+            (timebench_gold, random_choices, timebench_files, TIMEBENCH_SCORES),
         ):
             if paths:
                 print(f"Cells: {' / '.join(scores)}\n")
-                print(*table(utils, gold, choices, paths, scores), "", sep="\n")
+                print(*table(gold, choices, paths, scores), "", sep="\n")
     except (OSError, ValueError) as error:
         print(error, file=sys.stderr)
         return 1

@@ -34,7 +34,7 @@ def score_file(path: Path) -> dict[str, Counter]:
     for number, row in enumerate(read_jsonl(path), 1):
         try:
             response = row["response"]
-            scores = tot.process_results(row, [response])
+            scores = tot.process_results_arithmetic(row, [response])
             scores["extracted_flexible"] = tot.extract_flexible(response) is not None
             name = answer_format(row)
         except (ValueError, KeyError, TypeError) as error:

@@ -17,7 +17,8 @@ import string
 import unicodedata
 from collections import deque
 from datetime import datetime, timezone
-from functools import lru_cache
+from functools import lru_cache, partial
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -25,7 +26,7 @@ from dateutil import parser as dateutil_parser
 
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     import datasets
 
@@ -36,20 +37,8 @@ MARKER = "Thus, the correct answer is:"  # what the prompts ask for and the card
 LETTERS = "ABCD"
 THREE_WAY = ["Entailment", "Neutral", "Contradiction"]
 TWO_WAY = ["Entailment", "Contradiction"]
-MONTHS = (
-    "january february march april may june july august september october november"
-    " december"
-).split()
-# Every name of a month that is whole or cut to three letters or more.
-MONTH_NUMBERS = {
-    name[:length]: number
-    for number, name in enumerate(MONTHS, 1)
-    for length in range(3, len(name) + 1)
-}
-
 # What is longer is no answer of its kind; a generated pair of sentences is cut there.
 MAX_ANSWER_LENGTH = 2000
-MAX_DATE_LENGTH = 100
 # More cues than any response has; of more, the last ones count.
 MAX_CUES = 100
 
@@ -110,9 +99,8 @@ def extract_published(response: str) -> Answer | None:
     if not answer:
         return None
     start = response.index(answer, after)
-    if "unanswerable" in answer.lower():
-        return Answer("unanswerable", (start, start + len(answer)))
-    return Answer(answer, (start, start + len(answer)))
+    text = "unanswerable" if "unanswerable" in answer.lower() else answer
+    return Answer(text, (start, start + len(answer)))
 
 
 # ------------------------------------------- the flexible answer: where it stands
@@ -185,12 +173,13 @@ _NOUN = r"""
 """
 _EMPHASIS = r"[*_`\s]{0,4}"
 _KEY = r"(?:(?:final|correct)[_ ]?)?(?:answer|option|choice|letter|label)s?"
+_BOX = re.compile(r"\\(?:boxed|fbox)\s*\{")
 _CUE = re.compile(
     rf"""
     # sure: {{"answer": …}}, <answer>, \boxed{{
     (?P<json> ["']{_KEY}["']\s*: )
     |(?P<tag> <(?:final_?)?answer> )
-    |(?P<box> \\(?:boxed|fbox)\s*\{{ )
+    |(?P<box> {_BOX.pattern} )
     # sure: a line or sentence that begins with "Final answer:", or is a heading
     |(?P<heading> (?:^[^\w\n]{{0,20}}|(?<=[.!?;])\s)
         (?:(?:so|thus|hence|therefore|and|my|the|your|our|overall|short)\b,?\s+){{0,3}}
@@ -208,8 +197,10 @@ _CUE = re.compile(
 _PLAIN_END = re.compile(
     r" ?((?!Answer|Letter|Label|Option|Mon|N/?A)[A-Z][\w .,()'&-]*)\n*", re.ASCII
 )
-_CUE_WORDS = "nswer NSWER ption PTION hoice HOICE abel ABEL elation oxed fbox".split()
-_BRACE = re.compile(r"\\[{}]|[{}]")
+# What every cue has in it, to be looked for before the pattern.
+_CUE_WORDS = "answer option choice label relation boxed fbox".split()
+# Up to the brace that closes, with braces in braces in it.
+_IN_BOX = re.compile(r"((?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*)\}")
 _BETWEEN_BOXES = re.compile(r"(?:[\s$,;&.+]|\\[\[\]()]|and|\\text|[{}])*")
 _JSON_VALUE = re.compile(
     r"""\s*(?:"(?P<double>(?:[^"\\\n]|\\.)*)"|'(?P<single>(?:[^'\\\n]|\\.)*)'
@@ -222,85 +213,62 @@ _PLACEHOLDER = re.compile(
     r"|yyyy-mm(?:-dd)?|x+|n/?a)?(?: here)?",
     re.IGNORECASE,
 )
+_SHORT_LINE = re.compile(r"(?!.*\.\s)[^\n:]{1,100}")
 
 
-def extract_flexible(response: str, several: bool = False) -> Answer | None:
+def extract_flexible(
+    response: str, several: bool = False, alone: bool = False
+) -> Answer | None:
     r"""Return the answer that a response commits to, outside of reasoning, or None.
 
     It stands where the last sure cue says: a marker in any wording with a colon, a line
     that begins with "Answer:" or is such a heading, `{"answer": …}`, `<answer>` or
     `\boxed{}`; where there is none, after the last "the answer is". It is the first line
     there that is not empty; with `several`, what follows on more lines as well.
-    Empty answers and placeholders are none. (Design of this pack.)
+    Empty answers and placeholders are none. With `alone`, a response that is one short
+    line needs no cue. (Design of this pack.)
     """
     text = mask_reasoning(response)
+    # Most responses end with the marker and plain words: no need to look for cues.
     marker = text.rfind(MARKER)
-    # Most responses end with the marker: what stands before it is not looked at.
-    if marker >= 0:
-        after = marker + len(MARKER)
-        if plain := _PLAIN_END.fullmatch(text, after):
-            return Answer(plain[1], plain.span(1))
-        cues = [_Cue("said", marker, after), *_sure(_cues(text, after, len(text)))]
-        if answer := _last_answer(text, cues, several):
-            return answer
-    cues = _cues(text, 0, marker if marker >= 0 else len(text))
-    return _last_answer(text, _sure(cues) or cues, several)
+    if marker >= 0 and (plain := _PLAIN_END.fullmatch(text, marker + len(MARKER))):
+        return Answer(plain[1], plain.span(1))
+    weak = None
+    for cue in islice(_cues(text), MAX_CUES):
+        if weak and cue.lastgroup == "weak":
+            continue
+        start, end = _reach(text, cue, several)
+        answer = Answer(text[start:end], (start, end))
+        if not _PLACEHOLDER.fullmatch(bare(clean(answer.text))):
+            if cue.lastgroup != "weak":
+                return answer
+            weak = answer
+    line = text.strip()
+    if alone and not weak and line and _SHORT_LINE.fullmatch(line):
+        start = text.index(line)
+        weak = Answer(line, (start, start + len(line)))
+    return weak
 
 
-class _Cue(NamedTuple):
-    """Words that an answer follows: the group of _CUE, and where they start and end."""
-
-    kind: str
-    start: int
-    end: int
-
-
-def _cues(text: str, start: int, end: int) -> list[_Cue]:
-    """Return the last cues in a part of a text, first to last."""
-    found = (
-        _Cue(cue.lastgroup, *cue.span())
-        for part in _parts_with_cues(text, start, end)
-        for cue in _CUE.finditer(text, *part)
-    )
-    return list(deque(found, MAX_CUES))
+def _cues(text: str) -> Iterator[re.Match]:
+    """Yield the cues of a text, the last one first."""
+    end = len(text)
+    while end >= 0:
+        start = text.rfind("\n", 0, end) + 1
+        line = text[start:end].lower()
+        if any(word in line for word in _CUE_WORDS):
+            yield from reversed(deque(_CUE.finditer(text, start, end), MAX_CUES))
+        end = start - 1
 
 
-def _parts_with_cues(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Yield the lines around each word that cues are made of, which is found fast."""
-    after = {word: text.find(word, start, end) for word in _CUE_WORDS}
-    while after := {word: found for word, found in after.items() if found >= 0}:
-        first = min(after.values())
-        line = text.rfind("\n", start, first) + 1 or start
-        stop = text.find("\n", min(first + 150, end), end)
-        stop = end if stop < 0 else stop
-        yield max(line, start, first - 150), stop
-        start = stop
-        for word, found in after.items():
-            if found < stop:
-                after[word] = text.find(word, stop, end)
-
-
-def _sure(cues: list[_Cue]) -> list[_Cue]:
-    return [cue for cue in cues if cue.kind != "weak"]
-
-
-def _last_answer(text: str, cues: list[_Cue], several: bool) -> Answer | None:
-    """Return the answer of the last cue that is followed by more than a placeholder."""
-    for number in range(len(cues), 0, -1):
-        start, end = _reach(text, cues[:number], several)
-        answer = text[start:end]
-        if not _PLACEHOLDER.fullmatch(bare(clean(answer))):
-            return Answer(answer, (start, end))
-    return None
-
-
-def _reach(text: str, cues: list[_Cue], several: bool) -> tuple[int, int]:
-    """Return from where to where the answer of the last of these cues reaches."""
-    kind, _, start = cues[-1]
+def _reach(text: str, cue: re.Match, several: bool) -> tuple[int, int]:
+    """Return from where to where the answer after a cue reaches."""
+    kind, start = cue.lastgroup, cue.end()
     if kind == "box":
-        return _boxes(text, cues) if several else (start, _closing(text, start))
+        return _boxed(text, cue, several)
     if kind == "json" and (value := _JSON_VALUE.match(text, start)):
-        return value.span(value.lastgroup)
+        start, end = value.span(value.lastgroup)
+        return start, min(end, start + MAX_ANSWER_LENGTH)
     if kind == "tag" and (closing := text.find("</", start)) >= 0:
         return start, min(closing, start + MAX_ANSWER_LENGTH)
     if header := _TABLE_HEADER.match(text, start):
@@ -308,53 +276,44 @@ def _reach(text: str, cues: list[_Cue], several: bool) -> tuple[int, int]:
     limit = min(len(text), start + MAX_ANSWER_LENGTH)
     if several:
         return start, limit
-    while start < limit:
-        end = text.find("\n", start, limit)
-        end = limit if end < 0 else end
-        if bare(clean(text[start:end])):
-            return start, end
-        start = end + 1
+    for line in re.finditer("[^\n]+", text[start:limit]):
+        if bare(clean(line[0])):
+            return start + line.start(), start + line.end()
     return limit, limit
 
 
-def _closing(text: str, start: int) -> int:
-    r"""Return where the brace closes that opened before `start`; `start` for nowhere."""
-    depth = 1
-    for brace in _BRACE.finditer(text, start, start + MAX_ANSWER_LENGTH):
-        depth += {"{": 1, "}": -1}.get(brace[0], 0)
-        if not depth:
-            return brace.start()
-    return start
-
-
-def _boxes(text: str, cues: list[_Cue]) -> tuple[int, int]:
-    r"""Return from where to where boxes reach that stand side by side, the last last."""
-    _, following, start = cues[-1]
-    end = _closing(text, start)
-    for cue in reversed(cues[:-1]):
-        closing = _closing(text, cue.end)
-        if cue.kind != "box" or not _BETWEEN_BOXES.fullmatch(text, closing, following):
+def _boxed(text: str, box: re.Match, several: bool) -> tuple[int, int]:
+    """Return what is in a box; with `several`, also in those side by side before it."""
+    following, start = box.span()
+    inside = _IN_BOX.match(text, start, start + MAX_ANSWER_LENGTH)
+    near = max(0, following - MAX_ANSWER_LENGTH)
+    others = list(_BOX.finditer(text, near, following)) if several else []
+    for other in reversed(others):
+        before = _IN_BOX.match(text, other.end(), following)
+        if not before or not _BETWEEN_BOXES.fullmatch(text, before.end(), following):
             break
-        _, following, start = cue
-    return start, end
+        following, start = other.span()
+    return (start, inside.end(1)) if inside else (start, start)
 
 
 # ------------------------------------------- the flexible answer: noise and comments
 
+# What stands for characters that models write, typographic and Chinese ones.
 _TYPOGRAPHIC = str.maketrans(
     {
-        # Hyphens, dashes and the minus sign that models write for "-".
-        **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212", "-"),
-        **dict.fromkeys("\u2018\u2019\u201a\u201b\u00b4\u02bc", "'"),
-        **dict.fromkeys(
-            "\u201c\u201d\u201e\u00ab\u00bb\u2033\u300c\u300d\u300e\u300f", '"'
-        ),
-        **dict.fromkeys("\u3002\uff61", "."),
-        **dict.fromkeys("\u3001\u548c", ", "),  # Chinese comma and "and"
-        "\u5e74": "-",  # Chinese "year", before a month
-        "\u6708": "",  # Chinese "month"
-        **dict.fromkeys("\u2192\u21d2\u27f9", " gives "),
-        **dict.fromkeys("\u274c\u2717\u2718\u2716\u274e", " not "),  # crosses
+        character: plain
+        for characters, plain in (
+            ("\u2010\u2011\u2012\u2013\u2014\u2015\u2212", "-"),
+            ("\u2018\u2019\u201a\u201b\u00b4\u02bc", "'"),
+            ("\u201c\u201d\u201e\u00ab\u00bb\u2033\u300c\u300d\u300e\u300f", '"'),
+            ("\u3002\uff61", "."),
+            ("\u3001\u548c", ", "),  # comma and "and"
+            ("\u5e74", "-"),  # "year", before a month
+            ("\u6708", ""),  # "month"
+            ("\u2192\u21d2\u27f9", " gives "),
+            ("\u274c\u2717\u2718\u2716\u274e", " not "),  # crosses
+        )
+        for character in characters
     }
 )
 # In this order: what each pattern finds, and what stands for it.
@@ -372,6 +331,7 @@ _NOISE = [
     (re.compile(r"\*\*|[\\{}$*`]|(?<![^\W_])_+|_+(?![^\W_])"), ""),
 ]  # fmt: skip
 _CLEAN = re.compile(r"[A-Za-z0-9 .,:;()'/&-]*")
+_SYMBOLS = ("So", "Cf", "Co", "Cs", "Cn", "Mn")  # ticks, emoji, marks without width
 _OUTER = " \t\r\n.!?,;:\"'[]<>|#=-"
 
 
@@ -385,13 +345,8 @@ def clean(text: str) -> str:
         text = unicodedata.normalize("NFKC", text.translate(_TYPOGRAPHIC))
         for pattern, replacement in _NOISE:
             text = pattern.sub(replacement, text)
-        text = "".join(c for c in text if c.isascii() or not _is_symbol(c))
+        text = "".join(c for c in text if unicodedata.category(c) not in _SYMBOLS)
     return " ".join(text.split())
-
-
-def _is_symbol(character: str) -> bool:
-    """Tell whether a character is a tick, an emoji or a mark that has no width."""
-    return unicodedata.category(character) in ("So", "Cf", "Cc", "Co", "Cs", "Cn", "Mn")
 
 
 def bare(text: str) -> str:
@@ -399,13 +354,6 @@ def bare(text: str) -> str:
     return text.strip(_OUTER)
 
 
-# What may follow a value without touching it: the end, punctuation, a reason.
-_COMMENT = re.compile(
-    r"\s*(?:$|[.;:,!(\[|\"'=-]|(?:because|since|as|given|for|due|based|according|which|where"
-    r"|while|whereas|although|though|but|rather|instead|not|so|meaning|considering"
-    r"|after|when|if|only|is|are|fits?)\b)",
-    re.IGNORECASE,
-)
 # What may not: it takes the value back or puts another beside it.
 _HEDGE = re.compile(
     r"[\W_]*(?:(?:or|and|to|until|through|vs|either|maybe|perhaps|possibly|probably)\b"
@@ -414,15 +362,10 @@ _HEDGE = re.compile(
 )
 
 
-_BRACKETS = re.compile(r"^\s*[(\[][^()\[\]]*[)\]]")
-
-
-def only_comments(rest: str) -> bool:
-    """Tell whether what follows a value is a comment on it, and no hedge."""
-    after = _BRACKETS.sub("", rest, count=1)
-    return bool(_COMMENT.match(after)) and not _HEDGE.match(after)
-
-
+# "**B. Neutral** because it may be either"
+_BOLD_FIRST = re.compile(
+    rf"\s*\*\*(?P<value>[^*\n]+)\*\*\s(?!(?i:{_HEDGE.pattern}))[a-z][^\n]*"
+)
 # Words that lead to a value: "it was …", "the answer is …".
 _LEAD = re.compile(
     r"(?:(?:so|thus|therefore|hence|that|which),? )?"
@@ -435,6 +378,8 @@ _LEAD = re.compile(
 
 def read_bare(text: str) -> str:
     """Return an answer without noise, outer punctuation and words that lead to it."""
+    if bold := _BOLD_FIRST.fullmatch(text):
+        text = bold["value"]
     text = bare(clean(text))
     return text[_LEAD.match(text).end() :].lstrip(_OUTER)
 
@@ -448,21 +393,18 @@ def _verdict(
     flexible: Answer | None,
     value: object,
     reference: object,
-    scores: dict[str, float],
+    exact: bool,
+    score_flexible: float,
+    f1: float | None = None,
 ) -> Verdict:
-    """Return the verdict on a response, with the word for its reason."""
-    score, score_flexible = scores["score"], scores["score_flexible"]
-    if score_flexible == 1.0:
-        reason = "right" if score == 1.0 else "flexible_only"
-    elif score == 1.0:
-        reason = "superseded"
-    elif flexible is None:
-        reason = "cut_off" if _is_cut_off(response) else "no_answer"
-    elif value is None:
-        reason = "unreadable"
-    else:
-        reason = "partly_right" if score_flexible else "other_value"
-    scores["extracted"] = float(published is not None)
+    """Return the verdict on a response: its scores, and the word for their reason."""
+    scores = {"exact_match": float(exact)}
+    if f1 is not None:
+        scores["f1"] = f1
+    scores["score"] = score = float(exact) if f1 is None else f1  # as in the paper
+    scores["score_flexible"] = float(score_flexible)
+    scores["extracted"] = 1.0 if published else 0.0
+    reason = _reason(response, published, flexible, value, score, score_flexible)
     return Verdict(
         scores, reason, *(published or _NONE), *(flexible or _NONE), value, reference
     )
@@ -471,20 +413,33 @@ def _verdict(
 _NONE = (None, None)
 
 
+def _reason(
+    response: str,
+    published: Answer | None,
+    flexible: Answer | None,
+    value: object,
+    score: float,
+    score_flexible: float,
+) -> str:
+    """Return the word of REASONS for two scores and what they come from."""
+    if score_flexible == 1:
+        return "right" if score == 1 else "flexible_only"
+    if score == 1:
+        return "superseded"
+    if flexible is None and _is_cut_off(response):
+        return "cut_off"
+    if flexible is published is None:
+        return "no_answer"
+    if value is None:
+        return "unreadable"
+    return "partly_right" if score_flexible else "other_value"
+
+
 def _is_cut_off(response: str) -> bool:
     """Tell whether a response without an answer ends within a reasoning block or a box."""
     box = response.rfind("\\boxed{")
-    return mask_reasoning(response + ".")[-1] == "\n" or (
-        box >= 0 and response.find("}", box) < 0
-    )
-
-
-def _scores(exact: bool, flexible: float, f1: float | None = None) -> dict[str, float]:
-    """Return the metrics of a task; its headline is F1 where there is one (paper)."""
-    score = float(exact)
-    if f1 is None:
-        return {"exact_match": score, "score": score, "score_flexible": float(flexible)}
-    return {"exact_match": score, "f1": f1, "score": f1, "score_flexible": flexible}
+    in_box = box >= 0 and response.find("}", box) < 0
+    return in_box or mask_reasoning(response + ".").endswith("\n")
 
 
 def _f1(shared: int, answered: int, wanted: int) -> float:
@@ -497,9 +452,9 @@ _ARTICLE = re.compile(r"\b(?:a|an|the)\b")
 _WITHOUT_PUNCTUATION = str.maketrans("", "", string.punctuation)
 _ABBREVIATIONS = (
     "st dr mr mrs ms jr sr prof gov sen rep gen col lt sgt capt rev hon inc ltd co corp no vs mt"
-    " ft univ dept hon"
-).split()
-_SENTENCE_END = "".join(rf"(?<!\b{word})" for word in _ABBREVIATIONS)
+    " ft univ dept"
+)
+_NOT_ABBREVIATED = "".join(rf"(?<!\b{word}.)" for word in _ABBREVIATIONS.split())
 # What is cut off an answer, each only where no gold has one: a comment.
 _QA_COMMENTS = [
     re.compile(pattern, re.IGNORECASE)
@@ -509,20 +464,21 @@ _QA_COMMENTS = [
         r"|given that|based on|according to|although|though|while|whereas|rather than"
         r"|instead of)\b.*",
         r",\s(?:not|as|so|but|which|who|for)\s.*",
-        rf"(?<=\w\w){_SENTENCE_END}[.!]\s+(?-i:(?=[A-Z])).*",
+        rf"[.!](?<=\w\w.){_NOT_ABBREVIATED}\s+(?-i:(?=[A-Z])).*",
         r"\s-{1,2}\s.*",
         r"[;:]\s.*",
         r",?\s(?:from|between|in|during|until|since|as of|by|around)\s(?:\w+,?\s){0,3}\d{4}\b.*",
         r",?\s\d{4}\s?-\s?(?:\d{2,4}|present)$",
     )
 ]
-_NAME = re.compile(r"(?:[A-Z]\w*\s?)+")  # capitalised words: no comment is
+_NAME = re.compile(r"[A-Z]\w*(?: [A-Z0-9]\w*)*")  # capitalised words: no comment is
 _UNANSWERABLE = re.compile(
     r"un-?answerable"
     r"|\b(?:not|cannot|can't|(?:does|do|is|was|did|are)n't|unable to|impossible to)\s(?:\w+\s){0,3}?"
     r"(?:answer\w*|determin\w*|infer\w*|mention\w*|specif\w*|provide\w*|stated?|given|known"
     r"|conclude\w*|tell|say|indicate\w*|contain\w*|include\w*|enough information)\b"
-    r"|\b(?:no|insufficient|not enough) (?:information|answer|mention|evidence|data)\b",
+    r"|\b(?:no|insufficient|not enough) (?:information|answer|mention|evidence|data)\b"
+    r"|^(?:unknown|none|no answer|not (?:available|applicable))$",
     re.IGNORECASE,
 )
 _DENIED = re.compile(
@@ -530,78 +486,60 @@ _DENIED = re.compile(
     r"|n't un-?answerable|un-?answerable,? (?:or|but)\b",
     re.IGNORECASE,
 )
-_UNKNOWN = re.compile(r"(?:unknown|none|no answer|not (?:available|applicable))")
-_OR_NOT = re.compile(r"\b(?:or|not|either|neither|except|maybe|perhaps|possibly)\b")
+_OR_NOT = re.compile(r"\b(?:or|not|either|neither|except|maybe|perhaps|possibly)\b|\?")
 
 
 def normalise(text: str) -> list[str]:
     """Return the words of a text as SQuAD compares them: no case, punctuation, articles."""
-    text = text.lower().translate(_WITHOUT_PUNCTUATION)
+    text = text.lower()
+    if not text.replace(" ", "").isalnum():
+        text = text.translate(_WITHOUT_PUNCTUATION)
     if text.isascii() and text.isprintable():  # then a word is what blanks part
         return [word for word in text.split() if word not in ("a", "an", "the")]
     return _ARTICLE.sub(" ", text).split()
 
 
-def token_f1(words: list[str], gold: list[str]) -> float:
-    """Return the F1 of the words of two normalised texts (SQuAD)."""
-    if words == gold:
-        return float(bool(gold))
-    shared = sum(min(words.count(word), gold.count(word)) for word in set(gold))
-    return _f1(shared, len(words), len(gold))
-
-
-class _Gold(NamedTuple):
-    """A gold's words, its text without noise, and the words of that."""
-
-    words: list[str]
-    text: str
-    clean_words: list[str]
+def token_f1(words: list[str], golds: Iterable[list[str]]) -> float:
+    """Return the F1 of normalised words with the best of several golds (SQuAD)."""
+    if words in golds:
+        return 1.0
+    best = 0.0
+    for gold in golds:
+        shared = sum(min(words.count(word), gold.count(word)) for word in set(gold))
+        best = max(best, _f1(shared, len(words), len(gold)))
+    return best
 
 
 @lru_cache(maxsize=4096)
-def _read_gold(gold: str) -> _Gold:
-    words, text = normalise(gold), clean(gold)
-    return _Gold(words, text, words if text == gold else normalise(text))
+def _read_golds(golds: tuple[str, ...]) -> tuple[list, list, list]:
+    """Return the golds' words, their texts without noise, and the words of these."""
+    texts = [clean(gold) for gold in golds]
+    words = [normalise(gold) for gold in golds]
+    return words, texts, words if texts == [*golds] else [*map(normalise, texts)]
 
 
-def read_span(text: str, golds: Iterable[_Gold] = ()) -> str | None:
+def read_span(text: str, golds: Sequence[str] = ()) -> str | None:
     """Return the name or phrase that an answer gives, "unanswerable", or None.
 
     A comment (brackets, a reason, a time range, another sentence) is cut off where none
     of the golds has one of its kind. What hedges ("X or Y") is None.
     """
-    golds = [gold.text for gold in golds]
     if text in golds:
         return text
-    span = _first_emphasis(text) or read_bare(text)
+    span = read_bare(text)
     for comment in () if _NAME.fullmatch(span) else _QA_COMMENTS:
         if comment.search(span) and not any(map(comment.search, golds)):
             span = bare(comment.sub("", span)) or span
     if says := _UNANSWERABLE.search(span):
         around = span[: says.start()] + span[says.end() :]
-        if _DENIED.search(span) or re.search(r"\b(?:or|rather|but)\b", around):
-            return None
-        return "unanswerable"
-    if _UNKNOWN.fullmatch(span.casefold()):
-        return "unanswerable"
-    if ("?" in span or _OR_NOT.search(span)) and not any(map(_OR_NOT.search, golds)):
+        denied = _DENIED.search(span) or re.search(r"\b(?:or|rather|but)\b", around)
+        return None if denied else "unanswerable"
+    if _OR_NOT.search(span) and not any(map(_OR_NOT.search, golds)):
         return None
     return span or None
 
 
-_EMPHASISED = re.compile(r"\s*\*\*(?P<value>[^*\n]+)\*\*(?P<rest>\s[^\n]*)")
-
-
-def _first_emphasis(text: str) -> str | None:
-    """Return what a line begins with in bold where the rest only comments, or None."""
-    match = _EMPHASISED.fullmatch(text)
-    if (
-        not match
-        or _HEDGE.match(match["rest"])
-        or not clean(match["rest"])[:1].islower()
-    ):
-        return None
-    return read_bare(match["value"])
+_NOT_ANSWERED = ["unanswerable"]
 
 
 def explain_qa(doc: dict, response: str) -> Verdict:
@@ -611,27 +549,37 @@ def explain_qa(doc: dict, response: str) -> Verdict:
     an overlap of words.
     """
     published, flexible = extract_published(response), extract_flexible(response)
-    golds = [_read_gold(gold) for gold in doc["golds"]]
+    golds, texts, flexible_golds = _read_golds(tuple(doc["golds"]))
     words = normalise(published.text) if published else []
-    value = flexible and read_span(flexible.text, golds)
-    value_words = (
-        words if published and value == published.text else normalise(value or "")
-    )
-    scores = _scores(
-        exact=bool(words) and any(words == gold.words for gold in golds),
-        f1=max(token_f1(words, gold.words) for gold in golds),
-        flexible=max(_flexible_f1(value_words, gold.clean_words) for gold in golds),
-    )
-    return _verdict(response, published, flexible, value, doc["golds"], scores)
-
-
-def _flexible_f1(words: list[str], gold: list[str]) -> float:
-    if words != gold and ["unanswerable"] in (words, gold):
-        return 0.0
-    return token_f1(words, gold)
+    value = flexible and read_span(flexible.text, texts)
+    same = published and value == published.text
+    value_words = words if same else normalise(value or "")
+    if value_words not in flexible_golds:  # a question is answered or not
+        flexible_golds = [gold for gold in flexible_golds if gold != _NOT_ANSWERED]
+        value_words = [] if value_words == _NOT_ANSWERED else value_words
+    overlap = token_f1(value_words, flexible_golds)
+    readings = published, flexible, value, doc["golds"]
+    f1 = token_f1(words, golds)
+    return _verdict(response, *readings, words in golds, overlap, f1)
 
 
 # ------------------------------------------------------------------------- dates
+
+MONTHS = (
+    "january february march april may june july august september october november"
+    " december"
+).split()
+# Every name of a month that is whole or cut to three letters or more.
+_MONTH_NUMBERS = {
+    name[:length]: number
+    for number, name in enumerate(MONTHS, 1)
+    for length in range(3, len(name) + 1)
+}
+# What dateutil surely reads as this month and year; it takes 20 times as long.
+_PLAIN_MONTH = re.compile(
+    rf"({'|'.join(f'{m[:3]}(?:{m[3:]})?' for m in map(str.title, MONTHS))}),? ([1-9][0-9]{{3}})"
+)
+MAX_DATE_LENGTH = 100
 
 
 class _YearsAsWritten(dateutil_parser.parserinfo):
@@ -642,55 +590,36 @@ class _YearsAsWritten(dateutil_parser.parserinfo):
 
 
 _PARSER = dateutil_parser.parser(_YearsAsWritten())
-_DATEUTIL_MONTHS = [
-    name.capitalize() for name in (*MONTHS, *(m[:3] for m in MONTHS), "sept")
-]
-# What dateutil surely reads as this month and year; it takes 20 times as long.
-_PLAIN_MONTH = re.compile(rf"({'|'.join(_DATEUTIL_MONTHS)}),? ([1-9][0-9]{{3}})")
 
 
 @lru_cache(maxsize=4096)  # both rules, and golds, ask for the same few
-def _plain_month(text: str) -> datetime | None:
-    match = _PLAIN_MONTH.fullmatch(text)
-    return match and datetime(int(match[2]), MONTH_NUMBERS[match[1].lower()], 1)
-
-
 def parse_month(text: str) -> datetime | None:
     """Return the moment that dateutil reads in a text, with day 1, or None (card).
 
     What the text does not say is filled in from a default, so that with two defaults
-    it shows: then there is no month or no year. Every zone is one: none is asked of the
-    machine.
+    it shows: then there is no month or no year. A zone is not asked of the machine.
     """
-    if plain := _plain_month(text):
-        return plain
+
+    def zone(name: str | None, offset: int | None) -> timezone | None:
+        return None if name is offset is None else timezone.utc
+
+    if plain := _PLAIN_MONTH.fullmatch(text):
+        return datetime(int(plain[2]), _MONTH_NUMBERS[plain[1].lower()], 1)
     if len(text) > MAX_DATE_LENGTH:
         return None
     try:
         first, second = (
-            _PARSER.parse(text, default=default, tzinfos=_some_zone)
+            _PARSER.parse(text, default=default, tzinfos=zone).replace(day=1)
             for default in (datetime(2000, 1, 1), datetime(2001, 2, 1))
         )
     except Exception:  # of hostile text, dateutil raises far more than ParserError
         return None
-    first, second = first.replace(day=1), second.replace(day=1)
     return first if first == second else None
-
-
-def _some_zone(name: str | None, offset: int | None) -> timezone | None:
-    return None if name is offset is None else timezone.utc
-
-
-@lru_cache(maxsize=4096)
-def _months_of(golds: tuple[str, ...]) -> tuple[list, list]:
-    """Return golds as the published rule and as the flexible rule reads them."""
-    moments = [parse_month(gold) for gold in golds]
-    return moments, [(moment.year, moment.month) for moment in moments]
 
 
 _DATE = re.compile(
     r"""
-    (?:(?:in|the|on|around|month\sof)\s)*
+    \s*(?:(?:in|the|on|around|month\sof)\s)*
     (?:
         # August 1987, Aug., 1987, 1 August of 1987, August 1st, 1987, March of the year 1055
         (?:[0-9]{1,2}(?:st|nd|rd|th)?[\s-](?:of\s)?(?:the\s)?)?
@@ -709,78 +638,76 @@ _DATE = re.compile(
     """,
     re.VERBOSE,
 )
-_DATE_ALONE = re.compile(
-    rf"[\s,;.:=(\[\"'-]*(?:{_DATE.pattern})(?=\W*$|[),;.])", re.VERBOSE
-)
 # "The time 4 years before Oct, 1748 is Jun, 1744": what leads to the value.
 _DATE_LEAD = re.compile(
     r"(?:\b(?:is|was|be|gives|yields|equals|on|get)|=|:)\s+(?=[a-z0-9])"
 )
 _DENIAL = re.compile(r"\b(?:not|never|cannot)\b|n't\b")
+_DATE_ALONE = re.compile(
+    rf"[\s,;.:=(\[\"'-]*(?:{_DATE.pattern})(?=\W*$|[),;.])", re.VERBOSE
+)
+_BRACKETS = re.compile(r"^\s*[(\[][^()\[\]]*[)\]]")
+# What may follow a date without touching it: the end, punctuation, a reason.
+_COMMENT = re.compile(
+    r"\s*(?:$|[.;:,!(\[|\"'=-]|(?:because|since|as|given|for|due|based|according|which|where"
+    r"|while|whereas|although|though|but|rather|instead|not|so|meaning|considering"
+    r"|after|when|if|only|is|are|fits?)\b)"
+)
 
 
 def read_month(text: str) -> tuple[int, int] | None:
     """Return year and month of an answer that says these, and a day at the most.
 
-    A comment may follow, but no other month, and no era before Christ.
+    They stand at its beginning, behind the last "=", or after "is" and the like. A
+    comment may follow, but no other month, and no era before Christ.
     """
-    if plain := _plain_month(text):
-        return plain.year, plain.month
+    if _PLAIN_MONTH.fullmatch(text):
+        return (moment := parse_month(text)).year, moment.month
     text = read_bare(text).casefold()[: 2 * MAX_DATE_LENGTH].lstrip("(")
-    _, equals, result = text.rpartition("=")
-    if equals and "(" not in text and _DATE_ALONE.match(result):
-        text = result.strip()
-    found = _DATE.match(text)
-    if not found or not only_comments(text[found.end() :]):
-        leads = (lead for lead in _DATE_LEAD.finditer(text))
-        lead, found = next(
-            ((lead, date) for lead in leads if (date := _DATE.match(text, lead.end()))),
-            (None, None),
-        )
-        if not found or _DENIAL.search(text, 0, lead.start()):
-            return None
-    month, rest = _month_of(found), text[found.end() :]
-    if not only_comments(rest):
-        return None
-    beside = _DATE_ALONE.match(rest) or _DATE_ALONE.match(_BRACKETS.sub("", rest))
-    return month if not beside or _month_of(beside) == month else None
+    result = text.partition("(")[0].rfind("=") + 1
+    first = result if _DATE_ALONE.match(text, result) else 0
+    for start in (first, 0, *(lead.end() for lead in _DATE_LEAD.finditer(text))):
+        date = _DATE.match(text, start)
+        rest = text[date.end() :] if date else ""
+        if date and _only_comments(rest):
+            others = (
+                _DATE_ALONE.match(rest),
+                _DATE_ALONE.match(_BRACKETS.sub("", rest)),
+            )
+            named = {_month_of(found) for found in (date, *filter(None, others))}
+            denied = _DENIAL.search(text, 0, start)
+            return named.pop() if len(named) == 1 and not denied else None
+    return None
+
+
+def _only_comments(rest: str) -> bool:
+    """Tell whether what follows a date is a comment on it, and no hedge."""
+    after = _BRACKETS.sub("", rest, count=1)
+    return bool(_COMMENT.match(after)) and not _HEDGE.match(after)
 
 
 def _month_of(date: re.Match) -> tuple[int, int] | None:
     """Return the year and the month, where it can only be this one, of a date."""
     year = int(date["year_first"] or date["year_last"] or date["year"])
     if name := date["name"] or date["name_last"]:
-        months = {MONTH_NUMBERS.get(name, 0)}
-    elif date["other"]:
-        one, other = int(date["one"]), int(date["other"])
-        pairs = ((one, other), (other, one))
-        months = {month for month, day in pairs if month <= 12 and day <= 31}
+        months = {_MONTH_NUMBERS.get(name)} - {None}
     else:
-        months = {int(date["month"] or date["one"])}
-    month = months.pop() if len(months) == 1 else 0
-    return (year, month) if 1 <= month <= 12 else None
+        one, other = int(date["month"] or date["one"]), int(date["other"] or 0)
+        pairs = ((one, other), (other, one))
+        months = {month for month, day in pairs if 1 <= month <= 12 and day <= 31}
+    return (year, months.pop()) if len(months) == 1 else None
 
 
 def explain_date(doc: dict, response: str) -> Verdict:
     """Return the verdict on the month and year of an answer."""
     published = extract_published(response)
-    flexible = extract_flexible(response) or _whole_line(response)
-    golds, months = _months_of(tuple(doc["golds"]))
-    exact = published and parse_month(published.text)
+    flexible = extract_flexible(response, alone=True)
+    golds = [parse_month(gold) for gold in doc["golds"]]
+    months = [(gold.year, gold.month) for gold in golds]
+    moment = published and parse_month(published.text[: MAX_DATE_LENGTH + 1])
     value = flexible and read_month(flexible.text)
-    scores = _scores(
-        exact=exact is not None and exact in golds, flexible=value in months
-    )
-    return _verdict(response, published, flexible, value, months, scores)
-
-
-def _whole_line(response: str) -> Answer | None:
-    """Return a response that is one line, which needs no cue, where reading is strict."""
-    line = mask_reasoning(response).strip()
-    if not line or len(line) > MAX_DATE_LENGTH or re.search(r"[\n:]|\.\s", line):
-        return None
-    start = response.index(line)
-    return Answer(line, (start, start + len(line)))
+    readings = published, flexible, value, months
+    return _verdict(response, *readings, moment in golds, value in months)
 
 
 # ----------------------------------------------------------------------- options
@@ -788,78 +715,62 @@ def _whole_line(response: str) -> Answer | None:
 _PUBLISHED_LETTER = re.compile(r"\b([A-D])(?:\.|,|\s|&|$)")
 _PLAIN_LETTERS = re.compile(r"[A-D](?:, ?[A-D])*")
 _LOWER_LETTERS = re.compile(r"[a-d](?:(?:[\s,;&]+|\band\b)+[a-d])*")
-_RUN_OF_LETTERS = re.compile(r"[A-D]{2,4}")
 _ALL = re.compile(
-    r"all(?: of)?(?: the)?(?: (?:two|three|four))?(?: (?:options|choices|answers|above|them))?"
-    r"(?: are (?:correct|plausible|possible|right))?(?: \([A-D, and]*\))?",
+    r"all(?: (?:of|the|two|three|four|options|choices|answers|above|them|are|correct|plausible"
+    r"|possible|right))*(?: \([A-D, and]*\))?",
     re.IGNORECASE,
 )
 _BULLET = re.compile(r"\s*(?:(?:[-*+>\u2022\u25cf]|[0-9]{1,2}[.)])\s+)?")
+_ITEM = re.compile(r"\s*(?:[-*+>\u2022\u25cf]\s|[0-9]{1,2}[.)]\s|\W*[A-D]\b)")
 _OPTION_TOKEN = re.compile(r"\w+(?:'\w+)*|[^\w\s\"]")
 
-# Words and marks that may stand before, between and behind the options that are named.
-_AROUND = {
-    *",.;&+:-/|()[]\"'",
-    *"and plus also both only all the of as well i e namely just".split(),
-    *"option options choice choices letter letters answer answers".split(),
+# A line is read as a code, one character for each word or mark: A-D for the letters of
+# options, a-d for their texts, a mark for itself, and for other words these.
+_WORDS = {
+    "&": "and",
+    # Idle: beside options they say nothing.
+    "i": "plus also both only all the of well i e namely just option options choice choices"
+    " letter letters answer answers",
+    # Verbs, words of approval, and what is both.
+    "v": "is are was were can could would may must be seem seems sound sounds make makes have has",
+    "p": "correct plausible right possible valid true likely reasonable acceptable best suitable"
+    " appropriate sense realistic typical",
+    "f": "fit fits work works",
+    # Words of fault, of which these may begin a comment, and "no" hedges.
+    "x": "too less least wrong incorrect ruled never isn't aren't don't doesn't unlikely implausible"
+    " impossible false",
+    "n": "not neither",
+    "z": "no",
+    "h": "or nor either maybe perhaps possibly probably to wait",  # hedges
+    # They begin a reason.
+    "r": "as because since given for while whereas although though rather instead which where so due"
+    " based but with without except gives",
 }
-_PREDICATES = {
-    *"is are was were can could would may must be seem seems sound sounds make makes work".split(),
-    *"works fit fits have has".split(),
-}
-_APPROVALS = {
-    *"correct plausible right possible valid true likely reasonable acceptable best suitable".split(),
-    *"appropriate fit fits work works sense realistic typical".split(),
-}
-_DISAPPROVALS = {
-    *"not too less least wrong incorrect never neither isn't aren't don't doesn't unlikely".split(),
-    *"implausible impossible false no".split(),
-}
-_OPTION_HEDGES = set(
-    "? or nor either neither no maybe perhaps possibly probably to wait".split()
+_CODES = {word: code for code, words in _WORDS.items() for word in words.split()}
+_FAULT, _APPROVAL = set("xnz"), set("pf")
+_AROUND = ".,;&+:-/|()[]'i"  # what may stand before, between and behind options
+_MARK = r"[-.):\]'(\[]"  # between a letter and what is said of it
+_SAID = set("vpfxnzhrw=?")  # all but options and what is around them
+_PART = re.compile(
+    rf"""
+    (?P<range> [A-D] (?=[.):\]'(\[]*-) {_MARK}* [A-D] )
+    # "two hours", "B. two hours", "two hours (B)", "two hours not"
+    |(?P<text> (?:(?P<letter>[A-D]) {_MARK}*)? (?P<own>[a-d]) (?:\((?P<after>[A-D]))? (?P<fault>[xz]|n(?![A-Da-dr]))? )
+    # "B" before the end, another letter, a mark, or a word that begins no other text
+    |(?P<bare> [A-D] (?: (?<=[A-D]&.) | (?= {_MARK}* (?:$ | [A-Divfhrz] | [^-.):\]'(\[\w]) ) ) )
+    # "B (fits well", "B. ten minutes at most", up to another letter or sentence
+    |(?P<described> [A-D]
+        (?: {_MARK}* [(\[] [^])]* | {_MARK}+ (?P<said> (?: (?! [-,;:&hn][A-D] | \. ) . )+ ) ) )
+    |\( (?!.\)) [^)]*  # a comment in brackets
+    # what begins other words after a mark, or a reason
+    |(?P<comment> [-.,;&+:/|()\[\]'=] i* [vpfxwrn] | [rnA-D] )
+    |(?P<end> [.;] )
+    |(?P<around> [-,&+:/|()\[\]'i=] )
+    |(?P<hedge> [hz?] )
+    |(?P<clause> [^.;,]+ )
+    """,
+    re.VERBOSE,
 )
-_OPTION_REASONS = {
-    *"because since given for while whereas although though rather instead which where so due".split(),
-    *"based but not with without except gives".split(),
-}
-_STOPS = _AROUND | _PREDICATES | _OPTION_HEDGES | _OPTION_REASONS
-
-
-class _Options:
-    """What an answer may name the options of a document by: letters and texts."""
-
-    def __init__(self, options: Iterable[str]):
-        texts = [
-            tuple(word for word in _tokens(option.casefold()) if word[0].isalnum())
-            for option in options
-        ]
-        self.letters = LETTERS[: len(texts)]
-        # Texts that are the same without punctuation name the same options.
-        self.by_text: dict[tuple[str, ...], set[str]] = {}
-        for words, letter in zip(texts, self.letters):
-            self.by_text.setdefault(words, set()).add(letter)
-        self.texts = sorted(filter(None, self.by_text), key=len, reverse=True)
-
-    def text_at(self, tokens: list[str], position: int) -> tuple[set[str], int] | None:
-        """Return the options whose text stands at `position`, and its end, or None."""
-        for words in self.texts:
-            end = _end_of(words, tokens, position)
-            if end and (end == len(tokens) or _is_stop(tokens[end])):
-                return self.by_text[words], end
-        return None
-
-    def letter_at(self, tokens: list[str], position: int) -> str | None:
-        """Return the letter at `position`; a small one needs a bracket or a full stop."""
-        token = tokens[position] if position < len(tokens) else ""
-        if len(token) != 1 or token not in "ABCDabcd":
-            return None
-        following = tokens[position + 1 : position + 2]
-        return (
-            token.upper() if token in LETTERS or following in ([")"], ["."]) else None
-        )
-
-
-_options = lru_cache(maxsize=1024)(_Options)
 
 
 def read_published_letters(text: str) -> set[str]:
@@ -867,277 +778,192 @@ def read_published_letters(text: str) -> set[str]:
     return set(_PUBLISHED_LETTER.findall(text))
 
 
-def _tokens(text: str) -> list[str]:
-    return _OPTION_TOKEN.findall(clean(text))
+@lru_cache(maxsize=1024)
+def _letters_of_texts(options: tuple[str, ...]) -> dict[tuple[str, ...], set[str]]:
+    """Return words -> letters of the options that consist of these, longest first."""
+    letters: dict[tuple[str, ...], set[str]] = {}
+    for option, letter in zip(options, LETTERS):
+        tokens = _OPTION_TOKEN.findall(clean(option.casefold()))
+        if words := tuple(token for token in tokens if token[0].isalnum()):
+            letters.setdefault(words, set()).add(letter)
+    return dict(sorted(letters.items(), key=lambda item: -len(item[0])))
 
 
-def _is_stop(token: str) -> bool:
-    return not token[0].isalnum() or token.casefold() in _STOPS
+def _encode(line: str, texts: Iterable[tuple[str, ...]]) -> str:
+    """Return the code of a line: a character for each text of an option, word and mark."""
+    line = re.sub(r"(?i)\bas well( as)?\b", "and", bare(line))
+    if _LOWER_LETTERS.fullmatch(line):
+        line = re.sub(r"\b[a-d]\b", lambda letter: letter[0].upper(), line)
+    elif re.fullmatch("[A-D]{2,4}", line):
+        line = " ".join(line)
+    tokens = _OPTION_TOKEN.findall(line)
+    code, position = "", 0
+    first_words = {words[0] for words in texts}
+    while position < len(tokens):
+        end = None
+        if tokens[position].casefold() in first_words:
+            ends = [_end_of(words, tokens, position, first_words) for words in texts]
+            end = next(filter(None, ends), None)
+        if end:
+            code, position = code + "abcd"[ends.index(end)], end
+        else:
+            code += _code(*tokens[position : position + 2])
+            position += 1
+    return code.lstrip(_AROUND)
 
 
-def _end_of(words: tuple[str, ...], tokens: list[str], position: int) -> int | None:
-    """Return where these words end that start at `position`, whatever marks are between."""
+def _code(token: str, following: str = "") -> str:
+    """Return the character for a word or mark; small letters need a bracket or stop."""
+    if token in [*LETTERS] or (token in [*"abcd"] and following in (")", ".")):
+        return token.upper()
+    if token == "." and following.islower():
+        return ":"  # within a sentence
+    if token[0].isalnum():
+        return _CODES.get(token.casefold(), "w")
+    return token if token in _AROUND + "?" else "="
+
+
+def _end_of(
+    words: tuple[str, ...], tokens: list[str], position: int, first_words: set[str]
+) -> int | None:
+    """Return where these words end that start at `position`, whatever marks are between.
+
+    None where the text goes on, unless with the first word of another option.
+    """
     for number, word in enumerate(words):
         while number and position < len(tokens) and not tokens[position][0].isalnum():
             position += 1
         if position == len(tokens) or tokens[position].casefold() != word:
             return None
         position += 1
-    return position
+    following = tokens[position].casefold() if position < len(tokens) else ""
+    goes_on = following not in first_words and _code(following or ".") in "wpx"
+    return None if goes_on else position
 
 
-def _item_at(
-    tokens: list[str], position: int, options: _Options
-) -> tuple[set[str] | None, int, bool] | None:
-    """Return the options named at `position`, the end, and whether nothing else is said.
-
-    None for the options where letter and text differ, or a letter is none of the
-    document's; no options where it says that they are wrong; None where nothing is named.
-    """
-    if found := options.text_at(tokens, position):
-        letters, end = found
-        if tokens[end : end + 1] == ["("] and (
-            letter := options.letter_at(tokens, end + 1)
-        ):
-            return letters & {letter} or None, end + 2, True
-        return _approved(letters, tokens, end)
-    letter = options.letter_at(tokens, position)
-    if not letter:
-        return None
-    if letter not in options.letters:
-        return None, position, False
-    start = position + 1
-    while start < len(tokens) and tokens[start] in ".):-]\"'([":
-        start += 1
-    beside = options.text_at(tokens, start)
-    if beside:
-        return _approved(beside[0] & {letter} and {letter}, tokens, beside[1])
-    if start == len(tokens) or options.letter_at(tokens, start):
-        is_range = "-" in tokens[position + 1 : start] and start < len(tokens)
-        return None if is_range else {letter}, position + 1, True
-    if _is_stop(tokens[start]) and tokens[start] not in _DISAPPROVALS:
-        return {letter}, position + 1, True
-    if start == position + 1:  # "A few"
-        return None
-    return _skip_comment(tokens, start, letter, options)
-
-
-def _skip_comment(
-    tokens: list[str], position: int, letter: str, options: _Options
-) -> tuple[set[str] | None, int, bool]:
-    """Return a letter and where the words beside it end that only comment on it.
-
-    They end with their bracket or sentence, or before another option. No option where
-    they find fault with it, None where they end in "or" or "not" and another one.
-    """
-    if tokens[position - 1] in "([":
-        end = position
-        while end < len(tokens) and tokens[end] not in ")]":
-            end += 1
-        return {letter}, end, False
-    start = position
-    for end in range(start, len(tokens)):
-        following = tokens[end + 1 : end + 2]
-        if options.letter_at(tokens, end + 1):
-            if tokens[end].casefold() in ("or", "not", "nor"):
-                return None, end, False
-            if tokens[end] in ",;.&-" or tokens[end].casefold() == "and":
-                break
-        if tokens[end] == "." and (not following or following[0][0].isupper()):
-            break
-    else:
-        end = len(tokens)
-    faulty = _DISAPPROVALS & {token.casefold() for token in tokens[start:end]}
-    return set() if faulty else {letter}, end, False
-
-
-def _approved(
-    letters: set[str], tokens: list[str], end: int
-) -> tuple[set[str] | None, int, bool]:
-    """Return options named by their text, none if a word of fault follows."""
-    if tokens[end : end + 1] and tokens[end].casefold() in _DISAPPROVALS:
-        return set(), end + 1, False
-    return letters or None, end, True
-
-
-def _option_tokens(line: str) -> list[str]:
-    """Return the words and marks of a line, without bullets; small letters as capitals."""
-    line = bare(clean(_BULLET.sub("", line, count=1)))
-    if _LOWER_LETTERS.fullmatch(line):
-        line = re.sub(r"\b[a-d]\b", lambda letter: letter[0].upper(), line)
-    if _RUN_OF_LETTERS.fullmatch(line):
-        line = " ".join(line)
-    return _OPTION_TOKEN.findall(line)
-
-
-def _read_line(line: str, options: _Options) -> tuple[set[str] | None, bool]:
-    """Return the options that a line names, and whether it says nothing else.
+def _read_line(line: str, options: tuple[str, ...]) -> tuple[set[str] | None, bool]:
+    """Return the options that a clean line names, and whether it says nothing else.
 
     They are read from the left, sentence by sentence, until a comment begins; those of a
-    later sentence that finds fault with them do not count. None where there is a hedge,
-    or prose before the first of them.
+    sentence that finds fault with them do not count. None where there is a hedge, a
+    letter with another's text, or prose before the first of them.
     """
-    tokens = _option_tokens(line)
+    letters_of = _letters_of_texts(options)
+    code = _encode(line, letters_of)
     named: set[str] = set()
     sentence: set[str] = set()
-    position, pure, marked = 0, True, False  # `marked`: after punctuation
-    while position < len(tokens):
-        token = tokens[position].casefold()
-        if item := _item_at(tokens, position, options):
-            letters, position, alone = item
-            if letters is None:
+    for part in _PART.finditer(code):
+        kind, said = part.lastgroup, set(part[0])
+        if kind in ("text", "bare", "described"):
+            letters = _letters_in(part, list(letters_of.values()))
+            if letters is None or not letters <= set(LETTERS[: len(options)]):
                 return None, False
             sentence |= letters
-            pure, marked = pure and alone, False
-        elif token in _AROUND:
-            if token in ".;":
-                named, sentence = named | sentence, set()
-            elif _is_comment_in_brackets(tokens, position) and (named or sentence):
-                pure, position = False, _after_bracket(tokens, position)
-            marked = marked or not token.isalnum()
-            position += 1
-        elif token in _OPTION_HEDGES or not (named or sentence):
+        elif kind in ("range", "hedge") or part.start() == 0:
             return None, False
-        elif token in _OPTION_REASONS or not sentence or marked:
-            return named | sentence, False
-        else:
-            pure, end = False, _end_of_clause(tokens, position)
-            if _finds_fault(tokens[position:end], bool(named)):
-                sentence = set()
-            position = end
-    return named | sentence, pure
+        elif kind == "comment":
+            break
+        elif kind == "end":
+            named, sentence = named | sentence, set()
+        elif kind == "clause" and (said & _FAULT or (named and not said & _APPROVAL)):
+            sentence = set()
+    return named | sentence, not set(code) & _SAID
 
 
-def _end_of_clause(tokens: list[str], position: int) -> int:
-    ends = (i for i in range(position, len(tokens)) if tokens[i] in ".;,")
-    return next(ends, len(tokens))
-
-
-def _finds_fault(words: list[str], later: bool) -> bool:
-    """Tell whether what is said of options is that they are wrong; `later`: of others."""
-    said = {word.casefold() for word in words}
-    return bool(said & _DISAPPROVALS or (later and not said & _APPROVALS))
-
-
-def _is_comment_in_brackets(tokens: list[str], position: int) -> bool:
-    return tokens[position] == "(" and tokens[position + 2 : position + 3] != [")"]
-
-
-def _after_bracket(tokens: list[str], position: int) -> int:
-    """Return where the bracket closes that opens at `position`."""
-    while position < len(tokens) and tokens[position] != ")":
-        position += 1
-    return position
+def _letters_in(part: re.Match, letters_of: list[set[str]]) -> set[str] | None:
+    """Return the options that a part names, none with a word of fault; None: two ways."""
+    if part["own"]:
+        letters = letters_of["abcd".index(part["own"])]
+        if beside := {part["letter"], part["after"]} - {None}:
+            letters = beside if beside <= letters else None
+        return set() if letters and part["fault"] else letters
+    return set() if _FAULT & set(part["said"] or "") else {part[0][0]}
 
 
 def read_letters(text: str, options: list[str]) -> tuple[set[str] | None, int]:
     """Return the letters of the options that an answer names, and where it ends.
 
     "A few minutes" is the option with this text or none, "B. A few minutes" is B, and a
-    letter with the text of another option is none. Options may stand on lines below the
-    cue; where the first stands beside it, a line below counts if it is but an option.
+    letter with the text of another option is none.
     """
-    if _PLAIN_LETTERS.fullmatch(text):
-        letters = set(text) - set(", ")
-        return letters if letters <= set(LETTERS[: len(options)]) else None, len(text)
-    choices = _options(tuple(options))
-    if _ALL.fullmatch(bare(clean(text))):
-        return set(choices.letters), len(text)
+    letters = set(LETTERS[: len(options)])
+    said = text if _PLAIN_LETTERS.fullmatch(text) else bare(clean(text))
+    if _PLAIN_LETTERS.fullmatch(said):
+        named = set(said) - set(", ")
+        return named if named <= letters else None, len(text)
+    if _ALL.fullmatch(said):
+        return letters, len(text)
+    first = clean(text.partition("\n")[0])
+    below = not bare(first) or first.endswith(":") or "\\boxed" in text
+    if not below:  # only what stands together with the first line
+        text = re.split(r"\n[\s*_]*\n", text, maxsplit=1)[0]
+    return _read_lines(text, tuple(options), below)
+
+
+def _read_lines(
+    text: str, options: tuple[str, ...], below: bool
+) -> tuple[set[str] | None, int]:
+    """Return the letters of the options that lines name, and where the last one ends.
+
+    Below a cue they may have comments, and crossed out ones stand between them; where the
+    first stands beside the cue, a line below counts if it is but an option.
+    """
     named: set[str] = set()
-    end = start = 0
-    below = False
-    for number, line in enumerate(text.split("\n")):
-        start += len(line) + 1
-        if not bare(clean(line)):
-            if named and not below and "\\boxed" not in text:
-                break
+    end = len(text)
+    for line in re.finditer(r"^.*\S.*$", text, re.MULTILINE):
+        said = clean(_BULLET.sub("", line[0], count=1))
+        if below and said.startswith("not "):
             continue
-        if not named:
-            below = number > 0
-        letters, pure = _read_line(line, choices)
-        denied = below and clean(line).startswith("not ")
-        if denied or (
-            not named and letters is None and line.rstrip(" *_").endswith(":")
-        ):
-            continue  # a cross before an option; "These fit:"
-        if letters is None or (named and not pure and not (below and _is_item(line))):
+        letters, pure = _read_line(said, options)
+        if letters is None and not named and said.endswith(":"):  # "These fit:"
+            continue
+        if letters is None or (named and not (pure or below and _ITEM.match(line[0]))):
             break
-        named, end = named | letters, start - 1
+        named, end = named | letters, line.end()
     return named or None, end
-
-
-def _is_item(line: str) -> bool:
-    """Tell whether a line begins with a bullet, a number or a letter of an option."""
-    return bool(_BULLET.match(line)[0].strip() or re.match(r"\W*[A-D]\b", line))
 
 
 def explain_options(doc: dict, response: str) -> Verdict:
     """Return the verdict on the set of options that an answer names (set F1)."""
     published = extract_published(response)
-    flexible = extract_flexible(response, several=True) or _whole_line(response)
+    flexible = extract_flexible(response, several=True, alone=True)
     gold = set(doc["letters"])
     given = read_published_letters(published.text) if published else set()
     value = None
     if flexible:
-        value, end = read_letters(flexible.text, doc["options"])
+        value, length = read_letters(flexible.text, doc["options"])
         start = flexible.span[0]
-        flexible = (
-            Answer(flexible.text[:end], (start, start + end)) if end else flexible
-        )
-    scores = _scores(
-        exact=given == gold,
-        f1=_f1(len(given & gold), len(given), len(gold)),
-        flexible=_f1(len(value & gold), len(value), len(gold)) if value else 0.0,
-    )
-    return _verdict(
-        response, published, flexible, value and sorted(value), doc["letters"], scores
-    )
+        flexible = Answer(flexible.text[:length], (start, start + length))
+    f1 = _f1(len(given & gold), len(given), len(gold))
+    flexible_f1 = _f1(len(value & gold), len(value), len(gold)) if value else 0.0
+    readings = published, flexible, value and sorted(value), doc["letters"]
+    return _verdict(response, *readings, given == gold, flexible_f1, f1)
 
 
 # -------------------------------------------------------------------- NLI labels
 
-_LABEL_STEMS = {
-    "entail": "Entailment",
-    "neutral": "Neutral",
-    "contradict": "Contradiction",
-}
-_LABEL = r"(?:entail|neutral|contradict)[a-z]*"
-_NLI_ANSWER = re.compile(
-    rf"""
-    (?:(?:the|correct|option|choice|label|answer)\s)*
-    # "A. ", "(A) ", "a)"; "A contradiction" has an article
-    (?:\(?(?P<letter>[A-C](?![\w'])(?!\s[a-z])|[a-c](?=[).]|$))[\s.):,("'|-]*)?
-    # "The premise is neutral towards the hypothesis"
-    (?:(?:(?:the|this|that|a|an|premise|hypothesis|relation|relationship|between|and
+_PLAIN_LABEL = re.compile(r"([A-C])\. (Entailment|Neutral|Contradiction)")
+# "B. The premise is neutral towards the hypothesis"; "A contradiction" has an article.
+_LABEL = re.compile(
+    r"""
+    (?P<letter> (?i:(?:the|correct|option|choice|label|answer)\s)*
+      \(?[A-C](?![\w'])(?!\s[a-z])[\s.):,("'|-]* )?
+    (?i:(?:the|this|that|a|an|premise|hypothesis|relation|relationship|between|and
         |statement|it|is|are|they|clearly|directly|logically)\s)*
-      (?P<label>(?i:{_LABEL}))
-      (?:\s(?:the|by|to|towards?|with|of|each|other|premise|hypothesis|relationship))*
-    )?
-    # "Entailment (A)"
-    (?:\s?[-,:(]*\s?(?:option\s)?\(?(?P<letter_after>[A-C])\)?(?![\w']))?
-    [)"']*
+    (?i:(?P<stem>entail|neutral|contradict)[a-z]*)
+    (?:\s(?:the|by|to|towards?|with|of|each|other|premise|hypothesis|relationship))*
     """,
     re.VERBOSE,
 )
-_PLAIN_LABEL = re.compile(r"([A-C])\. (Entailment|Neutral|Contradiction)")
-_A_LABEL = re.compile(
-    rf"\W*(?:[A-C](?:[.):]+\s?(?:{_LABEL}))?|{_LABEL})(?=\W*$|\W*\b(?:or|and)\b|\s?[(),;])",
-    re.IGNORECASE,
-)
-
-
-_PUBLISHED_LABEL = re.compile(
-    r"\b(?:entailment|neutral|contradiction)\b", re.IGNORECASE
-)
-_LETTER = re.compile(r"\b[A-C]\b")
+_LABEL_WORD = re.compile(r"\b(?:entailment|neutral|contradiction)\b", re.IGNORECASE)
 
 
 def read_published_label(text: str, options: list[str]) -> str | None:
     """Return the label that an answer names, by word or else by letter (card)."""
-    named = {label.capitalize() for label in _PUBLISHED_LABEL.findall(text)}
+    named = {label.capitalize() for label in _LABEL_WORD.findall(text)}
     named &= set(options)
     if not named:
-        letters = map(LETTERS.index, _LETTER.findall(text))
+        letters = map(LETTERS.index, re.findall(r"\b[A-C]\b", text))
         return next((options[i] for i in letters if i < len(options)), None)
     return named.pop() if len(named) == 1 else None
 
@@ -1148,51 +974,30 @@ def read_label(text: str, options: list[str]) -> str | None:
     Words may be inflected ("contradicts"), and a comment may follow. Where letter and
     word differ, or another label stands beside it, there is none.
     """
+    if not _PLAIN_LABEL.fullmatch(text):
+        text = read_bare(_BULLET.sub("", text, count=1))
     if plain := _PLAIN_LABEL.fullmatch(text):
         same = options[LETTERS.index(plain[1]) :][:1] == [plain[2]]
         return plain[2] if same else None
-    text = read_bare(_first_emphasis(text) or text)
-    found = _NLI_ANSWER.match(
-        text[:1].lower() + text[1:] if text[1:2].isalpha() else text
-    )
-    rest = text[found.end() :]
-    # "B. The dates do not meet": beside a letter and a stop, any word is a comment.
-    beside = found["letter"] and not found[0][-1:].isalnum() and not _HEDGE.match(rest)
-    if not (beside or only_comments(rest)) or _is_another(rest):
-        return None
-    named = {
-        options[index]
-        if (index := LETTERS.index(letter.upper())) < len(options)
-        else ""
-        for letter in found.group("letter", "letter_after")
-        if letter
-    }
-    if found["label"]:
-        word = found["label"].casefold()
-        named.add(
-            next(name for stem, name in _LABEL_STEMS.items() if word.startswith(stem))
-        )
-    label = named.pop() if len(named) == 1 else None
+    if found := _LABEL.match(text):
+        stem = found["stem"].capitalize()
+        label = next(name for name in THREE_WAY if name.startswith(stem))
+        text = (found["letter"] or "") + label + text[found.end() :]
+    labels = [*options, *(name for name in THREE_WAY if name not in options)]
+    named, _ = _read_line(text, tuple(labels))
+    label = labels[LETTERS.index(*named)] if named and len(named) == 1 else None
     return label if label in options else None
-
-
-def _is_another(rest: str) -> bool:
-    """Tell whether what follows a label begins with another one, outside of brackets."""
-    return bool(_A_LABEL.match(_BRACKETS.sub("", rest)))
 
 
 def explain_nli(doc: dict, response: str) -> Verdict:
     """Return the verdict on the label of an answer."""
     published = extract_published(response)
-    flexible = extract_flexible(response) or _whole_line(response)
+    flexible = extract_flexible(response, alone=True)
     options, label = doc["options"], doc["label"]
     value = flexible and read_label(flexible.text, options)
-    scores = _scores(
-        exact=published is not None
-        and read_published_label(published.text, options) == label,
-        flexible=value == label,
-    )
-    return _verdict(response, published, flexible, value, label, scores)
+    exact = published and read_published_label(published.text, options) == label
+    readings = published, flexible, value, label
+    return _verdict(response, *readings, bool(exact), value == label)
 
 
 # -------------------------------------------------------------------- generation
@@ -1205,12 +1010,10 @@ def keyword_share(text: str, keywords: list[str], positions: list[int]) -> float
     come first: the split and order with the greatest share counts.
     """
     folded = text.casefold()
-    patterns = [
-        re.compile(rf"(?<!\w){re.escape(k.casefold())}(?!\w)") for k in keywords
-    ]
+    words = [rf"(?<!\w){re.escape(word.casefold())}(?!\w)" for word in keywords]
     # Where each keyword stands; a sentence holds one that starts and ends within it.
-    spans = [[found.span() for found in p.finditer(folded)] for p in patterns]
-    ends = [end.end() for end in re.finditer(r"[.!?]\s+", folded)][:MAX_SENTENCES]
+    spans = [[found.span() for found in re.finditer(word, folded)] for word in words]
+    ends = [end.end() for end in re.finditer(r"[.!?]\s+", folded)][:50]
     best = 0
     for end in [*ends, len(folded)]:
         in_first = [any(stop <= end for _, stop in found) for found in spans]
@@ -1218,9 +1021,6 @@ def keyword_share(text: str, keywords: list[str], positions: list[int]) -> float
         for order in ((in_first, in_second), (in_second, in_first)):
             best = max(best, sum(order[p][k] for k, p in enumerate(positions)))
     return best / len(keywords)
-
-
-MAX_SENTENCES = 50
 
 
 def explain_generation(doc: dict, response: str) -> Verdict:
@@ -1231,26 +1031,23 @@ def explain_generation(doc: dict, response: str) -> Verdict:
 
     published = extract_published(response)
     flexible = extract_flexible(response, several=True)
-    value = flexible and bare(" ".join(map(clean, flexible.text.split("\n")))) or None
-    bleu = sentence_bleu(value or "", [doc["statement"]]).score / 100
-    rouge = RougeScorer(["rougeL"]).score(doc["statement"], value or "")["rougeL"]
-    share = keyword_share(value or "", doc["keywords"], doc["keywords_pos"])
-    scores = {"score": float("nan"), "score_flexible": share}
-    verdict = _verdict(response, published, flexible, value, doc["statement"], scores)
-    return verdict._replace(
-        scores={
-            "bleu": min(max(bleu, 0.0), 1.0),  # floating point may leave 1.0 by a hair
-            "rouge_l": float(rouge.fmeasure),
-            "keywords": share,
-            "extracted": float(published is not None),
-        }
-    )
+    lines = flexible.text.split("\n") if flexible else []
+    text = " ".join(map(clean, lines)).strip("\"' ")
+    bleu = sentence_bleu(text, [doc["statement"]]).score / 100
+    rouge = RougeScorer(["rougeL"]).score(doc["statement"], text)["rougeL"]
+    share = keyword_share(text, doc["keywords"], doc["keywords_pos"])
+    scores = {
+        "bleu": min(max(bleu, 0.0), 1.0),  # floating point may leave 1.0 by a hair
+        "rouge_l": float(rouge.fmeasure),
+        "keywords": share,
+        "extracted": float(published is not None),
+    }
+    readings = published, flexible, text or None, doc["statement"]
+    return _verdict(response, *readings, False, share)._replace(scores=scores)
 
 
 # ---------------------------------------------------------- scores, for the YAML files
 
-
-# Each takes a document of `process_docs_…` and a list with one response, and returns
 # `exact_match`, `f1` (QA and options), `score` (the headline of these), `score_flexible`,
 # and `extracted`, whether the card's rule found an answer.
 
@@ -1311,290 +1108,221 @@ FILES = {
     "timexnli_cs3": (500, "bf0ac1c072dc729c"),
     "tracie": (500, "1cb0aef5df7beaf8"),
 }
+# Columns that some files have, for prompts, breakdowns and logs.
+EXTRA_COLUMNS = ("qid", "idx", "question", "question_type", "type", "fact_context")
+# Columns that are never empty where a file has them, and pairs of equal length.
+FILLED_COLUMNS = ("question", "fact_context", "meta")
+PAIRED_COLUMNS = (("options", "labels"), ("keywords", "keywords_pos"))
 
 # Readers of cells return what a document holds, or raise ValueError with what is wrong.
 
 
+def _require(condition: object, wrong: str) -> None:
+    if not condition:
+        raise ValueError(wrong)
+
+
 def _text(value: object) -> str:
-    if not isinstance(value, str):
-        raise ValueError("is not a string")
-    if not value.strip():
-        raise ValueError("is empty")
+    _require(isinstance(value, str), "is not a string")
+    _require(value.strip(), "is empty")
     return value
 
 
 def _texts(value: object) -> list[str]:
-    if not isinstance(value, list) or not value:
-        raise ValueError("is not a list of strings with at least one")
-    if not all(isinstance(text, str) and text.strip() for text in value):
-        raise ValueError("is not a list of strings that are not empty")
+    wrong = "is not a list of strings that are not empty, with at least one"
+    _require(isinstance(value, list) and value, wrong)
+    _require(all(isinstance(text, str) and text.strip() for text in value), wrong)
     return value
-
-
-def _text_or_texts(value: object) -> list[str]:
-    return [_text(value)] if isinstance(value, str) else _texts(value)
 
 
 def _context(value: object) -> str:
-    if not isinstance(value, str) and not (
-        isinstance(value, list) and all(isinstance(text, str) for text in value)
-    ):
-        raise ValueError("is not a string or a list of strings")
-    return _text(value if isinstance(value, str) else "\n".join(value))
+    parts = value if isinstance(value, list) else [value]
+    strings = all(isinstance(part, str) for part in parts)
+    _require(strings, "is not a string or a list of strings")
+    return _text("\n".join(parts))
 
 
 def _golds(value: object) -> list[str]:
-    golds = [gold.strip() for gold in _text_or_texts(value)]
-    if not all(gold.words and gold.clean_words for gold in map(_read_gold, golds)):
-        raise ValueError("has an answer without a word")
+    texts = [_text(value)] if isinstance(value, str) else _texts(value)
+    golds = [gold.strip() for gold in texts]
+    words, _, clean_words = _read_golds(tuple(golds))
+    _require(all(words) and all(clean_words), "has an answer without a word")
     return golds
 
 
-def _gold_months(value: object) -> list[str]:
+def _months(value: object) -> list[str]:
     golds = _golds(value)
-    if not all(map(parse_month, golds)):
-        raise ValueError('has an answer that is not a month and a year ("Aug, 1987")')
+    wrong = 'has an answer that is not a month and a year ("Aug, 1987")'
+    _require(all(map(parse_month, golds)), wrong)
     return golds
 
 
-def _gold_letters(value: object) -> list[str]:
+def _letters(value: object) -> list[str]:
     labels = _texts(value)
-    if not set(labels) <= {"yes", "no"} or "yes" not in labels:
-        raise ValueError('is not a list of "yes" and "no" with at least one "yes"')
+    wrong = 'is not a list of "yes" and "no" with at least one "yes"'
+    _require({"yes"} <= set(labels) <= {"yes", "no"}, wrong)
     return [letter for letter, label in zip(LETTERS, labels) if label == "yes"]
 
 
-def _option_texts(value: object) -> list[str]:
+def _options(value: object) -> list[str]:
     options = [option.strip() for option in _texts(value)]
-    if not 2 <= len(options) <= len(LETTERS):
-        raise ValueError("is not a list of two to four options")
+    _require(2 <= len(options) <= len(LETTERS), "is not a list of two to four options")
     return options
 
 
-def _label_of(labels: list[str]) -> Callable[[object], str]:
-    def read(value: object) -> str:
-        if value not in labels:
-            raise ValueError(f"is not one of {', '.join(labels)}")
-        return value
-
-    return read
-
-
-def _positions(value: object) -> list[int]:
-    if not isinstance(value, list) or not all(
-        type(position) is int and position in (0, 1) for position in value
-    ):
-        raise ValueError("is not a list of the integers 0 and 1")
+def _one_of(labels: list[str], value: object) -> str:
+    _require(value in labels, f"is not one of {', '.join(labels)}")
     return value
 
 
-def _statement(value: object) -> str:
-    return " ".join(_texts(value))
+def _positions(value: object) -> list[int]:
+    integers = isinstance(value, list) and {type(v) for v in value} <= {int}
+    _require(integers and set(value) <= {0, 1}, "is not a list of the integers 0 and 1")
+    return value
 
 
-class _Kind(NamedTuple):
-    """What the documents of a kind are made of.
-
-    `fields`: name of the field, column, reader; `paired`: two columns of equal length;
-    `files`: those of the benchmark that are of this kind; `constants`: further fields.
-    """
-
-    fields: list[tuple[str, str, Callable]]
-    files: tuple[str, ...]
-    paired: tuple[str, str] | None = None
-    constants: dict[str, list[str]] = {}
-
-
-_QA_FIELDS = [
-    ("question", "question", _text),
-    ("context", "context", _context),
-    ("golds", "answer", _golds),
-]
-_OPTION_FIELDS = [
+# What documents hold: field, column, reader of its cells.
+_QUESTION = ("question", "question", _text)
+_QA = (_QUESTION, ("context", "context", _context), ("golds", "answer", _golds))
+_FACTS = ("fact_context", "fact_context", _text)
+_OPTIONS = (
     ("context", "context", _text),
-    ("options", "options", _option_texts),
-    ("letters", "labels", _gold_letters),
-]
+    ("options", "options", _options),
+    ("letters", "labels", _letters),
+)
+_GENERATION = (
+    ("keywords", "keywords", _texts),
+    ("keywords_pos", "keywords_pos", _positions),
+    ("statement", "statements", lambda cell: " ".join(_texts(cell))),
+)
 
 
-def _nli_fields(labels: list[str]) -> list[tuple[str, str, Callable]]:
-    return [
+def _nli(labels: list[str]) -> tuple:
+    return (
         ("premise", "Premise", _text),
         ("hypothesis", "Hypothesis", _text),
-        ("label", "Label", _label_of(labels)),
+        ("label", "Label", partial(_one_of, labels)),
+        ("options", "Label", lambda cell: labels),
+    )
+
+
+def process_docs_qa(dataset: datasets.Dataset) -> datasets.Dataset:
+    """Return documents with a question, a text and its golds."""
+    files = "menatqa_scope menatqa_order menatqa_counterfactual timeqa_easy timeqa_hard"
+    return _documents(dataset, "qa", f"{files} tempreason_l2 tempreason_l3", _QA)
+
+
+def process_docs_facts_qa(dataset: datasets.Dataset) -> datasets.Dataset:
+    """Return documents with a question, facts and its golds."""
+    files = "tempreason_l2 tempreason_l3"
+    return _documents(dataset, "facts_qa", files, (*_QA, _FACTS))
+
+
+def process_docs_date(dataset: datasets.Dataset) -> datasets.Dataset:
+    """Return documents that ask for a month and a year."""
+    fields = (_QUESTION, ("golds", "answer", _months))
+    return _documents(dataset, "date", "tempreason_l1", fields)
+
+
+def process_docs_options(dataset: datasets.Dataset) -> datasets.Dataset:
+    """Return documents with a question and options."""
+    files = "mctaco_f2 durationqa_f2"
+    return _documents(dataset, "options", files, (_QUESTION, *_OPTIONS))
+
+
+def process_docs_dialogue_options(dataset: datasets.Dataset) -> datasets.Dataset:
+    """Return documents with a dialogue that has a gap, and options for it."""
+    return _documents(dataset, "dialogue_options", "timedial_f2", _OPTIONS)
+
+
+def process_docs_nli_two_way(dataset: datasets.Dataset) -> datasets.Dataset:
+    """Return documents with a premise and a hypothesis, which may contradict each other."""
+    return _documents(dataset, "nli_two_way", "timexnli_cs2 tracie", _nli(TWO_WAY))
+
+
+def process_docs_nli_three_way(dataset: datasets.Dataset) -> datasets.Dataset:
+    """Return documents with a premise and a hypothesis, which may be neutral as well."""
+    files = "timexnli_cs1 timexnli_cs3"
+    return _documents(dataset, "nli_three_way", files, _nli(THREE_WAY))
+
+
+def process_docs_generation(dataset: datasets.Dataset) -> datasets.Dataset:
+    """Return documents with keywords for two sentences."""
+    return _documents(dataset, "generation", "situatedgen", _GENERATION)
+
+
+_made: WeakKeyDictionary = WeakKeyDictionary()  # dataset -> its documents
+
+
+def _documents(
+    dataset: datasets.Dataset, kind: str, files: str, fields: tuple
+) -> datasets.Dataset:
+    """Return the documents of the rows of a file; made once, the harness asks often.
+
+    Raises ValueError, naming file, row and column, where a column is missing, a cell
+    cannot be scored, or there is no row. Logs row count and fingerprint, as a warning
+    where they are not those of one of `files`.
+    """
+    if dataset in _made:
+        return _made[dataset]
+    # A pack names its file; of a URL, datasets does not tell.
+    name = (dataset.info.config_name or "default").removesuffix("_timebench")
+    name = kind if name.startswith("default") else name
+    source, found = f"TimeBench ({name})", dataset.column_names
+    for _, column, _ in fields:
+        wrong = f"column '{column}' is missing; found {found}. Give rows in the schema"
+        _require(column in found, f"{source}: {wrong} of TimeBench-subset-7553")
+    _require(len(dataset), f"{source}: there are no rows; give a split with some")
+    documents = [
+        _document(cells, fields, f"{source}, row {row}")
+        for row, cells in enumerate(dataset)
     ]
+    _report(name, files, len(documents), fingerprint(documents))
+    _made[dataset] = type(dataset).from_list(documents)
+    return _made[dataset]
 
 
-KINDS = {
-    "qa": _Kind(
-        _QA_FIELDS,
-        tuple(
-            "menatqa_scope menatqa_order menatqa_counterfactual timeqa_easy timeqa_hard"
-            " tempreason_l2 tempreason_l3".split()
-        ),
-    ),
-    "facts_qa": _Kind(
-        [*_QA_FIELDS, ("fact_context", "fact_context", _text)],
-        ("tempreason_l2", "tempreason_l3"),
-    ),
-    "date": _Kind(
-        [("question", "question", _text), ("golds", "answer", _gold_months)],
-        ("tempreason_l1",),
-    ),
-    "options": _Kind(
-        [("question", "question", _text), *_OPTION_FIELDS],
-        ("mctaco_f2", "durationqa_f2"),
-        paired=("options", "labels"),
-    ),
-    "dialogue_options": _Kind(
-        _OPTION_FIELDS, ("timedial_f2",), paired=("options", "labels")
-    ),
-    "nli_two_way": _Kind(
-        _nli_fields(TWO_WAY), ("timexnli_cs2", "tracie"), constants={"options": TWO_WAY}
-    ),
-    "nli_three_way": _Kind(
-        _nli_fields(THREE_WAY),
-        ("timexnli_cs1", "timexnli_cs3"),
-        constants={"options": THREE_WAY},
-    ),
-    "generation": _Kind(
-        [
-            ("keywords", "keywords", _texts),
-            ("keywords_pos", "keywords_pos", _positions),
-            ("statement", "statements", _statement),
-        ],
-        ("situatedgen",),
-        paired=("keywords", "keywords_pos"),
-    ),
-}
-# Columns that some files have, for prompts, breakdowns and logs.
-EXTRA_COLUMNS = ("qid", "idx", "question", "question_type", "type", "fact_context")
-# Columns that are never empty where a file has them.
-FILLED_COLUMNS = ("question", "fact_context", "meta")
-MAX_SHOWN = 80
-
-
-def _document(place: str, kind: _Kind, cells: dict) -> dict:
+def _document(cells: dict, fields: tuple, place: str) -> dict:
     """Return the document of one row; ValueError says what is wrong at `place`."""
     document = {name: cells[name] for name in EXTRA_COLUMNS if name in cells}
-    for name in FILLED_COLUMNS:
-        if name in cells and not cells[name]:
-            raise _row_error(place, name, cells[name], "is empty")
-    for field, column, read in kind.fields:
-        try:
+    try:
+        for column in FILLED_COLUMNS:
+            _require(cells.get(column, True), "is empty")
+        for field, column, read in fields:
             document[field] = read(cells[column])
-        except ValueError as error:
-            raise _row_error(place, column, cells[column], error) from None
-    if kind.paired:
-        one, other = kind.paired
-        if len(cells[one]) != len(cells[other]):
-            error = f"does not have as many items as '{one}'"
-            raise _row_error(place, other, cells[other], error)
-    return document | kind.constants
-
-
-def _row_error(place: str, column: str, cell: object, error: object) -> ValueError:
-    shown = repr(cell)
-    shown = shown if len(shown) <= MAX_SHOWN else shown[:MAX_SHOWN] + "\u2026"
-    return ValueError(f"{place}, column '{column}': {shown} {error}; fix the row")
+        for one, column in PAIRED_COLUMNS:
+            wrong = f"does not have as many items as '{one}'"
+            _require(len(cells.get(one, "")) == len(cells.get(column, "")), wrong)
+    except ValueError as error:
+        cell = f"{cells[column]!r:.80}"
+        message = f"{place}, column '{column}': {cell} {error}; fix the row"
+        raise ValueError(message) from None
+    return document
 
 
 def fingerprint(documents: Iterable[dict]) -> str:
     """Return a digest of what prompts and scores depend on, whatever the order."""
     names = {"qid", "idx", "question_type", "type"}
     rows = (
-        [(k, v) for k, v in sorted(doc.items()) if k not in names] for doc in documents
+        sorted((k, v) for k, v in doc.items() if k not in names) for doc in documents
     )
     hashes = sorted(hashlib.sha256(json.dumps(row).encode()).digest() for row in rows)
     return hashlib.sha256(b"".join(hashes)).hexdigest()[:16]
 
 
 @lru_cache(maxsize=256)
-def _report(file: str, kind: str, rows: int, digest: str) -> None:
+def _report(name: str, files: str, rows: int, digest: str) -> None:
     """Log rows and fingerprint of a file, once a run; warn where they are not known."""
-    files = [name for name in KINDS[kind].files if name == file] or KINDS[kind].files
-    known = next((name for name in files if FILES[name] == (rows, digest)), None)
-    found = f"TimeBench ({known or file or kind}): {rows} rows, fingerprint {digest}"
+    candidates = [name] if name in FILES else files.split()
+    known = [file for file in candidates if FILES[file] == (rows, digest)]
+    found = (
+        f"TimeBench ({known[0] if known else name}): {rows} rows, fingerprint {digest}"
+    )
     if known:
         eval_logger.info("%s: the benchmark's", found)
         return
-    eval_logger.warning(
-        "%s; the benchmark has %s: scores may not be comparable",
-        found,
-        " or ".join(
-            f"{FILES[name][0]} rows, {FILES[name][1]} ({name})" for name in files
-        ),
-    )
-
-
-_made: WeakKeyDictionary = WeakKeyDictionary()  # dataset -> its documents
-
-
-def _documents(dataset: datasets.Dataset, name: str) -> datasets.Dataset:
-    """Return the documents of the rows of a file; made once, the harness asks often.
-
-    Raises ValueError, naming file, row and column, where a column is missing, a cell
-    cannot be scored, or there is no row. Logs row count and fingerprint, as a warning
-    where they are not those of the benchmark.
-    """
-    if dataset in _made:
-        return _made[dataset]
-    # A pack names its file; of a URL, datasets does not tell.
-    file = (dataset.info.config_name or "").removesuffix("_timebench")
-    file = "" if file.startswith("default") else file
-    source = f"TimeBench ({file or name})"
-    columns = [column for _, column, _ in KINDS[name].fields]
-    if missing := [column for column in columns if column not in dataset.column_names]:
-        raise ValueError(
-            f"{source}: column {', '.join(map(repr, missing))} is missing; found"
-            f" {dataset.column_names}. Give rows in the schema of TimeBench-subset-7553"
-        )
-    if not len(dataset):
-        raise ValueError(f"{source}: there are no rows; give a split with some")
-    documents = [
-        _document(f"{source}, row {row}", KINDS[name], cells)
-        for row, cells in enumerate(dataset)
+    expected = [
+        f"{FILES[file][0]} rows, {FILES[file][1]} ({file})" for file in candidates
     ]
-    _report(file, name, len(documents), fingerprint(documents))
-    _made[dataset] = type(dataset).from_list(documents)
-    return _made[dataset]
-
-
-def process_docs_qa(dataset: datasets.Dataset) -> datasets.Dataset:
-    """Return documents with a question, a text and its golds."""
-    return _documents(dataset, "qa")
-
-
-def process_docs_facts_qa(dataset: datasets.Dataset) -> datasets.Dataset:
-    """Return documents with a question, facts and its golds."""
-    return _documents(dataset, "facts_qa")
-
-
-def process_docs_date(dataset: datasets.Dataset) -> datasets.Dataset:
-    """Return documents that ask for a month and a year."""
-    return _documents(dataset, "date")
-
-
-def process_docs_options(dataset: datasets.Dataset) -> datasets.Dataset:
-    """Return documents with a question and options."""
-    return _documents(dataset, "options")
-
-
-def process_docs_dialogue_options(dataset: datasets.Dataset) -> datasets.Dataset:
-    """Return documents with a dialogue that has a gap, and options for it."""
-    return _documents(dataset, "dialogue_options")
-
-
-def process_docs_nli_two_way(dataset: datasets.Dataset) -> datasets.Dataset:
-    """Return documents with a premise and a hypothesis, which may contradict each other."""
-    return _documents(dataset, "nli_two_way")
-
-
-def process_docs_nli_three_way(dataset: datasets.Dataset) -> datasets.Dataset:
-    """Return documents with a premise and a hypothesis, which may be neutral as well."""
-    return _documents(dataset, "nli_three_way")
-
-
-def process_docs_generation(dataset: datasets.Dataset) -> datasets.Dataset:
-    """Return documents with keywords for two sentences."""
-    return _documents(dataset, "generation")
+    message = "%s; the benchmark has %s: scores may not be comparable"
+    eval_logger.warning(message, found, " or ".join(expected))

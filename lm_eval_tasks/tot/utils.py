@@ -1,61 +1,81 @@
 """Documents and scores of Test of Time (ToT).
 
-Read from top to bottom: tables, the published rule, the flexible rule, documents,
-`process_results`. Both rules keep three stages apart: extract (response -> answer,
-never sees the reference), read (answer -> value), match (two values).
+A response goes down this file: its reasoning is masked, the published and the flexible
+rule each extract an answer, never seeing the reference; readers turn the flexible one
+into values, which are matched with the reference's; `explain_*` says what came of it and
+`process_results_*` are its scores. Documents come last.
 """
 
+from __future__ import annotations
+
 import ast
+import contextlib
 import hashlib
 import json
 import logging
 import re
-from collections import Counter
-from collections.abc import Iterable
+import unicodedata
+import weakref
+from collections.abc import Iterable, Set
 from datetime import date
 from decimal import Decimal
+from functools import cached_property, lru_cache
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple
 
-import datasets
+
+if TYPE_CHECKING:
+    import datasets
 
 
 eval_logger = logging.getLogger("lm_eval.tasks.tot")
 
-# Rows of each configuration of baharef/ToT (its hub card swaps the first two), and the
-# fingerprint of those that this pack is proven on.
-KNOWN_ROWS = {"tot_arithmetic": 1850, "tot_semantic": 2800, "tot_semantic_large": 46480}
-KNOWN_FINGERPRINTS = {"tot_arithmetic": "6bdf6382cd8bd76a"}
+REASONS = {
+    "right": "both rules find the right value",
+    "flexible_only": "the right value, in a form that only the flexible rule reads",
+    "superseded": "the first object is right, a later one commits to something else",
+    "other_value": "a value, but not the reference's",
+    "unreadable": "an object without one value of the kind asked for in each field",
+    "no_answer": "neither rule found an answer",
+    "cut_off": "no answer: the response ends within its reasoning or an object",
+}
 
+# Rows and fingerprint of each file of baharef/ToT (its hub card swaps the first two).
+KNOWN_FILES = {
+    "tot_arithmetic": (1850, "6bdf6382cd8bd76a"),
+    "tot_semantic": (2800, None),
+    "tot_semantic_large": (46480, None),
+}
 # Columns that prompts, scores, breakdowns and logs need.
 ARITHMETIC_COLUMNS = ("question", "question_type", "label")
-SEMANTIC_COLUMNS = (
-    "question",
-    "question_type",
-    "label",
-    "prompt",
-    "graph_gen_algorithm",
-    "sorting_type",
-)
+SEMANTIC_COLUMNS = ("question", "question_type", "label", "prompt")
+SEMANTIC_COLUMNS += ("graph_gen_algorithm", "sorting_type")
 
-# Answers are a few flat fields; with deeper ones refused, nothing recurses unbounded.
-MAX_NESTING = 100
-# No value is longer; what is longer is read as nothing.
-MAX_VALUE_LENGTH = 1000
+MAX_STARTS = 1000  # objects that the published rule tries
+MAX_NESTING = 100  # objects within each other that the flexible rule follows
+MAX_VALUE_LENGTH = 1000  # longer values are read as nothing
+MAX_LABEL_LENGTH = 10_000
 
 # Keys that prompts ask for where the label has another: 50 prompts say "age", 100
 # misspell "unordered_list".
 PROMPTED_KEYS = {"answer": "age", "unordered_list": "unorered_list"}
+# Keys whose value comments on the answer, and keys whose value may wrap it.
+EXPLANATIONS = {"explanation", "reasoning", "rationale", "thought", "steps", "analysis"}
+WRAPPERS = {"answer", "result", "response", "output", "json"}
+WRAPPERS |= {"arguments", "parameters", "function"}  # of a tool call
+EMPTY_LISTS = {"none", "null", "empty", "n/a", "nobody", "no one", "nothing"}
 
 MONTHS = (
     "january february march april may june july august september october november"
     " december"
 ).split()
 WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
-# Hyphens, dashes and the minus sign that models write for "-".
-DASHES = str.maketrans(dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2212", "-"))
 ERAS = {"ad": "AD", "ce": "AD", "bc": "BC", "bce": "BC"}
-DAY_OFFSETS = {"same day": 0, "next day": 1, "previous day": -1}
+NUMBER_WORDS = "zero one two three four five six seven eight nine ten".split()
+DAY_OFFSETS = {"same day": 0, "next day": 1, "following day": 1, "previous day": -1}
+DAY_OFFSETS |= {"today": 0, "tomorrow": 1, "yesterday": -1}
 UNITS = {
-    "year": ("year", "years", "yr", "yrs", "years old"),
+    "year": ("year", "years", "yr", "yrs"),
     "month": ("month", "months"),
     "week": ("week", "weeks"),
     "day": ("day", "days", "d"),
@@ -63,311 +83,456 @@ UNITS = {
     "minute": ("minute", "minutes", "min", "mins", "m"),
     "second": ("second", "seconds", "sec", "secs", "s"),
 }
-# What the prompts' letters stand for: "X hours, Y minutes, and Z seconds" and the like.
-UNIT_OF_LETTER = dict(zip("HMSXYZABC", ("hour", "minute", "second") * 3, strict=True))
+# Prompts use letters, too: "X hours, Y minutes, and Z seconds" and the like.
+UNIT_OF_NAME = {name: unit for unit, names in UNITS.items() for name in names}
+UNIT_OF_NAME |= zip("hmsxyzabc", ("hour", "minute", "second") * 3, strict=True)
+# Words that make another number or value of what stands before or after them.
+VALUE_WORDS = {*UNIT_OF_NAME, *ERAS, *MONTHS, *WEEKDAYS}.union(
+    "am pm utc gmt noon midnight or and not to at of half more less than before after"
+    " earlier later plus minus over dozen hundred thousand million same next"
+    " previous".split()
+)
+
+
+class Extracted(NamedTuple):
+    """The fields of an object in a response, and where it starts and ends."""
+
+    fields: dict
+    span: tuple[int, int]
+
+
+class Verdict(NamedTuple):
+    """What both rules read in a response, and what follows from it."""
+
+    scores: dict[str, float]  # in the order of the YAML
+    reason: str  # one of REASONS
+    published: str | None  # the answer that the metric card's rule extracts
+    published_span: tuple[int, int] | None  # of its object in the response
+    flexible: str | None  # the object that the response commits to, as it stands there
+    flexible_span: tuple[int, int] | None
+    value: dict | None  # its fields as read, None where one cannot be read
+    reference: dict  # the fields of the reference, read the same way
+
+
+# ----------------------------------------------------------------- reasoning blocks
+
+# Tags around reasoning, by their first character: one character is found fastest.
+_REASONING_TAGS = {
+    "<": re.compile(r"<(?P<closing>/?)(?P<name>think|thinking|reasoning)>"),
+    "[": re.compile(r"\[(?P<closing>/?)(?P<name>THINK)\]"),
+    "\u25c1": re.compile("\u25c1(?P<closing>/?)(?P<name>think)\u25b7"),
+}
+_CHANNEL = "<|channel|>"  # gpt-oss: "<|channel|>final<|message|>" precedes the answer
+
+
+def mask_reasoning(response: str) -> str:
+    """Return a text of equal length in which newlines stand for the reasoning blocks.
+
+    A block that never closes reaches to the end; a closing tag that nothing opened ends
+    one that starts with the response. Of gpt-oss's channels all that stands before the
+    final one is reasoning, also where its headers have lost their special tokens.
+    """
+    text = response
+    if "<" in text and (last := text.rfind(_CHANNEL)) >= 0:
+        if (final := text.rfind(_CHANNEL + "final")) >= 0:
+            message = text.find("<|message|>", final)
+            end = message + len("<|message|>") if message >= 0 else final
+            text = _mask(text, [(0, end)])
+        elif text.startswith(_CHANNEL + "analysis", last):
+            text = _mask(text, [(last, len(text))])
+    elif text.startswith("analysis") and "assistantfinal" in text:
+        end = text.rfind("assistantfinal") + len("assistantfinal")
+        text = _mask(text, [(0, end)])
+    for first_character, tags in _REASONING_TAGS.items():
+        if first_character in text:
+            text = _mask(text, _tagged_blocks(text, tags))
+    return text
+
+
+def _tagged_blocks(text: str, tags: re.Pattern) -> list[tuple[int, int]]:
+    """Return where blocks between an opening and a closing tag start and end."""
+    blocks: list[tuple[int, int]] = []
+    opened: re.Match | None = None
+    for tag in tags.finditer(text):
+        if not opened and not tag["closing"]:
+            opened = tag
+        elif not opened:
+            blocks = [(0, tag.end())]
+        elif tag["closing"] and tag["name"] == opened["name"]:
+            blocks.append((opened.start(), tag.end()))
+            opened = None
+    if opened:
+        blocks.append((opened.start(), len(text)))
+    return blocks
+
+
+def _mask(text: str, blocks: list[tuple[int, int]]) -> str:
+    """Return `text` with newlines in place of the blocks, which follow each other."""
+    parts, position = [], 0
+    for start, end in blocks:
+        parts += text[position:start], "\n" * (end - start)
+        position = end
+    return "".join([*parts, text[position:]]) if blocks else text
 
 
 # ------------------------------------------------------------------ published rule
 
-_STRICT_START = re.compile(r'\{[ \t\n\r]*["}]')
-_STRICT_TOKEN = re.compile(
-    r"""[ \t\n\r]*(?:
-        (?P<mark>[{}\[\],:])
-        |(?P<string>"[^"\\\x00-\x1f]*
-            (?:\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4})[^"\\\x00-\x1f]*)*")
-        |(?P<scalar>-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?
-            |true|false|null|NaN|-?Infinity)
-    )""",
-    re.VERBOSE,
+_OBJECT_START = re.compile(r'\{[ \t\n\r]*["}]')
+# Python refuses integers of several thousand digits.
+_DECODER = json.JSONDecoder(
+    parse_int=lambda digits: int(digits) if len(digits) < 1000 else float(digits)
 )
 
 
-def _scan_strict_object(text: str, start: int, ends: dict[int, int | None]) -> None:
-    """Parse the JSON object at `start` as strictly as `json` does.
+def extract_published(response: str) -> Extracted | None:
+    """Return the first valid JSON object of `response`, or None (source: metric card).
 
-    Notes in `ends`, for it and for each object within, where it ends; None for nowhere.
+    The explanation is left out; with nothing but an explanation there is no answer. So
+    that no response costs quadratic time, at most MAX_STARTS braces are tried, until the
+    failures have read ten times the response; in no recorded answer do four fail.
     """
-    opened: list[int] = []
-    expected, position = "value", start
-    while token := _STRICT_TOKEN.match(text, position):
-        kind, position = token["mark"] or token.lastgroup, token.end()
-        in_object = bool(opened) and text[opened[-1]] == "{"
-        match expected, kind:
-            case ("value" | "value or close", "{" | "[") if len(opened) < MAX_NESTING:
-                opened.append(position - 1)
-                if kind == "{":
-                    ends[position - 1] = None
-                expected = "key or close" if kind == "{" else "value or close"
-            case ("value" | "value or close", "string" | "scalar"):
-                expected = "comma or close"
-            case ("key" | "key or close", "string"):
-                expected = "colon"
-            case ("colon", ":"):
-                expected = "value"
-            case ("comma or close", ","):
-                expected = "key" if in_object else "value"
-            case ("comma or close" | "key or close", "}") if in_object:
-                ends[opened.pop()] = position
-                expected = "comma or close"
-            case ("comma or close" | "value or close", "]") if not in_object:
-                opened.pop()
-                expected = "comma or close"
-            case _:
-                return
-        if not opened:
-            return
-
-
-def _bounded_int(digits: str) -> int | float:
-    """Return the integer, or a float where Python may refuse so many digits."""
-    return int(digits) if len(digits) < 1000 else float(digits)
-
-
-def extract_published(response: str) -> dict | None:
-    """Return the first valid JSON object in `response`, or None (source: metric card).
-
-    The explanation is left out; with nothing but an explanation there is no answer.
-    Where the card decodes at each brace in turn, which is quadratic, a brace that an
-    earlier attempt passed outside of a string is not tried again: its fate is known.
-    Any place is tried at most twice, since quotes pair up in no more than two ways.
-    """
-    ends: dict[int, int | None] = {}
-    for brace in _STRICT_START.finditer(response):
-        start = brace.start()
-        if start not in ends:
-            _scan_strict_object(response, start, ends)
-        if ends[start] is not None:
-            found = json.loads(response[start : ends[start]], parse_int=_bounded_int)
-            found.pop("explanation", None)
-            return found or None
+    budget = 10 * len(response)
+    # One character is found many times as fast as a pattern.
+    starts = _OBJECT_START.finditer(response, max(response.find("{"), 0))
+    for brace in islice(starts, MAX_STARTS):
+        try:
+            fields, end = _DECODER.raw_decode(response, brace.start())
+        except json.JSONDecodeError as error:
+            budget -= error.pos - brace.start()
+        except RecursionError:
+            continue
+        else:
+            fields.pop("explanation", None)
+            return Extracted(fields, (brace.start(), end)) if fields else None
+        if budget < 0:
+            break
     return None
 
 
 # ------------------------------------------------------------------- flexible rule
 
-_REASONING = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL)
-_KEY = (
-    r"""(?:"(?:[^"\\\n]|\\.){0,200}"\s*:"""
-    r"""|(?<=[{,\s])(?:'(?:[^'\\\n]|\\.){0,200}'\s*:|[A-Za-z_]\w{0,63}:(?=[\s"'\[])))"""
-)
-# Bounded: a comment that does not end is looked for after each field.
-_COMMENT = r"(?://|#)[^\n]{0,200}\n|/\*[^\n]{0,200}?\*/"
-_KEY_OR_BRACKET = re.compile(rf"[{{}}\[\]]|{_KEY}")
-_BETWEEN_FIELDS = re.compile(rf"[\s,]*(?:(?:{_COMMENT})[\s,]*)*")
-_SPACE = re.compile(r"\s*")
-_QUOTED = re.compile(
-    r""""[^"\\]*(?:\\.[^"\\]*)*"|'[^'\\]*(?:\\.[^'\\]*)*'""", re.DOTALL
-)
-_UNQUOTED_END = re.compile(rf"[{{}}\[\]\"\n]|\s(?://|#|/\*)|{_KEY}")
-_UNQUOTED_ITEM = re.compile(r"""[^\s,\[\]{}"'][^,\[\]{}"\n]*""")
-_AFTER_VALUE = re.compile(rf"\s*(?:[,}}#]|//|/\*|{_KEY})")
-_AFTER_ITEM = re.compile(r"\s*(?:[,\]#]|//|/\*)")
-_ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|(.))", re.DOTALL)
+# One character stands for one, so that places stay those of the response.
+_FULL_WIDTH = str.maketrans("\uff5b\uff5d\uff3b\uff3d\uff1a\uff0c\uff02", '{}[]:,"')
 _TYPOGRAPHIC_QUOTES = str.maketrans("\u201c\u201d\u2018\u2019", "\"\"''")
+
+# Repetitions are bounded, for each step of one costs memory and may be tried in vain.
+_DOUBLE_QUOTED = r'"(?P<double>[^"\\\n]{0,200}(?:\\.[^"\\\n]{0,200}){0,20})"'
+_SINGLE_QUOTED = r"'(?<![^{,\s]')" + _DOUBLE_QUOTED.replace('"', "'")[1:]
+_SINGLE_QUOTED = _SINGLE_QUOTED.replace("double", "single")
+_BARE_KEY = r"""(?<![^{,\s])(?P<bare>[A-Za-z_]\w{0,63}):(?=[\s"'\[])"""
+_KEY = rf"(?:{_DOUBLE_QUOTED}\s*:|{_SINGLE_QUOTED}\s*:|{_BARE_KEY})"
+_KEY = re.sub(r"\?P<\w+>", "?:", _KEY)  # as part of other patterns it has no names
+_TEXT = r""""[^"\\]*(?:\\.[^"\\]*){0,9999}"|'[^'\\]*(?:\\.[^'\\]*){0,9999}'"""
+_COMMENT = r"(?://|\#)[^\n]{0,200}\n|/\*[^\n]{0,200}?\*/"
+# The engine skips to the first characters of these; so bare keys, which count only
+# right after a field or brace, are tried there alone.
+_TOKEN = re.compile(rf"\{{|\}}|{_DOUBLE_QUOTED}\s*[:,\]]|{_SINGLE_QUOTED}\s*:")
+_BARE_TOKEN = re.compile(_BARE_KEY)
+_BETWEEN = re.compile(rf"[\s,\[\]]*(?:(?:{_COMMENT})[\s,\[\]]*){{0,9}}")
+_VALUE = re.compile(
+    rf"""
+    \s*
+    (?:
+        (?P<text>{_TEXT})
+        |(?P<list>\[(?:[^"'\[\]{{}}]|{_TEXT}){{0,2000}}\])
+        |(?P<other>[\[{{])                                    # what is in it follows
+        |(?P<bare>
+            \$*\\[a-z]+\s*\{{[^{{}}\n]{{0,200}}\}}\$*         # \boxed{{5}}
+            |[^\s"'\[\]{{}}](?:(?!\s(?://|\#|/\*)|{_KEY})[^"\[\]{{}}\n]){{0,1000}}
+        )
+    )
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_AFTER_VALUE = re.compile(rf"\s*(?:[,}}#]|//|/\*|{_KEY})")
+_ITEM = re.compile(rf"""{_COMMENT}|({_TEXT}|[^\s,"'\[\]][^,"\[\]]*)""", re.DOTALL)
+# What JSON escapes, but not the commands of LaTeX that start alike.
+_ESCAPE = re.compile(
+    r"\\(?!boxed|fbox|frac|text|times|to\b|right|math|quad|[,;!])(?:u([0-9A-Fa-f]{4})|(.))",
+    re.DOTALL,
+)
+_PLACEHOLDER = re.compile(r"(?:<[^<>0-9]*>\s*)+|\.\.\.|\u2026")
+
+
+class _Open(NamedTuple):
+    """An object that is still open."""
+
+    fields: dict  # a value that something else follows, and so is lost, is None
+    start: int
+    is_implied: bool = False  # it starts with a key
+    is_stray: bool = False  # it stands in a value that is lost, as in an explanation
+
+    @property
+    def last_key(self) -> str:
+        return next(reversed(self.fields), "")
+
+    @property
+    def ends_in_explanation(self) -> bool:
+        return self.last_key.casefold() in EXPLANATIONS
+
+    def pass_over(self, token: re.Match, is_stray: bool) -> None:
+        """Forget a value that something else follows; an explanation may go on so."""
+        last = self.fields.get(self.last_key)
+        is_text = token[0][-1] in ",]"  # without a key; lists of objects may hold some
+        is_second = is_text and isinstance(last, (str, list))
+        if (is_stray or is_second) and self.fields and not self.ends_in_explanation:
+            self.fields[self.last_key] = None
+
+
+def extract_flexible(response: str) -> Extracted | None:
+    """Return the last complete object of `response` outside of its reasoning, or None.
+
+    Fields, which are a key and its value, count wherever they stand in an object; so raw
+    newlines, stray quotes or code in an explanation lose nothing but the explanation. A
+    value that is followed by anything but the next field is lost, too. Values are texts
+    (numbers too), lists of texts, objects, tuples with the last object of a list, or
+    None. An explanation alone is no answer, and an object that only wraps another gives
+    way to it (source: our own reasoning).
+    """
+    return _last_object(mask_reasoning(response))[0]
+
+
+def _last_object(text: str) -> tuple[Extracted | None, bool]:
+    """Return the last complete object of a text, and whether one is left open."""
+    if "\uff1a" in text:  # a full-width colon
+        text = text.translate(_FULL_WIDTH)
+    if '"' not in text:
+        text = text.translate(_TYPOGRAPHIC_QUOTES)
+    answer: Extracted | None = None
+    opened: list[_Open] = []  # outermost first
+    position = _first_mark(text)
+    while True:
+        if opened:  # outside, "# Answer: {…}" is a heading, not a comment
+            position = _BETWEEN.match(text, position).end()
+        if not (token := _next_token(text, position, bool(opened))):
+            return answer, any(text[inner.start] == "{" for inner in opened)
+        is_stray = token.start() != position
+        position = token.end()
+        if opened:
+            opened[-1].pass_over(token, is_stray)
+        if token[0] == "{":
+            _open_object(opened, token.start())
+        elif token[0] == "}":
+            answer = _close_object(opened, position, is_stray) or answer
+        elif token[0][-1] == ":":
+            position = _add_field(opened, text, token)
+
+
+def _first_mark(text: str) -> int:
+    """Return where the first brace or quote is, found faster than by a pattern."""
+    places = (text.find(mark) for mark in "{\"'")
+    return min((place for place in places if place >= 0), default=0)
+
+
+def _next_token(text: str, position: int, is_inside: bool) -> re.Match | None:
+    """Return the next brace, key, or text in a list; bare keys right here alone."""
+    if is_inside:
+        token = _TOKEN.match(text, position) or _BARE_TOKEN.match(text, position)
+        if token:
+            return token
+    return _TOKEN.search(text, position)
+
+
+def _open_object(opened: list[_Open], start: int) -> None:
+    """Note a new object, within the last field of the innermost if that has no value."""
+    last = opened[-1].fields.get(opened[-1].last_key, "") if opened else ""
+    has_value = last not in (None, {}) and not isinstance(last, tuple)
+    if has_value or len(opened) > MAX_NESTING:
+        opened.clear()
+    opened.append(_Open({}, start, is_stray=last is None))
+
+
+def _close_object(opened: list[_Open], end: int, is_stray: bool) -> Extracted | None:
+    """Put the innermost object where it belongs; return it if it is an answer."""
+    if not opened:
+        return None
+    closed = opened.pop()
+    is_lost = closed.fields.get(closed.last_key, "") is None
+    if (is_lost and not closed.ends_in_explanation) or (closed.is_implied and is_stray):
+        opened.clear()
+        return None
+    if opened and not closed.is_stray:
+        key, fields = opened[-1].last_key, opened[-1].fields
+        in_list = isinstance(fields[key], tuple)
+        fields[key] = (closed.fields,) if in_list else closed.fields
+        if not opened[-1].is_implied and normalise(key) not in WRAPPERS:
+            return None
+    fields = _committed_fields(closed.fields)
+    return Extracted(fields, (closed.start, end)) if fields else None
+
+
+def _add_field(opened: list[_Open], text: str, key: re.Match) -> int:
+    """Put the field of a key into the innermost object; return where it ends."""
+    value, end = _value_at(text, key.end())
+    if not opened:
+        if not value:  # in prose, '"answer": as I said' is no field
+            return key.end()
+        opened.append(_Open({}, key.start(), is_implied=True))
+    fields, name = opened[-1].fields, _unescape(key[key.lastgroup])
+    fields.pop(name, None)  # so that it is the last one
+    fields[name] = value
+    return end
+
+
+def _value_at(text: str, start: int) -> tuple[str | list | dict | tuple | None, int]:
+    """Return the value at `start` and its end; None for no value.
+
+    Of an object it is {}, of a list of objects (): what is in them follows.
+    """
+    first = start + text.startswith(" ", start)
+    end = text.find('"', first + 1) if text.startswith('"', first) else -1
+    if end >= 0 and text[end - 1] != "\\":  # fast, for most values are so simple
+        value, end = _unescape(text[first + 1 : end]), end + 1
+    elif not (found := _VALUE.match(text, start)):
+        return None, start
+    elif found["other"]:
+        return ({}, found.end() - 1) if found["other"] == "{" else ((), found.end())
+    else:
+        value, end = _as_text(found[found.lastgroup]), found.end()
+    return (value, end) if _AFTER_VALUE.match(text, end) else (None, start)
+
+
+def _as_text(value: str) -> str | list[str]:
+    """Return the text, or list of texts, that a value as written stands for."""
+    if value[0] == "[":
+        return [_as_text(item[1]) for item in _ITEM.finditer(value) if item[1]]
+    return _unescape(value[1:-1]) if value[0] in "\"'" else value.strip(" \t\r\n,")
 
 
 def _unescape(text: str) -> str:
-    """Return the text that the inside of a quoted JSON or Python string stands for."""
+    """Return what the inside of a quoted JSON or Python string stands for."""
+    # A long text is an explanation, unless it is an object as a text.
+    if "\\" not in text or (len(text) > MAX_VALUE_LENGTH and text[0] != "{"):
+        return text
     named = {"n": "\n", "t": "\t", "r": "\r"}
     return _ESCAPE.sub(
         lambda m: chr(int(m[1], 16)) if m[1] else named.get(m[2], m[2]), text
     )
 
 
-def _value_at(text: str, position: int, in_list: bool) -> tuple[str, int] | None:
-    """Return the text, quoted or not, at `position` and its end; None for no other."""
-    position = _SPACE.match(text, position).end()
-    if quoted := _QUOTED.match(text, position):
-        value, end = _unescape(quoted[0][1:-1]), quoted.end()
-    else:
-        stop = (_UNQUOTED_ITEM.match if in_list else _UNQUOTED_END.search)(
-            text, position
-        )
-        if not stop:
-            return None
-        end = stop.end() if in_list else stop.start()
-        value = text[position:end].strip(" \t\r,")
-    after = _AFTER_ITEM if in_list else _AFTER_VALUE
-    return (value, end) if end > position and after.match(text, end) else None
+def _committed_fields(fields: dict) -> dict:
+    """Return an object, or the one that it wraps, without comments; {} for none."""
+    answer = {key: v for key, v in fields.items() if key.casefold() != "explanation"}
+    wrapped = [
+        v for k, v in answer.items() if len(answer) == 1 or normalise(k) in WRAPPERS
+    ]
+    inner = wrapped[0] if len(wrapped) == 1 else None
+    if isinstance(inner, tuple):
+        inner = next(iter(inner), None)
+    if isinstance(inner, str) and inner.startswith("{"):  # JSON in a text
+        inner = getattr(extract_flexible(inner), "fields", None)
+    if isinstance(inner, dict):
+        return _committed_fields(inner)
+    if all(isinstance(v, str) and _PLACEHOLDER.fullmatch(v) for v in answer.values()):
+        return {}
+    return answer
 
 
-def _key_name(mark: str) -> str:
-    """Return the name in a key with its colon, quoted or not."""
-    if mark[0] in "\"'":
-        return _unescape(mark[1 : mark.rindex(mark[0])])
-    return mark[:-1]
+# ------------------------------------------------------------------------- readers
 
-
-class _Container:
-    """An object or list that is still open, and the key whose value comes next.
-
-    An implied one starts with a key, where what stands before is no clean object.
-    """
-
-    def __init__(self, bracket: str, implied: bool = False):
-        self.bracket, self.implied = bracket, implied
-        self.fields, self.key = {}, None
-
-    def put(self, value: str | list | dict) -> None:
-        """Add a field; those of a list are keyed by their number."""
-        self.fields[self.key if self.bracket == "{" else len(self.fields)] = value
-        self.key = None
-
-    @property
-    def value(self) -> dict | list:
-        """What it holds."""
-        return self.fields if self.bracket == "{" else list(self.fields.values())
-
-
-def extract_flexible(response: str) -> dict | None:
-    """Return the last complete object of `response` outside of the reasoning, or None.
-
-    Objects with nothing but an explanation do not count, and one that only wraps
-    another gives way to it. Keys are recognised wherever they start, so that raw
-    newlines, stray quotes, brackets or code in an explanation lose nothing but the
-    explanation; the bracket that closes an object is what makes it complete. Values are
-    texts (numbers too), lists, or such objects.
-    """
-    text = _REASONING.sub("", response).rpartition("</think>")[2]
-    if '"' not in text:
-        text = text.translate(_TYPOGRAPHIC_QUOTES)
-    answer: dict = {}
-    opened: list[_Container] = []  # outermost first
-    position = 0
-    while True:
-        inner = opened[-1] if opened else None
-        if inner:  # outside, "# Answer: {…}" is a heading, not a comment
-            position = _BETWEEN_FIELDS.match(text, position).end()
-        if (
-            inner
-            and inner.bracket == "["
-            and (found := _value_at(text, position, True))
-        ):
-            value, position = found
-            inner.put(value)
-            continue
-        if not (token := _KEY_OR_BRACKET.search(text, position)):
-            return answer or None
-        if token.start() != position or len(opened) > MAX_NESTING:
-            opened, inner = [], None
-        position, mark = token.end(), token[0]
-        if mark in "{[":
-            if inner and inner.bracket == "{" and inner.key is None:
-                opened = []
-            opened.append(_Container(mark))
-        elif mark in "}]":
-            if (
-                not inner
-                or inner.bracket + mark not in ("{}", "[]")
-                or inner.key is not None
-            ):
-                opened = []
-                continue
-            opened.pop()
-            if opened:
-                opened[-1].put(inner.value)
-            if not opened or opened[-1].implied:
-                answer = _last_object(inner.value) or answer
-        else:
-            if not inner or inner.bracket == "[" or inner.key is not None:
-                opened = []
-                if mark[0] not in "\"'":  # in prose, "the answer: {" is no key
-                    continue
-                inner = _Container("{", implied=True)
-                opened.append(inner)
-            inner.key = _key_name(mark)
-            if found := _value_at(text, position, False):
-                value, position = found
-                inner.put(value)
-
-
-def _last_object(value: dict | list) -> dict:
-    """Return an object without its explanation, or {}.
-
-    Of an object that only wraps another it is the inner one, of a list its last one.
-    """
-    if isinstance(value, list):
-        objects = [item for item in value if isinstance(item, dict)]
-        return _last_object(objects[-1]) if objects else {}
-    fields = {
-        key: item for key, item in value.items() if key.casefold() != "explanation"
-    }
-    if len(fields) == 1 and isinstance(inner := next(iter(fields.values())), dict):
-        return _last_object(inner)
-    return fields
-
-
-# Readers take a text as `_plain` leaves it, the key it stands under and the question,
-# and give a value that is equal however the text spelled it, or None.
-
-_NUMBER = re.compile(
-    r"[+-]?(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)(?:\.[0-9]+)?(?:e[+-]?[0-9]{1,3})?"
+_PLAIN = re.compile(r"[+-]?[A-Za-z0-9](?:[A-Za-z0-9 :/_-]{0,200}[A-Za-z0-9])?")
+_SAME_CHARACTERS = str.maketrans(
+    "\u2010\u2011\u2012\u2013\u2212\u2018\u2019\u201c\u201d", "-----''\"\"", "\ufe0f"
+) | {ord("\u2014"): " - "}
+# NFKC would make digits of what are none: 10² is not 102, 3½ not 31/2.
+_NO_DIGIT = re.compile("[\u00b2\u00b3\u00b9\u00bc-\u00be\u2070-\u209c\u2150-\u2189]")
+# Ticks, stars, emoji, invisible characters and citation marks; crosses stay.
+_SYMBOL = re.compile(
+    "[\u2611\u2705\u2713\u2714\u2728\u2b50\U0001f300-\U0001faff\ufe0f\u20e3"
+    "\u200b-\u200f\u2060\ufeff]|\u3010[^\u3011]*\u3011"
 )
-_ERA = r"(a\.?d|c\.?e|b\.?c(?:\.?e)?)\.?"
-_YEAR = re.compile(
-    rf"(?:year )?(?:{_ERA} ?)?([0-9]{{1,3}}(?:,[0-9]{{3}})+|[0-9]+)(?:\.0+)?(?: ?{_ERA})?"
+_MARKUP = re.compile(
+    r"""
+    \\(?:boxed|fbox|mbox|(?:text|math)(?:bf|it|rm|sf|tt)?)(?![a-z])|[{}$`]
+    |<\|[^|<>]{1,40}\|>|</s>|<(?:eos|end_of_turn)>               # ends of a turn
+    |</?(?:b|i|em|strong|u|code|span|p|answer)>|<br\s?/?>
+    |(?<=[\w.)])\[\^?[0-9]{1,3}\](?=[\s.]*\Z)                     # a citation mark
+    """,
+    re.VERBOSE,
 )
-_TIME = re.compile(
-    r"([0-9]{1,2})(?::([0-9]{2})(?::([0-9]{2}))?)?(?: ?([ap])\.?m)?(?: ?\(?24 ?hr)?"
-)
-_DATE = re.compile(r"[a-z0-9][a-z0-9 ,./()-]*")
-_NUMERIC_DATE = re.compile(
-    r"\b(mm|dd|[0-9]{1,2})([-/.])(mm|dd|[0-9]{1,2})\2(?:yyyy|[0-9]{4})\b"
-)
-_MARKUP = re.compile(r"\\(?:boxed|text|mathrm|mathbf|textbf)\s*\{|[\\{}$`]")
+_SPACE = re.compile(r"\\(?:[,;:! ]|q?quad\b)|(?<=[0-9}])~|_")
 _EMPHASIS = re.compile(r"(\*{1,3})([^*]+)\1")
-_LIST_SEPARATOR = re.compile(r"[,;\u2192]|->")
 
 
-def _plain(text: str) -> str:
-    """Return `text` in lower case, without markup, outer punctuation and underscores."""
+def normalise(text: str) -> str:
+    """Return `text` in lower case without noise: markup, ticks, outer punctuation.
+
+    Full-width and other forms of a character are that character. Too long a text is "".
+    """
+    if _PLAIN.fullmatch(text):
+        return " ".join(text.lower().replace("_", " ").split())
     if len(text) > MAX_VALUE_LENGTH:
         return ""
-    text = _MARKUP.sub("", _EMPHASIS.sub(r"\2", text.translate(DASHES)))
-    text = " ".join(text.replace("_", " ").split())
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", _NO_DIGIT.sub("?", text))
+        text = _SYMBOL.sub("", text.translate(_SAME_CHARACTERS))
+    text = _EMPHASIS.sub(r"\2", _MARKUP.sub("", _SPACE.sub(" ", text)))
+    text = " ".join(text.replace("\\", "").split())
     if text.startswith("<") and text.endswith(">"):  # the prompts' <year> <era>
         text = text[1:-1]
     # A full stop ends a sentence; before a digit it starts a number.
     return text.lstrip(" ,;\"'([").rstrip(" .,;\"')]").casefold()
 
 
-def _name_index(word: str, names: list[str]) -> int | None:
-    """Return which name the word is, whole or cut to three letters or more, or None."""
-    return next(
-        (i for i, name in enumerate(names) if len(word) >= 3 and name.startswith(word)),
-        None,
-    )
+def _by_abbreviation(names: list[str]) -> dict[str, int]:
+    """Return the number of each name, whole or cut to three letters or more."""
+    return {
+        name[:length]: number
+        for number, name in enumerate(names)
+        for length in range(3, len(name) + 1)
+    }
 
 
-_ASKED_UNIT = re.compile(
-    r"(?:<num_|how many |\bin )(years|months|weeks|days|hours|minutes|seconds)\b",
-    re.IGNORECASE,
+_MONTH, _WEEKDAY = _by_abbreviation(MONTHS), _by_abbreviation(WEEKDAYS)
+_NUMBER = re.compile(
+    r"[+-]?(?:[0-9]{1,3}(?P<mark>[, '])[0-9]{3}(?:(?P=mark)[0-9]{3})*|[0-9]+)"
+    r"(?:\.[0-9]+)?(?:e[+-]?[0-9]{1,3})?"
+)
+_ERA = r"(a\.?d|c\.?e|b\.?c(?:\.?e)?)\.?"
+_YEAR = re.compile(
+    rf"(?:year )?(?:{_ERA} ?)?([0-9]{{1,3}}(?:,[0-9]{{3}})+|[0-9]+)(?:\.0+)?(?: ?{_ERA})?"
+)
+_DAY_OFFSET = re.compile(
+    r"(?P<number>[+-]?[0-9]{1,6})(?: days?)?(?: (?P<way>later|after|before|earlier))?"
+)
+_TIME = re.compile(
+    r"(?P<hour>[0-9]{1,2})(?::(?P<minute>[0-9]{2})(?::(?P<second>[0-9]{2}))?)?"
+    r"(?: ?(?P<half>[ap])\.?m)?(?: ?\(?(?:24 ?-?)?h(?:ou)?rs?)?"
+)
+# The hour by what a 12-hour clock says with it; 17:00 PM is redundant, 0:00 PM wrong.
+_HOURS = {
+    None: dict(zip(range(24), range(24))),
+    "a": {12: 0, **dict(zip(range(12), range(12)))},
+    "p": {hour: hour % 12 + 12 for hour in range(1, 24)},
+}
+_DATE = re.compile(r"[a-z0-9][a-z0-9 ,./()-]*")
+_ENTITY = re.compile(r"\be[0-9]+\b")
+_UNANSWERABLE = re.compile(
+    r"(?:(?:(?:the|this) )?(?:question|problem|answer|date|day|it|this) )?(?:is )?"
+    r"(?:(?:un|not )answerable|indeterminate|undetermined|not determinable"
+    r"|(?:cannot|can't|can not|could not) be (?:answered|determined|calculated|known)"
+    r"|impossible to (?:answer|determine|calculate|compute|know|tell)"
+    r"|(?:there is )?(?:not enough|insufficient) information(?: (?:provided|given))?)"
 )
 
 
-def read_number(text: str, key: str, question: str) -> Decimal | None:
-    """Return the number, with no unit or the one that is asked for; 6.5 is not 6."""
-    if not (match := _NUMBER.match(text)):
+def read_number(text: str, field: _Field) -> Decimal | None:
+    """Return the number; what follows it may be what the prompt counts; 6.5 is not 6."""
+    digits = _NUMBER.match(text)
+    if not digits:
+        return Decimal(NUMBER_WORDS.index(text)) if text in NUMBER_WORDS else None
+    following = text[digits.end() :].strip(" ()").split()
+    if following and not field.counts(following):
         return None
-    unit = text[match.end() :].strip(" ()")
-    if unit and unit not in UNITS.get(_asked_unit(key, question), ()):
-        return None
-    return Decimal(match[0].replace(",", ""))
+    return Decimal(digits[0].translate({44: None, 32: None, 39: None}))
 
 
-def _asked_unit(key: str, question: str) -> str | None:
-    """Return the unit that the key, or the prompt by "<num_days>" or "how many years",
-
-    asks for, or None.
-    """
-    asked = _ASKED_UNIT.search(question)
-    word = UNIT_OF_LETTER.get(key) or (
-        asked[1].lower() if key == "answer" and asked else key
-    )
-    return next((unit for unit, names in UNITS.items() if word in names), None)
+def read_weekday(text: str, field: _Field) -> int | None:
+    """Return the day of the week, Monday being 0."""
+    return _WEEKDAY.get(text)
 
 
-def read_year(text: str, key: str, question: str) -> tuple[str, int] | None:
+def read_year(text: str, field: _Field) -> tuple[str, int] | None:
     """Return era and year; without an era it is AD, with a sign or two eras none."""
     match = _YEAR.fullmatch(text)
     if not match or (match[1] and match[3]):
@@ -376,307 +541,541 @@ def read_year(text: str, key: str, question: str) -> tuple[str, int] | None:
     return ERAS[era], int(match[2].replace(",", ""))
 
 
-def read_weekday(text: str, key: str, question: str) -> int | None:
-    """Return the day of the week, Monday being 0."""
-    return _name_index(text, WEEKDAYS)
-
-
-def read_day_offset(text: str, key: str, question: str) -> int | None:
-    """Return how many days after the start day: 0 for `same_day`, `+0` and `0`."""
-    if (named := text.replace("-", " ")) in DAY_OFFSETS:
-        return DAY_OFFSETS[named]
-    match = re.fullmatch(r"([+-]?[0-9]{1,6})(?: days?)?", text)
-    return int(match[1]) if match else None
-
-
-def read_time(text: str, key: str, question: str) -> tuple[int, int, int] | None:
-    """Return hour, minute and second (0 if unsaid) of a 12- or 24-hour clock."""
-    match = _TIME.fullmatch(text)
-    if not match or not (match[2] or match[4]):
-        return None
-    hour, minute, second = int(match[1]), int(match[2] or 0), int(match[3] or 0)
-    if match[4] and 1 <= hour <= 12:
-        hour = hour % 12 + (12 if match[4] == "p" else 0)
-    elif (match[4] == "a" and hour > 12) or (match[4] == "p" and hour == 0):
-        return None
-    return (hour, minute, second) if hour < 24 and minute < 60 and second < 60 else None
-
-
-def read_date(text: str, key: str, question: str) -> date | None:
+def read_date(text: str, field: _Field) -> date | None:
     """Return the date, its month by name or number; what reads two ways is none."""
     if not _DATE.fullmatch(text):
         return None
-    words = [
-        word
-        for word in re.findall(r"[a-z]+", text)
-        if word not in ("st", "nd", "rd", "th", "of", "the")
-    ]
+    words = set(re.findall(r"[a-z]+", text)) - {"st", "nd", "rd", "th", "of", "the"}
+    weekdays = set(map(_WEEKDAY.get, words & _WEEKDAY.keys()))
+    months = [_MONTH[word] + 1 for word in words & _MONTH.keys()]
     numbers = re.findall(r"[0-9]+", text)
-    weekdays = [i for word in words if (i := _name_index(word, WEEKDAYS)) is not None]
-    months = [i + 1 for word in words if (i := _name_index(word, MONTHS)) is not None]
-    years = [number for number in numbers if len(number) == 4]
-    others = [number for number in numbers if len(number) <= 2]
-    if len(weekdays + months) != len(words) or len(years + others) != len(numbers):
+    years = [int(number) for number in numbers if len(number) == 4]
+    others = [int(number) for number in numbers if len(number) <= 2]
+    kinds = (len(years), len(months), len(others))
+    is_date = kinds in ((1, 1, 1), (1, 0, 2)) and len(numbers) + len(months) == 3
+    if not is_date or words - _WEEKDAY.keys() - _MONTH.keys():
         return None
-    if len(years) != 1 or (len(months), len(others)) not in ((1, 1), (0, 2)):
-        return None
-    if months:
-        candidates = [(years[0], months[0], others[0])]
-    elif numbers[0] in years:
-        candidates = [numbers]
+    if months or len(numbers[0]) == 4:
+        dates = _valid_dates((*years, *months, *others))
     else:
-        first, second, year = (*others, years[0])
-        by_order = {"mdy": (year, first, second), "dmy": (year, second, first)}
-        separator = text[re.search(r"[0-9]+", text).end()]
-        candidates = [by_order[order] for order in _numeric_orders(question, separator)]
-        if not any(map(_valid_date, candidates)):
-            candidates = list(by_order.values())
-    dates = {found for candidate in candidates if (found := _valid_date(candidate))}
-    if len(dates) != 1 or weekdays not in ([], [min(dates).weekday()]):
+        by_order = {"mdy": (*years, *others), "dmy": (*years, *others[::-1])}
+        separator = text[text.index(numbers[0]) + len(numbers[0])]
+        likely = field.day_orders.get(separator, field.day_orders[""])
+        dates = _valid_dates(*map(by_order.get, likely))
+        dates = dates or _valid_dates(*by_order.values())
+    dates = {day for day in dates if weekdays <= {day.weekday()}}
+    return dates.pop() if len(dates) == 1 else None
+
+
+def _valid_dates(*parts: tuple[int, int, int]) -> set[date]:
+    """Return those dates, given as year, month and day, that there are."""
+    dates = set()
+    for year_month_day in parts:
+        with contextlib.suppress(ValueError):
+            dates.add(date(*year_month_day))
+    return dates
+
+
+def read_time(text: str, field: _Field) -> tuple[int, int, int] | None:
+    """Return hour, minute and second (0 if unsaid) of a 12- or 24-hour clock."""
+    match = _TIME.fullmatch(text)
+    if not match or not (match["minute"] or match["half"]):
         return None
-    return dates.pop()
+    hour = _HOURS[match["half"]].get(int(match["hour"]), 24)
+    minute, second = int(match["minute"] or 0), int(match["second"] or 0)
+    return (hour, minute, second) if hour < 24 and max(minute, second) < 60 else None
 
 
-def _valid_date(year_month_day: tuple) -> date | None:
-    try:
-        return date(*map(int, year_month_day))
-    except ValueError:
+def read_day_offset(text: str, field: _Field) -> int | None:
+    """Return how many days after the start day: 0 for `same_day`, `+0` and `0`."""
+    if (named := text.replace("-", " ").removeprefix("the ")) in DAY_OFFSETS:
+        return DAY_OFFSETS[named]
+    match = _DAY_OFFSET.fullmatch(text)
+    if not match:
         return None
+    if match["way"] in ("before", "earlier"):
+        return -int(match["number"]) if match["number"].isdigit() else None
+    return int(match["number"])
 
 
-def _numeric_orders(question: str, separator: str) -> set[str]:
-    """Return in which orders day and month may stand in a numeric date, by the prompt.
+def read_unanswerable(text: str, field: _Field) -> str | None:
+    """Return "unanswerable" for any wording of it."""
+    return "unanswerable" if _UNANSWERABLE.fullmatch(text) else None
 
-    The order that the prompt asks for with this separator is sure. Otherwise all the
-    orders that it asks for or shows are possible, and both where it shows none.
+
+def read_text(text: str, field: _Field) -> str | None:
+    """Return a text without a comment; for words of the prompt the entity among them."""
+    if _COMMENT_START.search(text):
+        return None
+    entities = set(_ENTITY.findall(text))
+    is_quoted = len(entities) == 1 and text.removeprefix("the ") in field.prompt
+    return entities.pop() if is_quoted else text
+
+
+# The first that reads a reference reads the answers, too.
+READERS = (read_number, read_weekday, read_year, read_date, read_time)
+READERS += (read_unanswerable, read_text)
+DAY_READERS = (read_day_offset, read_text)  # of the key `day`
+ITEM_READERS = (read_weekday, read_text)  # of what is in lists
+
+# Words before a value; what comes after one when a comment on it follows.
+_LEAD_IN = re.compile(
+    r"""
+    (?:the\ )?(?:(?:final|correct)\ )?(?:answer|result)(?:\ is|\ =|:)\ (?:on\ )?
+    |(?:it|that|this)(?:'s|\ is|\ was|\ will\ be)\ (?:an?\ |on\ )?
+    |(?:(?:on|in|at)\ )?(?:the\ year|an?)\ |(?:on|in|at)\ 
+    |[a-z]*\ ?=\ ?
+    """,
+    re.VERBOSE,
+)
+_COMMENT_START = re.compile(
+    r"""
+    (?:\s*[(\[]|\s-+\s|[.:;!]\s|,?\s(?=(?:which|where|because|since|as|due)\s))
+    (?P<reason>(?=(?:because|since|as|due|given|counting|i\.e\.)\s))?
+    """,
+    re.VERBOSE,
+)
+_HEDGE = re.compile(
+    r"no\Z|(?:not|if|but|and|to)\b|.*/|.*\b(?:or|either|maybe|perhaps|possibly|too"
+    r"|probably|alternatively|otherwise|unless|depending|also|instead|rather|as well"
+    r"|wrong|incorrect|false)\b"
+)
+# What makes of a comment another value: digits and the words of values; beside a text
+# a single word or two, or another entity.
+_RIVAL = re.compile(rf"[0-9]|\b(?:{'|'.join(w for w in VALUE_WORDS if len(w) > 1)})\b")
+_RIVAL_TEXT = re.compile(
+    rf"{_ENTITY.pattern}|\A[a-z'-]+(?: [a-z'-]+)?\Z|\A[0-9][0-9/.-]*(?: [a-z]+)?\Z"
+)
+
+
+def read_value(text: str, field: _Field) -> object:
+    """Return the value of a normalised text by the first reader that has one, or None.
+
+    Words that lead in or comment are left out. A comment that hedges or has a value of
+    its own spoils the value, unless it gives a reason or says the same.
     """
-    possible = set()
-    for first, mark, second in _NUMERIC_DATE.findall(question):
-        for order, month, day in (("mdy", first, second), ("dmy", second, first)):
-            if month == "mm" and mark == separator:
-                return {order}
-            if month == "mm" or (day.isdigit() and int(day) > 12):
-                possible.add(order)
-    return possible or {"mdy", "dmy"}
+    lead_in = _LEAD_IN.match(text)
+    text = text[lead_in.end() :] or text if lead_in else text
+    for read in field.readers:
+        if (value := read(text, field)) is not None:
+            return value
+        for start in islice(_COMMENT_START.finditer(text), 5):
+            head = text[: start.start()].rstrip(" ,")
+            if not head or (value := read(head, field)) is None:
+                continue
+            comment = text[start.end() :].strip(" ()[],.")
+            rival = _RIVAL_TEXT if isinstance(value, str) else _RIVAL
+            is_harmless = (
+                start["reason"] is not None
+                or read(comment, field) == value
+                or not (_HEDGE.match(comment) or rival.search(comment))
+            )
+            return value if is_harmless else None
+    return None
 
 
-def read_text(text: str, key: str, question: str) -> str:
-    """Return the text itself."""
-    return text
+# ----------------------------------------------------------------------- matching
+
+_ASKED_UNIT = re.compile(
+    r"(?:<num_|how many |\bin )(years|months|weeks|days|hours|minutes|seconds)\b"
+)
+_NUMERIC_DATE = re.compile(
+    r"\b(mm|dd|[0-9]{1,2})([-/.])(mm|dd|[0-9]{1,2})\2(?:yyyy|[0-9]{4})\b"
+)
+_LIST_SEPARATOR = re.compile(
+    r"[,;|<>\n\u2022\u2192]|-+>|\\(?:right|long)\w*arrow|\\to\b|\band\b|\bthen\b"
+)
+_ITEM_NUMBER = re.compile(r"\s*(?:[0-9]{1,2}[.)]|[-*\u2022])\s+")
 
 
-# The first reader that can read the reference reads the answer too.
-READERS = (read_number, read_weekday, read_year, read_date, read_time, read_text)
+class _Field:
+    """A field of a reference, and what its prompt asks for, read when first wanted."""
 
+    def __init__(self, key: str, value: object, question: str):
+        self.name, self.names, self.other_names = _names(key)
+        self.prompt, self.text = question.lower(), ""
+        if isinstance(value, list):
+            self.readers = ITEM_READERS
+            self.value = self._read_list(value)
+            return
+        self.text = normalise(str(value))
+        for read in DAY_READERS if key == "day" else READERS:
+            if (found := read(self.text, self)) is not None:
+                break
+        self.readers, self.value = (read,), self.text if found is None else found
 
-def _same_value(
-    given: str | list | dict | None, expected: object, key: str, question: str
-) -> bool:
-    """Tell whether an answer's field has the value of the reference's field `key`."""
-    if isinstance(expected, list):
+    def read(self, given: object) -> object:
+        """Return the value of an answer's field, read as this one is; None for none."""
+        if self.readers is ITEM_READERS:
+            return self._read_list(given)
+        if isinstance(given, list) and len(given) == 1:
+            (given,) = given
+        if not isinstance(given, str):
+            return None
+        text = normalise(given)
+        return self.value if text == self.text else read_value(text, self)
+
+    def _read_list(self, given: object) -> tuple | None:
+        """Return the weekdays or texts of a list, sorted where any order will do."""
         items = _LIST_SEPARATOR.split(given) if isinstance(given, str) else given
         if not isinstance(items, list):
-            return False
-        given_items, expected_items = (
-            [_read_item(str(item)) for item in side if str(item).strip(" []")]
-            for side in (items, expected)
+            return None
+        values = []
+        for item in map(str, items):
+            text = normalise(_ITEM_NUMBER.sub("", item, count=1))
+            # What is nothing but marks, or too long, stays as it is.
+            value = read_value(text, self) if text else item.strip(" []")
+            if value != "":
+                values.append(text if value is None else value)
+        if len(values) == 1 and values[0] in EMPTY_LISTS:
+            return ()
+        return tuple(
+            sorted(values, key=str) if "unordered list" in self.names else values
         )
-        return (
-            Counter(given_items) == Counter(expected_items)
-            if key == "unordered_list"
-            else given_items == expected_items
+
+    @cached_property
+    def unit(self) -> str | None:
+        """The unit that the key, "<num_days>" or "how many years" asks for."""
+        asked = _ASKED_UNIT.search(self.prompt) if self.name == "answer" else None
+        return UNIT_OF_NAME.get(asked[1] if asked else self.name)
+
+    @cached_property
+    def words(self) -> set[str]:
+        """The words of the prompt, and others for what it may count."""
+        others = ("options", "ways", "slots", "times", "possible", "old")
+        return {*re.findall(r"[a-z]+", self.prompt), *others}
+
+    def counts(self, words: list[str]) -> bool:
+        """Tell whether words after a number are its unit or what the prompt counts."""
+        own = UNITS.get(self.unit, ("ad", "ce") if '"yyyy"' in self.prompt else ())
+        others = set(words).difference(own)
+        return not others or (
+            others.isdisjoint(VALUE_WORDS)
+            and all(map(str.isalpha, others))
+            and others <= self.words
         )
-    if isinstance(given, list) and len(given) == 1:
-        given = given[0]
-    if not isinstance(given, str):
-        return False
-    given_text, expected_text = _plain(given), _plain(str(expected))
-    for read in (read_day_offset, read_text) if key == "day" else READERS:
-        if (value := read(expected_text, key, question)) is not None:
-            return read(given_text, key, question) == value
-    return False
+
+    @cached_property
+    def day_orders(self) -> dict[str, set[str]]:
+        """The orders of day and month in a numeric date, by its separator.
+
+        The order that the prompt asks for with a separator is sure. Otherwise ("") all
+        the orders that it asks for or shows are possible, and both where it shows none.
+        """
+        sure, shown = {}, set()
+        for first, separator, second in _NUMERIC_DATE.findall(self.prompt):
+            for order, month, day in (("mdy", first, second), ("dmy", second, first)):
+                if month == "mm":
+                    sure.setdefault(separator, {order})
+                if month == "mm" or (day.isdigit() and int(day) > 12):
+                    shown.add(order)
+        return {"": shown or {"mdy", "dmy"}, **sure}
 
 
-def _read_item(item: str) -> int | str:
-    """Return the value of a list item: a day of the week or a text."""
-    text = _plain(item) or item  # what is nothing but marks, or too long, is itself
-    return text if (weekday := read_weekday(text, "", "")) is None else weekday
+@lru_cache(maxsize=4096)
+def _reference(
+    label: str, question: str, is_semantic: bool
+) -> tuple[dict | str, dict[str, _Field]]:
+    """Return a label as the published rule compares it, and fields for the flexible."""
+    reference = read_label(label, is_semantic)
+    fields = {key: _Field(key, value, question) for key, value in reference.items()}
+    return label if is_semantic else reference, fields
 
 
-def match_flexible(answer: dict, reference: dict, question: str) -> bool:
-    """Tell whether an answer has the value of every field of the reference.
+@lru_cache(maxsize=1024)
+def _names(key: str) -> tuple[str, set[str], set[str]]:
+    """Return a key's name, its names in a prompt, and those of the same unit."""
+    name = normalise(key)
+    others = UNITS.get(UNIT_OF_NAME.get(name), ("answer", "final answer"))
+    return name, {name, normalise(PROMPTED_KEYS.get(key, key))}, set(others)
 
-    A field may stand under the reference's key, under the key that the prompt asks for
-    instead, or, where one value is asked and one is given, under any but another unit;
-    more fields do no harm. `question` tells units and the order of numeric dates.
+
+def match_flexible(answer: dict, fields: dict[str, _Field]) -> dict | None:
+    """Return the values of an object's fields by the keys of a reference, or None.
+
+    A field stands under the reference's key or the one that the prompt asks for instead;
+    else under another name of its unit, or, where one value is asked and one is given,
+    under any but another unit. Keys that are the same in lower case must agree; more
+    keys do no harm. None where a value is missing or cannot be read.
     """
-    given: dict[str, list] = {}  # keys that differ in case alone are the same key
+    given: dict[str, list] = {}
     for key, value in answer.items():
-        given.setdefault(_plain(key), []).append(value)
-    for key, expected in reference.items():
-        names = {_plain(key), _plain(PROMPTED_KEYS.get(key, key))}
-        if len(given) == len(reference) == 1 and not names & given.keys():
-            (name,) = given
-            unit = next((unit for unit, words in UNITS.items() if name in words), None)
-            names = {name} if unit in (None, _asked_unit(key, question)) else set()
-        values = [value for name in names for value in given.get(name, [])]
-        if not values or not all(
-            _same_value(value, expected, key, question) for value in values
-        ):
-            return False
-    return True
+        given.setdefault(_names(key)[0], []).append(value)
+    values = {}
+    for key, field in fields.items():
+        names = _names_given(field, given.keys(), is_only=len(fields) == 1)
+        read = [field.read(value) for name in names for value in given[name]]
+        if not read or None in read or any(value != read[0] for value in read):
+            return None
+        values[key] = read[0]
+    return values
+
+
+def _names_given(field: _Field, given: Set[str], is_only: bool) -> Set[str]:
+    """Return the keys of an object under which it has a field; those of the unit last."""
+    if names := field.names & given:
+        return names
+    if is_only or "answer" not in field.other_names:
+        names = field.other_names & given
+    if is_only and not names:
+        names = given - EXPLANATIONS
+        units = {UNIT_OF_NAME.get(name) for name in names}
+        return names if len(names) == 1 and units <= {None, field.unit} else set()
+    return names
 
 
 # --------------------------------------------------------- what the YAML files name
 
 
-def _is_semantic(columns: object) -> bool:
-    """Tell the semantic schema from the arithmetic one by the columns it has alone."""
-    return any(
-        column in columns for column in SEMANTIC_COLUMNS[len(ARITHMETIC_COLUMNS) :]
-    )
+def explain_arithmetic(doc: dict, response: str) -> Verdict:
+    """Return what both rules read in a response to a document of ToT arithmetic.
 
-
-def read_reference(doc: dict) -> dict:
-    """Return the reference of a row or document: its fields as a dict.
-
-    Arithmetic labels are a dict as JSON or as a Python literal. Semantic ones are the
-    text of the one field `answer`, a timeline with commas. Raises ValueError for others.
+    Published: the dict equals the label's (source: metric card). No response raises.
     """
-    if _is_semantic(doc):
-        if not doc["label"].strip():
-            raise ValueError("is empty")
-        items = doc["label"].split(",")
-        return {"answer": items if len(items) > 1 else doc["label"]}
-    try:
-        reference = json.loads(doc["label"])
-    except ValueError:
-        try:
-            reference = ast.literal_eval(doc["label"])
-        except (ValueError, SyntaxError, MemoryError, RecursionError):
-            raise ValueError("is neither JSON nor a Python literal") from None
-    if not isinstance(reference, dict) or not reference:
-        raise ValueError("is not a dict with at least one field")
+    return _explain(doc, response, is_semantic=False)
+
+
+def explain_semantic(doc: dict, response: str) -> Verdict:
+    """Return what both rules read in a response to a document of ToT semantic.
+
+    Published: `answer`, as a text, equals the label (source: metric card).
+    """
+    return _explain(doc, response, is_semantic=True)
+
+
+def process_results_arithmetic(doc: dict, results: list[str]) -> dict[str, float]:
+    """Score one response; ValueError where a filter leaves anything but one text."""
+    return explain_arithmetic(doc, _only_response(results)).scores
+
+
+def process_results_semantic(doc: dict, results: list[str]) -> dict[str, float]:
+    """Score one response; ValueError where a filter leaves anything but one text."""
+    return explain_semantic(doc, _only_response(results)).scores
+
+
+def _only_response(results: list) -> str:
+    if not isinstance(results[0], str):
+        raise ValueError(
+            f"the response is a {type(results[0]).__name__}, not a string; use a filter"
+            " that leaves one response, such as take_first"
+        )
+    return results[0]
+
+
+def _explain(doc: dict, response: str, is_semantic: bool) -> Verdict:
+    """Return the verdict on a response."""
+    reference, fields = _reference(doc["label"], doc["question"], is_semantic)
+    found = extract_published(response)
+    published = found.fields if found else None
+    if found and is_semantic and (published := published.get("answer")) is not None:
+        published = str(published)
+    text = mask_reasoning(response)
+    answer, is_open = _last_object(text)
+    value = match_flexible(answer.fields, fields) if answer else None
+    expected = {key: field.value for key, field in fields.items()}
+    is_exact, is_right = published == reference, value == expected
+    end = len(response.rstrip())
+    is_cut = is_open or text[end - 1 : end] != response[end - 1 : end]  # or masked
+    reasons = {
+        "right": is_exact and is_right,
+        "flexible_only": is_right,
+        "superseded": is_exact,
+        "unreadable": answer is not None and value is None,
+        "other_value": answer is not None or published is not None,
+        "cut_off": is_cut,
+        "no_answer": True,
+    }
+    scores = {
+        "acc": float(is_exact),
+        "acc_flexible": float(is_right),
+        "extracted": float(published is not None),
+    }
+    shown = (None, None) if published is None else (str(published), found.span)
+    given = (response[slice(*answer.span)], answer.span) if answer else (None, None)
+    reason = next(reason for reason, is_so in reasons.items() if is_so)
+    return Verdict(scores, reason, *shown, *given, value, expected)
+
+
+# ---------------------------------------------------------------------- documents
+
+
+def read_label(label: str, is_semantic: bool) -> dict:
+    """Return the fields of a label.
+
+    Arithmetic ones are a dict as JSON or as a Python literal, semantic ones the text of
+    the one field `answer`, a timeline with commas. ValueError says why one cannot be
+    scored: values are texts, finite numbers, or lists of these; none but a list is empty.
+    """
+    if len(label) > MAX_LABEL_LENGTH:
+        raise ValueError(f"is longer than {MAX_LABEL_LENGTH:,} characters")
+    if is_semantic:
+        reference = {"answer": label.split(",") if "," in label else label}
+    else:
+        reference = _parse_dict(label)
+    for key, value in reference.items():
+        if not isinstance(key, str) or normalise(key) in ("", "explanation"):
+            raise ValueError("has a key that names no answer")
+        for item in value if isinstance(value, list) else [value]:
+            _check_value(item)
+    if len({normalise(key) for key in reference}) < len(reference):
+        raise ValueError("has two keys that differ in case or punctuation alone")
     return reference
 
 
-def process_docs(dataset: datasets.Dataset) -> datasets.Dataset:
-    """Return the documents of upstream rows, arithmetic or semantic.
+def _check_value(value: object) -> None:
+    """Raise ValueError for a value that no answer, or an empty one, would equal."""
+    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+        raise ValueError("has a value that is not a string, a number or a list of them")
+    if isinstance(value, str) and normalise(value) in ("", "null", "none"):
+        raise ValueError("has a value that is empty or too long")
+    if not isinstance(value, str) and not abs(value) < 10**15:
+        raise ValueError("has a number that is not finite or over 15 digits long")
 
-    They have the columns in use, and semantic ones a prompt that holds the question.
-    Raises ValueError, naming configuration, row and column, where a column is missing, a
-    cell is no text, a reference cannot be read, or there is no row. Logs row count and
-    fingerprint, as a warning where they are not the known ones.
+
+def _parse_dict(label: str) -> dict:
+    """Return the dict that a text is as JSON or as a Python literal."""
+    # Without other quotes and escapes, a literal is JSON but for its quotes, which is fast.
+    quoted = label if '"' in label or "\\" in label else label.replace("'", '"')
+    try:
+        value = json.loads(quoted)
+    except (ValueError, RecursionError):
+        try:
+            value = ast.literal_eval(label)
+        except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+            raise ValueError("is neither JSON nor a Python literal") from None
+    if not isinstance(value, dict) or not value:
+        raise ValueError("is not a dict with at least one field")
+    return value
+
+
+# The documents of each dataset, since the harness asks four times a task; what was logged.
+_made: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
+_logged: set[str] = set()
+
+
+def process_docs_arithmetic(dataset: datasets.Dataset) -> datasets.Dataset:
+    """Return the documents of rows of ToT arithmetic: the columns in use.
+
+    Raises ValueError, naming file, row and column, where a column is missing, a cell is
+    empty or not a string, a reference cannot be scored, or there is no row. Logs row
+    count and fingerprint, as a warning where they are not the known ones.
     """
-    return datasets.Dataset.from_list(_documents(dataset))
+    return _documents(dataset, ARITHMETIC_COLUMNS, is_separate=False)
 
 
-def process_docs_separate(dataset: datasets.Dataset) -> datasets.Dataset:
-    """Return the documents of `process_docs`, with the prompt in two parts as well.
-
-    These are `instruction` and `question_wo_instruct`. Raises ValueError as
-    `process_docs` does, and where a prompt has no instruction to take apart.
-    """
-    documents = _documents(dataset)
-    for row, document in enumerate(documents):
-        column = "prompt" if _is_semantic(document) else "question"
-        question, instruction = split_instruction(
-            document[column], document["question"]
-        )
-        if not instruction or not question:
-            raise ValueError(
-                f"{_source(dataset)}, row {row}, column '{column}': no sentence asks for"
-                " JSON; run the task without '_separate'"
-            )
-        document.update(instruction=instruction, question_wo_instruct=question)
-    return datasets.Dataset.from_list(documents)
+def process_docs_semantic(dataset: datasets.Dataset) -> datasets.Dataset:
+    """Return the documents of rows of ToT semantic, each prompt with its question."""
+    return _documents(dataset, SEMANTIC_COLUMNS, is_separate=False)
 
 
-def _documents(dataset: datasets.Dataset) -> list[dict]:
-    source = _source(dataset)
+def process_docs_arithmetic_separate(dataset: datasets.Dataset) -> datasets.Dataset:
+    """Return documents with `instruction` and `question_wo_instruct` as well."""
+    return _documents(dataset, ARITHMETIC_COLUMNS, is_separate=True)
+
+
+def process_docs_semantic_separate(dataset: datasets.Dataset) -> datasets.Dataset:
+    """Return documents with `instruction` and `question_wo_instruct` as well."""
+    return _documents(dataset, SEMANTIC_COLUMNS, is_separate=True)
+
+
+def doc_to_text_arithmetic(doc: dict) -> str:
+    """Return the prompt of a document of ToT arithmetic."""
+    return doc["question"].rstrip()
+
+
+def doc_to_text_semantic(doc: dict) -> str:
+    """Return the prompt of a document of ToT semantic."""
+    return doc["prompt"].rstrip()
+
+
+def _documents(
+    dataset: datasets.Dataset, columns: tuple[str, ...], is_separate: bool
+) -> datasets.Dataset:
+    made = _made.setdefault(dataset, {})
+    if (columns, is_separate) in made:
+        return made[columns, is_separate]
+    source = "/".join(filter(None, ("ToT", dataset.info.config_name)))
     if not len(dataset):
-        raise ValueError(f"{source}: there is no row; give a split with at least one")
-    columns = (
-        SEMANTIC_COLUMNS if _is_semantic(dataset.column_names) else ARITHMETIC_COLUMNS
-    )
+        raise ValueError(f"{source}: there are no rows; use a split that has some")
     if missing := [column for column in columns if column not in dataset.column_names]:
         raise ValueError(
             f"{source}: column {', '.join(map(repr, missing))} is missing; found"
-            f" {dataset.column_names}. Give rows in the schema of baharef/ToT"
+            f" {dataset.column_names}. Use rows in the schema of baharef/ToT"
         )
-    documents = []
-    for row, cells in enumerate(dataset):
-        document = {column: cells[column] for column in columns}
+    documents = [{column: cells[column] for column in columns} for cells in dataset]
+    for row, document in enumerate(documents):
         for column, cell in document.items():
-            if not isinstance(cell, str):
+            if problem := _problem(column, cell, "prompt" in columns):
                 raise ValueError(
-                    f"{source}, row {row}, column '{column}': {cell!r} is no text;"
-                    " mend the row"
+                    f"{source}, row {row}, column '{column}': {problem}; fix the row"
                 )
-        try:
-            read_reference(document)
-        except ValueError as error:
+        _complete(document, f"{source}, row {row}", is_separate)
+    _log(source, dataset.info.config_name, documents)
+    made[columns, is_separate] = type(dataset).from_list(documents)
+    return made[columns, is_separate]
+
+
+def _problem(column: str, cell: object, is_semantic: bool) -> str | None:
+    """Return what is wrong with a cell, with the start of it, or None."""
+    if not isinstance(cell, str):
+        return f"a {type(cell).__name__} is not a string"
+    try:
+        if not cell.strip():
+            raise ValueError("is empty")
+        if column == "label":
+            read_label(cell, is_semantic)
+    except ValueError as error:
+        return f"{cell[:80]!r:.82} {error}"
+    return None
+
+
+def _complete(document: dict, place: str, is_separate: bool) -> None:
+    """Make the prompt of a document what the model is to see, and take it apart."""
+    column = "prompt" if "prompt" in document else "question"
+    question = document["question"].strip()
+    if question not in document[column]:
+        document[column] = f"{document[column].rstrip()}\n\n{question}"
+    if is_separate:
+        rest, instruction = split_instruction(document[column], question)
+        if not instruction or not rest:
             raise ValueError(
-                f"{source}, row {row}, column 'label': {document['label']!r} {error};"
-                " mend the row"
-            ) from None
-        if (
-            "prompt" in document
-            and document["question"].strip() not in document["prompt"]
-        ):
-            document["prompt"] = (
-                f"{document['prompt'].rstrip()}\n\n{document['question'].strip()}"
+                f"{place}, column '{column}': no sentence asks for JSON; run the task"
+                " without '_separate'"
             )
-        documents.append(document)
-    _report(source, dataset.info.config_name, documents)
-    return documents
+        document.update(instruction=instruction, question_wo_instruct=rest)
 
 
-def _source(dataset: datasets.Dataset) -> str:
-    """Return what to call the data in messages: its configuration, if it has one."""
-    return "/".join(filter(None, ("ToT", dataset.info.config_name)))
-
-
-def _report(source: str, configuration: str | None, documents: list[dict]) -> None:
-    """Log row count and fingerprint, as a warning where they are not the known ones."""
-    semantic = _is_semantic(documents[0])
-    names = [
-        name
-        for name in KNOWN_ROWS
-        if configuration == name
-        or (configuration not in KNOWN_ROWS and ("semantic" in name) == semantic)
-    ]
-    digest = fingerprint(documents)
-    found = f"{source}: {len(documents)} rows, fingerprint {digest}"
-    eval_logger.info(found)
+def _log(source: str, configuration: str | None, documents: list[dict]) -> None:
+    """Log row count and fingerprint once, as a warning where they are not known ones."""
+    rows, digest = len(documents), fingerprint(documents)
+    found = f"{rows} rows, fingerprint {digest}"
+    if found in _logged:
+        return
+    _logged.add(found)
+    kind = "tot_semantic" if "prompt" in documents[0] else "tot_arithmetic"
+    names = {configuration} & KNOWN_FILES.keys() or {
+        name for name in KNOWN_FILES if name.startswith(kind)
+    }
     for name in names:
-        if len(documents) == KNOWN_ROWS[name] and digest == KNOWN_FINGERPRINTS.get(
-            name, digest
-        ):
+        if KNOWN_FILES[name] in ((rows, digest), (rows, None)):
+            eval_logger.info(f"ToT/{name}: {found}")
             return
-    known = " or ".join(
-        f"{KNOWN_ROWS[name]} rows"
-        + (
-            f", fingerprint {KNOWN_FINGERPRINTS[name]}"
-            if name in KNOWN_FINGERPRINTS
-            else ""
-        )
-        for name in names
+    expected = " or ".join(
+        f"{rows} rows" + (f", fingerprint {digest}" if digest else "")
+        for rows, digest in sorted(KNOWN_FILES[name] for name in names)
     )
     eval_logger.warning(
-        "%s; the benchmark has %s: scores may not be comparable", found, known
+        f"{source}: {found}; the benchmark has {expected}: scores may not be comparable"
     )
 
 
 def fingerprint(documents: Iterable[dict]) -> str:
     """Return a digest of what prompts and scores depend on, whatever the order."""
-    fields = ("prompt", "question", "label")
-    return _digest([[doc.get(field) for field in fields] for doc in documents])
-
-
-def _digest(rows: list) -> str:
-    """Return a digest of JSON values that does not depend on their order."""
-    hashes = sorted(hashlib.sha256(json.dumps(row).encode()).digest() for row in rows)
+    columns = ("prompt", "question", "label")
+    hashes = sorted(
+        hashlib.sha256(json.dumps([doc.get(c) for c in columns]).encode()).digest()
+        for doc in documents
+    )
     return hashlib.sha256(b"".join(hashes)).hexdigest()[:16]
 
 
@@ -695,14 +1094,8 @@ def split_instruction(prompt: str, question: str) -> tuple[str, str]:
     cue = _INSTRUCTION_CUE.search(prompt)
     if not cue:
         return prompt, ""
-    start = max(
-        (
-            m.end()
-            for m in _SENTENCE_START.finditer(prompt, 0, cue.start() + 1)
-            if m.end() <= cue.start()
-        ),
-        default=0,
-    )
+    before = _SENTENCE_START.finditer(prompt, 0, cue.start() + 1)
+    start = max((m.end() for m in before if m.end() <= cue.start()), default=0)
     end = len(prompt)
     for paragraph in re.finditer(r"\n\s*\n\s*", prompt[cue.end() :]):
         following = prompt[cue.end() + paragraph.end() :].split("\n\n")[0]
@@ -714,27 +1107,3 @@ def split_instruction(prompt: str, question: str) -> tuple[str, str]:
         end = min(end, asked_at)
     rest = f"{prompt[:start].strip()}\n\n{prompt[end:].strip()}".strip()
     return rest, prompt[start:end].strip()
-
-
-def process_results(doc: dict, results: list[str]) -> dict[str, float]:
-    """Score one response: `acc` by the metric card, `acc_flexible` by value.
-
-    Takes a document of `process_docs` and a list with one response; what is no text is
-    scored as an empty response. `extracted` says whether the card's rule found an answer.
-    """
-    response = results[0] if isinstance(results[0], str) else ""
-    reference = read_reference(doc)
-    published = extract_published(response)
-    if _is_semantic(doc):
-        published = (published or {}).get("answer")
-        exact = published is not None and str(published) == doc["label"]
-    else:
-        exact = published == reference
-    answer = extract_flexible(response)
-    return {
-        "acc": float(exact),
-        "acc_flexible": float(
-            answer is not None and match_flexible(answer, reference, doc["question"])
-        ),
-        "extracted": float(published is not None),
-    }

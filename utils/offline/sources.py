@@ -89,12 +89,9 @@ class Source:
         """Row count and fingerprint of the benchmark's file, as far as they are known."""
         utils, stem = scorer(min(self.tasks)).utils, Path(self.file).stem
         files = getattr(utils, "FILES", None) or getattr(utils, "KNOWN_FILES", None)
-        if files:
-            return files.get(stem.removesuffix("_timebench"), (None, None))
-        count = utils.KNOWN_ROWS
-        fingerprints = getattr(utils, "KNOWN_FINGERPRINTS", {})
-        count = count.get(stem) if isinstance(count, dict) else count
-        return count, fingerprints.get(stem)
+        if files is None:
+            return utils.KNOWN_ROWS, None
+        return files.get(stem.removesuffix("_timebench"), (None, None))
 
     def rows(self, folder: Path | None) -> Rows:
         """Return the rows, from a file of that name in a folder or from upstream.
