@@ -1263,8 +1263,9 @@ def _documents(
     cannot be scored, or there is no row. Logs row count and fingerprint, as a warning
     where they are not those of one of `files`.
     """
-    if dataset in _made:
-        return _made[dataset]
+    made = _made.setdefault(dataset, {})
+    if kind in made:
+        return made[kind]
     # A pack names its file; of a URL, datasets does not tell.
     name = (dataset.info.config_name or "default").removesuffix("_timebench")
     name = kind if name.startswith("default") else name
@@ -1277,9 +1278,10 @@ def _documents(
         _document(cells, fields, f"{source}, row {row}")
         for row, cells in enumerate(dataset)
     ]
-    _report(name, files, len(documents), fingerprint(documents))
-    _made[dataset] = type(dataset).from_list(documents)
-    return _made[dataset]
+    candidates = (name,) if name in FILES else tuple(files.split())
+    _report(name, candidates, len(documents), fingerprint(documents))
+    made[kind] = type(dataset).from_list(documents)
+    return made[kind]
 
 
 def _document(cells: dict, fields: tuple, place: str) -> dict:
@@ -1311,9 +1313,8 @@ def fingerprint(documents: Iterable[dict]) -> str:
 
 
 @lru_cache(maxsize=256)
-def _report(name: str, files: str, rows: int, digest: str) -> None:
+def _report(name: str, candidates: tuple[str, ...], rows: int, digest: str) -> None:
     """Log rows and fingerprint of a file, once a run; warn where they are not known."""
-    candidates = [name] if name in FILES else files.split()
     known = [file for file in candidates if FILES[file] == (rows, digest)]
     found = (
         f"TimeBench ({known[0] if known else name}): {rows} rows, fingerprint {digest}"
