@@ -1,28 +1,52 @@
 """Rows of the offline pack, from the JSON Lines files beside this module."""
 
+import hashlib
 import json
+import sys
 from pathlib import Path
+from typing import NoReturn
 
 import datasets
+
+
+FOLDER = Path(__file__).resolve().parent
+FIX = "copy the pack again, or make it again with `python -m utils.offline`"
 
 
 def load(data_file: str, **_metadata: object) -> datasets.DatasetDict:
     """Return the rows of a file in `data/`, whatever the working directory is.
 
-    Raises ValueError, naming file and line, where a line is no JSON object.
+    The harness adds the metadata of the task. Where the file is not the one that the
+    manifest names, a run of `lm_eval` ends with one line that names the file and the
+    fix; elsewhere, that line is a ValueError.
     """
-    path = Path(__file__).parent / "data" / data_file
-    rows = []
-    for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), 1):
-        if not line:
-            continue
-        try:
-            row = json.loads(line)
-        except ValueError as error:
-            raise ValueError(f"{path}, line {number}: {error}; mend the line") from None
-        if not isinstance(row, dict):
-            raise ValueError(f"{path}, line {number}: is no JSON object; mend the line")
-        rows.append(row)
-    dataset = datasets.Dataset.from_list(rows)
+    path = FOLDER / "data" / data_file
+    try:
+        manifest = json.loads((FOLDER / "manifest.json").read_bytes())
+        expected = manifest["files"][f"data/{data_file}"]
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        said = f"does not name data/{data_file} ({error!r})"
+        _stop(f"{FOLDER / 'manifest.json'}: {said}; {FIX}")
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        _stop(f"{path}: {error.strerror}; {FIX}")
+    found = hashlib.sha256(content).hexdigest()
+    if found != expected:
+        _stop(f"{path}: has SHA-256 {found}, but the manifest says {expected}; {FIX}")
+    lines = content.decode().split("\n")
+    dataset = datasets.Dataset.from_list([json.loads(line) for line in lines if line])
     dataset.info.config_name = path.stem
     return datasets.DatasetDict(test=dataset)
+
+
+def _stop(message: str) -> NoReturn:
+    """End a run of the harness's command line with one line; elsewhere, raise.
+
+    Below an exception, `lm_eval` prints some sixty lines of its own stack. A program
+    that uses the harness as a library is not to be ended, and can catch the exception.
+    """
+    program = Path(*sys.argv[:1])
+    if program.stem in ("lm_eval", "lm-eval") or program.match("lm_eval/__main__.py"):
+        raise SystemExit(message)
+    raise ValueError(message)

@@ -1,27 +1,28 @@
-"""Packs for machines without a network: made, moved, interrupted, checked."""
+"""Packs for machines without a network: made, moved, interrupted, checked, run."""
 
-import errno
-import http.server
 import json
-import os
+import shlex
 import shutil
 import subprocess
 import sys
-import threading
 import time
-from functools import partial
 from pathlib import Path
 
 import datasets
 import pytest
-from lm_eval.tasks._yaml_loader import load_yaml
 from lm_eval.utils import handle_non_serializable, hash_string
 
-from tests.conftest import EXAMPLES, PACK, ROOT, run_tasks
+from tests.conftest import EXAMPLES, ROOT, run_python, run_tasks
+from tests.test_sources import AS_COMMAND_LINE
 from utils import offline
+from utils.families import scorer
+from utils.offline.sources import LICENCES
 
 
-LOCAL = [f"--source={family}={EXAMPLES / 'data'}" for family in offline.LICENCES]
+LOCAL = [
+    "--allow-partial",
+    *(f"--source={family}={EXAMPLES / 'data'}" for family in LICENCES),
+]
 
 
 def make(folder: Path, *arguments: object) -> int:
@@ -44,18 +45,29 @@ def run_pack(folder: Path, tasks: list[str], cwd: Path) -> dict[str, list[str]]:
     return {name: [x["doc_hash"] for x in found] for name, found in samples.items()}
 
 
-def expected_hashes(path: Path, family: str) -> list[str]:
-    """Return the `doc_hash`es of the documents of an upstream file."""
-    utils = __import__(f"lm_eval_tasks.{family}.utils", fromlist=["utils"])
+def expected_documents(path: Path, task: str) -> datasets.Dataset:
+    """Return a task's documents of an upstream file."""
     rows = datasets.load_dataset("json", data_files={"test": str(path)}, split="test")
+    return scorer(task).process_docs(rows)
+
+
+def expected_hashes(documents: datasets.Dataset) -> list[str]:
+    """Return the `doc_hash`es that the harness gives to documents."""
     return [
         hash_string(
             json.dumps(
                 doc, indent=2, default=handle_non_serializable, ensure_ascii=False
             )
         )
-        for doc in utils.process_docs(rows)
+        for doc in documents
     ]
+
+
+def loader(pack: Path):
+    """Return the `load` of a pack."""
+    scope = {"__file__": str(pack / "local_data.py"), "__name__": "local_data"}
+    exec((pack / "local_data.py").read_text(), scope)
+    return scope["load"]
 
 
 def test_packs_of_the_real_data_run_offline_and_can_be_moved(shared, tmp_path):
@@ -66,18 +78,17 @@ def test_packs_of_the_real_data_run_offline_and_can_be_moved(shared, tmp_path):
     manifest = json.loads((pack / "manifest.json").read_text())["data"]
     assert manifest["tot_arithmetic.jsonl"]["rows"] == 1850
     assert manifest["tracie_timebench.jsonl"]["upstream_revision"]
-    hashes = run_pack(pack, tasks, tmp_path / "one")
-    assert len(hashes) == 16
-    for name, entry in manifest.items():
-        (path,) = shared.glob(f"{entry['family']}/{name}")
-        assert hashes[entry["tasks"][0]] == expected_hashes(path, entry["family"])
     moved = tmp_path / "elsewhere" / "moved"
     moved.parent.mkdir()
     shutil.move(pack, moved)
     assert make(moved, "--check") == 0
-    assert run_pack(moved, ["tot_arithmetic"], tmp_path / "two") == {
-        "tot_arithmetic": hashes["tot_arithmetic"]
-    }
+    for name, entry in manifest.items():
+        (path,) = shared.glob(f"{entry['family']}/{name}")
+        task = entry["tasks"][0]
+        made = scorer(task).process_docs(loader(moved)(name)["test"])
+        assert list(made) == list(expected_documents(path, task)), name
+    hashes = run_pack(moved, [task], tmp_path / "run")[task]
+    assert hashes == expected_hashes(made)
 
 
 def test_a_pack_of_every_task_has_the_documents_of_the_examples(tmp_path, dummy_run):
@@ -98,13 +109,13 @@ def test_running_twice_changes_nothing(tmp_path, capsys):
     first = content()
     assert make(tmp_path, "--tasks", "tcp", *LOCAL) == 0
     assert content() == first
-    assert capsys.readouterr().err.count("8 rows, there already") == 2
+    assert capsys.readouterr().err.count("8 rows, of 300, there already") == 2
 
 
 def test_other_rows_of_a_source_replace_those_there(tmp_path):
     source = tmp_path / "source"
     shutil.copytree(EXAMPLES / "data", source)
-    arguments = ("--tasks", "tcp_short", f"--source=tcp={source}")
+    arguments = ("--tasks", "tcp_short", f"--source=tcp={source}", "--allow-partial")
     assert make(tmp_path / "pack", *arguments) == 0
     file = source / "TCP_short.jsonl"
     file.write_text("".join(file.read_text().splitlines(keepends=True)[:5]))
@@ -150,7 +161,7 @@ def test_check_names_what_differs(tmp_path, capsys):
     assert make(tmp_path, "--check") == 1
     lines = capsys.readouterr().err.split("\n")
     for line in (
-        "data/TCP_short.jsonl: has SHA-256",
+        "data/TCP_short.jsonl: has another SHA-256",
         "local_data.py: is missing",
         "more.yaml: is not in the manifest",
         "data/more.jsonl: is not in the manifest",
@@ -170,130 +181,112 @@ def test_a_killed_run_leaves_whole_files_and_goes_on(tmp_path):
     for path in there:
         assert path.read_bytes() == (EXAMPLES / "data" / path.name).read_bytes()
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == 0
+    assert done.returncode == 0, done.stderr
     assert done.stderr.count("there already") >= 2
     assert make(tmp_path, "--check") == 0
-    assert not list(tmp_path.rglob("*.part"))
+
+
+@pytest.mark.parametrize("place", [".", "data"])
+def test_what_a_kill_leaves_is_named_and_in_nobody_s_way(capsys, tmp_path, place):
+    (tmp_path / place).mkdir(exist_ok=True)
+    part = tmp_path / place / ".offline-pack-0123456789abcdef.part"
+    part.write_text("half a fi")
+    for arguments in (("--tasks", "tcp_short", *LOCAL), ("--check",)):
+        assert make(tmp_path, *arguments) == 0
+        said = f"{part}: is left of a run that was killed; it can be deleted"
+        assert said in capsys.readouterr().err
+    assert part.read_text() == "half a fi"
 
 
 def test_the_examples_are_what_the_tool_makes_of_their_data(tmp_path):
     for name in ("lm_eval_tasks", "utils", "examples"):
         shutil.copytree(ROOT / name, tmp_path / name)
     for path in (tmp_path / "examples").glob("*.*"):
-        if path.name not in ("local_data.py",):
-            path.unlink()
-    done = subprocess.run(
-        [
-            *(sys.executable, "-m", "utils.offline", "examples", "--link"),
-            *(f"--source={family}=examples/data" for family in offline.LICENCES),
-        ],
+        path.unlink()
+    (tmp_path / "examples" / "data").rename(tmp_path / "data")
+    (tmp_path / "examples" / "responses").rename(tmp_path / "responses")
+    done = run_python(
+        *("-m", "utils.offline", "examples", "--link", "--allow-partial"),
+        *(f"--source={family}=data" for family in LICENCES),
         cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        env=os.environ | {"PYTHONPATH": str(tmp_path)},
+        PYTHONPATH=str(tmp_path),
     )
     assert done.returncode == 0, done.stderr
+    (tmp_path / "responses").rename(tmp_path / "examples" / "responses")
     for path in [x for x in EXAMPLES.rglob("*") if x.suffix != ".pyc" and x.is_file()]:
         made = tmp_path / "examples" / path.relative_to(EXAMPLES)
         assert made.read_bytes() == path.read_bytes(), (
-            f"{path} is stale: python -m utils.offline examples --link"
+            f"{path} is stale: python -m utils.offline examples --link --allow-partial"
             " --source tcp=examples/data --source tot=examples/data"
             " --source timebench=examples/data"
         )
 
 
-class Gated(FileNotFoundError):
-    """Stands for what `datasets` raises of a gated or missing dataset."""
+def test_examples_that_left_their_checkout_say_so_in_one_line(capsys, tmp_path):
+    copy = tmp_path / "copy"
+    shutil.copytree(EXAMPLES, copy)
+    said = f"{copy}: belongs to a checkout, and {tmp_path / 'lm_eval_tasks'}"
+    assert make(copy, "--check") == 1
+    assert capsys.readouterr().err.strip().startswith(f"{said} is not there; put")
+    readme = (copy / "README.md").read_text().splitlines()
+    (words,) = [shlex.split(line) for line in readme if line.startswith("    ")]
+    done = run_python("-c", AS_COMMAND_LINE, words[4], words[-1], cwd=copy)
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    assert done.stderr.strip().split("\n")[-1].startswith(said)
+    (tmp_path / "lm_eval_tasks").symlink_to(ROOT / "lm_eval_tasks")
+    assert make(copy, "--check") == 0
 
 
-@pytest.mark.parametrize(
-    "error, said",
-    [
-        (ConnectionError("Couldn't reach 'x' on the Hub"), "with a network"),
-        (Gated("Dataset 'x' is a gated dataset on the Hub"), "accept the terms"),
-        (FileNotFoundError("Dataset 'x' doesn't exist on the Hub"), "your access"),
-        (RuntimeError("Revision 'y' doesn't exist\nmore"), "mend the revision"),
-        (PermissionError(13, "Permission denied", "cache"), "make it readable"),
-        (RuntimeError("what nobody thought of"), "--traceback shows more"),
-    ],
-)
-def test_an_error_of_loading_is_one_line(monkeypatch, capsys, tmp_path, error, said):
-    def fail(*_, **__):
-        raise error
-
-    monkeypatch.setattr(datasets, "load_dataset", fail)
-    assert make(tmp_path, "--tasks", "tcp_short") == 1
-    (line,) = capsys.readouterr().err.split("\n", 1)[1].strip().split("\n")
-    assert line.startswith("Beanbagdzf/TCP/TCP_short.jsonl: ")
-    assert said in line
+def test_a_run_over_a_changed_byte_is_one_line_that_names_the_file(tmp_path):
+    pack = tmp_path / "pack"
+    assert make(pack, *LOCAL) == 0
+    path = pack / "data" / "TCP_long.jsonl"
+    content = bytearray(path.read_bytes())
+    content[100] ^= 1
+    path.write_bytes(content)
+    done = run_python("-c", AS_COMMAND_LINE, pack, "tcp", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    last = done.stderr.strip().split("\n")[-1]
+    assert last.startswith(f"{path}: has SHA-256 ")
+    assert last.endswith("or make it again with `python -m utils.offline`")
 
 
-def test_a_full_disk_leaves_nothing_half_written(monkeypatch, capsys, tmp_path):
-    def full(_):
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    monkeypatch.setattr(os, "fsync", full)
-    assert make(tmp_path, "--tasks", "tcp_short", *LOCAL) == 1
-    assert "free space on the disk and run again" in capsys.readouterr().err
-    assert not [path for path in tmp_path.rglob("*") if path.is_file()]
-
-
-@pytest.mark.parametrize(
-    "content, said",
-    [
-        (None, "holds no file TCP_short.jsonl; put it there"),
-        ("{", "line 1: Expecting property name"),
-        ('{"index": 0}\n', "column 'dialogue', 'question', 'answer' is missing"),
-        ("", "TCP_short.jsonl: has no rows"),
-    ],
-)
-def test_bad_files_stop_with_their_place(capsys, tmp_path, content, said):
-    folder = tmp_path / "source"
-    folder.mkdir()
-    if content is not None:
-        (folder / "TCP_short.jsonl").write_text(content)
-    assert (
-        make(tmp_path / "pack", "--tasks", "tcp_short", f"--source=tcp={folder}") == 1
-    )
-    assert said in capsys.readouterr().err.strip().split("\n")[-1]
+def test_no_data_file_can_be_changed_unseen(tmp_path):
+    shutil.copytree(EXAMPLES, tmp_path, dirs_exist_ok=True)
+    load = loader(tmp_path)
+    files = list((tmp_path / "data").iterdir())
+    assert len(files) == 21
+    for path in files:
+        content = path.read_bytes()
+        assert load(path.name)["test"].info.config_name == path.stem
+        for changed in (content[:-1], content + b"\n", b"", content.swapcase()):
+            path.write_bytes(changed)
+            with pytest.raises(ValueError, match=f"{path}: has SHA-256"):
+                load(path.name)
+        path.unlink()
+        with pytest.raises(ValueError, match=f"{path}: No such file"):
+            load(path.name)
 
 
-@pytest.mark.parametrize(
-    "arguments, said",
-    [
-        (["--tasks", "tcp_medium"], "tcp_medium: no such task or group"),
-        (["--source", "tpc=."], "--source tpc=.: give one of tcp, tot, timebench"),
-        (["--source", "tcp=nowhere"], "--source tcp=nowhere: give one of"),
-        (["--check"], "holds no manifest.json; make the pack first"),
-    ],
-)
-def test_wrong_arguments_are_one_line(capsys, tmp_path, arguments, said):
-    assert make(tmp_path, *arguments) == 1
-    assert said in capsys.readouterr().err
+@pytest.mark.parametrize("content", ["", "[]", "{}", '{"files": 1}', "[" * 100_000])
+def test_a_damaged_manifest_stops_a_run_in_one_line(tmp_path, content):
+    shutil.copytree(EXAMPLES, tmp_path, dirs_exist_ok=True)
+    (tmp_path / "manifest.json").write_text(content)
+    with pytest.raises(
+        ValueError, match="manifest.json: does not name data/TCP_"
+    ) as error:
+        loader(tmp_path)("TCP_long.jsonl")
+    assert "\n" not in str(error.value)
 
 
-def test_a_traceback_is_shown_when_asked(tmp_path):
-    with pytest.raises(offline.PackError):
-        make(tmp_path, "--check", "--traceback")
-
-
-class Quiet(http.server.SimpleHTTPRequestHandler):
-    def log_message(self, *_) -> None:
-        """Say nothing."""
-
-
-def test_timebench_loads_from_urls_by_its_own_configuration(tmp_path):
-    # The real URLs cannot be reached here: a server on this machine stands for theirs.
-    config = load_yaml(PACK / "timebench" / "timebench_tracie.yaml")
-    url = config["dataset_kwargs"]["data_files"]["test"]
-    handler = partial(Quiet, directory=str(EXAMPLES / "data"))
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        local = f"http://127.0.0.1:{server.server_port}/{url.rpartition('/')[2]}"
-        rows = datasets.load_dataset(
-            config["dataset_path"],
-            data_files={"test": local},
-            cache_dir=str(tmp_path),
-        )[config["test_split"]]
-        server.shutdown()
-    assert len(config["process_docs"](rows)) == 8
+def test_the_command_that_is_printed_runs_as_it_stands(capsys, tmp_path):
+    pack = tmp_path / "my model's" / "model"
+    assert make(pack, "--tasks", "tcp_short", *LOCAL) == 0
+    printed = shlex.split(capsys.readouterr().err.strip().split("\n")[-1])
+    named = shlex.split(json.loads((pack / "manifest.json").read_text())["command"])
+    assert f"    {shlex.join(named)}\n" in (pack / "README.md").read_text()
+    assert printed == [str(pack) if word == "." else word for word in named]
+    assert named[:5] == ["lm_eval", "--model", "dummy", "--include_path", "."]
+    assert len(run_tasks(Path(named[4]), [named[-1]], pack)["tcp_short"]) == 8

@@ -1,26 +1,183 @@
-"""Where the files of TimeBench are: `!function sources.NAME` is the URL of one.
+"""The files of TimeBench: where they are, what is in them, how they are loaded.
 
-The commit stands here alone. To use another one, change it here.
+The commit stands here alone. To use another one, change it and the digests; the error
+that a task then ends with shows the digest it found.
 """
+
+import asyncio
+import hashlib
+import json
+import logging
+import sys
+import urllib.error
+import urllib.request
+from pathlib import Path
+from typing import NoReturn
+
+import datasets
+
+
+eval_logger = logging.getLogger("lm_eval.tasks.timebench")
 
 COMMIT = "e7fd6722fd0b3814dc595912749223d45e42fab9"
 SUBSET = (
     f"https://raw.githubusercontent.com/zchuz/TimeBench/{COMMIT}/TimeBench-subset-7553"
 )
 
-timexnli_s1 = f"{SUBSET}/TimeX-NLI/timexnli_cs1_timebench.jsonl"
-timexnli_s2 = f"{SUBSET}/TimeX-NLI/timexnli_cs2_timebench.jsonl"
-timexnli_s3 = f"{SUBSET}/TimeX-NLI/timexnli_cs3_timebench.jsonl"
-date_arithmetic = f"{SUBSET}/TempReason/tempreason_l1_timebench.jsonl"
-durationqa = f"{SUBSET}/DurationQA/durationqa_f2_timebench.jsonl"
-mctaco = f"{SUBSET}/McTaco/mctaco_f2_timebench.jsonl"
-timedial = f"{SUBSET}/TimeDial/timedial_f2_timebench.jsonl"
-situatedgen = f"{SUBSET}/SituatedGen/situatedgen_timebench.jsonl"
-timeqa_explicit = f"{SUBSET}/TimeQA/timeqa_easy_timebench.jsonl"
-timeqa_implicit = f"{SUBSET}/TimeQA/timeqa_hard_timebench.jsonl"
-menatqa_scope = f"{SUBSET}/MenatQA/menatqa_scope_timebench.jsonl"
-menatqa_order = f"{SUBSET}/MenatQA/menatqa_order_timebench.jsonl"
-menatqa_counterfactual = f"{SUBSET}/MenatQA/menatqa_counterfactual_timebench.jsonl"
-tempreason_l2 = f"{SUBSET}/TempReason/tempreason_l2_timebench.jsonl"
-tempreason_l3 = f"{SUBSET}/TempReason/tempreason_l3_timebench.jsonl"
-tracie = f"{SUBSET}/TRACIE/tracie_timebench.jsonl"
+# File below SUBSET: its rows, and their digest (see `digest`). A pinned commit cannot
+# change: where a file differs, something on the way to it went wrong.
+FILES = {
+    "DurationQA/durationqa_f2_timebench.jsonl": (687, "7d23275c0beea962"),
+    "McTaco/mctaco_f2_timebench.jsonl": (851, "2190d21531f8d99f"),
+    "MenatQA/menatqa_counterfactual_timebench.jsonl": (200, "817e7862b78f4caa"),
+    "MenatQA/menatqa_order_timebench.jsonl": (200, "3cb1e219157570c4"),
+    "MenatQA/menatqa_scope_timebench.jsonl": (500, "160554a4ed24a982"),
+    "SituatedGen/situatedgen_timebench.jsonl": (115, "686087322d98e94d"),
+    "TRACIE/tracie_timebench.jsonl": (500, "b0e8446126d03d7f"),
+    "TempReason/tempreason_l1_timebench.jsonl": (500, "8ce7c8602fb43a76"),
+    "TempReason/tempreason_l2_timebench.jsonl": (500, "62deb135132c3990"),
+    "TempReason/tempreason_l3_timebench.jsonl": (500, "3cc9c5d2cb10e14b"),
+    "TimeDial/timedial_f2_timebench.jsonl": (500, "659b608fbe786fca"),
+    "TimeQA/timeqa_easy_timebench.jsonl": (500, "82fa99ed78cdea99"),
+    "TimeQA/timeqa_hard_timebench.jsonl": (500, "3f771335298563dc"),
+    "TimeX-NLI/timexnli_cs1_timebench.jsonl": (500, "2c837a6e925b5685"),
+    "TimeX-NLI/timexnli_cs2_timebench.jsonl": (500, "80ce916659264c77"),
+    "TimeX-NLI/timexnli_cs3_timebench.jsonl": (500, "62ccfc08ab557eba"),
+}
+
+# Seconds that a request may take. A load makes two, or four where it fetches again: a
+# server that hangs ends it in five minutes at most. The largest file has 1.4 MB.
+TIME_LIMIT = 60
+
+USE_A_PACK = "or run an offline pack (README, 'Without a network')"
+BAD_COPY = (
+    "see what a proxy gives for it and run again; `datasets` keeps a copy in"
+    f" {datasets.config.HF_DATASETS_CACHE}, which can be deleted"
+)
+
+
+def load(data_file: str, **_metadata: object) -> datasets.DatasetDict:
+    """Return the rows of a file of TimeBench, from the cache or its URL.
+
+    `data_file` is a key of FILES; the harness adds the metadata of the task. What is not
+    the content of the pinned commit, such as an HTML page or half a file that the cache
+    of `datasets` holds, is fetched once again. Where that does not help, or the URL
+    cannot be reached, a run of `lm_eval` ends with one line that names the URL and the
+    fix; elsewhere, that line is a ConnectionError (not reached) or a ValueError (other
+    rows).
+    """
+    url = f"{SUBSET}/{data_file}"
+    rows = _fetch(url, "reuse_dataset_if_exists")
+    if not _is_known(rows, data_file):
+        eval_logger.warning("%s: not the file of the commit; fetching it again", url)
+        rows = _fetch(url, "force_redownload")
+        if not _is_known(rows, data_file):
+            found = _difference(url, rows, *FILES[data_file])
+            _stop(ValueError(f"{url}: {found}; {BAD_COPY}"))
+    rows.info.config_name = Path(data_file).stem
+    return datasets.DatasetDict(test=rows)
+
+
+def _is_known(rows: datasets.Dataset | None, data_file: str) -> bool:
+    return rows is not None and (len(rows), digest(rows)) == FILES[data_file]
+
+
+def digest(rows: datasets.Dataset) -> str:
+    """Return a digest of rows in their order, however their file spells them."""
+    found = hashlib.sha256()
+    for row in rows:
+        found.update(json.dumps(row, sort_keys=True).encode() + b"\n")
+    return found.hexdigest()[:16]
+
+
+def _fetch(url: str, mode: str) -> datasets.Dataset | None:
+    """Return the rows at a URL, None where what is there is not JSON Lines."""
+    import aiohttp  # what `datasets` reads URLs with; a pack needs none of it
+
+    limit = aiohttp.ClientTimeout(total=TIME_LIMIT)
+    try:
+        return datasets.load_dataset(
+            "json",
+            data_files={"test": url},
+            split="test",
+            download_mode=mode,
+            storage_options={"client_kwargs": {"timeout": limit}},
+        )
+    except (OSError, asyncio.TimeoutError, aiohttp.ClientError) as error:
+        _stop(_transfer_error(url, error))
+    except Exception as error:  # of parsing, which differ between versions
+        if isinstance(error.__cause__, OSError):
+            _stop(_transfer_error(url, error.__cause__))
+        return None
+
+
+def _transfer_error(url: str, error: Exception) -> OSError:
+    """Return in one line why a file did not get here."""
+    if type(error) in (OSError, PermissionError) and error.errno:
+        cache = datasets.config.HF_DATASETS_CACHE
+        return OSError(
+            f"{cache}: {error.strerror}; free space or set HF_HOME to a folder that can"
+            f" be written, for the download of {url}"
+        )
+    return ConnectionError(f"{url}: {_unreachable(url, error)}, {USE_A_PACK}")
+
+
+def _unreachable(url: str, error: Exception) -> str:
+    """Return why a URL cannot be loaded, and the fix.
+
+    `datasets` says "Unable to find" for every reason, so the URL is asked once more.
+    """
+    if datasets.config.HF_HUB_OFFLINE:
+        return (
+            "not loaded, since HF_HUB_OFFLINE or HF_DATASETS_OFFLINE is set; unset it"
+        )
+    try:
+        _first_bytes(url)
+    except urllib.error.HTTPError as answer:
+        return (
+            f"the server answers {answer.code} {answer.reason}; check the commit and the"
+            " path in sources.py, try again later"
+        )
+    except OSError as reason:
+        said = getattr(reason, "reason", reason)
+        return f"cannot be reached ({said}); check the network"
+    said = " ".join(f"{type(error).__name__} {error}".split())[:100]
+    return f"broke off or took over {TIME_LIMIT} s ({said}); try again"
+
+
+def _difference(url: str, rows: datasets.Dataset | None, count: int, known: str) -> str:
+    """Return in what way a file that was loaded is not the benchmark's."""
+    try:
+        start = _first_bytes(url).lstrip()
+    except OSError:
+        start = b"{"
+    if not start:
+        return "is empty"
+    if start.startswith(b"<"):
+        return "is an HTML page instead of JSON Lines"
+    if start.startswith(b"version https://git-lfs"):
+        return "is a pointer of Git LFS instead of JSON Lines"
+    if rows is None:
+        return "is not JSON Lines, or only half a file"
+    if len(rows) == 1:
+        return f"is one row, such as an error message: {str(rows[0])[:80]!r}"
+    if len(rows) < count:
+        return f"is only part of the file: {len(rows)} of {count} rows"
+    return f"has {len(rows)} rows of digest {digest(rows)}, not {count} of {known}"
+
+
+def _first_bytes(url: str) -> bytes:
+    with urllib.request.urlopen(url, timeout=10) as answer:
+        return answer.read(200)
+
+
+def _stop(error: Exception) -> NoReturn:
+    """End a run of the harness's command line with one line; elsewhere, raise.
+
+    Below an exception, `lm_eval` prints some sixty lines of its own stack. A program
+    that uses the harness as a library is not to be ended, and can catch the exception.
+    """
+    program = Path(*sys.argv[:1])
+    if program.stem in ("lm_eval", "lm-eval") or program.match("lm_eval/__main__.py"):
+        raise SystemExit(str(error))
+    raise error from None

@@ -1,0 +1,204 @@
+"""TimeBench's files from their URLs: the benchmark's rows, or one line that says why not.
+
+The real URLs cannot be reached here: a server on this machine stands for theirs.
+"""
+
+import http.server
+import json
+import threading
+import time
+
+import datasets
+import pytest
+
+from lm_eval_tasks.timebench import sources
+from tests.conftest import CONFIGURATIONS, EXAMPLES, PACK, RUN, run_python
+from utils.families import scorer
+
+
+FILE = "TRACIE/tracie_timebench.jsonl"
+GOOD = (EXAMPLES / "data" / "tracie_timebench.jsonl").read_bytes()
+LINES = GOOD.splitlines(keepends=True)
+# The folders of TimeBench-subset-7553, as they are spelled, and what is in each.
+FOLDERS = {
+    "DurationQA": ["durationqa_f2"],
+    "McTaco": ["mctaco_f2"],
+    "MenatQA": ["menatqa_counterfactual", "menatqa_order", "menatqa_scope"],
+    "SituatedGen": ["situatedgen"],
+    "TRACIE": ["tracie"],
+    "TempReason": ["tempreason_l1", "tempreason_l2", "tempreason_l3"],
+    "TimeDial": ["timedial_f2"],
+    "TimeQA": ["timeqa_easy", "timeqa_hard"],
+    "TimeX-NLI": ["timexnli_cs1", "timexnli_cs2", "timexnli_cs3"],
+}
+
+
+def test_each_task_names_a_file_of_the_repository():
+    paths = {
+        f"{folder}/{name}_timebench.jsonl"
+        for folder, names in FOLDERS.items()
+        for name in names
+    }
+    kwargs = [config.get("dataset_kwargs", {}) for config in CONFIGURATIONS]
+    assert {one["data_file"] for one in kwargs if "data_file" in one} == paths
+    assert sources.FILES.keys() == paths
+    assert sum(rows for rows, _ in sources.FILES.values()) == 7553
+
+
+@pytest.mark.parametrize("name", sources.FILES)
+def test_known_digests_are_those_of_the_real_files(shared, name):
+    path = shared / "timebench" / name.rpartition("/")[2]
+    lines = path.read_text(encoding="utf-8").split("\n")
+    rows = datasets.Dataset.from_list([json.loads(line) for line in lines if line])
+    assert (len(rows), sources.digest(rows)) == sources.FILES[name]
+
+
+class Server(http.server.BaseHTTPRequestHandler):
+    """Answers with `status`, then what `contents` says, the last of them for ever."""
+
+    status, length, delay = 200, None, 0.0
+    contents: list[bytes] = []
+
+    def do_HEAD(self) -> None:
+        time.sleep(self.delay)
+        self.send_response(self.status)
+        content = self.contents[0]
+        self.send_header("Content-Length", str(self.length or len(content)))
+        self.end_headers()
+        if self.command == "GET":
+            self.wfile.write(content)
+            if len(self.contents) > 1:
+                self.contents.pop(0)
+
+    do_GET = do_HEAD
+
+    def log_message(self, *_) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture
+def server(monkeypatch, tmp_path):
+    """A server of the examples' TRACIE, and an empty cache."""
+
+    class Handler(Server):
+        contents = [GOOD]
+
+    rows = datasets.Dataset.from_list([json.loads(line) for line in LINES])
+    monkeypatch.setitem(sources.FILES, FILE, (len(rows), sources.digest(rows)))
+    monkeypatch.setattr(datasets.config, "HF_HUB_OFFLINE", False)
+    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", str(tmp_path))
+    downloads = str(tmp_path / "downloads")
+    monkeypatch.setattr(datasets.config, "DOWNLOADED_DATASETS_PATH", downloads)
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, args=(0.01,)).start()
+        monkeypatch.setattr(sources, "SUBSET", f"http://127.0.0.1:{server.server_port}")
+        yield Handler
+        server.shutdown()
+
+
+def test_rows_of_a_url_are_documents_and_tell_their_file(server):
+    rows = sources.load(FILE, version=1.1, pretrained="some/model")["test"]
+    assert rows.info.config_name == "tracie_timebench"
+    assert len(scorer("timebench_tracie").process_docs(rows)) == 8
+
+
+def test_a_bad_copy_in_the_cache_is_fetched_again(server):
+    server.contents = [b"<html>Log in</html>"]
+    with pytest.raises(ValueError, match="is an HTML page"):
+        sources.load(FILE)
+    server.contents = [GOOD]
+    assert len(sources.load(FILE)["test"]) == 8
+
+
+def test_a_download_that_is_bad_once_is_fetched_again(server):
+    server.contents = [b"<html>Log in</html>", GOOD]
+    assert len(sources.load(FILE)["test"]) == 8
+
+
+LFS = b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 5\n"
+
+
+@pytest.mark.parametrize(
+    "content, said",
+    [
+        (b"<!DOCTYPE html>\n<html></html>\n", "is an HTML page"),
+        (LFS, "is a pointer of Git LFS"),
+        (b'{"message": "rate limit"}\n', "such as an error message: \"{'message': "),
+        (b"", "is empty"),
+        (b"".join(LINES[:4]), "is only part of the file: 4 of 8 rows"),
+        (GOOD[:-20], "is not JSON Lines, or only half a file"),
+        (GOOD.replace(b"Contradiction", b"Entailment", 1), "has 8 rows of digest"),
+        (b"".join(LINES[::-1]), "has 8 rows of digest"),
+        (b"\xff\xfe" * 50, "is not JSON Lines"),
+        (b"[" * 100_000, "is not JSON Lines"),
+    ],
+)
+def test_what_is_not_the_known_file_is_one_line(server, content, said):
+    server.contents = [content]
+    with pytest.raises(ValueError) as error:
+        sources.load(FILE)
+    line = str(error.value)
+    assert line.startswith(f"{sources.SUBSET}/{FILE}: ")
+    assert said in line
+    assert "\n" not in line
+
+
+@pytest.mark.parametrize(
+    "behaviour, said",
+    [
+        ({"status": 404}, "the server answers 404 Not Found; check the commit"),
+        ({"status": 503}, "the server answers 503 Service Unavailable"),
+        ({"length": len(GOOD) + 1}, "broke off"),
+        ({"delay": 1.0}, "broke off or took over 0.1 s"),
+    ],
+)
+def test_a_url_that_does_not_give_its_file_is_one_line(
+    server, monkeypatch, behaviour, said
+):
+    monkeypatch.setattr(sources, "TIME_LIMIT", 0.1 if "delay" in behaviour else 10)
+    for name, value in behaviour.items():
+        setattr(server, name, value)
+    with pytest.raises(ConnectionError) as error:
+        sources.load(FILE)
+    assert said in str(error.value)
+    assert "or run an offline pack" in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_a_cache_that_cannot_be_written_is_not_blamed_on_the_url(server, monkeypatch):
+    def full(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(datasets, "load_dataset", full)
+    with pytest.raises(OSError, match="No space left on device; free space or set HF_"):
+        sources.load(FILE)
+
+
+# The command line's name, without its index of the harness's own 13,000 tasks.
+AS_COMMAND_LINE = "import sys\nsys.argv[0] = '/usr/bin/lm_eval'\n" + RUN
+
+
+def test_a_run_without_a_network_ends_with_one_line_that_points_to_packs(tmp_path):
+    done = run_python("-c", AS_COMMAND_LINE, PACK, "timebench_tracie", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    last = done.stderr.strip().split("\n")[-1]
+    assert last.startswith(f"{sources.SUBSET}/{FILE}: not loaded, since HF_HUB_OFFLINE")
+    assert "run an offline pack (README, 'Without a network')" in last
+
+
+@pytest.mark.parametrize(
+    "program, error",
+    [
+        ("/usr/bin/lm_eval", SystemExit),
+        ("lm-eval", SystemExit),
+        ("/lib/python3/site-packages/lm_eval/__main__.py", SystemExit),
+        ("/home/lm_eval/main.py", ConnectionError),
+        ("", ConnectionError),
+    ],
+)
+def test_only_the_command_line_is_ended(monkeypatch, program, error):
+    monkeypatch.setattr("sys.argv", [program])
+    monkeypatch.setattr(datasets.config, "HF_HUB_OFFLINE", True)
+    with pytest.raises(error, match="HF_HUB_OFFLINE"):
+        sources.load(FILE)

@@ -1,0 +1,8 @@
+"""`python -m utils.offline`."""
+
+import sys
+
+from . import main
+
+
+sys.exit(main())
