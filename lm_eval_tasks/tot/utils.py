@@ -228,7 +228,7 @@ _COMMENT = r"(?://|\#)[^\n]{0,200}\n|/\*[^\n]{0,200}?\*/"
 # right after a field or brace, are tried there alone.
 _TOKEN = re.compile(rf"\{{|\}}|{_DOUBLE_QUOTED}\s*[:,\]]|{_SINGLE_QUOTED}\s*:")
 _BARE_TOKEN = re.compile(_BARE_KEY)
-_BETWEEN = re.compile(rf"[\s,\[\]]*(?:(?:{_COMMENT})[\s,\[\]]*){{0,9}}")
+_BETWEEN = re.compile(rf"[\s,\[\]\\]*(?:(?:{_COMMENT})[\s,\[\]\\]*){{0,9}}")
 _VALUE = re.compile(
     rf"""
     \s*
@@ -244,7 +244,7 @@ _VALUE = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-_AFTER_VALUE = re.compile(rf"\s*(?:[,}}#]|//|/\*|{_KEY})")
+_AFTER_VALUE = re.compile(rf"\s*(?:\\?[,}}]|\#|//|/\*|{_KEY})")
 _ITEM = re.compile(rf"""{_COMMENT}|({_TEXT}|[^\s,"'\[\]][^,"\[\]]*)""", re.DOTALL)
 # What JSON escapes, but not the commands of LaTeX that start alike.
 _ESCAPE = re.compile(
@@ -297,7 +297,7 @@ def _last_object(text: str) -> tuple[Extracted | None, bool]:
     if "\uff1a" in text:  # a full-width colon
         text = text.translate(_FULL_WIDTH)
     if '"' not in text:
-        text = text.translate(_TYPOGRAPHIC_QUOTES)
+        text = text.replace("&quot;", '     "').translate(_TYPOGRAPHIC_QUOTES)
     answer: Extracted | None = None
     opened: list[_Open] = []  # outermost first
     position = _first_mark(text)
@@ -348,7 +348,8 @@ def _close_object(opened: list[_Open], end: int, is_stray: bool) -> Extracted | 
         return None
     closed = opened.pop()
     is_lost = closed.fields.get(closed.last_key, "") is None
-    if (is_lost and not closed.ends_in_explanation) or (closed.is_implied and is_stray):
+    is_comment = any(inner.ends_in_explanation for inner in [*opened, closed])
+    if (is_lost and not is_comment) or (closed.is_implied and is_stray):
         opened.clear()
         return None
     if opened and not closed.is_stray:
@@ -368,7 +369,7 @@ def _add_field(opened: list[_Open], text: str, key: re.Match) -> int:
         if not value:  # in prose, '"answer": as I said' is no field
             return key.end()
         opened.append(_Open({}, key.start(), is_implied=True))
-    fields, name = opened[-1].fields, _unescape(key[key.lastgroup])
+    fields, name = opened[-1].fields, _unescape(key[key.lastgroup]).strip()
     fields.pop(name, None)  # so that it is the last one
     fields[name] = value
     return end
@@ -683,7 +684,7 @@ _NUMERIC_DATE = re.compile(
     r"\b(mm|dd|[0-9]{1,2})([-/.])(mm|dd|[0-9]{1,2})\2(?:yyyy|[0-9]{4})\b"
 )
 _LIST_SEPARATOR = re.compile(
-    r"[,;|<>\n\u2022\u2192]|-+>|\\(?:right|long)\w*arrow|\\to\b|\band\b|\bthen\b"
+    r"[,;|<>\n\u2022\u2192]|-{1,9}>|\\(?:right|long)\w*arrow|\\to\b|\band\b|\bthen\b"
 )
 _ITEM_NUMBER = re.compile(r"\s*(?:[0-9]{1,2}[.)]|[-*\u2022])\s+")
 
@@ -722,7 +723,8 @@ class _Field:
             return None
         values = []
         for item in map(str, items):
-            text = normalise(_ITEM_NUMBER.sub("", item, count=1))
+            number = _ITEM_NUMBER.match(item)
+            text = normalise(item[number.end() :] if number else item)
             # What is nothing but marks, or too long, stays as it is.
             value = read_value(text, self) if text else item.strip(" []")
             if value != "":
