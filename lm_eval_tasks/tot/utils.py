@@ -289,13 +289,18 @@ def extract_flexible(response: str) -> Extracted | None:
     None. An explanation alone is no answer, and an object that only wraps another gives
     way to it (source: our own reasoning).
     """
-    return _last_object(mask_reasoning(response))[0]
+    text = mask_reasoning(response)
+    return _last_object(text, extract_published(text))[0]
 
 
-def _last_object(text: str) -> tuple[Extracted | None, bool]:
-    """Return the last complete object of a text, and whether one is left open."""
+def _last_object(text: str, first: Extracted | None) -> tuple[Extracted | None, bool]:
+    """Return the last complete object of a text, and whether one is left open.
+
+    `first` is its first valid JSON object, which is not read again if it is a flat one.
+    """
+    decoded = _flat_fields(first) if first else {}
     if "\uff1a" in text:  # a full-width colon
-        text = text.translate(_FULL_WIDTH)
+        text, decoded = text.translate(_FULL_WIDTH), {}
     if '"' not in text:
         text = text.replace("&quot;", '     "').translate(_TYPOGRAPHIC_QUOTES)
     answer: Extracted | None = None
@@ -306,6 +311,9 @@ def _last_object(text: str) -> tuple[Extracted | None, bool]:
             position = _BETWEEN.match(text, position).end()
         if not (token := _next_token(text, position, bool(opened))):
             return answer, any(text[inner.start] == "{" for inner in opened)
+        if decoded and not opened and token.start() == first.span[0]:
+            answer, position = Extracted(decoded, first.span), first.span[1]
+            continue
         is_stray = token.start() != position
         position = token.end()
         if opened:
@@ -316,6 +324,18 @@ def _last_object(text: str) -> tuple[Extracted | None, bool]:
             answer = _close_object(opened, position, is_stray) or answer
         elif token[0][-1] == ":":
             position = _add_field(opened, text, token)
+
+
+def _flat_fields(found: Extracted) -> dict:
+    """Return the texts and lists of texts of a decoded object; {} if it has others."""
+    fields = {}
+    for key, value in found.fields.items():
+        items = value if isinstance(value, list) else [value]
+        if not all(type(item) in (str, int, float) for item in items):
+            return {}
+        fields[key] = [*map(str, items)] if value is items else str(value)
+    # JSON takes the start of LaTeX's commands for escapes.
+    return {} if "\\" in repr(fields) else _committed_fields(fields)
 
 
 def _first_mark(text: str) -> int:
@@ -348,8 +368,7 @@ def _close_object(opened: list[_Open], end: int, is_stray: bool) -> Extracted | 
         return None
     closed = opened.pop()
     is_lost = closed.fields.get(closed.last_key, "") is None
-    is_comment = any(inner.ends_in_explanation for inner in [*opened, closed])
-    if (is_lost and not is_comment) or (closed.is_implied and is_stray):
+    if (is_lost and not closed.ends_in_explanation) or (closed.is_implied and is_stray):
         opened.clear()
         return None
     if opened and not closed.is_stray:
@@ -867,12 +886,12 @@ def _only_response(results: list) -> str:
 def _explain(doc: dict, response: str, is_semantic: bool) -> Verdict:
     """Return the verdict on a response."""
     reference, fields = _reference(doc["label"], doc["question"], is_semantic)
-    found = extract_published(response)
+    text, found = mask_reasoning(response), extract_published(response)
     published = found.fields if found else None
     if found and is_semantic and (published := published.get("answer")) is not None:
         published = str(published)
-    text = mask_reasoning(response)
-    answer, is_open = _last_object(text)
+    first = found if text is response else extract_published(text)
+    answer, is_open = _last_object(text, first)
     value = match_flexible(answer.fields, fields) if answer else None
     expected = {key: field.value for key, field in fields.items()}
     is_exact, is_right = published == reference, value == expected
