@@ -228,7 +228,7 @@ _COMMENT = r"(?://|\#)[^\n]{0,200}\n|/\*[^\n]{0,200}?\*/"
 # right after a field or brace, are tried there alone.
 _TOKEN = re.compile(rf"\{{|\}}|{_DOUBLE_QUOTED}\s*[:,\]]|{_SINGLE_QUOTED}\s*:")
 _BARE_TOKEN = re.compile(_BARE_KEY)
-_BETWEEN = re.compile(rf"[\s,\[\]]*(?:(?:{_COMMENT})[\s,\[\]]*){{0,9}}")
+_BETWEEN = re.compile(rf"[\s,\[\]\\]*(?:(?:{_COMMENT})[\s,\[\]\\]*){{0,9}}")
 _VALUE = re.compile(
     rf"""
     \s*
@@ -244,7 +244,7 @@ _VALUE = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-_AFTER_VALUE = re.compile(rf"\s*(?:[,}}#]|//|/\*|{_KEY})")
+_AFTER_VALUE = re.compile(rf"\s*(?:\\?[,}}]|\#|//|/\*|{_KEY})")
 _ITEM = re.compile(rf"""{_COMMENT}|({_TEXT}|[^\s,"'\[\]][^,"\[\]]*)""", re.DOTALL)
 # What JSON escapes, but not the commands of LaTeX that start alike.
 _ESCAPE = re.compile(
@@ -289,15 +289,20 @@ def extract_flexible(response: str) -> Extracted | None:
     None. An explanation alone is no answer, and an object that only wraps another gives
     way to it (source: our own reasoning).
     """
-    return _last_object(mask_reasoning(response))[0]
+    text = mask_reasoning(response)
+    return _last_object(text, extract_published(text))[0]
 
 
-def _last_object(text: str) -> tuple[Extracted | None, bool]:
-    """Return the last complete object of a text, and whether one is left open."""
+def _last_object(text: str, first: Extracted | None) -> tuple[Extracted | None, bool]:
+    """Return the last complete object of a text, and whether one is left open.
+
+    `first` is its first valid JSON object, which is not read again if it is a flat one.
+    """
+    decoded = _flat_fields(first) if first else {}
     if "\uff1a" in text:  # a full-width colon
-        text = text.translate(_FULL_WIDTH)
+        text, decoded = text.translate(_FULL_WIDTH), {}
     if '"' not in text:
-        text = text.translate(_TYPOGRAPHIC_QUOTES)
+        text = text.replace("&quot;", '     "').translate(_TYPOGRAPHIC_QUOTES)
     answer: Extracted | None = None
     opened: list[_Open] = []  # outermost first
     position = _first_mark(text)
@@ -306,6 +311,9 @@ def _last_object(text: str) -> tuple[Extracted | None, bool]:
             position = _BETWEEN.match(text, position).end()
         if not (token := _next_token(text, position, bool(opened))):
             return answer, any(text[inner.start] == "{" for inner in opened)
+        if decoded and not opened and token.start() == first.span[0]:
+            answer, position = Extracted(decoded, first.span), first.span[1]
+            continue
         is_stray = token.start() != position
         position = token.end()
         if opened:
@@ -316,6 +324,18 @@ def _last_object(text: str) -> tuple[Extracted | None, bool]:
             answer = _close_object(opened, position, is_stray) or answer
         elif token[0][-1] == ":":
             position = _add_field(opened, text, token)
+
+
+def _flat_fields(found: Extracted) -> dict:
+    """Return the texts and lists of texts of a decoded object; {} if it has others."""
+    fields = {}
+    for key, value in found.fields.items():
+        items = value if isinstance(value, list) else [value]
+        if not all(type(item) in (str, int, float) for item in items):
+            return {}
+        fields[key] = [*map(str, items)] if value is items else str(value)
+    # JSON takes the start of LaTeX's commands for escapes.
+    return {} if "\\" in repr(fields) else _committed_fields(fields)
 
 
 def _first_mark(text: str) -> int:
@@ -368,7 +388,7 @@ def _add_field(opened: list[_Open], text: str, key: re.Match) -> int:
         if not value:  # in prose, '"answer": as I said' is no field
             return key.end()
         opened.append(_Open({}, key.start(), is_implied=True))
-    fields, name = opened[-1].fields, _unescape(key[key.lastgroup])
+    fields, name = opened[-1].fields, _unescape(key[key.lastgroup]).strip()
     fields.pop(name, None)  # so that it is the last one
     fields[name] = value
     return end
@@ -683,7 +703,7 @@ _NUMERIC_DATE = re.compile(
     r"\b(mm|dd|[0-9]{1,2})([-/.])(mm|dd|[0-9]{1,2})\2(?:yyyy|[0-9]{4})\b"
 )
 _LIST_SEPARATOR = re.compile(
-    r"[,;|<>\n\u2022\u2192]|-+>|\\(?:right|long)\w*arrow|\\to\b|\band\b|\bthen\b"
+    r"[,;|<>\n\u2022\u2192]|-{1,9}>|\\(?:right|long)\w*arrow|\\to\b|\band\b|\bthen\b"
 )
 _ITEM_NUMBER = re.compile(r"\s*(?:[0-9]{1,2}[.)]|[-*\u2022])\s+")
 
@@ -722,7 +742,8 @@ class _Field:
             return None
         values = []
         for item in map(str, items):
-            text = normalise(_ITEM_NUMBER.sub("", item, count=1))
+            number = _ITEM_NUMBER.match(item)
+            text = normalise(item[number.end() :] if number else item)
             # What is nothing but marks, or too long, stays as it is.
             value = read_value(text, self) if text else item.strip(" []")
             if value != "":
@@ -865,12 +886,12 @@ def _only_response(results: list) -> str:
 def _explain(doc: dict, response: str, is_semantic: bool) -> Verdict:
     """Return the verdict on a response."""
     reference, fields = _reference(doc["label"], doc["question"], is_semantic)
-    found = extract_published(response)
+    text, found = mask_reasoning(response), extract_published(response)
     published = found.fields if found else None
     if found and is_semantic and (published := published.get("answer")) is not None:
         published = str(published)
-    text = mask_reasoning(response)
-    answer, is_open = _last_object(text)
+    first = found if text is response else extract_published(text)
+    answer, is_open = _last_object(text, first)
     value = match_flexible(answer.fields, fields) if answer else None
     expected = {key: field.value for key, field in fields.items()}
     is_exact, is_right = published == reference, value == expected
