@@ -1070,9 +1070,9 @@ def _log(source: str, configuration: str | None, documents: list[dict]) -> None:
     """Log row count and fingerprint once, as a warning where they are not known ones."""
     rows, digest = len(documents), fingerprint(documents)
     found = f"{rows} rows, fingerprint {digest}"
-    if found in _logged:
+    if (source, found) in _logged:
         return
-    _logged.add(found)
+    _logged.add((source, found))
     kind = "tot_semantic" if "prompt" in documents[0] else "tot_arithmetic"
     names = {configuration} & KNOWN_FILES.keys() or {
         name for name in KNOWN_FILES if name.startswith(kind)
