@@ -5,6 +5,8 @@ import logging
 import os
 import shlex
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from . import __doc__ as description
@@ -17,30 +19,47 @@ from .sources import LICENCES
 
 def run(arguments: list[str] | None) -> int:
     """Make or check the pack that the command line names; return the exit status."""
-    # The families' word on row counts and fingerprints: the tool has its own.
-    logging.getLogger("lm_eval").setLevel(logging.ERROR)
     options = _parser().parse_args(arguments)
-    folder = Folder(Path(options.folder))
     try:
-        if options.check:
-            manifest = check(folder)
-            _say(
-                f"{folder.path}: all {len(manifest.files)} files are as they were made"
-            )
-            return 0
-        if not options.folder:
-            raise PackError("DIR: is an empty name; name the pack's folder")
-        names, given = _tasks(options.tasks), _given(options.source, folder)
-        manifest = make(folder, names, given, options.link, options.allow_partial)
+        with _quiet_families():
+            _say(_checked(options) if options.check else _made(options))
     except PackError as error:
         if options.traceback:
             raise
         _say(f"\n{error}")
         return 1
-    task, path = min(manifest.tasks), shlex.quote(str(folder.path))
-    command = COMMAND.format(folder=path, task=task)
-    _say(f"{folder.path} is complete. Run it:\n{command}")
     return 0
+
+
+def _made(options: argparse.Namespace) -> str:
+    """Make a pack; return what to say of it."""
+    if not options.folder:
+        raise PackError("DIR: is an empty name; name the pack's folder")
+    folder = Folder(Path(options.folder))
+    names, given = _tasks(options.tasks), _given(options.source, folder)
+    manifest = make(folder, names, given, options.link, options.allow_partial)
+    path = shlex.quote(str(folder.path))
+    command = COMMAND.format(folder=path, task=min(manifest.tasks))
+    return f"{folder.path} is complete. Run it:\n{command}"
+
+
+def _checked(options: argparse.Namespace) -> str:
+    """Check a pack; return what to say of it."""
+    manifest = check(Folder(Path(options.folder)))
+    count = len(manifest.files)
+    return f"{manifest.folder.path}: all {count} files are as they were made"
+
+
+@contextmanager
+def _quiet_families() -> Iterator[None]:
+    """Leave out the families' word on row counts: the tool has its own."""
+    logger = logging.getLogger("lm_eval")
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
 
 
 def _say(what: str) -> None:
