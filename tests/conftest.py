@@ -1,6 +1,7 @@
 """What tests share: the checkout, the shared data, runs of the harness."""
 
 import json
+import logging
 import os
 import subprocess
 import sys
@@ -81,6 +82,12 @@ def run_tasks(folder: Path, tasks: list[str], cwd: Path) -> dict[str, list[dict]
     done = run_python("-c", RUN, folder, *tasks, cwd=cwd)
     assert done.returncode == 0, done.stderr
     return json.loads((cwd / "samples.json").read_text(encoding="utf-8"))
+
+
+@pytest.fixture(autouse=True)
+def lm_eval_logs_reach_caplog() -> None:
+    """Undo what a run of the harness in this process does to its logger."""
+    logging.getLogger("lm_eval").propagate = True
 
 
 @pytest.fixture(scope="session")
