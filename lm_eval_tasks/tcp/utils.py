@@ -274,9 +274,9 @@ def read_moment(answer: str) -> date | None:
         return read_own_form(answer)
     text = _REASON.sub("", normalise(answer) if len(answer) <= MAX_LENGTH else "")
     clocks = list(_CLOCK.finditer(text))
-    times = [_read_clock(clock) for clock in clocks]
+    times = {_read_clock(clock) for clock in clocks}
     # The same clock, weekday or day once more says nothing new.
-    again = clocks[1].start() if len(clocks) > len({*times}) == 1 else len(text)
+    again = clocks[1].start() if len(clocks) > len(times) == 1 else len(text)
     shape = _CLOCK.sub(lambda clock: "@" if clock.start() < again else "", text)
     shape = re.sub("(?<=[0-9]) ?(?:st|nd|rd|th|t)\\b", "", shape)
     shape = re.sub("[a-z]+", lambda word: WORDS.get(word[0], word[0]), shape)
@@ -293,11 +293,17 @@ def read_moment(answer: str) -> date | None:
     found = _ANSWER.fullmatch(" ".join(shape.split()))
     if not found or not clocks:
         return day if found else None
-    # Words behind a clock without a zone may say its zone.
-    zone_is_sure = clocks[0]["zone"] or not re.search("[a-z@]", found["comment"])
-    with suppress(OverflowError, TypeError):  # beyond the year 9999; no such clock
-        if "@" in found["value"] and zone_is_sure:
-            return datetime.combine(day, time()) + times[0]
+    return _at_clock(day, clocks[0], **found.groupdict())
+
+
+def _at_clock(day: date, clock: re.Match, value: str, comment: str) -> datetime | None:
+    """Return the moment; None for a clock elsewhere, or one whose zone words may say."""
+    since_midnight = _read_clock(clock)
+    zone_is_sure = clock["zone"] or not re.search("[a-z@]", comment)
+    if since_midnight is None or "@" not in value or not zone_is_sure:
+        return None
+    with suppress(OverflowError):
+        return datetime.combine(day, time()) + since_midnight
     return None
 
 
@@ -365,24 +371,30 @@ def explain(doc: dict, response: str) -> Verdict:
     right = is_reference or match_flexible(value, expected)
     if right or acc:
         reason = "flexible_only" if not acc else "right" if right else "superseded"
-    elif not flexible[0] and _is_cut_off(response, text):
-        reason = "cut_off"
-    elif not flexible[0] and not published[0]:
-        reason = "no_answer"
-    else:  # what the published rule alone found stands in the reasoning, or is a form
-        read = value if flexible[0] else read_moment(published[0])
-        reason = "other_value" if read else "unreadable"
+    else:
+        reason = _why_wrong(response, text, published[0], flexible[0], value)
     found = published[0] is not None
     scores = {"acc": 1.0 * acc, "acc_flexible": 1.0 * right, "extracted": 1.0 * found}
     return Verdict(scores, reason, *published, *flexible, value, expected)
 
 
-def _is_cut_off(response: str, text: str) -> bool:
-    """Tell whether a response, and its masked text, end in what never closes."""
-    end = len(response.rstrip()) - 1
-    # The mask of a block that does close may end the response, too.
-    in_block = end >= 0 and text[end] == "\n" and response[end] not in ">]\u25b7"
-    return in_block or any(closing is None for _, closing in _boxes(text))
+def _why_wrong(
+    response: str, text: str, published: str | None, flexible: str | None, value: object
+) -> str:
+    """Return the reason where neither rule says right; `text` is the masked response.
+
+    What the published rule alone found stands in the reasoning, or is a form.
+    """
+    if not flexible:
+        # The mask of a block that does close may end the response, too.
+        end = len(response.rstrip()) - 1
+        in_block = end >= 0 and text[end] == "\n" and response[end] not in ">]\u25b7"
+        if in_block or any(closing is None for _, closing in _boxes(text)):
+            return "cut_off"
+        if not published:
+            return "no_answer"
+        value = read_moment(published)
+    return "other_value" if value else "unreadable"
 
 
 def process_results(doc: dict, results: list[str]) -> dict[str, float]:
