@@ -1,9 +1,8 @@
 """Documents and scores of TCP, temporal constraint-based planning.
 
-Read from top to bottom, as a response goes: reasoning blocks, the published rule, the
-flexible rule, the verdict, and last the documents. Both rules keep three stages apart:
-extract (response -> where its answer stands; never sees the reference), read (answer ->
-value), match (two values).
+From top to bottom, as a response goes: reasoning blocks, the published rule, the flexible
+rule, the verdict, and last the documents. Both rules keep three stages apart: extract
+(response -> where its answer stands; never sees the reference), read, match.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ import logging
 import re
 import unicodedata
 import weakref
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from contextlib import suppress
 from datetime import date, datetime, time, timedelta
 from typing import TYPE_CHECKING, NamedTuple
@@ -23,14 +22,11 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     import datasets
 
-
 eval_logger = logging.getLogger("lm_eval.tasks.tcp")
 
 KNOWN_ROWS = 300  # of each of TCP_short.jsonl and TCP_long.jsonl
-
 # How references look: moments in GMT in TCP short, dates in TCP long.
 SHORT_FORMAT, LONG_FORMAT = "YYYY-MM-DD HH:MM GMT", "YYYY-MM-DD"
-
 REASONS = {
     "right": "both rules say right",
     "flexible_only": "the right value in a form that only the flexible rule reads",
@@ -40,7 +36,6 @@ REASONS = {
     "no_answer": "neither rule found an answer",
     "cut_off": "no answer, and the response ends within a reasoning block or a box",
 }
-
 # The text of an answer and where it stands in the response; None, None for no answer.
 Answer = tuple[str, tuple[int, int]] | tuple[None, None]
 
@@ -123,10 +118,7 @@ def _mask(text: str, blocks: list[tuple[int, int]]) -> str:
 
 
 def extract_published(response: str) -> Answer:
-    r"""Return the text of the first `\boxed{…}` up to its first brace.
-
-    Source: metric card, `\\boxed{([^}]*)}`, stripped. An empty box is no answer.
-    """
+    r"""Return what the first box holds up to `}`, by the card's `\\boxed{([^}]*)}`."""
     # One character is found many times as fast as several.
     start = response.find("\\boxed{", response.find("\\"))
     end = response.find("}", start)
@@ -148,280 +140,201 @@ def match_published(answer: str | None, reference: str, answer_format: str) -> b
     return answer.replace("GMT", "").strip() == reference.replace("GMT", "").strip()
 
 
-# ------------------------------------------- flexible rule: which box is the answer
-
-_BOX_OR_BRACE = re.compile(r"\\(?:boxed|fbox)\s*\{|\\[{}]|[{}]")
-
-
-def extract_flexible(text: str) -> Answer:
-    r"""Return what the last complete box holds that says more than the answer's form.
-
-    Takes a response whose reasoning is masked. A box is complete when its braces balance;
-    one that is empty or repeats the form (`\boxed{YYYY-MM-DD}`) is no answer.
-    """
-    found: Answer = (None, None)
-    for start, end in _boxes(text):
-        box = _strip(text, start, end or start)
-        if box[0] and (len(box[0]) > MAX_LENGTH or _says_something(box[0])):
-            found = box
-    return found
-
-
-def _boxes(text: str) -> Iterator[tuple[int, int | None]]:
-    r"""Give start and end of what each box holds, with None for those that never close.
-
-    `\{` and `\}` are not braces. A box in a box closes before the outer one.
-    """
-    opened: list[int | None] = []  # where a box starts, None for other braces
-    # Braces before the first command do not matter.
-    for mark in _BOX_OR_BRACE.finditer(text, max(text.find("\\"), 0)):
-        if mark[0] == "}":
-            if opened and (start := opened.pop()) is not None:
-                yield start, mark.start()
-        elif mark[0].endswith("{") and mark[0] != "\\{":
-            opened.append(mark.end() if mark[0] != "{" else None)
-    yield from ((start, None) for start in opened if start is not None)
-
-
-def _says_something(box: str) -> bool:
-    """Tell whether there is more than fillers and letters as in "YYYY-MM-DD"."""
-    words = set(re.findall(r"\w+", normalise(box)))
-    return any(not re.fullmatch("[ymdhstxz]+", word) for word in words - FILLERS)
-
-
-# --------------------------------------------------- flexible rule: read the value
+# ------------------------------------------------------------------- flexible rule
 
 MAX_LENGTH = 300  # of an answer with its comment; what is longer is not read
 # Words around a date that say nothing about its value.
-FILLERS = set(
-    "a answer at be by can complete completed completion date datetime day deadline done"
-    " due earliest end ended ending ends eod final finish finished finishes for gmt here"
-    " in insert is it last moment nd of on overall possible project rd result so st t"
-    " task tasks th the thus time total utc value was will your".split()
-)
-
-
-def _numbered(names: str) -> dict[str, int]:
-    """Return the numbers, from 1, of names, whole or cut to three letters or more."""
-    return {
-        name[:length]: number
-        for number, name in enumerate(names.split(), 1)
-        for length in range(3, len(name) + 1)
-    }
-
-
-MONTHS = _numbered(
-    "january february march april may june july august september october november"
-    " december"
-)
-WEEKDAYS = _numbered("monday tuesday wednesday thursday friday saturday sunday")
-
-# Orders of a date; one of numbers that reads as two dates is none.
-_DATES = [
-    re.compile(order)
-    for order in (
-        r"(?P<year>[0-9]{4}) (?P<month>[0-9]{1,2}|[a-z]+) (?P<day>[0-9]{1,2})",
-        r"(?P<day>[0-9]{1,2}) (?P<month>[0-9]{1,2}|[a-z]+) (?P<year>[0-9]{4})",
-        r"(?P<month>[0-9]{1,2}|[a-z]+) (?P<day>[0-9]{1,2}) (?P<year>[0-9]{4})",
-    )
-]
-_DATE_TEXT = re.compile(r"[(\[]*[a-z0-9][a-z0-9 ,;|./()\[\]-]*")
-_CLOCK = re.compile(
-    r"""
-    (?<![0-9:.])(?P<hour>[0-9]{1,2})
-    (?: \ ?:\ ?(?P<minute>[0-9]{2}) (?: :(?P<second>[0-9]{2})(?:\.0+)?)?
-      | \.(?P<dotted_minute>[0-9]{2}) (?=\ ?(?:hrs?|hours|[ap]\.?m|gmt|utc|z)\b|\ ?\(|\Z)
-      | (?=\ ?[ap]\.?m\b) )
-    (?: \ ?(?:hrs?|h|hours|o.?clock)\b\.? )?
-    (?: \ ?(?P<half>[ap])\.?m\b\.? )?
-    (?P<zone> (?: \ ?[(/]?(?:gmt|utc|z|greenwich\ mean\ time)\b\)? ){0,2}
-        (?: \ ?(?P<sign>[+-])(?P<offset_hour>[0-9]{1,2})(?::?(?P<offset_minute>[0-9]{2}))? )? )
-    (?![0-9:])
-    """,
-    re.VERBOSE,
-)
-# Hours that may stand before a.m. and p.m.; "16:00 p.m." says the same twice.
-_HOURS_OF_HALF = {"a": range(13), "p": range(1, 24)}
-
-# LaTeX that shows its argument as it is, or nothing. All other commands stay: what they
-# do to a value (\neg, \cancel, \geq) is not known, so that it cannot be read.
-_LATEX = re.compile(
+FILLERS = (
+    "answer at be by can complete completed completion date datetime day deadline done due"
+    " earliest end ended ending ends eod final finish finished finishes for gmt here in is"
+    " insert it last moment of on overall possible project ready result so task tasks the thus"
+    " time total utc value was will your"
+).split()
+NAMES = {
+    "M": "january february march april may june july august september october november"
+    " december",
+    "W": "monday tuesday wednesday thursday friday saturday sunday",
+}
+# What is read for a word: M1 to M12, W1 to W7 (of three letters or more), no fillers.
+WORDS = dict.fromkeys(FILLERS, "") | {
+    name[:length]: f" {kind}{number} "
+    for kind, names in NAMES.items()
+    for number, name in enumerate(names.split(), 1)
+    for length in range(3, len(name) + 1)
+}
+_BOX_OR_BRACE = re.compile(r"\\(?:boxed|fbox)\s*\{|(?<!\\)[{}]")
+_OWN_FORM = re.compile(r"\d{4}-\d\d-\d\d( ([01]\d|2[0-3]):[0-5]\d( GMT)?)?", re.ASCII)
+# LaTeX that changes looks or spacing, Markdown, tags, citation marks, quotes, ticks. Other
+# commands (\neg, \cancel, \geq) may change the value: they stay, and nothing reads them.
+_NOISE = re.compile(
     r"""
     \\+ (?: (?:text)?color\s*\{\w*\} | [hv]space\*?\s*\{[^{}]*\}
           | (?: (?:text|math)(?:rm|bf|it|tt|sf|sc|up|md|normal)? | [fmh]box | boxed | emph
-              | underline | boldsymbol | operatorname | (?:display|text)style | bf | rm
-              | q?quad | newline | left | right | [bB]ig | [lL]arge ) (?![A-Za-z])
-          | [ ,;:!(){}\[\]$&_~] | (?![A-Za-z]) )
-    | [~&_"]
+              | underline | boldsymbol | (?:display|text)style | bf | rm | tt | [lL]arge | left
+              | right | checkmark | q?quad ) (?![A-Za-z])
+          | [ ,;:!(){}\[\]$&_~] | (?![A-Za-z0-9]) )
+    | </?[A-Za-z]{1,10}/?> | \[[0-9]{1,2}\]
+    | [~&_$^`*"'\u00ab\u00bb\u2018-\u201f\u2705\u2611\u2713\u2714\ufe0f\U0001f389\U0001f4c5]
     """,
     re.VERBOSE,
 )
-# Tags, citation marks, Markdown, typographic quotes, ticks, what does not show.
-_MARK = re.compile(
-    r"</?[A-Za-z]{1,10}/?>|\[[0-9]{1,2}\]|[{}$^`*'\u00ab\u00bb\u2018-\u201f"
-    "\u00ad\u200b-\u200d\u2060\ufe0f\ufeff\u2705\u2611\u2713\u2714\U0001f389\U0001f4c5]"
+# What makes an answer no value: other values, in a comment beside a number, or a doubt.
+_OTHER = r"\b(?:or|and|but|either|otherwise|alternatively|maybe|perhaps|possibly|plus|minus)\b"
+_DOUBT = r"\b(?:if|unless|wrong|incorrect|invalid|am|pm)\b|[?\u00b1\\<>%\u2717\u2718\u274c\u274e]"
+# The rest gives a reason, or says what the value is not.
+_REASON = re.compile(
+    r"(?:[,;-]*[ (]+(?:because|since|as|given|assuming|due to|considering|based|when|where"
+    r"|which)|(?:[,;-] |\()(?:not|rather than|instead of)(?=[a-z ]*[0-9]))\b"
+    rf"(?!.*(?:{_DOUBT}|{_OTHER}.*[0-9])).*"
 )
-
-_LABEL = re.compile(
-    r"(?![^:=]*\b(?:not|start|begin|before|after|wrong|about|around|approx|if|or))"
-    r"[a-z][a-z' -]*[:=]"
-)
-_WHY = r"\b(?:because|since|as|given|assuming|due|considering|based|when|where|which)\b"
-# Where a comment may start: a bracket, punctuation before a blank, a reason.
-_COMMENT_START = re.compile(rf"\s?[(\[]|[,;.:]\s|\s=\s|\s-+\s(?=[a-z])|\s(?={_WHY})")
-_COMMENT = re.compile(r"(?P<bracket>[(\[])[^()\[\]]*|[^()\[\],;]+")
-_REASON = re.compile(rf"{_WHY}|(?:not|rather than|instead of)\b.*[0-9]")
-_HEDGE = re.compile(
+_CLOCK = re.compile(
     r"""
-    ^ (?:or|and|but|either|plus|minus|maybe|perhaps|possibly|as\ well)\b  |  ^ [+-]\ ?[0-9]
-    | \b(?:or|if|unless|otherwise|alternatively|maybe|perhaps|possibly)\b .* [0-9]
-    | [0-9] .* \b(?:if|unless)\b
-    | \b(?:wrong|incorrect|invalid)\b | [?\u00b1\\]
+    (?<![\d:.]) (?P<hour>\d\d?)
+    (?: (?: \ ?:\ ? | \.(?=\d\d\ ?(?:hrs?|hours|[ap]\.?m|gmt|utc|z|\(|\Z)) ) (?P<minute>\d\d)
+        (?: :(?P<second>\d\d)(?:\.0+)? )?
+      | (?=\ ?[ap]\.?m\b) )
+    (?: \ ?(?:hrs?|h|hours|o.?clock)\b\.? )? (?: \ ?(?P<half>[ap])\.?m\b\.? )?
+    (?P<zone> (?: \ ?[(/]?(?:gmt|utc|z|greenwich\ mean\ time)\b\)? ){0,2}
+        (?: \ ?(?P<sign>[+-])(?P<hours>\d\d?)(?::?(?P<minutes>\d\d))? )? )
+    (?![\d:])
+    """,
+    re.ASCII | re.VERBOSE,
+)
+_DATE = re.compile(
+    r"(?<![\w.+/-]) (\d{4}|\d\d?|M\d+) [-/.,\ ]+ (\d\d?|M\d+) [-/.,\ ]+ (\d{4}|\d\d?)"
+    r"(?!\w|[/-]\d)",
+    re.ASCII | re.VERBOSE,
+)
+# A label, a date (#), maybe with a clock (@), and comments: in brackets words with numbers
+# as small as in "5 days", elsewhere words alone.
+_ANSWER = re.compile(
+    r"""
+    (?: (?!.*\b(?:not|start|begin|before|after|about|around|approx)) [a-z -]*[:=] )?
+    [ ,(]* (?P<value> \#[ ,()|:=]*@ | @[ ,(:=]*\# | \# ) [ )]*
+    (?P<comment>
+        (?: [ ,;.:=-]* \( (?![^()]*(?:\d{3}|M\d|[+-]\ ?\d)) (?:[^()]*[a-z]{2}[^()]*|\ *) (?:\)|\Z) )*
+        [ ,;.:=-]* (?: [,;.:=-]\ [a-z][^\d@()]* )? )
     """,
     re.VERBOSE,
 )
-_OWN_FORM = re.compile(
-    r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?: (?:[01][0-9]|2[0-3]):[0-5][0-9](?: GMT)?)?"
-)
 
 
-def read_own_form(text: str) -> date | datetime | None:
-    """Return the value of a text in the form of references, None for no such day."""
-    with suppress(ValueError):
-        if len(text) == len(LONG_FORMAT):
-            return date.fromisoformat(text)
-        return datetime.fromisoformat(text[:16])
-    return None
+def extract_flexible(text: str) -> Answer:
+    r"""Return what the last complete box of a masked response holds.
 
-
-def read_moment(answer: str) -> date | datetime | None:
-    """Return the date, or the moment in GMT, that an answer commits to; None for others.
-
-    Months may have names; a clock may have 12 or 24 hours, seconds and an offset to
-    GMT; a comment may follow. What reads two ways (05/06/2020, two times) is none.
+    Braces balance. A box that is empty or repeats the form (`\boxed{YYYY-MM-DD}`) is none.
     """
-    if _OWN_FORM.fullmatch(answer):
-        return read_own_form(answer)
-    text = normalise(answer)
-    if label := _LABEL.match(text):
-        text = text[label.end() :].lstrip()
-    # The longest part from the start on that is a value; what follows must comment.
-    ends = [len(text), *(start.start() for start in _COMMENT_START.finditer(text))]
-    for end in sorted(ends, reverse=True):
-        if value := _read_value(text[:end]):
-            return value if _only_comments(text[end:], text[:end], value) else None
-    return None
+    for start, end in reversed(_boxes(text)):
+        answer, span = _strip(text, start, end or start)
+        words = re.findall(r"\w+", normalise((answer or "")[:MAX_LENGTH]))
+        is_form = all(x in FILLERS or re.fullmatch("[ymdhstxz]+", x) for x in words)
+        if answer and (len(answer) > MAX_LENGTH or not is_form):
+            return answer, span
+    return None, None
+
+
+def _boxes(text: str) -> list[tuple[int, int | None]]:
+    """Return start and end of what each box holds, with None for those that never close."""
+    boxes, opened = [], []  # `opened`: where a box starts, None for other braces
+    # Braces before the first command do not matter.
+    for mark in _BOX_OR_BRACE.finditer(text, max(text.find("\\"), 0)):
+        if mark[0] != "}":
+            opened.append(mark.end() if mark[0] != "{" else None)
+        elif opened and (start := opened.pop()) is not None:
+            boxes.append((start, mark.start()))
+    return boxes + [(start, None) for start in opened if start is not None]
 
 
 def normalise(answer: str) -> str:
-    """Return an answer in lower case without LaTeX, Markdown, tags and typography.
-
-    What is too long for an answer becomes the empty text.
-    """
-    if len(answer) > MAX_LENGTH:
-        return ""
+    """Return an answer in lower case without LaTeX, Markdown, tags and typography."""
     text = unicodedata.normalize("NFKC", answer).replace("\\colon", ":")
-    text = _MARK.sub("", _LATEX.sub(" ", re.sub("[\u2010-\u2015\u2212]", "-", text)))
+    text = re.sub("[{}\u200b-\u200d\u2060\ufeff]", "", _NOISE.sub(" ", text))
+    text = re.sub("[\u2010-\u2015\u2212]", "-", text)
+    text = text.replace("[", "(").replace("]", ")")
     return " ".join(text.casefold().split()).strip(" .,;")
 
 
-def _read_value(text: str) -> date | datetime | None:
-    """Return the value of a normalised text that holds a value and fillers alone."""
+def read_own_form(text: str) -> date | None:
+    """Return the value of a text in the form of references, None for no such day."""
+    try:
+        if len(text) > 10:
+            return datetime.fromisoformat(text[:16])
+        return date.fromisoformat(text)
+    except ValueError:
+        return None
+
+
+def read_moment(answer: str) -> date | None:
+    """Return the date, or the moment in GMT, that an answer commits to; None for others.
+
+    Months may have names; a clock may have 12 or 24 hours, seconds and an offset to GMT; a
+    comment may follow. What reads two ways (05/06/2020, two times) is none.
+    """
+    if _OWN_FORM.fullmatch(answer):
+        return read_own_form(answer)
+    text = _REASON.sub("", normalise(answer) if len(answer) <= MAX_LENGTH else "")
     clocks = list(_CLOCK.finditer(text))
-    if not clocks:
-        return _read_date(text)
-    day = _read_date(f"{text[: clocks[0].start()]} {text[clocks[0].end() :]}")
-    if day is None or (since_midnight := _read_clock(clocks[0])) is None:
+    times = {_read_clock(clock) for clock in clocks}
+    # The same clock, weekday or day once more says nothing new.
+    again = clocks[1].start() if len(clocks) > len(times) == 1 else len(text)
+    shape = _CLOCK.sub(lambda clock: "@" if clock.start() < again else "", text)
+    shape = re.sub("(?<=[0-9]) ?(?:st|nd|rd|th|t)\\b", "", shape)
+    shape = re.sub("[a-z]+", lambda word: WORDS.get(word[0], word[0]), shape)
+    weekdays, shape = {*re.findall("W[1-7]", shape)}, re.sub("W[1-7]", "", shape)
+    days = {_read_day(*found.groups()) for found in _DATE.finditer(shape)}
+    shape = _DATE.sub("", _DATE.sub("#", shape, count=1))
+    day = days.pop() if len(days) == 1 else None
+    if (
+        not day
+        or weekdays - {f"W{day.isoweekday()}"}
+        or re.search(f"{_OTHER}|{_DOUBT}", shape)
+    ):
+        return None
+    found = _ANSWER.fullmatch(" ".join(shape.split()))
+    if not found or not clocks:
+        return day if found else None
+    return _at_clock(day, clocks[0], **found.groupdict())
+
+
+def _at_clock(day: date, clock: re.Match, value: str, comment: str) -> datetime | None:
+    """Return the moment; None for a clock elsewhere, or one whose zone words may say."""
+    since_midnight = _read_clock(clock)
+    zone_is_sure = clock["zone"] or not re.search("[a-z@]", comment)
+    if since_midnight is None or "@" not in value or not zone_is_sure:
         return None
     with suppress(OverflowError):
         return datetime.combine(day, time()) + since_midnight
     return None
 
 
+def _read_day(first: str, second: str, third: str) -> date | None:
+    """Return the day that three numbers are in one order alone; a month may be M1."""
+    orders = (first, second, third), (third, second, first), (third, first, second)
+    days = set()
+    for year, month, day in orders:
+        with suppress(ValueError):
+            if len(year) == 4:
+                days.add(date(int(year), int(month.lstrip("M")), int(day)))
+    return days.pop() if len(days) == 1 else None
+
+
 def _read_clock(clock: re.Match) -> timedelta | None:
     """Return the time in GMT since midnight; None for an impossible one and a range."""
-    hour, minute, second, hours, minutes = (
-        int(clock[part] or 0)
-        for part in ("hour", "minute", "second", "offset_hour", "offset_minute")
-    )
-    if half := clock["half"]:
-        if hour not in _HOURS_OF_HALF[half]:
+    names = ("hour", "minute", "second", "hours", "minutes")
+    hour, minute, second, hours, minutes = (int(clock[name] or 0) for name in names)
+    if half := clock["half"]:  # "16:00 p.m." says the same twice
+        if hour > 12 if half == "a" else not 0 < hour < 24:
             return None
         hour = hour % 12 + (12 if half == "p" else 0)
-    minute = int(clock["dotted_minute"] or minute)
     given = timedelta(hours=hour, minutes=minute, seconds=second)
     offset = timedelta(hours=hours, minutes=minutes)
-    if max(minute, second, minutes) > 59 or given > timedelta(days=1) or hours > 14:
+    is_range = clock["zone"].startswith("-") and offset > given  # "09:00-11:00"
+    if max(minute, second, minutes) > 59 or given > timedelta(1) or hours > 14:
         return None
-    if clock["zone"].startswith("-") and offset > given:
-        return None  # "09:00-11:00" is a range
-    return given + offset if clock["sign"] == "-" else given - offset
+    return None if is_range else given + (offset if clock["sign"] == "-" else -offset)
 
 
-def _read_date(text: str) -> date | None:
-    """Return the one date in a normalised text of a date and fillers; None for others."""
-    if not _DATE_TEXT.fullmatch(text.strip(" ,")):
-        return None
-    words = [x for x in re.findall("[a-z]+|[0-9]+", text) if x not in FILLERS]
-    weekdays = {WEEKDAYS[word] for word in words if word in WEEKDAYS}
-    rest = " ".join(word for word in words if word not in WEEKDAYS)
-    dates = set()
-    for found in filter(None, (order.fullmatch(rest) for order in _DATES)):
-        with suppress(ValueError):
-            month = MONTHS.get(found["month"]) or int(found["month"])
-            dates.add(date(int(found["year"]), month, int(found["day"])))
-    day = dates.pop() if len(dates) == 1 else None
-    return day if day and weekdays <= {day.isoweekday()} else None
-
-
-def _only_comments(rest: str, text: str, value: date | datetime) -> bool:
-    """Tell whether what follows the text of a value leaves the value as it is.
-
-    It may give a reason, say the value again, or comment in words; not on a clock without
-    a zone, whose zone the words may be.
-    """
-    rest = rest.strip(" =,;.-")
-    if _HEDGE.search(rest.lstrip("([ ")):
-        return False
-    if not rest or _says_again(rest.strip("()[]"), value):
-        return True
-    clock = _CLOCK.search(text)
-    for comment in _COMMENT.finditer(rest):
-        words = comment[0].strip(" =()[].:-")
-        if _REASON.match(words):
-            return True
-        if words and not _says_again(words, value):
-            if clock and not clock["zone"]:
-                return False
-            if not _is_remark(words, bool(comment["bracket"]), bool(clock)):
-                return False
-    return True
-
-
-def _says_again(words: str, value: date | datetime) -> bool:
-    """Tell whether words are the same value or part of it: its weekday, its clock."""
-    day = value.isoformat()[:10]
-    same = [value, value.date()] if isinstance(value, datetime) else [value]
-    return any(
-        _read_value(start + words) in same for start in ("", f"{day[:4]} ", f"{day} ")
-    )
-
-
-def _is_remark(words: str, in_brackets: bool, timed: bool) -> bool:
-    """Tell whether words have something to say and no number that may be another value.
-
-    In brackets only a year (three digits) may, and a clock where the value has none:
-    "(5 days)" is a remark, and "(18:00 in Rome)" after a clock in GMT.
-    """
-    if re.search("[0-9]{3}" if in_brackets else "[0-9]", words):
-        return False
-    if not timed and _CLOCK.search(words):
-        return False
-    names = re.findall("[a-z]+", _CLOCK.sub(" ", words))
-    return not FILLERS.union(MONTHS, WEEKDAYS, ("am", "pm")).issuperset(names)
-
-
-def match_flexible(value: date | datetime | None, expected: date | datetime) -> bool:
+def match_flexible(value: date | None, expected: date) -> bool:
     """Tell whether a value is the reference's; midnight on a day is that day."""
     if isinstance(value, datetime) and not isinstance(expected, datetime):
         return value == datetime.combine(expected, time())
@@ -437,52 +350,46 @@ def explain(doc: dict, response: str) -> Verdict:
     `acc` follows the metric card, `acc_flexible` the value; `extracted` says whether
     the card's rule found a box. Any text has a verdict.
     """
-    expected = read_own_form(doc["answer"])
+    reference, expected = doc["answer"], read_own_form(doc["answer"])
     text = mask_reasoning(response)
-    published = extract_published(response)
-    flexible = published
-    if text is not response or not _is_only_answer(response, *published):
-        flexible = extract_flexible(text)
-    acc = match_published(published[0], doc["answer"], doc["answer_format"])
-    # Right to the letter is right.
+    # The quick way: one box, which the last brace ends, in the form of references.
+    start = response.find("\\boxed{", response.find("\\")) + 7
+    end = response.rfind("}")
+    answer = response[start:end]
+    if text is not response or not 7 <= start < end:
+        answer = ""
+    if answer == reference:
+        scores, span = {"acc": 1.0, "acc_flexible": 1.0, "extracted": 1.0}, (start, end)
+        return Verdict(scores, "right", answer, span, answer, span, expected, expected)
+    if _OWN_FORM.fullmatch(answer):
+        published = flexible = answer, (start, end)
+    else:
+        published, flexible = extract_published(response), extract_flexible(text)
+    acc = match_published(published[0], reference, doc["answer_format"])
     is_reference = acc and flexible[0] == published[0]
     value = expected if is_reference else read_moment(flexible[0] or "")
-    right = match_flexible(value, expected)
+    right = is_reference or match_flexible(value, expected)
     if right or acc:
-        reason = "superseded" if not right else "right" if acc else "flexible_only"
+        reason = "flexible_only" if not acc else "right" if right else "superseded"
     else:
         reason = _why_wrong(response, text, published[0], flexible[0], value)
-    scores = {
-        "acc": 1.0 if acc else 0.0,
-        "acc_flexible": 1.0 if right else 0.0,
-        "extracted": 1.0 if published[0] else 0.0,
-    }
+    found = published[0] is not None
+    scores = {"acc": 1.0 * acc, "acc_flexible": 1.0 * right, "extracted": 1.0 * found}
     return Verdict(scores, reason, *published, *flexible, value, expected)
-
-
-def _is_only_answer(response: str, answer: str | None, span: tuple | None) -> bool:
-    """Tell whether a published answer is surely the flexible one: the quick way.
-
-    It is where it is plain, and its brace is the last one.
-    """
-    if not answer or not answer[0].isdigit() or "{" in answer:
-        return False
-    return response.find("}", span[1]) == response.rfind("}")
 
 
 def _why_wrong(
     response: str, text: str, published: str | None, flexible: str | None, value: object
 ) -> str:
-    """Return the reason for a response that neither rule says is right.
+    """Return the reason where neither rule says right; `text` is the masked response.
 
-    What the published rule found without the other stands in the reasoning, or is a form.
+    What the published rule alone found stands in the reasoning, or is a form.
     """
     if not flexible:
         # The mask of a block that does close may end the response, too.
         end = len(response.rstrip()) - 1
-        if end >= 0 and text[end] == "\n" and response[end] not in ">]\u25b7":
-            return "cut_off"
-        if any(closing is None for _, closing in _boxes(text)):
+        in_block = end >= 0 and text[end] == "\n" and response[end] not in ">]\u25b7"
+        if in_block or any(closing is None for _, closing in _boxes(text)):
             return "cut_off"
         if not published:
             return "no_answer"
@@ -491,10 +398,7 @@ def _why_wrong(
 
 
 def process_results(doc: dict, results: list[str]) -> dict[str, float]:
-    """Return the scores of `explain` for a list with one response.
-
-    Raises ValueError where that is not a string, as with a filter that keeps several.
-    """
+    """Return the scores of `explain`; ValueError where the response is not a string."""
     if not isinstance(results[0], str):
         raise ValueError(
             f"TCP: a response is a {type(results[0]).__name__}, not a string; use a filter"
@@ -517,59 +421,52 @@ def process_docs_short(dataset: datasets.Dataset) -> datasets.Dataset:
 def process_docs_long(dataset: datasets.Dataset) -> datasets.Dataset:
     """Return the documents of upstream rows, with the form that their answers have.
 
-    Raises ValueError, naming file, row and column, where a column is missing, a cell is
-    not as it should be, a reference is not in the form of the task, or there is no row.
-    Logs row count and fingerprint, as a warning where the count is not the known one.
+    Raises ValueError, naming file, row and column, for what cannot be scored. Logs row
+    count and fingerprint, as a warning where the count is not the known one.
     """
     return _process_docs(dataset, "TCP_long.jsonl", LONG_FORMAT)
 
 
-def _process_docs(
-    dataset: datasets.Dataset, source: str, answer_format: str
-) -> datasets.Dataset:
-    if (known := _DOCUMENTS.get(dataset)) and known[0] == source:
+def _process_docs(dataset: datasets.Dataset, file: str, form: str) -> datasets.Dataset:
+    if (known := _DOCUMENTS.get(dataset)) and known[0] == file:
         return known[1]
     if not len(dataset):
-        raise ValueError(f"{source}: has no rows; give a split with at least one")
-    columns = ("index", "dialogue", "question", "answer")
-    if missing := [name for name in columns if name not in dataset.column_names]:
-        raise ValueError(
-            f"{source}: column {', '.join(map(repr, missing))} is missing; give rows in"
-            " the schema of Beanbagdzf/TCP"
+        raise ValueError(f"{file}: has no rows; give a split with at least one")
+    columns = ["index", "dialogue", "question", "answer"]
+    if missing := [repr(name) for name in columns if name not in dataset.column_names]:
+        fault = (
+            f"column {', '.join(missing)} is missing; give rows as in Beanbagdzf/TCP"
         )
+        raise ValueError(f"{file}: {fault}")
     documents = []
-    for row, cells in enumerate(dataset.select_columns(list(columns))):
-        if fault := _fault(cells, answer_format):
-            raise ValueError(f"{source}, row {row}, column {fault}; fix the row")
+    for row, cells in enumerate(dataset.select_columns(columns)):
+        if fault := _fault(cells, form):
+            raise ValueError(f"{file}, row {row}, column {fault}; fix the row")
         answer = cells["answer"].strip()
-        documents.append({**cells, "answer": answer, "answer_format": answer_format})
-    found = f"{source}: {len(documents)} rows, fingerprint {fingerprint(documents)}"
-    if len(documents) == KNOWN_ROWS:
-        eval_logger.info(found)
-    else:
-        eval_logger.warning(
-            "%s; the benchmark has %d rows, so scores may not be comparable",
-            *(found, KNOWN_ROWS),
-        )
-    _DOCUMENTS[dataset] = source, type(dataset).from_list(documents)
+        documents.append({**cells, "answer": answer, "answer_format": form})
+    eval_logger.log(
+        logging.INFO if len(documents) == KNOWN_ROWS else logging.WARNING,
+        f"{file}: {len(documents)} rows, fingerprint {fingerprint(documents)}; the"
+        f" benchmark has {KNOWN_ROWS} rows, scores on others may not be comparable",
+    )
+    _DOCUMENTS[dataset] = file, type(dataset).from_list(documents)
     return _DOCUMENTS[dataset][1]
 
 
-def _fault(cells: dict, answer_format: str) -> str | None:
+def _fault(cells: dict, form: str) -> str | None:
     """Return which column of a row is wrong, and how; None where none is."""
     for column in ("question", "answer", "dialogue"):
-        cell, kind = cells[column], "a string"
-        texts = [cell]
-        if column == "dialogue":
-            texts, kind = cell, "a list of strings"
+        is_list = column == "dialogue"
+        texts = cells[column] if is_list else [cells[column]]
         if not isinstance(texts, list) or not all(isinstance(x, str) for x in texts):
-            return f"'{column}': {repr(cell)[:80]} is not {kind}"
+            kind = "a list of strings" if is_list else "a string"
+            return f"'{column}': {repr(cells[column])[:80]} is not {kind}"
         if not "".join(texts).strip():
             return f"'{column}': is empty"
-    reference = cells["answer"].strip()
-    is_form = len(reference) == len(answer_format) and _OWN_FORM.fullmatch(reference)
-    if not is_form or read_own_form(reference) is None:
-        return f"'answer': {repr(reference)[:80]} is not in the form {answer_format}"
+    answer = cells["answer"].strip()
+    is_form = len(answer) == len(form) and _OWN_FORM.fullmatch(answer)
+    if not is_form or not read_own_form(answer):
+        return f"'answer': {repr(answer)[:80]} is not in the form {form}"
     return None
 
 
