@@ -942,7 +942,7 @@ def explain_options(doc: dict, response: str) -> Verdict:
 
 # -------------------------------------------------------------------- NLI labels
 
-_PLAIN_LABEL = re.compile(r"([A-C])\. (Entailment|Neutral|Contradiction)")
+_PLAIN_LABEL = re.compile(r"(?:([A-C])\. )?(Entailment|Neutral|Contradiction)")
 # "B. The premise is neutral towards the hypothesis"; "A contradiction" has an article.
 _LABEL = re.compile(
     r"""
@@ -977,8 +977,10 @@ def read_label(text: str, options: list[str]) -> str | None:
     if not _PLAIN_LABEL.fullmatch(text):
         text = read_bare(_BULLET.sub("", text, count=1))
     if plain := _PLAIN_LABEL.fullmatch(text):
-        same = options[LETTERS.index(plain[1]) :][:1] == [plain[2]]
-        return plain[2] if same else None
+        letter, label = plain.groups()
+        place = LETTERS.index(letter) if letter else 0
+        same = label in (options[place : place + 1] if letter else options)
+        return label if same else None
     if found := _LABEL.match(text):
         stem = found["stem"].capitalize()
         label = next(name for name in THREE_WAY if name.startswith(stem))
