@@ -71,7 +71,6 @@ MONTHS = (
 ).split()
 WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
 ERAS = {"ad": "AD", "ce": "AD", "bc": "BC", "bce": "BC"}
-NUMBER_WORDS = "zero one two three four five six seven eight nine ten".split()
 DAY_OFFSETS = {"same day": 0, "next day": 1, "following day": 1, "previous day": -1}
 DAY_OFFSETS |= {"today": 0, "tomorrow": 1, "yesterday": -1}
 UNITS = {
@@ -219,15 +218,14 @@ _TYPOGRAPHIC_QUOTES = str.maketrans("\u201c\u201d\u2018\u2019", "\"\"''")
 _DOUBLE_QUOTED = r'"(?P<double>[^"\\\n]{0,200}(?:\\.[^"\\\n]{0,200}){0,20})"'
 _SINGLE_QUOTED = r"'(?<![^{,\s]')" + _DOUBLE_QUOTED.replace('"', "'")[1:]
 _SINGLE_QUOTED = _SINGLE_QUOTED.replace("double", "single")
-_BARE_KEY = r"""(?<![^{,\s])(?P<bare>[A-Za-z_]\w{0,63}):(?=[\s"'\[])"""
-_KEY = rf"(?:{_DOUBLE_QUOTED}\s*:|{_SINGLE_QUOTED}\s*:|{_BARE_KEY})"
+_BARE_KEY = re.compile(r"""(?<![^{,\s])(?P<bare>[A-Za-z_]\w{0,63}):(?=[\s"'\[])""")
+_KEY = rf"(?:{_DOUBLE_QUOTED}\s*:|{_SINGLE_QUOTED}\s*:|{_BARE_KEY.pattern})"
 _KEY = re.sub(r"\?P<\w+>", "?:", _KEY)  # as part of other patterns it has no names
 _TEXT = r""""[^"\\]*(?:\\.[^"\\]*){0,9999}"|'[^'\\]*(?:\\.[^'\\]*){0,9999}'"""
 _COMMENT = r"(?://|\#)[^\n]{0,200}\n|/\*[^\n]{0,200}?\*/"
 # The engine skips to the first characters of these; so bare keys, which count only
 # right after a field or brace, are tried there alone.
 _TOKEN = re.compile(rf"\{{|\}}|{_DOUBLE_QUOTED}\s*[:,\]]|{_SINGLE_QUOTED}\s*:")
-_BARE_TOKEN = re.compile(_BARE_KEY)
 _BETWEEN = re.compile(rf"[\s,\[\]\\]*(?:(?:{_COMMENT})[\s,\[\]\\]*){{0,9}}")
 _VALUE = re.compile(
     rf"""
@@ -251,7 +249,6 @@ _ESCAPE = re.compile(
     r"\\(?!boxed|fbox|frac|text|times|to\b|right|math|quad|[,;!])(?:u([0-9A-Fa-f]{4})|(.))",
     re.DOTALL,
 )
-_PLACEHOLDER = re.compile(r"(?:<[^<>0-9]*>\s*)+|\.\.\.|\u2026")
 
 
 class _Open(NamedTuple):
@@ -285,8 +282,7 @@ def extract_flexible(response: str) -> Extracted | None:
     Fields, which are a key and its value, count wherever they stand in an object; so raw
     newlines, stray quotes or code in an explanation lose nothing but the explanation. A
     value that is followed by anything but the next field is lost, too. Values are texts
-    (numbers too), lists of texts, objects, tuples with the last object of a list, or
-    None. An explanation alone is no answer, and an object that only wraps another gives
+    (numbers too), lists of texts, objects, or None. An explanation alone is no answer, and an object that only wraps another gives
     way to it (source: our own reasoning).
     """
     text = mask_reasoning(response)
@@ -305,11 +301,14 @@ def _last_object(text: str, first: Extracted | None) -> tuple[Extracted | None, 
         text = text.replace("&quot;", '     "').translate(_TYPOGRAPHIC_QUOTES)
     answer: Extracted | None = None
     opened: list[_Open] = []  # outermost first
-    position = _first_mark(text)
+    # One character is found faster than by a pattern.
+    position = min((p for p in map(text.find, "{\"'") if p >= 0), default=0)
     while True:
+        token = None
         if opened:  # outside, "# Answer: {…}" is a heading, not a comment
             position = _BETWEEN.match(text, position).end()
-        if not (token := _next_token(text, position, bool(opened))):
+            token = _TOKEN.match(text, position) or _BARE_KEY.match(text, position)
+        if not (token := token or _TOKEN.search(text, position)):
             return answer, any(text[inner.start] == "{" for inner in opened)
         if decoded and not opened and token.start() == first.span[0]:
             answer, position = Extracted(decoded, first.span), first.span[1]
@@ -338,26 +337,10 @@ def _flat_fields(found: Extracted) -> dict:
     return {} if "\\" in repr(fields) else _committed_fields(fields)
 
 
-def _first_mark(text: str) -> int:
-    """Return where the first brace or quote is, found faster than by a pattern."""
-    places = (text.find(mark) for mark in "{\"'")
-    return min((place for place in places if place >= 0), default=0)
-
-
-def _next_token(text: str, position: int, is_inside: bool) -> re.Match | None:
-    """Return the next brace, key, or text in a list; bare keys right here alone."""
-    if is_inside:
-        token = _TOKEN.match(text, position) or _BARE_TOKEN.match(text, position)
-        if token:
-            return token
-    return _TOKEN.search(text, position)
-
-
 def _open_object(opened: list[_Open], start: int) -> None:
     """Note a new object, within the last field of the innermost if that has no value."""
     last = opened[-1].fields.get(opened[-1].last_key, "") if opened else ""
-    has_value = last not in (None, {}) and not isinstance(last, tuple)
-    if has_value or len(opened) > MAX_NESTING:
+    if isinstance(last, (str, list)) and opened or len(opened) > MAX_NESTING:
         opened.clear()
     opened.append(_Open({}, start, is_stray=last is None))
 
@@ -373,8 +356,7 @@ def _close_object(opened: list[_Open], end: int, is_stray: bool) -> Extracted | 
         return None
     if opened and not closed.is_stray:
         key, fields = opened[-1].last_key, opened[-1].fields
-        in_list = isinstance(fields[key], tuple)
-        fields[key] = (closed.fields,) if in_list else closed.fields
+        fields[key] = closed.fields
         if not opened[-1].is_implied and normalise(key) not in WRAPPERS:
             return None
     fields = _committed_fields(closed.fields)
@@ -394,21 +376,12 @@ def _add_field(opened: list[_Open], text: str, key: re.Match) -> int:
     return end
 
 
-def _value_at(text: str, start: int) -> tuple[str | list | dict | tuple | None, int]:
-    """Return the value at `start` and its end; None for no value.
-
-    Of an object it is {}, of a list of objects (): what is in them follows.
-    """
-    first = start + text.startswith(" ", start)
-    end = text.find('"', first + 1) if text.startswith('"', first) else -1
-    if end >= 0 and text[end - 1] != "\\":  # fast, for most values are so simple
-        value, end = _unescape(text[first + 1 : end]), end + 1
-    elif not (found := _VALUE.match(text, start)):
-        return None, start
-    elif found["other"]:
-        return ({}, found.end() - 1) if found["other"] == "{" else ((), found.end())
-    else:
-        value, end = _as_text(found[found.lastgroup]), found.end()
+def _value_at(text: str, start: int) -> tuple[str | list | dict | None, int]:
+    """Return the value at `start` and its end; None for none, {} for what holds objects."""
+    found = _VALUE.match(text, start)
+    if not found or found["other"]:
+        return ({}, found.end() - 1) if found else (None, start)
+    value, end = _as_text(found[found.lastgroup]), found.end()
     return (value, end) if _AFTER_VALUE.match(text, end) else (None, start)
 
 
@@ -421,8 +394,7 @@ def _as_text(value: str) -> str | list[str]:
 
 def _unescape(text: str) -> str:
     """Return what the inside of a quoted JSON or Python string stands for."""
-    # A long text is an explanation, unless it is an object as a text.
-    if "\\" not in text or (len(text) > MAX_VALUE_LENGTH and text[0] != "{"):
+    if "\\" not in text:
         return text
     named = {"n": "\n", "t": "\t", "r": "\r"}
     return _ESCAPE.sub(
@@ -437,14 +409,10 @@ def _committed_fields(fields: dict) -> dict:
         v for k, v in answer.items() if len(answer) == 1 or normalise(k) in WRAPPERS
     ]
     inner = wrapped[0] if len(wrapped) == 1 else None
-    if isinstance(inner, tuple):
-        inner = next(iter(inner), None)
     if isinstance(inner, str) and inner.startswith("{"):  # JSON in a text
         inner = getattr(extract_flexible(inner), "fields", None)
     if isinstance(inner, dict):
         return _committed_fields(inner)
-    if all(isinstance(v, str) and _PLACEHOLDER.fullmatch(v) for v in answer.values()):
-        return {}
     return answer
 
 
@@ -488,8 +456,6 @@ def normalise(text: str) -> str:
         text = _SYMBOL.sub("", text.translate(_SAME_CHARACTERS))
     text = _EMPHASIS.sub(r"\2", _MARKUP.sub("", _SPACE.sub(" ", text)))
     text = " ".join(text.replace("\\", "").split())
-    if text.startswith("<") and text.endswith(">"):  # the prompts' <year> <era>
-        text = text[1:-1]
     # A full stop ends a sentence; before a digit it starts a number.
     return text.lstrip(" ,;\"'([").rstrip(" .,;\"')]").casefold()
 
@@ -539,10 +505,7 @@ _UNANSWERABLE = re.compile(
 def read_number(text: str, field: _Field) -> Decimal | None:
     """Return the number; what follows it may be what the prompt counts; 6.5 is not 6."""
     digits = _NUMBER.match(text)
-    if not digits:
-        return Decimal(NUMBER_WORDS.index(text)) if text in NUMBER_WORDS else None
-    following = text[digits.end() :].strip(" ()").split()
-    if following and not field.counts(following):
+    if not digits or not field.counts(text[digits.end() :].strip(" ()").split()):
         return None
     return Decimal(digits[0].translate({44: None, 32: None, 39: None}))
 
@@ -638,22 +601,9 @@ READERS += (read_unanswerable, read_text)
 DAY_READERS = (read_day_offset, read_text)  # of the key `day`
 ITEM_READERS = (read_weekday, read_text)  # of what is in lists
 
-# Words before a value; what comes after one when a comment on it follows.
-_LEAD_IN = re.compile(
-    r"""
-    (?:the\ )?(?:(?:final|correct)\ )?(?:answer|result)(?:\ is|\ =|:)\ (?:on\ )?
-    |(?:it|that|this)(?:'s|\ is|\ was|\ will\ be)\ (?:an?\ |on\ )?
-    |(?:(?:on|in|at)\ )?(?:the\ year|an?)\ |(?:on|in|at)\ 
-    |[a-z]*\ ?=\ ?
-    """,
-    re.VERBOSE,
-)
+# What comes after a value when a comment on it follows.
 _COMMENT_START = re.compile(
-    r"""
-    (?:\s*[(\[]|\s-+\s|[.:;!]\s|,?\s(?=(?:which|where|because|since|as|due)\s))
-    (?P<reason>(?=(?:because|since|as|due|given|counting|i\.e\.)\s))?
-    """,
-    re.VERBOSE,
+    r"\s*[(\[]|\s-+\s|[.:;!]\s|,?\s(?=(?:which|where|because|since|as|due)\s)"
 )
 _HEDGE = re.compile(
     r"no\Z|(?:not|if|but|and|to)\b|.*/|.*\b(?:or|either|maybe|perhaps|possibly|too"
@@ -671,11 +621,9 @@ _RIVAL_TEXT = re.compile(
 def read_value(text: str, field: _Field) -> object:
     """Return the value of a normalised text by the first reader that has one, or None.
 
-    Words that lead in or comment are left out. A comment that hedges or has a value of
-    its own spoils the value, unless it gives a reason or says the same.
+    A comment is left out. One that hedges or has a value of its own spoils the value,
+    unless it says the same.
     """
-    lead_in = _LEAD_IN.match(text)
-    text = text[lead_in.end() :] or text if lead_in else text
     for read in field.readers:
         if (value := read(text, field)) is not None:
             return value
@@ -685,10 +633,8 @@ def read_value(text: str, field: _Field) -> object:
                 continue
             comment = text[start.end() :].strip(" ()[],.")
             rival = _RIVAL_TEXT if isinstance(value, str) else _RIVAL
-            is_harmless = (
-                start["reason"] is not None
-                or read(comment, field) == value
-                or not (_HEDGE.match(comment) or rival.search(comment))
+            is_harmless = read(comment, field) == value or not (
+                _HEDGE.match(comment) or rival.search(comment)
             )
             return value if is_harmless else None
     return None
@@ -705,7 +651,6 @@ _NUMERIC_DATE = re.compile(
 _LIST_SEPARATOR = re.compile(
     r"[,;|<>\n\u2022\u2192]|-{1,9}>|\\(?:right|long)\w*arrow|\\to\b|\band\b|\bthen\b"
 )
-_ITEM_NUMBER = re.compile(r"\s*(?:[0-9]{1,2}[.)]|[-*\u2022])\s+")
 
 
 class _Field:
@@ -742,8 +687,7 @@ class _Field:
             return None
         values = []
         for item in map(str, items):
-            number = _ITEM_NUMBER.match(item)
-            text = normalise(item[number.end() :] if number else item)
+            text = normalise(item)
             # What is nothing but marks, or too long, stays as it is.
             value = read_value(text, self) if text else item.strip(" []")
             if value != "":
