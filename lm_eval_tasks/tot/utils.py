@@ -16,7 +16,7 @@ import logging
 import re
 import unicodedata
 import weakref
-from collections.abc import Iterable, Set
+from collections.abc import Iterable
 from datetime import date
 from decimal import Decimal
 from functools import cached_property, lru_cache
@@ -85,6 +85,7 @@ UNITS = {
 # Prompts use letters, too: "X hours, Y minutes, and Z seconds" and the like.
 UNIT_OF_NAME = {name: unit for unit, names in UNITS.items() for name in names}
 UNIT_OF_NAME |= zip("hmsxyzabc", ("hour", "minute", "second") * 3, strict=True)
+COUNTED = {"options", "ways", "slots", "times", "possible", "old"}
 # Words that make another number or value of what stands before or after them.
 VALUE_WORDS = {*UNIT_OF_NAME, *ERAS, *MONTHS, *WEEKDAYS}.union(
     "am pm utc gmt noon midnight or and not to at of half more less than before after"
@@ -281,9 +282,9 @@ def extract_flexible(response: str) -> Extracted | None:
 
     Fields, which are a key and its value, count wherever they stand in an object; so raw
     newlines, stray quotes or code in an explanation lose nothing but the explanation. A
-    value that is followed by anything but the next field is lost, too. Values are texts
-    (numbers too), lists of texts, objects, or None. An explanation alone is no answer, and an object that only wraps another gives
-    way to it (source: our own reasoning).
+    value that anything but the next field follows is lost, too: None. An explanation
+    alone is no answer, and an object that only wraps another gives way to it (source:
+    our own reasoning).
     """
     text = mask_reasoning(response)
     return _last_object(text, extract_published(text))[0]
@@ -355,9 +356,9 @@ def _close_object(opened: list[_Open], end: int, is_stray: bool) -> Extracted | 
         opened.clear()
         return None
     if opened and not closed.is_stray:
-        key, fields = opened[-1].last_key, opened[-1].fields
-        fields[key] = closed.fields
-        if not opened[-1].is_implied and normalise(key) not in WRAPPERS:
+        outer, key = opened[-1], opened[-1].last_key
+        outer.fields[key] = closed.fields
+        if not outer.is_implied and normalise(key) not in WRAPPERS:
             return None
     fields = _committed_fields(closed.fields)
     return Extracted(fields, (closed.start, end)) if fields else None
@@ -365,7 +366,11 @@ def _close_object(opened: list[_Open], end: int, is_stray: bool) -> Extracted | 
 
 def _add_field(opened: list[_Open], text: str, key: re.Match) -> int:
     """Put the field of a key into the innermost object; return where it ends."""
-    value, end = _value_at(text, key.end())
+    value, end = None, key.end()
+    if (found := _VALUE.match(text, end)) and found["other"]:
+        value, end = {}, found.end() - 1
+    elif found and _AFTER_VALUE.match(text, found.end()):
+        value, end = _as_text(found[found.lastgroup]), found.end()
     if not opened:
         if not value:  # in prose, '"answer": as I said' is no field
             return key.end()
@@ -374,15 +379,6 @@ def _add_field(opened: list[_Open], text: str, key: re.Match) -> int:
     fields.pop(name, None)  # so that it is the last one
     fields[name] = value
     return end
-
-
-def _value_at(text: str, start: int) -> tuple[str | list | dict | None, int]:
-    """Return the value at `start` and its end; None for none, {} for what holds objects."""
-    found = _VALUE.match(text, start)
-    if not found or found["other"]:
-        return ({}, found.end() - 1) if found else (None, start)
-    value, end = _as_text(found[found.lastgroup]), found.end()
-    return (value, end) if _AFTER_VALUE.match(text, end) else (None, start)
 
 
 def _as_text(value: str) -> str | list[str]:
@@ -394,26 +390,20 @@ def _as_text(value: str) -> str | list[str]:
 
 def _unescape(text: str) -> str:
     """Return what the inside of a quoted JSON or Python string stands for."""
-    if "\\" not in text:
-        return text
-    named = {"n": "\n", "t": "\t", "r": "\r"}
+    spaces = {"n": "\n", "t": "\t", "r": "\r"}
     return _ESCAPE.sub(
-        lambda m: chr(int(m[1], 16)) if m[1] else named.get(m[2], m[2]), text
+        lambda m: chr(int(m[1], 16)) if m[1] else spaces.get(m[2], m[2]), text
     )
 
 
 def _committed_fields(fields: dict) -> dict:
     """Return an object, or the one that it wraps, without comments; {} for none."""
     answer = {key: v for key, v in fields.items() if key.casefold() != "explanation"}
-    wrapped = [
-        v for k, v in answer.items() if len(answer) == 1 or normalise(k) in WRAPPERS
-    ]
-    inner = wrapped[0] if len(wrapped) == 1 else None
+    inside = [key for key in answer if normalise(key) in WRAPPERS] or list(answer)
+    inner = answer[inside[0]] if len(inside) == 1 else None
     if isinstance(inner, str) and inner.startswith("{"):  # JSON in a text
         inner = getattr(extract_flexible(inner), "fields", None)
-    if isinstance(inner, dict):
-        return _committed_fields(inner)
-    return answer
+    return _committed_fields(inner) if isinstance(inner, dict) else answer
 
 
 # ------------------------------------------------------------------------- readers
@@ -434,7 +424,6 @@ _MARKUP = re.compile(
     \\(?:boxed|fbox|mbox|(?:text|math)(?:bf|it|rm|sf|tt)?)(?![a-z])|[{}$`]
     |<\|[^|<>]{1,40}\|>|</s>|<(?:eos|end_of_turn)>               # ends of a turn
     |</?(?:b|i|em|strong|u|code|span|p|answer)>|<br\s?/?>
-    |(?<=[\w.)])\[\^?[0-9]{1,3}\](?=[\s.]*\Z)                     # a citation mark
     """,
     re.VERBOSE,
 )
@@ -478,9 +467,7 @@ _ERA = r"(a\.?d|c\.?e|b\.?c(?:\.?e)?)\.?"
 _YEAR = re.compile(
     rf"(?:year )?(?:{_ERA} ?)?([0-9]{{1,3}}(?:,[0-9]{{3}})+|[0-9]+)(?:\.0+)?(?: ?{_ERA})?"
 )
-_DAY_OFFSET = re.compile(
-    r"(?P<number>[+-]?[0-9]{1,6})(?: days?)?(?: (?P<way>later|after|before|earlier))?"
-)
+_DAY_OFFSET = re.compile(r"([+-]?[0-9]{1,6})(?: days?(?: later| after)?)?")
 _TIME = re.compile(
     r"(?P<hour>[0-9]{1,2})(?::(?P<minute>[0-9]{2})(?::(?P<second>[0-9]{2}))?)?"
     r"(?: ?(?P<half>[ap])\.?m)?(?: ?\(?(?:24 ?-?)?h(?:ou)?rs?)?"
@@ -574,11 +561,7 @@ def read_day_offset(text: str, field: _Field) -> int | None:
     if (named := text.replace("-", " ").removeprefix("the ")) in DAY_OFFSETS:
         return DAY_OFFSETS[named]
     match = _DAY_OFFSET.fullmatch(text)
-    if not match:
-        return None
-    if match["way"] in ("before", "earlier"):
-        return -int(match["number"]) if match["number"].isdigit() else None
-    return int(match["number"])
+    return int(match[1]) if match else None
 
 
 def read_unanswerable(text: str, field: _Field) -> str | None:
@@ -704,20 +687,13 @@ class _Field:
         asked = _ASKED_UNIT.search(self.prompt) if self.name == "answer" else None
         return UNIT_OF_NAME.get(asked[1] if asked else self.name)
 
-    @cached_property
-    def words(self) -> set[str]:
-        """The words of the prompt, and others for what it may count."""
-        others = ("options", "ways", "slots", "times", "possible", "old")
-        return {*re.findall(r"[a-z]+", self.prompt), *others}
-
     def counts(self, words: list[str]) -> bool:
         """Tell whether words after a number are its unit or what the prompt counts."""
         own = UNITS.get(self.unit, ("ad", "ce") if '"yyyy"' in self.prompt else ())
         others = set(words).difference(own)
         return not others or (
             others.isdisjoint(VALUE_WORDS)
-            and all(map(str.isalpha, others))
-            and others <= self.words
+            and others <= COUNTED.union(re.findall("[a-z]+", self.prompt))
         )
 
     @cached_property
@@ -768,7 +744,13 @@ def match_flexible(answer: dict, fields: dict[str, _Field]) -> dict | None:
         given.setdefault(_names(key)[0], []).append(value)
     values = {}
     for key, field in fields.items():
-        names = _names_given(field, given.keys(), is_only=len(fields) == 1)
+        names = field.names & given.keys() or field.other_names & given.keys()
+        if (
+            not names
+            and len(fields) == 1
+            and len(only := given.keys() - EXPLANATIONS) == 1
+        ):
+            names = {n for n in only if UNIT_OF_NAME.get(n) in (None, field.unit)}
         read = [field.read(value) for name in names for value in given[name]]
         if not read or None in read or any(value != read[0] for value in read):
             return None
@@ -776,35 +758,16 @@ def match_flexible(answer: dict, fields: dict[str, _Field]) -> dict | None:
     return values
 
 
-def _names_given(field: _Field, given: Set[str], is_only: bool) -> Set[str]:
-    """Return the keys of an object under which it has a field; those of the unit last."""
-    if names := field.names & given:
-        return names
-    if is_only or "answer" not in field.other_names:
-        names = field.other_names & given
-    if is_only and not names:
-        names = given - EXPLANATIONS
-        units = {UNIT_OF_NAME.get(name) for name in names}
-        return names if len(names) == 1 and units <= {None, field.unit} else set()
-    return names
-
-
 # --------------------------------------------------------- what the YAML files name
 
 
 def explain_arithmetic(doc: dict, response: str) -> Verdict:
-    """Return what both rules read in a response to a document of ToT arithmetic.
-
-    Published: the dict equals the label's (source: metric card). No response raises.
-    """
+    """Return what the rules read; published: the dict is the label's (metric card)."""
     return _explain(doc, response, is_semantic=False)
 
 
 def explain_semantic(doc: dict, response: str) -> Verdict:
-    """Return what both rules read in a response to a document of ToT semantic.
-
-    Published: `answer`, as a text, equals the label (source: metric card).
-    """
+    """Return what the rules read; published: `answer` is the label (metric card)."""
     return _explain(doc, response, is_semantic=True)
 
 
@@ -850,11 +813,8 @@ def _explain(doc: dict, response: str, is_semantic: bool) -> Verdict:
         "cut_off": is_cut,
         "no_answer": True,
     }
-    scores = {
-        "acc": float(is_exact),
-        "acc_flexible": float(is_right),
-        "extracted": float(published is not None),
-    }
+    verdicts = (is_exact, is_right, published is not None)
+    scores = dict(zip(("acc", "acc_flexible", "extracted"), map(float, verdicts)))
     shown = (None, None) if published is None else (str(published), found.span)
     given = (response[slice(*answer.span)], answer.span) if answer else (None, None)
     reason = next(reason for reason, is_so in reasons.items() if is_so)
@@ -881,20 +841,20 @@ def read_label(label: str, is_semantic: bool) -> dict:
         if not isinstance(key, str) or normalise(key) in ("", "explanation"):
             raise ValueError("has a key that names no answer")
         for item in value if isinstance(value, list) else [value]:
-            _check_value(item)
+            # An answer that is empty, or none at all, would equal an empty value.
+            if isinstance(item, str) and normalise(item) in ("", "null", "none"):
+                raise ValueError("has a value that is empty or too long")
+            if isinstance(item, bool) or not isinstance(item, (str, int, float)):
+                raise ValueError(
+                    "has a value that is not a string, a number or a list of them"
+                )
+            if not isinstance(item, str) and not abs(item) < 10**15:
+                raise ValueError(
+                    "has a number that is not finite or over 15 digits long"
+                )
     if len({normalise(key) for key in reference}) < len(reference):
         raise ValueError("has two keys that differ in case or punctuation alone")
     return reference
-
-
-def _check_value(value: object) -> None:
-    """Raise ValueError for a value that no answer, or an empty one, would equal."""
-    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
-        raise ValueError("has a value that is not a string, a number or a list of them")
-    if isinstance(value, str) and normalise(value) in ("", "null", "none"):
-        raise ValueError("has a value that is empty or too long")
-    if not isinstance(value, str) and not abs(value) < 10**15:
-        raise ValueError("has a number that is not finite or over 15 digits long")
 
 
 def _parse_dict(label: str) -> dict:
@@ -919,12 +879,7 @@ _logged: set[str] = set()
 
 
 def process_docs_arithmetic(dataset: datasets.Dataset) -> datasets.Dataset:
-    """Return the documents of rows of ToT arithmetic: the columns in use.
-
-    Raises ValueError, naming file, row and column, where a column is missing, a cell is
-    empty or not a string, a reference cannot be scored, or there is no row. Logs row
-    count and fingerprint, as a warning where they are not the known ones.
-    """
+    """Return the documents; ValueError names file, row and column of a bad cell."""
     return _documents(dataset, ARITHMETIC_COLUMNS, is_separate=False)
 
 
@@ -934,12 +889,12 @@ def process_docs_semantic(dataset: datasets.Dataset) -> datasets.Dataset:
 
 
 def process_docs_arithmetic_separate(dataset: datasets.Dataset) -> datasets.Dataset:
-    """Return documents with `instruction` and `question_wo_instruct` as well."""
+    """Return documents with `instruction` and `question_wo_instruct`, too."""
     return _documents(dataset, ARITHMETIC_COLUMNS, is_separate=True)
 
 
 def process_docs_semantic_separate(dataset: datasets.Dataset) -> datasets.Dataset:
-    """Return documents with `instruction` and `question_wo_instruct` as well."""
+    """Return documents with `instruction` and `question_wo_instruct`, too."""
     return _documents(dataset, SEMANTIC_COLUMNS, is_separate=True)
 
 
@@ -1018,19 +973,20 @@ def _log(source: str, configuration: str | None, documents: list[dict]) -> None:
         return
     _logged.add(found)
     kind = "tot_semantic" if "prompt" in documents[0] else "tot_arithmetic"
-    names = {configuration} & KNOWN_FILES.keys() or {
-        name for name in KNOWN_FILES if name.startswith(kind)
-    }
-    for name in names:
-        if KNOWN_FILES[name] in ((rows, digest), (rows, None)):
+    names = {configuration} & KNOWN_FILES.keys() or (
+        n for n in KNOWN_FILES if kind in n
+    )
+    expected = []
+    for name in sorted(names):
+        known_rows, known_digest = KNOWN_FILES[name]
+        if rows == known_rows and known_digest in (digest, None):
             eval_logger.info(f"ToT/{name}: {found}")
             return
-    expected = " or ".join(
-        f"{rows} rows" + (f", fingerprint {digest}" if digest else "")
-        for rows, digest in sorted(KNOWN_FILES[name] for name in names)
-    )
+        known = known_digest and f", fingerprint {known_digest}"
+        expected.append(f"{known_rows} rows{known or ''}")
     eval_logger.warning(
-        f"{source}: {found}; the benchmark has {expected}: scores may not be comparable"
+        f"{source}: {found}; the benchmark has {' or '.join(expected)}: scores may not be"
+        " comparable"
     )
 
 
