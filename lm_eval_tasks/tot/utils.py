@@ -48,8 +48,12 @@ KNOWN_FILES = {
 }
 # Columns that prompts, scores, breakdowns and logs need.
 ARITHMETIC_COLUMNS = ("question", "question_type", "label")
-SEMANTIC_COLUMNS = ("question", "question_type", "label", "prompt")
-SEMANTIC_COLUMNS += ("graph_gen_algorithm", "sorting_type")
+SEMANTIC_COLUMNS = (
+    *ARITHMETIC_COLUMNS,
+    "prompt",
+    "graph_gen_algorithm",
+    "sorting_type",
+)
 
 MAX_STARTS = 1000  # objects that the published rule tries
 MAX_NESTING = 100  # objects within each other that the flexible rule follows
@@ -184,6 +188,7 @@ _DECODER = json.JSONDecoder(
 )
 
 
+@lru_cache(maxsize=1)  # both rules ask for it
 def extract_published(response: str) -> Extracted | None:
     """Return the first valid JSON object of `response`, or None (source: metric card).
 
@@ -216,17 +221,16 @@ _FULL_WIDTH = str.maketrans("\uff5b\uff5d\uff3b\uff3d\uff1a\uff0c\uff02", '{}[]:
 _TYPOGRAPHIC_QUOTES = str.maketrans("\u201c\u201d\u2018\u2019", "\"\"''")
 
 # Repetitions are bounded, for each step of one costs memory and may be tried in vain.
-_DOUBLE_QUOTED = r'"(?P<double>[^"\\\n]{0,200}(?:\\.[^"\\\n]{0,200}){0,20})"'
+_DOUBLE_QUOTED = r'"([^"\\\n]{0,200}(?:\\.[^"\\\n]{0,200}){0,20})"'
 _SINGLE_QUOTED = r"'(?<![^{,\s]')" + _DOUBLE_QUOTED.replace('"', "'")[1:]
-_SINGLE_QUOTED = _SINGLE_QUOTED.replace("double", "single")
-_BARE_KEY = re.compile(r"""(?<![^{,\s])(?P<bare>[A-Za-z_]\w{0,63}):(?=[\s"'\[])""")
-_KEY = rf"(?:{_DOUBLE_QUOTED}\s*:|{_SINGLE_QUOTED}\s*:|{_BARE_KEY.pattern})"
-_KEY = re.sub(r"\?P<\w+>", "?:", _KEY)  # as part of other patterns it has no names
+_BARE_KEY = r"""(?<![^{,\s])([A-Za-z_]\w{0,63}):(?=[\s"'\[])"""
+_KEY = rf"(?:{_DOUBLE_QUOTED}\s*:|{_SINGLE_QUOTED}\s*:|{_BARE_KEY})"
 _TEXT = r""""[^"\\]*(?:\\.[^"\\]*){0,9999}"|'[^'\\]*(?:\\.[^'\\]*){0,9999}'"""
 _COMMENT = r"(?://|\#)[^\n]{0,200}\n|/\*[^\n]{0,200}?\*/"
 # The engine skips to the first characters of these; so bare keys, which count only
 # right after a field or brace, are tried there alone.
 _TOKEN = re.compile(rf"\{{|\}}|{_DOUBLE_QUOTED}\s*[:,\]]|{_SINGLE_QUOTED}\s*:")
+_TOKEN_INSIDE = re.compile(rf"{_TOKEN.pattern}|{_BARE_KEY}")
 _BETWEEN = re.compile(rf"[\s,\[\]\\]*(?:(?:{_COMMENT})[\s,\[\]\\]*){{0,9}}")
 _VALUE = re.compile(
     rf"""
@@ -286,20 +290,22 @@ def extract_flexible(response: str) -> Extracted | None:
     alone is no answer, and an object that only wraps another gives way to it (source:
     our own reasoning).
     """
-    text = mask_reasoning(response)
-    return _last_object(text, extract_published(text))[0]
+    return _last_object(mask_reasoning(response))[0]
 
 
-def _last_object(text: str, first: Extracted | None) -> tuple[Extracted | None, bool]:
-    """Return the last complete object of a text, and whether one is left open.
-
-    `first` is its first valid JSON object, which is not read again if it is a flat one.
-    """
-    decoded = _flat_fields(first) if first else {}
+def _with_plain_marks(text: str) -> str:
+    """Return a text of equal length with the marks of JSON for other forms of them."""
     if "\uff1a" in text:  # a full-width colon
-        text, decoded = text.translate(_FULL_WIDTH), {}
+        text = text.translate(_FULL_WIDTH)
     if '"' not in text:
         text = text.replace("&quot;", '     "').translate(_TYPOGRAPHIC_QUOTES)
+    return text
+
+
+def _last_object(text: str) -> tuple[Extracted | None, bool]:
+    """Return the last complete object of a text, and whether one is left open."""
+    text = _with_plain_marks(text)
+    decoded = _first_flat_object(text)
     answer: Extracted | None = None
     opened: list[_Open] = []  # outermost first
     # One character is found faster than by a pattern.
@@ -308,11 +314,11 @@ def _last_object(text: str, first: Extracted | None) -> tuple[Extracted | None, 
         token = None
         if opened:  # outside, "# Answer: {…}" is a heading, not a comment
             position = _BETWEEN.match(text, position).end()
-            token = _TOKEN.match(text, position) or _BARE_KEY.match(text, position)
+            token = _TOKEN_INSIDE.match(text, position)
         if not (token := token or _TOKEN.search(text, position)):
             return answer, any(text[inner.start] == "{" for inner in opened)
-        if decoded and not opened and token.start() == first.span[0]:
-            answer, position = Extracted(decoded, first.span), first.span[1]
+        if not opened and token.start() == decoded.span[0]:
+            answer, position = decoded, decoded.span[1]
             continue
         is_stray = token.start() != position
         position = token.end()
@@ -326,16 +332,21 @@ def _last_object(text: str, first: Extracted | None) -> tuple[Extracted | None, 
             position = _add_field(opened, text, token)
 
 
-def _flat_fields(found: Extracted) -> dict:
-    """Return the texts and lists of texts of a decoded object; {} if it has others."""
+def _first_flat_object(text: str) -> Extracted:
+    """Return the first JSON object if it holds but texts, numbers and lists of them.
+
+    It is taken as decoded. Otherwise it has no fields and starts nowhere.
+    """
+    found = extract_published(text)
     fields = {}
-    for key, value in found.fields.items():
+    for key, value in found.fields.items() if found else ():
         items = value if isinstance(value, list) else [value]
         if not all(type(item) in (str, int, float) for item in items):
-            return {}
+            return Extracted({}, (-1, -1))
         fields[key] = [*map(str, items)] if value is items else str(value)
     # JSON takes the start of LaTeX's commands for escapes.
-    return {} if "\\" in repr(fields) else _committed_fields(fields)
+    fields = {} if "\\" in repr(fields) else _committed_fields(fields)
+    return Extracted(fields, found.span if fields else (-1, -1))
 
 
 def _open_object(opened: list[_Open], start: int) -> None:
@@ -375,7 +386,7 @@ def _add_field(opened: list[_Open], text: str, key: re.Match) -> int:
         if not value:  # in prose, '"answer": as I said' is no field
             return key.end()
         opened.append(_Open({}, key.start(), is_implied=True))
-    fields, name = opened[-1].fields, _unescape(key[key.lastgroup]).strip()
+    fields, name = opened[-1].fields, _unescape(key[key.lastindex]).strip()
     fields.pop(name, None)  # so that it is the last one
     fields[name] = value
     return end
@@ -586,7 +597,8 @@ ITEM_READERS = (read_weekday, read_text)  # of what is in lists
 
 # What comes after a value when a comment on it follows.
 _COMMENT_START = re.compile(
-    r"\s*[(\[]|\s-+\s|[.:;!]\s|,?\s(?=(?:which|where|because|since|as|due)\s)"
+    r"(?:\s*[(\[]|\s-+\s|[.:;!]\s|,?\s(?=(?:which|where|because|since|as|due)\s))"
+    r"(?P<reason>(?=(?:because|since|as|due|given|counting|i\.e\.)\s))?"
 )
 _HEDGE = re.compile(
     r"no\Z|(?:not|if|but|and|to)\b|.*/|.*\b(?:or|either|maybe|perhaps|possibly|too"
@@ -605,7 +617,7 @@ def read_value(text: str, field: _Field) -> object:
     """Return the value of a normalised text by the first reader that has one, or None.
 
     A comment is left out. One that hedges or has a value of its own spoils the value,
-    unless it says the same.
+    unless it gives a reason or says the same.
     """
     for read in field.readers:
         if (value := read(text, field)) is not None:
@@ -616,10 +628,10 @@ def read_value(text: str, field: _Field) -> object:
                 continue
             comment = text[start.end() :].strip(" ()[],.")
             rival = _RIVAL_TEXT if isinstance(value, str) else _RIVAL
-            is_harmless = read(comment, field) == value or not (
-                _HEDGE.match(comment) or rival.search(comment)
-            )
-            return value if is_harmless else None
+            is_spoilt = _HEDGE.match(comment) or rival.search(comment)
+            if start["reason"] is None and is_spoilt:
+                return value if read(comment, field) == value else None
+            return value
     return None
 
 
@@ -677,9 +689,8 @@ class _Field:
                 values.append(text if value is None else value)
         if len(values) == 1 and values[0] in EMPTY_LISTS:
             return ()
-        return tuple(
-            sorted(values, key=str) if "unordered list" in self.names else values
-        )
+        is_unordered = "unordered list" in self.names
+        return tuple(sorted(values, key=str) if is_unordered else values)
 
     @cached_property
     def unit(self) -> str | None:
@@ -745,11 +756,8 @@ def match_flexible(answer: dict, fields: dict[str, _Field]) -> dict | None:
     values = {}
     for key, field in fields.items():
         names = field.names & given.keys() or field.other_names & given.keys()
-        if (
-            not names
-            and len(fields) == 1
-            and len(only := given.keys() - EXPLANATIONS) == 1
-        ):
+        only = given.keys() - EXPLANATIONS
+        if not names and len(fields) == len(only) == 1:
             names = {n for n in only if UNIT_OF_NAME.get(n) in (None, field.unit)}
         read = [field.read(value) for name in names for value in given[name]]
         if not read or None in read or any(value != read[0] for value in read):
@@ -797,8 +805,7 @@ def _explain(doc: dict, response: str, is_semantic: bool) -> Verdict:
     published = found.fields if found else None
     if found and is_semantic and (published := published.get("answer")) is not None:
         published = str(published)
-    first = found if text is response else extract_published(text)
-    answer, is_open = _last_object(text, first)
+    answer, is_open = _last_object(text)
     value = match_flexible(answer.fields, fields) if answer else None
     expected = {key: field.value for key, field in fields.items()}
     is_exact, is_right = published == reference, value == expected
@@ -840,21 +847,21 @@ def read_label(label: str, is_semantic: bool) -> dict:
     for key, value in reference.items():
         if not isinstance(key, str) or normalise(key) in ("", "explanation"):
             raise ValueError("has a key that names no answer")
-        for item in value if isinstance(value, list) else [value]:
-            # An answer that is empty, or none at all, would equal an empty value.
-            if isinstance(item, str) and normalise(item) in ("", "null", "none"):
-                raise ValueError("has a value that is empty or too long")
-            if isinstance(item, bool) or not isinstance(item, (str, int, float)):
-                raise ValueError(
-                    "has a value that is not a string, a number or a list of them"
-                )
-            if not isinstance(item, str) and not abs(item) < 10**15:
-                raise ValueError(
-                    "has a number that is not finite or over 15 digits long"
-                )
+        _check_values(value if isinstance(value, list) else [value])
     if len({normalise(key) for key in reference}) < len(reference):
         raise ValueError("has two keys that differ in case or punctuation alone")
     return reference
+
+
+def _check_values(values: list) -> None:
+    """Raise ValueError for a value that no answer, or an empty one, would equal."""
+    if any(isinstance(x, str) and normalise(x) in ("", "null", "none") for x in values):
+        raise ValueError("has a value that is empty or too long")
+    numbers = [value for value in values if not isinstance(value, str)]
+    if not {type(number) for number in numbers} <= {int, float}:
+        raise ValueError("has a value that is not a string, a number or a list of them")
+    if not all(abs(number) < 10**15 for number in numbers):
+        raise ValueError("has a number that is not finite or over 15 digits long")
 
 
 def _parse_dict(label: str) -> dict:
@@ -973,11 +980,8 @@ def _log(source: str, configuration: str | None, documents: list[dict]) -> None:
         return
     _logged.add(found)
     kind = "tot_semantic" if "prompt" in documents[0] else "tot_arithmetic"
-    names = {configuration} & KNOWN_FILES.keys() or (
-        n for n in KNOWN_FILES if kind in n
-    )
-    expected = []
-    for name in sorted(names):
+    is_known, expected = configuration in KNOWN_FILES, []
+    for name in [configuration] if is_known else [n for n in KNOWN_FILES if kind in n]:
         known_rows, known_digest = KNOWN_FILES[name]
         if rows == known_rows and known_digest in (digest, None):
             eval_logger.info(f"ToT/{name}: {found}")
