@@ -462,11 +462,8 @@ def normalise(text: str) -> str:
 
 def _by_abbreviation(names: list[str]) -> dict[str, int]:
     """Return the number of each name, whole or cut to three letters or more."""
-    return {
-        name[:length]: number
-        for number, name in enumerate(names)
-        for length in range(3, len(name) + 1)
-    }
+    places = enumerate(names)
+    return {name[:end]: n for n, name in places for end in range(3, len(name) + 1)}
 
 
 _MONTH, _WEEKDAY = _by_abbreviation(MONTHS), _by_abbreviation(WEEKDAYS)
@@ -532,8 +529,8 @@ def read_date(text: str, field: _Field) -> date | None:
     numbers = re.findall(r"[0-9]+", text)
     years = [int(number) for number in numbers if len(number) == 4]
     others = [int(number) for number in numbers if len(number) <= 2]
-    kinds = (len(years), len(months), len(others))
-    is_date = kinds in ((1, 1, 1), (1, 0, 2)) and len(numbers) + len(months) == 3
+    counts = (len(numbers), len(years), len(months), len(others))
+    is_date = counts in ((2, 1, 1, 1), (3, 1, 0, 2))
     if not is_date or words - _WEEKDAY.keys() - _MONTH.keys():
         return None
     if months or len(numbers[0]) == 4:
@@ -616,8 +613,8 @@ _RIVAL_TEXT = re.compile(
 def read_value(text: str, field: _Field) -> object:
     """Return the value of a normalised text by the first reader that has one, or None.
 
-    A comment is left out. One that hedges or has a value of its own spoils the value,
-    unless it gives a reason or says the same.
+    A comment that hedges or has a value of its own spoils it, unless it gives a reason or
+    says the same.
     """
     for read in field.readers:
         if (value := read(text, field)) is not None:
@@ -709,10 +706,9 @@ class _Field:
 
     @cached_property
     def day_orders(self) -> dict[str, set[str]]:
-        """The orders of day and month in a numeric date, by its separator.
+        """The orders of day and month that the prompt asks for with a separator.
 
-        The order that the prompt asks for with a separator is sure. Otherwise ("") all
-        the orders that it asks for or shows are possible, and both where it shows none.
+        "" has those that it asks for or shows with any, or both where it shows none.
         """
         sure, shown = {}, set()
         for first, separator, second in _NUMERIC_DATE.findall(self.prompt):
@@ -918,9 +914,9 @@ def doc_to_text_semantic(doc: dict) -> str:
 def _documents(
     dataset: datasets.Dataset, columns: tuple[str, ...], is_separate: bool
 ) -> datasets.Dataset:
-    made = _made.setdefault(dataset, {})
-    if (columns, is_separate) in made:
-        return made[columns, is_separate]
+    made, kind = _made.setdefault(dataset, {}), (columns, is_separate)
+    if kind in made:
+        return made[kind]
     source = "/".join(filter(None, ("ToT", dataset.info.config_name)))
     if not len(dataset):
         raise ValueError(f"{source}: there are no rows; use a split that has some")
@@ -938,8 +934,7 @@ def _documents(
                 )
         _complete(document, f"{source}, row {row}", is_separate)
     _log(source, dataset.info.config_name, documents)
-    made[columns, is_separate] = type(dataset).from_list(documents)
-    return made[columns, is_separate]
+    return made.setdefault(kind, type(dataset).from_list(documents))
 
 
 def _problem(column: str, cell: object, is_semantic: bool) -> str | None:
