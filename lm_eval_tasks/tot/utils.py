@@ -333,15 +333,16 @@ def _last_object(text: str) -> tuple[Extracted | None, bool]:
 
 
 def _first_flat_object(text: str) -> Extracted:
-    """Return the first JSON object if it holds but texts, numbers and lists of them.
+    """Return the first JSON object if it holds but texts, integers and lists of them.
 
-    It is taken as decoded. Otherwise it has no fields and starts nowhere.
+    It is taken as decoded; floats are not, for they may have lost digits. Otherwise it
+    has no fields and starts nowhere.
     """
     found = extract_published(text)
     fields = {}
     for key, value in found.fields.items() if found else ():
         items = value if isinstance(value, list) else [value]
-        if not all(type(item) in (str, int, float) for item in items):
+        if not all(type(item) in (str, int) for item in items):
             return Extracted({}, (-1, -1))
         fields[key] = [*map(str, items)] if value is items else str(value)
     # JSON takes the start of LaTeX's commands for escapes.
