@@ -16,7 +16,7 @@ import logging
 import re
 import unicodedata
 import weakref
-from collections.abc import Iterable, Set
+from collections.abc import Iterable
 from datetime import date
 from decimal import Decimal
 from functools import cached_property, lru_cache
@@ -48,8 +48,12 @@ KNOWN_FILES = {
 }
 # Columns that prompts, scores, breakdowns and logs need.
 ARITHMETIC_COLUMNS = ("question", "question_type", "label")
-SEMANTIC_COLUMNS = ("question", "question_type", "label", "prompt")
-SEMANTIC_COLUMNS += ("graph_gen_algorithm", "sorting_type")
+SEMANTIC_COLUMNS = (
+    *ARITHMETIC_COLUMNS,
+    "prompt",
+    "graph_gen_algorithm",
+    "sorting_type",
+)
 
 MAX_STARTS = 1000  # objects that the published rule tries
 MAX_NESTING = 100  # objects within each other that the flexible rule follows
@@ -71,7 +75,6 @@ MONTHS = (
 ).split()
 WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
 ERAS = {"ad": "AD", "ce": "AD", "bc": "BC", "bce": "BC"}
-NUMBER_WORDS = "zero one two three four five six seven eight nine ten".split()
 DAY_OFFSETS = {"same day": 0, "next day": 1, "following day": 1, "previous day": -1}
 DAY_OFFSETS |= {"today": 0, "tomorrow": 1, "yesterday": -1}
 UNITS = {
@@ -86,6 +89,7 @@ UNITS = {
 # Prompts use letters, too: "X hours, Y minutes, and Z seconds" and the like.
 UNIT_OF_NAME = {name: unit for unit, names in UNITS.items() for name in names}
 UNIT_OF_NAME |= zip("hmsxyzabc", ("hour", "minute", "second") * 3, strict=True)
+COUNTED = {"options", "ways", "slots", "times", "possible", "old"}
 # Words that make another number or value of what stands before or after them.
 VALUE_WORDS = {*UNIT_OF_NAME, *ERAS, *MONTHS, *WEEKDAYS}.union(
     "am pm utc gmt noon midnight or and not to at of half more less than before after"
@@ -184,6 +188,7 @@ _DECODER = json.JSONDecoder(
 )
 
 
+@lru_cache(maxsize=1)  # both rules ask for it
 def extract_published(response: str) -> Extracted | None:
     """Return the first valid JSON object of `response`, or None (source: metric card).
 
@@ -216,18 +221,16 @@ _FULL_WIDTH = str.maketrans("\uff5b\uff5d\uff3b\uff3d\uff1a\uff0c\uff02", '{}[]:
 _TYPOGRAPHIC_QUOTES = str.maketrans("\u201c\u201d\u2018\u2019", "\"\"''")
 
 # Repetitions are bounded, for each step of one costs memory and may be tried in vain.
-_DOUBLE_QUOTED = r'"(?P<double>[^"\\\n]{0,200}(?:\\.[^"\\\n]{0,200}){0,20})"'
+_DOUBLE_QUOTED = r'"([^"\\\n]{0,200}(?:\\.[^"\\\n]{0,200}){0,20})"'
 _SINGLE_QUOTED = r"'(?<![^{,\s]')" + _DOUBLE_QUOTED.replace('"', "'")[1:]
-_SINGLE_QUOTED = _SINGLE_QUOTED.replace("double", "single")
-_BARE_KEY = r"""(?<![^{,\s])(?P<bare>[A-Za-z_]\w{0,63}):(?=[\s"'\[])"""
+_BARE_KEY = r"""(?<![^{,\s])([A-Za-z_]\w{0,63}):(?=[\s"'\[])"""
 _KEY = rf"(?:{_DOUBLE_QUOTED}\s*:|{_SINGLE_QUOTED}\s*:|{_BARE_KEY})"
-_KEY = re.sub(r"\?P<\w+>", "?:", _KEY)  # as part of other patterns it has no names
 _TEXT = r""""[^"\\]*(?:\\.[^"\\]*){0,9999}"|'[^'\\]*(?:\\.[^'\\]*){0,9999}'"""
 _COMMENT = r"(?://|\#)[^\n]{0,200}\n|/\*[^\n]{0,200}?\*/"
 # The engine skips to the first characters of these; so bare keys, which count only
 # right after a field or brace, are tried there alone.
 _TOKEN = re.compile(rf"\{{|\}}|{_DOUBLE_QUOTED}\s*[:,\]]|{_SINGLE_QUOTED}\s*:")
-_BARE_TOKEN = re.compile(_BARE_KEY)
+_TOKEN_INSIDE = re.compile(rf"{_TOKEN.pattern}|{_BARE_KEY}")
 _BETWEEN = re.compile(rf"[\s,\[\]\\]*(?:(?:{_COMMENT})[\s,\[\]\\]*){{0,9}}")
 _VALUE = re.compile(
     rf"""
@@ -251,7 +254,6 @@ _ESCAPE = re.compile(
     r"\\(?!boxed|fbox|frac|text|times|to\b|right|math|quad|[,;!])(?:u([0-9A-Fa-f]{4})|(.))",
     re.DOTALL,
 )
-_PLACEHOLDER = re.compile(r"(?:<[^<>0-9]*>\s*)+|\.\.\.|\u2026")
 
 
 class _Open(NamedTuple):
@@ -284,35 +286,39 @@ def extract_flexible(response: str) -> Extracted | None:
 
     Fields, which are a key and its value, count wherever they stand in an object; so raw
     newlines, stray quotes or code in an explanation lose nothing but the explanation. A
-    value that is followed by anything but the next field is lost, too. Values are texts
-    (numbers too), lists of texts, objects, tuples with the last object of a list, or
-    None. An explanation alone is no answer, and an object that only wraps another gives
-    way to it (source: our own reasoning).
+    value that anything but the next field follows is lost, too: None. An explanation
+    alone is no answer, and an object that only wraps another gives way to it (source:
+    our own reasoning).
     """
-    text = mask_reasoning(response)
-    return _last_object(text, extract_published(text))[0]
+    return _last_object(mask_reasoning(response))[0]
 
 
-def _last_object(text: str, first: Extracted | None) -> tuple[Extracted | None, bool]:
-    """Return the last complete object of a text, and whether one is left open.
-
-    `first` is its first valid JSON object, which is not read again if it is a flat one.
-    """
-    decoded = _flat_fields(first) if first else {}
+def _with_plain_marks(text: str) -> str:
+    """Return a text of equal length with the marks of JSON for other forms of them."""
     if "\uff1a" in text:  # a full-width colon
-        text, decoded = text.translate(_FULL_WIDTH), {}
+        text = text.translate(_FULL_WIDTH)
     if '"' not in text:
         text = text.replace("&quot;", '     "').translate(_TYPOGRAPHIC_QUOTES)
+    return text
+
+
+def _last_object(text: str) -> tuple[Extracted | None, bool]:
+    """Return the last complete object of a text, and whether one is left open."""
+    text = _with_plain_marks(text)
+    decoded = _first_flat_object(text)
     answer: Extracted | None = None
     opened: list[_Open] = []  # outermost first
-    position = _first_mark(text)
+    # One character is found faster than by a pattern.
+    position = min((p for p in map(text.find, "{\"'") if p >= 0), default=0)
     while True:
+        token = None
         if opened:  # outside, "# Answer: {…}" is a heading, not a comment
             position = _BETWEEN.match(text, position).end()
-        if not (token := _next_token(text, position, bool(opened))):
+            token = _TOKEN_INSIDE.match(text, position)
+        if not (token := token or _TOKEN.search(text, position)):
             return answer, any(text[inner.start] == "{" for inner in opened)
-        if decoded and not opened and token.start() == first.span[0]:
-            answer, position = Extracted(decoded, first.span), first.span[1]
+        if not opened and token.start() == decoded.span[0]:
+            answer, position = decoded, decoded.span[1]
             continue
         is_stray = token.start() != position
         position = token.end()
@@ -326,38 +332,28 @@ def _last_object(text: str, first: Extracted | None) -> tuple[Extracted | None, 
             position = _add_field(opened, text, token)
 
 
-def _flat_fields(found: Extracted) -> dict:
-    """Return the texts and lists of texts of a decoded object; {} if it has others."""
+def _first_flat_object(text: str) -> Extracted:
+    """Return the first JSON object if it holds but texts, integers and lists of them.
+
+    It is taken as decoded; floats are not, for they may have lost digits. Otherwise it
+    has no fields and starts nowhere.
+    """
+    found = extract_published(text)
     fields = {}
-    for key, value in found.fields.items():
+    for key, value in found.fields.items() if found else ():
         items = value if isinstance(value, list) else [value]
-        if not all(type(item) in (str, int, float) for item in items):
-            return {}
+        if not all(type(item) in (str, int) for item in items):
+            return Extracted({}, (-1, -1))
         fields[key] = [*map(str, items)] if value is items else str(value)
     # JSON takes the start of LaTeX's commands for escapes.
-    return {} if "\\" in repr(fields) else _committed_fields(fields)
-
-
-def _first_mark(text: str) -> int:
-    """Return where the first brace or quote is, found faster than by a pattern."""
-    places = (text.find(mark) for mark in "{\"'")
-    return min((place for place in places if place >= 0), default=0)
-
-
-def _next_token(text: str, position: int, is_inside: bool) -> re.Match | None:
-    """Return the next brace, key, or text in a list; bare keys right here alone."""
-    if is_inside:
-        token = _TOKEN.match(text, position) or _BARE_TOKEN.match(text, position)
-        if token:
-            return token
-    return _TOKEN.search(text, position)
+    fields = {} if "\\" in repr(fields) else _committed_fields(fields)
+    return Extracted(fields, found.span if fields else (-1, -1))
 
 
 def _open_object(opened: list[_Open], start: int) -> None:
     """Note a new object, within the last field of the innermost if that has no value."""
     last = opened[-1].fields.get(opened[-1].last_key, "") if opened else ""
-    has_value = last not in (None, {}) and not isinstance(last, tuple)
-    if has_value or len(opened) > MAX_NESTING:
+    if isinstance(last, (str, list)) and opened or len(opened) > MAX_NESTING:
         opened.clear()
     opened.append(_Open({}, start, is_stray=last is None))
 
@@ -372,10 +368,9 @@ def _close_object(opened: list[_Open], end: int, is_stray: bool) -> Extracted | 
         opened.clear()
         return None
     if opened and not closed.is_stray:
-        key, fields = opened[-1].last_key, opened[-1].fields
-        in_list = isinstance(fields[key], tuple)
-        fields[key] = (closed.fields,) if in_list else closed.fields
-        if not opened[-1].is_implied and normalise(key) not in WRAPPERS:
+        outer, key = opened[-1], opened[-1].last_key
+        outer.fields[key] = closed.fields
+        if not outer.is_implied and normalise(key) not in WRAPPERS:
             return None
     fields = _committed_fields(closed.fields)
     return Extracted(fields, (closed.start, end)) if fields else None
@@ -383,33 +378,19 @@ def _close_object(opened: list[_Open], end: int, is_stray: bool) -> Extracted | 
 
 def _add_field(opened: list[_Open], text: str, key: re.Match) -> int:
     """Put the field of a key into the innermost object; return where it ends."""
-    value, end = _value_at(text, key.end())
+    value, end = None, key.end()
+    if (found := _VALUE.match(text, end)) and found["other"]:
+        value, end = {}, found.end() - 1
+    elif found and _AFTER_VALUE.match(text, found.end()):
+        value, end = _as_text(found[found.lastgroup]), found.end()
     if not opened:
         if not value:  # in prose, '"answer": as I said' is no field
             return key.end()
         opened.append(_Open({}, key.start(), is_implied=True))
-    fields, name = opened[-1].fields, _unescape(key[key.lastgroup]).strip()
+    fields, name = opened[-1].fields, _unescape(key[key.lastindex]).strip()
     fields.pop(name, None)  # so that it is the last one
     fields[name] = value
     return end
-
-
-def _value_at(text: str, start: int) -> tuple[str | list | dict | tuple | None, int]:
-    """Return the value at `start` and its end; None for no value.
-
-    Of an object it is {}, of a list of objects (): what is in them follows.
-    """
-    first = start + text.startswith(" ", start)
-    end = text.find('"', first + 1) if text.startswith('"', first) else -1
-    if end >= 0 and text[end - 1] != "\\":  # fast, for most values are so simple
-        value, end = _unescape(text[first + 1 : end]), end + 1
-    elif not (found := _VALUE.match(text, start)):
-        return None, start
-    elif found["other"]:
-        return ({}, found.end() - 1) if found["other"] == "{" else ((), found.end())
-    else:
-        value, end = _as_text(found[found.lastgroup]), found.end()
-    return (value, end) if _AFTER_VALUE.match(text, end) else (None, start)
 
 
 def _as_text(value: str) -> str | list[str]:
@@ -421,31 +402,20 @@ def _as_text(value: str) -> str | list[str]:
 
 def _unescape(text: str) -> str:
     """Return what the inside of a quoted JSON or Python string stands for."""
-    # A long text is an explanation, unless it is an object as a text.
-    if "\\" not in text or (len(text) > MAX_VALUE_LENGTH and text[0] != "{"):
-        return text
-    named = {"n": "\n", "t": "\t", "r": "\r"}
+    spaces = {"n": "\n", "t": "\t", "r": "\r"}
     return _ESCAPE.sub(
-        lambda m: chr(int(m[1], 16)) if m[1] else named.get(m[2], m[2]), text
+        lambda m: chr(int(m[1], 16)) if m[1] else spaces.get(m[2], m[2]), text
     )
 
 
 def _committed_fields(fields: dict) -> dict:
     """Return an object, or the one that it wraps, without comments; {} for none."""
     answer = {key: v for key, v in fields.items() if key.casefold() != "explanation"}
-    wrapped = [
-        v for k, v in answer.items() if len(answer) == 1 or normalise(k) in WRAPPERS
-    ]
-    inner = wrapped[0] if len(wrapped) == 1 else None
-    if isinstance(inner, tuple):
-        inner = next(iter(inner), None)
+    inside = [key for key in answer if normalise(key) in WRAPPERS] or list(answer)
+    inner = answer[inside[0]] if len(inside) == 1 else None
     if isinstance(inner, str) and inner.startswith("{"):  # JSON in a text
         inner = getattr(extract_flexible(inner), "fields", None)
-    if isinstance(inner, dict):
-        return _committed_fields(inner)
-    if all(isinstance(v, str) and _PLACEHOLDER.fullmatch(v) for v in answer.values()):
-        return {}
-    return answer
+    return _committed_fields(inner) if isinstance(inner, dict) else answer
 
 
 # ------------------------------------------------------------------------- readers
@@ -466,7 +436,6 @@ _MARKUP = re.compile(
     \\(?:boxed|fbox|mbox|(?:text|math)(?:bf|it|rm|sf|tt)?)(?![a-z])|[{}$`]
     |<\|[^|<>]{1,40}\|>|</s>|<(?:eos|end_of_turn)>               # ends of a turn
     |</?(?:b|i|em|strong|u|code|span|p|answer)>|<br\s?/?>
-    |(?<=[\w.)])\[\^?[0-9]{1,3}\](?=[\s.]*\Z)                     # a citation mark
     """,
     re.VERBOSE,
 )
@@ -488,19 +457,14 @@ def normalise(text: str) -> str:
         text = _SYMBOL.sub("", text.translate(_SAME_CHARACTERS))
     text = _EMPHASIS.sub(r"\2", _MARKUP.sub("", _SPACE.sub(" ", text)))
     text = " ".join(text.replace("\\", "").split())
-    if text.startswith("<") and text.endswith(">"):  # the prompts' <year> <era>
-        text = text[1:-1]
     # A full stop ends a sentence; before a digit it starts a number.
     return text.lstrip(" ,;\"'([").rstrip(" .,;\"')]").casefold()
 
 
 def _by_abbreviation(names: list[str]) -> dict[str, int]:
     """Return the number of each name, whole or cut to three letters or more."""
-    return {
-        name[:length]: number
-        for number, name in enumerate(names)
-        for length in range(3, len(name) + 1)
-    }
+    places = enumerate(names)
+    return {name[:end]: n for n, name in places for end in range(3, len(name) + 1)}
 
 
 _MONTH, _WEEKDAY = _by_abbreviation(MONTHS), _by_abbreviation(WEEKDAYS)
@@ -512,9 +476,7 @@ _ERA = r"(a\.?d|c\.?e|b\.?c(?:\.?e)?)\.?"
 _YEAR = re.compile(
     rf"(?:year )?(?:{_ERA} ?)?([0-9]{{1,3}}(?:,[0-9]{{3}})+|[0-9]+)(?:\.0+)?(?: ?{_ERA})?"
 )
-_DAY_OFFSET = re.compile(
-    r"(?P<number>[+-]?[0-9]{1,6})(?: days?)?(?: (?P<way>later|after|before|earlier))?"
-)
+_DAY_OFFSET = re.compile(r"([+-]?[0-9]{1,6})(?: days?(?: later| after)?)?")
 _TIME = re.compile(
     r"(?P<hour>[0-9]{1,2})(?::(?P<minute>[0-9]{2})(?::(?P<second>[0-9]{2}))?)?"
     r"(?: ?(?P<half>[ap])\.?m)?(?: ?\(?(?:24 ?-?)?h(?:ou)?rs?)?"
@@ -539,10 +501,7 @@ _UNANSWERABLE = re.compile(
 def read_number(text: str, field: _Field) -> Decimal | None:
     """Return the number; what follows it may be what the prompt counts; 6.5 is not 6."""
     digits = _NUMBER.match(text)
-    if not digits:
-        return Decimal(NUMBER_WORDS.index(text)) if text in NUMBER_WORDS else None
-    following = text[digits.end() :].strip(" ()").split()
-    if following and not field.counts(following):
+    if not digits or not field.counts(text[digits.end() :].strip(" ()").split()):
         return None
     return Decimal(digits[0].translate({44: None, 32: None, 39: None}))
 
@@ -571,8 +530,8 @@ def read_date(text: str, field: _Field) -> date | None:
     numbers = re.findall(r"[0-9]+", text)
     years = [int(number) for number in numbers if len(number) == 4]
     others = [int(number) for number in numbers if len(number) <= 2]
-    kinds = (len(years), len(months), len(others))
-    is_date = kinds in ((1, 1, 1), (1, 0, 2)) and len(numbers) + len(months) == 3
+    counts = (len(numbers), len(years), len(months), len(others))
+    is_date = counts in ((2, 1, 1, 1), (3, 1, 0, 2))
     if not is_date or words - _WEEKDAY.keys() - _MONTH.keys():
         return None
     if months or len(numbers[0]) == 4:
@@ -611,11 +570,7 @@ def read_day_offset(text: str, field: _Field) -> int | None:
     if (named := text.replace("-", " ").removeprefix("the ")) in DAY_OFFSETS:
         return DAY_OFFSETS[named]
     match = _DAY_OFFSET.fullmatch(text)
-    if not match:
-        return None
-    if match["way"] in ("before", "earlier"):
-        return -int(match["number"]) if match["number"].isdigit() else None
-    return int(match["number"])
+    return int(match[1]) if match else None
 
 
 def read_unanswerable(text: str, field: _Field) -> str | None:
@@ -638,22 +593,10 @@ READERS += (read_unanswerable, read_text)
 DAY_READERS = (read_day_offset, read_text)  # of the key `day`
 ITEM_READERS = (read_weekday, read_text)  # of what is in lists
 
-# Words before a value; what comes after one when a comment on it follows.
-_LEAD_IN = re.compile(
-    r"""
-    (?:the\ )?(?:(?:final|correct)\ )?(?:answer|result)(?:\ is|\ =|:)\ (?:on\ )?
-    |(?:it|that|this)(?:'s|\ is|\ was|\ will\ be)\ (?:an?\ |on\ )?
-    |(?:(?:on|in|at)\ )?(?:the\ year|an?)\ |(?:on|in|at)\ 
-    |[a-z]*\ ?=\ ?
-    """,
-    re.VERBOSE,
-)
+# What comes after a value when a comment on it follows.
 _COMMENT_START = re.compile(
-    r"""
-    (?:\s*[(\[]|\s-+\s|[.:;!]\s|,?\s(?=(?:which|where|because|since|as|due)\s))
-    (?P<reason>(?=(?:because|since|as|due|given|counting|i\.e\.)\s))?
-    """,
-    re.VERBOSE,
+    r"(?:\s*[(\[]|\s-+\s|[.:;!]\s|,?\s(?=(?:which|where|because|since|as|due)\s))"
+    r"(?P<reason>(?=(?:because|since|as|due|given|counting|i\.e\.)\s))?"
 )
 _HEDGE = re.compile(
     r"no\Z|(?:not|if|but|and|to)\b|.*/|.*\b(?:or|either|maybe|perhaps|possibly|too"
@@ -671,11 +614,9 @@ _RIVAL_TEXT = re.compile(
 def read_value(text: str, field: _Field) -> object:
     """Return the value of a normalised text by the first reader that has one, or None.
 
-    Words that lead in or comment are left out. A comment that hedges or has a value of
-    its own spoils the value, unless it gives a reason or says the same.
+    A comment that hedges or has a value of its own spoils it, unless it gives a reason or
+    says the same.
     """
-    lead_in = _LEAD_IN.match(text)
-    text = text[lead_in.end() :] or text if lead_in else text
     for read in field.readers:
         if (value := read(text, field)) is not None:
             return value
@@ -685,12 +626,10 @@ def read_value(text: str, field: _Field) -> object:
                 continue
             comment = text[start.end() :].strip(" ()[],.")
             rival = _RIVAL_TEXT if isinstance(value, str) else _RIVAL
-            is_harmless = (
-                start["reason"] is not None
-                or read(comment, field) == value
-                or not (_HEDGE.match(comment) or rival.search(comment))
-            )
-            return value if is_harmless else None
+            is_spoilt = _HEDGE.match(comment) or rival.search(comment)
+            if start["reason"] is None and is_spoilt:
+                return value if read(comment, field) == value else None
+            return value
     return None
 
 
@@ -705,7 +644,6 @@ _NUMERIC_DATE = re.compile(
 _LIST_SEPARATOR = re.compile(
     r"[,;|<>\n\u2022\u2192]|-{1,9}>|\\(?:right|long)\w*arrow|\\to\b|\band\b|\bthen\b"
 )
-_ITEM_NUMBER = re.compile(r"\s*(?:[0-9]{1,2}[.)]|[-*\u2022])\s+")
 
 
 class _Field:
@@ -742,17 +680,15 @@ class _Field:
             return None
         values = []
         for item in map(str, items):
-            number = _ITEM_NUMBER.match(item)
-            text = normalise(item[number.end() :] if number else item)
+            text = normalise(item)
             # What is nothing but marks, or too long, stays as it is.
             value = read_value(text, self) if text else item.strip(" []")
             if value != "":
                 values.append(text if value is None else value)
         if len(values) == 1 and values[0] in EMPTY_LISTS:
             return ()
-        return tuple(
-            sorted(values, key=str) if "unordered list" in self.names else values
-        )
+        is_unordered = "unordered list" in self.names
+        return tuple(sorted(values, key=str) if is_unordered else values)
 
     @cached_property
     def unit(self) -> str | None:
@@ -760,28 +696,20 @@ class _Field:
         asked = _ASKED_UNIT.search(self.prompt) if self.name == "answer" else None
         return UNIT_OF_NAME.get(asked[1] if asked else self.name)
 
-    @cached_property
-    def words(self) -> set[str]:
-        """The words of the prompt, and others for what it may count."""
-        others = ("options", "ways", "slots", "times", "possible", "old")
-        return {*re.findall(r"[a-z]+", self.prompt), *others}
-
     def counts(self, words: list[str]) -> bool:
         """Tell whether words after a number are its unit or what the prompt counts."""
         own = UNITS.get(self.unit, ("ad", "ce") if '"yyyy"' in self.prompt else ())
         others = set(words).difference(own)
         return not others or (
             others.isdisjoint(VALUE_WORDS)
-            and all(map(str.isalpha, others))
-            and others <= self.words
+            and others <= COUNTED.union(re.findall("[a-z]+", self.prompt))
         )
 
     @cached_property
     def day_orders(self) -> dict[str, set[str]]:
-        """The orders of day and month in a numeric date, by its separator.
+        """The orders of day and month that the prompt asks for with a separator.
 
-        The order that the prompt asks for with a separator is sure. Otherwise ("") all
-        the orders that it asks for or shows are possible, and both where it shows none.
+        "" has those that it asks for or shows with any, or both where it shows none.
         """
         sure, shown = {}, set()
         for first, separator, second in _NUMERIC_DATE.findall(self.prompt):
@@ -824,7 +752,10 @@ def match_flexible(answer: dict, fields: dict[str, _Field]) -> dict | None:
         given.setdefault(_names(key)[0], []).append(value)
     values = {}
     for key, field in fields.items():
-        names = _names_given(field, given.keys(), is_only=len(fields) == 1)
+        names = field.names & given.keys() or field.other_names & given.keys()
+        only = given.keys() - EXPLANATIONS
+        if not names and len(fields) == len(only) == 1:
+            names = {n for n in only if UNIT_OF_NAME.get(n) in (None, field.unit)}
         read = [field.read(value) for name in names for value in given[name]]
         if not read or None in read or any(value != read[0] for value in read):
             return None
@@ -832,35 +763,16 @@ def match_flexible(answer: dict, fields: dict[str, _Field]) -> dict | None:
     return values
 
 
-def _names_given(field: _Field, given: Set[str], is_only: bool) -> Set[str]:
-    """Return the keys of an object under which it has a field; those of the unit last."""
-    if names := field.names & given:
-        return names
-    if is_only or "answer" not in field.other_names:
-        names = field.other_names & given
-    if is_only and not names:
-        names = given - EXPLANATIONS
-        units = {UNIT_OF_NAME.get(name) for name in names}
-        return names if len(names) == 1 and units <= {None, field.unit} else set()
-    return names
-
-
 # --------------------------------------------------------- what the YAML files name
 
 
 def explain_arithmetic(doc: dict, response: str) -> Verdict:
-    """Return what both rules read in a response to a document of ToT arithmetic.
-
-    Published: the dict equals the label's (source: metric card). No response raises.
-    """
+    """Return what the rules read; published: the dict is the label's (metric card)."""
     return _explain(doc, response, is_semantic=False)
 
 
 def explain_semantic(doc: dict, response: str) -> Verdict:
-    """Return what both rules read in a response to a document of ToT semantic.
-
-    Published: `answer`, as a text, equals the label (source: metric card).
-    """
+    """Return what the rules read; published: `answer` is the label (metric card)."""
     return _explain(doc, response, is_semantic=True)
 
 
@@ -890,8 +802,7 @@ def _explain(doc: dict, response: str, is_semantic: bool) -> Verdict:
     published = found.fields if found else None
     if found and is_semantic and (published := published.get("answer")) is not None:
         published = str(published)
-    first = found if text is response else extract_published(text)
-    answer, is_open = _last_object(text, first)
+    answer, is_open = _last_object(text)
     value = match_flexible(answer.fields, fields) if answer else None
     expected = {key: field.value for key, field in fields.items()}
     is_exact, is_right = published == reference, value == expected
@@ -906,11 +817,8 @@ def _explain(doc: dict, response: str, is_semantic: bool) -> Verdict:
         "cut_off": is_cut,
         "no_answer": True,
     }
-    scores = {
-        "acc": float(is_exact),
-        "acc_flexible": float(is_right),
-        "extracted": float(published is not None),
-    }
+    verdicts = (is_exact, is_right, published is not None)
+    scores = dict(zip(("acc", "acc_flexible", "extracted"), map(float, verdicts)))
     shown = (None, None) if published is None else (str(published), found.span)
     given = (response[slice(*answer.span)], answer.span) if answer else (None, None)
     reason = next(reason for reason, is_so in reasons.items() if is_so)
@@ -936,20 +844,20 @@ def read_label(label: str, is_semantic: bool) -> dict:
     for key, value in reference.items():
         if not isinstance(key, str) or normalise(key) in ("", "explanation"):
             raise ValueError("has a key that names no answer")
-        for item in value if isinstance(value, list) else [value]:
-            _check_value(item)
+        _check_values(value if isinstance(value, list) else [value])
     if len({normalise(key) for key in reference}) < len(reference):
         raise ValueError("has two keys that differ in case or punctuation alone")
     return reference
 
 
-def _check_value(value: object) -> None:
+def _check_values(values: list) -> None:
     """Raise ValueError for a value that no answer, or an empty one, would equal."""
-    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
-        raise ValueError("has a value that is not a string, a number or a list of them")
-    if isinstance(value, str) and normalise(value) in ("", "null", "none"):
+    if any(isinstance(x, str) and normalise(x) in ("", "null", "none") for x in values):
         raise ValueError("has a value that is empty or too long")
-    if not isinstance(value, str) and not abs(value) < 10**15:
+    numbers = [value for value in values if not isinstance(value, str)]
+    if not {type(number) for number in numbers} <= {int, float}:
+        raise ValueError("has a value that is not a string, a number or a list of them")
+    if not all(abs(number) < 10**15 for number in numbers):
         raise ValueError("has a number that is not finite or over 15 digits long")
 
 
@@ -975,12 +883,7 @@ _logged: set[str] = set()
 
 
 def process_docs_arithmetic(dataset: datasets.Dataset) -> datasets.Dataset:
-    """Return the documents of rows of ToT arithmetic: the columns in use.
-
-    Raises ValueError, naming file, row and column, where a column is missing, a cell is
-    empty or not a string, a reference cannot be scored, or there is no row. Logs row
-    count and fingerprint, as a warning where they are not the known ones.
-    """
+    """Return the documents; ValueError names file, row and column of a bad cell."""
     return _documents(dataset, ARITHMETIC_COLUMNS, is_separate=False)
 
 
@@ -990,12 +893,12 @@ def process_docs_semantic(dataset: datasets.Dataset) -> datasets.Dataset:
 
 
 def process_docs_arithmetic_separate(dataset: datasets.Dataset) -> datasets.Dataset:
-    """Return documents with `instruction` and `question_wo_instruct` as well."""
+    """Return documents with `instruction` and `question_wo_instruct`, too."""
     return _documents(dataset, ARITHMETIC_COLUMNS, is_separate=True)
 
 
 def process_docs_semantic_separate(dataset: datasets.Dataset) -> datasets.Dataset:
-    """Return documents with `instruction` and `question_wo_instruct` as well."""
+    """Return documents with `instruction` and `question_wo_instruct`, too."""
     return _documents(dataset, SEMANTIC_COLUMNS, is_separate=True)
 
 
@@ -1012,9 +915,9 @@ def doc_to_text_semantic(doc: dict) -> str:
 def _documents(
     dataset: datasets.Dataset, columns: tuple[str, ...], is_separate: bool
 ) -> datasets.Dataset:
-    made = _made.setdefault(dataset, {})
-    if (columns, is_separate) in made:
-        return made[columns, is_separate]
+    made, kind = _made.setdefault(dataset, {}), (columns, is_separate)
+    if kind in made:
+        return made[kind]
     source = "/".join(filter(None, ("ToT", dataset.info.config_name)))
     if not len(dataset):
         raise ValueError(f"{source}: there are no rows; use a split that has some")
@@ -1032,8 +935,7 @@ def _documents(
                 )
         _complete(document, f"{source}, row {row}", is_separate)
     _log(source, dataset.info.config_name, documents)
-    made[columns, is_separate] = type(dataset).from_list(documents)
-    return made[columns, is_separate]
+    return made.setdefault(kind, type(dataset).from_list(documents))
 
 
 def _problem(column: str, cell: object, is_semantic: bool) -> str | None:
@@ -1074,19 +976,17 @@ def _log(source: str, configuration: str | None, documents: list[dict]) -> None:
         return
     _logged.add((source, found))
     kind = "tot_semantic" if "prompt" in documents[0] else "tot_arithmetic"
-    names = {configuration} & KNOWN_FILES.keys() or {
-        name for name in KNOWN_FILES if name.startswith(kind)
-    }
-    for name in names:
-        if KNOWN_FILES[name] in ((rows, digest), (rows, None)):
+    is_known, expected = configuration in KNOWN_FILES, []
+    for name in [configuration] if is_known else [n for n in KNOWN_FILES if kind in n]:
+        known_rows, known_digest = KNOWN_FILES[name]
+        if rows == known_rows and known_digest in (digest, None):
             eval_logger.info(f"ToT/{name}: {found}")
             return
-    expected = " or ".join(
-        f"{rows} rows" + (f", fingerprint {digest}" if digest else "")
-        for rows, digest in sorted(KNOWN_FILES[name] for name in names)
-    )
+        known = known_digest and f", fingerprint {known_digest}"
+        expected.append(f"{known_rows} rows{known or ''}")
     eval_logger.warning(
-        f"{source}: {found}; the benchmark has {expected}: scores may not be comparable"
+        f"{source}: {found}; the benchmark has {' or '.join(expected)}: scores may not be"
+        " comparable"
     )
 
 
