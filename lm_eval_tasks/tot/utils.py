@@ -879,7 +879,7 @@ def _parse_dict(label: str) -> dict:
 
 # The documents of each dataset, since the harness asks four times a task; what was logged.
 _made: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
-_logged: set[str] = set()
+_logged: set[tuple[str, str]] = set()
 
 
 def process_docs_arithmetic(dataset: datasets.Dataset) -> datasets.Dataset:
