@@ -1,8 +1,8 @@
 """No response makes a scorer raise, and none costs more than it may.
 
 Time is that of this process, which a busy machine does not add to, and the one bound is
-ten times what the slowest needs, and more: it tells linear from quadratic. How cost grows with length,
-and against what it is measured, is the business of `python -m utils.bench --check`.
+ten times what the slowest needs: it tells linear from quadratic. How cost grows with
+length, and against what it is measured, is the business of `utils.bench --check`.
 """
 
 import time
