@@ -1,6 +1,7 @@
 """Packs for machines without a network: made, moved, interrupted, checked, run."""
 
 import json
+import os
 import shlex
 import shutil
 import subprocess
@@ -266,7 +267,7 @@ def test_no_data_file_can_be_changed_unseen(tmp_path):
             with pytest.raises(ValueError, match=f"{path}: has SHA-256"):
                 load(path.name)
         path.unlink()
-        with pytest.raises(ValueError, match=f"{path}: No such file"):
+        with pytest.raises(ValueError, match=f"{path}: is missing, or not a file"):
             load(path.name)
 
 
@@ -274,11 +275,23 @@ def test_no_data_file_can_be_changed_unseen(tmp_path):
 def test_a_damaged_manifest_stops_a_run_in_one_line(tmp_path, content):
     shutil.copytree(EXAMPLES, tmp_path, dirs_exist_ok=True)
     (tmp_path / "manifest.json").write_text(content)
-    with pytest.raises(
-        ValueError, match="manifest.json: does not name data/TCP_"
-    ) as error:
+    said = "manifest.json: is damaged, or does not name data/TCP_"
+    with pytest.raises(ValueError, match=said) as error:
         loader(tmp_path)("TCP_long.jsonl")
     assert "\n" not in str(error.value)
+
+
+def test_an_unfinished_pack_or_a_pipe_in_place_of_data_stops_a_run(tmp_path):
+    shutil.copytree(EXAMPLES, tmp_path, dirs_exist_ok=True)
+    path = tmp_path / "data" / "TCP_long.jsonl"
+    path.unlink()
+    os.mkfifo(path)
+    with pytest.raises(ValueError, match=f"{path}: is missing, or not a file"):
+        loader(tmp_path)(path.name)
+    file = tmp_path / "manifest.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"complete": False}))
+    with pytest.raises(ValueError, match="says that the pack is not complete"):
+        loader(tmp_path)("TCP_short.jsonl")
 
 
 def test_the_command_that_is_printed_runs_as_it_stands(capsys, tmp_path):

@@ -20,13 +20,19 @@ def load(data_file: str, **_metadata: object) -> datasets.DatasetDict:
     manifest names, a run of `lm_eval` ends with one line that names the file and the
     fix; elsewhere, that line is a ValueError.
     """
-    path = FOLDER / "data" / data_file
+    path, named = FOLDER / "data" / data_file, FOLDER / "manifest.json"
     try:
-        manifest = json.loads((FOLDER / "manifest.json").read_bytes())
-        expected = manifest["files"][f"data/{data_file}"]
-    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-        said = f"does not name data/{data_file} ({error!r})"
-        _stop(f"{FOLDER / 'manifest.json'}: {said}; {FIX}")
+        manifest = json.loads(named.read_bytes())
+        is_complete, expected = (
+            manifest["complete"],
+            manifest["files"][f"data/{data_file}"],
+        )
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        _stop(f"{named}: is damaged, or does not name data/{data_file}; {FIX}")
+    if is_complete is not True:
+        _stop(f"{named}: says that the pack is not complete; {FIX}")
+    if not path.is_file():  # a pipe would keep the run waiting
+        _stop(f"{path}: is missing, or not a file; {FIX}")
     try:
         content = path.read_bytes()
     except OSError as error:
