@@ -332,7 +332,7 @@ _NOISE = [
 ]  # fmt: skip
 _CLEAN = re.compile(r"[A-Za-z0-9 .,:;()'/&-]*")
 _SYMBOLS = ("So", "Cf", "Co", "Cs", "Cn", "Mn")  # ticks, emoji, marks without width
-_OUTER = " \t\r\n.!?,;:\"'[]<>|#=-"
+_OUTER = " \t\r\n.!,;:\"'[]<>|#=-"
 
 
 def clean(text: str) -> str:
@@ -725,7 +725,8 @@ _ITEM = re.compile(r"\s*(?:[-*+>\u2022\u25cf]\s|[0-9]{1,2}[.)]\s|\W*[A-D]\b)")
 _OPTION_TOKEN = re.compile(r"\w+(?:'\w+)*|[^\w\s\"]")
 
 # A line is read as a code, one character for each word or mark: A-D for the letters of
-# options, a-d for their texts, a mark for itself, and for other words these.
+# options, a-d for their texts, a mark for itself, and for other words these. So
+# "B, D (A and C are too long)" is "B,D(A&Cvxw)", and "B. two hours" is "B:b".
 _WORDS = {
     "&": "and",
     # Idle: beside options they say nothing.
