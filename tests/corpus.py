@@ -1,12 +1,11 @@
 """The verdict corpus in `tests/cases`, and what scores it, as the tests use them."""
 
-import json
 from functools import cache
-from pathlib import Path
 from typing import NamedTuple
 
 from tests.conftest import ROOT
 from utils.families import scorer
+from utils.jsonl import read_jsonl
 
 
 CASES = ROOT / "tests" / "cases"
@@ -46,13 +45,6 @@ def cases(family: str) -> list[Case]:
             place = f"{family}/{path.stem}:{number}"
             found.append(Case(place, task, doc, response, case, why))
     return found
-
-
-def read_jsonl(path: Path) -> list[dict]:
-    """Return the objects in a JSON Lines file."""
-    # Not splitlines: a response may hold other line separators than "\n".
-    lines = path.read_text(encoding="utf-8").split("\n")
-    return [json.loads(line) for line in lines if line]
 
 
 def score(task: str, doc: dict, response: str) -> dict[str, float]:

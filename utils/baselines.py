@@ -19,29 +19,13 @@ from statistics import mean
 
 import datasets
 
+from lm_eval_tasks.timebench.utils import MARKER
 from utils.families import Scorer, scorer
 from utils.jsonl import read_jsonl
+from utils.offline.sources import index, sources
 
 
-MARKER = "Thus, the correct answer is:"
 TIMEBENCH_SCORES = ["score", "score_flexible"]
-# The files of TimeBench that are named otherwise than their task.
-TASK_OF_FILE = {
-    "timexnli_cs1": "timexnli_s1",
-    "timexnli_cs2": "timexnli_s2",
-    "timexnli_cs3": "timexnli_s3",
-    "tempreason_l1": "date_arithmetic",
-    "timeqa_easy": "timeqa_explicit",
-    "timeqa_hard": "timeqa_implicit",
-}
-
-
-def task_of(path: Path) -> str:
-    """Return the task that reads a file of the name that it has upstream."""
-    if path.stem.startswith("tot_"):
-        return path.stem
-    name = path.stem.removesuffix("_timebench").removesuffix("_f2")
-    return f"timebench_{TASK_OF_FILE.get(name, name)}"
 
 
 def mean_scores(
@@ -81,8 +65,11 @@ def random_choices(document: dict) -> list[str]:
 def table(gold, choices, paths: list[Path], scores: list[str]) -> list[str]:
     """Return a Markdown table: files down, responders across, `scores` in each cell."""
     lines = ["| file | empty | most frequent label | random |", "|---|--:|--:|--:|"]
+    tasks = {source.file: min(source.tasks) for source in sources(index(), [])}
     for path in paths:
-        task = scorer(task_of(path))
+        if path.name not in tasks:
+            raise ValueError(f"{path}: no task reads a file of this name; rename it")
+        task = scorer(tasks[path.name])
         documents = list(
             task.process_docs(datasets.Dataset.from_list(read_jsonl(path)))
         )

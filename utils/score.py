@@ -12,7 +12,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from lm_eval_tasks.tot import utils as tot
+from utils.families import scorer
 from utils.jsonl import read_jsonl
 
 
@@ -30,12 +30,13 @@ def score_file(path: Path) -> dict[str, Counter]:
 
     Raises ValueError, naming file and row, where one is no such row.
     """
+    explain = scorer("tot_arithmetic").explain
     totals: dict[str, Counter] = {}
     for number, row in enumerate(read_jsonl(path), 1):
         try:
-            response = row["response"]
-            scores = tot.process_results_arithmetic(row, [response])
-            scores["extracted_flexible"] = tot.extract_flexible(response) is not None
+            verdict = explain(row, row["response"])
+            found = {"extracted_flexible": verdict.flexible is not None}
+            scores = verdict.scores | found
             name = answer_format(row)
         except (ValueError, KeyError, TypeError) as error:
             raise ValueError(

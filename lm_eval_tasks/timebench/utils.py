@@ -1269,7 +1269,7 @@ def _documents(
     made = _made.setdefault(dataset, {})
     if kind in made:
         return made[kind]
-    # A pack names its file; of a URL, datasets does not tell.
+    # `sources.load` and packs name the file; other loaders say "default-…".
     name = (dataset.info.config_name or "default").removesuffix("_timebench")
     name = kind if name.startswith("default") else name
     source, found = f"TimeBench ({name})", dataset.column_names
