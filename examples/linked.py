@@ -28,7 +28,7 @@ class Task(ConfigurableTask):
         if not path.is_file():
             _stop(
                 f"{FOLDER}: belongs to a checkout, and {path} is not there; put the pack"
-                " back, or make one to carry with `python -m utils.offline`"
+                " back, or make one to carry with `temporal-eval offline`"
             )
         whole = load_yaml(path)
         metadata = whole.get("metadata", {}) | own.pop("metadata", {})

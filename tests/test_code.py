@@ -102,7 +102,7 @@ def test_links_between_documents_lead_somewhere(path):
 def printed(tool: str, *arguments: object) -> list[str]:
     """Return the rows of the tables that a tool prints."""
     done = subprocess.run(
-        [sys.executable, "-m", tool, *map(str, arguments)],
+        [sys.executable, "-m", "utils", tool, *map(str, arguments)],
         cwd=ROOT,
         capture_output=True,
         text=True,
@@ -112,14 +112,14 @@ def printed(tool: str, *arguments: object) -> list[str]:
 
 
 def test_table_of_real_answers_is_what_the_tool_prints(shared):
-    rows = printed("utils.score", *sorted((shared / "responses").glob("*.jsonl")))
+    rows = printed("score", *sorted((shared / "responses").glob("*.jsonl")))
     results = (ROOT / "lm_eval_tasks" / "tot" / "RESULTS.md").read_text()
     assert len(rows) > 20
     assert all(row in results for row in rows)
 
 
 def test_tables_of_baselines_are_what_the_tool_prints(shared):
-    rows = printed("utils.baselines", shared)
+    rows = printed("baselines", shared)
     documents = "".join(path.read_text() for path in DOCUMENTS)
     assert len(rows) == 16
     assert all(row in documents for row in rows)

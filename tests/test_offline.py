@@ -171,7 +171,7 @@ def test_check_names_what_differs(tmp_path, capsys):
 
 
 def test_a_killed_run_leaves_whole_files_and_goes_on(tmp_path):
-    command = [sys.executable, "-m", "utils.offline", str(tmp_path), *LOCAL]
+    command = [sys.executable, "-m", "utils", "offline", str(tmp_path), *LOCAL]
     process = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.DEVNULL)
     while len(list(tmp_path.glob("data/*.jsonl"))) < 3 and process.poll() is None:
         time.sleep(0.001)
@@ -190,7 +190,7 @@ def test_a_killed_run_leaves_whole_files_and_goes_on(tmp_path):
 @pytest.mark.parametrize("place", [".", "data"])
 def test_what_a_kill_leaves_is_named_and_in_nobody_s_way(capsys, tmp_path, place):
     (tmp_path / place).mkdir(exist_ok=True)
-    part = tmp_path / place / ".offline-pack-0123456789abcdef.part"
+    part = tmp_path / place / ".temporal-eval-0123456789abcdef.part"
     part.write_text("half a fi")
     for arguments in (("--tasks", "tcp_short", *LOCAL), ("--check",)):
         assert make(tmp_path, *arguments) == 0
@@ -207,7 +207,7 @@ def test_the_examples_are_what_the_tool_makes_of_their_data(tmp_path):
     (tmp_path / "examples" / "data").rename(tmp_path / "data")
     (tmp_path / "examples" / "responses").rename(tmp_path / "responses")
     done = run_python(
-        *("-m", "utils.offline", "examples", "--link", "--allow-partial"),
+        *("-m", "utils", "offline", "examples", "--link", "--allow-partial"),
         *(f"--source={family}=data" for family in LICENCES),
         cwd=tmp_path,
         PYTHONPATH=str(tmp_path),
@@ -217,7 +217,7 @@ def test_the_examples_are_what_the_tool_makes_of_their_data(tmp_path):
     for path in [x for x in EXAMPLES.rglob("*") if x.suffix != ".pyc" and x.is_file()]:
         made = tmp_path / "examples" / path.relative_to(EXAMPLES)
         assert made.read_bytes() == path.read_bytes(), (
-            f"{path} is stale: python -m utils.offline examples --link --allow-partial"
+            f"{path} is stale: temporal-eval offline examples --link --allow-partial"
             " --source tcp=examples/data --source tot=examples/data"
             " --source timebench=examples/data"
         )
@@ -251,7 +251,7 @@ def test_a_run_over_a_changed_byte_is_one_line_that_names_the_file(tmp_path):
     assert "Traceback" not in done.stderr
     last = done.stderr.strip().split("\n")[-1]
     assert last.startswith(f"{path}: has SHA-256 ")
-    assert last.endswith("or make it again with `python -m utils.offline`")
+    assert last.endswith("or make it again with `temporal-eval offline`")
 
 
 def test_no_data_file_can_be_changed_unseen(tmp_path):

@@ -262,7 +262,7 @@ DIGEST = "0" * 64
             damaged(lambda said, name=name: said["files"].update({name: DIGEST}))
             for name in (
                 *("../x", "/etc/passwd", "a/../../x", "a//b", "a\\b", "", ".", "./a"),
-                *("a/", "a\nb", "manifest.json", ".offline-pack-0.part", "x" * 2000),
+                *("a/", "a\nb", "manifest.json", ".temporal-eval-0.part", "x" * 2000),
                 *("\0", "data/\ud800"),
             )
         ),

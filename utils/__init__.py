@@ -1,1 +1,2 @@
-"""Command-line tools around the pack, run from the checkout: `python -m utils.NAME`."""
+"""Tools around the task pack: `temporal-eval TOOL` where it is installed, `python -m utils
+TOOL` in the checkout."""

@@ -1,6 +1,6 @@
 """Count by kind where the verdicts on recorded ToT arithmetic answers part.
 
-    python -m utils.adjudicate FILE.jsonl [FILE.jsonl ...] [--show KIND]
+    temporal-eval adjudicate FILE.jsonl [FILE.jsonl ...] [--show KIND]
 
 Each line of a file is a row of the benchmark with a model's `response`.
 
@@ -9,15 +9,16 @@ kinds under "flexible wrong, readable as right" are rules: each has a case in
 `tests/cases`. `--show` prints the rows of a kind, for reading.
 """
 
-import argparse
 import re
 import sys
 from collections import Counter
 from pathlib import Path
 
 from lm_eval_tasks.tot import utils as tot
-from utils.jsonl import read_jsonl
-from utils.second_reader import reads_as_right
+
+from .cli import tool_parser
+from .jsonl import read_jsonl
+from .second_reader import reads_as_right
 
 
 GAINED, LOST, REFUSED = (
@@ -102,12 +103,12 @@ def adjudicate(row: dict) -> tuple[str, str] | None:
     return None
 
 
-def main(arguments: list[str] | None = None) -> None:
-    """Print the table of counts, or the rows of one kind."""
-    arguments_parser = argparse.ArgumentParser(prog="python -m utils.adjudicate")
-    arguments_parser.add_argument("file", nargs="+", type=Path)
-    arguments_parser.add_argument("--show", metavar="KIND", help="a part of its name")
-    options = arguments_parser.parse_args(arguments)
+def main(arguments: list[str] | None = None) -> int:
+    """Print the table of counts, or the rows of one kind; return the exit status."""
+    parser = tool_parser("adjudicate", __doc__)
+    parser.add_argument("file", nargs="+", type=Path)
+    parser.add_argument("--show", metavar="KIND", help="a part of its name")
+    options = parser.parse_args(arguments)
     counts: dict[str, Counter] = {}
     for path in options.file:
         counts[path.stem] = Counter()
@@ -120,14 +121,11 @@ def main(arguments: list[str] | None = None) -> None:
                 print(f"{path.stem}:{number} {verdict[1]}\n  label {row['label']}")
                 print(f"  answer {answer}\n  {row['response'][-300:]!r}\n")
     if options.show:
-        return
+        return 0
     kinds = sorted({kind for counter in counts.values() for kind in counter})
     print(f"| verdicts | kind | {' | '.join(counts)} |", file=sys.stdout)
     print(f"|---|---|{'--:|' * len(counts)}")
     for kind in kinds:
         numbers = " | ".join(str(counter[kind]) for counter in counts.values())
         print(f"| {kind[0]} | {kind[1]} | {numbers} |")
-
-
-if __name__ == "__main__":
-    main()
+    return 0

@@ -1,6 +1,6 @@
 """Print what answers without any reasoning score, as Markdown tables.
 
-    python -m utils.baselines FOLDER
+    temporal-eval baselines FOLDER
 
 FOLDER holds `tot/` and `timebench/` with the rows of the benchmarks, as JSONL. The
 responders are: an empty answer; the most frequent label, in the form that is asked for;
@@ -8,7 +8,6 @@ and a set of options (or a label of an NLI task) drawn at random, all being as l
 its score is the expected one, so that no seed plays a part.
 """
 
-import argparse
 import ast
 import json
 import sys
@@ -20,9 +19,11 @@ from statistics import mean
 import datasets
 
 from lm_eval_tasks.timebench.utils import MARKER
-from utils.families import Scorer, scorer
-from utils.jsonl import read_jsonl
 from utils.offline.sources import index, sources
+
+from .cli import tool_parser
+from .families import Scorer, scorer
+from .jsonl import read_jsonl
 
 
 TIMEBENCH_SCORES = ["score", "score_flexible"]
@@ -92,9 +93,7 @@ def table(gold, choices, paths: list[Path], scores: list[str]) -> list[str]:
 
 def main(arguments: list[str] | None = None) -> int:
     """Print the tables of both families; return the exit status."""
-    parser = argparse.ArgumentParser(
-        prog="python -m utils.baselines", description=__doc__.split("\n")[0]
-    )
+    parser = tool_parser("baselines", __doc__)
     parser.add_argument("folder", type=Path, help="holds tot/ and timebench/")
     folder = parser.parse_args(arguments).folder
     tot_files = sorted((folder / "tot").glob("*.jsonl"))
@@ -117,7 +116,3 @@ def main(arguments: list[str] | None = None) -> int:
         print(error, file=sys.stderr)
         return 1
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,6 +1,6 @@
 """Measure what scoring costs, against `json.loads` of the same bytes.
 
-    python -m utils.bench [KIND ...] [--json | --check]
+    temporal-eval bench [KIND ...] [--json | --check]
 
 A kind is one function that scores: `tcp`, `tot_arithmetic`, `timebench_qa` and so on. Time
 is processor time, the two sides of a ratio take turns, and every document is new: each
@@ -13,7 +13,6 @@ a ratio would see different states of a busy machine. Hence the few lines here.
 
 from __future__ import annotations
 
-import argparse
 import json
 import math
 import subprocess
@@ -23,6 +22,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import NamedTuple
 
+from .cli import tool_parser
 from .families import Scorer, all_tasks, scorer
 
 
@@ -349,9 +349,7 @@ def _best(measure_once: Callable[[], float], is_good: Callable[[float], bool]) -
 
 def main(arguments: list[str] | None = None) -> int:
     """Write the measurements, or what misses its target; return the exit status."""
-    parser = argparse.ArgumentParser(
-        prog="python -m utils.bench", description=__doc__.split("\n")[0]
-    )
+    parser = tool_parser("bench", __doc__)
     parser.add_argument("kind", nargs="*", help="all without one")
     how = parser.add_mutually_exclusive_group()
     how.add_argument("--json", action="store_true", help="one JSON object a line")
@@ -377,7 +375,3 @@ def main(arguments: list[str] | None = None) -> int:
 def _line(numbers: dict) -> str:
     """Return a measurement as a line to read."""
     return "  ".join(f"{name} {value}" for name, value in numbers.items())
-
-
-if __name__ == "__main__":
-    sys.exit(main())

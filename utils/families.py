@@ -19,6 +19,8 @@ import yaml
 
 import lm_eval_tasks
 
+from .errors import ToolError
+
 
 FOLDER = Path(lm_eval_tasks.__file__).resolve().parent
 
@@ -28,6 +30,9 @@ class Scorer(NamedTuple):
 
     task: str
     family: str  # name of the folder that holds `utils`
+    version: float
+    file: str  # upstream's name of the file with the rows, without its suffix
+    metrics: tuple[str, ...]  # in the order of the YAML
     utils: ModuleType
     process_docs: Callable  # dataset of upstream rows -> dataset of documents
     process_results: Callable  # (document, [response]) -> scores
@@ -38,34 +43,55 @@ class Scorer(NamedTuple):
         suffix = self.process_results.__name__.removeprefix("process_results")
         return getattr(self.utils, f"explain{suffix}")
 
+    @property
+    def headline(self) -> tuple[str, str] | None:
+        """The published metric and the flexible one beside it; None where neither is."""
+        flexible = next((x for x in self.metrics if x.endswith("_flexible")), None)
+        return (flexible.removesuffix("_flexible"), flexible) if flexible else None
+
+    @property
+    def known(self) -> tuple[int | None, str | None]:
+        """Row count and fingerprint of the benchmark's file, as far as they are known."""
+        name = self.file.removesuffix("_timebench")
+        return self.utils.FILES.get(name, (None, None))
+
 
 @cache
 def scorer(task: str) -> Scorer:
-    """Return the scorer of a task; ValueError names near matches of an unknown one."""
+    """Return the scorer of a task; ToolError names near matches of an unknown one."""
     config = _tasks().get(task)
     if config is None:
         what = "a group" if task in _groups() else "unknown"
-        raise ValueError(f"task '{task}' is {what}; {_suggestion(task)}")
+        raise ToolError(f"task '{task}' is {what}; {_suggestion(task)}")
     process_results = _function(config["process_results"])
     utils = importlib.import_module(process_results.__module__)
     return Scorer(
         task=task,
         family=utils.__name__.split(".")[-2],
+        version=config["metadata"]["version"],
+        file=_file(config),
+        metrics=tuple(metric["metric"] for metric in config["metric_list"]),
         utils=utils,
         process_docs=_function(config["process_docs"]),
         process_results=process_results,
     )
 
 
+def _file(config: dict) -> str:
+    kwargs = config.get("dataset_kwargs") or {}
+    files = kwargs.get("data_files") or {"test": kwargs.get("data_file")}
+    return Path(files["test"] or config["dataset_name"]).stem
+
+
 def leaf_tasks(name: str) -> list[str]:
     """Return the tasks of a group and of the groups in it, or `[name]` for a task.
 
-    Raises ValueError, with near matches, where neither has the name.
+    Raises ToolError, with near matches, where neither has the name.
     """
     if name in _tasks():
         return [name]
     if name not in _groups():
-        raise ValueError(f"task or group '{name}' is unknown; {_suggestion(name)}")
+        raise ToolError(f"task or group '{name}' is unknown; {_suggestion(name)}")
     leaves = (leaf for member in _groups()[name] for leaf in leaf_tasks(member))
     return list(dict.fromkeys(leaves))
 

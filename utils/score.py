@@ -1,6 +1,6 @@
 """Score recorded answers to ToT arithmetic and print a Markdown table by format.
 
-    python -m utils.score FILE.jsonl [FILE.jsonl ...]
+    temporal-eval score FILE.jsonl [FILE.jsonl ...]
 
 Each line of a file is a row of the benchmark (`question`, `question_type`, `label`)
 with a model's `response`. The table has one line for each answer format.
@@ -12,8 +12,8 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from utils.families import scorer
-from utils.jsonl import read_jsonl
+from .families import scorer
+from .jsonl import read_jsonl
 
 
 SCORES = ("acc", "acc_flexible", "extracted", "extracted_flexible")
@@ -73,7 +73,7 @@ def _cells(columns: list[Counter | None]) -> list[str]:
 def main(arguments: list[str] | None = None) -> int:
     """Print the table of the files; return the exit status."""
     parser = argparse.ArgumentParser(
-        prog="python -m utils.score", description=__doc__.split("\n")[0]
+        prog="temporal-eval score", description=__doc__.split("\n")[0]
     )
     parser.add_argument("file", nargs="+", type=Path, help="recorded answers, as JSONL")
     try:
@@ -84,7 +84,3 @@ def main(arguments: list[str] | None = None) -> int:
         return 1
     print(f"Cells: {' / '.join(SCORES)}\n", *table(files), sep="\n")
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 eval_logger = logging.getLogger("lm_eval.tasks.tcp")
 
-KNOWN_ROWS = 300  # of each of TCP_short.jsonl and TCP_long.jsonl
+# Rows of each file of the benchmark; no fingerprint is known.
+FILES = {"TCP_short": (300, None), "TCP_long": (300, None)}
 # How references look: moments in GMT in TCP short, dates in TCP long.
 SHORT_FORMAT, LONG_FORMAT = "YYYY-MM-DD HH:MM GMT", "YYYY-MM-DD"
 REASONS = {
@@ -415,7 +416,7 @@ _DOCUMENTS: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
 
 def process_docs_short(dataset: datasets.Dataset) -> datasets.Dataset:
     """Return the documents of TCP short: `process_docs_long` says the rest."""
-    return _process_docs(dataset, "TCP_short.jsonl", SHORT_FORMAT)
+    return _process_docs(dataset, "TCP_short", SHORT_FORMAT)
 
 
 def process_docs_long(dataset: datasets.Dataset) -> datasets.Dataset:
@@ -424,12 +425,13 @@ def process_docs_long(dataset: datasets.Dataset) -> datasets.Dataset:
     Raises ValueError, naming file, row and column, for what cannot be scored. Logs row
     count and fingerprint, as a warning where the count is not the known one.
     """
-    return _process_docs(dataset, "TCP_long.jsonl", LONG_FORMAT)
+    return _process_docs(dataset, "TCP_long", LONG_FORMAT)
 
 
-def _process_docs(dataset: datasets.Dataset, file: str, form: str) -> datasets.Dataset:
-    if (known := _DOCUMENTS.get(dataset)) and known[0] == file:
+def _process_docs(dataset: datasets.Dataset, name: str, form: str) -> datasets.Dataset:
+    if (known := _DOCUMENTS.get(dataset)) and known[0] == name:
         return known[1]
+    file, (known_rows, _) = f"{name}.jsonl", FILES[name]
     if not len(dataset):
         raise ValueError(f"{file}: has no rows; give a split with at least one")
     columns = ["index", "dialogue", "question", "answer"]
@@ -445,11 +447,12 @@ def _process_docs(dataset: datasets.Dataset, file: str, form: str) -> datasets.D
         answer = cells["answer"].strip()
         documents.append({**cells, "answer": answer, "answer_format": form})
     eval_logger.log(
-        logging.INFO if len(documents) == KNOWN_ROWS else logging.WARNING,
-        f"{file}: {len(documents)} rows, fingerprint {fingerprint(documents)}; the"
-        f" benchmark has {KNOWN_ROWS} rows, scores on others may not be comparable",
+        logging.INFO if len(documents) == known_rows else logging.WARNING,
+        f"{file}: {len(documents)} rows, fingerprint"
+        f" {fingerprint(map(digest, documents))}; the benchmark has {known_rows} rows,"
+        " scores on others may not be comparable",
     )
-    _DOCUMENTS[dataset] = file, type(dataset).from_list(documents)
+    _DOCUMENTS[dataset] = name, type(dataset).from_list(documents)
     return _DOCUMENTS[dataset][1]
 
 
@@ -470,8 +473,12 @@ def _fault(cells: dict, form: str) -> str | None:
     return None
 
 
-def fingerprint(documents: Iterable[dict]) -> str:
-    """Return a digest of what prompts and scores depend on, whatever the order."""
-    rows = ([doc[x] for x in ("dialogue", "question", "answer")] for doc in documents)
-    hashes = sorted(hashlib.sha256(json.dumps(row).encode()).digest() for row in rows)
-    return hashlib.sha256(b"".join(hashes)).hexdigest()[:16]
+def digest(doc: dict) -> bytes:
+    """Return a digest of what prompt and scores of a document depend on."""
+    cells = [doc[column] for column in ("dialogue", "question", "answer")]
+    return hashlib.sha256(json.dumps(cells).encode()).digest()
+
+
+def fingerprint(digests: Iterable[bytes]) -> str:
+    """Return one digest of the digests of documents, whatever their order."""
+    return hashlib.sha256(b"".join(sorted(digests))).hexdigest()[:16]

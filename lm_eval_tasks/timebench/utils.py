@@ -1282,7 +1282,8 @@ def _documents(
         for row, cells in enumerate(dataset)
     ]
     candidates = (name,) if name in FILES else tuple(files.split())
-    _report(name, candidates, len(documents), fingerprint(documents))
+    found_digest = fingerprint(map(digest, documents))
+    _report(name, candidates, len(documents), found_digest)
     made[kind] = type(dataset).from_list(documents)
     return made[kind]
 
@@ -1305,14 +1306,16 @@ def _document(cells: dict, fields: tuple, place: str) -> dict:
     return document
 
 
-def fingerprint(documents: Iterable[dict]) -> str:
-    """Return a digest of what prompts and scores depend on, whatever the order."""
+def digest(doc: dict) -> bytes:
+    """Return a digest of what prompt and scores of a document depend on."""
     names = {"qid", "idx", "question_type", "type"}
-    rows = (
-        sorted((k, v) for k, v in doc.items() if k not in names) for doc in documents
-    )
-    hashes = sorted(hashlib.sha256(json.dumps(row).encode()).digest() for row in rows)
-    return hashlib.sha256(b"".join(hashes)).hexdigest()[:16]
+    cells = sorted((k, v) for k, v in doc.items() if k not in names)
+    return hashlib.sha256(json.dumps(cells).encode()).digest()
+
+
+def fingerprint(digests: Iterable[bytes]) -> str:
+    """Return one digest of the digests of documents, whatever their order."""
+    return hashlib.sha256(b"".join(sorted(digests))).hexdigest()[:16]
 
 
 @lru_cache(maxsize=256)

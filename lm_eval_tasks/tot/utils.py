@@ -41,7 +41,7 @@ REASONS = {
 }
 
 # Rows and fingerprint of each file of baharef/ToT (its hub card swaps the first two).
-KNOWN_FILES = {
+FILES = {
     "tot_arithmetic": (1850, "6bdf6382cd8bd76a"),
     "tot_semantic": (2800, None),
     "tot_semantic_large": (46480, None),
@@ -970,16 +970,16 @@ def _complete(document: dict, place: str, is_separate: bool) -> None:
 
 def _log(source: str, configuration: str | None, documents: list[dict]) -> None:
     """Log row count and fingerprint once, as a warning where they are not known ones."""
-    rows, digest = len(documents), fingerprint(documents)
-    found = f"{rows} rows, fingerprint {digest}"
+    rows, found_digest = len(documents), fingerprint(map(digest, documents))
+    found = f"{rows} rows, fingerprint {found_digest}"
     if (source, found) in _logged:
         return
     _logged.add((source, found))
     kind = "tot_semantic" if "prompt" in documents[0] else "tot_arithmetic"
-    is_known, expected = configuration in KNOWN_FILES, []
-    for name in [configuration] if is_known else [n for n in KNOWN_FILES if kind in n]:
-        known_rows, known_digest = KNOWN_FILES[name]
-        if rows == known_rows and known_digest in (digest, None):
+    is_known, expected = configuration in FILES, []
+    for name in [configuration] if is_known else [n for n in FILES if kind in n]:
+        known_rows, known_digest = FILES[name]
+        if rows == known_rows and known_digest in (found_digest, None):
             eval_logger.info(f"ToT/{name}: {found}")
             return
         known = known_digest and f", fingerprint {known_digest}"
@@ -990,14 +990,15 @@ def _log(source: str, configuration: str | None, documents: list[dict]) -> None:
     )
 
 
-def fingerprint(documents: Iterable[dict]) -> str:
-    """Return a digest of what prompts and scores depend on, whatever the order."""
-    columns = ("prompt", "question", "label")
-    hashes = sorted(
-        hashlib.sha256(json.dumps([doc.get(c) for c in columns]).encode()).digest()
-        for doc in documents
-    )
-    return hashlib.sha256(b"".join(hashes)).hexdigest()[:16]
+def digest(doc: dict) -> bytes:
+    """Return a digest of what prompt and scores of a document depend on."""
+    cells = [doc.get(column) for column in ("prompt", "question", "label")]
+    return hashlib.sha256(json.dumps(cells).encode()).digest()
+
+
+def fingerprint(digests: Iterable[bytes]) -> str:
+    """Return one digest of the digests of documents, whatever their order."""
+    return hashlib.sha256(b"".join(sorted(digests))).hexdigest()[:16]
 
 
 _INSTRUCTION_CUE = re.compile(r"json|H:M:S", re.IGNORECASE)

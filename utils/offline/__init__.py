@@ -1,7 +1,7 @@
 """Make a pack of tasks that runs on a machine without a network, or check one.
 
-    python -m utils.offline DIR [--tasks NAME,...] [--source FAMILY=FOLDER ...]
-    python -m utils.offline DIR --check
+    temporal-eval offline DIR [--tasks NAME,...] [--source FAMILY=FOLDER ...]
+    temporal-eval offline DIR --check
 
 A pack is a folder with the task files, the data as JSON Lines, a manifest and a README
 with the command to run; it can be moved anywhere. The rows come by the tasks' own

@@ -4,8 +4,9 @@ import os
 import sys
 from collections.abc import Iterator
 
+from ..files import is_part
 from .errors import PackError
-from .folder import Folder, is_part
+from .folder import Folder
 from .manifest import FILE, Manifest
 from .sources import fingerprint, read_rows
 

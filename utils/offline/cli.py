@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from ..cli import tool_parser
 from . import __doc__ as description
 from .check import check
 from .errors import PackError
@@ -67,11 +68,7 @@ def _say(what: str) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m utils.offline",
-        description=description,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = tool_parser("offline", description)
     parser.add_argument("folder", metavar="DIR", help="the pack")
     parser.add_argument(
         "--tasks", metavar="NAME,...", help="tasks and groups; default: all"

@@ -1,5 +1,8 @@
 """Errors of packs: what went wrong, in one line that names the place and the fix."""
 
+from ..errors import ToolError
+
+
 NO_NETWORK = "run on a machine with a network, or give the files with --source"
 NO_ACCESS = "check the network, its name and your access, or use --source"
 FREE_SPACE = "free space on the disk and run again: it goes on where it stopped"
@@ -24,7 +27,7 @@ UPSTREAM_FIXES = LOCAL_FIXES | {
 }
 
 
-class PackError(Exception):
+class PackError(ToolError):
     """What went wrong, in one line that names the place and the fix."""
 
 

@@ -5,18 +5,14 @@ No symlink below it is followed, so that neither a read nor a write leaves it.
 
 import fcntl
 import os
-import secrets
 import stat
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
+from ..files import written_whole
 from .errors import PackError, local_error
-
-
-# A file is written under such a name first. One that a kill left is in nobody's way.
-PART_PREFIX, PART_SUFFIX = ".offline-pack-", ".part"
 
 
 class Folder:
@@ -91,22 +87,9 @@ class Folder:
         """
         self._file(name)
         path = self.path / name
-        part = path.with_name(f"{PART_PREFIX}{secrets.token_hex(8)}{PART_SUFFIX}")
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            # Not mkstemp: nobody but the maker could read its files.
-            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
-            descriptor = os.open(part, flags, 0o666)
-            try:
-                with os.fdopen(descriptor, "wb") as file:
-                    file.write(content)
-                    file.flush()
-                    os.fsync(file.fileno())
-                os.replace(part, path)
-            except BaseException:  # Ctrl-C, too
-                with suppress(OSError):
-                    part.unlink()
-                raise
+            with written_whole(path) as file:
+                file.write(content)
         except OSError as error:
             raise local_error(error, path) from error
 
@@ -136,9 +119,3 @@ class Folder:
                 wanted = "file" if is_last else "folder"
                 raise PackError(f"{path}: is not a {wanted}; rename or delete it")
         return path
-
-
-def is_part(name: str) -> bool:
-    """Tell whether a name is one under which a file is written first."""
-    last = name.rpartition("/")[2]
-    return last.startswith(PART_PREFIX) and last.endswith(PART_SUFFIX)

@@ -10,7 +10,7 @@ import datasets
 
 
 FOLDER = Path(__file__).resolve().parent
-FIX = "copy the pack again, or make it again with `python -m utils.offline`"
+FIX = "copy the pack again, or make it again with `temporal-eval offline`"
 
 
 def load(data_file: str, **_metadata: object) -> datasets.DatasetDict:

@@ -5,8 +5,9 @@ import json
 import re
 from typing import NamedTuple
 
+from ..files import is_part
 from .errors import PackError
-from .folder import Folder, is_part
+from .folder import Folder
 
 
 FORMAT = "lm-eval-temporal-tasks pack, version 1"

@@ -7,9 +7,10 @@ import sys
 from pathlib import Path
 
 from ..families import leaf_tasks, scorer
+from ..files import is_part
 from .check import check_files
 from .errors import PackError
-from .folder import Folder, is_part
+from .folder import Folder
 from .manifest import Manifest
 from .sources import (
     LICENCES,
@@ -247,7 +248,7 @@ def _readme(manifest: Manifest) -> bytes:
     lines = [
         "# Offline pack of temporal reasoning tasks",
         "",
-        "Made by `python -m utils.offline`. It needs no network. In this folder:",
+        "Made by `temporal-eval offline`. It needs no network. In this folder:",
         "",
         f"    {command}",
         "",
@@ -256,7 +257,7 @@ def _readme(manifest: Manifest) -> bytes:
         "",
         f"Tasks: {', '.join(f'`{task}`' for task in tasks)}, and the groups whose tasks",
         "are all here. `manifest.json` has the SHA-256 of each file; a run compares those",
-        "of the data, `python -m utils.offline DIR --check` all.",
+        "of the data, `temporal-eval offline DIR --check` all.",
         "",
         "| data | rows | fingerprint | upstream | its licence | given as |",
         "|---|--:|---|---|---|---|",

@@ -14,7 +14,7 @@ from lm_eval.tasks._yaml_loader import load_yaml
 import lm_eval_tasks
 from lm_eval_tasks.timebench import sources as timebench
 
-from ..families import all_tasks, leaf_tasks, scorer
+from ..families import Scorer, all_tasks, leaf_tasks, scorer
 from ..jsonl import read_numbered
 from .errors import PackError, local_error, upstream_error
 
@@ -44,9 +44,11 @@ class Rows(NamedTuple):
 class Source:
     """The rows that one or several tasks read, and where these come from."""
 
-    def __init__(self, family: str, config: dict):
+    def __init__(self, task: Scorer, config: dict):
         kwargs = config.get("dataset_kwargs") or {}
-        self.family = family
+        self.family = task.family
+        self.file = f"{task.file}.jsonl"  # with upstream's name, where it has one
+        self.known = task.known
         self.tasks: set[str] = set()
         self._config = config
         self._upstream_file = kwargs.get("data_file") or (
@@ -76,22 +78,6 @@ class Source:
         if self._is_timebench:
             return timebench.COMMIT
         return (self._config.get("dataset_kwargs") or {}).get("revision")
-
-    @property
-    def file(self) -> str:
-        """The name of the file with the rows, upstream's where it has one."""
-        if self._upstream_file:
-            return Path(self._upstream_file).name
-        return f"{self._config['dataset_name']}.jsonl"
-
-    @property
-    def known(self) -> tuple[int | None, str | None]:
-        """Row count and fingerprint of the benchmark's file, as far as they are known."""
-        utils, stem = scorer(min(self.tasks)).utils, Path(self.file).stem
-        files = getattr(utils, "FILES", None) or getattr(utils, "KNOWN_FILES", None)
-        if files is None:
-            return utils.KNOWN_ROWS, None
-        return files.get(stem.removesuffix("_timebench"), (None, None))
 
     def rows(self, folder: Path | None) -> Rows:
         """Return the rows, from a file of that name in a folder or from upstream.
@@ -168,7 +154,7 @@ def sources(entries: dict, names: list[str]) -> list[Source]:
         raise PackError(str(error)) from None
     found: dict[str, Source] = {}
     for task in tasks:
-        source = Source(scorer(task).family, load_yaml(entries[task].yaml_path))
+        source = Source(scorer(task), load_yaml(entries[task].yaml_path))
         if not source.is_generated:
             found.setdefault(source.file, source).tasks.add(task)
         elif names:
@@ -184,7 +170,8 @@ def fingerprint(tasks: Iterable[str], rows: Rows, file: str) -> str:
     """
     made = {task: documents(task, rows, file) for task in tasks}
     first = min(made)
-    return scorer(first).utils.fingerprint(made[first])
+    utils = scorer(first).utils
+    return utils.fingerprint(map(utils.digest, made[first]))
 
 
 def documents(task: str, rows: Rows, file: str) -> datasets.Dataset:

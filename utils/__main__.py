@@ -1,0 +1,65 @@
+"""The front door: `temporal-eval TOOL …`, or `python -m utils TOOL …` in the checkout."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import sys
+
+from .errors import ToolError
+
+
+# Each tool is a module with `main(arguments) -> exit status`, imported when it is asked for.
+TOOLS = {
+    "score": "score recorded answers to any task, and say why",
+    "offline": "make a pack of tasks that runs without a network, or check one",
+    "baselines": "print what answers without any reasoning score",
+    "adjudicate": "compare the verdicts on ToT arithmetic with a second reader's",
+    "bench": "measure how many answers a second are scored",
+}
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the tool that the first argument names; return the exit status.
+
+    0: done; 1: what the tool reports or an error, in one line on stderr; 2: a command line
+    that cannot be read; 130: Ctrl-C.
+    """
+    options = _parser().parse_args(arguments)
+    try:
+        tool = importlib.import_module(f".{options.tool}", __package__)
+        return tool.main(options.arguments)
+    except BrokenPipeError:
+        # The reader of a pipe, such as `head`, has had enough. Without this, Python
+        # complains when it closes the stream.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except ToolError as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
+    except OSError as error:
+        place = f"{error.filename}: " if error.filename is not None else ""
+        sys.stderr.write(f"{place}{error.strerror or error}\n")
+        return 1
+    except KeyboardInterrupt:
+        sys.stderr.write("\ninterrupted\n")
+        return 130
+
+
+def _parser() -> argparse.ArgumentParser:
+    width = max(map(len, TOOLS))
+    tools = "\n".join(f"  {name:<{width}}  {what}" for name, what in TOOLS.items())
+    parser = argparse.ArgumentParser(
+        prog="temporal-eval",
+        description=f"Tools around the temporal-reasoning tasks:\n\n{tools}\n\n"
+        "`temporal-eval TOOL --help` says more of one.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("tool", choices=TOOLS, metavar="TOOL", help="one of these")
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, help="what it takes")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

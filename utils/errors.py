@@ -1,0 +1,5 @@
+"""What ends a tool: one line that names the place and the fix."""
+
+
+class ToolError(ValueError):
+    """What went wrong, in one line that names the place and the fix."""

@@ -1,0 +1,44 @@
+"""Writing files so that a kill at any moment leaves the old one or the new one."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import BinaryIO
+
+
+# A file is written under such a name first. One that a kill left is in nobody's way.
+_PREFIX, _SUFFIX = ".temporal-eval-", ".part"
+
+
+@contextmanager
+def written_whole(path: Path) -> Iterator[BinaryIO]:
+    """Give a file to write to, which is under its name whole or not at all.
+
+    It replaces what is there, once the `with` block ends without an exception. Folders on
+    the way are made. Raises OSError where it cannot be written.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f"{_PREFIX}{secrets.token_hex(8)}{_SUFFIX}")
+    # Not mkstemp: nobody but the maker could read its files.
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
+    descriptor = os.open(part, flags, 0o666)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(part, path)
+    except BaseException:  # Ctrl-C, too
+        with suppress(OSError):
+            part.unlink()
+        raise
+
+
+def is_part(name: str) -> bool:
+    """Tell whether a name is one under which a file is written first."""
+    last = name.rpartition("/")[2]
+    return last.startswith(_PREFIX) and last.endswith(_SUFFIX)

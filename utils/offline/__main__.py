@@ -1,8 +1,0 @@
-"""`python -m utils.offline`."""
-
-import sys
-
-from . import main
-
-
-sys.exit(main())
