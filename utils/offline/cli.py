@@ -1,15 +1,13 @@
 """The command line of packs."""
 
 import argparse
-import logging
 import os
 import shlex
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from ..cli import tool_parser
+from ..documents import quiet_harness
 from . import __doc__ as description
 from .check import check
 from .errors import PackError
@@ -22,7 +20,7 @@ def run(arguments: list[str] | None) -> int:
     """Make or check the pack that the command line names; return the exit status."""
     options = _parser().parse_args(arguments)
     try:
-        with _quiet_families():
+        with quiet_harness():
             _say(_checked(options) if options.check else _made(options))
     except PackError as error:
         if options.traceback:
@@ -49,18 +47,6 @@ def _checked(options: argparse.Namespace) -> str:
     manifest = check(Folder(Path(options.folder)))
     count = len(manifest.files)
     return f"{manifest.folder.path}: all {count} files are as they were made"
-
-
-@contextmanager
-def _quiet_families() -> Iterator[None]:
-    """Leave out the families' word on row counts: the tool has its own."""
-    logger = logging.getLogger("lm_eval")
-    level = logger.level
-    logger.setLevel(logging.ERROR)
-    try:
-        yield
-    finally:
-        logger.setLevel(level)
 
 
 def _say(what: str) -> None:

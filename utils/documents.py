@@ -1,0 +1,63 @@
+"""The documents of a task, as a run of the harness sees them."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from .errors import ToolError
+from .families import FOLDER
+
+
+if TYPE_CHECKING:
+    from lm_eval.api.task import Task
+
+
+def tasks(names: Iterable[str], include_path: Path = FOLDER) -> dict[str, Task]:
+    """Return the harness's tasks of these names and of the tasks in these groups.
+
+    `include_path` is the folder of the pack, or an offline pack. Raises ToolError where
+    it lacks one, or where the rows cannot be loaded.
+    """
+    from lm_eval.tasks import TaskManager  # takes a second
+
+    with quiet_harness():
+        manager = TaskManager(include_path=str(include_path), include_defaults=False)
+    names = list(names)
+    for name in names:
+        if name not in manager.task_index:
+            raise ToolError(
+                f"{include_path}: has no task or group '{name}'; name another folder with"
+                " --include_path, or another task"
+            )
+    try:
+        with quiet_harness():
+            return manager.load(names)["tasks"]
+    except (OSError, ValueError) as error:
+        said = str(error).strip().split("\n")[0]
+        raise ToolError(
+            f"{', '.join(names)}: cannot be loaded ({said}); check the network, or give"
+            " an offline pack with --include_path"
+        ) from error
+
+
+@contextmanager
+def quiet_harness() -> Iterator[None]:
+    """Leave out what harness and families log, such as row counts: tools say their own."""
+    logger = logging.getLogger("lm_eval")
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
+
+
+@cache
+def documents(task: str, include_path: Path = FOLDER) -> list[dict]:
+    """Return the documents of a task, by their ids; ToolError as of `tasks`."""
+    return list(tasks([task], include_path)[task].eval_docs)
