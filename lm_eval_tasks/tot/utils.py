@@ -934,6 +934,9 @@ def _documents(
                     f"{source}, row {row}, column '{column}': {problem}; fix the row"
                 )
         _complete(document, f"{source}, row {row}", is_separate)
+    if "level" in dataset.column_names:  # rows made from a seed say so
+        for document, level in zip(documents, dataset["level"]):
+            document["level"] = level
     _log(source, dataset.info.config_name, documents)
     return made.setdefault(kind, type(dataset).from_list(documents))
 
@@ -975,6 +978,9 @@ def _log(source: str, configuration: str | None, documents: list[dict]) -> None:
     if (source, found) in _logged:
         return
     _logged.add((source, found))
+    if "level" in documents[0]:
+        eval_logger.info(f"{source}: fresh {found}")
+        return
     kind = "tot_semantic" if "prompt" in documents[0] else "tot_arithmetic"
     is_known, expected = configuration in FILES, []
     for name in [configuration] if is_known else [n for n in FILES if kind in n]:
