@@ -79,6 +79,8 @@ def scorer(task: str) -> Scorer:
 
 def _file(config: dict) -> str:
     kwargs = config.get("dataset_kwargs") or {}
+    if "generator" in kwargs:  # of rows made from a seed
+        return config["task"]
     files = kwargs.get("data_files") or {"test": kwargs.get("data_file")}
     return Path(files["test"] or config["dataset_name"]).stem
 

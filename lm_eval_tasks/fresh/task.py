@@ -43,9 +43,11 @@ class FreshTask(ConfigurableTask):
         """Return what names the documents, beside seed, size and levels."""
         # The harness loads these modules by their paths: they cannot be imported here.
         family = self.config.process_docs.__globals__
-        generator = self.config.custom_dataset.__globals__["generator"]
+        find_generator = self.config.custom_dataset.__globals__["find_generator"]
         return {
-            "gen_version": generator(self.config.dataset_kwargs["data_file"]).VERSION,
+            "gen_version": find_generator(
+                self.config.dataset_kwargs["generator"]
+            ).VERSION,
             "gen_fingerprint": family["fingerprint"](map(family["digest"], documents)),
         }
 

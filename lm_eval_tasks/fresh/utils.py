@@ -34,7 +34,7 @@ _LEVELS = re.compile(r"(?P<first>[1-9]\d{0,3})(-(?P<last>[1-9]\d{0,3}))?", re.AS
 
 
 @cache
-def generator(name: str) -> ModuleType:
+def find_generator(name: str) -> ModuleType:
     """Return a generator; by its path, since the harness loads this file by its own."""
     path = GENERATORS / f"{name}.py"
     spec = importlib.util.spec_from_file_location(f"fresh_{name}", path)
@@ -59,7 +59,7 @@ def rows_of_level(name: str, seed: int, level: int, count: int) -> Iterator[dict
 
     Raises ValueError where the level has fewer different rows than asked for.
     """
-    made = generator(name)
+    made = find_generator(name)
     seen = set()
     for index in range(count):
         key = f"{name}|{made.VERSION}|{seed}|{level}|{index}"
@@ -97,7 +97,7 @@ def rows(name: str, seed: int, count: int, levels: range) -> list[dict]:
 
 
 def load(
-    data_file: str,
+    generator: str,
     gen_seed: int,
     gen_rows: int,
     gen_levels: object,
@@ -105,7 +105,7 @@ def load(
 ) -> datasets.DatasetDict:
     """Return fresh rows as the harness wants them: what `custom_dataset` names.
 
-    `data_file` is the name of a generator; the rest is metadata of the task, which
+    `generator` is the name of one; the rest is metadata of the task, which
     `--metadata` changes. Raises ValueError for metadata that cannot be meant.
     """
     import datasets
@@ -115,7 +115,7 @@ def load(
             raise ValueError(
                 f"{key} {value!r:.40} is not an integer from {least} on; correct it"
             )
-    made = rows(data_file, gen_seed, gen_rows, read_levels(gen_levels))
+    made = rows(generator, gen_seed, gen_rows, read_levels(gen_levels))
     test = datasets.Dataset.from_list(made)
-    test.info.config_name = f"fresh_{data_file}"
+    test.info.config_name = f"fresh_{generator}"
     return datasets.DatasetDict(test=test)
