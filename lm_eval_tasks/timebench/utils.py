@@ -204,6 +204,7 @@ _PLAIN_END = re.compile(
 )
 # What every cue has in it, to be looked for before the pattern.
 _CUE_WORDS = "answer option choice label relation boxed fbox".split()
+_EMPTY_LINES = "\n" * 1000  # of a masked block, passed over in one step
 # Up to the brace that closes, with braces in braces in it.
 _IN_BOX = re.compile(r"((?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*)\}")
 _BETWEEN_BOXES = re.compile(r"(?:[\s$,;&.+]|\\[\[\]()]|and|\\text|[{}])*")
@@ -274,6 +275,9 @@ def _cues(text: str) -> Iterator[re.Match]:
     """Yield the cues of a text, the last one first."""
     end = len(text)
     while end >= 0:
+        if text.endswith(_EMPTY_LINES, 0, end):
+            end -= len(_EMPTY_LINES)
+            continue
         start = text.rfind("\n", 0, end) + 1
         line = text[start:end].lower()
         if any(word in line for word in _CUE_WORDS):
