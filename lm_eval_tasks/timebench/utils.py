@@ -280,7 +280,7 @@ def _cues(text: str) -> Iterator[re.Match]:
             continue
         start = text.rfind("\n", 0, end) + 1
         line = text[start:end].lower()
-        if any(word in line for word in _CUE_WORDS):
+        if any(map(line.__contains__, _CUE_WORDS)):
             yield from reversed(deque(_CUE.finditer(text, start, end), MAX_CUES))
         end = start - 1
 

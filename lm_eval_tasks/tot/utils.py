@@ -269,15 +269,17 @@ class _Open(NamedTuple):
         return next(reversed(self.fields), "")
 
     @property
+    def last_value(self) -> dict | str | list | None:
+        return next(reversed(self.fields.values()), "")
+
+    @property
     def ends_in_explanation(self) -> bool:
         return self.last_key.casefold() in EXPLANATIONS
 
-    def pass_over(self, token: re.Match, is_stray: bool) -> None:
+    def lose_value(self, only_text: bool) -> None:
         """Forget a value that something else follows; an explanation may go on so."""
-        last = self.fields.get(self.last_key)
-        is_text = token[0][-1] in ",]"  # without a key; lists of objects may hold some
-        is_second = is_text and isinstance(last, (str, list))
-        if (is_stray or is_second) and self.fields and not self.ends_in_explanation:
+        is_lost = not only_text or isinstance(self.last_value, (str, list))
+        if is_lost and self.fields and not self.ends_in_explanation:
             self.fields[self.last_key] = None
 
 
@@ -322,8 +324,11 @@ def _last_object(text: str) -> tuple[Extracted | None, bool]:
             continue
         is_stray = token.start() != position
         position = token.end()
-        if opened:
-            opened[-1].pass_over(token, is_stray)
+        is_item = (
+            token[0][-1] in ",]"
+        )  # a text without a key; lists of objects have some
+        if opened and (is_stray or is_item):
+            opened[-1].lose_value(only_text=not is_stray)
         if token[0] == "{":
             _open_object(opened, token.start())
         elif token[0] == "}":
@@ -352,8 +357,8 @@ def _first_flat_object(text: str) -> Extracted:
 
 def _open_object(opened: list[_Open], start: int) -> None:
     """Note a new object, within the last field of the innermost if that has no value."""
-    last = opened[-1].fields.get(opened[-1].last_key, "") if opened else ""
-    if isinstance(last, (str, list)) and opened or len(opened) > MAX_NESTING:
+    last = opened[-1].last_value if opened else ""
+    if isinstance(last, (str, list)) or len(opened) > MAX_NESTING:
         opened.clear()
     opened.append(_Open({}, start, is_stray=last is None))
 
@@ -363,8 +368,8 @@ def _close_object(opened: list[_Open], end: int, is_stray: bool) -> Extracted | 
     if not opened:
         return None
     closed = opened.pop()
-    is_lost = closed.fields.get(closed.last_key, "") is None
-    if (is_lost and not closed.ends_in_explanation) or (closed.is_implied and is_stray):
+    is_lost = closed.last_value is None and not closed.ends_in_explanation
+    if is_lost or (closed.is_implied and is_stray):
         opened.clear()
         return None
     if opened and not closed.is_stray:
