@@ -276,10 +276,11 @@ class _Open(NamedTuple):
     def ends_in_explanation(self) -> bool:
         return self.last_key.casefold() in EXPLANATIONS
 
-    def lose_value(self, only_text: bool) -> None:
+    def pass_over(self, token: re.Match, is_stray: bool) -> None:
         """Forget a value that something else follows; an explanation may go on so."""
-        is_lost = not only_text or isinstance(self.last_value, (str, list))
-        if is_lost and self.fields and not self.ends_in_explanation:
+        is_text = token[0][-1] in ",]"  # without a key; lists of objects may hold some
+        is_second = is_text and isinstance(self.last_value, (str, list))
+        if (is_stray or is_second) and self.fields and not self.ends_in_explanation:
             self.fields[self.last_key] = None
 
 
@@ -324,11 +325,8 @@ def _last_object(text: str) -> tuple[Extracted | None, bool]:
             continue
         is_stray = token.start() != position
         position = token.end()
-        is_item = (
-            token[0][-1] in ",]"
-        )  # a text without a key; lists of objects have some
-        if opened and (is_stray or is_item):
-            opened[-1].lose_value(only_text=not is_stray)
+        if opened:
+            opened[-1].pass_over(token, is_stray)
         if token[0] == "{":
             _open_object(opened, token.start())
         elif token[0] == "}":
