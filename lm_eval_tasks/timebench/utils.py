@@ -148,11 +148,11 @@ def _tagged_blocks(text: str, tags: re.Pattern) -> list[tuple[int, int]]:
     blocks: list[tuple[int, int]] = []
     opened: re.Match | None = None
     for tag in tags.finditer(text):
-        if not opened and not tag["closing"]:
-            opened = tag
+        if not tag["closing"]:
+            opened = opened or tag
         elif not opened:
             blocks = [(0, tag.end())]
-        elif tag["closing"] and tag["name"] == opened["name"]:
+        elif tag["name"] == opened["name"]:
             blocks.append((opened.start(), tag.end()))
             opened = None
     if opened:
@@ -411,41 +411,37 @@ def read_bare(text: str) -> str:
 # --------------------------------------------------------------------- the verdict
 
 
+# The published and the flexible answer, what the latter was read as, and the reference.
+Readings = tuple[Answer | None, Answer | None, object, object]
+_NONE = Answer(None, None)
+
+
 def _verdict(
     response: str,
-    published: Answer | None,
-    flexible: Answer | None,
-    value: object,
-    reference: object,
+    readings: Readings,
     exact: bool,
     score_flexible: float,
     f1: float | None = None,
 ) -> Verdict:
     """Return the verdict on a response: its scores, and the word for their reason."""
+    published, flexible, value, reference = readings
     scores = {"exact_match": float(exact)}
     if f1 is not None:
         scores["f1"] = f1
     scores["score"] = score = float(exact) if f1 is None else f1  # as in the paper
     scores["score_flexible"] = float(score_flexible)
     scores["extracted"] = 1.0 if published else 0.0
-    reason = _reason(response, published, flexible, value, score, score_flexible)
+    reason = _reason(response, readings, score, score_flexible)
     first, second = published or _NONE, flexible or _NONE
     shown = first.text, first.span, second.text, second.span
     return Verdict(scores, reason, *shown, value, reference)
 
 
-_NONE = Answer(None, None)
-
-
 def _reason(
-    response: str,
-    published: Answer | None,
-    flexible: Answer | None,
-    value: object,
-    score: float,
-    score_flexible: float,
+    response: str, readings: Readings, score: float, score_flexible: float
 ) -> str:
     """Return the word of REASONS for two scores and what they come from."""
+    published, flexible, value, _ = readings
     if score_flexible == 1:
         return "right" if score == 1 else "flexible_only"
     if score == 1:
@@ -584,7 +580,7 @@ def explain_qa(doc: dict, response: str) -> Verdict:
     overlap = token_f1(value_words, flexible_golds)
     readings = published, flexible, value, doc["golds"]
     f1 = token_f1(words, golds)
-    return _verdict(response, *readings, words in golds, overlap, f1)
+    return _verdict(response, readings, words in golds, overlap, f1)
 
 
 # ------------------------------------------------------------------------- dates
@@ -748,7 +744,7 @@ def explain_date(doc: dict, response: str) -> Verdict:
     moment = published and parse_month(published.text)
     value = flexible and read_month(flexible.text)
     readings = published, flexible, value, months
-    return _verdict(response, *readings, moment in months, value in months)
+    return _verdict(response, readings, moment in months, value in months)
 
 
 # ----------------------------------------------------------------------- options
@@ -978,7 +974,7 @@ def explain_options(doc: dict, response: str) -> Verdict:
     f1 = _f1(len(given & gold), len(given), len(gold))
     flexible_f1 = _f1(len(value & gold), len(value), len(gold)) if value else 0.0
     readings = published, flexible, value and sorted(value), doc["letters"]
-    return _verdict(response, *readings, given == gold, flexible_f1, f1)
+    return _verdict(response, readings, given == gold, flexible_f1, f1)
 
 
 # -------------------------------------------------------------------- NLI labels
@@ -1039,7 +1035,7 @@ def explain_nli(doc: dict, response: str) -> Verdict:
     value = flexible and read_label(flexible.text, options)
     exact = published and read_published_label(published.text, options) == label
     readings = published, flexible, value, label
-    return _verdict(response, *readings, bool(exact), value == label)
+    return _verdict(response, readings, bool(exact), value == label)
 
 
 # -------------------------------------------------------------------- generation
@@ -1084,7 +1080,7 @@ def explain_generation(doc: dict, response: str) -> Verdict:
         "extracted": float(published is not None),
     }
     readings = published, flexible, text or None, doc["statement"]
-    return _verdict(response, *readings, False, share)._replace(scores=scores)
+    return _verdict(response, readings, False, share)._replace(scores=scores)
 
 
 # ---------------------------------------------------------- scores, for the YAML files

@@ -158,11 +158,11 @@ def _tagged_blocks(text: str, tags: re.Pattern) -> list[tuple[int, int]]:
     blocks: list[tuple[int, int]] = []
     opened: re.Match | None = None
     for tag in tags.finditer(text):
-        if not opened and not tag["closing"]:
-            opened = tag
+        if not tag["closing"]:
+            opened = opened or tag
         elif not opened:
             blocks = [(0, tag.end())]
-        elif tag["closing"] and tag["name"] == opened["name"]:
+        elif tag["name"] == opened["name"]:
             blocks.append((opened.start(), tag.end()))
             opened = None
     if opened:
@@ -284,18 +284,6 @@ class _Open(NamedTuple):
             self.fields[self.last_key] = None
 
 
-def extract_flexible(response: str) -> Extracted | None:
-    """Return the last complete object of `response` outside of its reasoning, or None.
-
-    Fields, which are a key and its value, count wherever they stand in an object; so raw
-    newlines, stray quotes or code in an explanation lose nothing but the explanation. A
-    value that anything but the next field follows is lost, too: None. An explanation
-    alone is no answer, and an object that only wraps another gives way to it (source:
-    our own reasoning).
-    """
-    return _last_object(mask_reasoning(response))[0]
-
-
 def _with_plain_marks(text: str) -> str:
     """Return a text of equal length with the marks of JSON for other forms of them."""
     if "\uff1a" in text:  # a full-width colon
@@ -305,8 +293,15 @@ def _with_plain_marks(text: str) -> str:
     return text
 
 
-def _last_object(text: str) -> tuple[Extracted | None, bool]:
-    """Return the last complete object of a text, and whether one is left open."""
+def extract_flexible(text: str) -> tuple[Extracted | None, bool]:
+    """Return the last complete object of a masked response, and whether one is left open.
+
+    Fields, which are a key and its value, count wherever they stand in an object; so raw
+    newlines, stray quotes or code in an explanation lose nothing but the explanation. A
+    value that anything but the next field follows is lost, too: None. An explanation
+    alone is no answer, and an object that only wraps another gives way to it (source:
+    our own reasoning).
+    """
     text = _with_plain_marks(text)
     decoded = _first_flat_object(text)
     answer: Extracted | None = None
@@ -417,7 +412,7 @@ def _committed_fields(fields: dict) -> dict:
     inside = [key for key in answer if normalise(key) in WRAPPERS] or list(answer)
     inner = answer[inside[0]] if len(inside) == 1 else None
     if isinstance(inner, str) and inner.startswith("{"):  # JSON in a text
-        inner = getattr(extract_flexible(inner), "fields", None)
+        inner = getattr(extract_flexible(mask_reasoning(inner))[0], "fields", None)
     return _committed_fields(inner) if isinstance(inner, dict) else answer
 
 
@@ -805,7 +800,7 @@ def _explain(doc: dict, response: str, is_semantic: bool) -> Verdict:
     published = found.fields if found else None
     if found and is_semantic and (published := published.get("answer")) is not None:
         published = str(published)
-    answer, is_open = _last_object(text)
+    answer, is_open = extract_flexible(text)
     value = match_flexible(answer.fields, fields) if answer else None
     expected = {key: field.value for key, field in fields.items()}
     is_exact, is_right = published == reference, value == expected
