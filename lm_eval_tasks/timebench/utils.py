@@ -386,7 +386,7 @@ _HEDGE = re.compile(
 )
 
 
-# "**B. Neutral** because it may be either"
+# "**Cardiff City** took over from them in 1990"
 _BOLD_FIRST = re.compile(
     rf"\s*\*\*(?P<value>[^*\n]+)\*\*\s(?!(?i:{_HEDGE.pattern}))[a-z][^\n]*"
 )
