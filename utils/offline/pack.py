@@ -13,14 +13,12 @@ from .errors import PackError
 from .folder import Folder
 from .manifest import Manifest
 from .sources import (
-    LICENCES,
     TASKS,
     Rows,
     Source,
     fingerprint,
     index,
     read_rows,
-    sources,
 )
 
 
@@ -34,24 +32,29 @@ custom_dataset: !function local_data.load
 dataset_kwargs:
   data_file: {data}
 """
+# What a pack of generated rows says of them, for `fresh/task.py`.
+GENERATED = """\
+  generated: {generated}
+metadata:
+  version: {version}
+"""
 README = "README.md"
 COMMAND = "lm_eval --model dummy --include_path {folder} --tasks {task}"
 
 
 def make(
     folder: Folder,
-    names: list[str],
+    found: list[Source],
     given: dict[str, Path],
     link: bool = False,
     allow_partial: bool = False,
 ) -> Manifest:
-    """Make a pack of tasks and groups, or go on with one; return its manifest.
+    """Make a pack of the rows of sources, or go on with one; return its manifest.
 
     `given`: family -> folder with its files, instead of upstream. With `link`, the task
     files are those of this checkout. Raises PackError for whatever is in the way.
     """
     entries = index()
-    found = sources(entries, names)
     folder.create()
     with folder.locked():
         manifest = _begin(folder)
@@ -116,22 +119,28 @@ def _add_data(
     old = manifest.data.get(source.file, {})
     tasks = sorted({*source.tasks, *old.get("tasks", [])})
     is_there = bool(old) and manifest.has(name)
-    given_as = "local file" if folder else "upstream"
+    if is_there and old.get("generated") != source.generated:
+        raise PackError(
+            f"{manifest.folder.path / name}: holds other rows ({old['upstream']}); name a"
+            " new folder"
+        )
+    given_as = "local file" if folder else source.given_as
     if is_there and not folder:
         rows, given_as = read_rows(manifest.folder.path / name), old["given_as"]
     else:
         rows = source.rows(folder)
     digest = fingerprint(tasks, rows, source.file)
     said = _compare(rows, digest, source.known, allow_partial)
-    is_upstream = given_as == "upstream" or digest == source.known[1]
+    is_upstream = given_as != "local file" or digest == source.known[1]
     manifest.data[source.file] = {
         "family": source.family,
         "fingerprint": digest,
+        "generated": source.generated,
         "given_as": given_as,
         "rows": len(rows.rows),
         "tasks": tasks,
         "upstream": source.url,
-        "upstream_licence": LICENCES[source.family],
+        "upstream_licence": source.licence,
         "upstream_revision": source.revision if is_upstream else None,
     }
     content = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows.rows)
@@ -173,6 +182,8 @@ def _task_files(
     files are copied, without the suffix by which the harness would index them.
     """
     tasks = manifest.tasks | {task: x.file for x in found for task in x.tasks}
+    generated = {file: x.get("generated") for file, x in manifest.data.items()}
+    generated |= {x.file: x.generated for x in found}
     if strange := sorted(tasks.keys() - entries.keys()):
         raise PackError(
             f"{manifest.folder.path}: this version has no task {strange[0]}; make a new"
@@ -192,9 +203,16 @@ def _task_files(
             else:
                 text = LEAF.format(file=f"{TASKS.name}/{_unindexed(file)}")
             text += ROWS.format(data=tasks[name])
+            if made := generated.get(tasks[name]):
+                text += GENERATED.format(
+                    generated=json.dumps(made), version=scorer(name).version
+                )
         files[f"{name}.yaml"] = text.encode()
     if not link:
-        files |= _copies({scorer(task).family for task in tasks})
+        files |= _copies(
+            {scorer(task).family for task in tasks}
+            | {entries[task].yaml_path.parent.name for task in tasks}
+        )
     return files | {README: b""}
 
 
@@ -217,7 +235,7 @@ def _copies(families: set[str]) -> dict[str, bytes]:
             text = path.read_text(encoding="utf-8")
             if path.name.endswith("yaml"):
                 text = re.sub(
-                    r"(?m)^include: .*", lambda line: _unindexed(line[0]), text
+                    r"(?m)^(include: |  - ).*", lambda line: _unindexed(line[0]), text
                 )
             name = path.relative_to(TASKS).as_posix()
             files[f"{TASKS.name}/{_unindexed(name)}"] = text.encode()
