@@ -19,7 +19,7 @@ import sys
 from argparse import Namespace
 from pathlib import Path
 
-from lm_eval_tasks.fresh.utils import find_generator, read_levels, rows
+from lm_eval_tasks.fresh.utils import find_generator, read_request, rows
 
 from .cli import tool_parser
 from .documents import quiet_harness
@@ -68,7 +68,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = _options(arguments)
     names = [task for name in options.tasks.split(",") for task in leaf_tasks(name)]
     try:
-        levels = read_levels(options.gen_levels)
+        request = read_request(options.gen_seed, options.gen_rows, options.gen_levels)
     except ValueError as error:
         raise ToolError(str(error)) from None
     for name in names:
@@ -76,10 +76,7 @@ def main(arguments: list[str] | None = None) -> int:
             raise ToolError(
                 f"{name}: is not a fresh task; name some of {', '.join(leaf_tasks('fresh'))}"
             )
-    found = [
-        GeneratedSource(scorer(name), options.gen_seed, options.gen_rows, levels)
-        for name in dict.fromkeys(names)
-    ]
+    found = [GeneratedSource(scorer(name), *request) for name in dict.fromkeys(names)]
     folder = Folder(Path(options.folder))
     with quiet_harness():
         manifest = make(folder, found, {})

@@ -58,6 +58,7 @@ def make(
     folder.create()
     with folder.locked():
         manifest = _begin(folder)
+        _check_seeds(manifest, found)
         manifest.content["complete"] = False
         files = _task_files(manifest, entries, found, link)
         _check_way(manifest, {*files, *(f"data/{source.file}" for source in found)})
@@ -91,6 +92,17 @@ def _begin(folder: Folder) -> Manifest:
     return Manifest.new(folder)
 
 
+def _check_seeds(manifest: Manifest, found: list[Source]) -> None:
+    """Raise PackError where the pack has rows of another seed, size or levels."""
+    for source in found:
+        old = manifest.data.get(source.file)
+        if old and old.get("generated") != source.generated:
+            raise PackError(
+                f"{manifest.folder.path / 'data' / source.file}: has the rows of another"
+                f" request ({old['upstream']}); name a new folder"
+            )
+
+
 def _check_way(manifest: Manifest, planned: set[str]) -> None:
     """Raise PackError where a file is in the way, or is not made any more."""
     for name in sorted(planned - manifest.files.keys()):
@@ -119,11 +131,6 @@ def _add_data(
     old = manifest.data.get(source.file, {})
     tasks = sorted({*source.tasks, *old.get("tasks", [])})
     is_there = bool(old) and manifest.has(name)
-    if is_there and old.get("generated") != source.generated:
-        raise PackError(
-            f"{manifest.folder.path / name}: holds other rows ({old['upstream']}); name a"
-            " new folder"
-        )
     given_as = "local file" if folder else source.given_as
     if is_there and not folder:
         rows, given_as = read_rows(manifest.folder.path / name), old["given_as"]
