@@ -189,38 +189,46 @@ def _task_files(
     files are copied, without the suffix by which the harness would index them.
     """
     tasks = manifest.tasks | {task: x.file for x in found for task in x.tasks}
-    generated = {file: x.get("generated") for file, x in manifest.data.items()}
-    generated |= {x.file: x.generated for x in found}
     if strange := sorted(tasks.keys() - entries.keys()):
         raise PackError(
             f"{manifest.folder.path}: this version has no task {strange[0]}; make a new"
             " pack in another folder"
         )
-    checkout = os.path.relpath(TASKS, manifest.folder.path)
-    manifest.content["linked_to"] = checkout if link else None
+    generated = {file: x.get("generated") for file, x in manifest.data.items()}
+    generated |= {x.file: x.generated for x in found}
+    checkout = os.path.relpath(TASKS, manifest.folder.path) if link else None
+    manifest.content["linked_to"] = checkout
     loader = LINKED if link else LOADER
     files = {f"{path.stem}.py": path.read_bytes() for path in loader}
     for name in sorted(_with_groups(entries, tasks)):
         path = entries[name].yaml_path
-        text = path.read_text(encoding="utf-8")
         if name in tasks:
-            file = path.relative_to(TASKS).as_posix()
-            if link:
-                text = LINKED_LEAF.format(task=name, file=f"{checkout}/{file}")
-            else:
-                text = LEAF.format(file=f"{TASKS.name}/{_unindexed(file)}")
-            text += ROWS.format(data=tasks[name])
-            if made := generated.get(tasks[name]):
-                text += GENERATED.format(
-                    generated=json.dumps(made), version=scorer(name).version
-                )
+            text = _leaf(name, path, checkout)
+            text += _rows_of_leaf(name, tasks[name], generated[tasks[name]])
+        else:
+            text = path.read_text(encoding="utf-8")
         files[f"{name}.yaml"] = text.encode()
     if not link:
-        files |= _copies(
-            {scorer(task).family for task in tasks}
-            | {entries[task].yaml_path.parent.name for task in tasks}
-        )
+        folders = {entries[task].yaml_path.parent.name for task in tasks}
+        files |= _copies(folders | {scorer(task).family for task in tasks})
     return files | {README: b""}
+
+
+def _leaf(task: str, path: Path, checkout: str | None) -> str:
+    """Return the lines of a leaf that name its task file, in a checkout or a copy."""
+    file = path.relative_to(TASKS).as_posix()
+    if checkout:
+        return LINKED_LEAF.format(task=task, file=f"{checkout}/{file}")
+    return LEAF.format(file=f"{TASKS.name}/{_unindexed(file)}")
+
+
+def _rows_of_leaf(task: str, file: str, generated: dict | None) -> str:
+    """Return the lines of a leaf that name its rows."""
+    lines = ROWS.format(data=file)
+    if generated:
+        said, version = json.dumps(generated), scorer(task).version
+        lines += GENERATED.format(generated=said, version=version)
+    return lines
 
 
 def _with_groups(entries: dict, tasks: dict[str, str]) -> set[str]:
