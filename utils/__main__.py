@@ -13,6 +13,7 @@ from .errors import ToolError
 # Each tool is a module with `main(arguments) -> exit status`, imported when it is asked for.
 TOOLS = {
     "score": "score recorded answers to any task, and say why",
+    "compare": "tell whether one model is better than another, document by document",
     "offline": "make a pack of tasks that runs without a network, or check one",
     "generate": "make a pack of fresh problems from a seed",
     "baselines": "print what answers without any reasoning score",
