@@ -78,6 +78,8 @@ def test_a_file_is_called_by_its_name_or_the_one_that_it_is_given(tmp_path):
         ),
         (["A=a", "A=b"], "a second run is called 'A'"),
         (["a", "a"], "a second run is called 'a'"),
+        ([""], "'': names no file or folder; give PATH"),
+        (["A="], "'A=': names no file or folder"),
         (["A=."], "holds the samples of 2 models; name one folder"),
         (
             ["empty"],

@@ -3,6 +3,8 @@
 import gzip
 import json
 import os
+import resource
+import shlex
 import signal
 import subprocess
 import sys
@@ -14,7 +16,7 @@ import pytest
 
 from tests.conftest import EXAMPLES, ROOT, TASKS
 from tests.logs import RecordedModel, SameModel, run
-from utils import offline
+from utils import offline, score as score_module
 from utils.__main__ import main
 from utils.answers import custom_id, sha256
 from utils.documents import documents
@@ -25,6 +27,7 @@ from utils.scoring import Sum
 
 RESPONSES = sorted((EXAMPLES / "responses").glob("*.jsonl"))
 RECORDED = [path.stem for path in RESPONSES]
+COMMAND = [sys.executable, "-m", "utils", "score"]
 HEADLINES = ("published", "flexible", "extracted")
 
 
@@ -387,6 +390,18 @@ def test_rows_of_every_file_of_timebench_are_known(shared, tmp_path, call):
         assert (status, said, found[0]["rows"]) == (0, "", "the benchmark's")
 
 
+def test_as_many_rows_as_the_benchmark_has_are_said_to_be_no_more(tmp_path, call):
+    found = documents("tcp_long", EXAMPLES)
+    lines = [GOOD | {"doc_id": i, "doc": found[i % len(found)]} for i in range(301)]
+    for count, expected in (
+        (299, "fewer than the benchmark's 300"),
+        (300, "as many as the benchmark's"),
+        (301, "not the benchmark's"),
+    ):
+        _, (row,), _ = call(write(tmp_path / "x.jsonl", *lines[:count]))
+        assert row["rows"] == expected
+
+
 # ---------------------------------------------------------------- lines not scored
 
 
@@ -656,6 +671,31 @@ def test_a_folder_where_a_file_should_be_is_named(tmp_path, call):
     assert (status, said) == (1, f"{tmp_path / 'out' / 'x.jsonl'}: Is a directory\n")
 
 
+def test_a_full_disk_leaves_what_was_there(tmp_path):
+    lines = [GOOD | {"doc_id": number} for number in range(8)]
+    path = write(tmp_path / "x.jsonl", *lines)
+    output = write(tmp_path / "out" / "x.jsonl", "older")
+    done = subprocess.run(
+        [*COMMAND, str(path), "--include_path", "examples", "--output", output.parent],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (500, 500)),
+        env=os.environ | {"HF_HOME": str(tmp_path / "cache"), "HF_HUB_OFFLINE": "1"},
+    )
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == f"{output}: File too large\n"
+    assert [x.name for x in output.parent.iterdir()] == ["x.jsonl"]
+    assert output.read_text() == "older\n"
+
+
+def test_the_example_of_the_help_runs(monkeypatch, capsys):
+    monkeypatch.chdir(ROOT)
+    example = score_module.__doc__.split("Example:")[1].replace("\\\n", "")
+    assert main(shlex.split(example)[1:]) == 0
+    assert "| tcp_long | tcp_long |   8 |" in capsys.readouterr().out
+
+
 # ------------------------------------------------------------ many, and interrupted
 
 
@@ -694,9 +734,6 @@ def test_memory_grows_by_an_id_and_a_digest_for_each_answer(
     # 65 bytes of a digest, 28 of a number, and their places in lists and a set that grow
     assert growth < 1200 * 400
     assert more.stat().st_size > 1600 * 1000
-
-
-COMMAND = [sys.executable, "-m", "utils", "score"]
 
 
 @pytest.fixture

@@ -17,6 +17,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from json.encoder import encode_basestring
 from pathlib import Path
 from typing import NamedTuple
@@ -108,10 +109,17 @@ def _check_task(task: object, place: str) -> None:
             f"{place}: does not name its task; name the file samples_TASK_TIME.jsonl as"
             " the harness does, add a 'task' to the line, or use --task"
         )
+    if fault := _task_fault(task):
+        raise LineError(f"{place}: {fault}")
+
+
+@lru_cache(maxsize=256)  # near matches take a while
+def _task_fault(task: str) -> str | None:
     try:
         scorer(task)
     except ToolError as error:
-        raise LineError(f"{place}: {error}") from None
+        return str(error)
+    return None
 
 
 def _faulty(line: dict, place: str, task: str | None, fault: str) -> Answer:

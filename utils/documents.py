@@ -48,14 +48,19 @@ def tasks(names: Iterable[str], include_path: Path = FOLDER) -> dict[str, Task]:
 
 @contextmanager
 def quiet_harness() -> Iterator[None]:
-    """Leave out what harness and families log, such as row counts: tools say their own."""
-    logger = logging.getLogger("lm_eval")
-    level = logger.level
-    logger.setLevel(logging.ERROR)
+    """Leave out what harness and families log, such as row counts: tools say their own.
+
+    Without a network, each of the hub's tries would say that there is none.
+    """
+    loggers = [logging.getLogger(name) for name in ("lm_eval", "huggingface_hub")]
+    levels = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.ERROR)
     try:
         yield
     finally:
-        logger.setLevel(level)
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.setLevel(level)
 
 
 @cache

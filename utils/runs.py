@@ -56,6 +56,8 @@ def find_runs(arguments: list[str], task: str | None = None) -> list[Run]:
         label, equals, path = argument.partition("=")
         if not equals or Path(argument).exists():
             label, path = "", argument
+        if not path:
+            raise ToolError(f"'{argument}': names no file or folder; give PATH")
         for run in _runs_at(Path(path), label, task):
             runs[run.name] = _joined(runs[run.name], run) if run.name in runs else run
     return list(runs.values())

@@ -32,7 +32,8 @@ BREAKDOWNS = (
     *("question_type", "type", "format", "level"),
     *("graph_gen_algorithm", "sorting_type"),
 )
-_TEMPLATE = re.compile(r"""\{["']explanation["'][^,]*,(?P<fields>.*?)\}""")
+# Bounded, so that no question takes quadratic time.
+_TEMPLATE = re.compile(r"""\{["']explanation["'][^,]{0,500},(?P<fields>.{0,500}?)\}""")
 
 
 class Scored(NamedTuple):
@@ -85,7 +86,8 @@ def _looked_up(answer: Answer, include_path: Path) -> dict:
             " with by --include_path"
         )
     doc = found[answer.doc_id]
-    if not sha256(document_text(doc)).startswith(answer.doc_hash or ""):
+    doc_hash = answer.doc_hash
+    if doc_hash and not sha256(document_text(doc)).startswith(doc_hash):
         raise LineError(
             f"{answer.place}: answers another version of document {answer.doc_id} of"
             f" {answer.task} than the one at {include_path}; name the tasks that it was"
