@@ -727,13 +727,13 @@ def test_memory_grows_by_an_id_and_a_digest_for_each_answer(
         many(
             tmp_path / f"samples_tcp_short_2026-01-0{day}T00-00-00.jsonl", source, count
         )
-        for day, count in ((1, 400), (2, 1600))
+        for day, count in ((1, 200), (2, 800))
     )
     assert call(few)[0] == 0  # fills the caches
     growth = peak(more, tmp_path / "out", call) - peak(few, tmp_path / "out", call)
     # 65 bytes of a digest, 28 of a number, and their places in lists and a set that grow
-    assert growth < 1200 * 400
-    assert more.stat().st_size > 1600 * 1000
+    assert growth < 600 * 400
+    assert more.stat().st_size > 800 * 1000
 
 
 @pytest.fixture
@@ -742,7 +742,7 @@ def slow(tmp_path, recorded_run) -> list[str]:
     source = samples(recorded_run, "tot_arithmetic")
     name = "samples_tot_arithmetic_2026-01-01T00-00-00.jsonl"
     write(tmp_path / "out" / name, "older")
-    path = many(tmp_path / name, source, 20_000)
+    path = many(tmp_path / name, source, 8_000)
     return [*COMMAND, str(path), "--output", str(tmp_path / "out")]
 
 
