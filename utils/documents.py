@@ -101,6 +101,9 @@ class _Rows:
     def select_columns(self, names: list[str]) -> _Rows:
         return _Rows([{name: row[name] for name in names} for row in self.rows])
 
+    def __getitem__(self, name: str) -> list:
+        return [row[name] for row in self.rows]
+
     def __len__(self) -> int:
         return len(self.rows)
 
