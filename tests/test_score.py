@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from lm_eval_tasks.fresh.utils import load
 from tests.conftest import EXAMPLES, ROOT, TASKS
 from tests.logs import RecordedModel, SameModel, run
 from utils import offline, score as score_module
@@ -402,6 +403,16 @@ def test_as_many_rows_as_the_benchmark_has_are_said_to_be_no_more(tmp_path, call
         assert row["rows"] == expected
 
 
+def test_rows_made_from_a_seed_are_said_to_be_and_broken_down_by_level(tmp_path, call):
+    rows = load("timexnli", gen_seed=1, gen_rows=10, gen_levels="9-10")["test"]
+    lines = ({**row, "response": ""} for row in rows)
+    path = write(tmp_path / "x.jsonl", *lines)
+    status, found, said = call(path, "--task", "fresh_timexnli")
+    assert (status, said, found[0]["rows"]) == (0, "", "made from a seed")
+    levels = [(row["value"], row["n"]) for row in found if row["by"] == "level"]
+    assert levels == [("9", 5), ("10", 5)]
+
+
 # ---------------------------------------------------------------- lines not scored
 
 
@@ -687,6 +698,20 @@ def test_a_full_disk_leaves_what_was_there(tmp_path):
     assert done.stderr == f"{output}: File too large\n"
     assert [x.name for x in output.parent.iterdir()] == ["x.jsonl"]
     assert output.read_text() == "older\n"
+
+
+def test_runs_stand_beside_each_other(tmp_path, capsys):
+    doc = documents("tot_arithmetic", EXAMPLES)[0]
+    one = {"task": "tot_arithmetic", "doc": doc, "response": '{"answer": 1}'}
+    paths = [write(tmp_path / f"{x}.jsonl", *[one] * x) for x in (1, 1, 2)]
+    names = [f"{name}={path}" for name, path in zip(("n", "format", "c"), paths)]
+    assert main(["score", *names, "--by", "format"]) == 0
+    *_, title, _, head, rule, row = capsys.readouterr().out.splitlines()
+    cells = [[cell.strip() for cell in x.split("|")[1:-1]] for x in (head, row)]
+    assert title == "tot_arithmetic by format; published / flexible / extracted"
+    assert cells[0] == ["format", "n", "n", "format", "c"]
+    assert cells[1][1:] == ["differs", *["0.0000 / 0.0000 / 1.0000"] * 3]
+    assert len({*map(len, (head, rule, row))}) == 1
 
 
 def test_the_example_of_the_help_runs(monkeypatch, capsys):

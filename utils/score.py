@@ -144,10 +144,8 @@ def table(run: str, task: str, filter_name: str | None, tally: Tally) -> Iterato
     """Yield the rows of a run and task: all documents, then each part of them."""
     place = {"run": run, "task": task}
     place["filter"] = filter_name if filter_name != "none" else None
-    for (name, value), figures in [
-        ((None, None), tally.all),
-        *sorted(tally.parts.items()),
-    ]:
+    parts = sorted(tally.parts.items(), key=lambda x: (x[0][0], _natural(x[0][1])))
+    for (name, value), figures in [((None, None), tally.all), *parts]:
         yield {
             **place,
             "by": name,
@@ -189,7 +187,7 @@ def _breakdown(part: tuple[str, str], rows: list[dict]) -> str:
     """Return the table of a breakdown: values down; metrics, or runs, across."""
     task, by = part
     rows = sorted(rows, key=lambda row: _natural(row["value"]))
-    title = f"{task} by {by}"
+    title = f"{tables.escaped(task)} by {by}"
     if len({row["run"] for row in rows}) == 1:
         hidden = ("run", "task", "filter", "by", "value")
         lines = [
@@ -210,7 +208,9 @@ def _across(by: str, rows: list[dict]) -> list[dict]:
         if line["n"] != row["n"]:  # as a rule, the runs answer the same documents
             line["n"] = "differs"
         scores = (row["published"], row["flexible"], row["extracted"])
-        line[row["run"]] = " / ".join(tables.number(x) for x in scores if x is not None)
+        # The blank, which no table shows, keeps a run called "n" apart.
+        name = f"{row['run']} "
+        line[name] = " / ".join(tables.number(x) for x in scores if x is not None)
     return [*lines.values()]
 
 

@@ -267,10 +267,12 @@ class Tally:
         Of a part it cannot be told: a fingerprint is one of all rows.
         """
         rows, fingerprint = scorer(self.task).known
+        if rows is None:
+            return "made from a seed"
         if self.all.n == rows and self.fingerprint == fingerprint:
             return "the benchmark's"
         if self.all.n == rows and fingerprint is None:
             return "as many as the benchmark's"
-        if rows and self.all.n < rows:
+        if self.all.n < rows:
             return f"fewer than the benchmark's {rows}"
         return "not the benchmark's"
