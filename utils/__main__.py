@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import io
 import os
 import sys
 
+from .cli import say
 from .errors import ToolError
 
 
@@ -29,20 +31,26 @@ def main(arguments: list[str] | None = None) -> int:
     that cannot be read; 130: Ctrl-C.
     """
     options = _parser().parse_args(arguments)
+    # What a name of a file or model has in it can be shown anywhere.
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     try:
         tool = importlib.import_module(f".{options.tool}", __package__)
-        return tool.main(options.arguments)
+        status = tool.main(options.arguments)
+        sys.stdout.flush()  # here, where a pipe that was closed is no surprise
+        return status
     except BrokenPipeError:
         # The reader of a pipe, such as `head`, has had enough. Without this, Python
         # complains when it closes the stream.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except ToolError as error:
-        sys.stderr.write(f"{error}\n")
+        say(str(error))
         return 1
     except OSError as error:
         place = f"{error.filename}: " if error.filename is not None else ""
-        sys.stderr.write(f"{place}{error.strerror or error}\n")
+        say(f"{place}{error.strerror or error}")
         return 1
     except KeyboardInterrupt:
         sys.stderr.write("\ninterrupted\n")
