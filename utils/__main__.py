@@ -13,6 +13,8 @@ from .errors import ToolError
 # Each tool is a module with `main(arguments) -> exit status`, imported when it is asked for.
 TOOLS = {
     "score": "score recorded answers to any task, and say why",
+    "export": "write the prompts of tasks as requests of the OpenAI Batch API",
+    "replay": "score recorded answers through the harness, as a live run does",
     "offline": "make a pack of tasks that runs without a network, or check one",
     "baselines": "print what answers without any reasoning score",
     "adjudicate": "compare the verdicts on ToT arithmetic with a second reader's",

@@ -29,6 +29,9 @@ SAMPLES_NAME = re.compile(
     r"samples_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(\.\d+)?)\.jsonl(\.gz)?"
 )
 _HASH_LENGTH = 16  # characters of a document's hash in a custom_id
+_CUSTOM_ID = re.compile(
+    rf"(?P<task>[^:]+):(?P<doc_id>[0-9]{{1,9}}):(?P<hash>[0-9a-f]{{{_HASH_LENGTH}}})"
+)
 
 
 class Answer(NamedTuple):
@@ -46,6 +49,7 @@ class Answer(NamedTuple):
     prompt: str | None  # as it was sent, where the line tells
     hit_limit: bool  # whether the line says that the token limit ended the response
     fault: str | None  # why the line cannot be taken for what it says it is
+    is_chat: bool | None = None  # whether it answers messages, where the line tells
 
 
 def read_answers(path: Path, task: str | None = None) -> Iterator[Answer]:
@@ -56,7 +60,7 @@ def read_answers(path: Path, task: str | None = None) -> Iterator[Answer]:
     pack does not have. What can be wrong with one line alone is its `fault`.
     """
     name = SAMPLES_NAME.fullmatch(path.name)
-    task_of_file = task or (name["task"] if name else None)
+    task_of_file = name["task"] if name else task
     for number, line in numbered_rows(path):
         place = f"{path}, line {number}"
         if "filtered_resps" in line:
@@ -156,25 +160,25 @@ def custom_id(task: str, doc_id: int, doc: dict) -> str:
 
 def _batch_output(line: dict, place: str) -> Answer:
     """Return the answer in an output of the Batch API."""
-    parts = str(line["custom_id"]).split(":")
-    if len(parts) != 3 or not parts[1].isdecimal():
+    name = _CUSTOM_ID.fullmatch(str(line["custom_id"]))
+    if name is None:
         raise ToolError(
             f"{place}: custom_id {line['custom_id']!r:.80} is not TASK:DOC_ID:HASH; use"
             " requests made by `temporal-eval export`"
         )
     choice, fault = _choice(line)
-    response = (choice.get("message") or {}).get("content") or ""
     return Answer(
         place=place,
         line=line,
-        task=parts[0],
-        doc_id=int(parts[1]),
+        task=name["task"],
+        doc_id=int(name["doc_id"]),
         doc=None,
-        doc_hash=parts[2],
-        response=None if fault else response,
+        doc_hash=name["hash"],
+        response=None if fault else _content(choice) or "",
         prompt=None,
         hit_limit=choice.get("finish_reason") == "length",
         fault=fault,
+        is_chat=None if fault else "message" in choice,
     )
 
 
@@ -183,13 +187,19 @@ def _choice(line: dict) -> tuple[dict, str | None]:
     response = line.get("response") or {}
     try:
         choice = response["body"]["choices"][0]
-        content = (choice.get("message") or {}).get("content")
-        if isinstance(content, str | None):
+        if isinstance(_content(choice), str | None):
             return choice, None
     except (TypeError, KeyError, IndexError, AttributeError):
         pass
     what = json.dumps(line.get("error") or response)[:200]
     return {}, f"has no answer but {what}; send the request again"
+
+
+def _content(choice: dict) -> object:
+    """Return what a choice answers to messages, or to a text; None for nothing."""
+    if "message" in choice:
+        return (choice["message"] or {}).get("content")
+    return choice["text"]
 
 
 def _plain(line: dict, place: str, task: str | None) -> Answer:

@@ -115,4 +115,5 @@ def _results(path: Path) -> dict:
 
 
 def _model(results: dict) -> str | None:
-    return results.get("model_name") or None
+    name = results.get("model_name")
+    return name if isinstance(name, str) and name else None
