@@ -32,6 +32,15 @@ _OPTIONS = (
     *("num_fewshot", "apply_chat_template", "fewshot_as_multiturn"),
     *("system_instruction", "gen_kwargs", "limit", "include_path"),
 )
+# What the results tell of a configuration, defaults included.
+_CONFIG = (
+    *("model_args", "num_fewshot", "batch_size", "device", "limit", "gen_kwargs"),
+    *("system_instruction", "apply_chat_template", "fewshot_as_multiturn"),
+)
+_SEEDS = (
+    *("random_seed", "numpy_random_seed", "torch_random_seed"),
+    "fewshot_random_seed",
+)
 
 
 class PromptTaker(LM):
@@ -143,27 +152,15 @@ def evaluate(
     with _warnings_of_the_pack(), quiet_harness():
         manager, loaded = load(names, options.include_path, config.metadata)
         manager.load = lambda _: loaded  # instead of once more
-        python_seed, numpy_seed, torch_seed, fewshot_seed = config.seed
         try:
             return simple_evaluate(
                 model=lm,
-                model_args=config.model_args,
                 tasks=names,
-                num_fewshot=config.num_fewshot,
-                batch_size=config.batch_size,
-                device=config.device,
-                limit=config.limit,
-                log_samples=log_samples,
-                evaluation_tracker=tracker,
-                system_instruction=config.system_instruction,
-                apply_chat_template=config.apply_chat_template,
-                fewshot_as_multiturn=config.fewshot_as_multiturn,
-                gen_kwargs=config.gen_kwargs,
                 task_manager=manager,
-                random_seed=python_seed,
-                numpy_random_seed=numpy_seed,
-                torch_random_seed=torch_seed,
-                fewshot_random_seed=fewshot_seed,
+                evaluation_tracker=tracker,
+                log_samples=log_samples,
+                **{name: getattr(config, name) for name in _CONFIG},
+                **dict(zip(_SEEDS, config.seed)),
             )
         except AssertionError as error:
             if not options.num_fewshot:
