@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shlex
 import signal
 import threading
 from collections import Counter
@@ -13,10 +14,13 @@ from typing import NamedTuple
 import pytest
 from filelock import FileLock
 from lm_eval import simple_evaluate
+from lm_eval.api.instance import Instance
 from lm_eval.tasks import TaskManager
 
+from lm_eval_tasks.tcp.utils import digest
 from tests.conftest import EXAMPLES, GROUPS, MEMBERS, ROOT, TASKS, run_python
 from tests.corpus import read_jsonl
+from utils import export, replay
 from utils.__main__ import main
 from utils.answers import custom_id
 from utils.errors import ToolError
@@ -333,6 +337,7 @@ def test_export_to_stdout_is_requests_alone(tmp_path, capsys):
 KILLED = """
 import os, signal, sys
 os.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+from utils import export, replay
 from utils.__main__ import main
 main(sys.argv[1:])
 """
@@ -440,14 +445,38 @@ def test_answers_that_are_not_one_to_each_document_end_the_run(
 def test_answers_are_joined_in_any_order_and_by_document_alone(
     tcp_requests, offline_tasks
 ):
-    from lm_eval_tasks.tcp.utils import digest
-
     found = [
         answer._replace(doc_id=None, doc_hash=None, digest=digest(request.doc))
         for answer, request in zip(answers_to(tcp_requests), tcp_requests, strict=True)
     ]
     responses = Replay(found[::-1]).generate_until(tcp_requests)
     assert responses == [f"answer {number}" for number in range(8)]
+
+
+def test_a_document_that_is_there_twice_takes_two_answers(tcp_requests):
+    doc = tcp_requests[0].doc
+    twins = [
+        Instance("generate_until", doc, ("",), 0, ("tcp_long", x, 1)) for x in (0, 1)
+    ]
+    found = [
+        answer._replace(doc_id=None, doc_hash=None, digest=digest(doc))
+        for answer in answers_to(tcp_requests[:2])
+    ]
+    assert Replay(found).generate_until(twins) == ["answer 0", "answer 1"]
+    with pytest.raises(ToolError, match="is a second answer to document 0"):
+        Replay([*found, found[0]]).generate_until(twins)
+
+
+def test_answers_to_texts_are_replayed_as_texts(tmp_path, capsys):
+    arguments = ["tcp_short", *PACK_OPTIONS, "--model", "M"]
+    requests = exported(tmp_path / "requests.jsonl", *arguments)
+    outputs = write(tmp_path / "outputs.jsonl", list(map(batch_output, requests)))
+    arguments = [*PACK_OPTIONS, "--output_path", str(tmp_path / "output")]
+    assert main(["replay", str(outputs), *arguments]) == 0
+    (samples,) = (tmp_path / "output" / "outputs").glob("samples_*")
+    for sample, request in zip(read_jsonl(samples), requests, strict=True):
+        assert sample["arguments"]["gen_args_0"]["arg_0"] == request["body"]["prompt"]
+        assert sample["resps"] == [[response(request["custom_id"])]]
 
 
 def test_missing_answers_are_scored_as_empty_and_counted(tmp_path, capsys):
@@ -565,6 +594,17 @@ def test_export_ends_in_one_line_where_nothing_can_be_written(tmp_path, capsys):
     arguments = ["tcp_long", *PACK_OPTIONS, "--model", "M", "--output", str(tmp_path)]
     assert main(["export", *arguments]) == 1
     assert capsys.readouterr().err.splitlines()[-1] == f"{tmp_path}: Is a directory"
+
+
+@pytest.mark.parametrize("tool", [export, replay])
+def test_example_of_the_help_runs_as_written(tool, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("examples").symlink_to(EXAMPLES)
+    example = tool.__doc__.partition("Example:")[2].replace("\\\n", " ")
+    program, *arguments = shlex.split(example)
+    assert program == "temporal-eval"
+    assert main(arguments) == 0
+    assert len(list(tmp_path.iterdir())) == 2
 
 
 @pytest.mark.parametrize("tool", ["export", "replay"])
