@@ -79,6 +79,8 @@ def scorer(task: str) -> Scorer:
 
 def _file(config: dict) -> str:
     kwargs = config.get("dataset_kwargs") or {}
+    if "generator" in kwargs:  # of rows made from a seed
+        return config["task"]
     files = kwargs.get("data_files") or {"test": kwargs.get("data_file")}
     return Path(files["test"] or config["dataset_name"]).stem
 
@@ -107,6 +109,11 @@ def _suggestion(name: str) -> str:
     if near := difflib.get_close_matches(name, [*_tasks(), *_groups()]):
         return f"did you mean {' or '.join(near)}?"
     return f"the groups are {', '.join(sorted(_groups()))}"
+
+
+def configuration(task: str) -> dict:
+    """Return what the YAML file of a task says, includes resolved."""
+    return _tasks()[task]
 
 
 @cache

@@ -86,7 +86,14 @@ def _runs_at(path: Path, label: str, task: str | None) -> list[Run]:
     return [
         Run(label or _model(files[0].results) or folder.name, files, task)
         for folder, files in (
-            (folder, tuple(File(x, _results(x)) for x in last.values()))
+            # The last run first: it tells the version of a task that ran before, too.
+            (
+                folder,
+                tuple(
+                    File(x, _results(x))
+                    for x in sorted(last.values(), key=_time, reverse=True)
+                ),
+            )
             for folder, last in sorted(folders.items())
         )
     ]

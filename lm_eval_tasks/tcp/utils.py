@@ -94,11 +94,11 @@ def _tagged_blocks(text: str, tags: re.Pattern) -> list[tuple[int, int]]:
     blocks: list[tuple[int, int]] = []
     opened: re.Match | None = None
     for tag in tags.finditer(text):
-        if not opened and not tag["closing"]:
-            opened = tag
+        if not tag["closing"]:
+            opened = opened or tag
         elif not opened:
             blocks = [(0, tag.end())]
-        elif tag["closing"] and tag["name"] == opened["name"]:
+        elif tag["name"] == opened["name"]:
             blocks.append((opened.start(), tag.end()))
             opened = None
     if opened:
@@ -440,18 +440,22 @@ def _process_docs(dataset: datasets.Dataset, name: str, form: str) -> datasets.D
             f"column {', '.join(missing)} is missing; give rows as in Beanbagdzf/TCP"
         )
         raise ValueError(f"{file}: {fault}")
+    is_fresh = "level" in dataset.column_names  # rows made from a seed say so
+    columns += ["level"] * is_fresh
     documents = []
     for row, cells in enumerate(dataset.select_columns(columns)):
         if fault := _fault(cells, form):
             raise ValueError(f"{file}, row {row}, column {fault}; fix the row")
         answer = cells["answer"].strip()
         documents.append({**cells, "answer": answer, "answer_format": form})
-    eval_logger.log(
-        logging.INFO if len(documents) == known_rows else logging.WARNING,
-        f"{file}: {len(documents)} rows, fingerprint"
-        f" {fingerprint(map(digest, documents))}; the benchmark has {known_rows} rows,"
-        " scores on others may not be comparable",
-    )
+    found = f"{len(documents)} rows, fingerprint {fingerprint(map(digest, documents))}"
+    if is_fresh or len(documents) == known_rows:
+        eval_logger.info(f"{file}: {'fresh ' * is_fresh}{found}")
+    else:
+        eval_logger.warning(
+            f"{file}: {found}; the benchmark has {known_rows} rows, scores on others may"
+            " not be comparable"
+        )
     _DOCUMENTS[dataset] = name, type(dataset).from_list(documents)
     return _DOCUMENTS[dataset][1]
 

@@ -44,6 +44,9 @@ class Rows(NamedTuple):
 class Source:
     """The rows that one or several tasks read, and where these come from."""
 
+    given_as = "upstream"
+    generated: dict | None = None  # the `gen_` metadata of rows made from a seed
+
     def __init__(self, task: Scorer, config: dict):
         kwargs = config.get("dataset_kwargs") or {}
         self.family = task.family
@@ -57,8 +60,13 @@ class Source:
 
     @property
     def is_generated(self) -> bool:
-        """Tell whether the tasks make their rows themselves."""
-        return not (self._is_timebench or self._config.get("dataset_path"))
+        """Tell whether the tasks make their rows from a seed."""
+        return "generator" in (self._config.get("dataset_kwargs") or {})
+
+    @property
+    def licence(self) -> str:
+        """The licence of the rows."""
+        return LICENCES[self.family]
 
     @property
     def _is_timebench(self) -> bool:
