@@ -15,6 +15,8 @@ from .errors import ToolError
 # Each tool is a module with `main(arguments) -> exit status`, imported when it is asked for.
 TOOLS = {
     "score": "score recorded answers to any task, and say why",
+    "export": "write the prompts of tasks as requests of the OpenAI Batch API",
+    "replay": "score recorded answers through the harness, as a live run does",
     "compare": "tell whether one model is better than another, document by document",
     "offline": "make a pack of tasks that runs without a network, or check one",
     "generate": "make a pack of fresh problems from a seed",

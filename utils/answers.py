@@ -51,6 +51,7 @@ class Answer(NamedTuple):
     hit_limit: bool  # whether the line says that the token limit ended the response
     fault: str | None  # why the line cannot be scored
     filter: str | None = None  # of the harness, for it logs a line for each
+    is_chat: bool | None = None  # whether it answers messages, where the line tells
 
 
 def read_answers(path: Path, task: str | None = None) -> Iterator[Answer]:
@@ -241,7 +242,7 @@ def custom_id(task: str, doc_id: int, doc: dict) -> str:
 def _batch_output(line: dict, place: str, task: str) -> Answer:
     """Return the answer in an output of the Batch API."""
     match = _CUSTOM_ID.fullmatch(line["custom_id"])
-    response, finish_reason, fault = _completion(line)
+    choice, response, fault = _completion(line)
     return Answer(
         place=place,
         line=line,
@@ -251,26 +252,27 @@ def _batch_output(line: dict, place: str, task: str) -> Answer:
         doc_hash=match["hash"],
         response=response,
         prompt=None,
-        hit_limit=finish_reason == "length",
+        hit_limit=choice.get("finish_reason") == "length",
         fault=fault,
+        is_chat=None if fault else "message" in choice,
     )
 
 
-def _completion(line: dict) -> tuple[str | None, str | None, str | None]:
-    """Return the text of a batch output, why it ended, and why there is none."""
+def _completion(line: dict) -> tuple[dict, str | None, str | None]:
+    """Return the first choice of a batch output, its text, and why there is none."""
     if "body" in line and "response" not in line:
-        return None, None, "is a request; give the output of the batch instead"
+        return {}, None, "is a request; give the output of the batch instead"
     try:
         choice = line["response"]["body"]["choices"][0]
         is_chat = "message" in choice
         text = choice["message"].get("content") if is_chat else choice["text"]
         # A refusal, or reasoning that took all the tokens, has no content: no answer.
         if text is None or isinstance(text, str):
-            return text or "", choice.get("finish_reason"), None
+            return choice, text or "", None
     except (TypeError, LookupError, AttributeError):
         pass
     said = json.dumps(line.get("error") or line.get("response"))
-    return None, None, f"has no answer but {said:.200}; send the request again"
+    return {}, None, f"has no answer but {said:.200}; send the request again"
 
 
 # --------------------------------------------------------------------- other lines

@@ -16,6 +16,8 @@ from .families import FOLDER, scorer
 
 if TYPE_CHECKING:
     from lm_eval.api.task import Task
+    from lm_eval.tasks import TaskManager
+    from lm_eval.tasks.manager import TaskDict
 
 
 def tasks(names: Iterable[str], include_path: Path = FOLDER) -> dict[str, Task]:
@@ -24,11 +26,22 @@ def tasks(names: Iterable[str], include_path: Path = FOLDER) -> dict[str, Task]:
     `include_path` is the folder of the pack, or an offline pack. Raises ToolError where
     it lacks one, or where the rows cannot be loaded.
     """
+    return load(list(names), include_path)[1]["tasks"]
+
+
+def load(
+    names: list[str], include_path: Path = FOLDER, metadata: dict | None = None
+) -> tuple[TaskManager, TaskDict]:
+    """Return the harness's manager of the tasks at a path, and what it loads of them.
+
+    `metadata` is added to that of each task. Raises ToolError as `tasks` does.
+    """
     from lm_eval.tasks import TaskManager  # takes a second
 
     with quiet_harness():
-        manager = TaskManager(include_path=str(include_path), include_defaults=False)
-    names = list(names)
+        manager = TaskManager(
+            include_path=str(include_path), include_defaults=False, metadata=metadata
+        )
     for name in names:
         if name not in manager.task_index:
             raise ToolError(
@@ -37,7 +50,7 @@ def tasks(names: Iterable[str], include_path: Path = FOLDER) -> dict[str, Task]:
             )
     try:
         with quiet_harness():
-            return manager.load(names)["tasks"]
+            return manager, manager.load(names)
     except (OSError, ValueError) as error:
         said = str(error).strip().split("\n")[0]
         raise ToolError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
 from collections.abc import Iterator
@@ -22,6 +23,8 @@ def written_whole(path: Path) -> Iterator[BinaryIO]:
     the way are made. Raises OSError, with the name of `path`, where it cannot be written.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
+    if path.is_dir():  # said before the work, and of this name
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     part = path.with_name(f"{_PREFIX}{secrets.token_hex(8)}{_SUFFIX}")
     # Not mkstemp: nobody but the maker could read its files.
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
