@@ -24,6 +24,7 @@ from lm_eval_tasks.tot import utils as tot
 
 from .answers import read_answers
 from .cli import tool_parser
+from .errors import ToolError
 from .families import FOLDER
 from .scoring import score
 from .second_reader import reads_as_right
@@ -128,6 +129,10 @@ def main(arguments: list[str] | None = None) -> int:
     for path in options.file:
         counts[path.stem] = Counter()
         for answer in read_answers(path, TASK):
+            if answer.task != TASK:
+                raise ToolError(
+                    f"{answer.place}: answers {answer.task}; give answers to {TASK}"
+                )
             scored = score(answer, options.include_path)
             row = {**scored.doc, "response": answer.response}
             if (kind := adjudicate(row, scored.verdict)) is None:
