@@ -79,14 +79,14 @@ def one_line(capsys) -> str:
         ([], "temporal-eval: name a tool: score, "),
         (["scor"], "temporal-eval: argument TOOL: invalid choice: 'scor'"),
         (["--quiet"], "temporal-eval: "),
-        (["score"], "temporal-eval score: the following arguments are required: FILE"),
+        (["score"], "temporal-eval score: the following arguments are required: "),
         (
             ["score", "x", "--loud"],
             "temporal-eval score: unrecognized arguments: --loud",
         ),
         (
             ["offline"],
-            "temporal-eval offline: the following arguments are required: DIR",
+            "temporal-eval offline: the following arguments are required: ",
         ),
     ],
 )
