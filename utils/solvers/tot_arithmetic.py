@@ -1,0 +1,57 @@
+"""Answers to questions of ToT arithmetic, fresh and public ones, read from their text.
+
+A table of families, each the pattern of a kind of question and a function that finds the
+answer day by day, year by year or minute by minute. Nothing is shared with the scorers
+or with the generator of fresh questions.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import cache
+
+from . import Solution, tot_arithmetic_fresh
+from .reading import Unreadable, pattern
+
+
+FAMILIES = tot_arithmetic_fresh.FAMILIES
+
+_FRESH_FORMAT = re.compile(
+    r" Answer with a JSON object of this form: JSON = "
+    r'\{"explanation": "<your step by step solution>", (?P<fields>.+)\}'
+)
+
+
+def solve(question: str) -> Solution | None:
+    """Return the answers that a question may have; None where it cannot be read."""
+    found = _family(question)
+    return found and found[1]
+
+
+def family(question: str) -> str | None:
+    """Return the name of the family that solves a question, or None."""
+    found = _family(question)
+    return found and found[0]
+
+
+@cache
+def _starts() -> tuple:
+    return tuple((name, pattern(told), solver) for name, _, told, solver in FAMILIES)
+
+
+def _family(question: str) -> tuple[str, Solution] | None:
+    """Return the family of a question, and what its function finds."""
+    text, form = question.strip(), _FRESH_FORMAT.search(question)
+    if form and form.end() == len(question):
+        text = question[: form.start()].strip()
+    for name, told, solver in _starts():
+        if match := told.fullmatch(text):
+            try:
+                found = list(solver(match))
+            except Unreadable:
+                continue
+            answers = {json.dumps(answer): answer for answer, _ in found}
+            reckoning = "; or ".join(way for _, way in found)
+            return name, Solution(tuple(answers.values()), reckoning)
+    return None
