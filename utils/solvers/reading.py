@@ -36,6 +36,11 @@ SHAPES = {
         r"\d+ (?:hours?(?:(?:,? and|,) \d+ minutes?)?(?:(?:,? and|,) \d+ seconds?)?"
         r"|minutes?(?:(?:,? and|,) \d+ seconds?)?|seconds?)"
     ),
+    "when": (
+        r"(?:(?:on|in|at) )?(?:[A-Z][a-z]+ \d{1,2}, ?\d+|[A-Z][a-z]+,? \d+"
+        r"|\d+[\w/:-]*(?: [A-Z][a-z]+,? \d+)?(?: [AP]M)?(?: \(24hr\))?)"
+        r"(?:(?: at)? \d+[\d:]*(?: [AP]M)?(?: \(24hr\))?)?"
+    ),
     "offset": r"[+-]\d{4}|UTC[+-]\d\d:\d\d",
     "year": r"\d+ (?:AD|BC)",
     "unit": "days?|weeks?|months?|years?",
@@ -44,8 +49,10 @@ SHAPES = {
     "rest": r"(?s:.*?)",
 }
 _PLACEHOLDER = re.compile(
-    r"\{([a-z]+)(\d*)(?::([^{}]+))?\}|<([^<>]+)>|(\s+)|([^\s{<]+|.)"
+    r"\{([a-z]+)(\d*)(?::([^{}]+))?\}|<([^<>]+)>|(\.\.\.)|(\s+)|(.)"
 )
+# Any words; of numbers only those of names such as E7, so that none is passed over.
+_WORDS = r"(?:\D|(?<=E)\d+|(?<=entity)\d+)*?"
 
 
 class Unreadable(Exception):
@@ -57,14 +64,19 @@ def pattern(template: str) -> re.Pattern:
     """Return the pattern of a sentence.
 
     `{date}` or `{date2}` is a named group with one of the SHAPES, `{side:before|after}`
-    one with these words, `<is|was>` are words that do not matter (`<is|>`: or nothing).
+    one with these words; `<is|was>` are words that do not matter (`<is|>`: or nothing),
+    `...` are any words without a number.
     """
     parts = []
-    for kind, number, words, either, space, text in _PLACEHOLDER.findall(template):
+    for kind, number, words, either, any_words, space, text in _PLACEHOLDER.findall(
+        template
+    ):
         if kind:
             parts.append(f"(?P<{kind}{number}>{words or SHAPES[kind]})")
         elif either:
             parts.append(f"(?:{'|'.join(map(re.escape, either.split('|')))})")
+        elif any_words:
+            parts.append(_WORDS)
         else:
             parts.append(r"\s*" if space else re.escape(text))
     return re.compile("".join(parts))
@@ -121,7 +133,7 @@ def read_dates(text: str) -> list[Day]:
         return [(int(match[2]), read_month(match[1]), 1)]
     if match := re.fullmatch(r"(\d+)-([A-Za-z]+)-(\d+)", text):
         return [(int(match[1]), read_month(match[2]), int(match[3]))]
-    if match := re.fullmatch(r"(\d{4})-(\d\d)-(\d\d)", text):
+    if match := re.fullmatch(r"(\d{4})-(\d{1,2})-(\d{1,2})", text):
         return [tuple(map(int, match.groups()))]
     if match := re.fullmatch(r"(\d\d)([-/])(\d\d)\2(\d+)", text):
         first, second, year = int(match[1]), int(match[3]), int(match[4])
@@ -164,10 +176,20 @@ def read_time(text: str) -> int:
     return hours * 3600 + minutes * 60 + seconds
 
 
+_TIME_AT_END = re.compile(r"(?:^|\s)(?:at\s+)?(?P<time>\d+:[\d:]+.*|\d+ [AP]M)$")
+
+
 def read_moments(text: str) -> list[tuple[Day, int]]:
-    """Return the moments of "on 5 March 1911 at 14:05"; without a time, midnight."""
-    date, _, time = re.sub(r"^(?:on|in) ", "", text.strip()).partition(" at ")
-    return [(day, read_time(time) if time else 0) for day in read_dates(date)]
+    """Return the moments that "on 5 March 1911 at 14:05" may be.
+
+    A date without a time is its midnight; a time without a date has the day (0, 1, 1).
+    """
+    date = re.sub(r"^(?:on|in)\s", "", text.strip())
+    found = _TIME_AT_END.search(date)
+    seconds = read_time(found["time"]) if found else 0
+    date = date[: found.start()].strip() if found else date
+    days = read_dates(date) if date else [(0, 1, 1)]
+    return [(day, seconds) for day in days]
 
 
 def read_duration(text: str) -> int:

@@ -11,15 +11,17 @@ import json
 import re
 from functools import cache
 
-from . import Solution, tot_arithmetic_fresh
+from . import Solution, tot_arithmetic_fresh, tot_arithmetic_public
 from .reading import Unreadable, pattern
 
 
-FAMILIES = tot_arithmetic_fresh.FAMILIES
+FAMILIES = tot_arithmetic_fresh.FAMILIES + tot_arithmetic_public.FAMILIES
 
-_FRESH_FORMAT = re.compile(
-    r" Answer with a JSON object of this form: JSON = "
-    r'\{"explanation": "<your step by step solution>", (?P<fields>.+)\}'
+# Where a question begins to say how its answer is to be written.
+_FORMAT = re.compile(
+    r"\s*\b(?:(?:Return|Format|Share) your answer\b|Answer with (?:time and day in json|a"
+    r" JSON object of this form)|Report as a json|Report the (?:values|answer)\b"
+    r"|Help them by computing)"
 )
 
 
@@ -36,22 +38,20 @@ def family(question: str) -> str | None:
 
 
 @cache
-def _starts() -> tuple:
+def _patterns() -> tuple:
     return tuple((name, pattern(told), solver) for name, _, told, solver in FAMILIES)
 
 
 def _family(question: str) -> tuple[str, Solution] | None:
     """Return the family of a question, and what its function finds."""
-    text, form = question.strip(), _FRESH_FORMAT.search(question)
-    if form and form.end() == len(question):
-        text = question[: form.start()].strip()
-    for name, told, solver in _starts():
+    text = " ".join(_FORMAT.split(question, maxsplit=1)[0].split())
+    for name, told, solver in _patterns():
         if match := told.fullmatch(text):
             try:
                 found = list(solver(match))
             except Unreadable:
                 continue
             answers = {json.dumps(answer): answer for answer, _ in found}
-            reckoning = "; or ".join(way for _, way in found)
+            reckoning = "; or ".join(dict.fromkeys(way for _, way in found))
             return name, Solution(tuple(answers.values()), reckoning)
     return None
