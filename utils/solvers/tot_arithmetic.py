@@ -16,6 +16,8 @@ from .reading import Unreadable, pattern
 
 
 FAMILIES = tot_arithmetic_fresh.FAMILIES + tot_arithmetic_public.FAMILIES
+# Public ones are shorter, and their patterns take long to fail on a long text.
+LONGEST_PUBLIC = 2000
 
 # Where a question begins to say how its answer is to be written.
 _FORMAT = re.compile(
@@ -38,14 +40,15 @@ def family(question: str) -> str | None:
 
 
 @cache
-def _patterns() -> tuple:
-    return tuple((name, pattern(told), solver) for name, _, told, solver in FAMILIES)
+def _patterns(with_public: bool) -> list[tuple]:
+    families = FAMILIES if with_public else tot_arithmetic_fresh.FAMILIES
+    return [(name, pattern(told), solver) for name, _, told, solver in families]
 
 
 def _family(question: str) -> tuple[str, Solution] | None:
     """Return the family of a question, and what its function finds."""
     text = " ".join(_FORMAT.split(question, maxsplit=1)[0].split())
-    for name, told, solver in _patterns():
+    for name, told, solver in _patterns(len(text) <= LONGEST_PUBLIC):
         if match := told.fullmatch(text):
             try:
                 found = list(solver(match))
