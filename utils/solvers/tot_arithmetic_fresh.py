@@ -31,8 +31,8 @@ PRECISION = (
 )
 MEETING = (
     "They want to meet for {number} minutes without a break, starting on {when:the hour or"
-    " the half hour|a full quarter hour}. They may begin at the very time at which somebody"
-    " becomes free, and end at the very time at which somebody stops being free. Times are"
+    " the half hour|the hour or 15, 30 or 45 minutes after it}. They may begin at the very"
+    " time at which somebody becomes free, and end at the very time at which somebody stops being free. Times are"
     f" on the 24-hour clock. At how many times can they begin? {NUMBERS}"
 )
 
@@ -405,7 +405,7 @@ def busy_calendars(match: re.Match) -> Found:
         item = pattern("{name} is taken from {rest}").fullmatch(piece)
         if not item:
             raise Unreadable(piece)
-        if not item["rest"].endswith(" but can move all of that"):
+        if not item["rest"].endswith(" but can move all of it"):
             free -= _minutes(item["rest"])
     yield from _starts(free, match)
 
@@ -773,14 +773,15 @@ FAMILIES = (
         "time in the air",
         "timezone",
         "{rest}. {name} flies from {rest2}. All times are local ones, on the 24-hour clock."
-        f" How long is {{name2}} in the air? {NUMBERS}",
+        " How long is {name2} in the air? Hours stay below 24, minutes and seconds below"
+        f" 60. {NUMBERS}",
         time_in_the_air,
     ),
     (
         "clocks apart",
         "timezone",
         "In a chain of hotels, {rest}. <By how much do the clocks|How far are the clocks"
-        f" furthest ahead>{{rest2}}? {NUMBERS}",
+        f" furthest ahead>{{rest2}}? Minutes stay below 60. {NUMBERS}",
         widest_gap,
     ),
     (
@@ -803,7 +804,7 @@ FAMILIES = (
         "trick",
         "On a {weekday}, {half:before noon|at noon or later}, {name} sets out; the exact"
         " time is not known. Without any other break, {name2} {rest}, all in one time zone."
-        " On which days of the week can that end? Name all that are possible, be it one or"
+        " On which days of the week can this end? Name all that are possible, be it one or"
         " more.",
         possible_weekdays,
     ),

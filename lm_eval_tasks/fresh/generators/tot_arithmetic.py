@@ -699,9 +699,9 @@ class Calendar(NamedTuple):
 
     @property
     def rules(self) -> str:
-        when = (
-            "the hour or the half hour" if self.raster == 30 else "a full quarter hour"
-        )
+        when = "the hour or the half hour"
+        if self.raster == 15:
+            when = "the hour or 15, 30 or 45 minutes after it"
         return (
             f" They want to meet for {self.length} minutes without a break, starting on"
             f" {when}. They may begin at the very time at which somebody becomes free, and"
@@ -744,7 +744,7 @@ def busy_calendars(rng: random.Random, level: int) -> Problem:
             told.append(f"{name} is not taken at all")
         elif level > 1 and place % 3 == 1:
             taken = _told_spans(spans)
-            told.append(f"{name} is taken from {taken} but can move all of that")
+            told.append(f"{name} is taken from {taken} but can move all of it")
         else:
             busy += spans
             told.append(f"{name} is taken from {_told_spans(spans)}")
@@ -846,7 +846,7 @@ def time_in_the_air(rng: random.Random, level: int) -> Problem:
     text = (
         f"{_joined(where)}. {name} flies from {'; from '.join(told)}. All"
         " times are local ones, on the 24-hour clock. How long is"
-        f" {name} in the air? {NUMBERS}"
+        f" {name} in the air? Hours stay below 24, minutes and seconds below 60. {NUMBERS}"
     )
     days, rest = divmod(total, DAY)
     answer = {"days": days, **_hours_minutes_seconds(rest, "hours minutes seconds")}
@@ -877,7 +877,10 @@ def widest_gap(rng: random.Random, level: int) -> Problem:
         if level == 1
         else "How far are the clocks furthest ahead from those furthest behind"
     )
-    text = f"In a chain of hotels, {'; '.join(told)}. {asked}? {NUMBERS}"
+    text = (
+        f"In a chain of hotels, {'; '.join(told)}. {asked}? Minutes stay below 60."
+        f" {NUMBERS}"
+    )
     hours, minutes = divmod(max(zones) - min(zones), 60)
     answer = {"hours": hours, "minutes": minutes}
     return Problem(text, '"hours": <num_hours>, "minutes": <num_mins>', answer)
@@ -962,7 +965,7 @@ def possible_weekdays(rng: random.Random, level: int) -> Problem:
     text = (
         f"On a {WEEKDAYS[weekday]}, {half}, {name} sets out; the exact time is not known."
         f" Without any other break, {name} {', then '.join(told)}, all in one time zone."
-        " On which days of the week can that end? Name all that are possible, be it one or"
+        " On which days of the week can this end? Name all that are possible, be it one or"
         " more."
     )
     answer = {"unordered_list": [WEEKDAYS[(weekday + day) % 7] for day in days]}
