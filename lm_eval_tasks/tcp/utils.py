@@ -94,11 +94,11 @@ def _tagged_blocks(text: str, tags: re.Pattern) -> list[tuple[int, int]]:
     blocks: list[tuple[int, int]] = []
     opened: re.Match | None = None
     for tag in tags.finditer(text):
-        if not opened and not tag["closing"]:
-            opened = tag
+        if not tag["closing"]:
+            opened = opened or tag
         elif not opened:
             blocks = [(0, tag.end())]
-        elif tag["closing"] and tag["name"] == opened["name"]:
+        elif tag["name"] == opened["name"]:
             blocks.append((opened.start(), tag.end()))
             opened = None
     if opened:
@@ -444,6 +444,8 @@ def _process_docs(dataset: datasets.Dataset, name: str, form: str) -> datasets.D
     columns += ["level"] * is_fresh
     documents = []
     for row, cells in enumerate(dataset.select_columns(columns)):
+        if isinstance(cells["answer"], datetime):  # as `datasets` reads dates in JSON
+            cells["answer"] = cells["answer"].date().isoformat()
         if fault := _fault(cells, form):
             raise ValueError(f"{file}, row {row}, column {fault}; fix the row")
         answer = cells["answer"].strip()
