@@ -56,7 +56,7 @@ def test_what_a_prompt_tells_has_the_label_as_its_only_answer(kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_columns_tell_what_the_prompt_tells(kind):
-    for row in made(kind)[::5]:
+    for row in made(kind)[2::5]:
         assert solve_row(row).answers == (row["answer"],), row
 
 
