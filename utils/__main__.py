@@ -20,6 +20,7 @@ TOOLS = {
     "export": "write the prompts of tasks as requests of the OpenAI Batch API",
     "replay": "score recorded answers through the harness, as a live run does",
     "compare": "tell whether one model is better than another, document by document",
+    "leaderboard": "make a board of models: a page to publish, CSV and JSON",
     "offline": "make a pack of tasks that runs without a network, or check one",
     "generate": "make a pack of fresh problems from a seed",
     "baselines": "print what answers without any reasoning score",

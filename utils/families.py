@@ -36,6 +36,7 @@ class Scorer(NamedTuple):
     utils: ModuleType
     process_docs: Callable  # dataset of upstream rows -> dataset of documents
     process_results: Callable  # (document, [response]) -> scores
+    doc_to_text: Callable | str  # document -> prompt, a field's name, or a template
 
     @property
     def explain(self) -> Callable:
@@ -74,7 +75,34 @@ def scorer(task: str) -> Scorer:
         utils=utils,
         process_docs=_function(config["process_docs"]),
         process_results=process_results,
+        doc_to_text=_doc_to_text(config["doc_to_text"]),
     )
+
+
+def _doc_to_text(said: str | tuple) -> Callable | str:
+    return said if isinstance(said, str) else _function(said)
+
+
+class Group(NamedTuple):
+    """Tasks that are averaged."""
+
+    name: str
+    tasks: tuple[str, ...]  # of the groups in it, too
+    by_size: bool  # whether documents count alike, not tasks
+    version: float
+
+
+def groups() -> list[Group]:
+    """Return the groups that average a published score and a flexible one, by name."""
+    found = []
+    for config in _configurations():
+        metrics = config.get("aggregate_metric_list") or []
+        if any(metric["metric"].endswith("_flexible") for metric in metrics):
+            tasks = tuple(leaf_tasks(config["group"]))
+            by_size = all(metric["weight_by_size"] for metric in metrics)
+            version = config["metadata"]["version"]
+            found.append(Group(config["group"], tasks, by_size, version))
+    return sorted(found)
 
 
 def _file(config: dict) -> str:
