@@ -2,12 +2,16 @@
 
 import ast
 import re
+import shlex
 import subprocess
 import sys
+from types import ModuleType
 
 import pytest
 
 from tests.conftest import ROOT
+from utils import baselines
+from utils.__main__ import main
 
 
 FOLDERS = ["lm_eval_tasks", "examples", "utils", "tests"]
@@ -99,27 +103,27 @@ def test_links_between_documents_lead_somewhere(path):
         assert (path.parent / target).exists(), target
 
 
-def printed(tool: str, *arguments: object) -> list[str]:
+def printed(capsys, tool: ModuleType, *arguments: object) -> list[str]:
     """Return the rows of the tables that a tool prints."""
-    done = subprocess.run(
-        [sys.executable, "-m", "utils", tool, *map(str, arguments)],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return [line for line in done.stdout.splitlines() if re.match(r"\| [`*]", line)]
+    assert tool.main([*map(str, arguments)]) == 0
+    printed = capsys.readouterr().out
+    return [line for line in printed.splitlines() if re.match(r"\| [`*]", line)]
 
 
-def test_table_of_real_answers_is_what_the_tool_prints(shared):
-    rows = printed("score", *sorted((shared / "responses").glob("*.jsonl")))
+def test_tables_of_real_answers_are_what_the_command_above_them_prints(
+    shared, monkeypatch, capsys
+):
     results = (ROOT / "lm_eval_tasks" / "tot" / "RESULTS.md").read_text()
-    assert len(rows) > 20
-    assert all(row in results for row in rows)
+    command = re.search(r"    (temporal-eval score(?:.*\\\n)+.*\n)", results)[1]
+    monkeypatch.chdir(shared / "responses")
+    assert main(shlex.split(command.replace("\\\n", ""))[1:]) == 0
+    tables = capsys.readouterr().out
+    assert tables.count("\n") == 31
+    assert tables in results
 
 
-def test_tables_of_baselines_are_what_the_tool_prints(shared):
-    rows = printed("baselines", shared)
+def test_tables_of_baselines_are_what_the_tool_prints(shared, capsys):
+    rows = printed(capsys, baselines, shared)
     documents = "".join(path.read_text() for path in DOCUMENTS)
     assert len(rows) == 16
     assert all(row in documents for row in rows)

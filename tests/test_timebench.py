@@ -6,7 +6,7 @@ import datasets
 import pytest
 
 from lm_eval_tasks.timebench import utils
-from tests.corpus import read_jsonl
+from tests.corpus import cases, read_jsonl
 from utils.families import scorer
 
 
@@ -179,6 +179,22 @@ def test_the_answer_is_the_last_one_outside_of_the_reasoning(
     assert scores["extracted"] == extracted
 
 
+def test_the_quick_way_extracts_what_both_rules_do_apart():
+    responses = {case.response for case in cases("timebench")}
+    answers = {response.rpartition(MARKER)[2] for response in responses}
+    quick = 0
+    for answer in sorted(answers):
+        for end in ("", ".", "\n", " \n", " <think>", f"<think>{MARKER} No</think>\n"):
+            response = f"So. {MARKER}{answer}{end}"
+            published, flexible = utils.extract(response)
+            apart = utils.extract_flexible(utils.mask_reasoning(response))
+            quick += published is flexible is not None
+            assert published == utils.extract_published(response)
+            assert (flexible is None) == (apart is None)
+            assert not apart or flexible.text.strip() == apart.text.strip()
+    assert quick > 200
+
+
 def test_the_best_of_several_golds_counts():
     golds = ["TU Wien", "Vienna University of Technology"]
     assert score(f"{MARKER} TU Wien", "qa", answer=golds)["f1"] == 1
@@ -228,6 +244,7 @@ def without(kind: str, column: str) -> dict:
         ("qa", [ROWS["qa"] | {"answer": ["the"]}], "row 0, column 'answer': ['the'] has"),
         ("qa", [ROWS["qa"] | {"question": None}], "row 0, column 'question': None is"),
         ("date", [ROWS["date"] | {"answer": ["Aug"]}], "row 0, column 'answer': ['Aug'] has"),
+        ("date", [ROWS["date"] | {"answer": ["Aug 1, 1987 9:00"]}], "row 0, column 'answer'"),
         ("nli", [ROWS["nli"] | {"Label": "Maybe"}], "row 0, column 'Label': 'Maybe' is"),
         (
             "options",

@@ -111,6 +111,11 @@ def _suggestion(name: str) -> str:
     return f"the groups are {', '.join(sorted(_groups()))}"
 
 
+def configuration(task: str) -> dict:
+    """Return what the YAML file of a task says, includes resolved."""
+    return _tasks()[task]
+
+
 @cache
 def _tasks() -> dict[str, dict]:
     """Return the configuration of each task, includes resolved."""

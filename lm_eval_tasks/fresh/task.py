@@ -25,7 +25,10 @@ class FreshTask(ConfigurableTask):
 
     def __init__(self, config: dict):
         own = {key: value for key, value in config.items() if key != "class"}
+        made = own["dataset_kwargs"].get("generated")
         try:
+            if made:  # in a pack
+                own["metadata"] = _of_pack(own["metadata"], made)
             super().__init__(config=own)
         except ValueError as error:
             _stop(error)
@@ -43,13 +46,13 @@ class FreshTask(ConfigurableTask):
         """Return what names the documents, beside seed, size and levels."""
         # The harness loads these modules by their paths: they cannot be imported here.
         family = self.config.process_docs.__globals__
-        find_generator = self.config.custom_dataset.__globals__["find_generator"]
-        return {
-            "gen_version": find_generator(
-                self.config.dataset_kwargs["generator"]
-            ).VERSION,
-            "gen_fingerprint": family["fingerprint"](map(family["digest"], documents)),
-        }
+        fingerprint = family["fingerprint"](map(family["digest"], documents))
+        if generator := self.config.dataset_kwargs.get("generator"):
+            find_generator = self.config.custom_dataset.__globals__["find_generator"]
+            version = {"gen_version": find_generator(generator).VERSION}
+        else:  # the metadata of a pack has it
+            version = {}
+        return version | {"gen_fingerprint": fingerprint}
 
     def process_results(self, doc: dict, results: list) -> dict[str, float]:
         """Return the scores of the family, and the common ones and those by level."""
@@ -60,17 +63,26 @@ class FreshTask(ConfigurableTask):
         common = {"score": published, "score_flexible": flexible}
         return scores | common | {_of_level(doc["level"]): flexible}
 
-    def build_all_requests(self, *args, cache_requests: bool = False, **kwargs) -> None:
-        """Build the requests; refuse a cache, which does not know of seeds."""
-        if cache_requests:
-            _stop(
-                ValueError(
-                    f"{self.config.task}: --cache_requests would score the prompts of"
-                    " another seed; leave it out, or run a pack made by `temporal-eval"
-                    " generate`"
-                )
+    def build_all_requests(self, *, tokenizer_name: str = "", **kwargs) -> None:
+        """Build the requests, or take them from the cache where it has these very ones.
+
+        The cache goes by the names of task and tokenizer: without the fingerprint, the
+        prompts of one seed would be scored against the answers of another.
+        """
+        name = f"{tokenizer_name}-{self.config.metadata['gen_fingerprint']}"
+        super().build_all_requests(tokenizer_name=name, **kwargs)
+
+
+def _of_pack(metadata: dict, made: dict) -> dict:
+    """Return the metadata with that of the rows in a pack; these cannot be changed."""
+    for key in made:
+        if key in metadata:
+            raise ValueError(
+                f"--metadata {key} changes nothing in a pack, whose rows are made"
+                f" ({key} {made[key]}); leave it out, or make another pack with"
+                " `temporal-eval generate`"
             )
-        super().build_all_requests(*args, cache_requests=False, **kwargs)
+    return metadata | made
 
 
 def _of_level(level: int) -> str:

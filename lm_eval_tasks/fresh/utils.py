@@ -81,19 +81,35 @@ def rows_of_level(name: str, seed: int, level: int, count: int) -> Iterator[dict
 def rows(name: str, seed: int, count: int, levels: range) -> list[dict]:
     """Return `count` rows in equal shares of the levels; the first ones have one more.
 
-    Raises ValueError as of `rows_of_level`, and where a level would have none.
+    Raises ValueError as of `rows_of_level`.
     """
-    if count < len(levels):
-        raise ValueError(
-            f"gen_rows {count} is less than one row for each of {len(levels)} levels; ask"
-            " for more rows or fewer levels"
-        )
     share, more = divmod(count, len(levels))
     return [
         row
         for place, level in enumerate(levels)
         for row in rows_of_level(name, seed, level, share + (place < more))
     ]
+
+
+def read_request(
+    gen_seed: object, gen_rows: object, gen_levels: object
+) -> tuple[int, int, range]:
+    """Return seed, count and levels as `rows` takes them.
+
+    Raises ValueError for what cannot be meant, and where a level would have no row.
+    """
+    for key, value, least in (("gen_seed", gen_seed, 0), ("gen_rows", gen_rows, 1)):
+        if type(value) is not int or value < least:
+            raise ValueError(
+                f"{key} {value!r:.40} is not an integer from {least} on; correct it"
+            )
+    levels = read_levels(gen_levels)
+    if gen_rows < len(levels):
+        raise ValueError(
+            f"gen_rows {gen_rows} is less than one row for each of {len(levels)} levels;"
+            " ask for more rows or fewer levels"
+        )
+    return gen_seed, gen_rows, levels
 
 
 def load(
@@ -110,12 +126,7 @@ def load(
     """
     import datasets
 
-    for key, value, least in (("gen_seed", gen_seed, 0), ("gen_rows", gen_rows, 1)):
-        if type(value) is not int or value < least:
-            raise ValueError(
-                f"{key} {value!r:.40} is not an integer from {least} on; correct it"
-            )
-    made = rows(generator, gen_seed, gen_rows, read_levels(gen_levels))
+    made = rows(generator, *read_request(gen_seed, gen_rows, gen_levels))
     test = datasets.Dataset.from_list(made)
     test.info.config_name = f"fresh_{generator}"
     return datasets.DatasetDict(test=test)

@@ -94,11 +94,11 @@ def _tagged_blocks(text: str, tags: re.Pattern) -> list[tuple[int, int]]:
     blocks: list[tuple[int, int]] = []
     opened: re.Match | None = None
     for tag in tags.finditer(text):
-        if not opened and not tag["closing"]:
-            opened = tag
+        if not tag["closing"]:
+            opened = opened or tag
         elif not opened:
             blocks = [(0, tag.end())]
-        elif tag["closing"] and tag["name"] == opened["name"]:
+        elif tag["name"] == opened["name"]:
             blocks.append((opened.start(), tag.end()))
             opened = None
     if opened:
@@ -263,6 +263,12 @@ def read_own_form(text: str) -> date | None:
         return date.fromisoformat(text)
     except ValueError:
         return None
+
+
+def read_reference(answer: str, form: str) -> date | None:
+    """Return the value of a reference, None where it is not in the form of its file."""
+    is_form = len(answer) == len(form) and _OWN_FORM.fullmatch(answer)
+    return read_own_form(answer) if is_form else None
 
 
 def read_moment(answer: str) -> date | None:
@@ -444,6 +450,8 @@ def _process_docs(dataset: datasets.Dataset, name: str, form: str) -> datasets.D
     columns += ["level"] * is_fresh
     documents = []
     for row, cells in enumerate(dataset.select_columns(columns)):
+        if isinstance(cells["answer"], datetime):  # as `datasets` reads dates in JSON
+            cells["answer"] = cells["answer"].date().isoformat()
         if fault := _fault(cells, form):
             raise ValueError(f"{file}, row {row}, column {fault}; fix the row")
         answer = cells["answer"].strip()
@@ -471,8 +479,7 @@ def _fault(cells: dict, form: str) -> str | None:
         if not "".join(texts).strip():
             return f"'{column}': is empty"
     answer = cells["answer"].strip()
-    is_form = len(answer) == len(form) and _OWN_FORM.fullmatch(answer)
-    if not is_form or not read_own_form(answer):
+    if not read_reference(answer, form):
         return f"'answer': {repr(answer)[:80]} is not in the form {form}"
     return None
 

@@ -99,8 +99,13 @@ def extract_published(response: str) -> Answer | None:
     if not answer:
         return None
     start = response.index(answer, after)
-    text = "unanswerable" if "unanswerable" in answer.lower() else answer
+    text = "unanswerable" if _says_unanswerable(answer) else answer
     return Answer(text, (start, start + len(answer)))
+
+
+def _says_unanswerable(answer: str) -> bool:
+    """Tell whether the card takes an answer for "unanswerable"."""
+    return "unanswerable" in answer.lower()
 
 
 # ------------------------------------------- the flexible answer: where it stands
@@ -143,11 +148,11 @@ def _tagged_blocks(text: str, tags: re.Pattern) -> list[tuple[int, int]]:
     blocks: list[tuple[int, int]] = []
     opened: re.Match | None = None
     for tag in tags.finditer(text):
-        if not opened and not tag["closing"]:
-            opened = tag
+        if not tag["closing"]:
+            opened = opened or tag
         elif not opened:
             blocks = [(0, tag.end())]
-        elif tag["closing"] and tag["name"] == opened["name"]:
+        elif tag["name"] == opened["name"]:
             blocks.append((opened.start(), tag.end()))
             opened = None
     if opened:
@@ -199,6 +204,7 @@ _PLAIN_END = re.compile(
 )
 # What every cue has in it, to be looked for before the pattern.
 _CUE_WORDS = "answer option choice label relation boxed fbox".split()
+_EMPTY_LINES = "\n" * 1000  # of a masked block, passed over in one step
 # Up to the brace that closes, with braces in braces in it.
 _IN_BOX = re.compile(r"((?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*)\}")
 _BETWEEN_BOXES = re.compile(r"(?:[\s$,;&.+]|\\[\[\]()]|and|\\text|[{}])*")
@@ -216,10 +222,30 @@ _PLACEHOLDER = re.compile(
 _SHORT_LINE = re.compile(r"(?!.*\.\s)[^\n:]{1,100}")
 
 
-def extract_flexible(
+def extract(
     response: str, several: bool = False, alone: bool = False
+) -> tuple[Answer | None, Answer | None]:
+    """Return the published and the flexible answer of a response, None for none.
+
+    Most responses end with the marker and plain words: no need to look for cues, and
+    both rules extract the same.
+    """
+    text = mask_reasoning(response)
+    marker = text.rfind(MARKER)
+    plain = _PLAIN_END.fullmatch(text, marker + len(MARKER)) if marker >= 0 else None
+    if not plain:
+        return extract_published(response), extract_flexible(text, several, alone)
+    words = plain[1]
+    answer = Answer(words, plain.span(1))
+    if text is response and words[-1] not in " ." and not _says_unanswerable(words):
+        return answer, answer
+    return extract_published(response), answer
+
+
+def extract_flexible(
+    text: str, several: bool = False, alone: bool = False
 ) -> Answer | None:
-    r"""Return the answer that a response commits to, outside of reasoning, or None.
+    r"""Return the answer that a text without reasoning commits to, or None.
 
     It stands where the last sure cue says: a marker in any wording with a colon, a line
     that begins with "Answer:" or is such a heading, `{"answer": …}`, `<answer>` or
@@ -228,11 +254,6 @@ def extract_flexible(
     Empty answers and placeholders are none. With `alone`, a response that is one short
     line needs no cue. (Design of this pack.)
     """
-    text = mask_reasoning(response)
-    # Most responses end with the marker and plain words: no need to look for cues.
-    marker = text.rfind(MARKER)
-    if marker >= 0 and (plain := _PLAIN_END.fullmatch(text, marker + len(MARKER))):
-        return Answer(plain[1], plain.span(1))
     weak = None
     for cue in islice(_cues(text), MAX_CUES):
         if weak and cue.lastgroup == "weak":
@@ -254,9 +275,12 @@ def _cues(text: str) -> Iterator[re.Match]:
     """Yield the cues of a text, the last one first."""
     end = len(text)
     while end >= 0:
+        if text.endswith(_EMPTY_LINES, 0, end):
+            end -= len(_EMPTY_LINES)
+            continue
         start = text.rfind("\n", 0, end) + 1
         line = text[start:end].lower()
-        if any(word in line for word in _CUE_WORDS):
+        if any(map(line.__contains__, _CUE_WORDS)):
             yield from reversed(deque(_CUE.finditer(text, start, end), MAX_CUES))
         end = start - 1
 
@@ -362,7 +386,7 @@ _HEDGE = re.compile(
 )
 
 
-# "**B. Neutral** because it may be either"
+# "**Cardiff City** took over from them in 1990"
 _BOLD_FIRST = re.compile(
     rf"\s*\*\*(?P<value>[^*\n]+)\*\*\s(?!(?i:{_HEDGE.pattern}))[a-z][^\n]*"
 )
@@ -387,41 +411,37 @@ def read_bare(text: str) -> str:
 # --------------------------------------------------------------------- the verdict
 
 
+# The published and the flexible answer, what the latter was read as, and the reference.
+Readings = tuple[Answer | None, Answer | None, object, object]
+_NONE = Answer(None, None)
+
+
 def _verdict(
     response: str,
-    published: Answer | None,
-    flexible: Answer | None,
-    value: object,
-    reference: object,
+    readings: Readings,
     exact: bool,
     score_flexible: float,
     f1: float | None = None,
 ) -> Verdict:
     """Return the verdict on a response: its scores, and the word for their reason."""
+    published, flexible, value, reference = readings
     scores = {"exact_match": float(exact)}
     if f1 is not None:
         scores["f1"] = f1
     scores["score"] = score = float(exact) if f1 is None else f1  # as in the paper
     scores["score_flexible"] = float(score_flexible)
     scores["extracted"] = 1.0 if published else 0.0
-    reason = _reason(response, published, flexible, value, score, score_flexible)
-    return Verdict(
-        scores, reason, *(published or _NONE), *(flexible or _NONE), value, reference
-    )
-
-
-_NONE = (None, None)
+    reason = _reason(response, readings, score, score_flexible)
+    first, second = published or _NONE, flexible or _NONE
+    shown = first.text, first.span, second.text, second.span
+    return Verdict(scores, reason, *shown, value, reference)
 
 
 def _reason(
-    response: str,
-    published: Answer | None,
-    flexible: Answer | None,
-    value: object,
-    score: float,
-    score_flexible: float,
+    response: str, readings: Readings, score: float, score_flexible: float
 ) -> str:
     """Return the word of REASONS for two scores and what they come from."""
+    published, flexible, value, _ = readings
     if score_flexible == 1:
         return "right" if score == 1 else "flexible_only"
     if score == 1:
@@ -548,7 +568,7 @@ def explain_qa(doc: dict, response: str) -> Verdict:
     Flexible: as published, but a question without an answer is answered or not, without
     an overlap of words.
     """
-    published, flexible = extract_published(response), extract_flexible(response)
+    published, flexible = extract(response)
     golds, texts, flexible_golds = _read_golds(tuple(doc["golds"]))
     words = normalise(published.text) if published else []
     value = flexible and read_span(flexible.text, texts)
@@ -560,7 +580,7 @@ def explain_qa(doc: dict, response: str) -> Verdict:
     overlap = token_f1(value_words, flexible_golds)
     readings = published, flexible, value, doc["golds"]
     f1 = token_f1(words, golds)
-    return _verdict(response, *readings, words in golds, overlap, f1)
+    return _verdict(response, readings, words in golds, overlap, f1)
 
 
 # ------------------------------------------------------------------------- dates
@@ -575,10 +595,13 @@ _MONTH_NUMBERS = {
     for number, name in enumerate(MONTHS, 1)
     for length in range(3, len(name) + 1)
 }
-# What dateutil surely reads as this month and year; it takes 20 times as long.
-_PLAIN_MONTH = re.compile(
-    rf"({'|'.join(f'{m[:3]}(?:{m[3:]})?' for m in map(str.title, MONTHS))}),? ([1-9][0-9]{{3}})"
-)
+# "Aug, 1987", "August 1987": dateutil surely reads these so, and takes 20 times as long.
+_PLAIN_MONTHS = {
+    f"{name}{mark} ": number
+    for number, month in enumerate(map(str.title, MONTHS), 1)
+    for name in (month, month[:3])
+    for mark in ("", ",")
+}
 MAX_DATE_LENGTH = 100
 
 
@@ -592,21 +615,34 @@ class _YearsAsWritten(dateutil_parser.parserinfo):
 _PARSER = dateutil_parser.parser(_YearsAsWritten())
 
 
-@lru_cache(maxsize=4096)  # both rules, and golds, ask for the same few
-def parse_month(text: str) -> datetime | None:
-    """Return the moment that dateutil reads in a text, with day 1, or None (card).
+def read_plain_month(text: str) -> tuple[int, int] | None:
+    """Return year and month of a text in the form of golds, None for others."""
+    month, year = _PLAIN_MONTHS.get(text[:-4]), text[-4:]
+    is_plain = month and year.isascii() and year.isdigit() and year[0] != "0"
+    return (int(year), month) if is_plain else None
 
-    What the text does not say is filled in from a default, so that with two defaults
-    it shows: then there is no month or no year. A zone is not asked of the machine.
+
+def parse_month(text: str) -> tuple[int, int] | datetime | None:
+    """Return the year and month that dateutil reads in a text, or None (card).
+
+    A day does not count. With a clock or a zone it is a datetime, which equals no month.
+    """
+    if plain := read_plain_month(text):
+        return plain
+    return _parse_month(text) if len(text) <= MAX_DATE_LENGTH else None
+
+
+@lru_cache(maxsize=1024)
+def _parse_month(text: str) -> tuple[int, int] | datetime | None:
+    """Return what dateutil reads where the text alone says month and year, or None.
+
+    What it does not say is filled in from a default, so that with two defaults it shows.
+    A zone is not asked of the machine.
     """
 
     def zone(name: str | None, offset: int | None) -> timezone | None:
         return None if name is offset is None else timezone.utc
 
-    if plain := _PLAIN_MONTH.fullmatch(text):
-        return datetime(int(plain[2]), _MONTH_NUMBERS[plain[1].lower()], 1)
-    if len(text) > MAX_DATE_LENGTH:
-        return None
     try:
         first, second = (
             _PARSER.parse(text, default=default, tzinfos=zone).replace(day=1)
@@ -614,7 +650,10 @@ def parse_month(text: str) -> datetime | None:
         )
     except Exception:  # of hostile text, dateutil raises far more than ParserError
         return None
-    return first if first == second else None
+    if first != second:
+        return None
+    is_month = first == datetime(first.year, first.month, 1)
+    return (first.year, first.month) if is_month else first
 
 
 _DATE = re.compile(
@@ -661,8 +700,8 @@ def read_month(text: str) -> tuple[int, int] | None:
     They stand at its beginning, behind the last "=", or after "is" and the like. A
     comment may follow, but no other month, and no era before Christ.
     """
-    if _PLAIN_MONTH.fullmatch(text):
-        return (moment := parse_month(text)).year, moment.month
+    if plain := read_plain_month(text):
+        return plain
     text = read_bare(text).casefold()[: 2 * MAX_DATE_LENGTH].lstrip("(")
     result = text.partition("(")[0].rfind("=") + 1
     first = result if _DATE_ALONE.match(text, result) else 0
@@ -700,14 +739,12 @@ def _month_of(date: re.Match) -> tuple[int, int] | None:
 
 def explain_date(doc: dict, response: str) -> Verdict:
     """Return the verdict on the month and year of an answer."""
-    published = extract_published(response)
-    flexible = extract_flexible(response, alone=True)
-    golds = [parse_month(gold) for gold in doc["golds"]]
-    months = [(gold.year, gold.month) for gold in golds]
-    moment = published and parse_month(published.text[: MAX_DATE_LENGTH + 1])
+    published, flexible = extract(response, alone=True)
+    months = list(map(parse_month, doc["golds"]))
+    moment = published and parse_month(published.text)
     value = flexible and read_month(flexible.text)
     readings = published, flexible, value, months
-    return _verdict(response, *readings, moment in golds, value in months)
+    return _verdict(response, readings, moment in months, value in months)
 
 
 # ----------------------------------------------------------------------- options
@@ -926,8 +963,7 @@ def _read_lines(
 
 def explain_options(doc: dict, response: str) -> Verdict:
     """Return the verdict on the set of options that an answer names (set F1)."""
-    published = extract_published(response)
-    flexible = extract_flexible(response, several=True, alone=True)
+    published, flexible = extract(response, several=True, alone=True)
     gold = set(doc["letters"])
     given = read_published_letters(published.text) if published else set()
     value = None
@@ -938,7 +974,7 @@ def explain_options(doc: dict, response: str) -> Verdict:
     f1 = _f1(len(given & gold), len(given), len(gold))
     flexible_f1 = _f1(len(value & gold), len(value), len(gold)) if value else 0.0
     readings = published, flexible, value and sorted(value), doc["letters"]
-    return _verdict(response, *readings, given == gold, flexible_f1, f1)
+    return _verdict(response, readings, given == gold, flexible_f1, f1)
 
 
 # -------------------------------------------------------------------- NLI labels
@@ -994,13 +1030,12 @@ def read_label(text: str, options: list[str]) -> str | None:
 
 def explain_nli(doc: dict, response: str) -> Verdict:
     """Return the verdict on the label of an answer."""
-    published = extract_published(response)
-    flexible = extract_flexible(response, alone=True)
+    published, flexible = extract(response, alone=True)
     options, label = doc["options"], doc["label"]
     value = flexible and read_label(flexible.text, options)
     exact = published and read_published_label(published.text, options) == label
     readings = published, flexible, value, label
-    return _verdict(response, *readings, bool(exact), value == label)
+    return _verdict(response, readings, bool(exact), value == label)
 
 
 # -------------------------------------------------------------------- generation
@@ -1032,8 +1067,7 @@ def explain_generation(doc: dict, response: str) -> Verdict:
     from rouge_score.rouge_scorer import RougeScorer
     from sacrebleu import sentence_bleu
 
-    published = extract_published(response)
-    flexible = extract_flexible(response, several=True)
+    published, flexible = extract(response, several=True)
     lines = flexible.text.split("\n") if flexible else []
     text = " ".join(map(clean, lines)).strip("\"' ")
     bleu = sentence_bleu(text, [doc["statement"]]).score / 100
@@ -1046,7 +1080,7 @@ def explain_generation(doc: dict, response: str) -> Verdict:
         "extracted": float(published is not None),
     }
     readings = published, flexible, text or None, doc["statement"]
-    return _verdict(response, *readings, False, share)._replace(scores=scores)
+    return _verdict(response, readings, False, share)._replace(scores=scores)
 
 
 # ---------------------------------------------------------- scores, for the YAML files
@@ -1158,7 +1192,7 @@ def _golds(value: object) -> list[str]:
 def _months(value: object) -> list[str]:
     golds = _golds(value)
     wrong = 'has an answer that is not a month and a year ("Aug, 1987")'
-    _require(all(map(parse_month, golds)), wrong)
+    _require(all(isinstance(parse_month(gold), tuple) for gold in golds), wrong)
     return golds
 
 

@@ -158,11 +158,11 @@ def _tagged_blocks(text: str, tags: re.Pattern) -> list[tuple[int, int]]:
     blocks: list[tuple[int, int]] = []
     opened: re.Match | None = None
     for tag in tags.finditer(text):
-        if not opened and not tag["closing"]:
-            opened = tag
+        if not tag["closing"]:
+            opened = opened or tag
         elif not opened:
             blocks = [(0, tag.end())]
-        elif tag["closing"] and tag["name"] == opened["name"]:
+        elif tag["name"] == opened["name"]:
             blocks.append((opened.start(), tag.end()))
             opened = None
     if opened:
@@ -269,28 +269,19 @@ class _Open(NamedTuple):
         return next(reversed(self.fields), "")
 
     @property
+    def last_value(self) -> dict | str | list | None:
+        return next(reversed(self.fields.values()), "")
+
+    @property
     def ends_in_explanation(self) -> bool:
         return self.last_key.casefold() in EXPLANATIONS
 
     def pass_over(self, token: re.Match, is_stray: bool) -> None:
         """Forget a value that something else follows; an explanation may go on so."""
-        last = self.fields.get(self.last_key)
         is_text = token[0][-1] in ",]"  # without a key; lists of objects may hold some
-        is_second = is_text and isinstance(last, (str, list))
+        is_second = is_text and isinstance(self.last_value, (str, list))
         if (is_stray or is_second) and self.fields and not self.ends_in_explanation:
             self.fields[self.last_key] = None
-
-
-def extract_flexible(response: str) -> Extracted | None:
-    """Return the last complete object of `response` outside of its reasoning, or None.
-
-    Fields, which are a key and its value, count wherever they stand in an object; so raw
-    newlines, stray quotes or code in an explanation lose nothing but the explanation. A
-    value that anything but the next field follows is lost, too: None. An explanation
-    alone is no answer, and an object that only wraps another gives way to it (source:
-    our own reasoning).
-    """
-    return _last_object(mask_reasoning(response))[0]
 
 
 def _with_plain_marks(text: str) -> str:
@@ -302,8 +293,15 @@ def _with_plain_marks(text: str) -> str:
     return text
 
 
-def _last_object(text: str) -> tuple[Extracted | None, bool]:
-    """Return the last complete object of a text, and whether one is left open."""
+def extract_flexible(text: str) -> tuple[Extracted | None, bool]:
+    """Return the last complete object of a masked response, and whether one is left open.
+
+    Fields, which are a key and its value, count wherever they stand in an object; so raw
+    newlines, stray quotes or code in an explanation lose nothing but the explanation. A
+    value that anything but the next field follows is lost, too: None. An explanation
+    alone is no answer, and an object that only wraps another gives way to it (source:
+    our own reasoning).
+    """
     text = _with_plain_marks(text)
     decoded = _first_flat_object(text)
     answer: Extracted | None = None
@@ -352,8 +350,8 @@ def _first_flat_object(text: str) -> Extracted:
 
 def _open_object(opened: list[_Open], start: int) -> None:
     """Note a new object, within the last field of the innermost if that has no value."""
-    last = opened[-1].fields.get(opened[-1].last_key, "") if opened else ""
-    if isinstance(last, (str, list)) and opened or len(opened) > MAX_NESTING:
+    last = opened[-1].last_value if opened else ""
+    if isinstance(last, (str, list)) or len(opened) > MAX_NESTING:
         opened.clear()
     opened.append(_Open({}, start, is_stray=last is None))
 
@@ -363,8 +361,8 @@ def _close_object(opened: list[_Open], end: int, is_stray: bool) -> Extracted | 
     if not opened:
         return None
     closed = opened.pop()
-    is_lost = closed.fields.get(closed.last_key, "") is None
-    if (is_lost and not closed.ends_in_explanation) or (closed.is_implied and is_stray):
+    is_lost = closed.last_value is None and not closed.ends_in_explanation
+    if is_lost or (closed.is_implied and is_stray):
         opened.clear()
         return None
     if opened and not closed.is_stray:
@@ -414,7 +412,7 @@ def _committed_fields(fields: dict) -> dict:
     inside = [key for key in answer if normalise(key) in WRAPPERS] or list(answer)
     inner = answer[inside[0]] if len(inside) == 1 else None
     if isinstance(inner, str) and inner.startswith("{"):  # JSON in a text
-        inner = getattr(extract_flexible(inner), "fields", None)
+        inner = getattr(extract_flexible(mask_reasoning(inner))[0], "fields", None)
     return _committed_fields(inner) if isinstance(inner, dict) else answer
 
 
@@ -802,7 +800,7 @@ def _explain(doc: dict, response: str, is_semantic: bool) -> Verdict:
     published = found.fields if found else None
     if found and is_semantic and (published := published.get("answer")) is not None:
         published = str(published)
-    answer, is_open = _last_object(text)
+    answer, is_open = extract_flexible(text)
     value = match_flexible(answer.fields, fields) if answer else None
     expected = {key: field.value for key, field in fields.items()}
     is_exact, is_right = published == reference, value == expected
@@ -877,9 +875,8 @@ def _parse_dict(label: str) -> dict:
     return value
 
 
-# The documents of each dataset, since the harness asks four times a task; what was logged.
+# The documents of each dataset, since the harness asks four times a task.
 _made: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
-_logged: set[tuple[str, str]] = set()
 
 
 def process_docs_arithmetic(dataset: datasets.Dataset) -> datasets.Dataset:
@@ -934,10 +931,15 @@ def _documents(
                     f"{source}, row {row}, column '{column}': {problem}; fix the row"
                 )
         _complete(document, f"{source}, row {row}", is_separate)
+    kind_of_file = "tot_semantic" if "prompt" in columns else "tot_arithmetic"
+    candidates = tuple(name for name in FILES if kind_of_file in name)
+    if dataset.info.config_name in FILES:
+        candidates = (dataset.info.config_name,)
     if "level" in dataset.column_names:  # rows made from a seed say so
+        candidates = ()
         for document, level in zip(documents, dataset["level"]):
             document["level"] = level
-    _log(source, dataset.info.config_name, documents)
+    _report(source, candidates, len(documents), fingerprint(map(digest, documents)))
     return made.setdefault(kind, type(dataset).from_list(documents))
 
 
@@ -971,21 +973,20 @@ def _complete(document: dict, place: str, is_separate: bool) -> None:
         document.update(instruction=instruction, question_wo_instruct=rest)
 
 
-def _log(source: str, configuration: str | None, documents: list[dict]) -> None:
-    """Log row count and fingerprint once, as a warning where they are not known ones."""
-    rows, found_digest = len(documents), fingerprint(map(digest, documents))
-    found = f"{rows} rows, fingerprint {found_digest}"
-    if (source, found) in _logged:
-        return
-    _logged.add((source, found))
-    if "level" in documents[0]:
+@lru_cache(maxsize=256)
+def _report(source: str, candidates: tuple[str, ...], rows: int, digest: str) -> None:
+    """Log rows and fingerprint of a file, once a run; warn where they are not known.
+
+    `candidates` are the files that it may be; none for rows made from a seed.
+    """
+    found = f"{rows} rows, fingerprint {digest}"
+    if not candidates:
         eval_logger.info(f"{source}: fresh {found}")
         return
-    kind = "tot_semantic" if "prompt" in documents[0] else "tot_arithmetic"
-    is_known, expected = configuration in FILES, []
-    for name in [configuration] if is_known else [n for n in FILES if kind in n]:
+    expected = []
+    for name in candidates:
         known_rows, known_digest = FILES[name]
-        if rows == known_rows and known_digest in (found_digest, None):
+        if rows == known_rows and known_digest in (digest, None):
             eval_logger.info(f"ToT/{name}: {found}")
             return
         known = known_digest and f", fingerprint {known_digest}"

@@ -13,7 +13,7 @@ from .check import check
 from .errors import PackError
 from .folder import Folder
 from .pack import COMMAND, make
-from .sources import LICENCES
+from .sources import LICENCES, index, sources
 
 
 def run(arguments: list[str] | None) -> int:
@@ -36,7 +36,8 @@ def _made(options: argparse.Namespace) -> str:
         raise PackError("DIR: is an empty name; name the pack's folder")
     folder = Folder(Path(options.folder))
     names, given = _tasks(options.tasks), _given(options.source, folder)
-    manifest = make(folder, names, given, options.link, options.allow_partial)
+    found = sources(index(), names)
+    manifest = make(folder, found, given, options.link, options.allow_partial)
     path = shlex.quote(str(folder.path))
     command = COMMAND.format(folder=path, task=min(manifest.tasks))
     return f"{folder.path} is complete. Run it:\n{command}"

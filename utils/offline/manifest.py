@@ -41,7 +41,18 @@ def _is_file_name(value: object) -> bool:
 
 
 def _is_entry(value: object) -> bool:
-    return isinstance(value, dict) and not _wrong_keys(value, ENTRY)
+    # Packs that were made before there were generated rows do not speak of them.
+    return isinstance(value, dict) and not _wrong_keys(
+        {"generated": None, **value}, ENTRY
+    )
+
+
+def _is_generation(value: object) -> bool:
+    return value is None or (
+        isinstance(value, dict)
+        and all(_is_text(key) and key.startswith("gen_") for key in value)
+        and all(_is_text(item) or type(item) is int for item in value.values())
+    )
 
 
 def _wrong_keys(value: dict, checks: dict) -> list[str]:
@@ -63,7 +74,8 @@ def _dict_of(is_key, is_value):
 ENTRY = {
     "family": _is_text,
     "fingerprint": _is_text,
-    "given_as": lambda value: value in ("local file", "upstream"),
+    "generated": _is_generation,
+    "given_as": lambda value: value in ("generated", "local file", "upstream"),
     "rows": lambda value: type(value) is int,
     "tasks": lambda value: (
         isinstance(value, list) and bool(value) and all(map(_is_text, value))

@@ -13,14 +13,12 @@ from .errors import PackError
 from .folder import Folder
 from .manifest import Manifest
 from .sources import (
-    LICENCES,
     TASKS,
     Rows,
     Source,
     fingerprint,
     index,
     read_rows,
-    sources,
 )
 
 
@@ -34,27 +32,33 @@ custom_dataset: !function local_data.load
 dataset_kwargs:
   data_file: {data}
 """
+# What a pack of generated rows says of them, for `fresh/task.py`.
+GENERATED = """\
+  generated: {generated}
+metadata:
+  version: {version}
+"""
 README = "README.md"
 COMMAND = "lm_eval --model dummy --include_path {folder} --tasks {task}"
 
 
 def make(
     folder: Folder,
-    names: list[str],
+    found: list[Source],
     given: dict[str, Path],
     link: bool = False,
     allow_partial: bool = False,
 ) -> Manifest:
-    """Make a pack of tasks and groups, or go on with one; return its manifest.
+    """Make a pack of the rows of sources, or go on with one; return its manifest.
 
     `given`: family -> folder with its files, instead of upstream. With `link`, the task
     files are those of this checkout. Raises PackError for whatever is in the way.
     """
     entries = index()
-    found = sources(entries, names)
     folder.create()
     with folder.locked():
         manifest = _begin(folder)
+        _check_seeds(manifest, found)
         manifest.content["complete"] = False
         files = _task_files(manifest, entries, found, link)
         _check_way(manifest, {*files, *(f"data/{source.file}" for source in found)})
@@ -88,6 +92,17 @@ def _begin(folder: Folder) -> Manifest:
     return Manifest.new(folder)
 
 
+def _check_seeds(manifest: Manifest, found: list[Source]) -> None:
+    """Raise PackError where the pack has rows of another seed, size or levels."""
+    for source in found:
+        old = manifest.data.get(source.file)
+        if old and old.get("generated") != source.generated:
+            raise PackError(
+                f"{manifest.folder.path / 'data' / source.file}: has the rows of another"
+                f" request ({old['upstream']}); name a new folder"
+            )
+
+
 def _check_way(manifest: Manifest, planned: set[str]) -> None:
     """Raise PackError where a file is in the way, or is not made any more."""
     for name in sorted(planned - manifest.files.keys()):
@@ -116,22 +131,23 @@ def _add_data(
     old = manifest.data.get(source.file, {})
     tasks = sorted({*source.tasks, *old.get("tasks", [])})
     is_there = bool(old) and manifest.has(name)
-    given_as = "local file" if folder else "upstream"
+    given_as = "local file" if folder else source.given_as
     if is_there and not folder:
         rows, given_as = read_rows(manifest.folder.path / name), old["given_as"]
     else:
         rows = source.rows(folder)
     digest = fingerprint(tasks, rows, source.file)
     said = _compare(rows, digest, source.known, allow_partial)
-    is_upstream = given_as == "upstream" or digest == source.known[1]
+    is_upstream = given_as != "local file" or digest == source.known[1]
     manifest.data[source.file] = {
         "family": source.family,
         "fingerprint": digest,
+        "generated": source.generated,
         "given_as": given_as,
         "rows": len(rows.rows),
         "tasks": tasks,
         "upstream": source.url,
-        "upstream_licence": LICENCES[source.family],
+        "upstream_licence": source.licence,
         "upstream_revision": source.revision if is_upstream else None,
     }
     content = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows.rows)
@@ -178,24 +194,41 @@ def _task_files(
             f"{manifest.folder.path}: this version has no task {strange[0]}; make a new"
             " pack in another folder"
         )
-    checkout = os.path.relpath(TASKS, manifest.folder.path)
-    manifest.content["linked_to"] = checkout if link else None
+    generated = {file: x.get("generated") for file, x in manifest.data.items()}
+    generated |= {x.file: x.generated for x in found}
+    checkout = os.path.relpath(TASKS, manifest.folder.path) if link else None
+    manifest.content["linked_to"] = checkout
     loader = LINKED if link else LOADER
     files = {f"{path.stem}.py": path.read_bytes() for path in loader}
     for name in sorted(_with_groups(entries, tasks)):
         path = entries[name].yaml_path
-        text = path.read_text(encoding="utf-8")
         if name in tasks:
-            file = path.relative_to(TASKS).as_posix()
-            if link:
-                text = LINKED_LEAF.format(task=name, file=f"{checkout}/{file}")
-            else:
-                text = LEAF.format(file=f"{TASKS.name}/{_unindexed(file)}")
-            text += ROWS.format(data=tasks[name])
+            text = _leaf(name, path, checkout)
+            text += _rows_of_leaf(name, tasks[name], generated[tasks[name]])
+        else:
+            text = path.read_text(encoding="utf-8")
         files[f"{name}.yaml"] = text.encode()
     if not link:
-        files |= _copies({scorer(task).family for task in tasks})
+        folders = {entries[task].yaml_path.parent.name for task in tasks}
+        files |= _copies(folders | {scorer(task).family for task in tasks})
     return files | {README: b""}
+
+
+def _leaf(task: str, path: Path, checkout: str | None) -> str:
+    """Return the lines of a leaf that name its task file, in a checkout or a copy."""
+    file = path.relative_to(TASKS).as_posix()
+    if checkout:
+        return LINKED_LEAF.format(task=task, file=f"{checkout}/{file}")
+    return LEAF.format(file=f"{TASKS.name}/{_unindexed(file)}")
+
+
+def _rows_of_leaf(task: str, file: str, generated: dict | None) -> str:
+    """Return the lines of a leaf that name its rows."""
+    lines = ROWS.format(data=file)
+    if generated:
+        said, version = json.dumps(generated), scorer(task).version
+        lines += GENERATED.format(generated=said, version=version)
+    return lines
 
 
 def _with_groups(entries: dict, tasks: dict[str, str]) -> set[str]:
@@ -217,7 +250,7 @@ def _copies(families: set[str]) -> dict[str, bytes]:
             text = path.read_text(encoding="utf-8")
             if path.name.endswith("yaml"):
                 text = re.sub(
-                    r"(?m)^include: .*", lambda line: _unindexed(line[0]), text
+                    r"(?m)^(include: |  - ).*", lambda line: _unindexed(line[0]), text
                 )
             name = path.relative_to(TASKS).as_posix()
             files[f"{TASKS.name}/{_unindexed(name)}"] = text.encode()

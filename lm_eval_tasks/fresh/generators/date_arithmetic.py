@@ -1,22 +1,52 @@
-"""Dates shifted by years and months, in the schema of TimeBench's Date Arithmetic."""
+"""Months reached by steps of years and months, in the schema of Date Arithmetic.
+
+A question of level N has N steps, forward and back, of up to 40 years each.
+"""
+
+from __future__ import annotations
 
 import random
 
 
 VERSION = "1"
-_MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
+MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
+FIRST_YEAR, LAST_YEAR = 100, 2999  # that a question may pass through
+LONGEST_STEP = 40 * 12  # months
 
 
 def row(rng: random.Random, level: int, index: int) -> dict | None:
-    """Return a question whose shift grows with the level."""
-    start, shift = rng.randrange(1300 * 12, 2100 * 12), rng.randrange(1, 24 * level)
-    sign = rng.choice((1, -1))
-    year, month = divmod(start + sign * shift, 12)
-    first_year, first_month = divmod(start, 12)
-    side = "after" if sign > 0 else "before"
-    said = f"{shift // 12} year and {shift % 12} month {side}"
+    """Return a question and its month; None where a step leaves the years."""
+    start = rng.randrange(1000 * 12, 2500 * 12)  # months since the start of the year 0
+    sizes = [rng.randint(1, LONGEST_STEP) for _ in range(level)]
+    steps = [size * rng.choice((1, -1)) for size in sizes]
+    months = [start]
+    for step in steps:
+        months.append(months[-1] + step)
+    if not FIRST_YEAR * 12 <= min(months) <= max(months) < (LAST_YEAR + 1) * 12:
+        return None
     return {
-        "question": f"What is the time {said} {_MONTHS[first_month]}, {first_year}",
-        "answer": [f"{_MONTHS[month]}, {year}"],
+        "question": _question(start, steps),
+        "answer": [_month(months[-1])],
         "context": "",
     }
+
+
+def _question(start: int, steps: list[int]) -> str:
+    if len(steps) == 1:
+        side = "after" if steps[0] > 0 else "before"
+        return f"Which month is {_span(steps[0])} {side} {_month(start)}?"
+    told = [
+        f"Go {_span(step)} {'forward' if step > 0 else 'back'}." for step in steps[:-1]
+    ]
+    last = f"Then go {_span(steps[-1])} {'forward' if steps[-1] > 0 else 'back'}."
+    return f"Start in {_month(start)}. {' '.join([*told, last])} Which month is it?"
+
+
+def _month(months: int) -> str:
+    return f"{MONTHS[months % 12]}, {months // 12}"
+
+
+def _span(months: int) -> str:
+    years, rest = divmod(abs(months), 12)
+    parts = [(years, "year"), (rest, "month")]
+    return " and ".join(f"{n} {unit}{'s' * (n > 1)}" for n, unit in parts if n)

@@ -1,0 +1,210 @@
+"""Fresh ToT semantic: graphs have their shapes, both solvers agree, levels are levels."""
+
+import json
+import random
+import re
+from collections import Counter
+from statistics import mean
+
+import networkx
+import pytest
+
+from lm_eval_tasks.fresh.utils import find_generator, rows
+from tests.conftest import EXAMPLES
+from utils.jsonl import read_jsonl
+from utils.solvers.tot_semantic import solve
+
+
+LEVELS = range(1, 6)
+made = find_generator("tot_semantic")
+
+
+def graphs(name: str, edges: int, count: int = 100) -> list[networkx.Graph]:
+    drawn = [made.GRAPHS[name](random.Random(seed), edges) for seed in range(count)]
+    for pairs in drawn:
+        assert len(pairs) == len(set(map(frozenset, pairs)))
+        assert all(first != second for first, second in pairs)
+    return [networkx.Graph(pairs) for pairs in drawn]
+
+
+@pytest.mark.parametrize("name", made.GRAPHS)
+@pytest.mark.parametrize("edges", [12, 36, 66])
+def test_a_graph_has_about_as_many_edges_as_asked(name, edges):
+    found = mean(graph.number_of_edges() for graph in graphs(name, edges))
+    assert edges * 0.8 < found < edges * 1.2
+
+
+def test_a_star_joins_one_node_with_all_others():
+    for graph in graphs("star", 12, 3):
+        assert networkx.is_isomorphic(graph, networkx.star_graph(12))
+
+
+def test_a_complete_graph_has_every_pair():
+    for graph in graphs("complete", 36, 3):
+        assert networkx.is_isomorphic(graph, networkx.complete_graph(len(graph)))
+
+
+def test_barabasi_albert_graphs_grow_by_two_edges_a_node_and_have_hubs():
+    for graph in graphs("ba", 66):
+        assert networkx.is_connected(graph)
+        assert graph.number_of_edges() == 2 * (len(graph) - 2)
+    assert hub("ba") > 1.5 * hub("er")
+
+
+def hub(name: str) -> float:
+    """Return the mean of the largest degree against the mean degree."""
+    return mean(
+        max(degrees) / mean(degrees)
+        for graph in graphs(name, 200)
+        for degrees in [[degree for _, degree in graph.degree()]]
+    )
+
+
+def test_scale_free_graphs_are_connected_and_have_hubs_and_leaves():
+    drawn = graphs("sfn", 200)
+    assert all(networkx.is_connected(graph) for graph in drawn)
+    assert hub("sfn") > 2 * hub("er")
+    shares = [sum(d == 1 for _, d in graph.degree()) / len(graph) for graph in drawn]
+    assert mean(shares) > 0.3
+
+
+def test_erdos_renyi_pairs_are_all_as_likely_and_independent():
+    counts = Counter(
+        tuple(sorted(pair))
+        for graph in graphs("er", 36, 2000)
+        for pair in graph.edges()
+    )
+    expected = 2000 * 36 / (21 * 20 / 2)
+    assert len(counts) == 21 * 20 / 2
+    assert all(abs(count - expected) < 5 * expected**0.5 for count in counts.values())
+    assert hub("er") < 2.5
+
+
+def test_stochastic_blocks_have_more_edges_within_than_between():
+    within = between = 0
+    for graph in graphs("sbm", 66, 300):
+        for first, second in graph.edges():
+            within += first % 2 == second % 2
+            between += first % 2 != second % 2
+    assert 4.2 < within / between < 5.2  # of about as many pairs
+
+
+def test_of_a_role_there_is_one_holder_at_a_time():
+    for seed in range(50):
+        rng = random.Random(seed)
+        facts = made.facts_of(rng, made.barabasi_albert(rng, 40), 5)
+        held = Counter(
+            (fact.role, fact.of, year)
+            for fact in facts
+            for year in range(fact.start, fact.end)
+        )
+        assert set(held.values()) == {1}
+
+
+def test_types_orders_and_graphs_take_turns():
+    drawn = rows("tot_semantic", 1, 5 * 240, LEVELS)
+    for column, values in (
+        ("question_type", made.QUESTION_TYPES),
+        ("sorting_type", made.SORTINGS),
+        ("graph_gen_algorithm", made.GRAPHS),
+    ):
+        counts = Counter(row[column] for row in drawn)
+        assert counts == {value: len(drawn) / len(values) for value in values}
+    pairs = {(row["question_type"], row["graph_gen_algorithm"]) for row in drawn}
+    assert len(pairs) == 8 * 6
+
+
+def facts_told(row: dict) -> list[tuple[int, int, int, int]]:
+    pattern = r"E(\d+) was the R(\d+) of E(\d+) from (\d+) to"
+    return [tuple(map(int, fact)) for fact in re.findall(pattern, row["prompt"])]
+
+
+@pytest.mark.parametrize(
+    ("sorting", "key"),
+    [
+        ("relation_and_start_time", lambda x: (x[1], x[3])),
+        ("start_time_and_relation", lambda x: (x[3], x[1])),
+        ("start_time_and_target", lambda x: (x[3], x[2])),
+        ("target_and_start_time", lambda x: (x[2], x[3])),
+    ],
+)
+def test_facts_are_told_in_the_order_that_the_row_names(sorting, key):
+    for row in rows("tot_semantic", 1, 100, LEVELS):
+        if row["sorting_type"] == sorting:
+            keys = list(map(key, facts_told(row)))
+            assert keys == sorted(keys)
+
+
+def test_the_examples_use_the_names_of_the_benchmark():
+    for path in EXAMPLES.glob("data/tot_semantic*.jsonl"):
+        for row in read_jsonl(path):
+            assert row["sorting_type"] in made.SORTINGS
+            assert row["graph_gen_algorithm"] in {*made.GRAPHS, "awe"}
+
+
+def test_the_second_solver_finds_each_label_and_no_other():
+    for row in rows("tot_semantic", 11, 500, LEVELS):
+        assert solve(row["prompt"]).answers == (row["label"],), row
+
+
+@pytest.mark.fuzz
+def test_the_second_solver_finds_the_labels_of_100_000_rows():
+    drawn = rows("tot_semantic", 20261121, 100_000, LEVELS)
+    assert all(solve(row["prompt"]).answers == (row["label"],) for row in drawn)
+    prompts = {row["prompt"] for row in drawn}
+    other = rows("tot_semantic", 20261122, 100_000, LEVELS)
+    assert len(prompts & {row["prompt"] for row in other}) < 0.01 * len(drawn)
+
+
+def first_holder(row: dict) -> str:
+    """Answer without reasoning: the entity of the first fact of that role; or 1."""
+    role = re.search(r"the (R\d+) of \w+[^.]*\?", row["question"])
+    holder = re.search(rf"(E\d+) was the {role[1]} of", row["prompt"]) if role else None
+    asks_number = re.match(r"(How many|For how|.*Which was)", row["question"])
+    return "1" if asks_number else holder[1] if holder else "E1"
+
+
+def no_descriptions(row: dict) -> str | None:
+    """Answer by a solver that takes every description for the first entity in it."""
+    question = row["question"]
+    for name, entity in re.findall(r"Let (X\d+) be [^.]*? of ([EX]\d+) in", question):
+        question = re.sub(rf"Let {name} [^.]*\. ", "", question).replace(name, entity)
+    facts = row["prompt"].rpartition("\n\n")[0]
+    solution = solve(f"{facts}\n\n{question}")
+    return solution.answers[0] if solution else None
+
+
+@pytest.mark.parametrize("answer", [first_holder, no_descriptions])
+def test_what_does_not_go_the_whole_way_falls_with_the_level(answer):
+    right = shares(answer, 1200)
+    assert right[1] >= right[3] - 0.05 and right[3] >= right[5] - 0.05
+    assert right[1] > 1.5 * right[5]
+
+
+def shares(answer, count: int) -> dict[int, float]:
+    right = Counter()
+    for row in rows("tot_semantic", 12, count, LEVELS):
+        right[row["level"]] += answer(row) == row["label"]
+    return {level: right[level] / (count / len(LEVELS)) for level in LEVELS}
+
+
+def test_a_level_has_more_facts_than_the_one_below():
+    facts = {level: [] for level in LEVELS}
+    for row in rows("tot_semantic", 14, 600, LEVELS):
+        facts[row["level"]].append(len(facts_told(row)))
+    counts = [mean(facts[level]) for level in LEVELS]
+    assert all(few + 4 < many for few, many in zip(counts, counts[1:]))
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    ["", "Which entity was the R1 of E2 in 1990?", "E1 was the R1 of E2.\n\nWho?"],
+)
+def test_what_the_solver_cannot_read_it_leaves(prompt):
+    assert solve(prompt) is None
+
+
+def test_labels_are_as_the_prompt_asks_for_them():
+    for row in rows("tot_semantic", 15, 200, LEVELS):
+        assert re.fullmatch(r"E\d+(,E\d+)*|\d+", row["label"])
+        assert json.dumps(row["label"]) == f'"{row["label"]}"'
