@@ -2,6 +2,7 @@
 
 import ast
 import re
+import shlex
 import subprocess
 import sys
 from types import ModuleType
@@ -9,7 +10,8 @@ from types import ModuleType
 import pytest
 
 from tests.conftest import ROOT
-from utils import baselines, score
+from utils import baselines
+from utils.__main__ import main
 
 
 FOLDERS = ["lm_eval_tasks", "examples", "utils", "tests"]
@@ -108,11 +110,16 @@ def printed(capsys, tool: ModuleType, *arguments: object) -> list[str]:
     return [line for line in printed.splitlines() if re.match(r"\| [`*]", line)]
 
 
-def test_table_of_real_answers_is_what_the_tool_prints(shared, capsys):
-    rows = printed(capsys, score, *sorted((shared / "responses").glob("*.jsonl")))
+def test_tables_of_real_answers_are_what_the_command_above_them_prints(
+    shared, monkeypatch, capsys
+):
     results = (ROOT / "lm_eval_tasks" / "tot" / "RESULTS.md").read_text()
-    assert len(rows) > 20
-    assert all(row in results for row in rows)
+    command = re.search(r"    (temporal-eval score(?:.*\\\n)+.*\n)", results)[1]
+    monkeypatch.chdir(shared / "responses")
+    assert main(shlex.split(command.replace("\\\n", ""))[1:]) == 0
+    tables = capsys.readouterr().out
+    assert tables.count("\n") == 31
+    assert tables in results
 
 
 def test_tables_of_baselines_are_what_the_tool_prints(shared, capsys):

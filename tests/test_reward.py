@@ -68,26 +68,13 @@ def test_what_cannot_be_meant_is_refused():
 @pytest.mark.trl
 @pytest.mark.skipif(not importlib.util.find_spec("trl"), reason="trl is not installed")
 def test_a_trainer_makes_two_steps_over_a_fresh_pack(pack, tmp_path):
-    from tokenizers import Tokenizer, models, pre_tokenizers
-    from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
     from trl import GRPOConfig, GRPOTrainer
 
-    vocabulary = {chr(code): code for code in range(256)}
-    characters = Tokenizer(models.BPE(vocab=vocabulary, merges=[]))
-    characters.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    tokenizer = PreTrainedTokenizerFast(
-        tokenizer_object=characters, eos_token="\x00", pad_token="\x01"
-    )
-    tokenizer.chat_template = "{% for m in messages %}{{ m.content }}\n{% endfor %}"
-    model = GPT2LMHeadModel(
-        GPT2Config(
-            vocab_size=256, n_embd=16, n_layer=1, n_head=2, n_positions=2048,
-            eos_token_id=0, pad_token_id=1, bos_token_id=0,
-        )
-    )  # fmt: skip
+    from tests.tiny_model import model, tokenizer
+
     trainer = GRPOTrainer(
-        model=model,
-        processing_class=tokenizer,
+        model=model(),
+        processing_class=tokenizer(),
         reward_funcs=reward("fresh_date_arithmetic"),
         train_dataset=training_set("fresh_date_arithmetic", pack),
         args=GRPOConfig(

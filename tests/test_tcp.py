@@ -6,7 +6,10 @@ import datasets
 import pytest
 
 from lm_eval_tasks.tcp import utils
+from tests.conftest import EXAMPLES
+from utils.__main__ import main
 from utils.families import scorer
+from utils.jsonl import read_jsonl
 
 
 def row(answer: str, **changes: object) -> dict:
@@ -147,3 +150,38 @@ def test_another_row_count_is_a_warning_with_both_numbers(caplog):
         document(LONG)
     assert "1 rows, fingerprint" in caplog.text
     assert "the benchmark has 300 rows" in caplog.text
+
+
+@pytest.mark.parametrize("task", ["tcp_short", "tcp_long"])
+def test_rows_are_the_same_when_the_hub_s_loader_reads_dates_as_moments(task, tmp_path):
+    """`datasets` makes timestamps of a column of dates in JSON, such as TCP long's."""
+    one = scorer(task)
+    path = EXAMPLES / "data" / f"{one.file}.jsonl"
+    loaded = datasets.load_dataset(
+        "json", data_files={"test": str(path)}, split="test", cache_dir=tmp_path
+    )
+    if task == "tcp_long":
+        assert loaded.features["answer"] == datasets.Value("timestamp[s]")
+    rows = datasets.Dataset.from_list([{**row} for row in read_jsonl(path)])
+    assert list(one.process_docs(loaded)) == list(one.process_docs(rows))
+
+
+def test_a_pack_has_the_dates_of_the_file_and_not_the_loader_s_moments(
+    tmp_path, monkeypatch
+):
+    folder, pack = EXAMPLES / "data", tmp_path / "pack"
+    load = datasets.load_dataset
+    monkeypatch.setattr(
+        datasets,
+        "load_dataset",
+        lambda path, name, data_files: load(str(folder), data_files=data_files),
+    )
+    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "cache")
+    arguments = ["--tasks", "tcp", "--allow-partial"]
+    assert main(["offline", str(pack), *arguments]) == 0
+    for name in ("TCP_short.jsonl", "TCP_long.jsonl"):
+        for ours, theirs in zip(
+            read_jsonl(pack / "data" / name), read_jsonl(folder / name), strict=True
+        ):
+            for column in ("dialogue", "question", "answer", "tasks"):
+                assert ours[column] == theirs[column]

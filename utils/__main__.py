@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import io
 import os
 import sys
 
+from .cli import say
 from .errors import ToolError
 
 
 # Each tool is a module with `main(arguments) -> exit status`, imported when it is asked for.
 TOOLS = {
     "score": "score recorded answers to any task, and say why",
+    "export": "write the prompts of tasks as requests of the OpenAI Batch API",
+    "replay": "score recorded answers through the harness, as a live run does",
+    "compare": "tell whether one model is better than another, document by document",
     "offline": "make a pack of tasks that runs without a network, or check one",
     "generate": "make a pack of fresh problems from a seed",
     "baselines": "print what answers without any reasoning score",
@@ -29,20 +34,26 @@ def main(arguments: list[str] | None = None) -> int:
     that cannot be read; 130: Ctrl-C.
     """
     options = _parser().parse_args(arguments)
+    # What a name of a file or model has in it can be shown anywhere.
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     try:
         tool = importlib.import_module(f".{options.tool}", __package__)
-        return tool.main(options.arguments)
+        status = tool.main(options.arguments)
+        sys.stdout.flush()  # here, where a pipe that was closed is no surprise
+        return status
     except BrokenPipeError:
         # The reader of a pipe, such as `head`, has had enough. Without this, Python
         # complains when it closes the stream.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except ToolError as error:
-        sys.stderr.write(f"{error}\n")
+        say(str(error))
         return 1
     except OSError as error:
         place = f"{error.filename}: " if error.filename is not None else ""
-        sys.stderr.write(f"{place}{error.strerror or error}\n")
+        say(f"{place}{error.strerror or error}")
         return 1
     except KeyboardInterrupt:
         sys.stderr.write("\ninterrupted\n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 
 
 def tool_parser(tool: str, description: str) -> argparse.ArgumentParser:
@@ -12,3 +13,11 @@ def tool_parser(tool: str, description: str) -> argparse.ArgumentParser:
         description=description,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+
+
+def say(message: str) -> None:
+    """Write one line to stderr. File names, tasks and the like are data: what would
+    start another line, or steer a terminal, is escaped.
+    """
+    shown = (x if x.isprintable() else ascii(x)[1:-1] for x in message)
+    sys.stderr.write(f"{''.join(shown)}\n")

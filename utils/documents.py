@@ -7,14 +7,17 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 from .errors import ToolError
-from .families import FOLDER
+from .families import FOLDER, scorer
 
 
 if TYPE_CHECKING:
     from lm_eval.api.task import Task
+    from lm_eval.tasks import TaskManager
+    from lm_eval.tasks.manager import TaskDict
 
 
 def tasks(names: Iterable[str], include_path: Path = FOLDER) -> dict[str, Task]:
@@ -23,11 +26,22 @@ def tasks(names: Iterable[str], include_path: Path = FOLDER) -> dict[str, Task]:
     `include_path` is the folder of the pack, or an offline pack. Raises ToolError where
     it lacks one, or where the rows cannot be loaded.
     """
+    return load(list(names), include_path)[1]["tasks"]
+
+
+def load(
+    names: list[str], include_path: Path = FOLDER, metadata: dict | None = None
+) -> tuple[TaskManager, TaskDict]:
+    """Return the harness's manager of the tasks at a path, and what it loads of them.
+
+    `metadata` is added to that of each task. Raises ToolError as `tasks` does.
+    """
     from lm_eval.tasks import TaskManager  # takes a second
 
     with quiet_harness():
-        manager = TaskManager(include_path=str(include_path), include_defaults=False)
-    names = list(names)
+        manager = TaskManager(
+            include_path=str(include_path), include_defaults=False, metadata=metadata
+        )
     for name in names:
         if name not in manager.task_index:
             raise ToolError(
@@ -36,7 +50,7 @@ def tasks(names: Iterable[str], include_path: Path = FOLDER) -> dict[str, Task]:
             )
     try:
         with quiet_harness():
-            return manager.load(names)["tasks"]
+            return manager, manager.load(names)
     except (OSError, ValueError) as error:
         said = str(error).strip().split("\n")[0]
         raise ToolError(
@@ -47,17 +61,64 @@ def tasks(names: Iterable[str], include_path: Path = FOLDER) -> dict[str, Task]:
 
 @contextmanager
 def quiet_harness() -> Iterator[None]:
-    """Leave out what harness and families log, such as row counts: tools say their own."""
-    logger = logging.getLogger("lm_eval")
-    level = logger.level
-    logger.setLevel(logging.ERROR)
+    """Leave out what harness and families log, such as row counts: tools say their own.
+
+    Without a network, each of the hub's tries would say that there is none.
+    """
+    loggers = [logging.getLogger(name) for name in ("lm_eval", "huggingface_hub")]
+    levels = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.ERROR)
     try:
         yield
     finally:
-        logger.setLevel(level)
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.setLevel(level)
 
 
 @cache
 def documents(task: str, include_path: Path = FOLDER) -> list[dict]:
     """Return the documents of a task, by their ids; ToolError as of `tasks`."""
     return list(tasks([task], include_path)[task].eval_docs)
+
+
+def document(task: str, row: dict) -> dict:
+    """Return the document that a task makes of a row of its file.
+
+    ValueError says what is wrong with the row.
+    """
+    task_scorer = scorer(task)
+    with quiet_harness():
+        try:
+            (made,) = task_scorer.process_docs(_Rows([row], task_scorer.file))
+        except ValueError as error:
+            # It is one row of many: its number here says nothing.
+            said = str(error)
+            raise ValueError(said.partition("row 0, ")[2] or said) from None
+    return made
+
+
+class _Rows:
+    """Rows as `process_docs` takes them, for a Dataset of each one takes milliseconds."""
+
+    def __init__(self, rows: list[dict], name: str | None = None) -> None:
+        self.rows = rows
+        self.info = SimpleNamespace(config_name=name)
+
+    from_list = classmethod(lambda cls, rows: cls(rows))
+
+    @property
+    def column_names(self) -> list[str]:
+        return list(self.rows[0])
+
+    def select_columns(self, names: list[str]) -> _Rows:
+        return _Rows([{name: row[name] for name in names} for row in self.rows])
+
+    def __getitem__(self, name: str) -> list:
+        return [row[name] for row in self.rows]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[dict]:
+        return iter(self.rows)

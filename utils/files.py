@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
 from collections.abc import Iterator
@@ -19,22 +20,27 @@ def written_whole(path: Path) -> Iterator[BinaryIO]:
     """Give a file to write to, which is under its name whole or not at all.
 
     It replaces what is there, once the `with` block ends without an exception. Folders on
-    the way are made. Raises OSError where it cannot be written.
+    the way are made. Raises OSError, with the name of `path`, where it cannot be written.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
+    if path.is_dir():  # said before the work, and of this name
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     part = path.with_name(f"{_PREFIX}{secrets.token_hex(8)}{_SUFFIX}")
     # Not mkstemp: nobody but the maker could read its files.
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
-    descriptor = os.open(part, flags, 0o666)
     try:
+        descriptor = os.open(part, flags, 0o666)
         with os.fdopen(descriptor, "wb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
         os.replace(part, path)
-    except BaseException:  # Ctrl-C, too
+    except BaseException as error:  # Ctrl-C, too
         with suppress(OSError):
             part.unlink()
+        # A full disk has no name, and nobody knows the name of a part.
+        if isinstance(error, OSError) and str(error.filename or part) == str(part):
+            error.filename = str(path)
         raise
 
 

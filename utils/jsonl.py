@@ -7,11 +7,21 @@ import json
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
-from .errors import ToolError
+from .errors import LineError, ToolError
 
 
 _GZIP = b"\x1f\x8b"
+
+
+class Line(NamedTuple):
+    """A line that is not blank, as it stands in a file."""
+
+    place: str  # "FILE, line N", for messages
+    number: int
+    text: bytes
+    is_first: bool
 
 
 def read_jsonl(path: Path) -> list[dict]:
@@ -33,14 +43,26 @@ def numbered_rows(path: Path) -> Iterator[tuple[int, dict]]:
 
     Errors as of `read_jsonl`; they come when the line is reached.
     """
-    number = 0
+    for line in read_lines(path):
+        yield line.number, parse(line)
+
+
+def read_lines(path: Path) -> Iterator[Line]:
+    """Yield the lines that are not blank, one at a time, for `parse`.
+
+    Raises OSError where the file cannot be read, ToolError where its gzip data is damaged.
+    """
+    number, is_first = 0, True
     try:
-        with _open(path) as file:
-            # A binary file has lines that end with "\n" alone: a string in JSON may hold
-            # other line separators.
-            for number, line in enumerate(file, 1):
-                if line.strip():
-                    yield number, _row(line, f"{path}, line {number}", number == 1)
+        # A binary file has lines that end with "\n" alone: a string in JSON may hold
+        # other line separators.
+        with open(path, "rb") as file:
+            # Opened once, for a pipe can be read but once.
+            is_gzip = file.peek(len(_GZIP)).startswith(_GZIP)
+            for number, text in enumerate(gzip.open(file) if is_gzip else file, 1):
+                if text.strip():
+                    yield Line(f"{path}, line {number}", number, text, is_first)
+                    is_first = False
     except (EOFError, zlib.error, gzip.BadGzipFile):
         raise ToolError(
             f"{path}, after line {number}: the gzip data is cut off or damaged; get the"
@@ -48,33 +70,34 @@ def numbered_rows(path: Path) -> Iterator[tuple[int, dict]]:
         ) from None
 
 
-def _open(path: Path):
-    with open(path, "rb") as file:
-        is_gzip = file.read(len(_GZIP)) == _GZIP
-    return gzip.open(path) if is_gzip else open(path, "rb")
-
-
-def _row(line: bytes, place: str, is_first: bool) -> dict:
+def parse(line: Line) -> dict:
+    """Return the object in a line; LineError where there is none."""
     try:
-        row = json.loads(line.decode("utf-8-sig" if is_first else "utf-8"))
+        row = json.loads(line.text.decode("utf-8-sig" if line.is_first else "utf-8"))
     except UnicodeDecodeError:
-        raise ToolError(f"{place}: is not UTF-8; save the file as UTF-8") from None
+        fault = "is not UTF-8; save the file as UTF-8"
     except RecursionError:
-        raise ToolError(f"{place}: is nested too deeply; fix the line") from None
+        fault = "is nested too deeply; fix the line"
     except ValueError as error:
-        raise ToolError(f"{place}: {_fault(line, is_first, error)}") from None
-    if not isinstance(row, dict):
-        raise ToolError(f"{place}: is not a JSON object; fix the line")
-    return row
+        fault = _fault(line, error)
+    else:
+        if isinstance(row, dict):
+            return row
+        fault = "is not a JSON object; fix the line"
+    raise LineError(f"{line.place}: {fault}") from None
 
 
-def _fault(line: bytes, is_first: bool, error: ValueError) -> str:
+def _fault(line: Line, error: ValueError) -> str:
     """Return what is wrong with a line that is not JSON, and the fix."""
-    start = line.lstrip()[:1]
-    if is_first and start == b"<":
+    text = line.text.strip()
+    if line.is_first and text.startswith(b"<"):
         return "is HTML or XML instead of JSON; download the file again"
-    if is_first and line.startswith(b"version https://git-lfs"):
+    if line.is_first and text.startswith(b"version https://git-lfs"):
         return "is a pointer of Git LFS instead of JSON; run `git lfs pull` there"
-    if not is_first and start == b"{" and not line.endswith(b"\n"):
+    if line.is_first and text in (b"{", b"["):
+        return (
+            f"{error}: JSON over several lines; write each object in a line of its own"
+        )
+    if not line.is_first and text.startswith(b"{") and not line.text.endswith(b"\n"):
         return "the last line is cut off, as in half a download; get the file again"
     return f"{error}; fix the line"

@@ -37,8 +37,9 @@ class Run(NamedTuple):
     def version(self, task: str) -> str | None:
         """Return the version of a task that was run, None where no file tells."""
         for file in self.files:
-            if (version := (file.results.get("versions") or {}).get(task)) is not None:
-                return str(version)
+            versions = file.results.get("versions")
+            if isinstance(versions, dict) and versions.get(task) is not None:
+                return str(versions[task])
         return None
 
 
@@ -46,29 +47,42 @@ def find_runs(arguments: list[str], task: str | None = None) -> list[Run]:
     """Return the runs that `PATH` or `NAME=PATH` arguments name, one or more each.
 
     A folder stands for each folder with samples of the pack's tasks in it or below it; of
-    a task that was run several times, the last run counts. A file is a run of its own.
-    Raises ToolError for a path with nothing to read, and for two runs of one name.
+    a task that was run several times, the last run counts. A file is a run of its own, but
+    samples of several tasks in one folder are one run, as for `MODEL/samples_*`.
+    Raises ToolError for a folder with nothing to read, and for two runs of one name.
     """
-    runs: list[Run] = []
+    runs: dict[str, Run] = {}
     for argument in arguments:
         label, equals, path = argument.partition("=")
         if not equals or Path(argument).exists():
             label, path = "", argument
-        runs += _runs_at(Path(path), label, task)
-    names = [run.name for run in runs]
-    for name in names:
-        if names.count(name) > 1:
-            raise ToolError(
-                f"two runs are called '{name}'; name them by NAME=PATH arguments"
-            )
-    return runs
+        if not path:
+            raise ToolError(f"'{argument}': names no file or folder; give PATH")
+        for run in _runs_at(Path(path), label, task):
+            runs[run.name] = _joined(runs[run.name], run) if run.name in runs else run
+    return list(runs.values())
+
+
+def _joined(one: Run, other: Run) -> Run:
+    """Return samples of several tasks in one folder as one run; ToolError for others."""
+    files = one.files + other.files
+    names = [SAMPLES_NAME.fullmatch(file.path.name) for file in files]
+    tasks = {name["task"] for name in names if name}
+    folders = {file.path.resolve().parent for file in files}
+    if len(tasks) < len(files) or len(folders) > 1:
+        raise ToolError(
+            f"{other.files[0].path}: a second run is called '{one.name}'; name them by"
+            " NAME=PATH, or give a folder, of which the last run of each task counts"
+        )
+    return one._replace(files=files)
 
 
 def _runs_at(path: Path, label: str, task: str | None) -> list[Run]:
     if not path.is_dir():
         file = File(path, _results(path))
-        name = label or _model(file.results) or path.stem.removesuffix(".jsonl")
-        return [Run(name, (file,), task)]
+        is_sample = SAMPLES_NAME.fullmatch(path.name)
+        default = path.resolve().parent.name if is_sample else _stem(path)
+        return [Run(label or _model(file.results) or default, (file,), task)]
     folders: dict[Path, dict[str, Path]] = {}
     for file in sorted(path.rglob("samples_*"), key=_time):
         match = SAMPLES_NAME.fullmatch(file.name)
@@ -84,17 +98,28 @@ def _runs_at(path: Path, label: str, task: str | None) -> list[Run]:
             f"{label}={path}: holds the samples of {len(folders)} models; name one folder"
         )
     return [
-        Run(label or _model(files[0].results) or folder.name, files, task)
+        Run(label or _model(files[0].results) or folder.resolve().name, files, task)
         for folder, files in (
-            (folder, tuple(File(x, _results(x)) for x in last.values()))
+            # The last run first: it tells the version of a task that ran before, too.
+            (
+                folder,
+                tuple(
+                    File(x, _results(x))
+                    for x in sorted(last.values(), key=_time, reverse=True)
+                ),
+            )
             for folder, last in sorted(folders.items())
         )
     ]
 
 
-def _time(path: Path) -> str:
+def _stem(path: Path) -> str:
+    return path.name.removesuffix(".gz").removesuffix(".jsonl")
+
+
+def _time(path: Path) -> tuple[str, str]:
     match = SAMPLES_NAME.fullmatch(path.name)
-    return match["time"] if match else ""
+    return (match["time"] if match else ""), str(path)
 
 
 def _results(path: Path) -> dict:
@@ -115,4 +140,5 @@ def _results(path: Path) -> dict:
 
 
 def _model(results: dict) -> str | None:
-    return results.get("model_name") or None
+    name = results.get("model_name")
+    return name if isinstance(name, str) and name else None

@@ -1,17 +1,23 @@
 """Score recorded answers to any task of the pack, and say why each got its scores.
 
-    temporal-eval score FILE [FILE ...] [--output DIR] [--by NAME,...]
+    temporal-eval score [NAME=]PATH ... [--output DIR] [--by NAME,...]
 
-A FILE has samples that the harness logged (`--log_samples`), outputs of the OpenAI Batch
-API to requests of `temporal-eval export`, or lines with `task`, `response`, and `doc` or
-`doc_id`; JSON Lines, plain or gzipped. Printed are the mean scores by task, and by
-question type, answer format and the like; "rows" says whether the documents are those of
-the benchmark, and "invalid" how many answers say nothing about their model: the prompt
-lacked its instruction (no_instruction), or the token limit ended the response (cut_off).
-DIR gets a file for each FILE, with each line and its `verdict`: the scores, a word for
-the reason, the answer that each rule extracted and where it stands, the reference's
-value. Lines that cannot be scored, such as edited ones, are named and left out; the exit
-status is then 1.
+A PATH is a file of samples that the harness logged (`--log_samples`), of outputs of the
+OpenAI Batch API to requests of `temporal-eval export`, or of lines with `task`,
+`response`, and `doc` or `doc_id`; JSON Lines, plain or gzipped. With --task, a line may
+also be a row of the benchmark's own file with a `response`. A folder stands for the
+samples in it: of each model the last run of each task. NAME is what tables call it.
+
+Printed are the mean scores by task, and by question type, answer format and the like.
+"rows" says whether the documents are those of the benchmark, by their fingerprint;
+"changed" how many answers the log gives other scores. Answers that say nothing about
+their model are counted: the prompt lacked the format instruction ("no_instruction"), or
+the token limit ended the response ("cut_off").
+
+DIR gets a file for each file, with each line and its `verdict`: the scores, a word for
+the reason, the answer that each rule extracted and where in the response it stands (from
+character to character), its value and the reference's. Lines that cannot be scored, such
+as edited ones, are named and left out; the exit status is then 1.
 
 Example:
 
@@ -23,48 +29,82 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import sys
 from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
 from . import tables
-from .answers import SAMPLES_NAME, read_answers
-from .cli import tool_parser
-from .errors import ToolError
+from .answers import read_answers
+from .cli import say, tool_parser
+from .errors import LineError, ToolError
 from .families import FOLDER, scorer
 from .files import written_whole
-from .scoring import BREAKDOWNS, Figures, Tally, score, verdict_line
+from .runs import File, Run, find_runs
+from .scoring import BREAKDOWNS, INVALID, Figures, Scored, Tally, score, verdict_line
 
 
-_MOST_NAMED = 10  # lines of a file that are refused by name; the rest is counted
+class Refused:
+    """Says which lines of a file were refused: the first by name, the rest by number."""
+
+    MOST_NAMED = 10
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.count = 0
+
+    def add(self, message: str) -> None:
+        """Say why one more was refused."""
+        self.count += 1
+        if self.count <= self.MOST_NAMED:
+            say(message)
+
+    def close(self) -> None:
+        """Say how many were not named."""
+        if (rest := self.count - self.MOST_NAMED) > 0:
+            say(f"{self.path}: {rest} more lines were refused")
 
 
 def score_file(
-    path: Path, task: str | None, include_path: Path, output: Path | None
-) -> tuple[dict[str, Tally], list[str]]:
-    """Return the tallies of a file by task, and why lines of it were refused.
+    path: Path,
+    task: str | None,
+    include_path: Path,
+    output: Path | None,
+    refused: Refused,
+) -> dict[tuple[str, str | None], Tally]:
+    """Return the tallies of a file by task, and by filter of the harness.
 
     Lines go to `output`, where there is one, as they are read. Raises OSError and
-    ToolError, leaving no output, where the file is not one of answers.
+    ToolError, leaving no output, where nothing in the file can be scored.
     """
-    tallies: dict[str, Tally] = {}
-    refused = []
+    tallies: dict[tuple[str, str | None], Tally] = {}
     with _writer(output) as file:
-        for answer in read_answers(path, task):
-            try:
-                scored = score(answer, include_path)
-                tally = tallies.setdefault(answer.task, Tally(answer.task))
-                tally.add(scored)
-            except ToolError as error:
-                refused.append(str(error))
-                continue
-            if file:
-                line = json.dumps(verdict_line(scored), ensure_ascii=False)
-                file.write(line.encode("utf-8", "surrogatepass") + b"\n")
-    return tallies, refused
+        try:
+            for answer in read_answers(path, task):
+                try:
+                    scored = score(answer, include_path)
+                    line = _written(scored) if file else b""
+                    key = answer.task, answer.filter
+                    tally = tallies.get(key) or Tally(answer.task)
+                    tally.add(scored)
+                except LineError as error:
+                    refused.add(str(error))
+                    continue
+                tallies[key] = tally
+                if file:
+                    file.write(line)
+        except ToolError as error:
+            if not tallies:
+                raise
+            refused.add(str(error))  # what came before it stands
+        if not tallies:
+            found = "answers that can be scored" if refused.count else "answers"
+            raise ToolError(f"{path}: has no {found}; give a file with some")
+    return tallies
 
 
 @contextmanager
@@ -82,94 +122,148 @@ def _writer(output: Path | None) -> Iterator[BinaryIO | None]:
             yield zipped
 
 
-def rows(run: str, tally: Tally) -> Iterator[dict]:
-    """Yield the table's rows of a run and task: all documents, then each part."""
-    yield _row(run, tally.task, None, None, tally.all) | {"rows": tally.rows_are()}
-    for (name, value), figures in sorted(tally.parts.items()):
-        yield _row(run, tally.task, name, value, figures)
+_ENCODER = json.JSONEncoder(ensure_ascii=False)
 
 
-def _row(
-    run: str, task: str, name: str | None, value: str | None, figures: Figures
-) -> dict:
+def _written(scored: Scored) -> bytes:
+    """Return the line with the verdict on an answer; LineError for a nested one."""
+    line = verdict_line(scored)
+    try:
+        return _ENCODER.encode(line).encode() + b"\n"
+    except UnicodeEncodeError:  # half a surrogate pair, which has no UTF-8
+        return json.dumps(line).encode() + b"\n"
+    except RecursionError:
+        place = scored.answer.place
+        raise LineError(f"{place}: is nested too deeply; fix the line") from None
+
+
+# ------------------------------------------------------------------------- tables
+
+
+def table(run: str, task: str, filter_name: str | None, tally: Tally) -> Iterator[dict]:
+    """Yield the rows of a run and task: all documents, then each part of them."""
+    place = {"run": run, "task": task}
+    place["filter"] = filter_name if filter_name != "none" else None
+    parts = sorted(tally.parts.items(), key=lambda x: (x[0][0], _natural(x[0][1])))
+    for (name, value), figures in [((None, None), tally.all), *parts]:
+        yield {
+            **place,
+            "by": name,
+            "value": value,
+            "n": figures.n,
+            **_scores(task, figures),
+            "changed": figures.changed,
+            **{word: figures.invalid[word] for word in INVALID},
+            "rows": None if name else tally.rows_are(),
+            "fingerprint": None if name else tally.fingerprint,
+        }
+
+
+def _scores(task: str, figures: Figures) -> dict[str, float | None]:
+    """Return the mean scores, the two headline ones by their common names."""
     means = figures.means()
     published, flexible = scorer(task).headline or (None, None)
-    others = [metric for metric in means if metric not in (published, flexible)]
-    others.remove("extracted")
     return {
-        "run": run,
-        "task": task,
-        "by": name,
-        "value": value,
-        "n": figures.n,
-        "published": means.get(published),
-        "flexible": means.get(flexible),
-        "extracted": means["extracted"],
-        "others": ", ".join(f"{x} {tables.number(means[x])}" for x in others) or None,
-        "invalid": ", ".join(f"{n} {x}" for x, n in sorted(figures.invalid.items()))
-        or None,
+        "published": means.pop(published, None),
+        "flexible": means.pop(flexible, None),
+        "extracted": means.pop("extracted"),
+        **means,
     }
 
 
-def markdown(found: list[dict]) -> str:
+def markdown(rows: list[dict]) -> str:
     """Return the rows as one table by task, and one for each task and breakdown."""
-    columns = ("by", "value")
-    overall = [
-        {name: cell for name, cell in row.items() if name not in columns}
-        for row in found
-        if row["by"] is None
-    ]
-    parts = [tables.render(overall, "markdown")]
-    for task, name in dict.fromkeys((x["task"], x["by"]) for x in found if x["by"]):
-        those = [x for x in found if (x["task"], x["by"]) == (task, name)]
-        parts.append(
-            f"{task} by {name}; published / flexible / extracted\n\n{_across(those)}"
-        )
-    return "\n".join(parts)
+    counts = ("changed", *INVALID)
+    rows = [row | {name: row[name] or None for name in counts} for row in rows]
+    parts = {}
+    for row in rows:
+        task = " ".join(filter(None, (row["task"], row["filter"])))
+        parts.setdefault((task, row["by"]) if row["by"] else None, []).append(row)
+    overall = tables.render(parts.pop(None), "markdown")
+    return "\n".join((overall, *(_breakdown(*part) for part in parts.items())))
 
 
-def _across(found: list[dict]) -> str:
-    """Return a table of one breakdown: values down, runs across."""
+def _breakdown(part: tuple[str, str], rows: list[dict]) -> str:
+    """Return the table of a breakdown: values down; metrics, or runs, across."""
+    task, by = part
+    rows = sorted(rows, key=lambda row: _natural(row["value"]))
+    title = f"{tables.escaped(task)} by {by}"
+    if len({row["run"] for row in rows}) == 1:
+        hidden = ("run", "task", "filter", "by", "value")
+        lines = [
+            {by: row["value"], **{x: row[x] for x in row if x not in hidden}}
+            for row in rows
+        ]
+    else:
+        title += "; published / flexible / extracted"
+        lines = _across(by, rows)
+    return f"{title}\n\n{tables.render(lines, 'markdown')}"
+
+
+def _across(by: str, rows: list[dict]) -> list[dict]:
+    """Return a line for each value, with the scores of each run in a cell."""
     lines: dict[str, dict] = {}
-    for row in found:
+    for row in rows:
+        line = lines.setdefault(row["value"], {by: row["value"], "n": row["n"]})
+        if line["n"] != row["n"]:  # as a rule, the runs answer the same documents
+            line["n"] = "differs"
         scores = (row["published"], row["flexible"], row["extracted"])
-        cell = " / ".join(tables.number(x) for x in scores if x is not None)
-        line = lines.setdefault(row["value"], {"value": row["value"], "n": row["n"]})
-        line[row["run"]] = cell
-    return tables.render([lines[value] for value in sorted(lines)], "markdown")
+        # The blank, which no table shows, keeps a run called "n" apart.
+        name = f"{row['run']} "
+        line[name] = " / ".join(tables.number(x) for x in scores if x is not None)
+    return [*lines.values()]
+
+
+def _natural(text: str) -> list[str | int]:
+    """Return a key that sorts 10 after 2; texts and numbers take turns in it."""
+    parts = re.split("([0-9]{1,9})", text)
+    return [int(part) if i % 2 else part for i, part in enumerate(parts)]
+
+
+# ------------------------------------------------------------------- command line
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Print the tables of the files; return the exit status."""
+    """Print the tables of the runs; return the exit status."""
     options = _options(arguments)
-    outputs = _outputs(options.file, options.output)
-    found, is_good = [], True
-    for path, run in zip(options.file, _run_names(options.file)):
-        try:
-            tallies, refused = score_file(
-                path, options.task, options.include_path, outputs[path]
-            )
-        except ToolError as error:
-            tallies, refused = {}, [str(error)]
-        except OSError as error:
-            tallies, refused = {}, [f"{path}: {error.strerror or error}"]
-        is_good = is_good and not refused
-        _say_refused(path, refused)
-        for tally in tallies.values():
-            found += rows(run, tally)
-    chosen = [x for x in found if x["by"] is None or x["by"] in options.by]
-    if not chosen:
-        return 1
-    if options.format == "markdown":
-        sys.stdout.write(markdown(chosen))
-    else:
-        sys.stdout.write(tables.render(chosen, options.format))
+    runs = find_runs(options.path, options.task)
+    outputs = _outputs(runs, options.output)
+    rows, is_good = [], True
+    for run in runs:
+        for file in run.files:
+            found, is_whole = _scored(file, run, options.include_path, outputs)
+            rows += found
+            is_good = is_good and is_whole
+    chosen = [row for row in rows if row["by"] in (None, *options.by)]
+    if chosen:
+        is_markdown = options.format == "markdown"
+        write = markdown if is_markdown else partial(tables.render, form=options.format)
+        sys.stdout.write(write(chosen))
     return 0 if is_good else 1
+
+
+def _scored(
+    file: File, run: Run, include_path: Path, outputs: dict[Path, Path]
+) -> tuple[list[dict], bool]:
+    """Return the rows of a file, and whether all of its lines were scored."""
+    refused, path = Refused(file.path), file.path
+    rows: list[dict] = []
+    try:
+        output = outputs.get(path)
+        found = score_file(path, run.task, include_path, output, refused)
+        for (task, filter_name), tally in found.items():
+            rows += table(run.name, task, filter_name, tally)
+    except ToolError as error:
+        refused.add(str(error))
+    except OSError as error:
+        refused.add(f"{error.filename or path}: {error.strerror or error}")
+    refused.close()
+    return rows, not refused.count
 
 
 def _options(arguments: list[str] | None) -> Namespace:
     parser = tool_parser("score", __doc__)
-    parser.add_argument("file", nargs="+", type=Path, metavar="FILE")
+    parser.add_argument("path", nargs="+", metavar="[NAME=]PATH")
     parser.add_argument("--task", help="the task of lines that do not name theirs")
     parser.add_argument(
         "--output", type=Path, metavar="DIR", help="where scored lines are written"
@@ -189,46 +283,28 @@ def _options(arguments: list[str] | None) -> Namespace:
     )
     parser.add_argument("--format", choices=tables.FORMATS, default="markdown")
     options = parser.parse_args(arguments)
-    options.by = options.by.split(",")
-    if unknown := {*options.by} - {*BREAKDOWNS, ""}:
-        parser.error(f"--by {unknown.pop()}: choose from {', '.join(BREAKDOWNS)}")
+    options.by = [name for name in options.by.split(",") if name]
+    if unknown := [name for name in options.by if name not in BREAKDOWNS]:
+        parser.error(f"--by {unknown[0]}: choose from {', '.join(BREAKDOWNS)}")
+    if options.task:
+        scorer(options.task)
     return options
 
 
-def _outputs(paths: list[Path], folder: Path | None) -> dict[Path, Path | None]:
+def _outputs(runs: list[Run], folder: Path | None) -> dict[Path, Path]:
     """Return where the lines of each file go; ToolError where that is another's place."""
     if folder is None:
-        return dict.fromkeys(paths)
-    outputs: dict[Path, Path | None] = {}
+        return {}
+    paths = [file.path for run in runs for file in run.files]
+    outputs: dict[Path, Path] = {}
     for path in paths:
         output = folder / path.name
         if output.exists() and any(x.exists() and output.samefile(x) for x in paths):
             raise ToolError(f"{output}: is one of the files to score; name another DIR")
         if output in outputs.values():
             raise ToolError(
-                f"{path}: another file of this name is to be scored; name one --output for"
+                f"{path}: another file of this name is to be scored; name an --output for"
                 " each"
             )
         outputs[path] = output
     return outputs
-
-
-def _run_names(paths: list[Path]) -> list[str]:
-    """Return what tables call each file: the model's folder, else the file's name."""
-    names = [
-        path.resolve().parent.name if SAMPLES_NAME.fullmatch(path.name) else path.stem
-        for path in paths
-    ]
-    tasks = [(name, path.name.partition("_20")[0]) for name, path in zip(names, paths)]
-    return [
-        name if tasks.count(task) == 1 else str(path)
-        for name, task, path in zip(names, tasks, paths)
-    ]
-
-
-def _say_refused(path: Path, refused: list[str]) -> None:
-    for fault in refused[:_MOST_NAMED]:
-        sys.stderr.write(f"{fault}\n")
-    if len(refused) > _MOST_NAMED:
-        more = len(refused) - _MOST_NAMED
-        sys.stderr.write(f"{path}: {more} more lines were refused\n")

@@ -6,14 +6,16 @@ What an answer scores, and why, comes from the family's `explain` alone.
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections import Counter
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
 from .answers import Answer, document_text, sha256
 from .documents import documents
-from .errors import ToolError
+from .errors import LineError
 from .families import FOLDER, scorer
 
 
@@ -30,7 +32,8 @@ BREAKDOWNS = (
     *("question_type", "type", "format", "level"),
     *("graph_gen_algorithm", "sorting_type"),
 )
-_TEMPLATE = re.compile(r"""\{["']explanation["'][^,]*,(?P<fields>.*?)\}""")
+# Bounded, so that no question takes quadratic time.
+_TEMPLATE = re.compile(r"""\{["']explanation["'][^,]{0,500},(?P<fields>.{0,500}?)\}""")
 
 
 class Scored(NamedTuple):
@@ -46,51 +49,60 @@ def score(answer: Answer, include_path: Path = FOLDER) -> Scored:
     """Return the verdict on an answer.
 
     A document that the line only names is looked up in the tasks at `include_path`.
-    Raises ToolError, naming the line, for what cannot be scored.
+    Raises LineError for a line that cannot be scored, ToolError where there are no
+    documents to look it up in.
     """
-    doc = _document(answer, include_path)
     if answer.fault:
-        raise ToolError(f"{answer.place}: {answer.fault}")
+        raise LineError(f"{answer.place}: {answer.fault}")
+    doc = _looked_up(answer, include_path) if answer.doc is None else answer.doc
     try:
         verdict = scorer(answer.task).explain(doc, answer.response)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise ToolError(
-            f"{answer.place}: its document is not one of {answer.task} ({error!r:.100});"
-            " give a 'doc' as the harness logs it, or a 'doc_id'"
-        ) from None
+    except _NOT_A_DOCUMENT as error:
+        raise _not_a_document(answer, error) from None
     return Scored(answer, doc, verdict, _invalid(answer, doc, verdict.reason))
 
 
-def _document(answer: Answer, include_path: Path) -> dict:
-    doc = answer.doc
-    if doc is None:
-        found = documents(answer.task, include_path)
-        known = isinstance(answer.doc_id, int) and 0 <= answer.doc_id < len(found)
-        if not known:
-            raise ToolError(
-                f"{answer.place}: {answer.task} has no document {answer.doc_id!r} at"
-                f" {include_path} ({len(found)} documents); use the tasks it was made with"
-            )
-        doc = found[answer.doc_id]
-        if not sha256(document_text(doc)).startswith(answer.doc_hash or ""):
-            raise ToolError(
-                f"{answer.place}: answers another version of document {answer.doc_id} of"
-                f" {answer.task} than the one at {include_path}; use the tasks it was made"
-                " with"
-            )
-    if not isinstance(doc, dict):
-        raise ToolError(f"{answer.place}: 'doc' is not an object; fix the line")
+# What families raise for an object that `process_docs` did not make.
+_NOT_A_DOCUMENT = (
+    *(LookupError, TypeError, ValueError, AttributeError),
+    *(ArithmeticError, RecursionError),
+)
+
+
+def _not_a_document(answer: Answer, error: Exception) -> LineError:
+    return LineError(
+        f"{answer.place}: its document is not one of {answer.task} ({error!r:.100}); give"
+        " a 'doc' as the harness logs it, or a 'doc_id'"
+    )
+
+
+def _looked_up(answer: Answer, include_path: Path) -> dict:
+    """Return the document that an answer names; LineError where it is another."""
+    found = documents(answer.task, include_path)
+    if not isinstance(answer.doc_id, int) or not 0 <= answer.doc_id < len(found):
+        raise LineError(
+            f"{answer.place}: {answer.task} has no document {answer.doc_id!r:.80} at"
+            f" {include_path} ({len(found)} documents); name the tasks that it was made"
+            " with by --include_path"
+        )
+    doc = found[answer.doc_id]
+    doc_hash = answer.doc_hash
+    if doc_hash and not sha256(document_text(doc)).startswith(doc_hash):
+        raise LineError(
+            f"{answer.place}: answers another version of document {answer.doc_id} of"
+            f" {answer.task} than the one at {include_path}; name the tasks that it was"
+            " made with by --include_path"
+        )
     return doc
 
 
 def _invalid(answer: Answer, doc: dict, reason: str) -> str | None:
+    """Return the word of INVALID for an answer, None where it is valid."""
     instruction = doc.get("instruction")
-    if instruction and isinstance(answer.prompt, str):
+    if isinstance(instruction, str) and answer.prompt is not None:
         # The prompt of a chat API is JSON, with or without escapes beyond ASCII.
-        forms = [
-            instruction.strip(),
-            *(json.dumps(instruction.strip(), ensure_ascii=x)[1:-1] for x in (0, 1)),
-        ]
+        text = instruction.strip()
+        forms = (text, *(json.dumps(text, ensure_ascii=x)[1:-1] for x in (False, True)))
         if not any(form in answer.prompt for form in forms):
             return "no_instruction"
     return "cut_off" if answer.hit_limit or reason == "cut_off" else None
@@ -98,15 +110,15 @@ def _invalid(answer: Answer, doc: dict, reason: str) -> str | None:
 
 def verdict_line(scored: Scored) -> dict:
     """Return the line of an answer with `task` and `verdict`: scores and why."""
-    verdict = scored.verdict
-    reasons = scorer(scored.answer.task).utils.REASONS
+    verdict, task = scored.verdict, scorer(scored.answer.task)
     return {
         **scored.answer.line,
-        "task": scored.answer.task,
+        "task": task.task,
         "verdict": {
+            "version": task.version,
             "scores": verdict.scores,
             "reason": verdict.reason,
-            "why": reasons[verdict.reason],
+            "why": task.utils.REASONS[verdict.reason],
             "published": verdict.published,
             "published_span": verdict.published_span,
             "flexible": verdict.flexible,
@@ -120,14 +132,17 @@ def verdict_line(scored: Scored) -> dict:
 
 def jsonable(value: object) -> object:
     """Return a value that the rules read in a form that JSON has."""
+    if value is None or isinstance(value, str | int):
+        return value
+    if isinstance(value, float) and math.isfinite(value):
+        return value
     if isinstance(value, dict):
         return {str(key): jsonable(cell) for key, cell in value.items()}
     if isinstance(value, set | frozenset):
         return sorted(map(str, value))
     if isinstance(value, list | tuple):
         return [jsonable(cell) for cell in value]
-    is_plain = value is None or isinstance(value, str | int | float)
-    return value if is_plain else str(value)
+    return str(value)
 
 
 def breakdowns(doc: dict) -> dict[str, str]:
@@ -140,8 +155,41 @@ def breakdowns(doc: dict) -> dict[str, str]:
 
 def answer_format(doc: dict) -> str | None:
     """Return the JSON fields that a prompt of ToT arithmetic asks for; None elsewhere."""
-    found = _TEMPLATE.search(doc.get("question") or "")
+    question = doc.get("question")
+    return _fields(question) if isinstance(question, str) else None
+
+
+@lru_cache(maxsize=1024)
+def _fields(question: str) -> str | None:
+    found = _TEMPLATE.search(question)
     return " ".join(found["fields"].split()) if found else None
+
+
+# Whether `sum`, by which the harness takes means, carries what rounding loses: so it
+# does from Python 3.12 on.
+_SUM_IS_COMPENSATED = sum([1.0, 1e100, 1.0, -1e100]) == 2.0
+
+
+class Sum:
+    """The sum of floats one at a time, to the last bit what `sum` makes of them all."""
+
+    __slots__ = ("_lost", "_sum")
+
+    def __init__(self) -> None:
+        self._sum = self._lost = 0.0
+
+    def add(self, value: float) -> None:
+        """Add one more (Neumaier's algorithm, as in Python 3.12)."""
+        total = self._sum + value
+        if _SUM_IS_COMPENSATED:
+            larger, smaller = self._sum, value
+            if abs(larger) < abs(smaller):
+                larger, smaller = smaller, larger
+            self._lost += (larger - total) + smaller
+        self._sum = total
+
+    def __float__(self) -> float:
+        return self._sum + self._lost
 
 
 class Figures:
@@ -149,22 +197,29 @@ class Figures:
 
     def __init__(self) -> None:
         self.n = 0
-        self.sums: Counter[str] = Counter()
+        self.sums: dict[str, Sum] = {}
         self.reasons: Counter[str] = Counter()
         self.invalid: Counter[str] = Counter()
+        self.changed = 0  # answers to which the harness's log gives other scores
 
     def add(self, scored: Scored) -> None:
         """Count one more answer."""
         self.n += 1
-        for metric, value in scored.verdict.scores.items():
-            self.sums[metric] += value
+        scores, line = scored.verdict.scores, scored.answer.line
+        logged = line if "filtered_resps" in line else {}
+        for metric, value in scores.items():
+            if metric not in self.sums:
+                self.sums[metric] = Sum()
+            self.sums[metric].add(value)
         self.reasons[scored.verdict.reason] += 1
         if scored.invalid:
             self.invalid[scored.invalid] += 1
+        if any(logged.get(metric, value) != value for metric, value in scores.items()):
+            self.changed += 1
 
     def means(self) -> dict[str, float]:
         """Return metric -> mean, in the order of the task's YAML file."""
-        return {metric: total / self.n for metric, total in self.sums.items()}
+        return {metric: float(total) / self.n for metric, total in self.sums.items()}
 
 
 class Tally:
@@ -178,26 +233,28 @@ class Tally:
         self.all = Figures()
         self.parts: dict[tuple[str, str], Figures] = {}  # (breakdown, value) ->
         self._digests: list[bytes] = []
-        self._ids: set = set()
+        self._ids: set[int | str] = set()
 
     def add(self, scored: Scored) -> None:
-        """Count one more answer; ToolError for a second one to the same document."""
+        """Count one more answer; LineError for a second one to the same document."""
         answer = scored.answer
-        if answer.doc_id is not None and answer.doc_id in self._ids:
-            raise ToolError(
-                f"{answer.place}: is a second answer to document {answer.doc_id!r} of"
+        if answer.doc_id in self._ids:
+            raise LineError(
+                f"{answer.place}: is a second answer to document {answer.doc_id!r:.80} of"
                 f" {self.task}; keep one"
             )
-        self._ids.add(answer.doc_id)
-        self._digests.append(scorer(self.task).utils.digest(scored.doc))
-        for figures in (
-            self.all,
-            *(
-                self.parts.setdefault(part, Figures())
-                for part in breakdowns(scored.doc).items()
-            ),
-        ):
-            figures.add(scored)
+        try:
+            digest = scorer(self.task).utils.digest(scored.doc)
+        except _NOT_A_DOCUMENT as error:
+            raise _not_a_document(answer, error) from None
+        self._digests.append(digest)
+        if answer.doc_id is not None:
+            self._ids.add(answer.doc_id)
+        self.all.add(scored)
+        for part in breakdowns(scored.doc).items():
+            if part not in self.parts:
+                self.parts[part] = Figures()
+            self.parts[part].add(scored)
 
     @property
     def fingerprint(self) -> str:
@@ -205,12 +262,17 @@ class Tally:
         return scorer(self.task).utils.fingerprint(self._digests)
 
     def rows_are(self) -> str:
-        """Return in words whether the documents are the rows of the benchmark."""
+        """Return in words whether the documents are the rows of the benchmark.
+
+        Of a part it cannot be told: a fingerprint is one of all rows.
+        """
         rows, fingerprint = scorer(self.task).known
+        if rows is None:
+            return "made from a seed"
         if self.all.n == rows and self.fingerprint == fingerprint:
             return "the benchmark's"
         if self.all.n == rows and fingerprint is None:
-            return f"{rows}, as the benchmark has"
-        if rows and self.all.n < rows:
-            return f"{self.all.n} of {rows}"
+            return "as many as the benchmark's"
+        if self.all.n < rows:
+            return f"fewer than the benchmark's {rows}"
         return "not the benchmark's"

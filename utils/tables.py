@@ -9,6 +9,7 @@ import re
 
 
 FORMATS = ("markdown", "csv", "json")
+_MARKUP = re.compile(r"[\\`*<>&\[\]|~]|\b_|_\b")
 
 
 def number(value: float) -> str:
@@ -19,7 +20,8 @@ def number(value: float) -> str:
 def render(rows: list[dict], form: str) -> str:
     """Return rows (column -> cell; columns in the order they come up) as a table.
 
-    `form` is one of FORMATS. Markdown rounds floats and leaves out empty columns.
+    `form` is one of FORMATS. Markdown rounds floats and leaves out empty columns; its
+    columns are as wide as their cells, to be read in a terminal, too.
     """
     if form == "json":
         return json.dumps(rows, indent=2, ensure_ascii=False) + "\n"
@@ -30,15 +32,22 @@ def render(rows: list[dict], form: str) -> str:
         writer.writeheader()
         writer.writerows(rows)
         return text.getvalue()
-    columns = [c for c in columns if any(row.get(c) is not None for row in rows)]
-    numeric = {c for c in columns if all(_is_number(row.get(c)) for row in rows)}
-    lines = [columns, ["--:" if c in numeric else "---" for c in columns]]
-    lines += [[_cell(row.get(column)) for column in columns] for row in rows]
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+    return _markdown(rows, columns)
 
 
-def _is_number(cell: object) -> bool:
-    return cell is None or isinstance(cell, int | float)
+def _markdown(rows: list[dict], columns: list[str]) -> str:
+    shown = []  # one tuple of texts a column
+    for name in columns:
+        cells = [row.get(name) for row in rows]
+        if all(cell is None for cell in cells):
+            continue
+        texts = [escaped(name), *map(_cell, cells)]
+        is_numeric = all(isinstance(cell, int | float | None) for cell in cells)
+        width = max(3, *map(len, texts))
+        rule = "-" * (width - 1) + (":" if is_numeric else "-")
+        texts = [x.rjust(width) if is_numeric else x.ljust(width) for x in texts]
+        shown.append((texts[0], rule, *texts[1:]))
+    return "".join(f"| {' | '.join(line)} |\n" for line in zip(*shown, strict=True))
 
 
 def _cell(cell: object) -> str:
@@ -48,5 +57,14 @@ def _cell(cell: object) -> str:
 
 
 def escaped(text: str) -> str:
-    """Return a text as Markdown shows it: names of models and files are data."""
-    return " ".join(re.sub(r"[\\|<`]", r"\\\g<0>", text).split())
+    """Return a text as Markdown shows it: names of models and files are data.
+
+    Where it has markup in it, it becomes code, which a terminal shows as it is; what
+    would steer a terminal goes.
+    """
+    text = " ".join("".join(x if x.isprintable() else " " for x in text).split())
+    if not _MARKUP.search(text):
+        return text
+    fence = "`" * (1 + max((len(x) for x in re.findall("`+", text)), default=0))
+    blank = " " if text.startswith("`") or text.endswith("`") else ""
+    return f"{fence}{blank}{text}{blank}{fence}".replace("|", "\\|")

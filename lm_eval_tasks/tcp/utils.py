@@ -444,6 +444,8 @@ def _process_docs(dataset: datasets.Dataset, name: str, form: str) -> datasets.D
     columns += ["level"] * is_fresh
     documents = []
     for row, cells in enumerate(dataset.select_columns(columns)):
+        if isinstance(cells["answer"], datetime):  # as `datasets` reads dates in JSON
+            cells["answer"] = cells["answer"].date().isoformat()
         if fault := _fault(cells, form):
             raise ValueError(f"{file}, row {row}, column {fault}; fix the row")
         answer = cells["answer"].strip()

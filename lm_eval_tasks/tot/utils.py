@@ -1002,9 +1002,8 @@ def _parse_dict(label: str) -> dict:
     return value
 
 
-# The documents of each dataset, since the harness asks four times a task; what was logged.
+# The documents of each dataset, since the harness asks four times a task.
 _made: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
-_logged: set[tuple[str, str]] = set()
 
 
 def process_docs_arithmetic(dataset: datasets.Dataset) -> datasets.Dataset:
@@ -1059,10 +1058,15 @@ def _documents(
                     f"{source}, row {row}, column '{column}': {problem}; fix the row"
                 )
         _complete(document, f"{source}, row {row}", is_separate)
+    kind_of_file = "tot_semantic" if "prompt" in columns else "tot_arithmetic"
+    candidates = tuple(name for name in FILES if kind_of_file in name)
+    if dataset.info.config_name in FILES:
+        candidates = (dataset.info.config_name,)
     if "level" in dataset.column_names:  # rows made from a seed say so
+        candidates = ()
         for document, level in zip(documents, dataset["level"]):
             document["level"] = level
-    _log(source, dataset.info.config_name, documents)
+    _report(source, candidates, len(documents), fingerprint(map(digest, documents)))
     return made.setdefault(kind, type(dataset).from_list(documents))
 
 
@@ -1096,21 +1100,20 @@ def _complete(document: dict, place: str, is_separate: bool) -> None:
         document.update(instruction=instruction, question_wo_instruct=rest)
 
 
-def _log(source: str, configuration: str | None, documents: list[dict]) -> None:
-    """Log row count and fingerprint once, as a warning where they are not known ones."""
-    rows, found_digest = len(documents), fingerprint(map(digest, documents))
-    found = f"{rows} rows, fingerprint {found_digest}"
-    if (source, found) in _logged:
-        return
-    _logged.add((source, found))
-    if "level" in documents[0]:
+@lru_cache(maxsize=256)
+def _report(source: str, candidates: tuple[str, ...], rows: int, digest: str) -> None:
+    """Log rows and fingerprint of a file, once a run; warn where they are not known.
+
+    `candidates` are the files that it may be; none for rows made from a seed.
+    """
+    found = f"{rows} rows, fingerprint {digest}"
+    if not candidates:
         eval_logger.info(f"{source}: fresh {found}")
         return
-    kind = "tot_semantic" if "prompt" in documents[0] else "tot_arithmetic"
-    is_known, expected = configuration in FILES, []
-    for name in [configuration] if is_known else [n for n in FILES if kind in n]:
+    expected = []
+    for name in candidates:
         known_rows, known_digest = FILES[name]
-        if rows == known_rows and known_digest in (found_digest, None):
+        if rows == known_rows and known_digest in (digest, None):
             eval_logger.info(f"ToT/{name}: {found}")
             return
         known = known_digest and f", fingerprint {known_digest}"

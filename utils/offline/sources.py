@@ -4,6 +4,7 @@ import os
 import re
 from bisect import bisect_left
 from collections.abc import Iterable
+from datetime import datetime, time
 from pathlib import Path
 from typing import NamedTuple
 
@@ -103,7 +104,7 @@ class Source:
                 name = self._config.get("dataset_name")
                 path = self._config["dataset_path"]
                 splits = datasets.load_dataset(path, name, **kwargs)
-            rows = [without_nulls(row) for row in splits[self._config["test_split"]]]
+            rows = [as_in_file(row) for row in splits[self._config["test_split"]]]
         except Exception as error:  # datasets and the hub raise all kinds
             if self._is_timebench:  # whose errors name the place and the fix
                 said = str(error).replace(timebench.USE_A_PACK, "or use --source")
@@ -140,14 +141,20 @@ def read_rows(path: Path) -> Rows:
     return Rows(str(path), list(lines.values()), [f"line {line}" for line in lines])
 
 
-def without_nulls(row: dict) -> dict:
-    """Return a row whose dicts have the keys they had before a table gave all to all."""
-    return {
-        column: {key: value for key, value in cell.items() if value is not None}
-        if isinstance(cell, dict)
-        else cell
-        for column, cell in row.items()
-    }
+def as_in_file(row: dict) -> dict:
+    """Return a row as its file has it, where a table has changed its cells.
+
+    A table gives every dict the keys of all, and makes moments of texts such as dates.
+    """
+    return {column: _cell_in_file(cell) for column, cell in row.items()}
+
+
+def _cell_in_file(cell: object) -> object:
+    if isinstance(cell, dict):
+        return {key: value for key, value in cell.items() if value is not None}
+    if isinstance(cell, datetime):
+        return f"{cell:%Y-%m-%d}" if cell.time() == time() else f"{cell:%Y-%m-%d %H:%M}"
+    return cell
 
 
 def sources(entries: dict, names: list[str]) -> list[Source]:

@@ -1,0 +1,71 @@
+"""Logs of the harness, made by running it, for the tools that read them."""
+
+import json
+from pathlib import Path
+
+from lm_eval import simple_evaluate
+from lm_eval.api.model import LM
+from lm_eval.loggers import EvaluationTracker
+from lm_eval.models.api_models import JsonChatStr
+from lm_eval.tasks import TaskManager
+
+from tests.conftest import EXAMPLES
+from tests.test_harness import RecordedModel
+
+
+class ChatModel(RecordedModel):
+    """Is sent its prompts as a chat API ("api"), or by a template ("text").
+
+    The template "without_system" drops the system message, as some do.
+    """
+
+    tokenizer_name = "none"
+
+    def __init__(self, kind: str) -> None:
+        super().__init__()
+        self.kind = kind
+
+    def chat_template(self, chat_template: bool | str = False) -> str:
+        return self.kind
+
+    def apply_chat_template(
+        self, chat_history: list[dict], add_generation_prompt: bool = True
+    ) -> str | JsonChatStr:
+        if self.kind == "api":
+            return JsonChatStr(json.dumps(chat_history, ensure_ascii=False))
+        return "".join(
+            f"<|{message['role']}|>\n{message['content'].strip()}<|end|>\n"
+            for message in chat_history
+            if message["role"] != "system" or self.kind == "text"
+        )
+
+
+class SameModel(ChatModel):
+    """Says the same to everything."""
+
+    @staticmethod
+    def answer(task: str, doc_id: int) -> str:
+        return '{"explanation": "It is.", "answer": 1}'
+
+
+def run(
+    model: LM, tasks: list[str], output: Path, include_path: Path = EXAMPLES, **options
+) -> Path:
+    """Run tasks as the command line does; return the folder with what it wrote."""
+    tracker = EvaluationTracker(output_path=str(output))
+    manager = TaskManager(include_path=str(include_path), include_defaults=False)
+    results = simple_evaluate(
+        model,
+        tasks=tasks,
+        task_manager=manager,
+        evaluation_tracker=tracker,
+        log_samples=True,
+        bootstrap_iters=0,
+        **options,
+    )
+    samples = results.pop("samples")
+    tracker.save_results_aggregated(results=results, samples=samples)
+    for task in results["configs"]:
+        tracker.save_results_samples(task_name=task, samples=samples[task])
+    (folder,) = output.iterdir()
+    return folder

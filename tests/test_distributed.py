@@ -1,0 +1,80 @@
+"""Two processes under `accelerate launch` give what one gives, document by document."""
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from tests.conftest import EXAMPLES, ROOT
+from utils.__main__ import main
+
+
+TASKS = [
+    *("tcp_long", "tot_arithmetic", "tot_arithmetic_separate"),
+    *("timebench_date_arithmetic", "timebench_mctaco", "fresh_date_arithmetic"),
+]
+pytestmark = [
+    pytest.mark.distributed,
+    pytest.mark.skipif(
+        not importlib.util.find_spec("accelerate"), reason="accelerate is not installed"
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def pack(tmp_path_factory):
+    """An offline pack with hand-made and with fresh rows."""
+    folder = str(tmp_path_factory.mktemp("distributed") / "pack")
+    names = ",".join(task for task in TASKS if not task.startswith("fresh"))
+    data = EXAMPLES / "data"
+    given = [f"--source={family}={data}" for family in ("tcp", "tot", "timebench")]
+    arguments = [folder, "--tasks", names, "--allow-partial", *given]
+    assert main(["offline", *arguments]) == 0
+    fresh = [folder, "--gen-seed", "3", "--gen-rows", "11", "--gen-levels", "1-3"]
+    assert main(["generate", *fresh, "--tasks", "fresh_date_arithmetic"]) == 0
+    return folder
+
+
+def samples(pack: str, model: str, folder, launcher: list[str]) -> dict[str, list]:
+    """Return task -> what a run logs of each document."""
+    done = subprocess.run(
+        [
+            *(sys.executable, "-m", *launcher, "lm_eval", "--model", "hf"),
+            *("--model_args", f"pretrained={model},dtype=float32,max_length=2048"),
+            *("--tasks", ",".join(TASKS), "--include_path", pack, "--device", "cpu"),
+            *("--gen_kwargs", "max_gen_toks=8", "--batch_size", "1"),
+            *("--apply_chat_template", "--output_path", str(folder), "--log_samples"),
+        ],
+        cwd=folder,
+        env=os.environ
+        | {"HF_HUB_OFFLINE": "1", "HF_HOME": str(folder / "cache")}
+        | {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    found = {}
+    for task in TASKS:
+        [path] = folder.rglob(f"samples_{task}_2*.jsonl")
+        lines = map(json.loads, path.read_text(encoding="utf-8").splitlines())
+        found[task] = sorted(lines, key=lambda line: line["doc_id"])
+    return found
+
+
+def test_two_processes_score_as_one_does(pack, tmp_path):
+    model = tmp_path / "model"
+    subprocess.run(
+        [sys.executable, "-m", "tests.tiny_model", model], cwd=ROOT, check=True
+    )
+    launcher = ["accelerate.commands.launch", "--cpu", "--num_processes", "2", "-m"]
+    runs = []
+    for name, command in (("one", []), ("two", launcher)):
+        (tmp_path / name).mkdir()
+        runs.append(samples(pack, str(model), tmp_path / name, command))
+    one, two = runs
+    assert one == two
+    assert all(len(lines) >= 8 for lines in one.values())
+    assert any(line["resps"][0][0].strip() for line in one["tot_arithmetic"])

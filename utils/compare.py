@@ -1,0 +1,518 @@
+"""Compare runs of models document by document: is one better, and can these data tell?
+
+    temporal-eval compare RUN RUN [RUN ...] [--common] [--show TASK]
+
+A RUN is `PATH` or `NAME=PATH` of an output folder of the harness, a sample log, or a file
+of answers as `temporal-eval score` takes them. All answers are scored by this version of
+the pack, whichever version ran. For each task, metric and pair of runs, the first of the
+pair being a, the table has
+
+    a, b         the mean scores over n documents
+    a - b        the difference with its 95% interval, from paired documents; where
+                 `clusters` is shown, documents that share a text or a question count as
+                 clusters in it
+    p            of the t test behind that interval
+    McNemar      the exact test of 0/1 scores, which knows no clusters
+    Holm         the larger of both, corrected for the number of tests: of a metric, over
+                 all tasks and pairs, published metrics being one family, flexible another
+    detectable   the smallest difference that so many documents, varying as these do, show
+                 with a chance of 80% at the 5% level; empty where nothing varies
+    better       documents on which a, and b, scores higher
+
+`--show TASK` prints these last documents instead. Runs over different documents are
+refused, and so are lines that cannot be scored; `--common` leaves out the documents and
+tasks that one of the runs lacks.
+
+Example:
+
+    temporal-eval compare a=examples/responses/tcp_long.jsonl \\
+        b=examples/responses/tcp_long.jsonl --task tcp_long --include_path examples
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from argparse import Namespace
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from itertools import combinations
+from pathlib import Path
+from typing import NamedTuple
+
+from . import tables
+from .answers import document_text, sha256
+from .cli import tool_parser
+from .errors import ToolError
+from .families import FOLDER, scorer
+from .paired import cluster, holm, mcnemar_exact, paired, smallest_difference
+from .runs import Run, find_runs
+from .scoring import INVALID, Scored, jsonable, score
+
+
+_MOST_NAMED = 10  # lines or documents that an error names; the rest is counted
+_LONGEST_SHOWN, _LONGEST_CELL = 200, 50  # characters of an answer; in Markdown
+HEADLINE, ALL = "headline", "all"  # choices of metrics beside their names
+
+
+class Refused(ToolError):
+    """What cannot be compared: a line for each fault."""
+
+    def __init__(self, *lines: str) -> None:
+        super().__init__("\n".join(lines))
+        self.lines = lines
+
+
+class Result(NamedTuple):
+    """What one run scored on one document, and why."""
+
+    doc_id: int | str | None
+    doc_hash: str
+    digest: bytes  # of what prompt and scores depend on: documents are matched by it
+    cluster: str
+    scores: dict[str, float]
+    reason: str
+    published: str | None  # the answer that the published rule extracted
+    flexible: str | None  # what the flexible rule read, or could not read
+    reference: str
+    invalid: str | None
+
+    @property
+    def name(self) -> str:
+        """The document as messages name it: id, and start of the harness's hash."""
+        doc_id = "" if self.doc_id is None else f"{self.doc_id!r:.60} "
+        return f"{doc_id}({self.doc_hash[:12]})"
+
+
+class Metric(NamedTuple):
+    """A metric of a task, and the family of tests that it is corrected with."""
+
+    name: str
+    family: str
+
+
+# ------------------------------------------------------------------------ reading
+
+
+def read_results(run: Run, include_path: Path = FOLDER) -> dict[str, list[Result]]:
+    """Return task -> results of a run.
+
+    Raises Refused, which names each line that cannot be scored, and each second answer to
+    a document.
+    """
+    results: dict[str, list[Result]] = {}
+    seen: set[tuple] = set()
+    faults = []
+    for answer in run.answers():
+        try:
+            scored = score(answer, include_path)
+        except ToolError as error:
+            faults.append(str(error))
+            continue
+        key = (answer.task, json.dumps(answer.doc_id))
+        if answer.doc_id is not None and key in seen:
+            faults.append(
+                f"{answer.place}: is a second answer to document {answer.doc_id!r} of"
+                f" {answer.task}; keep one"
+            )
+        seen.add(key)
+        results.setdefault(answer.task, []).append(_result(scored))
+    if faults:
+        more = len(faults) - _MOST_NAMED
+        last = [f"{run.name}: {more} more lines were refused"] if more > 0 else []
+        raise Refused(*faults[:_MOST_NAMED], *last)
+    if not results:
+        raise ToolError(f"{run.name}: has no answers; name files with some")
+    return results
+
+
+def _result(scored: Scored) -> Result:
+    answer, doc, verdict = scored.answer, scored.doc, scored.verdict
+    flexible = verdict.flexible if verdict.value is None else verdict.value
+    return Result(
+        doc_id=answer.doc_id,
+        doc_hash=sha256(document_text(doc)),
+        digest=scorer(answer.task).utils.digest(doc),
+        cluster=cluster(answer.task, doc),
+        scores=verdict.scores,
+        reason=verdict.reason,
+        published=_shown(verdict.published),
+        flexible=_shown(flexible),
+        reference=_shown(verdict.reference),
+        invalid=scored.invalid,
+    )
+
+
+def _shown(value: object) -> str | None:
+    """Return a value as tables show it."""
+    if not isinstance(value, str | None):
+        value = json.dumps(jsonable(value), ensure_ascii=False)
+    return value and _cut(value, _LONGEST_SHOWN)
+
+
+def _cut(text: str, longest: int) -> str:
+    return text if len(text) <= longest else f"{text[:longest]}..."
+
+
+# ----------------------------------------------------------------------- matching
+
+
+def match(
+    runs: dict[str, dict[str, list[Result]]], common: bool = False
+) -> tuple[dict[str, list[tuple[Result, ...]]], list[str]]:
+    """Return task -> the results of all runs on each document, and what was left out.
+
+    `runs` are name -> task -> results. With `common`, a task or a document that a run
+    lacks is left out, which the returned messages say; without, they are Refused. Raises
+    ToolError where nothing is in common.
+    """
+    matched, left_out = {}, []
+    for task in sorted(set().union(*runs.values())):
+        keyed = {name: _keyed(results.get(task, [])) for name, results in runs.items()}
+        documents = [
+            (key, tuple(found[key] for found in keyed.values()))
+            for key in set.intersection(*map(set, keyed.values()))
+        ]
+        documents.sort(key=lambda item: (min(map(_place, item[1])), item[0]))
+        if documents:
+            matched[task] = [results for _, results in documents]
+        left_out += _lacking(task, keyed)
+    if left_out and not common:
+        fix = "run all on the same documents, or compare the common ones with --common"
+        raise Refused(*left_out, f"runs over different documents: {fix}")
+    if not matched:
+        raise ToolError(f"{', '.join(runs)}: have no document in common")
+    return matched, left_out
+
+
+def _keyed(results: list[Result]) -> dict[tuple[bytes, int], Result]:
+    """Return results by their document, whatever their order.
+
+    A benchmark may have a document twice. Copies are told apart by their ids, and where
+    there are none, by what was scored.
+    """
+    counts: Counter[bytes] = Counter()
+    keyed = {}
+    for result in sorted(results, key=lambda x: (_place(x), repr(x))):
+        keyed[result.digest, counts[result.digest]] = result
+        counts[result.digest] += 1
+    return keyed
+
+
+def _place(result: Result) -> tuple:
+    """Return by what results are sorted."""
+    if isinstance(result.doc_id, int):
+        return 0, result.doc_id, ""
+    return 1, 0, json.dumps(result.doc_id) + result.doc_hash
+
+
+def _lacking(task: str, keyed: dict[str, dict[tuple, Result]]) -> list[str]:
+    """Return what each run lacks, in words."""
+    union = {key: result for found in keyed.values() for key, result in found.items()}
+    messages = []
+    for name, found in keyed.items():
+        lacking = {key: result for key, result in union.items() if key not in found}
+        known = {digest for digest, _ in found}
+        missing = [result for key, result in lacking.items() if key[0] not in known]
+        fewer = [result for key, result in lacking.items() if key[0] in known]
+        for results, lacks in (
+            (missing, "no answer"),
+            (fewer, "fewer answers than others"),
+        ):
+            results.sort(key=_place)
+            names = ", ".join(result.name for result in results[:_MOST_NAMED])
+            more = ", ..." if len(results) > _MOST_NAMED else ""
+            if results:
+                messages.append(
+                    f"{task}: {name} has {lacks} to {len(results)} of {len(union)}"
+                    f" documents: {names}{more}"
+                )
+    return messages
+
+
+# ---------------------------------------------------------------------- comparing
+
+
+def metrics_of(task: str, chosen: list[str]) -> list[Metric]:
+    """Return the metrics of a task that were chosen.
+
+    A choice is the name of a metric or of a family, HEADLINE (the published metric, the
+    flexible one and `extracted`; where a task has no such pair, all), or ALL.
+    """
+    headline = scorer(task).headline
+    families = dict(zip(headline or (), ("published", "flexible")))
+    found = []
+    for name in scorer(task).metrics:
+        family = families.get(name, name)
+        is_headline = not headline or name in (*headline, "extracted")
+        if {name, family, ALL} & {*chosen} or (HEADLINE in chosen and is_headline):
+            found.append(Metric(name, family))
+    return found
+
+
+def compare(
+    matched: dict[str, list[tuple[Result, ...]]], names: list[str], chosen: list[str]
+) -> list[dict]:
+    """Return the comparisons: one row for each pair of runs, task and metric.
+
+    `matched` is what `match` returns, `names` are those of the runs.
+    """
+    rows, families = [], []
+    for a, b in combinations(range(len(names)), 2):
+        for task, documents in matched.items():
+            pairs = [(found[a], found[b]) for found in documents]
+            for metric in metrics_of(task, chosen):
+                place = {"task": task, "metric": metric.name}
+                runs = {"run_a": names[a], "run_b": names[b]}
+                rows.append(place | runs | _compared(pairs, metric.name))
+                families.append(metric.family)
+    for family in dict.fromkeys(families):
+        those = [row for row, other in zip(rows, families) if other == family]
+        corrected = holm(max(row["p"], row["mcnemar"] or 0) for row in those)
+        for row, p_value in zip(those, corrected):
+            row |= {"holm": p_value, "tests": len(those)}
+    return rows
+
+
+def _compared(pairs: list[tuple[Result, Result]], metric: str) -> dict:
+    """Return the figures of two runs over the same documents in one metric."""
+    scores_a, scores_b = ([x.scores[metric] for x in run] for run in zip(*pairs))
+    found = paired(scores_a, scores_b, [a.cluster for a, _ in pairs])
+    only_a = sum(a > b for a, b in zip(scores_a, scores_b))
+    only_b = sum(b > a for a, b in zip(scores_a, scores_b))
+    is_binary = {*scores_a, *scores_b} <= {0, 1}
+    return {
+        "n": len(pairs),
+        "clusters": found.clusters,
+        "a": math.fsum(scores_a) / len(pairs),
+        "b": math.fsum(scores_b) / len(pairs),
+        "difference": found.value,
+        "standard_error": found.standard_error,
+        "low": found.low,
+        "high": found.high,
+        "p": found.p_value,
+        "mcnemar": mcnemar_exact(only_a, only_b) if is_binary else None,
+        "detectable": smallest_difference(found.standard_error, found.clusters),
+        "a_better": only_a,
+        "b_better": only_b,
+    }
+
+
+def changed(
+    matched: dict[str, list[tuple[Result, ...]]],
+    names: list[str],
+    chosen: list[str],
+    task: str,
+) -> list[dict]:
+    """Return the documents of a task on which two runs score differently, and why."""
+    return [
+        {
+            "metric": metric.name,
+            "run_a": names[a],
+            "run_b": names[b],
+            "doc_id": found[a].doc_id,
+            "doc_hash": found[a].doc_hash,
+            "a": found[a].scores[metric.name],
+            "b": found[b].scores[metric.name],
+            "a_reason": found[a].reason,
+            "b_reason": found[b].reason,
+            "a_answer": _answer(found[a], metric),
+            "b_answer": _answer(found[b], metric),
+            "reference": found[a].reference,
+        }
+        for a, b in combinations(range(len(names)), 2)
+        for metric in metrics_of(task, chosen)
+        for found in matched[task]
+        if found[a].scores[metric.name] != found[b].scores[metric.name]
+    ]
+
+
+def _answer(result: Result, metric: Metric) -> str | None:
+    """Return the answer that a metric is about."""
+    return result.flexible if metric.family == "flexible" else result.published
+
+
+# ----------------------------------------------------------------------- printing
+
+
+def markdown(rows: list[dict]) -> str:
+    """Return the rows of `compare` as one table for each pair of runs, and a caption."""
+    tests: dict[int, list[str]] = {}
+    for row in rows:
+        tests.setdefault(row["tests"], []).append(row["metric"])
+    counts = "; ".join(
+        f"{n} of {', '.join(dict.fromkeys(metrics))}" for n, metrics in tests.items()
+    )
+    return (
+        _by_pair(rows, _cells)
+        + "\na - b: mean difference, with the 95% interval of paired documents, clustered"
+        " where `clusters` is shown; p: its t test; McNemar: exact; Holm: the larger of"
+        f" both p-values, corrected for the tests of all tasks and pairs ({counts});"
+        " detectable: with a power of 80% at the 5% level.\n"
+    )
+
+
+def _by_pair(rows: list[dict], cells: Callable[[dict], dict]) -> str:
+    pairs: dict[tuple[str, str], list[dict]] = {}
+    for row in rows:
+        shown = {
+            name: _printable(cell) if isinstance(cell, str) else cell
+            for name, cell in cells(row).items()
+        }
+        pairs.setdefault((row["run_a"], row["run_b"]), []).append(shown)
+    return "\n".join(
+        f"a: {tables.escaped(_printable(a))}, b: {tables.escaped(_printable(b))}\n\n"
+        + tables.render(those, "markdown")
+        for (a, b), those in pairs.items()
+    )
+
+
+def _printable(text: str) -> str:
+    """Return a text with escapes for what would steer a terminal, or is not UTF-8."""
+    return "".join(x if x.isprintable() else ascii(x)[1:-1] for x in text)
+
+
+def _cells(row: dict) -> dict:
+    """Return what a reader of a table wants of a row of `compare`."""
+    interval = None
+    if row["low"] is not None:
+        interval = f"{row['low']:+.4f} to {row['high']:+.4f}"
+    detectable = row["detectable"]
+    return {
+        "task": row["task"],
+        "metric": row["metric"],
+        "n": row["n"],
+        "clusters": row["clusters"] if row["clusters"] < row["n"] else None,
+        "a": row["a"],
+        "b": row["b"],
+        "a - b": f"{row['difference']:+.4f}",
+        "95% interval": interval,
+        "p": _p_value(row["p"]),
+        "McNemar": _p_value(row["mcnemar"]),
+        "Holm": _p_value(row["holm"]),
+        "detectable": "over 1" if detectable and detectable > 1 else detectable,
+        "better": f"a {row['a_better']}, b {row['b_better']}",
+    }
+
+
+def _p_value(value: float | None) -> str | None:
+    return None if value is None else f"{value:.2g}"
+
+
+def markdown_of_changed(rows: list[dict]) -> str:
+    """Return the rows of `changed` as one table for each pair of runs."""
+    return _by_pair(rows, _cells_of_changed) or "no document changed sides\n"
+
+
+def _cells_of_changed(row: dict) -> dict:
+    hidden = ("run_a", "run_b", "doc_id", "doc_hash")
+    doc = row["doc_hash"][:12] if row["doc_id"] is None else row["doc_id"]
+    cells = {name: cell for name, cell in row.items() if name not in hidden}
+    for name in ("a_answer", "b_answer", "reference"):
+        cells[name] = cells[name] and _cut(cells[name], _LONGEST_CELL)
+    doc = _cut(doc, _LONGEST_CELL) if isinstance(doc, str) else doc
+    return {"metric": cells.pop("metric"), "document": doc} | cells
+
+
+def notes(
+    runs: list[Run], matched: dict[str, list[tuple[Result, ...]]]
+) -> Iterator[str]:
+    """Yield what a reader has to know of runs: other versions, answers that say nothing."""
+    for task, documents in matched.items():
+        versions = {run.name: run.version(task) for run in runs}
+        known = {version for version in versions.values() if version is not None}
+        ours = str(scorer(task).version)
+        if known - {ours}:
+            said = ", ".join(f"{name} {x or 'unknown'}" for name, x in versions.items())
+            yield (
+                f"{task}: was run in other versions ({said}); all answers are scored by"
+                f" {ours}, but prompts may differ"
+            )
+        for place, run in enumerate(runs):
+            invalid = Counter(found[place].invalid for found in documents)
+            for kind, count in sorted(invalid.items(), key=str):
+                if kind is not None:
+                    yield (
+                        f"{task}: {count} of {len(documents)} answers of {run.name} are"
+                        f" invalid: {INVALID[kind]}"
+                    )
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Print the comparisons of the runs; return the exit status."""
+    options = _options(arguments)
+    runs = find_runs(options.run, options.task)
+    if len(runs) < 2:
+        raise ToolError(f"{runs[0].name}: is the only run; name two or more to compare")
+    try:
+        results = {run.name: read_results(run, options.include_path) for run in runs}
+        matched, left_out = match(results, options.common)
+    except Refused as error:
+        _say(error.lines)
+        return 1
+    _check_choices(options.metrics, options.show, matched)
+    _say([*left_out, *notes(runs, matched)])
+    names = [run.name for run in runs]
+    if options.show:
+        rows = changed(matched, names, options.metrics, options.show)
+        as_markdown = markdown_of_changed
+    else:
+        rows, as_markdown = compare(matched, names, options.metrics), markdown
+    is_markdown = options.format == "markdown"
+    text = as_markdown(rows) if is_markdown else tables.render(rows, options.format)
+    # Half a surrogate pair has no UTF-8, but an escape, which is the same in JSON.
+    sys.stdout.write(text.encode("utf-8", "backslashreplace").decode())
+    return 0
+
+
+def _say(messages: Iterable[str]) -> None:
+    for message in messages:
+        sys.stderr.write(f"{_printable(message)}\n")
+
+
+def _check_choices(chosen: list[str], show: str | None, matched: dict) -> None:
+    """Raise ToolError for a metric or a task that no run has."""
+    found = [metric for task in matched for metric in metrics_of(task, [ALL])]
+    known = [
+        HEADLINE,
+        ALL,
+        *(x for metric in found for x in (metric.family, metric.name)),
+    ]
+    for name in chosen:
+        if name not in known:
+            choices = ", ".join(dict.fromkeys(known))
+            raise ToolError(f"--metrics {name}: choose from {choices}")
+    if show and show not in matched:
+        raise ToolError(f"--show {show}: was not run; choose from {', '.join(matched)}")
+
+
+def _options(arguments: list[str] | None) -> Namespace:
+    parser = tool_parser("compare", __doc__)
+    parser.add_argument("run", nargs="+", metavar="RUN", help="PATH or NAME=PATH")
+    parser.add_argument("--task", help="the task of lines that do not name theirs")
+    parser.add_argument(
+        "--metrics",
+        type=lambda text: text.split(","),
+        default=[HEADLINE],
+        metavar="NAME,...",
+        help=f"names of metrics, published, flexible, {ALL}; default: {HEADLINE}, which is"
+        " published, flexible and extracted",
+    )
+    parser.add_argument(
+        "--common",
+        action="store_true",
+        help="leave out tasks and documents that one of the runs lacks",
+    )
+    parser.add_argument(
+        "--show", metavar="TASK", help="print the documents that changed sides instead"
+    )
+    parser.add_argument(
+        "--include_path",
+        type=Path,
+        default=FOLDER,
+        metavar="FOLDER",
+        help="the tasks whose documents a doc_id is of; default: the pack's own",
+    )
+    parser.add_argument("--format", choices=tables.FORMATS, default="markdown")
+    return parser.parse_args(arguments)
