@@ -538,7 +538,11 @@ PLAIN = {"task": "tcp_long", "doc_id": 0, "response": "x"}
         ),
         ({**OUTPUT, "custom_id": "tcp_long:0:"}, [], "is not TASK:DOC_ID:HASH"),
         ({**PLAIN, "task": "gsm8k"}, [], "line 1: task 'gsm8k' is unknown"),
-        ({**PLAIN, "doc": []}, [], "line 1: 'doc' is a list, not an object; fix the line"),
+        (
+            {**PLAIN, "doc": []},
+            [],
+            "line 1: 'doc' is a list, not an object; fix the line",
+        ),
         (
             {**PLAIN, "doc": {}},
             [],

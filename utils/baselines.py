@@ -30,15 +30,15 @@ TIMEBENCH_SCORES = ["score", "score_flexible"]
 
 
 def mean_scores(
-    task: Scorer, documents: list[dict], responses: list[str]
+    task: Scorer, documents: list[dict], responses: list[str], names: list[str]
 ) -> dict[str, float]:
-    """Return the mean of each score of the responses, one or several a document."""
+    """Return the means of some scores of the responses, one or several a document."""
     scores = [
         task.process_results(document, [response])
         for document in documents
         for response in responses
     ]
-    return {name: mean(one[name] for one in scores) for name in scores[0]}
+    return {name: mean(one[name] for one in scores) for name in names}
 
 
 def tot_gold(document: dict) -> str:
@@ -77,11 +77,11 @@ def table(gold, choices, paths: list[Path], scores: list[str]) -> list[str]:
         frequent, times = Counter(map(gold, documents)).most_common(1)[0]
         label = frequent.removeprefix(MARKER).strip()
         cells = [
-            mean_scores(task, documents, [""]),
-            mean_scores(task, documents, [frequent]),
+            mean_scores(task, documents, [""], scores),
+            mean_scores(task, documents, [frequent], scores),
         ]
         if choices(documents[0]):
-            each = [mean_scores(task, [x], choices(x)) for x in documents]
+            each = [mean_scores(task, [x], choices(x), scores) for x in documents]
             cells.append({name: mean(one[name] for one in each) for name in scores})
         empty, most, *drawn = (
             " / ".join(f"{means[score]:.3f}" for score in scores) for means in cells

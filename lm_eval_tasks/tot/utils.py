@@ -804,7 +804,7 @@ def match_flexible(answer: dict, fields: dict[str, _Field]) -> dict | None:
 def reference_quantity(doc: dict) -> tuple[str | None, float | None]:
     """Return the unit of a row of ToT arithmetic and the number that its label is in it.
 
-    None, None where the label is no number; ValueError where it cannot be read.
+    None, None where the label says no quantity; ValueError where it cannot be read.
     """
     reference = _reference(doc["label"], doc["question"], is_semantic=False)
     return reference.unit, reference.quantity
