@@ -266,6 +266,12 @@ def read_own_form(text: str) -> date | None:
         return None
 
 
+def read_reference(answer: str, form: str) -> date | None:
+    """Return the value of a reference, None where it is not in the form of its file."""
+    is_form = len(answer) == len(form) and _OWN_FORM.fullmatch(answer)
+    return read_own_form(answer) if is_form else None
+
+
 def read_moment(answer: str) -> date | None:
     """Return the date, or the moment in GMT, that an answer commits to; None for others.
 
@@ -510,8 +516,7 @@ def _fault(cells: dict, form: str) -> str | None:
         if not "".join(texts).strip():
             return f"'{column}': is empty"
     answer = cells["answer"].strip()
-    is_form = len(answer) == len(form) and _OWN_FORM.fullmatch(answer)
-    if not is_form or not read_own_form(answer):
+    if not read_reference(answer, form):
         return f"'answer': {repr(answer)[:80]} is not in the form {form}"
     return None
 
