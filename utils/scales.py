@@ -10,7 +10,7 @@ lines are those of `SCALES` in `lm_eval_tasks/tot/utils.py`.
 
 Example:
 
-    temporal-eval scales tot_arithmetic.jsonl
+    temporal-eval scales examples/data/tot_arithmetic.jsonl
 """
 
 from __future__ import annotations
@@ -33,39 +33,40 @@ MIN_ROWS = 30  # of a unit
 MIN_SHARE = 0.3  # of them in a cluster
 
 
-def scales(rows: Iterable[dict]) -> dict[str, Scale]:
-    """Return unit -> scale of rows of ToT arithmetic; KeyError, ValueError for others."""
+def golds_by_unit(rows: Iterable[dict]) -> dict[str, numpy.ndarray]:
+    """Return unit -> golds of rows of ToT arithmetic; KeyError, ValueError for others."""
     golds: dict[str, list[float]] = {}
     for row in rows:
         unit, quantity = reference_quantity(row)
         if quantity is not None:
             golds.setdefault(unit, []).append(quantity)
-    return {
-        unit: _scale(numpy.sort(golds[unit]), unit)
-        for unit in sorted(golds)
-        if len(golds[unit]) >= MIN_ROWS
-    }
+    return {unit: numpy.sort(golds[unit]) for unit in sorted(golds)}
 
 
-def _scale(golds: numpy.ndarray, unit: str) -> Scale:
+def scale(golds: numpy.ndarray) -> Scale:
     """Return the scale of sorted golds; ValueError where they are not of one cluster."""
     from sklearn.cluster import HDBSCAN  # a second, which the other tools do not need
 
     size = ceil(MIN_SHARE * len(golds))
     method = HDBSCAN(min_cluster_size=size, allow_single_cluster=True, copy=True)
     clusters = method.fit_predict(golds[:, None])
-    if clusters.max() != 0:
-        raise ValueError(f"the golds in '{unit}' are not one cluster and the rest")
     lowest, highest = golds[clusters == 0][[0, -1]].tolist()
     is_inside = (golds >= lowest) & (golds <= highest)
-    return Scale(
-        lowest, highest, _deviation(golds[is_inside]), _deviation(golds[~is_inside])
-    )
+    if clusters.max() > 0 or is_inside.all():
+        raise ValueError(f"golds like {lowest} are not one cluster and some others")
+    inside, outside = _deviation(golds[is_inside]), _deviation(golds[~is_inside])
+    return Scale(lowest, highest, inside, outside)
 
 
 def _deviation(golds: numpy.ndarray) -> float:
     """Return the mean absolute deviation of numbers from their mean."""
     return round(float(abs(golds - golds.mean()).mean()), 4)
+
+
+def _line(unit: str, golds: numpy.ndarray) -> str:
+    if len(golds) < MIN_ROWS:
+        return f'    # "{unit}": a scale takes {MIN_ROWS} rows, not {len(golds)}\n'
+    return f'    "{unit}": Scale{tuple(scale(golds))},\n'
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -75,12 +76,11 @@ def main(arguments: list[str] | None = None) -> int:
     path = parser.parse_args(arguments).file
     rows = read_jsonl(path)
     try:
-        found = scales(rows)
+        lines = [_line(unit, golds) for unit, golds in golds_by_unit(rows).items()]
     except (KeyError, TypeError, ValueError) as error:
         raise ToolError(
-            f"{path}: a row is not one of ToT arithmetic ({error!r:.100}); give"
+            f"{path}: the rows are not those of ToT arithmetic ({error!r:.100}); give"
             " tot_arithmetic.jsonl"
         ) from None
-    for unit, scale in found.items():
-        sys.stdout.write(f'    "{unit}": Scale{tuple(scale)},\n')
+    sys.stdout.writelines(lines)
     return 0

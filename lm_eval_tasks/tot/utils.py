@@ -116,6 +116,7 @@ SCALES = {
     "day": Scale(422.0, 755.0, 81.4803, 817.325),
     "month": Scale(9.0, 21.0, 3.4858, 10.5542),
     "second": Scale(1440.0, 18300.0, 3119.8369, 62111.4786),
+    # "year": a scale takes 30 rows, not 5
 }
 # Numbers from here on are not read as answers: one of them would make up a whole mean.
 MAX_QUANTITY = 10.0**15
