@@ -352,17 +352,22 @@ def _others(tally: Tally) -> dict[str, float]:
 
 
 def _rows(scope: Scope, tallies: list[Tally]) -> str:
-    """Return in words whether the documents are the rows of the benchmark."""
-    if not scope.is_group:
-        return tallies[0].rows_are()
+    """Return in words whether the documents are the rows of the benchmark.
+
+    Of a group, what is so of each task; else how many of its rows were run.
+    """
     words = {tally.rows_are() for tally in tallies}
-    if len(tallies) == len(scope.tasks) and words == {"the benchmark's"}:
-        return "the benchmark's"
-    known = [scorer(task).known[0] or 0 for task in scope.tasks]
+    if (
+        len(tallies) == len(scope.tasks)
+        and len(words) == 1
+        and "fewer" not in str(words)
+    ):
+        return words.pop()
+    known = sum(scorer(task).known[0] or 0 for task in scope.tasks)
     n = sum(tally.all.n for tally in tallies)
-    if not all(known) or n > sum(known):
-        return "not the benchmark's"
-    return f"{n} of {sum(known)}" if n < sum(known) else f"{n}, as the benchmark has"
+    if n < known:
+        return f"fewer than the benchmark's {known}"
+    return "not the benchmark's"
 
 
 def _version(scope: Scope, model: Model) -> str | None:
@@ -386,9 +391,7 @@ def _breakdowns(scope: Scope, models: list[Model]) -> dict:
     return found
 
 
-def _parts(
-    scope: Scope, model: Model
-) -> Iterable[tuple[tuple[str, str], Figures]]:
+def _parts(scope: Scope, model: Model) -> Iterable[tuple[tuple[str, str], Figures]]:
     if not scope.is_group:
         return sorted(model.tasks[scope.name].tally.parts.items())
     return [

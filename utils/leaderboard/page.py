@@ -83,7 +83,9 @@ def plot(pairs: list[tuple[str, Estimate, Estimate]], length: float = 260) -> Pl
     heights = _spread([length - scale.at(y.value) for _, _, y in pairs], length)
     points = [
         Point(
-            label=name if len(name) <= _LONGEST_LABEL else f"{name[: _LONGEST_LABEL - 1]}…",
+            label=name
+            if len(name) <= _LONGEST_LABEL
+            else f"{name[: _LONGEST_LABEL - 1]}…",
             name=name,
             x=scale.at(x.value),
             y=length - scale.at(y.value),
