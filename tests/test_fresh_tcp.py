@@ -1,7 +1,5 @@
 """Fresh TCP: two solvers, one on the structure, one on the prompt, find the same end."""
 
-import hashlib
-import json
 import random
 from functools import cache
 from itertools import permutations, product
@@ -18,9 +16,6 @@ from utils.solvers.tcp import label, read_row, solve, solve_row
 
 KINDS = ["tcp_short", "tcp_long"]
 LEVELS = range(1, 6)
-# The rows of a seed are the same on every machine and Python, for ever: a change of one
-# bumps VERSION, and then this.
-GOLDEN = {"tcp_short": "b6c4ed4e2387ff8b", "tcp_long": "2982da911215d684"}
 short = find_generator("tcp_short")
 
 
@@ -38,12 +33,6 @@ def documents(kind: str) -> list[dict]:
 def prompt(kind: str, document: dict) -> str:
     template = configuration(PACK / "tcp" / f"{kind}.yaml")["doc_to_text"]
     return Template(template).render(**document)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_seed_names_its_rows_for_ever(kind):
-    text = json.dumps(made(kind), sort_keys=True)
-    assert hashlib.sha256(text.encode()).hexdigest()[:16] == GOLDEN[kind]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -67,17 +56,6 @@ def test_both_solvers_agree_on_many_rows(kind, level):
     for row in rows_of_level(kind, 1, level, 4000):
         text = "\n".join([*row["dialogue"], "", row["question"]])
         assert solve(text).answers == (row["answer"],), row
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_answer_in_a_box_is_right_and_that_of_another_row_wrong(kind):
-    score = scorer(f"fresh_{kind}").process_results
-    for document, other in zip(documents(kind), documents(kind)[1:]):
-        right = score(document, [f"\\boxed{{{document['answer']}}}"])
-        assert set(right.values()) == {1.0}
-        if other["answer"] != document["answer"]:
-            wrong = score(document, [f"\\boxed{{{other['answer']}}}"])
-            assert wrong["acc"] == wrong["acc_flexible"] == 0.0
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -35,13 +35,13 @@ from .jsonl import read_jsonl
 def mean_scores(
     task: Scorer, documents: list[dict], responses: list[str]
 ) -> dict[str, float]:
-    """Return the mean of each score of the responses, one or several a document."""
+    """Return the mean headline scores of the responses, one or several a document."""
     scores = [
         task.process_results(document, [response])
         for document in documents
         for response in responses
     ]
-    return {name: mean(one[name] for one in scores) for name in scores[0]}
+    return {name: mean(one[name] for one in scores) for name in task.headline}
 
 
 def tcp_gold(document: dict) -> str:

@@ -17,7 +17,10 @@ pair being a, the table has
                  all tasks and pairs, published metrics being one family, flexible another
     detectable   the smallest difference that so many documents, varying as these do, show
                  with a chance of 80% at the 5% level; empty where nothing varies
-    better       documents on which a, and b, scores higher
+    better       documents on which a, and b, scores better, errors being better where they
+                 are lower; empty for signed errors, which are so in neither direction
+
+A metric that not every document has is compared on those that have it in both runs.
 
 `--show TASK` prints these last documents instead. Runs over different documents are
 refused, and so are lines that cannot be scored; `--common` leaves out the documents and
@@ -36,7 +39,7 @@ import math
 import sys
 from argparse import Namespace
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import combinations
 from pathlib import Path
 from typing import NamedTuple
@@ -90,6 +93,12 @@ class Metric(NamedTuple):
 
     name: str
     family: str
+    higher_is_better: bool | None  # None: neither is
+
+    def pairs(self, documents: Iterable[Sequence[Result]], a: int, b: int) -> list:
+        """Return the results of two runs on the documents that have the metric in both."""
+        pairs = ((found[a], found[b]) for found in documents)
+        return [pair for pair in pairs if all(self.name in x.scores for x in pair)]
 
 
 # ------------------------------------------------------------------------ reading
@@ -257,16 +266,19 @@ def metrics_of(task: str, chosen: list[str]) -> list[Metric]:
     """Return the metrics of a task that were chosen.
 
     A choice is the name of a metric or of a family, HEADLINE (the published metric, the
-    flexible one and `extracted`; where a task has no such pair, all), or ALL.
+    flexible one and `extracted`; where a task has no such pair, all), or ALL. Metrics
+    that are not aggregated by their mean are left out.
     """
     headline = scorer(task).headline
     families = dict(zip(headline or (), ("published", "flexible")))
     found = []
     for name in scorer(task).metrics:
+        if name in scorer(task).aggregations:  # what is compared are means
+            continue
         family = families.get(name, name)
         is_headline = not headline or name in (*headline, "extracted")
         if {name, family, ALL} & {*chosen} or (HEADLINE in chosen and is_headline):
-            found.append(Metric(name, family))
+            found.append(Metric(name, family, scorer(task).higher_is_better[name]))
     return found
 
 
@@ -280,11 +292,12 @@ def compare(
     rows, families = [], []
     for a, b in combinations(range(len(names)), 2):
         for task, documents in matched.items():
-            pairs = [(found[a], found[b]) for found in documents]
             for metric in metrics_of(task, chosen):
+                if not (pairs := metric.pairs(documents, a, b)):
+                    continue
                 place = {"task": task, "metric": metric.name}
                 runs = {"run_a": names[a], "run_b": names[b]}
-                rows.append(place | runs | _compared(pairs, metric.name))
+                rows.append(place | runs | _compared(pairs, metric))
                 families.append(metric.family)
     for family in dict.fromkeys(families):
         those = [row for row, other in zip(rows, families) if other == family]
@@ -294,13 +307,16 @@ def compare(
     return rows
 
 
-def _compared(pairs: list[tuple[Result, Result]], metric: str) -> dict:
+def _compared(pairs: list[tuple[Result, Result]], metric: Metric) -> dict:
     """Return the figures of two runs over the same documents in one metric."""
-    scores_a, scores_b = ([x.scores[metric] for x in run] for run in zip(*pairs))
+    scores_a, scores_b = ([x.scores[metric.name] for x in run] for run in zip(*pairs))
     found = paired(scores_a, scores_b, [a.cluster for a, _ in pairs])
     only_a = sum(a > b for a, b in zip(scores_a, scores_b))
     only_b = sum(b > a for a, b in zip(scores_a, scores_b))
-    is_binary = {*scores_a, *scores_b} <= {0, 1}
+    if metric.higher_is_better is False:
+        only_a, only_b = only_b, only_a
+    has_direction = metric.higher_is_better is not None
+    is_binary = metric.higher_is_better and {*scores_a, *scores_b} <= {0, 1}
     return {
         "n": len(pairs),
         "clusters": found.clusters,
@@ -313,8 +329,8 @@ def _compared(pairs: list[tuple[Result, Result]], metric: str) -> dict:
         "p": found.p_value,
         "mcnemar": mcnemar_exact(only_a, only_b) if is_binary else None,
         "detectable": smallest_difference(found.standard_error, found.clusters),
-        "a_better": only_a,
-        "b_better": only_b,
+        "a_better": only_a if has_direction else None,
+        "b_better": only_b if has_direction else None,
     }
 
 
@@ -330,26 +346,27 @@ def changed(
             "metric": metric.name,
             "run_a": names[a],
             "run_b": names[b],
-            "doc_id": found[a].doc_id,
-            "doc_hash": found[a].doc_hash,
-            "a": found[a].scores[metric.name],
-            "b": found[b].scores[metric.name],
-            "a_reason": found[a].reason,
-            "b_reason": found[b].reason,
-            "a_answer": _answer(found[a], metric),
-            "b_answer": _answer(found[b], metric),
-            "reference": found[a].reference,
+            "doc_id": one.doc_id,
+            "doc_hash": one.doc_hash,
+            "a": one.scores[metric.name],
+            "b": other.scores[metric.name],
+            "a_reason": one.reason,
+            "b_reason": other.reason,
+            "a_answer": _answer(one, metric),
+            "b_answer": _answer(other, metric),
+            "reference": one.reference,
         }
         for a, b in combinations(range(len(names)), 2)
         for metric in metrics_of(task, chosen)
-        for found in matched[task]
-        if found[a].scores[metric.name] != found[b].scores[metric.name]
+        for one, other in metric.pairs(matched[task], a, b)
+        if one.scores[metric.name] != other.scores[metric.name]
     ]
 
 
 def _answer(result: Result, metric: Metric) -> str | None:
-    """Return the answer that a metric is about."""
-    return result.flexible if metric.family == "flexible" else result.published
+    """Return the answer that a metric is about; errors are those of the flexible one."""
+    is_flexible = metric.family == "flexible" or not metric.higher_is_better
+    return result.flexible if is_flexible else result.published
 
 
 # ----------------------------------------------------------------------- printing
@@ -397,7 +414,8 @@ def _cells(row: dict) -> dict:
     interval = None
     if row["low"] is not None:
         interval = f"{row['low']:+.4f} to {row['high']:+.4f}"
-    detectable = row["detectable"]
+    detectable, is_signed = row["detectable"], row["a_better"] is None
+    is_share = scorer(row["task"]).higher_is_better[row["metric"]]
     return {
         "task": row["task"],
         "metric": row["metric"],
@@ -411,8 +429,8 @@ def _cells(row: dict) -> dict:
         "p": _p_value(row["p"]),
         "McNemar": _p_value(row["mcnemar"]),
         "Holm": _p_value(row["holm"]),
-        "detectable": "over 1" if detectable and detectable > 1 else detectable,
-        "better": f"a {row['a_better']}, b {row['b_better']}",
+        "detectable": "over 1" if is_share and (detectable or 0) > 1 else detectable,
+        "better": None if is_signed else f"a {row['a_better']}, b {row['b_better']}",
     }
 
 

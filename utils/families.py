@@ -37,6 +37,8 @@ class Scorer(NamedTuple):
     version: float
     file: str  # upstream's name of the file with the rows, without its suffix
     metrics: tuple[str, ...]  # in the order of the YAML
+    higher_is_better: dict[str, bool | None]  # by metric; None: neither is
+    aggregations: dict[str, Callable]  # of the metrics that have another than the mean
     utils: ModuleType
     process_docs: Callable  # dataset of upstream rows -> dataset of documents
     process_results: Callable  # (document, [response]) -> scores
@@ -75,6 +77,15 @@ def scorer(task: str) -> Scorer:
         version=config["metadata"]["version"],
         file=_file(config),
         metrics=tuple(metric["metric"] for metric in config["metric_list"]),
+        higher_is_better={
+            metric["metric"]: metric["higher_is_better"]
+            for metric in config["metric_list"]
+        },
+        aggregations={
+            metric["metric"]: _function(metric["aggregation"])
+            for metric in config["metric_list"]
+            if metric["aggregation"] != "mean"
+        },
         utils=utils,
         process_docs=_function(config["process_docs"]),
         process_results=process_results,

@@ -23,9 +23,11 @@ class Reward:
     def __init__(self, task: str, metric: str | None = None):
         one = _scorer(task)
         default = one.headline[1] if one.headline else one.metrics[0]
-        if metric not in (None, *one.metrics):
+        rewards = [name for name, is_so in one.higher_is_better.items() if is_so]
+        if metric not in (None, *rewards):
             raise ToolError(
-                f"{task} has no metric '{metric}'; choose from {', '.join(one.metrics)}"
+                f"{task} has no metric '{metric}' to maximise; choose from"
+                f" {', '.join(rewards)}"
             )
         self.task, self.metric = task, metric or default
         self.__name__ = f"{self.task}_{self.metric}"  # what trainers log it as

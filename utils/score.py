@@ -170,8 +170,15 @@ def _left_out(tally: Tally) -> str | None:
 
 
 def _scores(task: str, figures: Figures) -> dict[str, float | None]:
-    """Return the mean scores, the two headline ones by their common names."""
-    means = figures.means()
+    """Return the mean scores, the two headline ones by their common names.
+
+    Beside a metric that not every document has stands how many have it.
+    """
+    means: dict[str, float | None] = {}
+    for metric, mean in figures.means().items():
+        means[metric] = mean
+        if figures.counts[metric] < figures.n:
+            means[f"{metric} n"] = figures.counts[metric]
     published, flexible = scorer(task).headline or (None, None)
     return {
         "published": means.pop(published, None),

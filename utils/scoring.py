@@ -196,9 +196,13 @@ class Sum:
 class Figures:
     """Counts and sums over the answers to some documents of one task."""
 
-    def __init__(self) -> None:
+    def __init__(self, task: str) -> None:
         self.n = 0
-        self.sums: dict[str, Sum] = {}
+        # Of the documents that a metric applies to; values where it is not their mean.
+        self.counts: Counter[str] = Counter()
+        self._scorer = scorer(task)
+        self._sums: dict[str, Sum] = {}
+        self._values: dict[str, list[float]] = {}
         self.reasons: Counter[str] = Counter()
         self.invalid: Counter[str] = Counter()
         self.changed = 0  # answers to which the harness's log gives other scores
@@ -209,9 +213,13 @@ class Figures:
         scores, line = scored.verdict.scores, scored.answer.line
         logged = line if "filtered_resps" in line else {}
         for metric, value in scores.items():
-            if metric not in self.sums:
-                self.sums[metric] = Sum()
-            self.sums[metric].add(value)
+            self.counts[metric] += 1
+            if metric in self._scorer.aggregations:
+                self._values.setdefault(metric, []).append(value)
+                continue
+            if metric not in self._sums:
+                self._sums[metric] = Sum()
+            self._sums[metric].add(value)
         self.reasons[scored.verdict.reason] += 1
         if scored.invalid:
             self.invalid[scored.invalid] += 1
@@ -219,8 +227,16 @@ class Figures:
             self.changed += 1
 
     def means(self) -> dict[str, float]:
-        """Return metric -> mean, in the order of the task's YAML file."""
-        return {metric: float(total) / self.n for metric, total in self.sums.items()}
+        """Return metric -> mean, or what the task's YAML file aggregates by, in its order.
+
+        A metric is aggregated over the documents that it applies to, if any.
+        """
+        found = {x: float(sum_) / self.counts[x] for x, sum_ in self._sums.items()}
+        for metric, values in self._values.items():
+            found[metric] = self._scorer.aggregations[metric](values)
+        return {
+            metric: found[metric] for metric in self._scorer.metrics if metric in found
+        }
 
 
 class Tally:
@@ -233,7 +249,7 @@ class Tally:
     def __init__(self, task: str, leave_out: str | None = None) -> None:
         self.task, self.leave_out = task, leave_out
         self.left_out = 0
-        self.all = Figures()
+        self.all = Figures(task)
         self.parts: dict[tuple[str, str], Figures] = {}  # (breakdown, value) ->
         self._digests: list[bytes] = []
         self._ids: set[int | str] = set()
@@ -259,7 +275,7 @@ class Tally:
         self.all.add(scored)
         for part in breakdowns(scored.doc).items():
             if part not in self.parts:
-                self.parts[part] = Figures()
+                self.parts[part] = Figures(self.task)
             self.parts[part].add(scored)
 
     @property

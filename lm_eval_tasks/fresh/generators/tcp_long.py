@@ -139,7 +139,7 @@ def _question(
         "A task that waits for others can begin on the day after the last of them is done.",
     ]
     rules += tcp.tell_pauses(
-        "day", [plan.rests for plan in plans], "absences or waiting"
+        "day", [plan.rests for plan in plans], "waiting or absences"
     )
     ask = rng.choice(
         (

@@ -183,7 +183,9 @@ def _question(
         " them ends at 14:00, it can begin at 14:00.",
     ]
     rules += tcp.tell_pauses(
-        "hour", [shift.rests for shift in shifts], "meals, nights or waiting"
+        "hour",
+        [shift.rests for shift in shifts],
+        "waiting, meals or the time between two working days",
     )
     ask = rng.choice(
         (
