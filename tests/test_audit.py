@@ -1,17 +1,18 @@
 """`temporal-eval audit`: labels found anew, ceilings, and the rows that lists leave out."""
 
 import json
+import re
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from tests.conftest import EXAMPLES
+from tests.conftest import EXAMPLES, PACK, TASKS
 from utils import disputed
 from utils.__main__ import main
 from utils.audit import ceiling, labels, obedient
 from utils.documents import benchmark_files, documents_of
-from utils.families import scorer
+from utils.families import prompt, scorer
 from utils.jsonl import read_jsonl
 from utils.solvers.timexnli_public import solve as solve_pair
 
@@ -210,6 +211,34 @@ def test_a_folder_without_a_file_to_read_is_one_line(capsys, tmp_path):
     folder = copied(tmp_path, "tracie_timebench", read_jsonl(EXAMPLES / "data" / "tracie_timebench.jsonl"))  # fmt: skip
     assert main(["audit", str(folder)]) == 1
     assert "has no file that a solver reads" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("family", ["tot", "timebench"])
+def test_tables_of_the_results_are_what_the_tool_prints(
+    family, shared, capsys, monkeypatch
+):
+    results = (PACK / family / "RESULTS.md").read_text()
+    monkeypatch.chdir(shared)
+    assert main(["audit", family]) == 0
+    assert capsys.readouterr().out in results
+    assert main(["audit", family, "--ceiling"]) == 0
+    printed = capsys.readouterr().out.splitlines()
+    told = [
+        line for line in results.splitlines() if re.match(r"\| \w+ +\| (as|to) ", line)
+    ]
+    assert told and set(told) <= {*printed}
+    is_capped = re.compile(r"\| \w+(?<!_separate) +(\|[^|]*){4}\| +[1-9]")
+    assert told == [line for line in printed if is_capped.match(line)]
+
+
+def test_prompts_are_those_that_a_run_of_the_harness_sees(dummy_run):
+    seen = set()
+    for path in dummy_run.glob("samples_*"):
+        task = path.name.removeprefix("samples_").rpartition("_")[0]
+        sample = read_jsonl(path)[0]
+        assert prompt(task, sample["doc"]) == sample["arguments"]["gen_args_0"]["arg_0"]
+        seen.add(task)
+    assert seen == {*TASKS}
 
 
 # ---------------------------------------------------------------------- disputed rows

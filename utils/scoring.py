@@ -254,8 +254,11 @@ class Tally:
         self._digests: list[bytes] = []
         self._ids: set[int | str] = set()
 
-    def add(self, scored: Scored) -> None:
-        """Count one more answer; LineError for a second one to the same document."""
+    def add(self, scored: Scored) -> bool:
+        """Count one more answer; return False for one that is left out.
+
+        Raises LineError for a second one to the same document.
+        """
         answer = scored.answer
         if answer.doc_id in self._ids:
             raise LineError(
@@ -271,12 +274,13 @@ class Tally:
             self._ids.add(answer.doc_id)
         if disputed.is_in(self.leave_out, digest):
             self.left_out += 1
-            return
+            return False
         self.all.add(scored)
         for part in breakdowns(scored.doc).items():
             if part not in self.parts:
                 self.parts[part] = Figures(self.task)
             self.parts[part].add(scored)
+        return True
 
     @property
     def fingerprint(self) -> str:
