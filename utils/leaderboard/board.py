@@ -36,8 +36,8 @@ class Result(NamedTuple):
 class TaskRun:
     """A model's answers to one task: figures, and the results by document."""
 
-    def __init__(self, task: str) -> None:
-        self.tally = Tally(task)
+    def __init__(self, task: str, leave_out: str | None) -> None:
+        self.tally = Tally(task, leave_out)
         self.results: dict[bytes, Result] = {}
         self.refused = 0
         self._copies: Counter[bytes] = Counter()
@@ -45,7 +45,8 @@ class TaskRun:
     def add(self, scored: Scored, place: int) -> None:
         """Count one more answer; ToolError for a second one to the same document."""
         task, verdict = self.tally.task, scored.verdict
-        self.tally.add(scored)
+        if not self.tally.add(scored):
+            return
         headline = scorer(task).headline
         key = scorer(task).utils.digest(scored.doc)
         if key in self.results:  # some benchmarks have a row twice
@@ -67,15 +68,15 @@ class Model(NamedTuple):
     refused: list[str]  # why lines of it count nowhere
 
 
-def read(run: Run, include_path: Path) -> Model:
-    """Return the answers of a run, scored.
+def read(run: Run, include_path: Path, leave_out: str | None = None) -> Model:
+    """Return the answers of a run, scored, without those to a list of rows.
 
     A line that cannot be scored is refused, as `score` does. Raises OSError and ToolError
     for a file that is not one of answers.
     """
     model = Model(run, {}, [])
     for place, answer in enumerate(run.answers()):
-        task = model.tasks.setdefault(answer.task, TaskRun(answer.task))
+        task = model.tasks.setdefault(answer.task, TaskRun(answer.task, leave_out))
         try:
             task.add(score(answer, include_path), place)
         except ToolError as error:
@@ -114,6 +115,7 @@ class Entry(NamedTuple):
     others: dict[str, float]  # the other metrics of a task
     invalid: Counter[str]
     notes: tuple[str, ...]  # why it has no rank
+    left_out: int  # answers to rows of the list that is left out
 
 
 class Scope(NamedTuple):
@@ -312,6 +314,7 @@ def _entry(
         others={} if scope.is_group else _others(tallies[0]),
         invalid=sum((tally.all.invalid for tally in tallies), Counter()),
         notes=tuple(notes),
+        left_out=sum(tally.left_out for tally in tallies),
     )
 
 
@@ -441,6 +444,7 @@ def _row(scope: Scope, entry: Entry) -> dict:
         "extracted": entry.extracted,
         "others": dict(entry.others) or None,
         "invalid": dict(sorted(entry.invalid.items())) or None,
+        "left_out": entry.left_out or None,
         "not_ranked": "; ".join(entry.notes) or None,
     }
 

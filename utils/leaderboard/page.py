@@ -158,8 +158,46 @@ def breakdown(values: dict, models: list[str]) -> dict:
     return {"rows": rows, "left_out": len(values) - len(rows)}
 
 
-def render(models: list[Model], tables: list[Table], documents: Documents) -> bytes:
-    """Return the page."""
+def render(
+    models: list[Model],
+    tables: list[Table],
+    documents: Documents,
+    leave_out: str | None = None,
+) -> bytes:
+    """Return the page; `leave_out` is the list of rows that were left out."""
+    style, script = (
+        (_TEMPLATES / name).read_text(encoding="utf-8")
+        for name in ("board.css", "board.js")
+    )
+    text = (
+        _environment()
+        .get_template("board.html.jinja")
+        .render(
+            style=style,
+            script=script,
+            style_hash=_hash(style),
+            script_hash=_hash(script),
+            models=models,
+            names=_names(models, tables),
+            tables=tables,
+            cells=_cells(tables),
+            axis=axis,
+            costs=costs,
+            fresh_plots=fresh_plots(tables),
+            breakdown=breakdown,
+            documents=documents,
+            bounds=browser,
+            reasons=_reasons(tables),
+            data=_data(models, tables, documents),
+            leave_out=leave_out,
+            left_out=sum(y.tally.left_out for x in models for y in x.tasks.values()),
+            n_answers=sum(y.tally.all.n for x in models for y in x.tasks.values()),
+        )
+    )
+    return text.encode()
+
+
+def _environment() -> Environment:
     environment = Environment(
         loader=FileSystemLoader(_TEMPLATES),
         autoescape=True,
@@ -169,30 +207,7 @@ def render(models: list[Model], tables: list[Table], documents: Documents) -> by
         finalize=_clean,
     )
     environment.filters |= {"number": text_tables.number, "short": short}
-    style, script = (
-        (_TEMPLATES / name).read_text(encoding="utf-8")
-        for name in ("board.css", "board.js")
-    )
-    text = environment.get_template("board.html.jinja").render(
-        style=style,
-        script=script,
-        style_hash=_hash(style),
-        script_hash=_hash(script),
-        models=models,
-        names=_names(models, tables),
-        tables=tables,
-        cells=_cells(tables),
-        axis=axis,
-        costs=costs,
-        fresh_plots=fresh_plots(tables),
-        breakdown=breakdown,
-        documents=documents,
-        bounds=browser,
-        reasons=_reasons(tables),
-        data=_data(models, tables, documents),
-        n_answers=sum(y.tally.all.n for x in models for y in x.tasks.values()),
-    )
-    return text.encode()
+    return environment
 
 
 def _clean(value: object) -> object:
