@@ -1,6 +1,6 @@
 """Recorded answers: the only reader of sample logs, batch outputs and answer files.
 
-Three kinds of lines are read, in JSON Lines files that may be gzipped:
+Three kinds of lines are read, in files that `jsonl` reads:
 
 - a sample that the harness logged (`--log_samples`, `--predict_only`), whose file is
   called `samples_TASK_TIME.jsonl`;
@@ -25,11 +25,12 @@ from typing import NamedTuple
 from .documents import document
 from .errors import LineError, ToolError
 from .families import all_tasks, scorer
-from .jsonl import parse, read_lines
+from .jsonl import Line, parse, read_lines
 
 
 SAMPLES_NAME = re.compile(
-    r"samples_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(\.\d+)?)\.jsonl(\.gz)?"
+    r"samples_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(\.\d+)?)"
+    r"(\.jsonl(\.gz|\.zst)?|\.parquet)"
 )
 _HASH_LENGTH = 16  # characters of a document's hash in a custom_id
 _CUSTOM_ID = re.compile(
@@ -62,19 +63,29 @@ def read_answers(path: Path, task: str | None = None) -> Iterator[Answer]:
     an answer to a task of the pack: then the others are not, either. What is wrong with
     a later line, or with one that is an answer, is its `fault`.
     """
-    name = SAMPLES_NAME.fullmatch(path.name)
-    if name and (name["task"] in all_tasks() or task is None):
-        task = name["task"]
+    task = task_of(path.name, task)
     for line in read_lines(path):
-        row: dict = {}
-        try:
-            row = parse(line)
-            yield _answer(row, line.place, task)
-        except LineError as error:
-            if line.is_first:
-                raise ToolError(str(error)) from None
-            fault = str(error).removeprefix(f"{line.place}: ")
-            yield _faulty(row, line.place, task, fault)
+        yield answer_in(line, task)
+
+
+def task_of(name: str, task: str | None) -> str | None:
+    """Return the task of lines that do not name theirs, in a file of this name."""
+    match = SAMPLES_NAME.fullmatch(name)
+    named = match and (match["task"] in all_tasks() or task is None)
+    return match["task"] if named else task
+
+
+def answer_in(line: Line, task: str | None) -> Answer:
+    """Return the answer in a line; errors as of `read_answers`."""
+    row: dict = {}
+    try:
+        row = parse(line)
+        return _answer(row, line.place, task)
+    except LineError as error:
+        if line.is_first:
+            raise ToolError(str(error)) from None
+        fault = str(error).removeprefix(f"{line.place}: ")
+        return _faulty(row, line.place, task, fault)
 
 
 def _answer(line: dict, place: str, task: str | None) -> Answer:

@@ -4,9 +4,11 @@
 
 A PATH is a file of samples that the harness logged (`--log_samples`), of outputs of the
 OpenAI Batch API to requests of `temporal-eval export`, or of lines with `task`,
-`response`, and `doc` or `doc_id`; JSON Lines, plain or gzipped. With --task, a line may
-also be a row of the benchmark's own file with a `response`. A folder stands for the
-samples in it: of each model the last run of each task. NAME is what tables call it.
+`response`, and `doc` or `doc_id`. With --task, a line may also be a row of the benchmark's
+own file with a `response`. Files are JSON Lines, plain or compressed by gzip or zstd, or
+Parquet, with a column for each key or one column `line` of JSON texts. A folder stands for
+the samples in it, of each model the last run of each task, or else for the files in it,
+which are then one run. NAME is what tables call a run.
 
 Printed are the mean scores by task, and by question type, answer format and the like.
 "rows" says whether the documents are those of the benchmark, by their fingerprint;
@@ -17,7 +19,10 @@ the token limit ended the response ("cut_off").
 DIR gets a file for each file, with each line and its `verdict`: the scores, a word for
 the reason, the answer that each rule extracted and where in the response it stands (from
 character to character), its value and the reference's. Lines that cannot be scored, such
-as edited ones, are named and left out; the exit status is then 1.
+as edited ones, are named and left out; the exit status is then 1. An output is written
+whole or not at all, and what it was made of is kept in DIR/.finished: a file whose output
+is finished is not scored again, so that an interrupted job goes on, and machines may score
+some files each, and one of them the folder in the end, for the table.
 
 Example:
 
@@ -27,114 +32,23 @@ Example:
 
 from __future__ import annotations
 
-import gzip
-import json
+import argparse
 import re
 import sys
 from argparse import Namespace
 from collections.abc import Iterator
-from contextlib import contextmanager
-from functools import partial
+from contextlib import closing
+from itertools import islice
 from pathlib import Path
-from typing import BinaryIO
 
 from . import tables
-from .answers import read_answers
 from .cli import say, tool_parser
-from .errors import LineError, ToolError
+from .errors import ToolError
 from .families import FOLDER, scorer
-from .files import written_whole
-from .runs import File, Run, find_runs
-from .scoring import BREAKDOWNS, INVALID, Figures, Scored, Tally, score, verdict_line
-
-
-class Refused:
-    """Says which lines of a file were refused: the first by name, the rest by number."""
-
-    MOST_NAMED = 10
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.count = 0
-
-    def add(self, message: str) -> None:
-        """Say why one more was refused."""
-        self.count += 1
-        if self.count <= self.MOST_NAMED:
-            say(message)
-
-    def close(self) -> None:
-        """Say how many were not named."""
-        if (rest := self.count - self.MOST_NAMED) > 0:
-            say(f"{self.path}: {rest} more lines were refused")
-
-
-def score_file(
-    path: Path,
-    task: str | None,
-    include_path: Path,
-    output: Path | None,
-    refused: Refused,
-) -> dict[tuple[str, str | None], Tally]:
-    """Return the tallies of a file by task, and by filter of the harness.
-
-    Lines go to `output`, where there is one, as they are read. Raises OSError and
-    ToolError, leaving no output, where nothing in the file can be scored.
-    """
-    tallies: dict[tuple[str, str | None], Tally] = {}
-    with _writer(output) as file:
-        try:
-            for answer in read_answers(path, task):
-                try:
-                    scored = score(answer, include_path)
-                    line = _written(scored) if file else b""
-                    key = answer.task, answer.filter
-                    tally = tallies.get(key) or Tally(answer.task)
-                    tally.add(scored)
-                except LineError as error:
-                    refused.add(str(error))
-                    continue
-                tallies[key] = tally
-                if file:
-                    file.write(line)
-        except ToolError as error:
-            if not tallies:
-                raise
-            refused.add(str(error))  # what came before it stands
-        if not tallies:
-            found = "answers that can be scored" if refused.count else "answers"
-            raise ToolError(f"{path}: has no {found}; give a file with some")
-    return tallies
-
-
-@contextmanager
-def _writer(output: Path | None) -> Iterator[BinaryIO | None]:
-    """Give a file to write lines to, gzipped where its name says so; None for none."""
-    if output is None:
-        yield None
-        return
-    with written_whole(output) as file:
-        if output.suffix != ".gz":
-            yield file
-            return
-        # Without a name and a time: the same answers give the same bytes.
-        with gzip.GzipFile("", "wb", fileobj=file, mtime=0) as zipped:
-            yield zipped
-
-
-_ENCODER = json.JSONEncoder(ensure_ascii=False)
-
-
-def _written(scored: Scored) -> bytes:
-    """Return the line with the verdict on an answer; LineError for a nested one."""
-    line = verdict_line(scored)
-    try:
-        return _ENCODER.encode(line).encode() + b"\n"
-    except UnicodeEncodeError:  # half a surrogate pair, which has no UTF-8
-        return json.dumps(line).encode() + b"\n"
-    except RecursionError:
-        place = scored.answer.place
-        raise LineError(f"{place}: is nested too deeply; fix the line") from None
+from .pool import in_order
+from .runs import Run, find_runs
+from .scoring import BREAKDOWNS, INVALID, Figures, Tally
+from .shards import Result, Shard, Tallies, is_stream, score_shard
 
 
 # ------------------------------------------------------------------------- tables
@@ -228,37 +142,61 @@ def main(arguments: list[str] | None = None) -> int:
     options = _options(arguments)
     runs = find_runs(options.path, options.task)
     outputs = _outputs(runs, options.output)
-    rows, is_good = [], True
-    for run in runs:
-        for file in run.files:
-            found, is_whole = _scored(file, run, options.include_path, outputs)
-            rows += found
-            is_good = is_good and is_whole
-    chosen = [row for row in rows if row["by"] in (None, *options.by)]
-    if chosen:
-        is_markdown = options.format == "markdown"
-        write = markdown if is_markdown else partial(tables.render, form=options.format)
-        sys.stdout.write(write(chosen))
+    shards = [
+        Shard(file.path, run.task, options.include_path, outputs.get(file.path))
+        for run in runs
+        for file in run.files
+    ]
+    workers = 1 if any(is_stream(x.path) for x in shards) else options.workers
+    rows, is_good, kept = [], True, 0
+    with closing(in_order(score_shard, shards, min(workers, len(shards)))) as results:
+        pairs = zip(shards, results, strict=True)
+        for run in runs:
+            tallies: Tallies = {}
+            for shard, result in islice(pairs, len(run.files)):
+                found = _joined(tallies, shard, result)
+                for message in found.messages:
+                    say(message)
+                is_good = is_good and not found.messages
+                kept += found.was_finished
+            for (task, filter_name), tally in tallies.items():
+                rows += table(run.name, task, filter_name, tally)
+    if kept:
+        say(f"{options.output}: {kept} of {len(shards)} outputs were finished; kept")
+    _show([row for row in rows if row["by"] in (None, *options.by)], options.format)
     return 0 if is_good else 1
 
 
-def _scored(
-    file: File, run: Run, include_path: Path, outputs: dict[Path, Path]
-) -> tuple[list[dict], bool]:
-    """Return the rows of a file, and whether all of its lines were scored."""
-    refused, path = Refused(file.path), file.path
-    rows: list[dict] = []
-    try:
-        output = outputs.get(path)
-        found = score_file(path, run.task, include_path, output, refused)
-        for (task, filter_name), tally in found.items():
-            rows += table(run.name, task, filter_name, tally)
-    except ToolError as error:
-        refused.add(str(error))
-    except OSError as error:
-        refused.add(f"{error.filename or path}: {error.strerror or error}")
-    refused.close()
-    return rows, not refused.count
+def _joined(tallies: Tallies, shard: Shard, result: Result | None) -> Result:
+    """Add what came of a file to the tallies of its run; return what came of it.
+
+    A file that answers a document which one before it answers is scored again without
+    that answer, as though they were one file.
+    """
+    if result is None:
+        return Result({}, (f"{shard.path}: {_KILLED}",))
+    found = result.tallies
+    if any(key in tallies and tallies[key].overlaps(found[key]) for key in found):
+        result = score_shard(shard, tallies)
+    for key, tally in result.tallies.items():
+        if key in tallies:
+            tallies[key].merge(tally)
+        else:
+            tallies[key] = tally
+    return result
+
+
+_KILLED = (
+    "the process that scored it was killed, and again when it was scored alone; see"
+    " whether memory ran out, and run the command again"
+)
+
+
+def _show(rows: list[dict], form: str) -> None:
+    if rows and form == "markdown":
+        sys.stdout.write(markdown(rows))
+    elif rows:
+        sys.stdout.write(tables.render(rows, form))
 
 
 def _options(arguments: list[str] | None) -> Namespace:
@@ -282,6 +220,13 @@ def _options(arguments: list[str] | None) -> Namespace:
         help="the tasks whose documents a doc_id is of; default: the pack's own",
     )
     parser.add_argument("--format", choices=tables.FORMATS, default="markdown")
+    parser.add_argument(
+        "--workers",
+        type=_positive,
+        default=1,
+        metavar="N",
+        help="processes that score files side by side; default: %(default)s",
+    )
     options = parser.parse_args(arguments)
     options.by = [name for name in options.by.split(",") if name]
     if unknown := [name for name in options.by if name not in BREAKDOWNS]:
@@ -291,20 +236,38 @@ def _options(arguments: list[str] | None) -> Namespace:
     return options
 
 
+def _positive(text: str) -> int:
+    if not text.isdecimal() or not int(text[:9]):
+        raise argparse.ArgumentTypeError(f"{text!r:.80} is not a number from 1 on")
+    return int(text[:9])
+
+
 def _outputs(runs: list[Run], folder: Path | None) -> dict[Path, Path]:
     """Return where the lines of each file go; ToolError where that is another's place."""
     if folder is None:
         return {}
     paths = [file.path for run in runs for file in run.files]
+    inputs = {_identity(path) for path in paths} - {None}
     outputs: dict[Path, Path] = {}
+    taken: set[Path] = set()
     for path in paths:
         output = folder / path.name
-        if output.exists() and any(x.exists() and output.samefile(x) for x in paths):
+        if _identity(output) in inputs:
             raise ToolError(f"{output}: is one of the files to score; name another DIR")
-        if output in outputs.values():
+        if output in taken:
             raise ToolError(
                 f"{path}: another file of this name is to be scored; name an --output for"
                 " each"
             )
         outputs[path] = output
+        taken.add(output)
     return outputs
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Return what tells a file from others, whatever it is called; None for none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino

@@ -188,6 +188,22 @@ class Sum:
             self._lost += (larger - total) + smaller
         self._sum = total
 
+    def merge(self, other: Sum) -> None:
+        """Add the sum of values that come after those of this one."""
+        self.add(other._sum)
+        self._lost += other._lost
+
+    def state(self) -> list[float]:
+        """Return what `from_state` takes, in JSON."""
+        return [self._sum, self._lost]
+
+    @classmethod
+    def from_state(cls, state: list[float]) -> Sum:
+        """Return the sum whose state it is."""
+        total = cls()
+        total._sum, total._lost = map(float, state)
+        return total
+
     def __float__(self) -> float:
         return self._sum + self._lost
 
@@ -217,6 +233,30 @@ class Figures:
         if any(logged.get(metric, value) != value for metric, value in scores.items()):
             self.changed += 1
 
+    def merge(self, other: Figures) -> None:
+        """Count the answers, too, that another has counted."""
+        self.n += other.n
+        for metric, total in other.sums.items():
+            self.sums.setdefault(metric, Sum()).merge(total)
+        self.reasons += other.reasons
+        self.invalid += other.invalid
+        self.changed += other.changed
+
+    def state(self) -> dict:
+        """Return what `from_state` takes, in JSON."""
+        sums = {metric: total.state() for metric, total in self.sums.items()}
+        return {**vars(self), "sums": sums}
+
+    @classmethod
+    def from_state(cls, state: dict) -> Figures:
+        """Return the figures whose state it is."""
+        figures = cls()
+        figures.n, figures.changed = state["n"], state["changed"]
+        figures.sums = {x: Sum.from_state(y) for x, y in state["sums"].items()}
+        figures.reasons.update(state["reasons"])
+        figures.invalid.update(state["invalid"])
+        return figures
+
     def means(self) -> dict[str, float]:
         """Return metric -> mean, in the order of the task's YAML file."""
         return {metric: float(total) / self.n for metric, total in self.sums.items()}
@@ -225,11 +265,13 @@ class Figures:
 class Tally:
     """The figures of one task in a run: of all its documents, and broken down.
 
-    It keeps a digest and an id for each document, and nothing else of an answer.
+    It keeps a digest and an id for each document, and nothing else of an answer. `before`
+    is the tally of the files that come before: what they answer is not answered again.
     """
 
-    def __init__(self, task: str) -> None:
+    def __init__(self, task: str, before: Tally | None = None) -> None:
         self.task = task
+        self._taken = before._ids if before else frozenset()
         self.all = Figures()
         self.parts: dict[tuple[str, str], Figures] = {}  # (breakdown, value) ->
         self._digests: list[bytes] = []
@@ -238,7 +280,7 @@ class Tally:
     def add(self, scored: Scored) -> None:
         """Count one more answer; LineError for a second one to the same document."""
         answer = scored.answer
-        if answer.doc_id in self._ids:
+        if answer.doc_id in self._ids or answer.doc_id in self._taken:
             raise LineError(
                 f"{answer.place}: is a second answer to document {answer.doc_id!r:.80} of"
                 f" {self.task}; keep one"
@@ -255,6 +297,41 @@ class Tally:
             if part not in self.parts:
                 self.parts[part] = Figures()
             self.parts[part].add(scored)
+
+    def overlaps(self, other: Tally) -> bool:
+        """Tell whether both have counted an answer to the same document."""
+        return not self._ids.isdisjoint(other._ids)
+
+    def merge(self, other: Tally) -> None:
+        """Count the answers, too, that another has counted; none to the same document."""
+        self.all.merge(other.all)
+        for part, figures in other.parts.items():
+            self.parts.setdefault(part, Figures()).merge(figures)
+        self._digests += other._digests
+        self._ids |= other._ids
+
+    def state(self) -> dict:
+        """Return what `from_state` takes, in JSON."""
+        return {
+            "task": self.task,
+            "all": self.all.state(),
+            "parts": [[*part, x.state()] for part, x in self.parts.items()],
+            "digests": b"".join(self._digests).hex(),
+            "ids": sorted(self._ids, key=repr),
+        }
+
+    @classmethod
+    def from_state(cls, state: dict) -> Tally:
+        """Return the tally whose state it is."""
+        tally = cls(state["task"])
+        tally.all = Figures.from_state(state["all"])
+        for name, value, figures in state["parts"]:
+            tally.parts[name, value] = Figures.from_state(figures)
+        joined, n = bytes.fromhex(state["digests"]), tally.all.n
+        size = len(joined) // max(n, 1)  # of a SHA-256
+        tally._digests = [joined[i * size : (i + 1) * size] for i in range(n)]
+        tally._ids = set(state["ids"])
+        return tally
 
     @property
     def fingerprint(self) -> str:
