@@ -317,7 +317,7 @@ class Tally:
             "all": self.all.state(),
             "parts": [[*part, x.state()] for part, x in self.parts.items()],
             "digests": b"".join(self._digests).hex(),
-            "ids": sorted(self._ids, key=repr),
+            "ids": sorted(self._ids, key=lambda x: (isinstance(x, str), x)),
         }
 
     @classmethod

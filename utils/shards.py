@@ -181,7 +181,8 @@ def _finish(shard: Shard, made_of: dict, looked_up: set[str], result: Result) ->
         "said_of": _names(shard),
     }
     with written_whole(_beside(shard.output)) as file:
-        file.write(json.dumps(known).encode())
+        for part in json.JSONEncoder().iterencode(known):  # not all of it in memory
+            file.write(part.encode())
 
 
 def _finished(shard: Shard, made_of: dict) -> Result | None:
