@@ -1,6 +1,5 @@
 """Many files of answers: side by side, interrupted, compressed, as Parquet."""
 
-import json
 import os
 import signal
 import subprocess
@@ -12,66 +11,18 @@ import pyarrow
 import pytest
 from pyarrow import parquet
 
-from tests.conftest import EXAMPLES, ROOT
+from tests.conftest import ROOT
 from tests.jobs import double_or_die, fail
+from tests.shards import answers, contents, split, write
 from utils import score, shards
-from utils.__main__ import main
-from utils.documents import documents
-from utils.jsonl import SUFFIXES, parse, read_jsonl, read_lines, written_lines
+from utils.jsonl import SUFFIXES, parse, read_lines
 from utils.pool import in_order
-
-
-TASKS = ["tcp_long", "tot_arithmetic", "timebench_menatqa_scope"]
-
-
-def answers(count: int, first_id: int = 0) -> list[dict]:
-    """Return lines with recorded answers to several tasks; each has an id of its own."""
-    recorded = [
-        {"task": task, "doc": documents(task, EXAMPLES)[line["doc_id"]], **line}
-        for task in TASKS
-        for line in read_jsonl(EXAMPLES / "responses" / f"{task}.jsonl")
-    ]
-    return [
-        recorded[i % len(recorded)] | {"doc_id": first_id + i} for i in range(count)
-    ]
-
-
-def write(path: Path, lines: list[dict]) -> Path:
-    path.parent.mkdir(exist_ok=True)
-    with written_lines(path) as file:
-        for line in lines:
-            file.write(json.dumps(line).encode() + b"\n")
-    return path
-
-
-def split(folder: Path, lines: list[dict], size: int) -> Path:
-    """Write lines to files of so many; return their folder."""
-    for start in range(0, len(lines), size):
-        write(folder / f"part-{start:05}.jsonl", lines[start : start + size])
-    return folder
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    return {x.name: x.read_bytes() for x in folder.iterdir() if x.is_file()}
 
 
 def written_at(folder: Path) -> dict[str, tuple[int, int]]:
     """Return what tells a file from one that was written over it."""
     found = {x.name: x.stat() for x in folder.iterdir() if x.is_file()}
     return {name: (stat.st_ino, stat.st_mtime_ns) for name, stat in found.items()}
-
-
-@pytest.fixture
-def call(capsys):
-    """Call the tool; return its exit status, what it printed and said."""
-
-    def called(*arguments: object) -> tuple[int, str, str]:
-        capsys.readouterr()
-        status = main(["score", "--include_path", str(EXAMPLES), *map(str, arguments)])
-        printed = capsys.readouterr()
-        return status, printed.out, printed.err
-
-    return called
 
 
 # --------------------------------------------------------------------- interrupted
@@ -114,10 +65,10 @@ needs_proc = pytest.mark.skipif(
 
 
 @needs_proc
-def test_an_interrupted_job_goes_on_where_it_stopped(tmp_path, call):
+def test_an_interrupted_job_goes_on_where_it_stopped(tmp_path, call_score):
     source = split(tmp_path / "model", answers(600), 3)
     assert len(contents(source)) == 200
-    expected = call(source, "--output", tmp_path / "whole")
+    expected = call_score(source, "--output", tmp_path / "whole")
     assert expected[::2] == (0, "")
 
     output = tmp_path / "out"
@@ -134,7 +85,7 @@ def test_an_interrupted_job_goes_on_where_it_stopped(tmp_path, call):
     assert 20 <= len(finished) < 200
     before = written_at(output)
 
-    status, printed, said = call(source, "--output", output, "--workers", "2")
+    status, printed, said = call_score(source, "--output", output, "--workers", "2")
     assert (status, printed) == expected[:2]
     assert said == f"{output}: {len(finished)} of 200 outputs were finished; kept\n"
     after = written_at(output)
@@ -144,9 +95,9 @@ def test_an_interrupted_job_goes_on_where_it_stopped(tmp_path, call):
 
 
 @needs_proc
-def test_a_killed_worker_costs_nothing(tmp_path, call):
+def test_a_killed_worker_costs_nothing(tmp_path, call_score):
     source = split(tmp_path / "model", answers(600), 3)
-    expected = call(source, "--output", tmp_path / "whole")
+    expected = call_score(source, "--output", tmp_path / "whole")
     process = start(source, tmp_path / "out")
     wait_for(process, tmp_path / "out", 10)
     for child in workers(process):
@@ -189,14 +140,14 @@ def test_a_bug_in_a_worker_is_raised(tmp_path):
 
 
 def test_a_file_that_nobody_can_score_is_named_the_others_are_kept(
-    tmp_path, call, monkeypatch
+    tmp_path, call_score, monkeypatch
 ):
     def in_order(function, jobs, workers):
         return (None if i == 1 else function(job) for i, job in enumerate(jobs))
 
     monkeypatch.setattr(score, "in_order", in_order)
     source = split(tmp_path / "model", answers(24), 8)
-    status, printed, said = call(source, "--output", tmp_path / "out")
+    status, printed, said = call_score(source, "--output", tmp_path / "out")
     assert status == 1
     assert said.startswith(f"{source / 'part-00008.jsonl'}: the process that scored it")
     assert said.count("\n") == 1
@@ -245,40 +196,40 @@ CHANGES = {
 
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_finished_output_stands_while_nothing_that_it_was_made_of_changes(
-    tmp_path, call, monkeypatch, change
+    tmp_path, call_score, monkeypatch, change
 ):
     source = split(tmp_path / "model", answers(8, first_id=100), 4)
     plain = {"task": "tcp_long", "response": '{"answer": "False"}'}
     write(source / NAMED, [plain | {"doc_id": i} for i in (5, 6, 7, 9999)])
     output = tmp_path / "out"
-    first = call(source, "--output", output)
+    first = call_score(source, "--output", output)
     assert first[0] == 1
     assert "has no document 9999" in first[2]
     before = written_at(output)
     do, expected = CHANGES[change]
     do(source, output, monkeypatch)
 
-    status, printed, said = call(source, "--output", output)
+    status, printed, said = call_score(source, "--output", output)
     after = written_at(output)
     assert {name for name in after if after[name] != before.get(name)} == expected
     kept = f"{output}: {3 - len(expected)} of 3 outputs were finished; kept\n"
     assert said == first[2] + kept * (expected != ALL)
-    again = call(source, "--output", tmp_path / "again")
+    again = call_score(source, "--output", tmp_path / "again")
     assert again == (status, printed, first[2])
     assert contents(output) == contents(tmp_path / "again")
 
 
-def test_machines_that_score_a_file_each_leave_but_the_table(tmp_path, call):
+def test_machines_that_score_a_file_each_leave_but_the_table(tmp_path, call_score):
     source = split(tmp_path / "model", answers(12), 4)
     for path in sorted(source.iterdir()):
-        assert call(path, "--output", tmp_path / "out")[0] == 0
+        assert call_score(path, "--output", tmp_path / "out")[0] == 0
     before = written_at(tmp_path / "out")
-    status, printed, _ = call(source, "--output", tmp_path / "out")
+    status, printed, _ = call_score(source, "--output", tmp_path / "out")
     assert written_at(tmp_path / "out") == before
-    assert (status, printed) == call(source)[:2]
+    assert (status, printed) == call_score(source)[:2]
 
 
-def test_a_second_answer_is_found_in_another_file_as_in_the_same(tmp_path, call):
+def test_a_second_answer_is_found_in_another_file_as_in_the_same(tmp_path, call_score):
     lines = answers(12)
     lines[9] = lines[9] | {
         "task": lines[2]["task"],
@@ -287,10 +238,10 @@ def test_a_second_answer_is_found_in_another_file_as_in_the_same(tmp_path, call)
     }
     whole = write(tmp_path / "model.jsonl", lines)
     source = split(tmp_path / "model", lines, 4)
-    _, expected, said = call(whole, "--output", tmp_path / "one")
+    _, expected, said = call_score(whole, "--output", tmp_path / "one")
     assert f"{whole}, line 10: is a second answer to document 2 of " in said
     for count in ("1", "2"):
-        status, printed, said = call(
+        status, printed, said = call_score(
             source, "--output", tmp_path / "out", "--workers", count
         )
         assert (status, printed) == (1, expected)
@@ -306,11 +257,11 @@ def test_a_second_answer_is_found_in_another_file_as_in_the_same(tmp_path, call)
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
-def test_lines_are_the_same_however_they_are_packed(tmp_path, call, suffix):
+def test_lines_are_the_same_however_they_are_packed(tmp_path, call_score, suffix):
     plain = write(tmp_path / "model.jsonl", answers(50))
     packed = write(tmp_path / "in" / f"model{suffix}", answers(50))
-    first = call(plain, "--output", tmp_path / "plain")
-    second = call(packed, "--output", tmp_path / "packed")
+    first = call_score(plain, "--output", tmp_path / "plain")
+    second = call_score(packed, "--output", tmp_path / "packed")
     assert first == second
     assert first[0] == 0
     lines = [
@@ -319,10 +270,12 @@ def test_lines_are_the_same_however_they_are_packed(tmp_path, call, suffix):
     ]
     assert lines[0] == lines[1]
     assert len(lines[0]) == 50
-    assert call(tmp_path / "packed" / packed.name)[:2] == first[:2]  # it is read again
+    assert (
+        call_score(tmp_path / "packed" / packed.name)[:2] == first[:2]
+    )  # it is read again
 
 
-def test_a_parquet_file_may_have_a_column_for_each_key(tmp_path, call):
+def test_a_parquet_file_may_have_a_column_for_each_key(tmp_path, call_score):
     lines = [line for line in answers(50) if line["task"] == "tcp_long"]
     lines[0]["finish_reason"] = "length"  # which the others do not have
     plain = write(tmp_path / "model.jsonl", lines)
@@ -330,14 +283,14 @@ def test_a_parquet_file_may_have_a_column_for_each_key(tmp_path, call):
     path.parent.mkdir()
     parquet.write_table(pyarrow.Table.from_pylist(lines), path)
     assert [parse(line) for line in read_lines(path)] == lines
-    assert call(path) == call(plain)
+    assert call_score(path) == call_score(plain)
 
 
-def test_a_cell_that_json_does_not_have_is_named(tmp_path, call):
+def test_a_cell_that_json_does_not_have_is_named(tmp_path, call_score):
     path = tmp_path / "x.parquet"
     rows = [{"task": "tcp_long", "response": b"text"}]
     parquet.write_table(pyarrow.Table.from_pylist(rows), path)
-    status, _, said = call(path)
+    status, _, said = call_score(path)
     assert status == 1
     assert said.startswith(f"{path}, after line 0: Object of type bytes is not JSON")
     assert said.endswith("give a column 'line' of JSON texts\n")
@@ -345,11 +298,11 @@ def test_a_cell_that_json_does_not_have_is_named(tmp_path, call):
 
 @pytest.mark.parametrize("suffix", [".jsonl.gz", ".jsonl.zst", ".parquet"])
 @pytest.mark.parametrize("left", [0.02, 0.5, 0.999])
-def test_half_a_file_is_said_to_be_cut_off(tmp_path, call, suffix, left):
+def test_half_a_file_is_said_to_be_cut_off(tmp_path, call_score, suffix, left):
     path = write(tmp_path / f"x{suffix}", answers(2000))
     content = path.read_bytes()
     path.write_bytes(content[: int(left * len(content))])
-    status, _, said = call(path)
+    status, _, said = call_score(path)
     assert status == 1
     assert said.endswith(" data is cut off or damaged; get the file again\n")
 
@@ -368,7 +321,9 @@ def test_parquet_from_a_pipe_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize("number", ["0", "-1", "two", ""])
-def test_a_number_of_workers_that_is_none_is_named(tmp_path, call, capsys, number):
+def test_a_number_of_workers_that_is_none_is_named(
+    tmp_path, call_score, capsys, number
+):
     with pytest.raises(SystemExit):
-        call(tmp_path, f"--workers={number}")
+        call_score(tmp_path, f"--workers={number}")
     assert "is not a number from 1 on" in capsys.readouterr().err

@@ -18,6 +18,7 @@ import json
 import re
 from collections.abc import Iterator
 from functools import lru_cache
+from io import BufferedReader
 from json.encoder import encode_basestring
 from pathlib import Path
 from typing import NamedTuple
@@ -25,7 +26,7 @@ from typing import NamedTuple
 from .documents import document
 from .errors import LineError, ToolError
 from .families import all_tasks, scorer
-from .jsonl import Line, parse, read_lines
+from .jsonl import lines_in, parse, read_lines
 
 
 SAMPLES_NAME = re.compile(
@@ -55,37 +56,29 @@ class Answer(NamedTuple):
     is_chat: bool | None = None  # whether it answers messages, where the line tells
 
 
-def read_answers(path: Path, task: str | None = None) -> Iterator[Answer]:
-    """Yield the answers in a file, one at a time.
+def read_answers(
+    path: Path, task: str | None = None, file: BufferedReader | None = None
+) -> Iterator[Answer]:
+    """Yield the answers in a file, one at a time; `file` is it where it is open.
 
     `task` is the task of lines that do not name theirs, as their file may do. Raises
     OSError and ToolError where the file cannot be read, or where its first line is not
     an answer to a task of the pack: then the others are not, either. What is wrong with
     a later line, or with one that is an answer, is its `fault`.
     """
-    task = task_of(path.name, task)
-    for line in read_lines(path):
-        yield answer_in(line, task)
-
-
-def task_of(name: str, task: str | None) -> str | None:
-    """Return the task of lines that do not name theirs, in a file of this name."""
-    match = SAMPLES_NAME.fullmatch(name)
-    named = match and (match["task"] in all_tasks() or task is None)
-    return match["task"] if named else task
-
-
-def answer_in(line: Line, task: str | None) -> Answer:
-    """Return the answer in a line; errors as of `read_answers`."""
-    row: dict = {}
-    try:
-        row = parse(line)
-        return _answer(row, line.place, task)
-    except LineError as error:
-        if line.is_first:
-            raise ToolError(str(error)) from None
-        fault = str(error).removeprefix(f"{line.place}: ")
-        return _faulty(row, line.place, task, fault)
+    name = SAMPLES_NAME.fullmatch(path.name)
+    if name and (name["task"] in all_tasks() or task is None):
+        task = name["task"]
+    for line in lines_in(file, path) if file else read_lines(path):
+        row: dict = {}
+        try:
+            row = parse(line)
+            yield _answer(row, line.place, task)
+        except LineError as error:
+            if line.is_first:
+                raise ToolError(str(error)) from None
+            fault = str(error).removeprefix(f"{line.place}: ")
+            yield _faulty(row, line.place, task, fault)
 
 
 def _answer(line: dict, place: str, task: str | None) -> Answer:

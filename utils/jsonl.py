@@ -69,15 +69,20 @@ def read_lines(path: Path) -> Iterator[Line]:
     Raises OSError where the file cannot be read, ToolError where compressed data is
     damaged.
     """
+    # Opened once, for a pipe can be read but once.
+    with open(path, "rb") as file:
+        yield from lines_in(file, path)
+
+
+def lines_in(file: io.BufferedReader, path: Path) -> Iterator[Line]:
+    """Yield the lines in an open file, which messages call `path`; see `read_lines`."""
     number, is_first, kind = 0, True, None
     try:
-        with open(path, "rb") as file:
-            # Opened once, for a pipe can be read but once.
-            kind = _kind(file)
-            for number, text in enumerate(_texts(file, kind), 1):
-                if text.strip():
-                    yield Line(f"{path}, line {number}", number, text, is_first)
-                    is_first = False
+        kind = _kind(file)
+        for number, text in enumerate(_texts(file, kind), 1):
+            if text.strip():
+                yield Line(f"{path}, line {number}", number, text, is_first)
+                is_first = False
     except (EOFError, zlib.error, OSError) as error:
         if kind is None or getattr(error, "errno", None) is not None:
             raise

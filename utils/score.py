@@ -39,13 +39,14 @@ from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import closing
 from itertools import islice
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from . import tables
 from .cli import say, tool_parser
 from .errors import ToolError
 from .families import FOLDER, scorer
 from .pool import in_order
+from .ray_engine import folder_name, score_files
 from .runs import Run, find_runs
 from .scoring import BREAKDOWNS, INVALID, Figures, Tally
 from .shards import Result, Shard, Tallies, is_stream, score_shard
@@ -140,31 +141,86 @@ def _natural(text: str) -> list[str | int]:
 def main(arguments: list[str] | None = None) -> int:
     """Print the tables of the runs; return the exit status."""
     options = _options(arguments)
+    engine = _by_ray if options.engine == "ray" else _by_processes
+    rows, is_good = [], True
+    with closing(engine(options)) as runs:
+        for name, tallies, was_good in runs:
+            is_good = is_good and was_good
+            for (task, filter_name), tally in tallies.items():
+                rows += table(name, task, filter_name, tally)
+    _show([row for row in rows if row["by"] in (None, *options.by)], options.format)
+    return 0 if is_good else 1
+
+
+# What an engine yields: a run's name, its tallies, and whether all lines were scored.
+Scores = Iterator[tuple[str, Tallies, bool]]
+
+
+def _by_processes(options: Namespace) -> Scores:
+    """Score the files one by one, or by several processes."""
     runs = find_runs(options.path, options.task)
-    outputs = _outputs(runs, options.output)
+    outputs = _outputs(runs, options.output and Path(options.output))
     shards = [
         Shard(file.path, run.task, options.include_path, outputs.get(file.path))
         for run in runs
         for file in run.files
     ]
     workers = 1 if any(is_stream(x.path) for x in shards) else options.workers
-    rows, is_good, kept = [], True, 0
+    kept = 0
     with closing(in_order(score_shard, shards, min(workers, len(shards)))) as results:
         pairs = zip(shards, results, strict=True)
         for run in runs:
             tallies: Tallies = {}
+            is_good = True
             for shard, result in islice(pairs, len(run.files)):
                 found = _joined(tallies, shard, result)
-                for message in found.messages:
-                    say(message)
-                is_good = is_good and not found.messages
+                is_good = _said(found.messages) and is_good
                 kept += found.was_finished
-            for (task, filter_name), tally in tallies.items():
-                rows += table(run.name, task, filter_name, tally)
+            yield run.name, tallies, is_good
     if kept:
         say(f"{options.output}: {kept} of {len(shards)} outputs were finished; kept")
-    _show([row for row in rows if row["by"] in (None, *options.by)], options.format)
-    return 0 if is_good else 1
+
+
+def _by_ray(options: Namespace) -> Scores:
+    """Score the files of one run after the other, on a cluster of Ray."""
+    for name, paths in _places(options).items():
+        folder = f"{options.output}/{folder_name(name)}"
+        if "://" not in folder:
+            folder = str(Path(folder).resolve())
+        include_path = options.include_path.resolve()
+        found = score_files(paths, options.task, include_path, folder)
+        order = {path: number for number, path in enumerate(paths)}
+        tallies: Tallies = {}
+        is_good = True
+        for path in sorted(found, key=lambda x: (order.get(x, len(order)), x)):
+            result = found[path]
+            if _is_repeated(tallies, result):
+                result = Result({}, (*result.messages, f"{path}: {_REPEATED}"))
+            _add(tallies, result)
+            is_good = _said(result.messages) and is_good
+        yield name, tallies, is_good
+
+
+def _places(options: Namespace) -> dict[str, list[str]]:
+    """Return the absolute paths, or the URLs, of each run."""
+    places: dict[str, list[str]] = {}
+    local = [x for x in options.path if "://" not in x]
+    for run in find_runs(local, options.task) if local else []:
+        places[run.name] = [str(file.path.resolve()) for file in run.files]
+    for argument in options.path:
+        if "://" in argument:
+            label, equals, url = argument.partition("=")
+            if "://" in label or not equals:
+                label, url = PurePosixPath(argument).name, argument
+            places.setdefault(label, []).append(url)
+    return places
+
+
+def _said(messages: tuple[str, ...]) -> bool:
+    """Say what there is to say; return whether that was nothing."""
+    for message in messages:
+        say(message)
+    return not messages
 
 
 def _joined(tallies: Tallies, shard: Shard, result: Result | None) -> Result:
@@ -175,17 +231,30 @@ def _joined(tallies: Tallies, shard: Shard, result: Result | None) -> Result:
     """
     if result is None:
         return Result({}, (f"{shard.path}: {_KILLED}",))
-    found = result.tallies
-    if any(key in tallies and tallies[key].overlaps(found[key]) for key in found):
+    if _is_repeated(tallies, result):
         result = score_shard(shard, tallies)
+    _add(tallies, result)
+    return result
+
+
+def _is_repeated(tallies: Tallies, result: Result) -> bool:
+    """Tell whether a file answers a document that one before it answers."""
+    found = result.tallies
+    return any(key in tallies and tallies[key].overlaps(found[key]) for key in found)
+
+
+def _add(tallies: Tallies, result: Result) -> None:
     for key, tally in result.tallies.items():
         if key in tallies:
             tallies[key].merge(tally)
         else:
             tallies[key] = tally
-    return result
 
 
+_REPEATED = (
+    "answers documents that files before it answer; its lines are written, but do not"
+    " count; keep one answer, or score without --engine ray"
+)
 _KILLED = (
     "the process that scored it was killed, and again when it was scored alone; see"
     " whether memory ran out, and run the command again"
@@ -204,7 +273,7 @@ def _options(arguments: list[str] | None) -> Namespace:
     parser.add_argument("path", nargs="+", metavar="[NAME=]PATH")
     parser.add_argument("--task", help="the task of lines that do not name theirs")
     parser.add_argument(
-        "--output", type=Path, metavar="DIR", help="where scored lines are written"
+        "--output", metavar="DIR", help="where scored lines are written"
     )
     parser.add_argument(
         "--by",
@@ -220,6 +289,19 @@ def _options(arguments: list[str] | None) -> Namespace:
         help="the tasks whose documents a doc_id is of; default: the pack's own",
     )
     parser.add_argument("--format", choices=tables.FORMATS, default="markdown")
+    _add_engines(parser)
+    options = parser.parse_args(arguments)
+    if options.engine == "ray" and not options.output:
+        parser.error("--engine ray needs --output")
+    options.by = [name for name in options.by.split(",") if name]
+    if unknown := [name for name in options.by if name not in BREAKDOWNS]:
+        parser.error(f"--by {unknown[0]}: choose from {', '.join(BREAKDOWNS)}")
+    if options.task:
+        scorer(options.task)
+    return options
+
+
+def _add_engines(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--workers",
         type=_positive,
@@ -227,13 +309,13 @@ def _options(arguments: list[str] | None) -> Namespace:
         metavar="N",
         help="processes that score files side by side; default: %(default)s",
     )
-    options = parser.parse_args(arguments)
-    options.by = [name for name in options.by.split(",") if name]
-    if unknown := [name for name in options.by if name not in BREAKDOWNS]:
-        parser.error(f"--by {unknown[0]}: choose from {', '.join(BREAKDOWNS)}")
-    if options.task:
-        scorer(options.task)
-    return options
+    parser.add_argument(
+        "--engine",
+        choices=("processes", "ray"),
+        default="processes",
+        help="what does the work; ray: the cluster of Ray, also on URLs of object storage;"
+        " writes Parquet files to DIR/NAME (default: %(default)s)",
+    )
 
 
 def _positive(text: str) -> int:

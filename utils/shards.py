@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
+from collections.abc import Iterator
 from contextlib import nullcontext, suppress
 from functools import cache
 from importlib.metadata import version
@@ -42,6 +43,18 @@ class Result(NamedTuple):
     tallies: Tallies  # {} where nothing in it can be scored
     messages: tuple[str, ...]  # why lines were refused: the first ones, and a count
     was_finished: bool = False  # whether the output of an earlier call stands
+
+    def state(self) -> dict:
+        """Return what `from_state` takes, in JSON."""
+        tallies = [[key[1], tally.state()] for key, tally in self.tallies.items()]
+        return {"tallies": tallies, "messages": self.messages}
+
+    @classmethod
+    def from_state(cls, state: dict, was_finished: bool = False) -> Result:
+        """Return the result whose state it is."""
+        tallies = ((name, Tally.from_state(tally)) for name, tally in state["tallies"])
+        found = {(tally.task, name): tally for name, tally in tallies}
+        return cls(found, tuple(state["messages"]), was_finished)
 
 
 class Refused:
@@ -92,7 +105,9 @@ def _result(shard: Shard, before: Tallies, refused: Refused) -> Result:
     if made_of and (found := _finished(shard, made_of)):
         return found
     looked_up: set[str] = set()
-    tallies, is_whole = _scored(shard, before, refused, looked_up)
+    answers = _noted(read_answers(shard.path, shard.task), looked_up)
+    with written_lines(shard.output) if shard.output else nullcontext() as lines:
+        tallies, is_whole = score_answers(answers, shard, refused, lines, before)
     result = Result(tallies, refused.messages(shard.path))
     if made_of and is_whole and _state(shard.path) == state:
         _finish(shard, made_of, looked_up, result)
@@ -104,34 +119,42 @@ def is_stream(path: Path) -> bool:
     return path.is_relative_to("/dev") or (path.exists() and not path.is_file())
 
 
-def _scored(
-    shard: Shard, before: Tallies, refused: Refused, looked_up: set[str]
-) -> tuple[Tallies, bool]:
-    """Return the tallies of a file, and whether it could be read to its end.
+def _noted(answers: Iterator[Answer], looked_up: set[str]) -> Iterator[Answer]:
+    """Yield answers; note tasks of which documents are named alone."""
+    for answer in answers:
+        if answer.doc is None and not answer.fault:
+            looked_up.add(answer.task)
+        yield answer
 
-    Lines go to the output, where there is one, as they are read; tasks whose documents
-    are named alone, to `looked_up`. Raises OSError and ToolError, leaving no output,
-    where nothing in the file can be scored.
+
+def score_answers(
+    answers: Iterator[Answer],
+    shard: Shard,
+    refused: Refused,
+    lines: Lines | None,
+    before: Tallies | None = None,
+) -> tuple[Tallies, bool]:
+    """Return the tallies of the answers in a file, and whether it was read to its end.
+
+    Lines with verdicts go to `lines` as answers are read. Raises OSError, and ToolError
+    where nothing can be scored.
     """
     tallies: Tallies = {}
     is_whole = True
-    with written_lines(shard.output) if shard.output else nullcontext() as lines:
-        try:
-            for answer in read_answers(shard.path, shard.task):
-                if answer.doc is None and not answer.fault:
-                    looked_up.add(answer.task)
-                try:
-                    _add(answer, shard, tallies, before, lines)
-                except LineError as error:
-                    refused.add(str(error))
-        except ToolError as error:
-            if not tallies:
-                raise
-            refused.add(str(error))  # what came before it stands
-            is_whole = False
+    try:
+        for answer in answers:
+            try:
+                _add(answer, shard, tallies, before or {}, lines)
+            except LineError as error:
+                refused.add(str(error))
+    except ToolError as error:
         if not tallies:
-            found = "answers that can be scored" if refused.count else "answers"
-            raise ToolError(f"{shard.path}: has no {found}; give a file with some")
+            raise
+        refused.add(str(error))  # what came before it stands
+        is_whole = False
+    if not tallies:
+        found = "answers that can be scored" if refused.count else "answers"
+        raise ToolError(f"{shard.path}: has no {found}; give a file with some")
     return tallies, is_whole
 
 
@@ -176,8 +199,7 @@ def _finish(shard: Shard, made_of: dict, looked_up: set[str], result: Result) ->
             for task in sorted(looked_up)
         },
         "output": _file_digest(shard.output),
-        "tallies": [[key[1], tally.state()] for key, tally in result.tallies.items()],
-        "messages": result.messages,
+        **result.state(),
         "said_of": _names(shard),
     }
     with written_whole(_beside(shard.output)) as file:
@@ -198,9 +220,7 @@ def _finished(shard: Shard, made_of: dict) -> Result | None:
         for task, digest in known["documents"].items():
             if digest != _documents_digest(task, shard.include_path):
                 return None
-        tallies = ((name, Tally.from_state(state)) for name, state in known["tallies"])
-        found = {(tally.task, name): tally for name, tally in tallies}
-        return Result(found, tuple(known["messages"]), was_finished=True)
+        return Result.from_state(known, was_finished=True)
     return None
 
 
