@@ -209,7 +209,9 @@ def test_answers_that_share_a_question_are_clustered(rows, write):
 def test_a_run_does_not_differ_from_itself(rows, dummy_run):
     found = rows(f"a={dummy_run}", f"b={dummy_run}", "--metrics", "all")
     assert {row["task"] for row in found} == {*TASKS}
-    assert len(found) == sum(len(scorer(task).metrics) for task in TASKS)
+    # TCP's errors are of ends that can be read, of which there are none.
+    metrics = [x for task in TASKS for x in scorer(task).metrics if "_off" not in x]
+    assert len(found) == len(metrics)
     for row in found:
         assert (row["difference"], row["low"], row["high"]) == (0, 0, 0)
         assert (row["p"], row["holm"], row["a_better"], row["b_better"]) == (1, 1, 0, 0)

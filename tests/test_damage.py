@@ -7,6 +7,7 @@ first.
 
 import logging
 import time
+from math import isfinite
 from pathlib import Path
 from random import Random
 from types import SimpleNamespace
@@ -164,7 +165,9 @@ def check_scores(one: Scorer, doc: dict) -> None:
     """Every response to a document can be scored, and an empty one scores nothing."""
     for response in RESPONSES:
         scores = one.process_results(doc, [response])
-        assert all(type(x) is float and 0 <= x <= 1 for x in scores.values()), scores
+        assert all(type(x) is float and isfinite(x) for x in scores.values()), scores
+        for name, is_score in one.higher_is_better.items():
+            assert not is_score or 0 <= scores[name] <= 1, scores
         if response in EMPTY:
             names = [name for names in HEADLINES.values() for name in names]
             assert not any(scores.get(name) for name in names), scores

@@ -1,4 +1,4 @@
-"""Two processes under `accelerate launch` give what one gives, document by document."""
+"""Two ranks give what one process gives, document by document."""
 
 import importlib.util
 import json
@@ -42,7 +42,7 @@ def samples(pack: str, model: str, folder, launcher: list[str]) -> dict[str, lis
     """Return task -> what a run logs of each document."""
     done = subprocess.run(
         [
-            *(sys.executable, "-m", *launcher, "lm_eval", "--model", "hf"),
+            *(sys.executable, "-m", *launcher, "--model", "hf"),
             *("--model_args", f"pretrained={model},dtype=float32,max_length=2048"),
             *("--tasks", ",".join(TASKS), "--include_path", pack, "--device", "cpu"),
             *("--gen_kwargs", "max_gen_toks=8", "--batch_size", "1"),
@@ -51,16 +51,21 @@ def samples(pack: str, model: str, folder, launcher: list[str]) -> dict[str, lis
         cwd=folder,
         env=os.environ
         | {"HF_HUB_OFFLINE": "1", "HF_HOME": str(folder / "cache")}
-        | {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"},
+        | {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
+        | {"ACCELERATE_USE_CPU": "true"},
         capture_output=True,
         text=True,
     )
     assert done.returncode == 0, done.stderr[-3000:]
+    (folder / "log").write_text(done.stderr, encoding="utf-8")
     found = {}
     for task in TASKS:
         [path] = folder.rglob(f"samples_{task}_2*.jsonl")
         lines = map(json.loads, path.read_text(encoding="utf-8").splitlines())
         found[task] = sorted(lines, key=lambda line: line["doc_id"])
+        for line in found[task]:
+            # Where ranks have unequal shares, the harness asks the last question twice.
+            del line["resps"]
     return found
 
 
@@ -69,12 +74,14 @@ def test_two_processes_score_as_one_does(pack, tmp_path):
     subprocess.run(
         [sys.executable, "-m", "tests.tiny_model", model], cwd=ROOT, check=True
     )
-    launcher = ["accelerate.commands.launch", "--cpu", "--num_processes", "2", "-m"]
+    ranks = ["torch.distributed.run", "--nproc_per_node", "2", "-m", "tests.one_rank"]
     runs = []
-    for name, command in (("one", []), ("two", launcher)):
+    for name, command in (("one", ["lm_eval"]), ("two", ranks)):
         (tmp_path / name).mkdir()
         runs.append(samples(pack, str(model), tmp_path / name, command))
     one, two = runs
+    log = (tmp_path / "two" / "log").read_text(encoding="utf-8")
+    assert all(f"Building contexts for {TASKS[0]} on rank {x}" in log for x in (0, 1))
     assert one == two
     assert all(len(lines) >= 8 for lines in one.values())
-    assert any(line["resps"][0][0].strip() for line in one["tot_arithmetic"])
+    assert any(line["filtered_resps"][0].strip() for line in one["tot_arithmetic"])

@@ -20,6 +20,7 @@ RECORDED = {
 def test_every_offline_document_has_one_recorded_response(offline_tasks, name):
     answered = [recorded["doc_id"] for recorded in RECORDED[name]]
     assert answered == list(range(len(offline_tasks[name].test_docs())))
+    assert {recorded["task"] for recorded in RECORDED[name]} == {name}
 
 
 @pytest.mark.parametrize("name", RECORDED)

@@ -2,6 +2,7 @@
 
 import json
 from datetime import date, timedelta
+from math import isfinite
 
 import pytest
 from hypothesis import assume, given, settings, strategies as st
@@ -228,10 +229,12 @@ NEAR_RESPONSES = st.builds(str.format, PLACES, NEARLY)
 
 
 def check_scores(response: str) -> None:
-    """Every metric is a float from 0 to 1, the same each time."""
+    """Every score is a float from 0 to 1, every error finite, the same each time."""
     for task, doc in DOCUMENTS:
         scores = score(task, doc, response)
-        assert all(type(x) is float and 0 <= x <= 1 for x in scores.values()), scores
+        assert all(type(x) is float and isfinite(x) for x in scores.values()), scores
+        for name, is_score in scorer(task).higher_is_better.items():
+            assert not is_score or 0 <= scores[name] <= 1, scores
         assert scores == score(task, doc, response)
 
 

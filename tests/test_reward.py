@@ -58,7 +58,9 @@ def test_rewards_can_be_pickled_and_say_what_they_are():
 def test_what_cannot_be_meant_is_refused():
     with pytest.raises(ValueError, match="task 'tcp' is a group"):
         reward("tcp")
-    with pytest.raises(ValueError, match="has no metric 'f1'; choose from acc"):
+    with pytest.raises(
+        ValueError, match="has no metric 'f1' to maximise; choose from acc"
+    ):
         reward("tcp_long", metric="f1")
     doc = {"answer": "2012-11-05", "answer_format": "YYYY-MM-DD"}
     with pytest.raises(ValueError, match="longer|shorter"):

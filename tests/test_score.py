@@ -89,7 +89,8 @@ def test_scores_of_a_log_are_the_harness_s_to_the_last_bit(request, call, answer
     for task, row in overall(rows).items():
         names = dict(zip(scorer(task).headline or (), HEADLINES))
         for metric in scorer(task).metrics:
-            assert row[names.get(metric, metric)] == results[task][f"{metric},none"]
+            expected = results[task].get(f"{metric},none")
+            assert row.get(names.get(metric, metric)) == expected
         assert row["changed"] == 0
     if answers == "recorded_run":
         assert all(row["extracted"] > 0 for row in overall(rows).values())

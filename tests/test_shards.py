@@ -321,9 +321,7 @@ def test_parquet_from_a_pipe_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize("number", ["0", "-1", "two", ""])
-def test_a_number_of_workers_that_is_none_is_named(
-    tmp_path, call_score, capsys, number
-):
-    with pytest.raises(SystemExit):
-        call_score(tmp_path, f"--workers={number}")
-    assert "is not a number from 1 on" in capsys.readouterr().err
+def test_a_number_of_workers_that_is_none_is_named(tmp_path, call_score, number):
+    status, _, said = call_score(tmp_path, f"--workers={number}")
+    assert (status, said.count("\n")) == (2, 1)
+    assert "is not a number from 1 on" in said

@@ -1,12 +1,18 @@
-"""Count by kind where the verdicts on recorded ToT arithmetic answers part.
+"""Count by kind where the verdicts on recorded answers to ToT arithmetic part.
 
-    temporal-eval adjudicate FILE.jsonl [FILE.jsonl ...] [--show KIND]
+    temporal-eval adjudicate FILE [FILE ...] [--show KIND]
 
-Each line of a file is a row of the benchmark with a model's `response`.
+A FILE has answers as `temporal-eval score` reads them; a line of another form is a row of
+the benchmark with a model's `response`.
 
 Kinds under "flexible right, published wrong" say what the published rule stumbled on;
 kinds under "flexible wrong, readable as right" are rules: each has a case in
 `tests/cases`. `--show` prints the rows of a kind, for reading.
+
+Example:
+
+    temporal-eval adjudicate examples/responses/tot_arithmetic.jsonl \\
+        --include_path examples
 """
 
 import re
@@ -16,11 +22,15 @@ from pathlib import Path
 
 from lm_eval_tasks.tot import utils as tot
 
+from .answers import read_answers
 from .cli import tool_parser
-from .jsonl import read_jsonl
+from .errors import ToolError
+from .families import FOLDER
+from .scoring import score
 from .second_reader import reads_as_right
 
 
+TASK = "tot_arithmetic"
 GAINED, LOST, REFUSED = (
     "flexible right, published wrong",
     "flexible wrong, published right",
@@ -90,9 +100,8 @@ def why_flexible_refuses(row: dict, verdict: tot.Verdict) -> str:
     return "other"
 
 
-def adjudicate(row: dict) -> tuple[str, str] | None:
+def adjudicate(row: dict, verdict: tot.Verdict) -> tuple[str, str] | None:
     """Return where the verdicts on a row part, and the kind, or None."""
-    verdict = tot.explain_arithmetic(row, row["response"])
     scores = verdict.scores
     if scores["acc_flexible"] > scores["acc"]:
         return GAINED, why_published_is_wrong(row, verdict)
@@ -106,26 +115,46 @@ def adjudicate(row: dict) -> tuple[str, str] | None:
 def main(arguments: list[str] | None = None) -> int:
     """Print the table of counts, or the rows of one kind; return the exit status."""
     parser = tool_parser("adjudicate", __doc__)
-    parser.add_argument("file", nargs="+", type=Path)
+    parser.add_argument("file", nargs="+", type=Path, metavar="FILE")
     parser.add_argument("--show", metavar="KIND", help="a part of its name")
+    parser.add_argument(
+        "--include_path",
+        type=Path,
+        default=FOLDER,
+        metavar="FOLDER",
+        help="the tasks whose documents a doc_id is of; default: the pack's own",
+    )
     options = parser.parse_args(arguments)
     counts: dict[str, Counter] = {}
     for path in options.file:
         counts[path.stem] = Counter()
-        for number, row in enumerate(read_jsonl(path), 1):
-            if (verdict := adjudicate(row)) is None:
+        for answer in read_answers(path, TASK):
+            if answer.task != TASK:
+                raise ToolError(
+                    f"{answer.place}: answers {answer.task}; give answers to {TASK}"
+                )
+            scored = score(answer, options.include_path)
+            row = {**scored.doc, "response": answer.response}
+            if (kind := adjudicate(row, scored.verdict)) is None:
                 continue
-            counts[path.stem][verdict] += 1
-            if options.show and options.show in ": ".join(verdict):
-                answer = tot.explain_arithmetic(row, row["response"]).flexible
-                print(f"{path.stem}:{number} {verdict[1]}\n  label {row['label']}")
-                print(f"  answer {answer}\n  {row['response'][-300:]!r}\n")
-    if options.show:
-        return 0
-    kinds = sorted({kind for counter in counts.values() for kind in counter})
-    print(f"| verdicts | kind | {' | '.join(counts)} |", file=sys.stdout)
-    print(f"|---|---|{'--:|' * len(counts)}")
-    for kind in kinds:
-        numbers = " | ".join(str(counter[kind]) for counter in counts.values())
-        print(f"| {kind[0]} | {kind[1]} | {numbers} |")
+            counts[path.stem][kind] += 1
+            if options.show and options.show in ": ".join(kind):
+                sys.stdout.write(
+                    f"{answer.place} {kind[1]}\n  label {row['label']}\n"
+                    f"  answer {scored.verdict.flexible}\n"
+                    f"  {row['response'][-300:]!r}\n\n"
+                )
+    if not options.show:
+        sys.stdout.write(_table(counts))
     return 0
+
+
+def _table(counts: dict[str, Counter]) -> str:
+    lines = [
+        f"| verdicts | kind | {' | '.join(counts)} |",
+        f"|---|---|{'--:|' * len(counts)}",
+    ]
+    for kind in sorted({kind for counter in counts.values() for kind in counter}):
+        numbers = " | ".join(str(counter[kind]) for counter in counts.values())
+        lines.append(f"| {kind[0]} | {kind[1]} | {numbers} |")
+    return "\n".join([*lines, ""])

@@ -4,14 +4,35 @@ from __future__ import annotations
 
 import argparse
 import sys
+from typing import NoReturn
+
+from . import disputed
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser that says what it cannot read in one line, without the usage."""
+
+    def error(self, message: str) -> NoReturn:
+        """End the program with status 2."""
+        self.exit(2, f"{self.prog}: {message}; see {self.prog} --help\n")
 
 
 def tool_parser(tool: str, description: str) -> argparse.ArgumentParser:
     """Return the parser of a tool; `description`, with its examples, is its help."""
-    return argparse.ArgumentParser(
+    return Parser(
         prog=f"temporal-eval {tool}",
         description=description,
         formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+
+
+def leave_out_option(parser: argparse.ArgumentParser) -> None:
+    """Add the option that names a list of rows to leave out."""
+    parser.add_argument(
+        "--leave_out",
+        choices=disputed.names(),
+        metavar="LIST",
+        help=f"a list of disputed rows to leave out: {', '.join(disputed.names())}",
     )
 
 

@@ -17,11 +17,14 @@ pair being a, the table has
                  all tasks and pairs, published metrics being one family, flexible another
     detectable   the smallest difference that so many documents, varying as these do, show
                  with a chance of 80% at the 5% level; empty where nothing varies
-    better       documents on which a, and b, scores higher
+    better       documents on which a, and b, scores better, errors being better where they
+                 are lower; empty for signed errors, which are so in neither direction
+
+A metric that not every document has is compared on those that have it in both runs.
 
 `--show TASK` prints these last documents instead. Runs over different documents are
 refused, and so are lines that cannot be scored; `--common` leaves out the documents and
-tasks that one of the runs lacks.
+tasks that one of the runs lacks, `--leave_out` those with a disputed label ("left_out").
 
 Example:
 
@@ -36,14 +39,14 @@ import math
 import sys
 from argparse import Namespace
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import combinations
 from pathlib import Path
 from typing import NamedTuple
 
-from . import tables
+from . import disputed, tables
 from .answers import document_text, sha256
-from .cli import tool_parser
+from .cli import leave_out_option, tool_parser
 from .errors import ToolError
 from .families import FOLDER, scorer
 from .paired import cluster, holm, mcnemar_exact, paired, smallest_difference
@@ -90,6 +93,12 @@ class Metric(NamedTuple):
 
     name: str
     family: str
+    higher_is_better: bool | None  # None: neither is
+
+    def pairs(self, documents: Iterable[Sequence[Result]], a: int, b: int) -> list:
+        """Return the results of two runs on the documents that have the metric in both."""
+        pairs = ((found[a], found[b]) for found in documents)
+        return [pair for pair in pairs if all(self.name in x.scores for x in pair)]
 
 
 # ------------------------------------------------------------------------ reading
@@ -231,6 +240,25 @@ def _lacking(task: str, keyed: dict[str, dict[tuple, Result]]) -> list[str]:
     return messages
 
 
+def without(
+    matched: dict[str, list[tuple[Result, ...]]], leave_out: str | None
+) -> tuple[dict[str, list[tuple[Result, ...]]], dict[str, int]]:
+    """Return what `match` found without the rows of a list, and task -> their number.
+
+    A task of which nothing is left goes; ToolError where none stays.
+    """
+    kept = {
+        task: [x for x in documents if not disputed.is_in(leave_out, x[0].digest)]
+        for task, documents in matched.items()
+    }
+    counts = {task: len(matched[task]) - len(kept[task]) for task in matched}
+    if not any(kept.values()):
+        raise ToolError(
+            f"{leave_out}: has all documents that are answered; compare without --leave_out"
+        )
+    return {task: documents for task, documents in kept.items() if documents}, counts
+
+
 # ---------------------------------------------------------------------- comparing
 
 
@@ -238,16 +266,19 @@ def metrics_of(task: str, chosen: list[str]) -> list[Metric]:
     """Return the metrics of a task that were chosen.
 
     A choice is the name of a metric or of a family, HEADLINE (the published metric, the
-    flexible one and `extracted`; where a task has no such pair, all), or ALL.
+    flexible one and `extracted`; where a task has no such pair, all), or ALL. Metrics
+    that are not aggregated by their mean are left out.
     """
     headline = scorer(task).headline
     families = dict(zip(headline or (), ("published", "flexible")))
     found = []
     for name in scorer(task).metrics:
+        if name in scorer(task).aggregations:  # what is compared are means
+            continue
         family = families.get(name, name)
         is_headline = not headline or name in (*headline, "extracted")
         if {name, family, ALL} & {*chosen} or (HEADLINE in chosen and is_headline):
-            found.append(Metric(name, family))
+            found.append(Metric(name, family, scorer(task).higher_is_better[name]))
     return found
 
 
@@ -261,11 +292,12 @@ def compare(
     rows, families = [], []
     for a, b in combinations(range(len(names)), 2):
         for task, documents in matched.items():
-            pairs = [(found[a], found[b]) for found in documents]
             for metric in metrics_of(task, chosen):
+                if not (pairs := metric.pairs(documents, a, b)):
+                    continue
                 place = {"task": task, "metric": metric.name}
                 runs = {"run_a": names[a], "run_b": names[b]}
-                rows.append(place | runs | _compared(pairs, metric.name))
+                rows.append(place | runs | _compared(pairs, metric))
                 families.append(metric.family)
     for family in dict.fromkeys(families):
         those = [row for row, other in zip(rows, families) if other == family]
@@ -275,13 +307,16 @@ def compare(
     return rows
 
 
-def _compared(pairs: list[tuple[Result, Result]], metric: str) -> dict:
+def _compared(pairs: list[tuple[Result, Result]], metric: Metric) -> dict:
     """Return the figures of two runs over the same documents in one metric."""
-    scores_a, scores_b = ([x.scores[metric] for x in run] for run in zip(*pairs))
+    scores_a, scores_b = ([x.scores[metric.name] for x in run] for run in zip(*pairs))
     found = paired(scores_a, scores_b, [a.cluster for a, _ in pairs])
     only_a = sum(a > b for a, b in zip(scores_a, scores_b))
     only_b = sum(b > a for a, b in zip(scores_a, scores_b))
-    is_binary = {*scores_a, *scores_b} <= {0, 1}
+    if metric.higher_is_better is False:
+        only_a, only_b = only_b, only_a
+    has_direction = metric.higher_is_better is not None
+    is_binary = metric.higher_is_better and {*scores_a, *scores_b} <= {0, 1}
     return {
         "n": len(pairs),
         "clusters": found.clusters,
@@ -294,8 +329,8 @@ def _compared(pairs: list[tuple[Result, Result]], metric: str) -> dict:
         "p": found.p_value,
         "mcnemar": mcnemar_exact(only_a, only_b) if is_binary else None,
         "detectable": smallest_difference(found.standard_error, found.clusters),
-        "a_better": only_a,
-        "b_better": only_b,
+        "a_better": only_a if has_direction else None,
+        "b_better": only_b if has_direction else None,
     }
 
 
@@ -311,26 +346,27 @@ def changed(
             "metric": metric.name,
             "run_a": names[a],
             "run_b": names[b],
-            "doc_id": found[a].doc_id,
-            "doc_hash": found[a].doc_hash,
-            "a": found[a].scores[metric.name],
-            "b": found[b].scores[metric.name],
-            "a_reason": found[a].reason,
-            "b_reason": found[b].reason,
-            "a_answer": _answer(found[a], metric),
-            "b_answer": _answer(found[b], metric),
-            "reference": found[a].reference,
+            "doc_id": one.doc_id,
+            "doc_hash": one.doc_hash,
+            "a": one.scores[metric.name],
+            "b": other.scores[metric.name],
+            "a_reason": one.reason,
+            "b_reason": other.reason,
+            "a_answer": _answer(one, metric),
+            "b_answer": _answer(other, metric),
+            "reference": one.reference,
         }
         for a, b in combinations(range(len(names)), 2)
         for metric in metrics_of(task, chosen)
-        for found in matched[task]
-        if found[a].scores[metric.name] != found[b].scores[metric.name]
+        for one, other in metric.pairs(matched[task], a, b)
+        if one.scores[metric.name] != other.scores[metric.name]
     ]
 
 
 def _answer(result: Result, metric: Metric) -> str | None:
-    """Return the answer that a metric is about."""
-    return result.flexible if metric.family == "flexible" else result.published
+    """Return the answer that a metric is about; errors are those of the flexible one."""
+    is_flexible = metric.family == "flexible" or not metric.higher_is_better
+    return result.flexible if is_flexible else result.published
 
 
 # ----------------------------------------------------------------------- printing
@@ -378,11 +414,13 @@ def _cells(row: dict) -> dict:
     interval = None
     if row["low"] is not None:
         interval = f"{row['low']:+.4f} to {row['high']:+.4f}"
-    detectable = row["detectable"]
+    detectable, is_signed = row["detectable"], row["a_better"] is None
+    is_share = scorer(row["task"]).higher_is_better[row["metric"]]
     return {
         "task": row["task"],
         "metric": row["metric"],
         "n": row["n"],
+        "left_out": row.get("left_out"),
         "clusters": row["clusters"] if row["clusters"] < row["n"] else None,
         "a": row["a"],
         "b": row["b"],
@@ -391,8 +429,8 @@ def _cells(row: dict) -> dict:
         "p": _p_value(row["p"]),
         "McNemar": _p_value(row["mcnemar"]),
         "Holm": _p_value(row["holm"]),
-        "detectable": "over 1" if detectable and detectable > 1 else detectable,
-        "better": f"a {row['a_better']}, b {row['b_better']}",
+        "detectable": "over 1" if is_share and (detectable or 0) > 1 else detectable,
+        "better": None if is_signed else f"a {row['a_better']}, b {row['b_better']}",
     }
 
 
@@ -451,7 +489,10 @@ def main(arguments: list[str] | None = None) -> int:
     except Refused as error:
         _say(error.lines)
         return 1
+    matched, counts = without(matched, options.leave_out)
     _check_choices(options.metrics, options.show, matched)
+    if name := options.leave_out:
+        left_out += [f"{x}: left out: {n} ({name})" for x, n in counts.items()]
     _say([*left_out, *notes(runs, matched)])
     names = [run.name for run in runs]
     if options.show:
@@ -459,6 +500,8 @@ def main(arguments: list[str] | None = None) -> int:
         as_markdown = markdown_of_changed
     else:
         rows, as_markdown = compare(matched, names, options.metrics), markdown
+        for row in rows if options.leave_out else ():
+            row["left_out"] = f"{counts[row['task']]} ({options.leave_out})"
     is_markdown = options.format == "markdown"
     text = as_markdown(rows) if is_markdown else tables.render(rows, options.format)
     # Half a surrogate pair has no UTF-8, but an escape, which is the same in JSON.
@@ -514,5 +557,6 @@ def _options(arguments: list[str] | None) -> Namespace:
         metavar="FOLDER",
         help="the tasks whose documents a doc_id is of; default: the pack's own",
     )
+    leave_out_option(parser)
     parser.add_argument("--format", choices=tables.FORMATS, default="markdown")
     return parser.parse_args(arguments)

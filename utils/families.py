@@ -13,13 +13,17 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from types import ModuleType
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import yaml
 
 import lm_eval_tasks
 
 from .errors import ToolError
+
+
+if TYPE_CHECKING:
+    from jinja2 import Template
 
 
 FOLDER = Path(lm_eval_tasks.__file__).resolve().parent
@@ -33,9 +37,12 @@ class Scorer(NamedTuple):
     version: float
     file: str  # upstream's name of the file with the rows, without its suffix
     metrics: tuple[str, ...]  # in the order of the YAML
+    higher_is_better: dict[str, bool | None]  # by metric; None: neither is
+    aggregations: dict[str, Callable]  # of the metrics that have another than the mean
     utils: ModuleType
     process_docs: Callable  # dataset of upstream rows -> dataset of documents
     process_results: Callable  # (document, [response]) -> scores
+    doc_to_text: Callable | str  # document -> prompt, a field's name, or a template
 
     @property
     def explain(self) -> Callable:
@@ -71,10 +78,46 @@ def scorer(task: str) -> Scorer:
         version=config["metadata"]["version"],
         file=_file(config),
         metrics=tuple(metric["metric"] for metric in config["metric_list"]),
+        higher_is_better={
+            metric["metric"]: metric["higher_is_better"]
+            for metric in config["metric_list"]
+        },
+        aggregations={
+            metric["metric"]: _function(metric["aggregation"])
+            for metric in config["metric_list"]
+            if metric["aggregation"] != "mean"
+        },
         utils=utils,
         process_docs=_function(config["process_docs"]),
         process_results=process_results,
+        doc_to_text=_doc_to_text(config["doc_to_text"]),
     )
+
+
+def _doc_to_text(said: str | tuple) -> Callable | str:
+    return said if isinstance(said, str) else _function(said)
+
+
+class Group(NamedTuple):
+    """Tasks that are averaged."""
+
+    name: str
+    tasks: tuple[str, ...]  # of the groups in it, too
+    by_size: bool  # whether documents count alike, not tasks
+    version: float
+
+
+def groups() -> list[Group]:
+    """Return the groups that average a published score and a flexible one, by name."""
+    found = []
+    for config in _configurations():
+        metrics = config.get("aggregate_metric_list") or []
+        if any(metric["metric"].endswith("_flexible") for metric in metrics):
+            tasks = tuple(leaf_tasks(config["group"]))
+            by_size = all(metric["weight_by_size"] for metric in metrics)
+            version = config["metadata"]["version"]
+            found.append(Group(config["group"], tasks, by_size, version))
+    return sorted(found)
 
 
 def _file(config: dict) -> str:
@@ -114,6 +157,26 @@ def _suggestion(name: str) -> str:
 def configuration(task: str) -> dict:
     """Return what the YAML file of a task says, includes resolved."""
     return _tasks()[task]
+
+
+def prompt(task: str, doc: dict) -> str:
+    """Return what a document of a task asks, with its description, without few-shot."""
+    texts = []
+    for part in ("description", "doc_to_text"):
+        told = configuration(task).get(part, "")
+        if isinstance(told, tuple):
+            texts.append(_function(told)(doc))
+        else:
+            texts.append(doc[told] if told in doc else _template(told).render(**doc))
+    return "".join(texts)
+
+
+@cache
+def _template(text: str) -> Template:
+    """Return a template of the harness, which compiles it anew for each document."""
+    from lm_eval.utils import env  # takes a second
+
+    return env.from_string(text)
 
 
 @cache

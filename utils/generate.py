@@ -80,9 +80,10 @@ def main(arguments: list[str] | None = None) -> int:
     folder = Folder(Path(options.folder))
     with quiet_harness():
         manifest = make(folder, found, {})
-    command = COMMAND.format(folder=shlex.quote(str(folder.path)), task="fresh")
-    if set(manifest.tasks) < set(leaf_tasks("fresh")):
-        command = command.removesuffix("fresh") + ",".join(sorted(manifest.tasks))
+    fresh = set(leaf_tasks("fresh"))
+    made = sorted(fresh & manifest.tasks.keys())
+    tasks = "fresh" if len(made) == len(fresh) else ",".join(made)
+    command = COMMAND.format(folder=shlex.quote(str(folder.path)), task=tasks)
     sys.stderr.write(f"{folder.path} is complete. Run it:\n{command}\n")
     return 0
 

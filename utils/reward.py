@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from .errors import ToolError
-from .families import scorer
+
+
+if TYPE_CHECKING:
+    from .families import Scorer
 
 
 class Reward:
@@ -16,11 +21,13 @@ class Reward:
     """
 
     def __init__(self, task: str, metric: str | None = None):
-        one = scorer(task)
+        one = _scorer(task)
         default = one.headline[1] if one.headline else one.metrics[0]
-        if metric not in (None, *one.metrics):
+        rewards = [name for name, is_so in one.higher_is_better.items() if is_so]
+        if metric not in (None, *rewards):
             raise ToolError(
-                f"{task} has no metric '{metric}'; choose from {', '.join(one.metrics)}"
+                f"{task} has no metric '{metric}' to maximise; choose from"
+                f" {', '.join(rewards)}"
             )
         self.task, self.metric = task, metric or default
         self.__name__ = f"{self.task}_{self.metric}"  # what trainers log it as
@@ -38,7 +45,7 @@ class Reward:
         harness logs them, or these as JSON. Other columns play no part. Raises ValueError
         for lists of unequal length.
         """
-        explain = scorer(self.task).explain
+        explain = _scorer(self.task).explain
         return [
             float(explain(_document(document), _text(completion)).scores[self.metric])
             for document, completion in zip(doc, completions, strict=True)
@@ -61,8 +68,6 @@ def training_set(task: str, include_path: str | None = None):
     one, the rows come by the task's own configuration. Raises ValueError where they
     cannot be loaded.
     """
-    from pathlib import Path
-
     import datasets
 
     from .documents import tasks
@@ -75,6 +80,12 @@ def training_set(task: str, include_path: str | None = None):
             for document in one.eval_docs
         ]
     )
+
+
+def _scorer(task: str) -> Scorer:
+    from .families import scorer  # not before it is asked for: it imports PyYAML
+
+    return scorer(task)
 
 
 def _messages(task, document: dict) -> list[dict]:

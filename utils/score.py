@@ -16,6 +16,9 @@ Printed are the mean scores by task, and by question type, answer format and the
 their model are counted: the prompt lacked the format instruction ("no_instruction"), or
 the token limit ended the response ("cut_off").
 
+--leave_out names a list of rows with a wrong label, or one of several answers; answers
+to them are scored, but do not count ("left_out" says how many).
+
 DIR gets a file for each file, with each line and its `verdict`: the scores, a word for
 the reason, the answer that each rule extracted and where in the response it stands (from
 character to character), its value and the reference's. Lines that cannot be scored, such
@@ -42,7 +45,7 @@ from itertools import islice
 from pathlib import Path, PurePosixPath
 
 from . import tables
-from .cli import say, tool_parser
+from .cli import leave_out_option, say, tool_parser
 from .errors import ToolError
 from .families import FOLDER, scorer
 from .pool import in_order
@@ -69,14 +72,27 @@ def table(run: str, task: str, filter_name: str | None, tally: Tally) -> Iterato
             **_scores(task, figures),
             "changed": figures.changed,
             **{word: figures.invalid[word] for word in INVALID},
+            "left_out": None if name else _left_out(tally),
             "rows": None if name else tally.rows_are(),
             "fingerprint": None if name else tally.fingerprint,
         }
 
 
+def _left_out(tally: Tally) -> str | None:
+    """Return how many answers a list leaves out, with its name; None without a list."""
+    return f"{tally.left_out} ({tally.leave_out})" if tally.leave_out else None
+
+
 def _scores(task: str, figures: Figures) -> dict[str, float | None]:
-    """Return the mean scores, the two headline ones by their common names."""
-    means = figures.means()
+    """Return the mean scores, the two headline ones by their common names.
+
+    Beside a metric that not every document has stands how many have it.
+    """
+    means: dict[str, float | None] = {}
+    for metric, mean in figures.means().items():
+        means[metric] = mean
+        if figures.counts[metric] < figures.n:
+            means[f"{metric} n"] = figures.counts[metric]
     published, flexible = scorer(task).headline or (None, None)
     return {
         "published": means.pop(published, None),
@@ -147,7 +163,14 @@ def main(arguments: list[str] | None = None) -> int:
         for name, tallies, was_good in runs:
             is_good = is_good and was_good
             for (task, filter_name), tally in tallies.items():
-                rows += table(name, task, filter_name, tally)
+                if tally.all.n:
+                    rows += table(name, task, filter_name, tally)
+                else:
+                    is_good = False
+                    say(
+                        f"{name}: {tally.leave_out} has all documents of {task} that are"
+                        " answered; score it without --leave_out"
+                    )
     _show([row for row in rows if row["by"] in (None, *options.by)], options.format)
     return 0 if is_good else 1
 
@@ -161,7 +184,11 @@ def _by_processes(options: Namespace) -> Scores:
     runs = find_runs(options.path, options.task)
     outputs = _outputs(runs, options.output and Path(options.output))
     shards = [
-        Shard(file.path, run.task, options.include_path, outputs.get(file.path))
+        Shard(
+            *(file.path, run.task, options.include_path),
+            leave_out=options.leave_out,
+            output=outputs.get(file.path),
+        )
         for run in runs
         for file in run.files
     ]
@@ -187,8 +214,10 @@ def _by_ray(options: Namespace) -> Scores:
         folder = f"{options.output}/{folder_name(name)}"
         if "://" not in folder:
             folder = str(Path(folder).resolve())
-        include_path = options.include_path.resolve()
-        found = score_files(paths, options.task, include_path, folder)
+        shard = Shard(
+            Path(), options.task, options.include_path.resolve(), options.leave_out
+        )
+        found = score_files(paths, shard, folder)
         order = {path: number for number, path in enumerate(paths)}
         tallies: Tallies = {}
         is_good = True
@@ -288,6 +317,7 @@ def _options(arguments: list[str] | None) -> Namespace:
         metavar="FOLDER",
         help="the tasks whose documents a doc_id is of; default: the pack's own",
     )
+    leave_out_option(parser)
     parser.add_argument("--format", choices=tables.FORMATS, default="markdown")
     _add_engines(parser)
     options = parser.parse_args(arguments)

@@ -13,6 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
+from . import disputed
 from .answers import Answer, document_text, sha256
 from .documents import documents
 from .errors import LineError
@@ -211,9 +212,13 @@ class Sum:
 class Figures:
     """Counts and sums over the answers to some documents of one task."""
 
-    def __init__(self) -> None:
+    def __init__(self, task: str) -> None:
         self.n = 0
-        self.sums: dict[str, Sum] = {}
+        # Of the documents that a metric applies to; values where it is not their mean.
+        self.counts: Counter[str] = Counter()
+        self._scorer = scorer(task)
+        self._sums: dict[str, Sum] = {}
+        self._values: dict[str, list[float]] = {}
         self.reasons: Counter[str] = Counter()
         self.invalid: Counter[str] = Counter()
         self.changed = 0  # answers to which the harness's log gives other scores
@@ -224,9 +229,13 @@ class Figures:
         scores, line = scored.verdict.scores, scored.answer.line
         logged = line if "filtered_resps" in line else {}
         for metric, value in scores.items():
-            if metric not in self.sums:
-                self.sums[metric] = Sum()
-            self.sums[metric].add(value)
+            self.counts[metric] += 1
+            if metric in self._scorer.aggregations:
+                self._values.setdefault(metric, []).append(value)
+                continue
+            if metric not in self._sums:
+                self._sums[metric] = Sum()
+            self._sums[metric].add(value)
         self.reasons[scored.verdict.reason] += 1
         if scored.invalid:
             self.invalid[scored.invalid] += 1
@@ -236,49 +245,77 @@ class Figures:
     def merge(self, other: Figures) -> None:
         """Count the answers, too, that another has counted."""
         self.n += other.n
-        for metric, total in other.sums.items():
-            self.sums.setdefault(metric, Sum()).merge(total)
+        self.counts += other.counts
+        for metric, total in other._sums.items():
+            self._sums.setdefault(metric, Sum()).merge(total)
+        for metric, values in other._values.items():
+            self._values.setdefault(metric, []).extend(values)
         self.reasons += other.reasons
         self.invalid += other.invalid
         self.changed += other.changed
 
     def state(self) -> dict:
         """Return what `from_state` takes, in JSON."""
-        sums = {metric: total.state() for metric, total in self.sums.items()}
-        return {**vars(self), "sums": sums}
+        return {
+            "n": self.n,
+            "counts": self.counts,
+            "sums": {metric: total.state() for metric, total in self._sums.items()},
+            "values": self._values,
+            "reasons": self.reasons,
+            "invalid": self.invalid,
+            "changed": self.changed,
+        }
 
     @classmethod
-    def from_state(cls, state: dict) -> Figures:
+    def from_state(cls, task: str, state: dict) -> Figures:
         """Return the figures whose state it is."""
-        figures = cls()
+        figures = cls(task)
         figures.n, figures.changed = state["n"], state["changed"]
-        figures.sums = {x: Sum.from_state(y) for x, y in state["sums"].items()}
+        figures.counts.update(state["counts"])
+        figures._sums = {x: Sum.from_state(y) for x, y in state["sums"].items()}
+        figures._values = {metric: [*x] for metric, x in state["values"].items()}
         figures.reasons.update(state["reasons"])
         figures.invalid.update(state["invalid"])
         return figures
 
     def means(self) -> dict[str, float]:
-        """Return metric -> mean, in the order of the task's YAML file."""
-        return {metric: float(total) / self.n for metric, total in self.sums.items()}
+        """Return metric -> mean, or what the task's YAML file aggregates by, in its order.
+
+        A metric is aggregated over the documents that it applies to, if any.
+        """
+        found = {x: float(sum_) / self.counts[x] for x, sum_ in self._sums.items()}
+        for metric, values in self._values.items():
+            found[metric] = self._scorer.aggregations[metric](values)
+        return {
+            metric: found[metric] for metric in self._scorer.metrics if metric in found
+        }
 
 
 class Tally:
     """The figures of one task in a run: of all its documents, and broken down.
 
-    It keeps a digest and an id for each document, and nothing else of an answer. `before`
-    is the tally of the files that come before: what they answer is not answered again.
+    It keeps a digest and an id for each document, and nothing else of an answer. Answers
+    to the documents of the list `leave_out`, see `disputed`, are counted and left out.
+    `before` is the tally of the files that come before: what they answer is not answered
+    again.
     """
 
-    def __init__(self, task: str, before: Tally | None = None) -> None:
-        self.task = task
+    def __init__(
+        self, task: str, leave_out: str | None = None, before: Tally | None = None
+    ) -> None:
+        self.task, self.leave_out = task, leave_out
+        self.left_out = 0
         self._taken = before._ids if before else frozenset()
-        self.all = Figures()
+        self.all = Figures(task)
         self.parts: dict[tuple[str, str], Figures] = {}  # (breakdown, value) ->
         self._digests: list[bytes] = []
         self._ids: set[int | str] = set()
 
-    def add(self, scored: Scored) -> None:
-        """Count one more answer; LineError for a second one to the same document."""
+    def add(self, scored: Scored) -> bool:
+        """Count one more answer; return False for one that is left out.
+
+        Raises LineError for a second one to the same document.
+        """
         answer = scored.answer
         if answer.doc_id in self._ids or answer.doc_id in self._taken:
             raise LineError(
@@ -292,11 +329,15 @@ class Tally:
         self._digests.append(digest)
         if answer.doc_id is not None:
             self._ids.add(answer.doc_id)
+        if disputed.is_in(self.leave_out, digest):
+            self.left_out += 1
+            return False
         self.all.add(scored)
         for part in breakdowns(scored.doc).items():
             if part not in self.parts:
-                self.parts[part] = Figures()
+                self.parts[part] = Figures(self.task)
             self.parts[part].add(scored)
+        return True
 
     def overlaps(self, other: Tally) -> bool:
         """Tell whether both have counted an answer to the same document."""
@@ -304,9 +345,10 @@ class Tally:
 
     def merge(self, other: Tally) -> None:
         """Count the answers, too, that another has counted; none to the same document."""
+        self.left_out += other.left_out
         self.all.merge(other.all)
         for part, figures in other.parts.items():
-            self.parts.setdefault(part, Figures()).merge(figures)
+            self.parts.setdefault(part, Figures(self.task)).merge(figures)
         self._digests += other._digests
         self._ids |= other._ids
 
@@ -314,6 +356,8 @@ class Tally:
         """Return what `from_state` takes, in JSON."""
         return {
             "task": self.task,
+            "leave_out": self.leave_out,
+            "left_out": self.left_out,
             "all": self.all.state(),
             "parts": [[*part, x.state()] for part, x in self.parts.items()],
             "digests": b"".join(self._digests).hex(),
@@ -323,15 +367,20 @@ class Tally:
     @classmethod
     def from_state(cls, state: dict) -> Tally:
         """Return the tally whose state it is."""
-        tally = cls(state["task"])
-        tally.all = Figures.from_state(state["all"])
+        tally = cls(state["task"], state["leave_out"])
+        tally.left_out = state["left_out"]
+        tally.all = Figures.from_state(tally.task, state["all"])
         for name, value, figures in state["parts"]:
-            tally.parts[name, value] = Figures.from_state(figures)
-        joined, n = bytes.fromhex(state["digests"]), tally.all.n
-        size = len(joined) // max(n, 1)  # of a SHA-256
+            tally.parts[name, value] = Figures.from_state(tally.task, figures)
+        joined, n = bytes.fromhex(state["digests"]), tally.all.n + tally.left_out
+        size = len(joined) // max(n, 1)
         tally._digests = [joined[i * size : (i + 1) * size] for i in range(n)]
         tally._ids = set(state["ids"])
         return tally
+
+    def __reduce__(self) -> tuple:
+        """Go to another process by the state: a scorer's modules cannot."""
+        return Tally.from_state, (self.state(),)
 
     @property
     def fingerprint(self) -> str:
@@ -341,15 +390,17 @@ class Tally:
     def rows_are(self) -> str:
         """Return in words whether the documents are the rows of the benchmark.
 
-        Of a part it cannot be told: a fingerprint is one of all rows.
+        Of a part it cannot be told: a fingerprint is one of all rows, those that are left
+        out included.
         """
         rows, fingerprint = scorer(self.task).known
+        found = len(self._digests)
         if rows is None:
             return "made from a seed"
-        if self.all.n == rows and self.fingerprint == fingerprint:
+        if found == rows and self.fingerprint == fingerprint:
             return "the benchmark's"
-        if self.all.n == rows and fingerprint is None:
+        if found == rows and fingerprint is None:
             return "as many as the benchmark's"
-        if self.all.n < rows:
+        if found < rows:
             return f"fewer than the benchmark's {rows}"
         return "not the benchmark's"

@@ -34,7 +34,8 @@ class Shard(NamedTuple):
     path: Path
     task: str | None  # of lines that do not name theirs
     include_path: Path  # the tasks whose documents a doc_id is of
-    output: Path | None  # where the scored lines go
+    leave_out: str | None = None  # a list of rows that do not count
+    output: Path | None = None  # where the scored lines go
 
 
 class Result(NamedTuple):
@@ -165,7 +166,7 @@ def _add(
     scored = score(answer, shard.include_path)
     line = written(scored) if lines else b""
     key = answer.task, answer.filter
-    tally = tallies.get(key) or Tally(answer.task, before.get(key))
+    tally = tallies.get(key) or Tally(answer.task, shard.leave_out, before.get(key))
     tally.add(scored)
     tallies[key] = tally
     if lines:
@@ -242,6 +243,7 @@ def _made_of(shard: Shard) -> dict:
     return {
         "input": _file_digest(shard.path),
         "task": shard.task,
+        "leave_out": shard.leave_out,
         "code": _code_digest(),
         "python": ".".join(platform.python_version_tuple()[:2]),
         "dateutil": version("python-dateutil"),
@@ -260,10 +262,10 @@ def _file_digest(path: Path) -> str:
 @cache
 def _code_digest() -> str:
     """Return a digest of the code and the tasks: rules change without a version, too."""
-    digest = hashlib.sha256()
-    for folder, pattern in ((Path(__file__).parent, "*.py"), (FOLDER, "**/*")):
+    digest, tools = hashlib.sha256(), Path(__file__).parent
+    for folder, pattern in ((tools, "*"), (tools / "disputed", "*"), (FOLDER, "**/*")):
         for path in sorted(folder.glob(pattern)):
-            if path.suffix in (".py", ".yaml") or path.name.endswith("_yaml"):
+            if path.name.endswith((".py", ".json", "yaml")):
                 digest.update(f"{path.relative_to(folder)}\n".encode())
                 digest.update(hashlib.sha256(path.read_bytes()).digest())
     return digest.hexdigest()

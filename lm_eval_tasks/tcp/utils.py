@@ -11,6 +11,7 @@ import hashlib
 import json
 import logging
 import re
+import statistics
 import unicodedata
 import weakref
 from collections.abc import Iterable
@@ -265,6 +266,12 @@ def read_own_form(text: str) -> date | None:
         return None
 
 
+def read_reference(answer: str, form: str) -> date | None:
+    """Return the value of a reference, None where it is not in the form of its file."""
+    is_form = len(answer) == len(form) and _OWN_FORM.fullmatch(answer)
+    return read_own_form(answer) if is_form else None
+
+
 def read_moment(answer: str) -> date | None:
     """Return the date, or the moment in GMT, that an answer commits to; None for others.
 
@@ -342,6 +349,40 @@ def match_flexible(value: date | None, expected: date) -> bool:
     return value == expected
 
 
+# ------------------------------------------------------------------- graded errors
+
+
+def signed_error(value: date | None, expected: date) -> float | None:
+    """Return how much later than the reference a value is; None where none was read.
+
+    In hours (TCP short), a date without a time being none; in days (TCP long).
+    """
+    if isinstance(expected, datetime):
+        is_moment = isinstance(value, datetime)
+        return (value - expected) / timedelta(hours=1) if is_moment else None
+    if value is None:
+        return None
+    moment = value if isinstance(value, datetime) else datetime.combine(value, time())
+    return (moment - datetime.combine(expected, time())) / timedelta(days=1)
+
+
+def graded_errors(value: date | None, expected: date) -> dict[str, float]:
+    """Return the errors of an answer that can be read; {} for another.
+
+    The signed one goes by two names, since the harness aggregates a metric in one way.
+    """
+    error = signed_error(value, expected)
+    if error is None:
+        return {}
+    name = "hours_off" if isinstance(expected, datetime) else "days_off"
+    return {name: error, f"{name}_median": error, f"{name}_absolute": abs(error)}
+
+
+def median(errors: list[float]) -> float:
+    """Return the median, for the YAML; the harness's own costs 100,000 bootstrap draws."""
+    return statistics.median(errors)
+
+
 # ------------------------------------------------------------------------- verdict
 
 
@@ -361,6 +402,7 @@ def explain(doc: dict, response: str) -> Verdict:
         answer = ""
     if answer == reference:
         scores, span = {"acc": 1.0, "acc_flexible": 1.0, "extracted": 1.0}, (start, end)
+        scores |= graded_errors(expected, expected)
         return Verdict(scores, "right", answer, span, answer, span, expected, expected)
     if _OWN_FORM.fullmatch(answer):
         published = flexible = answer, (start, end)
@@ -376,6 +418,7 @@ def explain(doc: dict, response: str) -> Verdict:
         reason = _why_wrong(response, text, published[0], flexible[0], value)
     found = published[0] is not None
     scores = {"acc": 1.0 * acc, "acc_flexible": 1.0 * right, "extracted": 1.0 * found}
+    scores |= graded_errors(value, expected)
     return Verdict(scores, reason, *published, *flexible, value, expected)
 
 
@@ -473,8 +516,7 @@ def _fault(cells: dict, form: str) -> str | None:
         if not "".join(texts).strip():
             return f"'{column}': is empty"
     answer = cells["answer"].strip()
-    is_form = len(answer) == len(form) and _OWN_FORM.fullmatch(answer)
-    if not is_form or not read_own_form(answer):
+    if not read_reference(answer, form):
         return f"'answer': {repr(answer)[:80]} is not in the form {form}"
     return None
 

@@ -98,6 +98,32 @@ VALUE_WORDS = {*UNIT_OF_NAME, *ERAS, *MONTHS, *WEEKDAYS}.union(
 )
 
 
+class Scale(NamedTuple):
+    """Mean absolute deviations of the golds in a unit from the centre of their cluster."""
+
+    lowest: float  # gold of the cluster
+    highest: float
+    inside: float  # the deviation of the golds from here to there
+    outside: float  # that of the others, which count as a cluster of their own
+
+
+# By `temporal-eval scales tot_arithmetic.jsonl`: of all 1,850 rows, so that no error depends
+# on the rows of a run. Durations are in seconds; dates are ordinals, in days.
+SCALES = {
+    "calendar year": Scale(1987.0, 2046.0, 15.1358, 787.8239),
+    "count": Scale(0.0, 10.0, 3.0822, 0.9477),
+    "date": Scale(731750.0, 735293.0, 883.5217, 3589.9585),
+    "day": Scale(422.0, 755.0, 81.4803, 817.325),
+    "month": Scale(9.0, 21.0, 3.4858, 10.5542),
+    "second": Scale(1440.0, 18300.0, 3119.8369, 62111.4786),
+    # "year": a scale takes 30 rows, not 5
+}
+# Numbers from here on are not read as answers: one of them would make up a whole mean.
+MAX_QUANTITY = 10.0**15
+SECONDS = {"day": 86400, "hour": 3600, "minute": 60, "second": 1}
+POINTS_IN_TIME = {"date", "calendar year"}  # which have no zero to be in proportion to
+
+
 class Extracted(NamedTuple):
     """The fields of an object in a response, and where it starts and ends."""
 
@@ -719,14 +745,26 @@ class _Field:
         return {"": shown or {"mdy", "dmy"}, **sure}
 
 
+class _Reference(NamedTuple):
+    """A label, as each rule compares it."""
+
+    published: dict | str
+    fields: dict[str, _Field]
+    values: dict  # of the fields
+    unit: str | None
+    quantity: float | None  # what they are in this unit; None: errors have no size
+
+
 @lru_cache(maxsize=4096)
-def _reference(
-    label: str, question: str, is_semantic: bool
-) -> tuple[dict | str, dict[str, _Field]]:
-    """Return a label as the published rule compares it, and fields for the flexible."""
+def _reference(label: str, question: str, is_semantic: bool) -> _Reference:
+    """Return what a label says; names of entities in semantic ones have no unit."""
     reference = read_label(label, is_semantic)
     fields = {key: _Field(key, value, question) for key, value in reference.items()}
-    return label if is_semantic else reference, fields
+    values = {key: field.value for key, field in fields.items()}
+    unit = None if is_semantic else unit_of(fields)
+    number = quantity(values, fields, unit)
+    published = label if is_semantic else reference
+    return _Reference(published, fields, values, unit, number)
 
 
 @lru_cache(maxsize=1024)
@@ -759,6 +797,96 @@ def match_flexible(answer: dict, fields: dict[str, _Field]) -> dict | None:
             return None
         values[key] = read[0]
     return values
+
+
+# ------------------------------------------------------------------- graded errors
+
+
+def reference_quantity(doc: dict) -> tuple[str | None, float | None]:
+    """Return the unit of a row of ToT arithmetic and the number that its label is in it.
+
+    None, None where the label says no quantity; ValueError where it cannot be read.
+    """
+    reference = _reference(doc["label"], doc["question"], is_semantic=False)
+    return reference.unit, reference.quantity
+
+
+def unit_of(fields: dict[str, _Field]) -> str | None:
+    """Return the unit in which the values of a reference are one number, or None.
+
+    Durations of several fields are in seconds, as is a day with a time, counted from the
+    midnight that starts the first day (source: arXiv 2509.16720, and our own reasoning).
+    """
+    readers = [field.readers[0] for field in fields.values()]
+    if readers == [read_day_offset, read_time]:
+        return "second"
+    if readers in ([read_year], [read_date]):
+        return "date" if readers == [read_date] else "calendar year"
+    if set(readers) != {read_number}:
+        return None
+    if len(fields) > 1:
+        is_duration = all(field.unit in SECONDS for field in fields.values())
+        return "second" if is_duration else None
+    (field,) = fields.values()
+    return field.unit or ("calendar year" if '"yyyy"' in field.prompt else "count")
+
+
+def quantity(
+    values: dict | None, fields: dict[str, _Field], unit: str | None
+) -> float | None:
+    """Return the number, in a unit, that values of fields say together, or None."""
+    if values is None or unit is None:
+        return None
+    if len(values) > 1:
+        number = sum(map(_seconds, values.values(), fields.values()))
+    else:
+        (value,) = values.values()
+        if isinstance(value, tuple):  # the year before AD 1 is 1 BC
+            number = value[1] if value[0] == "AD" else 1 - value[1]
+        else:
+            number = value.toordinal() if isinstance(value, date) else float(value)
+    return float(number) if abs(number) < MAX_QUANTITY else None
+
+
+def _seconds(value: Decimal | int | tuple[int, int, int], field: _Field) -> float:
+    """Return the seconds that a part of a duration, or a time of the day, stands for."""
+    if isinstance(value, tuple):
+        return 3600 * value[0] + 60 * value[1] + value[2]
+    return SECONDS[field.unit] * float(value)
+
+
+def smape(given: float | None, expected: float) -> float:
+    """Return the symmetric percentage error; 100, the largest, for no readable answer."""
+    if given == expected:
+        return 0.0
+    if given is None:
+        return 100.0
+    return 100 * abs(given - expected) / (abs(given) + abs(expected))
+
+
+def scaled_error(given: float | None, expected: float, scale: Scale) -> float:
+    """Return the error in deviations of the golds around the expected one.
+
+    1 is what guessing the centre costs on average, and what no readable answer costs.
+    """
+    if given is None:
+        return 1.0
+    is_inside = scale.lowest <= expected <= scale.highest
+    return abs(given - expected) / (scale.inside if is_inside else scale.outside)
+
+
+def graded_errors(values: dict | None, reference: _Reference) -> dict[str, float]:
+    """Return the errors of the values read in an answer, as far as each applies."""
+    unit, expected, errors = reference.unit, reference.quantity, {}
+    if expected is None:
+        return errors
+    is_right = values == reference.values
+    given = expected if is_right else quantity(values, reference.fields, unit)
+    if unit not in POINTS_IN_TIME:
+        errors["smape"] = smape(given, expected)
+    if unit in SCALES:
+        errors["mase"] = scaled_error(given, expected, SCALES[unit])
+    return errors
 
 
 # --------------------------------------------------------- what the YAML files name
@@ -795,15 +923,14 @@ def _only_response(results: list) -> str:
 
 def _explain(doc: dict, response: str, is_semantic: bool) -> Verdict:
     """Return the verdict on a response."""
-    reference, fields = _reference(doc["label"], doc["question"], is_semantic)
+    reference = _reference(doc["label"], doc["question"], is_semantic)
     text, found = mask_reasoning(response), extract_published(response)
     published = found.fields if found else None
     if found and is_semantic and (published := published.get("answer")) is not None:
         published = str(published)
     answer, is_open = extract_flexible(text)
-    value = match_flexible(answer.fields, fields) if answer else None
-    expected = {key: field.value for key, field in fields.items()}
-    is_exact, is_right = published == reference, value == expected
+    value = match_flexible(answer.fields, reference.fields) if answer else None
+    is_exact, is_right = published == reference.published, value == reference.values
     end = len(response.rstrip())
     is_cut = is_open or text[end - 1 : end] != response[end - 1 : end]  # or masked
     reasons = {
@@ -817,10 +944,11 @@ def _explain(doc: dict, response: str, is_semantic: bool) -> Verdict:
     }
     verdicts = (is_exact, is_right, published is not None)
     scores = dict(zip(("acc", "acc_flexible", "extracted"), map(float, verdicts)))
+    scores |= graded_errors(value, reference)
     shown = (None, None) if published is None else (str(published), found.span)
     given = (response[slice(*answer.span)], answer.span) if answer else (None, None)
     reason = next(reason for reason, is_so in reasons.items() if is_so)
-    return Verdict(scores, reason, *shown, *given, value, expected)
+    return Verdict(scores, reason, *shown, *given, value, reference.values)
 
 
 # ---------------------------------------------------------------------- documents
@@ -934,18 +1062,25 @@ def _documents(
                     f"{source}, row {row}, column '{column}': {problem}; fix the row"
                 )
         is_changed |= _complete(document, f"{source}, row {row}", is_separate)
-    kind_of_file = "tot_semantic" if "prompt" in columns else "tot_arithmetic"
-    candidates = tuple(name for name in FILES if kind_of_file in name)
-    if dataset.info.config_name in FILES:
-        candidates = (dataset.info.config_name,)
-    if "level" in dataset.column_names:  # rows made from a seed say so
-        candidates, columns = (), (*columns, "level")
+    candidates = _candidates(dataset, "prompt" in columns)
+    if not candidates:
+        columns = (*columns, "level")
         for document, level in zip(documents, dataset["level"]):
             document["level"] = level
     _report(source, candidates, len(documents), fingerprint(map(digest, documents)))
     if not is_changed:  # the rows are in memory already
         return made.setdefault(kind, dataset.select_columns([*columns]))
     return made.setdefault(kind, type(dataset).from_list(documents))
+
+
+def _candidates(dataset: datasets.Dataset, is_semantic: bool) -> tuple[str, ...]:
+    """Return which files the rows may be of; none for rows made from a seed."""
+    if "level" in dataset.column_names:
+        return ()
+    if dataset.info.config_name in FILES:
+        return (dataset.info.config_name,)
+    kind = "tot_semantic" if is_semantic else "tot_arithmetic"
+    return tuple(name for name in FILES if kind in name)
 
 
 def _problem(column: str, cell: object, is_semantic: bool) -> str | None:

@@ -8,6 +8,12 @@ with the command to run; it can be moved anywhere. The rows come by the tasks' o
 configuration, or, with `--source`, from files in a local folder that bear the names of
 the upstream ones. DIR is new, empty, or a pack: nothing else in it is touched. A run
 that was interrupted goes on where it stopped.
+
+Example, of a pack over the hand-made rows, which needs no network itself:
+
+    temporal-eval offline output/pack --tasks tcp_long --source tcp=examples/data \\
+        --allow-partial
+    temporal-eval offline output/pack --check
 """
 
 import sys

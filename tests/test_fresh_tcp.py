@@ -1,0 +1,278 @@
+"""Fresh TCP: two solvers, one on the structure, one on the prompt, find the same end."""
+
+import random
+from functools import cache
+from itertools import permutations, product
+
+import datasets
+import pytest
+from jinja2 import Template
+
+from lm_eval_tasks.fresh.utils import find_generator, rows, rows_of_level
+from tests.conftest import PACK, configuration
+from utils.families import scorer
+from utils.solvers.tcp import label, read_row, solve, solve_row
+
+
+KINDS = ["tcp_short", "tcp_long"]
+LEVELS = range(1, 6)
+short = find_generator("tcp_short")
+
+
+@cache
+def made(kind: str) -> list[dict]:
+    return rows(kind, 20261121, 100, LEVELS)
+
+
+@cache
+def documents(kind: str) -> list[dict]:
+    dataset = datasets.Dataset.from_list(made(kind))
+    return list(scorer(f"fresh_{kind}").process_docs(dataset))
+
+
+def prompt(kind: str, document: dict) -> str:
+    template = configuration(PACK / "tcp" / f"{kind}.yaml")["doc_to_text"]
+    return Template(template).render(**document)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_a_prompt_tells_has_the_label_as_its_only_answer(kind):
+    for document in documents(kind)[::3]:
+        solution = solve(prompt(kind, document))
+        assert solution.answers == (document["answer"],), document
+        assert solution.reckoning.endswith(document["answer"])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_columns_tell_what_the_prompt_tells(kind):
+    for row in made(kind)[2::5]:
+        assert solve_row(row).answers == (row["answer"],), row
+
+
+@pytest.mark.fuzz
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_both_solvers_agree_on_many_rows(kind, level):
+    for row in rows_of_level(kind, 1, level, 4000):
+        text = "\n".join([*row["dialogue"], "", row["question"]])
+        assert solve(text).answers == (row["answer"],), row
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_seeds_share_no_rows(kind):
+    told = [
+        {"\n".join(row["dialogue"]) for row in rows(kind, seed, 100, range(1, 4))}
+        for seed in (1, 2)
+    ]
+    assert not told[0] & told[1]
+
+
+# ------------------------------------------------------------------------------ rules
+
+DAY = {"working_hours": [9, 17]}
+NOON = DAY | {"lunch_break": [12, 13]}
+CERTAIN = [
+    # (hour of the start, tasks, dependencies, people, the only answer)
+    (9, [3], [], [DAY], "03 12:00"),
+    (9, [3], [], [DAY, DAY], "03 12:00"),  # nobody helps
+    (7, [3], [], [DAY], "03 12:00"),
+    (9, [9], [], [DAY], "04 10:00"),
+    (9, [5], [], [NOON], "03 15:00"),
+    (22, [5], [], [{"working_hours": [22, 2]}], "04 23:00"),
+    (20, [4], [], [{"working_hours": [20, 0]}], "04 00:00"),
+    (1, [3], [], [{"working_hours": [22, 2]}], "04 00:00"),
+    (9, [2, 3], [], [DAY, DAY], "03 12:00"),
+    (9, [2, 3], [(0, 1)], [DAY, DAY], "03 14:00"),
+    (9, [2, 3, 1], [(0, 2), (1, 2)], [DAY, DAY], "03 13:00"),
+    # The order decides: the long task first.
+    (9, [1, 1, 2], [], [DAY, DAY], "03 11:00"),
+    # A task that could be begun at once is better left to who comes later.
+    (9, [6], [], [{"working_hours": [9, 11]}, {"working_hours": [12, 20]}], "03 18:00"),
+    (9, [5], [], [DAY | {"max_consecutive": 2, "break_after": 1}], "03 16:00"),
+    (9, [2, 2], [], [DAY | {"break_between": 1}], "03 14:00"),
+]
+ARGUED = [
+    # A pause on purpose after two hours saves an hour of rest after three.
+    (9, [5], [], [DAY | {"max_consecutive": 3, "break_after": 2}]),
+    # Is a meal a rest?
+    (9, [5], [], [NOON | {"max_consecutive": 3, "break_after": 1}]),
+    # Does a meal end a row?
+    (9, [6], [], [NOON | {"max_consecutive": 4, "break_after": 1}]),
+    # Does a row go on in the next task?
+    (9, [2, 2], [], [DAY | {"max_consecutive": 2, "break_after": 1}]),
+    # Is the night time off between two tasks?
+    (9, [8, 2], [], [DAY | {"break_between": 1}]),
+    # Does the rest after a row count as the time off between two tasks?
+    (9, [2, 2], [], [DAY | dict(max_consecutive=2, break_after=1, break_between=1)]),
+]
+
+
+def as_row(hour, lengths, pairs, people) -> dict:
+    names = "Ana Ben Chloe".split()[: len(people)]
+    return {
+        "tasks": {f"task {n}": length for n, length in enumerate(lengths)},
+        "dependencies": [[f"task {x}", f"task {y}"] for x, y in pairs],
+        "agents": names,
+        "project_start_datetime_gmt": f"2025-03-03 {hour:02}:00",
+        "agent_constraints_gmt": dict(zip(names, people)),
+    }
+
+
+def end_on_the_structure(hour, lengths, pairs, people) -> int | None:
+    needs = [[x for x, y in pairs if y == task] for task in range(len(lengths))]
+    shifts = [
+        short.Shift(
+            *("", 0, one["working_hours"], one.get("lunch_break")),
+            {key: one.get(key, 0) for key in REST_KEYS},
+        )
+        for one in people
+    ]
+    agents = [shift.person(hour, 240) for shift in shifts]
+    return short.tcp.certain_end(short.tcp.Project(lengths, needs, agents))
+
+
+REST_KEYS = ("max_consecutive", "break_after", "break_between")
+
+
+@pytest.mark.parametrize(("hour", "lengths", "pairs", "people", "answer"), CERTAIN)
+def test_a_certain_end_is_found_by_both(hour, lengths, pairs, people, answer):
+    solution = solve_row(as_row(hour, lengths, pairs, people))
+    assert solution.answers == (f"2025-03-{answer} GMT",)
+    end = hour + end_on_the_structure(hour, lengths, pairs, people)
+    assert f"{3 + end // 24:02} {end % 24:02}:00" == answer
+
+
+@pytest.mark.parametrize(("hour", "lengths", "pairs", "people"), ARGUED)
+def test_an_end_that_hangs_on_a_reading_is_seen_by_both(hour, lengths, pairs, people):
+    assert len(solve_row(as_row(hour, lengths, pairs, people)).answers) > 1
+    assert end_on_the_structure(hour, lengths, pairs, people) is None
+
+
+def test_search_leaves_out_no_schedule():
+    """The ends of all assignments and orders, one by one, are no earlier."""
+    tcp = short.tcp
+    for seed in range(40):
+        rng = random.Random(seed)
+        _, lengths, needs = tcp.draw_tasks(rng, 2, longest=5)
+        shifts = [short.draw_shift(rng, 5) for _ in range(2)]
+        people = [shift.person(9, 480) for shift in shifts]
+        project = tcp.Project(lengths, needs, people)
+        for reading in (tcp.MILD, tcp.RULES, tcp.STRICT):
+            search = tcp.Search(project, reading, tcp.Bounds(project))
+            assert search.earliest(0, 481) == one_by_one(tcp, project, reading)
+
+
+def one_by_one(tcp, project, reading: str) -> int:
+    count = range(len(project.durations))
+    return min(
+        end_of(tcp, project, reading, order, who)
+        for order in permutations(count)
+        if all(order.index(x) < order.index(y) for y in count for x in project.needs[y])
+        for who in product(range(len(project.people)), repeat=len(count))
+    )
+
+
+def end_of(tcp, project, reading: str, order, who) -> int:
+    ends, states = {}, [tcp.State()] * len(project.people)
+    for task in order:
+        one, ready = who[task], max((ends[x] for x in project.needs[task]), default=0)
+        states[one] = tcp.work(
+            *(project.people[one], reading, states[one], ready),
+            project.durations[task],
+        )[1]
+        ends[task] = states[one].time
+    return max(ends.values())
+
+
+# ----------------------------------------------------------------------- other columns
+
+
+@pytest.mark.parametrize(
+    ("changed", "answer"),
+    [
+        ({}, "2025-03-05"),
+        ({"agent_constraints": None, "agent_unavailable_dates": None}, "2025-03-05"),
+        ({"agent_unavailable_dates": {"Ana": ["2025-03-04"]}}, "2025-03-06"),
+        ({"agent_unavailable_dates": {"Ana": "2025-03-04, 2025-03-05"}}, "2025-03-07"),
+        (
+            {"agent_unavailable_dates": {"Ana": "2025-03-04 to 2025-03-06"}},
+            "2025-03-08",
+        ),
+        ({"tasks": {"task": 3, "of another row": None}}, "2025-03-05"),
+        ({"agent_constraints": {"Ana": dict(zip(REST_KEYS, (2, 1)))}}, "2025-03-06"),
+    ],
+)
+def test_rows_of_days_are_read_however_they_are_written(changed, answer):
+    row = {
+        "tasks": {"task": 3},
+        "dependencies": [],
+        "agents": ["Ana"],
+        "project_start_date": "2025-03-03",
+    }
+    assert solve_row(row | changed).answers == (answer,)
+
+
+def test_half_hours_are_reckoned_with():
+    row = as_row(9, [2, 2], [(0, 1)], [DAY | {"break_between": 0.5}])
+    assert solve_row(row).answers == ("2025-03-03 13:30 GMT",)
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {},
+        {"project_start_date": "soon"},
+        as_row(9, [0.3], [], [DAY]),
+        as_row(9, [""], [], []),
+    ],
+)
+def test_columns_that_cannot_be_read_have_no_solution(row):
+    assert solve_row(row) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "Ana: Hello.", "Ana and Ben can each do any of the 3 tasks, and then?"],
+)
+def test_other_texts_have_no_solution(text):
+    assert solve(text) is None
+
+
+# ------------------------------------------------------------------------------ levels
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_level_has_more_tasks_and_people_than_the_one_below(kind):
+    for row in made(kind):
+        assert len(row["tasks"]) == row["level"] + 2
+        assert len(row["agents"]) == 2 + row["level"] // 3
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_who_takes_the_tasks_as_they_come_fails_more_the_higher_the_level(kind):
+    right = {level: 0 for level in LEVELS}
+    for row in made(kind):
+        problem = read_row(row)
+        end = label(problem, end_as_it_comes(problem))
+        right[row["level"]] += end == row["answer"]
+    assert right[1] > right[3] > right[5]
+
+
+def end_as_it_comes(problem) -> int:
+    """Return the end where each task, in turn, goes to whom finishes it first."""
+    tcp = short.tcp
+    people = [
+        tcp.Person(["wpo".index(kind) for kind in days], *rests)
+        for _, days, *rests in problem.agents
+    ]
+    ends, states = [], [tcp.State()] * len(people)
+    for length, before in zip(problem.lengths, problem.before):
+        ready = max((ends[task] for task in before), default=0)
+        ways = [
+            tcp.work(person, tcp.RULES, state, ready, length)[1]
+            for person, state in zip(people, states)
+        ]
+        first = min(range(len(ways)), key=lambda who: ways[who].time)
+        states[first] = ways[first]
+        ends.append(ways[first].time)
+    return max(ends)

@@ -1,0 +1,66 @@
+"""What the README shows of the functions is so."""
+
+import ast
+import importlib
+import re
+
+import pytest
+
+from tests.conftest import ROOT
+from tests.corpus import FAMILIES, cases
+from utils.families import all_tasks, scorer
+
+
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"^```python\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+# What wants a trainer and its model runs, in small, in test_reward.py.
+SHOWN = [block for block in BLOCKS if "trl" not in block]
+# A line of the table: the function's name and the fields of a document.
+ROWS = re.findall(r"\| `(\w+)\.utils\.(\w+)` \| `(\{.*\})` \|", README)
+
+
+@pytest.mark.parametrize("block", SHOWN)
+def test_the_python_of_the_readme_gives_what_the_comments_say(block):
+    scope: dict = {}
+    block = block.replace("from temporal_eval ", "from utils ")
+    # `expression  # value`, or the value as a comment on the next line.
+    shown = re.findall(r"^(\S.*?)(?:\s{2,}|\n)# (['{(].*?[)}']?)(?:, where .*)?$", block, re.MULTILINE)  # fmt: skip
+    assert len(shown) == 3
+    exec(block, scope)
+    for expression, value in shown:
+        assert eval(expression, scope) == ast.literal_eval(value), expression
+
+
+def test_the_reward_table_has_every_function_that_explains():
+    explained = {(one.family, one.explain.__name__) for one in map(scorer, all_tasks())}
+    assert {row[:2] for row in ROWS} == explained
+
+
+@pytest.mark.parametrize(("family", "name", "fields"), ROWS)
+def test_a_document_needs_the_fields_that_the_readme_lists_and_no_more(
+    family, name, fields
+):
+    explain = getattr(importlib.import_module(f"lm_eval_tasks.{family}.utils"), name)
+    document = ast.literal_eval(fields)
+    assert explain(document, "").reason == "no_answer"
+    found = [
+        case
+        for of in FAMILIES
+        for case in cases(of)
+        if scorer(case.task).explain is explain
+    ]
+    assert found
+    for case in found:
+        least = {field: case.doc[field] for field in document}
+        assert explain(least, case.response) == explain(case.doc, case.response)
+    for field in document:
+        with pytest.raises(KeyError):
+            others = {x: y for x, y in document.items() if x != field}
+            explain(others, "Thus, the correct answer is: B")
+
+
+def test_the_two_main_commands_are_one_line_each():
+    for heading in ("Run it", "Test it"):
+        section = README.split(f"\n## {heading}\n")[1].split("\n## ")[0]
+        block = re.search(r"```bash\n(.*?)```", section, re.DOTALL)[1]
+        assert len(block.splitlines()) == 1, heading

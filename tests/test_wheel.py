@@ -1,0 +1,55 @@
+"""What is installed: every file of the packages, under a version that can be asked for."""
+
+import json
+import shutil
+import subprocess
+import sys
+from configparser import ConfigParser
+
+from tests.conftest import ROOT, run_python
+
+
+# What `setuptools` would put into a wheel, without building one.
+LIST_FILES = """
+import json
+from setuptools import Distribution
+
+distribution = Distribution({"script_name": "setup.py"})
+distribution.parse_config_files()
+command = distribution.get_command_obj("build_py")
+command.build_lib = "."
+command.ensure_finalized()
+print(json.dumps(command.get_outputs(include_bytecode=False)))
+"""
+PACKAGES = {"lm_eval_tasks": "lm_eval_tasks", "utils": "temporal_eval"}
+
+
+def test_a_wheel_has_every_file_of_the_packages():
+    done = subprocess.run(
+        [sys.executable, "-c", LIST_FILES], cwd=ROOT, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    packed = {str(path).removeprefix("./") for path in json.loads(done.stdout)}
+    expected = {
+        f"{installed}/{path.relative_to(ROOT / folder).as_posix()}"
+        for folder, installed in PACKAGES.items()
+        for path in (ROOT / folder).rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+    # One that is missing: see `packages` and `package_data` in setup.cfg.
+    assert packed == expected
+
+
+def test_the_pack_tells_its_folder_and_its_version(tmp_path):
+    config = ConfigParser()
+    config.read(ROOT / "setup.cfg")
+    name, number = (config["metadata"][key] for key in ("name", "version"))
+    told = run_python("-m", "lm_eval_tasks", cwd=ROOT).stdout
+    assert told == f"{ROOT / 'lm_eval_tasks'}\n"
+    told = run_python("-m", "lm_eval_tasks", "--version", cwd=ROOT).stdout
+    assert told == f"{name} {number} (checkout)\n"
+    # Beside another project's setup.cfg it is a copy, whose version nobody knows.
+    shutil.copytree(ROOT / "lm_eval_tasks", tmp_path / "lm_eval_tasks")
+    (tmp_path / "setup.cfg").write_text("[metadata]\nname = other\nversion = 9.9\n")
+    told = run_python("-S", "-m", "lm_eval_tasks", "--version", cwd=tmp_path).stdout
+    assert told == f"{name}, version unknown (a copy of its folder)\n"

@@ -1,0 +1,125 @@
+"""Make a board of models: a page to read and to publish, and its tables as data.
+
+    temporal-eval leaderboard RUN [RUN ...] --html FILE [--csv FILE] [--json FILE]
+
+A RUN is the output folder of one model or of several (`--output_path`, with
+`--log_samples`), or a file as `temporal-eval score` takes it; NAME=RUN names it. Every
+answer is scored again, so that all models stand under the same rules. A model gets no
+rank where it answered other documents, ran another version of the task, or was not given
+the instruction; the page says so. Models share a rank where their difference, paired by
+document and clustered, may be chance.
+
+The page is one file that opens from disk. Its tables count every answer; of the documents
+it shows a sample, which it states. A table of the scores is printed. Lines that cannot be
+scored are named and left out; the exit status is then 1. --leave_out names a list of rows
+with a wrong label, or one of several answers; the page says how many it left out.
+
+Example:
+
+    temporal-eval leaderboard first=examples/responses/tcp_long.jsonl \\
+        --task tcp_long --include_path examples --html board.html
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from argparse import Namespace
+from pathlib import Path
+
+from .. import tables as text_tables
+from ..cli import leave_out_option, say, tool_parser
+from ..errors import ToolError
+from ..families import FOLDER
+from ..files import written_whole
+from ..runs import find_runs
+
+
+_MOST_NAMED = 10  # lines that are refused by name; the rest is counted
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Write the files; return the exit status."""
+    options = _options(arguments)
+    _check_libraries()
+    from . import board, browser, page
+
+    runs = find_runs(options.run, options.task)
+    models = [board.read(run, options.include_path, options.leave_out) for run in runs]
+    refused = [fault for model in models for fault in model.refused]
+    _say_refused(refused)
+    models = [model for model in models if model.tasks]
+    if not models:
+        raise ToolError("no answer could be scored; nothing was written")
+    tables = board.tables(models)
+    rows = list(board.rows(tables))
+    contents = {}
+    if options.html:
+        documents = browser.collect(models, options.include_path)
+        contents[options.html] = page.render(
+            models, tables, documents, options.leave_out
+        )
+    for path, form in ((options.csv, "csv"), (options.json, "json")):
+        if path:
+            text = text_tables.render(rows, form)
+            contents[path] = text.encode("utf-8", "backslashreplace")
+    for path, content in contents.items():
+        with written_whole(path) as file:
+            file.write(content)
+    summary = [_summary(row) for row in rows if row["by"] is None]
+    sys.stdout.write(f"{text_tables.render(summary, 'markdown')}\n")
+    for path in contents:
+        say(f"{path.resolve()} is written")
+    return 1 if refused else 0
+
+
+def _summary(row: dict) -> dict:
+    """Return what the terminal shows of a model in a benchmark or task."""
+    columns = (
+        "scope",
+        "model",
+        "n",
+        "published",
+        "flexible",
+        "extracted",
+        "not_ranked",
+    )
+    return {column: row[column] for column in columns}
+
+
+def _check_libraries() -> None:
+    """Raise ToolError where a library of the extra `tools` is missing."""
+    for name in ("jinja2", "scipy"):
+        if importlib.util.find_spec(name) is None:
+            raise ToolError(
+                f"leaderboard: {name} is not installed; run"
+                " pip install 'lm-eval-temporal-tasks[tools]'"
+            )
+
+
+def _options(arguments: list[str] | None) -> Namespace:
+    parser = tool_parser("leaderboard", __doc__)
+    parser.add_argument("run", nargs="+", metavar="RUN")
+    parser.add_argument("--html", type=Path, metavar="FILE", help="the page")
+    parser.add_argument("--csv", type=Path, metavar="FILE", help="its tables as CSV")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="its tables as JSON")
+    parser.add_argument("--task", help="the task of lines that do not name theirs")
+    parser.add_argument(
+        "--include_path",
+        type=Path,
+        default=FOLDER,
+        metavar="FOLDER",
+        help="the tasks whose documents a doc_id is of; default: the pack's own",
+    )
+    leave_out_option(parser)
+    options = parser.parse_args(arguments)
+    if not (options.html or options.csv or options.json):
+        parser.error("give --html, --csv or --json")
+    return options
+
+
+def _say_refused(refused: list[str]) -> None:
+    for fault in refused[:_MOST_NAMED]:
+        say(fault)
+    if len(refused) > _MOST_NAMED:
+        say(f"{len(refused) - _MOST_NAMED} more lines were refused")

@@ -1,0 +1,466 @@
+"""What each model scores in each task and benchmark, how surely, and its rank.
+
+Scores are those of `Figures`, as `temporal-eval score` prints them. Intervals and
+differences are those of `paired`.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from itertools import combinations
+from pathlib import Path
+from typing import NamedTuple
+
+from ..errors import ToolError
+from ..families import Group, groups, scorer
+from ..paired import CONFIDENCE, cluster, holm, mean_interval, paired
+from ..runs import Run
+from ..scoring import Figures, Scored, Tally, score
+
+
+RULES = ("published", "flexible")
+
+
+class Result(NamedTuple):
+    """What one answer scored, without its text."""
+
+    scores: tuple[float, float] | None  # published and flexible; None where neither is
+    reason: str
+    cluster: str
+    place: int  # how many answers of the run stand before it
+
+
+class TaskRun:
+    """A model's answers to one task: figures, and the results by document."""
+
+    def __init__(self, task: str, leave_out: str | None) -> None:
+        self.tally = Tally(task, leave_out)
+        self.results: dict[bytes, Result] = {}
+        self.refused = 0
+        self._copies: Counter[bytes] = Counter()
+
+    def add(self, scored: Scored, place: int) -> None:
+        """Count one more answer; ToolError for a second one to the same document."""
+        task, verdict = self.tally.task, scored.verdict
+        if not self.tally.add(scored):
+            return
+        headline = scorer(task).headline
+        key = scorer(task).utils.digest(scored.doc)
+        if key in self.results:  # some benchmarks have a row twice
+            self._copies[key] += 1
+            key += self._copies[key].to_bytes(4)
+        self.results[key] = Result(
+            tuple(verdict.scores[x] for x in headline) if headline else None,
+            verdict.reason,
+            sys.intern(cluster(task, scored.doc)),
+            place,
+        )
+
+
+class Model(NamedTuple):
+    """A run and what became of its answers."""
+
+    run: Run
+    tasks: dict[str, TaskRun]
+    refused: list[str]  # why lines of it count nowhere
+
+
+def read(run: Run, include_path: Path, leave_out: str | None = None) -> Model:
+    """Return the answers of a run, scored, without those to a list of rows.
+
+    A line that cannot be scored is refused, as `score` does. Raises OSError and ToolError
+    for a file that is not one of answers.
+    """
+    model = Model(run, {}, [])
+    for place, answer in enumerate(run.answers()):
+        task = model.tasks.setdefault(answer.task, TaskRun(answer.task, leave_out))
+        try:
+            task.add(score(answer, include_path), place)
+        except ToolError as error:
+            task.refused += 1
+            model.refused.append(str(error))
+    for name in [name for name, task in model.tasks.items() if not task.results]:
+        del model.tasks[name]
+    return model
+
+
+class Estimate(NamedTuple):
+    """A score, its confidence interval, and the rank of its model."""
+
+    value: float
+    low: float | None
+    high: float | None
+    rank: int | None = None  # 1 + how many are better, not only by chance
+    is_tied: bool = False
+
+    @property
+    def reach(self) -> float | None:
+        """Half of the interval."""
+        return None if self.high is None else self.high - self.value
+
+
+class Entry(NamedTuple):
+    """A model's row in the table of a task or benchmark."""
+
+    model: str
+    n: int
+    rows: str  # whether these are the benchmark's
+    version: str | None  # as run
+    published: Estimate | None
+    flexible: Estimate | None
+    extracted: float | None  # None where not all tasks were run
+    others: dict[str, float]  # the other metrics of a task
+    invalid: Counter[str]
+    notes: tuple[str, ...]  # why it has no rank
+    left_out: int  # answers to rows of the list that is left out
+
+
+class Scope(NamedTuple):
+    """A task, or a group of tasks, that models are ranked in."""
+
+    name: str
+    tasks: tuple[str, ...]
+    by_size: bool
+    version: float
+    is_group: bool
+
+
+class Table(NamedTuple):
+    """A scope, the models in it, best first, and breakdown -> value -> model -> figures."""
+
+    scope: Scope
+    entries: list[Entry]
+    breakdowns: dict[str, dict[str, dict[str, Figures]]]
+
+
+def tables(models: list[Model]) -> list[Table]:
+    """Return a table for each benchmark that a model ran whole, and for each task."""
+    return [_table(scope, models) for scope in scopes(models)]
+
+
+def scopes(models: list[Model]) -> list[Scope]:
+    """Return the groups that a model ran whole, then the tasks, family by family."""
+    run = {task for model in models for task in model.tasks}
+    found = [
+        Scope(*group, is_group=True)
+        for group in groups()
+        if any(model.tasks.keys() >= set(group.tasks) for model in models)
+    ]
+    for task in run:
+        group = Group(task, (task,), True, scorer(task).version)
+        found.append(Scope(*group, is_group=False))
+    return sorted(found, key=_order)
+
+
+def _order(scope: Scope) -> tuple:
+    """Return what scopes are sorted by: benchmarks, their parts, their tasks."""
+    is_fresh = scope.name.startswith("fresh")
+    is_part = scope.is_group and scope.name != scorer(scope.tasks[0]).family
+    place = 0
+    for group in groups():
+        if scope.name in group.tasks:
+            place = max(place, group.tasks.index(scope.name))
+    family = scorer(scope.tasks[0]).family
+    return (is_fresh, family, not scope.is_group, is_part, place, scope.name)
+
+
+def _table(scope: Scope, models: list[Model]) -> Table:
+    those = [model for model in models if model.tasks.keys() & set(scope.tasks)]
+    notes = {model.run.name: _notes(scope, model) for model in those}
+    expected = _expected_documents(scope, those)
+    for model in those:
+        others = _documents(scope, model)
+        if others != expected and not any("tasks" in x for x in notes[model.run.name]):
+            notes[model.run.name].append("other documents")
+    ranked = [model for model in those if not notes[model.run.name]]
+    ranks = [_ranks(scope, ranked, rule) for rule in range(len(RULES))]
+    entries = [_entry(scope, model, ranks, notes[model.run.name]) for model in those]
+    return Table(scope, sorted(entries, key=_best_first), _breakdowns(scope, those))
+
+
+def _notes(scope: Scope, model: Model) -> list[str]:
+    """Return why the model is not ranked, but for its documents."""
+    tasks = [model.tasks[task] for task in scope.tasks if task in model.tasks]
+    notes = []
+    if len(tasks) < len(scope.tasks):
+        notes.append(f"{len(tasks)} of {len(scope.tasks)} tasks")
+    if version := _other_version(scope, model):
+        notes.append(version)
+    if lacking := sum(task.tally.all.invalid["no_instruction"] for task in tasks):
+        notes.append(f"{lacking} prompts lack the instruction")
+    if refused := sum(task.refused for task in tasks):
+        notes.append(f"{refused} lines refused")
+    return notes
+
+
+def _other_version(scope: Scope, model: Model) -> str | None:
+    for task in scope.tasks:
+        version = model.run.version(task)
+        if version is not None and version != str(scorer(task).version):
+            of = f" of {task}" if scope.is_group else ""
+            return f"run as version {version}{of}, not {scorer(task).version}"
+    return None
+
+
+def _documents(scope: Scope, model: Model) -> tuple[str, ...] | None:
+    """Return the fingerprints of the documents, None where a task was not run."""
+    if not model.tasks.keys() >= set(scope.tasks):
+        return None
+    return tuple(model.tasks[task].tally.fingerprint for task in scope.tasks)
+
+
+def _expected_documents(scope: Scope, models: list[Model]) -> tuple[str, ...] | None:
+    """Return the documents that models are ranked on.
+
+    The benchmark's, where a model has them; else those that most models have, then the
+    most.
+    """
+
+    def weight(documents: tuple[str, ...]) -> tuple:
+        having = [model for model in models if found[model.run.name] == documents]
+        return (
+            _are_known(scope, documents),
+            len(having),
+            _size(scope, having[0]),
+            documents,
+        )
+
+    found = {model.run.name: _documents(scope, model) for model in models}
+    return max({x for x in found.values() if x}, key=weight, default=None)
+
+
+def _are_known(scope: Scope, documents: tuple[str, ...]) -> bool:
+    return all(scorer(x).known[1] == y for x, y in zip(scope.tasks, documents))
+
+
+def _size(scope: Scope, model: Model) -> int:
+    return sum(len(model.tasks[task].results) for task in scope.tasks)
+
+
+def linearised(parts: list[list[float]], by_size: bool) -> list[float]:
+    """Return a value for each document, of which the plain mean is the group's score.
+
+    Their spread about it is that of the scores about the mean of their own task, weighted
+    as the task is; so the error of their mean is that of the group's.
+    """
+    if len(parts) == 1:
+        return parts[0]
+    n = sum(map(len, parts))
+    means = [math.fsum(part) / len(part) for part in parts]
+    weights = [len(part) / n if by_size else 1 / len(parts) for part in parts]
+    mean = math.fsum(weight * mean for weight, mean in zip(weights, means))
+    return [
+        mean + weight * n / len(part) * (score - part_mean)
+        for part, part_mean, weight in zip(parts, means, weights)
+        for score in part
+    ]
+
+
+def _values(scope: Scope, model: Model, rule: int) -> tuple[list[float], list[str]]:
+    """Return value and cluster of each document, in the same order for every model."""
+    tasks = [sorted(model.tasks[task].results.items()) for task in scope.tasks]
+    parts = [[result.scores[rule] for _, result in task] for task in tasks]
+    clusters = [result.cluster for task in tasks for _, result in task]
+    return linearised(parts, scope.by_size), clusters
+
+
+def _has_headline(scope: Scope) -> bool:
+    return all(scorer(task).headline for task in scope.tasks)
+
+
+def _ranks(scope: Scope, models: list[Model], rule: int) -> dict[str, int]:
+    """Return model -> rank: 1 + how many are better by a difference that is not chance.
+
+    The differences are paired by document, and their p-values corrected by Holm's method
+    over all pairs of models. Nothing is ranked alone.
+    """
+    if len(models) < 2 or not _has_headline(scope):
+        return {}
+    values = {x.run.name: _values(scope, x, rule) for x in models}
+    pairs = list(combinations(values, 2))
+    found = [paired(values[a][0], values[b][0], values[a][1]) for a, b in pairs]
+    ranks = dict.fromkeys(values, 1)
+    for (a, b), difference, p_value in zip(
+        pairs, found, holm(x.p_value for x in found)
+    ):
+        if p_value < 1 - CONFIDENCE:
+            ranks[b if difference.value > 0 else a] += 1
+    return ranks
+
+
+def _entry(
+    scope: Scope, model: Model, ranks: list[dict[str, int]], notes: list[str]
+) -> Entry:
+    name = model.run.name
+    tallies = [model.tasks[x].tally for x in scope.tasks if x in model.tasks]
+    is_whole = len(tallies) == len(scope.tasks)
+    estimates = [
+        _estimate(scope, model, rule, ranks[rule])
+        if is_whole and _has_headline(scope)
+        else None
+        for rule in range(len(RULES))
+    ]
+    return Entry(
+        model=name,
+        n=sum(tally.all.n for tally in tallies),
+        rows=_rows(scope, tallies),
+        version=_version(scope, model),
+        published=estimates[0],
+        flexible=estimates[1],
+        extracted=_mean(scope, tallies, "extracted") if is_whole else None,
+        others={} if scope.is_group else _others(tallies[0]),
+        invalid=sum((tally.all.invalid for tally in tallies), Counter()),
+        notes=tuple(notes),
+        left_out=sum(tally.left_out for tally in tallies),
+    )
+
+
+def _estimate(
+    scope: Scope, model: Model, rule: int, ranks: dict[str, int]
+) -> Estimate | None:
+    tallies = [model.tasks[task].tally for task in scope.tasks]
+    interval = mean_interval(*_values(scope, model, rule))
+    rank = ranks.get(model.run.name)
+    return Estimate(
+        _mean(scope, tallies, rule),
+        interval.low,
+        interval.high,
+        rank,
+        list(ranks.values()).count(rank) > 1,
+    )
+
+
+def _mean(scope: Scope, tallies: list[Tally], metric: str | int) -> float:
+    """Return a score of a group as its YAML file says, from the scores of its tasks.
+
+    `metric` is a name, or which of the two headlines of each task.
+    """
+    means = []
+    for tally in tallies:
+        of = metric if isinstance(metric, str) else scorer(tally.task).headline[metric]
+        means.append(tally.all.means()[of])
+    if len(tallies) == 1:
+        return means[0]
+    sizes = [tally.all.n if scope.by_size else 1 for tally in tallies]
+    return math.fsum(map(math.prod, zip(means, sizes))) / sum(sizes)
+
+
+def _others(tally: Tally) -> dict[str, float]:
+    known = {*(scorer(tally.task).headline or ()), "extracted"}
+    means = tally.all.means().items()
+    return {metric: mean for metric, mean in means if metric not in known}
+
+
+def _rows(scope: Scope, tallies: list[Tally]) -> str:
+    """Return in words whether the documents are the rows of the benchmark.
+
+    Of a group, what is so of each task; else how many of its rows were run.
+    """
+    words = {tally.rows_are() for tally in tallies}
+    if (
+        len(tallies) == len(scope.tasks)
+        and len(words) == 1
+        and "fewer" not in str(words)
+    ):
+        return words.pop()
+    known = sum(scorer(task).known[0] or 0 for task in scope.tasks)
+    n = sum(tally.all.n for tally in tallies)
+    if n < known:
+        return f"fewer than the benchmark's {known}"
+    return "not the benchmark's"
+
+
+def _version(scope: Scope, model: Model) -> str | None:
+    versions = {model.run.version(task) for task in scope.tasks if task in model.tasks}
+    return " ".join(sorted(versions - {None})) or None
+
+
+def _best_first(entry: Entry) -> tuple:
+    value = entry.published.value if entry.published else -1
+    flexible = entry.flexible.value if entry.flexible else -1
+    return (bool(entry.notes), -value, -flexible, entry.model)
+
+
+def _breakdowns(scope: Scope, models: list[Model]) -> dict:
+    """Return breakdown -> value -> model -> figures; of a group, by its tasks."""
+    found: dict[str, dict[str, dict[str, Figures]]] = {}
+    for model in models:
+        for (name, value), figures in _parts(scope, model):
+            values = found.setdefault(name, {})
+            values.setdefault(value, {})[model.run.name] = figures
+    return found
+
+
+def _parts(scope: Scope, model: Model) -> Iterable[tuple[tuple[str, str], Figures]]:
+    if not scope.is_group:
+        return sorted(model.tasks[scope.name].tally.parts.items())
+    return [
+        (("task", task), model.tasks[task].tally.all)
+        for task in scope.tasks
+        if task in model.tasks
+    ]
+
+
+def headline_means(figures: Figures) -> tuple[float | None, float | None]:
+    """Return the published and the flexible score in figures, None where neither is."""
+    means = figures.means()
+    flexible = next((x for x in means if x.endswith("_flexible")), "")
+    return means.get(flexible.removesuffix("_flexible")), means.get(flexible)
+
+
+def rows(found: list[Table]) -> Iterator[dict]:
+    """Yield the rows of all tables, for CSV and JSON; floats are not rounded."""
+    for table in found:
+        for entry in table.entries:
+            yield _row(table.scope, entry)
+        for name, values in table.breakdowns.items():
+            if name == "task":  # each has rows of its own
+                continue
+            for value, of_model in values.items():
+                for model, figures in of_model.items():
+                    yield _part_row(table.scope, model, name, value, figures)
+
+
+def _row(scope: Scope, entry: Entry) -> dict:
+    cells = {
+        "model": entry.model,
+        "scope": scope.name,
+        "by": None,
+        "value": None,
+        "n": entry.n,
+        "rows": entry.rows,
+        "version_run": entry.version,
+        "version_scored": str(scope.version),
+    }
+    for rule in RULES:
+        estimate = getattr(entry, rule)
+        for name in ("value", "low", "high", "rank"):
+            column = rule if name == "value" else f"{rule}_{name}"
+            cells[column] = getattr(estimate, name) if estimate else None
+    return cells | {
+        "extracted": entry.extracted,
+        "others": dict(entry.others) or None,
+        "invalid": dict(sorted(entry.invalid.items())) or None,
+        "left_out": entry.left_out or None,
+        "not_ranked": "; ".join(entry.notes) or None,
+    }
+
+
+def _part_row(
+    scope: Scope, model: str, name: str, value: str, figures: Figures
+) -> dict:
+    published, flexible = headline_means(figures)
+    return {
+        "model": model,
+        "scope": scope.name,
+        "by": name,
+        "value": value,
+        "n": figures.n,
+        "published": published,
+        "flexible": flexible,
+        "extracted": figures.means().get("extracted"),
+        "invalid": dict(sorted(figures.invalid.items())) or None,
+    }

@@ -1,0 +1,236 @@
+"""The documents that a board shows whole: which, and their texts as pieces for the page.
+
+Tables count every answer. Of the documents, a page holds as many as its bound allows,
+chosen so that each reason of each model in each task has some before any has more.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from jinja2 import TemplateError
+from jinja2.sandbox import SandboxedEnvironment
+
+from ..answers import Answer
+from ..errors import ToolError
+from ..families import scorer
+from ..scoring import Scored, breakdowns, jsonable, score
+from .board import Model
+
+
+MOST_ANSWERS = 8_000  # of all models together, to the documents that are shown
+MOST_BYTES = 12_000_000  # of JSON that holds them
+LONGEST_PROMPT, LONGEST_RESPONSE = 4_000, 2_400  # characters; longer ones lose some
+LONGEST_VALUE = 400  # characters of an answer as read
+PUBLISHED, FLEXIBLE = 1, 2  # which rule's answer a piece of text belongs to
+
+Key = tuple[str, bytes]  # task, and document as in the results of the task
+# A text: [which rules' answer it belongs to, text], or how many characters are left out.
+Pieces = list[list | int]
+
+
+def pieces(text: str, spans: list[tuple[int, int] | None], longest: int) -> Pieces:
+    """Return a text as pieces, the n-th span marked by the bit n.
+
+    Of a text longer than `longest` the start, the end, and what stands around the ends of
+    the spans are kept.
+    """
+    marked = [(start, end, 1 << n) for n, (start, end) in _known(spans)]
+    kept = _kept(
+        len(text), [x for start, end, _ in marked for x in (start, end)], longest
+    )
+    places = {0, len(text), *(x for span in marked for x in span[:2])}
+    cuts = sorted(places | {x for window in kept for x in window})
+    found: Pieces = []
+    for start, end in zip(cuts, cuts[1:]):
+        if any(x <= start and end <= y for x, y in kept):
+            mark = sum(bit for x, y, bit in marked if x <= start and end <= y)
+            found.append([mark, text[start:end]])
+        elif found and isinstance(found[-1], int):
+            found[-1] += end - start
+        else:
+            found.append(end - start)
+    return found
+
+
+def _known(spans: list) -> list[tuple[int, tuple[int, int]]]:
+    return [(n, span) for n, span in enumerate(spans) if span]
+
+
+def _kept(length: int, places: list[int], longest: int) -> list[tuple[int, int]]:
+    """Return the windows of a text that are kept: its ends, and around the places."""
+    if length <= longest:
+        return [(0, length)]
+    share = longest // (2 + len(places))
+    around = [(x - share // 2, x + share // 2) for x in places]
+    windows = [(0, share), (length - share, length), *around]
+    return [(max(0, x), min(length, y)) for x, y in windows]
+
+
+def chosen(models: list[Model]) -> list[Key]:
+    """Return the documents to show, the first ones first, within MOST_ANSWERS.
+
+    In each cell of model, task and reason documents stand in the order of their digests,
+    which is as good as random and the same every time; a document's place is its best.
+    """
+    cells: dict[tuple, list[bytes]] = defaultdict(list)
+    answers: dict[Key, int] = defaultdict(int)
+    for number, model in enumerate(models):
+        for task, task_run in model.tasks.items():
+            for key, result in task_run.results.items():
+                cells[number, task, result.reason].append(key)
+                answers[task, key] += 1
+    places: dict[Key, int] = {}
+    for (_, task, _), keys in cells.items():
+        for place, key in enumerate(sorted(keys)):
+            places[task, key] = min(place, places.get((task, key), place))
+    found, n = [], 0
+    for key in sorted(places, key=lambda key: (places[key], key)):
+        n += answers[key]
+        if n > MOST_ANSWERS:
+            break
+        found.append(key)
+    return found
+
+
+class Documents(NamedTuple):
+    """Documents as the page holds them."""
+
+    encoded: list[str]  # JSON of each
+    total: int  # how many there are
+
+
+def collect(models: list[Model], include_path: Path) -> Documents:
+    """Return the documents to show, with every model's answer.
+
+    The files are read a second time, so that texts of others need not be kept. Raises
+    ToolError where a file has changed since.
+    """
+    keys = chosen(models)
+    found: dict[Key, dict] = {key: {} for key in keys}
+    for number, model in enumerate(models):
+        for key, scored in _answers(model, found.keys(), include_path):
+            document = found[key] or _document(scored)
+            found[key] = document
+            if document["id"] is None:
+                document["id"] = scored.answer.doc_id
+            document["answers"].append(_answer(number, scored))
+    total = {
+        (task, key) for x in models for task, y in x.tasks.items() for key in y.results
+    }
+    encoded, size = [], 0
+    for document in found.values():
+        encoded.append(escaped(document))
+        size += len(encoded[-1])
+        if size > MOST_BYTES:
+            encoded.pop()
+            break
+    return Documents(encoded, len(total))
+
+
+def _answers(
+    model: Model, keys: set[Key], include_path: Path
+) -> Iterator[tuple[Key, Scored]]:
+    """Yield the answers of a model to some documents."""
+    wanted = {
+        result.place: (task, key)
+        for task, task_run in model.tasks.items()
+        for key, result in task_run.results.items()
+        if (task, key) in keys
+    }
+    for place, answer in enumerate(model.run.answers()):
+        if place not in wanted:
+            continue
+        task, key = wanted.pop(place)
+        scored = score(answer, include_path)
+        if task != answer.task or not key.startswith(
+            scorer(task).utils.digest(scored.doc)
+        ):
+            raise ToolError(f"{answer.place}: has changed while it was read; run again")
+        yield (task, key), scored
+
+
+def _document(scored: Scored) -> dict:
+    task, doc = scored.answer.task, scored.doc
+    return {
+        "task": task,
+        "id": scored.answer.doc_id,
+        "parts": breakdowns(doc),
+        "prompt": pieces(_prompt(scored.answer, doc), [], LONGEST_PROMPT),
+        "reference": _text(scored.verdict.reference),
+        "answers": [],
+    }
+
+
+def _answer(model: int, scored: Scored) -> dict:
+    verdict = scored.verdict
+    headline = scorer(scored.answer.task).headline
+    scores = [verdict.scores[x] for x in headline] if headline else verdict.scores
+    return {
+        "model": model,
+        "reason": verdict.reason,
+        "scores": list(scores) if headline else [None, None],
+        "others": {} if headline else verdict.scores,
+        "read": [_text(verdict.published), _text(verdict.flexible)],
+        "value": _text(verdict.value),
+        "invalid": scored.invalid,
+        "response": pieces(
+            scored.answer.response,
+            [verdict.published_span, verdict.flexible_span],
+            LONGEST_RESPONSE,
+        ),
+    }
+
+
+def _text(value: object) -> str | None:
+    if value is None:
+        return None
+    text = (
+        value
+        if isinstance(value, str)
+        else json.dumps(jsonable(value), ensure_ascii=False)
+    )
+    return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]} …"
+
+
+def _prompt(answer: Answer, doc: dict) -> str:
+    """Return the prompt as it was sent, else as the task makes it without examples."""
+    if answer.prompt is not None:
+        return _messages(answer.prompt)
+    template = scorer(answer.task).doc_to_text
+    try:
+        if callable(template):
+            return str(template(doc))
+        text = doc[template] if template in doc else _compiled(template).render(**doc)
+    except (KeyError, TypeError, ValueError, TemplateError):
+        return json.dumps(doc, indent=2, ensure_ascii=False)
+    # The instruction of a _separate task is the system message.
+    return (
+        f"{doc['instruction']}\n\n{text}"
+        if template == "question_wo_instruct"
+        else text
+    )
+
+
+@cache
+def _compiled(template: str):
+    return SandboxedEnvironment().from_string(template)
+
+
+def _messages(prompt: str) -> str:
+    """Return chat messages as text, any other prompt as it is."""
+    try:
+        messages = json.loads(prompt)
+        return "\n\n".join(f"[{x['role']}]\n{x['content']}" for x in messages)
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return prompt
+
+
+def escaped(value: object) -> str:
+    """Return JSON that may stand in a <script> element: ASCII, and without `<`."""
+    return json.dumps(value, separators=(",", ":")).replace("<", "\\u003c")

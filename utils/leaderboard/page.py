@@ -1,0 +1,260 @@
+"""The page: one HTML file with its style, script and data, which opens from disk."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import math
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from .. import tables as text_tables
+from ..families import scorer
+from . import browser
+from .board import Estimate, Model, Scope, Table, headline_means
+from .browser import Documents
+
+
+_TEMPLATES = Path(__file__).parent / "templates"
+MOST_PARTS = 60  # values of a breakdown that the page shows
+FRESH = "fresh_"  # tasks over new problems of the kind that the rest of the name says
+_LABEL_HEIGHT, _LONGEST_LABEL = 16, 24
+# What HTML cannot hold: control characters, halves of surrogate pairs.
+_NOT_HTML = re.compile(r"[\0-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+
+
+class Point(NamedTuple):
+    """A model in a plot, with its intervals; all in the plot's own coordinates."""
+
+    label: str
+    name: str
+    x: float
+    y: float
+    x_low: float
+    x_high: float
+    y_low: float
+    y_high: float
+    label_y: float
+
+
+class Axis(NamedTuple):
+    """An axis of scores, drawn over `length` from 0."""
+
+    low: float
+    high: float
+    length: float
+
+    def at(self, score: float | None) -> float:
+        """Return where a score is drawn; what lies outside, at the end."""
+        share = ((score or 0) - self.low) / (self.high - self.low)
+        return round(self.length * min(1, max(0, share)), 1)
+
+    def ticks(self) -> list[float]:
+        """Return round scores, at most six steps."""
+        n = round((self.high - self.low) * 10)
+        step = next(x for x in (1, 2, 5) if n / x <= 6)
+        return [round(self.low + i / 10, 1) for i in range(0, n + 1, step)]
+
+
+class Plot(NamedTuple):
+    """Models by two scores; on the diagonal both are equal."""
+
+    axis: Axis
+    points: list[Point]
+    height: float
+
+
+def axis(estimates: list[Estimate], length: float) -> Axis:
+    """Return an axis that holds the estimates with their intervals, in tenths."""
+    lows = [x.value if x.low is None else max(0, x.low) for x in estimates]
+    highs = [x.value if x.high is None else min(1, x.high) for x in estimates]
+    low = math.floor(min(lows, default=0) * 10) / 10
+    high = math.ceil(max(highs, default=1) * 10) / 10
+    return Axis(low, max(high, low + 0.1), length) if low < 1 else Axis(0.9, 1, length)
+
+
+def plot(pairs: list[tuple[str, Estimate, Estimate]], length: float = 260) -> Plot:
+    """Return the plot of (model, horizontal score, vertical score)."""
+    scale = axis([estimate for _, *both in pairs for estimate in both], length)
+    pairs = sorted(pairs, key=lambda pair: (-pair[2].value, -pair[1].value, pair[0]))
+    heights = _spread([length - scale.at(y.value) for _, _, y in pairs], length)
+    points = [
+        Point(
+            label=name
+            if len(name) <= _LONGEST_LABEL
+            else f"{name[: _LONGEST_LABEL - 1]}…",
+            name=name,
+            x=scale.at(x.value),
+            y=length - scale.at(y.value),
+            x_low=scale.at(x.value if x.low is None else x.low),
+            x_high=scale.at(x.value if x.high is None else x.high),
+            y_low=length - scale.at(y.value if y.low is None else y.low),
+            y_high=length - scale.at(y.value if y.high is None else y.high),
+            label_y=height,
+        )
+        for (name, x, y), height in zip(pairs, heights)
+    ]
+    return Plot(scale, points, max([length, *(height + 10 for height in heights)]))
+
+
+def _spread(heights: list[float], length: float) -> list[float]:
+    """Return places for labels at sorted heights, none over another."""
+    places: list[float] = []
+    for height in heights:
+        places.append(max(height, places[-1] + _LABEL_HEIGHT) if places else height)
+    # Those at the lower end move up as far as there is room.
+    limit = max(length, _LABEL_HEIGHT * (len(places) - 1))
+    for i in reversed(range(len(places))):
+        places[i] = min(places[i], limit)
+        limit = places[i] - _LABEL_HEIGHT
+    return places
+
+
+def costs(table: Table) -> Plot | None:
+    """Return the plot of published against flexible scores."""
+    return _plot_of((x.model, x.published, x.flexible) for x in table.entries)
+
+
+def _plot_of(pairs) -> Plot | None:
+    known = [pair for pair in pairs if pair[1] and pair[2]]
+    return plot(known) if known else None
+
+
+def fresh_plots(tables: list[Table]) -> list[dict]:
+    """Return a plot of the flexible score in each public task against its fresh twin.
+
+    The twin of `X`, or of `FAMILY_X`, is `fresh_X`.
+    """
+    by_name = {table.scope.name: table for table in tables}
+    found = []
+    for fresh in tables:
+        kind = fresh.scope.name.removeprefix(FRESH)
+        family = scorer(fresh.scope.tasks[0]).family
+        public = by_name.get(kind) or by_name.get(f"{family}_{kind}")
+        if public is None or public is fresh:
+            continue
+        scores = {entry.model: entry.flexible for entry in public.entries}
+        pairs = [(x.model, scores.get(x.model), x.flexible) for x in fresh.entries]
+        if drawn := _plot_of(pairs):
+            found.append(
+                {"public": public.scope.name, "fresh": fresh.scope.name, "plot": drawn}
+            )
+    return found
+
+
+def breakdown(values: dict, models: list[str]) -> dict:
+    """Return a breakdown as rows: value, number of documents, the scores of each model."""
+    rows = []
+    for value, of_model in list(values.items())[:MOST_PARTS]:
+        sizes = sorted({figures.n for figures in of_model.values()})
+        scores = [
+            headline_means(of_model[x]) if x in of_model else None for x in models
+        ]
+        size = str(sizes[0]) if len(sizes) == 1 else f"{sizes[0]}–{sizes[-1]}"
+        rows.append({"value": value, "n": size, "scores": scores})
+    return {"rows": rows, "left_out": len(values) - len(rows)}
+
+
+def render(
+    models: list[Model],
+    tables: list[Table],
+    documents: Documents,
+    leave_out: str | None = None,
+) -> bytes:
+    """Return the page; `leave_out` is the list of rows that were left out."""
+    style, script = (
+        (_TEMPLATES / name).read_text(encoding="utf-8")
+        for name in ("board.css", "board.js")
+    )
+    text = (
+        _environment()
+        .get_template("board.html.jinja")
+        .render(
+            style=style,
+            script=script,
+            style_hash=_hash(style),
+            script_hash=_hash(script),
+            models=models,
+            names=_names(models, tables),
+            tables=tables,
+            cells=_cells(tables),
+            axis=axis,
+            costs=costs,
+            fresh_plots=fresh_plots(tables),
+            breakdown=breakdown,
+            documents=documents,
+            bounds=browser,
+            reasons=_reasons(tables),
+            data=_data(models, tables, documents),
+            leave_out=leave_out,
+            left_out=sum(y.tally.left_out for x in models for y in x.tasks.values()),
+            n_answers=sum(y.tally.all.n for x in models for y in x.tasks.values()),
+        )
+    )
+    return text.encode()
+
+
+def _environment() -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(_TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_clean,
+    )
+    environment.filters |= {"number": text_tables.number, "short": short}
+    return environment
+
+
+def _clean(value: object) -> object:
+    """Return what is to be printed, without characters that HTML cannot hold."""
+    if not isinstance(value, str):
+        return value
+    # `sub` gives a plain string, and what is safe has to stay so.
+    return type(value)(_NOT_HTML.sub("\ufffd", value))
+
+
+def short(scope: Scope) -> str:
+    """Return the name of a task below the name of its family."""
+    family = scorer(scope.tasks[0]).family
+    return scope.name.removeprefix(f"{family}_").replace("_", " ")
+
+
+def _hash(text: str) -> str:
+    """Return how a Content-Security-Policy names an inline script or style."""
+    digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+    return f"'sha256-{digest}'"
+
+
+def _names(models: list[Model], tables: list[Table]) -> list[str]:
+    """Return the models in the order of the first table, then the others."""
+    first = [entry.model for entry in tables[0].entries]
+    return first + [x.run.name for x in models if x.run.name not in first]
+
+
+def _cells(tables: list[Table]) -> dict[tuple[str, str], object]:
+    return {(t.scope.name, entry.model): entry for t in tables for entry in t.entries}
+
+
+def _reasons(tables: list[Table]) -> list[str]:
+    tasks = {task for table in tables for task in table.scope.tasks}
+    words = (word for task in sorted(tasks) for word in scorer(task).utils.REASONS)
+    return list(dict.fromkeys(words))
+
+
+def _data(models: list[Model], tables: list[Table], documents: Documents) -> str:
+    tasks = sorted({task for table in tables for task in table.scope.tasks})
+    known = browser.escaped(
+        {
+            "models": [model.run.name for model in models],
+            "families": {task: scorer(task).family for task in tasks},
+            "reasons": {
+                scorer(task).family: scorer(task).utils.REASONS for task in tasks
+            },
+        }
+    )
+    return f'{known[:-1]},"documents":[{",".join(documents.encoded)}]}}'
