@@ -762,8 +762,9 @@ def test_memory_grows_by_an_id_and_a_digest_for_each_answer(
     )
     assert call(few)[0] == 0  # fills the caches
     growth = peak(more, tmp_path / "out", call) - peak(few, tmp_path / "out", call)
-    # 65 bytes of a digest, 28 of a number, and their places in lists and a set that grow
-    assert growth < 600 * 400
+    # 65 bytes of a digest, 28 of a number, 24 of the error whose median is taken, and
+    # their places in lists and a set that grow.
+    assert growth < 600 * 450
     assert more.stat().st_size > 800 * 1000
 
 

@@ -15,7 +15,6 @@ from tests.conftest import ROOT
 from tests.jobs import double_or_die, fail
 from tests.shards import answers, contents, split, write
 from utils import score, shards
-from utils.__main__ import main
 from utils.jsonl import SUFFIXES, parse, read_lines
 from utils.pool import in_order
 
@@ -322,6 +321,7 @@ def test_parquet_from_a_pipe_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize("number", ["0", "-1", "two", ""])
-def test_a_number_of_workers_that_is_none_is_named(tmp_path, capsys, number):
-    assert main(["score", str(tmp_path), f"--workers={number}"]) == 2
-    assert "is not a number from 1 on" in capsys.readouterr().err
+def test_a_number_of_workers_that_is_none_is_named(tmp_path, call_score, number):
+    status, _, said = call_score(tmp_path, f"--workers={number}")
+    assert (status, said.count("\n")) == (2, 1)
+    assert "is not a number from 1 on" in said

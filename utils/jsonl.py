@@ -49,11 +49,6 @@ def read_jsonl(path: Path) -> list[dict]:
     return [row for _, row in numbered_rows(path)]
 
 
-def read_numbered(path: Path) -> dict[int, dict]:
-    """Return line -> object of a JSON Lines file; errors as of `read_jsonl`."""
-    return dict(numbered_rows(path))
-
-
 def numbered_rows(path: Path) -> Iterator[tuple[int, dict]]:
     """Yield the number and the object of each line that is not blank, one at a time.
 

@@ -29,16 +29,10 @@ if TYPE_CHECKING:
     from ray.data import DataContext
 
 
-def score_files(
-    paths: list[str],
-    task: str | None,
-    include_path: Path,
-    folder: str,
-    leave_out: str | None = None,
-) -> dict[str, Result]:
+def score_files(paths: list[str], shard: Shard, folder: str) -> dict[str, Result]:
     """Score files and write Parquet files to a folder that is not there yet.
 
-    Returns path -> what came of the file. `paths` and `folder` are absolute paths or URLs
+    Returns path -> what came of the file. `shard` says what to do with each; `paths` and `folder` are absolute paths or URLs
     that Ray knows. Raises ToolError where Ray cannot do it.
     """
     try:
@@ -52,8 +46,7 @@ def score_files(
     if not ray.is_initialized():
         ray.init(logging_level="error", log_to_driver=False)
     _quiet(DataContext.get_current())
-    given = Shard(Path(), task, include_path, output=None, leave_out=leave_out)
-    score = partial(_score_batch, given=given)
+    score = partial(_score_batch, like=shard)
     try:
         files = ray.data.read_binary_files(paths, include_paths=True)
         scored = files.map_batches(score, batch_size=1, batch_format="pyarrow")
@@ -80,16 +73,13 @@ def _first_line(error: Exception) -> str:
     return (str(error).strip() or repr(error)).split("\n")[0]
 
 
-def _score_batch(batch: pyarrow.Table, given: Shard) -> pyarrow.Table:
-    """Return the rows that come of some files, given as `path` and `bytes`.
-
-    `given` says what is to be done with each.
-    """
+def _score_batch(batch: pyarrow.Table, like: Shard) -> pyarrow.Table:
+    """Return the rows that come of some files, given as `path` and `bytes`."""
     import pyarrow
 
     lines, files = [], []
     for row in batch.to_pylist():
-        shard = given._replace(path=Path(row["path"]))
+        shard = like._replace(path=Path(row["path"]))
         refused, sink = Refused(), _Sink()
         file = io.BufferedReader(io.BytesIO(row["bytes"]))
         try:

@@ -185,11 +185,9 @@ def _by_processes(options: Namespace) -> Scores:
     outputs = _outputs(runs, options.output and Path(options.output))
     shards = [
         Shard(
-            path=file.path,
-            task=run.task,
-            include_path=options.include_path,
-            output=outputs.get(file.path),
+            *(file.path, run.task, options.include_path),
             leave_out=options.leave_out,
+            output=outputs.get(file.path),
         )
         for run in runs
         for file in run.files
@@ -216,10 +214,10 @@ def _by_ray(options: Namespace) -> Scores:
         folder = f"{options.output}/{folder_name(name)}"
         if "://" not in folder:
             folder = str(Path(folder).resolve())
-        include_path = options.include_path.resolve()
-        found = score_files(
-            paths, options.task, include_path, folder, options.leave_out
+        shard = Shard(
+            Path(), options.task, options.include_path.resolve(), options.leave_out
         )
+        found = score_files(paths, shard, folder)
         order = {path: number for number, path in enumerate(paths)}
         tallies: Tallies = {}
         is_good = True

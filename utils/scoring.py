@@ -213,10 +213,10 @@ class Figures:
     """Counts and sums over the answers to some documents of one task."""
 
     def __init__(self, task: str) -> None:
-        self.task = task
         self.n = 0
         # Of the documents that a metric applies to; values where it is not their mean.
         self.counts: Counter[str] = Counter()
+        self._scorer = scorer(task)
         self._sums: dict[str, Sum] = {}
         self._values: dict[str, list[float]] = {}
         self.reasons: Counter[str] = Counter()
@@ -228,10 +228,9 @@ class Figures:
         self.n += 1
         scores, line = scored.verdict.scores, scored.answer.line
         logged = line if "filtered_resps" in line else {}
-        aggregations = scorer(self.task).aggregations
         for metric, value in scores.items():
             self.counts[metric] += 1
-            if metric in aggregations:
+            if metric in self._scorer.aggregations:
                 self._values.setdefault(metric, []).append(value)
                 continue
             if metric not in self._sums:
@@ -257,18 +256,26 @@ class Figures:
 
     def state(self) -> dict:
         """Return what `from_state` takes, in JSON."""
-        sums = {metric: total.state() for metric, total in self._sums.items()}
-        return {**vars(self), "_sums": sums}
+        return {
+            "n": self.n,
+            "counts": self.counts,
+            "sums": {metric: total.state() for metric, total in self._sums.items()},
+            "values": self._values,
+            "reasons": self.reasons,
+            "invalid": self.invalid,
+            "changed": self.changed,
+        }
 
     @classmethod
-    def from_state(cls, state: dict) -> Figures:
+    def from_state(cls, task: str, state: dict) -> Figures:
         """Return the figures whose state it is."""
-        figures = cls(state["task"])
+        figures = cls(task)
         figures.n, figures.changed = state["n"], state["changed"]
-        figures._sums = {x: Sum.from_state(y) for x, y in state["_sums"].items()}
-        figures._values = state["_values"]
-        for name in ("counts", "reasons", "invalid"):
-            getattr(figures, name).update(state[name])
+        figures.counts.update(state["counts"])
+        figures._sums = {x: Sum.from_state(y) for x, y in state["sums"].items()}
+        figures._values = {metric: [*x] for metric, x in state["values"].items()}
+        figures.reasons.update(state["reasons"])
+        figures.invalid.update(state["invalid"])
         return figures
 
     def means(self) -> dict[str, float]:
@@ -278,11 +285,9 @@ class Figures:
         """
         found = {x: float(sum_) / self.counts[x] for x, sum_ in self._sums.items()}
         for metric, values in self._values.items():
-            found[metric] = scorer(self.task).aggregations[metric](values)
+            found[metric] = self._scorer.aggregations[metric](values)
         return {
-            metric: found[metric]
-            for metric in scorer(self.task).metrics
-            if metric in found
+            metric: found[metric] for metric in self._scorer.metrics if metric in found
         }
 
 
@@ -299,8 +304,8 @@ class Tally:
         self, task: str, leave_out: str | None = None, before: Tally | None = None
     ) -> None:
         self.task, self.leave_out = task, leave_out
-        self._taken = before._ids if before else frozenset()
         self.left_out = 0
+        self._taken = before._ids if before else frozenset()
         self.all = Figures(task)
         self.parts: dict[tuple[str, str], Figures] = {}  # (breakdown, value) ->
         self._digests: list[bytes] = []
@@ -340,8 +345,8 @@ class Tally:
 
     def merge(self, other: Tally) -> None:
         """Count the answers, too, that another has counted; none to the same document."""
-        self.all.merge(other.all)
         self.left_out += other.left_out
+        self.all.merge(other.all)
         for part, figures in other.parts.items():
             self.parts.setdefault(part, Figures(self.task)).merge(figures)
         self._digests += other._digests
@@ -364,14 +369,18 @@ class Tally:
         """Return the tally whose state it is."""
         tally = cls(state["task"], state["leave_out"])
         tally.left_out = state["left_out"]
-        tally.all = Figures.from_state(state["all"])
+        tally.all = Figures.from_state(tally.task, state["all"])
         for name, value, figures in state["parts"]:
-            tally.parts[name, value] = Figures.from_state(figures)
+            tally.parts[name, value] = Figures.from_state(tally.task, figures)
         joined, n = bytes.fromhex(state["digests"]), tally.all.n + tally.left_out
-        size = len(joined) // max(n, 1)  # of a SHA-256
+        size = len(joined) // max(n, 1)
         tally._digests = [joined[i * size : (i + 1) * size] for i in range(n)]
         tally._ids = set(state["ids"])
         return tally
+
+    def __reduce__(self) -> tuple:
+        """Go to another process by the state: a scorer's modules cannot."""
+        return Tally.from_state, (self.state(),)
 
     @property
     def fingerprint(self) -> str:

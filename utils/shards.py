@@ -34,8 +34,8 @@ class Shard(NamedTuple):
     path: Path
     task: str | None  # of lines that do not name theirs
     include_path: Path  # the tasks whose documents a doc_id is of
-    output: Path | None  # where the scored lines go
-    leave_out: str | None = None  # a list of rows whose answers do not count
+    leave_out: str | None = None  # a list of rows that do not count
+    output: Path | None = None  # where the scored lines go
 
 
 class Result(NamedTuple):
@@ -262,10 +262,10 @@ def _file_digest(path: Path) -> str:
 @cache
 def _code_digest() -> str:
     """Return a digest of the code and the tasks: rules change without a version, too."""
-    digest = hashlib.sha256()
-    for folder, pattern in ((Path(__file__).parent, "*.py"), (FOLDER, "**/*")):
+    digest, tools = hashlib.sha256(), Path(__file__).parent
+    for folder, pattern in ((tools, "*"), (tools / "disputed", "*"), (FOLDER, "**/*")):
         for path in sorted(folder.glob(pattern)):
-            if path.suffix in (".py", ".yaml") or path.name.endswith("_yaml"):
+            if path.name.endswith((".py", ".json", "yaml")):
                 digest.update(f"{path.relative_to(folder)}\n".encode())
                 digest.update(hashlib.sha256(path.read_bytes()).digest())
     return digest.hexdigest()

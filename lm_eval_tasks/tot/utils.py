@@ -1051,24 +1051,36 @@ def _documents(
             f"{source}: column {', '.join(map(repr, missing))} is missing; found"
             f" {dataset.column_names}. Use rows in the schema of baharef/ToT"
         )
-    documents = [{column: cells[column] for column in columns} for cells in dataset]
+    # Column by column, which takes a fifth of the time that row by row takes.
+    cells = zip(*(dataset[column][:] for column in columns), strict=True)
+    documents = [dict(zip(columns, row, strict=True)) for row in cells]
+    is_changed = is_separate
     for row, document in enumerate(documents):
         for column, cell in document.items():
             if problem := _problem(column, cell, "prompt" in columns):
                 raise ValueError(
                     f"{source}, row {row}, column '{column}': {problem}; fix the row"
                 )
-        _complete(document, f"{source}, row {row}", is_separate)
-    kind_of_file = "tot_semantic" if "prompt" in columns else "tot_arithmetic"
-    candidates = tuple(name for name in FILES if kind_of_file in name)
-    if dataset.info.config_name in FILES:
-        candidates = (dataset.info.config_name,)
-    if "level" in dataset.column_names:  # rows made from a seed say so
-        candidates = ()
+        is_changed |= _complete(document, f"{source}, row {row}", is_separate)
+    candidates = _candidates(dataset, "prompt" in columns)
+    if not candidates:
+        columns = (*columns, "level")
         for document, level in zip(documents, dataset["level"]):
             document["level"] = level
     _report(source, candidates, len(documents), fingerprint(map(digest, documents)))
+    if not is_changed:  # the rows are in memory already
+        return made.setdefault(kind, dataset.select_columns([*columns]))
     return made.setdefault(kind, type(dataset).from_list(documents))
+
+
+def _candidates(dataset: datasets.Dataset, is_semantic: bool) -> tuple[str, ...]:
+    """Return which files the rows may be of; none for rows made from a seed."""
+    if "level" in dataset.column_names:
+        return ()
+    if dataset.info.config_name in FILES:
+        return (dataset.info.config_name,)
+    kind = "tot_semantic" if is_semantic else "tot_arithmetic"
+    return tuple(name for name in FILES if kind in name)
 
 
 def _problem(column: str, cell: object, is_semantic: bool) -> str | None:
@@ -1085,11 +1097,15 @@ def _problem(column: str, cell: object, is_semantic: bool) -> str | None:
     return None
 
 
-def _complete(document: dict, place: str, is_separate: bool) -> None:
-    """Make the prompt of a document what the model is to see, and take it apart."""
+def _complete(document: dict, place: str, is_separate: bool) -> bool:
+    """Make the prompt of a document what the model is to see, and take it apart.
+
+    Returns whether the prompt lacked the question.
+    """
     column = "prompt" if "prompt" in document else "question"
     question = document["question"].strip()
-    if question not in document[column]:
+    is_missing = question not in document[column]
+    if is_missing:
         document[column] = f"{document[column].rstrip()}\n\n{question}"
     if is_separate:
         rest, instruction = split_instruction(document[column], question)
@@ -1099,6 +1115,7 @@ def _complete(document: dict, place: str, is_separate: bool) -> None:
                 " without '_separate'"
             )
         document.update(instruction=instruction, question_wo_instruct=rest)
+    return is_missing
 
 
 @lru_cache(maxsize=256)

@@ -4,6 +4,7 @@ No symlink below it is followed, so that neither a read nor a write leaves it.
 """
 
 import fcntl
+import hashlib
 import os
 import stat
 import sys
@@ -75,6 +76,20 @@ class Folder:
         if limit is not None and len(content) > limit:
             raise PackError(f"{path}: has more than {limit} bytes; name another folder")
         return content
+
+    def sha256(self, name: str) -> str | None:
+        """Return the SHA-256 of a file, None where there is none; errors as of `read`."""
+        path = self._file(name)
+        if path is None:
+            return None
+        digest = hashlib.sha256()
+        try:
+            with path.open("rb") as file:
+                while part := file.read(1 << 16):
+                    digest.update(part)
+        except OSError as error:
+            raise local_error(error, path) from error
+        return digest.hexdigest()
 
     def has(self, name: str) -> bool:
         """Tell whether there is a file of a name; PackError for something else."""

@@ -3,13 +3,16 @@
 import hashlib
 import json
 import sys
+from collections.abc import Iterable
+from itertools import islice
 from pathlib import Path
-from typing import NoReturn
+from typing import BinaryIO, NoReturn
 
 import datasets
 
 
 FOLDER = Path(__file__).resolve().parent
+SOME_ROWS = 10_000
 FIX = "copy the pack again, or make it again with `temporal-eval offline`"
 
 
@@ -34,16 +37,33 @@ def load(data_file: str, **_metadata: object) -> datasets.DatasetDict:
     if not path.is_file():  # a pipe would keep the run waiting
         _stop(f"{path}: is missing, or not a file; {FIX}")
     try:
-        content = path.read_bytes()
+        with path.open("rb") as file:
+            found = _sha256(file)
+            if found != expected:
+                _stop(
+                    f"{path}: has SHA-256 {found}, but the manifest says {expected}; {FIX}"
+                )
+            file.seek(0)
+            dataset = dataset_of(json.loads(line) for line in file if line != b"\n")
     except OSError as error:
         _stop(f"{path}: {error.strerror}; {FIX}")
-    found = hashlib.sha256(content).hexdigest()
-    if found != expected:
-        _stop(f"{path}: has SHA-256 {found}, but the manifest says {expected}; {FIX}")
-    lines = content.decode().split("\n")
-    dataset = datasets.Dataset.from_list([json.loads(line) for line in lines if line])
     dataset.info.config_name = path.stem
     return datasets.DatasetDict(test=dataset)
+
+
+def dataset_of(rows: Iterable[dict]) -> datasets.Dataset:
+    """Return rows as a dataset, of which some are in memory as objects at a time."""
+    rows = iter(rows)
+    parts = iter(lambda: list(islice(rows, SOME_ROWS)), [])
+    made = [datasets.Dataset.from_list(part) for part in parts]
+    return datasets.concatenate_datasets(made) if len(made) > 1 else made[0]
+
+
+def _sha256(file: BinaryIO) -> str:
+    digest = hashlib.sha256()
+    while part := file.read(1 << 16):
+        digest.update(part)
+    return digest.hexdigest()
 
 
 def _stop(message: str) -> NoReturn:

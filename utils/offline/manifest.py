@@ -164,8 +164,7 @@ class Manifest(NamedTuple):
         """Tell whether a file is there as the manifest says."""
         if name not in self.files:
             return False
-        content = self.folder.read(name)
-        return content is not None and sha256(content) == self.files[name]
+        return self.folder.sha256(name) == self.files[name]
 
 
 def sha256(content: bytes) -> str:

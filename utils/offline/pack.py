@@ -11,7 +11,7 @@ from ..files import is_part
 from .check import check_files
 from .errors import PackError
 from .folder import Folder
-from .manifest import Manifest
+from .manifest import Manifest, sha256
 from .sources import (
     TASKS,
     Rows,
@@ -150,12 +150,16 @@ def _add_data(
         "upstream_licence": source.licence,
         "upstream_revision": source.revision if is_upstream else None,
     }
-    content = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows.rows)
-    # Lone surrogates, which UTF-8 cannot hold, stay what they are in JSON: \ud800.
-    encoded = content.encode("utf-8", "backslashreplace")
-    is_same = is_there and manifest.folder.read(name) == encoded
-    manifest.add(name, encoded)
+    content = b"".join(map(_line, rows.rows))
+    is_same = is_there and manifest.files[name] == sha256(content)
+    manifest.add(name, content)
     return f"{said}, there already" if is_same else said
+
+
+def _line(row: dict) -> bytes:
+    # Lone surrogates, which UTF-8 cannot hold, stay what they are in JSON: \ud800.
+    text = json.dumps(row, ensure_ascii=False)
+    return text.encode("utf-8", "backslashreplace") + b"\n"
 
 
 def _compare(

@@ -16,8 +16,9 @@ import lm_eval_tasks
 from lm_eval_tasks.timebench import sources as timebench
 
 from ..families import Scorer, all_tasks, leaf_tasks, scorer
-from ..jsonl import read_numbered
+from ..jsonl import numbered_rows
 from .errors import PackError, local_error, upstream_error
+from .local_data import dataset_of
 
 
 TASKS = Path(lm_eval_tasks.__file__).resolve().parent
@@ -133,12 +134,13 @@ class Source:
 def read_rows(path: Path) -> Rows:
     """Return the rows of a JSON Lines file; PackError in one line for any fault."""
     try:
-        lines = read_numbered(path)
+        lines = [*numbered_rows(path)]
     except ValueError as error:
         raise PackError(str(error)) from error
     except OSError as error:
         raise local_error(error, path) from error
-    return Rows(str(path), list(lines.values()), [f"line {line}" for line in lines])
+    numbers = [f"line {number}" for number, _ in lines]
+    return Rows(str(path), [row for _, row in lines], numbers)
 
 
 def as_in_file(row: dict) -> dict:
@@ -183,10 +185,12 @@ def fingerprint(tasks: Iterable[str], rows: Rows, file: str) -> str:
     Raises PackError, naming the row that is wrong, where one cannot, and for a task that
     does not exist.
     """
-    made = {task: documents(task, rows, file) for task in tasks}
-    first = min(made)
+    first, *others = sorted(tasks)
+    for task in others:  # one after the other: each has documents of its own
+        documents(task, rows, file)
+    made = documents(first, rows, file)
     utils = scorer(first).utils
-    return utils.fingerprint(map(utils.digest, made[first]))
+    return utils.fingerprint(map(utils.digest, made))
 
 
 def documents(task: str, rows: Rows, file: str) -> datasets.Dataset:
@@ -198,7 +202,7 @@ def documents(task: str, rows: Rows, file: str) -> datasets.Dataset:
     except ValueError as error:
         raise PackError(f"{rows.place}: {error}") from error
     try:
-        dataset = datasets.Dataset.from_list(rows.rows)
+        dataset = dataset_of(rows.rows)
     except Exception as error:  # pyarrow raises all kinds
         raise _misfit(rows, error) from error
     dataset.info.config_name = Path(file).stem
@@ -225,7 +229,7 @@ def _misfit(rows: Rows, error: Exception) -> PackError:
 
 def _is_table(rows: list[dict]) -> bool:
     try:
-        datasets.Dataset.from_list(rows)
+        dataset_of(rows)
     except Exception:  # pyarrow raises all kinds
         return False
     return True
