@@ -44,7 +44,7 @@ def main(arguments: list[str] | None = None) -> int:
     from . import board, browser, page
 
     runs = find_runs(options.run, options.task)
-    models = [board.read(run, options.include_path) for run in runs]
+    models = [x for run in runs for x in board.read(run, options.include_path)]
     refused = [fault for model in models for fault in model.refused]
     _say_refused(refused)
     models = [model for model in models if model.tasks]

@@ -41,7 +41,9 @@ def pieces(text: str, spans: list[tuple[int, int] | None], longest: int) -> Piec
     the spans are kept.
     """
     marked = [(start, end, 1 << n) for n, (start, end) in _known(spans)]
-    kept = _kept(len(text), [x for start, end, _ in marked for x in (start, end)], longest)
+    kept = _kept(
+        len(text), [x for start, end, _ in marked for x in (start, end)], longest
+    )
     places = {0, len(text), *(x for span in marked for x in span[:2])}
     cuts = sorted(places | {x for window in kept for x in window})
     found: Pieces = []
@@ -118,7 +120,9 @@ def collect(models: list[Model], include_path: Path) -> Documents:
             if document["id"] is None:
                 document["id"] = scored.answer.doc_id
             document["answers"].append(_answer(number, scored))
-    total = {(task, key) for x in models for task, y in x.tasks.items() for key in y.results}
+    total = {
+        (task, key) for x in models for task, y in x.tasks.items() for key in y.results
+    }
     encoded, size = [], 0
     for document in found.values():
         encoded.append(escaped(document))
@@ -186,7 +190,11 @@ def _answer(model: int, scored: Scored) -> dict:
 def _text(value: object) -> str | None:
     if value is None:
         return None
-    text = value if isinstance(value, str) else json.dumps(jsonable(value), ensure_ascii=False)
+    text = (
+        value
+        if isinstance(value, str)
+        else json.dumps(jsonable(value), ensure_ascii=False)
+    )
     return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]} …"
 
 
@@ -202,7 +210,11 @@ def _prompt(answer: Answer, doc: dict) -> str:
     except (KeyError, TypeError, ValueError, TemplateError):
         return json.dumps(doc, indent=2, ensure_ascii=False)
     # The instruction of a _separate task is the system message.
-    return f"{doc['instruction']}\n\n{text}" if template == "question_wo_instruct" else text
+    return (
+        f"{doc['instruction']}\n\n{text}"
+        if template == "question_wo_instruct"
+        else text
+    )
 
 
 @cache

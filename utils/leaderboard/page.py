@@ -12,15 +12,16 @@ from typing import NamedTuple
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from .. import tables as text_tables
-from ..families import scorer
+from ..errors import ToolError
+from ..families import configuration, scorer
 from . import browser
-from .board import Estimate, Model, Scope, Table, headline_means
+from .board import Entry, Estimate, Model, Scope, Table
 from .browser import Documents
 
 
 _TEMPLATES = Path(__file__).parent / "templates"
 MOST_PARTS = 60  # values of a breakdown that the page shows
-FRESH = "fresh_"  # tasks over new problems of the kind that the rest of the name says
+MOST_BYTES = 20_000_000  # of the page
 _LABEL_HEIGHT, _LONGEST_LABEL = 16, 24
 # What HTML cannot hold: control characters, halves of surrogate pairs.
 _NOT_HTML = re.compile(r"[\0-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
@@ -83,7 +84,9 @@ def plot(pairs: list[tuple[str, Estimate, Estimate]], length: float = 260) -> Pl
     heights = _spread([length - scale.at(y.value) for _, _, y in pairs], length)
     points = [
         Point(
-            label=name if len(name) <= _LONGEST_LABEL else f"{name[: _LONGEST_LABEL - 1]}…",
+            label=name
+            if len(name) <= _LONGEST_LABEL
+            else f"{name[: _LONGEST_LABEL - 1]}…",
             name=name,
             x=scale.at(x.value),
             y=length - scale.at(y.value),
@@ -124,15 +127,15 @@ def _plot_of(pairs) -> Plot | None:
 def fresh_plots(tables: list[Table]) -> list[dict]:
     """Return a plot of the flexible score in each public task against its fresh twin.
 
-    The twin of `X`, or of `FAMILY_X`, is `fresh_X`.
+    The twin is the same task over rows that are made from a seed.
     """
     by_name = {table.scope.name: table for table in tables}
     found = []
     for fresh in tables:
-        kind = fresh.scope.name.removeprefix(FRESH)
-        family = scorer(fresh.scope.tasks[0]).family
-        public = by_name.get(kind) or by_name.get(f"{family}_{kind}")
-        if public is None or public is fresh:
+        name = fresh.scope.name
+        is_made = not fresh.scope.is_group and configuration(name).get("custom_dataset")
+        public = by_name.get(scorer(name).base) if is_made else None
+        if public is None:
             continue
         scores = {entry.model: entry.flexible for entry in public.entries}
         pairs = [(x.model, scores.get(x.model), x.flexible) for x in fresh.entries]
@@ -147,10 +150,8 @@ def breakdown(values: dict, models: list[str]) -> dict:
     """Return a breakdown as rows: value, number of documents, the scores of each model."""
     rows = []
     for value, of_model in list(values.items())[:MOST_PARTS]:
-        sizes = sorted({figures.n for figures in of_model.values()})
-        scores = [
-            headline_means(of_model[x]) if x in of_model else None for x in models
-        ]
+        sizes = sorted({part.n for part in of_model.values()})
+        scores = [of_model.get(model) for model in models]
         size = str(sizes[0]) if len(sizes) == 1 else f"{sizes[0]}–{sizes[-1]}"
         rows.append({"value": value, "n": size, "scores": scores})
     return {"rows": rows, "left_out": len(values) - len(rows)}
@@ -189,8 +190,34 @@ def render(models: list[Model], tables: list[Table], documents: Documents) -> by
         reasons=_reasons(tables),
         data=_data(models, tables, documents),
         n_answers=sum(y.tally.all.n for x in models for y in x.tasks.values()),
+        groups=_overview(tables),
+        other_metrics=other_metrics,
+        higher_is_better=lambda task: scorer(task).higher_is_better,
     )
-    return text.encode()
+    content = text.encode()
+    if len(content) > MOST_BYTES:
+        raise ToolError(
+            f"a page of {len(models)} models is larger than {MOST_BYTES // 10**6} MB;"
+            " name fewer runs, or write --csv or --json alone"
+        )
+    return content
+
+
+def other_metrics(entries: list[Entry]) -> list[str]:
+    """Return the metrics beside the headline ones that some models have."""
+    return list(dict.fromkeys(name for entry in entries for name in entry.others))
+
+
+def _overview(tables: list[Table]) -> list[tuple[str, list[Table]]]:
+    """Return the columns of the overview under their headings: the benchmarks first."""
+    found: dict[str, list[Table]] = {"Benchmarks": []}
+    for table in tables:
+        family = scorer(table.scope.tasks[0]).family
+        if table.scope.name.startswith("fresh"):
+            family = "fresh"
+        is_whole = table.scope.is_group and table.scope.name == family
+        found.setdefault("Benchmarks" if is_whole else family, []).append(table)
+    return [(heading, those) for heading, those in found.items() if those]
 
 
 def _clean(value: object) -> object:
@@ -204,7 +231,8 @@ def _clean(value: object) -> object:
 def short(scope: Scope) -> str:
     """Return the name of a task below the name of its family."""
     family = scorer(scope.tasks[0]).family
-    return scope.name.removeprefix(f"{family}_").replace("_", " ")
+    name = scope.name.removeprefix("fresh_").removeprefix(f"{family}_")
+    return name.replace("_", " ")
 
 
 def _hash(text: str) -> str:
