@@ -10,8 +10,8 @@ the instruction; the page says so. Models share a rank where their difference, p
 document and clustered, may be chance.
 
 The page is one file that opens from disk. Its tables count every answer; of the documents
-it shows a sample, which it states. Lines that cannot be scored are named and left out;
-the exit status is then 1.
+it shows a sample, which it states. A table of the scores is printed. Lines that cannot be
+scored are named and left out; the exit status is then 1.
 
 Example:
 
@@ -27,7 +27,7 @@ from argparse import Namespace
 from pathlib import Path
 
 from .. import tables as text_tables
-from ..cli import tool_parser
+from ..cli import say, tool_parser
 from ..errors import ToolError
 from ..families import FOLDER
 from ..files import written_whole
@@ -63,7 +63,28 @@ def main(arguments: list[str] | None = None) -> int:
     for path, content in contents.items():
         with written_whole(path) as file:
             file.write(content)
+    shown = board.outermost([table.scope for table in tables])
+    summary = [
+        _summary(row) for row in rows if row["by"] is None and row["scope"] in shown
+    ]
+    sys.stdout.write(f"{text_tables.render(summary, 'markdown')}\n")
+    for path in contents:
+        say(f"{path.resolve()} is written")
     return 1 if refused else 0
+
+
+def _summary(row: dict) -> dict:
+    """Return what the terminal shows of a model in a benchmark or task."""
+    columns = (
+        "scope",
+        "model",
+        "n",
+        "published",
+        "flexible",
+        "extracted",
+        "not_ranked",
+    )
+    return {column: row[column] for column in columns}
 
 
 def _check_libraries() -> None:
@@ -98,6 +119,6 @@ def _options(arguments: list[str] | None) -> Namespace:
 
 def _say_refused(refused: list[str]) -> None:
     for fault in refused[:_MOST_NAMED]:
-        sys.stderr.write(f"{fault}\n")
+        say(fault)
     if len(refused) > _MOST_NAMED:
-        sys.stderr.write(f"{len(refused) - _MOST_NAMED} more lines were refused\n")
+        say(f"{len(refused) - _MOST_NAMED} more lines were refused")

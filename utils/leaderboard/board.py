@@ -216,14 +216,21 @@ def scopes(models: list[Model]) -> list[Scope]:
     return sorted(found, key=_order)
 
 
+def outermost(found: list[Scope]) -> set[str]:
+    """Return the names of scopes that are not part of another one."""
+    return {
+        scope.name
+        for scope in found
+        if not any({*scope.tasks} < {*other.tasks} for other in found)
+    }
+
+
 def _order(scope: Scope) -> tuple:
     """Return what scopes are sorted by: benchmarks, their parts, their tasks."""
     is_fresh = scope.name.startswith("fresh")
     is_part = scope.is_group and scope.name != scorer(scope.tasks[0]).family
-    place = 0
-    for group in groups():
-        if scope.name in group.tasks:
-            place = max(place, group.tasks.index(scope.name))
+    of = [x.tasks.index(scope.tasks[0]) for x in groups() if scope.tasks[0] in x.tasks]
+    place = max(of, default=math.inf)
     family = scorer(scope.tasks[0]).family
     return (is_fresh, family, not scope.is_group, is_part, place, scope.name)
 
@@ -409,17 +416,19 @@ def _mean(scope: Scope, tallies: list[Tally], metric: str | int) -> float:
 
 
 def _rows(scope: Scope, tallies: list[Tally]) -> str:
-    """Return in words whether the documents are the rows of the benchmark."""
-    if not scope.is_group:
-        return tallies[0].rows_are()
-    words = {tally.rows_are() for tally in tallies}
-    if len(tallies) == len(scope.tasks) and words == {"the benchmark's"}:
-        return "the benchmark's"
-    known = [scorer(task).known[0] or 0 for task in scope.tasks]
+    """Return in words whether the documents are the rows of the benchmark.
+
+    Of a group, what is so of each task; else how many of its rows were run.
+    """
+    words = [tally.rows_are() for tally in tallies]
     n = sum(tally.all.n for tally in tallies)
-    if not all(known) or n > sum(known):
-        return "not the benchmark's"
-    return f"{n} of {sum(known)}" if n < sum(known) else f"{n}, as the benchmark has"
+    known = sum(scorer(task).known[0] or 0 for task in scope.tasks)
+    if n < known and "not the benchmark's" not in words and scope.is_group:
+        return f"fewer than the benchmark's {known}"
+    if len(set(words)) == 1:
+        return words[0]
+    is_known = n == known and "not the benchmark's" not in words
+    return "as many as the benchmark's" if is_known else "not the benchmark's"
 
 
 def _version(scope: Scope, model: Model) -> str | None:

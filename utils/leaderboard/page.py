@@ -22,6 +22,14 @@ from .browser import Documents
 _TEMPLATES = Path(__file__).parent / "templates"
 MOST_PARTS = 60  # values of a breakdown that the page shows
 MOST_BYTES = 20_000_000  # of the page
+# Of the columns of the overview: what stands first, and families.
+HEADINGS = {
+    "benchmarks": "Benchmarks",
+    "tcp": "TCP",
+    "tot": "Test of Time",
+    "timebench": "TimeBench",
+    "fresh": "Fresh",
+}
 _LABEL_HEIGHT, _LONGEST_LABEL = 16, 24
 # What HTML cannot hold: control characters, halves of surrogate pairs.
 _NOT_HTML = re.compile(r"[\0-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
@@ -191,6 +199,7 @@ def render(models: list[Model], tables: list[Table], documents: Documents) -> by
         data=_data(models, tables, documents),
         n_answers=sum(y.tally.all.n for x in models for y in x.tasks.values()),
         groups=_overview(tables),
+        headings=HEADINGS,
         other_metrics=other_metrics,
         higher_is_better=lambda task: scorer(task).higher_is_better,
     )
@@ -210,13 +219,13 @@ def other_metrics(entries: list[Entry]) -> list[str]:
 
 def _overview(tables: list[Table]) -> list[tuple[str, list[Table]]]:
     """Return the columns of the overview under their headings: the benchmarks first."""
-    found: dict[str, list[Table]] = {"Benchmarks": []}
+    found: dict[str, list[Table]] = {"benchmarks": []}
     for table in tables:
         family = scorer(table.scope.tasks[0]).family
         if table.scope.name.startswith("fresh"):
             family = "fresh"
         is_whole = table.scope.is_group and table.scope.name == family
-        found.setdefault("Benchmarks" if is_whole else family, []).append(table)
+        found.setdefault("benchmarks" if is_whole else family, []).append(table)
     return [(heading, those) for heading, those in found.items() if those]
 
 

@@ -65,7 +65,8 @@ function setUpSorting(table) {
       const sample = cellValue(table.tBodies[0].rows[0], header.cellIndex);
       const isRank = button.textContent === "rank";
       const before = header.getAttribute("aria-sort");
-      const first = typeof sample === "string" || isRank ? "ascending" : "descending";
+      const isText = typeof sample === "string";
+      const first = header.dataset.first ?? (isText || isRank ? "ascending" : "descending");
       const other = first === "ascending" ? "descending" : "ascending";
       const order = before === first ? other : first;
       for (const cell of head.cells) cell.removeAttribute("aria-sort");
@@ -276,7 +277,7 @@ function setUpBrowser() {
   const tasks = [...new Set(data.documents.map((doc) => doc.task))].sort();
   byId("filter-task").append(...tasks.map((task) => make("option", { value: task, textContent: task })));
   const form = byId("filters");
-  form.addEventListener("input", search);
+  for (const event of ["input", "change"]) form.addEventListener(event, search);
   form.addEventListener("submit", (event) => event.preventDefault());
   form.addEventListener("reset", () => setTimeout(search));
   byId("page-back").addEventListener("click", () => turnPage(-1));
@@ -290,7 +291,7 @@ function setUpBrowser() {
 
 function followHash() {
   const [, kind, name] = /^#(document|score)-(.+)$/.exec(location.hash) ?? [];
-  if (kind === "document" && data.documents[name]) {
+  if (kind === "document" && data.documents[Number(name)]) {
     showDocument(Number(name));
     byId("document").focus({ preventScroll: true });
     byId("document").scrollIntoView();

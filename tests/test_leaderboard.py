@@ -1,0 +1,456 @@
+"""The board: its figures are those of `score`, and its page works, whatever a model says."""
+
+import csv
+import json
+import re
+import shutil
+from html.parser import HTMLParser
+
+import pytest
+
+from lm_eval_tasks.fresh.utils import load
+from tests.conftest import EXAMPLES
+from utils.__main__ import main
+from utils.families import scorer
+from utils.jsonl import read_jsonl
+from utils.leaderboard import browser, page
+
+
+CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
+PACK = ["--include_path", str(EXAMPLES)]
+HOSTILE = [
+    "</script><script>document.title = 'run'</script>",
+    "<img src=x onerror=\"document.title = 'run'\"></textarea><!--",
+    "\u2028\u2029\0\x1b[31m\u202e\ud800 ]]> {{ 7 * 7 }} {% raw %} ${7}",
+    "Thus, the correct answer is: <b>B</b>" + "x" * 9000,
+]
+
+
+def write(path, rows):
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return str(path)
+
+
+def answers(task: str) -> list[dict]:
+    return read_jsonl(EXAMPLES / "responses" / f"{task}.jsonl")
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory) -> list[str]:
+    """Two models over all tasks with recorded answers; the second one answers less well."""
+    folder = tmp_path_factory.mktemp("runs")
+    one, two = [], []
+    for path in sorted((EXAMPLES / "responses").glob("*.jsonl")):
+        rows = read_jsonl(path)
+        one += rows
+        two += [
+            row | {"response": rows[place - 1]["response"]} if place % 2 else row
+            for place, row in enumerate(rows)
+        ]
+    for number, text in enumerate(HOSTILE):
+        two[number] |= {"response": text}
+    named = [("good", one), ("<i>odd</i> | \u202ename", two)]
+    return [
+        f"{name}={write(folder / f'{n}.jsonl', rows)}"
+        for n, (name, rows) in enumerate(named)
+    ]
+
+
+@pytest.fixture(scope="module")
+def board(runs, tmp_path_factory):
+    """The folder with the page, CSV and JSON of the two models."""
+    folder = tmp_path_factory.mktemp("board")
+    forms = [f"--{x}={folder / f'board.{x}'}" for x in ("html", "csv", "json")]
+    assert main(["leaderboard", *runs, *PACK, *forms]) == 0
+    return folder
+
+
+# ----------------------------------------------------------------------------- figures
+
+
+def test_figures_are_those_of_score_to_the_last_bit(board, runs, capsys):
+    shown = {
+        (row["model"], row["scope"], row["by"], row["value"]): row
+        for row in json.loads((board / "board.json").read_text(encoding="utf-8"))
+    }
+    capsys.readouterr()
+    checked = 0
+    for run in runs:
+        name, _, path = run.partition("=")
+        assert main(["score", path, *PACK, "--format", "json"]) == 0
+        for row in json.loads(capsys.readouterr().out):
+            mine = shown[name, row["task"], row.get("by"), row.get("value")]
+            for metric in ("n", "published", "flexible", "extracted"):
+                assert mine[metric] == row.get(metric), (row, metric)
+            checked += 1
+    assert checked > 100
+
+
+def test_csv_and_json_hold_the_same_rows(board):
+    rows = json.loads((board / "board.json").read_text(encoding="utf-8"))
+    with open(board / "board.csv", encoding="utf-8", newline="") as file:
+        lines = list(csv.DictReader(file))
+    assert len(lines) == len(rows)
+    for line, row in zip(lines, rows):
+        for name in ("model", "scope", "n", "published", "flexible_rank"):
+            cell = row.get(name)
+            assert line[name] == ("" if cell is None else str(cell))
+
+
+def test_groups_are_averaged_as_their_yaml_files_say(board):
+    rows = json.loads((board / "board.json").read_text(encoding="utf-8"))
+    good = {
+        row["scope"]: row for row in rows if (row["model"], row["by"]) == ("good", None)
+    }
+    tot = [good["tot_arithmetic"], good["tot_semantic"]]
+    n = sum(row["n"] for row in tot)
+    by_size = sum(row["n"] * row["published"] for row in tot) / n
+    assert good["tot"]["published"] == pytest.approx(by_size, abs=1e-12)
+    parts = [row for name, row in good.items() if re.match(r"timebench_.*\d?", name)]
+    parts = [x for x in parts if x["scope"] not in PARTS and x["flexible"] is not None]
+    assert len(parts) == 15
+    plain = sum(row["flexible"] for row in parts) / 15
+    assert good["timebench"]["flexible"] == pytest.approx(plain, abs=1e-12)
+
+
+PARTS = {f"timebench_{part}" for part in ("symbolic", "commonsense", "event")}
+
+
+def ranks(tmp_path, runs: list[str], *options: str) -> dict[str, dict]:
+    path = tmp_path / "board.json"
+    main(["leaderboard", *runs, *PACK, "--json", str(path), *options])
+    rows = json.loads(path.read_text(encoding="utf-8"))
+    return {row["model"]: row for row in rows if row["by"] is None}
+
+
+def test_models_that_cannot_be_told_apart_share_a_rank(tmp_path):
+    rows = answers("tot_arithmetic")
+    other = [row | {"response": rows[n - 1]["response"]} for n, row in enumerate(rows)]
+    two_wrong = other[:2] + rows[2:]
+    named = {"a": rows, "b": two_wrong, "c": other}
+    runs = [f"{x}={write(tmp_path / x, y)}" for x, y in named.items()]
+    found = ranks(tmp_path, runs)
+    assert [found[x]["flexible_rank"] for x in "abc"] == [1, 1, 3]
+
+
+def test_other_documents_are_marked_and_not_ranked(tmp_path):
+    rows = answers("tot_arithmetic")
+    named = {"a": rows, "b": rows, "c": rows[:-1]}
+    runs = [f"{x}={write(tmp_path / x, y)}" for x, y in named.items()]
+    found = ranks(tmp_path, runs)
+    assert found["c"]["not_ranked"] == "other documents"
+    assert found["c"]["published_rank"] is None
+    assert found["a"]["published_rank"] == found["b"]["published_rank"] == 1
+
+
+def test_another_version_and_a_dropped_instruction_are_marked(dummy_run, tmp_path):
+    folder = tmp_path / "model"
+    folder.mkdir()
+    [path] = dummy_run.glob("samples_tot_arithmetic_separate_2*.jsonl")
+    results = json.loads(next(dummy_run.glob("results_*.json")).read_text())
+    results["versions"]["tot_arithmetic_separate"] = 0.5
+    (
+        folder / path.name.replace("samples_tot_arithmetic_separate", "results")
+    ).with_suffix(".json").write_text(json.dumps(results))
+    shutil.copy(path, folder)
+    found = ranks(tmp_path, [f"old={folder}", f"new={path}"])
+    assert "run as version 0.5, not 1.1" in found["old"]["not_ranked"]
+    assert found["new"]["not_ranked"] is None
+    rows = [
+        row | {"arguments": {"gen_args_0": {"arg_0": "no instruction"}}}
+        for row in read_jsonl(path)
+    ]
+    for row in rows:
+        row["prompt_hash"] = scoring_hash("no instruction")
+    dropped = folder.parent / path.name
+    found = ranks(tmp_path, [f"dropped={write(dropped, rows)}", f"new={path}"])
+    assert "38 prompts lack the instruction" in found["dropped"]["not_ranked"]
+
+
+def scoring_hash(text: str) -> str:
+    from utils.answers import sha256
+
+    return sha256(text)
+
+
+def test_metrics_that_some_documents_lack_do_not_break_the_board(board):
+    rows = json.loads((board / "board.json").read_text(encoding="utf-8"))
+    [row] = [
+        x
+        for x in rows
+        if (x["scope"], x["model"], x["by"]) == ("tot_arithmetic", "good", None)
+    ]
+    assert {"smape", "mase"} <= set(row["others"])
+
+
+def test_public_and_fresh_are_set_side_by_side(tmp_path):
+    fresh = load("date_arithmetic", 1, 20, "1-2")["test"]
+    documents = list(scorer("fresh_date_arithmetic").process_docs(fresh))
+    rows = [
+        {
+            "task": "fresh_date_arithmetic",
+            "doc": document,
+            "response": f"Thus, the correct answer is: {document['golds'][0]}",
+        }
+        for document in documents
+    ]
+    path = write(tmp_path / "a", answers("timebench_date_arithmetic") + rows)
+    html = tmp_path / "board.html"
+    assert main(["leaderboard", f"a={path}", *PACK, "--html", str(html)]) == 0
+    text = html.read_text(encoding="utf-8")
+    assert "Public and fresh" in text and "made from a seed" in text
+
+
+# ------------------------------------------------------------------- the page as a file
+
+
+class Outline(HTMLParser):
+    """What elements a page has, and what they point to."""
+
+    def __init__(self, text: str):
+        super().__init__()
+        self.elements: list[tuple[str, dict]] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+
+
+def test_the_page_holds_all_it_needs_and_what_a_model_says_stays_text(board):
+    text = (board / "board.html").read_text(encoding="utf-8")
+    outline = Outline(text)
+    scripts = [attrs for tag, attrs in outline.elements if tag == "script"]
+    assert len(scripts) == 2  # data and code
+    assert not any("src" in attrs or "href" in attrs for attrs in scripts)
+    for tag, attrs in outline.elements:
+        assert tag not in ("img", "iframe", "object", "link", "textarea", "i", "b"), (
+            attrs
+        )
+        assert not any(name.startswith("on") for name in attrs)
+        assert attrs.get("href", "#").startswith("#")
+    policy = next(x["content"] for _, x in outline.elements if "http-equiv" in x)
+    assert "default-src 'none'" in policy and "unsafe" not in policy
+    assert "&lt;i&gt;odd&lt;/i&gt;" in text
+    assert not re.search(r"[\0\x1b\ud800]", text)
+
+
+def test_texts_are_cut_around_what_was_extracted():
+    text = "a" * 5000 + "HERE" + "b" * 5000
+    found = browser.pieces(text, [(5000, 5004), None], 100)
+    assert [1, "HERE"] in found
+    kept = sum(len(x[1]) for x in found if isinstance(x, list))
+    left_out = sum(x for x in found if isinstance(x, int))
+    assert kept + left_out == len(text) and kept <= 104
+    assert browser.pieces("short", [(0, 5), (0, 5)], 100) == [[3, "short"]]
+
+
+def test_the_page_stays_below_its_bound_and_says_what_it_leaves_out(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr(browser, "MOST_ANSWERS", 12)
+    path = write(tmp_path / "a", answers("tot_arithmetic"))
+    html = tmp_path / "board.html"
+    assert main(["leaderboard", f"a={path}", *PACK, "--html", str(html)]) == 0
+    text = html.read_text(encoding="utf-8")
+    assert "12 of 38 documents are on this page" in text
+    [data] = re.findall(r'id="data">(.*?)</script>', text, re.DOTALL)
+    reasons = {x["reason"] for y in json.loads(data)["documents"] for x in y["answers"]}
+    assert {"right", "flexible_only"} <= reasons
+
+
+def test_labels_of_a_plot_stand_apart():
+    places = page._spread([10, 11, 12, 250, 251], 260)
+    assert all(b - a >= 16 for a, b in zip(places, places[1:]))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "said"),
+    [
+        ([], 2, "give --html, --csv or --json"),
+        (["--csv", "x.csv", "nowhere"], 1, "nowhere: No such file or directory"),
+        (["--csv", "x.csv", "a=bad.jsonl"], 1, "bad.jsonl, line 1: "),
+        (["--csv", "x.csv", "a=good.jsonl", "a=good.jsonl"], 1, "called 'a'"),
+        (["--html", "folder", "a=good.jsonl"], 1, "folder"),
+    ],
+)
+def test_what_cannot_be_made_ends_in_one_line(
+    tmp_path, monkeypatch, capsys, arguments, status, said
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder").mkdir()
+    write(tmp_path / "good.jsonl", answers("tcp_long"))
+    (tmp_path / "bad.jsonl").write_text("<html>")
+    given = arguments or ["good.jsonl"]
+    assert main(["leaderboard", *given, *PACK]) == status
+    [line] = capsys.readouterr().err.splitlines()
+    assert said in line
+    assert not (tmp_path / "x.csv").exists()
+
+
+def test_lines_that_cannot_be_scored_are_named_and_their_model_is_not_ranked(
+    tmp_path, capsys
+):
+    rows = answers("tcp_long")
+    bad = write(tmp_path / "bad", [*rows, rows[0]])
+    found = ranks(tmp_path, [f"good={write(tmp_path / 'good', rows)}", f"bad={bad}"])
+    assert found["bad"]["not_ranked"] == "1 lines refused"
+    assert "line 9: is a second answer to document 0" in capsys.readouterr().err
+
+
+# --------------------------------------------------------------------- in a real browser
+
+
+@pytest.fixture(scope="module")
+def driver():
+    if not (CHROMIUM and DRIVER):
+        pytest.skip("chromium and chromedriver are not installed")
+    from selenium import webdriver
+    from selenium.webdriver.chrome.service import Service
+
+    options = webdriver.ChromeOptions()
+    options.binary_location = CHROMIUM
+    for option in (
+        "headless=new",
+        "no-sandbox",
+        "disable-dev-shm-usage",
+        "disable-gpu",
+    ):
+        options.add_argument(f"--{option}")
+    options.set_capability(
+        "goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"}
+    )
+    made = webdriver.Chrome(options=options, service=Service(DRIVER))
+    made.set_page_load_timeout(60)
+    made.set_script_timeout(60)
+    yield made
+    made.quit()
+
+
+def look(driver, path, width=1400, theme="light", place=""):
+    """Open a page as on a screen of a width and theme, at a place in it."""
+    media = [{"name": "prefers-color-scheme", "value": theme}]
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": media})
+    size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+    driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    driver.get("about:blank")
+    driver.get(f"file://{path}{place}")
+
+
+def found(driver) -> int:
+    return int(driver.find_element("id", "count").text.split()[0])
+
+
+def choose(driver, name: str, value: str) -> None:
+    from selenium.webdriver.support.ui import Select
+
+    Select(driver.find_element("id", f"filter-{name}")).select_by_value(value)
+
+
+def four_real_runs(shared, folder):
+    paths = sorted((shared / "responses").glob("*.jsonl"))
+    html = folder / "four.html"
+    runs = [f"{path.stem.split('_', 2)[2]}={path}" for path in paths]
+    task = ["--task", "tot_arithmetic"]
+    assert main(["leaderboard", *runs, *task, "--html", str(html)]) == 0
+    return html
+
+
+@pytest.fixture(scope="module", params=["hand-made", "real"])
+def opened(request, tmp_path_factory):
+    if request.param == "hand-made":
+        return request.getfixturevalue("board") / "board.html"
+    return four_real_runs(
+        request.getfixturevalue("shared"), tmp_path_factory.mktemp("four")
+    )
+
+
+def test_filters_search_and_links_find_documents(driver, opened):
+    from selenium.webdriver.common.keys import Keys
+    from selenium.webdriver.support.ui import WebDriverWait
+
+    look(driver, opened)
+    everything = found(driver)
+    choose(driver, "reason", "flexible_only")
+    gained = found(driver)
+    assert 0 < gained < everything
+    choose(driver, "published", "right")
+    query = driver.find_element("id", "query")
+    driver.find_element("css selector", "#filters [type=reset]").click()
+    query.send_keys("no such words anywhere")
+    assert found(driver) == 0
+    query.send_keys(Keys.CONTROL, "a")
+    query.send_keys("json")
+    assert 0 < found(driver) <= everything
+    first = driver.find_element("css selector", "#list a")
+    name = first.find_element("class name", "name").text
+    first.click()
+    title = ("css selector", "#document h3")
+    WebDriverWait(driver, 10).until(lambda x: x.find_element(*title).text == name)
+    assert driver.find_elements("css selector", "#document pre mark")
+    assert driver.execute_script("return location.hash").startswith("#document-")
+
+
+def test_the_page_can_be_used_by_keyboard_alone(driver, opened):
+    from selenium.webdriver.common.keys import Keys
+
+    look(driver, opened)
+    reached = set()
+    body = driver.switch_to.active_element
+    for _ in range(60):
+        body.send_keys(Keys.TAB)
+        body = driver.switch_to.active_element
+        reached.add(body.get_attribute("id") or body.get_attribute("class"))
+        if body.get_attribute("id") == "theme":
+            before = driver.execute_script(BACKGROUND)
+            body.send_keys(Keys.ENTER)
+            assert driver.execute_script(BACKGROUND) != before
+    for _ in range(200):
+        if "filter-changed" in reached:
+            break
+        body.send_keys(Keys.TAB)
+        body = driver.switch_to.active_element
+        reached.add(body.get_attribute("id") or body.get_attribute("class"))
+    assert {"theme", "sort", "query", "filter-reason", "filter-changed"} <= reached
+
+
+BACKGROUND = "return getComputedStyle(document.body).backgroundColor"
+OVERFLOW = "return document.documentElement.scrollWidth - innerWidth"
+
+
+@pytest.mark.parametrize("width", [400, 800, 1400])
+def test_the_page_fits_its_screen_in_light_and_dark(driver, opened, width):
+    grounds = set()
+    for theme in ("light", "dark"):
+        look(driver, opened, width, theme, "#document-0")
+        assert driver.execute_script(OVERFLOW) <= 0
+        grounds.add(driver.execute_script(BACKGROUND))
+    assert len(grounds) == 2
+
+
+def test_nothing_runs_fails_or_leaves_the_page(driver, opened):
+    driver.get_log("browser")
+    driver.get_log("performance")
+    look(driver, opened)
+    for place in range(0, min(found(driver), 40)):
+        driver.execute_script(f"location.hash = 'document-{place}'")
+    assert driver.title == "Temporal reasoning: leaderboard"
+    assert driver.get_log("browser") == []
+    urls = re.findall(r'"url":"([a-z]+:[^"]*)"', str(driver.get_log("performance")))
+    assert all(url.startswith(("file:", "about:", "data:")) for url in urls), urls
+
+
+def test_a_table_is_sorted_by_the_column_that_is_clicked(driver, board):
+    look(driver, board / "board.html", place="#score-tot_arithmetic")
+    table = driver.find_element("css selector", "#score-tot_arithmetic table.sortable")
+
+    def names():
+        return [x.text for x in table.find_elements("css selector", "tbody th")]
+
+    before = names()
+    button = table.find_element("css selector", "thead .sort[aria-label*='odel']")
+    button.click()
+    button.click()
+    assert sorted(names()) == sorted(before) and len(before) == 2
+    header = button.find_element("xpath", "..")
+    assert header.get_attribute("aria-sort") == "descending"
+    assert names() == sorted(before, reverse=True)
