@@ -24,6 +24,7 @@ TOOLS = {
     "offline": "make a pack of tasks that runs without a network, or check one",
     "generate": "make a pack of fresh problems from a seed",
     "baselines": "print what answers without any reasoning score",
+    "audit": "check the labels of benchmarks, or what their prompts allow to score",
     "scales": "print the table that scales the errors of ToT arithmetic",
     "adjudicate": "compare the verdicts on ToT arithmetic with a second reader's",
     "bench": "measure how many answers a second are scored",

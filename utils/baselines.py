@@ -26,9 +26,9 @@ import datasets
 from lm_eval_tasks.timebench.utils import MARKER
 
 from .cli import tool_parser
-from .documents import quiet_harness
+from .documents import benchmark_files, quiet_harness
 from .errors import ToolError
-from .families import Scorer, all_tasks, scorer
+from .families import Scorer, scorer
 from .jsonl import read_jsonl
 
 
@@ -97,19 +97,13 @@ def row(path: Path, task: Scorer) -> str:
 
 def files(folder: Path) -> dict[str, list[tuple[Path, Scorer]]]:
     """Return the files in and below a folder that tasks read, by family."""
-    tasks: dict[str, Scorer] = {}
-    for task in map(scorer, all_tasks()):
-        if task.headline:
-            tasks.setdefault(f"{task.file}.jsonl", task)
     found: dict[str, list] = {family: [] for family in GOLDS}
-    for path in sorted(folder.rglob("*.jsonl")):
-        if task := tasks.get(path.name):
+    for path, tasks in benchmark_files(folder):
+        scorers = map(scorer, tasks)
+        if task := next((x for x in scorers if x.headline and x.family in GOLDS), None):
             found[task.family].append((path, task))
     if not any(found.values()):
-        raise ToolError(
-            f"{folder}: has no file of a benchmark under upstream's name, such as"
-            f" {min(tasks)}; name another folder"
-        )
+        raise ToolError(f"{folder}: has files, but of no task with a baseline")
     return found
 
 

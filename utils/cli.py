@@ -6,6 +6,8 @@ import argparse
 import sys
 from typing import NoReturn
 
+from . import disputed
+
 
 class Parser(argparse.ArgumentParser):
     """A parser that says what it cannot read in one line, without the usage."""
@@ -21,6 +23,16 @@ def tool_parser(tool: str, description: str) -> argparse.ArgumentParser:
         prog=f"temporal-eval {tool}",
         description=description,
         formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+
+
+def leave_out_option(parser: argparse.ArgumentParser) -> None:
+    """Add the option that names a list of rows to leave out."""
+    parser.add_argument(
+        "--leave_out",
+        choices=disputed.names(),
+        metavar="LIST",
+        help=f"a list of disputed rows to leave out: {', '.join(disputed.names())}",
     )
 
 

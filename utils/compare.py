@@ -24,7 +24,7 @@ A metric that not every document has is compared on those that have it in both r
 
 `--show TASK` prints these last documents instead. Runs over different documents are
 refused, and so are lines that cannot be scored; `--common` leaves out the documents and
-tasks that one of the runs lacks.
+tasks that one of the runs lacks, `--leave_out` those with a disputed label ("left_out").
 
 Example:
 
@@ -44,9 +44,9 @@ from itertools import combinations
 from pathlib import Path
 from typing import NamedTuple
 
-from . import tables
+from . import disputed, tables
 from .answers import document_text, sha256
-from .cli import tool_parser
+from .cli import leave_out_option, tool_parser
 from .errors import ToolError
 from .families import FOLDER, scorer
 from .paired import cluster, holm, mcnemar_exact, paired, smallest_difference
@@ -240,6 +240,25 @@ def _lacking(task: str, keyed: dict[str, dict[tuple, Result]]) -> list[str]:
     return messages
 
 
+def without(
+    matched: dict[str, list[tuple[Result, ...]]], leave_out: str | None
+) -> tuple[dict[str, list[tuple[Result, ...]]], dict[str, int]]:
+    """Return what `match` found without the rows of a list, and task -> their number.
+
+    A task of which nothing is left goes; ToolError where none stays.
+    """
+    kept = {
+        task: [x for x in documents if not disputed.is_in(leave_out, x[0].digest)]
+        for task, documents in matched.items()
+    }
+    counts = {task: len(matched[task]) - len(kept[task]) for task in matched}
+    if not any(kept.values()):
+        raise ToolError(
+            f"{leave_out}: has all documents that are answered; compare without --leave_out"
+        )
+    return {task: documents for task, documents in kept.items() if documents}, counts
+
+
 # ---------------------------------------------------------------------- comparing
 
 
@@ -401,6 +420,7 @@ def _cells(row: dict) -> dict:
         "task": row["task"],
         "metric": row["metric"],
         "n": row["n"],
+        "left_out": row.get("left_out"),
         "clusters": row["clusters"] if row["clusters"] < row["n"] else None,
         "a": row["a"],
         "b": row["b"],
@@ -469,7 +489,10 @@ def main(arguments: list[str] | None = None) -> int:
     except Refused as error:
         _say(error.lines)
         return 1
+    matched, counts = without(matched, options.leave_out)
     _check_choices(options.metrics, options.show, matched)
+    if name := options.leave_out:
+        left_out += [f"{x}: left out: {n} ({name})" for x, n in counts.items()]
     _say([*left_out, *notes(runs, matched)])
     names = [run.name for run in runs]
     if options.show:
@@ -477,6 +500,8 @@ def main(arguments: list[str] | None = None) -> int:
         as_markdown = markdown_of_changed
     else:
         rows, as_markdown = compare(matched, names, options.metrics), markdown
+        for row in rows if options.leave_out else ():
+            row["left_out"] = f"{counts[row['task']]} ({options.leave_out})"
     is_markdown = options.format == "markdown"
     text = as_markdown(rows) if is_markdown else tables.render(rows, options.format)
     # Half a surrogate pair has no UTF-8, but an escape, which is the same in JSON.
@@ -532,5 +557,6 @@ def _options(arguments: list[str] | None) -> Namespace:
         metavar="FOLDER",
         help="the tasks whose documents a doc_id is of; default: the pack's own",
     )
+    leave_out_option(parser)
     parser.add_argument("--format", choices=tables.FORMATS, default="markdown")
     return parser.parse_args(arguments)

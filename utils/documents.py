@@ -11,7 +11,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 from .errors import ToolError
-from .families import FOLDER, scorer
+from .families import FOLDER, all_tasks, scorer
 
 
 if TYPE_CHECKING:
@@ -96,6 +96,40 @@ def document(task: str, row: dict) -> dict:
             said = str(error)
             raise ValueError(said.partition("row 0, ")[2] or said) from None
     return made
+
+
+def documents_of(task: str, rows: list[dict]) -> list[dict]:
+    """Return the documents that a task makes of the rows of its file, in their order.
+
+    ToolError names file, row and column where one cannot be scored.
+    """
+    task_scorer = scorer(task)
+    with quiet_harness():
+        try:
+            return list(task_scorer.process_docs(_Rows(rows, task_scorer.file)))
+        except ValueError as error:
+            raise ToolError(str(error)) from None
+
+
+def benchmark_files(folder: Path) -> list[tuple[Path, list[str]]]:
+    """Return the files in and below a folder that tasks read, each with these tasks.
+
+    They are known by upstream's names; ToolError where there is none.
+    """
+    tasks: dict[str, list[str]] = {}
+    for task in all_tasks():
+        tasks.setdefault(f"{scorer(task).file}.jsonl", []).append(task)
+    found = [
+        (path, tasks[path.name])
+        for path in sorted(folder.rglob("*.jsonl"))
+        if path.name in tasks
+    ]
+    if not found:
+        raise ToolError(
+            f"{folder}: has no file of a benchmark under upstream's name, such as"
+            f" {min(tasks)}; name another folder"
+        )
+    return found
 
 
 class _Rows:

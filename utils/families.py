@@ -13,13 +13,17 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from types import ModuleType
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import yaml
 
 import lm_eval_tasks
 
 from .errors import ToolError
+
+
+if TYPE_CHECKING:
+    from jinja2 import Template
 
 
 FOLDER = Path(lm_eval_tasks.__file__).resolve().parent
@@ -155,6 +159,26 @@ def _suggestion(name: str) -> str:
 def configuration(task: str) -> dict:
     """Return what the YAML file of a task says, includes resolved."""
     return _tasks()[task]
+
+
+def prompt(task: str, doc: dict) -> str:
+    """Return what a document of a task asks, with its description, without few-shot."""
+    texts = []
+    for part in ("description", "doc_to_text"):
+        told = configuration(task).get(part, "")
+        if isinstance(told, tuple):
+            texts.append(_function(told)(doc))
+        else:
+            texts.append(doc[told] if told in doc else _template(told).render(**doc))
+    return "".join(texts)
+
+
+@cache
+def _template(text: str) -> Template:
+    """Return a template of the harness, which compiles it anew for each document."""
+    from lm_eval.utils import env  # takes a second
+
+    return env.from_string(text)
 
 
 @cache

@@ -14,6 +14,9 @@ Printed are the mean scores by task, and by question type, answer format and the
 their model are counted: the prompt lacked the format instruction ("no_instruction"), or
 the token limit ended the response ("cut_off").
 
+--leave_out names a list of rows with a wrong label, or one of several answers; answers
+to them are scored, but do not count ("left_out" says how many).
+
 DIR gets a file for each file, with each line and its `verdict`: the scores, a word for
 the reason, the answer that each rule extracted and where in the response it stands (from
 character to character), its value and the reference's. Lines that cannot be scored, such
@@ -39,7 +42,7 @@ from typing import BinaryIO
 
 from . import tables
 from .answers import read_answers
-from .cli import say, tool_parser
+from .cli import leave_out_option, say, tool_parser
 from .errors import LineError, ToolError
 from .families import FOLDER, scorer
 from .files import written_whole
@@ -74,6 +77,7 @@ def score_file(
     include_path: Path,
     output: Path | None,
     refused: Refused,
+    leave_out: str | None = None,
 ) -> dict[tuple[str, str | None], Tally]:
     """Return the tallies of a file by task, and by filter of the harness.
 
@@ -88,7 +92,7 @@ def score_file(
                     scored = score(answer, include_path)
                     line = _written(scored) if file else b""
                     key = answer.task, answer.filter
-                    tally = tallies.get(key) or Tally(answer.task)
+                    tally = tallies.get(key) or Tally(answer.task, leave_out)
                     tally.add(scored)
                 except LineError as error:
                     refused.add(str(error))
@@ -155,9 +159,15 @@ def table(run: str, task: str, filter_name: str | None, tally: Tally) -> Iterato
             **_scores(task, figures),
             "changed": figures.changed,
             **{word: figures.invalid[word] for word in INVALID},
+            "left_out": None if name else _left_out(tally),
             "rows": None if name else tally.rows_are(),
             "fingerprint": None if name else tally.fingerprint,
         }
+
+
+def _left_out(tally: Tally) -> str | None:
+    """Return how many answers a list leaves out, with its name; None without a list."""
+    return f"{tally.left_out} ({tally.leave_out})" if tally.leave_out else None
 
 
 def _scores(task: str, figures: Figures) -> dict[str, float | None]:
@@ -233,7 +243,7 @@ def main(arguments: list[str] | None = None) -> int:
     rows, is_good = [], True
     for run in runs:
         for file in run.files:
-            found, is_whole = _scored(file, run, options.include_path, outputs)
+            found, is_whole = _scored(file, run, outputs, options)
             rows += found
             is_good = is_good and is_whole
     chosen = [row for row in rows if row["by"] in (None, *options.by)]
@@ -245,16 +255,25 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _scored(
-    file: File, run: Run, include_path: Path, outputs: dict[Path, Path]
+    file: File, run: Run, outputs: dict[Path, Path], options: Namespace
 ) -> tuple[list[dict], bool]:
     """Return the rows of a file, and whether all of its lines were scored."""
     refused, path = Refused(file.path), file.path
     rows: list[dict] = []
     try:
         output = outputs.get(path)
-        found = score_file(path, run.task, include_path, output, refused)
+        found = score_file(
+            *(path, run.task, options.include_path, output, refused),
+            leave_out=options.leave_out,
+        )
         for (task, filter_name), tally in found.items():
-            rows += table(run.name, task, filter_name, tally)
+            if tally.all.n:
+                rows += table(run.name, task, filter_name, tally)
+            else:
+                refused.add(
+                    f"{path}: {tally.leave_out} has all documents of {task} that are"
+                    " answered; score it without --leave_out"
+                )
     except ToolError as error:
         refused.add(str(error))
     except OSError as error:
@@ -283,6 +302,7 @@ def _options(arguments: list[str] | None) -> Namespace:
         metavar="FOLDER",
         help="the tasks whose documents a doc_id is of; default: the pack's own",
     )
+    leave_out_option(parser)
     parser.add_argument("--format", choices=tables.FORMATS, default="markdown")
     options = parser.parse_args(arguments)
     options.by = [name for name in options.by.split(",") if name]

@@ -13,6 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
+from . import disputed
 from .answers import Answer, document_text, sha256
 from .documents import documents
 from .errors import LineError
@@ -241,18 +242,23 @@ class Figures:
 class Tally:
     """The figures of one task in a run: of all its documents, and broken down.
 
-    It keeps a digest and an id for each document, and nothing else of an answer.
+    It keeps a digest and an id for each document, and nothing else of an answer. Answers
+    to the documents of the list `leave_out`, see `disputed`, are counted and left out.
     """
 
-    def __init__(self, task: str) -> None:
-        self.task = task
+    def __init__(self, task: str, leave_out: str | None = None) -> None:
+        self.task, self.leave_out = task, leave_out
+        self.left_out = 0
         self.all = Figures(task)
         self.parts: dict[tuple[str, str], Figures] = {}  # (breakdown, value) ->
         self._digests: list[bytes] = []
         self._ids: set[int | str] = set()
 
-    def add(self, scored: Scored) -> None:
-        """Count one more answer; LineError for a second one to the same document."""
+    def add(self, scored: Scored) -> bool:
+        """Count one more answer; return False for one that is left out.
+
+        Raises LineError for a second one to the same document.
+        """
         answer = scored.answer
         if answer.doc_id in self._ids:
             raise LineError(
@@ -266,11 +272,15 @@ class Tally:
         self._digests.append(digest)
         if answer.doc_id is not None:
             self._ids.add(answer.doc_id)
+        if disputed.is_in(self.leave_out, digest):
+            self.left_out += 1
+            return False
         self.all.add(scored)
         for part in breakdowns(scored.doc).items():
             if part not in self.parts:
                 self.parts[part] = Figures(self.task)
             self.parts[part].add(scored)
+        return True
 
     @property
     def fingerprint(self) -> str:
@@ -280,15 +290,17 @@ class Tally:
     def rows_are(self) -> str:
         """Return in words whether the documents are the rows of the benchmark.
 
-        Of a part it cannot be told: a fingerprint is one of all rows.
+        Of a part it cannot be told: a fingerprint is one of all rows, those that are left
+        out included.
         """
         rows, fingerprint = scorer(self.task).known
+        found = len(self._digests)
         if rows is None:
             return "made from a seed"
-        if self.all.n == rows and self.fingerprint == fingerprint:
+        if found == rows and self.fingerprint == fingerprint:
             return "the benchmark's"
-        if self.all.n == rows and fingerprint is None:
+        if found == rows and fingerprint is None:
             return "as many as the benchmark's"
-        if self.all.n < rows:
+        if found < rows:
             return f"fewer than the benchmark's {rows}"
         return "not the benchmark's"

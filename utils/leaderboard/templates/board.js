@@ -281,7 +281,7 @@ function setUpBrowser() {
   const tasks = [...new Set(data.documents.map((doc) => doc.task))].sort();
   byId("filter-task").append(...tasks.map((task) => make("option", { value: task, textContent: task })));
   const form = byId("filters");
-  for (const event of ["input", "change"]) form.addEventListener(event, search);
+  form.addEventListener("input", search);
   form.addEventListener("submit", (event) => event.preventDefault());
   form.addEventListener("reset", () => setTimeout(search));
   byId("page-back").addEventListener("click", () => turnPage(-1));

@@ -1,0 +1,171 @@
+"""A responder that knows every label and obeys every prompt, in form and in kind."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Callable
+
+from lm_eval_tasks.timebench.utils import MARKER, normalise, token_f1
+from lm_eval_tasks.tot.utils import PROMPTED_KEYS
+
+
+AS_ASKED, TO_THE_LETTER = "as asked", "to the letter"
+# Why a response that obeys its prompt falls short.
+KEY = "the prompt names another key than the label"
+KIND = "the prompt asks for a number, the label is a text"
+NOT_JSON = "the template of the prompt is not JSON"
+NOT_IN_TEXT = "the prompt asks for words of the text, the label is not there"
+SAME_PROMPT = "the same prompt has another label elsewhere"
+OTHER = "another form than the label's"
+
+_TEMPLATE = re.compile(r"""\{["']explanation["'].*""", re.DOTALL)
+
+Responses = dict[str, list[str]]  # way to answer -> responses, all of them obedient
+
+
+def responses(family: str, doc: dict, prompt: str) -> Responses:
+    """Return the responses to a document, and its prompt, by who knows its label."""
+    return _RESPONSES[family](doc, prompt)
+
+
+def why_short(family: str, doc: dict, response: str) -> str:
+    """Return why an obedient response does not have the full published score."""
+    if family == "tot" and "prompt" not in doc:
+        return _why_short_of_label(read_label(doc["label"]), response)
+    is_of_text = "golds" in doc and doc.get("context")
+    return NOT_IN_TEXT if is_of_text else OTHER
+
+
+# ------------------------------------------------------------------------------- ToT
+
+
+def _tot(doc: dict, _: str) -> Responses:
+    if "prompt" in doc:  # semantic
+        return {AS_ASKED: [json.dumps({"answer": doc["label"]})]}
+    if not _TEMPLATE.search(doc["question"]):
+        return {AS_ASKED: [json.dumps(read_label(doc["label"]))]}
+    return {
+        AS_ASKED: [perfect_response(doc, literal=False)],
+        TO_THE_LETTER: [perfect_response(doc, literal=True)],
+    }
+
+
+def read_label(label: str) -> dict:
+    """Return the fields of a label of ToT arithmetic, JSON or a Python literal."""
+    try:
+        return json.loads(label)
+    except ValueError:
+        return ast.literal_eval(label)
+
+
+def perfect_response(row: dict, literal: bool) -> str:
+    """Return the label's value in the form that the prompt asks for.
+
+    `literal` keeps to the punctuation of the prompt's template, which is not always
+    JSON: `<year> <era>` and `[name1, name2]` have no quotes, some keys single ones.
+    Otherwise the answer is valid JSON with the template's keys, and text where the
+    template has quotes or the value is none but text.
+    """
+    template = _TEMPLATE.search(row["question"])[0]
+    fields = []
+    for key, value in read_label(row["label"]).items():
+        asked_key = key
+        if not re.search(rf"""["']{key}["']\s*:""", template.split("}")[0]):
+            asked_key = PROMPTED_KEYS[key]
+        asked = re.search(rf"""(["']){asked_key}["']\s*:\s*(\S)\s*(\S)""", template)
+        quote, first, second = asked[1], asked[2], asked[3]
+        fields.append((quote, asked_key, _written(value, first, second, literal)))
+    if literal:
+        quote = template[1]
+        body = ", ".join(f"{q}{key}{q}: {text}" for q, key, text in fields)
+        return (
+            f"JSON = {{{quote}explanation{quote}: {quote}Step by step.{quote}, {body}}}"
+        )
+    body = ", ".join(f'"{key}": {text}' for _, key, text in fields)
+    return f'JSON = {{"explanation": "Step by step.", {body}}}'
+
+
+def _written(value: object, first: str, second: str, literal: bool) -> str:
+    """Return a value as the template's placeholder, by its first two marks, shows it."""
+    if isinstance(value, list):
+        if literal and second not in "\"'":
+            return f"[{', '.join(value)}]"
+        return json.dumps(value)
+    if first in "\"'":
+        return f"{first if literal else chr(34)}{value}{first if literal else chr(34)}"
+    if literal or re.fullmatch(r"[0-9]+(\.[0-9]+)?", str(value)):
+        return str(value)
+    return json.dumps(value)
+
+
+def _why_short_of_label(label: dict, response: str) -> str:
+    try:
+        given = json.loads(response[response.index("{") :])
+    except ValueError:
+        return NOT_JSON
+    given.pop("explanation", None)
+    if set(given) != set(label):
+        return KEY
+    is_same_text = all(str(given[key]) == str(label[key]) for key in label)
+    return KIND if is_same_text else OTHER
+
+
+# ------------------------------------------------------------------- TCP and TimeBench
+
+
+def _tcp(doc: dict, _: str) -> Responses:
+    return {AS_ASKED: [f"\\boxed{{{doc['answer']}}}"]}
+
+
+def _timebench(doc: dict, prompt: str) -> Responses:
+    return {AS_ASKED: [f"{MARKER} {answer}" for answer in _answers(doc, prompt)]}
+
+
+def _answers(doc: dict, prompt: str) -> list[str]:
+    if "letters" in doc:
+        return [", ".join(doc["letters"])]
+    if "label" in doc:
+        return [f"{'ABC'[doc['options'].index(doc['label'])]}. {doc['label']}"]
+    if "golds" not in doc:
+        return [doc["statement"]]
+    # TempReason has a text and facts, of which a prompt shows one.
+    told = (doc.get(name, "").strip() for name in ("context", "fact_context"))
+    text = next((text for text in told if text and text in prompt), None)
+    if text is None:
+        return doc["golds"]
+    found = [gold for gold in doc["golds"] if _holds(text, gold)]
+    return found or [_nearest(text, doc["golds"])]
+
+
+def _holds(text: str, gold: str) -> bool:
+    """Tell whether a gold stands in a text, or says that its answer does not."""
+    if gold.casefold() == "unanswerable" or gold.casefold() in text.casefold():
+        return True
+    return f" {' '.join(normalise(gold))} " in f" {' '.join(normalise(text))} "
+
+
+def _nearest(text: str, golds: list[str]) -> str:
+    """Return the words of a text, one after the other, that share most with a gold."""
+    words = [(token, normalise(token)) for token in text.split()]
+    wanted = [normalise(gold) for gold in golds]
+    named = set().union(*wanted)
+    longest = 2 * max(map(len, wanted))
+    places = [n for n, (_, said) in enumerate(words) if named.intersection(said)]
+    best, most = words[0][0] if words else "", 0.0
+    for start in places:
+        for end in places:
+            if start <= end < start + longest:
+                said = [word for _, own in words[start : end + 1] for word in own]
+                if (score := token_f1(said, wanted)) > most:
+                    best = " ".join(token for token, _ in words[start : end + 1])
+                    most = score
+    return best
+
+
+_RESPONSES: dict[str, Callable[[dict, str], Responses]] = {
+    "tcp": _tcp,
+    "tot": _tot,
+    "timebench": _timebench,
+}
