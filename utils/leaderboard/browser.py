@@ -26,7 +26,7 @@ from .board import Model
 MOST_ANSWERS = 8_000  # of all models together, to the documents that are shown
 MOST_BYTES = 12_000_000  # of JSON that holds them
 LONGEST_PROMPT, LONGEST_RESPONSE = 4_000, 2_400  # characters; longer ones lose some
-LONGEST_VALUE = 400  # characters of an answer as read
+LONGEST_VALUE = 200  # characters of an answer as read
 PUBLISHED, FLEXIBLE = 1, 2  # which rule's answer a piece of text belongs to
 
 Key = tuple[str, bytes]  # task, and document as in the results of the task

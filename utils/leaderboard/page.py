@@ -175,7 +175,11 @@ def render(models: list[Model], tables: list[Table], documents: Documents) -> by
         lstrip_blocks=True,
         finalize=_clean,
     )
-    environment.filters |= {"number": text_tables.number, "short": short}
+    environment.filters |= {
+        "number": text_tables.number,
+        "rows_shown": _rows_shown,
+        "short": short,
+    }
     style, script = (
         (_TEMPLATES / name).read_text(encoding="utf-8")
         for name in ("board.css", "board.js")
@@ -242,6 +246,13 @@ def short(scope: Scope) -> str:
     family = scorer(scope.tasks[0]).family
     name = scope.name.removeprefix("fresh_").removeprefix(f"{family}_")
     return name.replace("_", " ")
+
+
+def _rows_shown(words: str) -> str:
+    """Return the words of `Tally.rows_are` beside a number of answers, in less space."""
+    start, _, number = words.rpartition(" ")
+    is_part = start == "fewer than the benchmark's"
+    return f"of {int(number):,}, a part" if is_part else words
 
 
 def _hash(text: str) -> str:
