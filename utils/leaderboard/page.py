@@ -63,9 +63,12 @@ class Axis(NamedTuple):
 
     def ticks(self) -> list[float]:
         """Return round scores, at most six steps."""
-        n = round((self.high - self.low) * 10)
-        step = next(x for x in (1, 2, 5) if n / x <= 6)
-        return [round(self.low + i / 10, 1) for i in range(0, n + 1, step)]
+        low, high = round(self.low * 10), round(self.high * 10)
+        return [i / 10 for i in range(low, high + 1, _step(low, high))]
+
+
+def _step(low: int, high: int) -> int:
+    return next(step for step in (1, 2, 5) if high - low <= 6 * step)
 
 
 class Plot(NamedTuple):
@@ -77,12 +80,14 @@ class Plot(NamedTuple):
 
 
 def axis(estimates: list[Estimate], length: float) -> Axis:
-    """Return an axis that holds the estimates with their intervals, in tenths."""
+    """Return an axis that holds the estimates with their intervals, between ticks."""
     lows = [x.value if x.low is None else max(0, x.low) for x in estimates]
     highs = [x.value if x.high is None else min(1, x.high) for x in estimates]
-    low = math.floor(min(lows, default=0) * 10) / 10
-    high = math.ceil(max(highs, default=1) * 10) / 10
-    return Axis(low, max(high, low + 0.1), length) if low < 1 else Axis(0.9, 1, length)
+    low = min(9, math.floor(min(lows, default=0) * 10))
+    high = max(low + 1, math.ceil(max(highs, default=1) * 10))
+    step = _step(low, high)
+    low, high = low // step * step, -(-high // step) * step
+    return Axis(low / 10, high / 10, length)
 
 
 def plot(pairs: list[tuple[str, Estimate, Estimate]], length: float = 260) -> Plot:
