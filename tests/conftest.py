@@ -12,6 +12,8 @@ import yaml
 from filelock import FileLock
 from hypothesis import settings
 
+from utils.__main__ import main
+
 
 ROOT = Path(__file__).parent.parent
 PACK, EXAMPLES = ROOT / "lm_eval_tasks", ROOT / "examples"
@@ -140,6 +142,19 @@ def shared() -> Path:
     if not folder or not Path(folder).is_dir():
         pytest.skip("TEMPORAL_EVAL_SHARED names no folder with the shared data")
     return Path(folder)
+
+
+@pytest.fixture
+def call_score(capsys):
+    """Call `score`; return its exit status, what it printed and said."""
+
+    def called(*arguments: object) -> tuple[int, str, str]:
+        capsys.readouterr()
+        status = main(["score", "--include_path", str(EXAMPLES), *map(str, arguments)])
+        printed = capsys.readouterr()
+        return status, printed.out, printed.err
+
+    return called
 
 
 def pytest_terminal_summary(terminalreporter) -> None:

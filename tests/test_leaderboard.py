@@ -260,6 +260,17 @@ def test_public_and_fresh_are_set_side_by_side(tmp_path):
     assert "Public and fresh" in text and "made from a seed" in text
 
 
+def test_disputed_rows_can_be_left_out_and_the_page_says_so(shared, tmp_path):
+    paths = sorted((shared / "responses").glob("*.jsonl"))[:2]
+    html, table = tmp_path / "board.html", tmp_path / "board.json"
+    options = ["--task", "tot_arithmetic", "--leave_out", "disputed-1"]
+    files = ["--html", str(html), "--json", str(table)]
+    assert main(["leaderboard", *map(str, paths), *options, *files]) == 0
+    rows = [x for x in json.loads(table.read_text()) if x["by"] is None]
+    assert [(row["n"], row["left_out"]) for row in rows] == [(986, 30)] * 2
+    assert "without 60 to the disputed rows of the list disputed-1" in html.read_text()
+
+
 # ------------------------------------------------------------------- the page as a file
 
 

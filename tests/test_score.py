@@ -60,6 +60,11 @@ def write(path: Path, *lines: dict | str | bytes) -> Path:
     return path
 
 
+def names(folder: Path) -> list[str]:
+    """Return the names of the outputs in a folder."""
+    return sorted(path.name for path in folder.iterdir() if path.is_file())
+
+
 def overall(rows: list[dict]) -> dict[str, dict]:
     """Return task -> the row of all documents."""
     return {row["task"]: row for row in rows if row["by"] is None}
@@ -558,7 +563,7 @@ FILES = {
     "page": (b"<!doctype html>\n", "{path}, line 1: is HTML or XML instead of JSON; download"),
     "pointer": (b"version https://git-lfs.github.com/spec/v1\n", "{path}, line 1: is a pointer"),
     "results": (b'{\n  "results": {}\n}\n', "line 1: Expecting property name enclosed in double quotes: line 2 column 1 (char 2): JSON over several lines; write each object in a"),
-    "binary": (b"PAR1\x15\x04\xff\xfe\n" * 50, "{path}, line 1: is not UTF-8; save"),
+    "binary": (b"PAR1\x15\x04\xff\xfe\n" * 50, "{path}, after line 0: the Parquet data is cut off or damaged; get the file again"),
     "UTF-16": ("\ufeff{}".encode("utf-16"), "{path}, line 1: is not UTF-8"),
     "half a gzip file": (ZIPPED[:9], "{path}, after line 0: the gzip data is cut off or"),
     "damaged gzip file": (ZIPPED[:20] + b"\xff" * 9 + ZIPPED[29:], "{path}, line 1: is not UTF-8"),
@@ -577,7 +582,7 @@ def test_what_is_not_a_file_of_answers_gets_one_line(tmp_path, call, kind):
     assert (status, said.count("\n")) == (1, 1)
     assert expected.format(path=path) in said
     assert [row["run"] for row in rows] == ["good"]
-    assert [x.name for x in (tmp_path / "out").iterdir()] == ["good.jsonl"]
+    assert names(tmp_path / "out") == ["good.jsonl"]
 
 
 def test_what_came_before_damage_is_scored(tmp_path, call):

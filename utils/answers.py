@@ -1,6 +1,6 @@
 """Recorded answers: the only reader of sample logs, batch outputs and answer files.
 
-Three kinds of lines are read, in JSON Lines files that may be gzipped:
+Three kinds of lines are read, in files that `jsonl` reads:
 
 - a sample that the harness logged (`--log_samples`, `--predict_only`), whose file is
   called `samples_TASK_TIME.jsonl`;
@@ -18,6 +18,7 @@ import json
 import re
 from collections.abc import Iterator
 from functools import lru_cache
+from io import BufferedReader
 from json.encoder import encode_basestring
 from pathlib import Path
 from typing import NamedTuple
@@ -25,11 +26,12 @@ from typing import NamedTuple
 from .documents import document
 from .errors import LineError, ToolError
 from .families import all_tasks, scorer
-from .jsonl import parse, read_lines
+from .jsonl import lines_in, parse, read_lines
 
 
 SAMPLES_NAME = re.compile(
-    r"samples_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(\.\d+)?)\.jsonl(\.gz)?"
+    r"samples_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(\.\d+)?)"
+    r"(\.jsonl(\.gz|\.zst)?|\.parquet)"
 )
 _HASH_LENGTH = 16  # characters of a document's hash in a custom_id
 _CUSTOM_ID = re.compile(
@@ -54,8 +56,10 @@ class Answer(NamedTuple):
     is_chat: bool | None = None  # whether it answers messages, where the line tells
 
 
-def read_answers(path: Path, task: str | None = None) -> Iterator[Answer]:
-    """Yield the answers in a file, one at a time.
+def read_answers(
+    path: Path, task: str | None = None, file: BufferedReader | None = None
+) -> Iterator[Answer]:
+    """Yield the answers in a file, one at a time; `file` is it where it is open.
 
     `task` is the task of lines that do not name theirs, as their file may do. Raises
     OSError and ToolError where the file cannot be read, or where its first line is not
@@ -65,7 +69,7 @@ def read_answers(path: Path, task: str | None = None) -> Iterator[Answer]:
     name = SAMPLES_NAME.fullmatch(path.name)
     if name and (name["task"] in all_tasks() or task is None):
         task = name["task"]
-    for line in read_lines(path):
+    for line in lines_in(file, path) if file else read_lines(path):
         row: dict = {}
         try:
             row = parse(line)

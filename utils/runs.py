@@ -13,6 +13,7 @@ from typing import NamedTuple
 from .answers import SAMPLES_NAME, Answer, read_answers
 from .errors import ToolError
 from .families import all_tasks
+from .jsonl import SUFFIXES
 
 
 class File(NamedTuple):
@@ -47,7 +48,8 @@ def find_runs(arguments: list[str], task: str | None = None) -> list[Run]:
     """Return the runs that `PATH` or `NAME=PATH` arguments name, one or more each.
 
     A folder stands for each folder with samples of the pack's tasks in it or below it; of
-    a task that was run several times, the last run counts. A file is a run of its own, but
+    a task that was run several times, the last run counts. A folder without such samples
+    is a run whose answers stand in the files in it. A file is a run of its own, but
     samples of several tasks in one folder are one run, as for `MODEL/samples_*`.
     Raises ToolError for a folder with nothing to read, and for two runs of one name.
     """
@@ -83,16 +85,9 @@ def _runs_at(path: Path, label: str, task: str | None) -> list[Run]:
         is_sample = SAMPLES_NAME.fullmatch(path.name)
         default = path.resolve().parent.name if is_sample else _stem(path)
         return [Run(label or _model(file.results) or default, (file,), task)]
-    folders: dict[Path, dict[str, Path]] = {}
-    for file in sorted(path.rglob("samples_*"), key=_time):
-        match = SAMPLES_NAME.fullmatch(file.name)
-        if match and match["task"] in all_tasks():
-            folders.setdefault(file.parent, {})[match["task"]] = file
+    folders = _folders_of_samples(path)
     if not folders:
-        raise ToolError(
-            f"{path}: has no samples of the pack's tasks; run with --log_samples, or name"
-            " files"
-        )
+        return [Run(label or path.resolve().name, _shards(path), task)]
     if label and len(folders) > 1:
         raise ToolError(
             f"{label}={path}: holds the samples of {len(folders)} models; name one folder"
@@ -113,8 +108,37 @@ def _runs_at(path: Path, label: str, task: str | None) -> list[Run]:
     ]
 
 
+def _folders_of_samples(path: Path) -> dict[Path, dict[str, Path]]:
+    """Return folder -> task of the pack -> its last samples, at a path and below it."""
+    folders: dict[Path, dict[str, Path]] = {}
+    for file in sorted(path.rglob("samples_*"), key=_time):
+        match = SAMPLES_NAME.fullmatch(file.name)
+        if match and match["task"] in all_tasks():
+            folders.setdefault(file.parent, {})[match["task"]] = file
+    return folders
+
+
+def _shards(folder: Path) -> tuple[File, ...]:
+    """Return the files of answers in a folder, which are parts of one run."""
+    paths = [
+        path
+        for path in sorted(folder.iterdir())
+        if path.name.endswith(SUFFIXES)
+        if not path.name.startswith(".")
+        if not SAMPLES_NAME.fullmatch(path.name)
+    ]
+    if not paths:
+        raise ToolError(
+            f"{folder}: has no samples of the pack's tasks; run with --log_samples, or name"
+            " files"
+        )
+    return tuple(File(path, {}) for path in paths)
+
+
 def _stem(path: Path) -> str:
-    return path.name.removesuffix(".gz").removesuffix(".jsonl")
+    suffixes = sorted(SUFFIXES, key=len, reverse=True)
+    suffix = next((x for x in suffixes if path.name.endswith(x)), "")
+    return path.name.removesuffix(suffix or ".gz")
 
 
 def _time(path: Path) -> tuple[str, str]:

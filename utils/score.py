@@ -4,9 +4,11 @@
 
 A PATH is a file of samples that the harness logged (`--log_samples`), of outputs of the
 OpenAI Batch API to requests of `temporal-eval export`, or of lines with `task`,
-`response`, and `doc` or `doc_id`; JSON Lines, plain or gzipped. With --task, a line may
-also be a row of the benchmark's own file with a `response`. A folder stands for the
-samples in it: of each model the last run of each task. NAME is what tables call it.
+`response`, and `doc` or `doc_id`. With --task, a line may also be a row of the benchmark's
+own file with a `response`. Files are JSON Lines, plain or compressed by gzip or zstd, or
+Parquet, with a column for each key or one column `line` of JSON texts. A folder stands for
+the samples in it, of each model the last run of each task, or else for the files in it,
+which are then one run. NAME is what tables call a run.
 
 Printed are the mean scores by task, and by question type, answer format and the like.
 "rows" says whether the documents are those of the benchmark, by their fingerprint;
@@ -20,7 +22,10 @@ to them are scored, but do not count ("left_out" says how many).
 DIR gets a file for each file, with each line and its `verdict`: the scores, a word for
 the reason, the answer that each rule extracted and where in the response it stands (from
 character to character), its value and the reference's. Lines that cannot be scored, such
-as edited ones, are named and left out; the exit status is then 1.
+as edited ones, are named and left out; the exit status is then 1. An output is written
+whole or not at all, and what it was made of is kept in DIR/.finished: a file whose output
+is finished is not scored again, so that an interrupted job goes on, and machines may score
+some files each, and one of them the folder in the end, for the table.
 
 Example:
 
@@ -30,114 +35,23 @@ Example:
 
 from __future__ import annotations
 
-import gzip
-import json
+import argparse
 import sys
 from argparse import Namespace
 from collections.abc import Iterator
-from contextlib import contextmanager
-from functools import partial
-from pathlib import Path
-from typing import BinaryIO
+from contextlib import closing
+from itertools import islice
+from pathlib import Path, PurePosixPath
 
 from . import tables
-from .answers import read_answers
 from .cli import leave_out_option, say, tool_parser
-from .errors import LineError, ToolError
+from .errors import ToolError
 from .families import FOLDER, scorer
-from .files import written_whole
-from .runs import File, Run, find_runs
-from .scoring import BREAKDOWNS, INVALID, Figures, Scored, Tally, score, verdict_line
-
-
-class Refused:
-    """Says which lines of a file were refused: the first by name, the rest by number."""
-
-    MOST_NAMED = 10
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.count = 0
-
-    def add(self, message: str) -> None:
-        """Say why one more was refused."""
-        self.count += 1
-        if self.count <= self.MOST_NAMED:
-            say(message)
-
-    def close(self) -> None:
-        """Say how many were not named."""
-        if (rest := self.count - self.MOST_NAMED) > 0:
-            say(f"{self.path}: {rest} more lines were refused")
-
-
-def score_file(
-    path: Path,
-    task: str | None,
-    include_path: Path,
-    output: Path | None,
-    refused: Refused,
-    leave_out: str | None = None,
-) -> dict[tuple[str, str | None], Tally]:
-    """Return the tallies of a file by task, and by filter of the harness.
-
-    Lines go to `output`, where there is one, as they are read. Raises OSError and
-    ToolError, leaving no output, where nothing in the file can be scored.
-    """
-    tallies: dict[tuple[str, str | None], Tally] = {}
-    with _writer(output) as file:
-        try:
-            for answer in read_answers(path, task):
-                try:
-                    scored = score(answer, include_path)
-                    line = _written(scored) if file else b""
-                    key = answer.task, answer.filter
-                    tally = tallies.get(key) or Tally(answer.task, leave_out)
-                    tally.add(scored)
-                except LineError as error:
-                    refused.add(str(error))
-                    continue
-                tallies[key] = tally
-                if file:
-                    file.write(line)
-        except ToolError as error:
-            if not tallies:
-                raise
-            refused.add(str(error))  # what came before it stands
-        if not tallies:
-            found = "answers that can be scored" if refused.count else "answers"
-            raise ToolError(f"{path}: has no {found}; give a file with some")
-    return tallies
-
-
-@contextmanager
-def _writer(output: Path | None) -> Iterator[BinaryIO | None]:
-    """Give a file to write lines to, gzipped where its name says so; None for none."""
-    if output is None:
-        yield None
-        return
-    with written_whole(output) as file:
-        if output.suffix != ".gz":
-            yield file
-            return
-        # Without a name and a time: the same answers give the same bytes.
-        with gzip.GzipFile("", "wb", fileobj=file, mtime=0) as zipped:
-            yield zipped
-
-
-_ENCODER = json.JSONEncoder(ensure_ascii=False)
-
-
-def _written(scored: Scored) -> bytes:
-    """Return the line with the verdict on an answer; LineError for a nested one."""
-    line = verdict_line(scored)
-    try:
-        return _ENCODER.encode(line).encode() + b"\n"
-    except UnicodeEncodeError:  # half a surrogate pair, which has no UTF-8
-        return json.dumps(line).encode() + b"\n"
-    except RecursionError:
-        place = scored.answer.place
-        raise LineError(f"{place}: is nested too deeply; fix the line") from None
+from .pool import in_order
+from .ray_engine import folder_name, score_files
+from .runs import Run, find_runs
+from .scoring import BREAKDOWNS, INVALID, Figures, Tally
+from .shards import Result, Shard, Tallies, is_stream, score_shard
 
 
 # ------------------------------------------------------------------------- tables
@@ -238,48 +152,146 @@ def _across(by: str, rows: list[dict]) -> list[dict]:
 def main(arguments: list[str] | None = None) -> int:
     """Print the tables of the runs; return the exit status."""
     options = _options(arguments)
-    runs = find_runs(options.path, options.task)
-    outputs = _outputs(runs, options.output)
+    engine = _by_ray if options.engine == "ray" else _by_processes
     rows, is_good = [], True
-    for run in runs:
-        for file in run.files:
-            found, is_whole = _scored(file, run, outputs, options)
-            rows += found
-            is_good = is_good and is_whole
-    chosen = [row for row in rows if row["by"] in (None, *options.by)]
-    if chosen:
-        is_markdown = options.format == "markdown"
-        write = markdown if is_markdown else partial(tables.render, form=options.format)
-        sys.stdout.write(write(chosen))
+    with closing(engine(options)) as runs:
+        for name, tallies, was_good in runs:
+            is_good = is_good and was_good
+            for (task, filter_name), tally in tallies.items():
+                if tally.all.n:
+                    rows += table(name, task, filter_name, tally)
+                else:
+                    is_good = False
+                    say(
+                        f"{name}: {tally.leave_out} has all documents of {task} that are"
+                        " answered; score it without --leave_out"
+                    )
+    _show([row for row in rows if row["by"] in (None, *options.by)], options.format)
     return 0 if is_good else 1
 
 
-def _scored(
-    file: File, run: Run, outputs: dict[Path, Path], options: Namespace
-) -> tuple[list[dict], bool]:
-    """Return the rows of a file, and whether all of its lines were scored."""
-    refused, path = Refused(file.path), file.path
-    rows: list[dict] = []
-    try:
-        output = outputs.get(path)
-        found = score_file(
-            *(path, run.task, options.include_path, output, refused),
+# What an engine yields: a run's name, its tallies, and whether all lines were scored.
+Scores = Iterator[tuple[str, Tallies, bool]]
+
+
+def _by_processes(options: Namespace) -> Scores:
+    """Score the files one by one, or by several processes."""
+    runs = find_runs(options.path, options.task)
+    outputs = _outputs(runs, options.output and Path(options.output))
+    shards = [
+        Shard(
+            path=file.path,
+            task=run.task,
+            include_path=options.include_path,
+            output=outputs.get(file.path),
             leave_out=options.leave_out,
         )
-        for (task, filter_name), tally in found.items():
-            if tally.all.n:
-                rows += table(run.name, task, filter_name, tally)
-            else:
-                refused.add(
-                    f"{path}: {tally.leave_out} has all documents of {task} that are"
-                    " answered; score it without --leave_out"
-                )
-    except ToolError as error:
-        refused.add(str(error))
-    except OSError as error:
-        refused.add(f"{error.filename or path}: {error.strerror or error}")
-    refused.close()
-    return rows, not refused.count
+        for run in runs
+        for file in run.files
+    ]
+    workers = 1 if any(is_stream(x.path) for x in shards) else options.workers
+    kept = 0
+    with closing(in_order(score_shard, shards, min(workers, len(shards)))) as results:
+        pairs = zip(shards, results, strict=True)
+        for run in runs:
+            tallies: Tallies = {}
+            is_good = True
+            for shard, result in islice(pairs, len(run.files)):
+                found = _joined(tallies, shard, result)
+                is_good = _said(found.messages) and is_good
+                kept += found.was_finished
+            yield run.name, tallies, is_good
+    if kept:
+        say(f"{options.output}: {kept} of {len(shards)} outputs were finished; kept")
+
+
+def _by_ray(options: Namespace) -> Scores:
+    """Score the files of one run after the other, on a cluster of Ray."""
+    for name, paths in _places(options).items():
+        folder = f"{options.output}/{folder_name(name)}"
+        if "://" not in folder:
+            folder = str(Path(folder).resolve())
+        include_path = options.include_path.resolve()
+        found = score_files(
+            paths, options.task, include_path, folder, options.leave_out
+        )
+        order = {path: number for number, path in enumerate(paths)}
+        tallies: Tallies = {}
+        is_good = True
+        for path in sorted(found, key=lambda x: (order.get(x, len(order)), x)):
+            result = found[path]
+            if _is_repeated(tallies, result):
+                result = Result({}, (*result.messages, f"{path}: {_REPEATED}"))
+            _add(tallies, result)
+            is_good = _said(result.messages) and is_good
+        yield name, tallies, is_good
+
+
+def _places(options: Namespace) -> dict[str, list[str]]:
+    """Return the absolute paths, or the URLs, of each run."""
+    places: dict[str, list[str]] = {}
+    local = [x for x in options.path if "://" not in x]
+    for run in find_runs(local, options.task) if local else []:
+        places[run.name] = [str(file.path.resolve()) for file in run.files]
+    for argument in options.path:
+        if "://" in argument:
+            label, equals, url = argument.partition("=")
+            if "://" in label or not equals:
+                label, url = PurePosixPath(argument).name, argument
+            places.setdefault(label, []).append(url)
+    return places
+
+
+def _said(messages: tuple[str, ...]) -> bool:
+    """Say what there is to say; return whether that was nothing."""
+    for message in messages:
+        say(message)
+    return not messages
+
+
+def _joined(tallies: Tallies, shard: Shard, result: Result | None) -> Result:
+    """Add what came of a file to the tallies of its run; return what came of it.
+
+    A file that answers a document which one before it answers is scored again without
+    that answer, as though they were one file.
+    """
+    if result is None:
+        return Result({}, (f"{shard.path}: {_KILLED}",))
+    if _is_repeated(tallies, result):
+        result = score_shard(shard, tallies)
+    _add(tallies, result)
+    return result
+
+
+def _is_repeated(tallies: Tallies, result: Result) -> bool:
+    """Tell whether a file answers a document that one before it answers."""
+    found = result.tallies
+    return any(key in tallies and tallies[key].overlaps(found[key]) for key in found)
+
+
+def _add(tallies: Tallies, result: Result) -> None:
+    for key, tally in result.tallies.items():
+        if key in tallies:
+            tallies[key].merge(tally)
+        else:
+            tallies[key] = tally
+
+
+_REPEATED = (
+    "answers documents that files before it answer; its lines are written, but do not"
+    " count; keep one answer, or score without --engine ray"
+)
+_KILLED = (
+    "the process that scored it was killed, and again when it was scored alone; see"
+    " whether memory ran out, and run the command again"
+)
+
+
+def _show(rows: list[dict], form: str) -> None:
+    if rows and form == "markdown":
+        sys.stdout.write(markdown(rows))
+    elif rows:
+        sys.stdout.write(tables.render(rows, form))
 
 
 def _options(arguments: list[str] | None) -> Namespace:
@@ -287,7 +299,7 @@ def _options(arguments: list[str] | None) -> Namespace:
     parser.add_argument("path", nargs="+", metavar="[NAME=]PATH")
     parser.add_argument("--task", help="the task of lines that do not name theirs")
     parser.add_argument(
-        "--output", type=Path, metavar="DIR", help="where scored lines are written"
+        "--output", metavar="DIR", help="where scored lines are written"
     )
     parser.add_argument(
         "--by",
@@ -304,7 +316,10 @@ def _options(arguments: list[str] | None) -> Namespace:
     )
     leave_out_option(parser)
     parser.add_argument("--format", choices=tables.FORMATS, default="markdown")
+    _add_engines(parser)
     options = parser.parse_args(arguments)
+    if options.engine == "ray" and not options.output:
+        parser.error("--engine ray needs --output")
     options.by = [name for name in options.by.split(",") if name]
     if unknown := [name for name in options.by if name not in BREAKDOWNS]:
         parser.error(f"--by {unknown[0]}: choose from {', '.join(BREAKDOWNS)}")
@@ -313,20 +328,55 @@ def _options(arguments: list[str] | None) -> Namespace:
     return options
 
 
+def _add_engines(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--workers",
+        type=_positive,
+        default=1,
+        metavar="N",
+        help="processes that score files side by side; default: %(default)s",
+    )
+    parser.add_argument(
+        "--engine",
+        choices=("processes", "ray"),
+        default="processes",
+        help="what does the work; ray: the cluster of Ray, also on URLs of object storage;"
+        " writes Parquet files to DIR/NAME (default: %(default)s)",
+    )
+
+
+def _positive(text: str) -> int:
+    if not text.isdecimal() or not int(text[:9]):
+        raise argparse.ArgumentTypeError(f"{text!r:.80} is not a number from 1 on")
+    return int(text[:9])
+
+
 def _outputs(runs: list[Run], folder: Path | None) -> dict[Path, Path]:
     """Return where the lines of each file go; ToolError where that is another's place."""
     if folder is None:
         return {}
     paths = [file.path for run in runs for file in run.files]
+    inputs = {_identity(path) for path in paths} - {None}
     outputs: dict[Path, Path] = {}
+    taken: set[Path] = set()
     for path in paths:
         output = folder / path.name
-        if output.exists() and any(x.exists() and output.samefile(x) for x in paths):
+        if _identity(output) in inputs:
             raise ToolError(f"{output}: is one of the files to score; name another DIR")
-        if output in outputs.values():
+        if output in taken:
             raise ToolError(
                 f"{path}: another file of this name is to be scored; name an --output for"
                 " each"
             )
         outputs[path] = output
+        taken.add(output)
     return outputs
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Return what tells a file from others, whatever it is called; None for none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino

@@ -189,6 +189,22 @@ class Sum:
             self._lost += (larger - total) + smaller
         self._sum = total
 
+    def merge(self, other: Sum) -> None:
+        """Add the sum of values that come after those of this one."""
+        self.add(other._sum)
+        self._lost += other._lost
+
+    def state(self) -> list[float]:
+        """Return what `from_state` takes, in JSON."""
+        return [self._sum, self._lost]
+
+    @classmethod
+    def from_state(cls, state: list[float]) -> Sum:
+        """Return the sum whose state it is."""
+        total = cls()
+        total._sum, total._lost = map(float, state)
+        return total
+
     def __float__(self) -> float:
         return self._sum + self._lost
 
@@ -197,10 +213,10 @@ class Figures:
     """Counts and sums over the answers to some documents of one task."""
 
     def __init__(self, task: str) -> None:
+        self.task = task
         self.n = 0
         # Of the documents that a metric applies to; values where it is not their mean.
         self.counts: Counter[str] = Counter()
-        self._scorer = scorer(task)
         self._sums: dict[str, Sum] = {}
         self._values: dict[str, list[float]] = {}
         self.reasons: Counter[str] = Counter()
@@ -212,9 +228,10 @@ class Figures:
         self.n += 1
         scores, line = scored.verdict.scores, scored.answer.line
         logged = line if "filtered_resps" in line else {}
+        aggregations = scorer(self.task).aggregations
         for metric, value in scores.items():
             self.counts[metric] += 1
-            if metric in self._scorer.aggregations:
+            if metric in aggregations:
                 self._values.setdefault(metric, []).append(value)
                 continue
             if metric not in self._sums:
@@ -226,6 +243,34 @@ class Figures:
         if any(logged.get(metric, value) != value for metric, value in scores.items()):
             self.changed += 1
 
+    def merge(self, other: Figures) -> None:
+        """Count the answers, too, that another has counted."""
+        self.n += other.n
+        self.counts += other.counts
+        for metric, total in other._sums.items():
+            self._sums.setdefault(metric, Sum()).merge(total)
+        for metric, values in other._values.items():
+            self._values.setdefault(metric, []).extend(values)
+        self.reasons += other.reasons
+        self.invalid += other.invalid
+        self.changed += other.changed
+
+    def state(self) -> dict:
+        """Return what `from_state` takes, in JSON."""
+        sums = {metric: total.state() for metric, total in self._sums.items()}
+        return {**vars(self), "_sums": sums}
+
+    @classmethod
+    def from_state(cls, state: dict) -> Figures:
+        """Return the figures whose state it is."""
+        figures = cls(state["task"])
+        figures.n, figures.changed = state["n"], state["changed"]
+        figures._sums = {x: Sum.from_state(y) for x, y in state["_sums"].items()}
+        figures._values = state["_values"]
+        for name in ("counts", "reasons", "invalid"):
+            getattr(figures, name).update(state[name])
+        return figures
+
     def means(self) -> dict[str, float]:
         """Return metric -> mean, or what the task's YAML file aggregates by, in its order.
 
@@ -233,9 +278,11 @@ class Figures:
         """
         found = {x: float(sum_) / self.counts[x] for x, sum_ in self._sums.items()}
         for metric, values in self._values.items():
-            found[metric] = self._scorer.aggregations[metric](values)
+            found[metric] = scorer(self.task).aggregations[metric](values)
         return {
-            metric: found[metric] for metric in self._scorer.metrics if metric in found
+            metric: found[metric]
+            for metric in scorer(self.task).metrics
+            if metric in found
         }
 
 
@@ -244,10 +291,15 @@ class Tally:
 
     It keeps a digest and an id for each document, and nothing else of an answer. Answers
     to the documents of the list `leave_out`, see `disputed`, are counted and left out.
+    `before` is the tally of the files that come before: what they answer is not answered
+    again.
     """
 
-    def __init__(self, task: str, leave_out: str | None = None) -> None:
+    def __init__(
+        self, task: str, leave_out: str | None = None, before: Tally | None = None
+    ) -> None:
         self.task, self.leave_out = task, leave_out
+        self._taken = before._ids if before else frozenset()
         self.left_out = 0
         self.all = Figures(task)
         self.parts: dict[tuple[str, str], Figures] = {}  # (breakdown, value) ->
@@ -260,7 +312,7 @@ class Tally:
         Raises LineError for a second one to the same document.
         """
         answer = scored.answer
-        if answer.doc_id in self._ids:
+        if answer.doc_id in self._ids or answer.doc_id in self._taken:
             raise LineError(
                 f"{answer.place}: is a second answer to document {answer.doc_id!r:.80} of"
                 f" {self.task}; keep one"
@@ -281,6 +333,45 @@ class Tally:
                 self.parts[part] = Figures(self.task)
             self.parts[part].add(scored)
         return True
+
+    def overlaps(self, other: Tally) -> bool:
+        """Tell whether both have counted an answer to the same document."""
+        return not self._ids.isdisjoint(other._ids)
+
+    def merge(self, other: Tally) -> None:
+        """Count the answers, too, that another has counted; none to the same document."""
+        self.all.merge(other.all)
+        self.left_out += other.left_out
+        for part, figures in other.parts.items():
+            self.parts.setdefault(part, Figures(self.task)).merge(figures)
+        self._digests += other._digests
+        self._ids |= other._ids
+
+    def state(self) -> dict:
+        """Return what `from_state` takes, in JSON."""
+        return {
+            "task": self.task,
+            "leave_out": self.leave_out,
+            "left_out": self.left_out,
+            "all": self.all.state(),
+            "parts": [[*part, x.state()] for part, x in self.parts.items()],
+            "digests": b"".join(self._digests).hex(),
+            "ids": sorted(self._ids, key=lambda x: (isinstance(x, str), x)),
+        }
+
+    @classmethod
+    def from_state(cls, state: dict) -> Tally:
+        """Return the tally whose state it is."""
+        tally = cls(state["task"], state["leave_out"])
+        tally.left_out = state["left_out"]
+        tally.all = Figures.from_state(state["all"])
+        for name, value, figures in state["parts"]:
+            tally.parts[name, value] = Figures.from_state(figures)
+        joined, n = bytes.fromhex(state["digests"]), tally.all.n + tally.left_out
+        size = len(joined) // max(n, 1)  # of a SHA-256
+        tally._digests = [joined[i * size : (i + 1) * size] for i in range(n)]
+        tally._ids = set(state["ids"])
+        return tally
 
     @property
     def fingerprint(self) -> str:

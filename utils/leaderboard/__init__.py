@@ -11,7 +11,8 @@ document and clustered, may be chance.
 
 The page is one file that opens from disk. Its tables count every answer; of the documents
 it shows a sample, which it states. A table of the scores is printed. Lines that cannot be
-scored are named and left out; the exit status is then 1.
+scored are named and left out; the exit status is then 1. --leave_out names a list of rows
+with a wrong label, or one of several answers; the page says how many it left out.
 
 Example:
 
@@ -27,7 +28,7 @@ from argparse import Namespace
 from pathlib import Path
 
 from .. import tables as text_tables
-from ..cli import say, tool_parser
+from ..cli import leave_out_option, say, tool_parser
 from ..errors import ToolError
 from ..families import FOLDER
 from ..files import written_whole
@@ -44,7 +45,11 @@ def main(arguments: list[str] | None = None) -> int:
     from . import board, browser, page
 
     runs = find_runs(options.run, options.task)
-    models = [x for run in runs for x in board.read(run, options.include_path)]
+    models = [
+        model
+        for run in runs
+        for model in board.read(run, options.include_path, options.leave_out)
+    ]
     refused = [fault for model in models for fault in model.refused]
     _say_refused(refused)
     models = [model for model in models if model.tasks]
@@ -55,7 +60,9 @@ def main(arguments: list[str] | None = None) -> int:
     contents = {}
     if options.html:
         documents = browser.collect(models, options.include_path)
-        contents[options.html] = page.render(models, tables, documents)
+        contents[options.html] = page.render(
+            models, tables, documents, options.leave_out
+        )
     for path, form in ((options.csv, "csv"), (options.json, "json")):
         if path:
             text = text_tables.render(rows, form)
@@ -111,6 +118,7 @@ def _options(arguments: list[str] | None) -> Namespace:
         metavar="FOLDER",
         help="the tasks whose documents a doc_id is of; default: the pack's own",
     )
+    leave_out_option(parser)
     options = parser.parse_args(arguments)
     if not (options.html or options.csv or options.json):
         parser.error("give --html, --csv or --json")

@@ -38,8 +38,8 @@ class Result(NamedTuple):
 class TaskRun:
     """A model's answers to one task: figures, and the results by document."""
 
-    def __init__(self, task: str) -> None:
-        self.tally = Tally(task)
+    def __init__(self, task: str, leave_out: str | None) -> None:
+        self.tally = Tally(task, leave_out)
         self.results: dict[bytes, Result] = {}
         self.refused = 0
         self._copies: dict[bytes, list[Result]] = {}
@@ -47,7 +47,8 @@ class TaskRun:
     def add(self, scored: Scored, place: int) -> None:
         """Count one more answer; LineError for a second one to the same document."""
         task, verdict = self.tally.task, scored.verdict
-        self.tally.add(scored)
+        if not self.tally.add(scored):
+            return
         headline = scorer(task).headline
         key = scorer(task).utils.digest(scored.doc)
         result = Result(
@@ -84,8 +85,8 @@ class Model(NamedTuple):
     refused: list[str]  # why lines of it count nowhere
 
 
-def read(run: Run, include_path: Path) -> list[Model]:
-    """Return the answers of a run, scored.
+def read(run: Run, include_path: Path, leave_out: str | None = None) -> list[Model]:
+    """Return the answers of a run, scored, without those to a list of rows.
 
     Where the harness logged them through several filters, there is a model for each. A
     line that cannot be scored is refused, as `score` does. Raises OSError and ToolError
@@ -98,7 +99,7 @@ def read(run: Run, include_path: Path) -> list[Model]:
         try:
             scored = score(answer, include_path)
             if answer.task not in model.tasks:
-                model.tasks[answer.task] = TaskRun(answer.task)
+                model.tasks[answer.task] = TaskRun(answer.task, leave_out)
             model.tasks[answer.task].add(scored, place)
         except LineError as error:
             if answer.task in model.tasks:
@@ -177,6 +178,7 @@ class Entry(NamedTuple):
     others: dict[str, Other]  # the other metrics of a task
     invalid: Counter[str]
     notes: tuple[str, ...]  # why it has no rank
+    left_out: int  # answers to rows of the list that is left out
 
 
 class Scope(NamedTuple):
@@ -382,6 +384,7 @@ def _entry(
         others={} if scope.is_group else part(scope.name, tallies[0].all).others,
         invalid=sum((tally.all.invalid for tally in tallies), Counter()),
         notes=tuple(notes),
+        left_out=sum(tally.left_out for tally in tallies),
     )
 
 
@@ -498,14 +501,18 @@ def _row(scope: Scope, entry: Entry) -> dict:
         for name in ("value", "low", "high", "rank"):
             column = rule if name == "value" else f"{rule}_{name}"
             cells[column] = getattr(estimate, name) if estimate else None
-    return cells | _scores(
-        Part(
-            entry.n,
-            cells["published"],
-            cells["flexible"],
-            entry.extracted,
-            entry.others,
-            entry.invalid,
+    return (
+        cells
+        | {"left_out": entry.left_out or None}
+        | _scores(
+            Part(
+                entry.n,
+                cells["published"],
+                cells["flexible"],
+                entry.extracted,
+                entry.others,
+                entry.invalid,
+            )
         )
     )
 

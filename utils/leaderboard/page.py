@@ -170,8 +170,45 @@ def breakdown(values: dict, models: list[str]) -> dict:
     return {"rows": rows, "left_out": len(values) - len(rows)}
 
 
-def render(models: list[Model], tables: list[Table], documents: Documents) -> bytes:
-    """Return the page."""
+def render(
+    models: list[Model],
+    tables: list[Table],
+    documents: Documents,
+    leave_out: str | None = None,
+) -> bytes:
+    """Return the page; `leave_out` is the list of rows that were left out."""
+    names = ("board.css", "board.js")
+    style, script = ((_TEMPLATES / x).read_text(encoding="utf-8") for x in names)
+    template = _environment().get_template("board.html.jinja")
+    text = template.render(
+        style=style,
+        script=script,
+        style_hash=_hash(style),
+        script_hash=_hash(script),
+        models=models,
+        names=_names(models, tables),
+        tables=tables,
+        cells=_cells(tables),
+        groups=_overview(tables),
+        fresh_plots=fresh_plots(tables),
+        documents=documents,
+        bounds=browser,
+        reasons=_reasons(tables),
+        data=_data(models, tables, documents),
+        leave_out=leave_out,
+        left_out=sum(y.tally.left_out for x in models for y in x.tasks.values()),
+        n_answers=sum(y.tally.all.n for x in models for y in x.tasks.values()),
+    )
+    content = text.encode()
+    if len(content) > MOST_BYTES:
+        raise ToolError(
+            f"a page of {len(models)} models is larger than {MOST_BYTES // 10**6} MB;"
+            " name fewer runs, or write --csv or --json alone"
+        )
+    return content
+
+
+def _environment() -> Environment:
     environment = Environment(
         loader=FileSystemLoader(_TEMPLATES),
         autoescape=True,
@@ -185,40 +222,15 @@ def render(models: list[Model], tables: list[Table], documents: Documents) -> by
         "rows_shown": _rows_shown,
         "short": short,
     }
-    style, script = (
-        (_TEMPLATES / name).read_text(encoding="utf-8")
-        for name in ("board.css", "board.js")
-    )
-    text = environment.get_template("board.html.jinja").render(
-        style=style,
-        script=script,
-        style_hash=_hash(style),
-        script_hash=_hash(script),
-        models=models,
-        names=_names(models, tables),
-        tables=tables,
-        cells=_cells(tables),
-        axis=axis,
-        costs=costs,
-        fresh_plots=fresh_plots(tables),
-        breakdown=breakdown,
-        documents=documents,
-        bounds=browser,
-        reasons=_reasons(tables),
-        data=_data(models, tables, documents),
-        n_answers=sum(y.tally.all.n for x in models for y in x.tasks.values()),
-        groups=_overview(tables),
-        headings=HEADINGS,
-        other_metrics=other_metrics,
-        higher_is_better=lambda task: scorer(task).higher_is_better,
-    )
-    content = text.encode()
-    if len(content) > MOST_BYTES:
-        raise ToolError(
-            f"a page of {len(models)} models is larger than {MOST_BYTES // 10**6} MB;"
-            " name fewer runs, or write --csv or --json alone"
-        )
-    return content
+    environment.globals |= {
+        "HEADINGS": HEADINGS,
+        "axis": axis,
+        "breakdown": breakdown,
+        "costs": costs,
+        "higher_is_better": lambda task: scorer(task).higher_is_better,
+        "other_metrics": other_metrics,
+    }
+    return environment
 
 
 def other_metrics(entries: list[Entry]) -> list[str]:
