@@ -518,6 +518,12 @@ def test_the_page_can_be_used_by_keyboard_alone(driver, opened):
         body = driver.switch_to.active_element
         reached.add(body.get_attribute("id") or body.get_attribute("class"))
     assert {"theme", "sort", "query", "filter-reason", "filter-changed"} <= reached
+    body.send_keys(Keys.TAB, Keys.TAB)  # beyond "Clear", into the list
+    link = driver.switch_to.active_element
+    name = link.find_element("class name", "name").text
+    link.send_keys(Keys.ENTER)
+    assert driver.switch_to.active_element.get_attribute("id") == "document"
+    assert driver.find_element("css selector", "#document h3").text == name
 
 
 BACKGROUND = "return getComputedStyle(document.body).backgroundColor"
