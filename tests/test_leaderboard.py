@@ -4,6 +4,7 @@ import csv
 import json
 import re
 import shutil
+import socket
 from html.parser import HTMLParser
 
 import pytest
@@ -11,12 +12,16 @@ import pytest
 from lm_eval_tasks.fresh.utils import load
 from tests.conftest import EXAMPLES
 from utils.__main__ import main
-from utils.families import scorer
+from utils.answers import sha256
+from utils.families import all_tasks, scorer
 from utils.jsonl import read_jsonl
-from utils.leaderboard import browser, page
+from utils.leaderboard import board as board_module, browser, page
+from utils.leaderboard.board import Estimate
+from utils.runs import find_runs
 
 
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
+MOST_SECONDS = 60  # for the browser to do a thing
 PACK = ["--include_path", str(EXAMPLES)]
 HOSTILE = [
     "</script><script>document.title = 'run'</script>",
@@ -24,6 +29,9 @@ HOSTILE = [
     "\u2028\u2029\0\x1b[31m\u202e\ud800 ]]> {{ 7 * 7 }} {% raw %} ${7}",
     "Thus, the correct answer is: <b>B</b>" + "x" * 9000,
 ]
+
+
+ODD = "<i>odd</i> | \u202ename\ud800 </script>"
 
 
 def write(path, rows):
@@ -49,7 +57,7 @@ def runs(tmp_path_factory) -> list[str]:
         ]
     for number, text in enumerate(HOSTILE):
         two[number] |= {"response": text}
-    named = [("good", one), ("<i>odd</i> | \u202ename", two)]
+    named = [("good", one), (ODD, two)]
     return [
         f"{name}={write(folder / f'{n}.jsonl', rows)}"
         for n, (name, rows) in enumerate(named)
@@ -93,8 +101,8 @@ def test_csv_and_json_hold_the_same_rows(board):
     assert len(lines) == len(rows)
     for line, row in zip(lines, rows):
         for name in ("model", "scope", "n", "published", "flexible_rank"):
-            cell = row.get(name)
-            assert line[name] == ("" if cell is None else str(cell))
+            cell = "" if row.get(name) is None else str(row[name])
+            assert line[name] == cell.encode("utf-8", "backslashreplace").decode()
 
 
 def test_groups_are_averaged_as_their_yaml_files_say(board):
@@ -168,8 +176,6 @@ def test_another_version_and_a_dropped_instruction_are_marked(dummy_run, tmp_pat
 
 
 def scoring_hash(text: str) -> str:
-    from utils.answers import sha256
-
     return sha256(text)
 
 
@@ -178,9 +184,62 @@ def test_metrics_that_some_documents_lack_do_not_break_the_board(board):
     [row] = [
         x
         for x in rows
-        if (x["scope"], x["model"], x["by"]) == ("tot_arithmetic", "good", None)
+        if (x["scope"], x["model"], x["by"]) == ("tot_arithmetic", ODD, None)
     ]
-    assert {"smape", "mase"} <= set(row["others"])
+    assert 0 < row["smape n"] < row["mase n"] < row["n"]
+    assert row["smape"] > 1
+    text = (board / "board.html").read_text(encoding="utf-8")
+    assert re.search(r'data-first="ascending" title="lower is better"><button[^>]*>\s*smape', text)  # fmt: skip
+
+
+def test_a_log_of_several_filters_is_a_model_for_each(dummy_run, tmp_path):
+    [path] = dummy_run.glob("samples_tcp_long_2*.jsonl")
+    rows = read_jsonl(path)
+    both = rows + [row | {"filter": "strict"} for row in rows]
+    found = ranks(tmp_path, [f"a={write(tmp_path / path.name, both)}"])
+    assert {name: row["n"] for name, row in found.items()} == {"a": 8, "a (strict)": 8}
+
+
+def test_a_row_that_the_benchmark_has_twice_is_matched_by_its_id(tmp_path):
+    doc = {"question": "How many?", "label": "{'answer': '3'}"}
+    rows = [
+        {"task": "tot_arithmetic", "doc_id": n, "doc": doc, "response": answer}
+        for n, answer in enumerate(['{"answer": "3"}', '{"answer": "4"}'] * 20)
+    ]
+    named = {"a": rows, "b": rows[::-1]}
+    runs = [f"{x}={write(tmp_path / x, y)}" for x, y in named.items()]
+    models = [board_module.read(run, EXAMPLES)[0] for run in find_runs(runs)]
+    a, b = (
+        {key: (x.doc_id, x.scores) for key, x in model.tasks["tot_arithmetic"].results.items()}
+        for model in models
+    )  # fmt: skip
+    assert len(a) == 40
+    assert a == b
+
+
+def test_every_fresh_task_has_its_public_twin():
+    names = [name for name in all_tasks() if name.startswith("fresh_")]
+    assert {name: scorer(name).base for name in names} == {
+        "fresh_date_arithmetic": "timebench_date_arithmetic",
+        "fresh_tcp_long": "tcp_long",
+        "fresh_tcp_short": "tcp_short",
+        "fresh_timexnli": "timebench_timexnli_s1",
+        "fresh_tot_arithmetic": "tot_arithmetic",
+        "fresh_tot_semantic": "tot_semantic",
+    }
+
+
+def test_the_terminal_shows_a_short_table_and_where_the_page_is(tmp_path, capsys):
+    path = write(tmp_path / "a", answers("tcp_long") + answers("tcp_short"))
+    html = tmp_path / "board.html"
+    assert main(["leaderboard", f"a={path}", *PACK, "--html", str(html)]) == 0
+    printed = capsys.readouterr()
+    assert printed.err == f"{html} is written\n"
+    assert printed.out == (
+        "| scope | model |   n | published | flexible | extracted |\n"
+        "| ----- | ----- | --: | --------: | -------: | --------: |\n"
+        "| tcp   | a     |  16 |    0.8750 |   1.0000 |    1.0000 |\n\n"
+    )
 
 
 def test_public_and_fresh_are_set_side_by_side(tmp_path):
@@ -269,6 +328,39 @@ def test_the_page_stays_below_its_bound_and_says_what_it_leaves_out(
     assert {"right", "flexible_only"} <= reasons
 
 
+def test_a_page_that_is_too_large_is_not_written(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(page, "MOST_BYTES", 1_000)
+    path = write(tmp_path / "a", answers("tcp_long"))
+    html = tmp_path / "board.html"
+    assert main(["leaderboard", f"a={path}", *PACK, "--html", str(html)]) == 1
+    assert "name fewer runs, or write --csv or --json" in capsys.readouterr().err
+    assert not html.exists()
+
+
+def test_documents_stand_in_the_order_of_their_ids(board):
+    text = (board / "board.html").read_text(encoding="utf-8")
+    [data] = re.findall(r'id="data">(.*?)</script>', text, re.DOTALL)
+    shown = [(one["task"], one["id"]) for one in json.loads(data)["documents"]]
+    assert shown == sorted(shown)
+    assert len(shown) == 211
+
+
+@pytest.mark.parametrize(
+    ("bounds", "ticks"),
+    [
+        ([0.12, 0.97], [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]),
+        ([0.31, 0.42], [0.3, 0.4, 0.5]),
+        ([1.0], [0.9, 1.0]),
+        ([0.0], [0.0, 0.1]),
+        ([], [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]),
+    ],
+)
+def test_an_axis_begins_and_ends_at_a_tick(bounds, ticks):
+    axis = page.axis([Estimate(x, None, None) for x in bounds], 100)
+    assert axis.ticks() == ticks
+    assert (axis.at(ticks[0]), axis.at(ticks[-1])) == (0, 100)
+
+
 def test_labels_of_a_plot_stand_apart():
     places = page._spread([10, 11, 12, 250, 251], 260)
     assert all(b - a >= 16 for a, b in zip(places, places[1:]))
@@ -330,9 +422,14 @@ def driver():
     options.set_capability(
         "goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"}
     )
-    made = webdriver.Chrome(options=options, service=Service(DRIVER))
-    made.set_page_load_timeout(60)
-    made.set_script_timeout(60)
+    patience = socket.getdefaulttimeout()
+    socket.setdefaulttimeout(MOST_SECONDS)  # of the start, and of each command
+    try:
+        made = webdriver.Chrome(options=options, service=Service(DRIVER))
+    finally:
+        socket.setdefaulttimeout(patience)
+    made.set_page_load_timeout(MOST_SECONDS)
+    made.set_script_timeout(MOST_SECONDS)
     yield made
     made.quit()
 
@@ -421,6 +518,12 @@ def test_the_page_can_be_used_by_keyboard_alone(driver, opened):
         body = driver.switch_to.active_element
         reached.add(body.get_attribute("id") or body.get_attribute("class"))
     assert {"theme", "sort", "query", "filter-reason", "filter-changed"} <= reached
+    body.send_keys(Keys.TAB, Keys.TAB)  # beyond "Clear", into the list
+    link = driver.switch_to.active_element
+    name = link.find_element("class name", "name").text
+    link.send_keys(Keys.ENTER)
+    assert driver.switch_to.active_element.get_attribute("id") == "document"
+    assert driver.find_element("css selector", "#document h3").text == name
 
 
 BACKGROUND = "return getComputedStyle(document.body).backgroundColor"
@@ -447,6 +550,14 @@ def test_nothing_runs_fails_or_leaves_the_page(driver, opened):
     assert driver.get_log("browser") == []
     urls = re.findall(r'"url":"([a-z]+:[^"]*)"', str(driver.get_log("performance")))
     assert all(url.startswith(("file:", "about:", "data:")) for url in urls), urls
+
+
+def test_the_overview_leads_to_the_table_of_a_task(driver, board):
+    look(driver, board / "board.html")
+    driver.find_element("css selector", ".matrix a[href='#score-tot']").click()
+    assert driver.find_element("id", "score-tot").is_displayed()
+    assert not driver.find_element("id", "score-tcp").is_displayed()
+    assert driver.switch_to.active_element.get_attribute("id") == "scope"
 
 
 def test_a_table_is_sorted_by_the_column_that_is_clicked(driver, board):

@@ -33,6 +33,7 @@ class Scorer(NamedTuple):
     """What scores the responses to one task."""
 
     task: str
+    base: str | None  # the task whose YAML file this one's includes
     family: str  # name of the folder that holds `utils`
     version: float
     file: str  # upstream's name of the file with the rows, without its suffix
@@ -74,6 +75,7 @@ def scorer(task: str) -> Scorer:
     utils = importlib.import_module(process_results.__module__)
     return Scorer(
         task=task,
+        base=config.get("base"),
         family=utils.__name__.split(".")[-2],
         version=config["metadata"]["version"],
         file=_file(config),
@@ -216,6 +218,8 @@ def _read(path: Path) -> dict:
     merged: dict = {}
     for include in [includes] if isinstance(includes, str) else includes:
         merged |= _read(path.parent / include)
+    if "task" in merged:
+        config["base"] = merged["task"]
     return merged | config
 
 

@@ -36,7 +36,6 @@ Example:
 from __future__ import annotations
 
 import argparse
-import re
 import sys
 from argparse import Namespace
 from collections.abc import Iterator
@@ -62,7 +61,9 @@ def table(run: str, task: str, filter_name: str | None, tally: Tally) -> Iterato
     """Yield the rows of a run and task: all documents, then each part of them."""
     place = {"run": run, "task": task}
     place["filter"] = filter_name if filter_name != "none" else None
-    parts = sorted(tally.parts.items(), key=lambda x: (x[0][0], _natural(x[0][1])))
+    parts = sorted(
+        tally.parts.items(), key=lambda x: (x[0][0], tables.natural(x[0][1]))
+    )
     for (name, value), figures in [((None, None), tally.all), *parts]:
         yield {
             **place,
@@ -117,7 +118,7 @@ def markdown(rows: list[dict]) -> str:
 def _breakdown(part: tuple[str, str], rows: list[dict]) -> str:
     """Return the table of a breakdown: values down; metrics, or runs, across."""
     task, by = part
-    rows = sorted(rows, key=lambda row: _natural(row["value"]))
+    rows = sorted(rows, key=lambda row: tables.natural(row["value"]))
     title = f"{tables.escaped(task)} by {by}"
     if len({row["run"] for row in rows}) == 1:
         hidden = ("run", "task", "filter", "by", "value")
@@ -143,12 +144,6 @@ def _across(by: str, rows: list[dict]) -> list[dict]:
         name = f"{row['run']} "
         line[name] = " / ".join(tables.number(x) for x in scores if x is not None)
     return [*lines.values()]
-
-
-def _natural(text: str) -> list[str | int]:
-    """Return a key that sorts 10 after 2; texts and numbers take turns in it."""
-    parts = re.split("([0-9]{1,9})", text)
-    return [int(part) if i % 2 else part for i, part in enumerate(parts)]
 
 
 # ------------------------------------------------------------------- command line

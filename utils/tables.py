@@ -17,6 +17,12 @@ def number(value: float) -> str:
     return f"{value:.4f}"
 
 
+def natural(text: str) -> list[str | int]:
+    """Return a key that sorts 10 after 2; texts and numbers take turns in it."""
+    parts = re.split("([0-9]{1,9})", text)
+    return [int(part) if i % 2 else part for i, part in enumerate(parts)]
+
+
 def render(rows: list[dict], form: str) -> str:
     """Return rows (column -> cell; columns in the order they come up) as a table.
 

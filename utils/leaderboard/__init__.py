@@ -45,7 +45,11 @@ def main(arguments: list[str] | None = None) -> int:
     from . import board, browser, page
 
     runs = find_runs(options.run, options.task)
-    models = [board.read(run, options.include_path, options.leave_out) for run in runs]
+    models = [
+        model
+        for run in runs
+        for model in board.read(run, options.include_path, options.leave_out)
+    ]
     refused = [fault for model in models for fault in model.refused]
     _say_refused(refused)
     models = [model for model in models if model.tasks]
@@ -66,7 +70,10 @@ def main(arguments: list[str] | None = None) -> int:
     for path, content in contents.items():
         with written_whole(path) as file:
             file.write(content)
-    summary = [_summary(row) for row in rows if row["by"] is None]
+    shown = board.outermost([table.scope for table in tables])
+    summary = [
+        _summary(row) for row in rows if row["by"] is None and row["scope"] in shown
+    ]
     sys.stdout.write(f"{text_tables.render(summary, 'markdown')}\n")
     for path in contents:
         say(f"{path.resolve()} is written")

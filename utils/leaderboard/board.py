@@ -9,16 +9,17 @@ from __future__ import annotations
 import math
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import combinations
 from pathlib import Path
 from typing import NamedTuple
 
-from ..errors import ToolError
+from ..errors import LineError
 from ..families import Group, groups, scorer
 from ..paired import CONFIDENCE, cluster, holm, mean_interval, paired
 from ..runs import Run
-from ..scoring import Figures, Scored, Tally, score
+from ..scoring import INVALID, Figures, Scored, Tally, score
+from ..tables import natural
 
 
 RULES = ("published", "flexible")
@@ -31,6 +32,7 @@ class Result(NamedTuple):
     reason: str
     cluster: str
     place: int  # how many answers of the run stand before it
+    doc_id: int | str | None
 
 
 class TaskRun:
@@ -40,24 +42,39 @@ class TaskRun:
         self.tally = Tally(task, leave_out)
         self.results: dict[bytes, Result] = {}
         self.refused = 0
-        self._copies: Counter[bytes] = Counter()
+        self._copies: dict[bytes, list[Result]] = {}
 
     def add(self, scored: Scored, place: int) -> None:
-        """Count one more answer; ToolError for a second one to the same document."""
+        """Count one more answer; LineError for a second one to the same document."""
         task, verdict = self.tally.task, scored.verdict
         if not self.tally.add(scored):
             return
         headline = scorer(task).headline
         key = scorer(task).utils.digest(scored.doc)
-        if key in self.results:  # some benchmarks have a row twice
-            self._copies[key] += 1
-            key += self._copies[key].to_bytes(4)
-        self.results[key] = Result(
+        result = Result(
             tuple(verdict.scores[x] for x in headline) if headline else None,
             verdict.reason,
             sys.intern(cluster(task, scored.doc)),
             place,
+            scored.answer.doc_id,
         )
+        if key in self.results:  # some benchmarks have a row twice
+            self._copies.setdefault(key, []).append(result)
+        else:
+            self.results[key] = result
+
+    def settle(self) -> None:
+        """Name the copies of a document in one order, whatever that of the answers."""
+        for key, copies in self._copies.items():
+            copies.append(self.results[key])
+            for n, result in enumerate(sorted(copies, key=_by_id)):
+                self.results[key + n.to_bytes(4, "big") if n else key] = result
+        self._copies.clear()
+
+
+def _by_id(result: Result) -> tuple:
+    is_number = isinstance(result.doc_id, int)
+    return (not is_number, result.doc_id if is_number else str(result.doc_id), result)
 
 
 class Model(NamedTuple):
@@ -68,23 +85,37 @@ class Model(NamedTuple):
     refused: list[str]  # why lines of it count nowhere
 
 
-def read(run: Run, include_path: Path, leave_out: str | None = None) -> Model:
+def read(run: Run, include_path: Path, leave_out: str | None = None) -> list[Model]:
     """Return the answers of a run, scored, without those to a list of rows.
 
-    A line that cannot be scored is refused, as `score` does. Raises OSError and ToolError
-    for a file that is not one of answers.
+    Where the harness logged them through several filters, there is a model for each. A
+    line that cannot be scored is refused, as `score` does. Raises OSError and ToolError
+    for a file that is not one of answers, and where there are no documents.
     """
-    model = Model(run, {}, [])
+    models: dict[str, Model] = {}
     for place, answer in enumerate(run.answers()):
-        task = model.tasks.setdefault(answer.task, TaskRun(answer.task, leave_out))
+        name = answer.filter if answer.filter not in (None, "none") else ""
+        model = models.setdefault(name, Model(run, {}, []))
         try:
-            task.add(score(answer, include_path), place)
-        except ToolError as error:
-            task.refused += 1
+            scored = score(answer, include_path)
+            if answer.task not in model.tasks:
+                model.tasks[answer.task] = TaskRun(answer.task, leave_out)
+            model.tasks[answer.task].add(scored, place)
+        except LineError as error:
+            if answer.task in model.tasks:
+                model.tasks[answer.task].refused += 1
             model.refused.append(str(error))
-    for name in [name for name, task in model.tasks.items() if not task.results]:
-        del model.tasks[name]
-    return model
+    for model in models.values():
+        for task in [name for name, task in model.tasks.items() if not task.results]:
+            del model.tasks[task]
+        for task in model.tasks.values():
+            task.settle()
+    if len(models) == 1:
+        return list(models.values())
+    return [
+        model._replace(run=run._replace(name=f"{run.name} ({name})")) if name else model
+        for name, model in models.items()
+    ]
 
 
 class Estimate(NamedTuple):
@@ -102,6 +133,38 @@ class Estimate(NamedTuple):
         return None if self.high is None else self.high - self.value
 
 
+class Other(NamedTuple):
+    """A metric that is not a headline one, over the documents that have it."""
+
+    value: float
+    n: int
+
+
+class Part(NamedTuple):
+    """What a model scores on some documents of a task."""
+
+    n: int
+    published: float | None
+    flexible: float | None
+    extracted: float
+    others: dict[str, Other]  # in the order of the task's YAML file
+    invalid: Counter[str]
+
+
+def part(task: str, figures: Figures) -> Part:
+    """Return the figures of some documents by the common names of their metrics."""
+    means = figures.means()
+    published, flexible = scorer(task).headline or (None, None)
+    return Part(
+        figures.n,
+        means.pop(published, None),
+        means.pop(flexible, None),
+        means.pop("extracted"),
+        {name: Other(mean, figures.counts[name]) for name, mean in means.items()},
+        figures.invalid,
+    )
+
+
 class Entry(NamedTuple):
     """A model's row in the table of a task or benchmark."""
 
@@ -112,7 +175,7 @@ class Entry(NamedTuple):
     published: Estimate | None
     flexible: Estimate | None
     extracted: float | None  # None where not all tasks were run
-    others: dict[str, float]  # the other metrics of a task
+    others: dict[str, Other]  # the other metrics of a task
     invalid: Counter[str]
     notes: tuple[str, ...]  # why it has no rank
     left_out: int  # answers to rows of the list that is left out
@@ -129,11 +192,11 @@ class Scope(NamedTuple):
 
 
 class Table(NamedTuple):
-    """A scope, the models in it, best first, and breakdown -> value -> model -> figures."""
+    """A scope, the models in it, best first, and breakdown -> value -> model -> part."""
 
     scope: Scope
     entries: list[Entry]
-    breakdowns: dict[str, dict[str, dict[str, Figures]]]
+    breakdowns: dict[str, dict[str, dict[str, Part]]]
 
 
 def tables(models: list[Model]) -> list[Table]:
@@ -155,14 +218,21 @@ def scopes(models: list[Model]) -> list[Scope]:
     return sorted(found, key=_order)
 
 
+def outermost(found: list[Scope]) -> set[str]:
+    """Return the names of scopes that are not part of another one."""
+    return {
+        scope.name
+        for scope in found
+        if not any({*scope.tasks} < {*other.tasks} for other in found)
+    }
+
+
 def _order(scope: Scope) -> tuple:
     """Return what scopes are sorted by: benchmarks, their parts, their tasks."""
     is_fresh = scope.name.startswith("fresh")
     is_part = scope.is_group and scope.name != scorer(scope.tasks[0]).family
-    place = 0
-    for group in groups():
-        if scope.name in group.tasks:
-            place = max(place, group.tasks.index(scope.name))
+    of = [x.tasks.index(scope.tasks[0]) for x in groups() if scope.tasks[0] in x.tasks]
+    place = max(of, default=math.inf)
     family = scorer(scope.tasks[0]).family
     return (is_fresh, family, not scope.is_group, is_part, place, scope.name)
 
@@ -311,7 +381,7 @@ def _entry(
         published=estimates[0],
         flexible=estimates[1],
         extracted=_mean(scope, tallies, "extracted") if is_whole else None,
-        others={} if scope.is_group else _others(tallies[0]),
+        others={} if scope.is_group else part(scope.name, tallies[0].all).others,
         invalid=sum((tally.all.invalid for tally in tallies), Counter()),
         notes=tuple(notes),
         left_out=sum(tally.left_out for tally in tallies),
@@ -348,29 +418,20 @@ def _mean(scope: Scope, tallies: list[Tally], metric: str | int) -> float:
     return math.fsum(map(math.prod, zip(means, sizes))) / sum(sizes)
 
 
-def _others(tally: Tally) -> dict[str, float]:
-    known = {*(scorer(tally.task).headline or ()), "extracted"}
-    means = tally.all.means().items()
-    return {metric: mean for metric, mean in means if metric not in known}
-
-
 def _rows(scope: Scope, tallies: list[Tally]) -> str:
     """Return in words whether the documents are the rows of the benchmark.
 
     Of a group, what is so of each task; else how many of its rows were run.
     """
-    words = {tally.rows_are() for tally in tallies}
-    if (
-        len(tallies) == len(scope.tasks)
-        and len(words) == 1
-        and "fewer" not in str(words)
-    ):
-        return words.pop()
-    known = sum(scorer(task).known[0] or 0 for task in scope.tasks)
+    words = [tally.rows_are() for tally in tallies]
     n = sum(tally.all.n for tally in tallies)
-    if n < known:
+    known = sum(scorer(task).known[0] or 0 for task in scope.tasks)
+    if n < known and "not the benchmark's" not in words and scope.is_group:
         return f"fewer than the benchmark's {known}"
-    return "not the benchmark's"
+    if len(set(words)) == 1:
+        return words[0]
+    is_known = n == known and "not the benchmark's" not in words
+    return "as many as the benchmark's" if is_known else "not the benchmark's"
 
 
 def _version(scope: Scope, model: Model) -> str | None:
@@ -385,30 +446,28 @@ def _best_first(entry: Entry) -> tuple:
 
 
 def _breakdowns(scope: Scope, models: list[Model]) -> dict:
-    """Return breakdown -> value -> model -> figures; of a group, by its tasks."""
-    found: dict[str, dict[str, dict[str, Figures]]] = {}
+    """Return breakdown -> value -> model -> part; of a group, by its tasks."""
+    found: dict[str, dict[str, dict[str, Part]]] = {}
     for model in models:
-        for (name, value), figures in _parts(scope, model):
+        for name, value, of in _parts(scope, model):
             values = found.setdefault(name, {})
-            values.setdefault(value, {})[model.run.name] = figures
-    return found
+            values.setdefault(value, {})[model.run.name] = of
+    return {
+        name: values
+        if name == "task"
+        else dict(sorted(values.items(), key=lambda x: natural(x[0])))
+        for name, values in sorted(found.items())
+    }
 
 
-def _parts(scope: Scope, model: Model) -> Iterable[tuple[tuple[str, str], Figures]]:
-    if not scope.is_group:
-        return sorted(model.tasks[scope.name].tally.parts.items())
-    return [
-        (("task", task), model.tasks[task].tally.all)
-        for task in scope.tasks
-        if task in model.tasks
-    ]
-
-
-def headline_means(figures: Figures) -> tuple[float | None, float | None]:
-    """Return the published and the flexible score in figures, None where neither is."""
-    means = figures.means()
-    flexible = next((x for x in means if x.endswith("_flexible")), "")
-    return means.get(flexible.removesuffix("_flexible")), means.get(flexible)
+def _parts(scope: Scope, model: Model) -> Iterator[tuple[str, str, Part]]:
+    if scope.is_group:
+        for task in scope.tasks:
+            if task in model.tasks:
+                yield "task", task, part(task, model.tasks[task].tally.all)
+        return
+    for (name, value), figures in model.tasks[scope.name].tally.parts.items():
+        yield name, value, part(scope.name, figures)
 
 
 def rows(found: list[Table]) -> Iterator[dict]:
@@ -420,8 +479,9 @@ def rows(found: list[Table]) -> Iterator[dict]:
             if name == "task":  # each has rows of its own
                 continue
             for value, of_model in values.items():
-                for model, figures in of_model.items():
-                    yield _part_row(table.scope, model, name, value, figures)
+                for model, of in of_model.items():
+                    place = {"model": model, "scope": table.scope.name}
+                    yield place | {"by": name, "value": value} | _scores(of)
 
 
 def _row(scope: Scope, entry: Entry) -> dict:
@@ -434,33 +494,43 @@ def _row(scope: Scope, entry: Entry) -> dict:
         "rows": entry.rows,
         "version_run": entry.version,
         "version_scored": str(scope.version),
+        "not_ranked": "; ".join(entry.notes) or None,
     }
     for rule in RULES:
         estimate = getattr(entry, rule)
         for name in ("value", "low", "high", "rank"):
             column = rule if name == "value" else f"{rule}_{name}"
             cells[column] = getattr(estimate, name) if estimate else None
-    return cells | {
-        "extracted": entry.extracted,
-        "others": dict(entry.others) or None,
-        "invalid": dict(sorted(entry.invalid.items())) or None,
-        "left_out": entry.left_out or None,
-        "not_ranked": "; ".join(entry.notes) or None,
-    }
+    return (
+        cells
+        | {"left_out": entry.left_out or None}
+        | _scores(
+            Part(
+                entry.n,
+                cells["published"],
+                cells["flexible"],
+                entry.extracted,
+                entry.others,
+                entry.invalid,
+            )
+        )
+    )
 
 
-def _part_row(
-    scope: Scope, model: str, name: str, value: str, figures: Figures
-) -> dict:
-    published, flexible = headline_means(figures)
-    return {
-        "model": model,
-        "scope": scope.name,
-        "by": name,
-        "value": value,
-        "n": figures.n,
-        "published": published,
-        "flexible": flexible,
-        "extracted": figures.means().get("extracted"),
-        "invalid": dict(sorted(figures.invalid.items())) or None,
+def _scores(of: Part) -> dict:
+    """Return the scores as columns, as `temporal-eval score` names them.
+
+    Beside a metric that not every document has stands how many have it.
+    """
+    cells = {
+        "n": of.n,
+        "published": of.published,
+        "flexible": of.flexible,
+        "extracted": of.extracted,
+        **{word: of.invalid[word] for word in INVALID},
     }
+    for name, other in of.others.items():
+        cells[name] = other.value
+        if other.n < of.n:
+            cells[f"{name} n"] = other.n
+    return cells

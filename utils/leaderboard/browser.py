@@ -26,7 +26,7 @@ from .board import Model
 MOST_ANSWERS = 8_000  # of all models together, to the documents that are shown
 MOST_BYTES = 12_000_000  # of JSON that holds them
 LONGEST_PROMPT, LONGEST_RESPONSE = 4_000, 2_400  # characters; longer ones lose some
-LONGEST_VALUE = 400  # characters of an answer as read
+LONGEST_VALUE = 200  # characters of an answer as read
 PUBLISHED, FLEXIBLE = 1, 2  # which rule's answer a piece of text belongs to
 
 Key = tuple[str, bytes]  # task, and document as in the results of the task
@@ -113,24 +113,35 @@ def collect(models: list[Model], include_path: Path) -> Documents:
     """
     keys = chosen(models)
     found: dict[Key, dict] = {key: {} for key in keys}
+    order: dict[Key, tuple] = {}
     for number, model in enumerate(models):
         for key, scored in _answers(model, found.keys(), include_path):
             document = found[key] or _document(scored)
             found[key] = document
             if document["id"] is None:
                 document["id"] = scored.answer.doc_id
+            order.setdefault(key, _order(scored.answer, len(order)))
             document["answers"].append(_answer(number, scored))
     total = {
         (task, key) for x in models for task, y in x.tasks.items() for key in y.results
     }
-    encoded, size = [], 0
-    for document in found.values():
-        encoded.append(escaped(document))
-        size += len(encoded[-1])
-        if size > MOST_BYTES:
-            encoded.pop()
+    encoded: dict[Key, str] = {}
+    room = MOST_BYTES
+    for key in keys:
+        text = escaped(found.pop(key))
+        room -= len(text)
+        if room < 0:
             break
-    return Documents(encoded, len(total))
+        encoded[key] = text
+    return Documents(
+        [encoded[key] for key in sorted(encoded, key=order.get)], len(total)
+    )
+
+
+def _order(answer: Answer, place: int) -> tuple:
+    """Return by what documents are sorted: task, id, else their place in the file."""
+    is_number = isinstance(answer.doc_id, int)
+    return answer.task, not is_number, answer.doc_id if is_number else place
 
 
 def _answers(
@@ -170,12 +181,12 @@ def _document(scored: Scored) -> dict:
 def _answer(model: int, scored: Scored) -> dict:
     verdict = scored.verdict
     headline = scorer(scored.answer.task).headline
-    scores = [verdict.scores[x] for x in headline] if headline else verdict.scores
+    known = {*(headline or ()), "extracted"}
     return {
         "model": model,
         "reason": verdict.reason,
-        "scores": list(scores) if headline else [None, None],
-        "others": {} if headline else verdict.scores,
+        "scores": [verdict.scores[x] for x in headline or ()] or [None, None],
+        "others": {x: y for x, y in verdict.scores.items() if x not in known},
         "read": [_text(verdict.published), _text(verdict.flexible)],
         "value": _text(verdict.value),
         "invalid": scored.invalid,

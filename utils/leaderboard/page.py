@@ -12,15 +12,24 @@ from typing import NamedTuple
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from .. import tables as text_tables
-from ..families import scorer
+from ..errors import ToolError
+from ..families import configuration, scorer
 from . import browser
-from .board import Estimate, Model, Scope, Table, headline_means
+from .board import Entry, Estimate, Model, Scope, Table
 from .browser import Documents
 
 
 _TEMPLATES = Path(__file__).parent / "templates"
 MOST_PARTS = 60  # values of a breakdown that the page shows
-FRESH = "fresh_"  # tasks over new problems of the kind that the rest of the name says
+MOST_BYTES = 20_000_000  # of the page
+# Of the columns of the overview: what stands first, and families.
+HEADINGS = {
+    "benchmarks": "Benchmarks",
+    "tcp": "TCP",
+    "tot": "Test of Time",
+    "timebench": "TimeBench",
+    "fresh": "Fresh",
+}
 _LABEL_HEIGHT, _LONGEST_LABEL = 16, 24
 # What HTML cannot hold: control characters, halves of surrogate pairs.
 _NOT_HTML = re.compile(r"[\0-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
@@ -54,9 +63,12 @@ class Axis(NamedTuple):
 
     def ticks(self) -> list[float]:
         """Return round scores, at most six steps."""
-        n = round((self.high - self.low) * 10)
-        step = next(x for x in (1, 2, 5) if n / x <= 6)
-        return [round(self.low + i / 10, 1) for i in range(0, n + 1, step)]
+        low, high = round(self.low * 10), round(self.high * 10)
+        return [i / 10 for i in range(low, high + 1, _step(low, high))]
+
+
+def _step(low: int, high: int) -> int:
+    return next(step for step in (1, 2, 5) if high - low <= 6 * step)
 
 
 class Plot(NamedTuple):
@@ -68,12 +80,14 @@ class Plot(NamedTuple):
 
 
 def axis(estimates: list[Estimate], length: float) -> Axis:
-    """Return an axis that holds the estimates with their intervals, in tenths."""
+    """Return an axis that holds the estimates with their intervals, between ticks."""
     lows = [x.value if x.low is None else max(0, x.low) for x in estimates]
     highs = [x.value if x.high is None else min(1, x.high) for x in estimates]
-    low = math.floor(min(lows, default=0) * 10) / 10
-    high = math.ceil(max(highs, default=1) * 10) / 10
-    return Axis(low, max(high, low + 0.1), length) if low < 1 else Axis(0.9, 1, length)
+    low = min(9, math.floor(min(lows, default=0) * 10))
+    high = max(low + 1, math.ceil(max(highs, default=1) * 10))
+    step = _step(low, high)
+    low, high = low // step * step, -(-high // step) * step
+    return Axis(low / 10, high / 10, length)
 
 
 def plot(pairs: list[tuple[str, Estimate, Estimate]], length: float = 260) -> Plot:
@@ -126,15 +140,15 @@ def _plot_of(pairs) -> Plot | None:
 def fresh_plots(tables: list[Table]) -> list[dict]:
     """Return a plot of the flexible score in each public task against its fresh twin.
 
-    The twin of `X`, or of `FAMILY_X`, is `fresh_X`.
+    The twin is the same task over rows that are made from a seed.
     """
     by_name = {table.scope.name: table for table in tables}
     found = []
     for fresh in tables:
-        kind = fresh.scope.name.removeprefix(FRESH)
-        family = scorer(fresh.scope.tasks[0]).family
-        public = by_name.get(kind) or by_name.get(f"{family}_{kind}")
-        if public is None or public is fresh:
+        name = fresh.scope.name
+        is_made = not fresh.scope.is_group and configuration(name).get("custom_dataset")
+        public = by_name.get(scorer(name).base) if is_made else None
+        if public is None:
             continue
         scores = {entry.model: entry.flexible for entry in public.entries}
         pairs = [(x.model, scores.get(x.model), x.flexible) for x in fresh.entries]
@@ -149,10 +163,8 @@ def breakdown(values: dict, models: list[str]) -> dict:
     """Return a breakdown as rows: value, number of documents, the scores of each model."""
     rows = []
     for value, of_model in list(values.items())[:MOST_PARTS]:
-        sizes = sorted({figures.n for figures in of_model.values()})
-        scores = [
-            headline_means(of_model[x]) if x in of_model else None for x in models
-        ]
+        sizes = sorted({part.n for part in of_model.values()})
+        scores = [of_model.get(model) for model in models]
         size = str(sizes[0]) if len(sizes) == 1 else f"{sizes[0]}–{sizes[-1]}"
         rows.append({"value": value, "n": size, "scores": scores})
     return {"rows": rows, "left_out": len(values) - len(rows)}
@@ -165,36 +177,35 @@ def render(
     leave_out: str | None = None,
 ) -> bytes:
     """Return the page; `leave_out` is the list of rows that were left out."""
-    style, script = (
-        (_TEMPLATES / name).read_text(encoding="utf-8")
-        for name in ("board.css", "board.js")
+    names = ("board.css", "board.js")
+    style, script = ((_TEMPLATES / x).read_text(encoding="utf-8") for x in names)
+    template = _environment().get_template("board.html.jinja")
+    text = template.render(
+        style=style,
+        script=script,
+        style_hash=_hash(style),
+        script_hash=_hash(script),
+        models=models,
+        names=_names(models, tables),
+        tables=tables,
+        cells=_cells(tables),
+        groups=_overview(tables),
+        fresh_plots=fresh_plots(tables),
+        documents=documents,
+        bounds=browser,
+        reasons=_reasons(tables),
+        data=_data(models, tables, documents),
+        leave_out=leave_out,
+        left_out=sum(y.tally.left_out for x in models for y in x.tasks.values()),
+        n_answers=sum(y.tally.all.n for x in models for y in x.tasks.values()),
     )
-    text = (
-        _environment()
-        .get_template("board.html.jinja")
-        .render(
-            style=style,
-            script=script,
-            style_hash=_hash(style),
-            script_hash=_hash(script),
-            models=models,
-            names=_names(models, tables),
-            tables=tables,
-            cells=_cells(tables),
-            axis=axis,
-            costs=costs,
-            fresh_plots=fresh_plots(tables),
-            breakdown=breakdown,
-            documents=documents,
-            bounds=browser,
-            reasons=_reasons(tables),
-            data=_data(models, tables, documents),
-            leave_out=leave_out,
-            left_out=sum(y.tally.left_out for x in models for y in x.tasks.values()),
-            n_answers=sum(y.tally.all.n for x in models for y in x.tasks.values()),
+    content = text.encode()
+    if len(content) > MOST_BYTES:
+        raise ToolError(
+            f"a page of {len(models)} models is larger than {MOST_BYTES // 10**6} MB;"
+            " name fewer runs, or write --csv or --json alone"
         )
-    )
-    return text.encode()
+    return content
 
 
 def _environment() -> Environment:
@@ -206,8 +217,37 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         finalize=_clean,
     )
-    environment.filters |= {"number": text_tables.number, "short": short}
+    environment.filters |= {
+        "number": text_tables.number,
+        "rows_shown": _rows_shown,
+        "short": short,
+    }
+    environment.globals |= {
+        "HEADINGS": HEADINGS,
+        "axis": axis,
+        "breakdown": breakdown,
+        "costs": costs,
+        "higher_is_better": lambda task: scorer(task).higher_is_better,
+        "other_metrics": other_metrics,
+    }
     return environment
+
+
+def other_metrics(entries: list[Entry]) -> list[str]:
+    """Return the metrics beside the headline ones that some models have."""
+    return list(dict.fromkeys(name for entry in entries for name in entry.others))
+
+
+def _overview(tables: list[Table]) -> list[tuple[str, list[Table]]]:
+    """Return the columns of the overview under their headings: the benchmarks first."""
+    found: dict[str, list[Table]] = {"benchmarks": []}
+    for table in tables:
+        family = scorer(table.scope.tasks[0]).family
+        if table.scope.name.startswith("fresh"):
+            family = "fresh"
+        is_whole = table.scope.is_group and table.scope.name == family
+        found.setdefault("benchmarks" if is_whole else family, []).append(table)
+    return [(heading, those) for heading, those in found.items() if those]
 
 
 def _clean(value: object) -> object:
@@ -221,7 +261,15 @@ def _clean(value: object) -> object:
 def short(scope: Scope) -> str:
     """Return the name of a task below the name of its family."""
     family = scorer(scope.tasks[0]).family
-    return scope.name.removeprefix(f"{family}_").replace("_", " ")
+    name = scope.name.removeprefix("fresh_").removeprefix(f"{family}_")
+    return name.replace("_", " ")
+
+
+def _rows_shown(words: str) -> str:
+    """Return the words of `Tally.rows_are` beside a number of answers, in less space."""
+    start, _, number = words.rpartition(" ")
+    is_part = start == "fewer than the benchmark's"
+    return f"of {int(number):,}, a part" if is_part else words
 
 
 def _hash(text: str) -> str:

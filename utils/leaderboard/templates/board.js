@@ -65,7 +65,8 @@ function setUpSorting(table) {
       const sample = cellValue(table.tBodies[0].rows[0], header.cellIndex);
       const isRank = button.textContent === "rank";
       const before = header.getAttribute("aria-sort");
-      const first = typeof sample === "string" || isRank ? "ascending" : "descending";
+      const isText = typeof sample === "string";
+      const first = header.dataset.first ?? (isText || isRank ? "ascending" : "descending");
       const other = first === "ascending" ? "descending" : "ascending";
       const order = before === first ? other : first;
       for (const cell of head.cells) cell.removeAttribute("aria-sort");
@@ -100,6 +101,7 @@ const plainText = (pieces) => pieces
 /** What a search looks in; made when it is first asked for. */
 function haystack(doc) {
   doc.haystack ??= [
+    `${doc.task} ${doc.id ?? ""}`,
     plainText(doc.prompt),
     doc.reference ?? "",
     ...doc.answers.map((answer) => plainText(answer.response)),
@@ -209,12 +211,15 @@ const scoreWord = (score) => ({ 0: "wrong", 1: "right" }[score] ?? score.toFixed
 
 function verdict(answer, family) {
   const words = data.reasons[family][answer.reason];
-  const parts = answer.scores[0] === null
-    ? Object.entries(answer.others).map(([metric, score]) => `${metric} ${score.toFixed(4)}`)
+  const others = Object.entries(answer.others)
+    .map(([metric, score]) => `${metric.replaceAll("_", " ")} ${score.toFixed(4)}`);
+  const headline = answer.scores[0] === null ? others
     : RULES.map((rule, n) => `${rule} ${scoreWord(answer.scores[n])}`);
   const invalid = { no_instruction: "; its prompt lacked the instruction", cut_off: "; cut off" };
   return make("p", { className: "verdict" },
-    make("b", { textContent: parts.join(", ") }), `: ${words}${invalid[answer.invalid] ?? ""}`);
+    make("b", { textContent: headline.join(", ") }), `: ${words}${invalid[answer.invalid] ?? ""}`,
+    headline === others || !others.length ? null
+      : make("span", { className: "others", textContent: others.join(", ") }));
 }
 
 function facts(pairs) {
