@@ -206,7 +206,10 @@ def _text(value: object) -> str | None:
         if isinstance(value, str)
         else json.dumps(jsonable(value), ensure_ascii=False)
     )
-    return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]} …"
+    if len(text) <= LONGEST_VALUE:
+        return text
+    # An object of ToT explains first and answers last.
+    return f"{text[: LONGEST_VALUE // 2]} … {text[-LONGEST_VALUE // 2 :]}"
 
 
 def _prompt(answer: Answer, doc: dict) -> str:
