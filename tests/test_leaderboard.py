@@ -499,6 +499,7 @@ def test_filters_search_and_links_find_documents(driver, opened):
 
 def test_the_page_can_be_used_by_keyboard_alone(driver, opened):
     from selenium.webdriver.common.keys import Keys
+    from selenium.webdriver.support.ui import WebDriverWait
 
     look(driver, opened)
     reached = set()
@@ -522,8 +523,9 @@ def test_the_page_can_be_used_by_keyboard_alone(driver, opened):
     link = driver.switch_to.active_element
     name = link.find_element("class name", "name").text
     link.send_keys(Keys.ENTER)
+    title = ("css selector", "#document h3")
+    WebDriverWait(driver, 10).until(lambda x: x.find_element(*title).text == name)
     assert driver.switch_to.active_element.get_attribute("id") == "document"
-    assert driver.find_element("css selector", "#document h3").text == name
 
 
 BACKGROUND = "return getComputedStyle(document.body).backgroundColor"

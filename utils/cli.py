@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 import sys
+from pathlib import Path
 from typing import NoReturn
 
 from . import disputed
+from .families import FOLDER
 
 
 class Parser(argparse.ArgumentParser):
@@ -26,8 +28,16 @@ def tool_parser(tool: str, description: str) -> argparse.ArgumentParser:
     )
 
 
-def leave_out_option(parser: argparse.ArgumentParser) -> None:
-    """Add the option that names a list of rows to leave out."""
+def answer_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of every tool that scores recorded answers."""
+    parser.add_argument("--task", help="the task of lines that do not name theirs")
+    parser.add_argument(
+        "--include_path",
+        type=Path,
+        default=FOLDER,
+        metavar="FOLDER",
+        help="the tasks whose documents a doc_id is of; default: the pack's own",
+    )
     parser.add_argument(
         "--leave_out",
         choices=disputed.names(),

@@ -46,7 +46,7 @@ from typing import NamedTuple
 
 from . import disputed, tables
 from .answers import document_text, sha256
-from .cli import leave_out_option, tool_parser
+from .cli import answer_options, tool_parser
 from .errors import ToolError
 from .families import FOLDER, scorer
 from .paired import cluster, holm, mcnemar_exact, paired, smallest_difference
@@ -533,7 +533,6 @@ def _check_choices(chosen: list[str], show: str | None, matched: dict) -> None:
 def _options(arguments: list[str] | None) -> Namespace:
     parser = tool_parser("compare", __doc__)
     parser.add_argument("run", nargs="+", metavar="RUN", help="PATH or NAME=PATH")
-    parser.add_argument("--task", help="the task of lines that do not name theirs")
     parser.add_argument(
         "--metrics",
         type=lambda text: text.split(","),
@@ -550,13 +549,6 @@ def _options(arguments: list[str] | None) -> Namespace:
     parser.add_argument(
         "--show", metavar="TASK", help="print the documents that changed sides instead"
     )
-    parser.add_argument(
-        "--include_path",
-        type=Path,
-        default=FOLDER,
-        metavar="FOLDER",
-        help="the tasks whose documents a doc_id is of; default: the pack's own",
-    )
-    leave_out_option(parser)
+    answer_options(parser)
     parser.add_argument("--format", choices=tables.FORMATS, default="markdown")
     return parser.parse_args(arguments)

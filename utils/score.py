@@ -44,9 +44,9 @@ from itertools import islice
 from pathlib import Path, PurePosixPath
 
 from . import tables
-from .cli import leave_out_option, say, tool_parser
+from .cli import answer_options, say, tool_parser
 from .errors import ToolError
-from .families import FOLDER, scorer
+from .families import scorer
 from .pool import in_order
 from .ray_engine import folder_name, score_files
 from .runs import Run, find_runs
@@ -295,7 +295,6 @@ def _show(rows: list[dict], form: str) -> None:
 def _options(arguments: list[str] | None) -> Namespace:
     parser = tool_parser("score", __doc__)
     parser.add_argument("path", nargs="+", metavar="[NAME=]PATH")
-    parser.add_argument("--task", help="the task of lines that do not name theirs")
     parser.add_argument(
         "--output", metavar="DIR", help="where scored lines are written"
     )
@@ -305,14 +304,7 @@ def _options(arguments: list[str] | None) -> Namespace:
         metavar="NAME,...",
         help="breakdowns to print; default: %(default)s; '' for none",
     )
-    parser.add_argument(
-        "--include_path",
-        type=Path,
-        default=FOLDER,
-        metavar="FOLDER",
-        help="the tasks whose documents a doc_id is of; default: the pack's own",
-    )
-    leave_out_option(parser)
+    answer_options(parser)
     parser.add_argument("--format", choices=tables.FORMATS, default="markdown")
     _add_engines(parser)
     options = parser.parse_args(arguments)

@@ -28,9 +28,8 @@ from argparse import Namespace
 from pathlib import Path
 
 from .. import tables as text_tables
-from ..cli import leave_out_option, say, tool_parser
+from ..cli import answer_options, say, tool_parser
 from ..errors import ToolError
-from ..families import FOLDER
 from ..files import written_whole
 from ..runs import find_runs
 
@@ -110,15 +109,7 @@ def _options(arguments: list[str] | None) -> Namespace:
     parser.add_argument("--html", type=Path, metavar="FILE", help="the page")
     parser.add_argument("--csv", type=Path, metavar="FILE", help="its tables as CSV")
     parser.add_argument("--json", type=Path, metavar="FILE", help="its tables as JSON")
-    parser.add_argument("--task", help="the task of lines that do not name theirs")
-    parser.add_argument(
-        "--include_path",
-        type=Path,
-        default=FOLDER,
-        metavar="FOLDER",
-        help="the tasks whose documents a doc_id is of; default: the pack's own",
-    )
-    leave_out_option(parser)
+    answer_options(parser)
     options = parser.parse_args(arguments)
     if not (options.html or options.csv or options.json):
         parser.error("give --html, --csv or --json")
