@@ -1,18 +1,23 @@
-"""Measure what scoring costs, against `json.loads` of the same bytes.
+"""Measure what scoring costs: answers a second, and ratios that hold on any machine.
 
     temporal-eval bench [KIND ...] [--json | --check]
 
-A kind is one function that scores: `tcp`, `tot_arithmetic`, `timebench_qa` and so on. Time
-is processor time, the two sides of a ratio take turns, and every document is new: each
-differs from the others, and caches are emptied before each round. `--check` exits with 1
-where a target is missed by far, also when it is measured again.
+A kind is one function that scores: `tcp`, `tot_arithmetic`, `timebench_qa` and so on; both
+rules run, as in a run of the harness. Printed are
 
-pyperf times one benchmark after the other, each in processes of its own: the two sides of
-a ratio would see different states of a busy machine. Hence the few lines here.
+- how many right answers of each length one core scores in a second, as pyperf times
+  them, plain and with a reasoning block that is most of the text (some minutes);
+- the ratio: how many wrong answers, the slower ones, of 4 KB are scored in the time of
+  one `json.loads` of their bytes;
+- how time grows with length, as an exponent (1: linear, 2: quadratic), on plain text and
+  on the worst of hostile ones, up to 4 MB;
+- the most memory that scoring an answer of 400 KB takes;
+- what the import of a family takes.
 
-Example, of the first figures; all take half a minute a kind:
-
-    temporal-eval bench tcp | head -n 3
+Time is processor time, every document is new, and caches are emptied before each round.
+`--check` measures ratios and growth alone, and exits with 1 where a target is missed by
+far, also when it is measured again. It takes no times from pyperf: the two sides of a
+ratio take turns in one process, to see the same states of a busy machine.
 """
 
 from __future__ import annotations
@@ -21,11 +26,14 @@ import json
 import math
 import subprocess
 import sys
+import tempfile
 import time
+import tracemalloc
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import NamedTuple
 
+from . import tables
 from .cli import tool_parser
 from .errors import ToolError
 from .families import Scorer, all_tasks, scorer
@@ -284,27 +292,71 @@ def import_seconds(one: Scorer) -> dict:
 # -------------------------------------------------------------- what is said about it
 
 
-def measure(found: dict[str, Scorer]) -> Iterator[dict]:
-    """Give all measurements, one at a time."""
-    for family, one in {x.family: x for x in found.values()}.items():
-        yield {"family": family, "import": import_seconds(one)}
-    for name, one in found.items():
-        kind = KINDS[name]
-        for size, length in LENGTHS.items():
-            for right in (True, False):
-                for block in (False, True):
-                    answer = "right" if right else "wrong"
-                    what = f"{size}, {answer}{', in a block' if block else ''}"
-                    numbers = cost(one, kind, length, right=right, block=block)
-                    yield {"kind": name, "what": what, **numbers}
-        for unit in (PROSE, *HOSTILE):
-            slope, length = growth(one, kind.document(0), unit, budget=5)
-            yield {
-                "kind": name,
-                "what": "prose" if unit == PROSE else repr(unit),
-                "growth": round(slope, 2),
-                "to": length,
-            }
+def measure(found: dict[str, Scorer]) -> list[list[dict]]:
+    """Return the tables: speed, then ratio, growth and memory, then imports."""
+    families = {x.family: x for x in found.values()}
+    return [
+        speeds([*found]),
+        [{"kind": name, **_costs(name, one)} for name, one in found.items()],
+        [{"family": name, **import_seconds(one)} for name, one in families.items()],
+    ]
+
+
+def speeds(names: list[str]) -> list[dict]:
+    """Return the answers a second of each kind, as pyperf times them."""
+    try:
+        import pyperf
+    except ImportError:
+        raise ToolError(
+            "bench: pyperf is not installed; install the extra `tools`, or use --check"
+        ) from None
+    from .speed import title
+
+    module = f"{__package__}.speed"
+    with tempfile.TemporaryDirectory() as folder:
+        file = f"{folder}/times.json"
+        command = [sys.executable, "-m", module, *names, "--quiet", "-o", file]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        times = pyperf.BenchmarkSuite.load(file)
+    rows: list[dict] = [{"kind": name} for name in names]
+    for row in rows:
+        for block in (False, True):
+            for size in LENGTHS:
+                time = times.get_benchmark(title(row["kind"], size, block)).median()
+                row[f"{size}{', reasoning' if block else ''}"] = round(1 / time)
+    return rows
+
+
+def _costs(name: str, one: Scorer) -> dict:
+    kind = KINDS[name]
+    doc = kind.document(0)
+    slopes = {unit: growth(one, doc, unit, budget=5)[0] for unit in (PROSE, *HOSTILE)}
+    worst = max(HOSTILE, key=slopes.get)
+    return {
+        "answers in a json.loads": cost(one, kind, LENGTHS["4 KB"], right=False)[
+            "ratio"
+        ],
+        "growth": round(slopes[PROSE], 2),
+        "worst growth": round(slopes[worst], 2),
+        "on": repr(worst),
+        "peak MB": round(peak(one, kind) / 1e6, 2),
+    }
+
+
+def peak(one: Scorer, kind: Kind) -> int:
+    """Return the most bytes that scoring an answer of 400 KB takes beside its text."""
+    most = 0
+    for block in (False, True):
+        text = response(kind, 1, LENGTHS["400 KB"], right=False, block=block)
+        doc = kind.document(1)
+        empty_caches(one)
+        tracemalloc.start()
+        try:
+            one.process_results(doc, [text])
+            most = max(most, tracemalloc.get_traced_memory()[1])
+        finally:
+            tracemalloc.stop()
+    return most
 
 
 def missed(found: dict[str, Scorer]) -> Iterator[str]:
@@ -368,13 +420,10 @@ def main(arguments: list[str] | None = None) -> int:
         faults = list(missed(found))
         sys.stderr.writelines(f"{fault}\n" for fault in faults)
         return 1 if faults else 0
-    for numbers in measure(found):
-        line = json.dumps(numbers) if options.json else _line(numbers)
-        sys.stdout.write(f"{line}\n")
-        sys.stdout.flush()  # one by one: the next takes a second
+    found_tables = measure(found)
+    if options.json:
+        lines = (json.dumps(row) for rows in found_tables for row in rows)
+    else:
+        lines = (tables.render(rows, "markdown") for rows in found_tables)
+    sys.stdout.writelines(f"{line}\n" for line in lines)
     return 0
-
-
-def _line(numbers: dict) -> str:
-    """Return a measurement as a line to read."""
-    return "  ".join(f"{name} {value}" for name, value in numbers.items())
