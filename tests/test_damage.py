@@ -33,6 +33,10 @@ class Rows(list):
     def column_names(self) -> list[str]:
         return list(dict.fromkeys(column for row in self for column in row))
 
+    def __getitem__(self, place: int | slice | str) -> object:
+        is_name = isinstance(place, str)
+        return [row[place] for row in self] if is_name else super().__getitem__(place)
+
     def select_columns(self, names: list[str]) -> "Rows":
         return Rows({name: row[name] for name in names} for row in self)
 

@@ -188,8 +188,9 @@ def fingerprint(tasks: Iterable[str], rows: Rows, file: str) -> str:
     first, *others = sorted(tasks)
     for task in others:  # one after the other: each has documents of its own
         documents(task, rows, file)
+    made = documents(first, rows, file)
     utils = scorer(first).utils
-    return utils.fingerprint(map(utils.digest, documents(first, rows, file)))
+    return utils.fingerprint(map(utils.digest, made))
 
 
 def documents(task: str, rows: Rows, file: str) -> datasets.Dataset:
