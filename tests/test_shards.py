@@ -1,6 +1,7 @@
 """Many files of answers: side by side, interrupted, compressed, as Parquet."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -105,7 +106,9 @@ def test_a_killed_worker_costs_nothing(tmp_path, call_score):
             os.kill(child, signal.SIGKILL)
             break
     printed, said = process.communicate()
-    assert (process.returncode, printed, said) == expected
+    assert (process.returncode, printed) == expected[:2]
+    # A worker may have been killed between the end of its work and the news of it.
+    assert re.fullmatch(r"(.*/out: [12] of 200 outputs were finished; kept\n)?", said)
     left = contents(tmp_path / "out").items()
     whole = contents(tmp_path / "whole")
     assert {x: y for x, y in left if not x.endswith(".part")} == whole
