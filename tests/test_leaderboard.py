@@ -483,6 +483,7 @@ def test_filters_search_and_links_find_documents(driver, opened):
     choose(driver, "published", "right")
     query = driver.find_element("id", "query")
     driver.find_element("css selector", "#filters [type=reset]").click()
+    WebDriverWait(driver, 10).until(lambda x: found(x) == everything)
     query.send_keys("no such words anywhere")
     assert found(driver) == 0
     query.send_keys(Keys.CONTROL, "a")

@@ -352,6 +352,9 @@ def match_flexible(value: date | None, expected: date) -> bool:
 # ------------------------------------------------------------------- graded errors
 
 
+_HOUR, _DAY = timedelta(hours=1), timedelta(days=1)
+
+
 def signed_error(value: date | None, expected: date) -> float | None:
     """Return how much later than the reference a value is; None where none was read.
 
@@ -359,11 +362,21 @@ def signed_error(value: date | None, expected: date) -> float | None:
     """
     if isinstance(expected, datetime):
         is_moment = isinstance(value, datetime)
-        return (value - expected) / timedelta(hours=1) if is_moment else None
-    if value is None:
-        return None
-    moment = value if isinstance(value, datetime) else datetime.combine(value, time())
-    return (moment - datetime.combine(expected, time())) / timedelta(days=1)
+        return (value - expected) / _HOUR if is_moment else None
+    if isinstance(value, datetime):
+        return (value - datetime.combine(expected, time())) / _DAY
+    return None if value is None else (value - expected) / _DAY
+
+
+# The names of the errors, and the scores of a right answer: TCP long's, TCP short's.
+_ERRORS = (
+    ("days_off", "days_off_median", "days_off_absolute"),
+    ("hours_off", "hours_off_median", "hours_off_absolute"),
+)
+_RIGHT = tuple(
+    {"acc": 1.0, "acc_flexible": 1.0, "extracted": 1.0, **dict.fromkeys(names, 0.0)}
+    for names in _ERRORS
+)
 
 
 def graded_errors(value: date | None, expected: date) -> dict[str, float]:
@@ -374,8 +387,8 @@ def graded_errors(value: date | None, expected: date) -> dict[str, float]:
     error = signed_error(value, expected)
     if error is None:
         return {}
-    name = "hours_off" if isinstance(expected, datetime) else "days_off"
-    return {name: error, f"{name}_median": error, f"{name}_absolute": abs(error)}
+    signed, middle, absolute = _ERRORS[isinstance(expected, datetime)]
+    return {signed: error, middle: error, absolute: abs(error)}
 
 
 def median(errors: list[float]) -> float:
@@ -401,8 +414,7 @@ def explain(doc: dict, response: str) -> Verdict:
     if text is not response or not 7 <= start < end:
         answer = ""
     if answer == reference:
-        scores, span = {"acc": 1.0, "acc_flexible": 1.0, "extracted": 1.0}, (start, end)
-        scores |= graded_errors(expected, expected)
+        scores, span = _RIGHT[len(reference) > len(LONG_FORMAT)].copy(), (start, end)
         return Verdict(scores, "right", answer, span, answer, span, expected, expected)
     if _OWN_FORM.fullmatch(answer):
         published = flexible = answer, (start, end)
