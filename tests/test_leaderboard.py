@@ -445,7 +445,8 @@ def look(driver, path, width=1400, theme="light", place=""):
 
 
 def found(driver) -> int:
-    return int(driver.find_element("id", "count").text.split()[0])
+    said = driver.execute_script("return document.getElementById('count').textContent")
+    return int(said.split()[0])
 
 
 def choose(driver, name: str, text: str) -> None:
@@ -492,8 +493,7 @@ def test_filters_search_and_links_find_documents(driver, opened):
     first = driver.find_element("css selector", "#list a")
     name = first.find_element("class name", "name").text
     first.click()
-    title = ("css selector", "#document h3")
-    WebDriverWait(driver, 10).until(lambda x: x.find_element(*title).text == name)
+    WebDriverWait(driver, 10).until(lambda x: x.execute_script(SHOWN) == name)
     assert driver.find_elements("css selector", "#document pre mark")
     assert driver.execute_script("return location.hash").startswith("#document-")
 
@@ -524,11 +524,12 @@ def test_the_page_can_be_used_by_keyboard_alone(driver, opened):
     link = driver.switch_to.active_element
     name = link.find_element("class name", "name").text
     link.send_keys(Keys.ENTER)
-    title = ("css selector", "#document h3")
-    WebDriverWait(driver, 10).until(lambda x: x.find_element(*title).text == name)
+    WebDriverWait(driver, 10).until(lambda x: x.execute_script(SHOWN) == name)
     assert driver.switch_to.active_element.get_attribute("id") == "document"
 
 
+# In one step: an element that is found may be replaced before it is asked for its text.
+SHOWN = "return document.querySelector('#document h3').textContent"
 BACKGROUND = "return getComputedStyle(document.body).backgroundColor"
 OVERFLOW = "return document.documentElement.scrollWidth - innerWidth"
 
