@@ -23,9 +23,8 @@ from pathlib import Path
 from lm_eval_tasks.tot import utils as tot
 
 from .answers import read_answers
-from .cli import tool_parser
+from .cli import include_path_option, tool_parser
 from .errors import ToolError
-from .families import FOLDER
 from .scoring import score
 from .second_reader import reads_as_right
 
@@ -117,13 +116,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = tool_parser("adjudicate", __doc__)
     parser.add_argument("file", nargs="+", type=Path, metavar="FILE")
     parser.add_argument("--show", metavar="KIND", help="a part of its name")
-    parser.add_argument(
-        "--include_path",
-        type=Path,
-        default=FOLDER,
-        metavar="FOLDER",
-        help="the tasks whose documents a doc_id is of; default: the pack's own",
-    )
+    include_path_option(parser)
     options = parser.parse_args(arguments)
     counts: dict[str, Counter] = {}
     for path in options.file:

@@ -28,9 +28,8 @@ def tool_parser(tool: str, description: str) -> argparse.ArgumentParser:
     )
 
 
-def answer_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of every tool that scores recorded answers."""
-    parser.add_argument("--task", help="the task of lines that do not name theirs")
+def include_path_option(parser: argparse.ArgumentParser) -> None:
+    """Add the option that names the tasks whose documents answers are to."""
     parser.add_argument(
         "--include_path",
         type=Path,
@@ -38,6 +37,12 @@ def answer_options(parser: argparse.ArgumentParser) -> None:
         metavar="FOLDER",
         help="the tasks whose documents a doc_id is of; default: the pack's own",
     )
+
+
+def answer_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of every tool that scores recorded answers."""
+    parser.add_argument("--task", help="the task of lines that do not name theirs")
+    include_path_option(parser)
     parser.add_argument(
         "--leave_out",
         choices=disputed.names(),
