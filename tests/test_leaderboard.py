@@ -5,6 +5,7 @@ import json
 import re
 import shutil
 import socket
+from collections import Counter
 from html.parser import HTMLParser
 
 import pytest
@@ -92,6 +93,18 @@ def test_figures_are_those_of_score_to_the_last_bit(board, runs, capsys):
                 assert mine[metric] == row.get(metric), (row, metric)
             checked += 1
     assert checked > 100
+
+
+def test_answers_that_all_score_the_same_have_no_interval(board):
+    rows = json.loads((board / "board.json").read_text(encoding="utf-8"))
+    seen = Counter()
+    for row in rows:
+        is_spread = row.get("published_low") is not None
+        assert not is_spread or row["published_low"] < row["published_high"]
+        if row["by"] is None and row["published"] in (0, 1):
+            assert not is_spread
+        seen[is_spread] += 1
+    assert seen[True] and seen[False]
 
 
 def test_csv_and_json_hold_the_same_rows(board):

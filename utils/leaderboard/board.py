@@ -119,7 +119,7 @@ def read(run: Run, include_path: Path, leave_out: str | None = None) -> list[Mod
 
 
 class Estimate(NamedTuple):
-    """A score, its confidence interval, and the rank of its model."""
+    """A score, its confidence interval where one is known, and the rank of its model."""
 
     value: float
     low: float | None
@@ -393,11 +393,13 @@ def _estimate(
 ) -> Estimate | None:
     tallies = [model.tasks[task].tally for task in scope.tasks]
     interval = mean_interval(*_values(scope, model, rule))
+    # Answers that all score the same, as 8 of 8 right, tell nothing of the spread.
+    is_known = bool(interval.standard_error)
     rank = ranks.get(model.run.name)
     return Estimate(
         _mean(scope, tallies, rule),
-        interval.low,
-        interval.high,
+        interval.low if is_known else None,
+        interval.high if is_known else None,
         rank,
         list(ranks.values()).count(rank) > 1,
     )
