@@ -13,8 +13,8 @@ from tests.corpus import score
 from tests.documents import DOCUMENTS, KINDS
 
 
-SECONDS = 2.0  # of processor time, for a response of any content up to LENGTH
-LENGTH = 64_000
+SECONDS = 1.0  # of processor time, for a response of any content up to LENGTH
+LENGTH = 32_000
 
 # Each is repeated until the response has the wanted length.
 UNITS = [
