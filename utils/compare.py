@@ -47,7 +47,7 @@ from typing import NamedTuple
 from . import disputed, tables
 from .answers import document_text, sha256
 from .cli import answer_options, tool_parser
-from .errors import ToolError
+from .errors import Refusals, ToolError
 from .families import FOLDER, scorer
 from .paired import cluster, holm, mcnemar_exact, paired, smallest_difference
 from .runs import Run, find_runs
@@ -112,25 +112,23 @@ def read_results(run: Run, include_path: Path = FOLDER) -> dict[str, list[Result
     """
     results: dict[str, list[Result]] = {}
     seen: set[tuple] = set()
-    faults = []
+    faults = Refusals()
     for answer in run.answers():
         try:
             scored = score(answer, include_path)
         except ToolError as error:
-            faults.append(str(error))
+            faults.add(str(error))
             continue
         key = (answer.task, json.dumps(answer.doc_id))
         if answer.doc_id is not None and key in seen:
-            faults.append(
+            faults.add(
                 f"{answer.place}: is a second answer to document {answer.doc_id!r} of"
                 f" {answer.task}; keep one"
             )
         seen.add(key)
         results.setdefault(answer.task, []).append(_result(scored))
-    if faults:
-        more = len(faults) - _MOST_NAMED
-        last = [f"{run.name}: {more} more lines were refused"] if more > 0 else []
-        raise Refused(*faults[:_MOST_NAMED], *last)
+    if faults.count:
+        raise Refused(*faults.messages(run.name))
     if not results:
         raise ToolError(f"{run.name}: has no answers; name files with some")
     return results

@@ -47,11 +47,12 @@ from . import tables
 from .cli import answer_options, say, tool_parser
 from .errors import ToolError
 from .families import scorer
+from .files import is_stream
 from .pool import in_order
 from .ray_engine import folder_name, score_files
 from .runs import Run, find_runs
 from .scoring import BREAKDOWNS, INVALID, Figures, Tally
-from .shards import Result, Shard, Tallies, is_stream, score_shard
+from .shards import Result, Shard, Tallies, score_shard
 
 
 # ------------------------------------------------------------------------- tables

@@ -30,11 +30,8 @@ from pathlib import Path
 from .. import tables as text_tables
 from ..cli import answer_options, say, tool_parser
 from ..errors import ToolError
-from ..files import written_whole
+from ..files import is_stream, written_whole
 from ..runs import find_runs
-
-
-_MOST_NAMED = 10  # lines that are refused by name; the rest is counted
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -44,13 +41,21 @@ def main(arguments: list[str] | None = None) -> int:
     from . import board, browser, page
 
     runs = find_runs(options.run, options.task)
+    for path in (file.path for run in runs for file in run.files):
+        if options.html and is_stream(path):
+            raise ToolError(
+                f"{path}: can be read only once, and the page reads it twice; save it to a"
+                " file, or give --csv or --json alone"
+            )
     models = [
         model
         for run in runs
         for model in board.read(run, options.include_path, options.leave_out)
     ]
-    refused = [fault for model in models for fault in model.refused]
-    _say_refused(refused)
+    for model in models:
+        for message in model.refusals.messages(model.run.name):
+            say(message)
+    is_whole = not any(model.refusals.count for model in models)
     models = [model for model in models if model.tasks]
     if not models:
         raise ToolError("no answer could be scored; nothing was written")
@@ -76,7 +81,7 @@ def main(arguments: list[str] | None = None) -> int:
     sys.stdout.write(f"{text_tables.render(summary, 'markdown')}\n")
     for path in contents:
         say(f"{path.resolve()} is written")
-    return 1 if refused else 0
+    return 0 if is_whole else 1
 
 
 def _summary(row: dict) -> dict:
@@ -114,10 +119,3 @@ def _options(arguments: list[str] | None) -> Namespace:
     if not (options.html or options.csv or options.json):
         parser.error("give --html, --csv or --json")
     return options
-
-
-def _say_refused(refused: list[str]) -> None:
-    for fault in refused[:_MOST_NAMED]:
-        say(fault)
-    if len(refused) > _MOST_NAMED:
-        say(f"{len(refused) - _MOST_NAMED} more lines were refused")

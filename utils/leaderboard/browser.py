@@ -164,6 +164,10 @@ def _answers(
         ):
             raise ToolError(f"{answer.place}: has changed while it was read; run again")
         yield (task, key), scored
+    if wanted:
+        raise ToolError(
+            f"{model.run.name}: a file has become shorter while it was read; run again"
+        )
 
 
 def _document(scored: Scored) -> dict:

@@ -44,11 +44,13 @@ function compareValues(a, b) {
   return typeof a === "string" ? a.localeCompare(b, "en", { numeric: true }) : a - b;
 }
 
+const isUnranked = (element) => element.classList.contains("unranked");
+
 /** Sort a table by a column; rows without a value, and models without a rank, come last. */
 function sortTable(table, column, isDescending) {
   const body = table.tBodies[0];
   const keyed = [...body.rows].map((row) => [row, cellValue(row, column)]);
-  const isLast = ([row, value]) => Number(value === null || row.classList.contains("unranked"));
+  const isLast = ([row, value]) => Number(value === null || isUnranked(row) || isUnranked(row.cells[column]));
   keyed.sort((a, b) => {
     const last = isLast(a) - isLast(b);
     if (last || a[1] === null || b[1] === null) return last;
