@@ -100,15 +100,16 @@ const plainText = (pieces) => pieces
   .map((piece) => (typeof piece === "number" ? " … " : piece[1]))
   .join("");
 
-/** What a search looks in; made when it is first asked for. */
-function haystack(doc) {
+/** What a search looks in, and its lower case; made when it is first asked for. */
+function searched(doc) {
   doc.haystack ??= [
     `${doc.task} ${doc.id ?? ""}`,
     plainText(doc.prompt),
     doc.reference ?? "",
     ...doc.answers.map((answer) => plainText(answer.response)),
   ].join("\n");
-  return doc.haystack;
+  doc.lowered ??= doc.haystack.toLowerCase();
+  return doc;
 }
 
 const isRight = (answer, rule) => answer.scores[rule] === 1;
@@ -127,7 +128,7 @@ function documentMatches(doc, wanted) {
     if (verdicts.size < 2) return false;
   }
   if (!doc.answers.some((answer) => answerMatches(answer, wanted))) return false;
-  return wanted.query === "" || haystack(doc).toLowerCase().includes(wanted.query);
+  return wanted.query === "" || searched(doc).lowered.includes(wanted.query);
 }
 
 function filters() {
@@ -143,7 +144,7 @@ const state = { found: [], page: 0, shown: null };
 const title = (doc) => `${doc.task} ${doc.id ?? `#${data.documents.indexOf(doc) + 1}`}`;
 
 function snippet(doc, query) {
-  const text = query ? haystack(doc) : plainText(doc.prompt);
+  const text = query ? searched(doc).haystack : plainText(doc.prompt);
   const at = query ? Math.max(0, text.toLowerCase().indexOf(query) - 30) : 0;
   return text.slice(at, at + 160);
 }
