@@ -26,12 +26,17 @@ import importlib.util
 import sys
 from argparse import Namespace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from .. import tables as text_tables
 from ..cli import answer_options, say, tool_parser
 from ..errors import ToolError
 from ..files import is_stream, written_whole
-from ..runs import find_runs
+from ..runs import Run, find_runs
+
+
+if TYPE_CHECKING:
+    from .board import Model
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -41,21 +46,14 @@ def main(arguments: list[str] | None = None) -> int:
     from . import board, browser, page
 
     runs = find_runs(options.run, options.task)
-    for path in (file.path for run in runs for file in run.files):
-        if options.html and is_stream(path):
-            raise ToolError(
-                f"{path}: can be read only once, and the page reads it twice; save it to a"
-                " file, or give --csv or --json alone"
-            )
+    if options.html:
+        _check_files(runs)
     models = [
         model
         for run in runs
         for model in board.read(run, options.include_path, options.leave_out)
     ]
-    for model in models:
-        for message in model.refusals.messages(model.run.name):
-            say(message)
-    is_whole = not any(model.refusals.count for model in models)
+    is_whole = _say_refused(models)
     models = [model for model in models if model.tasks]
     if not models:
         raise ToolError("no answer could be scored; nothing was written")
@@ -82,6 +80,24 @@ def main(arguments: list[str] | None = None) -> int:
     for path in contents:
         say(f"{path.resolve()} is written")
     return 0 if is_whole else 1
+
+
+def _check_files(runs: list[Run]) -> None:
+    """Raise ToolError for what the page, which reads answers twice, cannot read so."""
+    for path in (file.path for run in runs for file in run.files):
+        if is_stream(path):
+            raise ToolError(
+                f"{path}: can be read only once, and the page reads it twice; save it to a"
+                " file, or give --csv or --json alone"
+            )
+
+
+def _say_refused(models: list[Model]) -> bool:
+    """Say which lines were refused; return whether none was."""
+    for model in models:
+        for message in model.refusals.messages(model.run.name):
+            say(message)
+    return not any(model.refusals.count for model in models)
 
 
 def _summary(row: dict) -> dict:
