@@ -226,6 +226,9 @@ _DENYING = re.compile(
     r"|might|could|(?:first|initially|once) (?:thought|said))\b|n't\b",
     re.IGNORECASE,
 )
+_SUPPOSING = re.compile(
+    r"(?:\b(?:if|unless)|(?:^|[.;:!?\n]\s*)(?:were|had))\b[^.;:!?\n]*$", re.IGNORECASE
+)
 _SHORT_LINE = re.compile(r"(?!.*\.\s)[^\n:]{1,100}")
 
 
@@ -293,10 +296,13 @@ def _cues(text: str) -> Iterator[re.Match]:
 
 
 def _is_denied(text: str, cue: re.Match) -> bool:
-    """Tell whether a sentence says that the answer is not what its cue leads to."""
+    """Tell whether a sentence takes back, or makes hypothetical, what its cue leads to."""
+    if cue.lastgroup not in ("weak", "said"):
+        return False
     before = text[max(0, cue.start() - 200) : cue.start()]
-    in_sentence = cue.lastgroup in ("weak", "said")
-    return in_sentence and bool(_DENYING.search(re.split(r"[.,;:!?\n]", before)[-1]))
+    clause = re.split(r"[.,;:!?\n]", before)[-1]
+    supposed = "would" in cue[0] and _SUPPOSING.search(before)
+    return bool(_DENYING.search(clause) or supposed)
 
 
 def _reach(text: str, cue: re.Match, several: bool) -> tuple[int, int]:
@@ -811,7 +817,8 @@ _PHRASES = [
         (r"\bopt\b(?! for)\.?", "option"),
         (r"\b(?:go(?:ing)? with|settled? (?:on|for)|opt(?:ed)? for|decided? on)\b", "choose"),
         (r"\b(?:(?:up)?on (?:closer|second|further|deeper) \w+|on reflection|in (?:fact|the end|reality)"
-         r"|scratch that|on the contrary)\b", "actually"),
+         r"|on the contrary|(?:scratch|strike|forget|disregard) (?:that|this))\b", "actually"),
+        (r"\b(?:would|could|might|should) have\b", "had"),
     )
 ]  # fmt: skip
 
@@ -822,33 +829,32 @@ _WORDS = {
     "&": "and +",
     # Idle: beside options they say nothing.
     "i": "plus also both only alone just indeed really clearly definitely certainly surely"
-    " obviously namely far much way simply well already",
+    " obviously directly logically strictly explicitly namely far much way simply well already",
     # Of these none follows the text of an option: it would be another text.
     "j": "a an the of in on e my our your one ones two three four following option options choice"
     " choices letter letters answer answers label labels set selection pick picks final i i'd i'll"
     " i'm we we'd say choose select conclude get have take think believe go going case relation"
     " relationship premise hypothesis statement statements sentence sentences between above most"
-    " overall each",
+    " overall each list",
     "q": "it they this that these those them it's that's he she",
     # Verbs, words of approval, verdicts by a mark, and words of fault.
     "v": "is are was were be been being can could would may might must will should seem seems sound"
     " sounds look looks make makes do does did has",
     "p": "correct plausible right possible valid likely reasonable acceptable best better good"
     " suitable appropriate sense realistic typical fit fits fitting work works apply applies match"
-    " matches hold holds remain remains remaining stay stays survive survives kept accepted chosen"
-    " enough",
+    " matches hold holds remain remains remaining stay stays survive survives keep kept accepted"
+    " chosen enough",
     "y": "true yes",
-    "x": "wrong incorrect false mistaken ruled excluded eliminated rejected dismissed discarded"
-    " dropped fail fails out off bad other others rest distractor distractors trap traps tempting"
-    " naive misleading",
+    "x": "wrong incorrect false mistaken ruled exclude excluded eliminate eliminated reject rejected"
+    " dismiss dismissed discard discarded drop dropped fail fails out off bad other others rest"
+    " distractor distractors trap traps tempting naive misleading",
     "o": "too impossible implausible improbable unlikely unreasonable unrealistic unsuitable"
     " inappropriate invalid",
     "z": "no",
-    "n": "not neither never none nobody nothing without cannot can't isn't aren't wasn't don't"
-    " doesn't didn't won't wouldn't couldn't",
+    "n": "not neither never none nobody nothing without cannot",  # and all in "n't"
     "h": "or nor either maybe perhaps possibly probably alternatively else otherwise wait unsure"
     " guess ?",
-    "f": "if unless assuming provided suppose supposing",
+    "f": "if unless had assuming provided suppose supposing",
     # They begin what contrasts, what follows from a reason, and a reason.
     "k": "but however yet actually instead correction sorry oops meant",
     "s": "so thus hence therefore consequently gives leaves leaving",
@@ -868,16 +874,15 @@ _MENTION = re.compile(
     """,
     re.VERBOSE,
 )
-_GROUP = re.compile(
-    "M(?:[',&/|hi]*M)*|T(?:[',&/|hi]*T)*"
-)  # "A, B and also C", "A or B"
+# "A, B and also C", "A or B"
+_GROUP = re.compile("M(?:[',&/|hi]*M)*|T(?:[',&/|hi]*T)*")
 _RANGE = re.compile(r"[A-D][.)\]']*-[(\[']*[A-D](?![a-z:=(\[]|[-.)\]']+[a-d])")
 # What is said of the options before it, up to another clause.
 _PREDICATE = re.compile(
     r"(?P<mark>[-,:()\[\]|='/]*s?[-,:()\[\]|='/]*)(?P<said>[hijnopquvwxyz]*)(?P<next>.?)"
 )
 _DENIES = re.compile(
-    "[iquv]*(?:vn|z|[nz][ijqv]*w?[py][iq]*|o[ow]?w?|x(?:[ijqv]|[ox][a-z]*)*)"
+    "[iquv]*(?:vn|z|[nz][ijqv]*w?[py][iq]*|o[ow]?w?|x[ijqv]*(?:[ox].*)?)"
 )
 _APPROVES = re.compile("[ijqv]*(?:[py][^fhnoxz]*)?")
 _CLOSED = "ijqvpyu"  # all that may lead to options which an answer commits to
@@ -952,7 +957,8 @@ def _code(token: str, following: str = "") -> str:
     if token == "." and following.islower():
         return ":"  # within a sentence
     if token[0].isalnum():
-        return _CODES.get(token.casefold(), "w")
+        other = "n" if token.endswith("n't") else "w"
+        return _CODES.get(token.casefold(), other)
     return token if token in _MARKS else _CODES.get(token, "=")
 
 
