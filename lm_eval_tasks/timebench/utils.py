@@ -219,13 +219,15 @@ _PLACEHOLDER = re.compile(
     r"|yyyy-mm(?:-dd)?|x+|n/?a)?(?: here)?",
     re.IGNORECASE,
 )
-# "I doubt that the answer is", "One might think that the answer is"
+# "I doubt that the answer is", "One might think that the answer is", "He thinks …"
 _DENYING = re.compile(
     r"\b(?:not?(?! doubt)|never|cannot|nobody|none|nothing|neither|hardly|few|(?<!no )doubt\w*"
-    r"|deny|denied|wrong|incorrect|mistake\w*|false|unlikely|far from|if|whether|unless|tempt\w*"
-    r"|might|could|(?:first|initially|once) (?:thought|said))\b|n't\b",
+    r"|deny|denied|wrong|incorrect|mistake\w*|false|unlikely|far from|hard|difficult|if|whether"
+    r"|unless|tempt\w*|might|could|(?:first|initially|once) (?:thought|said)"
+    r"|(?:think|claim|believe|assume)s)\b|n't\b",
     re.IGNORECASE,
 )
+# "If it were June, the answer would be"
 _SUPPOSING = re.compile(
     r"(?:\b(?:if|unless)|(?:^|[.;:!?\n]\s*)(?:were|had))\b[^.;:!?\n]*$", re.IGNORECASE
 )
@@ -792,6 +794,7 @@ _MARKED = [
     (re.compile(r"</?(?:option|letter|label|li|ul|ol)>|\\item\b"), " "),
     (re.compile(r"\\(?:land|wedge)\b"), " and "),
     (re.compile("[\u3010\u3011]"), " | "),
+    (re.compile("[-=]+>"), " gives "),
 ]
 # What follows the word for a label: "contradicts the hypothesis".
 _OF_TWO = r"(?:\s(?:the|by|to|towards?|with|of|each|other|premise|hypothesis|relationship|it)\b)*"
@@ -818,6 +821,7 @@ _PHRASES = [
         (r"\b(?:go(?:ing)? with|settled? (?:on|for)|opt(?:ed)? for|decided? on)\b", "choose"),
         (r"\b(?:(?:up)?on (?:closer|second|further|deeper) \w+|on reflection|in (?:fact|the end|reality)"
          r"|on the contrary|(?:scratch|strike|forget|disregard) (?:that|this))\b", "actually"),
+        (r"\b(?:has|have|ought) to be\b", "is"),
         (r"\b(?:would|could|might|should) have\b", "had"),
     )
 ]  # fmt: skip
@@ -838,25 +842,25 @@ _WORDS = {
     " overall each list",
     "q": "it they this that these those them it's that's he she",
     # Verbs, words of approval, verdicts by a mark, and words of fault.
-    "v": "is are was were be been being can could would may might must will should seem seems sound"
+    "v": "is am are was were be been being can could would may might must will should seem seems sound"
     " sounds look looks make makes do does did has",
     "p": "correct plausible right possible valid likely reasonable acceptable best better good"
     " suitable appropriate sense realistic typical fit fits fitting work works apply applies match"
     " matches hold holds remain remains remaining stay stays survive survives keep kept accepted"
     " chosen enough",
-    "y": "true yes",
-    "x": "wrong incorrect false mistaken ruled exclude excluded eliminate eliminated reject rejected"
+    "y": "true yes 1",
+    "x": "0 wrong incorrect false mistaken ruled exclude excluded eliminate eliminated reject rejected"
     " dismiss dismissed discard discarded drop dropped fail fails out off bad other others rest"
     " distractor distractors trap traps tempting naive misleading",
     "o": "too impossible implausible improbable unlikely unreasonable unrealistic unsuitable"
     " inappropriate invalid",
     "z": "no",
-    "n": "not neither never none nobody nothing without cannot",  # and all in "n't"
+    "n": "not neither never less least none nobody nothing without cannot",  # and all in "n't"
     "h": "or nor either maybe perhaps possibly probably alternatively else otherwise wait unsure"
     " guess ?",
     "f": "if unless had assuming provided suppose supposing",
     # They begin what contrasts, what follows from a reason, and a reason.
-    "k": "but however yet actually instead correction sorry oops meant",
+    "k": "but however yet actually instead correction corrected changed revised sorry oops meant",
     "s": "so thus hence therefore consequently gives leaves leaving",
     "r": "as because since given for while whereas although though where which due based with"
     " considering despite",
@@ -888,10 +892,10 @@ _APPROVES = re.compile("[ijqv]*(?:[py][^fhnoxz]*)?")
 _CLOSED = "ijqvpyu"  # all that may lead to options which an answer commits to
 # Before the first options may stand a reason, what they follow from, or a denial.
 _OPENING = re.compile(rf"(?:.*[sk]|r.*[,:-])?[{_CLOSED}\W]*(?:[norxz][^,.;]*)?")
-_WITHDRAWN = re.compile(r"[])'(,-]*[ijpqvwy]*k,?(?:[ijpqvwy]*[nz]i?w|[ijqv]*x)")
+_WITHDRAWN = re.compile(r"[])'(,-]*[ijpqvwy]*k,?(?:[ijpqvwy]*(?:[nz]i?w|h)|[iqv]*x)")
 # In brackets, in a sentence with other words before it, a text within a reason.
 _COMMENTING = re.compile(r"\([^)]*[MT]|[.;ks][^.;knrswxz]*[nrwxz][^.;ks]*[MT]|r.*T")
-_RETRACTS = re.compile(rf"(?:k|[.;,]z,)[{_CLOSED},:.-]*$")
+_RETRACTS = re.compile(rf"(?:k|[.;,]z,|^\W*s)[{_CLOSED},:.-]*$")
 _VERDICT = re.compile(rf"{_DENIES.pattern}|[iv]*[py][ip]*")
 _ALL = re.compile(rf"[{_CLOSED}]*u[{_CLOSED}]*")
 _ALL_BUT = re.compile(rf"u[{_CLOSED}]*[nk][ij]*$")
@@ -976,7 +980,9 @@ def _end_of(
             return None
         position += 1
     following = tokens[position] if position < len(tokens) else "."
-    goes_on = following.casefold() not in first_words and _code(following) in "wpjq"
+    # A verb ("fits", "holds") may follow.
+    other = "wjq" if following.endswith("s") else "wjpq"
+    goes_on = following.casefold() not in first_words and _code(following) in other
     return None if goes_on else position
 
 
