@@ -797,7 +797,10 @@ _MARKED = [
     (re.compile("[-=]+>"), " gives "),
 ]
 # What follows the word for a label: "contradicts the hypothesis".
-_OF_TWO = r"(?:\s(?:the|by|to|towards?|with|of|each|other|premise|hypothesis|relationship|it)\b)*"
+_OF_TWO = (
+    r"(?:\s(?:the|to|towards?|with|of|each|other|premise|hypothesis|it"
+    r"|by(?= (?:the )?(?:premise|hypothesis)))\b)*"
+)
 # Phrases, and the one word that says the same.
 _PHRASES = [
     (re.compile(pattern, re.IGNORECASE), word)
@@ -863,7 +866,7 @@ _WORDS = {
     "k": "but however yet actually instead correction corrected changed revised sorry oops meant",
     "s": "so thus hence therefore consequently gives leaves leaving",
     "r": "as because since given for while whereas although though where which due based with"
-    " considering despite",
+    " considering despite by per",
     "u": "all everything anything every",
     ".": "!",
 }
@@ -980,10 +983,10 @@ def _end_of(
             return None
         position += 1
     following = tokens[position] if position < len(tokens) else "."
-    # A verb ("fits", "holds") may follow.
+    # A verb ("fits", "holds") may follow, and anything a label.
     other = "wjq" if following.endswith("s") else "wjpq"
-    goes_on = following.casefold() not in first_words and _code(following) in other
-    return None if goes_on else position
+    ends = following.casefold() in first_words or words[0].capitalize() in THREE_WAY
+    return position if ends or _code(following) not in other else None
 
 
 def _mention(part: re.Match, texts: list[set[str]]) -> tuple[str | None, set[str]]:
