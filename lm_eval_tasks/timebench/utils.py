@@ -842,7 +842,7 @@ _WORDS = {
     " choices letter letters answer answers label labels set selection pick picks final i i'd i'll"
     " i'm we we'd say choose select conclude get have take think believe go going case relation"
     " relationship premise hypothesis statement statements sentence sentences between above most"
-    " overall each list",
+    " overall each list durations values candidates",
     "q": "it they this that these those them it's that's he she",
     # Verbs, words of approval, verdicts by a mark, and words of fault.
     "v": "is am are was were be been being can could would may might must will should seem seems sound"
@@ -850,7 +850,7 @@ _WORDS = {
     "p": "correct plausible right possible valid likely reasonable acceptable best better good"
     " suitable appropriate sense realistic typical fit fits fitting work works apply applies match"
     " matches hold holds remain remains remaining stay stays survive survives keep kept accepted"
-    " chosen enough",
+    " chosen enough usual common normal natural sensible logical consistent",
     "y": "true yes 1",
     "x": "0 wrong incorrect false mistaken ruled exclude excluded eliminate eliminated reject rejected"
     " dismiss dismissed discard discarded drop dropped fail fails out off bad other others rest"
@@ -895,7 +895,7 @@ _APPROVES = re.compile("[ijqv]*(?:[py][^fhnoxz]*)?")
 _CLOSED = "ijqvpyu"  # all that may lead to options which an answer commits to
 # Before the first options may stand a reason, what they follow from, or a denial.
 _OPENING = re.compile(rf"(?:.*[sk]|r.*[,:-])?[{_CLOSED}\W]*(?:[norxz][^,.;]*)?")
-_WITHDRAWN = re.compile(r"[])'(,-]*[ijpqvwy]*k,?(?:[ijpqvwy]*(?:[nz]i?w|h)|[iqv]*x)")
+_WITHDRAWN = re.compile(r"[])'(,-]*[ijpqvwy]*k,?(?:[ijpqvwy]*(?:[nz][iv]*w|h)|[iqv]*x)")
 # In brackets, in a sentence with other words before it, a text within a reason.
 _COMMENTING = re.compile(r"\([^)]*[MT]|[.;ks][^.;knrswxz]*[nrwxz][^.;ks]*[MT]|r.*T")
 _RETRACTS = re.compile(rf"(?:k|[.;,]z,|^\W*s)[{_CLOSED},:.-]*$")
@@ -1015,7 +1015,7 @@ def _mentions(line: str, options: tuple[str, ...]) -> tuple[str, list[set[str]] 
     if clashes or not known or _RANGE.search(code):
         return code, None
     kinds = iter("M" if letter else "T" for letter, _ in parts)
-    code = re.sub("[A-Da-d]", "w", _MENTION.sub(lambda _: next(kinds), code))
+    code = _MENTION.sub(lambda _: next(kinds), code).replace("A", "j")  # an article
     return code, [{letter} if letter else named for letter, named in parts]
 
 
