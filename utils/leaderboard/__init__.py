@@ -46,8 +46,7 @@ def main(arguments: list[str] | None = None) -> int:
     from . import board, browser, page
 
     runs = find_runs(options.run, options.task)
-    if options.html:
-        _check_files(runs)
+    _check_files(runs if options.html else [])
     models = [
         model
         for run in runs
