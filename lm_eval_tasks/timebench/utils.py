@@ -41,6 +41,8 @@ TWO_WAY = ["Entailment", "Contradiction"]
 MAX_ANSWER_LENGTH = 2000
 # More cues than any response has; of more, the last ones count.
 MAX_CUES = 100
+# What stands further before a value says nothing about it.
+MAX_SENTENCE_LENGTH = 300
 
 REASONS = {
     "right": "both rules say right",
@@ -216,10 +218,42 @@ _JSON_VALUE = re.compile(
 _TABLE_HEADER = re.compile(r"[\s*_]*\|[^\n]{1,200}\n[ |:-]*-[ |:-]*\n")
 _PLACEHOLDER = re.compile(
     r"(?:your |the |final |correct )*(?:answer|letters?|label|option|mon(?:th)?, y(?:yyy|ear)"
-    r"|yyyy-mm(?:-dd)?|x+|n/?a)?(?: here)?",
+    r"|yyyy-mm(?:-dd)?|x+|n/?a)?(?: here)?"
+    r"|an? (?:name|month) (?:or|and) an? .*",  # as the prompts describe it
     re.IGNORECASE,
 )
 _SHORT_LINE = re.compile(r"(?!.*\.\s)[^\n:]{1,100}")
+_ABBREVIATIONS = (
+    "st dr mr mrs ms jr sr prof gov sen rep gen col lt sgt capt rev hon inc ltd co corp no vs mt"
+    " ft univ dept"
+)
+_NOT_ABBREVIATED = "".join(rf"(?<!\b{word}.)" for word in _ABBREVIATIONS.split())
+# Where a new thought starts: a sentence, or what contrasts or concludes.
+_THOUGHT = re.compile(
+    rf"""[!?;]\s|\n(?![a-z])
+    |\.[*"')]*(?:(?<=\w\w.){_NOT_ABBREVIATED}\s|\s(?=(?:The|My|Our|So)\b))
+    |(?:^|[,:)-])\s*(?:and\s)?(?i:so|but|yet|however|still|consequently)\b
+    |\b(?i:thus|hence|therefore)\b""",
+    re.VERBOSE,
+)
+# Conditions hold for the whole sentence, also where a comma comes between.
+_CONDITION = re.compile(
+    r"\b(?:if|unless|otherwise|suppos(?:e|ing)|assuming|in case|at first|initially|originally"
+    r"|(?:when(?:ever)?|where(?:ver)?|should|once)\b[^,]*(?:\bnot?\b|n't))\b",
+    re.IGNORECASE,
+)
+# Denials, doubts and reports hold for their own clause.
+_CLAUSE = re.compile(r"[,:]|\band\b")
+_ASIDE = re.compile(r"\bthat,[^,]*,")
+_DOUBT = re.compile(
+    r"\b(?:not|never|cannot|neither|nor|hardly|than|instead of|far from|anything but|no means"
+    r"|wrong|incorrect|mistak\w+|false|untrue|(?<!no )(?<!without )doubt\w*|den(?:y|ied|ies)"
+    r"|unlikely|may|might|could|perhaps|maybe|possibl[ey]|whether|tempt\w+|thought|believed"
+    r"|assumed|guessed|supposed|expected|said|claim\w*|although|though|while|despite|almost"
+    r"|(?:some|others|people|many)\s(?:\w+\s){0,3}?(?:think|say|believe|argue|claim|guess|answer)s?"
+    r"|(?<!\bi )would\s(?:\w+\s)?(?:think|say|expect|assume|guess|argue))\b|n't\b",
+    re.IGNORECASE,
+)
 
 
 def extract(
@@ -251,12 +285,17 @@ def extract_flexible(
     that begins with "Answer:" or is such a heading, `{"answer": …}`, `<answer>` or
     `\boxed{}`; where there is none, after the last "the answer is". It is the first line
     there that is not empty; with `several`, what follows on more lines as well.
-    Empty answers and placeholders are none. With `alone`, a response that is one short
-    line needs no cue. (Design of this pack.)
+    Empty answers and placeholders are none, nor is what a sentence only supposes, denies
+    or reports. With `alone`, a response that is one short line needs no cue. (Design of
+    this pack.)
     """
     weak = None
     for cue in islice(_cues(text), MAX_CUES):
         if weak and cue.lastgroup == "weak":
+            continue
+        before = text[max(0, cue.start() - MAX_SENTENCE_LENGTH) : cue.start()]
+        if cue.lastgroup in ("weak", "said") and not commits(before):
+            alone = False
             continue
         start, end = _reach(text, cue, several)
         answer = Answer(text[start:end], (start, end))
@@ -269,6 +308,17 @@ def extract_flexible(
         start = text.index(line)
         weak = Answer(line, (start, start + len(line)))
     return weak
+
+
+def commits(before: str) -> bool:
+    """Tell whether a text leads to a value as one that is asserted.
+
+    It does not where the value stands under a condition, a denial, a doubt or a report:
+    "If …, it is X", "I do not think that it is X", "Some would say that it is X".
+    """
+    sentence = _ASIDE.sub("that ", _THOUGHT.split(before)[-1])
+    clause = _CLAUSE.split(sentence)[-1]
+    return not (_CONDITION.search(sentence) or _DOUBT.search(clause))
 
 
 def _cues(text: str) -> Iterator[re.Match]:
@@ -345,18 +395,23 @@ _NOISE = [
     (re.compile(r"~~[^~\n]*~~|```\w*"), ""),
     (re.compile(r"\\(?:begin|end)\s?\{\w+\*?\}(?:\{[lcr|]*\})?"), " "),
     (re.compile(r"<\|[^|<>\n]{1,40}\|>|</?s>|<(?:eos|end_of_turn|eot)>"), ""),
-    (re.compile(r"</?(?:answer|final_answer|b|i|em|strong|u|mark|code|span|p|div)>"), ""),
+    (re.compile(r"<sup>[\[\](\d,\s)]*</sup>"), ""),
+    (re.compile(r"</?(?:(?:final_)?answer|b|i|em|strong|u|mark|code|span|p|div|su[bp]|font|small|a)(?:\s[^<>]{0,99})?>"), ""),
     (re.compile(rf"""["']?\b(?:{_KEY}|month|year|date)["']\s*:""", re.IGNORECASE), ""),
     (re.compile(r"<br ?/?>"), " "),
-    (re.compile(r"(?<=[^\s,;:([])\s?(?:\[\d{1,3}(?:,\s?\d{1,3})*\]|\u3010[^\u3011]*\u3011)"), ""),
+    (re.compile(r"(?<=[^\s,;:([])\s?(?:\[\d{1,3}(?:,\s?\d{1,3})*\]|\u3010[^\u3011]*\u3011|:contentReference\[[^\]]*\]\{[^}]*\})"), ""),
     (re.compile(r"\\\\"), ", "),
     (re.compile(r"\\(?:q?quad|[ ,;:!\n]|[\[\]()])|~"), " "),
-    (re.compile(r"\\(?:boxed|fbox|mbox|emph|left|right|(?:text|math)(?:rm|bf|it|tt|sf|normal)?)(?![a-z])"), ""),
+    (re.compile(r"\\(?:[fhm]?box(?:ed)?|boxed|emph|left|right|underline|bm|large|Large|(?:text|math)?(?:rm|bf|it|tt|sf|normal)|text|math)(?![a-z])"), ""),
     (re.compile(r"\*\*|[\\{}$*`]|(?<![^\W_])_+|_+(?![^\W_])"), ""),
 ]  # fmt: skip
-_CLEAN = re.compile(r"[A-Za-z0-9 .,:;()'/&-]*")
+_CLEAN = re.compile(r"[A-Za-z0-9 .,:()'/&-]*")
+_JSON_ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})")
+_JSON_KEY = re.compile(
+    r"""^[\s{]*["'][a-z_ ]{2,40}["']\s*:\s*(?=["'])""", re.IGNORECASE
+)
 _SYMBOLS = ("So", "Cf", "Co", "Cs", "Cn", "Mn")  # ticks, emoji, marks without width
-_OUTER = " \t\r\n.!,;:\"'[]<>|#=-"
+_OUTER = " \t\r\n.!,;:\"'[]<>|#=-\u2020\u2021"
 
 
 def clean(text: str) -> str:
@@ -365,6 +420,7 @@ def clean(text: str) -> str:
     Compatibility characters (NFKC) and typographic ones become plain ones.
     """
     if not _CLEAN.fullmatch(text):
+        text = _JSON_ESCAPE.sub(r"&#x\1;", text) if "\\u" in text else text
         text = html.unescape(text) if "&" in text else text
         text = unicodedata.normalize("NFKC", text.translate(_TYPOGRAPHIC))
         for pattern, replacement in _NOISE:
@@ -378,17 +434,37 @@ def bare(text: str) -> str:
     return text.strip(_OUTER)
 
 
-# What may not: it takes the value back or puts another beside it.
-_HEDGE = re.compile(
-    r"[\W_]*(?:(?:or|and|to|until|through|vs|either|maybe|perhaps|possibly|probably)\b"
-    r"|.*\b(?:wait|actually|correction|scratch that|on second thought)\b)",
-    re.IGNORECASE,
+_MONTHS = "(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)"
+_WRONG = r"(?:wrong|incorrect|mistaken|a mistake|false|not (?:right|correct|true))"
+# What is no comment on a value: it takes it back or puts another beside it.
+_TAKEN_BACK = re.compile(
+    rf"""
+    # "X (no, wait: Y)", "X. Sorry, I meant Y", "X, but it is really Y", "X (wrong!)"
+    (?: [.,;:!?(\[]|\s- ) [\s.-]*
+        (?: (?:but|oh|well|hmm|ah|and|so|i|it|that|this|is|was|think|believe|or)\b\W* ){{0,4}}
+        (?: wait|correction|corrected|sorry|apologies|oops|actually|i\ mean|meant|nope|make\ that
+           |no(?=\s*[,:.!-])|(?:scratch|strike)\ that|on\ second\ thought|rather(?=[,:])
+           |(?:which\ (?:is|was)\ )?{_WRONG}|should\ (?:be|read|have\ been)
+               (?!\ (?:noted|right|correct|clear|enough|mentioned))
+           |(?<=but\ )(?:it|that|this)\ (?:may|might|could)\b ) \b
+    |,\s?but\ (?:(?:i\ (?:think|believe)|it|that|this)\b(?!\ (?:is|was)(?:\ not|n't))|really|probably|maybe
+        |perhaps|possibly|more\ likely)\b
+    # "X (or Y)", "X; alternatively, Y"
+    |(?: [.;:!?(\[]|\s- ) [\s.-]* (?:or(?!\ (?:simply|just|also|more\ \w+ly)\b)|and/or|alternatively|maybe|perhaps|possibly|probably|else|vs)\b
+    |[(\[]and\b(?!\ (?:not|so)\b)
+    |^[^.,;:(\[]*\d{{4}}\ (?:and|then)\ (?!{_MONTHS})(?-i:[A-Z])
+    # "X, unless …, in which case Y", "X if …, otherwise Y"
+    |\b(?:alternatively|depending\ on|in\ which\ case|unless)\b
+    |[.,;]\s(?:otherwise|else)\b | \bif\b.*[.,;].*\bif\b
+    """,
+    re.VERBOSE | re.IGNORECASE,
 )
 
 
 # "**Cardiff City** took over from them in 1990"
 _BOLD_FIRST = re.compile(
-    rf"\s*\*\*(?P<value>[^*\n]+)\*\*\s(?!(?i:{_HEDGE.pattern}))[a-z][^\n]*"
+    r"\s*\*\*(?P<value>[^*\na-z][^*\n]*)\*\*\s(?:is|was|were|has|had|took|held|became|began|went|came"
+    r"|won|ran|led|did|[a-z]+ed)\b[^\n]*"
 )
 # Words that lead to a value: "it was …", "the answer is …".
 _LEAD = re.compile(
@@ -404,7 +480,7 @@ def read_bare(text: str) -> str:
     """Return an answer without noise, outer punctuation and words that lead to it."""
     if bold := _BOLD_FIRST.fullmatch(text):
         text = bold["value"]
-    text = bare(clean(text))
+    text = bare(_JSON_KEY.sub("", clean(text)))
     return text[_LEAD.match(text).end() :].lstrip(_OUTER)
 
 
@@ -470,11 +546,6 @@ def _f1(shared: int, answered: int, wanted: int) -> float:
 
 _ARTICLE = re.compile(r"\b(?:a|an|the)\b")
 _WITHOUT_PUNCTUATION = str.maketrans("", "", string.punctuation)
-_ABBREVIATIONS = (
-    "st dr mr mrs ms jr sr prof gov sen rep gen col lt sgt capt rev hon inc ltd co corp no vs mt"
-    " ft univ dept"
-)
-_NOT_ABBREVIATED = "".join(rf"(?<!\b{word}.)" for word in _ABBREVIATIONS.split())
 # What is cut off an answer, each only where no gold has one: a comment.
 _QA_COMMENTS = [
     re.compile(pattern, re.IGNORECASE)
@@ -492,21 +563,45 @@ _QA_COMMENTS = [
     )
 ]
 _NAME = re.compile(r"[A-Z]\w*(?: [A-Z0-9]\w*)*")  # capitalised words: no comment is
+_INFORMATION = (
+    r"(?:information|info|answer|mention|evidence|data|context|details?|record|indication"
+    r"|reference|text|passage|article|paragraph)"
+)
 _UNANSWERABLE = re.compile(
-    r"un-?answerable"
-    r"|\b(?:not|cannot|can't|(?:does|do|is|was|did|are)n't|unable to|impossible to)\s(?:\w+\s){0,3}?"
-    r"(?:answer\w*|determin\w*|infer\w*|mention\w*|specif\w*|provide\w*|stated?|given|known"
-    r"|conclude\w*|tell|say|indicate\w*|contain\w*|include\w*|enough information)\b"
-    r"|\b(?:no|insufficient|not enough) (?:information|answer|mention|evidence|data)\b"
-    r"|^(?:unknown|none|no answer|not (?:available|applicable))$",
+    rf"""
+    un-?(?:answerable|determinable)
+    |^(?:(?:it|this|the\ answer)(?:'s|\ is|\ remains)\ )?
+      (?:none|not\ applicable|indeterminate|un(?:known|clear|specified|stated|determined|disclosed))
+      (?=$|\s?[^\w\s]|\s(?:from|in|based|given|mentioned|for|because|since|as)\b)
+    # "cannot be determined", "the text never mentions it", "no school is named"
+    |\b(?:(?:could|can|would)\s)?
+      (?:not|cannot|can't|(?:does|do|is|was|did|are|could)n't|never|nowhere|unable\ to|impossible\ to
+        |no(?!\ (?:other|one|longer|doubt)))\s(?:[\w']+\s){{0,3}}?
+      (?:(?:answer|determin|infer|mention|specif|provid|conclud|indicat|contain|includ|ascertain
+        |establish|deduc|identif|verif|confirm|list|cover|disclos|discern|decid|record|report
+        |address|reveal|document|discuss)\w*
+       |stated?|given?|known|tell|say|found|find|available|named|enough\ information)\b
+      (?:\s(?:or|nor|and)\s(?-i:[a-z]+(?:ed|able))\b)?
+    |\b(?:no|insufficient|not\ enough|not\ sufficient|without|lacks?(?:\ of)?)\s(?:\w+\s){{0,2}}?{_INFORMATION}\b
+    |\b{_INFORMATION}\s(?:is|are)\s(?:\w+\s)?(?:missing|insufficient|lacking|absent|silent|incomplete|unavailable)\b
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+# A value beside "unanswerable": a name before it, or what contrasts or follows.
+_BESIDE = re.compile(
+    r"[,.;:]\s*(?:so|but|yet|however|thus|therefore|hence|now|instead)\b|\b(?:or|rather(?! than)|but|gives|if"
+    r"|unless|when)\b",
     re.IGNORECASE,
 )
-_DENIED = re.compile(
-    r"\b(?:not|n't|otherwise(?: be)?|than|never|neither|nor|or)\s?(?:be\s)?un-?answerable"
-    r"|n't un-?answerable|un-?answerable,? (?:or|but)\b",
+_REASON = re.compile(
+    r"[;:(]|\.\s(?!But|However|So)|\s-\s|\b(?:because|since|as|given)\b"
+)
+_NAME_FIRST = re.compile(rf"(?!\w+ly\b|Sorry|No\b){_NAME.pattern},\s")
+_HEDGE = re.compile(
+    r"\b(?:or|not|never|either|neither|except|maybe|perhaps|possibly|versus|vs|no longer|far from"
+    rf"|anything but|torn|undecided|(?:is|was) {_WRONG})\b|[?/]|\s\+\s|[\"'],\s?[\"']",
     re.IGNORECASE,
 )
-_OR_NOT = re.compile(r"\b(?:or|not|either|neither|except|maybe|perhaps|possibly)\b|\?")
 
 
 def normalise(text: str) -> list[str]:
@@ -542,21 +637,48 @@ def read_span(text: str, golds: Sequence[str] = ()) -> str | None:
     """Return the name or phrase that an answer gives, "unanswerable", or None.
 
     A comment (brackets, a reason, a time range, another sentence) is cut off where none
-    of the golds has one of its kind. What hedges ("X or Y") is None.
+    of the golds has one of its kind. What hedges ("X or Y") or takes back is None.
     """
-    if text in golds:
-        return text
-    span = read_bare(text)
-    for comment in () if _NAME.fullmatch(span) else _QA_COMMENTS:
-        if comment.search(span) and not any(map(comment.search, golds)):
-            span = bare(comment.sub("", span)) or span
-    if says := _UNANSWERABLE.search(span):
-        around = span[: says.start()] + span[says.end() :]
-        denied = _DENIED.search(span) or re.search(r"\b(?:or|rather|but)\b", around)
-        return None if denied else "unanswerable"
-    if _OR_NOT.search(span) and not any(map(_OR_NOT.search, golds)):
+    if text in golds or clean(text) in golds:
+        return clean(text)
+    said = re.sub(r"\s?/\s?", "/", read_bare(text))
+    if _TAKEN_BACK.search(said) and not any(map(_TAKEN_BACK.search, golds)):
         return None
-    return span or None
+    span = said if _NAME.fullmatch(said) else _without_comments(said, golds)
+    if _UNANSWERABLE.search(span):
+        return "unanswerable" if _is_unanswerable(said) else None
+    hedges = set(_HEDGE.findall(span.casefold()))
+    return span if span and hedges <= _hedges_in(tuple(golds)) else None
+
+
+@lru_cache(maxsize=4096)
+def _hedges_in(golds: tuple[str, ...]) -> set[str]:
+    """Return what would hedge an answer, but stands in its golds."""
+    return {hedge for gold in golds for hedge in _HEDGE.findall(gold.casefold())}
+
+
+def _without_comments(said: str, golds: Sequence[str]) -> str:
+    """Return an answer without the kinds of comments that none of the golds has."""
+    for comment in _QA_COMMENTS:
+        if comment.search(said) and not any(map(comment.search, golds)):
+            said = bare(comment.sub("", said)) or said
+    return said
+
+
+def _is_unanswerable(said: str) -> bool:
+    """Tell whether what has words for it commits to "unanswerable", and to no value."""
+    says = _UNANSWERABLE.search(said)
+    if not says:
+        return False
+    before, after = said[: says.start()], said[says.end() :]
+    if (
+        not commits(before)
+        or _NAME_FIRST.match(before)
+        or re.search(r"\b(?:or|rather|but)\b", before)
+    ):
+        return False
+    beside = _BESIDE.search(_REASON.split(after)[0])
+    return not beside or bool(_UNANSWERABLE.search(after[beside.end() :].strip()))
 
 
 _NOT_ANSWERED = ["unanswerable"]
@@ -658,13 +780,13 @@ def _parse_month(text: str) -> tuple[int, int] | datetime | None:
 
 _DATE = re.compile(
     r"""
-    \s*(?:(?:in|the|on|around|month\sof)\s)*
+    \s*(?:(?:in|the|on|around|exactly|month\sof)\s)*
     (?:
         # August 1987, Aug., 1987, 1 August of 1987, August 1st, 1987, March of the year 1055
         (?:[0-9]{1,2}(?:st|nd|rd|th)?[\s-](?:of\s)?(?:the\s)?)?
         (?P<name>[a-z]{3,9})\.?
         (?:\s\(?[0-9]{1,2}(?:st|nd|rd|th)?(?=[),\s]))?
-        (?:[\s,/."()-]|of\s|(?:the\s)?year\s)+
+        (?:[\s,/."()-]|of\s|(?:in\s)?(?:the\s)?year\s|a\.?d\b|anno\sdomini\b)+
         (?P<year_last>[0-9]{3,4})\)?
         # 08/1987; 15/08/1987 or 08/15/1987, of which one number can be the month
         |(?P<one>[0-9]{1,2})\s?[-/.]\s?(?:(?P<other>[0-9]{1,2})\s?[-/.]\s?)?(?P<year>[0-9]{4})
@@ -681,9 +803,9 @@ _DATE = re.compile(
 _DATE_LEAD = re.compile(
     r"(?:\b(?:is|was|be|gives|yields|equals|on|get)|=|:)\s+(?=[a-z0-9])"
 )
-_DENIAL = re.compile(r"\b(?:not|never|cannot)\b|n't\b")
 _DATE_ALONE = re.compile(
-    rf"[\s,;.:=(\[\"'-]*(?:{_DATE.pattern})(?=\W*$|[),;.])", re.VERBOSE
+    rf"(?:[\s,;.:=(\[\"'-]|i\.e|that is|or)*(?:{_DATE.pattern})(?=\W*$|[),;.])",
+    re.VERBOSE,
 )
 _BRACKETS = re.compile(r"^\s*[(\[][^()\[\]]*[)\]]")
 # What may follow a date without touching it: the end, punctuation, a reason.
@@ -691,6 +813,10 @@ _COMMENT = re.compile(
     r"\s*(?:$|[.;:,!(\[|\"'=-]|(?:because|since|as|given|for|due|based|according|which|where"
     r"|while|whereas|although|though|but|rather|instead|not|so|meaning|considering"
     r"|after|when|if|only|is|are|fits?)\b)"
+)
+_NO_COMMENT = re.compile(
+    rf"[\W_]*(?:or|and|to|until|through|vs|either|maybe|perhaps|possibly|probably)\b"
+    rf"|\s(?:not|(?:is|was) {_WRONG})\b|\s?-\s?\d{{3,4}}\b"
 )
 
 
@@ -713,16 +839,17 @@ def read_month(text: str) -> tuple[int, int] | None:
                 _DATE_ALONE.match(rest),
                 _DATE_ALONE.match(_BRACKETS.sub("", rest)),
             )
-            named = {_month_of(found) for found in (date, *filter(None, others))}
-            denied = _DENIAL.search(text, 0, start)
-            return named.pop() if len(named) == 1 and not denied else None
+            month, *named = map(_month_of, (date, *filter(None, others)))
+            same = {month, None}.issuperset(named)
+            return month if same and commits(text[:start]) else None
     return None
 
 
 def _only_comments(rest: str) -> bool:
     """Tell whether what follows a date is a comment on it, and no hedge."""
     after = _BRACKETS.sub("", rest, count=1)
-    return bool(_COMMENT.match(after)) and not _HEDGE.match(after)
+    hedges = _NO_COMMENT.match(after) or _TAKEN_BACK.search(rest)
+    return bool(_COMMENT.match(after)) and not hedges
 
 
 def _month_of(date: re.Match) -> tuple[int, int] | None:
