@@ -238,7 +238,7 @@ _THOUGHT = re.compile(
 )
 # Conditions hold for the whole sentence, also where a comma comes between.
 _CONDITION = re.compile(
-    r"\b(?:if|unless|otherwise|suppos(?:e|ing)|assuming|in case|at first|initially|originally"
+    r"^\W*(?:were|had)\b|\b(?:if|unless|otherwise|suppos(?:e|ing)|assuming|in case|at first|initially|originally"
     r"|(?:when(?:ever)?|where(?:ver)?|should|once)\b[^,]*(?:\bnot?\b|n't))\b",
     re.IGNORECASE,
 )
@@ -247,10 +247,10 @@ _CLAUSE = re.compile(r"[,:]|\band\b")
 _ASIDE = re.compile(r"\bthat,[^,]*,")
 _DOUBT = re.compile(
     r"\b(?:not|never|cannot|neither|nor|hardly|than|instead of|far from|anything but|no means"
-    r"|wrong|incorrect|mistak\w+|false|untrue|(?<!no )(?<!without )doubt\w*|den(?:y|ied|ies)"
-    r"|unlikely|may|might|could|perhaps|maybe|possibl[ey]|whether|tempt\w+|thought|believed"
+    r"|no reason|nobody|whoever|anyone|wrong(?:ly)?|incorrect(?:ly)?|mistak\w+|false(?:ly)?|untrue|(?<!no )(?<!without )doubt\w*|den(?:y|ied|ies)"
+    r"|unlikely|(?-i:may)|might|could|perhaps|maybe|possibl[ey]|whether|tempt\w+|thought|believed"
     r"|assumed|guessed|supposed|expected|said|claim\w*|although|though|while|despite|almost"
-    r"|(?:some|others|people|many)\s(?:\w+\s){0,3}?(?:think|say|believe|argue|claim|guess|answer)s?"
+    r"|(?:some|others|people|many|prompt|instructions?|task|rule)\s(?:\w+\s){0,3}?(?:think|say|believe|argue|claim|guess|answer|state|tell)s?"
     r"|(?<!\bi )would\s(?:\w+\s)?(?:think|say|expect|assume|guess|argue))\b|n't\b",
     re.IGNORECASE,
 )
@@ -393,7 +393,7 @@ _TYPOGRAPHIC = str.maketrans(
 # In this order: what each pattern finds, and what stands for it.
 _NOISE = [
     (re.compile(r"~~[^~\n]*~~|```\w*"), ""),
-    (re.compile(r"\\(?:begin|end)\s?\{\w+\*?\}(?:\{[lcr|]*\})?"), " "),
+    (re.compile(r"\\(?:begin|end|(?:text)?color)\s?\{\w+\*?\}(?:\{[lcr|]*\})?"), " "),
     (re.compile(r"<\|[^|<>\n]{1,40}\|>|</?s>|<(?:eos|end_of_turn|eot)>"), ""),
     (re.compile(r"<sup>[\[\](\d,\s)]*</sup>"), ""),
     (re.compile(r"</?(?:(?:final_)?answer|b|i|em|strong|u|mark|code|span|p|div|su[bp]|font|small|a)(?:\s[^<>]{0,99})?>"), ""),
@@ -434,28 +434,30 @@ def bare(text: str) -> str:
     return text.strip(_OUTER)
 
 
-_MONTHS = "(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)"
-_WRONG = r"(?:wrong|incorrect|mistaken|a mistake|false|not (?:right|correct|true))"
+_WRONG = r"(?:wrong|incorrect|mistaken|a\smistake|false|not\s(?:right|correct|true))"
+_COMMENT_STARTS = r"(?:[.;:!?(\[]|\s-)[\s.-]{0,5}"
 # What is no comment on a value: it takes it back or puts another beside it.
 _TAKEN_BACK = re.compile(
     rf"""
-    # "X (no, wait: Y)", "X. Sorry, I meant Y", "X, but it is really Y", "X (wrong!)"
-    (?: [.,;:!?(\[]|\s- ) [\s.-]*
-        (?: (?:but|oh|well|hmm|ah|and|so|i|it|that|this|is|was|think|believe|or)\b\W* ){{0,4}}
-        (?: wait|correction|corrected|sorry|apologies|oops|actually|i\ mean|meant|nope|make\ that
-           |no(?=\s*[,:.!-])|(?:scratch|strike)\ that|on\ second\ thought|rather(?=[,:])
-           |(?:which\ (?:is|was)\ )?{_WRONG}|should\ (?:be|read|have\ been)
-               (?!\ (?:noted|right|correct|clear|enough|mentioned))
-           |(?<=but\ )(?:it|that|this)\ (?:may|might|could)\b ) \b
-    |,\s?but\ (?:(?:i\ (?:think|believe)|it|that|this)\b(?!\ (?:is|was)(?:\ not|n't))|really|probably|maybe
-        |perhaps|possibly|more\ likely)\b
-    # "X (or Y)", "X; alternatively, Y"
-    |(?: [.;:!?(\[]|\s- ) [\s.-]* (?:or(?!\ (?:simply|just|also|more\ \w+ly)\b)|and/or|alternatively|maybe|perhaps|possibly|probably|else|vs)\b
-    |[(\[]and\b(?!\ (?:not|so)\b)
-    |^[^.,;:(\[]*\d{{4}}\ (?:and|then)\ (?!{_MONTHS})(?-i:[A-Z])
+    # "X (no, wait: Y)", "X. Sorry, I meant Y", "X (wrong!)", "X (it could be Y)"
+    (?:,\s|{_COMMENT_STARTS})
+        (?:(?:but|oh|well|hmm|ah|and|or|so|no|i|it|that|this|is|was|think|believe)\b\W*){{0,4}}
+        (?:wait|hold\ on|hang\ on|mistake|correct(?:ed|ion)|correct(?=:)|sorry|apologies|oops|actually
+           |i\ mean|meant|nope|no(?=\s*[,:.!-])|(?:make|scratch|strike|take)\ (?:that|it)
+           |on\ (?:second\ thought|reflection)|rather(?=[,:])|(?:which\ (?:is|was)\ )?{_WRONG}
+           |(?:may|might|could)\ (?:\w+\ )?be|not\ [^,.;]{{1,60}}\ but(?-i:(?=\ [A-Z]))
+           |should\ (?:be|read|have\ been)(?!\ (?:noted|right|correct|clear|mentioned)))\b
+    |,\ but\ (?:really|probably|maybe|perhaps|possibly|more\ likely
+        |(?:i\ (?:think|believe)|it|that|this)(?!\ (?:is|was)(?:\ not|n't)))\b
+    # "X (or Y)", "X; alternatively, Y", "X until 1990 and Y"
+    |{_COMMENT_STARTS}(?:or(?!\ (?:simply|just|also|more\ \w+ly)\b)|and/or|maybe|perhaps|possibly
+        |probably|else|vs|alternative(?:ly)?)\b
+    |[(\[]and\b(?!\ (?:not?|so)\b)
+    |^[^.,;:(\[]*[0-9]{{4}}\ (?:and|then)\ (?-i:(?!(?:Jan|Feb|Ma[ry]|Apr|Ju[nl]|Aug|Sep|Oct|Nov|Dec))[A-Z])
     # "X, unless …, in which case Y", "X if …, otherwise Y"
     |\b(?:alternatively|depending\ on|in\ which\ case|unless)\b
-    |[.,;]\s(?:otherwise|else)\b | \bif\b.*[.,;].*\bif\b
+    |(?:also|equally|another)\ (?:\w+\ )?(?:possib\w+|plausible|right|correct|valid)\b
+    |[.,;]\ (?:otherwise|else)\b|\botherwise$|;\ (?:but\ )?if\b|\bif\b[^.,;]*[.,;].*\bif\b
     """,
     re.VERBOSE | re.IGNORECASE,
 )
@@ -565,41 +567,47 @@ _QA_COMMENTS = [
 _NAME = re.compile(r"[A-Z]\w*(?: [A-Z0-9]\w*)*")  # capitalised words: no comment is
 _INFORMATION = (
     r"(?:information|info|answer|mention|evidence|data|context|details?|record|indication"
-    r"|reference|text|passage|article|paragraph)"
+    r"|reference|hint|clue|text|passage|article|paragraph)"
 )
 _UNANSWERABLE = re.compile(
     rf"""
     un-?(?:answerable|determinable)
-    |^(?:(?:it|this|the\ answer)(?:'s|\ is|\ remains)\ )?
+    |^(?:(?:it|this|there|the\ answer)(?:'s|\ is|\ remains)\ )?
       (?:none|not\ applicable|indeterminate|un(?:known|clear|specified|stated|determined|disclosed))
-      (?=$|\s?[^\w\s]|\s(?:from|in|based|given|mentioned|for|because|since|as)\b)
-    # "cannot be determined", "the text never mentions it", "no school is named"
+      (?=$|\s?[^\w\s]|\s(?:from|in|by|based|given|mentioned|for|because|since|as)\b)
+    # "could not be determined", "no school is named", "not stated or implied"
     |\b(?:(?:could|can|would)\s)?
-      (?:not|cannot|can't|(?:does|do|is|was|did|are|could)n't|never|nowhere|unable\ to|impossible\ to
+      (?:not|cannot|can't|(?:does|do|is|was|did|are|could)n't|never|nowhere
         |no(?!\ (?:other|one|longer|doubt)))\s(?:[\w']+\s){{0,3}}?
       (?:(?:answer|determin|infer|mention|specif|provid|conclud|indicat|contain|includ|ascertain
         |establish|deduc|identif|verif|confirm|list|cover|disclos|discern|decid|record|report
         |address|reveal|document|discuss)\w*
-       |stated?|given?|known|tell|say|found|find|available|named|enough\ information)\b
+       |stated?|given?|known|tell|told|say|said|found|find|available|named|enough\ information)\b
       (?:\s(?:or|nor|and)\s(?-i:[a-z]+(?:ed|able))\b)?
+    |\b(?:impossible|unable|no\ way)\ to\b|\bnothing\b(?!\ (?-i:[A-Z]))
+    |\b(?:left|leaves?)\ (?:\w+\ )?open\b
+    # "no information", "the context lacks details", "the text is silent", "it offers no hint"
     |\b(?:no|insufficient|not\ enough|not\ sufficient|without|lacks?(?:\ of)?)\s(?:\w+\s){{0,2}}?{_INFORMATION}\b
-    |\b{_INFORMATION}\s(?:is|are)\s(?:\w+\s)?(?:missing|insufficient|lacking|absent|silent|incomplete|unavailable)\b
+    |\b{_INFORMATION}\s(?:(?!sa(?:ys?|id)|state|that|tell|show|so)\w+\s){{0,3}}?
+      (?:no|not|never|\w+n't|missing|insufficient|lacking|absent|silent|incomplete|unavailable)\b
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-# A value beside "unanswerable": a name before it, or what contrasts or follows.
+# What leads from "unanswerable" to a value.
 _BESIDE = re.compile(
-    r"[,.;:]\s*(?:so|but|yet|however|thus|therefore|hence|now|instead)\b|\b(?:or|rather(?! than)|but|gives|if"
-    r"|unless|when)\b",
+    r"[,.;:]\s*(?:so|but|yet|still|however|thus|therefore|hence|now|instead)\b|\b(?:or|rather(?! than)|but|gives)\b|=>",
     re.IGNORECASE,
 )
 _REASON = re.compile(
-    r"[;:(]|\.\s(?!But|However|So)|\s-\s|\b(?:because|since|as|given)\b"
+    r"[:(]|[.;]\s(?!(?i:but|however|so|still|yet)\b)|\s-\s|\b(?:because|since|as|given)\b"
 )
-_NAME_FIRST = re.compile(rf"(?!\w+ly\b|Sorry|No\b){_NAME.pattern},\s")
+# A name before it, and a condition under which it holds.
+_NOT_SAID = re.compile(
+    rf"^(?!\w+ly,|Sorry|No\b){_NAME.pattern}, |un-?answerable\W+(?:if|unless|when)\b"
+)
 _HEDGE = re.compile(
     r"\b(?:or|not|never|either|neither|except|maybe|perhaps|possibly|versus|vs|no longer|far from"
-    rf"|anything but|torn|undecided|(?:is|was) {_WRONG})\b|[?/]|\s\+\s|[\"'],\s?[\"']",
+    rf"|anything but|hardly|cannot|torn|undecided|gives|(?:is|was) {_WRONG})\b|n't\b|->|[?/|]|\s\+\s|[\"'],\s?[\"']",
     re.IGNORECASE,
 )
 
@@ -668,16 +676,13 @@ def _without_comments(said: str, golds: Sequence[str]) -> str:
 def _is_unanswerable(said: str) -> bool:
     """Tell whether what has words for it commits to "unanswerable", and to no value."""
     says = _UNANSWERABLE.search(said)
-    if not says:
+    if not says or _NOT_SAID.search(said):
         return False
-    before, after = said[: says.start()], said[says.end() :]
-    if (
-        not commits(before)
-        or _NAME_FIRST.match(before)
-        or re.search(r"\b(?:or|rather|but)\b", before)
-    ):
+    before = said[: says.start()]
+    if not commits(before) or re.search(r"\b(?:or|rather|but)\b", before):
         return False
-    beside = _BESIDE.search(_REASON.split(after)[0])
+    after = _REASON.split(said[says.end() :])[0]
+    beside = _BESIDE.search(after)
     return not beside or bool(_UNANSWERABLE.search(after[beside.end() :].strip()))
 
 
@@ -780,7 +785,7 @@ def _parse_month(text: str) -> tuple[int, int] | datetime | None:
 
 _DATE = re.compile(
     r"""
-    \s*(?:(?:in|the|on|around|exactly|month\sof)\s)*
+    \s*(?:(?:in|the|on|around|exactly|month(?:\sof)?|year|a\.?d\.?|anno\sdomini)\s)*
     (?:
         # August 1987, Aug., 1987, 1 August of 1987, August 1st, 1987, March of the year 1055
         (?:[0-9]{1,2}(?:st|nd|rd|th)?[\s-](?:of\s)?(?:the\s)?)?
@@ -792,7 +797,7 @@ _DATE = re.compile(
         |(?P<one>[0-9]{1,2})\s?[-/.]\s?(?:(?P<other>[0-9]{1,2})\s?[-/.]\s?)?(?P<year>[0-9]{4})
         # 1987-08, 1987-08-01, 1987, August
         |(?P<year_first>[0-9]{4})
-        (?:\s?[-/.]\s?(?P<month>[0-9]{1,2})(?:[-/.][0-9]{1,2})?|[\s,-]+(?P<name_last>[a-z]{3,9})(?:\s[0-9]{1,2})?)
+        (?:\s?[-/.]\s?(?P<month>[0-9]{1,2})(?:[-/.][0-9]{1,2})?|[\s,-]+(?:month\s)?(?P<name_last>[a-z]{3,9})(?:\s[0-9]{1,2})?)
     )
     (?![\w'])(?:\s?(?:a\.?d|c\.?e)\b\.?)?
     (?:\s[0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?)?(?:\s(?:gmt|utc)\b)?
@@ -804,7 +809,7 @@ _DATE_LEAD = re.compile(
     r"(?:\b(?:is|was|be|gives|yields|equals|on|get)|=|:)\s+(?=[a-z0-9])"
 )
 _DATE_ALONE = re.compile(
-    rf"(?:[\s,;.:=(\[\"'-]|i\.e|that is|or)*(?:{_DATE.pattern})(?=\W*$|[),;.])",
+    rf"(?:[\s,;.:=(\[\"'-]|i\.e|that is|or)*(?:{_DATE.pattern})(?=\W*$|[),;.]|\s(?:if|when)\b)",
     re.VERBOSE,
 )
 _BRACKETS = re.compile(r"^\s*[(\[][^()\[\]]*[)\]]")
@@ -816,7 +821,7 @@ _COMMENT = re.compile(
 )
 _NO_COMMENT = re.compile(
     rf"[\W_]*(?:or|and|to|until|through|vs|either|maybe|perhaps|possibly|probably)\b"
-    rf"|\s(?:not|(?:is|was) {_WRONG})\b|\s?-\s?\d{{3,4}}\b"
+    rf"|\s(?:not|(?:is|was) {_WRONG})\b|-(?:3[2-9]|[4-9]\d)\b|\s?-\s?\d{{3,4}}\b"
 )
 
 
