@@ -564,7 +564,13 @@ _QA_COMMENTS = [
         r",?\s\d{4}\s?-\s?(?:\d{2,4}|present)$",
     )
 ]
-_NAME = re.compile(r"[A-Z]\w*(?: [A-Z0-9]\w*)*")  # capitalised words: no comment is
+# Capitalised words of which none denies, doubts or stands between two names.
+_NAME = re.compile(
+    r"(?!.*\b(?:Or|Not?|N(?:one|ever|othing|owhere|either)|Can(?:not)?|Could|Un\w+|I[mn]\w+|Either"
+    r"|Except|Maybe|Perhaps|Possibly|Vs|Versus|Far|Anything|Hardly|Torn|Gives|Is|Was|Lacks?|Left"
+    r"|Leaves|Without|Missing|Silent|Absent|Unless|Depending|Also|Another|Otherwise)\b)"
+    r"[A-Z]\w*(?: [A-Z0-9]\w*)*"
+)
 _INFORMATION = (
     r"(?:information|info|answer|mention|evidence|data|context|details?|record|indication"
     r"|reference|hint|clue|text|passage|article|paragraph)"
@@ -649,10 +655,13 @@ def read_span(text: str, golds: Sequence[str] = ()) -> str | None:
     """
     if text in golds or clean(text) in golds:
         return clean(text)
-    said = re.sub(r"\s?/\s?", "/", read_bare(text))
+    said = read_bare(text)
+    if _NAME.fullmatch(said):
+        return said
+    said = re.sub(r"\s?/\s?", "/", said)
     if _TAKEN_BACK.search(said) and not any(map(_TAKEN_BACK.search, golds)):
         return None
-    span = said if _NAME.fullmatch(said) else _without_comments(said, golds)
+    span = _without_comments(said, golds)
     if _UNANSWERABLE.search(span):
         return "unanswerable" if _is_unanswerable(said) else None
     hedges = set(_HEDGE.findall(span.casefold()))
