@@ -233,12 +233,14 @@ _THOUGHT = re.compile(
     rf"""[!?;]\s|\n(?![a-z])
     |\.[*"')]*(?:(?<=\w\w.){_NOT_ABBREVIATED}\s|\s(?=(?:The|My|Our|So)\b))
     |(?:^|[,:)-])\s*(?:and\s)?(?i:so|but|yet|however|still|consequently)\b
+    |(?<!if\s)\bso\s(?=(?:the|my|our)\b)
     |\b(?i:thus|hence|therefore)\b""",
     re.VERBOSE,
 )
 # Conditions hold for the whole sentence, also where a comma comes between.
 _CONDITION = re.compile(
-    r"^\W*(?:were|had)\b|\b(?:if|unless|otherwise|suppos(?:e|ing)|assuming|in case|at first|initially|originally"
+    r"^\W*(?:were|had)\b|\b(?:(?<!even )if|unless|otherwise|suppos(?:e|ing)|assuming|in case"
+    r"|at first|initially|originally"
     r"|(?:when(?:ever)?|where(?:ver)?|should|once)\b[^,]*(?:\bnot?\b|n't))\b",
     re.IGNORECASE,
 )
@@ -247,10 +249,12 @@ _CLAUSE = re.compile(r"[,:]|\band\b")
 _ASIDE = re.compile(r"\bthat,[^,]*,")
 _DOUBT = re.compile(
     r"\b(?:not|never|cannot|neither|nor|hardly|than|instead of|far from|anything but|no means"
-    r"|no reason|nobody|whoever|anyone|wrong(?:ly)?|incorrect(?:ly)?|mistak\w+|false(?:ly)?|untrue|(?<!no )(?<!without )doubt\w*|den(?:y|ied|ies)"
-    r"|unlikely|(?-i:may)|might|could|perhaps|maybe|possibl[ey]|whether|tempt\w+|thought|believed"
-    r"|assumed|guessed|supposed|expected|said|claim\w*|although|though|while|despite|almost"
-    r"|(?:some|others|people|many|prompt|instructions?|task|rule)\s(?:\w+\s){0,3}?(?:think|say|believe|argue|claim|guess|answer|state|tell)s?"
+    r"|no reason|nobody|whoever|anyone|(?:wrong|incorrect|false)(?:ly)?|mistak\w+|untrue|unlikely"
+    r"|(?<!no )(?<!without )doubt\w*|den(?:y|ied|ies)|(?-i:may)|might|could|perhaps|maybe|possibly"
+    r"|possible that|whether|tempt\w+|thought|believed|assumed|guessed|supposed|said|claim\w*"
+    r"|although|though|while|despite|almost"
+    r"|(?:some|others|people|many|prompt|instructions?|task|rule)\s(?:\w+\s){0,3}?"
+    r"(?:think|say|believe|argue|claim|guess|answer|state|tell)s?"
     r"|(?<!\bi )would\s(?:\w+\s)?(?:think|say|expect|assume|guess|argue))\b|n't\b",
     re.IGNORECASE,
 )
@@ -593,7 +597,8 @@ _UNANSWERABLE = re.compile(
     |\b(?:impossible|unable|no\ way)\ to\b|\bnothing\b(?!\ (?-i:[A-Z]))
     |\b(?:left|leaves?)\ (?:\w+\ )?open\b
     # "no information", "the context lacks details", "the text is silent", "it offers no hint"
-    |\b(?:no|insufficient|not\ enough|not\ sufficient|without|lacks?(?:\ of)?)\s(?:\w+\s){{0,2}}?{_INFORMATION}\b
+    |\b(?:no|insufficient|not\ enough|not\ sufficient|without|lacks?(?:\ of)?)\s
+      (?:\w+\s){{0,2}}?{_INFORMATION}\b
     |\b{_INFORMATION}\s(?:(?!sa(?:ys?|id)|state|that|tell|show|so)\w+\s){{0,3}}?
       (?:no|not|never|\w+n't|missing|insufficient|lacking|absent|silent|incomplete|unavailable)\b
     """,
@@ -601,19 +606,22 @@ _UNANSWERABLE = re.compile(
 )
 # What leads from "unanswerable" to a value.
 _BESIDE = re.compile(
-    r"[,.;:]\s*(?:so|but|yet|still|however|thus|therefore|hence|now|instead)\b|\b(?:or|rather(?! than)|but|gives)\b|=>",
+    r"[,.;:]\s*(?:so|but|yet|still|however|thus|therefore|hence|now|instead)\b"
+    r"|\b(?:or|rather(?! than)|but|gives)\b|=>",
     re.IGNORECASE,
 )
 _REASON = re.compile(
     r"[:(]|[.;]\s(?!(?i:but|however|so|still|yet)\b)|\s-\s|\b(?:because|since|as|given)\b"
 )
-# A name before it, and a condition under which it holds.
+# A name before it or behind a colon, and a condition under which it holds.
 _NOT_SAID = re.compile(
-    rf"^(?!\w+ly,|Sorry|No\b){_NAME.pattern}, |un-?answerable\W+(?:if|unless|when)\b"
+    rf"^(?!\w+ly,|Sorry|No\b){_NAME.pattern}, |: {_NAME.pattern}$"
+    r"|un-?answerable\W+(?:if|unless|when)\b"
 )
 _HEDGE = re.compile(
     r"\b(?:or|not|never|either|neither|except|maybe|perhaps|possibly|versus|vs|no longer|far from"
-    rf"|anything but|hardly|cannot|torn|undecided|gives|(?:is|was) {_WRONG})\b|n't\b|->|[?/|]|\s\+\s|[\"'],\s?[\"']",
+    rf"|anything but|hardly|cannot|torn|undecided|gives|(?:is|was) {_WRONG})\b"
+    r"|n't\b|->|[?/|]|\s\+\s|[\"'],\s?[\"']",
     re.IGNORECASE,
 )
 
