@@ -239,23 +239,32 @@ _THOUGHT = re.compile(
 )
 # Conditions hold for the whole sentence, also where a comma comes between.
 _CONDITION = re.compile(
-    r"^\W*(?:were|had)\b|\b(?:(?<!even )if|unless|otherwise|suppos(?:e|ing)|assuming|in case"
-    r"|at first|initially|originally"
+    r"^\W*(?:were|had)\b|\b(?:(?<!even )if|unless|otherwise|suppos(?:e|ing)|assuming|provid(?:ed|ing) that"
+    r"|in case|in the absence|depending|at first|initially|originally|a?s? long as"
+    r"|(?:reading|interpretation|assumption|hypothesis)"
     r"|(?:when(?:ever)?|where(?:ver)?|should|once)\b[^,]*(?:\bnot?\b|n't))\b",
     re.IGNORECASE,
 )
-# Denials, doubts and reports hold for their own clause.
+# Denials and doubts hold for their own clause.
 _CLAUSE = re.compile(r"[,:]|\band\b")
 _ASIDE = re.compile(r"\bthat,[^,]*,")
 _DOUBT = re.compile(
     r"\b(?:not|never|cannot|neither|nor|hardly|than|instead of|far from|anything but|no means"
-    r"|no reason|nobody|whoever|anyone|(?:wrong|incorrect|false)(?:ly)?|mistak\w+|untrue|unlikely"
-    r"|(?<!no )(?<!without )doubt\w*|den(?:y|ied|ies)|(?-i:may)|might|could|perhaps|maybe|possibly"
-    r"|possible that|whether|tempt\w+|thought|believed|assumed|guessed|supposed|said|claim\w*"
-    r"|although|though|while|despite|almost"
-    r"|(?:some|others|people|many|prompt|instructions?|task|rule)\s(?:\w+\s){0,3}?"
-    r"(?:think|say|believe|argue|claim|guess|answer|state|tell)s?"
-    r"|(?<!\bi )would\s(?:\w+\s)?(?:think|say|expect|assume|guess|argue))\b|n't\b",
+    r"|no reason|nobody|(?:wrong|incorrect|false)(?:ly)?|mistak\w+|untrue|unlikely|(?<!no )(?<!without )"
+    r"doubt\w*|den(?:y|ied|ies)|(?-i:may)|might|could|perhaps|maybe|possibly|possible that|whether"
+    r"|tempt\w+|used to|although|though|while|despite|almost|(?<!\bi )would)\b|n't\b",
+    re.IGNORECASE,
+)
+# What is said or thought counts where the response itself, or its text, says so.
+_SAYING = r"(?:think|thought|believ|sa(?:y|id)|stat|argu|assum|claim|guess|suppos|suggest|conclu)"
+_EMBEDDED = re.compile(
+    rf"\b(?:that|{_SAYING}\w*)\s+(?:(?:the|my|our|it|this)\b\s*)?(?:(?:is|was)\b\s*)?$",
+    re.IGNORECASE,
+)
+_OWN = re.compile(
+    r"\b(?:i|we|one|you|context|text|passage|article)\s(?:\w+\s){0,2}?(?:think|believe|say|state|tell|know|see|find"
+    r"|get|deduce|determine)s?\b|\b(?:sure|certain|clear|evident|obvious|confident|convinced|plain|safe|final|result|tells us|follows"
+    r"|doubt|note|means?|meaning|impl(?:y|ies)|shows?|indicates?|confirms?|conclu\w+|infer|so|such)\b",
     re.IGNORECASE,
 )
 
@@ -322,7 +331,9 @@ def commits(before: str) -> bool:
     """
     sentence = _ASIDE.sub("that ", _THOUGHT.split(before)[-1])
     clause = _CLAUSE.split(sentence)[-1]
-    return not (_CONDITION.search(sentence) or _DOUBT.search(clause))
+    if _CONDITION.search(sentence) or _DOUBT.search(clause):
+        return False
+    return not _EMBEDDED.search(clause) or bool(_OWN.search(clause))
 
 
 def _cues(text: str) -> Iterator[re.Match]:
@@ -451,11 +462,12 @@ _TAKEN_BACK = re.compile(
            |on\ (?:second\ thought|reflection)|rather(?=[,:])|(?:which\ (?:is|was)\ )?{_WRONG}
            |(?:may|might|could)\ (?:\w+\ )?be|not\ [^,.;]{{1,60}}\ but(?-i:(?=\ [A-Z]))
            |should\ (?:be|read|have\ been)(?!\ (?:noted|right|correct|clear|mentioned)))\b
-    |,\ but\ (?:really|probably|maybe|perhaps|possibly|more\ likely
+    |(?:[,;]\ |[(\[])but\ (?:really|probably|maybe|perhaps|possibly|more\ likely
         |(?:i\ (?:think|believe)|it|that|this)(?!\ (?:is|was)(?:\ not|n't)))\b
     # "X (or Y)", "X; alternatively, Y", "X until 1990 and Y"
     |{_COMMENT_STARTS}(?:or(?!\ (?:simply|just|also|more\ \w+ly)\b)|and/or|maybe|perhaps|possibly
         |probably|else|vs|alternative(?:ly)?)\b
+    |[(\[](?-i:[A-Z])[^)\]]*\ if\b|\bmy\ bad\b|\bgive\ or\ take\b
     |[(\[]and\b(?!\ (?:not?|so)\b)
     |^[^.,;:(\[]*[0-9]{{4}}\ (?:and|then)\ (?-i:(?!(?:Jan|Feb|Ma[ry]|Apr|Ju[nl]|Aug|Sep|Oct|Nov|Dec))[A-Z])
     # "X, unless …, in which case Y", "X if …, otherwise Y"
@@ -560,7 +572,7 @@ _QA_COMMENTS = [
         r",?\s(?:because|since|as (?:the|he|she|it|they|of|per|stated|mentioned|indicated|shown)"
         r"|given that|based on|according to|although|though|while|whereas|rather than"
         r"|instead of)\b.*",
-        r",\s(?:not|as|so|but|which|who|for)\s.*",
+        r",\s(?:not|as|so|but|which|who|where|when|for)\s.*",
         rf"[.!](?<=\w\w.){_NOT_ABBREVIATED}\s+(?-i:(?=[A-Z])).*",
         r"\s-{1,2}\s.*",
         r"[;:]\s.*",
@@ -595,7 +607,8 @@ _UNANSWERABLE = re.compile(
        |stated?|given?|known|tell|told|say|said|found|find|available|named|enough\ information)\b
       (?:\s(?:or|nor|and)\s(?-i:[a-z]+(?:ed|able))\b)?
     |\b(?:impossible|unable|no\ way)\ to\b|\bnothing\b(?!\ (?-i:[A-Z]))
-    |\b(?:left|leaves?)\ (?:\w+\ )?open\b
+    |\b(?:cannot|can't|could\ not|couldn't)\ be\ (?!right|correct|wrong|true)
+    |\bnot\ in\ the\ {_INFORMATION}\b|\b(?:left|leaves?)\ (?:\w+\ )?open\b
     # "no information", "the context lacks details", "the text is silent", "it offers no hint"
     |\b(?:no|insufficient|not\ enough|not\ sufficient|without|lacks?(?:\ of)?)\s
       (?:\w+\s){{0,2}}?{_INFORMATION}\b
