@@ -572,7 +572,7 @@ _QA_COMMENTS = [
         r",?\s(?:because|since|as (?:the|he|she|it|they|of|per|stated|mentioned|indicated|shown)"
         r"|given that|based on|according to|although|though|while|whereas|rather than"
         r"|instead of)\b.*",
-        r",\s(?:not|as|so|but|which|who|where|when|for)\s.*",
+        r",\s(?:not|as|so|but|which|who|for)\s.*",
         rf"[.!](?<=\w\w.){_NOT_ABBREVIATED}\s+(?-i:(?=[A-Z])).*",
         r"\s-{1,2}\s.*",
         r"[;:]\s.*",
@@ -607,7 +607,7 @@ _UNANSWERABLE = re.compile(
        |stated?|given?|known|tell|told|say|said|found|find|available|named|enough\ information)\b
       (?:\s(?:or|nor|and)\s(?-i:[a-z]+(?:ed|able))\b)?
     |\b(?:impossible|unable|no\ way)\ to\b|\bnothing\b(?!\ (?-i:[A-Z]))
-    |\b(?:cannot|can't|could\ not|couldn't)\ be\ (?!right|correct|wrong|true)
+    |\b(?:cannot|can't|could\ not|couldn't)\ be\ \w*(?:ed|wn|en|nd|id|ld)\b
     |\bnot\ in\ the\ {_INFORMATION}\b|\b(?:left|leaves?)\ (?:\w+\ )?open\b
     # "no information", "the context lacks details", "the text is silent", "it offers no hint"
     |\b(?:no|insufficient|not\ enough|not\ sufficient|without|lacks?(?:\ of)?)\s
