@@ -58,3 +58,10 @@ def headlines(task: str, doc: dict, response: str) -> dict[str, float]:
     for common, names in HEADLINES.items():
         scores |= {common: scores[name] for name in names if name in scores}
     return scores
+
+
+def echoes(asked: str) -> list[str]:
+    """Return what a model says that only repeats its prompt: all, twice, its last lines."""
+    lines = asked.strip().split("\n")
+    parts = asked, f"{asked}\n\n{asked}", "\n".join(lines[-2:]), lines[-1]
+    return [*parts, *(["\n".join(lines[:-1]), lines[-2]] if len(lines) > 1 else [])]

@@ -7,7 +7,8 @@ test_harness.py). Responses that are there for their verdicts are in `tests/case
 import pytest
 
 from tests.conftest import EXAMPLES
-from tests.corpus import read_jsonl
+from tests.corpus import echoes, headlines, read_jsonl
+from utils.families import prompt, scorer
 
 
 RECORDED = {
@@ -34,3 +35,10 @@ def test_recorded_responses_score_as_written(offline_tasks, name):
         found = {key: round(scores[key], 4) for key in expected}
         assert found == expected, recorded["why"]
         assert {"score_flexible", "acc_flexible", "extracted"} & set(expected)
+
+
+@pytest.mark.parametrize("name", [name for name in RECORDED if scorer(name).headline])
+def test_who_only_repeats_the_prompt_has_no_answer(offline_tasks, name):
+    for doc in offline_tasks[name].test_docs():
+        for echo in echoes(prompt(name, doc)):
+            assert headlines(name, doc, echo)["flexible"] == 0, echo

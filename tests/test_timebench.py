@@ -6,8 +6,8 @@ import datasets
 import pytest
 
 from lm_eval_tasks.timebench import utils
-from tests.corpus import cases, read_jsonl
-from utils.families import scorer
+from tests.corpus import cases, echoes, read_jsonl
+from utils.families import prompt, scorer
 
 
 MARKER = "Thus, the correct answer is:"
@@ -346,6 +346,15 @@ def test_perfect_responder_is_always_right(real_documents, name):
     for doc in real_documents[name]:
         scores = process_results(doc, [f"So. {MARKER} {gold_answer(doc)}."])
         assert set(scores.values()) == {1.0}, doc
+
+
+@pytest.mark.parametrize("name", SCORED)
+def test_who_only_repeats_the_prompt_has_no_answer(real_documents, name):
+    task = f"timebench_{FILES[name][0]}"
+    for doc in real_documents[name][::7]:  # all of them take a quarter of a minute
+        for echo in echoes(prompt(task, doc)):
+            scores = scorer(task).process_results(doc, [echo])
+            assert scores["score_flexible"] == 0, echo[-200:]
 
 
 @pytest.mark.parametrize("name", SCORED)

@@ -41,6 +41,8 @@ TWO_WAY = ["Entailment", "Contradiction"]
 MAX_ANSWER_LENGTH = 2000
 # More cues than any response has; of more, the last ones count.
 MAX_CUES = 100
+# What stands further before a value says nothing about it.
+MAX_SENTENCE_LENGTH = 300
 
 REASONS = {
     "right": "both rules say right",
@@ -216,22 +218,55 @@ _JSON_VALUE = re.compile(
 _TABLE_HEADER = re.compile(r"[\s*_]*\|[^\n]{1,200}\n[ |:-]*-[ |:-]*\n")
 _PLACEHOLDER = re.compile(
     r"(?:your |the |final |correct )*(?:answer|letters?|label|option|mon(?:th)?, y(?:yyy|ear)"
-    r"|yyyy-mm(?:-dd)?|x+|n/?a)?(?: here)?",
+    r"|yyyy-mm(?:-dd)?|x+|n/?a)?(?: here)?"
+    r"|an? (?:name|month) (?:or|and) an? .*",  # as the prompts describe it
     re.IGNORECASE,
-)
-# "I doubt that the answer is", "One might think that the answer is", "He thinks …"
-_DENYING = re.compile(
-    r"\b(?:not?(?! doubt)|never|cannot|nobody|none|nothing|neither|hardly|few|(?<!no )doubt\w*"
-    r"|deny|denied|wrong|incorrect|mistake\w*|false|unlikely|far from|hard|difficult|if|whether"
-    r"|unless|tempt\w*|might|could|(?:first|initially|once) (?:thought|said)"
-    r"|(?:think|claim|believe|assume)s)\b|n't\b",
-    re.IGNORECASE,
-)
-# "If it were June, the answer would be"
-_SUPPOSING = re.compile(
-    r"(?:\b(?:if|unless)|(?:^|[.;:!?\n]\s*)(?:were|had))\b[^.;:!?\n]*$", re.IGNORECASE
 )
 _SHORT_LINE = re.compile(r"(?!.*\.\s)[^\n:]{1,100}")
+_ABBREVIATIONS = (
+    "st dr mr mrs ms jr sr prof gov sen rep gen col lt sgt capt rev hon inc ltd co corp no vs mt"
+    " ft univ dept"
+)
+_NOT_ABBREVIATED = "".join(rf"(?<!\b{word}.)" for word in _ABBREVIATIONS.split())
+# Where a new thought starts: a sentence, or what contrasts or concludes.
+_THOUGHT = re.compile(
+    rf"""[!?;]\s|\n(?![a-z])
+    |\.[*"')]*(?:(?<=\w\w.){_NOT_ABBREVIATED}\s|\s(?=(?:The|My|Our|So)\b))
+    |(?:^|[,:)-])\s*(?:and\s)?(?i:so|but|yet|however|still|consequently)\b
+    |(?<!if\s)\bso\s(?=(?:the|my|our)\b)
+    |\b(?i:thus|hence|therefore)\b""",
+    re.VERBOSE,
+)
+# Conditions hold for the whole sentence, also where a comma comes between.
+_CONDITION = re.compile(
+    r"^\W*(?:were|had)\b|\b(?:(?<!even )if|unless|otherwise|suppos(?:e|ing)|assuming|provid(?:ed|ing) that"
+    r"|in case|in the absence|depending|at first|initially|originally|a?s? long as"
+    r"|(?:reading|interpretation|assumption|hypothesis)"
+    r"|(?:when(?:ever)?|where(?:ver)?|should|once)\b[^,]*(?:\bnot?\b|n't))\b",
+    re.IGNORECASE,
+)
+# Denials and doubts hold for their own clause.
+_CLAUSE = re.compile(r"[,:]|\band\b")
+_ASIDE = re.compile(r"\bthat,[^,]*,")
+_DOUBT = re.compile(
+    r"\b(?:not|never|cannot|neither|nor|hardly|than|instead of|far from|anything but|no means"
+    r"|no reason|nobody|(?:wrong|incorrect|false)(?:ly)?|mistak\w+|untrue|unlikely|(?<!no )(?<!without )"
+    r"doubt\w*|den(?:y|ied|ies)|(?-i:may)|might|could|perhaps|maybe|possibly|possible that|whether"
+    r"|tempt\w+|used to|although|though|while|despite|almost|(?<!\bi )would)\b|n't\b",
+    re.IGNORECASE,
+)
+# What is said or thought counts where the response itself, or its text, says so.
+_SAYING = r"(?:think|thought|believ|sa(?:y|id)|stat|argu|assum|claim|guess|suppos|suggest|conclu)"
+_EMBEDDED = re.compile(
+    rf"\b(?:that|{_SAYING}\w*)\s+(?:(?:the|my|our|it|this)\b\s*)?(?:(?:is|was)\b\s*)?$",
+    re.IGNORECASE,
+)
+_OWN = re.compile(
+    r"\b(?:i|we|one|you|context|text|passage|article)\s(?:\w+\s){0,2}?(?:think|believe|say|state|tell|know|see|find"
+    r"|get|deduce|determine)s?\b|\b(?:sure|certain|clear|evident|obvious|confident|convinced|plain|safe|final|result|tells us|follows"
+    r"|doubt|note|means?|meaning|impl(?:y|ies)|shows?|indicates?|confirms?|conclu\w+|infer|so|such)\b",
+    re.IGNORECASE,
+)
 
 
 def extract(
@@ -263,12 +298,17 @@ def extract_flexible(
     that begins with "Answer:" or is such a heading, `{"answer": …}`, `<answer>` or
     `\boxed{}`; where there is none, after the last "the answer is". It is the first line
     there that is not empty; with `several`, what follows on more lines as well.
-    Empty answers and placeholders are none. With `alone`, a response that is one short
-    line needs no cue. (Design of this pack.)
+    Empty answers and placeholders are none, nor is what a sentence only supposes, denies
+    or reports. With `alone`, a response that is one short line needs no cue. (Design of
+    this pack.)
     """
     weak = None
     for cue in islice(_cues(text), MAX_CUES):
-        if (weak and cue.lastgroup == "weak") or _is_denied(text, cue):
+        if weak and cue.lastgroup == "weak":
+            continue
+        before = text[max(0, cue.start() - MAX_SENTENCE_LENGTH) : cue.start()]
+        if cue.lastgroup in ("weak", "said") and not commits(before):
+            alone = False
             continue
         start, end = _reach(text, cue, several)
         answer = Answer(text[start:end], (start, end))
@@ -283,6 +323,19 @@ def extract_flexible(
     return weak
 
 
+def commits(before: str) -> bool:
+    """Tell whether a text leads to a value as one that is asserted.
+
+    It does not where the value stands under a condition, a denial, a doubt or a report:
+    "If …, it is X", "I do not think that it is X", "Some would say that it is X".
+    """
+    sentence = _ASIDE.sub("that ", _THOUGHT.split(before)[-1])
+    clause = _CLAUSE.split(sentence)[-1]
+    if _CONDITION.search(sentence) or _DOUBT.search(clause):
+        return False
+    return not _EMBEDDED.search(clause) or bool(_OWN.search(clause))
+
+
 def _cues(text: str) -> Iterator[re.Match]:
     """Yield the cues of a text, the last one first."""
     end = len(text)
@@ -295,16 +348,6 @@ def _cues(text: str) -> Iterator[re.Match]:
         if any(map(line.__contains__, _CUE_WORDS)):
             yield from reversed(deque(_CUE.finditer(text, start, end), MAX_CUES))
         end = start - 1
-
-
-def _is_denied(text: str, cue: re.Match) -> bool:
-    """Tell whether a sentence takes back, or makes hypothetical, what its cue leads to."""
-    if cue.lastgroup not in ("weak", "said"):
-        return False
-    before = text[max(0, cue.start() - 200) : cue.start()]
-    clause = re.split(r"[.,;:!?\n]", before)[-1]
-    supposed = "would" in cue[0] and _SUPPOSING.search(before)
-    return bool(_DENYING.search(clause) or supposed)
 
 
 def _reach(text: str, cue: re.Match, several: bool) -> tuple[int, int]:
@@ -365,20 +408,25 @@ _TYPOGRAPHIC = str.maketrans(
 # In this order: what each pattern finds, and what stands for it.
 _NOISE = [
     (re.compile(r"~~[^~\n]*~~|```\w*"), ""),
-    (re.compile(r"\\(?:begin|end)\s?\{\w+\*?\}(?:\{[lcr|]*\})?"), " "),
+    (re.compile(r"\\(?:begin|end|(?:text)?color)\s?\{\w+\*?\}(?:\{[lcr|]*\})?"), " "),
     (re.compile(r"<\|[^|<>\n]{1,40}\|>|</?s>|<(?:eos|end_of_turn|eot)>"), ""),
-    (re.compile(r"</?(?:answer|final_answer|b|i|em|strong|u|mark|code|span|p|div)>"), ""),
+    (re.compile(r"<sup>[\[\](\d,\s)]*</sup>"), ""),
+    (re.compile(r"</?(?:(?:final_)?answer|b|i|em|strong|u|mark|code|span|p|div|su[bp]|font|small|a)(?:\s[^<>]{0,99})?>"), ""),
     (re.compile(rf"""["']?\b(?:{_KEY}|month|year|date)["']\s*:""", re.IGNORECASE), ""),
     (re.compile(r"<br ?/?>"), " "),
-    (re.compile(r"(?<=[^\s,;:([])\s?(?:\[\d{1,3}(?:,\s?\d{1,3})*\]|\u3010[^\u3011]*\u3011)"), ""),
+    (re.compile(r"(?<=[^\s,;:([])\s?(?:\[\d{1,3}(?:,\s?\d{1,3})*\]|\u3010[^\u3011]*\u3011|:contentReference\[[^\]]*\]\{[^}]*\})"), ""),
     (re.compile(r"\\\\"), ", "),
     (re.compile(r"\\(?:q?quad|[ ,;:!\n]|[\[\]()])|~"), " "),
-    (re.compile(r"\\(?:boxed|fbox|mbox|emph|left|right|(?:text|math)(?:rm|bf|it|tt|sf|normal)?)(?![a-z])"), ""),
+    (re.compile(r"\\(?:[fhm]?box(?:ed)?|boxed|emph|left|right|underline|bm|large|Large|(?:text|math)?(?:rm|bf|it|tt|sf|normal)|text|math)(?![a-z])"), ""),
     (re.compile(r"\*\*|[\\{}$*`]|(?<![^\W_])_+|_+(?![^\W_])"), ""),
 ]  # fmt: skip
-_CLEAN = re.compile(r"[A-Za-z0-9 .,:;()'/&-]*")
+_CLEAN = re.compile(r"[A-Za-z0-9 .,:()'/&-]*")
+_JSON_ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})")
+_JSON_KEY = re.compile(
+    r"""^[\s{]*["'][a-z_ ]{2,40}["']\s*:\s*(?=["'])""", re.IGNORECASE
+)
 _SYMBOLS = ("So", "Cf", "Co", "Cs", "Cn", "Mn")  # ticks, emoji, marks without width
-_OUTER = " \t\r\n.!,;:\"'[]<>|#=-"
+_OUTER = " \t\r\n.!,;:\"'[]<>|#=-\u2020\u2021"
 
 
 def clean(text: str) -> str:
@@ -387,6 +435,7 @@ def clean(text: str) -> str:
     Compatibility characters (NFKC) and typographic ones become plain ones.
     """
     if not _CLEAN.fullmatch(text):
+        text = _JSON_ESCAPE.sub(r"&#x\1;", text) if "\\u" in text else text
         text = html.unescape(text) if "&" in text else text
         text = unicodedata.normalize("NFKC", text.translate(_TYPOGRAPHIC))
         for pattern, replacement in _NOISE:
@@ -400,17 +449,40 @@ def bare(text: str) -> str:
     return text.strip(_OUTER)
 
 
-# What may not: it takes the value back or puts another beside it.
-_HEDGE = re.compile(
-    r"[\W_]*(?:(?:or|and|to|until|through|vs|either|maybe|perhaps|possibly|probably)\b"
-    r"|.*\b(?:wait|actually|correction|scratch that|on second thought)\b)",
-    re.IGNORECASE,
+_WRONG = r"(?:wrong|incorrect|mistaken|a\smistake|false|not\s(?:right|correct|true))"
+_COMMENT_STARTS = r"(?:[.;:!?(\[]|\s-)[\s.-]{0,5}"
+# What is no comment on a value: it takes it back or puts another beside it.
+_TAKEN_BACK = re.compile(
+    rf"""
+    # "X (no, wait: Y)", "X. Sorry, I meant Y", "X (wrong!)", "X (it could be Y)"
+    (?:,\s|{_COMMENT_STARTS})
+        (?:(?:but|oh|well|hmm|ah|and|or|so|no|i|it|that|this|is|was|think|believe)\b\W*){{0,4}}
+        (?:wait|hold\ on|hang\ on|mistake|correct(?:ed|ion)|correct(?=:)|sorry|apologies|oops|actually
+           |i\ mean|meant|nope|no(?=\s*[,:.!-])|(?:make|scratch|strike|take)\ (?:that|it)
+           |on\ (?:second\ thought|reflection)|rather(?=[,:])|(?:which\ (?:is|was)\ )?{_WRONG}
+           |(?:may|might|could)\ (?:\w+\ )?be|not\ [^,.;]{{1,60}}\ but(?-i:(?=\ [A-Z]))
+           |should\ (?:be|read|have\ been)(?!\ (?:noted|right|correct|clear|mentioned)))\b
+    |(?:[,;]\ |[(\[])but\ (?:really|probably|maybe|perhaps|possibly|more\ likely
+        |(?:i\ (?:think|believe)|it|that|this)(?!\ (?:is|was)(?:\ not|n't)))\b
+    # "X (or Y)", "X; alternatively, Y", "X until 1990 and Y"
+    |{_COMMENT_STARTS}(?:or(?!\ (?:simply|just|also|more\ \w+ly)\b)|and/or|maybe|perhaps|possibly
+        |probably|else|vs|alternative(?:ly)?)\b
+    |[(\[](?-i:[A-Z])[^)\]]*\ if\b|\bmy\ bad\b|\bgive\ or\ take\b
+    |[(\[]and\b(?!\ (?:not?|so)\b)
+    |^[^.,;:(\[]*[0-9]{{4}}\ (?:and|then)\ (?-i:(?!(?:Jan|Feb|Ma[ry]|Apr|Ju[nl]|Aug|Sep|Oct|Nov|Dec))[A-Z])
+    # "X, unless …, in which case Y", "X if …, otherwise Y"
+    |\b(?:alternatively|depending\ on|in\ which\ case|unless)\b
+    |(?:also|equally|another)\ (?:\w+\ )?(?:possib\w+|plausible|right|correct|valid)\b
+    |[.,;]\ (?:otherwise|else)\b|\botherwise$|;\ (?:but\ )?if\b|\bif\b[^.,;]*[.,;].*\bif\b
+    """,
+    re.VERBOSE | re.IGNORECASE,
 )
 
 
 # "**Cardiff City** took over from them in 1990"
 _BOLD_FIRST = re.compile(
-    rf"\s*\*\*(?P<value>[^*\n]+)\*\*\s(?!(?i:{_HEDGE.pattern}))[a-z][^\n]*"
+    r"\s*\*\*(?P<value>[^*\na-z][^*\n]*)\*\*\s(?:is|was|were|has|had|took|held|became|began|went|came"
+    r"|won|ran|led|did|[a-z]+ed)\b[^\n]*"
 )
 # Words that lead to a value: "it was …", "the answer is …".
 _LEAD = re.compile(
@@ -426,7 +498,7 @@ def read_bare(text: str) -> str:
     """Return an answer without noise, outer punctuation and words that lead to it."""
     if bold := _BOLD_FIRST.fullmatch(text):
         text = bold["value"]
-    text = bare(clean(text))
+    text = bare(_JSON_KEY.sub("", clean(text)))
     return text[_LEAD.match(text).end() :].lstrip(_OUTER)
 
 
@@ -500,11 +572,6 @@ def _f1(shared: int, answered: int, wanted: int) -> float:
 
 _ARTICLE = re.compile(r"\b(?:a|an|the)\b")
 _WITHOUT_PUNCTUATION = str.maketrans("", "", string.punctuation)
-_ABBREVIATIONS = (
-    "st dr mr mrs ms jr sr prof gov sen rep gen col lt sgt capt rev hon inc ltd co corp no vs mt"
-    " ft univ dept"
-)
-_NOT_ABBREVIATED = "".join(rf"(?<!\b{word}.)" for word in _ABBREVIATIONS.split())
 # What is cut off an answer, each only where no gold has one: a comment.
 _QA_COMMENTS = [
     re.compile(pattern, re.IGNORECASE)
@@ -521,22 +588,63 @@ _QA_COMMENTS = [
         r",?\s\d{4}\s?-\s?(?:\d{2,4}|present)$",
     )
 ]
-_NAME = re.compile(r"[A-Z]\w*(?: [A-Z0-9]\w*)*")  # capitalised words: no comment is
+# Capitalised words of which none denies, doubts or stands between two names.
+_NAME = re.compile(
+    r"(?!.*\b(?:Or|Not?|N(?:one|ever|othing|owhere|either)|Can(?:not)?|Could|Un\w+|I[mn]\w+|Either"
+    r"|Except|Maybe|Perhaps|Possibly|Vs|Versus|Far|Anything|Hardly|Torn|Gives|Is|Was|Lacks?|Left"
+    r"|Leaves|Without|Missing|Silent|Absent|Unless|Depending|Also|Another|Otherwise)\b)"
+    r"[A-Z]\w*(?: [A-Z0-9]\w*)*"
+)
+_INFORMATION = (
+    r"(?:information|info|answer|mention|evidence|data|context|details?|record|indication"
+    r"|reference|hint|clue|text|passage|article|paragraph)"
+)
 _UNANSWERABLE = re.compile(
-    r"un-?answerable"
-    r"|\b(?:not|cannot|can't|(?:does|do|is|was|did|are)n't|unable to|impossible to)\s(?:\w+\s){0,3}?"
-    r"(?:answer\w*|determin\w*|infer\w*|mention\w*|specif\w*|provide\w*|stated?|given|known"
-    r"|conclude\w*|tell|say|indicate\w*|contain\w*|include\w*|enough information)\b"
-    r"|\b(?:no|insufficient|not enough) (?:information|answer|mention|evidence|data)\b"
-    r"|^(?:unknown|none|no answer|not (?:available|applicable))$",
+    rf"""
+    un-?(?:answerable|determinable)
+    |^(?:(?:it|this|there|the\ answer)(?:'s|\ is|\ remains)\ )?
+      (?:none|not\ applicable|indeterminate|un(?:known|clear|specified|stated|determined|disclosed))
+      (?=$|\s?[^\w\s]|\s(?:from|in|by|based|given|mentioned|for|because|since|as)\b)
+    # "could not be determined", "no school is named", "not stated or implied"
+    |\b(?:(?:could|can|would)\s)?
+      (?:not|cannot|can't|(?:does|do|is|was|did|are|could)n't|never|nowhere
+        |no(?!\ (?:other|one|longer|doubt)))\s(?:[\w']+\s){{0,3}}?
+      (?:(?:answer|determin|infer|mention|specif|provid|conclud|indicat|contain|includ|ascertain
+        |establish|deduc|identif|verif|confirm|list|cover|disclos|discern|decid|record|report
+        |address|reveal|document|discuss)\w*
+       |stated?|given?|known|tell|told|say|said|found|find|available|named|enough\ information)\b
+      (?:\s(?:or|nor|and)\s(?-i:[a-z]+(?:ed|able))\b)?
+    |\b(?:impossible|unable|no\ way)\ to\b|\bnothing\b(?!\ (?-i:[A-Z]))
+    |\b(?:cannot|can't|could\ not|couldn't)\ be\ \w*(?:ed|wn|en|nd|id|ld)\b
+    |\bnot\ in\ the\ {_INFORMATION}\b|\b(?:left|leaves?)\ (?:\w+\ )?open\b
+    # "no information", "the context lacks details", "the text is silent", "it offers no hint"
+    |\b(?:no|insufficient|not\ enough|not\ sufficient|without|lacks?(?:\ of)?)\s
+      (?:\w+\s){{0,2}}?{_INFORMATION}\b
+    |\b{_INFORMATION}\s(?:(?!sa(?:ys?|id)|state|that|tell|show|so)\w+\s){{0,3}}?
+      (?:no|not|never|\w+n't|missing|insufficient|lacking|absent|silent|incomplete|unavailable)\b
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+# What leads from "unanswerable" to a value.
+_BESIDE = re.compile(
+    r"[,.;:]\s*(?:so|but|yet|still|however|thus|therefore|hence|now|instead)\b"
+    r"|\b(?:or|rather(?! than)|but|gives)\b|=>",
     re.IGNORECASE,
 )
-_DENIED = re.compile(
-    r"\b(?:not|n't|otherwise(?: be)?|than|never|neither|nor|or)\s?(?:be\s)?un-?answerable"
-    r"|n't un-?answerable|un-?answerable,? (?:or|but)\b",
+_REASON = re.compile(
+    r"[:(]|[.;]\s(?!(?i:but|however|so|still|yet)\b)|\s-\s|\b(?:because|since|as|given)\b"
+)
+# A name before it or behind a colon, and a condition under which it holds.
+_NOT_SAID = re.compile(
+    rf"^(?!\w+ly,|Sorry|No\b){_NAME.pattern}, |: {_NAME.pattern}$"
+    r"|un-?answerable\W+(?:if|unless|when)\b"
+)
+_HEDGE = re.compile(
+    r"\b(?:or|not|never|either|neither|except|maybe|perhaps|possibly|versus|vs|no longer|far from"
+    rf"|anything but|hardly|cannot|torn|undecided|gives|(?:is|was) {_WRONG})\b"
+    r"|n't\b|->|[?/|]|\s\+\s|[\"'],\s?[\"']",
     re.IGNORECASE,
 )
-_OR_NOT = re.compile(r"\b(?:or|not|either|neither|except|maybe|perhaps|possibly)\b|\?")
 
 
 def normalise(text: str) -> list[str]:
@@ -572,21 +680,43 @@ def read_span(text: str, golds: Sequence[str] = ()) -> str | None:
     """Return the name or phrase that an answer gives, "unanswerable", or None.
 
     A comment (brackets, a reason, a time range, another sentence) is cut off where none
-    of the golds has one of its kind. What hedges ("X or Y") is None.
+    of the golds has one of its kind. What hedges ("X or Y") or takes back is None.
     """
-    if text in golds:
-        return text
-    span = read_bare(text)
-    for comment in () if _NAME.fullmatch(span) else _QA_COMMENTS:
-        if comment.search(span) and not any(map(comment.search, golds)):
-            span = bare(comment.sub("", span)) or span
-    if says := _UNANSWERABLE.search(span):
-        around = span[: says.start()] + span[says.end() :]
-        denied = _DENIED.search(span) or re.search(r"\b(?:or|rather|but)\b", around)
-        return None if denied else "unanswerable"
-    if _OR_NOT.search(span) and not any(map(_OR_NOT.search, golds)):
+    if text in golds or clean(text) in golds:
+        return clean(text)
+    said = read_bare(text)
+    if _NAME.fullmatch(said):
+        return said
+    said = re.sub(r"\s?/\s?", "/", said)
+    if _TAKEN_BACK.search(said) and not any(map(_TAKEN_BACK.search, golds)):
         return None
-    return span or None
+    span = _without_comments(said, golds)
+    if _UNANSWERABLE.search(span):
+        return "unanswerable" if _is_unanswerable(said) else None
+    hedges = set(_HEDGE.findall(span.casefold()))
+    named = hedges and {*_HEDGE.findall("\n".join(golds).casefold())}
+    return span if span and hedges <= named else None
+
+
+def _without_comments(said: str, golds: Sequence[str]) -> str:
+    """Return an answer without the kinds of comments that none of the golds has."""
+    for comment in _QA_COMMENTS:
+        if comment.search(said) and not any(map(comment.search, golds)):
+            said = bare(comment.sub("", said)) or said
+    return said
+
+
+def _is_unanswerable(said: str) -> bool:
+    """Tell whether what has words for it commits to "unanswerable", and to no value."""
+    says = _UNANSWERABLE.search(said)
+    if not says or _NOT_SAID.search(said):
+        return False
+    before = said[: says.start()]
+    if not commits(before) or re.search(r"\b(?:or|rather|but)\b", before):
+        return False
+    after = _REASON.split(said[says.end() :])[0]
+    beside = _BESIDE.search(after)
+    return not beside or bool(_UNANSWERABLE.search(after[beside.end() :].strip()))
 
 
 _NOT_ANSWERED = ["unanswerable"]
@@ -688,19 +818,19 @@ def _parse_month(text: str) -> tuple[int, int] | datetime | None:
 
 _DATE = re.compile(
     r"""
-    \s*(?:(?:in|the|on|around|month\sof)\s)*
+    \s*(?:(?:in|the|on|around|exactly|month(?:\sof)?|year|a\.?d\.?|anno\sdomini)\s)*
     (?:
         # August 1987, Aug., 1987, 1 August of 1987, August 1st, 1987, March of the year 1055
         (?:[0-9]{1,2}(?:st|nd|rd|th)?[\s-](?:of\s)?(?:the\s)?)?
         (?P<name>[a-z]{3,9})\.?
         (?:\s\(?[0-9]{1,2}(?:st|nd|rd|th)?(?=[),\s]))?
-        (?:[\s,/."()-]|of\s|(?:the\s)?year\s)+
+        (?:[\s,/."()-]|of\s|(?:in\s)?(?:the\s)?year\s|a\.?d\b|anno\sdomini\b)+
         (?P<year_last>[0-9]{3,4})\)?
         # 08/1987; 15/08/1987 or 08/15/1987, of which one number can be the month
         |(?P<one>[0-9]{1,2})\s?[-/.]\s?(?:(?P<other>[0-9]{1,2})\s?[-/.]\s?)?(?P<year>[0-9]{4})
         # 1987-08, 1987-08-01, 1987, August
         |(?P<year_first>[0-9]{4})
-        (?:\s?[-/.]\s?(?P<month>[0-9]{1,2})(?:[-/.][0-9]{1,2})?|[\s,-]+(?P<name_last>[a-z]{3,9})(?:\s[0-9]{1,2})?)
+        (?:\s?[-/.]\s?(?P<month>[0-9]{1,2})(?:[-/.][0-9]{1,2})?|[\s,-]+(?:month\s)?(?P<name_last>[a-z]{3,9})(?:\s[0-9]{1,2})?)
     )
     (?![\w'])(?:\s?(?:a\.?d|c\.?e)\b\.?)?
     (?:\s[0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?)?(?:\s(?:gmt|utc)\b)?
@@ -711,9 +841,9 @@ _DATE = re.compile(
 _DATE_LEAD = re.compile(
     r"(?:\b(?:is|was|be|gives|yields|equals|on|get)|=|:)\s+(?=[a-z0-9])"
 )
-_DENIAL = re.compile(r"\b(?:not|never|cannot)\b|n't\b")
 _DATE_ALONE = re.compile(
-    rf"[\s,;.:=(\[\"'-]*(?:{_DATE.pattern})(?=\W*$|[),;.])", re.VERBOSE
+    rf"(?:[\s,;.:=(\[\"'-]|i\.e|that is|or)*(?:{_DATE.pattern})(?=\W*$|[),;.]|\s(?:if|when)\b)",
+    re.VERBOSE,
 )
 _BRACKETS = re.compile(r"^\s*[(\[][^()\[\]]*[)\]]")
 # What may follow a date without touching it: the end, punctuation, a reason.
@@ -721,6 +851,10 @@ _COMMENT = re.compile(
     r"\s*(?:$|[.;:,!(\[|\"'=-]|(?:because|since|as|given|for|due|based|according|which|where"
     r"|while|whereas|although|though|but|rather|instead|not|so|meaning|considering"
     r"|after|when|if|only|is|are|fits?)\b)"
+)
+_NO_COMMENT = re.compile(
+    rf"[\W_]*(?:or|and|to|until|through|vs|either|maybe|perhaps|possibly|probably)\b"
+    rf"|\s(?:not|(?:is|was) {_WRONG})\b|-(?:3[2-9]|[4-9]\d)\b|\s?-\s?\d{{3,4}}\b"
 )
 
 
@@ -743,16 +877,17 @@ def read_month(text: str) -> tuple[int, int] | None:
                 _DATE_ALONE.match(rest),
                 _DATE_ALONE.match(_BRACKETS.sub("", rest)),
             )
-            named = {_month_of(found) for found in (date, *filter(None, others))}
-            denied = _DENIAL.search(text, 0, start)
-            return named.pop() if len(named) == 1 and not denied else None
+            month, *named = map(_month_of, (date, *filter(None, others)))
+            same = {month, None}.issuperset(named)
+            return month if same and commits(text[:start]) else None
     return None
 
 
 def _only_comments(rest: str) -> bool:
     """Tell whether what follows a date is a comment on it, and no hedge."""
     after = _BRACKETS.sub("", rest, count=1)
-    return bool(_COMMENT.match(after)) and not _HEDGE.match(after)
+    hedges = _NO_COMMENT.match(after) or _TAKEN_BACK.search(rest)
+    return bool(_COMMENT.match(after)) and not hedges
 
 
 def _month_of(date: re.Match) -> tuple[int, int] | None:
