@@ -282,6 +282,10 @@ _ESCAPE = re.compile(
 )
 
 
+class _Items(list):
+    """The objects, and texts beside them, of a list in a field."""
+
+
 class _Open(NamedTuple):
     """An object that is still open."""
 
@@ -304,8 +308,10 @@ class _Open(NamedTuple):
 
     def pass_over(self, token: re.Match, is_stray: bool) -> None:
         """Forget a value that something else follows; an explanation may go on so."""
-        is_text = token[0][-1] in ",]"  # without a key; lists of objects may hold some
-        is_second = is_text and isinstance(self.last_value, (str, list))
+        is_text = token[0][-1] in ",]"  # without a key
+        is_second = is_text and type(self.last_value) in (str, list)
+        if is_text and isinstance(self.last_value, _Items):
+            self.last_value.append(_unescape(token[token.lastindex]))
         if (is_stray or is_second) and self.fields and not self.ends_in_explanation:
             self.fields[self.last_key] = None
 
@@ -319,8 +325,8 @@ def _with_plain_marks(text: str) -> str:
     return text
 
 
-def extract_flexible(text: str) -> tuple[Extracted | None, bool]:
-    """Return the last complete object of a masked response, and whether one is left open.
+def extract_flexible(text: str) -> tuple[list[Extracted], bool]:
+    """Return the complete objects of a masked response, and whether one is left open.
 
     Fields, which are a key and its value, count wherever they stand in an object; so raw
     newlines, stray quotes or code in an explanation lose nothing but the explanation. A
@@ -330,7 +336,7 @@ def extract_flexible(text: str) -> tuple[Extracted | None, bool]:
     """
     text = _with_plain_marks(text)
     decoded = _first_flat_object(text)
-    answer: Extracted | None = None
+    answers: list[Extracted] = []
     opened: list[_Open] = []  # outermost first
     # One character is found faster than by a pattern.
     position = min((p for p in map(text.find, "{\"'") if p >= 0), default=0)
@@ -340,9 +346,10 @@ def extract_flexible(text: str) -> tuple[Extracted | None, bool]:
             position = _BETWEEN.match(text, position).end()
             token = _TOKEN_INSIDE.match(text, position)
         if not (token := token or _TOKEN.search(text, position)):
-            return answer, any(text[inner.start] == "{" for inner in opened)
+            return answers, any(text[inner.start] == "{" for inner in opened)
         if not opened and token.start() == decoded.span[0]:
-            answer, position = decoded, decoded.span[1]
+            answers.append(decoded)
+            position = decoded.span[1]
             continue
         is_stray = token.start() != position
         position = token.end()
@@ -351,7 +358,7 @@ def extract_flexible(text: str) -> tuple[Extracted | None, bool]:
         if token[0] == "{":
             _open_object(opened, token.start())
         elif token[0] == "}":
-            answer = _close_object(opened, position, is_stray) or answer
+            _close_object(opened, position, is_stray, answers)
         elif token[0][-1] == ":":
             position = _add_field(opened, text, token)
 
@@ -377,34 +384,41 @@ def _first_flat_object(text: str) -> Extracted:
 def _open_object(opened: list[_Open], start: int) -> None:
     """Note a new object, within the last field of the innermost if that has no value."""
     last = opened[-1].last_value if opened else ""
-    if isinstance(last, (str, list)) or len(opened) > MAX_NESTING:
+    if type(last) in (str, list) or len(opened) > MAX_NESTING:
         opened.clear()
     opened.append(_Open({}, start, is_stray=last is None))
 
 
-def _close_object(opened: list[_Open], end: int, is_stray: bool) -> Extracted | None:
-    """Put the innermost object where it belongs; return it if it is an answer."""
+def _close_object(
+    opened: list[_Open], end: int, is_stray: bool, answers: list[Extracted]
+) -> None:
+    """Put the innermost object where it belongs: if it is an answer, to these."""
     if not opened:
-        return None
+        return
     closed = opened.pop()
     is_lost = closed.last_value is None and not closed.ends_in_explanation
     if is_lost or (closed.is_implied and is_stray):
         opened.clear()
-        return None
+        return
     if opened and not closed.is_stray:
         outer, key = opened[-1], opened[-1].last_key
-        outer.fields[key] = closed.fields
+        if isinstance(outer.last_value, _Items):
+            outer.last_value.append(closed.fields)
+        else:
+            outer.fields[key] = closed.fields
         if not outer.is_implied and normalise(key) not in WRAPPERS:
-            return None
-    fields = _committed_fields(closed.fields)
-    return Extracted(fields, (closed.start, end)) if fields else None
+            return
+    if fields := _committed_fields(closed.fields):
+        while answers and answers[-1].span[0] > closed.start:  # which is within it
+            answers.pop()
+        answers.append(Extracted(fields, (closed.start, end)))
 
 
 def _add_field(opened: list[_Open], text: str, key: re.Match) -> int:
     """Put the field of a key into the innermost object; return where it ends."""
     value, end = None, key.end()
     if (found := _VALUE.match(text, end)) and found["other"]:
-        value, end = {}, found.end() - 1
+        value, end = _Items() if found["other"] == "[" else {}, found.end() - 1
     elif found and _AFTER_VALUE.match(text, found.end()):
         value, end = _as_text(found[found.lastgroup]), found.end()
     if not opened:
@@ -437,9 +451,18 @@ def _committed_fields(fields: dict) -> dict:
     answer = {key: v for key, v in fields.items() if key.casefold() != "explanation"}
     inside = [key for key in answer if normalise(key) in WRAPPERS] or list(answer)
     inner = answer[inside[0]] if len(inside) == 1 else None
+    if isinstance(inner, _Items) and len(inner) == 1:
+        (inner,) = inner
     if isinstance(inner, str) and inner.startswith("{"):  # JSON in a text
-        inner = getattr(extract_flexible(mask_reasoning(inner))[0], "fields", None)
-    return _committed_fields(inner) if isinstance(inner, dict) else answer
+        found, _ = extract_flexible(mask_reasoning(inner))
+        inner = found[-1].fields if found else None
+    if not isinstance(inner, dict):
+        return answer
+    # What stands beside it under the same key must say the same: both are read.
+    beside = {
+        f"{key} ": answer[key] for key in inner if answer.get(key, inner) != inner
+    }
+    return _committed_fields(inner) | beside
 
 
 # ------------------------------------------------------------------------- readers
@@ -670,6 +693,16 @@ _LIST_SEPARATOR = re.compile(
 )
 
 
+_FORM = re.compile(r"(?:<[^<>0-9]*>|\b(?:yyyy|mm|dd|hh|ss)\b|[ :/.,-])*")
+
+
+def _only_value(item: object) -> str | None:
+    """Return an item of a list, or the one value of an object in it; None for others."""
+    if isinstance(item, dict) and len(item) == 1:
+        (item,) = item.values()
+    return item if isinstance(item, str) else None
+
+
 class _Field:
     """A field of a reference, and what its prompt asks for, read when first wanted."""
 
@@ -691,7 +724,7 @@ class _Field:
         if self.readers is ITEM_READERS:
             return self._read_list(given)
         if isinstance(given, list) and len(given) == 1:
-            (given,) = given
+            given = _only_value(given[0])
         if not isinstance(given, str):
             return None
         text = normalise(given)
@@ -703,7 +736,9 @@ class _Field:
         if not isinstance(items, list):
             return None
         values = []
-        for item in map(str, items):
+        for item in map(_only_value, items):
+            if item is None:
+                return None
             text = normalise(item)
             # What is nothing but marks, or too long, stays as it is.
             value = read_value(text, self) if text else item.strip(" []")
@@ -713,6 +748,24 @@ class _Field:
             return ()
         is_unordered = "unordered list" in self.names
         return tuple(sorted(values, key=str) if is_unordered else values)
+
+    def is_form(self, given: object) -> bool:
+        """Tell whether a value is what the prompt's form has in its place, or blank."""
+        items = given if isinstance(given, list) else [given]
+        if not items or not all(isinstance(item, str) for item in items):
+            return False
+        return all(
+            text in self._forms or _FORM.fullmatch(text)
+            for text in map(normalise, items)
+        )
+
+    @cached_property
+    def _forms(self) -> set[str]:
+        """The texts in the first object of the prompt, which shows the form."""
+        forms, _ = extract_flexible(self.prompt)
+        values = forms[0].fields.values() if forms else ()
+        lists = (value if isinstance(value, list) else [value] for value in values)
+        return {normalise(x) for items in lists for x in items if isinstance(x, str)}
 
     @cached_property
     def unit(self) -> str | None:
@@ -775,12 +828,32 @@ def _names(key: str) -> tuple[str, set[str], set[str]]:
     return name, {name, normalise(PROMPTED_KEYS.get(key, key))}, set(others)
 
 
+def commit(answers: list[Extracted], fields: dict[str, _Field]) -> Extracted | None:
+    """Return the last object with a key of a reference, or else the last one.
+
+    Keys alone count. What repeats the form that the prompt asks for is no answer.
+    """
+    if len(answers) < 2:
+        return answers[0] if answers else None
+    filled, asked = [], []
+    for answer in answers:
+        given = [
+            field.is_form(value)
+            for key, value in answer.fields.items()
+            for field in fields.values()
+            if _names(key)[0] in field.names | field.other_names
+        ]
+        if not given or not all(given):
+            (asked if given else filled).append(answer)
+    return (asked or filled or answers)[-1]
+
+
 def match_flexible(answer: dict, fields: dict[str, _Field]) -> dict | None:
     """Return the values of an object's fields by the keys of a reference, or None.
 
-    A field stands under the reference's key or the one that the prompt asks for instead;
-    else under another name of its unit, or, where one value is asked and one is given,
-    under any but another unit. Keys that are the same in lower case must agree; more
+    A field stands under the reference's key, the one that the prompt asks for instead,
+    or another name of its unit, which must agree, as keys that are the same in lower
+    case; or, where one value is asked and one is given, under any but another unit. More
     keys do no harm. None where a value is missing or cannot be read.
     """
     given: dict[str, list] = {}
@@ -788,7 +861,7 @@ def match_flexible(answer: dict, fields: dict[str, _Field]) -> dict | None:
         given.setdefault(_names(key)[0], []).append(value)
     values = {}
     for key, field in fields.items():
-        names = field.names & given.keys() or field.other_names & given.keys()
+        names = (field.names | field.other_names) & given.keys()
         only = given.keys() - EXPLANATIONS
         if not names and len(fields) == len(only) == 1:
             names = {n for n in only if UNIT_OF_NAME.get(n) in (None, field.unit)}
@@ -928,7 +1001,8 @@ def _explain(doc: dict, response: str, is_semantic: bool) -> Verdict:
     published = found.fields if found else None
     if found and is_semantic and (published := published.get("answer")) is not None:
         published = str(published)
-    answer, is_open = extract_flexible(text)
+    answers, is_open = extract_flexible(text)
+    answer = commit(answers, reference.fields)
     value = match_flexible(answer.fields, reference.fields) if answer else None
     is_exact, is_right = published == reference.published, value == reference.values
     end = len(response.rstrip())
