@@ -16,11 +16,12 @@ import logging
 import re
 import unicodedata
 import weakref
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import date
 from decimal import Decimal
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from itertools import islice
+from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
 
@@ -65,8 +66,9 @@ MAX_LABEL_LENGTH = 10_000
 PROMPTED_KEYS = {"answer": "age", "unordered_list": "unorered_list"}
 # Keys whose value comments on the answer, and keys whose value may wrap it.
 EXPLANATIONS = {"explanation", "reasoning", "rationale", "thought", "steps", "analysis"}
-WRAPPERS = {"answer", "result", "response", "output", "json"}
+WRAPPERS = {"answer", "result", "response", "output", "json", "content"}
 WRAPPERS |= {"arguments", "parameters", "function"}  # of a tool call
+_PARTS = {"value", "unit"}, {"year", "era"}  # of one value, as an object
 EMPTY_LISTS = {"none", "null", "empty", "n/a", "nobody", "no one", "nothing"}
 
 MONTHS = (
@@ -89,12 +91,28 @@ UNITS = {
 # Prompts use letters, too: "X hours, Y minutes, and Z seconds" and the like.
 UNIT_OF_NAME = {name: unit for unit, names in UNITS.items() for name in names}
 UNIT_OF_NAME |= zip("hmsxyzabc", ("hour", "minute", "second") * 3, strict=True)
-COUNTED = {"options", "ways", "slots", "times", "possible", "old"}
+NUMBER_WORDS = (
+    "zero one two three four five six seven eight nine ten eleven twelve"
+).split()
+# Words around a value that say nothing about it, as those of the prompt.
+FILLERS = set(
+    "the a an it this that there is are was were be been will would in on exactly answer"
+    " final result value entity era age period date day-of-week weekday so thus therefore"
+    " started began ended happened options ways slots times possible old half-hour".split()
+)
 # Words that make another number or value of what stands before or after them.
 VALUE_WORDS = {*UNIT_OF_NAME, *ERAS, *MONTHS, *WEEKDAYS}.union(
     "am pm utc gmt noon midnight or and not to at of half more less than before after"
     " earlier later plus minus over dozen hundred thousand million same next"
     " previous".split()
+)
+_SIDES = {"before", "after", "next", "previous"}
+RIVAL_WORDS = {word for word in VALUE_WORDS if len(word) > 1} - {"and", "of", "at"}
+RIVAL_WORDS |= set(NUMBER_WORDS) - {"one"}
+# Words that a prompt may have as well, but that make another thing of a value.
+NO_FILLERS = VALUE_WORDS.union(
+    "no cannot never none any but except if can could may might should any every other only"
+    " until about around approximately almost impossible last later equal unanswerable".split()
 )
 
 
@@ -244,7 +262,7 @@ def extract_published(response: str) -> Extracted | None:
 
 # One character stands for one, so that places stay those of the response.
 _FULL_WIDTH = str.maketrans("\uff5b\uff5d\uff3b\uff3d\uff1a\uff0c\uff02", '{}[]:,"')
-_TYPOGRAPHIC_QUOTES = str.maketrans("\u201c\u201d\u2018\u2019", "\"\"''")
+_TYPOGRAPHIC_QUOTES = str.maketrans("\u201c\u201d\u201e\u2018\u2019", '"""\'\'')
 
 # Repetitions are bounded, for each step of one costs memory and may be tried in vain.
 _DOUBLE_QUOTED = r'"([^"\\\n]{0,200}(?:\\.[^"\\\n]{0,200}){0,20})"'
@@ -280,6 +298,7 @@ _ESCAPE = re.compile(
     r"\\(?!boxed|fbox|frac|text|times|to\b|right|math|quad|[,;!])(?:u([0-9A-Fa-f]{4})|(.))",
     re.DOTALL,
 )
+_SAME_MARKS = {'" =>': '"  :', '"=>': '" :', "\n>": "\n "}  # Ruby's, quotations'
 
 
 class _Items(list):
@@ -320,6 +339,10 @@ def _with_plain_marks(text: str) -> str:
     """Return a text of equal length with the marks of JSON for other forms of them."""
     if "\uff1a" in text:  # a full-width colon
         text = text.translate(_FULL_WIDTH)
+    for mark, plain in _SAME_MARKS.items():
+        text = text.replace(mark, plain)
+    if text[:1] == '"' and '{"' not in text:  # an object as a text
+        text = text.replace('\\"', ' "')
     if '"' not in text:
         text = text.replace("&quot;", '     "').translate(_TYPOGRAPHIC_QUOTES)
     return text
@@ -458,6 +481,8 @@ def _committed_fields(fields: dict) -> dict:
         inner = found[-1].fields if found else None
     if not isinstance(inner, dict):
         return answer
+    if inner.keys() in _PARTS and all(isinstance(x, str) for x in inner.values()):
+        return {inside[0]: " ".join(inner.values())}
     # What stands beside it under the same key must say the same: both are read.
     beside = {
         f"{key} ": answer[key] for key in inner if answer.get(key, inner) != inner
@@ -483,6 +508,7 @@ _MARKUP = re.compile(
     \\(?:boxed|fbox|mbox|(?:text|math)(?:bf|it|rm|sf|tt)?)(?![a-z])|[{}$`]
     |<\|[^|<>]{1,40}\|>|</s>|<(?:eos|end_of_turn)>               # ends of a turn
     |</?(?:b|i|em|strong|u|code|span|p|answer)>|<br\s?/?>
+    |\A<(?=\w{0,9}[0-9]>\Z)|(?<=[0-9])>\Z                        # as prompts have it
     """,
     re.VERBOSE,
 )
@@ -503,9 +529,9 @@ def normalise(text: str) -> str:
         text = unicodedata.normalize("NFKC", _NO_DIGIT.sub("?", text))
         text = _SYMBOL.sub("", text.translate(_SAME_CHARACTERS))
     text = _EMPHASIS.sub(r"\2", _MARKUP.sub("", _SPACE.sub(" ", text)))
-    text = " ".join(text.replace("\\", "").split())
+    text = " ".join(text.replace("\\", "").replace("(s)", "s").split())
     # A full stop ends a sentence; before a digit it starts a number.
-    return text.lstrip(" ,;\"'([").rstrip(" .,;\"')]").casefold()
+    return text.lstrip(" ,;\"'([").rstrip(" .,;!\"')]").casefold()
 
 
 def _by_abbreviation(names: list[str]) -> dict[str, int]:
@@ -521,7 +547,7 @@ _NUMBER = re.compile(
 )
 _ERA = r"(a\.?d|c\.?e|b\.?c(?:\.?e)?)\.?"
 _YEAR = re.compile(
-    rf"(?:year )?(?:{_ERA} ?)?([0-9]{{1,3}}(?:,[0-9]{{3}})+|[0-9]+)(?:\.0+)?(?: ?{_ERA})?"
+    rf"(?:year:? )?(?:{_ERA} ?)?([0-9]{{1,3}}(?:,[0-9]{{3}})+|[0-9]+)(?:\.0+)?(?: ?\(?{_ERA})?"
 )
 _DAY_OFFSET = re.compile(r"([+-]?[0-9]{1,6})(?: days?(?: later| after)?)?")
 _TIME = re.compile(
@@ -537,16 +563,21 @@ _HOURS = {
 _DATE = re.compile(r"[a-z0-9][a-z0-9 ,./()-]*")
 _ENTITY = re.compile(r"\be[0-9]+\b")
 _UNANSWERABLE = re.compile(
-    r"(?:(?:(?:the|this) )?(?:question|problem|answer|date|day|it|this) )?(?:is )?"
+    r"(?:[a-z ,']{1,200}, so )?"
+    r"(?:(?:the|this) (?!not )[a-z]+ |(?:question|problem|answer|date|day|it|this) )?(?:is )?"
     r"(?:(?:un|not )answerable|indeterminate|undetermined|not determinable"
     r"|(?:cannot|can't|can not|could not) be (?:answered|determined|calculated|known)"
     r"|impossible to (?:answer|determine|calculate|compute|know|tell)"
     r"|(?:there is )?(?:not enough|insufficient) information(?: (?:provided|given))?)"
+    r"(?: (?:with|from|to|without) (?!.*\b(?:or|but|unless|so)\b)[a-z ']{1,200})?"
 )
 
 
 def read_number(text: str, field: _Field) -> Decimal | None:
     """Return the number; what follows it may be what the prompt counts; 6.5 is not 6."""
+    first, _, others = text.partition(" ")
+    if first in NUMBER_WORDS:
+        text = f"{NUMBER_WORDS.index(first)} {others}"
     digits = _NUMBER.match(text)
     if not digits or not field.counts(text[digits.end() :].strip(" ()").split()):
         return None
@@ -626,58 +657,138 @@ def read_unanswerable(text: str, field: _Field) -> str | None:
 
 
 def read_text(text: str, field: _Field) -> str | None:
-    """Return a text without a comment; for words of the prompt the entity among them."""
-    if _COMMENT_START.search(text):
-        return None
-    entities = set(_ENTITY.findall(text))
-    is_quoted = len(entities) == 1 and text.removeprefix("the ") in field.prompt
-    return entities.pop() if is_quoted else text
+    """Return a text without a comment; of a sentence the one entity that it names."""
+    entity = field.without_fillers(text)
+    if field.is_entity(entity):
+        return entity
+    return None if _COMMENT_START.search(text) else text
 
 
 # The first that reads a reference reads the answers, too.
 READERS = (read_number, read_weekday, read_year, read_date, read_time)
 READERS += (read_unanswerable, read_text)
+_FACTUAL_READERS = {read_number, read_weekday, read_year, read_date}
 DAY_READERS = (read_day_offset, read_text)  # of the key `day`
 ITEM_READERS = (read_weekday, read_text)  # of what is in lists
 
 # What comes after a value when a comment on it follows.
 _COMMENT_START = re.compile(
-    r"(?:\s*[(\[]|\s-+\s|[.:;!]\s|,?\s(?=(?:which|where|because|since|as|due)\s))"
+    r"(?:\s*[(\[]|\s-+\s|[.:;!]\s|,?\s(?=(?:which|where|because|since|as|due|from|not"
+    r"|rather than|instead of)\s))"
     r"(?P<reason>(?=(?:because|since|as|due|given|counting|i\.e\.)\s))?"
 )
+_REASON = re.compile(r"[,;]? (?:because|since) |[,;] (?:as|due to|given|counting) ")
+_REJECTION = re.compile(r"(?:not|rather than|instead of) ([^,;()]+)")
 _HEDGE = re.compile(
-    r"no\Z|(?:not|if|but|and|to)\b|.*/|.*\b(?:or|either|maybe|perhaps|possibly|too"
+    r"no\Z|(?:not|if|but|and|to)\b|.*(?:/|\?)|.*\b(?:or|either|maybe|perhaps|possibly|too"
     r"|probably|alternatively|otherwise|unless|depending|also|instead|rather|as well"
-    r"|wrong|incorrect|false)\b"
+    r"|wrong|incorrect|false|impossible|infeasible|invalid|off by|estimated?|guess)\b"
+)
+# What denies a value, but may well say why a question is unanswerable.
+_DENIAL = re.compile(
+    r"\b(?:not|never|cannot|[a-z]+n't|un(?:likely|sure|certain|clear|available)|ineligible"
+    r"|(?:exclud|reject|discard|eliminat|dismiss|disqualif|remov|omit|dropp|fail|violat"
+    r"|ignor|withdr|revers)[a-z]*|(?:ruled|left|crossed|struck) ?out|struck)\b"
 )
 # What makes of a comment another value: digits and the words of values; beside a text
 # a single word or two, or another entity.
-_RIVAL = re.compile(rf"[0-9]|\b(?:{'|'.join(w for w in VALUE_WORDS if len(w) > 1)})\b")
-_RIVAL_TEXT = re.compile(
-    rf"{_ENTITY.pattern}|\A[a-z'-]+(?: [a-z'-]+)?\Z|\A[0-9][0-9/.-]*(?: [a-z]+)?\Z"
+_RIVAL = re.compile(rf"[0-9]|[+-](?= ?[0-9])|\b(?:{'|'.join(sorted(RIVAL_WORDS))})\b")
+_RIVAL_TEXT = re.compile(rf"{_ENTITY.pattern}|\A[a-z'-]+(?: [a-z'-]+)?\Z")
+_CLOCKED = r"[0-9]{1,2}(?::[0-9]{2}){1,2}(?:\ ?[ap]\.?m\b)?|[0-9]{1,2}\ ?[ap]\.?m\b"
+_CALENDAR_YEAR = r"(?:1[5-9]|20)[0-9]{2}(?![0-9])"
+# Facts that a comment may state beside a number, a date or a weekday. What comes to the
+# number itself says it again: a sum, or the time between two years.
+_FACT = re.compile(
+    rf"""
+    (?<![\w.:+-])
+    (?: [er][0-9]+ | [0-9]+(?:st|nd|rd|th)
+      | (?:[0-9]{{1,2}}\ ?-\ ?)? (?:{_CLOCKED}) (?:\ ?-\ ?(?:{_CLOCKED}|[0-9]{{1,2}}))?
+      | [mdyhs]+(?:[-/:][mdyhs]+)+
+      | (?:in|from|until|till|since|after|before|on)\ (?:
+            [0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}} | [0-9]{{1,2}}[-/][0-9]{{1,2}}[-/][0-9]{{4}}
+          | {_CALENDAR_YEAR}(?:\ to\ {_CALENDAR_YEAR})? )
+      | (?P<number>[0-9]+)\ (?P<unit>[a-z]+)
+      | (?P<sum>[0-9]+(?:\ ?[-+*x\u00d7]\ ?[0-9]+)+)
+    )
+    (?![\w.:])
+    """,
+    re.VERBOSE,
+)
+
+
+# What it comes to is the answer of "16 - 4 = 12", "Tuesday + 10 days = Friday".
+_EQUATION = re.compile(
+    r"(?=[^=]*[+*\u00d7]|[^=]*[0-9a-z] ?- ?[0-9])(?![^=]*\b(?:or|not)\b)[\w ,.:()*+/\u00d7-]{1,200}"
+    r"= ?([^=]+)"
 )
 
 
 def read_value(text: str, field: _Field) -> object:
     """Return the value of a normalised text by the first reader that has one, or None.
 
-    A comment that hedges or has a value of its own spoils it, unless it gives a reason or
-    says the same.
+    A comment that hedges, denies or has a value of its own spoils it, unless it gives a
+    reason or says the same.
     """
+    if worked := _EQUATION.fullmatch(text):
+        text = worked[1]
     for read in field.readers:
-        if (value := read(text, field)) is not None:
+        if (value := _read_bare(text, read, field)) is not None:
             return value
         for start in islice(_COMMENT_START.finditer(text), 5):
             head = text[: start.start()].rstrip(" ,")
-            if not head or (value := read(head, field)) is None:
+            if not head or (value := _read_bare(head, read, field)) is None:
                 continue
             comment = text[start.end() :].strip(" ()[],.")
-            rival = _RIVAL_TEXT if isinstance(value, str) else _RIVAL
-            is_spoilt = _HEDGE.match(comment) or rival.search(comment)
-            if start["reason"] is None and is_spoilt:
+            if start["reason"] is None and _is_spoilt(value, comment, read, field):
                 return value if read(comment, field) == value else None
             return value
     return None
+
+
+def _read_bare(text: str, read: Callable, field: _Field) -> object:
+    """Return what a reader reads in a text, or else without the fillers around it."""
+    value = read(text, field)
+    is_final = value is not None or read is read_text  # which does without them itself
+    return value if is_final else read(field.without_fillers(text), field)
+
+
+def _is_spoilt(value: object, comment: str, read: Callable, field: _Field) -> bool:
+    """Tell whether a comment, up to the reason that it gives, takes back a value."""
+    comment = _REASON.split(comment, maxsplit=1)[0]
+    if rejected := _REJECTION.match(comment):
+        other = read(rejected[1].strip(), field)
+        is_value = not isinstance(other, str) or field.is_entity(other)
+        if other not in (None, value) and is_value:
+            comment = comment[rejected.end() :].strip(" ()[],.;")
+    if read in _FACTUAL_READERS:
+        comment = _FACT.sub(partial(_without_fact, value=value, field=field), comment)
+    if value == "unanswerable":
+        is_other = _HEDGE.match(comment) or re.match("[0-9]", comment)
+        return bool(is_other or _RIVAL_TEXT.search(comment))
+    if _HEDGE.match(comment) or _DENIAL.search(comment):
+        return True
+    if isinstance(value, str) and field.is_entity(value):
+        others = {*re.findall(r"[\w'-]+", comment)} - {value}
+        return any(map(field.is_entity, others)) or not others.isdisjoint(_SIDES)
+    if isinstance(value, str):
+        return bool(_RIVAL_TEXT.search(comment))
+    rivals = set(_RIVAL.findall(comment)).difference(UNITS.get(field.unit, ()))
+    if read is read_weekday:
+        rivals &= _WEEKDAY.keys() | {"+", "-", *_SIDES}
+    return bool(rivals)
+
+
+def _without_fact(fact: re.Match, value: object, field: _Field) -> str:
+    """Return nothing for a fact in a comment; what may be another value stays."""
+    number = value[1] if isinstance(value, tuple) else value
+    if fact["unit"]:
+        unit = UNIT_OF_NAME.get(fact["unit"], field.unit)
+        return fact[0] if unit == field.unit else ""
+    if fact["sum"]:
+        terms = re.findall(r"[+-]?[^+-]+", fact["sum"].replace(" ", ""))
+        products = (map(Decimal, re.split("[*x\u00d7]", term)) for term in terms)
+        return "" if abs(sum(map(prod, products))) == number else fact[0]
+    return ""
 
 
 # ----------------------------------------------------------------------- matching
@@ -688,8 +799,9 @@ _ASKED_UNIT = re.compile(
 _NUMERIC_DATE = re.compile(
     r"\b(mm|dd|[0-9]{1,2})([-/.])(mm|dd|[0-9]{1,2})\2(?:yyyy|[0-9]{4})\b"
 )
+_BULLET = re.compile(r"(?m)^\s*(?:[-*\u2022]|[0-9]{1,2}[.)])\s+")
 _LIST_SEPARATOR = re.compile(
-    r"[,;|<>\n\u2022\u2192]|-{1,9}>|\\(?:right|long)\w*arrow|\\to\b|\band\b|\bthen\b"
+    r"[,;&|<>\n\u2022\u2192]|-{1,9}>|\\(?:right|long)\w*arrow|\\to\b|\band\b|\bthen\b"
 )
 
 
@@ -708,7 +820,7 @@ class _Field:
 
     def __init__(self, key: str, value: object, question: str):
         self.name, self.names, self.other_names = _names(key)
-        self.prompt, self.text = question.lower(), ""
+        self.question, self.prompt, self.text = question, question.lower(), ""
         if isinstance(value, list):
             self.readers = ITEM_READERS
             self.value = self._read_list(value)
@@ -732,13 +844,14 @@ class _Field:
 
     def _read_list(self, given: object) -> tuple | None:
         """Return the weekdays or texts of a list, sorted where any order will do."""
-        items = _LIST_SEPARATOR.split(given) if isinstance(given, str) else given
-        if not isinstance(items, list):
+        items = list(map(_only_value, given if isinstance(given, list) else [given]))
+        if None in items:
             return None
+        items = [_BULLET.sub("", item) for item in items]
+        if isinstance(given, str) or (len(items) == 1 and "," in items[0]):
+            items = _LIST_SEPARATOR.split(items[0])
         values = []
-        for item in map(_only_value, items):
-            if item is None:
-                return None
+        for item in items:
             text = normalise(item)
             # What is nothing but marks, or too long, stays as it is.
             value = read_value(text, self) if text else item.strip(" []")
@@ -748,6 +861,12 @@ class _Field:
             return ()
         is_unordered = "unordered list" in self.names
         return tuple(sorted(values, key=str) if is_unordered else values)
+
+    def is_sure(self, value: object) -> bool:
+        """Tell whether a value is of a kind, or a name that the prompt has."""
+        items = value if self.readers is ITEM_READERS else [value]
+        texts = [item for item in items if isinstance(item, str)]
+        return all(self.is_entity(text) or text == "unanswerable" for text in texts)
 
     def is_form(self, given: object) -> bool:
         """Tell whether a value is what the prompt's form has in its place, or blank."""
@@ -774,13 +893,33 @@ class _Field:
         return UNIT_OF_NAME.get(asked[1] if asked else self.name)
 
     def counts(self, words: list[str]) -> bool:
-        """Tell whether words after a number are its unit or what the prompt counts."""
-        own = UNITS.get(self.unit, ("ad", "ce") if '"yyyy"' in self.prompt else ())
-        others = set(words).difference(own)
-        return not others or (
-            others.isdisjoint(VALUE_WORDS)
-            and others <= COUNTED.union(re.findall("[a-z]+", self.prompt))
-        )
+        """Tell whether words after a number are its unit or say nothing about it."""
+        eras = () if self.text.endswith(("ad", "ce")) else ("ad", "ce")
+        return set(words).difference(UNITS.get(self.unit, eras)) <= self.fillers
+
+    def is_entity(self, text: str) -> bool:
+        """Tell whether a text is E and a number, or a name in the prompt."""
+        return bool(_ENTITY.fullmatch(text)) or text in self._names
+
+    @cached_property
+    def _names(self) -> set[str]:
+        names = re.findall(r"\b[A-Z][\w'-]*\b(?! E[0-9])", self.question)
+        return {name.lower() for name in names} - NO_FILLERS - FILLERS - _MONTH.keys()
+
+    @cached_property
+    def fillers(self) -> set[str]:
+        words = re.findall("[a-z]+(?:-[a-z]+)*", self.prompt)
+        # "Compute M" where M months are asked; a year where no duration is.
+        letters = re.findall(rf"\b([a-z]) {self.unit}s?\b", self.prompt)
+        letters += [] if self.unit else ["year"]
+        return FILLERS.union(words).difference(NO_FILLERS, self._names).union(letters)
+
+    def without_fillers(self, text: str) -> str:
+        """Return a text without the words at its ends that say nothing about a value."""
+        words = text.split()
+        bare = [word.strip(":=,") for word in words]
+        kept = [n for n, word in enumerate(bare) if word and word not in self.fillers]
+        return " ".join(words[kept[0] : kept[-1] + 1]) if kept else text
 
     @cached_property
     def day_orders(self) -> dict[str, set[str]]:
@@ -848,6 +987,29 @@ def commit(answers: list[Extracted], fields: dict[str, _Field]) -> Extracted | N
     return (asked or filled or answers)[-1]
 
 
+# A sure cue outside of JSON: a box, or "Final answer:" at the start of a line.
+_CUE = re.compile(
+    r"\\boxed\s?\{((?:[^{}]|\{[^{}]{0,99}\}){1,200})\}"
+    r"|^[\s#>*_-]{0,9}(?:final |correct(?:ed)? )?answer[*_ ]{0,4}[:\n][\s*_:]{0,9}([^\n]{1,200}?)[*_ ]*$",
+    re.IGNORECASE | re.MULTILINE,
+)
+
+
+def find_later(text: str, answer: Extracted, fields: dict) -> Extracted | None:
+    """Return what the last sure cue after an object says where it is another value.
+
+    It must read as a value for sure: a sentence without one is none.
+    """
+    cues = [*_CUE.finditer(text, answer.span[1])]
+    if not cues or len(fields) > 1:
+        return None
+    (key, field), cue = *fields.items(), cues[-1]
+    value = field.read(cue[cue.lastindex])
+    if value in (None, field.value) or not field.is_sure(value):
+        return None
+    return Extracted({key: cue[cue.lastindex]}, cue.span(cue.lastindex))
+
+
 def match_flexible(answer: dict, fields: dict[str, _Field]) -> dict | None:
     """Return the values of an object's fields by the keys of a reference, or None.
 
@@ -865,6 +1027,7 @@ def match_flexible(answer: dict, fields: dict[str, _Field]) -> dict | None:
         only = given.keys() - EXPLANATIONS
         if not names and len(fields) == len(only) == 1:
             names = {n for n in only if UNIT_OF_NAME.get(n) in (None, field.unit)}
+            names |= only & field.fillers
         read = [field.read(value) for name in names for value in given[name]]
         if not read or None in read or any(value != read[0] for value in read):
             return None
@@ -1004,14 +1167,19 @@ def _explain(doc: dict, response: str, is_semantic: bool) -> Verdict:
     answers, is_open = extract_flexible(text)
     answer = commit(answers, reference.fields)
     value = match_flexible(answer.fields, reference.fields) if answer else None
+    if value == reference.values and (
+        later := find_later(text, answer, reference.fields)
+    ):
+        answer, value = later, match_flexible(later.fields, reference.fields)
     is_exact, is_right = published == reference.published, value == reference.values
+    is_unreadable = answer is not None and value is None
     end = len(response.rstrip())
     is_cut = is_open or text[end - 1 : end] != response[end - 1 : end]  # or masked
     reasons = {
         "right": is_exact and is_right,
         "flexible_only": is_right,
-        "superseded": is_exact,
-        "unreadable": answer is not None and value is None,
+        "superseded": is_exact and not (is_unreadable and answer.span == found.span),
+        "unreadable": is_unreadable,
         "other_value": answer is not None or published is not None,
         "cut_off": is_cut,
         "no_answer": True,
