@@ -16,7 +16,7 @@ import logging
 import re
 import unicodedata
 import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from datetime import date
 from decimal import Decimal
 from functools import cached_property, lru_cache, partial
@@ -64,6 +64,7 @@ MAX_LABEL_LENGTH = 10_000
 # Keys that prompts ask for where the label has another: 50 prompts say "age", 100
 # misspell "unordered_list".
 PROMPTED_KEYS = {"answer": "age", "unordered_list": "unorered_list"}
+ANSWER_KEYS = ("answer", "final answer", "correct answer", "corrected answer")
 # Keys whose value comments on the answer, and keys whose value may wrap it.
 EXPLANATIONS = {"explanation", "reasoning", "rationale", "thought", "steps", "analysis"}
 WRAPPERS = {"answer", "result", "response", "output", "json", "content"}
@@ -98,21 +99,21 @@ NUMBER_WORDS = (
 FILLERS = set(
     "the a an it this that there is are was were be been will would in on exactly answer"
     " final result value entity era age period date day-of-week weekday so thus therefore"
-    " started began ended happened options ways slots times possible old half-hour".split()
+    " came started starts began begins ended ends happened total number options ways slots times possible old half-hour".split()
 )
 # Words that make another number or value of what stands before or after them.
 VALUE_WORDS = {*UNIT_OF_NAME, *ERAS, *MONTHS, *WEEKDAYS}.union(
-    "am pm utc gmt noon midnight or and not to at of half more less than before after"
+    "am pm utc gmt noon midnight or not to half more less than before after"
     " earlier later plus minus over dozen hundred thousand million same next"
     " previous".split()
 )
 _SIDES = {"before", "after", "next", "previous"}
-RIVAL_WORDS = {word for word in VALUE_WORDS if len(word) > 1} - {"and", "of", "at"}
+RIVAL_WORDS = {word for word in VALUE_WORDS if len(word) > 1}
 RIVAL_WORDS |= set(NUMBER_WORDS) - {"one"}
 # Words that a prompt may have as well, but that make another thing of a value.
 NO_FILLERS = VALUE_WORDS.union(
     "no cannot never none any but except if can could may might should any every other only"
-    " until about around approximately almost impossible last later equal unanswerable".split()
+    " until about around approximately almost impossible last most least equal unanswerable".split()
 )
 
 
@@ -298,7 +299,6 @@ _ESCAPE = re.compile(
     r"\\(?!boxed|fbox|frac|text|times|to\b|right|math|quad|[,;!])(?:u([0-9A-Fa-f]{4})|(.))",
     re.DOTALL,
 )
-_SAME_MARKS = {'" =>': '"  :', '"=>': '" :', "\n>": "\n "}  # Ruby's, quotations'
 
 
 class _Items(list):
@@ -334,13 +334,22 @@ class _Open(NamedTuple):
         if (is_stray or is_second) and self.fields and not self.ends_in_explanation:
             self.fields[self.last_key] = None
 
+    def wraps(self, inner: dict) -> bool:
+        """Put an object into the last field; tell whether it may be the answer itself."""
+        if isinstance(self.last_value, _Items):
+            self.last_value.append(inner)
+            return self.is_implied
+        self.fields[self.last_key] = inner
+        return self.is_implied or normalise(self.last_key) in WRAPPERS
+
 
 def _with_plain_marks(text: str) -> str:
     """Return a text of equal length with the marks of JSON for other forms of them."""
     if "\uff1a" in text:  # a full-width colon
         text = text.translate(_FULL_WIDTH)
-    for mark, plain in _SAME_MARKS.items():
-        text = text.replace(mark, plain)
+    if ">" in text:  # of Ruby's "key" => value, or of a quotation
+        for mark, plain in (('" =>', '"  :'), ('"=>', '" :'), ("\n>", "\n ")):
+            text = text.replace(mark, plain)
     if text[:1] == '"' and '{"' not in text:  # an object as a text
         text = text.replace('\\"', ' "')
     if '"' not in text:
@@ -380,7 +389,7 @@ def extract_flexible(text: str) -> tuple[list[Extracted], bool]:
             opened[-1].pass_over(token, is_stray)
         if token[0] == "{":
             _open_object(opened, token.start())
-        elif token[0] == "}":
+        elif token[0] == "}" and opened:
             _close_object(opened, position, is_stray, answers)
         elif token[0][-1] == ":":
             position = _add_field(opened, text, token)
@@ -416,21 +425,13 @@ def _close_object(
     opened: list[_Open], end: int, is_stray: bool, answers: list[Extracted]
 ) -> None:
     """Put the innermost object where it belongs: if it is an answer, to these."""
-    if not opened:
-        return
     closed = opened.pop()
     is_lost = closed.last_value is None and not closed.ends_in_explanation
     if is_lost or (closed.is_implied and is_stray):
         opened.clear()
         return
-    if opened and not closed.is_stray:
-        outer, key = opened[-1], opened[-1].last_key
-        if isinstance(outer.last_value, _Items):
-            outer.last_value.append(closed.fields)
-        else:
-            outer.fields[key] = closed.fields
-        if not outer.is_implied and normalise(key) not in WRAPPERS:
-            return
+    if opened and not closed.is_stray and not opened[-1].wraps(closed.fields):
+        return
     if fields := _committed_fields(closed.fields):
         while answers and answers[-1].span[0] > closed.start:  # which is within it
             answers.pop()
@@ -658,7 +659,7 @@ def read_unanswerable(text: str, field: _Field) -> str | None:
 
 def read_text(text: str, field: _Field) -> str | None:
     """Return a text without a comment; of a sentence the one entity that it names."""
-    entity = field.without_fillers(text)
+    entity = field.without_fillers(text, field.entities)
     if field.is_entity(entity):
         return entity
     return None if _COMMENT_START.search(text) else text
@@ -682,7 +683,7 @@ _REJECTION = re.compile(r"(?:not|rather than|instead of) ([^,;()]+)")
 _HEDGE = re.compile(
     r"no\Z|(?:not|if|but|and|to)\b|.*(?:/|\?)|.*\b(?:or|either|maybe|perhaps|possibly|too"
     r"|probably|alternatively|otherwise|unless|depending|also|instead|rather|as well"
-    r"|wrong|incorrect|false|impossible|infeasible|invalid|off by|estimated?|guess)\b"
+    r"|wrong|incorrect|false|impossible|infeasible|invalid|off by|estimated?|guess|draft|tentative)\b"
 )
 # What denies a value, but may well say why a question is unanswerable.
 _DENIAL = re.compile(
@@ -691,8 +692,10 @@ _DENIAL = re.compile(
     r"|ignor|withdr|revers)[a-z]*|(?:ruled|left|crossed|struck) ?out|struck)\b"
 )
 # What makes of a comment another value: digits and the words of values; beside a text
-# a single word or two, or another entity.
-_RIVAL = re.compile(rf"[0-9]|[+-](?= ?[0-9])|\b(?:{'|'.join(sorted(RIVAL_WORDS))})\b")
+# that is no name, a single word or two, or an entity.
+_RIVAL = re.compile(
+    rf"[0-9]|[+-](?= ?[0-9])|\b(?:{'|'.join({*RIVAL_WORDS, *_MONTH, *_WEEKDAY})})\b"
+)
 _RIVAL_TEXT = re.compile(rf"{_ENTITY.pattern}|\A[a-z'-]+(?: [a-z'-]+)?\Z")
 _CLOCKED = r"[0-9]{1,2}(?::[0-9]{2}){1,2}(?:\ ?[ap]\.?m\b)?|[0-9]{1,2}\ ?[ap]\.?m\b"
 _CALENDAR_YEAR = r"(?:1[5-9]|20)[0-9]{2}(?![0-9])"
@@ -704,11 +707,11 @@ _FACT = re.compile(
     (?: [er][0-9]+ | [0-9]+(?:st|nd|rd|th)
       | (?:[0-9]{{1,2}}\ ?-\ ?)? (?:{_CLOCKED}) (?:\ ?-\ ?(?:{_CLOCKED}|[0-9]{{1,2}}))?
       | [mdyhs]+(?:[-/:][mdyhs]+)+
-      | (?:in|from|until|till|since|after|before|on)\ (?:
+      | (?:from|until|till|since|after|before|(?<=[a-z0-9]\ )in)\ (?:
             [0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}} | [0-9]{{1,2}}[-/][0-9]{{1,2}}[-/][0-9]{{4}}
-          | {_CALENDAR_YEAR}(?:\ to\ {_CALENDAR_YEAR})? )
-      | (?P<number>[0-9]+)\ (?P<unit>[a-z]+)
-      | (?P<sum>[0-9]+(?:\ ?[-+*x\u00d7]\ ?[0-9]+)+)
+          | {_CALENDAR_YEAR}(?:\ -\ {_CALENDAR_YEAR})? | [a-z]{{3,6}}day )
+      | [0-9]+\ (?P<unit>[a-z]+)
+      | (?P<sum>[0-9]+(?:\ ?[-+*x\u00d7]\ ?[0-9]+)*)
     )
     (?![\w.:])
     """,
@@ -748,8 +751,10 @@ def read_value(text: str, field: _Field) -> object:
 def _read_bare(text: str, read: Callable, field: _Field) -> object:
     """Return what a reader reads in a text, or else without the fillers around it."""
     value = read(text, field)
-    is_final = value is not None or read is read_text  # which does without them itself
-    return value if is_final else read(field.without_fillers(text), field)
+    if value is not None or read is read_text:  # which does without them itself
+        return value
+    names = () if read in _FACTUAL_READERS else field.entities  # of time zones
+    return read(field.without_fillers(text, names), field)
 
 
 def _is_spoilt(value: object, comment: str, read: Callable, field: _Field) -> bool:
@@ -761,17 +766,17 @@ def _is_spoilt(value: object, comment: str, read: Callable, field: _Field) -> bo
         if other not in (None, value) and is_value:
             comment = comment[rejected.end() :].strip(" ()[],.;")
     if read in _FACTUAL_READERS:
+        comment = comment.replace(" to ", " - ").replace(" minus ", " - ")
         comment = _FACT.sub(partial(_without_fact, value=value, field=field), comment)
-    if value == "unanswerable":
-        is_other = _HEDGE.match(comment) or re.match("[0-9]", comment)
-        return bool(is_other or _RIVAL_TEXT.search(comment))
-    if _HEDGE.match(comment) or _DENIAL.search(comment):
+    is_denied = value != "unanswerable" and _DENIAL.search(comment)
+    if is_denied or _HEDGE.match(comment):
         return True
     if isinstance(value, str) and field.is_entity(value):
         others = {*re.findall(r"[\w'-]+", comment)} - {value}
         return any(map(field.is_entity, others)) or not others.isdisjoint(_SIDES)
     if isinstance(value, str):
-        return bool(_RIVAL_TEXT.search(comment))
+        is_number = value == "unanswerable" and re.match("[0-9]", comment)
+        return bool(is_number or _RIVAL_TEXT.search(comment))
     rivals = set(_RIVAL.findall(comment)).difference(UNITS.get(field.unit, ()))
     if read is read_weekday:
         rivals &= _WEEKDAY.keys() | {"+", "-", *_SIDES}
@@ -845,7 +850,8 @@ class _Field:
     def _read_list(self, given: object) -> tuple | None:
         """Return the weekdays or texts of a list, sorted where any order will do."""
         items = list(map(_only_value, given if isinstance(given, list) else [given]))
-        if None in items:
+        keys = {tuple(item) for item in given if isinstance(item, dict)}
+        if None in items or len(keys) > 1:
             return None
         items = [_BULLET.sub("", item) for item in items]
         if isinstance(given, str) or (len(items) == 1 and "," in items[0]):
@@ -899,10 +905,10 @@ class _Field:
 
     def is_entity(self, text: str) -> bool:
         """Tell whether a text is E and a number, or a name in the prompt."""
-        return bool(_ENTITY.fullmatch(text)) or text in self._names
+        return bool(_ENTITY.fullmatch(text)) or text in self.entities
 
     @cached_property
-    def _names(self) -> set[str]:
+    def entities(self) -> set[str]:
         names = re.findall(r"\b[A-Z][\w'-]*\b(?! E[0-9])", self.question)
         return {name.lower() for name in names} - NO_FILLERS - FILLERS - _MONTH.keys()
 
@@ -911,14 +917,17 @@ class _Field:
         words = re.findall("[a-z]+(?:-[a-z]+)*", self.prompt)
         # "Compute M" where M months are asked; a year where no duration is.
         letters = re.findall(rf"\b([a-z]) {self.unit}s?\b", self.prompt)
-        letters += [] if self.unit else ["year"]
-        return FILLERS.union(words).difference(NO_FILLERS, self._names).union(letters)
+        letters += [] if self.unit else ["day", "year"]
+        return FILLERS.union(words).difference(NO_FILLERS).union(letters)
 
-    def without_fillers(self, text: str) -> str:
-        """Return a text without the words at its ends that say nothing about a value."""
+    def without_fillers(self, text: str, names: Collection[str] = ()) -> str:
+        """Return a text without what says nothing about a value at its ends; with names."""
         words = text.split()
         bare = [word.strip(":=,") for word in words]
-        kept = [n for n, word in enumerate(bare) if word and word not in self.fillers]
+        is_kept = (
+            word and (word in names or word not in self.fillers) for word in bare
+        )
+        kept = [place for place, is_so in enumerate(is_kept) if is_so]
         return " ".join(words[kept[0] : kept[-1] + 1]) if kept else text
 
     @cached_property
@@ -963,7 +972,7 @@ def _reference(label: str, question: str, is_semantic: bool) -> _Reference:
 def _names(key: str) -> tuple[str, set[str], set[str]]:
     """Return a key's name, its names in a prompt, and those of the same unit."""
     name = normalise(key)
-    others = UNITS.get(UNIT_OF_NAME.get(name), ("answer", "final answer"))
+    others = UNITS.get(UNIT_OF_NAME.get(name), ANSWER_KEYS)
     return name, {name, normalise(PROMPTED_KEYS.get(key, key))}, set(others)
 
 
