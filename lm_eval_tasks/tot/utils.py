@@ -34,7 +34,7 @@ eval_logger = logging.getLogger("lm_eval.tasks.tot")
 REASONS = {
     "right": "both rules find the right value",
     "flexible_only": "the right value, in a form that only the flexible rule reads",
-    "superseded": "the first object is right, a later one commits to something else",
+    "superseded": "the first object is right, a later one or cue commits to something else",
     "other_value": "a value, but not the reference's",
     "unreadable": "an object without one value of the kind asked for in each field",
     "no_answer": "neither rule found an answer",
@@ -69,7 +69,7 @@ ANSWER_KEYS = ("answer", "final answer", "correct answer", "corrected answer")
 EXPLANATIONS = {"explanation", "reasoning", "rationale", "thought", "steps", "analysis"}
 WRAPPERS = {"answer", "result", "response", "output", "json", "content"}
 WRAPPERS |= {"arguments", "parameters", "function"}  # of a tool call
-_PARTS = {"value", "unit"}, {"year", "era"}  # of one value, as an object
+PARTS = {"value", "unit"}, {"year", "era"}  # of one value, as an object
 EMPTY_LISTS = {"none", "null", "empty", "n/a", "nobody", "no one", "nothing"}
 
 MONTHS = (
@@ -480,10 +480,8 @@ def _committed_fields(fields: dict) -> dict:
     if isinstance(inner, str) and inner.startswith("{"):  # JSON in a text
         found, _ = extract_flexible(mask_reasoning(inner))
         inner = found[-1].fields if found else None
-    if not isinstance(inner, dict):
+    if not isinstance(inner, dict) or inner.keys() in PARTS:
         return answer
-    if inner.keys() in _PARTS and all(isinstance(x, str) for x in inner.values()):
-        return {inside[0]: " ".join(inner.values())}
     # What stands beside it under the same key must say the same: both are read.
     beside = {
         f"{key} ": answer[key] for key in inner if answer.get(key, inner) != inner
@@ -565,7 +563,7 @@ _DATE = re.compile(r"[a-z0-9][a-z0-9 ,./()-]*")
 _ENTITY = re.compile(r"\be[0-9]+\b")
 _UNANSWERABLE = re.compile(
     r"(?:[a-z ,']{1,200}, so )?"
-    r"(?:(?:the|this) (?!not )[a-z]+ |(?:question|problem|answer|date|day|it|this) )?(?:is )?"
+    r"(?:(?:the|this|h(?:er|is)|its) (?!not )[a-z]+ |(?:question|problem|answer|date|day|it|this) )?(?:is )?"
     r"(?:(?:un|not )answerable|indeterminate|undetermined|not determinable"
     r"|(?:cannot|can't|can not|could not) be (?:answered|determined|calculated|known)"
     r"|impossible to (?:answer|determine|calculate|compute|know|tell)"
@@ -768,17 +766,22 @@ def _is_spoilt(value: object, comment: str, read: Callable, field: _Field) -> bo
     if read in _FACTUAL_READERS:
         comment = comment.replace(" to ", " - ").replace(" minus ", " - ")
         comment = _FACT.sub(partial(_without_fact, value=value, field=field), comment)
-    is_denied = value != "unanswerable" and _DENIAL.search(comment)
-    if is_denied or _HEDGE.match(comment):
+    if _HEDGE.match(comment):
         return True
+    if value == "unanswerable":  # for which a denial is a reason
+        return bool(_RIVAL_TEXT.search(comment) or re.match("[0-9]", comment))
+    return bool(_DENIAL.search(comment)) or _has_rival(value, comment, field)
+
+
+def _has_rival(value: object, comment: str, field: _Field) -> bool:
+    """Tell whether a comment without facts has another value of the kind."""
     if isinstance(value, str) and field.is_entity(value):
         others = {*re.findall(r"[\w'-]+", comment)} - {value}
         return any(map(field.is_entity, others)) or not others.isdisjoint(_SIDES)
     if isinstance(value, str):
-        is_number = value == "unanswerable" and re.match("[0-9]", comment)
-        return bool(is_number or _RIVAL_TEXT.search(comment))
+        return bool(_RIVAL_TEXT.search(comment))
     rivals = set(_RIVAL.findall(comment)).difference(UNITS.get(field.unit, ()))
-    if read is read_weekday:
+    if read_weekday in field.readers:
         rivals &= _WEEKDAY.keys() | {"+", "-", *_SIDES}
     return bool(rivals)
 
@@ -814,10 +817,23 @@ _FORM = re.compile(r"(?:<[^<>0-9]*>|\b(?:yyyy|mm|dd|hh|ss)\b|[ :/.,-])*")
 
 
 def _only_value(item: object) -> str | None:
-    """Return an item of a list, or the one value of an object in it; None for others."""
-    if isinstance(item, dict) and len(item) == 1:
-        (item,) = item.values()
+    """Return a text, or what an object with parts of one value says; None for others."""
+    if isinstance(item, dict) and (len(item) == 1 or item.keys() in PARTS):
+        values = [*item.values()]
+        return " ".join(values) if all(isinstance(x, str) for x in values) else None
     return item if isinstance(item, str) else None
+
+
+def _items(given: object) -> list[str] | None:
+    """Return the texts of a list, or of a text that is one; None for others."""
+    listed = given if isinstance(given, list) else [given]
+    items = list(map(_only_value, listed))
+    keys = {tuple(item) for item in listed if isinstance(item, dict)}
+    if None in items or len(keys) > 1:  # {"name": "Joe"}, {"rejected": "Kyle"}
+        return None
+    items = [_BULLET.sub("", item) for item in items]
+    is_text = isinstance(given, str) or (len(items) == 1 and "," in items[0])
+    return _LIST_SEPARATOR.split(items[0]) if is_text else items
 
 
 class _Field:
@@ -841,21 +857,17 @@ class _Field:
         if self.readers is ITEM_READERS:
             return self._read_list(given)
         if isinstance(given, list) and len(given) == 1:
-            given = _only_value(given[0])
-        if not isinstance(given, str):
+            (given,) = given
+        if (given := _only_value(given)) is None:
             return None
         text = normalise(given)
         return self.value if text == self.text else read_value(text, self)
 
     def _read_list(self, given: object) -> tuple | None:
         """Return the weekdays or texts of a list, sorted where any order will do."""
-        items = list(map(_only_value, given if isinstance(given, list) else [given]))
-        keys = {tuple(item) for item in given if isinstance(item, dict)}
-        if None in items or len(keys) > 1:
+        items = _items(given)
+        if items is None:
             return None
-        items = [_BULLET.sub("", item) for item in items]
-        if isinstance(given, str) or (len(items) == 1 and "," in items[0]):
-            items = _LIST_SEPARATOR.split(items[0])
         values = []
         for item in items:
             text = normalise(item)
@@ -1019,6 +1031,20 @@ def find_later(text: str, answer: Extracted, fields: dict) -> Extracted | None:
     return Extracted({key: cue[cue.lastindex]}, cue.span(cue.lastindex))
 
 
+def read_flexible(
+    text: str, reference: _Reference
+) -> tuple[Extracted | None, dict | None, bool]:
+    """Return what a masked response commits to, as read, and if an object is left open."""
+    answers, is_open = extract_flexible(text)
+    answer = commit(answers, reference.fields)
+    value = match_flexible(answer.fields, reference.fields) if answer else None
+    if value == reference.values:  # which a later cue may take back, but never gives
+        later = find_later(text, answer, reference.fields)
+        if later:
+            answer, value = later, match_flexible(later.fields, reference.fields)
+    return answer, value, is_open
+
+
 def match_flexible(answer: dict, fields: dict[str, _Field]) -> dict | None:
     """Return the values of an object's fields by the keys of a reference, or None.
 
@@ -1173,22 +1199,16 @@ def _explain(doc: dict, response: str, is_semantic: bool) -> Verdict:
     published = found.fields if found else None
     if found and is_semantic and (published := published.get("answer")) is not None:
         published = str(published)
-    answers, is_open = extract_flexible(text)
-    answer = commit(answers, reference.fields)
-    value = match_flexible(answer.fields, reference.fields) if answer else None
-    if value == reference.values and (
-        later := find_later(text, answer, reference.fields)
-    ):
-        answer, value = later, match_flexible(later.fields, reference.fields)
+    answer, value, is_open = read_flexible(text, reference)
     is_exact, is_right = published == reference.published, value == reference.values
-    is_unreadable = answer is not None and value is None
+    given = (response[slice(*answer.span)], answer.span) if answer else (None, None)
     end = len(response.rstrip())
     is_cut = is_open or text[end - 1 : end] != response[end - 1 : end]  # or masked
     reasons = {
         "right": is_exact and is_right,
         "flexible_only": is_right,
-        "superseded": is_exact and not (is_unreadable and answer.span == found.span),
-        "unreadable": is_unreadable,
+        "superseded": is_exact and given[1] != found.span,
+        "unreadable": answer is not None and value is None,
         "other_value": answer is not None or published is not None,
         "cut_off": is_cut,
         "no_answer": True,
@@ -1197,7 +1217,6 @@ def _explain(doc: dict, response: str, is_semantic: bool) -> Verdict:
     scores = dict(zip(("acc", "acc_flexible", "extracted"), map(float, verdicts)))
     scores |= graded_errors(value, reference)
     shown = (None, None) if published is None else (str(published), found.span)
-    given = (response[slice(*answer.span)], answer.span) if answer else (None, None)
     reason = next(reason for reason, is_so in reasons.items() if is_so)
     return Verdict(scores, reason, *shown, *given, value, reference.values)
 
