@@ -147,7 +147,7 @@ def match_published(answer: str | None, reference: str, answer_format: str) -> b
 MAX_LENGTH = 300  # of an answer with its comment; what is longer is not read
 # Words around a date that say nothing about its value.
 FILLERS = (
-    "answer at be by can complete completed completion date datetime deadline done due"
+    "answer at be by can complete completed completion date datetime day deadline done due"
     " earliest end ended ending ends eod final finish finished finishes for gmt here in is"
     " insert it last moment of on overall possible project ready result so task tasks the thus"
     " time total utc value was will your"
@@ -185,9 +185,13 @@ _OTHER = r"\b(?:or|and|but|either|otherwise|alternatively|maybe|perhaps|possibly
 _DENIAL = (
     r"not(?! (?:count|includ|consider))|never|cannot|[a-z]+n't|im(?:possible|practical)"
     r"|in(?:correct|valid|feasible|eligible)|un(?:likely|sure|certain|available|feasible)"
-    r"|too|draft|tentative|(?:exclu|reject|discard|eliminat|dismiss|ruled out|fail|violat)[a-z]*|no longer"
+    r"|too|draft|tentative|no longer|ruled out"
+    r"|(?:exclu|reject|discard|eliminat|dismiss|fail|violat)[a-z]*"
 )
-_DOUBT = rf"\b(?:if|unless|wrong|next|previous|am|pm|{_DENIAL})\b|[?\u00b1\\<>%\u2717\u2718\u274c\u274e]"
+_DOUBT = (
+    rf"\b(?:if|unless|wrong|next|previous|am|pm|{_DENIAL})\b"
+    r"|[?\u00b1\\<>%\u2717\u2718\u274c\u274e]"
+)
 # The rest gives a reason, or says what the value is not.
 _REASON = re.compile(
     r"(?:[,;-]*[ (]+(?:because|since|as|given|assuming|due to|considering|based|when|where"
@@ -217,8 +221,8 @@ _DATE = re.compile(
 _ANSWER = re.compile(
     r"""
     (?: (?!.*\b(?:not|start|begin|before|after|about|around|approx)) [a-z -]*[:=]
-      | (?![^#@]*\b(?:no|start|begin|before|after|about|around|approx|until|than|from|since|past|by
-            |within|under|over|near|eve|week|month|year)) [a-z ]*(?=[#@]) )?
+      | (?![^#@]*\b(?:no|start|begin|before|after|about|around|approx|until|than|from|since
+            |past|within|under|over|near|eve|week|month|year)) [a-z ,]*(?=[#@]) )?
     [ ,(]* (?P<value> \#[ ,()|:=]*@ | @[ ,(:=]*\# | \# ) [ )]*
     (?P<comment>
         (?: [ ,;.:=-]* \( (?![^()]*(?:\d{3}|M\d|[+-]\ ?\d)) (?:[^()]*[a-z]{2}[^()]*|\ *) (?:\)|\Z) )*
@@ -298,7 +302,10 @@ def read_moment(answer: str) -> date | None:
     again = clocks[1].start() if len(clocks) > len(times) == 1 else len(text)
     shape = _CLOCK.sub(lambda clock: "@" if clock.start() < again else "", text)
     shape = re.sub("(?<=[0-9]) ?(?:st|nd|rd|th|t)\\b", "", shape)
-    shape = re.sub("[a-z]+", lambda word: WORDS.get(word[0], word[0]), shape)
+    # "day 5" is a comment that needs its word.
+    shape = re.sub(
+        r"\bday(?= \d)|([a-z]+)", lambda word: WORDS.get(word[1], word[0]), shape
+    )
     weekdays, shape = {*re.findall("W[1-7]", shape)}, re.sub("W[1-7]", "", shape)
     days = {_read_day(*found.groups()) for found in _DATE.finditer(shape)}
     shape = _DATE.sub("", _DATE.sub("#", shape, count=1))

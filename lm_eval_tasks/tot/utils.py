@@ -99,7 +99,8 @@ NUMBER_WORDS = (
 FILLERS = set(
     "the a an it this that there is are was were be been will would in on exactly answer"
     " final result value entity era age period date day-of-week weekday so thus therefore"
-    " came started starts began begins ended ends happened total number options ways slots times possible old half-hour".split()
+    " came started starts began begins ended ends happened total number options ways slots"
+    " times possible old half-hour".split()
 )
 # Words that make another number or value of what stands before or after them.
 VALUE_WORDS = {*UNIT_OF_NAME, *ERAS, *MONTHS, *WEEKDAYS}.union(
@@ -113,7 +114,8 @@ RIVAL_WORDS |= set(NUMBER_WORDS) - {"one"}
 # Words that a prompt may have as well, but that make another thing of a value.
 NO_FILLERS = VALUE_WORDS.union(
     "no cannot never none any but except if can could may might should any every other only"
-    " until about around approximately almost impossible last most least equal unanswerable".split()
+    " neither nor without until about around approximately almost impossible last most"
+    " least equal unanswerable".split()
 )
 
 
@@ -692,7 +694,7 @@ _DENIAL = re.compile(
 # What makes of a comment another value: digits and the words of values; beside a text
 # that is no name, a single word or two, or an entity.
 _RIVAL = re.compile(
-    rf"[0-9]|[+-](?= ?[0-9])|\b(?:{'|'.join({*RIVAL_WORDS, *_MONTH, *_WEEKDAY})})\b"
+    rf"[0-9]|[+-](?= ?[0-9])|\b(?:{'|'.join(sorted({*RIVAL_WORDS, *_MONTH, *_WEEKDAY}))})\b"
 )
 _RIVAL_TEXT = re.compile(rf"{_ENTITY.pattern}|\A[a-z'-]+(?: [a-z'-]+)?\Z")
 _CLOCKED = r"[0-9]{1,2}(?::[0-9]{2}){1,2}(?:\ ?[ap]\.?m\b)?|[0-9]{1,2}\ ?[ap]\.?m\b"
@@ -707,7 +709,8 @@ _FACT = re.compile(
       | [mdyhs]+(?:[-/:][mdyhs]+)+
       | (?:from|until|till|since|after|before|(?<=[a-z0-9]\ )in)\ (?:
             [0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}} | [0-9]{{1,2}}[-/][0-9]{{1,2}}[-/][0-9]{{4}}
-          | {_CALENDAR_YEAR}(?:\ -\ {_CALENDAR_YEAR})? | [a-z]{{3,6}}day )
+          | {_CALENDAR_YEAR}(?:\ -\ {_CALENDAR_YEAR})?
+          | [0-9]{{1,4}}\ (?:bce?|ad|ce) | [a-z]{{3,6}}day )
       | [0-9]+\ (?P<unit>[a-z]+)
       | (?P<sum>[0-9]+(?:\ ?[-+*x\u00d7]\ ?[0-9]+)*)
     )
@@ -781,6 +784,8 @@ def _has_rival(value: object, comment: str, field: _Field) -> bool:
     if isinstance(value, str):
         return bool(_RIVAL_TEXT.search(comment))
     rivals = set(_RIVAL.findall(comment)).difference(UNITS.get(field.unit, ()))
+    if isinstance(value, date):
+        rivals -= {name for name, day in _WEEKDAY.items() if day == value.weekday()}
     if read_weekday in field.readers:
         rivals &= _WEEKDAY.keys() | {"+", "-", *_SIDES}
     return bool(rivals)
@@ -811,8 +816,7 @@ _BULLET = re.compile(r"(?m)^\s*(?:[-*\u2022]|[0-9]{1,2}[.)])\s+")
 _LIST_SEPARATOR = re.compile(
     r"[,;&|<>\n\u2022\u2192]|-{1,9}>|\\(?:right|long)\w*arrow|\\to\b|\band\b|\bthen\b"
 )
-
-
+# What stands for a value in a form.
 _FORM = re.compile(r"(?:<[^<>0-9]*>|\b(?:yyyy|mm|dd|hh|ss)\b|[ :/.,-])*")
 
 
@@ -832,7 +836,9 @@ def _items(given: object) -> list[str] | None:
     if None in items or len(keys) > 1:  # {"name": "Joe"}, {"rejected": "Kyle"}
         return None
     items = [_BULLET.sub("", item) for item in items]
-    is_text = isinstance(given, str) or (len(items) == 1 and "," in items[0])
+    is_text = isinstance(given, str) or (
+        len(items) == 1 and re.search("[,;]", items[0])
+    )
     return _LIST_SEPARATOR.split(items[0]) if is_text else items
 
 
@@ -921,16 +927,18 @@ class _Field:
 
     @cached_property
     def entities(self) -> set[str]:
+        """The names in the prompt, among them words that start a sentence."""
         names = re.findall(r"\b[A-Z][\w'-]*\b(?! E[0-9])", self.question)
         return {name.lower() for name in names} - NO_FILLERS - FILLERS - _MONTH.keys()
 
     @cached_property
     def fillers(self) -> set[str]:
+        """The words that say nothing about a value, in this prompt."""
         words = re.findall("[a-z]+(?:-[a-z]+)*", self.prompt)
         # "Compute M" where M months are asked; a year where no duration is.
         letters = re.findall(rf"\b([a-z]) {self.unit}s?\b", self.prompt)
         letters += [] if self.unit else ["day", "year"]
-        return FILLERS.union(words).difference(NO_FILLERS).union(letters)
+        return FILLERS.union(words).difference(NO_FILLERS).union(letters, "a")
 
     def without_fillers(self, text: str, names: Collection[str] = ()) -> str:
         """Return a text without what says nothing about a value at its ends; with names."""
@@ -1011,7 +1019,8 @@ def commit(answers: list[Extracted], fields: dict[str, _Field]) -> Extracted | N
 # A sure cue outside of JSON: a box, or "Final answer:" at the start of a line.
 _CUE = re.compile(
     r"\\boxed\s?\{((?:[^{}]|\{[^{}]{0,99}\}){1,200})\}"
-    r"|^[\s#>*_-]{0,9}(?:final |correct(?:ed)? )?answer[*_ ]{0,4}[:\n][\s*_:]{0,9}([^\n]{1,200}?)[*_ ]*$",
+    r"|^[\s#>*_-]{0,9}(?:final |correct(?:ed)? )?answer[*_ ]{0,4}[:\n][\s*_:]{0,9}"
+    r"([^\n]{1,200}?)[*_ ]{0,9}$",
     re.IGNORECASE | re.MULTILINE,
 )
 
