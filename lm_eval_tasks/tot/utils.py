@@ -812,7 +812,7 @@ _ASKED_UNIT = re.compile(
 _NUMERIC_DATE = re.compile(
     r"\b(mm|dd|[0-9]{1,2})([-/.])(mm|dd|[0-9]{1,2})\2(?:yyyy|[0-9]{4})\b"
 )
-_BULLET = re.compile(r"(?m)^\s*(?:[-*\u2022]|[0-9]{1,2}[.)])\s+")
+_BULLET = re.compile(r"(?m)^[ \t]{0,9}(?:[-*\u2022]|[0-9]{1,2}[.)])[ \t]+")
 _LIST_SEPARATOR = re.compile(
     r"[,;&|<>\n\u2022\u2192]|-{1,9}>|\\(?:right|long)\w*arrow|\\to\b|\band\b|\bthen\b"
 )
