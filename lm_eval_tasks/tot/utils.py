@@ -108,6 +108,8 @@ VALUE_WORDS = {*UNIT_OF_NAME, *ERAS, *MONTHS, *WEEKDAYS}.union(
     " earlier later plus minus over dozen hundred thousand million same next"
     " previous".split()
 )
+# In a comment, what makes another value of a number, a date or a time; of a weekday or a
+# name only what puts it beside another.
 _SIDES = {"before", "after", "next", "previous"}
 RIVAL_WORDS = {word for word in VALUE_WORDS if len(word) > 1}
 RIVAL_WORDS |= set(NUMBER_WORDS) - {"one"}
@@ -659,9 +661,10 @@ def read_unanswerable(text: str, field: _Field) -> str | None:
 
 def read_text(text: str, field: _Field) -> str | None:
     """Return a text without a comment; of a sentence the one entity that it names."""
-    entity = field.without_fillers(text, field.entities)
-    if field.is_entity(entity):
-        return entity
+    if " " in text:
+        entity = field.without_fillers(text, field.entities)
+        if field.is_entity(entity):
+            return entity
     return None if _COMMENT_START.search(text) else text
 
 
@@ -919,7 +922,8 @@ class _Field:
     def counts(self, words: list[str]) -> bool:
         """Tell whether words after a number are its unit or say nothing about it."""
         eras = () if self.text.endswith(("ad", "ce")) else ("ad", "ce")
-        return set(words).difference(UNITS.get(self.unit, eras)) <= self.fillers
+        others = set(words).difference(UNITS.get(self.unit, eras))
+        return not others or others <= self.fillers
 
     def is_entity(self, text: str) -> bool:
         """Tell whether a text is E and a number, or a name in the prompt."""
