@@ -8,6 +8,7 @@ import pytest
 from lm_eval_tasks.tot import utils as tot
 from tests.conftest import ROOT
 from utils.adjudicate import GAINED, REFUSED, adjudicate, main
+from utils.errors import ToolError
 from utils.second_reader import reads_as_right
 
 
@@ -41,6 +42,20 @@ def test_what_the_scorer_finds_right_the_second_reader_does_too(answers):
     ]
     # The second reader does not know that "previous_day" is -1.
     assert alone == ["{'day': '-1', 'time': '22:55'}"]
+
+
+def test_two_files_of_one_name_are_told_apart_or_refused(tmp_path):
+    row = {
+        "question": 'How many days? Use JSON = {"explanation": <why>, "answer": <days>}',
+        "label": '{"answer": "5"}',
+        "response": '{"answer": 5}',
+    }
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "model.jsonl").write_text(json.dumps(row))
+    paths = [str(tmp_path / folder / "model.jsonl") for folder in ("a", "b")]
+    with pytest.raises(ToolError, match="a second run is called 'model'"):
+        main(paths)
 
 
 def test_the_table_of_the_results_is_what_the_tool_prints(shared, capsys):

@@ -17,7 +17,7 @@ from lm_eval_tasks.fresh.utils import (
 from tests import golden
 from tests.conftest import PACK, run_python
 from utils.__main__ import main
-from utils.families import configuration, leaf_tasks, scorer
+from utils.families import all_tasks, configuration, leaf_tasks, scorer
 
 
 FRESH = leaf_tasks("fresh")
@@ -27,6 +27,18 @@ LEVELS = range(1, 6)
 
 def test_a_seed_names_its_rows_for_ever():
     assert golden.digests() == json.loads(golden.FILE.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("task", FRESH)
+def test_a_fresh_task_has_the_version_of_the_rules_that_score_it(task):
+    own = scorer(task)
+    real = [
+        other.version
+        for other in map(scorer, set(all_tasks()) - set(FRESH))
+        if other.process_docs is own.process_docs
+        and other.process_results is own.process_results
+    ]
+    assert {own.version} == {*real}
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -5,13 +5,15 @@ import json
 import re
 import shutil
 import socket
+import subprocess
+import sys
 from collections import Counter
 from html.parser import HTMLParser
 
 import pytest
 
 from lm_eval_tasks.fresh.utils import load
-from tests.conftest import EXAMPLES
+from tests.conftest import EXAMPLES, ROOT
 from utils.__main__ import main
 from utils.answers import sha256
 from utils.families import all_tasks, scorer
@@ -164,6 +166,68 @@ def test_other_documents_are_marked_and_not_ranked(tmp_path):
     assert found["a"]["published_rank"] == found["b"]["published_rank"] == 1
 
 
+def planned(days: int, *, wrong: int = 0) -> list[dict]:
+    """Return answers to as many made documents of `tcp_long`; the first ones are wrong."""
+    form = {"question": "When?", "answer_format": "YYYY-MM-DD"}
+    dates = [f"{2000 + n // 28}-01-{n % 28 + 1:02}" for n in range(days)]
+    return [
+        {
+            "task": "tcp_long",
+            "doc": form | {"dialogue": f"A: On {date}.", "answer": date},
+            "response": "none" if n < wrong else f"\\boxed{{{date}}}",
+        }
+        for n, date in enumerate(dates)
+    ]
+
+
+def test_as_many_documents_as_the_benchmark_has_count_before_what_most_models_have(
+    tmp_path,
+):
+    rows = {"all": planned(300), "part": planned(10), "same part": planned(10)}
+    runs = [f"{name}={write(tmp_path / name, x)}" for name, x in rows.items()]
+    found = ranks(tmp_path, runs)
+    assert {name: row["not_ranked"] for name, row in found.items()} == {
+        "all": None,
+        "part": "other documents",
+        "same part": "other documents",
+    }
+
+
+def test_differences_are_corrected_for_the_number_of_pairs(tmp_path):
+    # p is 0.02 for a and b alone: with a third model, thrice that.
+    rows = {"a": planned(40), "b": planned(40, wrong=5)}
+    runs = [f"{name}={write(tmp_path / name, x)}" for name, x in rows.items()]
+    found = ranks(tmp_path, runs)
+    assert [found[x]["flexible_rank"] for x in "ab"] == [1, 2]
+    rows = planned(40)[::-1]
+    for row in rows[:3]:
+        row["response"] = "none"
+    third = f"c={write(tmp_path / 'c', rows)}"
+    found = ranks(tmp_path, [*runs, third])
+    assert [found[x]["flexible_rank"] for x in "abc"] == [1, 1, 1]
+    main(["leaderboard", *runs, third, *PACK, "--html", str(tmp_path / "x.html")])
+    page_text = (tmp_path / "x.html").read_text(encoding="utf-8")
+    assert page_text.count('<span class="rank">=1</span>') >= 6
+
+
+def test_orders_of_one_question_are_one_observation(tmp_path):
+    def asked(wrong: int) -> list[dict]:
+        form = {"task": "tot_semantic"}
+        return [
+            form
+            | {
+                "doc": {"question": f"Q{n // 5}?", "prompt": f"{n}", "label": "E1"},
+                "response": "none" if n < wrong else '{"answer": "E1"}',
+            }
+            for n in range(60)
+        ]
+
+    named = {"a": asked(0), "b": asked(5)}  # which is p = 0.02 for 60 observations
+    runs = [f"{name}={write(tmp_path / name, x)}" for name, x in named.items()]
+    found = ranks(tmp_path, runs)
+    assert [found[x]["flexible_rank"] for x in "ab"] == [1, 1]
+
+
 def test_another_version_and_a_dropped_instruction_are_marked(dummy_run, tmp_path):
     folder = tmp_path / "model"
     folder.mkdir()
@@ -185,7 +249,7 @@ def test_another_version_and_a_dropped_instruction_are_marked(dummy_run, tmp_pat
         row["prompt_hash"] = scoring_hash("no instruction")
     dropped = folder.parent / path.name
     found = ranks(tmp_path, [f"dropped={write(dropped, rows)}", f"new={path}"])
-    assert "38 prompts lack the instruction" in found["dropped"]["not_ranked"]
+    assert "prompts without the instruction: 38" in found["dropped"]["not_ranked"]
 
 
 def scoring_hash(text: str) -> str:
@@ -211,6 +275,40 @@ def test_a_log_of_several_filters_is_a_model_for_each(dummy_run, tmp_path):
     both = rows + [row | {"filter": "strict"} for row in rows]
     found = ranks(tmp_path, [f"a={write(tmp_path / path.name, both)}"])
     assert {name: row["n"] for name, row in found.items()} == {"a": 8, "a (strict)": 8}
+
+
+@pytest.mark.parametrize("place", [0, 3, 7])
+def test_a_refused_line_counts_against_its_model_wherever_it_stands(
+    dummy_run, tmp_path, place
+):
+    [path] = dummy_run.glob("samples_tcp_long_2*.jsonl")
+    rows = [row | {"filter": "strict"} for row in read_jsonl(path)]
+    (tmp_path / "good").mkdir()
+    good = write(tmp_path / "good" / path.name, rows)
+    rows[place] |= {"doc_hash": "0" * 64}
+    bad = write(tmp_path / path.name, rows)
+    found = ranks(tmp_path, [f"a={good}", f"b={bad}"])
+    assert found["a"]["not_ranked"] is None
+    assert found["b"]["not_ranked"].startswith("lines refused: 1")
+
+
+def test_a_page_over_a_pipe_is_refused_and_its_tables_are_not(tmp_path):
+    text = "".join(json.dumps(row) + "\n" for row in answers("tcp_long"))
+    command = [
+        *(sys.executable, "-m", "utils", "leaderboard", "a=/dev/stdin", *PACK),
+        *("--task", "tcp_long"),
+    ]
+
+    def run(*form: str) -> subprocess.CompletedProcess:
+        return subprocess.run(
+            [*command, *form], cwd=ROOT, input=text, capture_output=True, text=True
+        )
+
+    refused = run("--html", str(tmp_path / "x.html"))
+    assert (refused.returncode, refused.stdout) == (1, "")
+    [line] = refused.stderr.splitlines()
+    assert "can be read only once" in line
+    assert run("--json", str(tmp_path / "x.json")).returncode == 0
 
 
 def test_a_row_that_the_benchmark_has_twice_is_matched_by_its_id(tmp_path):
@@ -409,7 +507,7 @@ def test_lines_that_cannot_be_scored_are_named_and_their_model_is_not_ranked(
     rows = answers("tcp_long")
     bad = write(tmp_path / "bad", [*rows, rows[0]])
     found = ranks(tmp_path, [f"good={write(tmp_path / 'good', rows)}", f"bad={bad}"])
-    assert found["bad"]["not_ranked"] == "1 lines refused"
+    assert found["bad"]["not_ranked"] == "lines refused: 1"
     assert "line 9: is a second answer to document 0" in capsys.readouterr().err
 
 

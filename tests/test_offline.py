@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import time
+from datetime import datetime
 from pathlib import Path
 
 import datasets
@@ -17,7 +18,7 @@ from tests.conftest import EXAMPLES, ROOT, run_python, run_tasks
 from tests.test_sources import AS_COMMAND_LINE
 from utils import offline
 from utils.families import scorer
-from utils.offline.sources import LICENCES
+from utils.offline.sources import LICENCES, as_in_file
 
 
 LOCAL = [
@@ -302,3 +303,26 @@ def test_the_command_that_is_printed_runs_as_it_stands(capsys, tmp_path):
     assert printed == [str(pack) if word == "." else word for word in named]
     assert named[:5] == ["lm_eval", "--model", "dummy", "--include_path", "."]
     assert len(run_tasks(Path(named[4]), [named[-1]], pack)["tcp_short"]) == 8
+
+
+def test_moments_that_a_table_makes_of_texts_are_texts_again():
+    rows = [
+        {
+            "start": "2024-03-01 00:00",
+            "end": "2024-04-12",
+            "away": {"A": ["2024-03-02"]},
+        },
+        {"start": "2024-03-01 09:30", "end": "2024-04-13", "away": {"B": None}},
+    ]
+    read = [
+        {
+            "start": datetime.fromisoformat(row["start"]),
+            "end": datetime.fromisoformat(row["end"]),
+            "away": {
+                name: days and [datetime.fromisoformat(day) for day in days]
+                for name, days in ({"A": None, "B": None} | row["away"]).items()
+            },
+        }
+        for row in rows
+    ]
+    assert as_in_file(read) == [rows[0], rows[1] | {"away": {}}]

@@ -55,7 +55,24 @@ def test_rewards_can_be_pickled_and_say_what_they_are():
     assert reward("tot_arithmetic")(['{"answer": "3"}'], doc=[doc]) == [1.0]
 
 
-def test_what_cannot_be_meant_is_refused():
+@pytest.mark.parametrize(
+    ("completion", "expected"),
+    [
+        ([{"role": "assistant", "content": "\\boxed{2012-11-05}"}], 1.0),
+        ([{"content": [{"type": "text", "text": "\\boxed{2012-11-05}"}]}], 1.0),
+        ([{"content": [{"type": "image"}, "\\boxed{2012-11-05}", 5]}], 0.0),
+        ([{"role": "assistant", "tool_calls": []}], 0.0),
+        ([{"content": None}], 0.0),
+        (["\\boxed{2012-11-05}"], 0.0),
+        *((odd, 0.0) for odd in ([], None, 5, {"content": "x"})),
+    ],
+)
+def test_any_completion_has_a_reward(completion, expected):
+    doc = {"answer": "2012-11-05", "answer_format": "YYYY-MM-DD"}
+    assert reward("tcp_long")([completion], doc=[doc]) == [expected]
+
+
+def test_invalid_arguments_are_refused():
     with pytest.raises(ValueError, match="task 'tcp' is a group"):
         reward("tcp")
     with pytest.raises(

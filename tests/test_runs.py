@@ -57,6 +57,15 @@ def test_a_run_tells_the_versions_that_its_results_have(outputs):
     assert b.version("tcp_short") is None
 
 
+def test_of_two_runs_the_last_one_tells_the_version(outputs):
+    (outputs / "b" / NAME.format("tcp_short", 1)).touch()
+    first = outputs / "b" / "results_2026-01-01T00-00-00.123456.json"
+    versions = {"tcp_long": 1.0, "tcp_short": 1.0}
+    first.write_text(json.dumps({"model_name": "org/b", "versions": versions}))
+    [run] = find_runs([str(outputs / "b")])
+    assert (run.version("tcp_long"), run.version("tcp_short")) == ("1.1", "1.0")
+
+
 def test_samples_of_several_tasks_in_a_folder_are_one_run(outputs):
     paths = [outputs / "a" / NAME.format(task, 1) for task in ("tcp_long", "tcp_short")]
     assert found(*paths) == {"a": [path.name for path in paths]}

@@ -12,7 +12,7 @@ import pyarrow
 import pytest
 from pyarrow import parquet
 
-from tests.conftest import ROOT
+from tests.conftest import EXAMPLES, ROOT
 from tests.jobs import double_or_die, fail
 from tests.shards import answers, contents, split, write
 from utils import score, shards
@@ -182,6 +182,37 @@ def patched(name: str):
     return lambda source, output, patch: patch.setattr(shards, name, lambda *_: "new")
 
 
+@pytest.mark.parametrize(
+    "change",
+    [{"task": "tcp_short"}, {"leave_out": "disputed-1"}],
+    ids=str,
+)
+def test_an_output_is_made_of_all_that_is_asked_of_it(tmp_path, change):
+    source = split(tmp_path / "model", answers(8), 8) / PART
+    shard = shards.Shard(source, "tcp_long", EXAMPLES, output=tmp_path / "out" / PART)
+    shards.score_shard(shard)
+    assert shards.score_shard(shard).was_finished
+    assert not shards.score_shard(shard._replace(**change)).was_finished
+
+
+def test_a_file_that_grows_while_it_is_read_is_not_finished(
+    tmp_path, call_score, monkeypatch
+):
+    source = split(tmp_path / "model", answers(8), 8) / PART
+    read = shards.read_answers
+
+    def grown(path, task):
+        yield from read(path, task)
+        with open(path, "a", encoding="utf-8") as file:
+            file.write("\n")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(shards, "read_answers", grown)
+        call_score(source, "--output", tmp_path / "out")
+    assert "finished; kept" not in call_score(source, "--output", tmp_path / "out")[2]
+    assert "finished; kept" in call_score(source, "--output", tmp_path / "out")[2]
+
+
 # What happens between two calls, and which files are then scored again.
 CHANGES = {
     "nothing": (lambda *_: None, set()),
@@ -327,4 +358,4 @@ def test_parquet_from_a_pipe_is_refused(tmp_path):
 def test_a_number_of_workers_that_is_none_is_named(tmp_path, call_score, number):
     status, _, said = call_score(tmp_path, f"--workers={number}")
     assert (status, said.count("\n")) == (2, 1)
-    assert "is not a number from 1 on" in said
+    assert "is not a whole number of at least 1" in said

@@ -18,13 +18,13 @@ Example:
 import re
 import sys
 from collections import Counter
-from pathlib import Path
 
 from lm_eval_tasks.tot import utils as tot
 
-from .answers import read_answers
+from . import tables
 from .cli import include_path_option, tool_parser
 from .errors import ToolError
+from .runs import find_runs
 from .scoring import score
 from .second_reader import reads_as_right
 
@@ -114,14 +114,14 @@ def adjudicate(row: dict, verdict: tot.Verdict) -> tuple[str, str] | None:
 def main(arguments: list[str] | None = None) -> int:
     """Print the table of counts, or the rows of one kind; return the exit status."""
     parser = tool_parser("adjudicate", __doc__)
-    parser.add_argument("file", nargs="+", type=Path, metavar="FILE")
+    parser.add_argument("file", nargs="+", metavar="FILE")
     parser.add_argument("--show", metavar="KIND", help="a part of its name")
     include_path_option(parser)
     options = parser.parse_args(arguments)
     counts: dict[str, Counter] = {}
-    for path in options.file:
-        counts[path.stem] = Counter()
-        for answer in read_answers(path, TASK):
+    for run in find_runs(options.file, TASK):
+        counts[run.name] = Counter()
+        for answer in run.answers():
             if answer.task != TASK:
                 raise ToolError(
                     f"{answer.place}: answers {answer.task}; give answers to {TASK}"
@@ -130,7 +130,7 @@ def main(arguments: list[str] | None = None) -> int:
             row = {**scored.doc, "response": answer.response}
             if (kind := adjudicate(row, scored.verdict)) is None:
                 continue
-            counts[path.stem][kind] += 1
+            counts[run.name][kind] += 1
             if options.show and options.show in ": ".join(kind):
                 sys.stdout.write(
                     f"{answer.place} {kind[1]}\n  label {row['label']}\n"
@@ -144,9 +144,10 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _table(counts: dict[str, Counter]) -> str:
     lines = [
-        f"| verdicts | kind | {' | '.join(counts)} |",
+        f"| verdicts | kind | {' | '.join(map(tables.escaped, counts))} |",
         f"|---|---|{'--:|' * len(counts)}",
     ]
+    # The kinds are Markdown.
     for kind in sorted({kind for counter in counts.values() for kind in counter}):
         numbers = " | ".join(str(counter[kind]) for counter in counts.values())
         lines.append(f"| {kind[0]} | {kind[1]} | {numbers} |")

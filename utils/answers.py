@@ -140,6 +140,7 @@ def _faulty(line: dict, place: str, task: str | None, fault: str) -> Answer:
         prompt=None,
         hit_limit=False,
         fault=fault,
+        filter=named if isinstance(named := line.get("filter"), str) else None,
     )
 
 

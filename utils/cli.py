@@ -55,5 +55,18 @@ def say(message: str) -> None:
     """Write one line to stderr. File names, tasks and the like are data: what would
     start another line, or steer a terminal, is escaped.
     """
-    shown = (x if x.isprintable() else ascii(x)[1:-1] for x in message)
-    sys.stderr.write(f"{''.join(shown)}\n")
+    sys.stderr.write(f"{printable(message)}\n")
+
+
+def printable(text: str) -> str:
+    """Return a text with escapes for what would steer a terminal, or is not UTF-8."""
+    return "".join(x if x.isprintable() else ascii(x)[1:-1] for x in text)
+
+
+def whole_number(text: str, *, least: int = 0) -> int:
+    """Return the whole number that an option gives; ArgumentTypeError below `least`."""
+    if text.isascii() and text.isdecimal() and int(text[:18]) >= least:
+        return int(text[:18])
+    raise argparse.ArgumentTypeError(
+        f"{text!r:.80} is not a whole number of at least {least}"
+    )

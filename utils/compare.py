@@ -46,8 +46,8 @@ from typing import NamedTuple
 
 from . import disputed, tables
 from .answers import document_text, sha256
-from .cli import answer_options, tool_parser
-from .errors import ToolError
+from .cli import answer_options, printable, say, tool_parser
+from .errors import Refusals, ToolError
 from .families import FOLDER, scorer
 from .paired import cluster, holm, mcnemar_exact, paired, smallest_difference
 from .runs import Run, find_runs
@@ -112,25 +112,23 @@ def read_results(run: Run, include_path: Path = FOLDER) -> dict[str, list[Result
     """
     results: dict[str, list[Result]] = {}
     seen: set[tuple] = set()
-    faults = []
+    faults = Refusals()
     for answer in run.answers():
         try:
             scored = score(answer, include_path)
         except ToolError as error:
-            faults.append(str(error))
+            faults.add(str(error))
             continue
         key = (answer.task, json.dumps(answer.doc_id))
         if answer.doc_id is not None and key in seen:
-            faults.append(
+            faults.add(
                 f"{answer.place}: is a second answer to document {answer.doc_id!r} of"
                 f" {answer.task}; keep one"
             )
         seen.add(key)
         results.setdefault(answer.task, []).append(_result(scored))
-    if faults:
-        more = len(faults) - _MOST_NAMED
-        last = [f"{run.name}: {more} more lines were refused"] if more > 0 else []
-        raise Refused(*faults[:_MOST_NAMED], *last)
+    if faults.count:
+        raise Refused(*faults.messages(run.name))
     if not results:
         raise ToolError(f"{run.name}: has no answers; name files with some")
     return results
@@ -393,20 +391,15 @@ def _by_pair(rows: list[dict], cells: Callable[[dict], dict]) -> str:
     pairs: dict[tuple[str, str], list[dict]] = {}
     for row in rows:
         shown = {
-            name: _printable(cell) if isinstance(cell, str) else cell
+            name: printable(cell) if isinstance(cell, str) else cell
             for name, cell in cells(row).items()
         }
         pairs.setdefault((row["run_a"], row["run_b"]), []).append(shown)
     return "\n".join(
-        f"a: {tables.escaped(_printable(a))}, b: {tables.escaped(_printable(b))}\n\n"
+        f"a: {tables.escaped(printable(a))}, b: {tables.escaped(printable(b))}\n\n"
         + tables.render(those, "markdown")
         for (a, b), those in pairs.items()
     )
-
-
-def _printable(text: str) -> str:
-    """Return a text with escapes for what would steer a terminal, or is not UTF-8."""
-    return "".join(x if x.isprintable() else ascii(x)[1:-1] for x in text)
 
 
 def _cells(row: dict) -> dict:
@@ -487,13 +480,15 @@ def main(arguments: list[str] | None = None) -> int:
         results = {run.name: read_results(run, options.include_path) for run in runs}
         matched, left_out = match(results, options.common)
     except Refused as error:
-        _say(error.lines)
+        for line in error.lines:
+            say(line)
         return 1
     matched, counts = without(matched, options.leave_out)
     _check_choices(options.metrics, options.show, matched)
     if name := options.leave_out:
         left_out += [f"{x}: left out: {n} ({name})" for x, n in counts.items()]
-    _say([*left_out, *notes(runs, matched)])
+    for line in (*left_out, *notes(runs, matched)):
+        say(line)
     names = [run.name for run in runs]
     if options.show:
         rows = changed(matched, names, options.metrics, options.show)
@@ -507,11 +502,6 @@ def main(arguments: list[str] | None = None) -> int:
     # Half a surrogate pair has no UTF-8, but an escape, which is the same in JSON.
     sys.stdout.write(text.encode("utf-8", "backslashreplace").decode())
     return 0
-
-
-def _say(messages: Iterable[str]) -> None:
-    for message in messages:
-        sys.stderr.write(f"{_printable(message)}\n")
 
 
 def _check_choices(chosen: list[str], show: str | None, matched: dict) -> None:

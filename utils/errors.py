@@ -7,3 +7,25 @@ class ToolError(ValueError):
 
 class LineError(ToolError):
     """What is wrong with one line of a file; others may be good."""
+
+
+class Refusals:
+    """Keeps why lines were refused: of the first by name, of the rest a count."""
+
+    MOST_NAMED = 10
+
+    def __init__(self) -> None:
+        self._named: list[str] = []
+        self.count = 0
+
+    def add(self, message: str) -> None:
+        """Note why one more was refused."""
+        self.count += 1
+        if self.count <= self.MOST_NAMED:
+            self._named.append(message)
+
+    def messages(self, where: object) -> tuple[str, ...]:
+        """Return what is said of them; `where` names the file or run of the lines."""
+        rest = self.count - len(self._named)
+        more = "line was" if rest == 1 else "lines were"
+        return (*self._named, *([f"{where}: {rest} more {more} refused"] * (rest > 0)))

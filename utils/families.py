@@ -43,7 +43,6 @@ class Scorer(NamedTuple):
     utils: ModuleType
     process_docs: Callable  # dataset of upstream rows -> dataset of documents
     process_results: Callable  # (document, [response]) -> scores
-    doc_to_text: Callable | str  # document -> prompt, a field's name, or a template
 
     @property
     def explain(self) -> Callable:
@@ -92,12 +91,7 @@ def scorer(task: str) -> Scorer:
         utils=utils,
         process_docs=_function(config["process_docs"]),
         process_results=process_results,
-        doc_to_text=_doc_to_text(config["doc_to_text"]),
     )
-
-
-def _doc_to_text(said: str | tuple) -> Callable | str:
-    return said if isinstance(said, str) else _function(said)
 
 
 class Group(NamedTuple):

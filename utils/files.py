@@ -44,6 +44,11 @@ def written_whole(path: Path) -> Iterator[BinaryIO]:
         raise
 
 
+def is_stream(path: Path) -> bool:
+    """Tell whether a file can be read but once, and in this process alone."""
+    return path.is_relative_to("/dev") or (path.exists() and not path.is_file())
+
+
 def is_part(name: str) -> bool:
     """Tell whether a name is one under which a file is written first."""
     last = name.rpartition("/")[2]

@@ -21,7 +21,7 @@ from pathlib import Path
 
 from lm_eval_tasks.fresh.utils import find_generator, read_request, rows
 
-from .cli import tool_parser
+from .cli import tool_parser, whole_number
 from .documents import quiet_harness
 from .errors import ToolError
 from .families import Scorer, configuration, leaf_tasks, scorer
@@ -94,14 +94,14 @@ def _options(arguments: list[str] | None) -> Namespace:
     parser.add_argument(
         "--gen-seed",
         "--gen_seed",
-        type=_count,
+        type=whole_number,
         required=True,
         help="any number from 0 on",
     )
     parser.add_argument(
         "--gen-rows",
         "--gen_rows",
-        type=_count,
+        type=whole_number,
         default=100,
         help="of each task, in equal shares of the levels; default: %(default)s",
     )
@@ -112,9 +112,3 @@ def _options(arguments: list[str] | None) -> Namespace:
         "--tasks", default="fresh", metavar="NAME,...", help="default: all fresh tasks"
     )
     return parser.parse_args(arguments)
-
-
-def _count(text: str) -> int:
-    if not text.isascii() or not text.isdecimal():
-        raise ValueError(text)
-    return int(text)

@@ -17,6 +17,7 @@ from lm_eval.config.evaluate_config import EvaluatorConfig
 from lm_eval.evaluator import simple_evaluate
 from lm_eval.models.api_models import JsonChatStr
 
+from .cli import whole_number
 from .documents import load, quiet_harness
 from .errors import ToolError
 from .families import FOLDER, leaf_tasks
@@ -78,7 +79,7 @@ def add_options(parser: ArgumentParser) -> None:
         metavar="FOLDER",
         help="the tasks, or an offline pack (default: the pack itself)",
     )
-    add("--num_fewshot", type=_count, metavar="N", help="worked examples")
+    add("--num_fewshot", type=whole_number, metavar="N", help="worked examples")
     add("--apply_chat_template", action="store_true", help="chat messages, not text")
     add(
         "--fewshot_as_multiturn",
@@ -104,16 +105,13 @@ def add_options(parser: ArgumentParser) -> None:
     )
 
 
-def _count(text: str) -> int:
-    if (number := int(text)) < 0:
-        raise argparse.ArgumentTypeError(f"{text} is below 0")
-    return number
-
-
 def _limit(text: str) -> float:
-    if not 0 < (number := float(text)) < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text} is not above 0")
-    return number
+    try:
+        if 0 < (number := float(text)) < float("inf"):
+            return number
+    except ValueError:
+        pass
+    raise argparse.ArgumentTypeError(f"{text!r:.80} is not a number above 0")
 
 
 def _boolean(text: str) -> bool:

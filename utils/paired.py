@@ -6,7 +6,7 @@ clustered (Cameron and Miller, A Practitioner's Guide to Cluster-Robust Inferenc
 with the correction for few clusters, G / (G - 1), and Student's t with G - 1 degrees of
 freedom for G clusters. Where each document is its own cluster, they are the ordinary ones.
 
-Functions take scores between 0 and 1. Sums are exact, so the order of documents changes
+Functions take scores, or errors of any size. Sums are exact, so the order of documents changes
 nothing, and neither does the order of two runs but for the sign.
 """
 
@@ -25,7 +25,8 @@ CONFIDENCE, POWER = 0.95, 0.8
 # What documents share, by their first field of these that has content: a text, a premise,
 # a dialogue; else the question, which ToT semantic asks of the same facts in five orders.
 _SHARED = ("context", "premise", "dialogue", "question", "statement")
-_ROUNDING = 1e-12  # what is smaller comes from the rounding of scores such as F1
+# What is smaller, beside the largest value, comes from the rounding of scores such as F1.
+_ROUNDING = 1e-12
 
 
 class Interval(NamedTuple):
@@ -71,7 +72,8 @@ def mean_interval(
     """
     from scipy.stats import t
 
-    n, mean = len(values), _plain(math.fsum(values) / len(values))
+    n, least = len(values), _ROUNDING * max(map(abs, values))
+    mean = _plain(math.fsum(values) / n, least)
     groups: dict[Hashable, list[float]] = {}
     for value, name in zip(values, clusters, strict=True):
         groups.setdefault(name, []).append(value - mean)
@@ -79,13 +81,13 @@ def mean_interval(
         return Interval(mean, None, None, None, 1)
     squares = math.fsum(math.fsum(group) ** 2 for group in groups.values())
     correction = len(groups) / (len(groups) - 1)
-    error = _plain(math.sqrt(correction * squares) / n)
+    error = _plain(math.sqrt(correction * squares) / n, least)
     reach = float(t.ppf((1 + confidence) / 2, len(groups) - 1)) * error
     return Interval(mean, error, mean - reach, mean + reach, len(groups))
 
 
-def _plain(value: float) -> float:
-    return 0.0 if abs(value) < _ROUNDING else value
+def _plain(value: float, least: float) -> float:
+    return 0.0 if abs(value) < least else value
 
 
 def paired(

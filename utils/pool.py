@@ -65,6 +65,7 @@ def _until_broken(
     undone: set[int] = set()
     running: dict[Future, int] = {}
     context = multiprocessing.get_context("spawn")
+    others = multiprocessing.active_children()
     with ProcessPoolExecutor(workers, context, _end_with_parent) as pool:
         try:
             while True:
@@ -82,7 +83,8 @@ def _until_broken(
             return sorted(undone)
         except BaseException:  # Ctrl-C, or nobody wants the rest
             for process in multiprocessing.active_children():
-                process.terminate()
+                if process not in others:
+                    process.terminate()
             raise
 
 

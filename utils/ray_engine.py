@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .answers import read_answers
-from .errors import ToolError
-from .shards import Refused, Result, Shard, score_answers
+from .errors import Refusals, ToolError
+from .shards import Result, Shard, score_answers
 
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def _score_batch(batch: pyarrow.Table, like: Shard) -> pyarrow.Table:
     lines, files = [], []
     for row in batch.to_pylist():
         shard = like._replace(path=Path(row["path"]))
-        refused, sink = Refused(), _Sink()
+        refused, sink = Refusals(), _Sink()
         file = io.BufferedReader(io.BytesIO(row["bytes"]))
         try:
             answers = read_answers(shard.path, shard.task, file)

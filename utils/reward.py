@@ -99,7 +99,12 @@ def _document(document: str | dict) -> dict:
     return json.loads(document) if isinstance(document, str) else document
 
 
-def _text(completion: str | list[dict]) -> str:
-    if isinstance(completion, str):
-        return completion
-    return (completion[-1]["content"] or "") if completion else ""
+def _text(completion: object) -> str:
+    """Return the text of a completion, or that of its last message; "" without one."""
+    if isinstance(completion, list) and completion:
+        last = completion[-1]
+        completion = last.get("content") if isinstance(last, dict) else None
+    if isinstance(completion, list):  # of parts, as of models that see images, too
+        texts = [x.get("text") for x in completion if isinstance(x, dict)]
+        completion = "".join(text for text in texts if isinstance(text, str))
+    return completion if isinstance(completion, str) else ""

@@ -25,7 +25,9 @@ character to character), its value and the reference's. Lines that cannot be sco
 as edited ones, are named and left out; the exit status is then 1. An output is written
 whole or not at all, and what it was made of is kept in DIR/.finished: a file whose output
 is finished is not scored again, so that an interrupted job goes on, and machines may score
-some files each, and one of them the folder in the end, for the table.
+some files each, and one of them the folder in the end, for the table. Ray (--engine ray)
+writes a folder for each run instead, which an interrupted job leaves unfinished: remove it,
+and start again.
 
 Example:
 
@@ -40,18 +42,20 @@ import sys
 from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import closing
+from functools import partial
 from itertools import islice
 from pathlib import Path, PurePosixPath
 
 from . import tables
-from .cli import answer_options, say, tool_parser
+from .cli import answer_options, say, tool_parser, whole_number
 from .errors import ToolError
 from .families import scorer
+from .files import is_stream
 from .pool import in_order
 from .ray_engine import folder_name, score_files
 from .runs import Run, find_runs
 from .scoring import BREAKDOWNS, INVALID, Figures, Tally
-from .shards import Result, Shard, Tallies, is_stream, score_shard
+from .shards import Result, Shard, Tallies, score_shard
 
 
 # ------------------------------------------------------------------------- tables
@@ -310,6 +314,9 @@ def _options(arguments: list[str] | None) -> Namespace:
     options = parser.parse_args(arguments)
     if options.engine == "ray" and not options.output:
         parser.error("--engine ray needs --output")
+    if options.engine == "ray" and options.workers:
+        parser.error("--workers is of the engine 'processes'; Ray has its own")
+    options.workers = options.workers or 1
     options.by = [name for name in options.by.split(",") if name]
     if unknown := [name for name in options.by if name not in BREAKDOWNS]:
         parser.error(f"--by {unknown[0]}: choose from {', '.join(BREAKDOWNS)}")
@@ -321,10 +328,9 @@ def _options(arguments: list[str] | None) -> Namespace:
 def _add_engines(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--workers",
-        type=_positive,
-        default=1,
+        type=partial(whole_number, least=1),
         metavar="N",
-        help="processes that score files side by side; default: %(default)s",
+        help="processes that score files side by side; default: 1",
     )
     parser.add_argument(
         "--engine",
@@ -333,12 +339,6 @@ def _add_engines(parser: argparse.ArgumentParser) -> None:
         help="what does the work; ray: the cluster of Ray, also on URLs of object storage;"
         " writes Parquet files to DIR/NAME (default: %(default)s)",
     )
-
-
-def _positive(text: str) -> int:
-    if not text.isdecimal() or not int(text[:9]):
-        raise argparse.ArgumentTypeError(f"{text!r:.80} is not a number from 1 on")
-    return int(text[:9])
 
 
 def _outputs(runs: list[Run], folder: Path | None) -> dict[Path, Path]:

@@ -172,7 +172,10 @@ _SUM_IS_COMPENSATED = sum([1.0, 1e100, 1.0, -1e100]) == 2.0
 
 
 class Sum:
-    """The sum of floats one at a time, to the last bit what `sum` makes of them all."""
+    """The sum of floats one at a time, to the last bit what `sum` makes of them all.
+
+    Merged sums, of several files, are the sum but for rounding.
+    """
 
     __slots__ = ("_lost", "_sum")
 

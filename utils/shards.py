@@ -18,9 +18,9 @@ from typing import NamedTuple
 
 from .answers import Answer, document_text, read_answers, sha256
 from .documents import documents
-from .errors import LineError, ToolError
+from .errors import LineError, Refusals, ToolError
 from .families import FOLDER
-from .files import written_whole
+from .files import is_stream, written_whole
 from .jsonl import Lines, written_lines
 from .scoring import Scored, Tally, score, verdict_line
 
@@ -58,37 +58,13 @@ class Result(NamedTuple):
         return cls(found, tuple(state["messages"]), was_finished)
 
 
-class Refused:
-    """Keeps why lines of a file were refused: of the first by name, of the rest a count."""
-
-    MOST_NAMED = 10
-
-    def __init__(self) -> None:
-        self._named: list[str] = []
-        self.count = 0
-
-    def add(self, message: str) -> None:
-        """Note why one more was refused."""
-        self.count += 1
-        if self.count <= self.MOST_NAMED:
-            self._named.append(message)
-
-    def messages(self, path: Path) -> tuple[str, ...]:
-        """Return what is said of them."""
-        rest = self.count - len(self._named)
-        return (
-            *self._named,
-            *([f"{path}: {rest} more lines were refused"] * (rest > 0)),
-        )
-
-
 def score_shard(shard: Shard, before: Tallies | None = None) -> Result:
     """Score a file, unless its output is finished, and write the output.
 
     `before` are the tallies of files that come before it: an answer to a document that
     they have is a second one. What is wrong with files is said in messages, not raised.
     """
-    refused = Refused()
+    refused = Refusals()
     try:
         return _result(shard, before or {}, refused)
     except ToolError as error:
@@ -98,7 +74,7 @@ def score_shard(shard: Shard, before: Tallies | None = None) -> Result:
     return Result({}, refused.messages(shard.path))
 
 
-def _result(shard: Shard, before: Tallies, refused: Refused) -> Result:
+def _result(shard: Shard, before: Tallies, refused: Refusals) -> Result:
     # What depends on other files, too, or can be read but once, is never finished.
     may_finish = shard.output and not before and not is_stream(shard.path)
     state = may_finish and _state(shard.path)
@@ -115,11 +91,6 @@ def _result(shard: Shard, before: Tallies, refused: Refused) -> Result:
     return result
 
 
-def is_stream(path: Path) -> bool:
-    """Tell whether a file can be read but once, and in this process alone."""
-    return path.is_relative_to("/dev") or (path.exists() and not path.is_file())
-
-
 def _noted(answers: Iterator[Answer], looked_up: set[str]) -> Iterator[Answer]:
     """Yield answers; note tasks of which documents are named alone."""
     for answer in answers:
@@ -131,7 +102,7 @@ def _noted(answers: Iterator[Answer], looked_up: set[str]) -> Iterator[Answer]:
 def score_answers(
     answers: Iterator[Answer],
     shard: Shard,
-    refused: Refused,
+    refused: Refusals,
     lines: Lines | None,
     before: Tallies | None = None,
 ) -> tuple[Tallies, bool]:

@@ -219,6 +219,18 @@ _PLACEHOLDER = re.compile(
     r"|yyyy-mm(?:-dd)?|x+|n/?a)?(?: here)?",
     re.IGNORECASE,
 )
+# "I doubt that the answer is", "One might think that the answer is", "He thinks …"
+_DENYING = re.compile(
+    r"\b(?:not?(?! doubt)|never|cannot|nobody|none|nothing|neither|hardly|few|(?<!no )doubt\w*"
+    r"|deny|denied|wrong|incorrect|mistake\w*|false|unlikely|far from|hard|difficult|if|whether"
+    r"|unless|tempt\w*|might|could|(?:first|initially|once) (?:thought|said)"
+    r"|(?:think|claim|believe|assume)s)\b|n't\b",
+    re.IGNORECASE,
+)
+# "If it were June, the answer would be"
+_SUPPOSING = re.compile(
+    r"(?:\b(?:if|unless)|(?:^|[.;:!?\n]\s*)(?:were|had))\b[^.;:!?\n]*$", re.IGNORECASE
+)
 _SHORT_LINE = re.compile(r"(?!.*\.\s)[^\n:]{1,100}")
 
 
@@ -256,7 +268,7 @@ def extract_flexible(
     """
     weak = None
     for cue in islice(_cues(text), MAX_CUES):
-        if weak and cue.lastgroup == "weak":
+        if (weak and cue.lastgroup == "weak") or _is_denied(text, cue):
             continue
         start, end = _reach(text, cue, several)
         answer = Answer(text[start:end], (start, end))
@@ -283,6 +295,16 @@ def _cues(text: str) -> Iterator[re.Match]:
         if any(map(line.__contains__, _CUE_WORDS)):
             yield from reversed(deque(_CUE.finditer(text, start, end), MAX_CUES))
         end = start - 1
+
+
+def _is_denied(text: str, cue: re.Match) -> bool:
+    """Tell whether a sentence takes back, or makes hypothetical, what its cue leads to."""
+    if cue.lastgroup not in ("weak", "said"):
+        return False
+    before = text[max(0, cue.start() - 200) : cue.start()]
+    clause = re.split(r"[.,;:!?\n]", before)[-1]
+    supposed = "would" in cue[0] and _SUPPOSING.search(before)
+    return bool(_DENYING.search(clause) or supposed)
 
 
 def _reach(text: str, cue: re.Match, several: bool) -> tuple[int, int]:
@@ -444,7 +466,11 @@ def _reason(
     published, flexible, value, _ = readings
     if score_flexible == 1:
         return "right" if score == 1 else "flexible_only"
-    if score == 1:
+    if (
+        score == 1
+        and flexible
+        and (value is not None or not _overlap(published, flexible))
+    ):
         return "superseded"
     if flexible is None and _is_cut_off(response):
         return "cut_off"
@@ -453,6 +479,10 @@ def _reason(
     if value is None:
         return "unreadable"
     return "partly_right" if score_flexible else "other_value"
+
+
+def _overlap(one: Answer, other: Answer) -> bool:
+    return one.span[0] < other.span[1] and other.span[0] < one.span[1]
 
 
 def _is_cut_off(response: str) -> bool:
@@ -752,63 +782,126 @@ def explain_date(doc: dict, response: str) -> Verdict:
 _PUBLISHED_LETTER = re.compile(r"\b([A-D])(?:\.|,|\s|&|$)")
 _PLAIN_LETTERS = re.compile(r"[A-D](?:, ?[A-D])*")
 _LOWER_LETTERS = re.compile(r"[a-d](?:(?:[\s,;&]+|\band\b)+[a-d])*")
-_ALL = re.compile(
-    r"all(?: (?:of|the|two|three|four|options|choices|answers|above|them|are|correct|plausible"
-    r"|possible|right))*(?: \([A-D, and]*\))?",
-    re.IGNORECASE,
-)
 _BULLET = re.compile(r"\s*(?:(?:[-*+>\u2022\u25cf]|[0-9]{1,2}[.)])\s+)?")
-_ITEM = re.compile(r"\s*(?:[-*+>\u2022\u25cf]\s|[0-9]{1,2}[.)]\s|\W*[A-D]\b)")
-_OPTION_TOKEN = re.compile(r"\w+(?:'\w+)*|[^\w\s\"]")
+_ITEM = re.compile(r"\s*(?:[-*+>\u2022\u25cf|]\s|[0-9]{1,2}[.)]\s|\W*[A-D]\b)")
+_OPTION_TOKEN = re.compile(r"\d+\.\d+|\w+(?:'\w+)*|[^\w\s\"]")
 
-# A line is read as a code, one character for each word or mark: A-D for the letters of
-# options, a-d for their texts, a mark for itself, and for other words these. So
-# "B, D (A and C are too long)" is "B,D(A&Cvxw)", and "B. two hours" is "B:b".
+# In this order, before other noise goes: verdicts by marks, and what is no option.
+_MARKED = [
+    (re.compile("\\[ \\]|[\u00ac\u2610\u274c\u274e\u2716-\u2718]"), " false "),
+    (re.compile("\\[[xX]\\]|[\u2611\u2705\u2713\u2714]"), " true "),
+    (re.compile(r"<(del|s|strike|sup)>[^<]*</\1>|\[\^\d+\]"), " "),
+    (re.compile(r"</?(?:option|letter|label|li|ul|ol)>|\\item\b"), " "),
+    (re.compile(r"\\(?:land|wedge)\b"), " and "),
+    (re.compile("[\u3010\u3011]"), " | "),
+    (re.compile("[-=]+>"), " gives "),
+]
+# What follows the word for a label: "contradicts the hypothesis".
+_OF_TWO = (
+    r"(?:\s(?:the|to|towards?|with|of|each|other|premise|hypothesis|it"
+    r"|by(?= (?:the )?(?:premise|hypothesis)))\b)*"
+)
+# Phrases, and the one word that says the same.
+_PHRASES = [
+    (re.compile(pattern, re.IGNORECASE), word)
+    for pattern, word in (
+        (r"(?<=\d)\s?([ap])\.\s?m\b\.?", r" \1m"),
+        (r"(?<=\d)\s?\(?\b(a)\.\s?(d)\b\.?\)?|(?<=\d)\s?\(?\b(b)\.\s?(c)\b\.?\)?", r" \1\2\3\4"),
+        (r"\b(?-i:([a-d])\.([a-d])\.)", r"\1\2"),
+        (r"(?<![^\s])\d[.)]\s(?=[A-D]\b)", ""),
+        (r"\bnon-?\s?(?=entail|neutral|contradict)", "not "),
+        (rf"\bentail\w*{_OF_TWO}", "entailment"),
+        (rf"\bneutral\w*{_OF_TWO}", "neutral"),
+        (rf"\bcontradict\w*{_OF_TWO}", "contradiction"),
+        (r"\b(?:as well(?: as)?|(?:along|together) with)\b", "and"),
+        (r"\b(?:rather than|instead of|as opposed to|(?:other|apart|aside) (?:than|from)|unlike"
+         r"|except(?:ing)?(?: for)?|excluding|with the exception of)\b", "not"),
+        (r"\bnot (?:only|just|merely)\b(?=.*\bbut\b)", "both"),
+        (r"\b(?:no (?:doubt|question)|without (?:a )?doubt)(?: about (?:it|that))?\b", "surely"),
+        (r"\bi\.\s?e\b\.?|\bas follows\b", "namely"),
+        (r"\bnot (?:(?:quite|entirely|so|too) )?(?:sure|certain)\b", "unsure"),
+        (r"\bopt\b(?! for)\.?", "option"),
+        (r"\b(?:go(?:ing)? with|settled? (?:on|for)|opt(?:ed)? for|decided? on)\b", "choose"),
+        (r"\b(?:(?:up)?on (?:closer|second|further|deeper) \w+|on reflection|in (?:fact|the end|reality)"
+         r"|on the contrary|(?:scratch|strike|forget|disregard) (?:that|this))\b", "actually"),
+        (r"\b(?:has|have|ought) to be\b", "is"),
+        (r"\b(?:would|could|might|should) have\b", "had"),
+    )
+]  # fmt: skip
+
+# A line is read as a code, one character for each word or mark: M for an option by its
+# letter (and text), T for one by its text alone, a mark for itself, and for other words
+# these. So "B, D (A and C are too long)" is "M,M(M&Mvxw)", and "B. two hours" is "M".
 _WORDS = {
-    "&": "and",
+    "&": "and +",
     # Idle: beside options they say nothing.
-    "i": "plus also both only all the of well i e namely just option options choice choices"
-    " letter letters answer answers",
-    # Verbs, words of approval, and what is both.
-    "v": "is are was were can could would may must be seem seems sound sounds make makes have has",
-    "p": "correct plausible right possible valid true likely reasonable acceptable best suitable"
-    " appropriate sense realistic typical",
-    "f": "fit fits work works",
-    # Words of fault, of which these may begin a comment, and "no" hedges.
-    "x": "too less least wrong incorrect ruled never isn't aren't don't doesn't unlikely implausible"
-    " impossible false",
-    "n": "not neither",
+    "i": "plus also both only alone just indeed really clearly definitely certainly surely"
+    " obviously directly logically strictly explicitly namely far much way simply well already",
+    # Of these none follows the text of an option: it would be another text.
+    "j": "a an the of in on e my our your one ones two three four following option options choice"
+    " choices letter letters answer answers label labels set selection pick picks final i i'd i'll"
+    " i'm we we'd say choose select conclude get have take think believe go going case relation"
+    " relationship premise hypothesis statement statements sentence sentences between above most"
+    " overall each list durations values candidates",
+    "q": "it they this that these those them it's that's he she",
+    # Verbs, words of approval, verdicts by a mark, and words of fault.
+    "v": "is am are was were be been being can could would may might must will should seem seems sound"
+    " sounds look looks make makes do does did has",
+    "p": "correct plausible right possible valid likely reasonable acceptable best better good"
+    " suitable appropriate sense realistic typical fit fits fitting work works apply applies match"
+    " matches hold holds remain remains remaining stay stays survive survives keep kept accepted"
+    " chosen enough usual common normal natural sensible logical consistent",
+    "y": "true yes 1",
+    "x": "0 wrong incorrect false mistaken ruled exclude excluded eliminate eliminated reject rejected"
+    " dismiss dismissed discard discarded drop dropped fail fails out off bad other others rest"
+    " distractor distractors trap traps tempting naive misleading",
+    "o": "too impossible implausible improbable unlikely unreasonable unrealistic unsuitable"
+    " inappropriate invalid",
     "z": "no",
-    "h": "or nor either maybe perhaps possibly probably to wait",  # hedges
-    # They begin a reason.
-    "r": "as because since given for while whereas although though rather instead which where so due"
-    " based but with without except gives",
+    "n": "not neither never less least none nobody nothing without cannot",  # and all in "n't"
+    "h": "or nor either maybe perhaps possibly probably alternatively else otherwise wait unsure"
+    " guess ?",
+    "f": "if unless had assuming provided suppose supposing",
+    # They begin what contrasts, what follows from a reason, and a reason.
+    "k": "but however yet actually instead correction corrected changed revised sorry oops meant",
+    "s": "so thus hence therefore consequently gives leaves leaving",
+    "r": "as because since given for while whereas although though where which due based with"
+    " considering despite by per",
+    "u": "all everything anything every",
+    ".": "!",
 }
 _CODES = {word: code for code, words in _WORDS.items() for word in words.split()}
-_FAULT, _APPROVAL = set("xnz"), set("pf")
-_AROUND = ".,;&+:-/|()[]'i"  # what may stand before, between and behind options
-_MARK = r"[-.):\]'(\[]"  # between a letter and what is said of it
-_SAID = set("vpfxnzhrw=?")  # all but options and what is around them
-_PART = re.compile(
-    rf"""
-    (?P<range> [A-D] (?=[.):\]'(\[]*-) {_MARK}* [A-D] )
-    # "two hours", "B. two hours", "two hours (B)", "two hours not"
-    |(?P<text> (?:(?P<letter>[A-D]) {_MARK}*)? (?P<own>[a-d]) (?:\((?P<after>[A-D]))? (?P<fault>[xz]|n(?![A-Da-dr]))? )
-    # "B" before the end, another letter, a mark, or a word that begins no other text
-    |(?P<bare> [A-D] (?: (?<=[A-D]&.) | (?= {_MARK}* (?:$ | [A-Divfhrz] | [^-.):\]'(\[\w]) ) ) )
-    # "B (fits well", "B. ten minutes at most", up to another letter or sentence
-    |(?P<described> [A-D]
-        (?: {_MARK}* [(\[] [^])]* | {_MARK}+ (?P<said> (?: (?! [-,;:&hn][A-D] | \. ) . )+ ) ) )
-    |\( (?!.\)) [^)]*  # a comment in brackets
-    # what begins other words after a mark, or a reason
-    |(?P<comment> [-.,;&+:/|()\[\]'=] i* [vpfxwrn] | [rnA-D] )
-    |(?P<end> [.;] )
-    |(?P<around> [-,&+:/|()\[\]'i=] )
-    |(?P<hedge> [hz?] )
-    |(?P<clause> [^.;,]+ )
+_MARKS = ".,;&:-/|()[]'="
+_MENTION = re.compile(
+    r"""
+    # "B", "B. two hours", "B (two hours", but no article: "A few minutes"
+    (?P<letter> A(?![wj]|p\w) | (?<=[&h])A | [B-D] ) (?: [-.):\]'(\[]* (?P<own>[a-d]) )?
+    # "two hours", "two hours (B"
+    |(?P<text> [a-d] ) [(\[']* (?P<after> [A-D](?=[)\]']|$) )?
     """,
     re.VERBOSE,
 )
+# "A, B and also C", "A or B"
+_GROUP = re.compile("M(?:[',&/|hi]*M)*|T(?:[',&/|hi]*T)*")
+_RANGE = re.compile(r"[A-D][.)\]']*-[(\[']*[A-D](?![a-z:=(\[]|[-.)\]']+[a-d])")
+# What is said of the options before it, up to another clause.
+_PREDICATE = re.compile(
+    r"(?P<mark>[-,:()\[\]|='/]*s?[-,:()\[\]|='/]*)(?P<said>[hijnopquvwxyz]*)(?P<next>.?)"
+)
+_DENIES = re.compile(
+    "[iquv]*(?:vn|z|[nz][ijqv]*w?[py][iq]*|o[ow]?w?|x[ijqv]*(?:[ox].*)?)"
+)
+_APPROVES = re.compile("[ijqv]*(?:[py][^fhnoxz]*)?")
+_CLOSED = "ijqvpyu"  # all that may lead to options which an answer commits to
+# Before the first options may stand a reason, what they follow from, or a denial.
+_OPENING = re.compile(rf"(?:.*[sk]|r.*[,:-])?[{_CLOSED}\W]*(?:[norxz][^,.;]*)?")
+_WITHDRAWN = re.compile(r"[])'(,-]*[ijpqvwy]*k,?(?:[ijpqvwy]*(?:[nz][iv]*w|h)|[iqv]*x)")
+# In brackets, in a sentence with other words before it, a text within a reason.
+_COMMENTING = re.compile(r"\([^)]*[MT]|[.;ks][^.;knrswxz]*[nrwxz][^.;ks]*[MT]|r.*T")
+_RETRACTS = re.compile(rf"(?:k|[.;,]z,|^\W*s)[{_CLOSED},:.-]*$")
+_VERDICT = re.compile(rf"{_DENIES.pattern}|[iv]*[py][ip]*")
+_ALL = re.compile(rf"[{_CLOSED}]*u[{_CLOSED}]*")
+_ALL_BUT = re.compile(rf"u[{_CLOSED}]*[nk][ij]*$")
 
 
 def read_published_letters(text: str) -> set[str]:
@@ -816,20 +909,34 @@ def read_published_letters(text: str) -> set[str]:
     return set(_PUBLISHED_LETTER.findall(text))
 
 
+def _clean_option(line: str) -> str:
+    """Return a line without noise, with one word for marks and phrases that say it."""
+    if not _CLEAN.fullmatch(line):
+        for pattern, replacement in _MARKED:
+            line = pattern.sub(replacement, line)
+    line = clean(_BULLET.sub("", line, count=1))
+    for pattern, word in _PHRASES:
+        line = pattern.sub(word, line)
+    return line
+
+
 @lru_cache(maxsize=1024)
 def _letters_of_texts(options: tuple[str, ...]) -> dict[tuple[str, ...], set[str]]:
     """Return words -> letters of the options that consist of these, longest first."""
     letters: dict[tuple[str, ...], set[str]] = {}
     for option, letter in zip(options, LETTERS):
-        tokens = _OPTION_TOKEN.findall(clean(option.casefold()))
+        tokens = _OPTION_TOKEN.findall(_clean_option(option).casefold())
         if words := tuple(token for token in tokens if token[0].isalnum()):
             letters.setdefault(words, set()).add(letter)
     return dict(sorted(letters.items(), key=lambda item: -len(item[0])))
 
 
 def _encode(line: str, texts: Iterable[tuple[str, ...]]) -> str:
-    """Return the code of a line: a character for each text of an option, word and mark."""
-    line = re.sub(r"(?i)\bas well( as)?\b", "and", bare(line))
+    """Return the code of a line: A-D for letters, a-d for texts of options.
+
+    These are told apart from words by a mark before them.
+    """
+    line = bare(line)
     if _LOWER_LETTERS.fullmatch(line):
         line = re.sub(r"\b[a-d]\b", lambda letter: letter[0].upper(), line)
     elif re.fullmatch("[A-D]{2,4}", line):
@@ -847,7 +954,7 @@ def _encode(line: str, texts: Iterable[tuple[str, ...]]) -> str:
         else:
             code += _code(*tokens[position : position + 2])
             position += 1
-    return code.lstrip(_AROUND)
+    return re.sub(r"[(\[']([A-Da-d])[)\]']", r"\1", code.lstrip(_MARKS))
 
 
 def _code(token: str, following: str = "") -> str:
@@ -857,8 +964,9 @@ def _code(token: str, following: str = "") -> str:
     if token == "." and following.islower():
         return ":"  # within a sentence
     if token[0].isalnum():
-        return _CODES.get(token.casefold(), "w")
-    return token if token in _AROUND + "?" else "="
+        other = "n" if token.endswith("n't") else "w"
+        return _CODES.get(token.casefold(), other)
+    return token if token in _MARKS else _CODES.get(token, "=")
 
 
 def _end_of(
@@ -874,48 +982,159 @@ def _end_of(
         if position == len(tokens) or tokens[position].casefold() != word:
             return None
         position += 1
-    following = tokens[position].casefold() if position < len(tokens) else ""
-    goes_on = following not in first_words and _code(following or ".") in "wpx"
-    return None if goes_on else position
+    following = tokens[position] if position < len(tokens) else "."
+    # A verb ("fits", "holds") may follow, and anything a label.
+    other = "wjq" if following.endswith("s") else "wjpq"
+    ends = following.casefold() in first_words or words[0].capitalize() in THREE_WAY
+    return position if ends or _code(following) not in other else None
+
+
+def _mention(part: re.Match, texts: list[set[str]]) -> tuple[str | None, set[str]]:
+    """Return the letter of an option that is named, and the letters for its text."""
+    letter, own = part["letter"] or part["after"], part["own"] or part["text"]
+    named = texts["abcd".index(own)] if own else set()
+    if own and part[0] == "A" + own and "A" not in named:
+        letter = None  # "A contradiction" has an article
+    return letter, named
+
+
+def _mentions(line: str, options: tuple[str, ...]) -> tuple[str, list[set[str]] | None]:
+    """Return the code of a clean line, with M and T, and the options that these name.
+
+    None for the options where there is a range, or a letter with the text of another
+    option, unless it stands between letters and their texts ("A, C: two hours, a week").
+    """
+    texts = _letters_of_texts(options)
+    code = _encode(line, texts)
+    parts = [_mention(part, [*texts.values()]) for part in _MENTION.finditer(code)]
+    by_letter = {letter for letter, _ in parts if letter}
+    by_text = set().union(*(named for _, named in parts))
+    beside = [letter in named for letter, named in parts if letter and named]
+    clashes = False in beside and not (len(beside) == 1 and by_letter == by_text)
+    known = by_letter <= set(LETTERS[: len(options)])
+    if clashes or not known or _RANGE.search(code):
+        return code, None
+    kinds = iter("M" if letter else "T" for letter, _ in parts)
+    code = _MENTION.sub(lambda _: next(kinds), code).replace("A", "j")  # an article
+    return code, [{letter} if letter else named for letter, named in parts]
+
+
+class _Group(NamedTuple):
+    """Options that stand together, the code of their line there, before and after it."""
+
+    letters: set[str]
+    code: str
+    before: str
+    after: str
+
+
+def _groups(code: str, found: list[set[str]], every: set[str]) -> list[_Group]:
+    """Return the groups of options in the code of a line, of every one those found."""
+    places = [group.span() for group in _GROUP.finditer(code)]
+    gaps = [code[end:start] for (_, end), (start, _) in zip(places, places[1:])]
+    first = code[: places[0][0]]
+    verdict_first = bool(set(_lead(first)) & set("noxzpy"))
+    shares = [_shares(gap, verdict_first) for gap in gaps]
+    befores = [first, *(before for _, before in shares)]
+    afters = [*(after for after, _ in shares), code[places[-1][1] :]]
+    groups, mentions = [], iter(found)
+    for (start, end), before, after in zip(places, befores, afters):
+        letters = set().union(
+            *islice(mentions, len(re.findall("[MT]", code[start:end])))
+        )
+        bracket = code.rfind("(", places[0][1], start) > code.rfind(")", 0, start)
+        before = "(" + before if bracket else before
+        if _ALL_BUT.search(before):
+            letters, before = every - letters, ""
+        groups.append(_Group(letters, code[start:end], before, after))
+    return groups
+
+
+def _shares(gap: str, verdict_first: bool) -> tuple[str, str]:
+    """Return what of the code between two groups may be of the first and of the second.
+
+    "A false B true" and "A: no B: yes" have verdicts behind, "true A false B" before.
+    """
+    said = _PREDICATE.match(gap)
+    denies_next = said["said"][:1] == "n"
+    rest = gap[said.end("said") :].strip(":=(")
+    if rest or not (denies_next or _VERDICT.fullmatch(said["said"])):
+        return gap, gap
+    before = verdict_first or denies_next or "," in said["mark"]
+    return ("", gap) if before else (gap, "")
+
+
+def _lead(before: str) -> str:
+    """Return what leads to a group: the code before it since another clause began."""
+    return re.split(r"[-.,;&/|)\]ks]", before)[-1]
+
+
+def _stance(group: _Group, named: set[str]) -> str:
+    """Tell whether a group is "asserted", "denied", "hedged" or spoken of ("aside").
+
+    What is said of it counts first where it denies, then what leads to it.
+    """
+    said, led = _stance_said(group.after), _stance_led(group, bool(named))
+    return said if "denied" == said or led == "asserted" else led
+
+
+def _stance_led(group: _Group, named: bool) -> str:
+    """Return the stance that what leads to a group gives it, after others or first."""
+    before, lead = group.before, _lead(group.before)
+    if set(lead) & set("rf"):
+        return "aside"
+    if set(lead) & set("noxz"):
+        return "denied"
+    if "h" in lead + group.code or (named and "h" in before):
+        comments = named and set(before) - set(_MARKS + "hijknz")
+        return "aside" if comments else "hedged"
+    if "w" in lead:
+        return "hedged" if named and "k" in before else "aside"
+    comments = named and _COMMENTING.search(before + group.code)
+    return "aside" if comments else "asserted"
+
+
+def _stance_said(after: str) -> str:
+    """Return the stance that what is said of a group gives it."""
+    mark, said, following = _PREDICATE.match(after).groups()
+    mark = mark.strip(")]'")
+    direct = mark in ("", ",")
+    if _DENIES.fullmatch(said):
+        return "denied"
+    if "h" in said and (direct or not said.strip("hijq")) or _WITHDRAWN.match(after):
+        return "hedged"
+    if (direct and following == "f") or not (mark or _APPROVES.fullmatch(said)):
+        return "aside"
+    return "asserted"
 
 
 def _read_line(line: str, options: tuple[str, ...]) -> tuple[set[str] | None, bool]:
-    """Return the options that a clean line names, and whether it says nothing else.
+    """Return the options that a clean line commits to, and whether it says nothing else.
 
-    They are read from the left, sentence by sentence, until a comment begins; those of a
-    sentence that finds fault with them do not count. None where there is a hedge, a
-    letter with another's text, or prose before the first of them.
+    Options stand in groups; what leads to one and what is said of it give its stance, and
+    a later one supersedes what it contrasts with. None where there is a hedge, a letter
+    with another's text, prose before the first option, or nothing asserted or denied.
     """
-    letters_of = _letters_of_texts(options)
-    code = _encode(line, letters_of)
+    code, found = _mentions(line, options)
+    every = set(LETTERS[: len(options)])
+    if not found:
+        return (every if found == [] and _ALL.fullmatch(code) else None), False
+    groups = _groups(code, found, every)
+    prose = not _OPENING.fullmatch(groups[0].before)
     named: set[str] = set()
-    sentence: set[str] = set()
-    for part in _PART.finditer(code):
-        kind, said = part.lastgroup, set(part[0])
-        if kind in ("text", "bare", "described"):
-            letters = _letters_in(part, list(letters_of.values()))
-            if letters is None or not letters <= set(LETTERS[: len(options)]):
-                return None, False
-            sentence |= letters
-        elif kind in ("range", "hedge") or part.start() == 0:
-            return None, False
-        elif kind == "comment":
-            break
-        elif kind == "end":
-            named, sentence = named | sentence, set()
-        elif kind == "clause" and (said & _FAULT or (named and not said & _APPROVAL)):
-            sentence = set()
-    return named | sentence, not set(code) & _SAID
-
-
-def _letters_in(part: re.Match, letters_of: list[set[str]]) -> set[str] | None:
-    """Return the options that a part names, none with a word of fault; None: two ways."""
-    if part["own"]:
-        letters = letters_of["abcd".index(part["own"])]
-        if beside := {part["letter"], part["after"]} - {None}:
-            letters = beside if beside <= letters else None
-        return set() if letters and part["fault"] else letters
-    return set() if _FAULT & set(part["said"] or "") else {part[0][0]}
+    stances = set()
+    for group in groups:
+        stance = _stance(group, named)
+        stances.add(stance)
+        if stance == "denied":
+            named = named - group.letters
+        elif stance == "asserted":
+            retracts = _RETRACTS.search(group.before)
+            prose = prose and not retracts
+            named = group.letters if retracts else named | group.letters
+    if prose or "hedged" in stances or not {"asserted", "denied"} & stances:
+        return None, False
+    return named, not set(code) - set("MTijnoxyz" + _MARKS)
 
 
 def read_letters(text: str, options: list[str]) -> tuple[set[str] | None, int]:
@@ -924,15 +1143,13 @@ def read_letters(text: str, options: list[str]) -> tuple[set[str] | None, int]:
     "A few minutes" is the option with this text or none, "B. A few minutes" is B, and a
     letter with the text of another option is none.
     """
-    letters = set(LETTERS[: len(options)])
-    said = text if _PLAIN_LETTERS.fullmatch(text) else bare(clean(text))
-    if _PLAIN_LETTERS.fullmatch(said):
+    if _PLAIN_LETTERS.fullmatch(said := bare(clean(text))):
         named = set(said) - set(", ")
-        return named if named <= letters else None, len(text)
-    if _ALL.fullmatch(said):
-        return letters, len(text)
+        return named if named <= set(LETTERS[: len(options)]) else None, len(text)
     first = clean(text.partition("\n")[0])
-    below = not bare(first) or first.endswith(":") or "\\boxed" in text
+    below = (
+        not bare(first) or first.endswith(":") or "\\boxed" in text or text[:1] == "|"
+    )
     if not below:  # only what stands together with the first line
         text = re.split(r"\n[\s*_]*\n", text, maxsplit=1)[0]
     return _read_lines(text, tuple(options), below)
@@ -949,8 +1166,8 @@ def _read_lines(
     named: set[str] = set()
     end = len(text)
     for line in re.finditer(r"^.*\S.*$", text, re.MULTILINE):
-        said = clean(_BULLET.sub("", line[0], count=1))
-        if below and said.startswith("not "):
+        said = _clean_option(line[0])
+        if not bare(said):
             continue
         letters, pure = _read_line(said, options)
         if letters is None and not named and said.endswith(":"):  # "These fit:"
@@ -968,30 +1185,23 @@ def explain_options(doc: dict, response: str) -> Verdict:
     given = read_published_letters(published.text) if published else set()
     value = None
     if flexible:
-        value, length = read_letters(flexible.text, doc["options"])
-        start = flexible.span[0]
-        flexible = Answer(flexible.text[:length], (start, start + length))
+        value, flexible = _read_options(flexible, doc["options"])
     f1 = _f1(len(given & gold), len(given), len(gold))
     flexible_f1 = _f1(len(value & gold), len(value), len(gold)) if value else 0.0
     readings = published, flexible, value and sorted(value), doc["letters"]
     return _verdict(response, readings, given == gold, flexible_f1, f1)
 
 
+def _read_options(answer: Answer, options: list[str]) -> tuple[set[str] | None, Answer]:
+    """Return the letters of the options that an answer names, and it without the rest."""
+    value, length = read_letters(answer.text, options)
+    start = answer.span[0]
+    return value, Answer(answer.text[:length], (start, start + length))
+
+
 # -------------------------------------------------------------------- NLI labels
 
 _PLAIN_LABEL = re.compile(r"(?:([A-C])\. )?(Entailment|Neutral|Contradiction)")
-# "B. The premise is neutral towards the hypothesis"; "A contradiction" has an article.
-_LABEL = re.compile(
-    r"""
-    (?P<letter> (?i:(?:the|correct|option|choice|label|answer)\s)*
-      \(?[A-C](?![\w'])(?!\s[a-z])[\s.):,("'|-]* )?
-    (?i:(?:the|this|that|a|an|premise|hypothesis|relation|relationship|between|and
-        |statement|it|is|are|they|clearly|directly|logically)\s)*
-    (?i:(?P<stem>entail|neutral|contradict)[a-z]*)
-    (?:\s(?:the|by|to|towards?|with|of|each|other|premise|hypothesis|relationship))*
-    """,
-    re.VERBOSE,
-)
 _LABEL_WORD = re.compile(r"\b(?:entailment|neutral|contradiction)\b", re.IGNORECASE)
 
 
@@ -1005,34 +1215,31 @@ def read_published_label(text: str, options: list[str]) -> str | None:
     return named.pop() if len(named) == 1 else None
 
 
-def read_label(text: str, options: list[str]) -> str | None:
+def read_label(answer: Answer, options: list[str]) -> tuple[str | None, Answer]:
     """Return the one label that an answer names by word, letter or both, or None.
 
     Words may be inflected ("contradicts"), and a comment may follow. Where letter and
-    word differ, or another label stands beside it, there is none.
+    word differ, or another label stands beside it, there is none. Second, the answer
+    without the lines that are not read.
     """
-    if not _PLAIN_LABEL.fullmatch(text):
-        text = read_bare(_BULLET.sub("", text, count=1))
-    if plain := _PLAIN_LABEL.fullmatch(text):
+    if plain := _PLAIN_LABEL.fullmatch(bare(answer.text)):
         letter, label = plain.groups()
         place = LETTERS.index(letter) if letter else 0
         same = label in (options[place : place + 1] if letter else options)
-        return label if same else None
-    if found := _LABEL.match(text):
-        stem = found["stem"].capitalize()
-        label = next(name for name in THREE_WAY if name.startswith(stem))
-        text = (found["letter"] or "") + label + text[found.end() :]
+        return label if same else None, answer
     labels = [*options, *(name for name in THREE_WAY if name not in options)]
-    named, _ = _read_line(text, tuple(labels))
+    named, answer = _read_options(answer, labels)
     label = labels[LETTERS.index(*named)] if named and len(named) == 1 else None
-    return label if label in options else None
+    return label if label in options else None, answer
 
 
 def explain_nli(doc: dict, response: str) -> Verdict:
     """Return the verdict on the label of an answer."""
-    published, flexible = extract(response, alone=True)
+    published, flexible = extract(response, several=True, alone=True)
     options, label = doc["options"], doc["label"]
-    value = flexible and read_label(flexible.text, options)
+    value = None
+    if flexible:
+        value, flexible = read_label(flexible, options)
     exact = published and read_published_label(published.text, options) == label
     readings = published, flexible, value, label
     return _verdict(response, readings, bool(exact), value == label)

@@ -26,15 +26,17 @@ import importlib.util
 import sys
 from argparse import Namespace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from .. import tables as text_tables
 from ..cli import answer_options, say, tool_parser
 from ..errors import ToolError
-from ..files import written_whole
-from ..runs import find_runs
+from ..files import is_stream, written_whole
+from ..runs import Run, find_runs
 
 
-_MOST_NAMED = 10  # lines that are refused by name; the rest is counted
+if TYPE_CHECKING:
+    from .board import Model
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -44,13 +46,13 @@ def main(arguments: list[str] | None = None) -> int:
     from . import board, browser, page
 
     runs = find_runs(options.run, options.task)
+    _check_files(runs if options.html else [])
     models = [
         model
         for run in runs
         for model in board.read(run, options.include_path, options.leave_out)
     ]
-    refused = [fault for model in models for fault in model.refused]
-    _say_refused(refused)
+    is_whole = _say_refused(models)
     models = [model for model in models if model.tasks]
     if not models:
         raise ToolError("no answer could be scored; nothing was written")
@@ -76,7 +78,25 @@ def main(arguments: list[str] | None = None) -> int:
     sys.stdout.write(f"{text_tables.render(summary, 'markdown')}\n")
     for path in contents:
         say(f"{path.resolve()} is written")
-    return 1 if refused else 0
+    return 0 if is_whole else 1
+
+
+def _check_files(runs: list[Run]) -> None:
+    """Raise ToolError for what the page, which reads answers twice, cannot read so."""
+    for path in (file.path for run in runs for file in run.files):
+        if is_stream(path):
+            raise ToolError(
+                f"{path}: can be read only once, and the page reads it twice; save it to a"
+                " file, or give --csv or --json alone"
+            )
+
+
+def _say_refused(models: list[Model]) -> bool:
+    """Say which lines were refused; return whether none was."""
+    for model in models:
+        for message in model.refusals.messages(model.run.name):
+            say(message)
+    return not any(model.refusals.count for model in models)
 
 
 def _summary(row: dict) -> dict:
@@ -114,10 +134,3 @@ def _options(arguments: list[str] | None) -> Namespace:
     if not (options.html or options.csv or options.json):
         parser.error("give --html, --csv or --json")
     return options
-
-
-def _say_refused(refused: list[str]) -> None:
-    for fault in refused[:_MOST_NAMED]:
-        say(fault)
-    if len(refused) > _MOST_NAMED:
-        say(f"{len(refused) - _MOST_NAMED} more lines were refused")

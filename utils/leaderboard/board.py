@@ -14,7 +14,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import NamedTuple
 
-from ..errors import LineError
+from ..errors import LineError, Refusals
 from ..families import Group, groups, scorer
 from ..paired import CONFIDENCE, cluster, holm, mean_interval, paired
 from ..runs import Run
@@ -41,7 +41,6 @@ class TaskRun:
     def __init__(self, task: str, leave_out: str | None) -> None:
         self.tally = Tally(task, leave_out)
         self.results: dict[bytes, Result] = {}
-        self.refused = 0
         self._copies: dict[bytes, list[Result]] = {}
 
     def add(self, scored: Scored, place: int) -> None:
@@ -82,7 +81,8 @@ class Model(NamedTuple):
 
     run: Run
     tasks: dict[str, TaskRun]
-    refused: list[str]  # why lines of it count nowhere
+    refusals: Refusals  # why lines of it count nowhere
+    refused: Counter[str]  # how many, by task
 
 
 def read(run: Run, include_path: Path, leave_out: str | None = None) -> list[Model]:
@@ -95,22 +95,21 @@ def read(run: Run, include_path: Path, leave_out: str | None = None) -> list[Mod
     models: dict[str, Model] = {}
     for place, answer in enumerate(run.answers()):
         name = answer.filter if answer.filter not in (None, "none") else ""
-        model = models.setdefault(name, Model(run, {}, []))
+        model = models.setdefault(name, Model(run, {}, Refusals(), Counter()))
         try:
             scored = score(answer, include_path)
             if answer.task not in model.tasks:
                 model.tasks[answer.task] = TaskRun(answer.task, leave_out)
             model.tasks[answer.task].add(scored, place)
         except LineError as error:
-            if answer.task in model.tasks:
-                model.tasks[answer.task].refused += 1
-            model.refused.append(str(error))
+            model.refused[answer.task] += 1
+            model.refusals.add(str(error))
     for model in models.values():
         for task in [name for name, task in model.tasks.items() if not task.results]:
             del model.tasks[task]
         for task in model.tasks.values():
             task.settle()
-    if len(models) == 1:
+    if sum(bool(model.tasks) for model in models.values()) < 2:
         return list(models.values())
     return [
         model._replace(run=run._replace(name=f"{run.name} ({name})")) if name else model
@@ -254,15 +253,16 @@ def _table(scope: Scope, models: list[Model]) -> Table:
 def _notes(scope: Scope, model: Model) -> list[str]:
     """Return why the model is not ranked, but for its documents."""
     tasks = [model.tasks[task] for task in scope.tasks if task in model.tasks]
+    refused = sum(model.refused[task] for task in scope.tasks)
     notes = []
     if len(tasks) < len(scope.tasks):
         notes.append(f"{len(tasks)} of {len(scope.tasks)} tasks")
     if version := _other_version(scope, model):
         notes.append(version)
     if lacking := sum(task.tally.all.invalid["no_instruction"] for task in tasks):
-        notes.append(f"{lacking} prompts lack the instruction")
-    if refused := sum(task.refused for task in tasks):
-        notes.append(f"{refused} lines refused")
+        notes.append(f"prompts without the instruction: {lacking}")
+    if refused:
+        notes.append(f"lines refused: {refused}")
     return notes
 
 
@@ -285,14 +285,15 @@ def _documents(scope: Scope, model: Model) -> tuple[str, ...] | None:
 def _expected_documents(scope: Scope, models: list[Model]) -> tuple[str, ...] | None:
     """Return the documents that models are ranked on.
 
-    The benchmark's, where a model has them; else those that most models have, then the
-    most.
+    The benchmark's, where a model has them: by their fingerprint where it is known, else
+    by their number. Then those that most models have, then the most.
     """
 
     def weight(documents: tuple[str, ...]) -> tuple:
         having = [model for model in models if found[model.run.name] == documents]
         return (
-            _are_known(scope, documents),
+            all(scorer(x).known[1] == y for x, y in zip(scope.tasks, documents)),
+            all(_has_all(having[0].tasks[task].tally) for task in scope.tasks),
             len(having),
             _size(scope, having[0]),
             documents,
@@ -302,8 +303,8 @@ def _expected_documents(scope: Scope, models: list[Model]) -> tuple[str, ...] | 
     return max({x for x in found.values() if x}, key=weight, default=None)
 
 
-def _are_known(scope: Scope, documents: tuple[str, ...]) -> bool:
-    return all(scorer(x).known[1] == y for x, y in zip(scope.tasks, documents))
+def _has_all(tally: Tally) -> bool:
+    return scorer(tally.task).known[0] == tally.all.n + tally.left_out
 
 
 def _size(scope: Scope, model: Model) -> int:

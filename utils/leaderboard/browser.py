@@ -9,16 +9,14 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 from jinja2 import TemplateError
-from jinja2.sandbox import SandboxedEnvironment
 
 from ..answers import Answer
 from ..errors import ToolError
-from ..families import scorer
+from ..families import prompt, scorer
 from ..scoring import Scored, breakdowns, jsonable, score
 from .board import Model
 
@@ -164,6 +162,10 @@ def _answers(
         ):
             raise ToolError(f"{answer.place}: has changed while it was read; run again")
         yield (task, key), scored
+    if wanted:
+        raise ToolError(
+            f"{model.run.name}: a file has become shorter while it was read; run again"
+        )
 
 
 def _document(scored: Scored) -> dict:
@@ -216,24 +218,10 @@ def _prompt(answer: Answer, doc: dict) -> str:
     """Return the prompt as it was sent, else as the task makes it without examples."""
     if answer.prompt is not None:
         return _messages(answer.prompt)
-    template = scorer(answer.task).doc_to_text
     try:
-        if callable(template):
-            return str(template(doc))
-        text = doc[template] if template in doc else _compiled(template).render(**doc)
+        return prompt(answer.task, doc)
     except (KeyError, TypeError, ValueError, TemplateError):
         return json.dumps(doc, indent=2, ensure_ascii=False)
-    # The instruction of a _separate task is the system message.
-    return (
-        f"{doc['instruction']}\n\n{text}"
-        if template == "question_wo_instruct"
-        else text
-    )
-
-
-@cache
-def _compiled(template: str):
-    return SandboxedEnvironment().from_string(template)
 
 
 def _messages(prompt: str) -> str:

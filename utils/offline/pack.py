@@ -93,7 +93,13 @@ def _begin(folder: Folder) -> Manifest:
 
 
 def _check_seeds(manifest: Manifest, found: list[Source]) -> None:
-    """Raise PackError where the pack has rows of another seed, size or levels."""
+    """Raise PackError where the pack has rows of another kind, seed, size or levels."""
+    for file, entry in manifest.data.items():
+        if bool(entry.get("generated")) != bool(found[0].generated):
+            raise PackError(
+                f"{manifest.folder.path}: has rows of another kind ({file}); make packs of"
+                " benchmarks and of fresh problems in folders of their own"
+            )
     for source in found:
         old = manifest.data.get(source.file)
         if old and old.get("generated") != source.generated:
@@ -282,10 +288,12 @@ def _readme(manifest: Manifest) -> bytes:
         f" {entry['upstream']} | {entry['upstream_licence']} | {entry['given_as']} |"
         for file, entry in sorted(manifest.data.items())
     ]
+    is_fresh = any(entry.get("generated") for entry in manifest.data.values())
+    tool = "generate" if is_fresh else "offline"
     lines = [
         "# Offline pack of temporal reasoning tasks",
         "",
-        "Made by `temporal-eval offline`. It needs no network. In this folder:",
+        f"Made by `temporal-eval {tool}`. It needs no network. In this folder:",
         "",
         f"    {command}",
         "",

@@ -3,7 +3,7 @@
 import os
 import re
 from bisect import bisect_left
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import datetime, time
 from pathlib import Path
 from typing import NamedTuple
@@ -105,7 +105,7 @@ class Source:
                 name = self._config.get("dataset_name")
                 path = self._config["dataset_path"]
                 splits = datasets.load_dataset(path, name, **kwargs)
-            rows = [as_in_file(row) for row in splits[self._config["test_split"]]]
+            rows = as_in_file(splits[self._config["test_split"]])
         except Exception as error:  # datasets and the hub raise all kinds
             if self._is_timebench:  # whose errors name the place and the fix
                 said = str(error).replace(timebench.USE_A_PACK, "or use --source")
@@ -143,19 +143,41 @@ def read_rows(path: Path) -> Rows:
     return Rows(str(path), [row for _, row in lines], numbers)
 
 
-def as_in_file(row: dict) -> dict:
-    """Return a row as its file has it, where a table has changed its cells.
+def as_in_file(rows: Iterable[dict]) -> list[dict]:
+    """Return rows as their file has them, where a table has changed their cells.
 
-    A table gives every dict the keys of all, and makes moments of texts such as dates.
+    A table gives every dict the keys of all, and makes moments of texts such as dates;
+    those of a column have clocks where one of them has.
     """
-    return {column: _cell_in_file(cell) for column, cell in row.items()}
+    rows = list(rows)
+    clocks = {
+        column
+        for row in rows
+        for column, cell in row.items()
+        if any(moment.time() != time() for moment in _moments(cell))
+    }
+    return [
+        {column: _cell_in_file(cell, column in clocks) for column, cell in row.items()}
+        for row in rows
+    ]
 
 
-def _cell_in_file(cell: object) -> object:
-    if isinstance(cell, dict):
-        return {key: value for key, value in cell.items() if value is not None}
+def _moments(cell: object) -> Iterator[datetime]:
     if isinstance(cell, datetime):
-        return f"{cell:%Y-%m-%d}" if cell.time() == time() else f"{cell:%Y-%m-%d %H:%M}"
+        yield cell
+    elif isinstance(cell, dict | list):
+        for part in cell.values() if isinstance(cell, dict) else cell:
+            yield from _moments(part)
+
+
+def _cell_in_file(cell: object, has_clock: bool) -> object:
+    if isinstance(cell, dict):
+        parts = {x: _cell_in_file(y, has_clock) for x, y in cell.items()}
+        return {key: value for key, value in parts.items() if value is not None}
+    if isinstance(cell, list):
+        return [_cell_in_file(part, has_clock) for part in cell]
+    if isinstance(cell, datetime):
+        return f"{cell:%Y-%m-%d %H:%M}" if has_clock else f"{cell:%Y-%m-%d}"
     return cell
 
 

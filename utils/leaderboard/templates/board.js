@@ -44,11 +44,13 @@ function compareValues(a, b) {
   return typeof a === "string" ? a.localeCompare(b, "en", { numeric: true }) : a - b;
 }
 
+const isUnranked = (element) => element.classList.contains("unranked");
+
 /** Sort a table by a column; rows without a value, and models without a rank, come last. */
 function sortTable(table, column, isDescending) {
   const body = table.tBodies[0];
   const keyed = [...body.rows].map((row) => [row, cellValue(row, column)]);
-  const isLast = ([row, value]) => Number(value === null || row.classList.contains("unranked"));
+  const isLast = ([row, value]) => Number(value === null || isUnranked(row) || isUnranked(row.cells[column]));
   keyed.sort((a, b) => {
     const last = isLast(a) - isLast(b);
     if (last || a[1] === null || b[1] === null) return last;
@@ -98,15 +100,16 @@ const plainText = (pieces) => pieces
   .map((piece) => (typeof piece === "number" ? " … " : piece[1]))
   .join("");
 
-/** What a search looks in; made when it is first asked for. */
-function haystack(doc) {
+/** What a search looks in, and its lower case; made when it is first asked for. */
+function searched(doc) {
   doc.haystack ??= [
     `${doc.task} ${doc.id ?? ""}`,
     plainText(doc.prompt),
     doc.reference ?? "",
     ...doc.answers.map((answer) => plainText(answer.response)),
   ].join("\n");
-  return doc.haystack;
+  doc.lowered ??= doc.haystack.toLowerCase();
+  return doc;
 }
 
 const isRight = (answer, rule) => answer.scores[rule] === 1;
@@ -125,7 +128,7 @@ function documentMatches(doc, wanted) {
     if (verdicts.size < 2) return false;
   }
   if (!doc.answers.some((answer) => answerMatches(answer, wanted))) return false;
-  return wanted.query === "" || haystack(doc).toLowerCase().includes(wanted.query);
+  return wanted.query === "" || searched(doc).lowered.includes(wanted.query);
 }
 
 function filters() {
@@ -141,7 +144,7 @@ const state = { found: [], page: 0, shown: null };
 const title = (doc) => `${doc.task} ${doc.id ?? `#${data.documents.indexOf(doc) + 1}`}`;
 
 function snippet(doc, query) {
-  const text = query ? haystack(doc) : plainText(doc.prompt);
+  const text = query ? searched(doc).haystack : plainText(doc.prompt);
   const at = query ? Math.max(0, text.toLowerCase().indexOf(query) - 30) : 0;
   return text.slice(at, at + 160);
 }
