@@ -182,7 +182,16 @@ _NOISE = re.compile(
 )
 # What makes an answer no value: other values, in a comment beside a number, or a doubt.
 _OTHER = r"\b(?:or|and|but|either|otherwise|alternatively|maybe|perhaps|possibly|plus|minus)\b"
-_DOUBT = r"\b(?:if|unless|wrong|incorrect|invalid|am|pm)\b|[?\u00b1\\<>%\u2717\u2718\u274c\u274e]"
+_DENIAL = (
+    r"not(?! (?:count|includ|consider))|never|cannot|[a-z]+n't|im(?:possible|practical)"
+    r"|in(?:correct|valid|feasible|eligible)|un(?:likely|sure|certain|available|feasible)"
+    r"|too|draft|tentative|no longer|ruled out"
+    r"|(?:exclu|reject|discard|eliminat|dismiss|fail|violat)[a-z]*"
+)
+_DOUBT = (
+    rf"\b(?:if|unless|wrong|next|previous|am|pm|{_DENIAL})\b"
+    r"|[?\u00b1\\<>%\u2717\u2718\u274c\u274e]"
+)
 # The rest gives a reason, or says what the value is not.
 _REASON = re.compile(
     r"(?:[,;-]*[ (]+(?:because|since|as|given|assuming|due to|considering|based|when|where"
@@ -211,7 +220,9 @@ _DATE = re.compile(
 # as small as in "5 days", elsewhere words alone.
 _ANSWER = re.compile(
     r"""
-    (?: (?!.*\b(?:not|start|begin|before|after|about|around|approx)) [a-z -]*[:=] )?
+    (?: (?!.*\b(?:not|start|begin|before|after|about|around|approx)) [a-z -]*[:=]
+      | (?![^#@]*\b(?:no|start|begin|before|after|about|around|approx|until|than|from|since
+            |past|within|under|over|near|eve|week|month|year)) [a-z ,]*(?=[#@]) )?
     [ ,(]* (?P<value> \#[ ,()|:=]*@ | @[ ,(:=]*\# | \# ) [ )]*
     (?P<comment>
         (?: [ ,;.:=-]* \( (?![^()]*(?:\d{3}|M\d|[+-]\ ?\d)) (?:[^()]*[a-z]{2}[^()]*|\ *) (?:\)|\Z) )*
@@ -229,7 +240,9 @@ def extract_flexible(text: str) -> Answer:
     for start, end in reversed(_boxes(text)):
         answer, span = _strip(text, start, end or start)
         words = re.findall(r"\w+", normalise((answer or "")[:MAX_LENGTH]))
-        is_form = all(x in FILLERS or re.fullmatch("[ymdhstxz]+", x) for x in words)
+        is_form = all(
+            x in FILLERS or re.fullmatch("[ymdhstxz]+|[lcvd]?dots", x) for x in words
+        )
         if answer and (len(answer) > MAX_LENGTH or not is_form):
             return answer, span
     return None, None
@@ -251,9 +264,11 @@ def normalise(answer: str) -> str:
     """Return an answer in lower case without LaTeX, Markdown, tags and typography."""
     text = unicodedata.normalize("NFKC", answer).replace("\\colon", ":")
     text = re.sub("[{}\u200b-\u200d\u2060\ufeff]", "", _NOISE.sub(" ", text))
-    text = re.sub("[\u2010-\u2015\u2212]", "-", text)
+    text = re.sub("[\u2010-\u2015\u2212]|(?<=[0-9])[\u5e74\u6708]", "-", text)
+    text = re.sub("(?<=[0-9])\u65e5", " ", text)
     text = text.replace("[", "(").replace("]", ")")
-    return " ".join(text.casefold().split()).strip(" .,;")
+    text = re.sub(r"\b(?:12(?::00)? )?noon\b", "12:00", text.casefold())
+    return " ".join(text.split()).strip(" .,;")
 
 
 def read_own_form(text: str) -> date | None:
@@ -287,7 +302,10 @@ def read_moment(answer: str) -> date | None:
     again = clocks[1].start() if len(clocks) > len(times) == 1 else len(text)
     shape = _CLOCK.sub(lambda clock: "@" if clock.start() < again else "", text)
     shape = re.sub("(?<=[0-9]) ?(?:st|nd|rd|th|t)\\b", "", shape)
-    shape = re.sub("[a-z]+", lambda word: WORDS.get(word[0], word[0]), shape)
+    # "day 5" is a comment that needs its word.
+    shape = re.sub(
+        r"\bday(?= \d)|([a-z]+)", lambda word: WORDS.get(word[1], word[0]), shape
+    )
     weekdays, shape = {*re.findall("W[1-7]", shape)}, re.sub("W[1-7]", "", shape)
     days = {_read_day(*found.groups()) for found in _DATE.finditer(shape)}
     shape = _DATE.sub("", _DATE.sub("#", shape, count=1))

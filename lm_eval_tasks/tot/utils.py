@@ -16,11 +16,12 @@ import logging
 import re
 import unicodedata
 import weakref
-from collections.abc import Iterable
+from collections.abc import Callable, Collection, Iterable
 from datetime import date
 from decimal import Decimal
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from itertools import islice
+from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
 
@@ -33,7 +34,7 @@ eval_logger = logging.getLogger("lm_eval.tasks.tot")
 REASONS = {
     "right": "both rules find the right value",
     "flexible_only": "the right value, in a form that only the flexible rule reads",
-    "superseded": "the first object is right, a later one commits to something else",
+    "superseded": "the first object is right, a later one or cue commits to something else",
     "other_value": "a value, but not the reference's",
     "unreadable": "an object without one value of the kind asked for in each field",
     "no_answer": "neither rule found an answer",
@@ -63,10 +64,12 @@ MAX_LABEL_LENGTH = 10_000
 # Keys that prompts ask for where the label has another: 50 prompts say "age", 100
 # misspell "unordered_list".
 PROMPTED_KEYS = {"answer": "age", "unordered_list": "unorered_list"}
+ANSWER_KEYS = ("answer", "final answer", "correct answer", "corrected answer")
 # Keys whose value comments on the answer, and keys whose value may wrap it.
 EXPLANATIONS = {"explanation", "reasoning", "rationale", "thought", "steps", "analysis"}
-WRAPPERS = {"answer", "result", "response", "output", "json"}
+WRAPPERS = {"answer", "result", "response", "output", "json", "content"}
 WRAPPERS |= {"arguments", "parameters", "function"}  # of a tool call
+PARTS = {"value", "unit"}, {"year", "era"}  # of one value, as an object
 EMPTY_LISTS = {"none", "null", "empty", "n/a", "nobody", "no one", "nothing"}
 
 MONTHS = (
@@ -89,12 +92,32 @@ UNITS = {
 # Prompts use letters, too: "X hours, Y minutes, and Z seconds" and the like.
 UNIT_OF_NAME = {name: unit for unit, names in UNITS.items() for name in names}
 UNIT_OF_NAME |= zip("hmsxyzabc", ("hour", "minute", "second") * 3, strict=True)
-COUNTED = {"options", "ways", "slots", "times", "possible", "old"}
+NUMBER_WORDS = (
+    "zero one two three four five six seven eight nine ten eleven twelve"
+).split()
+# Words around a value that say nothing about it, as those of the prompt.
+FILLERS = set(
+    "the a an it this that there is are was were be been will would in on exactly answer"
+    " final result value entity era age period date day-of-week weekday so thus therefore"
+    " came started starts began begins ended ends happened total number options ways slots"
+    " times possible old half-hour".split()
+)
 # Words that make another number or value of what stands before or after them.
 VALUE_WORDS = {*UNIT_OF_NAME, *ERAS, *MONTHS, *WEEKDAYS}.union(
-    "am pm utc gmt noon midnight or and not to at of half more less than before after"
+    "am pm utc gmt noon midnight or not to half more less than before after"
     " earlier later plus minus over dozen hundred thousand million same next"
     " previous".split()
+)
+# In a comment, what makes another value of a number, a date or a time; of a weekday or a
+# name only what puts it beside another.
+_SIDES = {"before", "after", "next", "previous"}
+RIVAL_WORDS = {word for word in VALUE_WORDS if len(word) > 1}
+RIVAL_WORDS |= set(NUMBER_WORDS) - {"one"}
+# Words that a prompt may have as well, but that make another thing of a value.
+NO_FILLERS = VALUE_WORDS.union(
+    "no cannot never none any but except if can could may might should any every other only"
+    " neither nor without until about around approximately almost impossible last most"
+    " least equal unanswerable".split()
 )
 
 
@@ -244,7 +267,7 @@ def extract_published(response: str) -> Extracted | None:
 
 # One character stands for one, so that places stay those of the response.
 _FULL_WIDTH = str.maketrans("\uff5b\uff5d\uff3b\uff3d\uff1a\uff0c\uff02", '{}[]:,"')
-_TYPOGRAPHIC_QUOTES = str.maketrans("\u201c\u201d\u2018\u2019", "\"\"''")
+_TYPOGRAPHIC_QUOTES = str.maketrans("\u201c\u201d\u201e\u2018\u2019", '"""\'\'')
 
 # Repetitions are bounded, for each step of one costs memory and may be tried in vain.
 _DOUBLE_QUOTED = r'"([^"\\\n]{0,200}(?:\\.[^"\\\n]{0,200}){0,20})"'
@@ -282,6 +305,10 @@ _ESCAPE = re.compile(
 )
 
 
+class _Items(list):
+    """The objects, and texts beside them, of a list in a field."""
+
+
 class _Open(NamedTuple):
     """An object that is still open."""
 
@@ -304,23 +331,38 @@ class _Open(NamedTuple):
 
     def pass_over(self, token: re.Match, is_stray: bool) -> None:
         """Forget a value that something else follows; an explanation may go on so."""
-        is_text = token[0][-1] in ",]"  # without a key; lists of objects may hold some
-        is_second = is_text and isinstance(self.last_value, (str, list))
+        is_text = token[0][-1] in ",]"  # without a key
+        is_second = is_text and type(self.last_value) in (str, list)
+        if is_text and isinstance(self.last_value, _Items):
+            self.last_value.append(_unescape(token[token.lastindex]))
         if (is_stray or is_second) and self.fields and not self.ends_in_explanation:
             self.fields[self.last_key] = None
+
+    def wraps(self, inner: dict) -> bool:
+        """Put an object into the last field; tell whether it may be the answer itself."""
+        if isinstance(self.last_value, _Items):
+            self.last_value.append(inner)
+            return self.is_implied
+        self.fields[self.last_key] = inner
+        return self.is_implied or normalise(self.last_key) in WRAPPERS
 
 
 def _with_plain_marks(text: str) -> str:
     """Return a text of equal length with the marks of JSON for other forms of them."""
     if "\uff1a" in text:  # a full-width colon
         text = text.translate(_FULL_WIDTH)
+    if ">" in text:  # of Ruby's "key" => value, or of a quotation
+        for mark, plain in (('" =>', '"  :'), ('"=>', '" :'), ("\n>", "\n ")):
+            text = text.replace(mark, plain)
+    if text[:1] == '"' and '{"' not in text:  # an object as a text
+        text = text.replace('\\"', ' "')
     if '"' not in text:
         text = text.replace("&quot;", '     "').translate(_TYPOGRAPHIC_QUOTES)
     return text
 
 
-def extract_flexible(text: str) -> tuple[Extracted | None, bool]:
-    """Return the last complete object of a masked response, and whether one is left open.
+def extract_flexible(text: str) -> tuple[list[Extracted], bool]:
+    """Return the complete objects of a masked response, and whether one is left open.
 
     Fields, which are a key and its value, count wherever they stand in an object; so raw
     newlines, stray quotes or code in an explanation lose nothing but the explanation. A
@@ -330,7 +372,7 @@ def extract_flexible(text: str) -> tuple[Extracted | None, bool]:
     """
     text = _with_plain_marks(text)
     decoded = _first_flat_object(text)
-    answer: Extracted | None = None
+    answers: list[Extracted] = []
     opened: list[_Open] = []  # outermost first
     # One character is found faster than by a pattern.
     position = min((p for p in map(text.find, "{\"'") if p >= 0), default=0)
@@ -340,9 +382,10 @@ def extract_flexible(text: str) -> tuple[Extracted | None, bool]:
             position = _BETWEEN.match(text, position).end()
             token = _TOKEN_INSIDE.match(text, position)
         if not (token := token or _TOKEN.search(text, position)):
-            return answer, any(text[inner.start] == "{" for inner in opened)
+            return answers, any(text[inner.start] == "{" for inner in opened)
         if not opened and token.start() == decoded.span[0]:
-            answer, position = decoded, decoded.span[1]
+            answers.append(decoded)
+            position = decoded.span[1]
             continue
         is_stray = token.start() != position
         position = token.end()
@@ -350,8 +393,8 @@ def extract_flexible(text: str) -> tuple[Extracted | None, bool]:
             opened[-1].pass_over(token, is_stray)
         if token[0] == "{":
             _open_object(opened, token.start())
-        elif token[0] == "}":
-            answer = _close_object(opened, position, is_stray) or answer
+        elif token[0] == "}" and opened:
+            _close_object(opened, position, is_stray, answers)
         elif token[0][-1] == ":":
             position = _add_field(opened, text, token)
 
@@ -377,34 +420,33 @@ def _first_flat_object(text: str) -> Extracted:
 def _open_object(opened: list[_Open], start: int) -> None:
     """Note a new object, within the last field of the innermost if that has no value."""
     last = opened[-1].last_value if opened else ""
-    if isinstance(last, (str, list)) or len(opened) > MAX_NESTING:
+    if type(last) in (str, list) or len(opened) > MAX_NESTING:
         opened.clear()
     opened.append(_Open({}, start, is_stray=last is None))
 
 
-def _close_object(opened: list[_Open], end: int, is_stray: bool) -> Extracted | None:
-    """Put the innermost object where it belongs; return it if it is an answer."""
-    if not opened:
-        return None
+def _close_object(
+    opened: list[_Open], end: int, is_stray: bool, answers: list[Extracted]
+) -> None:
+    """Put the innermost object where it belongs: if it is an answer, to these."""
     closed = opened.pop()
     is_lost = closed.last_value is None and not closed.ends_in_explanation
     if is_lost or (closed.is_implied and is_stray):
         opened.clear()
-        return None
-    if opened and not closed.is_stray:
-        outer, key = opened[-1], opened[-1].last_key
-        outer.fields[key] = closed.fields
-        if not outer.is_implied and normalise(key) not in WRAPPERS:
-            return None
-    fields = _committed_fields(closed.fields)
-    return Extracted(fields, (closed.start, end)) if fields else None
+        return
+    if opened and not closed.is_stray and not opened[-1].wraps(closed.fields):
+        return
+    if fields := _committed_fields(closed.fields):
+        while answers and answers[-1].span[0] > closed.start:  # which is within it
+            answers.pop()
+        answers.append(Extracted(fields, (closed.start, end)))
 
 
 def _add_field(opened: list[_Open], text: str, key: re.Match) -> int:
     """Put the field of a key into the innermost object; return where it ends."""
     value, end = None, key.end()
     if (found := _VALUE.match(text, end)) and found["other"]:
-        value, end = {}, found.end() - 1
+        value, end = _Items() if found["other"] == "[" else {}, found.end() - 1
     elif found and _AFTER_VALUE.match(text, found.end()):
         value, end = _as_text(found[found.lastgroup]), found.end()
     if not opened:
@@ -437,9 +479,18 @@ def _committed_fields(fields: dict) -> dict:
     answer = {key: v for key, v in fields.items() if key.casefold() != "explanation"}
     inside = [key for key in answer if normalise(key) in WRAPPERS] or list(answer)
     inner = answer[inside[0]] if len(inside) == 1 else None
+    if isinstance(inner, _Items) and len(inner) == 1:
+        (inner,) = inner
     if isinstance(inner, str) and inner.startswith("{"):  # JSON in a text
-        inner = getattr(extract_flexible(mask_reasoning(inner))[0], "fields", None)
-    return _committed_fields(inner) if isinstance(inner, dict) else answer
+        found, _ = extract_flexible(mask_reasoning(inner))
+        inner = found[-1].fields if found else None
+    if not isinstance(inner, dict) or inner.keys() in PARTS:
+        return answer
+    # What stands beside it under the same key must say the same: both are read.
+    beside = {
+        f"{key} ": answer[key] for key in inner if answer.get(key, inner) != inner
+    }
+    return _committed_fields(inner) | beside
 
 
 # ------------------------------------------------------------------------- readers
@@ -460,6 +511,7 @@ _MARKUP = re.compile(
     \\(?:boxed|fbox|mbox|(?:text|math)(?:bf|it|rm|sf|tt)?)(?![a-z])|[{}$`]
     |<\|[^|<>]{1,40}\|>|</s>|<(?:eos|end_of_turn)>               # ends of a turn
     |</?(?:b|i|em|strong|u|code|span|p|answer)>|<br\s?/?>
+    |\A<(?=\w{0,9}[0-9]>\Z)|(?<=[0-9])>\Z                        # as prompts have it
     """,
     re.VERBOSE,
 )
@@ -480,9 +532,9 @@ def normalise(text: str) -> str:
         text = unicodedata.normalize("NFKC", _NO_DIGIT.sub("?", text))
         text = _SYMBOL.sub("", text.translate(_SAME_CHARACTERS))
     text = _EMPHASIS.sub(r"\2", _MARKUP.sub("", _SPACE.sub(" ", text)))
-    text = " ".join(text.replace("\\", "").split())
+    text = " ".join(text.replace("\\", "").replace("(s)", "s").split())
     # A full stop ends a sentence; before a digit it starts a number.
-    return text.lstrip(" ,;\"'([").rstrip(" .,;\"')]").casefold()
+    return text.lstrip(" ,;\"'([").rstrip(" .,;!\"')]").casefold()
 
 
 def _by_abbreviation(names: list[str]) -> dict[str, int]:
@@ -498,7 +550,7 @@ _NUMBER = re.compile(
 )
 _ERA = r"(a\.?d|c\.?e|b\.?c(?:\.?e)?)\.?"
 _YEAR = re.compile(
-    rf"(?:year )?(?:{_ERA} ?)?([0-9]{{1,3}}(?:,[0-9]{{3}})+|[0-9]+)(?:\.0+)?(?: ?{_ERA})?"
+    rf"(?:year:? )?(?:{_ERA} ?)?([0-9]{{1,3}}(?:,[0-9]{{3}})+|[0-9]+)(?:\.0+)?(?: ?\(?{_ERA})?"
 )
 _DAY_OFFSET = re.compile(r"([+-]?[0-9]{1,6})(?: days?(?: later| after)?)?")
 _TIME = re.compile(
@@ -514,16 +566,21 @@ _HOURS = {
 _DATE = re.compile(r"[a-z0-9][a-z0-9 ,./()-]*")
 _ENTITY = re.compile(r"\be[0-9]+\b")
 _UNANSWERABLE = re.compile(
-    r"(?:(?:(?:the|this) )?(?:question|problem|answer|date|day|it|this) )?(?:is )?"
+    r"(?:[a-z ,']{1,200}, so )?"
+    r"(?:(?:the|this|h(?:er|is)|its) (?!not )[a-z]+ |(?:question|problem|answer|date|day|it|this) )?(?:is )?"
     r"(?:(?:un|not )answerable|indeterminate|undetermined|not determinable"
     r"|(?:cannot|can't|can not|could not) be (?:answered|determined|calculated|known)"
     r"|impossible to (?:answer|determine|calculate|compute|know|tell)"
     r"|(?:there is )?(?:not enough|insufficient) information(?: (?:provided|given))?)"
+    r"(?: (?:with|from|to|without) (?!.*\b(?:or|but|unless|so)\b)[a-z ']{1,200})?"
 )
 
 
 def read_number(text: str, field: _Field) -> Decimal | None:
     """Return the number; what follows it may be what the prompt counts; 6.5 is not 6."""
+    first, _, others = text.partition(" ")
+    if first in NUMBER_WORDS:
+        text = f"{NUMBER_WORDS.index(first)} {others}"
     digits = _NUMBER.match(text)
     if not digits or not field.counts(text[digits.end() :].strip(" ()").split()):
         return None
@@ -603,58 +660,151 @@ def read_unanswerable(text: str, field: _Field) -> str | None:
 
 
 def read_text(text: str, field: _Field) -> str | None:
-    """Return a text without a comment; for words of the prompt the entity among them."""
-    if _COMMENT_START.search(text):
-        return None
-    entities = set(_ENTITY.findall(text))
-    is_quoted = len(entities) == 1 and text.removeprefix("the ") in field.prompt
-    return entities.pop() if is_quoted else text
+    """Return a text without a comment; of a sentence the one entity that it names."""
+    if " " in text:
+        entity = field.without_fillers(text, field.entities)
+        if field.is_entity(entity):
+            return entity
+    return None if _COMMENT_START.search(text) else text
 
 
 # The first that reads a reference reads the answers, too.
 READERS = (read_number, read_weekday, read_year, read_date, read_time)
 READERS += (read_unanswerable, read_text)
+_FACTUAL_READERS = {read_number, read_weekday, read_year, read_date}
 DAY_READERS = (read_day_offset, read_text)  # of the key `day`
 ITEM_READERS = (read_weekday, read_text)  # of what is in lists
 
 # What comes after a value when a comment on it follows.
 _COMMENT_START = re.compile(
-    r"(?:\s*[(\[]|\s-+\s|[.:;!]\s|,?\s(?=(?:which|where|because|since|as|due)\s))"
+    r"(?:\s*[(\[]|\s-+\s|[.:;!]\s|,?\s(?=(?:which|where|because|since|as|due|from|not"
+    r"|rather than|instead of)\s))"
     r"(?P<reason>(?=(?:because|since|as|due|given|counting|i\.e\.)\s))?"
 )
+_REASON = re.compile(r"[,;]? (?:because|since) |[,;] (?:as|due to|given|counting) ")
+_REJECTION = re.compile(r"(?:not|rather than|instead of) ([^,;()]+)")
 _HEDGE = re.compile(
-    r"no\Z|(?:not|if|but|and|to)\b|.*/|.*\b(?:or|either|maybe|perhaps|possibly|too"
+    r"no\Z|(?:not|if|but|and|to)\b|.*(?:/|\?)|.*\b(?:or|either|maybe|perhaps|possibly|too"
     r"|probably|alternatively|otherwise|unless|depending|also|instead|rather|as well"
-    r"|wrong|incorrect|false)\b"
+    r"|wrong|incorrect|false|impossible|infeasible|invalid|off by|estimated?|guess|draft|tentative)\b"
+)
+# What denies a value, but may well say why a question is unanswerable.
+_DENIAL = re.compile(
+    r"\b(?:not|never|cannot|[a-z]+n't|un(?:likely|sure|certain|clear|available)|ineligible"
+    r"|(?:exclud|reject|discard|eliminat|dismiss|disqualif|remov|omit|dropp|fail|violat"
+    r"|ignor|withdr|revers)[a-z]*|(?:ruled|left|crossed|struck) ?out|struck)\b"
 )
 # What makes of a comment another value: digits and the words of values; beside a text
-# a single word or two, or another entity.
-_RIVAL = re.compile(rf"[0-9]|\b(?:{'|'.join(w for w in VALUE_WORDS if len(w) > 1)})\b")
-_RIVAL_TEXT = re.compile(
-    rf"{_ENTITY.pattern}|\A[a-z'-]+(?: [a-z'-]+)?\Z|\A[0-9][0-9/.-]*(?: [a-z]+)?\Z"
+# that is no name, a single word or two, or an entity.
+_RIVAL = re.compile(
+    rf"[0-9]|[+-](?= ?[0-9])|\b(?:{'|'.join(sorted({*RIVAL_WORDS, *_MONTH, *_WEEKDAY}))})\b"
+)
+_RIVAL_TEXT = re.compile(rf"{_ENTITY.pattern}|\A[a-z'-]+(?: [a-z'-]+)?\Z")
+_CLOCKED = r"[0-9]{1,2}(?::[0-9]{2}){1,2}(?:\ ?[ap]\.?m\b)?|[0-9]{1,2}\ ?[ap]\.?m\b"
+_CALENDAR_YEAR = r"(?:1[5-9]|20)[0-9]{2}(?![0-9])"
+# Facts that a comment may state beside a number, a date or a weekday. What comes to the
+# number itself says it again: a sum, or the time between two years.
+_FACT = re.compile(
+    rf"""
+    (?<![\w.:+-])
+    (?: [er][0-9]+ | [0-9]+(?:st|nd|rd|th)
+      | (?:[0-9]{{1,2}}\ ?-\ ?)? (?:{_CLOCKED}) (?:\ ?-\ ?(?:{_CLOCKED}|[0-9]{{1,2}}))?
+      | [mdyhs]+(?:[-/:][mdyhs]+)+
+      | (?:from|until|till|since|after|before|(?<=[a-z0-9]\ )in)\ (?:
+            [0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}} | [0-9]{{1,2}}[-/][0-9]{{1,2}}[-/][0-9]{{4}}
+          | {_CALENDAR_YEAR}(?:\ -\ {_CALENDAR_YEAR})?
+          | [0-9]{{1,4}}\ (?:bce?|ad|ce) | [a-z]{{3,6}}day )
+      | [0-9]+\ (?P<unit>[a-z]+)
+      | (?P<sum>[0-9]+(?:\ ?[-+*x\u00d7]\ ?[0-9]+)*)
+    )
+    (?![\w.:])
+    """,
+    re.VERBOSE,
+)
+
+
+# What it comes to is the answer of "16 - 4 = 12", "Tuesday + 10 days = Friday".
+_EQUATION = re.compile(
+    r"(?=[^=]*[+*\u00d7]|[^=]*[0-9a-z] ?- ?[0-9])(?![^=]*\b(?:or|not)\b)[\w ,.:()*+/\u00d7-]{1,200}"
+    r"= ?([^=]+)"
 )
 
 
 def read_value(text: str, field: _Field) -> object:
     """Return the value of a normalised text by the first reader that has one, or None.
 
-    A comment that hedges or has a value of its own spoils it, unless it gives a reason or
-    says the same.
+    A comment that hedges, denies or has a value of its own spoils it, unless it gives a
+    reason or says the same.
     """
+    if worked := _EQUATION.fullmatch(text):
+        text = worked[1]
     for read in field.readers:
-        if (value := read(text, field)) is not None:
+        if (value := _read_bare(text, read, field)) is not None:
             return value
         for start in islice(_COMMENT_START.finditer(text), 5):
             head = text[: start.start()].rstrip(" ,")
-            if not head or (value := read(head, field)) is None:
+            if not head or (value := _read_bare(head, read, field)) is None:
                 continue
             comment = text[start.end() :].strip(" ()[],.")
-            rival = _RIVAL_TEXT if isinstance(value, str) else _RIVAL
-            is_spoilt = _HEDGE.match(comment) or rival.search(comment)
-            if start["reason"] is None and is_spoilt:
+            if start["reason"] is None and _is_spoilt(value, comment, read, field):
                 return value if read(comment, field) == value else None
             return value
     return None
+
+
+def _read_bare(text: str, read: Callable, field: _Field) -> object:
+    """Return what a reader reads in a text, or else without the fillers around it."""
+    value = read(text, field)
+    if value is not None or read is read_text:  # which does without them itself
+        return value
+    names = () if read in _FACTUAL_READERS else field.entities  # of time zones
+    return read(field.without_fillers(text, names), field)
+
+
+def _is_spoilt(value: object, comment: str, read: Callable, field: _Field) -> bool:
+    """Tell whether a comment, up to the reason that it gives, takes back a value."""
+    comment = _REASON.split(comment, maxsplit=1)[0]
+    if rejected := _REJECTION.match(comment):
+        other = read(rejected[1].strip(), field)
+        is_value = not isinstance(other, str) or field.is_entity(other)
+        if other not in (None, value) and is_value:
+            comment = comment[rejected.end() :].strip(" ()[],.;")
+    if read in _FACTUAL_READERS:
+        comment = comment.replace(" to ", " - ").replace(" minus ", " - ")
+        comment = _FACT.sub(partial(_without_fact, value=value, field=field), comment)
+    if _HEDGE.match(comment):
+        return True
+    if value == "unanswerable":  # for which a denial is a reason
+        return bool(_RIVAL_TEXT.search(comment) or re.match("[0-9]", comment))
+    return bool(_DENIAL.search(comment)) or _has_rival(value, comment, field)
+
+
+def _has_rival(value: object, comment: str, field: _Field) -> bool:
+    """Tell whether a comment without facts has another value of the kind."""
+    if isinstance(value, str) and field.is_entity(value):
+        others = {*re.findall(r"[\w'-]+", comment)} - {value}
+        return any(map(field.is_entity, others)) or not others.isdisjoint(_SIDES)
+    if isinstance(value, str):
+        return bool(_RIVAL_TEXT.search(comment))
+    rivals = set(_RIVAL.findall(comment)).difference(UNITS.get(field.unit, ()))
+    if isinstance(value, date):
+        rivals -= {name for name, day in _WEEKDAY.items() if day == value.weekday()}
+    if read_weekday in field.readers:
+        rivals &= _WEEKDAY.keys() | {"+", "-", *_SIDES}
+    return bool(rivals)
+
+
+def _without_fact(fact: re.Match, value: object, field: _Field) -> str:
+    """Return nothing for a fact in a comment; what may be another value stays."""
+    number = value[1] if isinstance(value, tuple) else value
+    if fact["unit"]:
+        unit = UNIT_OF_NAME.get(fact["unit"], field.unit)
+        return fact[0] if unit == field.unit else ""
+    if fact["sum"]:
+        terms = re.findall(r"[+-]?[^+-]+", fact["sum"].replace(" ", ""))
+        products = (map(Decimal, re.split("[*x\u00d7]", term)) for term in terms)
+        return "" if abs(sum(map(prod, products))) == number else fact[0]
+    return ""
 
 
 # ----------------------------------------------------------------------- matching
@@ -665,9 +815,34 @@ _ASKED_UNIT = re.compile(
 _NUMERIC_DATE = re.compile(
     r"\b(mm|dd|[0-9]{1,2})([-/.])(mm|dd|[0-9]{1,2})\2(?:yyyy|[0-9]{4})\b"
 )
+_BULLET = re.compile(r"(?m)^[ \t]{0,9}(?:[-*\u2022]|[0-9]{1,2}[.)])[ \t]+")
 _LIST_SEPARATOR = re.compile(
-    r"[,;|<>\n\u2022\u2192]|-{1,9}>|\\(?:right|long)\w*arrow|\\to\b|\band\b|\bthen\b"
+    r"[,;&|<>\n\u2022\u2192]|-{1,9}>|\\(?:right|long)\w*arrow|\\to\b|\band\b|\bthen\b"
 )
+# What stands for a value in a form.
+_FORM = re.compile(r"(?:<[^<>0-9]*>|\b(?:yyyy|mm|dd|hh|ss)\b|[ :/.,-])*")
+
+
+def _only_value(item: object) -> str | None:
+    """Return a text, or what an object with parts of one value says; None for others."""
+    if isinstance(item, dict) and (len(item) == 1 or item.keys() in PARTS):
+        values = [*item.values()]
+        return " ".join(values) if all(isinstance(x, str) for x in values) else None
+    return item if isinstance(item, str) else None
+
+
+def _items(given: object) -> list[str] | None:
+    """Return the texts of a list, or of a text that is one; None for others."""
+    listed = given if isinstance(given, list) else [given]
+    items = list(map(_only_value, listed))
+    keys = {tuple(item) for item in listed if isinstance(item, dict)}
+    if None in items or len(keys) > 1:  # {"name": "Joe"}, {"rejected": "Kyle"}
+        return None
+    items = [_BULLET.sub("", item) for item in items]
+    is_text = isinstance(given, str) or (
+        len(items) == 1 and re.search("[,;]", items[0])
+    )
+    return _LIST_SEPARATOR.split(items[0]) if is_text else items
 
 
 class _Field:
@@ -675,7 +850,7 @@ class _Field:
 
     def __init__(self, key: str, value: object, question: str):
         self.name, self.names, self.other_names = _names(key)
-        self.prompt, self.text = question.lower(), ""
+        self.question, self.prompt, self.text = question, question.lower(), ""
         if isinstance(value, list):
             self.readers = ITEM_READERS
             self.value = self._read_list(value)
@@ -692,18 +867,18 @@ class _Field:
             return self._read_list(given)
         if isinstance(given, list) and len(given) == 1:
             (given,) = given
-        if not isinstance(given, str):
+        if (given := _only_value(given)) is None:
             return None
         text = normalise(given)
         return self.value if text == self.text else read_value(text, self)
 
     def _read_list(self, given: object) -> tuple | None:
         """Return the weekdays or texts of a list, sorted where any order will do."""
-        items = _LIST_SEPARATOR.split(given) if isinstance(given, str) else given
-        if not isinstance(items, list):
+        items = _items(given)
+        if items is None:
             return None
         values = []
-        for item in map(str, items):
+        for item in items:
             text = normalise(item)
             # What is nothing but marks, or too long, stays as it is.
             value = read_value(text, self) if text else item.strip(" []")
@@ -714,6 +889,30 @@ class _Field:
         is_unordered = "unordered list" in self.names
         return tuple(sorted(values, key=str) if is_unordered else values)
 
+    def is_sure(self, value: object) -> bool:
+        """Tell whether a value is of a kind, or a name that the prompt has."""
+        items = value if self.readers is ITEM_READERS else [value]
+        texts = [item for item in items if isinstance(item, str)]
+        return all(self.is_entity(text) or text == "unanswerable" for text in texts)
+
+    def is_form(self, given: object) -> bool:
+        """Tell whether a value is what the prompt's form has in its place, or blank."""
+        items = given if isinstance(given, list) else [given]
+        if not items or not all(isinstance(item, str) for item in items):
+            return False
+        return all(
+            text in self._forms or _FORM.fullmatch(text)
+            for text in map(normalise, items)
+        )
+
+    @cached_property
+    def _forms(self) -> set[str]:
+        """The texts in the first object of the prompt, which shows the form."""
+        forms, _ = extract_flexible(self.prompt)
+        values = forms[0].fields.values() if forms else ()
+        lists = (value if isinstance(value, list) else [value] for value in values)
+        return {normalise(x) for items in lists for x in items if isinstance(x, str)}
+
     @cached_property
     def unit(self) -> str | None:
         """The unit that the key, "<num_days>" or "how many years" asks for."""
@@ -721,13 +920,39 @@ class _Field:
         return UNIT_OF_NAME.get(asked[1] if asked else self.name)
 
     def counts(self, words: list[str]) -> bool:
-        """Tell whether words after a number are its unit or what the prompt counts."""
-        own = UNITS.get(self.unit, ("ad", "ce") if '"yyyy"' in self.prompt else ())
-        others = set(words).difference(own)
-        return not others or (
-            others.isdisjoint(VALUE_WORDS)
-            and others <= COUNTED.union(re.findall("[a-z]+", self.prompt))
+        """Tell whether words after a number are its unit or say nothing about it."""
+        eras = () if self.text.endswith(("ad", "ce")) else ("ad", "ce")
+        others = set(words).difference(UNITS.get(self.unit, eras))
+        return not others or others <= self.fillers
+
+    def is_entity(self, text: str) -> bool:
+        """Tell whether a text is E and a number, or a name in the prompt."""
+        return bool(_ENTITY.fullmatch(text)) or text in self.entities
+
+    @cached_property
+    def entities(self) -> set[str]:
+        """The names in the prompt, among them words that start a sentence."""
+        names = re.findall(r"\b[A-Z][\w'-]*\b(?! E[0-9])", self.question)
+        return {name.lower() for name in names} - NO_FILLERS - FILLERS - _MONTH.keys()
+
+    @cached_property
+    def fillers(self) -> set[str]:
+        """The words that say nothing about a value, in this prompt."""
+        words = re.findall("[a-z]+(?:-[a-z]+)*", self.prompt)
+        # "Compute M" where M months are asked; a year where no duration is.
+        letters = re.findall(rf"\b([a-z]) {self.unit}s?\b", self.prompt)
+        letters += [] if self.unit else ["day", "year"]
+        return FILLERS.union(words).difference(NO_FILLERS).union(letters, "a")
+
+    def without_fillers(self, text: str, names: Collection[str] = ()) -> str:
+        """Return a text without what says nothing about a value at its ends; with names."""
+        words = text.split()
+        bare = [word.strip(":=,") for word in words]
+        is_kept = (
+            word and (word in names or word not in self.fillers) for word in bare
         )
+        kept = [place for place, is_so in enumerate(is_kept) if is_so]
+        return " ".join(words[kept[0] : kept[-1] + 1]) if kept else text
 
     @cached_property
     def day_orders(self) -> dict[str, set[str]]:
@@ -771,16 +996,74 @@ def _reference(label: str, question: str, is_semantic: bool) -> _Reference:
 def _names(key: str) -> tuple[str, set[str], set[str]]:
     """Return a key's name, its names in a prompt, and those of the same unit."""
     name = normalise(key)
-    others = UNITS.get(UNIT_OF_NAME.get(name), ("answer", "final answer"))
+    others = UNITS.get(UNIT_OF_NAME.get(name), ANSWER_KEYS)
     return name, {name, normalise(PROMPTED_KEYS.get(key, key))}, set(others)
+
+
+def commit(answers: list[Extracted], fields: dict[str, _Field]) -> Extracted | None:
+    """Return the last object with a key of a reference, or else the last one.
+
+    Keys alone count. What repeats the form that the prompt asks for is no answer.
+    """
+    if len(answers) < 2:
+        return answers[0] if answers else None
+    filled, asked = [], []
+    for answer in answers:
+        given = [
+            field.is_form(value)
+            for key, value in answer.fields.items()
+            for field in fields.values()
+            if _names(key)[0] in field.names | field.other_names
+        ]
+        if not given or not all(given):
+            (asked if given else filled).append(answer)
+    return (asked or filled or answers)[-1]
+
+
+# A sure cue outside of JSON: a box, or "Final answer:" at the start of a line.
+_CUE = re.compile(
+    r"\\boxed\s?\{((?:[^{}]|\{[^{}]{0,99}\}){1,200})\}"
+    r"|^[\s#>*_-]{0,9}(?:final |correct(?:ed)? )?answer[*_ ]{0,4}[:\n][\s*_:]{0,9}"
+    r"([^\n]{1,200}?)[*_ ]{0,9}$",
+    re.IGNORECASE | re.MULTILINE,
+)
+
+
+def find_later(text: str, answer: Extracted, fields: dict) -> Extracted | None:
+    """Return what the last sure cue after an object says where it is another value.
+
+    It must read as a value for sure: a sentence without one is none.
+    """
+    cues = [*_CUE.finditer(text, answer.span[1])]
+    if not cues or len(fields) > 1:
+        return None
+    (key, field), cue = *fields.items(), cues[-1]
+    value = field.read(cue[cue.lastindex])
+    if value in (None, field.value) or not field.is_sure(value):
+        return None
+    return Extracted({key: cue[cue.lastindex]}, cue.span(cue.lastindex))
+
+
+def read_flexible(
+    text: str, reference: _Reference
+) -> tuple[Extracted | None, dict | None, bool]:
+    """Return what a masked response commits to, as read, and if an object is left open."""
+    answers, is_open = extract_flexible(text)
+    answer = commit(answers, reference.fields)
+    value = match_flexible(answer.fields, reference.fields) if answer else None
+    if value == reference.values:  # which a later cue may take back, but never gives
+        later = find_later(text, answer, reference.fields)
+        if later:
+            answer, value = later, match_flexible(later.fields, reference.fields)
+    return answer, value, is_open
 
 
 def match_flexible(answer: dict, fields: dict[str, _Field]) -> dict | None:
     """Return the values of an object's fields by the keys of a reference, or None.
 
-    A field stands under the reference's key or the one that the prompt asks for instead;
-    else under another name of its unit, or, where one value is asked and one is given,
-    under any but another unit. Keys that are the same in lower case must agree; more
+    A field stands under the reference's key, the one that the prompt asks for instead,
+    or another name of its unit, which must agree, as keys that are the same in lower
+    case; or, where one value is asked and one is given, under any but another unit. More
     keys do no harm. None where a value is missing or cannot be read.
     """
     given: dict[str, list] = {}
@@ -788,10 +1071,11 @@ def match_flexible(answer: dict, fields: dict[str, _Field]) -> dict | None:
         given.setdefault(_names(key)[0], []).append(value)
     values = {}
     for key, field in fields.items():
-        names = field.names & given.keys() or field.other_names & given.keys()
+        names = (field.names | field.other_names) & given.keys()
         only = given.keys() - EXPLANATIONS
         if not names and len(fields) == len(only) == 1:
             names = {n for n in only if UNIT_OF_NAME.get(n) in (None, field.unit)}
+            names |= only & field.fillers
         read = [field.read(value) for name in names for value in given[name]]
         if not read or None in read or any(value != read[0] for value in read):
             return None
@@ -928,15 +1212,15 @@ def _explain(doc: dict, response: str, is_semantic: bool) -> Verdict:
     published = found.fields if found else None
     if found and is_semantic and (published := published.get("answer")) is not None:
         published = str(published)
-    answer, is_open = extract_flexible(text)
-    value = match_flexible(answer.fields, reference.fields) if answer else None
+    answer, value, is_open = read_flexible(text, reference)
     is_exact, is_right = published == reference.published, value == reference.values
+    given = (response[slice(*answer.span)], answer.span) if answer else (None, None)
     end = len(response.rstrip())
     is_cut = is_open or text[end - 1 : end] != response[end - 1 : end]  # or masked
     reasons = {
         "right": is_exact and is_right,
         "flexible_only": is_right,
-        "superseded": is_exact,
+        "superseded": is_exact and given[1] != found.span,
         "unreadable": answer is not None and value is None,
         "other_value": answer is not None or published is not None,
         "cut_off": is_cut,
@@ -946,7 +1230,6 @@ def _explain(doc: dict, response: str, is_semantic: bool) -> Verdict:
     scores = dict(zip(("acc", "acc_flexible", "extracted"), map(float, verdicts)))
     scores |= graded_errors(value, reference)
     shown = (None, None) if published is None else (str(published), found.span)
-    given = (response[slice(*answer.span)], answer.span) if answer else (None, None)
     reason = next(reason for reason, is_so in reasons.items() if is_so)
     return Verdict(scores, reason, *shown, *given, value, reference.values)
 
