@@ -9,6 +9,7 @@ import pytest
 
 from lm_eval_tasks.tot import utils
 from tests import card_rules
+from tests.corpus import echoes
 from tests.responders import perfect_response, read_label
 from utils.families import scorer
 
@@ -311,6 +312,13 @@ def same_value(doc: dict, other: dict) -> bool:
     if "unordered_list" in values:
         return sorted(values["unordered_list"]) == sorted(others["unordered_list"])
     return values == others
+
+
+def test_who_only_repeats_the_prompt_has_no_answer(arithmetic_rows):
+    for doc in arithmetic_rows:
+        for echo in echoes(doc["question"]):
+            scores = utils.process_results_arithmetic(doc, [echo])
+            assert scores["acc_flexible"] == 0, echo[-200:]
 
 
 def test_published_score_is_the_card_s_on_every_real_answer(answered_rows):

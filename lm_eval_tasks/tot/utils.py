@@ -34,7 +34,7 @@ eval_logger = logging.getLogger("lm_eval.tasks.tot")
 REASONS = {
     "right": "both rules find the right value",
     "flexible_only": "the right value, in a form that only the flexible rule reads",
-    "superseded": "the first object is right, a later one or cue commits to something else",
+    "superseded": "the first object is right, but not what the response commits to",
     "other_value": "a value, but not the reference's",
     "unreadable": "an object without one value of the kind asked for in each field",
     "no_answer": "neither rule found an answer",
@@ -60,6 +60,7 @@ MAX_STARTS = 1000  # objects that the published rule tries
 MAX_NESTING = 100  # objects within each other that the flexible rule follows
 MAX_VALUE_LENGTH = 1000  # longer values are read as nothing
 MAX_LABEL_LENGTH = 10_000
+MAX_LEAD_LENGTH = 40  # characters before an object that show it to be the prompt's
 
 # Keys that prompts ask for where the label has another: 50 prompts say "age", 100
 # misspell "unordered_list".
@@ -226,6 +227,20 @@ def _mask(text: str, blocks: list[tuple[int, int]]) -> str:
         parts += text[position:start], "\n" * (end - start)
         position = end
     return "".join([*parts, text[position:]]) if blocks else text
+
+
+def mask_prompt(text: str, question: str) -> str:
+    """Return a text with newlines for what only repeats the question.
+
+    That is all of it, or its end from a few words before its last object on, such as
+    "If there are no valid entities, return an empty list. answer = {…}".
+    """
+    question = question.strip()
+    end = question[max(0, question.rfind("{") - MAX_LEAD_LENGTH) :]
+    for asked in (question, end):
+        if len(asked) > MAX_LEAD_LENGTH:
+            text = text.replace(asked, "\n" * len(asked))
+    return text
 
 
 # ------------------------------------------------------------------ published rule
@@ -1208,7 +1223,8 @@ def _only_response(results: list) -> str:
 def _explain(doc: dict, response: str, is_semantic: bool) -> Verdict:
     """Return the verdict on a response."""
     reference = _reference(doc["label"], doc["question"], is_semantic)
-    text, found = mask_reasoning(response), extract_published(response)
+    text = mask_prompt(mask_reasoning(response), doc["question"])
+    found = extract_published(response)
     published = found.fields if found else None
     if found and is_semantic and (published := published.get("answer")) is not None:
         published = str(published)
