@@ -82,10 +82,10 @@ def test_other_levels_are_refused(said):
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        ({"gen_seed": -1}, "gen_seed -1 is not an integer from 0 on"),
-        ({"gen_seed": "7"}, "gen_seed '7' is not an integer from 0 on"),
+        ({"gen_seed": -1}, "gen_seed -1 is not an integer of at least 0"),
+        ({"gen_seed": "7"}, "gen_seed '7' is not an integer of at least 0"),
         ({"gen_seed": True}, "gen_seed True is not"),
-        ({"gen_rows": 0}, "gen_rows 0 is not an integer from 1 on"),
+        ({"gen_rows": 0}, "gen_rows 0 is not an integer of at least 1"),
         ({"gen_rows": 4}, "gen_rows 4 is less than one row for each of 5 levels"),
         ({"gen_levels": "5-1"}, "gen_levels '5-1' is not such as"),
     ],

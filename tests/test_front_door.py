@@ -150,7 +150,8 @@ def test_help_and_version_are_told_with_status_0(capsys):
     told = capsys.readouterr().out
     assert all(re.search(rf"^  {name} +{what}$", told, re.M) for name, what in TOOLS.items())  # fmt: skip
     assert main(["--version"]) == 0
-    assert capsys.readouterr().out == "lm-eval-temporal-tasks 0.1.0 (checkout)\n"
+    version = re.search(r"^version = (.*)$", (ROOT / "setup.cfg").read_text(), re.M)[1]
+    assert capsys.readouterr().out == f"lm-eval-temporal-tasks {version} (checkout)\n"
 
 
 @pytest.fixture

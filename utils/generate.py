@@ -96,7 +96,7 @@ def _options(arguments: list[str] | None) -> Namespace:
         "--gen_seed",
         type=whole_number,
         required=True,
-        help="any number from 0 on",
+        help="a non-negative integer",
     )
     parser.add_argument(
         "--gen-rows",

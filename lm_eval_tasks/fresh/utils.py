@@ -96,12 +96,12 @@ def read_request(
 ) -> tuple[int, int, range]:
     """Return seed, count and levels as `rows` takes them.
 
-    Raises ValueError for what cannot be meant, and where a level would have no row.
+    Raises ValueError for invalid values, and where a level would have no row.
     """
     for key, value, least in (("gen_seed", gen_seed, 0), ("gen_rows", gen_rows, 1)):
         if type(value) is not int or value < least:
             raise ValueError(
-                f"{key} {value!r:.40} is not an integer from {least} on; correct it"
+                f"{key} {value!r:.40} is not an integer of at least {least}; correct it"
             )
     levels = read_levels(gen_levels)
     if gen_rows < len(levels):
@@ -122,7 +122,7 @@ def load(
     """Return fresh rows as the harness wants them: what `custom_dataset` names.
 
     `generator` is the name of one; the rest is metadata of the task, which
-    `--metadata` changes. Raises ValueError for metadata that cannot be meant.
+    `--metadata` changes. Raises ValueError for invalid metadata.
     """
     import datasets
 

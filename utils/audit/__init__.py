@@ -88,7 +88,7 @@ def _options(arguments: list[str] | None) -> Namespace:
     parser.add_argument(
         "--ceiling",
         action="store_true",
-        help="find the highest scores of who obeys each prompt, instead",
+        help="find the scores of a responder that knows every label and obeys each prompt",
     )
     parser.add_argument(
         "--jsonl",

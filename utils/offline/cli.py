@@ -97,7 +97,7 @@ def _tasks(said: str | None) -> list[str]:
 
 
 def _given(sources: list[str], pack: Folder) -> dict[str, Path]:
-    """Return family -> folder with its files; PackError for what cannot be meant."""
+    """Return family -> folder with its files; PackError for invalid values."""
     given = {}
     for source in sources:
         family, _, name = source.partition("=")
