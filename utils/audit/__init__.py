@@ -11,9 +11,8 @@ Without --ceiling, the answer to each question is found anew, day by day or by s
 solvers that share no code with the scorers. Columns: rows that a solver reads
 ("recomputed", as a share rounded down), those whose label is the only answer ("agree"),
 those whose label is none ("disagree"), and those that can be read in several ways, of
-which the label is one ("two_readings"). The labels of TCP are checked against the columns
-of a row, by which everybody can do every task: where a dialogue says who is to do what,
-as in examples/data, they allow an earlier end. FILE gets a line for each row that does not agree, with the reckoning.
+which the label is one ("two_readings"). In TCP everybody can do every task, whoever says
+that they will. FILE gets a line for each row that does not agree, with the reckoning.
 
 With --ceiling, each task is answered by a responder that knows the labels and obeys each
 prompt in form and kind. Its mean scores are the ceilings; the rows that cap the published
