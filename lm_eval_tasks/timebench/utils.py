@@ -1024,17 +1024,47 @@ _PREDICATE = re.compile(
     r"(?P<mark>[-,:()\[\]|='/]*s?[-,:()\[\]|='/]*)(?P<said>[hijnopquvwxyz]*)(?P<next>.?)"
 )
 _DENIES = re.compile(
-    "[iquv]*(?:vn|z|[nz][ijqv]*w?[py][iq]*|o[ow]?w?|x[ijqv]*(?:[ox].*)?)"
+    r"""
+    [iquv]*
+    (?: vn                          # "is not"
+    |   z                           # "no"
+    |   [nz][ijqv]*w?[py][iq]*      # "not a good fit"
+    |   o[ow]?w?                    # "too long", "impossible"
+    |   x[ijqv]*(?:[ox].*)?         # "wrong", "ruled out as too long"
+    )
+    """,
+    re.VERBOSE,
 )
 _APPROVES = re.compile("[ijqv]*(?:[py][^fhnoxz]*)?")
 _CLOSED = "ijqvpyu"  # all that may lead to options which an answer commits to
-# Before the first options may stand a reason, what they follow from, or a denial.
-_OPENING = re.compile(rf"(?:.*[sk]|r.*[,:-])?[{_CLOSED}\W]*(?:[norxz][^,.;]*)?")
-_WITHDRAWN = re.compile(r"[])'(,-]*[ijpqvwy]*k,?(?:[ijpqvwy]*(?:[nz][iv]*w|h)|[iqv]*x)")
-# In brackets, in a sentence with other words before it, a text within a reason.
-_COMMENTING = re.compile(r"\([^)]*[MT]|[.;ks][^.;knrswxz]*[nrwxz][^.;ks]*[MT]|r.*T")
+_OPENING = re.compile(
+    rf"""
+    (?:.*[sk]|r.*[,:-])?            # "Six days pass, so": a reason, what follows from it
+    [{_CLOSED}\W]*                  # "the best options are"
+    (?:[norxz][^,.;]*)?             # "neither of"
+    """,
+    re.VERBOSE,
+)
+_WITHDRAWN = re.compile(
+    r"""
+    [])'(,-]*[ijpqvwy]*k,?          # "B fits, but"
+    (?: [ijpqvwy]*(?:[nz][iv]*w|h)  # "I am not sure", "maybe"
+    |   [iqv]*x                     # "it is wrong"
+    )
+    """,
+    re.VERBOSE,
+)
+_COMMENTING = re.compile(
+    r"""
+    \([^)]*[MT]                                 # options in brackets
+    |[.;ks][^.;knrswxz]*[nrwxz][^.;ks]*[MT]     # in a sentence, behind other words
+    |r.*T                                       # the text of one, within a reason
+    """,
+    re.VERBOSE,
+)
+# "but B", "; no, B", "So B"
 _RETRACTS = re.compile(rf"(?:k|[.;,]z,|^\W*s)[{_CLOSED},:.-]*$")
-_VERDICT = re.compile(rf"{_DENIES.pattern}|[iv]*[py][ip]*")
+_VERDICT = re.compile(rf"{_DENIES.pattern}|[iv]*[py][ip]*", re.VERBOSE)
 _ALL = re.compile(rf"[{_CLOSED}]*u[{_CLOSED}]*")
 _ALL_BUT = re.compile(rf"u[{_CLOSED}]*[nk][ij]*$")
 
