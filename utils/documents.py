@@ -111,6 +111,18 @@ def documents_of(task: str, rows: list[dict]) -> list[dict]:
             raise ToolError(str(error)) from None
 
 
+def pack_files(include_path: Path) -> list[Path]:
+    """Return what is read of the tasks at a path: task files, code, and an offline
+    pack's data and manifest.
+    """
+    return [
+        path
+        for path in include_path.rglob("*")
+        if path.name.endswith((".py", "yaml", "manifest.json"))
+        or path.parent == include_path / "data"
+    ]
+
+
 def benchmark_files(folder: Path) -> list[tuple[Path, list[str]]]:
     """Return the files in and below a folder that tasks read, each with these tasks.
 
