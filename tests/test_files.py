@@ -14,7 +14,7 @@ import pytest
 from tests.conftest import EXAMPLES, ROOT
 from utils import files
 from utils.__main__ import main
-from utils.files import check_outputs, is_part, written_whole
+from utils.files import check_outputs, is_part, remove_leftovers, written_whole
 
 
 PACK = ("--include_path", str(EXAMPLES))
@@ -121,6 +121,38 @@ def test_a_file_that_may_not_be_written_is_not_replaced(tmp_path, monkeypatch):
         put(path)
     assert caught.value.filename == str(path)
     assert path.read_bytes() == b"old"
+
+
+# -------------------------------------------------------------- what a kill leaves
+
+
+def test_parts_that_nobody_writes_any_more_are_removed(tmp_path):
+    with written_whole(tmp_path / "x") as file:
+        (living,) = parts(tmp_path)
+        left = living.with_name(f"{living.name[:-15]}0123456789.part")
+        left.touch()
+        elsewhere = tmp_path / ".temporal-eval-0123456789abcdef.part"
+        elsewhere.touch()  # of another machine, whose locks may not be seen
+        remove_leftovers(tmp_path)
+        assert sorted(parts(tmp_path)) == sorted([living, elsewhere])
+        file.write(b"new")
+    assert (tmp_path / "x").read_bytes() == b"new"
+    assert parts(tmp_path) == [elsewhere]
+
+
+def test_a_part_that_is_taken_for_a_leftover_is_made_again(tmp_path, monkeypatch):
+    lock, taken = files.fcntl.flock, []
+
+    def late(*arguments):
+        if not taken:  # as though another process looked between making and locking
+            taken.extend(parts(tmp_path))
+            taken[0].unlink()
+        lock(*arguments)
+
+    monkeypatch.setattr(files.fcntl, "flock", late)
+    put(tmp_path / "x")
+    assert taken
+    assert [path.name for path in tmp_path.iterdir()] == ["x"]
 
 
 # ------------------------------------------------------------- outputs and inputs

@@ -186,3 +186,28 @@ def test_a_full_disk_is_one_line(score):
     with open("/dev/full", "wb") as full:
         done = subprocess.run(score, cwd=ROOT, stdout=full, stderr=subprocess.PIPE)
     assert (done.returncode, done.stderr) == (1, b"No space left on device\n")
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize(
+    ("command", "made"),
+    [
+        ("score $EX/responses/tcp_long.jsonl --task tcp_long --output out", 2),
+        ("offline out --tasks tcp_long --source tcp=$EX/data --allow-partial", 5),
+        ("export tcp --model m --output out", 1),
+    ],
+)
+def test_work_is_done_where_streams_are_closed(command, made, closed, tmp_path):
+    if not command.startswith("offline"):
+        command += " --include_path $EX"
+    done = subprocess.run(
+        ["bash", "-c", f"{sys.executable} -m utils {command} {closed}"],
+        cwd=tmp_path,
+        env=os.environ | {"EX": str(ROOT / "examples"), "PYTHONPATH": str(ROOT)},
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr
+    out = tmp_path / "out"
+    assert len([*out.iterdir()] if out.is_dir() else [out.read_bytes()]) >= made

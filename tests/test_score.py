@@ -817,20 +817,31 @@ def slow(tmp_path, recorded_run) -> list[str]:
     return [*COMMAND, str(path), "--output", str(tmp_path / "out")]
 
 
-@pytest.mark.parametrize("sent, status", [(signal.SIGKILL, -9), (signal.SIGINT, 130)])
-def test_an_output_is_there_whole_or_not_at_all(tmp_path, slow, sent, status):
+ENDS = {
+    signal.SIGKILL: (-9, ""),
+    signal.SIGINT: (130, "\ninterrupted\n"),
+    signal.SIGTERM: (143, "ended by SIGTERM\n"),  # of Slurm, and `timeout`
+    signal.SIGHUP: (129, "ended by SIGHUP\n"),
+}
+
+
+@pytest.mark.parametrize("sent", ENDS)
+def test_an_output_is_there_whole_or_not_at_all(tmp_path, slow, call, sent):
     with subprocess.Popen(slow, cwd=ROOT, stderr=subprocess.PIPE, text=True) as process:
         while not any(x.stat().st_size for x in (tmp_path / "out").glob(".*.part")):
             assert process.poll() is None
             time.sleep(0.01)
         process.send_signal(sent)
         _, said = process.communicate()
-    assert process.returncode == status
-    assert said == ("\ninterrupted\n" if sent == signal.SIGINT else "")
+    assert (process.returncode, said) == ENDS[sent]
     (output,) = (tmp_path / "out").glob("samples_*")
     assert read_jsonl(output) == [OLDER]
     left = [x for x in (tmp_path / "out").iterdir() if x != output]
     assert len(left) == (sent == signal.SIGKILL)
+    other = write(tmp_path / "x.jsonl", GOOD)
+    command = (other, "--include_path", EXAMPLES, "--output", output.parent)
+    assert call(*command)[::2] == (0, "")
+    assert names(output.parent) == [output.name, other.name]  # no part is left
 
 
 def test_a_reader_that_has_had_enough_is_no_error(dummy_run):

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import errno
+import fcntl
+import hashlib
 import os
+import platform
 import secrets
 import stat
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import BinaryIO
 
@@ -36,13 +40,13 @@ def written_whole(path: Path) -> Iterator[BinaryIO]:
         return
     target = Path(os.path.realpath(path))
     target.parent.mkdir(parents=True, exist_ok=True)
-    part = target.with_name(f"{_PREFIX}{secrets.token_hex(8)}{_SUFFIX}")
+    part = target.with_name(f"{_here()}{secrets.token_hex(8)}{_SUFFIX}")
     try:
         with os.fdopen(_opened(part, target), "wb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        os.replace(part, target)
+            os.replace(part, target)  # before the lock on it ends
     except BaseException as error:  # Ctrl-C, too
         with suppress(OSError):
             part.unlink()
@@ -102,12 +106,42 @@ def _opened(part: Path, target: Path) -> int:
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
     old = _stat(target)
     descriptor = os.open(part, flags, stat.S_IMODE(old.st_mode) if old else 0o666)
+    with suppress(OSError):  # some file systems have no locks
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+    if not os.fstat(descriptor).st_nlink:  # taken for a leftover before it was locked
+        os.close(descriptor)
+        return _opened(part, target)
     if old:
         with suppress(OSError):  # of another owner; some file systems have no modes
             os.chown(part, old.st_uid, old.st_gid)
         with suppress(OSError):
             os.chmod(part, stat.S_IMODE(old.st_mode))  # past the umask
     return descriptor
+
+
+# -------------------------------------------------------------- what a kill leaves
+
+
+@cache
+def _here() -> str:
+    """Return how the names of parts begin that this system writes, until it restarts."""
+    try:
+        system = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii")
+    except OSError:
+        system = platform.node()
+    return f"{_PREFIX}{hashlib.sha256(system.encode()).hexdigest()[:8]}-"
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Remove the parts in a folder that killed processes of this system have left.
+
+    Who writes a part has a lock on it, which dies with the process. The locks of other
+    machines are not seen on every shared disk: their parts stay.
+    """
+    for part in folder.glob(f"{_here()}*{_SUFFIX}"):
+        with suppress(OSError), open(part, "rb") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            part.unlink()
 
 
 # ------------------------------------------------------------- outputs and inputs

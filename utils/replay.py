@@ -312,14 +312,13 @@ def main(arguments: list[str] | None = None) -> int:
     options = _options(arguments)
     if options.tasks is not None:
         check_names(options.tasks)
+    if options.output_path:  # said before the work
+        check_writable(_folder(options.output_path) / "results.json")
     options.model, answers = read(options)
     if sanitize_model_name(options.model) in ("", ".", ".."):
         raise ToolError(
             f"--model {options.model}: is not the name of a folder; change it"
         )
-    if options.output_path:
-        folder = _folder(options.output_path) / sanitize_model_name(options.model)
-        check_writable(folder / "results.json")
     names = options.tasks or list(dict.fromkeys(answer.task for answer in answers))
     replay = Replay(answers, options.missing == "score-zero")
     tracker = EvaluationTracker()

@@ -50,7 +50,7 @@ from . import tables
 from .cli import answer_options, output_path, say, tool_parser, whole_number
 from .errors import ToolError
 from .families import scorer
-from .files import identities, is_stream
+from .files import identities, is_stream, remove_leftovers
 from .pool import in_order
 from .ray_engine import folder_name, score_files
 from .runs import Run, find_runs
@@ -348,6 +348,8 @@ def _outputs(runs: list[Run], folder: Path | None) -> dict[Path, Path]:
     """Return where the lines of each file go; ToolError where that is another's place."""
     if folder is None:
         return {}
+    for place in (folder, folder / ".finished"):
+        remove_leftovers(place)
     paths = [file.path for run in runs for file in run.files]
     inputs = identities(paths)
     outputs: dict[Path, Path] = {}
