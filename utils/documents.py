@@ -115,12 +115,9 @@ def pack_files(include_path: Path) -> list[Path]:
     """Return what is read of the tasks at a path: task files, code, and an offline
     pack's data and manifest.
     """
-    return [
-        path
-        for path in include_path.rglob("*")
-        if path.name.endswith((".py", "yaml", "manifest.json"))
-        or path.parent == include_path / "data"
-    ]
+    suffixes = (".py", "yaml", "manifest.json")
+    found = (x for x in include_path.rglob("*") if x.name.endswith(suffixes))
+    return [*found, *(include_path / "data").glob("*")]  # which may be a symlink
 
 
 def benchmark_files(folder: Path) -> list[tuple[Path, list[str]]]:

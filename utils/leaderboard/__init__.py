@@ -77,7 +77,7 @@ def main(arguments: list[str] | None = None) -> int:
     ]
     sys.stdout.write(f"{text_tables.render(summary, 'markdown')}\n")
     for path in contents:
-        say(f"{path.resolve()} is written")
+        say(f"{path.absolute()} is written")
     return 0 if is_whole else 1
 
 
