@@ -188,16 +188,21 @@ def test_a_full_disk_is_one_line(score):
     assert (done.returncode, done.stderr) == (1, b"No space left on device\n")
 
 
-@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&- >&- 2>&-"])
+SCORE = "score $EX/responses/tcp_long.jsonl --task tcp_long --output out"
+PACK = "offline out --tasks tcp_long --source tcp=$EX/data --allow-partial"
+
+
 @pytest.mark.parametrize(
-    ("command", "made"),
+    ("command", "closed", "made"),
     [
-        ("score $EX/responses/tcp_long.jsonl --task tcp_long --output out", 2),
-        ("offline out --tasks tcp_long --source tcp=$EX/data --allow-partial", 5),
-        ("export tcp --model m --output out", 1),
+        (SCORE, ">&-", 2),
+        (SCORE, "<&- >&- 2>&-", 2),
+        (PACK, "2>&-", 5),
+        ("export tcp --model m --output out", ">&-", 1),
+        ("export tcp --model m --output out", "2>&-", 1),
     ],
 )
-def test_work_is_done_where_streams_are_closed(command, made, closed, tmp_path):
+def test_work_is_done_where_streams_are_closed(command, closed, made, tmp_path):
     if not command.startswith("offline"):
         command += " --include_path $EX"
     done = subprocess.run(
