@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 
 from lm_eval_tasks.tot import utils as tot
-from tests.conftest import ROOT
+from tests.conftest import EXAMPLES, ROOT
 from utils.adjudicate import GAINED, REFUSED, adjudicate, main
 from utils.errors import ToolError
 from utils.second_reader import reads_as_right
@@ -56,6 +56,18 @@ def test_two_files_of_one_name_are_told_apart_or_refused(tmp_path):
     paths = [str(tmp_path / folder / "model.jsonl") for folder in ("a", "b")]
     with pytest.raises(ToolError, match="a second run is called 'model'"):
         main(paths)
+
+
+def test_nothing_to_show_is_said_and_an_error(tmp_path):
+    empty = tmp_path / "empty.jsonl"
+    empty.touch()
+    with pytest.raises(ToolError, match="empty.jsonl: has no answers; give a file"):
+        main([str(empty)])
+    recorded = EXAMPLES / "responses" / "tot_arithmetic.jsonl"
+    command = [str(recorded), "--include_path", str(EXAMPLES), "--show"]
+    with pytest.raises(ToolError, match="^--show nope: no answer is of such a kind"):
+        main([*command, "nope"])
+    assert main([*command, GAINED]) == 0
 
 
 def test_the_table_of_the_results_is_what_the_tool_prints(shared, capsys):

@@ -187,3 +187,33 @@ def test_a_full_disk_is_one_line(score):
     with open("/dev/full", "wb") as full:
         done = subprocess.run(score, cwd=ROOT, stdout=full, stderr=subprocess.PIPE)
     assert (done.returncode, done.stderr) == (1, b"No space left on device\n")
+
+
+SCORE = "score $EX/responses/tcp_long.jsonl --task tcp_long --output out"
+PACK = "offline out --tasks tcp_long --source tcp=$EX/data --allow-partial"
+
+
+@pytest.mark.parametrize(
+    ("command", "closed", "made"),
+    [
+        (SCORE, ">&-", 2),
+        (SCORE, "<&- >&- 2>&-", 2),
+        (PACK, "2>&-", 5),
+        ("export tcp --model m --output out", ">&-", 1),
+        ("export tcp --model m --output out", "2>&-", 1),
+    ],
+)
+def test_work_is_done_where_streams_are_closed(command, closed, made, tmp_path):
+    if not command.startswith("offline"):
+        command += " --include_path $EX"
+    done = subprocess.run(
+        ["bash", "-c", f"{sys.executable} -m utils {command} {closed}"],
+        cwd=tmp_path,
+        env=os.environ | {"EX": str(ROOT / "examples"), "PYTHONPATH": str(ROOT)},
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr
+    out = tmp_path / "out"
+    assert len([*out.iterdir()] if out.is_dir() else [out.read_bytes()]) >= made

@@ -133,6 +133,14 @@ def test_scales_say_what_rows_they_need(tmp_path, capsys):
     )
 
 
+def test_scales_of_no_rows_are_an_error(tmp_path, capsys):
+    path = tmp_path / "rows.jsonl"
+    path.touch()
+    assert main(["scales", str(path)]) == 1
+    said = f"{path}: has no rows with a unit; give tot_arithmetic.jsonl\n"
+    assert capsys.readouterr() == ("", said)
+
+
 def is_json(response: str, label: dict) -> bool:
     """Tell whether what stands in braces is JSON, but for raw line breaks, with the keys."""
     text = response[response.find("{") : response.rfind("}") + 1]

@@ -511,6 +511,18 @@ def test_lines_that_cannot_be_scored_are_named_and_their_model_is_not_ranked(
     assert "line 9: is a second answer to document 0" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("reason", ["empty", "refused"])
+def test_a_run_without_an_answer_that_counts_is_named(tmp_path, capsys, reason):
+    good = write(tmp_path / "good", answers("tcp_long"))
+    lines = [{"task": "tcp_long", "doc_id": 0, "response": None}] * (reason != "empty")
+    none = write(tmp_path / "none", lines)
+    command = [f"a={good}", f"b={none}", *PACK, "--csv", str(tmp_path / "x.csv")]
+    assert main(["leaderboard", *command, "--task", "tcp_long"]) == 1
+    *_, said, written = capsys.readouterr().err.splitlines()
+    assert said == "b: has no answer that counts; it is not on the board"
+    assert written.endswith("x.csv is written")
+
+
 # --------------------------------------------------------------------- in a real browser
 
 # In one step: an element that is found may be replaced before it is asked for its text.

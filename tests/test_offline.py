@@ -151,6 +151,16 @@ def test_a_second_run_adds_tasks(tmp_path):
     assert make(tmp_path, "--check") == 0
 
 
+def test_a_second_run_names_the_command_of_its_own_tasks(tmp_path, capsys):
+    for tasks in ("tcp_short", "tot_arithmetic,tcp_long", "tcp"):
+        assert make(tmp_path, "--tasks", tasks, *LOCAL) == 0
+        command = capsys.readouterr().err.splitlines()[-1]
+        assert command.endswith(f" --tasks {tasks}")
+    assert make(tmp_path, "--tasks", "tcp,tcp_long", *LOCAL) == 0
+    command = capsys.readouterr().err.splitlines()[-1]
+    assert command.endswith(" --tasks tcp_long,tcp_short")  # each once
+
+
 def test_check_names_what_differs(tmp_path, capsys):
     assert make(tmp_path, "--tasks", "tcp", *LOCAL) == 0
     data = tmp_path / "data" / "TCP_short.jsonl"

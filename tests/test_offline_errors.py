@@ -432,6 +432,17 @@ def test_wrong_arguments_are_one_line(capsys, tmp_path, arguments, said):
     assert not folder.exists()
 
 
+def test_an_error_stands_below_what_was_said_before(capsys, tmp_path):
+    (tmp_path / "empty").mkdir()
+    assert make(tmp_path / "pack", "--check") == 1
+    assert capsys.readouterr().err.count("\n") == 1
+    source = f"--source=tcp={tmp_path / 'empty'}"
+    assert make(tmp_path / "pack", "--tasks", "tcp_short", source) == 1
+    progress, said = capsys.readouterr().err.splitlines()
+    assert progress == "[1/1] TCP_short.jsonl: "
+    assert said.startswith(str(tmp_path / "empty"))
+
+
 def test_a_name_that_is_a_file_is_one_line(capsys, tmp_path):
     (tmp_path / "file").write_text("mine")
     assert make(tmp_path / "file", *TCP) == 1

@@ -1,5 +1,6 @@
 """Prompts go out as the harness sends them, and recorded answers come back through it."""
 
+import argparse
 import json
 import os
 import re
@@ -25,6 +26,7 @@ from utils.__main__ import main
 from utils.answers import custom_id
 from utils.errors import ToolError
 from utils.families import scorer
+from utils.harness import add_options
 from utils.replay import Recorded, Replay
 
 
@@ -584,7 +586,7 @@ PLAIN = {"task": "tcp_long", "doc_id": 0, "response": "x"}
         (
             PLAIN,
             ["--limit", "1", "--output_path", "answers.jsonl"],
-            "answers.jsonl",
+            "answers.jsonl/results.json: Not a directory",
         ),
     ],
 )
@@ -595,6 +597,33 @@ def test_replay_ends_in_one_line(line, options, said, tmp_path, capsys, monkeypa
     assert said in capsys.readouterr().err.splitlines()[-1]
     assert not list(tmp_path.rglob("results_*"))
     assert not list(tmp_path.rglob("samples_*"))
+
+
+def test_a_place_that_cannot_be_written_is_said_before_the_work(
+    tmp_path, capsys, monkeypatch
+):
+    monkeypatch.setattr(replay, "read", lambda _: pytest.fail("it was begun"))
+    (tmp_path / "file").touch()
+    for place in (tmp_path / "file", tmp_path / "file" / "x", tmp_path / "file/x.json"):
+        assert main(["replay", "x.jsonl", "--output_path", str(place)]) == 1
+        (said,) = capsys.readouterr().err.splitlines()
+        assert said.startswith(f"{tmp_path / 'file'}")
+        assert said.endswith(": Not a directory")
+
+
+def test_outside_of_a_repository_git_is_not_heard(tmp_path, monkeypatch, capfd):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+    assert main(["export", "tcp_long", *PACK_OPTIONS, "--model", "M"]) == 0
+    assert "git" not in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("said", ["true", "1", "YES", "False", "0", "no"])
+def test_truth_is_told_as_to_the_harness(said, capsys):
+    parser = argparse.ArgumentParser()
+    add_options(parser)
+    found = parser.parse_args(["--fewshot_as_multiturn", said]).fewshot_as_multiturn
+    assert found is (said in ("true", "1", "YES"))
 
 
 def test_export_ends_in_one_line_where_nothing_can_be_written(tmp_path, capsys):
@@ -616,7 +645,14 @@ def test_example_of_the_help_runs_as_written(tool, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("tool", ["export", "replay"])
 @pytest.mark.parametrize(
-    "options", [["--limit", "0"], ["--limit", "nan"], ["--num_fewshot", "-1"]]
+    "options",
+    [
+        *(["--limit", "0"], ["--limit", "nan"], ["--num_fewshot", "-1"]),
+        ["--fewshot_as_multiturn", "maybe"],
+        *(["--gen_kwargs", f"temperature={x}"] for x in ("hot", "-1", "inf", "True")),
+        *(["--gen_kwargs", f"max_gen_toks={x}"] for x in ("-5", "0", "8.5", "many")),
+        ["--gen_kwargs", '{"temperature": null}'],
+    ],
 )
 def test_options_out_of_range_are_refused(tool, options, capsys):
     assert main([tool, "x", "--model", "M", *options]) == 2

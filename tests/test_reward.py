@@ -62,6 +62,15 @@ def test_rewards_can_be_pickled_and_say_what_they_are():
         ([{"content": [{"type": "text", "text": "\\boxed{2012-11-05}"}]}], 1.0),
         ([{"content": [{"type": "image"}, "\\boxed{2012-11-05}", 5]}], 0.0),
         ([{"role": "assistant", "tool_calls": []}], 0.0),
+        (
+            [
+                {"role": "assistant", "content": "\\boxed{2012-11-05}"},
+                {"role": "tool", "content": "ok"},
+                {"role": "user", "content": "thanks"},
+            ],
+            1.0,
+        ),
+        ([{"role": "user", "content": "\\boxed{2012-11-05}"}], 0.0),
         ([{"content": None}], 0.0),
         (["\\boxed{2012-11-05}"], 0.0),
         *((odd, 0.0) for odd in ([], None, 5, {"content": "x"})),
@@ -82,6 +91,42 @@ def test_invalid_arguments_are_refused():
     doc = {"answer": "2012-11-05", "answer_format": "YYYY-MM-DD"}
     with pytest.raises(ValueError, match="longer|shorter"):
         reward("tcp_long")(["a", "b"], doc=[doc])
+
+
+@pytest.mark.parametrize("task", ["fresh", None, ["tcp_long"], "tpc_long"])
+def test_what_is_not_a_task_is_one_error_that_names_it(task):
+    for call in (reward, training_set):
+        with pytest.raises(ValueError, match="^task ") as caught:
+            call(task)
+        assert repr(task) in str(caught.value)
+
+
+NOT_OF_TCP = [
+    (None, "is a NoneType"),
+    ({}, "has no 'answer'"),
+    ("{}", "has no 'answer'"),
+    ("{", "JSONDecodeError"),
+    ("[]", "is a list"),
+    ({"question": "How many?", "label": "{'answer': 3}"}, "has no 'answer'"),
+    ({"answer": 5, "answer_format": None}, "Error"),
+]
+
+
+@pytest.mark.parametrize(("doc", "fault"), NOT_OF_TCP)
+def test_what_is_not_a_document_is_named_with_its_place(doc, fault):
+    good = {"answer": "2012-11-05", "answer_format": "YYYY-MM-DD"}
+    for completion in ("\\boxed{2012-11-05}", ""):
+        with pytest.raises(
+            ValueError, match=r"^doc\[1\]: is not a document of"
+        ) as caught:
+            reward("tcp_long")(["", completion], doc=[good, doc])
+        assert fault in str(caught.value)
+
+
+@pytest.mark.parametrize("task", FRESH)
+def test_an_empty_document_is_refused_by_every_task(task):
+    with pytest.raises(ValueError, match=rf"^doc\[0\]: is not a document of {task}"):
+        reward(task)(["x"], doc=[{}])
 
 
 @pytest.mark.trl

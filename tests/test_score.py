@@ -22,7 +22,7 @@ from utils.__main__ import main
 from utils.answers import custom_id, sha256
 from utils.documents import documents
 from utils.families import scorer
-from utils.jsonl import read_jsonl
+from utils.jsonl import SUFFIXES, read_jsonl, written_lines
 from utils.scoring import Sum
 
 
@@ -457,6 +457,7 @@ def test_a_line_whose_hash_does_not_recompute_is_named_the_others_scored(
     assert [x["doc_id"] for x in lines] == [x["doc_id"] for x in (second, *others)]
 
 
+OLDER = {"verdict": {}}  # of an output that the tool made before
 GOOD = {"task": "tcp_long", "doc_id": 0, "response": "\\boxed{2020-01-01}"}
 DOC = {"answer": "2020-01-01", "answer_format": "YYYY-MM-DD"}
 SAMPLE = {"filtered_resps": ["a"], "doc": DOC, "doc_id": 0, "task": "tcp_long"}
@@ -533,7 +534,7 @@ def test_a_file_without_a_good_line_leaves_no_output(tmp_path, call, kind):
     line, expected = LINES[kind]
     if kind == "second answer":
         pytest.skip("the first answer is good")
-    output = write(tmp_path / "out" / "answers.jsonl", "what was there")
+    output = write(tmp_path / "out" / "answers.jsonl", OLDER)
     path = write(tmp_path / "answers.jsonl", line)
     status, rows, said = call(
         path, "--include_path", EXAMPLES, "--output", tmp_path / "out"
@@ -541,7 +542,7 @@ def test_a_file_without_a_good_line_leaves_no_output(tmp_path, call, kind):
     assert (status, rows) == (1, [])
     assert expected in said
     assert 1 <= said.count("\n") <= 2
-    assert output.read_text() == "what was there\n"
+    assert read_jsonl(output) == [OLDER]
     assert [x.name for x in output.parent.iterdir()] == [output.name]
 
 
@@ -639,6 +640,44 @@ def test_output_is_never_input(tmp_path, call):
     assert read_jsonl(path) == [GOOD]
 
 
+@pytest.mark.parametrize(
+    "content", [b"precious\n", b'{"response": "precious"}\n', b"PAR1\xff", b"\x1f\x8b"]
+)
+def test_a_file_that_the_tool_did_not_make_is_never_replaced(tmp_path, call, content):
+    path = write(tmp_path / "x.jsonl", GOOD)
+    output = write(tmp_path / "out" / "x.jsonl", content)
+    command = (path, "--include_path", EXAMPLES, "--output", output.parent)
+    status, rows, said = call(*command)
+    assert (status, rows, said) == (
+        1,
+        [],
+        f"{output}: is there, and was not made by score; move it elsewhere, or name"
+        " another DIR\n",
+    )
+    assert output.read_bytes() == content
+    assert names(output.parent) == ["x.jsonl"]
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_an_output_that_is_not_finished_or_was_edited_is_replaced(
+    tmp_path, call, suffix
+):
+    path = tmp_path / f"x{suffix}"
+    with written_lines(path) as file:
+        file.write(json.dumps(GOOD).encode() + b"\n")
+    output = tmp_path / "out" / path.name
+    command = (path, "--include_path", EXAMPLES, "--output", output.parent)
+    assert call(*command)[::2] == (0, "")
+    expected = output.read_bytes()
+    output.write_bytes(expected[:9])
+    assert call(*command)[::2] == (0, "")
+    assert output.read_bytes() == expected
+    # A kill between the two, or a version that did not note what it made.
+    (output.parent / ".finished" / f"{path.name}.json").unlink()
+    assert call(*command)[::2] == (0, "")
+    assert output.read_bytes() == expected
+
+
 def test_two_files_do_not_share_an_output(tmp_path, call):
     paths = [write(tmp_path / name / "x.jsonl", GOOD) for name in "ab"]
     named = [f"{path.parent.name}={path}" for path in paths]
@@ -691,7 +730,7 @@ def test_a_folder_where_a_file_should_be_is_named(tmp_path, call):
 def test_a_full_disk_leaves_what_was_there(tmp_path):
     lines = [GOOD | {"doc_id": number} for number in range(8)]
     path = write(tmp_path / "x.jsonl", *lines)
-    output = write(tmp_path / "out" / "x.jsonl", "older")
+    output = write(tmp_path / "out" / "x.jsonl", OLDER)
     done = subprocess.run(
         [*COMMAND, str(path), "--include_path", "examples", "--output", output.parent],
         cwd=ROOT,
@@ -703,7 +742,7 @@ def test_a_full_disk_leaves_what_was_there(tmp_path):
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == f"{output}: File too large\n"
     assert [x.name for x in output.parent.iterdir()] == ["x.jsonl"]
-    assert output.read_text() == "older\n"
+    assert read_jsonl(output) == [OLDER]
 
 
 def test_runs_stand_beside_each_other(tmp_path, capsys):
@@ -773,25 +812,36 @@ def slow(tmp_path, recorded_run) -> list[str]:
     """The command line that scores a log of some seconds over an older output."""
     source = samples(recorded_run, "tot_arithmetic")
     name = "samples_tot_arithmetic_2026-01-01T00-00-00.jsonl"
-    write(tmp_path / "out" / name, "older")
+    write(tmp_path / "out" / name, OLDER)
     path = many(tmp_path / name, source, 8_000)
     return [*COMMAND, str(path), "--output", str(tmp_path / "out")]
 
 
-@pytest.mark.parametrize("sent, status", [(signal.SIGKILL, -9), (signal.SIGINT, 130)])
-def test_an_output_is_there_whole_or_not_at_all(tmp_path, slow, sent, status):
+ENDS = {
+    signal.SIGKILL: (-9, ""),
+    signal.SIGINT: (130, "\ninterrupted\n"),
+    signal.SIGTERM: (143, "ended by SIGTERM\n"),  # of Slurm, and `timeout`
+    signal.SIGHUP: (129, "ended by SIGHUP\n"),
+}
+
+
+@pytest.mark.parametrize("sent", ENDS)
+def test_an_output_is_there_whole_or_not_at_all(tmp_path, slow, call, sent):
     with subprocess.Popen(slow, cwd=ROOT, stderr=subprocess.PIPE, text=True) as process:
         while not any(x.stat().st_size for x in (tmp_path / "out").glob(".*.part")):
             assert process.poll() is None
             time.sleep(0.01)
         process.send_signal(sent)
         _, said = process.communicate()
-    assert process.returncode == status
-    assert said == ("\ninterrupted\n" if sent == signal.SIGINT else "")
+    assert (process.returncode, said) == ENDS[sent]
     (output,) = (tmp_path / "out").glob("samples_*")
-    assert output.read_text() == "older\n"
+    assert read_jsonl(output) == [OLDER]
     left = [x for x in (tmp_path / "out").iterdir() if x != output]
     assert len(left) == (sent == signal.SIGKILL)
+    other = write(tmp_path / "x.jsonl", GOOD)
+    command = (other, "--include_path", EXAMPLES, "--output", output.parent)
+    assert call(*command)[::2] == (0, "")
+    assert names(output.parent) == [output.name, other.name]  # no part is left
 
 
 def test_a_reader_that_has_had_enough_is_no_error(dummy_run):

@@ -6,7 +6,11 @@ import argparse
 import importlib
 import io
 import os
+import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from types import FrameType
 
 from lm_eval_tasks import version
 
@@ -35,16 +39,18 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the tool that the first argument names; return the exit status.
 
     0: done; 1: what the tool reports or an error, in one line on stderr; 2: a command line
-    that cannot be read; 130: Ctrl-C.
+    that cannot be read; 130: Ctrl-C; 128 + N: signal N, such as SIGTERM (143).
     """
+    _open_missing_streams()
     # What a name of a file or model has in it can be shown anywhere.
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     try:
-        status = _run(sys.argv[1:] if arguments is None else arguments)
-        sys.stdout.flush()
-        return status
+        with _signals_raised():
+            status = _run(sys.argv[1:] if arguments is None else arguments)
+            sys.stdout.flush()
+            return status
     except BrokenPipeError:  # the reader of a pipe, such as `head`, has had enough
         _finish_output()
         return 1
@@ -56,9 +62,62 @@ def main(arguments: list[str] | None = None) -> int:
         place = f"{error.filename}: " if error.filename is not None else ""
         say(f"{place}{error.strerror or error}")
         return 1
+    except Ended as error:
+        with suppress(OSError):  # the terminal may be what has gone
+            say(f"ended by {signal.Signals(error.number).name}")
+        return 128 + error.number
     except KeyboardInterrupt:
         sys.stderr.write("\ninterrupted\n")
         return 130
+
+
+class Ended(KeyboardInterrupt):
+    """What a signal that ends the program raises, so that tools clean up."""
+
+    def __init__(self, number: int) -> None:
+        """Take the number of the signal."""
+        super().__init__()
+        self.number = number
+
+
+@contextmanager
+def _signals_raised() -> Iterator[None]:
+    """Have SIGTERM and SIGHUP raise `Ended`, unless they are dealt with already.
+
+    A batch system sends them, `timeout`, and a terminal that is closed; `nohup` has
+    SIGHUP ignored.
+    """
+
+    def end(number: int, _: FrameType | None) -> None:
+        signal.signal(number, signal.SIG_IGN)  # cleaning up is not interrupted
+        raise Ended(number)
+
+    taken = []
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        with suppress(ValueError):  # not the main thread
+            if signal.getsignal(number) == signal.SIG_DFL:
+                signal.signal(number, end)
+                taken.append(number)
+    try:
+        yield
+    finally:
+        for number in taken:
+            signal.signal(number, signal.SIG_DFL)
+
+
+def _open_missing_streams() -> None:
+    """Have what is written to a closed stream (`>&-`) go nowhere.
+
+    Its number would go to the next file that is opened, and what a library prints there.
+    """
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # as the lowest number that is free
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))
 
 
 def _run(arguments: list[str]) -> int:

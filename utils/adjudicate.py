@@ -17,6 +17,7 @@ Example:
 
 import re
 import sys
+from argparse import Namespace
 from collections import Counter
 
 from lm_eval_tasks.tot import utils as tot
@@ -24,7 +25,7 @@ from lm_eval_tasks.tot import utils as tot
 from . import tables
 from .cli import include_path_option, tool_parser
 from .errors import ToolError
-from .runs import find_runs
+from .runs import Run, find_runs
 from .scoring import score
 from .second_reader import reads_as_right
 
@@ -118,28 +119,47 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--show", metavar="KIND", help="a part of its name")
     include_path_option(parser)
     options = parser.parse_args(arguments)
-    counts: dict[str, Counter] = {}
-    for run in find_runs(options.file, TASK):
-        counts[run.name] = Counter()
-        for answer in run.answers():
-            if answer.task != TASK:
-                raise ToolError(
-                    f"{answer.place}: answers {answer.task}; give answers to {TASK}"
-                )
-            scored = score(answer, options.include_path)
-            row = {**scored.doc, "response": answer.response}
-            if (kind := adjudicate(row, scored.verdict)) is None:
-                continue
-            counts[run.name][kind] += 1
-            if options.show and options.show in ": ".join(kind):
-                sys.stdout.write(
-                    f"{answer.place} {kind[1]}\n  label {row['label']}\n"
-                    f"  answer {scored.verdict.flexible}\n"
-                    f"  {row['response'][-300:]!r}\n\n"
-                )
+    runs = find_runs(options.file, TASK)
+    counts = {run.name: _count(run, options) for run in runs}
     if not options.show:
         sys.stdout.write(_table(counts))
+        return 0
+    kinds = sorted({_name(kind) for counter in counts.values() for kind in counter})
+    if not any(options.show in kind for kind in kinds):
+        raise ToolError(
+            f"--show {options.show}: no answer is of such a kind; those found are:"
+            f" {'; '.join(kinds) or 'none'}"
+        )
     return 0
+
+
+def _count(run: Run, options: Namespace) -> Counter:
+    """Return how many answers of a run are of each kind; print those that are asked for."""
+    counter, has_answers = Counter(), False
+    for answer in run.answers():
+        has_answers = True
+        if answer.task != TASK:
+            raise ToolError(
+                f"{answer.place}: answers {answer.task}; give answers to {TASK}"
+            )
+        scored = score(answer, options.include_path)
+        row = {**scored.doc, "response": answer.response}
+        if (kind := adjudicate(row, scored.verdict)) is None:
+            continue
+        counter[kind] += 1
+        if options.show and options.show in _name(kind):
+            sys.stdout.write(
+                f"{answer.place} {kind[1]}\n  label {row['label']}\n"
+                f"  answer {scored.verdict.flexible}\n"
+                f"  {row['response'][-300:]!r}\n\n"
+            )
+    if not has_answers:
+        raise ToolError(f"{run.files[0].path}: has no answers; give a file with some")
+    return counter
+
+
+def _name(kind: tuple[str, str]) -> str:
+    return ": ".join(kind)
 
 
 def _table(counts: dict[str, Counter]) -> str:

@@ -63,6 +63,16 @@ def printable(text: str) -> str:
     return "".join(x if x.isprintable() else ascii(x)[1:-1] for x in text)
 
 
+def output_path(text: str) -> Path:
+    """Return the path that an option of outputs gives; ArgumentTypeError for none.
+
+    An empty one is what a shell makes of a variable that is not set.
+    """
+    if not text:
+        raise argparse.ArgumentTypeError("is empty; name a file or folder")
+    return Path(text)
+
+
 def whole_number(text: str, *, least: int = 0) -> int:
     """Return the whole number that an option gives; ArgumentTypeError below `least`."""
     if text.isascii() and text.isdecimal() and int(text[:18]) >= least:

@@ -111,6 +111,15 @@ def documents_of(task: str, rows: list[dict]) -> list[dict]:
             raise ToolError(str(error)) from None
 
 
+def pack_files(include_path: Path) -> list[Path]:
+    """Return what is read of the tasks at a path: task files, code, and an offline
+    pack's data and manifest.
+    """
+    suffixes = (".py", "yaml", "manifest.json")
+    found = (x for x in include_path.rglob("*") if x.name.endswith(suffixes))
+    return [*found, *(include_path / "data").glob("*")]  # which may be a symlink
+
+
 def benchmark_files(folder: Path) -> list[tuple[Path, list[str]]]:
     """Return the files in and below a folder that tasks read, each with these tasks.
 

@@ -9,6 +9,13 @@ class LineError(ToolError):
     """What is wrong with one line of a file; others may be good."""
 
 
+# What families raise for an object that is not a document of the task.
+NOT_A_DOCUMENT = (
+    *(LookupError, TypeError, ValueError, AttributeError),
+    *(ArithmeticError, RecursionError),
+)
+
+
 class Refusals:
     """Keeps why lines were refused: of the first by name, of the rest a count."""
 

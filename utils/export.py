@@ -24,7 +24,6 @@ import json
 import sys
 from argparse import Namespace
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lm_eval.models.openai_completions import (
@@ -35,10 +34,10 @@ from lm_eval.models.openai_completions import (
 )
 
 from .answers import custom_id
-from .cli import tool_parser
-from .documents import quiet_harness
+from .cli import output_path, tool_parser
+from .documents import pack_files, quiet_harness
 from .errors import ToolError
-from .files import written_whole
+from .files import check_outputs, written_whole
 from .harness import PromptTaker, add_options, evaluate
 
 
@@ -111,6 +110,7 @@ def _body(api: TemplateAPI, request: Instance) -> dict:
 def main(arguments: list[str] | None = None) -> int:
     """Write the requests of the tasks; return the exit status."""
     options = _options(arguments)
+    check_outputs({"--output": options.output}, pack_files(options.include_path))
     names = list(dict.fromkeys(name for name in options.tasks.split(",") if name))
     found = (json.dumps(line) + "\n" for line in lines(names, options))
     if options.output is None:
@@ -130,7 +130,7 @@ def _options(arguments: list[str] | None) -> Namespace:
     )
     parser.add_argument(
         "--output",
-        type=Path,
+        type=output_path,
         metavar="FILE",
         help="where the requests are written (default: stdout)",
     )

@@ -21,7 +21,7 @@ from pathlib import Path
 
 from lm_eval_tasks.fresh.utils import find_generator, read_request, rows
 
-from .cli import tool_parser, whole_number
+from .cli import output_path, tool_parser, whole_number
 from .documents import quiet_harness
 from .errors import ToolError
 from .families import Scorer, configuration, leaf_tasks, scorer
@@ -77,7 +77,7 @@ def main(arguments: list[str] | None = None) -> int:
                 f"{name}: is not a fresh task; name some of {', '.join(leaf_tasks('fresh'))}"
             )
     found = [GeneratedSource(scorer(name), *request) for name in dict.fromkeys(names)]
-    folder = Folder(Path(options.folder))
+    folder = Folder(options.folder)
     with quiet_harness():
         manifest = make(folder, found, {})
     fresh = set(leaf_tasks("fresh"))
@@ -90,7 +90,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _options(arguments: list[str] | None) -> Namespace:
     parser = tool_parser("generate", __doc__)
-    parser.add_argument("folder", metavar="DIR", help="the pack")
+    parser.add_argument("folder", type=output_path, metavar="DIR", help="the pack")
     parser.add_argument(
         "--gen-seed",
         "--gen_seed",

@@ -5,12 +5,14 @@ from __future__ import annotations
 import argparse
 import json
 import logging
+import os
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lm_eval import evaluator
 from lm_eval._cli.utils import MergeDictAction
 from lm_eval.api.model import LM
 from lm_eval.config.evaluate_config import EvaluatorConfig
@@ -93,7 +95,7 @@ def add_options(parser: ArgumentParser) -> None:
     add(
         "--gen_kwargs",
         nargs="+",
-        action=MergeDictAction,
+        action=_GenKwargs,
         metavar="KEY=VALUE",
         help="over the tasks' own, such as max_gen_toks=32768",
     )
@@ -115,7 +117,33 @@ def _limit(text: str) -> float:
 
 
 def _boolean(text: str) -> bool:
-    return text.lower() in ("true", "1", "yes")  # as the harness reads it
+    if text.lower() in ("true", "1", "yes"):  # as the harness reads it
+        return True
+    if text.lower() in ("false", "0", "no"):  # which reads all else so, too
+        return False
+    raise argparse.ArgumentTypeError(f"{text!r:.80} is not true or false")
+
+
+class _GenKwargs(MergeDictAction):
+    """Refuses what no server could take, and one may read as something else."""
+
+    def __call__(
+        self,
+        parser: ArgumentParser,
+        namespace: Namespace,
+        values: list[str],
+        option_string: str | None = None,
+    ) -> None:
+        super().__call__(parser, namespace, values, option_string)
+        given = getattr(namespace, self.dest) or {}
+        heat, most = given.get("temperature", 0), given.get("max_gen_toks", 1)
+        fault = None
+        if type(heat) not in (int, float) or not 0 <= heat < float("inf"):
+            fault = f"temperature={heat!r:.80} is not a number of at least 0"
+        elif type(most) is not int or most < 1:
+            fault = f"max_gen_toks={most!r:.80} is not a whole number of at least 1"
+        if fault:
+            raise argparse.ArgumentError(self, fault)
 
 
 def check_names(names: list[str]) -> None:
@@ -151,15 +179,16 @@ def evaluate(
         manager, loaded = load(names, options.include_path, config.metadata)
         manager.load = lambda _: loaded  # instead of once more
         try:
-            return simple_evaluate(
-                model=lm,
-                tasks=names,
-                task_manager=manager,
-                evaluation_tracker=tracker,
-                log_samples=log_samples,
-                **{name: getattr(config, name) for name in _CONFIG},
-                **dict(zip(_SEEDS, config.seed)),
-            )
+            with _quiet_git():
+                return simple_evaluate(
+                    model=lm,
+                    tasks=names,
+                    task_manager=manager,
+                    evaluation_tracker=tracker,
+                    log_samples=log_samples,
+                    **{name: getattr(config, name) for name in _CONFIG},
+                    **dict(zip(_SEEDS, config.seed)),
+                )
         except AssertionError as error:
             if not options.num_fewshot:
                 raise
@@ -177,6 +206,28 @@ def _config(names: list[str], options: Namespace) -> EvaluatorConfig:
             )
     except ValueError as error:
         raise ToolError(f"{error}") from None
+
+
+@contextmanager
+def _quiet_git() -> Iterator[None]:
+    """Leave out that there is no repository: the harness asks git for its commit."""
+    ask = evaluator.get_git_commit_hash
+
+    def asked() -> str | None:
+        stderr = os.dup(2)
+        try:
+            with open(os.devnull, "wb") as nowhere:
+                os.dup2(nowhere.fileno(), 2)
+            return ask()
+        finally:
+            os.dup2(stderr, 2)
+            os.close(stderr)
+
+    evaluator.get_git_commit_hash = asked
+    try:
+        yield
+    finally:
+        evaluator.get_git_commit_hash = ask
 
 
 @contextmanager

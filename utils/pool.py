@@ -90,7 +90,8 @@ def _until_broken(
 
 def _end_with_parent() -> None:
     """Prepare a worker: it ends when its parent is gone, however that went."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent tells it
+    for number in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)  # the parent tells it
 
     def watch() -> None:
         multiprocessing.parent_process().join()

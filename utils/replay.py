@@ -37,11 +37,11 @@ from lm_eval.models.api_models import JsonChatStr
 from lm_eval.utils import make_table, sanitize_model_name
 
 from .answers import Answer, document_text, sha256
-from .cli import tool_parser
+from .cli import output_path, tool_parser
 from .documents import quiet_harness
 from .errors import ToolError
 from .families import leaf_tasks, scorer
-from .files import written_whole
+from .files import check_writable, written_whole
 from .harness import PromptTaker, add_options, check_names, evaluate
 from .runs import Run, find_runs
 
@@ -271,7 +271,7 @@ def save(
     Raises OSError and ToolError where they cannot be written.
     """
     samples = samples or {}
-    folder = output.parent if output.suffix == ".json" else output
+    folder = _folder(output)
     with tempfile.TemporaryDirectory() as part:
         tracker.output_path = str(Path(part, output.name if folder != output else ""))
         with quiet_harness():
@@ -297,6 +297,11 @@ def save(
                 shutil.copyfileobj(source, file)
 
 
+def _folder(output: Path) -> Path:
+    """Return where the harness makes the folder of a model."""
+    return output.parent if output.suffix == ".json" else output
+
+
 def _count_lines(path: Path) -> int:
     with open(path, "rb") as file:
         return sum(line.endswith(b"\n") for line in file)
@@ -307,6 +312,8 @@ def main(arguments: list[str] | None = None) -> int:
     options = _options(arguments)
     if options.tasks is not None:
         check_names(options.tasks)
+    if options.output_path:  # said before the work
+        check_writable(_folder(options.output_path) / "results.json")
     options.model, answers = read(options)
     if sanitize_model_name(options.model) in ("", ".", ".."):
         raise ToolError(
@@ -353,7 +360,9 @@ def _options(arguments: list[str] | None) -> Namespace:
         " name); one task is that of lines that do not name theirs",
     )
     add("--model", metavar="NAME", help="the name in the results (default: the run's)")
-    add("--output_path", type=Path, metavar="DIR", help="for results and samples")
+    add(
+        "--output_path", type=output_path, metavar="DIR", help="for results and samples"
+    )
     add(
         "--log_samples",
         action=argparse.BooleanOptionalAction,

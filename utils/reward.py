@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .errors import ToolError
+from .errors import NOT_A_DOCUMENT, ToolError
 
 
 if TYPE_CHECKING:
@@ -40,16 +40,34 @@ class Reward:
     ) -> list[float]:
         """Return the score of each completion, by the metric of this function.
 
-        A completion is a text, or a list of messages whose last one is the answer. `doc`
-        is the column of the data set with the documents that were asked: objects as the
-        harness logs them, or these as JSON. Other columns play no part. Raises ValueError
-        for lists of unequal length.
+        A completion is a text, or a list of messages of which the assistant's last one is
+        the answer. `doc` is the column of the data set with the documents that were asked:
+        objects as the harness logs them, or these as JSON. Other columns play no part.
+        Raises ValueError for lists of unequal length, and for what is not a document of
+        the task, naming its place in the list and what it lacks.
         """
-        explain = _scorer(self.task).explain
+        pairs = enumerate(zip(doc, completions, strict=True))
         return [
-            float(explain(_document(document), _text(completion)).scores[self.metric])
-            for document, completion in zip(doc, completions, strict=True)
+            self._score(f"doc[{place}]", document, _text(completion))
+            for place, (document, completion) in pairs
         ]
+
+    def _score(self, place: str, document: str | dict, response: str) -> float:
+        explain, fault = _scorer(self.task).explain, None
+        try:
+            if isinstance(document, str):
+                document = json.loads(document)
+            if isinstance(document, dict):
+                return float(explain(document, response).scores[self.metric])
+            fault = f"is a {type(document).__name__}"
+        except KeyError as error:
+            fault = f"has no {error}"
+        except NOT_A_DOCUMENT as error:
+            fault = f"{error!r:.100}"
+        raise ToolError(
+            f"{place}: is not a document of {self.task}: {fault}; give the documents of"
+            " training_set"
+        )
 
 
 def reward(task: str, metric: str | None = None) -> Reward:
@@ -66,13 +84,14 @@ def training_set(task: str, include_path: str | None = None):
     A prompt is a list with the user's message (and the system's, for `_separate` tasks);
     `doc` is the document as JSON. `include_path` is an offline or a fresh pack; without
     one, the rows come by the task's own configuration. Raises ValueError where they
-    cannot be loaded.
+    cannot be loaded, and for a group.
     """
     import datasets
 
     from .documents import tasks
     from .families import FOLDER
 
+    _scorer(task)  # raises for a group, of which there is no one prompt
     one = tasks([task], Path(include_path) if include_path else FOLDER)[task]
     return datasets.Dataset.from_list(
         [
@@ -85,6 +104,8 @@ def training_set(task: str, include_path: str | None = None):
 def _scorer(task: str) -> Scorer:
     from .families import scorer  # not before it is asked for: it imports PyYAML
 
+    if not isinstance(task, str):
+        raise ToolError(f"task {task!r:.80} is not a string; name a task of the pack")
     return scorer(task)
 
 
@@ -95,15 +116,19 @@ def _messages(task, document: dict) -> list[dict]:
     return [said, user] if system.strip() else [user]
 
 
-def _document(document: str | dict) -> dict:
-    return json.loads(document) if isinstance(document, str) else document
-
-
 def _text(completion: object) -> str:
-    """Return the text of a completion, or that of its last message; "" without one."""
-    if isinstance(completion, list) and completion:
-        last = completion[-1]
-        completion = last.get("content") if isinstance(last, dict) else None
+    """Return the text of a completion, or of the assistant's last message; "" for none.
+
+    What a user or a tool says after it is no answer.
+    """
+    if isinstance(completion, list):
+        said = [
+            message.get("content")
+            for message in completion
+            if isinstance(message, dict)
+            and message.get("role", "assistant") == "assistant"
+        ]
+        completion = said[-1] if said else None
     if isinstance(completion, list):  # of parts, as of models that see images, too
         texts = [x.get("text") for x in completion if isinstance(x, dict)]
         completion = "".join(text for text in texts if isinstance(text, str))

@@ -35,6 +35,12 @@ class Run(NamedTuple):
         for file in self.files:
             yield from read_answers(file.path, self.task)
 
+    def paths(self) -> Iterator[Path]:
+        """Yield the files that are read, with the harness's results."""
+        for file in self.files:
+            yield file.path
+            yield from filter(None, [_results_path(file.path)])
+
     def version(self, task: str) -> str | None:
         """Return the version of a task that was run, None where no file tells."""
         for file in self.files:
@@ -148,9 +154,8 @@ def _time(path: Path) -> tuple[str, str]:
 
 def _results(path: Path) -> dict:
     """Return the results that the harness wrote with a file of samples."""
-    match = SAMPLES_NAME.fullmatch(path.name)
-    found = path.parent / f"results_{match['time']}.json" if match else None
-    if not found or not found.is_file():
+    found = _results_path(path)
+    if found is None:
         return {}
     try:
         results = json.loads(found.read_text(encoding="utf-8"))
@@ -161,6 +166,13 @@ def _results(path: Path) -> dict:
     if not isinstance(results, dict):
         raise ToolError(f"{found}: is not a results file; copy it again, or delete it")
     return results
+
+
+def _results_path(path: Path) -> Path | None:
+    """Return the file of results beside a file of samples; None where there is none."""
+    match = SAMPLES_NAME.fullmatch(path.name)
+    found = path.parent / f"results_{match['time']}.json" if match else None
+    return found if found and found.is_file() else None
 
 
 def _model(results: dict) -> str | None:

@@ -82,5 +82,7 @@ def main(arguments: list[str] | None = None) -> int:
             f"{path}: the rows are not those of ToT arithmetic ({error!r:.100}); give"
             " tot_arithmetic.jsonl"
         ) from None
+    if not lines:
+        raise ToolError(f"{path}: has no rows with a unit; give tot_arithmetic.jsonl")
     sys.stdout.writelines(lines)
     return 0

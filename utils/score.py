@@ -27,7 +27,7 @@ whole or not at all, and what it was made of is kept in DIR/.finished: a file wh
 is finished is not scored again, so that an interrupted job goes on, and machines may score
 some files each, and one of them the folder in the end, for the table. Ray (--engine ray)
 writes a folder for each run instead, which an interrupted job leaves unfinished: remove it,
-and start again.
+and start again. A file in DIR that is not such an output is never replaced.
 
 Example:
 
@@ -47,15 +47,15 @@ from itertools import islice
 from pathlib import Path, PurePosixPath
 
 from . import tables
-from .cli import answer_options, say, tool_parser, whole_number
+from .cli import answer_options, output_path, say, tool_parser, whole_number
 from .errors import ToolError
 from .families import scorer
-from .files import is_stream
+from .files import identities, is_stream, remove_leftovers
 from .pool import in_order
 from .ray_engine import folder_name, score_files
 from .runs import Run, find_runs
 from .scoring import BREAKDOWNS, INVALID, Figures, Tally
-from .shards import Result, Shard, Tallies, score_shard
+from .shards import Result, Shard, Tallies, may_replace, score_shard
 
 
 # ------------------------------------------------------------------------- tables
@@ -300,7 +300,10 @@ def _options(arguments: list[str] | None) -> Namespace:
     parser = tool_parser("score", __doc__)
     parser.add_argument("path", nargs="+", metavar="[NAME=]PATH")
     parser.add_argument(
-        "--output", metavar="DIR", help="where scored lines are written"
+        "--output",
+        type=lambda text: output_path(text) and text,  # a URL, too
+        metavar="DIR",
+        help="where scored lines are written",
     )
     parser.add_argument(
         "--by",
@@ -345,28 +348,26 @@ def _outputs(runs: list[Run], folder: Path | None) -> dict[Path, Path]:
     """Return where the lines of each file go; ToolError where that is another's place."""
     if folder is None:
         return {}
+    for place in (folder, folder / ".finished"):
+        remove_leftovers(place)
     paths = [file.path for run in runs for file in run.files]
-    inputs = {_identity(path) for path in paths} - {None}
+    inputs = identities(paths)
     outputs: dict[Path, Path] = {}
     taken: set[Path] = set()
     for path in paths:
         output = folder / path.name
-        if _identity(output) in inputs:
+        if identities([output]) & inputs:
             raise ToolError(f"{output}: is one of the files to score; name another DIR")
         if output in taken:
             raise ToolError(
                 f"{path}: another file of this name is to be scored; name an --output for"
                 " each"
             )
+        if not may_replace(output):
+            raise ToolError(
+                f"{output}: is there, and was not made by score; move it elsewhere, or"
+                " name another DIR"
+            )
         outputs[path] = output
         taken.add(output)
     return outputs
-
-
-def _identity(path: Path) -> tuple[int, int] | None:
-    """Return what tells a file from others, whatever it is called; None for none."""
-    try:
-        found = path.stat()
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino

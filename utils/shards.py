@@ -10,9 +10,10 @@ import hashlib
 import json
 import platform
 from collections.abc import Iterator
-from contextlib import nullcontext, suppress
+from contextlib import closing, nullcontext, suppress
 from functools import cache
 from importlib.metadata import version
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,7 +22,7 @@ from .documents import documents
 from .errors import LineError, Refusals, ToolError
 from .families import FOLDER
 from .files import is_stream, written_whole
-from .jsonl import Lines, written_lines
+from .jsonl import Lines, parse, read_lines, written_lines
 from .scoring import Scored, Tally, score, verdict_line
 
 
@@ -76,7 +77,8 @@ def score_shard(shard: Shard, before: Tallies | None = None) -> Result:
 
 def _result(shard: Shard, before: Tallies, refused: Refusals) -> Result:
     # What depends on other files, too, or can be read but once, is never finished.
-    may_finish = shard.output and not before and not is_stream(shard.path)
+    streams = shard.output and (is_stream(shard.path) or is_stream(shard.output))
+    may_finish = shard.output and not before and not streams
     state = may_finish and _state(shard.path)
     made_of = _made_of(shard) if may_finish else {}
     if made_of and (found := _finished(shard, made_of)):
@@ -194,6 +196,21 @@ def _finished(shard: Shard, made_of: dict) -> Result | None:
                 return None
         return Result.from_state(known, was_finished=True)
     return None
+
+
+def may_replace(output: Path) -> bool:
+    """Tell whether nothing is lost where an output is written: nothing is there but an
+    earlier one, which need not be finished.
+    """
+    with suppress(FileNotFoundError, NotADirectoryError):
+        if not output.is_file() or not output.stat().st_size:
+            return True
+        if _beside(output).is_file():
+            return True
+        with suppress(ToolError), closing(read_lines(output)) as lines:
+            return any("verdict" in parse(line) for line in islice(lines, 1))
+        return False
+    return True
 
 
 def _beside(output: Path) -> Path:

@@ -33,10 +33,10 @@ from argparse import Namespace
 from pathlib import Path
 
 from .. import tables
-from ..cli import tool_parser
+from ..cli import output_path, tool_parser
 from ..documents import benchmark_files, documents_of
 from ..errors import ToolError
-from ..files import written_whole
+from ..files import check_outputs, written_whole
 from ..jsonl import read_jsonl
 from . import ceiling, labels
 
@@ -44,6 +44,8 @@ from . import ceiling, labels
 def main(arguments: list[str] | None = None) -> int:
     """Print the table, and write the lines; return the exit status."""
     options = _options(arguments)
+    inputs = [path for path, _ in benchmark_files(options.folder)]
+    check_outputs({"--jsonl": options.jsonl}, inputs)
     rows, lines = (_ceilings if options.ceiling else _labels)(options.folder)
     if options.jsonl:
         with written_whole(options.jsonl) as file:
@@ -91,7 +93,7 @@ def _options(arguments: list[str] | None) -> Namespace:
     )
     parser.add_argument(
         "--jsonl",
-        type=Path,
+        type=output_path,
         metavar="FILE",
         help="where the rows behind it are written",
     )

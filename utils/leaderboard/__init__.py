@@ -25,13 +25,13 @@ from __future__ import annotations
 import importlib.util
 import sys
 from argparse import Namespace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .. import tables as text_tables
-from ..cli import answer_options, say, tool_parser
+from ..cli import answer_options, output_path, say, tool_parser
+from ..documents import pack_files
 from ..errors import ToolError
-from ..files import is_stream, written_whole
+from ..files import check_outputs, is_stream, written_whole
 from ..runs import Run, find_runs
 
 
@@ -46,16 +46,16 @@ def main(arguments: list[str] | None = None) -> int:
     from . import board, browser, page
 
     runs = find_runs(options.run, options.task)
-    _check_files(runs if options.html else [])
-    models = [
-        model
-        for run in runs
-        for model in board.read(run, options.include_path, options.leave_out)
-    ]
-    is_whole = _say_refused(models)
-    models = [model for model in models if model.tasks]
+    _check_files(runs, options)
+    found = [board.read(run, options.include_path, options.leave_out) for run in runs]
+    is_whole = _say_refused([model for models in found for model in models])
+    models = [model for models in found for model in models if model.tasks]
     if not models:
         raise ToolError("no answer could be scored; nothing was written")
+    for run, those in zip(runs, found, strict=True):
+        if not any(model.tasks for model in those):
+            is_whole = False
+            say(f"{run.name}: has no answer that counts; it is not on the board")
     tables = board.tables(models)
     rows = list(board.rows(tables))
     contents = {}
@@ -77,14 +77,19 @@ def main(arguments: list[str] | None = None) -> int:
     ]
     sys.stdout.write(f"{text_tables.render(summary, 'markdown')}\n")
     for path in contents:
-        say(f"{path.resolve()} is written")
+        say(f"{path.absolute()} is written")
     return 0 if is_whole else 1
 
 
-def _check_files(runs: list[Run]) -> None:
-    """Raise ToolError for what the page, which reads answers twice, cannot read so."""
-    for path in (file.path for run in runs for file in run.files):
-        if is_stream(path):
+def _check_files(runs: list[Run], options: Namespace) -> None:
+    """Raise ToolError for an output that is an input, and for what the page, which reads
+    answers twice, cannot read so.
+    """
+    outputs = {f"--{name}": getattr(options, name) for name in ("html", "csv", "json")}
+    paths = [path for run in runs for path in run.paths()]
+    check_outputs(outputs, [*paths, *pack_files(options.include_path)])
+    for path in paths:
+        if options.html and is_stream(path):
             raise ToolError(
                 f"{path}: can be read only once, and the page reads it twice; save it to a"
                 " file, or give --csv or --json alone"
@@ -126,9 +131,12 @@ def _check_libraries() -> None:
 def _options(arguments: list[str] | None) -> Namespace:
     parser = tool_parser("leaderboard", __doc__)
     parser.add_argument("run", nargs="+", metavar="RUN")
-    parser.add_argument("--html", type=Path, metavar="FILE", help="the page")
-    parser.add_argument("--csv", type=Path, metavar="FILE", help="its tables as CSV")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="its tables as JSON")
+    for name, what in (
+        ("--html", "the page"),
+        ("--csv", "its tables as CSV"),
+        ("--json", "its tables as JSON"),
+    ):
+        parser.add_argument(name, type=output_path, metavar="FILE", help=what)
     answer_options(parser)
     options = parser.parse_args(arguments)
     if not (options.html or options.csv or options.json):

@@ -20,12 +20,17 @@ import sys
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Make or check a pack; return the exit status: 0, 1 for an error, 130 for Ctrl-C."""
+    """Make or check a pack; return the exit status: 0, 1 for an error, 130 for Ctrl-C.
+
+    Another signal that the front door raises is its own to tell.
+    """
     try:
         # A second's import, in which Ctrl-C is to be one line as well.
         from .cli import run
 
         return run(arguments)
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as error:
+        if type(error) is not KeyboardInterrupt:
+            raise
         sys.stderr.write("\ninterrupted; run it again: it goes on where it stopped\n")
         return 130

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from ..cli import tool_parser
 from ..documents import quiet_harness
+from ..families import leaf_tasks
 from . import __doc__ as description
 from .check import check
 from .errors import PackError
@@ -25,7 +26,7 @@ def run(arguments: list[str] | None) -> int:
     except PackError as error:
         if options.traceback:
             raise
-        _say(f"\n{error}")
+        _say(str(error))
         return 1
     return 0
 
@@ -39,7 +40,11 @@ def _made(options: argparse.Namespace) -> str:
     found = sources(index(), names)
     manifest = make(folder, found, given, options.link, options.allow_partial)
     path = shlex.quote(str(folder.path))
-    command = COMMAND.format(folder=path, task=min(manifest.tasks))
+    leaves = [leaf for name in names for leaf in leaf_tasks(name)]
+    # The harness refuses a task that is named twice.
+    tasks = names if len(leaves) == len({*leaves}) else sorted({*leaves})
+    task = ",".join(tasks) or min(manifest.tasks)
+    command = COMMAND.format(folder=path, task=task)
     return f"{folder.path} is complete. Run it:\n{command}"
 
 

@@ -66,7 +66,12 @@ def make(
         for number, source in enumerate(found, 1):
             sys.stderr.write(f"[{number}/{len(found)}] {source.file}: ")
             sys.stderr.flush()
-            said = _add_data(manifest, source, given.get(source.family), allow_partial)
+            place = given.get(source.family)
+            try:
+                said = _add_data(manifest, source, place, allow_partial)
+            except Exception:  # which has a line of its own
+                sys.stderr.write("\n")
+                raise
             sys.stderr.write(f"{said}\n")
         for name, content in files.items():
             manifest.add(name, content if name != README else _readme(manifest))
