@@ -172,7 +172,7 @@ def _mask(text: str, blocks: list[tuple[int, int]]) -> str:
 
 
 _NOUN = r"""
-    (?:(?:correct|final|right|best|likely|chosen|resulting)\s+
+    (?:(?:correct(?:ed)?|final|right|best|likely|chosen|resulting|updated|revised)\s+
        (?:options?|choices?|labels?|relation(?:ship)?|answers?)
       |answers?
       |relationship
@@ -451,6 +451,8 @@ def bare(text: str) -> str:
 
 _WRONG = r"(?:wrong|incorrect|mistaken|a\smistake|false|not\s(?:right|correct|true))"
 _COMMENT_STARTS = r"(?:[.;:!?(\[]|\s-)[\s.-]{0,5}"
+_NAMES = r"[A-Z][\w'-]*(?:\ (?:of|the|de|and|&)|\ [A-Z][\w'.-]*)*"
+_MONTH_OR_START = r"(?:Jan|Feb|Ma[ry]|Apr|Ju[nl]|Aug|Sep|Oct|Nov|Dec|The\b|He\b|She\b|It\b|As\b|In\b|This\b)"
 # What is no comment on a value: it takes it back or puts another beside it.
 _TAKEN_BACK = re.compile(
     rf"""
@@ -469,7 +471,12 @@ _TAKEN_BACK = re.compile(
         |probably|else|vs|alternative(?:ly)?)\b
     |[(\[](?-i:[A-Z])[^)\]]*\ if\b|\bmy\ bad\b|\bgive\ or\ take\b
     |[(\[]and\b(?!\ (?:not?|so)\b)
-    |^[^.,;:(\[]*[0-9]{{4}}\ (?:and|then)\ (?-i:(?!(?:Jan|Feb|Ma[ry]|Apr|Ju[nl]|Aug|Sep|Oct|Nov|Dec))[A-Z])
+    |^[^.,;:(\[]*[0-9]{{4}}(?:\ (?:and|then)|[,;](?:\ (?:and|then|but))?)\ (?-i:(?!{_MONTH_OR_START})[A-Z])
+    |^[^.,;:(\[]*\b(?:is|was)\ {_WRONG}\b
+    |;\ (?-i:{_NAMES})(?:\ \(|[;.]|$|\ since$)
+    |(?:,\ (?:but\ )?|[(\[]|\s-\s)also\ (?-i:[A-Z])|\bas\ well\ as\ (?-i:[A-Z])
+    # "X, although it could be Y"
+    |\b(?:al)?though\b[^.;]*\b(?:could|may|might|perhaps|possibl[ey]|maybe|more\ likely)\b
     # "X, unless …, in which case Y", "X if …, otherwise Y"
     |\b(?:alternatively|depending\ on|in\ which\ case|unless)\b
     |(?:also|equally|another)\ (?:\w+\ )?(?:possib\w+|plausible|right|correct|valid)\b
@@ -580,7 +587,7 @@ _QA_COMMENTS = [
         r",?\s(?:because|since|as (?:the|he|she|it|they|of|per|stated|mentioned|indicated|shown)"
         r"|given that|based on|according to|although|though|while|whereas|rather than"
         r"|instead of)\b.*",
-        r",\s(?:not|as|so|but|which|who|for)\s.*",
+        r",\s(?:not|as|so|but|which|whom?|of which|for|before|after|during|having|despite)\s.*",
         rf"[.!](?<=\w\w.){_NOT_ABBREVIATED}\s+(?-i:(?=[A-Z])).*",
         r"\s-{1,2}\s.*",
         r"[;:]\s.*",
@@ -594,6 +601,14 @@ _NAME = re.compile(
     r"|Except|Maybe|Perhaps|Possibly|Vs|Versus|Far|Anything|Hardly|Torn|Gives|Is|Was|Lacks?|Left"
     r"|Leaves|Without|Missing|Silent|Absent|Unless|Depending|Also|Another|Otherwise)\b)"
     r"[A-Z]\w*(?: [A-Z0-9]\w*)*"
+)
+# "The head coach in May 2021 was", "He played for"
+_SUBJECT = re.compile(
+    r"(?:(?:based on|according to|given) the (?:context|text|passage|article), )?"
+    r"(?:(?:he|she|they) (?:was|is|were|(?:play|work)(?:ed|s) (?:for|at)|studied at|attended|joined)"
+    r"|(?!.*\b(?:not?|never|\w*correct|wrong|other|previous|next|former)\b)"
+    r"the [^,.;:()]{1,100}? (?:was|is|were))\s(?=(?:the |an? )?(?-i:[A-Z]))",
+    re.IGNORECASE,
 )
 _INFORMATION = (
     r"(?:information|info|answer|mention|evidence|data|context|details?|record|indication"
@@ -688,6 +703,8 @@ def read_span(text: str, golds: Sequence[str] = ()) -> str | None:
     if _NAME.fullmatch(said):
         return said
     said = re.sub(r"\s?/\s?", "/", said)
+    if (subject := _SUBJECT.match(said)) and not any(map(_SUBJECT.match, golds)):
+        said = said[subject.end() :]
     if _TAKEN_BACK.search(said) and not any(map(_TAKEN_BACK.search, golds)):
         return None
     span = _without_comments(said, golds)
