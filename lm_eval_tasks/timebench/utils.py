@@ -313,7 +313,7 @@ def extract_flexible(
         start, end = _reach(text, cue, several)
         answer = Answer(text[start:end], (start, end))
         if not _PLACEHOLDER.fullmatch(bare(clean(answer.text))):
-            if cue.lastgroup != "weak":
+            if cue.lastgroup != "weak" or _is_marker(text, cue):
                 return answer
             weak = answer
     line = text.strip()
@@ -321,6 +321,12 @@ def extract_flexible(
         start = text.index(line)
         weak = Answer(line, (start, start + len(line)))
     return weak
+
+
+def _is_marker(text: str, cue: re.Match) -> bool:
+    """Tell whether a cue is the marker at the start of a line, without its colon."""
+    start = text.rfind("\n", 0, cue.start()) + 1
+    return text[start : cue.end()].strip() == MARKER[:-1]
 
 
 def commits(before: str) -> bool:
@@ -452,7 +458,10 @@ def bare(text: str) -> str:
 _WRONG = r"(?:wrong|incorrect|mistaken|a\smistake|false|not\s(?:right|correct|true))"
 _COMMENT_STARTS = r"(?:[.;:!?(\[]|\s-)[\s.-]{0,5}"
 _NAMES = r"[A-Z][\w'-]*(?:\ (?:of|the|de|and|&)|\ [A-Z][\w'.-]*)*"
-_MONTH_OR_START = r"(?:Jan|Feb|Ma[ry]|Apr|Ju[nl]|Aug|Sep|Oct|Nov|Dec|The\b|He\b|She\b|It\b|As\b|In\b|This\b)"
+_MONTH_OR_START = (
+    r"(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?"
+    r"|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?|The|He|She|It|As|In|This)\b"
+)
 # What is no comment on a value: it takes it back or puts another beside it.
 _TAKEN_BACK = re.compile(
     rf"""
@@ -605,9 +614,11 @@ _NAME = re.compile(
 # "The head coach in May 2021 was", "He played for"
 _SUBJECT = re.compile(
     r"(?:(?:based on|according to|given) the (?:context|text|passage|article), )?"
-    r"(?:(?:he|she|they) (?:was|is|were|(?:play|work)(?:ed|s) (?:for|at)|studied at|attended|joined)"
+    r"(?:(?:he|she|they) (?:was|is|were)"
+    r"|(?:he|she|they|(?-i:(?:[A-Z][\w.'-]+ |y |de ){1,5}))"
+    r" ?(?:(?:play|work)(?:ed|s) (?:for|at)|studied at|attended|joined|belong(?:ed|s) to|was educated at)"
     r"|(?!.*\b(?:not?|never|\w*correct|wrong|other|previous|next|former)\b)"
-    r"the [^,.;:()]{1,100}? (?:was|is|were))\s(?=(?:the |an? )?(?-i:[A-Z]))",
+    r"(?:the|his|her|their) [^,.;:()]{1,100}? (?:was|is|were))\s(?=(?:the |an? )?(?-i:[A-Z]))",
     re.IGNORECASE,
 )
 _INFORMATION = (
@@ -870,7 +881,7 @@ _COMMENT = re.compile(
     r"|after|when|if|only|is|are|fits?)\b)"
 )
 _NO_COMMENT = re.compile(
-    rf"[\W_]*(?:or|and|to|until|through|vs|either|maybe|perhaps|possibly|probably)\b"
+    rf"[\W_]*(?:or|and|then|to|until|through|vs|either|maybe|perhaps|possibly|probably)\b"
     rf"|\s(?:not|(?:is|was) {_WRONG})\b|-(?:3[2-9]|[4-9]\d)\b|\s?-\s?\d{{3,4}}\b"
 )
 
@@ -975,7 +986,7 @@ _PHRASES = [
         (r"\bopt\b(?! for)\.?", "option"),
         (r"\b(?:go(?:ing)? with|settled? (?:on|for)|opt(?:ed)? for|decided? on)\b", "choose"),
         (r"\b(?:(?:up)?on (?:closer|second|further|deeper) \w+|on reflection|in (?:fact|the end|reality)"
-         r"|on the contrary|(?:scratch|strike|forget|disregard) (?:that|this))\b", "actually"),
+         r"|on the contrary|i mean|(?:scratch|strike|forget|disregard) (?:that|this))\b", "actually"),
         (r"\b(?:has|have|ought) to be\b", "is"),
         (r"\b(?:would|could|might|should) have\b", "had"),
     )
@@ -987,7 +998,7 @@ _PHRASES = [
 _WORDS = {
     "&": "and +",
     # Idle: beside options they say nothing.
-    "i": "plus also both only alone just indeed really clearly definitely certainly surely"
+    "i": "plus also more both only alone just indeed really clearly definitely certainly surely"
     " obviously directly logically strictly explicitly namely far much way simply well already",
     # Of these none follows the text of an option: it would be another text.
     "j": "a an the of in on e my our your one ones two three four following option options choice"
@@ -1035,6 +1046,8 @@ _MENTION = re.compile(
 )
 # "A, B and also C", "A or B"
 _GROUP = re.compile("M(?:[',&/|hi]*M)*|T(?:[',&/|hi]*T)*")
+# "B and C. Two hours would be too long", where the text is not that of C
+_NEW_SENTENCE = re.compile(r"([A-D][,&]+[A-D])\.(?=[a-d][(&noqvwx])")
 _RANGE = re.compile(r"[A-D][.)\]']*-[(\[']*[A-D](?![a-z:=(\[]|[-.)\]']+[a-d])")
 # What is said of the options before it, up to another clause.
 _PREDICATE = re.compile(
@@ -1187,7 +1200,7 @@ def _mentions(line: str, options: tuple[str, ...]) -> tuple[str, list[set[str]] 
     option, unless it stands between letters and their texts ("A, C: two hours, a week").
     """
     texts = _letters_of_texts(options)
-    code = _encode(line, texts)
+    code = _NEW_SENTENCE.sub(r"\1;", _encode(line, texts))
     parts = [_mention(part, [*texts.values()]) for part in _MENTION.finditer(code)]
     by_letter = {letter for letter, _ in parts if letter}
     by_text = set().union(*(named for _, named in parts))
@@ -1264,10 +1277,10 @@ def _stance_led(group: _Group, named: bool) -> str:
     """Return the stance that what leads to a group gives it, after others or first."""
     before, lead = group.before, _lead(group.before)
     if set(lead) & set("rf"):
-        return "aside"
+        return "hedged" if "h" in lead else "aside"
     if set(lead) & set("noxz"):
         return "denied"
-    if "h" in lead + group.code or (named and "h" in before):
+    if "h" in (before if named else lead) + group.code:
         comments = named and set(before) - set(_MARKS + "hijknz")
         return "aside" if comments else "hedged"
     if "w" in lead:
