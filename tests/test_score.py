@@ -399,14 +399,85 @@ def test_rows_of_every_file_of_timebench_are_known(shared, tmp_path, call):
 
 def test_as_many_rows_as_the_benchmark_has_are_said_to_be_no_more(tmp_path, call):
     found = documents("tcp_long", EXAMPLES)
-    lines = [GOOD | {"doc_id": i, "doc": found[i % len(found)]} for i in range(301)]
+    lines = [
+        GOOD | {"doc": found[i % 8] | {"question": f"When, {i}?"}} for i in range(301)
+    ]
     for count, expected in (
         (299, "fewer than the benchmark's 300"),
         (300, "as many as the benchmark's"),
         (301, "not the benchmark's"),
     ):
-        _, (row,), _ = call(write(tmp_path / "x.jsonl", *lines[:count]))
+        numbered = (line | {"doc_id": i} for i, line in enumerate(lines[:count]))
+        _, (row,), _ = call(write(tmp_path / "x.jsonl", *numbered))
         assert row["rows"] == expected
+
+
+@pytest.mark.parametrize("ids", [False, True], ids=["without ids", "with ids"])
+@pytest.mark.parametrize(
+    "task, expected",
+    [
+        ("tcp_long", "as many as the benchmark's, 1 different"),
+        ("tot_arithmetic", "not the benchmark's"),
+    ],
+)
+def test_one_document_many_times_is_not_the_benchmark(
+    tmp_path, call, ids, task, expected
+):
+    one = {"task": task, "doc": documents(task, EXAMPLES)[0], "response": ""}
+    lines = [one | ({"doc_id": n} if ids else {}) for n in range(300)]
+    path = write(tmp_path / "x.jsonl", *lines)
+    status, rows, said = call(path, "--by", "")
+    if ids:
+        assert (status, rows[0]["n"], rows[0]["rows"]) == (0, 300, expected)
+        return
+    assert (status, rows[0]["n"]) == (1, 1)
+    first, *_, last = said.splitlines()
+    assert first.startswith(f"{path}, line 2: is a second answer to document ")
+    assert last == f"{path}: 289 more lines were refused"
+
+
+def test_answers_that_are_copied_do_not_count_more(shared, tmp_path, call):
+    path = min((shared / "responses").glob("*.jsonl"))
+    rows = read_jsonl(path)
+    twice = write(tmp_path / path.name, *rows, *rows[:500])
+    options = ("--task", "tot_arithmetic", "--by", "")
+    status, found, said = call(twice, *options)
+    assert (status, said.count("is a second answer to document ")) == (1, 10)
+    assert found == call(path, *options)[1]
+
+
+@pytest.mark.parametrize("ids", [(0, 0), (0, 1), (1, 0)], ids=str)
+def test_an_answer_is_a_second_one_whichever_has_an_id_and_in_whichever_file(
+    tmp_path, call, ids
+):
+    doc = documents("tcp_long", EXAMPLES)[3]
+    lines = [
+        {"task": "tcp_long", "doc": doc, "response": ""} | ({"doc_id": 3} if x else {})
+        for x in ids
+    ]
+    whole = write(tmp_path / "whole.jsonl", *lines)
+    for n, line in enumerate(lines):
+        write(tmp_path / "parts" / f"{n}.jsonl", line)
+    for path in (whole, tmp_path / "parts"):
+        status, rows, said = call(path)
+        assert (status, rows[0]["n"]) == (1, 1)
+        assert "is a second answer to document " in said
+
+
+def test_a_benchmark_s_own_repeats_are_answered_as_often_as_it_has_them(
+    shared, tmp_path, call
+):
+    upstream = read_jsonl(shared / "timebench" / "menatqa_scope_timebench.jsonl")
+    rows = [row | {"response": ""} for row in upstream]
+    three = next(row for row in rows if rows.count(row) == 3)
+    path = write(tmp_path / "x.jsonl", *rows, three)
+    options = ("--task", "timebench_menatqa_scope", "--by", "")
+    status, (row,), said = call(path, *options)
+    assert (status, row["n"], row["rows"]) == (1, 500, "the benchmark's")
+    assert said.endswith(
+        " of timebench_menatqa_scope, of which the benchmark has 3 rows; keep 3\n"
+    )
+    assert f"{path}, line 501: is answer 4 to document " in said
 
 
 def test_rows_made_from_a_seed_are_said_to_be_and_broken_down_by_level(tmp_path, call):
@@ -709,7 +780,8 @@ def test_a_full_disk_leaves_what_was_there(tmp_path):
 def test_runs_stand_beside_each_other(tmp_path, capsys):
     doc = documents("tot_arithmetic", EXAMPLES)[0]
     one = {"task": "tot_arithmetic", "doc": doc, "response": '{"answer": 1}'}
-    paths = [write(tmp_path / f"{x}.jsonl", *[one] * x) for x in (1, 1, 2)]
+    lines = [one | {"doc_id": n} for n in range(2)]
+    paths = [write(tmp_path / f"{x}.jsonl", *lines[:x]) for x in (1, 1, 2)]
     names = [f"{name}={path}" for name, path in zip(("n", "format", "c"), paths)]
     assert main(["score", *names, "--by", "format"]) == 0
     *_, title, _, head, rule, row = capsys.readouterr().out.splitlines()
