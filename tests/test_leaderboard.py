@@ -16,6 +16,7 @@ from lm_eval_tasks.fresh.utils import load
 from tests.conftest import EXAMPLES, ROOT
 from utils.__main__ import main
 from utils.answers import sha256
+from utils.documents import documents
 from utils.families import all_tasks, scorer
 from utils.jsonl import read_jsonl
 from utils.leaderboard import board as board_module, browser, page
@@ -191,6 +192,28 @@ def test_as_many_documents_as_the_benchmark_has_count_before_what_most_models_ha
         "part": "other documents",
         "same part": "other documents",
     }
+
+
+@pytest.mark.parametrize("task", ["tot_arithmetic", "tcp_long"])
+@pytest.mark.parametrize("ids", [False, True], ids=["without ids", "with ids"])
+def test_who_answers_documents_twice_does_not_set_the_standard(tmp_path, task, ids):
+    found = documents(task, EXAMPLES)
+    rows = [{"task": task, "doc": doc, "response": ""} for doc in found]
+    padded = [*rows, *rows[:4], *rows[:2]]
+    if ids:
+        rows, padded = (
+            [row | {"doc_id": n} for n, row in enumerate(x)] for x in (rows, padded)
+        )
+    named = {"honest": rows, "padded": padded}
+    runs = [f"{x}={write(tmp_path / x, y)}" for x, y in named.items()]
+    rows = ranks(tmp_path, [*runs, f"again={write(tmp_path / 'again', rows)}"])
+    assert rows["honest"]["not_ranked"] is rows["again"]["not_ranked"] is None
+    said = "lines refused: 6"
+    if ids:
+        surplus = "answers beyond the benchmark's rows: 6; " * (task != "tcp_long")
+        said = f"{surplus}other documents"
+    assert rows["padded"]["not_ranked"] == said
+    assert ranks(tmp_path, runs)["honest"]["not_ranked"] is None  # one against one
 
 
 def test_differences_are_corrected_for_the_number_of_pairs(tmp_path):

@@ -23,6 +23,7 @@ from ..tables import natural
 
 
 RULES = ("published", "flexible")
+_AS_MANY = "as many as the benchmark's"
 
 
 class Result(NamedTuple):
@@ -261,6 +262,8 @@ def _notes(scope: Scope, model: Model) -> list[str]:
         notes.append(version)
     if lacking := sum(task.tally.all.invalid["no_instruction"] for task in tasks):
         notes.append(f"prompts without the instruction: {lacking}")
+    if surplus := sum(task.tally.answered.surplus for task in tasks):
+        notes.append(f"answers beyond the benchmark's rows: {surplus}")
     if refused:
         notes.append(f"lines refused: {refused}")
     return notes
@@ -286,7 +289,8 @@ def _expected_documents(scope: Scope, models: list[Model]) -> tuple[str, ...] | 
     """Return the documents that models are ranked on.
 
     The benchmark's, where a model has them: by their fingerprint where it is known, else
-    by their number. Then those that most models have, then the most.
+    by their number. Then those that most models have, then the most. Documents under
+    several ids do not count more often than in the benchmark.
     """
 
     def weight(documents: tuple[str, ...]) -> tuple:
@@ -294,8 +298,13 @@ def _expected_documents(scope: Scope, models: list[Model]) -> tuple[str, ...] | 
         return (
             all(scorer(x).known[1] == y for x, y in zip(scope.tasks, documents)),
             all(_has_all(having[0].tasks[task].tally) for task in scope.tasks),
+            not any(
+                x.tasks[task].tally.answered.surplus
+                for x in having
+                for task in scope.tasks
+            ),
             len(having),
-            _size(scope, having[0]),
+            *_size(scope, having[0]),
             documents,
         )
 
@@ -304,11 +313,16 @@ def _expected_documents(scope: Scope, models: list[Model]) -> tuple[str, ...] | 
 
 
 def _has_all(tally: Tally) -> bool:
-    return scorer(tally.task).known[0] == tally.all.n + tally.left_out
+    rows, fingerprint = scorer(tally.task).known
+    found = tally.answered
+    is_repeated = fingerprint is None and found.different < found.n
+    return found.n == rows and not found.surplus and not is_repeated
 
 
-def _size(scope: Scope, model: Model) -> int:
-    return sum(len(model.tasks[task].results) for task in scope.tasks)
+def _size(scope: Scope, model: Model) -> tuple[int, int]:
+    """Return how many documents a model answers, and that it answers them but once."""
+    answered = [model.tasks[task].tally.answered for task in scope.tasks]
+    return sum(x.different for x in answered), -sum(x.n for x in answered)
 
 
 def linearised(parts: list[list[float]], by_size: bool) -> list[float]:
@@ -433,8 +447,8 @@ def _rows(scope: Scope, tallies: list[Tally]) -> str:
         return f"fewer than the benchmark's {known}"
     if len(set(words)) == 1:
         return words[0]
-    is_known = n == known and "not the benchmark's" not in words
-    return "as many as the benchmark's" if is_known else "not the benchmark's"
+    is_known = n == known and {*words} <= {"the benchmark's", _AS_MANY}
+    return _AS_MANY if is_known else "not the benchmark's"
 
 
 def _version(scope: Scope, model: Model) -> str | None:
