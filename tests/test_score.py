@@ -20,7 +20,7 @@ from tests.logs import RecordedModel, SameModel, run
 from utils import offline, score as score_module
 from utils.__main__ import main
 from utils.answers import custom_id, sha256
-from utils.documents import documents
+from utils.documents import documents, fault
 from utils.families import scorer
 from utils.jsonl import read_jsonl
 from utils.scoring import Sum
@@ -568,8 +568,8 @@ LINES = {
     "other version": (GOOD | {"doc_id": 1, "doc_hash": "0" * 64}, "answers another version of document 1"),
     "edited document": (GOOD | {"doc": DOC, "doc_hash": "0" * 64}, "doc_hash does not recompute"),
     "document that is a text": (GOOD | {"doc": "x"}, "'doc' is a str, not an object; fix"),
-    "empty document": (GOOD | {"doc": {}, "doc_id": 1}, "its document is not one of tcp_long (KeyError"),
-    "document without a digest": (GOOD | {"doc": DOC, "doc_id": 2}, "its document is not one of tcp_long (KeyError('dialogue'))"),
+    "empty document": (GOOD | {"doc": {}, "doc_id": 1}, "its document is not one of tcp_long (has no 'dialogue')"),
+    "document without a digest": (GOOD | {"doc": DOC, "doc_id": 2}, "its document is not one of tcp_long (has no 'dialogue')"),
     "document of other types": (GOOD | {"doc": {"answer": 5}, "doc_id": 3}, "its document is not one of tcp_long"),
     "row of another task": ({"task": "tot_arithmetic", "response": "", "question": "?"}, "and is not a row of tot_arithmetic itself (ToT/tot_arithmetic: column"),
     "bad row": ({"task": "tot_arithmetic", "response": "", "question": "?", "question_type": "x", "label": "{"}, "itself (column 'label': '{' is neither JSON nor a Python literal; fix"),
@@ -622,6 +622,50 @@ def test_the_first_lines_are_named_and_the_rest_is_counted(tmp_path, call):
     *named, last = said.splitlines()
     assert (status, rows[0]["n"], len(named)) == (1, 1, 10)
     assert last == f"{path}: 490 more lines were refused"
+
+
+def test_only_documents_of_one_form_pass_for_each_other():
+    first = {task: documents(task, EXAMPLES)[0] for task in TASKS}
+    fresh = load("tcp_long", gen_seed=1, gen_rows=1, gen_levels=1)["test"]
+    first["fresh_tcp_long"] = scorer("fresh_tcp_long").process_docs(fresh)[0]
+    kinds = {task: scorer(task).process_docs for task in first}
+    for task, doc in first.items():
+        for other in first:
+            is_of_form = kinds[task] == kinds[other] and ("level" in doc) == (
+                other == "fresh_tcp_long"
+            )
+            if "fact_context" in doc:  # rows of TempReason hold text and facts
+                is_of_form = {"context", "golds"} < first[other].keys()
+            assert (fault(task=other, doc=doc) is None) == is_of_form, (task, other)
+
+
+# A document, what is changed in it, and what is said.
+FORGED = [
+    ("tcp_long", {"answer": "2020-01-01 10:00 GMT"}, "'answer' is '2020-01-01 10:00 GMT'"),
+    ("tcp_long", {"answer_format": "YYYY-MM-DD HH:MM GMT"}, "'answer_format' is 'YYYY-MM-DD HH:MM GMT'"),
+    ("tcp_short", {"level": 1}, "has 'level', which others have"),
+    ("timebench_menatqa_scope", {"golds": "text"}, "'golds' is 'text'"),
+    ("timebench_date_arithmetic", {"golds": ["soon"]}, "'golds' is ['soon']"),
+    ("timebench_mctaco", {"letters": ["Z"]}, "'letters' is ['Z']"),
+    ("timebench_tracie", {"label": "Neutral"}, "'label' is 'Neutral'"),
+    ("timebench_tracie", {"label": []}, "'label' is []"),
+    ("tot_arithmetic", {"prompt": "?"}, "has 'prompt', which others have"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("task, change, expected", FORGED)
+def test_documents_that_no_row_gives_are_refused_by_name(
+    tmp_path, call, task, change, expected
+):
+    doc = documents(task, EXAMPLES)[0]
+    one = {"task": task, "response": ""}
+    forged, other = one | {"doc": doc | change}, one | {"doc": doc}
+    path = write(tmp_path / "x.jsonl", other, forged)
+    status, rows, said = call(path)
+    assert (status, rows[0]["n"], said.count("\n")) == (1, 1, 1)
+    assert said.startswith(
+        f"{path}, line 2: its document is not one of {task} ({expected}); give a 'doc'"
+    )
 
 
 ZIPPED = gzip.compress(

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from . import disputed
 from .answers import Answer, document_text, sha256
-from .documents import documents
+from .documents import documents, fault
 from .errors import LineError
 from .families import FOLDER, scorer
 from .repeats import Answered
@@ -56,11 +56,15 @@ def score(answer: Answer, include_path: Path = FOLDER) -> Scored:
     """
     if answer.fault:
         raise LineError(f"{answer.place}: {answer.fault}")
-    doc = _looked_up(answer, include_path) if answer.doc is None else answer.doc
+    doc = answer.doc
+    if doc is None:
+        doc = _looked_up(answer, include_path)
+    elif why := fault(answer.task, doc):
+        raise _not_a_document(answer, why)
     try:
         verdict = scorer(answer.task).explain(doc, answer.response)
     except _NOT_A_DOCUMENT as error:
-        raise _not_a_document(answer, error) from None
+        raise _not_a_document(answer, f"{error!r:.100}") from None
     return Scored(answer, doc, verdict, _invalid(answer, doc, verdict.reason))
 
 
@@ -71,9 +75,9 @@ _NOT_A_DOCUMENT = (
 )
 
 
-def _not_a_document(answer: Answer, error: Exception) -> LineError:
+def _not_a_document(answer: Answer, why: str) -> LineError:
     return LineError(
-        f"{answer.place}: its document is not one of {answer.task} ({error!r:.100}); give"
+        f"{answer.place}: its document is not one of {answer.task} ({why}); give"
         " a 'doc' as the harness logs it, or a 'doc_id'"
     )
 
@@ -83,7 +87,7 @@ def digest_of(scored: Scored) -> bytes:
     try:
         return scorer(scored.answer.task).utils.digest(scored.doc)
     except _NOT_A_DOCUMENT as error:
-        raise _not_a_document(scored.answer, error) from None
+        raise _not_a_document(scored.answer, f"{error!r:.100}") from None
 
 
 def _looked_up(answer: Answer, include_path: Path) -> dict:
