@@ -110,6 +110,17 @@ def test_answers_that_all_score_the_same_have_no_interval(board):
     assert seen[True] and seen[False]
 
 
+@pytest.mark.parametrize("wrong", [1, 7])
+def test_an_interval_of_a_score_ends_at_0_and_1(tmp_path, wrong):
+    path = write(tmp_path / "a", planned(8, wrong=wrong))
+    row = ranks(tmp_path, [f"a={path}"])["a"]
+    low, high = row["published_low"], row["published_high"]
+    assert (high == 1 and low > 0.5) if wrong == 1 else (low == 0 and high < 0.5)
+    assert main(["leaderboard", path, "--html", str(tmp_path / "x.html")]) == 0
+    text = (tmp_path / "x.html").read_text(encoding="utf-8")
+    assert "±0.2956" in text  # of 8 documents, as without a bound
+
+
 def test_csv_and_json_hold_the_same_rows(board):
     rows = json.loads((board / "board.json").read_text(encoding="utf-8"))
     with open(board / "board.csv", encoding="utf-8", newline="") as file:

@@ -119,18 +119,17 @@ def read(run: Run, include_path: Path, leave_out: str | None = None) -> list[Mod
 
 
 class Estimate(NamedTuple):
-    """A score, its confidence interval where one is known, and the rank of its model."""
+    """A score, its confidence interval where one is known, and the rank of its model.
+
+    Scores lie between 0 and 1, and so does the interval: it is cut there.
+    """
 
     value: float
     low: float | None
     high: float | None
     rank: int | None = None  # 1 + how many are better, not only by chance
     is_tied: bool = False
-
-    @property
-    def reach(self) -> float | None:
-        """Half of the interval."""
-        return None if self.high is None else self.high - self.value
+    reach: float | None = None  # half of the interval before it is cut
 
 
 class Other(NamedTuple):
@@ -413,10 +412,11 @@ def _estimate(
     rank = ranks.get(model.run.name)
     return Estimate(
         _mean(scope, tallies, rule),
-        interval.low if is_known else None,
-        interval.high if is_known else None,
+        max(interval.low, 0.0) if is_known else None,
+        min(interval.high, 1.0) if is_known else None,
         rank,
         list(ranks.values()).count(rank) > 1,
+        interval.high - interval.value if is_known else None,
     )
 
 

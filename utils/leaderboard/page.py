@@ -81,8 +81,8 @@ class Plot(NamedTuple):
 
 def axis(estimates: list[Estimate], length: float) -> Axis:
     """Return an axis that holds the estimates with their intervals, between ticks."""
-    lows = [x.value if x.low is None else max(0, x.low) for x in estimates]
-    highs = [x.value if x.high is None else min(1, x.high) for x in estimates]
+    lows = [x.value if x.low is None else x.low for x in estimates]
+    highs = [x.value if x.high is None else x.high for x in estimates]
     low = min(9, math.floor(min(lows, default=0) * 10))
     high = max(low + 1, math.ceil(max(highs, default=1) * 10))
     step = _step(low, high)
