@@ -405,6 +405,28 @@ def test_public_and_fresh_are_set_side_by_side(tmp_path):
     assert "Public and fresh" in text and "made from a seed" in text
 
 
+def test_models_over_two_seeds_are_told_apart_by_them(tmp_path):
+    task, named = "fresh_date_arithmetic", {"a": 1, "b": 1, "c": 2}
+    for name, seed in named.items():
+        rows = load("date_arithmetic", seed, 10, "1-2")["test"]
+        docs = scorer(task).process_docs(rows)
+        (tmp_path / name).mkdir()
+        path = tmp_path / name / f"samples_{task}_2026-01-01T00-00-00.jsonl"
+        lines = [{"task": task, "doc": doc, "response": ""} for doc in docs]
+        write(path, lines[: 4 if name == "b" else 10])
+        metadata = {"gen_seed": seed, "gen_rows": 10}
+        write(
+            tmp_path / name / "results_2026-01-01T00-00-00.json",
+            [{"configs": {task: {"metadata": metadata}}}],
+        )
+    found = ranks(tmp_path, [f"{name}={tmp_path / name}" for name in named])
+    assert {name: (row["rows"], row["not_ranked"]) for name, row in found.items()} == {
+        "a": ("made from seed 1, all 10", "other documents: of seed 1, not 2"),
+        "b": ("made from seed 1, 4 of its 10", "other documents: of seed 1, not 2"),
+        "c": ("made from seed 2, all 10", None),
+    }
+
+
 def test_disputed_rows_can_be_left_out_and_the_page_says_so(shared, tmp_path):
     paths = sorted((shared / "responses").glob("*.jsonl"))[:2]
     html, table = tmp_path / "board.html", tmp_path / "board.json"

@@ -490,6 +490,57 @@ def test_rows_made_from_a_seed_are_said_to_be_and_broken_down_by_level(tmp_path,
     assert levels == [("9", 5), ("10", 5)]
 
 
+TASK = "fresh_date_arithmetic"
+
+
+def made_lines(seed: int) -> tuple[list[dict], dict]:
+    """Return answers to ten rows of a seed, and what the harness says of these."""
+    rows = load("date_arithmetic", seed, 10, "1-2")["test"]
+    docs = list(scorer(TASK).process_docs(rows))
+    digests = map(scorer(TASK).utils.digest, docs)
+    fingerprint = scorer(TASK).utils.fingerprint(digests)
+    made = {"gen_seed": seed, "gen_rows": 10, "gen_fingerprint": fingerprint}
+    return [{"task": TASK, "doc": doc, "response": ""} for doc in docs], made
+
+
+@pytest.mark.parametrize(
+    "kept, seed, expected",
+    [
+        (10, 7, "made from seed 7, all 10"),
+        (4, 7, "made from seed 7, 4 of its 10"),
+        (10, 8, "not the 10 of seed 7"),
+        (4, None, "made from a seed"),
+    ],
+)
+@pytest.mark.parametrize("source", ["results", "pack"])
+def test_a_part_of_what_a_seed_made_is_told_where_its_size_is_known(
+    tmp_path, call, source, kept, seed, expected
+):
+    answers, made = made_lines(seed or 7)[0], made_lines(7)[1]
+    name = f"{TASK}_2026-01-01T00-00-00"
+    path = write(tmp_path / f"samples_{name}.jsonl", *answers[:kept])
+    options, metadata = [], made if seed else {"gen_seed": "7", "gen_rows": None}
+    if source == "results":
+        results = {"configs": {TASK: {"metadata": metadata}}}
+        write(tmp_path / "results_2026-01-01T00-00-00.json", results)
+    else:
+        fingerprint = made["gen_fingerprint"]
+        entry = {"tasks": [TASK], "generated": metadata, "fingerprint": fingerprint}
+        write(tmp_path / "pack" / "manifest.json", {"data": {"x.jsonl": entry}})
+        options = ["--include_path", tmp_path / "pack"]
+    status, (row, *_), said = call(path, *options)
+    assert (status, said, row["n"], row["rows"]) == (0, "", kept, expected)
+
+
+def test_the_pack_that_generate_makes_tells_its_seed(tmp_path, call):
+    pack = tmp_path / "pack"
+    made = ["--gen-seed", "7", "--gen-rows", "10", "--gen-levels", "1-2"]
+    assert main(["generate", str(pack), *made, "--tasks", TASK]) == 0
+    path = write(tmp_path / "x.jsonl", *made_lines(7)[0])
+    _, (row, *_), _ = call(path, "--include_path", pack)
+    assert row["rows"] == "made from seed 7, all 10"
+
+
 # ---------------------------------------------------------------- lines not scored
 
 

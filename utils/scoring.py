@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from . import disputed
 from .answers import Answer, document_text, sha256
@@ -19,6 +19,10 @@ from .documents import documents, fault
 from .errors import LineError
 from .families import FOLDER, scorer
 from .repeats import Answered
+
+
+if TYPE_CHECKING:
+    from .runs import Made
 
 
 # Why an answer cannot tell what its model is able to do. Its scores stand, as in the
@@ -322,6 +326,9 @@ class Tally:
         self.task, self.leave_out = task, leave_out
         self.left_out = 0
         self.answered = Answered(task, before.answered if before else None)
+        self.made: Made | None = (
+            None  # what fresh rows were made from, where it is known
+        )
         self.all = Figures(task)
         self.parts: dict[tuple[str, str], Figures] = {}  # (breakdown, value) ->
 
@@ -394,7 +401,7 @@ class Tally:
         rows, fingerprint = scorer(self.task).known
         found, different = self.answered.n, self.answered.different
         if rows is None:
-            return "made from a seed"
+            return self._rows_made()
         if self.answered.surplus:
             return "not the benchmark's"
         if found == rows and self.fingerprint == fingerprint:
@@ -405,3 +412,14 @@ class Tally:
         if found < rows:
             return f"fewer than the benchmark's {rows}"
         return "not the benchmark's"
+
+    def _rows_made(self) -> str:
+        if self.made is None:  # rows do not tell their seed, nor how many it made
+            return "made from a seed"
+        seed, rows, fingerprint = self.made
+        found = self.answered.n
+        if found < rows and found == self.answered.different:
+            return f"made from seed {seed}, {found} of its {rows}"
+        if found == rows and fingerprint in (None, self.fingerprint):
+            return f"made from seed {seed}, all {rows}"
+        return f"not the {rows} of seed {seed}"

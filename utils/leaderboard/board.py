@@ -108,8 +108,9 @@ def read(run: Run, include_path: Path, leave_out: str | None = None) -> list[Mod
     for model in models.values():
         for task in [name for name, task in model.tasks.items() if not task.results]:
             del model.tasks[task]
-        for task in model.tasks.values():
+        for name, task in model.tasks.items():
             task.settle()
+            task.tally.made = run.made(name, include_path)
     if sum(bool(model.tasks) for model in models.values()) < 2:
         return list(models.values())
     return [
@@ -243,7 +244,9 @@ def _table(scope: Scope, models: list[Model]) -> Table:
     for model in those:
         others = _documents(scope, model)
         if others != expected and not any("tasks" in x for x in notes[model.run.name]):
-            notes[model.run.name].append("other documents")
+            notes[model.run.name].append(
+                _other_documents(scope, model, those, expected)
+            )
     ranked = [model for model in those if not notes[model.run.name]]
     ranks = [_ranks(scope, ranked, rule) for rule in range(len(RULES))]
     entries = [_entry(scope, model, ranks, notes[model.run.name]) for model in those]
@@ -284,6 +287,21 @@ def _documents(scope: Scope, model: Model) -> tuple[str, ...] | None:
     return tuple(model.tasks[task].tally.fingerprint for task in scope.tasks)
 
 
+def _other_documents(
+    scope: Scope, model: Model, models: list[Model], expected: tuple[str, ...] | None
+) -> str:
+    """Return that a model's documents are not those expected; of which seed, if known."""
+    first = next(x for x in models if _documents(scope, x) == expected)
+    ours, theirs = (
+        {made and made.seed for made in (x.tasks[y].tally.made for y in scope.tasks)}
+        for x in (model, first)
+    )
+    if ours == theirs or None in ours | theirs:
+        return "other documents"
+    ours, theirs = (", ".join(map(str, sorted(x))) for x in (ours, theirs))
+    return f"other documents: of seed {ours}, not {theirs}"
+
+
 def _expected_documents(scope: Scope, models: list[Model]) -> tuple[str, ...] | None:
     """Return the documents that models are ranked on.
 
@@ -313,6 +331,7 @@ def _expected_documents(scope: Scope, models: list[Model]) -> tuple[str, ...] | 
 
 def _has_all(tally: Tally) -> bool:
     rows, fingerprint = scorer(tally.task).known
+    rows = tally.made.rows if tally.made else rows
     found = tally.answered
     is_repeated = fingerprint is None and found.different < found.n
     return found.n == rows and not found.surplus and not is_repeated
@@ -447,6 +466,8 @@ def _rows(scope: Scope, tallies: list[Tally]) -> str:
         return f"fewer than the benchmark's {known}"
     if len(set(words)) == 1:
         return words[0]
+    if not known:
+        return "made from a seed, not alike for each task"
     is_known = n == known and {*words} <= {"the benchmark's", _AS_MANY}
     return _AS_MANY if is_known else "not the benchmark's"
 
