@@ -25,6 +25,8 @@ A metric that not every document has is compared on those that have it in both r
 `--show TASK` prints these last documents instead. Runs over different documents are
 refused, and so are lines that cannot be scored; `--common` leaves out the documents and
 tasks that one of the runs lacks, `--leave_out` those with a disputed label ("left_out").
+Rows that a benchmark repeats are paired by `doc_id`; without it in all runs, they count
+where each run has as many answers to them.
 
 Example:
 
