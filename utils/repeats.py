@@ -74,6 +74,20 @@ class Answered:
         An id has one answer. Without ids, a document has as many as the benchmark has
         rows of it: one, where that is not known.
         """
+        if self._is_known(answer, digest) or (
+            self._before and self._before._is_known(answer, digest)
+        ):
+            self._refuse_second(answer, doc, digest)
+        self._counts[digest] += 1
+        if answer.doc_id is None:
+            self._unnamed.add(digest)
+        else:
+            self._ids.add(answer.doc_id)
+
+    def _is_known(self, answer: Answer, digest: bytes) -> bool:
+        return digest in self._counts or answer.doc_id in self._ids
+
+    def _refuse_second(self, answer: Answer, doc: dict, digest: bytes) -> None:
         others = [self, self._before] if self._before else [self]
         count = 1 + sum(other._counts[digest] for other in others)
         is_unnamed = answer.doc_id is None or any(digest in x._unnamed for x in others)
@@ -82,11 +96,6 @@ class Answered:
             count, is_unnamed, most = 2, True, 1
         if is_unnamed and count > most:
             raise LineError(f"{answer.place}: {_again(answer, doc, count, most)}")
-        self._counts[digest] += 1
-        if answer.doc_id is None:
-            self._unnamed.add(digest)
-        else:
-            self._ids.add(answer.doc_id)
 
     def overlaps(self, other: Answered) -> bool:
         """Tell whether an answer of one is a second one to a document of the other."""
