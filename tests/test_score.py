@@ -19,7 +19,7 @@ from tests.conftest import EXAMPLES, ROOT, TASKS
 from tests.logs import RecordedModel, SameModel, run
 from utils import offline, score as score_module
 from utils.__main__ import main
-from utils.answers import custom_id, sha256
+from utils.answers import custom_id, document_text, sha256
 from utils.documents import documents, fault
 from utils.families import scorer
 from utils.jsonl import read_jsonl
@@ -898,12 +898,15 @@ def test_the_example_of_the_help_runs(monkeypatch, capsys):
 
 
 def many(path: Path, source: Path, count: int) -> Path:
-    """Write a log with answers to `count` documents, which repeat those of another."""
+    """Write a log with answers to `count` documents, which are like those of another."""
     lines = read_jsonl(source)
     with path.open("w") as file:
         for number in range(count):
-            line = lines[number % len(lines)] | {"doc_id": number}
-            file.write(json.dumps(line) + "\n")
+            line = lines[number % len(lines)]
+            doc = line["doc"] | {"question": f"{number}: {line['doc']['question']}"}
+            doc_hash = sha256(document_text(doc))
+            changed = {"doc_id": number, "doc": doc, "doc_hash": doc_hash}
+            file.write(json.dumps(line | changed) + "\n")
     return path
 
 
@@ -927,10 +930,10 @@ def test_memory_grows_by_an_id_and_a_digest_for_each_answer(
         )
         for day, count in ((1, 200), (2, 800))
     )
-    assert call(few)[0] == 0  # fills the caches
+    assert call(more)[0] == 0  # fills the caches
     growth = peak(more, tmp_path / "out", call) - peak(few, tmp_path / "out", call)
     # 65 bytes of a digest, 28 of a number, 24 of the error whose median is taken, and
-    # their places in lists and a set that grow.
+    # their places in a list, a set and a dictionary that grow.
     assert growth < 600 * 450
     assert more.stat().st_size > 800 * 1000
 

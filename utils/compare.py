@@ -256,8 +256,9 @@ def _lacking(
             (fewer, "fewer answers than others", ", and no 'doc_id' tells which"),
         ):
             results.sort(key=_place)
-            named = ", ".join(result.name for result in results[:_MOST_NAMED])
-            more = ", ..." if len(results) > _MOST_NAMED else ""
+            found = list(dict.fromkeys(result.name for result in results))
+            named = ", ".join(found[:_MOST_NAMED])
+            more = ", ..." if len(found) > _MOST_NAMED else ""
             if results:
                 messages.append(
                     f"{task}: {name} has {lacks} to {len(results)} of {total}"

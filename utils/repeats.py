@@ -6,7 +6,9 @@ for each: harness logs tell such rows apart by their ids.
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
+from collections.abc import Iterator
 
 from .answers import Answer, document_text, sha256
 from .errors import LineError
@@ -143,8 +145,8 @@ class Answered:
     def state(self) -> dict:
         """Return what `from_state` takes, in JSON."""
         return {
-            "digests": {digest.hex(): n for digest, n in self._counts.items()},
-            "unnamed": sorted(digest.hex() for digest in self._unnamed),
+            "digests": b"".join(self._counts.elements()).hex(),
+            "unnamed": b"".join(sorted(self._unnamed)).hex(),
             "ids": sorted(self._ids, key=lambda x: (isinstance(x, str), x)),
         }
 
@@ -152,11 +154,15 @@ class Answered:
     def from_state(cls, task: str, state: dict) -> Answered:
         """Return what has the state."""
         answered = cls(task)
-        for digest, n in state["digests"].items():
-            answered._counts[bytes.fromhex(digest)] = n
-        answered._unnamed = {bytes.fromhex(digest) for digest in state["unnamed"]}
-        answered._ids = set(state["ids"])
+        answered._counts.update(_digests(state["digests"]))
+        answered._unnamed.update(_digests(state["unnamed"]))
+        answered._ids.update(state["ids"])
         return answered
+
+
+def _digests(joined: str) -> Iterator[bytes]:
+    size = 2 * hashlib.sha256().digest_size  # as all families have them
+    return (bytes.fromhex(joined[i : i + size]) for i in range(0, len(joined), size))
 
 
 def _again(answer: Answer, doc: dict, count: int, most: int) -> str:
