@@ -531,6 +531,16 @@ def test_other_versions_are_said(compare, write, tmp_path):
     assert f"old 0.9, new {ours}" in said
 
 
+def test_repeats_under_other_ids_are_said(compare, write):
+    answers = lines([RIGHT, NONE, RIGHT])
+    answers[2]["doc"] = answers[0]["doc"]
+    compare(write("a.jsonl", answers), write("b.jsonl", answers))
+    assert compare.said.err == (
+        "tot_arithmetic: 1 of 3 documents are repeats, under other ids, which the"
+        " benchmark does not have\n"
+    )
+
+
 def test_answers_that_say_nothing_are_counted(compare, write):
     a = write("a.jsonl", lines([NONE] * 3, finish_reason="length"))
     b = write("b.jsonl", lines([RIGHT] * 3))

@@ -52,7 +52,7 @@ from .cli import answer_options, printable, say, tool_parser
 from .errors import Refusals, ToolError
 from .families import FOLDER, scorer
 from .paired import cluster, holm, mcnemar_exact, paired, smallest_difference
-from .repeats import Answered
+from .repeats import Answered, surplus_of
 from .runs import Run, find_runs
 from .scoring import INVALID, Scored, digest_of, jsonable, score
 
@@ -478,7 +478,7 @@ def _cells_of_changed(row: dict) -> dict:
 def notes(
     runs: list[Run], matched: dict[str, list[tuple[Result, ...]]]
 ) -> Iterator[str]:
-    """Yield what a reader has to know of runs: other versions, answers that say nothing."""
+    """Yield what a reader has to know of runs: other versions, repeats, invalid answers."""
     for task, documents in matched.items():
         versions = {run.name: run.version(task) for run in runs}
         known = {version for version in versions.values() if version is not None}
@@ -488,6 +488,11 @@ def notes(
             yield (
                 f"{task}: was run in other versions ({said}); all answers are scored by"
                 f" {ours}, but prompts may differ"
+            )
+        if surplus := surplus_of(task, Counter(x[0].digest for x in documents)):
+            yield (
+                f"{task}: {surplus} of {len(documents)} documents are repeats, under other"
+                " ids, which the benchmark does not have"
             )
         for place, run in enumerate(runs):
             invalid = Counter(found[place].invalid for found in documents)

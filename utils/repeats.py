@@ -57,6 +57,15 @@ def rows_of(task: str, digest: bytes) -> int | None:
     return _ROWS.get(file, {}).get(digest.hex()[:_DIGITS], 1)
 
 
+def surplus_of(task: str, counts: Counter[bytes]) -> int:
+    """Return how many of the documents, counted by digest, the benchmark has no row for."""
+    return sum(
+        max(0, n - (rows_of(task, digest) or n))
+        for digest, n in counts.items()
+        if n > 1
+    )
+
+
 class Answered:
     """The documents of one task that a run has answered, by their digests and ids.
 
@@ -131,11 +140,7 @@ class Answered:
         """How many answers there are beyond the rows that the benchmark has of their
         documents, under ids of their own; 0 where these rows are not known.
         """
-        return sum(
-            n - (rows_of(self.task, digest) or n)
-            for digest, n in self._counts.items()
-            if n > (rows_of(self.task, digest) or n)
-        )
+        return surplus_of(self.task, self._counts)
 
     @property
     def fingerprint(self) -> str:
