@@ -13,7 +13,9 @@ from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.power import TTestPower
 
 from tests.conftest import EXAMPLES, TASKS
+from utils import repeats
 from utils.__main__ import main as front_door
+from utils.documents import documents_of
 from utils.families import scorer
 
 
@@ -48,6 +50,17 @@ def write(tmp_path):
         return str(path)
 
     return write
+
+
+@pytest.fixture
+def repeated(monkeypatch):
+    """A function that has the benchmark hold a document of ToT arithmetic several times."""
+
+    def repeated(document: dict, times: int) -> None:
+        start = scorer("tot_arithmetic").utils.digest(document).hex()[:12]
+        monkeypatch.setitem(repeats._ROWS, "tot_arithmetic", {start: times})
+
+    return repeated
 
 
 @pytest.fixture
@@ -249,8 +262,9 @@ def test_the_order_of_lines_changes_nothing(shared, compare, write, show):
 
 
 @pytest.mark.parametrize("ids", [True, False], ids=["with ids", "without ids"])
-def test_copies_of_a_document_are_compared_one_to_one(rows, write, ids):
+def test_copies_of_a_document_are_compared_one_to_one(rows, write, repeated, ids):
     """TimeBench has 100 documents twice in MenatQA."""
+    repeated(doc(1), 4)
     order = random.Random(2)
     paths = []
     for name, responses in {
@@ -381,13 +395,63 @@ def test_runs_over_different_documents_are_refused_by_name(compare, rows, write)
     assert compare.said.err.splitlines() == said[:2]
 
 
-def test_a_document_that_one_run_answers_more_often_is_named(compare, rows, write):
-    """Without ids, a second answer cannot be told from a copy of the document."""
+@pytest.mark.parametrize("ids", [(False, False), (False, True), (True, True)], ids=str)
+def test_which_copy_has_no_partner_is_told_by_ids_alone(
+    compare, rows, write, repeated, ids
+):
+    """Else the worse ones would be compared, or the first ones."""
+    repeated(doc(1), 3)
+    a, b = lines([RIGHT, WRONG, RIGHT, NONE]), lines([WRONG, RIGHT, RIGHT, NONE])[1:]
+    for answers, has_ids in zip((a, b), ids):
+        for answer in answers:
+            answer["doc"] = doc(2 if answer["doc_id"] == 3 else 1)
+            answer["doc_id"] = answer["doc_id"] if has_ids else None
+    paths = write("a.jsonl", a), write("b.jsonl", b)
+    said = compare(*paths, status=1).splitlines()
+    (row,) = rows(*paths, "--common", "--metrics", "acc")
+    if all(ids):
+        assert said[0].startswith("tot_arithmetic: b has no answer to 1 of 4 documents")
+        assert (row["n"], row["a"], row["b"]) == (3, 1 / 3, 2 / 3)
+    else:
+        assert said[0].startswith(
+            "tot_arithmetic: b has fewer answers than others to 3 of 4 documents, and no"
+            " 'doc_id' tells which: "
+        )
+        assert (row["n"], row["a"], row["b"]) == (1, 0, 0)
+
+
+def test_the_same_answers_to_some_rows_of_a_benchmark_that_repeats_rows_do_not_differ(
+    shared, rows, write
+):
+    path = shared / "timebench" / "menatqa_scope_timebench.jsonl"
+    upstream = [json.loads(x) for x in path.open(encoding="utf-8")]
+    task, draw = "timebench_menatqa_scope", random.Random(1)
+    every = [
+        {"task": task, "doc": document, "response": draw.choice([gold, "no idea"])}
+        for document, gold in (
+            (x, f"Thus, the correct answer is: {x['golds'][0]}")
+            for x in documents_of(task, upstream)
+        )
+    ]
+    part = [answer for n, answer in enumerate(every) if n % 3]
+    paths = write("a.jsonl", every), write("b.jsonl", part)
+    for row in rows(*paths, "--common"):
+        assert (row["difference"], row["p"], row["a_better"]) == (0, 1, 0)
+        assert row["n"] > 200
+    numbered = [[answer | {"doc_id": n} for n, answer in enumerate(every)]]
+    numbered.append([answer for answer in numbered[0] if answer["doc_id"] % 3])
+    paths = [write(f"{n}.jsonl", x) for n, x in enumerate(numbered)]
+    for row in rows(*paths, "--common"):
+        assert (row["n"], row["difference"], row["p"]) == (len(part), 0, 1)
+
+
+@pytest.mark.parametrize("common", [[], ["--common"]], ids=["all", "common"])
+def test_several_answers_to_a_document_without_ids_are_refused(compare, write, common):
     a = [{**answer, "doc_id": None} for answer in lines([RIGHT, WRONG])]
-    paths = write("a.jsonl", a), write("b.jsonl", [*a, a[1]])
-    said = compare(*paths, status=1)
-    assert said.startswith("tot_arithmetic: a has fewer answers than others to 1 of 3")
-    assert rows(*paths, "--common", "--metrics", "acc")[0]["n"] == 2
+    paths = write("a.jsonl", a), write("b.jsonl", [*a, a[1] | {"response": RIGHT}])
+    (said,) = compare(*paths, *common, status=1).splitlines()
+    assert "b.jsonl, line 3: is a second answer to document " in said
+    assert said.endswith(" of tot_arithmetic; keep one")
 
 
 def test_a_task_that_one_run_lacks_is_named(compare, rows, write, dummy_run):
@@ -465,6 +529,16 @@ def test_other_versions_are_said(compare, write, tmp_path):
     (said,) = compare.said.err.splitlines()
     assert said.startswith("tot_arithmetic: was run in other versions (")
     assert f"old 0.9, new {ours}" in said
+
+
+def test_repeats_under_other_ids_are_said(compare, write):
+    answers = lines([RIGHT, NONE, RIGHT])
+    answers[2]["doc"] = answers[0]["doc"]
+    compare(write("a.jsonl", answers), write("b.jsonl", answers))
+    assert compare.said.err == (
+        "tot_arithmetic: 1 of 3 documents are repeats, under other ids, which the"
+        " benchmark does not have\n"
+    )
 
 
 def test_answers_that_say_nothing_are_counted(compare, write):

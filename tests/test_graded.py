@@ -282,7 +282,11 @@ def tcp_lines(*days: int | None) -> list[dict]:
     doc = tcp_document(LONG)
     dates = [None if n is None else f"\\boxed{{2012-11-{5 + n:02d}}}" for n in days]
     return [
-        {"task": "tcp_long", "doc": doc | {"index": n}, "response": date or "lol"}
+        {
+            "task": "tcp_long",
+            "doc": doc | {"question": f"{n}?"},
+            "response": date or "lol",
+        }
         for n, date in enumerate(dates)
     ]
 

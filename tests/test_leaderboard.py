@@ -16,6 +16,7 @@ from lm_eval_tasks.fresh.utils import load
 from tests.conftest import EXAMPLES, ROOT
 from utils.__main__ import main
 from utils.answers import sha256
+from utils.documents import documents
 from utils.families import all_tasks, scorer
 from utils.jsonl import read_jsonl
 from utils.leaderboard import board as board_module, browser, page
@@ -109,6 +110,17 @@ def test_answers_that_all_score_the_same_have_no_interval(board):
     assert seen[True] and seen[False]
 
 
+@pytest.mark.parametrize("wrong", [1, 7])
+def test_an_interval_of_a_score_ends_at_0_and_1(tmp_path, wrong):
+    path = write(tmp_path / "a", planned(8, wrong=wrong))
+    row = ranks(tmp_path, [f"a={path}"])["a"]
+    low, high = row["published_low"], row["published_high"]
+    assert (high == 1 and low > 0.5) if wrong == 1 else (low == 0 and high < 0.5)
+    assert main(["leaderboard", path, "--html", str(tmp_path / "x.html")]) == 0
+    text = (tmp_path / "x.html").read_text(encoding="utf-8")
+    assert "±0.2956" in text  # of 8 documents, as without a bound
+
+
 def test_csv_and_json_hold_the_same_rows(board):
     rows = json.loads((board / "board.json").read_text(encoding="utf-8"))
     with open(board / "board.csv", encoding="utf-8", newline="") as file:
@@ -191,6 +203,28 @@ def test_as_many_documents_as_the_benchmark_has_count_before_what_most_models_ha
         "part": "other documents",
         "same part": "other documents",
     }
+
+
+@pytest.mark.parametrize("task", ["tot_arithmetic", "tcp_long"])
+@pytest.mark.parametrize("ids", [False, True], ids=["without ids", "with ids"])
+def test_who_answers_documents_twice_does_not_set_the_standard(tmp_path, task, ids):
+    found = documents(task, EXAMPLES)
+    rows = [{"task": task, "doc": doc, "response": ""} for doc in found]
+    padded = [*rows, *rows[:4], *rows[:2]]
+    if ids:
+        rows, padded = (
+            [row | {"doc_id": n} for n, row in enumerate(x)] for x in (rows, padded)
+        )
+    named = {"honest": rows, "padded": padded}
+    runs = [f"{x}={write(tmp_path / x, y)}" for x, y in named.items()]
+    rows = ranks(tmp_path, [*runs, f"again={write(tmp_path / 'again', rows)}"])
+    assert rows["honest"]["not_ranked"] is rows["again"]["not_ranked"] is None
+    said = "lines refused: 6"
+    if ids:
+        surplus = "answers beyond the benchmark's rows: 6; " * (task != "tcp_long")
+        said = f"{surplus}other documents"
+    assert rows["padded"]["not_ranked"] == said
+    assert ranks(tmp_path, runs)["honest"]["not_ranked"] is None  # one against one
 
 
 def test_differences_are_corrected_for_the_number_of_pairs(tmp_path):
@@ -371,6 +405,28 @@ def test_public_and_fresh_are_set_side_by_side(tmp_path):
     assert "Public and fresh" in text and "made from a seed" in text
 
 
+def test_models_over_two_seeds_are_told_apart_by_them(tmp_path):
+    task, named = "fresh_date_arithmetic", {"a": 1, "b": 1, "c": 2}
+    for name, seed in named.items():
+        rows = load("date_arithmetic", seed, 10, "1-2")["test"]
+        docs = scorer(task).process_docs(rows)
+        (tmp_path / name).mkdir()
+        path = tmp_path / name / f"samples_{task}_2026-01-01T00-00-00.jsonl"
+        lines = [{"task": task, "doc": doc, "response": ""} for doc in docs]
+        write(path, lines[: 4 if name == "b" else 10])
+        metadata = {"gen_seed": seed, "gen_rows": 10}
+        write(
+            tmp_path / name / "results_2026-01-01T00-00-00.json",
+            [{"configs": {task: {"metadata": metadata}}}],
+        )
+    found = ranks(tmp_path, [f"{name}={tmp_path / name}" for name in named])
+    assert {name: (row["rows"], row["not_ranked"]) for name, row in found.items()} == {
+        "a": ("made from seed 1, all 10", "other documents: of seed 1, not 2"),
+        "b": ("made from seed 1, 4 of its 10", "other documents: of seed 1, not 2"),
+        "c": ("made from seed 2, all 10", None),
+    }
+
+
 def test_disputed_rows_can_be_left_out_and_the_page_says_so(shared, tmp_path):
     paths = sorted((shared / "responses").glob("*.jsonl"))[:2]
     html, table = tmp_path / "board.html", tmp_path / "board.json"
@@ -413,6 +469,21 @@ def test_the_page_holds_all_it_needs_and_what_a_model_says_stays_text(board):
     assert "default-src 'none'" in policy and "unsafe" not in policy
     assert "&lt;i&gt;odd&lt;/i&gt;" in text
     assert not re.search(r"[\0\x1b\ud800]", text)
+
+
+def test_names_that_cannot_be_seen_are_shown_by_escapes(tmp_path, capsys):
+    path = write(tmp_path / "x.jsonl", answers("tcp_long"))
+    runs = [f"{name}={path}" for name in ("\x01\x02", "\udcff\udcfe", "\u200b")]
+    html = tmp_path / "x.html"
+    assert main(["leaderboard", *runs, *PACK, "--html", str(html)]) == 0
+    shown = {"\\x01\\x02", "\\udcff\\udcfe", "\\u200b"}
+    printed = capsys.readouterr().out.splitlines()[2:5]
+    assert {line.split("|")[2].strip(" `") for line in printed} == shown
+    text = html.read_text(encoding="utf-8")
+    [data] = re.findall(r'id="data">(.*?)</script>', text, re.DOTALL)
+    assert {*json.loads(data)["models"]} == shown
+    assert all(f"<bdi>{name}</bdi>" in text for name in shown)
+    assert "\ufffd" not in text and "\u200b" not in text
 
 
 def test_texts_are_cut_around_what_was_extracted():

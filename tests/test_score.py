@@ -19,8 +19,8 @@ from tests.conftest import EXAMPLES, ROOT, TASKS
 from tests.logs import RecordedModel, SameModel, run
 from utils import offline, score as score_module
 from utils.__main__ import main
-from utils.answers import custom_id, sha256
-from utils.documents import documents
+from utils.answers import custom_id, document_text, sha256
+from utils.documents import documents, fault
 from utils.families import scorer
 from utils.jsonl import SUFFIXES, read_jsonl, written_lines
 from utils.scoring import Sum
@@ -399,14 +399,85 @@ def test_rows_of_every_file_of_timebench_are_known(shared, tmp_path, call):
 
 def test_as_many_rows_as_the_benchmark_has_are_said_to_be_no_more(tmp_path, call):
     found = documents("tcp_long", EXAMPLES)
-    lines = [GOOD | {"doc_id": i, "doc": found[i % len(found)]} for i in range(301)]
+    lines = [
+        GOOD | {"doc": found[i % 8] | {"question": f"When, {i}?"}} for i in range(301)
+    ]
     for count, expected in (
         (299, "fewer than the benchmark's 300"),
         (300, "as many as the benchmark's"),
         (301, "not the benchmark's"),
     ):
-        _, (row,), _ = call(write(tmp_path / "x.jsonl", *lines[:count]))
+        numbered = (line | {"doc_id": i} for i, line in enumerate(lines[:count]))
+        _, (row,), _ = call(write(tmp_path / "x.jsonl", *numbered))
         assert row["rows"] == expected
+
+
+@pytest.mark.parametrize("ids", [False, True], ids=["without ids", "with ids"])
+@pytest.mark.parametrize(
+    "task, expected",
+    [
+        ("tcp_long", "as many as the benchmark's, 1 different"),
+        ("tot_arithmetic", "not the benchmark's"),
+    ],
+)
+def test_one_document_many_times_is_not_the_benchmark(
+    tmp_path, call, ids, task, expected
+):
+    one = {"task": task, "doc": documents(task, EXAMPLES)[0], "response": ""}
+    lines = [one | ({"doc_id": n} if ids else {}) for n in range(300)]
+    path = write(tmp_path / "x.jsonl", *lines)
+    status, rows, said = call(path, "--by", "")
+    if ids:
+        assert (status, rows[0]["n"], rows[0]["rows"]) == (0, 300, expected)
+        return
+    assert (status, rows[0]["n"]) == (1, 1)
+    first, *_, last = said.splitlines()
+    assert first.startswith(f"{path}, line 2: is a second answer to document ")
+    assert last == f"{path}: 289 more lines were refused"
+
+
+def test_answers_that_are_copied_do_not_count_more(shared, tmp_path, call):
+    path = min((shared / "responses").glob("*.jsonl"))
+    rows = read_jsonl(path)
+    twice = write(tmp_path / path.name, *rows, *rows[:500])
+    options = ("--task", "tot_arithmetic", "--by", "")
+    status, found, said = call(twice, *options)
+    assert (status, said.count("is a second answer to document ")) == (1, 10)
+    assert found == call(path, *options)[1]
+
+
+@pytest.mark.parametrize("ids", [(0, 0), (0, 1), (1, 0)], ids=str)
+def test_an_answer_is_a_second_one_whichever_has_an_id_and_in_whichever_file(
+    tmp_path, call, ids
+):
+    doc = documents("tcp_long", EXAMPLES)[3]
+    lines = [
+        {"task": "tcp_long", "doc": doc, "response": ""} | ({"doc_id": 3} if x else {})
+        for x in ids
+    ]
+    whole = write(tmp_path / "whole.jsonl", *lines)
+    for n, line in enumerate(lines):
+        write(tmp_path / "parts" / f"{n}.jsonl", line)
+    for path in (whole, tmp_path / "parts"):
+        status, rows, said = call(path)
+        assert (status, rows[0]["n"]) == (1, 1)
+        assert "is a second answer to document " in said
+
+
+def test_a_benchmark_s_own_repeats_are_answered_as_often_as_it_has_them(
+    shared, tmp_path, call
+):
+    upstream = read_jsonl(shared / "timebench" / "menatqa_scope_timebench.jsonl")
+    rows = [row | {"response": ""} for row in upstream]
+    three = next(row for row in rows if rows.count(row) == 3)
+    path = write(tmp_path / "x.jsonl", *rows, three)
+    options = ("--task", "timebench_menatqa_scope", "--by", "")
+    status, (row,), said = call(path, *options)
+    assert (status, row["n"], row["rows"]) == (1, 500, "the benchmark's")
+    assert said.endswith(
+        " of timebench_menatqa_scope, of which the benchmark has 3 rows; keep 3\n"
+    )
+    assert f"{path}, line 501: is answer 4 to document " in said
 
 
 def test_rows_made_from_a_seed_are_said_to_be_and_broken_down_by_level(tmp_path, call):
@@ -417,6 +488,57 @@ def test_rows_made_from_a_seed_are_said_to_be_and_broken_down_by_level(tmp_path,
     assert (status, said, found[0]["rows"]) == (0, "", "made from a seed")
     levels = [(row["value"], row["n"]) for row in found if row["by"] == "level"]
     assert levels == [("9", 5), ("10", 5)]
+
+
+TASK = "fresh_date_arithmetic"
+
+
+def made_lines(seed: int) -> tuple[list[dict], dict]:
+    """Return answers to ten rows of a seed, and what the harness says of these."""
+    rows = load("date_arithmetic", seed, 10, "1-2")["test"]
+    docs = list(scorer(TASK).process_docs(rows))
+    digests = map(scorer(TASK).utils.digest, docs)
+    fingerprint = scorer(TASK).utils.fingerprint(digests)
+    made = {"gen_seed": seed, "gen_rows": 10, "gen_fingerprint": fingerprint}
+    return [{"task": TASK, "doc": doc, "response": ""} for doc in docs], made
+
+
+@pytest.mark.parametrize(
+    "kept, seed, expected",
+    [
+        (10, 7, "made from seed 7, all 10"),
+        (4, 7, "made from seed 7, 4 of its 10"),
+        (10, 8, "not the 10 of seed 7"),
+        (4, None, "made from a seed"),
+    ],
+)
+@pytest.mark.parametrize("source", ["results", "pack"])
+def test_a_part_of_what_a_seed_made_is_told_where_its_size_is_known(
+    tmp_path, call, source, kept, seed, expected
+):
+    answers, made = made_lines(seed or 7)[0], made_lines(7)[1]
+    name = f"{TASK}_2026-01-01T00-00-00"
+    path = write(tmp_path / f"samples_{name}.jsonl", *answers[:kept])
+    options, metadata = [], made if seed else {"gen_seed": "7", "gen_rows": None}
+    if source == "results":
+        results = {"configs": {TASK: {"metadata": metadata}}}
+        write(tmp_path / "results_2026-01-01T00-00-00.json", results)
+    else:
+        fingerprint = made["gen_fingerprint"]
+        entry = {"tasks": [TASK], "generated": metadata, "fingerprint": fingerprint}
+        write(tmp_path / "pack" / "manifest.json", {"data": {"x.jsonl": entry}})
+        options = ["--include_path", tmp_path / "pack"]
+    status, (row, *_), said = call(path, *options)
+    assert (status, said, row["n"], row["rows"]) == (0, "", kept, expected)
+
+
+def test_the_pack_that_generate_makes_tells_its_seed(tmp_path, call):
+    pack = tmp_path / "pack"
+    made = ["--gen-seed", "7", "--gen-rows", "10", "--gen-levels", "1-2"]
+    assert main(["generate", str(pack), *made, "--tasks", TASK]) == 0
+    path = write(tmp_path / "x.jsonl", *made_lines(7)[0])
+    _, (row, *_), _ = call(path, "--include_path", pack)
+    assert row["rows"] == "made from seed 7, all 10"
 
 
 # ---------------------------------------------------------------- lines not scored
@@ -498,8 +620,8 @@ LINES = {
     "other version": (GOOD | {"doc_id": 1, "doc_hash": "0" * 64}, "answers another version of document 1"),
     "edited document": (GOOD | {"doc": DOC, "doc_hash": "0" * 64}, "doc_hash does not recompute"),
     "document that is a text": (GOOD | {"doc": "x"}, "'doc' is a str, not an object; fix"),
-    "empty document": (GOOD | {"doc": {}, "doc_id": 1}, "its document is not one of tcp_long (KeyError"),
-    "document without a digest": (GOOD | {"doc": DOC, "doc_id": 2}, "its document is not one of tcp_long (KeyError('dialogue'))"),
+    "empty document": (GOOD | {"doc": {}, "doc_id": 1}, "its document is not one of tcp_long (has no 'dialogue')"),
+    "document without a digest": (GOOD | {"doc": DOC, "doc_id": 2}, "its document is not one of tcp_long (has no 'dialogue')"),
     "document of other types": (GOOD | {"doc": {"answer": 5}, "doc_id": 3}, "its document is not one of tcp_long"),
     "row of another task": ({"task": "tot_arithmetic", "response": "", "question": "?"}, "and is not a row of tot_arithmetic itself (ToT/tot_arithmetic: column"),
     "bad row": ({"task": "tot_arithmetic", "response": "", "question": "?", "question_type": "x", "label": "{"}, "itself (column 'label': '{' is neither JSON nor a Python literal; fix"),
@@ -552,6 +674,50 @@ def test_the_first_lines_are_named_and_the_rest_is_counted(tmp_path, call):
     *named, last = said.splitlines()
     assert (status, rows[0]["n"], len(named)) == (1, 1, 10)
     assert last == f"{path}: 490 more lines were refused"
+
+
+def test_only_documents_of_one_form_pass_for_each_other():
+    first = {task: documents(task, EXAMPLES)[0] for task in TASKS}
+    fresh = load("tcp_long", gen_seed=1, gen_rows=1, gen_levels=1)["test"]
+    first["fresh_tcp_long"] = scorer("fresh_tcp_long").process_docs(fresh)[0]
+    kinds = {task: scorer(task).process_docs for task in first}
+    for task, doc in first.items():
+        for other in first:
+            is_of_form = kinds[task] == kinds[other] and ("level" in doc) == (
+                other == "fresh_tcp_long"
+            )
+            if "fact_context" in doc:  # rows of TempReason hold text and facts
+                is_of_form = {"context", "golds"} < first[other].keys()
+            assert (fault(task=other, doc=doc) is None) == is_of_form, (task, other)
+
+
+# A document, what is changed in it, and what is said.
+FORGED = [
+    ("tcp_long", {"answer": "2020-01-01 10:00 GMT"}, "'answer' is '2020-01-01 10:00 GMT'"),
+    ("tcp_long", {"answer_format": "YYYY-MM-DD HH:MM GMT"}, "'answer_format' is 'YYYY-MM-DD HH:MM GMT'"),
+    ("tcp_short", {"level": 1}, "has 'level', which others have"),
+    ("timebench_menatqa_scope", {"golds": "text"}, "'golds' is 'text'"),
+    ("timebench_date_arithmetic", {"golds": ["soon"]}, "'golds' is ['soon']"),
+    ("timebench_mctaco", {"letters": ["Z"]}, "'letters' is ['Z']"),
+    ("timebench_tracie", {"label": "Neutral"}, "'label' is 'Neutral'"),
+    ("timebench_tracie", {"label": []}, "'label' is []"),
+    ("tot_arithmetic", {"prompt": "?"}, "has 'prompt', which others have"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("task, change, expected", FORGED)
+def test_documents_that_no_row_gives_are_refused_by_name(
+    tmp_path, call, task, change, expected
+):
+    doc = documents(task, EXAMPLES)[0]
+    one = {"task": task, "response": ""}
+    forged, other = one | {"doc": doc | change}, one | {"doc": doc}
+    path = write(tmp_path / "x.jsonl", other, forged)
+    status, rows, said = call(path)
+    assert (status, rows[0]["n"], said.count("\n")) == (1, 1, 1)
+    assert said.startswith(
+        f"{path}, line 2: its document is not one of {task} ({expected}); give a 'doc'"
+    )
 
 
 ZIPPED = gzip.compress(
@@ -748,7 +914,8 @@ def test_a_full_disk_leaves_what_was_there(tmp_path):
 def test_runs_stand_beside_each_other(tmp_path, capsys):
     doc = documents("tot_arithmetic", EXAMPLES)[0]
     one = {"task": "tot_arithmetic", "doc": doc, "response": '{"answer": 1}'}
-    paths = [write(tmp_path / f"{x}.jsonl", *[one] * x) for x in (1, 1, 2)]
+    lines = [one | {"doc_id": n} for n in range(2)]
+    paths = [write(tmp_path / f"{x}.jsonl", *lines[:x]) for x in (1, 1, 2)]
     names = [f"{name}={path}" for name, path in zip(("n", "format", "c"), paths)]
     assert main(["score", *names, "--by", "format"]) == 0
     *_, title, _, head, rule, row = capsys.readouterr().out.splitlines()
@@ -770,12 +937,15 @@ def test_the_example_of_the_help_runs(monkeypatch, capsys):
 
 
 def many(path: Path, source: Path, count: int) -> Path:
-    """Write a log with answers to `count` documents, which repeat those of another."""
+    """Write a log with answers to `count` documents, which are like those of another."""
     lines = read_jsonl(source)
     with path.open("w") as file:
         for number in range(count):
-            line = lines[number % len(lines)] | {"doc_id": number}
-            file.write(json.dumps(line) + "\n")
+            line = lines[number % len(lines)]
+            doc = line["doc"] | {"question": f"{number}: {line['doc']['question']}"}
+            doc_hash = sha256(document_text(doc))
+            changed = {"doc_id": number, "doc": doc, "doc_hash": doc_hash}
+            file.write(json.dumps(line | changed) + "\n")
     return path
 
 
@@ -799,10 +969,10 @@ def test_memory_grows_by_an_id_and_a_digest_for_each_answer(
         )
         for day, count in ((1, 200), (2, 800))
     )
-    assert call(few)[0] == 0  # fills the caches
+    assert call(more)[0] == 0  # fills the caches
     growth = peak(more, tmp_path / "out", call) - peak(few, tmp_path / "out", call)
     # 65 bytes of a digest, 28 of a number, 24 of the error whose median is taken, and
-    # their places in lists and a set that grow.
+    # their places in a list, a set and a dictionary that grow.
     assert growth < 600 * 450
     assert more.stat().st_size > 800 * 1000
 

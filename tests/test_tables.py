@@ -45,7 +45,8 @@ def test_csv_and_json_hold_what_is_in_the_rows():
         ("a`b", "``a`b``"),
         ("`", "`` ` ``"),
         ("a\\", "`a\\`"),
-        ("\x1b[2Ja\x00\u202e b\n", "`[2Ja b`"),
+        ("\x1b[2Ja\x00\u202e b\n", r"`\x1b[2Ja\x00\u202e b`"),
+        ("\x01\udcff\u200b", r"`\x01\udcff\u200b`"),
         ("", ""),
     ],
 )

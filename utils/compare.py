@@ -25,6 +25,8 @@ A metric that not every document has is compared on those that have it in both r
 `--show TASK` prints these last documents instead. Runs over different documents are
 refused, and so are lines that cannot be scored; `--common` leaves out the documents and
 tasks that one of the runs lacks, `--leave_out` those with a disputed label ("left_out").
+Rows that a benchmark repeats are paired by `doc_id`; without it in all runs, they count
+where each run has as many answers to them.
 
 Example:
 
@@ -50,8 +52,9 @@ from .cli import answer_options, printable, say, tool_parser
 from .errors import Refusals, ToolError
 from .families import FOLDER, scorer
 from .paired import cluster, holm, mcnemar_exact, paired, smallest_difference
+from .repeats import Answered, surplus_of
 from .runs import Run, find_runs
-from .scoring import INVALID, Scored, jsonable, score
+from .scoring import INVALID, Scored, digest_of, jsonable, score
 
 
 _MOST_NAMED = 10  # lines or documents that an error names; the rest is counted
@@ -111,22 +114,19 @@ def read_results(run: Run, include_path: Path = FOLDER) -> dict[str, list[Result
     a document.
     """
     results: dict[str, list[Result]] = {}
-    seen: set[tuple] = set()
+    answered: dict[str, Answered] = {}
     faults = Refusals()
     for answer in run.answers():
         try:
             scored = score(answer, include_path)
+            result = _result(scored)
+            if answer.task not in answered:
+                answered[answer.task] = Answered(answer.task)
+            answered[answer.task].add(answer, scored.doc, result.digest)
         except ToolError as error:
             faults.add(str(error))
             continue
-        key = (answer.task, json.dumps(answer.doc_id))
-        if answer.doc_id is not None and key in seen:
-            faults.add(
-                f"{answer.place}: is a second answer to document {answer.doc_id!r} of"
-                f" {answer.task}; keep one"
-            )
-        seen.add(key)
-        results.setdefault(answer.task, []).append(_result(scored))
+        results.setdefault(answer.task, []).append(result)
     if faults.count:
         raise Refused(*faults.messages(run.name))
     if not results:
@@ -140,7 +140,7 @@ def _result(scored: Scored) -> Result:
     return Result(
         doc_id=answer.doc_id,
         doc_hash=sha256(document_text(doc)),
-        digest=scorer(answer.task).utils.digest(doc),
+        digest=digest_of(scored),
         cluster=cluster(answer.task, doc),
         scores=verdict.scores,
         reason=verdict.reason,
@@ -176,15 +176,16 @@ def match(
     """
     matched, left_out = {}, []
     for task in sorted(set().union(*runs.values())):
-        keyed = {name: _keyed(results.get(task, [])) for name, results in runs.items()}
-        documents = [
-            (key, tuple(found[key] for found in keyed.values()))
-            for key in set.intersection(*map(set, keyed.values()))
-        ]
-        documents.sort(key=lambda item: (min(map(_place, item[1])), item[0]))
+        copies = [_copies(results.get(task, [])) for results in runs.values()]
+        documents, unpaired = [], []
+        for digest in set().union(*copies):
+            pairs, rests = _told_apart([found.get(digest, []) for found in copies])
+            documents += [(digest, pair) for pair in pairs]
+            unpaired.append(rests)
+        documents.sort(key=lambda x: (min(map(_place, x[1])), x[0], repr(x[1])))
         if documents:
             matched[task] = [results for _, results in documents]
-        left_out += _lacking(task, keyed)
+        left_out += _lacking(task, [*runs], unpaired, len(documents))
     if left_out and not common:
         fix = "run all on the same documents, or compare the common ones with --common"
         raise Refused(*left_out, f"runs over different documents: {fix}")
@@ -193,18 +194,38 @@ def match(
     return matched, left_out
 
 
-def _keyed(results: list[Result]) -> dict[tuple[bytes, int], Result]:
-    """Return results by their document, whatever their order.
+def _copies(results: list[Result]) -> dict[bytes, list[Result]]:
+    """Return digest -> the results on that document, whatever the order of all.
 
-    A benchmark may have a document twice. Copies are told apart by their ids, and where
-    there are none, by what was scored.
+    A benchmark may have a document several times. Its copies stand in the order of their
+    ids, and where there are none, of what was scored.
     """
-    counts: Counter[bytes] = Counter()
-    keyed = {}
+    copies: dict[bytes, list[Result]] = {}
     for result in sorted(results, key=lambda x: (_place(x), repr(x))):
-        keyed[result.digest, counts[result.digest]] = result
-        counts[result.digest] += 1
-    return keyed
+        copies.setdefault(result.digest, []).append(result)
+    return copies
+
+
+def _told_apart(
+    runs: list[list[Result]],
+) -> tuple[list[tuple[Result, ...]], list[list[Result]]]:
+    """Return which copies of a document are compared, and of each run those that are not.
+
+    `runs` are the copies in each. They go by the ids that all runs have; the others are
+    compared in order, where each run has as many. Where one has fewer, it is not known
+    which, and a choice by place or score would tilt the comparison: none is compared.
+    """
+    ids = [{json.dumps(x.doc_id): x for x in copies} for copies in runs]
+    named = set.intersection(*map(set, ids)) - {"null"}
+    pairs = [tuple(by_id[x] for by_id in ids) for x in sorted(named)]
+    rests = [
+        [x for x in copies if json.dumps(x.doc_id) not in named] for copies in runs
+    ]
+    if len({*map(len, rests)}) > 1:
+        return pairs, rests
+    if any(x.doc_id is None for rest in rests for x in rest):
+        rests = [sorted(x, key=lambda x: repr(x._replace(doc_id=None))) for x in rests]
+    return [*pairs, *zip(*rests, strict=True)], [[] for _ in runs]
 
 
 def _place(result: Result) -> tuple:
@@ -214,26 +235,34 @@ def _place(result: Result) -> tuple:
     return 1, 0, json.dumps(result.doc_id) + result.doc_hash
 
 
-def _lacking(task: str, keyed: dict[str, dict[tuple, Result]]) -> list[str]:
-    """Return what each run lacks, in words."""
-    union = {key: result for found in keyed.values() for key, result in found.items()}
+def _lacking(
+    task: str, names: list[str], unpaired: list[list[list[Result]]], compared: int
+) -> list[str]:
+    """Return what each run lacks, in words.
+
+    `unpaired` are, for each document, the results of each run that are not compared;
+    `compared` is how many are.
+    """
+    total = compared + sum(max(map(len, rests)) for rests in unpaired)
     messages = []
-    for name, found in keyed.items():
-        lacking = {key: result for key, result in union.items() if key not in found}
-        known = {digest for digest, _ in found}
-        missing = [result for key, result in lacking.items() if key[0] not in known]
-        fewer = [result for key, result in lacking.items() if key[0] in known]
-        for results, lacks in (
-            (missing, "no answer"),
-            (fewer, "fewer answers than others"),
+    for place, name in enumerate(names):
+        missing, fewer = [], []
+        for rests in unpaired:
+            most = max(rests, key=len)
+            if len(rests[place]) < len(most):
+                (fewer if rests[place] else missing).extend(most)
+        for results, lacks, why in (
+            (missing, "no answer", ""),
+            (fewer, "fewer answers than others", ", and no 'doc_id' tells which"),
         ):
             results.sort(key=_place)
-            names = ", ".join(result.name for result in results[:_MOST_NAMED])
-            more = ", ..." if len(results) > _MOST_NAMED else ""
+            found = list(dict.fromkeys(result.name for result in results))
+            named = ", ".join(found[:_MOST_NAMED])
+            more = ", ..." if len(found) > _MOST_NAMED else ""
             if results:
                 messages.append(
-                    f"{task}: {name} has {lacks} to {len(results)} of {len(union)}"
-                    f" documents: {names}{more}"
+                    f"{task}: {name} has {lacks} to {len(results)} of {total}"
+                    f" documents{why}: {named}{more}"
                 )
     return messages
 
@@ -449,7 +478,7 @@ def _cells_of_changed(row: dict) -> dict:
 def notes(
     runs: list[Run], matched: dict[str, list[tuple[Result, ...]]]
 ) -> Iterator[str]:
-    """Yield what a reader has to know of runs: other versions, answers that say nothing."""
+    """Yield what a reader has to know of runs: other versions, repeats, invalid answers."""
     for task, documents in matched.items():
         versions = {run.name: run.version(task) for run in runs}
         known = {version for version in versions.values() if version is not None}
@@ -459,6 +488,11 @@ def notes(
             yield (
                 f"{task}: was run in other versions ({said}); all answers are scored by"
                 f" {ours}, but prompts may differ"
+            )
+        if surplus := surplus_of(task, Counter(x[0].digest for x in documents)):
+            yield (
+                f"{task}: {surplus} of {len(documents)} documents are repeats, under other"
+                " ids, which the benchmark does not have"
             )
         for place, run in enumerate(runs):
             invalid = Counter(found[place].invalid for found in documents)

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 from .answers import SAMPLES_NAME, Answer, read_answers
 from .errors import ToolError
-from .families import all_tasks
+from .families import FOLDER, all_tasks, scorer
 from .jsonl import SUFFIXES
 
 
@@ -48,6 +50,56 @@ class Run(NamedTuple):
             if isinstance(versions, dict) and versions.get(task) is not None:
                 return str(versions[task])
         return None
+
+    def made(self, task: str, include_path: Path = FOLDER) -> Made | None:
+        """Return what a task's rows were made from; None where no file tells.
+
+        The results of the run tell, or the manifest of the pack at `include_path`.
+        """
+        if scorer(task).known[0] is not None:
+            return None
+        told = (
+            _within(file.results, "configs", task, "metadata") for file in self.files
+        )
+        return next(
+            filter(None, map(Made.read, told)), _made_by_pack(task, include_path)
+        )
+
+
+class Made(NamedTuple):
+    """What rows were made from, and all of them."""
+
+    seed: int
+    rows: int
+    fingerprint: str | None
+
+    @classmethod
+    def read(cls, told: object) -> Made | None:
+        """Return what the metadata of a task say; None where they do not."""
+        seed, rows = _within(told, "gen_seed"), _within(told, "gen_rows")
+        if type(seed) is not int or type(rows) is not int:
+            return None
+        fingerprint = _within(told, "gen_fingerprint")
+        return cls(seed, rows, fingerprint if isinstance(fingerprint, str) else None)
+
+
+def _within(value: object, *keys: str) -> object:
+    """Return what stands in nested objects; None where something else does."""
+    for key in keys:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value
+
+
+@cache
+def _made_by_pack(task: str, folder: Path) -> Made | None:
+    with suppress(OSError, ValueError, RecursionError):
+        manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+        files = _within(manifest, "data")
+        for entry in files.values() if isinstance(files, dict) else ():
+            tasks, made = _within(entry, "tasks"), _within(entry, "generated")
+            if isinstance(tasks, list) and task in tasks and isinstance(made, dict):
+                return Made.read(made | {"gen_fingerprint": entry.get("fingerprint")})
+    return None
 
 
 def find_runs(arguments: list[str], task: str | None = None) -> list[Run]:

@@ -11,7 +11,8 @@ the samples in it, of each model the last run of each task, or else for the file
 which are then one run. NAME is what tables call a run.
 
 Printed are the mean scores by task, and by question type, answer format and the like.
-"rows" says whether the documents are those of the benchmark, by their fingerprint;
+"rows" says whether the documents are those of the benchmark, by their fingerprint, or all
+that a seed made, where the results beside a log or the pack at --include_path tell it;
 "changed" how many answers the log gives other scores. Answers that say nothing about
 their model are counted: the prompt lacked the format instruction ("no_instruction"), or
 the token limit ended the response ("cut_off").
@@ -202,6 +203,8 @@ def _by_processes(options: Namespace) -> Scores:
                 found = _joined(tallies, shard, result)
                 is_good = _said(found.messages) and is_good
                 kept += found.was_finished
+            for (task, _), tally in tallies.items():
+                tally.made = run.made(task, options.include_path)
             yield run.name, tallies, is_good
     if kept:
         say(f"{options.output}: {kept} of {len(shards)} outputs were finished; kept")

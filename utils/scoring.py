@@ -11,13 +11,18 @@ import re
 from collections import Counter
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from . import disputed
 from .answers import Answer, document_text, sha256
-from .documents import documents
+from .documents import documents, fault
 from .errors import LineError
 from .families import FOLDER, scorer
+from .repeats import Answered
+
+
+if TYPE_CHECKING:
+    from .runs import Made
 
 
 # Why an answer cannot tell what its model is able to do. Its scores stand, as in the
@@ -55,11 +60,15 @@ def score(answer: Answer, include_path: Path = FOLDER) -> Scored:
     """
     if answer.fault:
         raise LineError(f"{answer.place}: {answer.fault}")
-    doc = _looked_up(answer, include_path) if answer.doc is None else answer.doc
+    doc = answer.doc
+    if doc is None:
+        doc = _looked_up(answer, include_path)
+    elif why := fault(answer.task, doc):
+        raise _not_a_document(answer, why)
     try:
         verdict = scorer(answer.task).explain(doc, answer.response)
     except _NOT_A_DOCUMENT as error:
-        raise _not_a_document(answer, error) from None
+        raise _not_a_document(answer, f"{error!r:.100}") from None
     return Scored(answer, doc, verdict, _invalid(answer, doc, verdict.reason))
 
 
@@ -70,11 +79,19 @@ _NOT_A_DOCUMENT = (
 )
 
 
-def _not_a_document(answer: Answer, error: Exception) -> LineError:
+def _not_a_document(answer: Answer, why: str) -> LineError:
     return LineError(
-        f"{answer.place}: its document is not one of {answer.task} ({error!r:.100}); give"
+        f"{answer.place}: its document is not one of {answer.task} ({why}); give"
         " a 'doc' as the harness logs it, or a 'doc_id'"
     )
+
+
+def digest_of(scored: Scored) -> bytes:
+    """Return the family's digest of the document; LineError where it has none."""
+    try:
+        return scorer(scored.answer.task).utils.digest(scored.doc)
+    except _NOT_A_DOCUMENT as error:
+        raise _not_a_document(scored.answer, f"{error!r:.100}") from None
 
 
 def _looked_up(answer: Answer, include_path: Path) -> dict:
@@ -308,30 +325,20 @@ class Tally:
     ) -> None:
         self.task, self.leave_out = task, leave_out
         self.left_out = 0
-        self._taken = before._ids if before else frozenset()
+        self.answered = Answered(task, before.answered if before else None)
+        self.made: Made | None = (
+            None  # what fresh rows were made from, where it is known
+        )
         self.all = Figures(task)
         self.parts: dict[tuple[str, str], Figures] = {}  # (breakdown, value) ->
-        self._digests: list[bytes] = []
-        self._ids: set[int | str] = set()
 
     def add(self, scored: Scored) -> bool:
         """Count one more answer; return False for one that is left out.
 
-        Raises LineError for a second one to the same document.
+        Raises LineError for a second one to the same document, see `Answered`.
         """
-        answer = scored.answer
-        if answer.doc_id in self._ids or answer.doc_id in self._taken:
-            raise LineError(
-                f"{answer.place}: is a second answer to document {answer.doc_id!r:.80} of"
-                f" {self.task}; keep one"
-            )
-        try:
-            digest = scorer(self.task).utils.digest(scored.doc)
-        except _NOT_A_DOCUMENT as error:
-            raise _not_a_document(answer, error) from None
-        self._digests.append(digest)
-        if answer.doc_id is not None:
-            self._ids.add(answer.doc_id)
+        digest = digest_of(scored)
+        self.answered.add(scored.answer, scored.doc, digest)
         if disputed.is_in(self.leave_out, digest):
             self.left_out += 1
             return False
@@ -344,7 +351,7 @@ class Tally:
 
     def overlaps(self, other: Tally) -> bool:
         """Tell whether both have counted an answer to the same document."""
-        return not self._ids.isdisjoint(other._ids)
+        return self.answered.overlaps(other.answered)
 
     def merge(self, other: Tally) -> None:
         """Count the answers, too, that another has counted; none to the same document."""
@@ -352,8 +359,7 @@ class Tally:
         self.all.merge(other.all)
         for part, figures in other.parts.items():
             self.parts.setdefault(part, Figures(self.task)).merge(figures)
-        self._digests += other._digests
-        self._ids |= other._ids
+        self.answered.merge(other.answered)
 
     def state(self) -> dict:
         """Return what `from_state` takes, in JSON."""
@@ -363,8 +369,7 @@ class Tally:
             "left_out": self.left_out,
             "all": self.all.state(),
             "parts": [[*part, x.state()] for part, x in self.parts.items()],
-            "digests": b"".join(self._digests).hex(),
-            "ids": sorted(self._ids, key=lambda x: (isinstance(x, str), x)),
+            "answered": self.answered.state(),
         }
 
     @classmethod
@@ -375,10 +380,7 @@ class Tally:
         tally.all = Figures.from_state(tally.task, state["all"])
         for name, value, figures in state["parts"]:
             tally.parts[name, value] = Figures.from_state(tally.task, figures)
-        joined, n = bytes.fromhex(state["digests"]), tally.all.n + tally.left_out
-        size = len(joined) // max(n, 1)
-        tally._digests = [joined[i * size : (i + 1) * size] for i in range(n)]
-        tally._ids = set(state["ids"])
+        tally.answered = Answered.from_state(tally.task, state["answered"])
         return tally
 
     def __reduce__(self) -> tuple:
@@ -388,22 +390,36 @@ class Tally:
     @property
     def fingerprint(self) -> str:
         """The fingerprint of the documents, as the families log it."""
-        return scorer(self.task).utils.fingerprint(self._digests)
+        return self.answered.fingerprint
 
     def rows_are(self) -> str:
         """Return in words whether the documents are the rows of the benchmark.
 
         Of a part it cannot be told: a fingerprint is one of all rows, those that are left
-        out included.
+        out included. But rows that the benchmark does not repeat are not its own.
         """
         rows, fingerprint = scorer(self.task).known
-        found = len(self._digests)
+        found, different = self.answered.n, self.answered.different
         if rows is None:
-            return "made from a seed"
+            return self._rows_made()
+        if self.answered.surplus:
+            return "not the benchmark's"
         if found == rows and self.fingerprint == fingerprint:
             return "the benchmark's"
         if found == rows and fingerprint is None:
-            return "as many as the benchmark's"
+            repeats = f", {different} different" if different < found else ""
+            return f"as many as the benchmark's{repeats}"
         if found < rows:
             return f"fewer than the benchmark's {rows}"
         return "not the benchmark's"
+
+    def _rows_made(self) -> str:
+        if self.made is None:  # rows do not tell their seed, nor how many it made
+            return "made from a seed"
+        seed, rows, fingerprint = self.made
+        found = self.answered.n
+        if found < rows and found == self.answered.different:
+            return f"made from seed {seed}, {found} of its {rows}"
+        if found == rows and fingerprint in (None, self.fingerprint):
+            return f"made from seed {seed}, all {rows}"
+        return f"not the {rows} of seed {seed}"

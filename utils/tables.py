@@ -7,6 +7,8 @@ import io
 import json
 import re
 
+from .cli import printable
+
 
 FORMATS = ("markdown", "csv", "json")
 _MARKUP = re.compile(r"[\\`*<>&\[\]|~]|\b_|_\b")
@@ -66,9 +68,9 @@ def escaped(text: str) -> str:
     """Return a text as Markdown shows it: names of models and files are data.
 
     Where it has markup in it, it becomes code, which a terminal shows as it is; what
-    would steer a terminal goes.
+    would steer a terminal, or cannot be seen, is escaped.
     """
-    text = " ".join("".join(x if x.isprintable() else " " for x in text).split())
+    text = printable(" ".join(text.split()))
     if not _MARKUP.search(text):
         return text
     fence = "`" * (1 + max((len(x) for x in re.findall("`+", text)), default=0))

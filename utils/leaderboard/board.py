@@ -23,6 +23,7 @@ from ..tables import natural
 
 
 RULES = ("published", "flexible")
+_AS_MANY = "as many as the benchmark's"
 
 
 class Result(NamedTuple):
@@ -107,8 +108,9 @@ def read(run: Run, include_path: Path, leave_out: str | None = None) -> list[Mod
     for model in models.values():
         for task in [name for name, task in model.tasks.items() if not task.results]:
             del model.tasks[task]
-        for task in model.tasks.values():
+        for name, task in model.tasks.items():
             task.settle()
+            task.tally.made = run.made(name, include_path)
     if sum(bool(model.tasks) for model in models.values()) < 2:
         return list(models.values())
     return [
@@ -118,18 +120,17 @@ def read(run: Run, include_path: Path, leave_out: str | None = None) -> list[Mod
 
 
 class Estimate(NamedTuple):
-    """A score, its confidence interval where one is known, and the rank of its model."""
+    """A score, its confidence interval where one is known, and the rank of its model.
+
+    Scores lie between 0 and 1, and so does the interval: it is cut there.
+    """
 
     value: float
     low: float | None
     high: float | None
     rank: int | None = None  # 1 + how many are better, not only by chance
     is_tied: bool = False
-
-    @property
-    def reach(self) -> float | None:
-        """Half of the interval."""
-        return None if self.high is None else self.high - self.value
+    reach: float | None = None  # half of the interval before it is cut
 
 
 class Other(NamedTuple):
@@ -243,7 +244,9 @@ def _table(scope: Scope, models: list[Model]) -> Table:
     for model in those:
         others = _documents(scope, model)
         if others != expected and not any("tasks" in x for x in notes[model.run.name]):
-            notes[model.run.name].append("other documents")
+            notes[model.run.name].append(
+                _other_documents(scope, model, those, expected)
+            )
     ranked = [model for model in those if not notes[model.run.name]]
     ranks = [_ranks(scope, ranked, rule) for rule in range(len(RULES))]
     entries = [_entry(scope, model, ranks, notes[model.run.name]) for model in those]
@@ -261,6 +264,8 @@ def _notes(scope: Scope, model: Model) -> list[str]:
         notes.append(version)
     if lacking := sum(task.tally.all.invalid["no_instruction"] for task in tasks):
         notes.append(f"prompts without the instruction: {lacking}")
+    if surplus := sum(task.tally.answered.surplus for task in tasks):
+        notes.append(f"answers beyond the benchmark's rows: {surplus}")
     if refused:
         notes.append(f"lines refused: {refused}")
     return notes
@@ -282,11 +287,27 @@ def _documents(scope: Scope, model: Model) -> tuple[str, ...] | None:
     return tuple(model.tasks[task].tally.fingerprint for task in scope.tasks)
 
 
+def _other_documents(
+    scope: Scope, model: Model, models: list[Model], expected: tuple[str, ...] | None
+) -> str:
+    """Return that a model's documents are not those expected; of which seed, if known."""
+    first = next(x for x in models if _documents(scope, x) == expected)
+    ours, theirs = (
+        {made and made.seed for made in (x.tasks[y].tally.made for y in scope.tasks)}
+        for x in (model, first)
+    )
+    if ours == theirs or None in ours | theirs:
+        return "other documents"
+    ours, theirs = (", ".join(map(str, sorted(x))) for x in (ours, theirs))
+    return f"other documents: of seed {ours}, not {theirs}"
+
+
 def _expected_documents(scope: Scope, models: list[Model]) -> tuple[str, ...] | None:
     """Return the documents that models are ranked on.
 
     The benchmark's, where a model has them: by their fingerprint where it is known, else
-    by their number. Then those that most models have, then the most.
+    by their number. Then those that most models have, then the most. Documents under
+    several ids do not count more often than in the benchmark.
     """
 
     def weight(documents: tuple[str, ...]) -> tuple:
@@ -294,8 +315,13 @@ def _expected_documents(scope: Scope, models: list[Model]) -> tuple[str, ...] | 
         return (
             all(scorer(x).known[1] == y for x, y in zip(scope.tasks, documents)),
             all(_has_all(having[0].tasks[task].tally) for task in scope.tasks),
+            not any(
+                x.tasks[task].tally.answered.surplus
+                for x in having
+                for task in scope.tasks
+            ),
             len(having),
-            _size(scope, having[0]),
+            *_size(scope, having[0]),
             documents,
         )
 
@@ -304,11 +330,17 @@ def _expected_documents(scope: Scope, models: list[Model]) -> tuple[str, ...] | 
 
 
 def _has_all(tally: Tally) -> bool:
-    return scorer(tally.task).known[0] == tally.all.n + tally.left_out
+    rows, fingerprint = scorer(tally.task).known
+    rows = tally.made.rows if tally.made else rows
+    found = tally.answered
+    is_repeated = fingerprint is None and found.different < found.n
+    return found.n == rows and not found.surplus and not is_repeated
 
 
-def _size(scope: Scope, model: Model) -> int:
-    return sum(len(model.tasks[task].results) for task in scope.tasks)
+def _size(scope: Scope, model: Model) -> tuple[int, int]:
+    """Return how many documents a model answers, and that it answers them but once."""
+    answered = [model.tasks[task].tally.answered for task in scope.tasks]
+    return sum(x.different for x in answered), -sum(x.n for x in answered)
 
 
 def linearised(parts: list[list[float]], by_size: bool) -> list[float]:
@@ -399,10 +431,11 @@ def _estimate(
     rank = ranks.get(model.run.name)
     return Estimate(
         _mean(scope, tallies, rule),
-        interval.low if is_known else None,
-        interval.high if is_known else None,
+        max(interval.low, 0.0) if is_known else None,
+        min(interval.high, 1.0) if is_known else None,
         rank,
         list(ranks.values()).count(rank) > 1,
+        interval.high - interval.value if is_known else None,
     )
 
 
@@ -433,8 +466,10 @@ def _rows(scope: Scope, tallies: list[Tally]) -> str:
         return f"fewer than the benchmark's {known}"
     if len(set(words)) == 1:
         return words[0]
-    is_known = n == known and "not the benchmark's" not in words
-    return "as many as the benchmark's" if is_known else "not the benchmark's"
+    if not known:
+        return "made from a seed, not alike for each task"
+    is_known = n == known and {*words} <= {"the benchmark's", _AS_MANY}
+    return _AS_MANY if is_known else "not the benchmark's"
 
 
 def _version(scope: Scope, model: Model) -> str | None:

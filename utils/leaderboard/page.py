@@ -5,13 +5,13 @@ from __future__ import annotations
 import base64
 import hashlib
 import math
-import re
 from pathlib import Path
 from typing import NamedTuple
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from .. import tables as text_tables
+from ..cli import printable
 from ..errors import ToolError
 from ..families import configuration, scorer
 from . import browser
@@ -31,8 +31,6 @@ HEADINGS = {
     "fresh": "Fresh",
 }
 _LABEL_HEIGHT, _LONGEST_LABEL = 16, 24
-# What HTML cannot hold: control characters, halves of surrogate pairs.
-_NOT_HTML = re.compile(r"[\0-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
 
 class Point(NamedTuple):
@@ -81,8 +79,8 @@ class Plot(NamedTuple):
 
 def axis(estimates: list[Estimate], length: float) -> Axis:
     """Return an axis that holds the estimates with their intervals, between ticks."""
-    lows = [x.value if x.low is None else max(0, x.low) for x in estimates]
-    highs = [x.value if x.high is None else min(1, x.high) for x in estimates]
+    lows = [x.value if x.low is None else x.low for x in estimates]
+    highs = [x.value if x.high is None else x.high for x in estimates]
     low = min(9, math.floor(min(lows, default=0) * 10))
     high = max(low + 1, math.ceil(max(highs, default=1) * 10))
     step = _step(low, high)
@@ -251,11 +249,9 @@ def _overview(tables: list[Table]) -> list[tuple[str, list[Table]]]:
 
 
 def _clean(value: object) -> object:
-    """Return what is to be printed, without characters that HTML cannot hold."""
-    if not isinstance(value, str):
-        return value
-    # `sub` gives a plain string, and what is safe has to stay so.
-    return type(value)(_NOT_HTML.sub("\ufffd", value))
+    """Return what is to be printed; what nobody could see in a name is escaped."""
+    is_markup = hasattr(value, "__html__")  # made of texts that have been here
+    return printable(value) if isinstance(value, str) and not is_markup else value
 
 
 def short(scope: Scope) -> str:
@@ -298,7 +294,7 @@ def _data(models: list[Model], tables: list[Table], documents: Documents) -> str
     tasks = sorted({task for table in tables for task in table.scope.tasks})
     known = browser.escaped(
         {
-            "models": [model.run.name for model in models],
+            "models": [printable(model.run.name) for model in models],
             "families": {task: scorer(task).family for task in tasks},
             "reasons": {
                 scorer(task).family: scorer(task).utils.REASONS for task in tasks
