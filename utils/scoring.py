@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from . import disputed
 from .answers import Answer, document_text, sha256
 from .documents import documents, fault
-from .errors import LineError
+from .errors import NOT_A_DOCUMENT, LineError
 from .families import FOLDER, scorer
 from .repeats import Answered
 
@@ -67,16 +67,9 @@ def score(answer: Answer, include_path: Path = FOLDER) -> Scored:
         raise _not_a_document(answer, why)
     try:
         verdict = scorer(answer.task).explain(doc, answer.response)
-    except _NOT_A_DOCUMENT as error:
+    except NOT_A_DOCUMENT as error:
         raise _not_a_document(answer, f"{error!r:.100}") from None
     return Scored(answer, doc, verdict, _invalid(answer, doc, verdict.reason))
-
-
-# What families raise for an object that `process_docs` did not make.
-_NOT_A_DOCUMENT = (
-    *(LookupError, TypeError, ValueError, AttributeError),
-    *(ArithmeticError, RecursionError),
-)
 
 
 def _not_a_document(answer: Answer, why: str) -> LineError:
@@ -90,7 +83,7 @@ def digest_of(scored: Scored) -> bytes:
     """Return the family's digest of the document; LineError where it has none."""
     try:
         return scorer(scored.answer.task).utils.digest(scored.doc)
-    except _NOT_A_DOCUMENT as error:
+    except NOT_A_DOCUMENT as error:
         raise _not_a_document(scored.answer, f"{error!r:.100}") from None
 
 
