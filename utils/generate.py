@@ -5,7 +5,8 @@
 
 The same seed, rows and levels give the same pack on every machine. For a leaderboard,
 choose the seed after the models were released, run the pack, and publish it with its
-seed and fingerprints, which are in its manifest. DIR is new, empty, or such a pack.
+seed and fingerprints, which are in its manifest. DIR is new, empty, or a pack, which
+then has these rows beside its own.
 
 Example:
 

@@ -98,13 +98,7 @@ def _begin(folder: Folder) -> Manifest:
 
 
 def _check_seeds(manifest: Manifest, found: list[Source]) -> None:
-    """Raise PackError where the pack has rows of another kind, seed, size or levels."""
-    for file, entry in manifest.data.items():
-        if bool(entry.get("generated")) != bool(found[0].generated):
-            raise PackError(
-                f"{manifest.folder.path}: has rows of another kind ({file}); make packs of"
-                " benchmarks and of fresh problems in folders of their own"
-            )
+    """Raise PackError where the pack has rows of another seed, size or levels."""
     for source in found:
         old = manifest.data.get(source.file)
         if old and old.get("generated") != source.generated:
@@ -293,7 +287,7 @@ def _readme(manifest: Manifest) -> bytes:
         f" {entry['upstream']} | {entry['upstream_licence']} | {entry['given_as']} |"
         for file, entry in sorted(manifest.data.items())
     ]
-    is_fresh = any(entry.get("generated") for entry in manifest.data.values())
+    is_fresh = all(entry.get("generated") for entry in manifest.data.values())
     tool = "generate" if is_fresh else "offline"
     lines = [
         "# Offline pack of temporal reasoning tasks",
