@@ -273,6 +273,18 @@ def test_making_the_pack_again_changes_nothing(fresh_pack):
     assert before == {x: x.read_bytes() for x in fresh_pack.rglob("*") if x.is_file()}
 
 
+def test_a_seed_of_any_length_is_taken_as_it_is(tmp_path, capsys):
+    seed = 12345678901234567890123
+    arguments = ["--gen-rows", "5", "--tasks", "fresh_date_arithmetic", "--gen-seed"]
+    assert main(["generate", str(tmp_path), *arguments, str(seed)]) == 0
+    [entry] = json.loads((tmp_path / "manifest.json").read_text())["data"].values()
+    assert entry["generated"]["gen_seed"] == seed
+    for wrong in ("-1", "x", "1e3", "9" * 5000):
+        assert main(["generate", str(tmp_path), *arguments, wrong]) == 2
+        said = capsys.readouterr().err.splitlines()[-1]
+        assert "argument --gen-seed" in said and len(said) < 300
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

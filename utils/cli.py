@@ -11,6 +11,9 @@ from . import disputed
 from .families import FOLDER
 
 
+MAX_DIGITS = 1000  # of a number; Python reads no more than some thousand
+
+
 class Parser(argparse.ArgumentParser):
     """A parser that says what it cannot read in one line, without the usage."""
 
@@ -75,8 +78,9 @@ def output_path(text: str) -> Path:
 
 def whole_number(text: str, *, least: int = 0) -> int:
     """Return the whole number that an option gives; ArgumentTypeError below `least`."""
-    if text.isascii() and text.isdecimal() and int(text[:18]) >= least:
-        return int(text[:18])
+    is_number = text.isascii() and text.isdecimal() and len(text) <= MAX_DIGITS
+    if is_number and int(text) >= least:
+        return int(text)
     raise argparse.ArgumentTypeError(
         f"{text!r:.80} is not a whole number of at least {least}"
     )

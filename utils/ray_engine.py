@@ -32,8 +32,9 @@ if TYPE_CHECKING:
 def score_files(paths: list[str], shard: Shard, folder: str) -> dict[str, Result]:
     """Score files and write Parquet files to a folder that is not there yet.
 
-    Returns path -> what came of the file. `shard` says what to do with each; `paths` and `folder` are absolute paths or URLs
-    that Ray knows. Raises ToolError where Ray cannot do it.
+    Returns path -> what came of the file. `shard` says what to do with each; `paths` and
+    `folder` are absolute paths or URLs that Ray knows. Raises ToolError where Ray cannot
+    do it.
     """
     try:
         import ray

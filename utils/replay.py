@@ -7,8 +7,8 @@ samples that the harness logged (a file, or the folder of a run), or lines with 
 `doc_id` or `doc`, and `response`; JSON Lines, plain or compressed by gzip or zstd, or
 Parquet. The harness runs the tasks with a model that gives these answers: printed are its
 tables, and DIR gets its results and samples, which differ from those of a live run in time
-stamps, model name and model arguments alone. Give the options that the run or the export was given; what a log
-says of its prompts is kept.
+stamps, model name and model arguments alone. Give the options that the run or the export
+was given; what a log says of its prompts is kept.
 
 Each document that is asked needs one answer. An answer to another document, to another
 version of one, or a second one is an error; so is a missing one, which

@@ -319,9 +319,8 @@ class Tally:
         self.task, self.leave_out = task, leave_out
         self.left_out = 0
         self.answered = Answered(task, before.answered if before else None)
-        self.made: Made | None = (
-            None  # what fresh rows were made from, where it is known
-        )
+        # What fresh rows were made from, where it is known.
+        self.made: Made | None = None
         self.all = Figures(task)
         self.parts: dict[tuple[str, str], Figures] = {}  # (breakdown, value) ->
 
