@@ -4,8 +4,8 @@ from functools import cache
 from typing import NamedTuple
 
 from tests.conftest import ROOT
-from utils.families import scorer
-from utils.jsonl import read_jsonl
+from utils.core.families import scorer
+from utils.core.jsonl import read_jsonl
 
 
 CASES = ROOT / "tests" / "cases"

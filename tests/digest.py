@@ -17,7 +17,7 @@ from lm_eval.tasks import TaskManager
 from tests.conftest import EXAMPLES
 from tests.corpus import FAMILIES, cases, read_jsonl, score
 from utils.bench import empty_caches
-from utils.families import all_tasks, scorer
+from utils.core.families import all_tasks, scorer
 
 
 def scored() -> list[dict[str, float]]:

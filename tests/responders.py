@@ -1,6 +1,6 @@
 """The responder of `temporal-eval audit --ceiling`, as tests call it."""
 
-from utils.audit.obedient import perfect_response, read_label
+from tests.solvers.obedient import perfect_response, read_label
 
 
 __all__ = ["perfect_response", "read_label"]

@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 
 from tests.conftest import EXAMPLES
-from utils.documents import documents
-from utils.jsonl import read_jsonl, written_lines
+from utils.core.documents import documents
+from utils.core.jsonl import read_jsonl, written_lines
 
 
 TASKS = ["tcp_long", "tot_arithmetic", "timebench_menatqa_scope"]

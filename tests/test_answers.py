@@ -4,7 +4,7 @@ import json
 
 from hypothesis import given, strategies as st
 
-from utils.answers import document_text, sha256
+from utils.runs.answers import document_text, sha256
 
 
 texts = st.text() | st.sampled_from(["\u2028", "\x7f", "\ud800", '"', "\\", "/", "\n"])

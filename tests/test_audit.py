@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import EXAMPLES, PACK, TASKS
-from utils import disputed
+from utils.packs import disputed
 from utils.__main__ import main
-from utils.audit import ceiling, labels, obedient
-from utils.documents import benchmark_files, documents_of
-from utils.families import prompt, scorer
-from utils.jsonl import read_jsonl
-from utils.solvers.timexnli_public import solve as solve_pair
+from tests.audit import ceiling, labels, obedient
+from utils.core.documents import benchmark_files, documents_of
+from utils.core.families import prompt, scorer
+from utils.core.jsonl import read_jsonl
+from tests.solvers.timexnli_public import solve as solve_pair
 
 
 LIST = "disputed-1"

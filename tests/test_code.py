@@ -10,7 +10,7 @@ from types import ModuleType
 import pytest
 
 from tests.conftest import ROOT
-from utils import baselines
+from utils.packs import baselines
 from utils.__main__ import main
 
 

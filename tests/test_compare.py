@@ -13,10 +13,10 @@ from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.power import TTestPower
 
 from tests.conftest import EXAMPLES, TASKS
-from utils import repeats
+from utils.runs import repeats
 from utils.__main__ import main as front_door
-from utils.documents import documents_of
-from utils.families import scorer
+from utils.core.documents import documents_of
+from utils.core.families import scorer
 
 
 STAMP = "2026-11-21T10-00-00.000000"

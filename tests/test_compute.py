@@ -3,7 +3,7 @@
 import pytest
 
 import utils
-import utils.compute as as_module
+import utils.core.compute as as_module
 from tests.conftest import ROOT, run_python
 from tests.corpus import FAMILIES, cases, score
 from tests.test_published import UNSETTLED, rule_of

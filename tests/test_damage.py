@@ -16,7 +16,7 @@ import pytest
 
 from tests.conftest import EXAMPLES, configuration
 from tests.corpus import FAMILIES, HEADLINES, read_jsonl
-from utils.families import Scorer, all_tasks, scorer
+from utils.core.families import Scorer, all_tasks, scorer
 
 
 class Rows(list):

@@ -8,7 +8,7 @@ import pytest
 
 from tests.conftest import EXAMPLES
 from tests.corpus import echoes, headlines, read_jsonl
-from utils.families import prompt, scorer
+from utils.core.families import prompt, scorer
 
 
 RECORDED = {

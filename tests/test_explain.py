@@ -4,7 +4,7 @@ import pytest
 
 from tests.corpus import FAMILIES, HEADLINES, cases
 from tests.documents import KINDS
-from utils.families import scorer
+from utils.core.families import scorer
 
 
 def headline(scores: dict[str, float], name: str) -> float | None:

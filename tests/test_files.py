@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import EXAMPLES, ROOT
-from utils import files
+from utils.core import files
 from utils.__main__ import main
-from utils.files import check_outputs, is_part, remove_leftovers, written_whole
+from utils.core.files import check_outputs, is_part, remove_leftovers, written_whole
 
 
 PACK = ("--include_path", str(EXAMPLES))
@@ -85,7 +85,7 @@ def test_what_stdout_is_goes_on_where_it_stands(tmp_path):
     link, output = tmp_path / "stdout", tmp_path / "out"
     link.symlink_to("/proc/self/fd/1")
     script = (
-        "import sys; from pathlib import Path; from utils.files import written_whole\n"
+        "import sys; from pathlib import Path; from utils.core.files import written_whole\n"
         "print('first')\n"
         "with written_whole(Path(sys.argv[1])) as file: file.write(b'new\\n')\n"
         "print('last')"

@@ -17,7 +17,7 @@ from lm_eval_tasks.fresh.utils import (
 from tests import golden
 from tests.conftest import PACK, run_python
 from utils.__main__ import main
-from utils.families import all_tasks, configuration, leaf_tasks, scorer
+from utils.core.families import all_tasks, configuration, leaf_tasks, scorer
 
 
 FRESH = leaf_tasks("fresh")

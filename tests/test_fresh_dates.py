@@ -6,8 +6,8 @@ import re
 import pytest
 
 from lm_eval_tasks.fresh.utils import rows
-from utils.jsonl import read_jsonl
-from utils.solvers import date_arithmetic, timexnli
+from utils.core.jsonl import read_jsonl
+from tests.solvers import date_arithmetic, timexnli
 
 
 LEVELS = range(1, 6)

@@ -10,8 +10,8 @@ from jinja2 import Template
 
 from lm_eval_tasks.fresh.utils import find_generator, rows, rows_of_level
 from tests.conftest import PACK, configuration
-from utils.families import scorer
-from utils.solvers.tcp import label, read_row, solve, solve_row
+from utils.core.families import scorer
+from tests.solvers.tcp import label, read_row, solve, solve_row
 
 
 KINDS = ["tcp_short", "tcp_long"]

@@ -10,8 +10,8 @@ import pytest
 
 from lm_eval_tasks.fresh.utils import find_generator, rows, rows_of_level
 from tests.responders import perfect_response, read_label
-from utils.families import scorer
-from utils.solvers.tot_arithmetic import FAMILIES, family, solve
+from utils.core.families import scorer
+from tests.solvers.tot_arithmetic import FAMILIES, family, solve
 
 
 NAME, SEED, LEVELS = "tot_arithmetic", 20261121, range(1, 6)

@@ -11,8 +11,8 @@ import pytest
 
 from lm_eval_tasks.fresh.utils import find_generator, rows
 from tests.conftest import EXAMPLES
-from utils.jsonl import read_jsonl
-from utils.solvers.tot_semantic import solve
+from utils.core.jsonl import read_jsonl
+from tests.solvers.tot_semantic import solve
 
 
 LEVELS = range(1, 6)

@@ -13,7 +13,7 @@ import pytest
 
 from tests.conftest import ROOT
 from utils.__main__ import TOOLS, main
-from utils.errors import ToolError
+from utils.core.errors import ToolError
 
 
 # ------------------------------------------------------------ the examples of the tools

@@ -12,9 +12,9 @@ from tests.conftest import EXAMPLES, PACK
 from tests.test_tcp import document as tcp_document
 from tests.test_tot import arithmetic
 from utils.__main__ import main
-from utils.families import scorer
-from utils.jsonl import read_jsonl
-from utils.reward import reward
+from utils.core.families import scorer
+from utils.core.jsonl import read_jsonl
+from utils.core.reward import reward
 
 
 DAYS = 'Format: {"explanation": <steps>, "answer": <num_days>}.'

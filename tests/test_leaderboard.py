@@ -15,13 +15,13 @@ import pytest
 from lm_eval_tasks.fresh.utils import load
 from tests.conftest import EXAMPLES, ROOT
 from utils.__main__ import main
-from utils.answers import sha256
-from utils.documents import documents
-from utils.families import all_tasks, scorer
-from utils.jsonl import read_jsonl
+from utils.runs.answers import sha256
+from utils.core.documents import documents
+from utils.core.families import all_tasks, scorer
+from utils.core.jsonl import read_jsonl
 from utils.leaderboard import board as board_module, browser, page
 from utils.leaderboard.board import Estimate
-from utils.runs import find_runs
+from utils.runs.find import find_runs
 
 
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")

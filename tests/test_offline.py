@@ -16,9 +16,9 @@ from lm_eval.utils import handle_non_serializable, hash_string
 
 from tests.conftest import EXAMPLES, ROOT, run_python, run_tasks
 from tests.test_sources import AS_COMMAND_LINE
-from utils import offline
-from utils.families import scorer
-from utils.offline.sources import LICENCES, as_in_file
+from utils.packs import offline
+from utils.core.families import scorer
+from utils.packs.sources import LICENCES, as_in_file
 
 
 LOCAL = [

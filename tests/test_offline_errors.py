@@ -15,9 +15,9 @@ import pytest
 
 from tests.conftest import EXAMPLES, ROOT
 from tests.test_offline import LOCAL, make
-from utils import offline
-from utils.offline.errors import PackError
-from utils.offline.manifest import FORMAT
+from utils.packs import offline
+from utils.packs.errors import PackError
+from utils.packs.manifest import FORMAT
 
 
 TCP = ("--tasks", "tcp_short", *LOCAL)
@@ -203,7 +203,7 @@ class Interrupt:
 
 
 sys.meta_path.insert(0, Interrupt())
-from utils.offline import main
+from utils.packs.offline import main
 
 sys.exit(main(sys.argv[1:]))
 """

@@ -15,9 +15,9 @@ from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.power import TTestPower
 
 from tests.conftest import TASKS
-from utils.families import scorer
-from utils.jsonl import read_jsonl
-from utils.paired import (
+from utils.core.families import scorer
+from utils.core.jsonl import read_jsonl
+from utils.stats import (
     cluster,
     holm,
     mcnemar_exact,

@@ -9,7 +9,7 @@ from hypothesis import assume, given, settings, strategies as st
 
 from tests.corpus import headlines, score
 from tests.documents import DOCUMENTS, KINDS, LONG, SHORT
-from utils.families import scorer
+from utils.core.families import scorer
 
 
 MARKER = "Thus, the correct answer is:"

@@ -8,7 +8,7 @@ import pytest
 
 from tests.conftest import ROOT
 from tests.corpus import FAMILIES, cases
-from utils.families import all_tasks, scorer
+from utils.core.families import all_tasks, scorer
 
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")

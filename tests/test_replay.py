@@ -21,13 +21,13 @@ from lm_eval.tasks import TaskManager
 from lm_eval_tasks.tcp.utils import digest
 from tests.conftest import EXAMPLES, GROUPS, MEMBERS, ROOT, TASKS, run_python
 from tests.corpus import read_jsonl
-from utils import export, replay
+from utils.harness import export, replay
 from utils.__main__ import main
-from utils.answers import custom_id
-from utils.errors import ToolError
-from utils.families import scorer
-from utils.harness import add_options
-from utils.replay import Recorded, Replay
+from utils.runs.answers import custom_id
+from utils.core.errors import ToolError
+from utils.core.families import scorer
+from utils.harness.run import add_options
+from utils.harness.replay import Recorded, Replay
 
 
 LIVE_TASKS = "tcp,tot_arithmetic_separate,timebench_timexnli_s1"
@@ -340,7 +340,7 @@ def test_export_to_stdout_is_requests_alone(tmp_path, capsys):
 KILLED = """
 import os, signal, sys
 os.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
-from utils import export, replay
+from utils.harness import export, replay
 from utils.__main__ import main
 main(sys.argv[1:])
 """

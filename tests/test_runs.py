@@ -6,8 +6,8 @@ import shutil
 import pytest
 
 from tests.conftest import TASKS
-from utils.errors import ToolError
-from utils.runs import find_runs
+from utils.core.errors import ToolError
+from utils.runs.find import find_runs
 
 
 NAME = "samples_{}_2026-01-0{}T00-00-00.123456.jsonl"

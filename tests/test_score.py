@@ -17,13 +17,14 @@ import pytest
 from lm_eval_tasks.fresh.utils import load
 from tests.conftest import EXAMPLES, ROOT, TASKS
 from tests.logs import RecordedModel, SameModel, run
-from utils import offline, score as score_module
+from utils import score as score_module
+from utils.packs import offline
 from utils.__main__ import main
-from utils.answers import custom_id, document_text, sha256
-from utils.documents import documents, fault
-from utils.families import scorer
-from utils.jsonl import SUFFIXES, read_jsonl, written_lines
-from utils.scoring import Sum
+from utils.runs.answers import custom_id, document_text, sha256
+from utils.core.documents import documents, fault
+from utils.core.families import scorer
+from utils.core.jsonl import SUFFIXES, read_jsonl, written_lines
+from utils.runs.scoring import Sum
 
 
 RESPONSES = sorted((EXAMPLES / "responses").glob("*.jsonl"))

@@ -15,9 +15,10 @@ from pyarrow import parquet
 from tests.conftest import EXAMPLES, ROOT
 from tests.jobs import double_or_die, fail
 from tests.shards import answers, contents, split, write
-from utils import score, shards
-from utils.jsonl import SUFFIXES, parse, read_lines
-from utils.pool import in_order
+from utils import score
+from utils.score import shards
+from utils.core.jsonl import SUFFIXES, parse, read_lines
+from utils.score.pool import in_order
 
 
 def written_at(folder: Path) -> dict[str, tuple[int, int]]:

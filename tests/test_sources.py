@@ -13,7 +13,7 @@ import pytest
 
 from lm_eval_tasks.timebench import sources
 from tests.conftest import CONFIGURATIONS, EXAMPLES, PACK, RUN, run_python
-from utils.families import scorer
+from utils.core.families import scorer
 
 
 FILE = "TRACIE/tracie_timebench.jsonl"

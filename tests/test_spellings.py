@@ -4,7 +4,7 @@ import datasets
 import pytest
 
 from tests.corpus import FAMILIES, headlines, read_jsonl
-from utils.families import scorer
+from utils.core.families import scorer
 
 
 LEAST = 0.97  # of the answers get their score; what is left is refused, never credited

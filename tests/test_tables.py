@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from utils.tables import escaped, render
+from utils.core.tables import escaped, render
 
 
 ROWS = [

@@ -8,8 +8,8 @@ import pytest
 from lm_eval_tasks.tcp import utils
 from tests.conftest import EXAMPLES
 from utils.__main__ import main
-from utils.families import scorer
-from utils.jsonl import read_jsonl
+from utils.core.families import scorer
+from utils.core.jsonl import read_jsonl
 
 
 def row(answer: str, **changes: object) -> dict:

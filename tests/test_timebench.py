@@ -7,7 +7,7 @@ import pytest
 
 from lm_eval_tasks.timebench import utils
 from tests.corpus import cases, echoes, read_jsonl
-from utils.families import prompt, scorer
+from utils.core.families import prompt, scorer
 
 
 MARKER = "Thus, the correct answer is:"

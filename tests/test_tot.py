@@ -11,7 +11,7 @@ from lm_eval_tasks.tot import utils
 from tests import card_rules
 from tests.corpus import echoes
 from tests.responders import perfect_response, read_label
-from utils.families import scorer
+from utils.core.families import scorer
 
 
 ARITHMETIC = 'Add it up. Format your answer as a JSON = {"explanation": <steps>, ...}.'

@@ -7,5 +7,5 @@ which make the scores rewards.
 
 # Not imported when first asked for: a module's name would then hide the function's. These
 # import the standard library alone; families and what they need come with the first call.
-from .compute import compute as compute
-from .reward import reward as reward, training_set as training_set
+from .core.compute import compute as compute
+from .core.reward import reward as reward, training_set as training_set

@@ -14,24 +14,20 @@ from types import FrameType
 
 from lm_eval_tasks import version
 
-from .cli import Parser, say
-from .errors import ToolError
+from .core.cli import Parser, say
+from .core.errors import ToolError
 
 
 # Each tool is a module with `main(arguments) -> exit status`, imported when it is asked for.
 TOOLS = {
-    "score": "score recorded answers to any task, and say why",
-    "export": "write the prompts of tasks as requests of the OpenAI Batch API",
-    "replay": "score recorded answers through the harness, as a live run does",
-    "compare": "tell whether one model is better than another, document by document",
-    "leaderboard": "make a board of models: a page to publish, CSV and JSON",
-    "offline": "make a pack of tasks that runs without a network, or check one",
-    "generate": "make a pack of fresh problems from a seed",
-    "baselines": "print what answers without any reasoning score",
-    "audit": "check the labels of benchmarks, or what their prompts allow to score",
-    "scales": "print the table that scales the errors of ToT arithmetic",
-    "adjudicate": "compare the verdicts on ToT arithmetic with a second reader's",
-    "bench": "measure how many answers a second are scored",
+    "score": ("score", "score recorded answers to any task, and say why"),
+    "compare": ("compare", "tell whether one model is better than another"),
+    "leaderboard": ("leaderboard", "make a board of models: a page, CSV and JSON"),
+    "export": ("harness.export", "write prompts as requests of the OpenAI Batch API"),
+    "replay": ("harness.replay", "score recorded answers through the harness"),
+    "offline": ("packs.offline", "make or check a pack that runs without a network"),
+    "generate": ("packs.generate", "make a pack of fresh problems from a seed"),
+    "baselines": ("packs.baselines", "print what answers without any reasoning score"),
 }
 
 
@@ -126,7 +122,7 @@ def _run(arguments: list[str]) -> int:
         if not arguments:
             parser.error(f"name a tool: {', '.join(TOOLS)}")
         options = parser.parse_args(arguments)
-        tool = importlib.import_module(f".{options.tool}", __package__)
+        tool = importlib.import_module(f".{TOOLS[options.tool][0]}", __package__)
         return tool.main(options.arguments)
     except SystemExit as end:  # how argparse ends `--help` and what it cannot read
         return end.code
@@ -145,7 +141,7 @@ def _finish_output() -> None:
 
 def _parser() -> argparse.ArgumentParser:
     width = max(map(len, TOOLS))
-    tools = "\n".join(f"  {name:<{width}}  {what}" for name, what in TOOLS.items())
+    tools = "\n".join(f"  {name:<{width}}  {what}" for name, (_, what) in TOOLS.items())
     parser = Parser(
         prog="temporal-eval",
         description=f"Tools around the temporal-reasoning tasks:\n\n{tools}\n\n"

@@ -46,15 +46,16 @@ from itertools import combinations
 from pathlib import Path
 from typing import NamedTuple
 
-from . import disputed, tables
-from .answers import document_text, sha256
-from .cli import answer_options, printable, say, tool_parser
-from .errors import Refusals, ToolError
-from .families import FOLDER, scorer
-from .paired import cluster, holm, mcnemar_exact, paired, smallest_difference
-from .repeats import Answered, surplus_of
-from .runs import Run, find_runs
-from .scoring import INVALID, Scored, digest_of, jsonable, score
+from .packs import disputed
+from .core import tables
+from .runs.answers import document_text, sha256
+from .core.cli import answer_options, printable, say, tool_parser
+from .core.errors import Refusals, ToolError
+from .core.families import FOLDER, scorer
+from .stats import cluster, holm, mcnemar_exact, paired, smallest_difference
+from .runs.repeats import Answered, surplus_of
+from .runs.find import Run, find_runs
+from .runs.scoring import INVALID, Scored, digest_of, jsonable, score
 
 
 _MOST_NAMED = 10  # lines or documents that an error names; the rest is counted

@@ -27,12 +27,12 @@ import sys
 from argparse import Namespace
 from typing import TYPE_CHECKING
 
-from .. import tables as text_tables
-from ..cli import answer_options, output_path, say, tool_parser
-from ..documents import pack_files
-from ..errors import ToolError
-from ..files import check_outputs, is_stream, written_whole
-from ..runs import Run, find_runs
+from ..core import tables as text_tables
+from ..core.cli import answer_options, output_path, say, tool_parser
+from ..core.documents import pack_files
+from ..core.errors import ToolError
+from ..core.files import check_outputs, is_stream, written_whole
+from ..runs.find import Run, find_runs
 
 
 if TYPE_CHECKING:

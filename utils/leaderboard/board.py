@@ -14,12 +14,12 @@ from itertools import combinations
 from pathlib import Path
 from typing import NamedTuple
 
-from ..errors import LineError, Refusals
-from ..families import Group, groups, scorer
-from ..paired import CONFIDENCE, cluster, holm, mean_interval, paired
-from ..runs import Run
-from ..scoring import INVALID, Figures, Scored, Tally, score
-from ..tables import natural
+from ..core.errors import LineError, Refusals
+from ..core.families import Group, groups, scorer
+from ..stats import CONFIDENCE, cluster, holm, mean_interval, paired
+from ..runs.find import Run
+from ..runs.scoring import INVALID, Figures, Scored, Tally, score
+from ..core.tables import natural
 
 
 RULES = ("published", "flexible")

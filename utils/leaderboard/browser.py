@@ -14,10 +14,10 @@ from typing import NamedTuple
 
 from jinja2 import TemplateError
 
-from ..answers import Answer
-from ..errors import ToolError
-from ..families import prompt, scorer
-from ..scoring import Scored, breakdowns, jsonable, score
+from ..runs.answers import Answer
+from ..core.errors import ToolError
+from ..core.families import prompt, scorer
+from ..runs.scoring import Scored, breakdowns, jsonable, score
 from .board import Model
 
 

@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from .. import tables as text_tables
-from ..cli import printable
-from ..errors import ToolError
-from ..families import configuration, scorer
+from ..core import tables as text_tables
+from ..core.cli import printable
+from ..core.errors import ToolError
+from ..core.families import configuration, scorer
 from . import browser
 from .board import Entry, Estimate, Model, Scope, Table
 from .browser import Documents

@@ -1,0 +1,175 @@
+"""Labels against the answers that the solvers find."""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from utils.core.errors import ToolError
+from utils.core.families import leaf_tasks, scorer
+from . import (
+    Solution,
+    date_arithmetic,
+    tcp,
+    timexnli,
+    timexnli_public,
+    tot_arithmetic,
+    tot_semantic,
+)
+
+
+AGREE, DISAGREE, TWO_READINGS, UNREAD = "agree", "disagree", "two_readings", "unread"
+
+
+class Checked(NamedTuple):
+    """What came of one row."""
+
+    row: int  # from 0 on, as the harness counts documents
+    type: str | None
+    kind: str
+    label: str
+    solution: Solution | None
+
+
+class Solver(NamedTuple):
+    """How the rows of a task are solved, and their labels read."""
+
+    solve: Callable[[dict, dict], Solution | None]  # (upstream row, document)
+    label: Callable[[dict], str]  # document -> its label
+    read: Callable = lambda value: value  # label or answer -> what is compared
+
+
+def check(task: str, rows: list[dict], documents: list[dict]) -> list[Checked]:
+    """Return what a solver makes of each row of a task's file.
+
+    `documents` are those of the rows. Raises ToolError for a row of another schema.
+    """
+    solver = SOLVERS[task]
+    return [
+        _checked(task, solver, number, row, doc)
+        for number, (row, doc) in enumerate(zip(rows, documents, strict=True))
+    ]
+
+
+def _checked(task: str, solver: Solver, number: int, row: dict, doc: dict) -> Checked:
+    label = solver.label(doc)
+    try:
+        solution = solver.solve(row, doc)
+    except RecursionError:
+        raise ToolError(
+            f"{task}, row {number}: is too large to be solved; leave it out"
+        ) from None
+    kind = UNREAD
+    if solution and solution.answers:
+        is_one = solver.read(label) in map(solver.read, solution.answers)
+        kind = DISAGREE if not is_one else AGREE
+        kind = TWO_READINGS if is_one and len(solution.answers) > 1 else kind
+    # Of ToT; TimeBench's types are not the solvers'.
+    name = doc.get("question_type") if scorer(task).family == "tot" else None
+    return Checked(number, name, kind, label, solution)
+
+
+# ------------------------------------------------------------------- what is compared
+
+
+def _fields(value: object) -> dict:
+    """Return the fields of a label of ToT arithmetic, or of an answer to it.
+
+    The kinds of values and the order of sets do not count: forms are the scorers' affair.
+    """
+    if isinstance(value, str):
+        try:
+            value = json.loads(value)
+        except ValueError:
+            value = ast.literal_eval(value)
+    fields = {}
+    for key, cell in value.items():
+        if isinstance(cell, list):
+            fields[key] = sorted(cell) if key == "unordered_list" else cell
+        else:
+            is_whole = isinstance(cell, float) and cell.is_integer()
+            fields[key] = str(int(cell) if is_whole else cell)
+    return fields
+
+
+def _solve_pair(row: dict, doc: dict) -> Solution | None:
+    sides = doc["premise"], doc["hypothesis"]
+    return timexnli_public.solve(*sides) or timexnli.solve(*sides)
+
+
+def _gold(doc: dict) -> str:
+    return doc["golds"][0]
+
+
+def _label(doc: dict) -> str:
+    return doc["label"]
+
+
+_KINDS = (
+    (
+        Solver(lambda row, doc: date_arithmetic.solve(doc["question"]), _gold),
+        ("timebench_date_arithmetic", "fresh_date_arithmetic"),
+    ),
+    (
+        Solver(_solve_pair, _label),
+        (*(f"timebench_timexnli_s{n}" for n in (1, 2, 3)), "fresh_timexnli"),
+    ),
+    (
+        Solver(lambda row, doc: tot_arithmetic.solve(doc["question"]), _label, _fields),
+        ("tot_arithmetic", "fresh_tot_arithmetic"),
+    ),
+    (
+        Solver(
+            lambda row, doc: tot_semantic.solve(doc["prompt"]),
+            _label,
+            lambda text: text.replace(" ", ""),
+        ),
+        ("tot_semantic", "tot_semantic_large", "fresh_tot_semantic"),
+    ),
+    (
+        Solver(lambda row, doc: tcp.solve_row(row), lambda doc: doc["answer"]),
+        (*leaf_tasks("tcp"), "fresh_tcp_short", "fresh_tcp_long"),
+    ),
+)
+SOLVERS = {task: solver for solver, tasks in _KINDS for task in tasks}
+
+
+# ------------------------------------------------------------------------- what is told
+
+
+def table(file: str, found: list[Checked]) -> Iterator[dict]:
+    """Yield the counts of a file, and of each type of question in it."""
+    is_read = any(one.kind != UNREAD for one in found)
+    types = sorted({one.type for one in found if is_read and one.type is not None})
+    for name in (None, *types):
+        those = [one for one in found if name in (None, one.type)]
+        counts = {
+            kind: sum(one.kind == kind for one in those)
+            for kind in (AGREE, DISAGREE, TWO_READINGS, UNREAD)
+        }
+        recomputed = len(those) - counts.pop(UNREAD)
+        yield {
+            "file": file,
+            "question_type": name,
+            "rows": len(those),
+            "recomputed": recomputed,
+            "share": f"{100 * recomputed // len(those)}%",
+            **counts,
+        }
+
+
+def lines(file: str, found: list[Checked]) -> Iterator[dict]:
+    """Yield a line for each row that was recomputed and does not agree."""
+    for one in found:
+        if one.kind in (DISAGREE, TWO_READINGS):
+            yield {
+                "file": file,
+                "row": one.row,
+                "question_type": one.type,
+                "kind": one.kind,
+                "label": one.label,
+                "answers": list(one.solution.answers),
+                "reckoning": one.solution.reckoning,
+            }

@@ -1,0 +1,1 @@
+"""Families, documents, command lines, errors and files: what all tools stand on."""

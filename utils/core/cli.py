@@ -1,0 +1,86 @@
+"""What the command lines of the tools share."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import NoReturn
+
+from ..packs import disputed
+from .families import FOLDER
+
+
+MAX_DIGITS = 1000  # of a number; Python reads no more than some thousand
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser that says what it cannot read in one line, without the usage."""
+
+    def error(self, message: str) -> NoReturn:
+        """End the program with status 2."""
+        self.exit(2, f"{self.prog}: {message}; see {self.prog} --help\n")
+
+
+def tool_parser(tool: str, description: str) -> argparse.ArgumentParser:
+    """Return the parser of a tool; `description`, with its examples, is its help."""
+    return Parser(
+        prog=f"temporal-eval {tool}",
+        description=description,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+
+
+def include_path_option(parser: argparse.ArgumentParser) -> None:
+    """Add the option that names the tasks whose documents answers are to."""
+    parser.add_argument(
+        "--include_path",
+        type=Path,
+        default=FOLDER,
+        metavar="FOLDER",
+        help="the tasks whose documents a doc_id is of; default: the pack's own",
+    )
+
+
+def answer_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of every tool that scores recorded answers."""
+    parser.add_argument("--task", help="the task of lines that do not name theirs")
+    include_path_option(parser)
+    parser.add_argument(
+        "--leave_out",
+        choices=disputed.names(),
+        metavar="LIST",
+        help=f"a list of disputed rows to leave out: {', '.join(disputed.names())}",
+    )
+
+
+def say(message: str) -> None:
+    """Write one line to stderr. File names, tasks and the like are data: what would
+    start another line, or steer a terminal, is escaped.
+    """
+    sys.stderr.write(f"{printable(message)}\n")
+
+
+def printable(text: str) -> str:
+    """Return a text with escapes for what would steer a terminal, or is not UTF-8."""
+    return "".join(x if x.isprintable() else ascii(x)[1:-1] for x in text)
+
+
+def output_path(text: str) -> Path:
+    """Return the path that an option of outputs gives; ArgumentTypeError for none.
+
+    An empty one is what a shell makes of a variable that is not set.
+    """
+    if not text:
+        raise argparse.ArgumentTypeError("is empty; name a file or folder")
+    return Path(text)
+
+
+def whole_number(text: str, *, least: int = 0) -> int:
+    """Return the whole number that an option gives; ArgumentTypeError below `least`."""
+    is_number = text.isascii() and text.isdecimal() and len(text) <= MAX_DIGITS
+    if is_number and int(text) >= least:
+        return int(text)
+    raise argparse.ArgumentTypeError(
+        f"{text!r:.80} is not a whole number of at least {least}"
+    )

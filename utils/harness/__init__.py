@@ -1,0 +1,1 @@
+"""The tools that go through the harness: `export` and `replay`."""

@@ -1,0 +1,138 @@
+"""Write every prompt of tasks as a request of the OpenAI Batch API.
+
+    temporal-eval export TASKS --model NAME [--output FILE] [options of lm_eval]
+
+TASKS are tasks and groups, such as tcp,tot_arithmetic. Each line is one request: its
+`body` is what `lm_eval` with the same options sends to a server, its `custom_id` names
+task, document and hash. With --apply_chat_template these are chat messages, for
+/v1/chat/completions (`--model local-chat-completions`); the instruction of a `_separate`
+task is then the system message. Without, they are texts for /v1/completions
+(`--model local-completions` with `tokenizer_backend=None`). --openai writes the bodies of
+`openai-chat-completions` and `openai-completions` instead, whose newer models take
+`max_completion_tokens` and no temperature. `temporal-eval replay` scores the answers.
+
+Example:
+
+    temporal-eval export tcp,tot_arithmetic_separate --include_path examples \\
+        --apply_chat_template --model NAME --output requests.jsonl
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import sys
+from argparse import Namespace
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from lm_eval.models.openai_completions import (
+    LocalChatCompletion,
+    LocalCompletionsAPI,
+    OpenAIChatCompletion,
+    OpenAICompletionsAPI,
+)
+
+from ..runs.answers import custom_id
+from ..core.cli import output_path, tool_parser
+from ..core.documents import pack_files, quiet_harness
+from ..core.errors import ToolError
+from ..core.files import check_outputs, written_whole
+from .run import PromptTaker, add_options, evaluate
+
+
+if TYPE_CHECKING:
+    from lm_eval.api.instance import Instance
+    from lm_eval.models.api_models import TemplateAPI
+
+
+# (chat, OpenAI's own) -> the harness's model whose requests are written
+_MODELS = {
+    (True, False): LocalChatCompletion,
+    (True, True): OpenAIChatCompletion,
+    (False, False): LocalCompletionsAPI,
+    (False, True): OpenAICompletionsAPI,
+}
+
+
+class Exporter(PromptTaker):
+    """Keeps the requests that a run of the harness makes, and answers nothing."""
+
+    def generate_until(self, requests: list[Instance]) -> list[str]:
+        """Return an empty response to each request."""
+        self.requests = requests
+        return [""] * len(requests)
+
+
+def lines(names: list[str], options: Namespace) -> Iterator[dict]:
+    """Yield the request to each document of the tasks, in the order of a run.
+
+    Raises ToolError as `harness.evaluate` does, before the first line.
+    """
+    exporter, api = Exporter(), _api(options)
+    evaluate(exporter, names, options)
+    path = "chat/completions" if options.apply_chat_template else "completions"
+    for request in exporter.requests:
+        yield {
+            "custom_id": custom_id(request.task_name, request.doc_id, request.doc),
+            "method": "POST",
+            "url": f"/v1/{path}",
+            "body": _body(api, request),
+        }
+
+
+def _api(options: Namespace) -> TemplateAPI:
+    """Return the harness's model; ToolError where it lacks a library."""
+    model = _MODELS[options.apply_chat_template, options.openai]
+    try:
+        with quiet_harness():
+            return model(model=options.model, base_url="", tokenizer_backend=None)
+    except ModuleNotFoundError:
+        raise ToolError(
+            "export: needs the libraries of the harness's API models; pip install"
+            " 'lm-eval[api]'"
+        ) from None
+
+
+def _body(api: TemplateAPI, request: Instance) -> dict:
+    """Return what the model sends, as its `model_call` makes it."""
+    prompt, gen_kwargs = request.args
+    with quiet_harness():
+        return api._create_payload(
+            api.create_message([prompt]),
+            generate=True,
+            gen_kwargs=copy.deepcopy(gen_kwargs),  # which it empties
+            seed=api._seed,
+            eos=api.eos_string,
+        )
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Write the requests of the tasks; return the exit status."""
+    options = _options(arguments)
+    check_outputs({"--output": options.output}, pack_files(options.include_path))
+    names = list(dict.fromkeys(name for name in options.tasks.split(",") if name))
+    found = (json.dumps(line) + "\n" for line in lines(names, options))
+    if options.output is None:
+        sys.stdout.writelines(found)
+        return 0
+    with written_whole(options.output) as file:
+        file.writelines(line.encode() for line in found)
+    return 0
+
+
+def _options(arguments: list[str] | None) -> Namespace:
+    parser = tool_parser("export", __doc__)
+    parser.add_argument("tasks", metavar="TASKS", help="names, separated by commas")
+    parser.add_argument("--model", required=True, metavar="NAME", help="for the server")
+    parser.add_argument(
+        "--openai", action="store_true", help="bodies for OpenAI's own models"
+    )
+    parser.add_argument(
+        "--output",
+        type=output_path,
+        metavar="FILE",
+        help="where the requests are written (default: stdout)",
+    )
+    add_options(parser)
+    return parser.parse_args(arguments)

@@ -1,0 +1,374 @@
+"""Score recorded answers through the harness, as a live run does.
+
+    temporal-eval replay RESPONSES [RESPONSES ...] [--output_path DIR] [options of lm_eval]
+
+RESPONSES are outputs of the OpenAI Batch API to requests of `temporal-eval export`,
+samples that the harness logged (a file, or the folder of a run), or lines with `task`,
+`doc_id` or `doc`, and `response`; JSON Lines, plain or compressed by gzip or zstd, or
+Parquet. The harness runs the tasks with a model that gives these answers: printed are its
+tables, and DIR gets its results and samples, which differ from those of a live run in time
+stamps, model name and model arguments alone. Give the options that the run or the export
+was given; what a log says of its prompts is kept.
+
+Each document that is asked needs one answer. An answer to another document, to another
+version of one, or a second one is an error; so is a missing one, which
+`--missing score-zero` takes for an empty response. Answers to the first N documents want
+`--limit N`: a part of a run is never taken for the whole.
+
+Example:
+
+    temporal-eval replay examples/responses/tcp_long.jsonl --tasks tcp_long \\
+        --include_path examples --output_path output
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+import tempfile
+from argparse import Namespace
+from collections import defaultdict
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from lm_eval.loggers import EvaluationTracker
+from lm_eval.models.api_models import JsonChatStr
+from lm_eval.utils import make_table, sanitize_model_name
+
+from ..runs.answers import Answer, document_text, sha256
+from ..core.cli import output_path, tool_parser
+from ..core.documents import quiet_harness
+from ..core.errors import ToolError
+from ..core.families import leaf_tasks, scorer
+from ..core.files import check_writable, written_whole
+from .run import PromptTaker, add_options, check_names, evaluate
+from ..runs.find import Run, find_runs
+
+
+if TYPE_CHECKING:
+    from lm_eval.api.instance import Instance
+    from lm_eval.result_schema import EvalResults
+
+
+class Recorded(NamedTuple):
+    """What is kept of an answer."""
+
+    place: str
+    task: str
+    doc_id: int | str | None
+    doc_hash: str | None  # or the start of it
+    digest: bytes | None  # of the document, where the line has one without a hash
+    response: str
+    arguments: tuple | None  # what the model was given, where the line tells
+
+
+def recorded(answer: Answer) -> Recorded:
+    """Return what is kept of an answer; ToolError where it has a fault."""
+    if answer.fault:
+        raise ToolError(f"{answer.place}: {answer.fault}")
+    digest = None
+    if answer.doc_hash is None and answer.doc is not None:
+        if not isinstance(answer.doc, dict):
+            raise ToolError(f"{answer.place}: 'doc' is not an object; fix the line")
+        try:
+            digest = scorer(answer.task).utils.digest(answer.doc)
+        except KeyError as error:
+            raise ToolError(
+                f"{answer.place}: its document has no {error}, as those of {answer.task}"
+                " have; give a 'doc' as the harness logs it, or a 'doc_id'"
+            ) from None
+    return Recorded(
+        place=answer.place,
+        task=answer.task,
+        doc_id=answer.doc_id,
+        doc_hash=answer.doc_hash,
+        digest=digest,
+        response=answer.response,
+        arguments=_arguments(answer),
+    )
+
+
+def _arguments(answer: Answer) -> tuple | None:
+    """Return what the model was given, as the harness holds it before it logs it."""
+    if not isinstance(answer.prompt, str):
+        return None
+    sent = answer.line["arguments"]["gen_args_0"]
+    is_chat = isinstance(sent["arg_0"], list)
+    prompt = JsonChatStr(answer.prompt) if is_chat else answer.prompt
+    return (prompt, *(sent[name] for name in sent if name != "arg_0"))
+
+
+class Replay(PromptTaker):
+    """Gives each document the answer that was recorded."""
+
+    def __init__(self, answers: list[Recorded], score_missing: bool = False) -> None:
+        """Take the answers, and whether an empty response stands for a missing one."""
+        super().__init__()
+        self.answers = answers
+        self.score_missing = score_missing
+        self.missing: dict[str, int] = {}  # task -> documents without an answer
+        self.other_prompts = 0  # answers to prompts that are not those of this run
+
+    def generate_until(self, requests: list[Instance]) -> list[str]:
+        """Return the answers to the requests, joined by document and hash.
+
+        A prompt that a log tells takes the place of the one that this run makes. Raises
+        ToolError for answers and requests without a counterpart, or with two.
+        """
+        asked: dict[str, list[Instance]] = defaultdict(list)
+        for request in requests:
+            asked[request.task_name].append(request)
+        found = {task: join(task, those, self.answers) for task, those in asked.items()}
+        for answer in self.answers:
+            if answer.task not in asked:
+                raise ToolError(
+                    f"{answer.place}: answers document {answer.doc_id} of {answer.task},"
+                    " which is not asked; add the task to --tasks, or leave the line out"
+                )
+        for task, those in asked.items():
+            self._check_missing(task, [x.doc_id for x in those], found[task])
+        return [self._answer(x, found[x.task_name].get(x.doc_id)) for x in requests]
+
+    def _check_missing(
+        self, task: str, asked: list[int], found: dict[int, Recorded]
+    ) -> None:
+        missing = [doc_id for doc_id in asked if doc_id not in found]
+        if missing:
+            self.missing[task] = len(missing)
+        if not missing or self.score_missing:
+            return
+        # A run with --limit, or a file that is cut off: only the user knows.
+        is_start = found and missing == asked[len(found) :]
+        limit = f"--limit {len(found)} if no more were asked, " if is_start else ""
+        raise ToolError(
+            f"{task}: {len(missing)} of {len(asked)} documents have no answer, the first"
+            f" of them document {missing[0]}; give the rest, {limit}or --missing"
+            " score-zero"
+        )
+
+    def _answer(self, request: Instance, answer: Recorded | None) -> str:
+        if answer is None:
+            return ""
+        if answer.arguments:
+            self.other_prompts += _text(answer.arguments[0]) != _text(request.args[0])
+            request.arguments = answer.arguments
+        return answer.response
+
+
+def _text(prompt: str | JsonChatStr) -> str:
+    return prompt if isinstance(prompt, str) else prompt.prompt
+
+
+def join(
+    task: str, requests: list[Instance], answers: list[Recorded]
+) -> dict[int, Recorded]:
+    """Return document id -> the one answer to it, of those to a task.
+
+    An answer without a document id is joined by what prompt and scores of its document
+    depend on. Raises ToolError for an answer to a document that is not asked or to
+    another version of it, and for a second one.
+    """
+    documents = {x.doc_id: Document(task, x.doc) for x in requests}
+    ids: dict[bytes, list[int]] = defaultdict(list)  # a benchmark may have a row twice
+    for doc_id, document in documents.items():
+        ids[document.digest].append(doc_id)
+    found: dict[int, Recorded] = {}
+    for answer in answers:
+        if answer.task != task:
+            continue
+        doc_id = answer.doc_id
+        if doc_id is None and (same := ids.get(answer.digest)):
+            doc_id = next((x for x in same if x not in found), same[0])
+        if type(doc_id) is not int or doc_id not in documents:  # True is not 1
+            raise ToolError(_not_asked(answer, len(documents)))
+        if not documents[doc_id].is_of(answer):
+            raise ToolError(
+                f"{answer.place}: answers another version of document {doc_id} of {task}"
+                " than the one that is asked; use the --include_path it was made with"
+            )
+        if doc_id in found:
+            raise ToolError(
+                f"{answer.place}: is a second answer to document {doc_id} of {task},"
+                f" after {found[doc_id].place}; keep one"
+            )
+        found[doc_id] = answer
+    return found
+
+
+class Document:
+    """What tells a document from another, and from another version of itself."""
+
+    def __init__(self, task: str, doc: dict) -> None:
+        """Take a document of a task as the harness has it."""
+        self.hash = sha256(document_text(doc))
+        self.digest = scorer(task).utils.digest(doc)
+
+    def is_of(self, answer: Recorded) -> bool:
+        """Tell whether an answer is to this version, as far as its line tells."""
+        return self.hash.startswith(answer.doc_hash or "") and (
+            answer.digest in (None, self.digest)
+        )
+
+
+def _not_asked(answer: Recorded, asked: int) -> str:
+    which = "its document" if answer.doc_id is None else f"document {answer.doc_id!r}"
+    return (
+        f"{answer.place}: {which} is not one of the {asked} of {answer.task} that are"
+        " asked; use the --include_path and the --limit it was made with"
+    )
+
+
+def read(options: Namespace) -> tuple[str, list[Recorded]]:
+    """Return the name of the model and the answers in the files.
+
+    Raises OSError and ToolError for what cannot be read or is not an answer.
+    """
+    leaves = [leaf for name in options.tasks or [] for leaf in leaf_tasks(name)]
+    task = leaves[0] if len(leaves) == 1 else None
+    runs = [run for path in options.responses for run in _runs(path, task)]
+    names = list(dict.fromkeys(run.name for run in runs))
+    answers = []
+    for answer in (answer for run in runs for answer in run.answers()):
+        if answer.is_chat not in (None, options.apply_chat_template):
+            raise ToolError(
+                f"{answer.place}: answers chat messages; add --apply_chat_template"
+                if answer.is_chat
+                else f"{answer.place}: answers a text; leave out --apply_chat_template"
+            )
+        if options.output_path and options.log_samples:
+            _check_can_be_logged(answer)
+        answers.append(recorded(answer))
+    if not answers:
+        raise ToolError(f"{options.responses[0]}: has no answers; name another file")
+    return options.model or (names[0] if len(names) == 1 else "replay"), answers
+
+
+def _runs(path: str, task: str | None) -> list[Run]:
+    runs = find_runs([path], task)
+    if len(runs) > 1:
+        raise ToolError(
+            f"{path}: holds the runs of {len(runs)} models; name one folder"
+        )
+    return runs
+
+
+def _check_can_be_logged(answer: Answer) -> None:
+    try:
+        f"{answer.response or ''}{answer.prompt or ''}".encode()
+    except UnicodeEncodeError:
+        raise ToolError(
+            f"{answer.place}: holds half a character (a lone surrogate), which the harness"
+            " cannot log; replace it, or use --no-log_samples"
+        ) from None
+
+
+def save(
+    tracker: EvaluationTracker, results: EvalResults, samples: dict | None, output: Path
+) -> None:
+    """Write results and samples where `lm_eval --output_path` does, each file whole.
+
+    Raises OSError and ToolError where they cannot be written.
+    """
+    samples = samples or {}
+    folder = _folder(output)
+    with tempfile.TemporaryDirectory() as part:
+        tracker.output_path = str(Path(part, output.name if folder != output else ""))
+        with quiet_harness():
+            tracker.save_results_aggregated(results=results, samples=samples)
+            for task, those in samples.items():
+                tracker.save_results_samples(task_name=task, samples=those)
+        files = sorted(path for path in Path(part).rglob("*") if path.is_file())
+        logs = [path for path in files if path.suffix == ".jsonl"]
+        # The tracker passes over a file that it cannot write, or only by half.
+        is_whole = len(files) == len(samples) + 1 and (
+            sum(map(_count_lines, logs)) == sum(map(len, samples.values()))
+        )
+        if not is_whole:
+            raise ToolError(
+                f"{output}: the harness cannot write its files to {part} first; make"
+                " room there, or give a shorter --model"
+            )
+        for path in [*logs, *(path for path in files if path not in logs)]:
+            with (
+                open(path, "rb") as source,
+                written_whole(folder / path.relative_to(part)) as file,
+            ):
+                shutil.copyfileobj(source, file)
+
+
+def _folder(output: Path) -> Path:
+    """Return where the harness makes the folder of a model."""
+    return output.parent if output.suffix == ".json" else output
+
+
+def _count_lines(path: Path) -> int:
+    with open(path, "rb") as file:
+        return sum(line.endswith(b"\n") for line in file)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Print the harness's tables of the answers; return the exit status."""
+    options = _options(arguments)
+    if options.tasks is not None:
+        check_names(options.tasks)
+    if options.output_path:  # said before the work
+        check_writable(_folder(options.output_path) / "results.json")
+    options.model, answers = read(options)
+    if sanitize_model_name(options.model) in ("", ".", ".."):
+        raise ToolError(
+            f"--model {options.model}: is not the name of a folder; change it"
+        )
+    names = options.tasks or list(dict.fromkeys(answer.task for answer in answers))
+    replay = Replay(answers, options.missing == "score-zero")
+    tracker = EvaluationTracker()
+    log_samples = bool(options.output_path and options.log_samples)
+    results = evaluate(replay, names, options, tracker, log_samples)
+    samples = results.pop("samples", None)
+    _say(replay)
+    sys.stdout.write(
+        f"{options.model}, gen_kwargs: ({options.gen_kwargs or {}}), limit:"
+        f" {options.limit}, num_fewshot: {options.num_fewshot}\n"
+    )
+    for column in ("results", "groups"):
+        if column in results:
+            sys.stdout.write(f"{make_table(results, column)}\n")
+    if options.output_path:
+        save(tracker, results, samples, options.output_path)
+    return 0
+
+
+def _say(replay: Replay) -> None:
+    """Tell on stderr what the harness's tables do not show."""
+    for task, count in replay.missing.items():
+        sys.stderr.write(f"{task}: {count} documents have no answer; scored as empty\n")
+    if replay.other_prompts:
+        sys.stderr.write(
+            f"{replay.other_prompts} answers were given to other prompts than these"
+            " options make (few-shot, chat template); the samples keep the logged ones\n"
+        )
+
+
+def _options(arguments: list[str] | None) -> Namespace:
+    parser = tool_parser("replay", __doc__)
+    add = parser.add_argument
+    add("responses", nargs="+", metavar="RESPONSES", help="a file, or a run's folder")
+    add(
+        "--tasks",
+        type=lambda text: list(dict.fromkeys(name for name in text.split(",") if name)),
+        help="tasks and groups, separated by commas (default: the tasks that the answers"
+        " name); one task is that of lines that do not name theirs",
+    )
+    add("--model", metavar="NAME", help="the name in the results (default: the run's)")
+    add(
+        "--output_path", type=output_path, metavar="DIR", help="for results and samples"
+    )
+    add(
+        "--log_samples",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="write samples to DIR, too (default: yes)",
+    )
+    add("--missing", choices=("error", "score-zero"), default="error")
+    add_options(parser)
+    return parser.parse_args(arguments)

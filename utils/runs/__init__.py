@@ -1,0 +1,1 @@
+"""Recorded answers: reading them, finding the runs they belong to, and scoring them."""

@@ -1,0 +1,333 @@
+"""Recorded answers: the only reader of sample logs, batch outputs and answer files.
+
+Three kinds of lines are read, in files that `jsonl` reads:
+
+- a sample that the harness logged (`--log_samples`, `--predict_only`), whose file is
+  called `samples_TASK_TIME.jsonl`;
+- an output of the OpenAI Batch API, whose `custom_id` is one of `export`;
+- an object with `task`, `response`, and `doc` (a document as the harness logs it) or
+  `doc_id`. A line without both is itself a row of the benchmark's file.
+
+What a tool adds to a line (`verdict`) is not read again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from io import BufferedReader
+from json.encoder import encode_basestring
+from pathlib import Path
+from typing import NamedTuple
+
+from ..core.documents import document
+from ..core.errors import LineError, ToolError
+from ..core.families import all_tasks, scorer
+from ..core.jsonl import lines_in, parse, read_lines
+
+
+SAMPLES_NAME = re.compile(
+    r"samples_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(\.\d+)?)"
+    r"(\.jsonl(\.gz|\.zst)?|\.parquet)"
+)
+_HASH_LENGTH = 16  # characters of a document's hash in a custom_id
+_CUSTOM_ID = re.compile(
+    rf"(?P<task>[^:]+):(?P<doc_id>[0-9]{{1,9}}):(?P<hash>[0-9a-f]{{{_HASH_LENGTH}}})"
+)
+
+
+class Answer(NamedTuple):
+    """One recorded answer, whatever the file it was read from."""
+
+    place: str  # "FILE, line N", for messages
+    line: dict  # as it stands in the file
+    task: str
+    doc_id: int | str | None
+    doc: dict | None  # None where the line only names it
+    doc_hash: str | None  # or the start of it, as in a custom_id
+    response: str | None  # None where `fault` says why
+    prompt: str | None  # as it was sent, where the line tells
+    hit_limit: bool  # whether the line says that the token limit ended the response
+    fault: str | None  # why the line cannot be scored
+    filter: str | None = None  # of the harness, for it logs a line for each
+    is_chat: bool | None = None  # whether it answers messages, where the line tells
+
+
+def read_answers(
+    path: Path, task: str | None = None, file: BufferedReader | None = None
+) -> Iterator[Answer]:
+    """Yield the answers in a file, one at a time; `file` is it where it is open.
+
+    `task` is the task of lines that do not name theirs, as their file may do. Raises
+    OSError and ToolError where the file cannot be read, or where its first line is not
+    an answer to a task of the pack: then the others are not, either. What is wrong with
+    a later line, or with one that is an answer, is its `fault`.
+    """
+    name = SAMPLES_NAME.fullmatch(path.name)
+    if name and (name["task"] in all_tasks() or task is None):
+        task = name["task"]
+    for line in lines_in(file, path) if file else read_lines(path):
+        row: dict = {}
+        try:
+            row = parse(line)
+            yield _answer(row, line.place, task)
+        except LineError as error:
+            if line.is_first:
+                raise ToolError(str(error)) from None
+            fault = str(error).removeprefix(f"{line.place}: ")
+            yield _faulty(row, line.place, task, fault)
+
+
+def _answer(line: dict, place: str, task: str | None) -> Answer:
+    """Return the answer in a line; LineError where it is none to a task of the pack."""
+    match = None
+    if "filtered_resps" in line:
+        read = _sample
+    elif "custom_id" in line:
+        read, match = _batch_output, _CUSTOM_ID.fullmatch(str(line["custom_id"]))
+        if not match:
+            raise LineError(
+                f"{place}: custom_id {line['custom_id']!r:.80} is not TASK:DOC_ID:HASH;"
+                " use requests made by `temporal-eval export`"
+            )
+    elif "response" in line:
+        read = _plain
+    else:
+        raise LineError(
+            f"{place}: has no 'response', 'filtered_resps' or 'custom_id'; give samples"
+            " of the harness, batch outputs, or lines with a 'response'"
+        )
+    task = match["task"] if match else line.get("task", task)
+    _check_task(task, place)
+    try:
+        return read(line, place, task)
+    except RecursionError:
+        return _faulty(line, place, task, "is nested too deeply; fix the line")
+
+
+def _check_task(task: object, place: str) -> None:
+    if not isinstance(task, str) or len(task) > 200:
+        raise LineError(
+            f"{place}: does not name its task; name the file samples_TASK_TIME.jsonl as"
+            " the harness does, add a 'task' to the line, or use --task"
+        )
+    if fault := _task_fault(task):
+        raise LineError(f"{place}: {fault}")
+
+
+@lru_cache(maxsize=256)  # near matches take a while
+def _task_fault(task: str) -> str | None:
+    try:
+        scorer(task)
+    except ToolError as error:
+        return str(error)
+    return None
+
+
+def _faulty(line: dict, place: str, task: str | None, fault: str) -> Answer:
+    """Return what stands for a line that cannot be scored."""
+    return Answer(
+        place=place,
+        line=line,
+        task=task or "",
+        doc_id=None,
+        doc=None,
+        doc_hash=None,
+        response=None,
+        prompt=None,
+        hit_limit=False,
+        fault=fault,
+        filter=named if isinstance(named := line.get("filter"), str) else None,
+    )
+
+
+def _is_id(doc_id: object) -> bool:
+    return isinstance(doc_id, int | str) and not isinstance(doc_id, bool)
+
+
+# ----------------------------------------------------------- samples of the harness
+
+
+def _sample(line: dict, place: str, task: str) -> Answer:
+    """Return the answer in a sample of the harness."""
+    responses, prompt = line["filtered_resps"], _prompt(line.get("arguments"))
+    is_one = isinstance(responses, list) and len(responses) == 1
+    response = responses[0] if is_one else responses
+    if fault := _sample_fault(line, response, prompt):
+        return _faulty(line, place, task, fault)
+    return Answer(
+        place=place,
+        line=line,
+        task=task,
+        doc_id=line["doc_id"],
+        doc=line["doc"],
+        doc_hash=line["doc_hash"],
+        response=response,
+        prompt=prompt,
+        hit_limit=False,
+        fault=None,
+        filter=line.get("filter"),
+    )
+
+
+def _prompt(arguments: object) -> str | None:
+    """Return the prompt in the arguments of a sample: text, or messages as JSON."""
+    try:
+        first = arguments["gen_args_0"]["arg_0"]
+    except (TypeError, KeyError, IndexError):
+        return None
+    # Chat APIs are given a named tuple with one string, which JSON makes a list.
+    return first[0] if isinstance(first, list) and len(first) == 1 else first
+
+
+def _sample_fault(line: dict, response: object, prompt: object) -> str | None:
+    """Return why a sample cannot be scored, None where it can."""
+    if not isinstance(line.get("doc"), dict) or not _is_id(line.get("doc_id")):
+        return "has no 'doc' and 'doc_id' as the harness writes them; take its own log"
+    if not isinstance(line.get("filter", ""), str):
+        return "'filter' is not a string; take the log as the harness wrote it"
+    hashed = {
+        "doc_hash": document_text(line["doc"]),
+        "prompt_hash": prompt,
+        "target_hash": line.get("target"),
+    }
+    for name, text in hashed.items():
+        what = name.removesuffix("_hash")
+        if name not in line:
+            return f"has no {name}; take the log as the harness wrote it"
+        if not isinstance(text, str):
+            return (
+                f"{name} cannot be checked: the line has no {what}; take the log as the"
+                " harness wrote it"
+            )
+        if line[name] != sha256(text):
+            return (
+                f"{name} does not recompute: the {what} is not the one that was run; take"
+                " the log as the harness wrote it"
+            )
+    if not isinstance(response, str):
+        return (
+            f"its filtered response is a {type(response).__name__}, not a string; use a"
+            " filter that leaves one response, such as take_first"
+        )
+    return None
+
+
+def document_text(doc: object) -> str:
+    """Return the text of a document that the harness hashes.
+
+    It is `json.dumps(doc, indent=2, ensure_ascii=False)`, which is written in Python and
+    slow; most documents hold but texts.
+    """
+    if isinstance(doc, dict) and doc and {*map(type, doc.values())} == {str}:
+        cells = (
+            f"{encode_basestring(name)}: {encode_basestring(cell)}"
+            for name, cell in doc.items()
+        )
+        return "{\n  " + ",\n  ".join(cells) + "\n}"
+    return json.dumps(doc, indent=2, ensure_ascii=False)
+
+
+def sha256(text: str) -> str:
+    """Return the hexadecimal SHA-256 of a text, as the harness computes its hashes."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+# ------------------------------------------------------------------- batch outputs
+
+
+def custom_id(task: str, doc_id: int, doc: dict) -> str:
+    """Return the name that a request of `export` has: task, document id and hash."""
+    return f"{task}:{doc_id}:{sha256(document_text(doc))[:_HASH_LENGTH]}"
+
+
+def _batch_output(line: dict, place: str, task: str) -> Answer:
+    """Return the answer in an output of the Batch API."""
+    match = _CUSTOM_ID.fullmatch(line["custom_id"])
+    choice, response, fault = _completion(line)
+    return Answer(
+        place=place,
+        line=line,
+        task=task,
+        doc_id=int(match["doc_id"]),
+        doc=None,
+        doc_hash=match["hash"],
+        response=response,
+        prompt=None,
+        hit_limit=choice.get("finish_reason") == "length",
+        fault=fault,
+        is_chat=None if fault else "message" in choice,
+    )
+
+
+def _completion(line: dict) -> tuple[dict, str | None, str | None]:
+    """Return the first choice of a batch output, its text, and why there is none."""
+    if "body" in line and "response" not in line:
+        return {}, None, "is a request; give the output of the batch instead"
+    try:
+        choice = line["response"]["body"]["choices"][0]
+        is_chat = "message" in choice
+        text = choice["message"].get("content") if is_chat else choice["text"]
+        # A refusal, or reasoning that took all the tokens, has no content: no answer.
+        if text is None or isinstance(text, str):
+            return choice, text or "", None
+    except (TypeError, LookupError, AttributeError):
+        pass
+    said = json.dumps(line.get("error") or line.get("response"))
+    return {}, None, f"has no answer but {said:.200}; send the request again"
+
+
+# --------------------------------------------------------------------- other lines
+
+
+def _plain(line: dict, place: str, task: str) -> Answer:
+    """Return the answer in a line with a response of its own."""
+    doc, doc_hash = line.get("doc"), line.get("doc_hash")
+    try:
+        if doc is None and line.get("doc_id") is None:
+            doc = _document_of_row(line, task)
+    except ValueError as error:
+        return _faulty(line, place, task, str(error))
+    if fault := _plain_fault(line, doc, doc_hash):
+        return _faulty(line, place, task, fault)
+    return Answer(
+        place=place,
+        line=line,
+        task=task,
+        doc_id=line.get("doc_id"),
+        doc=doc,
+        doc_hash=doc_hash,
+        response=line["response"],
+        prompt=None,
+        hit_limit=line.get("finish_reason") == "length",
+        fault=None,
+    )
+
+
+def _document_of_row(line: dict, task: str) -> dict:
+    """Return the document of a line that is a row; ValueError where it is none."""
+    try:
+        return document(task, line)
+    except ValueError as error:
+        raise ValueError(
+            f"has no 'doc' or 'doc_id', and is not a row of {task} itself ({error})"
+        ) from None
+
+
+def _plain_fault(line: dict, doc: object, doc_hash: object) -> str | None:
+    """Return why a line with a response cannot be scored, None where it can."""
+    if not isinstance(line["response"], str):
+        kind = type(line["response"]).__name__
+        return f"'response' is a {kind}, not a string; fix the line"
+    if not isinstance(doc, dict | None):
+        return f"'doc' is a {type(doc).__name__}, not an object; fix the line"
+    if line.get("doc_id") is not None and not _is_id(line["doc_id"]):
+        return "'doc_id' is not an integer or a string; fix the line"
+    if doc_hash is not None and not isinstance(doc_hash, str):
+        return "'doc_hash' is not a string; fix the line, or leave it out"
+    if doc and doc_hash and sha256(document_text(doc)) != doc_hash:
+        return "doc_hash does not recompute: 'doc' was changed; take the document again"
+    return None

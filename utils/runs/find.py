@@ -1,0 +1,232 @@
+"""Runs of models: which files a run is made of, and what the harness says of it.
+
+A run is the output folder of one model (`<output_path>/<model>`), or a file of answers.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from .answers import SAMPLES_NAME, Answer, read_answers
+from ..core.errors import ToolError
+from ..core.families import FOLDER, all_tasks, scorer
+from ..core.jsonl import SUFFIXES
+
+
+class File(NamedTuple):
+    """A file of answers, and the results that the harness wrote beside it."""
+
+    path: Path
+    results: dict  # {} where there are none
+
+
+class Run(NamedTuple):
+    """The answers of one model."""
+
+    name: str
+    files: tuple[File, ...]
+    task: str | None  # of lines that do not name theirs
+
+    def answers(self) -> Iterator[Answer]:
+        """Yield the answers in all files; errors as of `read_answers`."""
+        for file in self.files:
+            yield from read_answers(file.path, self.task)
+
+    def paths(self) -> Iterator[Path]:
+        """Yield the files that are read, with the harness's results."""
+        for file in self.files:
+            yield file.path
+            yield from filter(None, [_results_path(file.path)])
+
+    def version(self, task: str) -> str | None:
+        """Return the version of a task that was run, None where no file tells."""
+        for file in self.files:
+            versions = file.results.get("versions")
+            if isinstance(versions, dict) and versions.get(task) is not None:
+                return str(versions[task])
+        return None
+
+    def made(self, task: str, include_path: Path = FOLDER) -> Made | None:
+        """Return what a task's rows were made from; None where no file tells.
+
+        The results of the run tell, or the manifest of the pack at `include_path`.
+        """
+        if scorer(task).known[0] is not None:
+            return None
+        told = (
+            _within(file.results, "configs", task, "metadata") for file in self.files
+        )
+        return next(
+            filter(None, map(Made.read, told)), _made_by_pack(task, include_path)
+        )
+
+
+class Made(NamedTuple):
+    """What rows were made from, and all of them."""
+
+    seed: int
+    rows: int
+    fingerprint: str | None
+
+    @classmethod
+    def read(cls, told: object) -> Made | None:
+        """Return what the metadata of a task say; None where they do not."""
+        seed, rows = _within(told, "gen_seed"), _within(told, "gen_rows")
+        if type(seed) is not int or type(rows) is not int:
+            return None
+        fingerprint = _within(told, "gen_fingerprint")
+        return cls(seed, rows, fingerprint if isinstance(fingerprint, str) else None)
+
+
+def _within(value: object, *keys: str) -> object:
+    """Return what stands in nested objects; None where something else does."""
+    for key in keys:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value
+
+
+@cache
+def _made_by_pack(task: str, folder: Path) -> Made | None:
+    with suppress(OSError, ValueError, RecursionError):
+        manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+        files = _within(manifest, "data")
+        for entry in files.values() if isinstance(files, dict) else ():
+            tasks, made = _within(entry, "tasks"), _within(entry, "generated")
+            if isinstance(tasks, list) and task in tasks and isinstance(made, dict):
+                return Made.read(made | {"gen_fingerprint": entry.get("fingerprint")})
+    return None
+
+
+def find_runs(arguments: list[str], task: str | None = None) -> list[Run]:
+    """Return the runs that `PATH` or `NAME=PATH` arguments name, one or more each.
+
+    A folder stands for each folder with samples of the pack's tasks in it or below it; of
+    a task that was run several times, the last run counts. A folder without such samples
+    is a run whose answers stand in the files in it. A file is a run of its own, but
+    samples of several tasks in one folder are one run, as for `MODEL/samples_*`.
+    Raises ToolError for a folder with nothing to read, and for two runs of one name.
+    """
+    runs: dict[str, Run] = {}
+    for argument in arguments:
+        label, equals, path = argument.partition("=")
+        if not equals or Path(argument).exists():
+            label, path = "", argument
+        if not path:
+            raise ToolError(f"'{argument}': names no file or folder; give PATH")
+        for run in _runs_at(Path(path), label, task):
+            runs[run.name] = _joined(runs[run.name], run) if run.name in runs else run
+    return list(runs.values())
+
+
+def _joined(one: Run, other: Run) -> Run:
+    """Return samples of several tasks in one folder as one run; ToolError for others."""
+    files = one.files + other.files
+    names = [SAMPLES_NAME.fullmatch(file.path.name) for file in files]
+    tasks = {name["task"] for name in names if name}
+    folders = {file.path.resolve().parent for file in files}
+    if len(tasks) < len(files) or len(folders) > 1:
+        raise ToolError(
+            f"{other.files[0].path}: a second run is called '{one.name}'; name them by"
+            " NAME=PATH, or give a folder, of which the last run of each task counts"
+        )
+    return one._replace(files=files)
+
+
+def _runs_at(path: Path, label: str, task: str | None) -> list[Run]:
+    if not path.is_dir():
+        file = File(path, _results(path))
+        is_sample = SAMPLES_NAME.fullmatch(path.name)
+        default = path.resolve().parent.name if is_sample else _stem(path)
+        return [Run(label or _model(file.results) or default, (file,), task)]
+    folders = _folders_of_samples(path)
+    if not folders:
+        return [Run(label or path.resolve().name, _shards(path), task)]
+    if label and len(folders) > 1:
+        raise ToolError(
+            f"{label}={path}: holds the samples of {len(folders)} models; name one folder"
+        )
+    return [
+        Run(label or _model(files[0].results) or folder.resolve().name, files, task)
+        for folder, files in (
+            # The last run first: it tells the version of a task that ran before, too.
+            (
+                folder,
+                tuple(
+                    File(x, _results(x))
+                    for x in sorted(last.values(), key=_time, reverse=True)
+                ),
+            )
+            for folder, last in sorted(folders.items())
+        )
+    ]
+
+
+def _folders_of_samples(path: Path) -> dict[Path, dict[str, Path]]:
+    """Return folder -> task of the pack -> its last samples, at a path and below it."""
+    folders: dict[Path, dict[str, Path]] = {}
+    for file in sorted(path.rglob("samples_*"), key=_time):
+        match = SAMPLES_NAME.fullmatch(file.name)
+        if match and match["task"] in all_tasks():
+            folders.setdefault(file.parent, {})[match["task"]] = file
+    return folders
+
+
+def _shards(folder: Path) -> tuple[File, ...]:
+    """Return the files of answers in a folder, which are parts of one run."""
+    paths = [
+        path
+        for path in sorted(folder.iterdir())
+        if path.name.endswith(SUFFIXES)
+        if not path.name.startswith(".")
+        if not SAMPLES_NAME.fullmatch(path.name)
+    ]
+    if not paths:
+        raise ToolError(
+            f"{folder}: has no samples of the pack's tasks; run with --log_samples, or name"
+            " files"
+        )
+    return tuple(File(path, {}) for path in paths)
+
+
+def _stem(path: Path) -> str:
+    suffixes = sorted(SUFFIXES, key=len, reverse=True)
+    suffix = next((x for x in suffixes if path.name.endswith(x)), "")
+    return path.name.removesuffix(suffix or ".gz")
+
+
+def _time(path: Path) -> tuple[str, str]:
+    match = SAMPLES_NAME.fullmatch(path.name)
+    return (match["time"] if match else ""), str(path)
+
+
+def _results(path: Path) -> dict:
+    """Return the results that the harness wrote with a file of samples."""
+    found = _results_path(path)
+    if found is None:
+        return {}
+    try:
+        results = json.loads(found.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise ToolError(
+            f"{found}: is not JSON ({error}); copy it again, or delete it"
+        ) from None
+    if not isinstance(results, dict):
+        raise ToolError(f"{found}: is not a results file; copy it again, or delete it")
+    return results
+
+
+def _results_path(path: Path) -> Path | None:
+    """Return the file of results beside a file of samples; None where there is none."""
+    match = SAMPLES_NAME.fullmatch(path.name)
+    found = path.parent / f"results_{match['time']}.json" if match else None
+    return found if found and found.is_file() else None
+
+
+def _model(results: dict) -> str | None:
+    name = results.get("model_name")
+    return name if isinstance(name, str) and name else None
