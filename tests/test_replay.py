@@ -364,18 +364,6 @@ def test_a_document_that_is_there_twice_takes_two_answers(requests):
         Replay([*found, found[0]]).generate_until(twins)
 
 
-def test_answers_to_texts_are_replayed_as_texts(tmp_path):
-    arguments = ["tcp_short", *PACK, "--model", "M"]
-    asked = exported(tmp_path / "requests.jsonl", *arguments)
-    outputs = write(tmp_path / "outputs.jsonl", list(map(batch_output, asked)))
-    arguments = [*PACK, "--output_path", str(tmp_path / "output")]
-    assert main(["replay", str(outputs), *arguments]) == 0
-    (samples,) = (tmp_path / "output" / "outputs").glob("samples_*")
-    for sample, request in zip(read_jsonl(samples), asked, strict=True):
-        assert sample["arguments"]["gen_args_0"]["arg_0"] == request["body"]["prompt"]
-        assert sample["resps"] == [[response(request["custom_id"])]]
-
-
 def test_missing_answers_are_scored_as_empty_and_counted(tmp_path, capsys):
     path = EXAMPLES / "responses" / "tcp_long.jsonl"
     part = write(tmp_path / "part.jsonl", read_jsonl(path)[::2])
