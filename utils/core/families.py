@@ -40,40 +40,17 @@ RENAMED = {"acc": "accuracy", "acc_flexible": "accuracy_flexible", "f1": "f1_sco
 class Verdict(Protocol):
     """What a family's `explain` makes of a response: a NamedTuple of these fields.
 
-    Spans are character positions in the response; None stands for what was not found.
+    Spans are positions in the response; None stands for what was not found.
     """
 
-    @property
-    def scores(self) -> dict[str, float]:
-        """The metrics, in the order of the YAML."""
-
-    @property
-    def reason(self) -> str:
-        """One of the family's REASONS."""
-
-    @property
-    def published(self) -> str | None:
-        """The answer that the metric card's rule extracts."""
-
-    @property
-    def published_span(self) -> tuple[int, int] | None:
-        """Where it stands."""
-
-    @property
-    def flexible(self) -> str | None:
-        """The answer that the response commits to, as it stands there."""
-
-    @property
-    def flexible_span(self) -> tuple[int, int] | None:
-        """Where it stands."""
-
-    @property
-    def value(self) -> object:
-        """What the flexible answer was read as."""
-
-    @property
-    def reference(self) -> object:
-        """The value of the reference, read the same way."""
+    scores: dict[str, float]  # in the order of the YAML
+    reason: str  # one of the family's REASONS
+    published: str | None  # the answer that the metric card's rule extracts
+    published_span: tuple[int, int] | None
+    flexible: str | None  # the answer that the response commits to, as it stands there
+    flexible_span: tuple[int, int] | None
+    value: object  # what the flexible answer was read as
+    reference: object  # the value of the reference, read the same way
 
 
 class Scorer(NamedTuple):
@@ -123,6 +100,8 @@ def scorer(task: str) -> Scorer:
     process_docs = _function(config["process_docs"])
     process_results = _function(config["process_results"])
     utils = importlib.import_module(process_docs.__module__)
+    code = importlib.import_module(process_results.__module__)
+    name = process_results.__name__
     up = {x["metric"]: x["higher_is_better"] for x in config["metric_list"]}
     return Scorer(
         task=task,
@@ -135,9 +114,7 @@ def scorer(task: str) -> Scorer:
         utils=utils,
         process_docs=process_docs,
         process_results=process_results,
-        explain=_function(
-            config["process_results"].replace("process_results", "explain")
-        ),
+        explain=getattr(code, name.replace("process_results", "explain")),
     )
 
 
