@@ -19,6 +19,9 @@ import re
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
+from .documents import document
+from .families import scorer
+
 
 class _Card(NamedTuple):
     """What a metric card says of one kind of samples."""
@@ -109,9 +112,6 @@ def _scores(
     place: int, card: _Card, prediction: object, reference: object, known: object
 ) -> dict[str, float]:
     """Return the scores of a sample, by the names that the card returns."""
-    from .documents import document
-    from .families import scorer
-
     if not isinstance(prediction, str):
         kind = type(prediction).__name__
         raise ValueError(f"predictions[{place}] is a {kind}; give a string")

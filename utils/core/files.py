@@ -81,18 +81,15 @@ def _open_stream(path: Path) -> int:
 
 def check_writable(path: Path) -> None:
     """Raise OSError, with the name of `path`, where no file of it can be written."""
-    fault = 0
+    written, fault = path, None
     if path.is_dir():
         fault = errno.EISDIR
-    elif _stat(path):
-        fault = 0 if os.access(path, os.W_OK) else errno.EACCES
-    else:
-        target = Path(os.path.realpath(path))
-        folder = next(x for x in target.parents if os.path.lexists(x))
-        if not folder.is_dir():
-            fault = errno.ENOTDIR
-        elif not os.access(folder, os.W_OK | os.X_OK):
-            fault = errno.EACCES
+    elif not _stat(path):  # a folder on the way to it is
+        parents = Path(os.path.realpath(path)).parents
+        written = next(x for x in parents if os.path.lexists(x))
+        fault = None if written.is_dir() else errno.ENOTDIR
+    if not (fault or os.access(written, os.W_OK)):
+        fault = errno.EACCES
     if fault:
         raise OSError(fault, os.strerror(fault), str(path))
 
@@ -113,10 +110,9 @@ def check_outputs(outputs: Mapping[str, Path | None], inputs: Iterable[Path]) ->
     """
     read, taken = identities(inputs), {}
     for option, path in outputs.items():
-        if path is None:
-            continue
-        check_writable(path)
-        if is_stream(path):
+        if path is not None:
+            check_writable(path)
+        if path is None or is_stream(path):
             continue
         if identities([path]) & read:
             raise ToolError(
