@@ -62,18 +62,17 @@ def compute(
     count = len(predictions)
     cards = _cards(subset, task, count)
     references = _listed("references", references, count)
-    known = [{}] * count
-    if documents is not None:
-        known = _listed("documents", documents, count)
+    known = [{}] * count if documents is None else documents
+    known = _listed("documents", known, count)
     samples = zip(cards, predictions, references, known, strict=True)
     scored = [_scores(place, *sample) for place, sample in enumerate(samples)]
     is_mean = task is None if return_average is None else return_average
-    found = {}
-    for name, (_, kind) in cards[0].returns.items():
-        if flexible or not name.endswith("_flexible"):
-            values = [kind(scores[name]) for scores in scored]
-            found[name] = sum(values) / count if is_mean else values
-    return found
+    lists = {
+        name: [kind(scores[name]) for scores in scored]
+        for name, (_, kind) in cards[0].returns.items()
+        if flexible or not name.endswith("_flexible")
+    }
+    return {x: sum(y) / count if is_mean else y for x, y in lists.items()}
 
 
 def _listed(name: str, values: Iterable, count: int | None = None) -> list:
