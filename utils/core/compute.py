@@ -53,10 +53,8 @@ def compute(
     `exact_match` and, but for dates, `f1`: means with `return_average` (default for TCP
     and Test of Time), else lists of the samples' scores (default for TimeBench).
     `flexible` adds `accuracy_flexible` or `score_flexible` (F1 where there is one), which
-    may need `documents`: see the top of this module.
-
-    Raises ValueError, saying which, for an unknown name, no samples, lists of unequal
-    length, a prediction that is not a string, and a reference that cannot be read.
+    may need `documents`: see the top of this module. Raises ValueError, saying which, for
+    unknown names, empty or unequal lists, and what cannot be read.
     """
     predictions = _listed("predictions", predictions)
     count = len(predictions)
