@@ -90,7 +90,7 @@ def document(task: str, row: dict) -> dict:
     task_scorer = scorer(task)
     with quiet_harness():
         try:
-            (made,) = task_scorer.process_docs(_Rows([row], task_scorer.file))
+            (made,) = task_scorer.process_docs(Rows([row], task_scorer.file))
         except ValueError as error:
             # It is one row of many: its number here says nothing.
             said = str(error)
@@ -106,7 +106,7 @@ def documents_of(task: str, rows: list[dict]) -> list[dict]:
     task_scorer = scorer(task)
     with quiet_harness():
         try:
-            return list(task_scorer.process_docs(_Rows(rows, task_scorer.file)))
+            return list(task_scorer.process_docs(Rows(rows, task_scorer.file)))
         except ValueError as error:
             raise ToolError(str(error)) from None
 
@@ -141,8 +141,8 @@ def benchmark_files(folder: Path) -> list[tuple[Path, list[str]]]:
     return found
 
 
-class _Rows:
-    """Rows as `process_docs` takes them, for a Dataset of each one takes milliseconds."""
+class Rows:
+    """What `process_docs` takes of a Dataset, of which each takes milliseconds."""
 
     def __init__(self, rows: list[dict], name: str | None = None) -> None:
         self.rows = rows
@@ -154,8 +154,8 @@ class _Rows:
     def column_names(self) -> list[str]:
         return list(self.rows[0])
 
-    def select_columns(self, names: list[str]) -> _Rows:
-        return _Rows([{name: row[name] for name in names} for row in self.rows])
+    def select_columns(self, names: list[str]) -> Rows:
+        return Rows([{name: row[name] for name in names} for row in self.rows])
 
     def __getitem__(self, name: str) -> list:
         return [row[name] for row in self.rows]
