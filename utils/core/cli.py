@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 from typing import NoReturn
 
-from ..packs import disputed
 from .families import FOLDER
 
 
@@ -39,18 +38,6 @@ def include_path_option(parser: argparse.ArgumentParser) -> None:
         default=FOLDER,
         metavar="FOLDER",
         help="the tasks whose documents a doc_id is of; default: the pack's own",
-    )
-
-
-def answer_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of every tool that scores recorded answers."""
-    parser.add_argument("--task", help="the task of lines that do not name theirs")
-    include_path_option(parser)
-    parser.add_argument(
-        "--leave_out",
-        choices=disputed.names(),
-        metavar="LIST",
-        help=f"a list of disputed rows to leave out: {', '.join(disputed.names())}",
     )
 
 

@@ -12,10 +12,10 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from .answers import SAMPLES_NAME, Answer, read_answers
 from ..core.errors import ToolError
 from ..core.families import FOLDER, all_tasks, scorer
 from ..core.jsonl import SUFFIXES
+from .answers import SAMPLES_NAME, Answer, read_answers
 
 
 class File(NamedTuple):
