@@ -10,15 +10,12 @@ from typing import NoReturn
 from .families import FOLDER
 
 
-MAX_DIGITS = 1000  # of a number; Python reads no more than some thousand
-
-
 class Parser(argparse.ArgumentParser):
     """A parser that says what it cannot read in one line, without the usage."""
 
     def error(self, message: str) -> NoReturn:
         """End the program with status 2."""
-        self.exit(2, f"{self.prog}: {message}; see {self.prog} --help\n")
+        self.exit(2, f"{self.prog}: {printable(message)}; see {self.prog} --help\n")
 
 
 def tool_parser(tool: str, description: str) -> argparse.ArgumentParser:
@@ -65,9 +62,7 @@ def output_path(text: str) -> Path:
 
 def whole_number(text: str, *, least: int = 0) -> int:
     """Return the whole number that an option gives; ArgumentTypeError below `least`."""
-    is_number = text.isascii() and text.isdecimal() and len(text) <= MAX_DIGITS
-    if is_number and int(text) >= least:
-        return int(text)
-    raise argparse.ArgumentTypeError(
-        f"{text!r:.80} is not a whole number of at least {least}"
-    )
+    if not (text.isascii() and text.isdecimal() and int(text) >= least):
+        fault = f"{text!r:.80} is not a whole number of at least {least}"
+        raise argparse.ArgumentTypeError(fault)
+    return int(text)
