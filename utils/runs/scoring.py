@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..core.documents import documents
 from ..core.errors import NOT_A_DOCUMENT, LineError, ToolError
-from ..core.families import FOLDER, scorer
+from ..core.families import FOLDER, RENAMED, scorer
 from ..packs import disputed
 from .answers import Answer, document_text, sha256
 from .repeats import Answered
@@ -41,9 +41,8 @@ BREAKDOWNS = (
 )
 # Bounded, so that no question takes quadratic time.
 _TEMPLATE = re.compile(r"""\{["']explanation["'][^,]{0,500},(?P<fields>.{0,500}?)\}""")
-# Names that logs of other versions have for a metric.
-_OLD_NAMES = {"accuracy": "acc", "accuracy_flexible": "acc_flexible", "f1_score": "f1"}
-_OTHER_NAMES = _OLD_NAMES | {old: name for name, old in _OLD_NAMES.items()}
+# The names that logs of other versions have for a metric.
+_OTHER_NAMES = RENAMED | {name: old for old, name in RENAMED.items()}
 
 
 # ------------------------------------------------------------------------ verdicts

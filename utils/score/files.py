@@ -302,10 +302,10 @@ def _finished(job: Job, made_of: dict) -> tuple[str, ...] | None:
 
 
 def may_replace(output: Path) -> bool:
-    """Tell whether nothing is lost where an output is written: nothing is there but an
-    earlier one, which need not be finished.
+    """Tell whether nothing is lost where an output is written: nothing is there, or an
+    earlier output, which need not be finished.
     """
-    if not output.is_file() or not output.stat().st_size or _note(output).is_file():
+    if not output.is_file() or not output.stat().st_size:
         return True
     with suppress(ToolError), closing(read_lines(output)) as lines:
         return any("verdict" in parse(line) for line in islice(lines, 1))
@@ -330,7 +330,7 @@ def _made_of(job: Job) -> dict:
 def _digest(path: Path) -> str:
     with open(path, "rb") as file:
         digest = hashlib.sha256()
-        while block := file.read(1 << 20):
+        while block := file.read(1 << 16):
             digest.update(block)
         return digest.hexdigest()
 
