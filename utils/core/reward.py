@@ -5,13 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from .documents import tasks
 from .errors import NOT_A_DOCUMENT, ToolError
-
-
-if TYPE_CHECKING:
-    from .families import Scorer
+from .families import FOLDER, scorer
 
 
 class Reward:
@@ -21,7 +18,7 @@ class Reward:
     """
 
     def __init__(self, task: str, metric: str | None = None):
-        one = _scorer(task)
+        one = scorer(task)
         default = one.headline[1] if one.headline else one.metrics[0]
         rewards = [name for name, is_so in one.higher_is_better.items() if is_so]
         if metric not in (None, *rewards):
@@ -53,7 +50,7 @@ class Reward:
         ]
 
     def _score(self, place: str, document: str | dict, response: str) -> float:
-        explain, fault = _scorer(self.task).explain, None
+        explain, fault = scorer(self.task).explain, None
         try:
             if isinstance(document, str):
                 document = json.loads(document)
@@ -88,10 +85,7 @@ def training_set(task: str, include_path: str | None = None):
     """
     import datasets
 
-    from .documents import tasks
-    from .families import FOLDER
-
-    _scorer(task)  # raises for a group, of which there is no one prompt
+    scorer(task)  # raises for a group, of which there is no one prompt
     one = tasks([task], Path(include_path) if include_path else FOLDER)[task]
     return datasets.Dataset.from_list(
         [
@@ -99,14 +93,6 @@ def training_set(task: str, include_path: str | None = None):
             for document in one.eval_docs
         ]
     )
-
-
-def _scorer(task: str) -> Scorer:
-    from .families import scorer  # not before it is asked for: it imports PyYAML
-
-    if not isinstance(task, str):
-        raise ToolError(f"task {task!r:.80} is not a string; name a task of the pack")
-    return scorer(task)
 
 
 def _messages(task, document: dict) -> list[dict]:
