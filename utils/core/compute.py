@@ -93,10 +93,10 @@ def _cards(subset: object, task: object, count: int) -> list[_Card]:
         )
     if task is not None:
         return [_named("task", task, _TASKS)] * count
-    if isinstance(subset, str) or not isinstance(subset, Iterable):
-        return [_named("subset", subset, _SUBSETS)] * count
-    names = enumerate(_listed("subset", subset, count))
-    return [_named(f"subset[{place}]", name, _TCP) for place, name in names]
+    if isinstance(subset, Iterable) and not isinstance(subset, str):
+        names = enumerate(_listed("subset", subset, count))
+        return [_named(f"subset[{place}]", name, _TCP) for place, name in names]
+    return [_named("subset", subset, _SUBSETS)] * count
 
 
 def _named(what: str, name: object, cards: dict[str, _Card]) -> _Card:

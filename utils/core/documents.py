@@ -87,15 +87,11 @@ def document(task: str, row: dict) -> dict:
 
     ValueError says what is wrong with the row.
     """
-    task_scorer = scorer(task)
-    with quiet_harness():
-        try:
-            (made,) = task_scorer.process_docs(Rows([row], task_scorer.file))
-        except ValueError as error:
-            # It is one row of many: its number here says nothing.
-            said = str(error)
-            raise ValueError(said.partition("row 0, ")[2] or said) from None
-    return made
+    try:
+        return _made(task, [row])[0]
+    except ValueError as error:  # it is one row of many: its number here says nothing
+        said = str(error)
+        raise ValueError(said.partition("row 0, ")[2] or said) from None
 
 
 def documents_of(task: str, rows: list[dict]) -> list[dict]:
@@ -103,12 +99,15 @@ def documents_of(task: str, rows: list[dict]) -> list[dict]:
 
     ToolError names file, row and column where one cannot be scored.
     """
-    task_scorer = scorer(task)
+    try:
+        return _made(task, rows)
+    except ValueError as error:
+        raise ToolError(str(error)) from None
+
+
+def _made(task: str, rows: list[dict]) -> list[dict]:
     with quiet_harness():
-        try:
-            return list(task_scorer.process_docs(Rows(rows, task_scorer.file)))
-        except ValueError as error:
-            raise ToolError(str(error)) from None
+        return list(scorer(task).process_docs(Rows(rows, scorer(task).file)))
 
 
 def pack_files(include_path: Path) -> list[Path]:
@@ -128,17 +127,13 @@ def benchmark_files(folder: Path) -> list[tuple[Path, list[str]]]:
     tasks: dict[str, list[str]] = {}
     for task in all_tasks():
         tasks.setdefault(f"{scorer(task).file}.jsonl", []).append(task)
-    found = [
-        (path, tasks[path.name])
-        for path in sorted(folder.rglob("*.jsonl"))
-        if path.name in tasks
-    ]
-    if not found:
+    paths = sorted(x for x in folder.rglob("*.jsonl") if x.name in tasks)
+    if not paths:
         raise ToolError(
             f"{folder}: has no file of a benchmark under upstream's name, such as"
             f" {min(tasks)}; name another folder"
         )
-    return found
+    return [(path, tasks[path.name]) for path in paths]
 
 
 class Rows:
