@@ -139,6 +139,7 @@ ERRORS = [
     (BOX, [1985], {"subset": "semantic"}, "references[0]: .*is not a string"),
     (BOX, ["The"], {"task": "TimeQA"}, "references[0]: .*'The'.* has an answer without a wo"),
     (BOX, [[]], {"task": "TimeQA"}, "references[0]: .*is not a list of strings"),
+    (BOX, [("a", 1)], {"task": "TimeQA"}, "references[0]: .*is not a list of strings"),
     (BOX, ["1987"], {"task": "Date Arithmetic"}, "'1987'.* is not a month and a year"),
     (BOX, ["E. ten"], {"task": "TimeDial"}, "is not like \"B. one day && C. two days\""),
     (BOX, DAY, LONG | {"documents": []}, "documents is empty"),

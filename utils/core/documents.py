@@ -63,16 +63,17 @@ def load(
 def quiet_harness() -> Iterator[None]:
     """Leave out what harness and families log, such as row counts: tools say their own.
 
-    Without a network, each of the hub's tries would say that there is none.
+    Without a network, each of the hub's tries would say that there is none. Within such a
+    block, another costs nothing.
     """
     loggers = [logging.getLogger(name) for name in ("lm_eval", "huggingface_hub")]
-    levels = [logger.level for logger in loggers]
-    for logger in loggers:
+    levels = {x: x.level for x in loggers if x.level != logging.ERROR}
+    for logger in levels:
         logger.setLevel(logging.ERROR)
     try:
         yield
     finally:
-        for logger, level in zip(loggers, levels, strict=True):
+        for logger, level in levels.items():
             logger.setLevel(level)
 
 
