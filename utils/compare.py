@@ -49,7 +49,8 @@ from typing import NamedTuple
 from .packs import disputed
 from .core import tables
 from .runs.answers import document_text, sha256
-from .core.cli import answer_options, printable, say, tool_parser
+from .runs.options import answer_options
+from .core.cli import printable, say, tool_parser
 from .core.errors import Refusals, ToolError
 from .core.families import FOLDER, scorer
 from .stats import cluster, holm, mcnemar_exact, paired, smallest_difference
@@ -123,7 +124,7 @@ def read_results(run: Run, include_path: Path = FOLDER) -> dict[str, list[Result
             result = _result(scored)
             if answer.task not in answered:
                 answered[answer.task] = Answered(answer.task)
-            answered[answer.task].add(answer, scored.doc, result.digest)
+            answered[answer.task].add(answer, result.digest)
         except ToolError as error:
             faults.add(str(error))
             continue

@@ -28,7 +28,8 @@ from argparse import Namespace
 from typing import TYPE_CHECKING
 
 from ..core import tables as text_tables
-from ..core.cli import answer_options, output_path, say, tool_parser
+from ..runs.options import answer_options
+from ..core.cli import output_path, say, tool_parser
 from ..core.documents import pack_files
 from ..core.errors import ToolError
 from ..core.files import check_outputs, is_stream, written_whole
