@@ -21,10 +21,12 @@ DOCUMENTS = [
 ]
 
 
-@pytest.mark.parametrize("command", [["check"], ["format", "--check"]])
+@pytest.mark.parametrize(
+    "command", [["check", "--output-format=concise"], ["format", "--check"]]
+)
 def test_ruff_is_content(command):
     done = subprocess.run(
-        [sys.executable, "-m", "ruff", *command, "--no-cache", *FOLDERS],
+        [sys.executable, "-m", "ruff", *command, "-q", "--no-cache", *FOLDERS],
         cwd=ROOT,
         capture_output=True,
         text=True,

@@ -6,7 +6,6 @@ import pytest
 
 from tests.conftest import ROOT, run_python
 from tests.corpus import FAMILIES, cases, score
-from tests.test_published import UNSETTLED, rule_of
 from utils import compute
 from utils.core.families import scorer
 
@@ -140,6 +139,7 @@ ERRORS = [
     (BOX, [1985], {"subset": "semantic"}, "references[0]: .*is not a string"),
     (BOX, ["The"], {"task": "TimeQA"}, "references[0]: .*'The'.* has an answer without a wo"),
     (BOX, [[]], {"task": "TimeQA"}, "references[0]: .*is not a list of strings"),
+    (BOX, [("a", 1)], {"task": "TimeQA"}, "references[0]: .*is not a list of strings"),
     (BOX, ["1987"], {"task": "Date Arithmetic"}, "'1987'.* is not a month and a year"),
     (BOX, ["E. ten"], {"task": "TimeDial"}, "is not like \"B. one day && C. two days\""),
     (BOX, DAY, LONG | {"documents": []}, "documents is empty"),
@@ -179,7 +179,6 @@ CARDS = {
     "timebench_durationqa": {"task": "TimeDial"},
     "timebench_mctaco": {"task": "TimeDial"},
 }
-HEADLINES = ("f1", "accuracy", "exact_match")  # the first that a card returns
 NAMED = {"f1": "f1_score"}  # as the harness does not name a metric of its own
 
 
@@ -218,7 +217,7 @@ def called(card: dict, **options) -> tuple[list, list[dict[str, float]]]:
 
 
 @pytest.mark.parametrize("card", CALLS, ids=lambda card: next(iter(card.values())))
-def test_every_case_scores_as_in_a_run(card):
+def test_every_case_scores_as_in_a_run(card):  # test_published.py: as on the card
     found, verdicts = called(card)
     for case, verdict in zip(found, verdicts, strict=True):
         scores = score(case.task, case.doc, case.response)
@@ -226,16 +225,6 @@ def test_every_case_scores_as_in_a_run(card):
         assert verdict == {
             name: scores[metric(NAMED.get(name, name))] for name in verdict
         }, case
-
-
-@pytest.mark.parametrize("card", CALLS, ids=lambda card: next(iter(card.values())))
-def test_every_case_scores_as_by_an_independent_reading_of_the_card(card):
-    found, verdicts = called(card)
-    for case, verdict in zip(found, verdicts, strict=True):
-        headline = next(verdict[name] for name in HEADLINES if name in verdict)
-        expected, _ = rule_of(case.task, case.doc)(case.response, case.doc)
-        if case.why not in UNSETTLED:
-            assert headline == pytest.approx(expected), case
 
 
 @pytest.mark.parametrize("card", CALLS, ids=lambda card: next(iter(card.values())))

@@ -19,7 +19,7 @@ import re
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from .documents import document
+from .documents import document, quiet_harness
 from .families import scorer
 
 
@@ -28,7 +28,7 @@ class _Card(NamedTuple):
 
     task: str  # whose documents and rules these are
     row: Callable[[object], dict]  # reference -> what it gives of an upstream row
-    returns: dict[str, tuple[str, type]]  # name -> the task's metric, type in lists
+    returns: dict[str, type]  # metric -> its type in lists
 
 
 def compute(
@@ -52,9 +52,8 @@ def compute(
     Returns `accuracy` (TCP: 1 or 0; Test of Time: True or False), for TimeBench
     `exact_match` and, but for dates, `f1`: means with `return_average` (default for TCP
     and Test of Time), else lists of the samples' scores (default for TimeBench).
-    `flexible` adds `accuracy_flexible` or `score_flexible` (F1 where there is one), which
-    may need `documents`: see the top of this module. Raises ValueError, saying which, for
-    unknown names, empty or unequal lists, and what cannot be read.
+    `flexible` adds `accuracy_flexible` or `score_flexible` (F1 where there is one). Raises
+    ValueError, saying which, for unknown names, unequal lists, and what cannot be read.
     """
     predictions = _listed("predictions", predictions)
     count = len(predictions)
@@ -63,11 +62,12 @@ def compute(
     known = [{}] * count if documents is None else documents
     known = _listed("documents", known, count)
     samples = zip(cards, predictions, references, known, strict=True)
-    scored = [_scores(place, *sample) for place, sample in enumerate(samples)]
+    with quiet_harness():
+        scored = [_scores(place, *sample) for place, sample in enumerate(samples)]
     is_mean = task is None if return_average is None else return_average
     lists = {
         name: [kind(scores[name]) for scores in scored]
-        for name, (_, kind) in cards[0].returns.items()
+        for name, kind in cards[0].returns.items()
         if flexible or not name.endswith("_flexible")
     }
     return {x: sum(y) / count if is_mean else y for x, y in lists.items()}
@@ -93,10 +93,10 @@ def _cards(subset: object, task: object, count: int) -> list[_Card]:
         )
     if task is not None:
         return [_named("task", task, _TASKS)] * count
-    if isinstance(subset, str) or not isinstance(subset, Iterable):
-        return [_named("subset", subset, _SUBSETS)] * count
-    names = enumerate(_listed("subset", subset, count))
-    return [_named(f"subset[{place}]", name, _TCP) for place, name in names]
+    if isinstance(subset, Iterable) and not isinstance(subset, str):
+        names = enumerate(_listed("subset", subset, count))
+        return [_named(f"subset[{place}]", name, _TCP) for place, name in names]
+    return [_named("subset", subset, _SUBSETS)] * count
 
 
 def _named(what: str, name: object, cards: dict[str, _Card]) -> _Card:
@@ -127,7 +127,7 @@ def _scores(
             )
     one = scorer(card.task)
     scores = one.explain(made | known, prediction).scores
-    return {x: scores[one.metric(name)] for x, (name, _) in card.returns.items()}
+    return {name: scores[one.metric(name)] for name in card.returns}
 
 
 # -------------------------------------------------------- from references to rows
@@ -144,7 +144,8 @@ _LETTERS = re.compile(r"[A-D](?:[\s,&]*[A-D])*\.?")
 
 
 def _answer(reference: object) -> dict:
-    return {"answer": reference}
+    is_tuple = isinstance(reference, tuple)
+    return {"answer": list(reference) if is_tuple else reference}
 
 
 def _label(reference: object) -> dict:
@@ -181,32 +182,22 @@ def _options(reference: object) -> dict:
 
 # ------------------------------------------------------------------- the cards
 
-
-def _accuracy(kind: type) -> dict[str, tuple[str, type]]:
-    return {name: (name, kind) for name in ("accuracy", "accuracy_flexible")}
-
-
-def _f1(kind: type) -> dict[str, tuple[str, type]]:
-    exact = {"exact_match": ("exact_match", kind)}
-    return exact | {
-        "f1": ("f1_score", float),
-        "score_flexible": ("score_flexible", float),
-    }
-
-
-_DATE = {name: (name, int) for name in ("exact_match", "score_flexible")}
+_ACCURACY = ("accuracy", "accuracy_flexible")
+_EXACT = {"exact_match": int, "score_flexible": int}
+_F1 = {"exact_match": int, "f1": float, "score_flexible": float}
+_QA = _F1 | {"exact_match": float}
 _TCP = {
-    "tcp_short": _Card("tcp_short", _short, _accuracy(int)),
-    "tcp_long": _Card("tcp_long", _answer, _accuracy(int)),
+    "tcp_short": _Card("tcp_short", _short, dict.fromkeys(_ACCURACY, int)),
+    "tcp_long": _Card("tcp_long", _answer, dict.fromkeys(_ACCURACY, int)),
 }
 _SUBSETS = _TCP | {
-    "arithmetic": _Card("tot_arithmetic", _label, _accuracy(bool)),
-    "semantic": _Card("tot_semantic", _label, _accuracy(bool)),
+    "arithmetic": _Card("tot_arithmetic", _label, dict.fromkeys(_ACCURACY, bool)),
+    "semantic": _Card("tot_semantic", _label, dict.fromkeys(_ACCURACY, bool)),
 }
 _TASKS = {
-    "TempReason": _Card("timebench_tempreason_l2", _answer, _f1(float)),
-    "TimeQA": _Card("timebench_timeqa_explicit", _answer, _f1(float)),
-    "MenatQA": _Card("timebench_menatqa_scope", _answer, _f1(float)),
-    "Date Arithmetic": _Card("timebench_date_arithmetic", _answer, _DATE),
-    "TimeDial": _Card("timebench_timedial", _options, _f1(int)),
+    "TempReason": _Card("timebench_tempreason_l2", _answer, _QA),
+    "TimeQA": _Card("timebench_timeqa_explicit", _answer, _QA),
+    "MenatQA": _Card("timebench_menatqa_scope", _answer, _QA),
+    "Date Arithmetic": _Card("timebench_date_arithmetic", _answer, _EXACT),
+    "TimeDial": _Card("timebench_timedial", _options, _F1),
 }

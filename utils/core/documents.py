@@ -63,16 +63,17 @@ def load(
 def quiet_harness() -> Iterator[None]:
     """Leave out what harness and families log, such as row counts: tools say their own.
 
-    Without a network, each of the hub's tries would say that there is none.
+    Without a network, each of the hub's tries would say that there is none. Within such a
+    block, another costs nothing.
     """
     loggers = [logging.getLogger(name) for name in ("lm_eval", "huggingface_hub")]
-    levels = [logger.level for logger in loggers]
-    for logger in loggers:
+    levels = {x: x.level for x in loggers if x.level != logging.ERROR}
+    for logger in levels:
         logger.setLevel(logging.ERROR)
     try:
         yield
     finally:
-        for logger, level in zip(loggers, levels, strict=True):
+        for logger, level in levels.items():
             logger.setLevel(level)
 
 
@@ -87,15 +88,11 @@ def document(task: str, row: dict) -> dict:
 
     ValueError says what is wrong with the row.
     """
-    task_scorer = scorer(task)
-    with quiet_harness():
-        try:
-            (made,) = task_scorer.process_docs(_Rows([row], task_scorer.file))
-        except ValueError as error:
-            # It is one row of many: its number here says nothing.
-            said = str(error)
-            raise ValueError(said.partition("row 0, ")[2] or said) from None
-    return made
+    try:
+        return _made(task, [row])[0]
+    except ValueError as error:  # it is one row of many: its number here says nothing
+        said = str(error)
+        raise ValueError(said.partition("row 0, ")[2] or said) from None
 
 
 def documents_of(task: str, rows: list[dict]) -> list[dict]:
@@ -103,12 +100,15 @@ def documents_of(task: str, rows: list[dict]) -> list[dict]:
 
     ToolError names file, row and column where one cannot be scored.
     """
-    task_scorer = scorer(task)
+    try:
+        return _made(task, rows)
+    except ValueError as error:
+        raise ToolError(str(error)) from None
+
+
+def _made(task: str, rows: list[dict]) -> list[dict]:
     with quiet_harness():
-        try:
-            return list(task_scorer.process_docs(_Rows(rows, task_scorer.file)))
-        except ValueError as error:
-            raise ToolError(str(error)) from None
+        return list(scorer(task).process_docs(Rows(rows, scorer(task).file)))
 
 
 def pack_files(include_path: Path) -> list[Path]:
@@ -128,21 +128,17 @@ def benchmark_files(folder: Path) -> list[tuple[Path, list[str]]]:
     tasks: dict[str, list[str]] = {}
     for task in all_tasks():
         tasks.setdefault(f"{scorer(task).file}.jsonl", []).append(task)
-    found = [
-        (path, tasks[path.name])
-        for path in sorted(folder.rglob("*.jsonl"))
-        if path.name in tasks
-    ]
-    if not found:
+    paths = sorted(x for x in folder.rglob("*.jsonl") if x.name in tasks)
+    if not paths:
         raise ToolError(
             f"{folder}: has no file of a benchmark under upstream's name, such as"
             f" {min(tasks)}; name another folder"
         )
-    return found
+    return [(path, tasks[path.name]) for path in paths]
 
 
-class _Rows:
-    """Rows as `process_docs` takes them, for a Dataset of each one takes milliseconds."""
+class Rows:
+    """What `process_docs` takes of a Dataset, of which each takes milliseconds."""
 
     def __init__(self, rows: list[dict], name: str | None = None) -> None:
         self.rows = rows
@@ -154,8 +150,8 @@ class _Rows:
     def column_names(self) -> list[str]:
         return list(self.rows[0])
 
-    def select_columns(self, names: list[str]) -> _Rows:
-        return _Rows([{name: row[name] for name in names} for row in self.rows])
+    def select_columns(self, names: list[str]) -> Rows:
+        return Rows([{name: row[name] for name in names} for row in self.rows])
 
     def __getitem__(self, name: str) -> list:
         return [row[name] for row in self.rows]

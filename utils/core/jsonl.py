@@ -65,29 +65,28 @@ def read_lines(path: Path) -> Iterator[Line]:
     Raises OSError where the file cannot be read, ToolError where compressed data is
     damaged.
     """
-    # Opened once, for a pipe can be read but once.
-    with open(path, "rb") as file:
-        yield from lines_in(file, path)
+    number, is_first = 0, True
+    with open(path, "rb") as file:  # once, for a pipe can be read but once
+        try:
+            for number, text in enumerate(_texts(file, path), 1):
+                if text.strip():
+                    yield Line(f"{path}, line {number}", number, text, is_first)
+                    is_first = False
+        except (EOFError, zlib.error, gzip.BadGzipFile):
+            raise ToolError(
+                f"{path}, after line {number}: the gzip data is cut off or damaged; get"
+                " the file again"
+            ) from None
 
 
-def lines_in(file: io.BufferedReader, path: Path) -> Iterator[Line]:
-    """Yield the lines in an open file, which messages call `path`; see `read_lines`."""
-    start, number, is_first = file.peek(4), 0, True
+def _texts(file: io.BufferedReader, path: Path) -> BinaryIO:
+    """Return an open file, unpacked."""
+    start = file.peek(4)
     for magic, _, name, command in _FOREIGN:
         if start.startswith(magic):
             said = f"is {name}, not JSON Lines; convert it with {command.format(path)}"
             raise ToolError(f"{path}: {said}")
-    is_zipped = start.startswith(_GZIP)
-    try:
-        for number, text in enumerate(gzip.open(file) if is_zipped else file, 1):
-            if text.strip():
-                yield Line(f"{path}, line {number}", number, text, is_first)
-                is_first = False
-    except (EOFError, zlib.error, gzip.BadGzipFile):
-        raise ToolError(
-            f"{path}, after line {number}: the gzip data is cut off or damaged; get the"
-            " file again"
-        ) from None
+    return gzip.open(file) if start.startswith(_GZIP) else file
 
 
 @contextmanager
