@@ -235,7 +235,7 @@ class Rows:
 
     def _take(self, part: list[tuple[str, dict]]) -> None:
         try:
-            dataset = dataset_of(row for _, row in part)
+            dataset = dataset_of((row for _, row in part), "part")
             schemas = [self._schema, dataset.features.arrow_schema]
             self._schema = pyarrow.unify_schemas(schemas, promote_options="permissive")
         except Exception as error:  # pyarrow raises all kinds
