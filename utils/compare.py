@@ -141,16 +141,15 @@ def read_results(
 
 def _result(scored: Scored) -> Result:
     answer, doc, verdict = scored.answer, scored.doc, scored.verdict
+    flexible = verdict.flexible if verdict.value is None else verdict.value
     return Result(
-        doc_id=answer.doc_id,
-        doc_hash=sha256(document_text(doc)),
-        digest=digest_of(scored),
-        cluster=cluster(answer.task, doc),
-        scores=verdict.scores,
-        reason=verdict.reason,
-        published=_shown(verdict.published),
-        flexible=_shown(verdict.flexible if verdict.value is None else verdict.value),
-        reference=_shown(verdict.reference),
+        answer.doc_id,
+        sha256(document_text(doc)),
+        digest_of(scored),
+        cluster(answer.task, doc),
+        verdict.scores,
+        verdict.reason,
+        *map(_shown, (verdict.published, flexible, verdict.reference)),
     )
 
 
