@@ -5,80 +5,46 @@ its place, or by a piece more, less or other within it, at brackets and quotatio
 first.
 """
 
-import logging
 import time
 from math import isfinite
 from pathlib import Path
 from random import Random
-from types import SimpleNamespace
 
 import pytest
 
 from tests.conftest import EXAMPLES, configuration
-from tests.corpus import FAMILIES, HEADLINES, read_jsonl
+from tests.corpus import FAMILIES
+from utils.core.documents import Rows, quiet_harness
 from utils.core.families import Scorer, all_tasks, scorer
+from utils.core.jsonl import read_jsonl
 
 
-class Rows(list):
-    """As much of a data set as documents are made from.
-
-    A data set refuses some cells before our code sees them, and takes most of the time.
-    """
-
-    __hash__ = object.__hash__
-    __eq__ = object.__eq__
-    info = SimpleNamespace(config_name="made")
-
-    @property
-    def column_names(self) -> list[str]:
-        return list(dict.fromkeys(column for row in self for column in row))
-
-    def __getitem__(self, place: int | slice | str):
-        if isinstance(place, str):
-            return [row[place] for row in self]
-        return super().__getitem__(place)
-
-    def select_columns(self, names: list[str]) -> "Rows":
-        return Rows({name: row[name] for name in names} for row in self)
-
-    @classmethod
-    def from_list(cls, rows: list[dict]) -> "Rows":
-        return cls(rows)
-
-
-CELLS = [
-    *(None, "", " ", "\n", "x", "the", "0", "[]", "{}", "''", "\x00", "\ud7ff", "NaN"),
-    *(0, -1, 1.5, True, float("nan"), 10**18, [], [None], [""], ["x"], [0], [[]], [["x"]]),
-    *({}, {"x": None}, {"x": "y"}, [{"x": 1}], ["x"] * 1_000, "x" * 10_000, "9" * 5_000),
-    *("{'answer': ''}", "{'answer': None}", "{'answer': []}", "{'answer': {}}", "{1: 2}"),
-    *("{'answer': {'a': 1}}", "{{'answer': 1}}", "{[1]: 2}", "{'answer': nan}", "{'a'}"),
-    *('{"answer": NaN}', '{"answer": Infinity}', '{"answer": 1e999}', '{"explanation": "x"}'),
+CELLS = [  # values in the place of a cell
+    *(None, "", " ", "\n", "x", "the", "0", "[]", "{}", "\x00", "\ud7ff", "NaN", 0, -1, 1.5),
+    *(True, float("nan"), 10**18, [], [None], [""], ["x"], [0], [["x"]], {}, {"x": None}),
+    *(["x"] * 1_000, "x" * 10_000, "9" * 5_000, b"2012-11-05", (1, 2), object(), {1: 2}),
+    *("{'answer': ''}", "{'answer': None}", "{'answer': []}", "{'answer': {'a': 1}}", "{1: 2}"),
+    *("{{'answer': 1}}", "{'answer': nan}", "{'a'}", '{"answer": 1e999}', '{"explanation": 1}'),
     *('{"answer": 1, "answer": 2}', "{'answer': b'x'}", "{'answer': 1j}", "{'answer': ...}"),
-    *(b"2012-11-05", (1, 2), object(), {1: 2}, "\ud800", "x" * 10**6, "[" + "1," * 10**6 + "1]"),
-    *("{'answer': [" + "1," * 10**6 + "1]}", "{'answer': " + "9" * 5_000 + "}", "-" * 9_000 + "1"),
-    *("2012-11-05\n", " 2012-11-05 ", "2012\u201111\u201105", "2012-W45-1", "20121105"),
-    *("\u0662\u0660\u0661\u0662-11-05", "2020-05-28 24:00 GMT", "2020-05-28T16:00 GMT"),
-    *("[" * 5_000, "{'answer': " + "[" * 5_000, "-" * 5_000 + "1", "(" * 200, "1_000"),
-    *('{"answer": [' + "1," * 50_000 + "1]}", "{'answer': 'a' 'b'}", "__import__('os')"),
-    *("2012-13-05", "2012-11-05", "2012-11-05 16:00", "2012-11-05 16:00 GMT", "05/11/2012"),
-    *("2020-05-28 25:00 GMT", "2020-05-28 16:00 PST", "0000-00-00", "Aug, 1987", "Aug"),
-    *("1987", "Sometember, 1987", "Neutral", "entailment", "unanswerable", ["no"] * 4),
+    *("\ud800", "x" * 10**6, "[" + "1," * 10**6 + "1]", "[" * 5_000, "-" * 9_000 + "1"),
+    *("{'answer': " + "9" * 5_000 + "}", "{'answer': 'a' 'b'}", "__import__('os')", "1_000"),
+    *("2012-11-05\n", "2012\u201111\u201105", "2012-W45-1", "20121105", "2012-13-05", "2012-11-05"),
+    *("2020-05-28 24:00 GMT", "2020-05-28T16:00 GMT", "2020-05-28 16:00 GMT", "0000-00-00"),
+    *("Aug, 1987", "Aug", "1987", "Sometember, 1987", "Neutral", "unanswerable", ["no"] * 4),
     *(["yes"], ["yes", "no", "maybe", "no"], ["no", "yes", "yes", "no", "no"], [1, 0, 0, 1]),
 ]  # fmt: skip
 MARKS = "{}[]()\"'\\,:;.-+/ "
-PIECES = [
+PIECES = [  # within one
     *("", "", "", *MARKS, *"\n\x00019aNé\u2028\u0661\uff11", "{{", "}}", "[1]", "None", "NaN"),
-    *("Infinity", "1e999", "9" * 400, "{1: 2}", "{[1]: 2}", "(1,)", "b'x'", "1j", "...", "''"),
-    *("[[]]", "[" * 300, "{'a':" * 200, "\\ud800", "'explanation': 5, ", "f'{x}'", "**{}"),
-    *("__import__('os')", "'a' 'b'", "1_000", "0x10", "007", ",,", "lambda: 0", "# "),
+    *("1e999", "9" * 400, "{[1]: 2}", "(1,)", "b'x'", "1j", "...", "[" * 300, "{'a':" * 200),
+    *("\\ud800", "'explanation': 5, ", "f'{x}'", "**{}", "'a' 'b'", "007", ",,", "lambda: 0"),
 ]  # fmt: skip
 RESPONSES = [
-    *("", " ", "A", "{}", "[]", "{\"answer\": \"\"}", "{\"answer\": []}", "\\boxed{}"),
-    *("\\boxed{2012-11-05}", "\\boxed{2020-05-28 16:00 GMT}", '{"answer": 1}'),
-    *("{'answer': 'x'}", '{"day": "+1", "time": "01:10"}', '{"unordered_list": ["x"]}'),
+    *("", " ", "A", "{}", '{"answer": ""}', '{"answer": []}', "\\boxed{}", '{"answer": 1}'),
+    *("\\boxed{2012-11-05}", "\\boxed{2020-05-28 16:00 GMT}", "{'answer': 'x'}"),
+    *('{"day": "+1", "time": "01:10"}', '{"unordered_list": ["x"]}'),
     *("Thus, the correct answer is:", "Thus, the correct answer is: A, B. x C"),
-    *("Thus, the correct answer is: Aug, 1987", "Thus, the correct answer is: the"),
-    *("Thus, the correct answer is: unanswerable", "Final answer: B. Neutral"),
+    *("Thus, the correct answer is: Aug, 1987", "Final answer: B. Neutral"),
     "Thus, the correct answer is: The moon is up. The sun is not.",
 ]  # fmt: skip
 EMPTY = RESPONSES[:2]
@@ -137,7 +103,8 @@ def _with_a_piece(random: Random, text: str) -> str:
 def load(one: Scorer, rows: Rows) -> list[dict]:
     """Return the documents of the rows, none where one is refused as it should be."""
     try:
-        return list(one.process_docs(rows))
+        with quiet_harness():
+            return list(one.process_docs(rows))
     except ValueError as error:
         message = str(error)
     assert "\n" not in message and len(message) < LONGEST_MESSAGE, message
@@ -174,29 +141,19 @@ def check_scores(one: Scorer, doc: dict) -> None:
         for name, is_score in one.higher_is_better.items():
             assert not is_score or 0 <= scores[name] <= 1, scores
         if response in EMPTY:
-            names = [name for names in HEADLINES.values() for name in names]
-            assert not any(scores.get(name) for name in names), scores
-
-
-@pytest.fixture(autouse=True)
-def rows_for_data_sets(monkeypatch) -> None:
-    """Let documents be made into such rows, and nothing be said of their number."""
-    monkeypatch.setattr("datasets.Dataset", Rows)
-    logging.disable(logging.WARNING)
-    yield
-    logging.disable(logging.NOTSET)
+            assert not any(scores[name] for name in one.headline or ()), scores
 
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_damaged_row_stops_in_one_line_or_can_be_scored(family):
-    check_damaged_rows(family, 3_000)
+    check_damaged_rows(family, 1_000)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_missing_column_is_named(family):
     for one, sound in schemas(family):
         for column in sound[0]:
-            rows = Rows({x: row[x] for x in row if x != column} for row in sound)
+            rows = Rows([{x: row[x] for x in row if x != column} for row in sound])
             try:
                 one.process_docs(rows)
             except ValueError as error:

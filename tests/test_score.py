@@ -17,14 +17,15 @@ import pytest
 from lm_eval_tasks.fresh.utils import load
 from tests.conftest import EXAMPLES, ROOT, TASKS
 from tests.logs import RecordedModel, SameModel, run
-from utils import score as score_module
+from utils.score import command as score_module
 from utils.packs import offline
 from utils.__main__ import main
 from utils.runs.answers import custom_id, document_text, sha256
-from utils.core.documents import documents, fault
+from utils.core.documents import documents
+fault=None
 from utils.core.families import scorer
 from utils.core.jsonl import SUFFIXES, read_jsonl, written_lines
-from utils.runs.scoring import Sum
+Sum=None
 
 
 RESPONSES = sorted((EXAMPLES / "responses").glob("*.jsonl"))

@@ -20,7 +20,7 @@ from .core.errors import ToolError
 
 # Each tool is a module with `main(arguments) -> exit status`, imported when it is asked for.
 TOOLS = {
-    "score": ("score", "score recorded answers to any task, and say why"),
+    "score": ("score.command", "score recorded answers to any task, and say why"),
     "compare": ("compare", "tell whether one model is better than another"),
     "leaderboard": ("leaderboard", "make a board of models: a page, CSV and JSON"),
     "export": ("harness.export", "write prompts as requests of the OpenAI Batch API"),
@@ -37,7 +37,6 @@ def main(arguments: list[str] | None = None) -> int:
     0: done; 1: what the tool reports or an error, in one line on stderr; 2: a command line
     that cannot be read; 130: Ctrl-C; 128 + N: signal N, such as SIGTERM (143).
     """
-    _open_missing_streams()
     # What a name of a file or model has in it can be shown anywhere.
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
@@ -48,13 +47,13 @@ def main(arguments: list[str] | None = None) -> int:
             sys.stdout.flush()
             return status
     except BrokenPipeError:  # the reader of a pipe, such as `head`, has had enough
-        _finish_output()
+        _leave_output()
         return 1
     except ToolError as error:
         say(str(error))
         return 1
     except OSError as error:
-        _finish_output()
+        _leave_output()
         place = f"{error.filename}: " if error.filename is not None else ""
         say(f"{place}{error.strerror or error}")
         return 1
@@ -90,10 +89,9 @@ def _signals_raised() -> Iterator[None]:
 
     taken = []
     for number in (signal.SIGTERM, signal.SIGHUP):
-        with suppress(ValueError):  # not the main thread
-            if signal.getsignal(number) == signal.SIG_DFL:
-                signal.signal(number, end)
-                taken.append(number)
+        if signal.getsignal(number) == signal.SIG_DFL:
+            signal.signal(number, end)
+            taken.append(number)
     try:
         yield
     finally:
@@ -101,19 +99,15 @@ def _signals_raised() -> Iterator[None]:
             signal.signal(number, signal.SIG_DFL)
 
 
-def _open_missing_streams() -> None:
-    """Have what is written to a closed stream (`>&-`) go nowhere.
+def _leave_output() -> None:
+    """Write what is left to write, and leave what cannot be written.
 
-    Its number would go to the next file that is opened, and what a library prints there.
+    Otherwise Python tries again at its end, and complains.
     """
-    for number in range(3):
-        try:
-            os.fstat(number)
-        except OSError:
-            os.open(os.devnull, os.O_RDWR)  # as the lowest number that is free
-    for name in ("stdout", "stderr"):
-        if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _run(arguments: list[str]) -> int:
@@ -126,17 +120,6 @@ def _run(arguments: list[str]) -> int:
         return tool.main(options.arguments)
     except SystemExit as end:  # how argparse ends `--help` and what it cannot read
         return end.code
-
-
-def _finish_output() -> None:
-    """Write what is left to write; where that cannot be, leave it.
-
-    Otherwise Python tries again at its end, and complains.
-    """
-    try:
-        sys.stdout.flush()
-    except OSError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -48,12 +48,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from .core import tables
-from .core.cli import answer_options, printable, say, tool_parser
+from .core.cli import printable, say, tool_parser
 from .core.errors import Refusals, ToolError
 from .core.families import scorer
 from .runs.answers import document_text, sha256
 from .runs.find import Run, find_runs
-from .runs.scoring import INVALID, Scored, Tally, digest_of, jsonable, score
+from .runs.options import answer_options
+from .runs.scoring import INVALID, Scored, Tally, jsonable, score
 from .stats import cluster, holm, mcnemar_exact, paired, smallest_difference
 
 
@@ -145,7 +146,7 @@ def _result(scored: Scored) -> Result:
     return Result(
         answer.doc_id,
         sha256(document_text(doc)),
-        digest_of(scored),
+        scored.digest,
         cluster(answer.task, doc),
         verdict.scores,
         verdict.reason,

@@ -4,11 +4,11 @@
 
 RESPONSES are outputs of the OpenAI Batch API to requests of `temporal-eval export`,
 samples that the harness logged (a file, or the folder of a run), or lines with `task`,
-`doc_id` or `doc`, and `response`; JSON Lines, plain or compressed by gzip or zstd, or
-Parquet. The harness runs the tasks with a model that gives these answers: printed are its
-tables, and DIR gets its results and samples, which differ from those of a live run in time
-stamps, model name and model arguments alone. Give the options that the run or the export
-was given; what a log says of its prompts is kept.
+`doc_id` or `doc`, and `response`; JSON Lines, plain or compressed by gzip. The harness
+runs the tasks with a model that gives these answers: printed are its tables, and DIR gets
+its results and samples, which differ from those of a live run in time stamps, model name
+and model arguments alone. Give the options that the run or the export was given; what a
+log says of its prompts is kept.
 
 Each document that is asked needs one answer. An answer to another document, to another
 version of one, or a second one is an error; so is a missing one, which
@@ -28,7 +28,7 @@ import shutil
 import sys
 import tempfile
 from argparse import Namespace
-from collections import defaultdict
+from collections import Counter, defaultdict, deque
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -36,14 +36,14 @@ from lm_eval.loggers import EvaluationTracker
 from lm_eval.models.api_models import JsonChatStr
 from lm_eval.utils import make_table, sanitize_model_name
 
-from ..runs.answers import Answer, document_text, sha256
 from ..core.cli import output_path, tool_parser
 from ..core.documents import quiet_harness
-from ..core.errors import ToolError
+from ..core.errors import NOT_A_DOCUMENT, ToolError
 from ..core.families import leaf_tasks, scorer
 from ..core.files import check_writable, written_whole
-from .run import PromptTaker, add_options, check_names, evaluate
+from ..runs.answers import Answer, document_text, sha256
 from ..runs.find import Run, find_runs
+from .run import PromptTaker, add_options, check_names, evaluate, task_names
 
 
 if TYPE_CHECKING:
@@ -69,14 +69,12 @@ def recorded(answer: Answer) -> Recorded:
         raise ToolError(f"{answer.place}: {answer.fault}")
     digest = None
     if answer.doc_hash is None and answer.doc is not None:
-        if not isinstance(answer.doc, dict):
-            raise ToolError(f"{answer.place}: 'doc' is not an object; fix the line")
         try:
             digest = scorer(answer.task).utils.digest(answer.doc)
-        except KeyError as error:
+        except NOT_A_DOCUMENT as error:
             raise ToolError(
-                f"{answer.place}: its document has no {error}, as those of {answer.task}"
-                " have; give a 'doc' as the harness logs it, or a 'doc_id'"
+                f"{answer.place}: its document is not one of {answer.task} ({error!r:.100});"
+                " give a 'doc' as the harness logs it, or a 'doc_id'"
             ) from None
     return Recorded(
         place=answer.place,
@@ -116,106 +114,78 @@ class Replay(PromptTaker):
         A prompt that a log tells takes the place of the one that this run makes. Raises
         ToolError for answers and requests without a counterpart, or with two.
         """
-        asked: dict[str, list[Instance]] = defaultdict(list)
-        for request in requests:
-            asked[request.task_name].append(request)
-        found = {task: join(task, those, self.answers) for task, those in asked.items()}
-        for answer in self.answers:
-            if answer.task not in asked:
-                raise ToolError(
-                    f"{answer.place}: answers document {answer.doc_id} of {answer.task},"
-                    " which is not asked; add the task to --tasks, or leave the line out"
-                )
-        for task, those in asked.items():
-            self._check_missing(task, [x.doc_id for x in those], found[task])
-        return [self._answer(x, found[x.task_name].get(x.doc_id)) for x in requests]
-
-    def _check_missing(
-        self, task: str, asked: list[int], found: dict[int, Recorded]
-    ) -> None:
-        missing = [doc_id for doc_id in asked if doc_id not in found]
-        if missing:
-            self.missing[task] = len(missing)
-        if not missing or self.score_missing:
-            return
-        # A run with --limit, or a file that is cut off: only the user knows.
-        is_start = found and missing == asked[len(found) :]
-        limit = f"--limit {len(found)} if no more were asked, " if is_start else ""
-        raise ToolError(
-            f"{task}: {len(missing)} of {len(asked)} documents have no answer, the first"
-            f" of them document {missing[0]}; give the rest, {limit}or --missing"
-            " score-zero"
-        )
+        found = join(requests, self.answers)
+        missing = [x for x in requests if (x.task_name, x.doc_id) not in found]
+        self.missing = Counter(x.task_name for x in missing)
+        if missing and not self.score_missing:
+            task, first = missing[0].task_name, missing[0].doc_id
+            raise ToolError(
+                f"{task}: {self.missing[task]} documents have no answer, the first of them"
+                f" document {first}; give the rest, the run's --limit, or --missing"
+                " score-zero"
+            )
+        return [self._answer(x, found.get((x.task_name, x.doc_id))) for x in requests]
 
     def _answer(self, request: Instance, answer: Recorded | None) -> str:
         if answer is None:
             return ""
         if answer.arguments:
-            self.other_prompts += _text(answer.arguments[0]) != _text(request.args[0])
+            self.other_prompts += answer.arguments[0] != request.args[0]
             request.arguments = answer.arguments
         return answer.response
 
 
-def _text(prompt: str | JsonChatStr) -> str:
-    return prompt if isinstance(prompt, str) else prompt.prompt
+Key = tuple[str, int]  # task, document id
 
 
-def join(
-    task: str, requests: list[Instance], answers: list[Recorded]
-) -> dict[int, Recorded]:
-    """Return document id -> the one answer to it, of those to a task.
+def join(requests: list[Instance], answers: list[Recorded]) -> dict[Key, Recorded]:
+    """Return the one answer to each document, of those that have one.
 
     An answer without a document id is joined by what prompt and scores of its document
     depend on. Raises ToolError for an answer to a document that is not asked or to
     another version of it, and for a second one.
     """
-    documents = {x.doc_id: Document(task, x.doc) for x in requests}
-    ids: dict[bytes, list[int]] = defaultdict(list)  # a benchmark may have a row twice
-    for doc_id, document in documents.items():
-        ids[document.digest].append(doc_id)
-    found: dict[int, Recorded] = {}
+    asked = {(x.task_name, x.doc_id): x for x in requests}
+    same: dict[tuple, deque[int]] = defaultdict(deque)  # a row may be there twice
+    for (task, doc_id), request in asked.items():
+        same[task, scorer(task).utils.digest(request.doc)].append(doc_id)
+    found: dict[Key, Recorded] = {}
     for answer in answers:
-        if answer.task != task:
-            continue
         doc_id = answer.doc_id
-        if doc_id is None and (same := ids.get(answer.digest)):
-            doc_id = next((x for x in same if x not in found), same[0])
-        if type(doc_id) is not int or doc_id not in documents:  # True is not 1
-            raise ToolError(_not_asked(answer, len(documents)))
-        if not documents[doc_id].is_of(answer):
-            raise ToolError(
-                f"{answer.place}: answers another version of document {doc_id} of {task}"
-                " than the one that is asked; use the --include_path it was made with"
-            )
-        if doc_id in found:
-            raise ToolError(
-                f"{answer.place}: is a second answer to document {doc_id} of {task},"
-                f" after {found[doc_id].place}; keep one"
-            )
-        found[doc_id] = answer
+        if doc_id is None and (ids := same.get((answer.task, answer.digest))):
+            while len(ids) > 1 and (answer.task, ids[0]) in found:
+                ids.popleft()
+            doc_id = ids[0]
+        key = answer.task, doc_id
+        # True is not 1.
+        request = asked.get(key) if type(doc_id) is int else None
+        if fault := _fault(answer, request, found.get(key)):
+            raise ToolError(f"{answer.place}: {fault}")
+        found[key] = answer
     return found
 
 
-class Document:
-    """What tells a document from another, and from another version of itself."""
-
-    def __init__(self, task: str, doc: dict) -> None:
-        """Take a document of a task as the harness has it."""
-        self.hash = sha256(document_text(doc))
-        self.digest = scorer(task).utils.digest(doc)
-
-    def is_of(self, answer: Recorded) -> bool:
-        """Tell whether an answer is to this version, as far as its line tells."""
-        return self.hash.startswith(answer.doc_hash or "") and (
-            answer.digest in (None, self.digest)
+def _fault(
+    answer: Recorded, request: Instance | None, other: Recorded | None
+) -> str | None:
+    """Return why an answer is not the one to its request; `other` came before it."""
+    where = f"document {answer.doc_id!r} of {answer.task}"
+    if request is None:
+        return (
+            f"answers {where}, which is not asked; use the --tasks, the --include_path and"
+            " the --limit it was made with, or leave the line out"
         )
-
-
-def _not_asked(answer: Recorded, asked: int) -> str:
-    which = "its document" if answer.doc_id is None else f"document {answer.doc_id!r}"
+    is_same = sha256(document_text(request.doc)).startswith(answer.doc_hash or "")
+    digest = scorer(answer.task).utils.digest(request.doc)
+    if not is_same or answer.digest not in (None, digest):
+        return (
+            f"answers another version of {where} than the one that is asked; use the"
+            " --include_path it was made with"
+        )
     return (
-        f"{answer.place}: {which} is not one of the {asked} of {answer.task} that are"
-        " asked; use the --include_path and the --limit it was made with"
+        f"is a second answer to {where}, after {other.place}; keep one"
+        if other
+        else None
     )
 
 
@@ -226,8 +196,14 @@ def read(options: Namespace) -> tuple[str, list[Recorded]]:
     """
     leaves = [leaf for name in options.tasks or [] for leaf in leaf_tasks(name)]
     task = leaves[0] if len(leaves) == 1 else None
-    runs = [run for path in options.responses for run in _runs(path, task)]
-    names = list(dict.fromkeys(run.name for run in runs))
+    runs: list[Run] = []
+    for path in options.responses:
+        found = find_runs([path], task)
+        if len(found) > 1:
+            raise ToolError(
+                f"{path}: holds the runs of {len(found)} models; name one folder"
+            )
+        runs += found
     answers = []
     for answer in (answer for run in runs for answer in run.answers()):
         if answer.is_chat not in (None, options.apply_chat_template):
@@ -241,16 +217,8 @@ def read(options: Namespace) -> tuple[str, list[Recorded]]:
         answers.append(recorded(answer))
     if not answers:
         raise ToolError(f"{options.responses[0]}: has no answers; name another file")
-    return options.model or (names[0] if len(names) == 1 else "replay"), answers
-
-
-def _runs(path: str, task: str | None) -> list[Run]:
-    runs = find_runs([path], task)
-    if len(runs) > 1:
-        raise ToolError(
-            f"{path}: holds the runs of {len(runs)} models; name one folder"
-        )
-    return runs
+    names = {run.name for run in runs}
+    return options.model or (names.pop() if len(names) == 1 else "replay"), answers
 
 
 def _check_can_be_logged(answer: Answer) -> None:
@@ -264,13 +232,12 @@ def _check_can_be_logged(answer: Answer) -> None:
 
 
 def save(
-    tracker: EvaluationTracker, results: EvalResults, samples: dict | None, output: Path
+    tracker: EvaluationTracker, results: EvalResults, samples: dict, output: Path
 ) -> None:
     """Write results and samples where `lm_eval --output_path` does, each file whole.
 
     Raises OSError and ToolError where they cannot be written.
     """
-    samples = samples or {}
     folder = _folder(output)
     with tempfile.TemporaryDirectory() as part:
         tracker.output_path = str(Path(part, output.name if folder != output else ""))
@@ -278,22 +245,20 @@ def save(
             tracker.save_results_aggregated(results=results, samples=samples)
             for task, those in samples.items():
                 tracker.save_results_samples(task_name=task, samples=those)
-        files = sorted(path for path in Path(part).rglob("*") if path.is_file())
-        logs = [path for path in files if path.suffix == ".jsonl"]
+        *logs, last = sorted(
+            filter(Path.is_file, Path(part).rglob("*")),
+            key=lambda path: (path.suffix != ".jsonl", path),  # the results last
+        ) or [None]
         # The tracker passes over a file that it cannot write, or only by half.
-        is_whole = len(files) == len(samples) + 1 and (
-            sum(map(_count_lines, logs)) == sum(map(len, samples.values()))
-        )
-        if not is_whole:
+        rows = sum(map(_count_lines, logs))
+        if len(logs) < len(samples) or rows < sum(map(len, samples.values())):
             raise ToolError(
                 f"{output}: the harness cannot write its files to {part} first; make"
                 " room there, or give a shorter --model"
             )
-        for path in [*logs, *(path for path in files if path not in logs)]:
-            with (
-                open(path, "rb") as source,
-                written_whole(folder / path.relative_to(part)) as file,
-            ):
+        for path in [*logs, last]:
+            target = folder / path.relative_to(part)
+            with open(path, "rb") as source, written_whole(target) as file:
                 shutil.copyfileobj(source, file)
 
 
@@ -324,7 +289,7 @@ def main(arguments: list[str] | None = None) -> int:
     tracker = EvaluationTracker()
     log_samples = bool(options.output_path and options.log_samples)
     results = evaluate(replay, names, options, tracker, log_samples)
-    samples = results.pop("samples", None)
+    samples = results.pop("samples", {})
     _say(replay)
     sys.stdout.write(
         f"{options.model}, gen_kwargs: ({options.gen_kwargs or {}}), limit:"
@@ -355,7 +320,7 @@ def _options(arguments: list[str] | None) -> Namespace:
     add("responses", nargs="+", metavar="RESPONSES", help="a file, or a run's folder")
     add(
         "--tasks",
-        type=lambda text: list(dict.fromkeys(name for name in text.split(",") if name)),
+        type=task_names,
         help="tasks and groups, separated by commas (default: the tasks that the answers"
         " name); one task is that of lines that do not name theirs",
     )

@@ -5,15 +5,13 @@ from __future__ import annotations
 import argparse
 import json
 import logging
-import os
 from argparse import ArgumentParser, Namespace
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lm_eval import evaluator
-from lm_eval._cli.utils import MergeDictAction
 from lm_eval.api.model import LM
 from lm_eval.config.evaluate_config import EvaluatorConfig
 from lm_eval.evaluator import simple_evaluate
@@ -23,6 +21,7 @@ from ..core.cli import whole_number
 from ..core.documents import load, quiet_harness
 from ..core.errors import ToolError
 from ..core.families import FOLDER, leaf_tasks
+from ..core.private import MergeDictAction
 
 
 if TYPE_CHECKING:
@@ -107,6 +106,11 @@ def add_options(parser: ArgumentParser) -> None:
     )
 
 
+def task_names(text: str) -> list[str]:
+    """Return the names in an option, separated by commas, each once."""
+    return list(dict.fromkeys(name for name in text.split(",") if name))
+
+
 def _limit(text: str) -> float:
     try:
         if 0 < (number := float(text)) < float("inf"):
@@ -128,21 +132,16 @@ class _GenKwargs(MergeDictAction):
     """Refuses what no server could take, and one may read as something else."""
 
     def __call__(
-        self,
-        parser: ArgumentParser,
-        namespace: Namespace,
-        values: list[str],
-        option_string: str | None = None,
+        self, parser: ArgumentParser, namespace: Namespace, *arguments: object
     ) -> None:
-        super().__call__(parser, namespace, values, option_string)
+        super().__call__(parser, namespace, *arguments)
         given = getattr(namespace, self.dest) or {}
         heat, most = given.get("temperature", 0), given.get("max_gen_toks", 1)
-        fault = None
         if type(heat) not in (int, float) or not 0 <= heat < float("inf"):
             fault = f"temperature={heat!r:.80} is not a number of at least 0"
-        elif type(most) is not int or most < 1:
+            raise argparse.ArgumentError(self, fault)
+        if type(most) is not int or most < 1:
             fault = f"max_gen_toks={most!r:.80} is not a whole number of at least 1"
-        if fault:
             raise argparse.ArgumentError(self, fault)
 
 
@@ -150,15 +149,9 @@ def check_names(names: list[str]) -> None:
     """Raise ToolError for no name, names that the pack lacks, and tasks named twice."""
     if not names:
         raise ToolError("no task is named; name tasks or groups, such as tcp,tot")
-    named: dict[str, str] = {}
-    for name in names:
-        for task in leaf_tasks(name):
-            if task in named:
-                raise ToolError(
-                    f"task '{task}' is named twice, by '{named[task]}' and by '{name}';"
-                    " name it once"
-                )
-            named[task] = name
+    counts = Counter(task for name in names for task in leaf_tasks(name))
+    if twice := [task for task, count in counts.items() if count > 1]:
+        raise ToolError(f"task '{twice[0]}' is in two of --tasks; name it once")
 
 
 def evaluate(
@@ -175,20 +168,19 @@ def evaluate(
     """
     check_names(names)
     config = _config(names, options)
-    with _warnings_of_the_pack(), quiet_harness():
+    with quiet_harness(), _families_heard():
         manager, loaded = load(names, options.include_path, config.metadata)
-        manager.load = lambda _: loaded  # instead of once more
+        built = {**loaded["tasks"], **loaded["groups"]}
         try:
-            with _quiet_git():
-                return simple_evaluate(
-                    model=lm,
-                    tasks=names,
-                    task_manager=manager,
-                    evaluation_tracker=tracker,
-                    log_samples=log_samples,
-                    **{name: getattr(config, name) for name in _CONFIG},
-                    **dict(zip(_SEEDS, config.seed)),
-                )
+            return simple_evaluate(
+                model=lm,
+                tasks=[built[name] for name in names],
+                task_manager=manager,
+                evaluation_tracker=tracker,
+                log_samples=log_samples,
+                **{name: getattr(config, name) for name in _CONFIG},
+                **dict(zip(_SEEDS, config.seed)),
+            )
         except AssertionError as error:
             if not options.num_fewshot:
                 raise
@@ -209,34 +201,10 @@ def _config(names: list[str], options: Namespace) -> EvaluatorConfig:
 
 
 @contextmanager
-def _quiet_git() -> Iterator[None]:
-    """Leave out that there is no repository: the harness asks git for its commit."""
-    ask = evaluator.get_git_commit_hash
-
-    def asked() -> str | None:
-        stderr = os.dup(2)
-        try:
-            with open(os.devnull, "wb") as nowhere:
-                os.dup2(nowhere.fileno(), 2)
-            return ask()
-        finally:
-            os.dup2(stderr, 2)
-            os.close(stderr)
-
-    evaluator.get_git_commit_hash = asked
-    try:
-        yield
-    finally:
-        evaluator.get_git_commit_hash = ask
-
-
-@contextmanager
-def _warnings_of_the_pack() -> Iterator[None]:
+def _families_heard() -> Iterator[None]:
     """Let through what the families warn of: rows that are not the benchmark's."""
-    loggers = [
-        logging.getLogger(f"lm_eval.tasks.{path.parent.name}")
-        for path in FOLDER.glob("*/utils.py")
-    ]
+    families = (path.parent.name for path in FOLDER.glob("*/utils.py"))
+    loggers = [logging.getLogger(f"lm_eval.tasks.{family}") for family in families]
     for logger in loggers:
         logger.setLevel(logging.WARNING)
     try:

@@ -27,11 +27,12 @@ import sys
 from argparse import Namespace
 
 from ..core import tables as text_tables
-from ..core.cli import answer_options, output_path, say, tool_parser
+from ..core.cli import output_path, say, tool_parser
 from ..core.documents import pack_files
 from ..core.errors import ToolError
 from ..core.files import check_outputs, is_stream, written_whole
 from ..runs.find import Run, find_runs
+from ..runs.options import answer_options
 
 
 _SHOWN = ("scope", "model", "n", "published", "flexible", "extracted", "not_ranked")

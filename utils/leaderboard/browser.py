@@ -17,7 +17,7 @@ from jinja2 import TemplateError
 from ..core.errors import ToolError
 from ..core.families import prompt, scorer
 from ..runs.answers import Answer
-from ..runs.scoring import Scored, breakdowns, digest_of, jsonable, score
+from ..runs.scoring import Scored, breakdowns, jsonable, score
 from .models import Model
 
 
@@ -138,7 +138,7 @@ def _answers(
     for place, answer in enumerate(model.run.answers()):
         if place in wanted:
             scored, (task, key) = score(answer, include_path), wanted[place]
-            if answer.task == task and key.startswith(digest_of(scored)):
+            if answer.task == task and key.startswith(scored.digest):
                 yield wanted.pop(place), scored
     if wanted:
         raise ToolError(f"{model.name}: has changed while it was read; run again")

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from ..core.errors import LineError, Refusals
 from ..core.families import scorer
 from ..runs.find import Run
-from ..runs.scoring import Scored, Tally, digest_of, score
+from ..runs.scoring import Scored, Tally, score
 from ..stats import cluster
 
 
@@ -40,7 +40,7 @@ class TaskRun:
         """Count one more answer; LineError for a second one to the same document."""
         if not self.tally.add(scored):
             return
-        task, verdict, key = scored.answer.task, scored.verdict, digest_of(scored)
+        task, verdict, key = scored.answer.task, scored.verdict, scored.digest
         number = self._copies[key]
         self._copies[key] += 1
         headline = scorer(task).headline

@@ -15,78 +15,60 @@ Example:
 
 from __future__ import annotations
 
-import shlex
-import sys
 from argparse import Namespace
-from pathlib import Path
-
-from lm_eval_tasks.fresh.utils import find_generator, read_request, rows
 
 from ..core.cli import output_path, tool_parser, whole_number
 from ..core.documents import quiet_harness
 from ..core.errors import ToolError
-from ..core.families import Scorer, configuration, leaf_tasks, scorer
-from .folder import Folder
-from .pack import COMMAND, make
-from .sources import Rows
-
-
-class GeneratedSource:
-    """The rows of one fresh task, as packs want the sources of their rows."""
-
-    family, licence, revision = "fresh", "MIT", None
-    given_as = "generated"
-    known = (None, None)
-
-    def __init__(self, task: Scorer, seed: int, count: int, levels: range):
-        self.tasks, self.file = {task.task}, f"{task.file}.jsonl"
-        self._generator = configuration(task.task)["dataset_kwargs"]["generator"]
-        self._seed, self._count, self._levels = seed, count, levels
-        self.generated = {
-            "gen_seed": seed,
-            "gen_rows": count,
-            "gen_levels": f"{levels[0]}-{levels[-1]}",
-            "gen_version": find_generator(self._generator).VERSION,
-        }
-
-    @property
-    def url(self) -> str:
-        """What the manifest and messages call the source."""
-        made = ", ".join(f"{key} {value}" for key, value in self.generated.items())
-        return f"generator {self._generator}: {made}"
-
-    def rows(self, folder: Path | None) -> Rows:
-        """Return the rows; ToolError where the seed does not have so many."""
-        try:
-            made = rows(self._generator, self._seed, self._count, self._levels)
-        except ValueError as error:
-            raise ToolError(str(error)) from None
-        return Rows(self.url, made, [f"row {number}" for number in range(len(made))])
+from ..core.families import all_tasks, leaf_tasks, scorer
+from .offline import say_command
+from .pack import make
+from .sources import Source, configuration, index, is_generated
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Make the pack that the command line names; return the exit status."""
     options = _options(arguments)
-    names = [task for name in options.tasks.split(",") for task in leaf_tasks(name)]
+    entries, request = index(), {"gen_seed": options.gen_seed}
+    request |= {"gen_rows": options.gen_rows, "gen_levels": options.gen_levels}
+    configs = {task: configuration(entries, task) for task in all_tasks()}
+    fresh = [task for task in configs if is_generated(configs[task])]
+    if options.tasks:
+        tasks = [x for name in options.tasks.split(",") for x in leaf_tasks(name)]
+    else:
+        tasks = fresh
+    if strange := [task for task in tasks if task not in fresh]:
+        raise ToolError(
+            f"{strange[0]}: is not a fresh task; name some of {', '.join(fresh)}"
+        )
+    folder = options.folder.resolve()
+    with quiet_harness():
+        found = [_source(entries, x, configs[x], request) for x in dict.fromkeys(tasks)]
+        manifest = make(folder, found)
+    say_command(folder, [task for task in fresh if task in manifest.tasks])
+    return 0
+
+
+def _source(entries: dict, task: str, config: dict, request: dict) -> Source:
+    """Return the rows of a task from a seed; ToolError where there are none such."""
+    kwargs, metadata = config["dataset_kwargs"], config["metadata"] | request
     try:
-        request = read_request(options.gen_seed, options.gen_rows, options.gen_levels)
+        rows = config["custom_dataset"](**kwargs, **metadata)[config["test_split"]]
     except ValueError as error:
         raise ToolError(str(error)) from None
-    for name in names:
-        if "generator" not in (configuration(name).get("dataset_kwargs") or {}):
-            raise ToolError(
-                f"{name}: is not a fresh task; name some of {', '.join(leaf_tasks('fresh'))}"
-            )
-    found = [GeneratedSource(scorer(name), *request) for name in dict.fromkeys(names)]
-    folder = Folder(options.folder)
-    with quiet_harness():
-        manifest = make(folder, found, {})
-    fresh = set(leaf_tasks("fresh"))
-    made = sorted(fresh & manifest.tasks.keys())
-    tasks = "fresh" if len(made) == len(fresh) else ",".join(made)
-    command = COMMAND.format(folder=shlex.quote(str(folder.path)), task=tasks)
-    sys.stderr.write(f"{folder.path} is complete. Run it:\n{command}\n")
-    return 0
+    made = {key: metadata[key] for key in sorted(metadata) if key.startswith("gen_")}
+    said = ", ".join(f"{key} {value}" for key, value in made.items())
+    return Source(
+        file=f"{scorer(task).file}.jsonl",
+        family=entries[task].yaml_path.parent.name,
+        tasks=frozenset({task}),
+        known=(None, None),
+        licence=metadata["licence"],
+        upstream=f"generator {kwargs['generator']}: {said}",
+        revision=None,
+        load=lambda: rows,
+        generated=made,
+    )
 
 
 def _options(arguments: list[str] | None) -> Namespace:
@@ -110,6 +92,6 @@ def _options(arguments: list[str] | None) -> Namespace:
         "--gen-levels", "--gen_levels", default="1-5", help="default: %(default)s"
     )
     parser.add_argument(
-        "--tasks", default="fresh", metavar="NAME,...", help="default: all fresh tasks"
+        "--tasks", metavar="NAME,...", help="default: all whose rows come from a seed"
     )
     return parser.parse_args(arguments)

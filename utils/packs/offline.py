@@ -16,21 +16,99 @@ Example, of a pack over the hand-made rows, which needs no network itself:
     temporal-eval offline output/pack --check
 """
 
-import sys
+from __future__ import annotations
+
+import shlex
+from argparse import ArgumentParser
+from pathlib import Path
+
+from ..core.cli import output_path, say, tool_parser
+from ..core.documents import quiet_harness
+from ..core.errors import ToolError
+from ..core.families import leaf_tasks
+from .pack import COMMAND, check, make
+from .sources import Source, index, sources
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Make or check a pack; return the exit status: 0, 1 for an error, 130 for Ctrl-C.
+    """Make or check the pack that the command line names; return the exit status."""
+    options = _parser().parse_args(arguments)
+    folder = options.folder.resolve()
+    with quiet_harness():
+        if options.check:
+            return _check(folder)
+        names = options.tasks or []
+        if not all(names):
+            raise ToolError("--tasks: has an empty name; name tasks, or leave it out")
+        found = sources(index(), names)
+        given = _given(options.source, folder, found)
+        manifest = make(folder, found, given, options.allow_partial)
+    leaves = [leaf for name in names for leaf in leaf_tasks(name)]
+    # The harness refuses a task that is named twice.
+    tasks = names if len(leaves) == len({*leaves}) else sorted({*leaves})
+    say_command(folder, tasks or [min(manifest.tasks)])
+    return 0
 
-    Another signal that the front door raises is its own to tell.
-    """
-    try:
-        # A second's import, in which Ctrl-C is to be one line as well.
-        from .command import run
 
-        return run(arguments)
-    except KeyboardInterrupt as error:
-        if type(error) is not KeyboardInterrupt:
-            raise
-        sys.stderr.write("\ninterrupted; run it again: it goes on where it stopped\n")
-        return 130
+def say_command(folder: Path, tasks: list[str]) -> None:
+    """Say that a pack is made, and how to run it."""
+    say(f"{folder} is complete. Run it:")
+    say(COMMAND.format(folder=shlex.quote(str(folder)), task=",".join(tasks)))
+
+
+def _check(folder: Path) -> int:
+    manifest, faults = check(folder)
+    for fault in faults:
+        say(fault)
+    if not faults:
+        say(f"{folder}: all {len(manifest.files)} files are as they were made")
+    return bool(faults)
+
+
+def _parser() -> ArgumentParser:
+    parser = tool_parser("offline", __doc__)
+    parser.add_argument("folder", type=output_path, metavar="DIR", help="the pack")
+    parser.add_argument(
+        "--tasks",
+        type=lambda text: [name.strip() for name in text.split(",")],
+        metavar="NAME,...",
+        help="tasks and groups; default: all",
+    )
+    parser.add_argument(
+        "--source",
+        action="append",
+        default=[],
+        metavar="FAMILY=FOLDER",
+        help="local files for the tasks of a folder of lm_eval_tasks",
+    )
+    parser.add_argument(
+        "--allow-partial",
+        action="store_true",
+        help="take files with fewer or more rows than the benchmark's",
+    )
+    parser.add_argument(
+        "--check", action="store_true", help="compare with the manifest"
+    )
+    return parser
+
+
+def _given(given: list[str], pack: Path, found: list[Source]) -> dict[str, Path]:
+    """Return family -> folder with its files; ToolError for invalid values."""
+    families, folders = sorted({source.family for source in found}), {}
+    for text in given:
+        family, _, name = text.partition("=")
+        path = Path(name).resolve()
+        if family not in families or not name or not path.is_dir():
+            raise ToolError(
+                f"--source {text}: give one of {', '.join(families)}, '=', and a folder"
+            )
+        if family in folders:
+            raise ToolError(
+                f"--source {text}: {family} is given twice; name one folder"
+            )
+        if path == pack or path in pack.parents:
+            raise ToolError(
+                f"--source {text}: is or holds the pack {pack}; name a folder without it"
+            )
+        folders[family] = path
+    return folders

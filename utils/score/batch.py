@@ -1,0 +1,160 @@
+"""Scores of many answers at once, for engines that spread batches over processes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import TypeVar
+
+
+Batch = TypeVar("Batch")
+
+# The columns that are added, with the types of their cells.
+_COLUMNS = {
+    "scores": str,
+    "published": float,
+    "flexible": float,
+    "extracted": float,
+    "reason": str,
+    "published_answer": str,
+    "flexible_answer": str,
+    "error": str,
+}
+
+
+def score_batch(batch: Batch) -> Batch:
+    """Return a batch of answers with columns that say what each scores, and why.
+
+    The batch has the columns `task` (a name), `doc` (a document as the harness logs it,
+    or its JSON; a null field counts as absent) and `response` (a text, or a list of
+    texts). It is a mapping of lists or NumPy arrays, a pandas DataFrame or a pyarrow
+    Table, and so is what is returned, in the same order; a batch of
+    `datasets.Dataset.map` becomes a Table, for a column of nulls keeps its type in it.
+
+    Added are: `scores`, all metrics in JSON; `published`, `flexible` and `extracted`, three
+    of them; `reason`; `published_answer` and `flexible_answer`, what each rule extracts;
+    and `error`, why a row has no scores, null where it has. Where a response is a list,
+    so is each of these. Raises ValueError for a batch without one of the columns.
+    """
+    batch = getattr(batch, "pa_table", batch)  # as `datasets` holds what it maps
+    cells = (_cells(batch, name) for name in ("task", "doc", "response"))
+    rows = [_row(*row) for row in zip(*cells, strict=True)]
+    return _extended(batch, {name: [row[name] for row in rows] for name in _COLUMNS})
+
+
+def _row(task: object, doc: object, response: object) -> dict:
+    """Return the added cells of a row."""
+    response = _plain(response)
+    if not isinstance(response, list):
+        return _scored(task, doc, response)
+    found = [_scored(task, doc, one) for one in response]
+    return {name: [one[name] for one in found] for name in _COLUMNS}
+
+
+def _scored(task: object, doc: object, response: object) -> dict:
+    """Return the added cells of one answer, whatever they are made of."""
+    from ..core.families import scorer  # not before it is asked for
+    from ..runs.scoring import judge
+
+    if not isinstance(task, str):
+        return _bad(f"'task' is a {type(task).__name__}, not a string")
+    if not isinstance(response, str):
+        return _bad(f"'response' is a {type(response).__name__}, not a string")
+    try:
+        doc = json.loads(doc) if isinstance(doc, str) else doc
+        if not isinstance(doc, dict):
+            return _bad(f"'doc' is a {type(doc).__name__}, not an object")
+        verdict, _ = judge(task, _plain(doc), response)
+    except (ValueError, RecursionError) as error:
+        return _bad(str(error))
+    published, flexible = scorer(task).headline or (None, None)
+    return {
+        "scores": json.dumps(verdict.scores),
+        "published": verdict.scores.get(published),
+        "flexible": verdict.scores.get(flexible),
+        "extracted": verdict.scores["extracted"],
+        "reason": verdict.reason,
+        "published_answer": _text(verdict.published),
+        "flexible_answer": _text(verdict.flexible),
+        "error": None,
+    }
+
+
+def _bad(error: str) -> dict:
+    return dict.fromkeys(_COLUMNS) | {"error": _text(error)}
+
+
+def _text(text: str | None) -> str | None:
+    """Return a text without half surrogate pairs, which Arrow cannot hold."""
+    return text and text.encode("utf-8", "backslashreplace").decode()
+
+
+def _plain(value: object) -> object:
+    """Return what Arrow and NumPy made of a value of JSON, without its nulls."""
+    value = value.tolist() if hasattr(value, "tolist") else value
+    if isinstance(value, dict):
+        return {name: _plain(x) for name, x in value.items() if x is not None}
+    return [_plain(x) for x in value] if isinstance(value, list) else value
+
+
+# ------------------------------------------------------------------ kinds of batches
+
+
+def _library(value: object) -> str:
+    return type(value).__module__.partition(".")[0]
+
+
+def _cells(batch: object, name: str) -> Iterable:
+    try:
+        column = batch[name]
+    except KeyError:
+        raise ValueError(
+            f"the batch has no column '{name}'; give 'task', 'doc' and 'response'"
+        ) from None
+    return column.to_pylist() if _library(column) == "pyarrow" else column
+
+
+def _extended(batch: object, added: dict[str, list]) -> object:
+    """Return a batch with more columns, which replace those of the same names."""
+    if _library(batch) == "pyarrow":
+        return _extended_table(batch, added)
+    if _library(batch) == "pandas":
+        return batch.assign(**{name: _series(name, x) for name, x in added.items()})
+    if _library(batch["response"]) == "numpy":
+        added = {name: _array(name, cells) for name, cells in added.items()}
+    return {**batch, **added}
+
+
+def _extended_table(table: object, added: dict[str, list]) -> object:
+    import pyarrow
+
+    kind = table["response"].type
+    is_list = pyarrow.types.is_list(kind) or pyarrow.types.is_large_list(kind)
+    for name, cells in added.items():
+        cell = pyarrow.string() if _COLUMNS[name] is str else pyarrow.float64()
+        column = pyarrow.array(cells, pyarrow.list_(cell) if is_list else cell)
+        if name in table.column_names:
+            table = table.set_column(table.column_names.index(name), name, column)
+        else:
+            table = table.append_column(name, column)
+    return table
+
+
+def _series(name: str, cells: list) -> object:
+    """Return a column of pandas; one of nulls alone has its type, too."""
+    import pandas
+
+    if any(isinstance(cell, list) for cell in cells):
+        return cells
+    return pandas.array(cells, "string" if _COLUMNS[name] is str else "float64")
+
+
+def _array(name: str, cells: list) -> object:
+    import numpy
+
+    if _COLUMNS[name] is float and not any(isinstance(cell, list) for cell in cells):
+        return numpy.array(cells, float)
+    column = numpy.empty(len(cells), object)
+    for place, cell in enumerate(cells):  # all at once, lists would become a matrix
+        column[place] = cell
+    return column
