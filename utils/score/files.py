@@ -26,7 +26,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import NamedTuple
 
-from ..core.documents import documents
+from ..core.documents import documents, quiet_harness
 from ..core.errors import LineError, Refusals, ToolError
 from ..core.families import FOLDER, scorer
 from ..core.files import is_stream, written_whole
@@ -155,6 +155,7 @@ def _chunks(job: Job, path: Path) -> Iterator[Chunk]:
     yield Chunk(job, lines, end)
 
 
+@quiet_harness()
 def _score_chunk(chunk: Chunk) -> Outcome:
     """Return what comes of a chunk: a function of it, of code and documents."""
     job, end = chunk.job, chunk.end
