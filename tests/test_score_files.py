@@ -245,7 +245,6 @@ CHANGES = {
     "other code": (patched("_code"), ALL),
     "another dateutil": (patched("version"), ALL),
     "another Python": (patched("python_version_tuple", files.platform), ALL),
-    "other documents": (patched("_documents"), {NAMED}),
     "half a note": (noted('{"made_of": {'), {PART}),
     "another note": (noted("[]"), {PART}),
     "an empty note": (noted("{}"), {PART}),
@@ -275,6 +274,19 @@ def test_a_finished_output_stands_while_nothing_that_it_was_made_of_changes(
     again = call_score(source, "--output", tmp_path / "again")
     assert again == (status, printed, first[2])
     assert contents(output) == contents(tmp_path / "again")
+
+
+def test_the_code_of_an_output_is_that_of_its_pack_too(tmp_path):
+    found = []
+    for name, text in (
+        ("tcp.yaml", "a"),
+        ("data/tcp.jsonl", "a"),
+        ("data/tcp.jsonl", "b"),
+    ):
+        write(tmp_path / name, text)
+        files._code.cache_clear()
+        found.append(files._code(tmp_path))
+    assert len({*found, files._code(EXAMPLES)}) == 4
 
 
 def test_an_option_that_changes_lines_makes_another_output(tmp_path, call_score):

@@ -10,10 +10,10 @@ import json
 from collections import Counter
 from functools import cache
 from pathlib import Path
-from typing import Protocol
 
 from ..core.errors import LineError
 from ..core.families import scorer
+from .answers import Answer
 
 
 _DIGITS = 12  # of a digest that the table below has
@@ -49,13 +49,6 @@ def surplus_of(task: str, counts: Counter[bytes]) -> int:
     )
 
 
-class _Named(Protocol):
-    """What an answer tells of its document."""
-
-    place: str
-    doc_id: int | str | None
-
-
 class Answered:
     """The documents of one task that a run has answered, by their digests and ids."""
 
@@ -65,7 +58,7 @@ class Answered:
         self._unnamed: set[bytes] = set()  # digests of which an answer has no id
         self._ids: set[int | str] = set()
 
-    def add(self, answer: _Named, digest: bytes) -> None:
+    def add(self, answer: Answer, digest: bytes) -> None:
         """Note one more answer; LineError where it is a second one to its document.
 
         An id has one answer. Without ids, a document has as many as the benchmark has
@@ -84,7 +77,7 @@ class Answered:
         else:
             self._ids.add(answer.doc_id)
 
-    def _second(self, answer: _Named, digest: bytes, most: int) -> LineError:
+    def _second(self, answer: Answer, digest: bytes, most: int) -> LineError:
         """Return what is said of an answer to a document that has all of its answers."""
         doc_id = answer.doc_id
         name = digest.hex()[:_DIGITS] if doc_id is None else f"{doc_id!r:.80}"

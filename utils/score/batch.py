@@ -53,20 +53,25 @@ def _row(task: object, doc: object, response: object) -> dict:
 
 def _scored(task: object, doc: object, response: object) -> dict:
     """Return the added cells of one answer, whatever they are made of."""
-    from ..core.families import scorer  # not before it is asked for
-    from ..runs.scoring import judge
+    from ..core.families import scorer  # not before they are asked for
+    from ..runs.answers import Answer
+    from ..runs.scoring import score
 
-    if not isinstance(task, str):
-        return _bad(f"'task' is a {type(task).__name__}, not a string")
-    if not isinstance(response, str):
-        return _bad(f"'response' is a {type(response).__name__}, not a string")
     try:
         doc = json.loads(doc) if isinstance(doc, str) else doc
-        if not isinstance(doc, dict):
-            return _bad(f"'doc' is a {type(doc).__name__}, not an object")
-        verdict, _ = judge(task, _plain(doc), response)
+        for name, cell, kind in (
+            ("task", task, str),
+            ("doc", doc, dict),
+            ("response", response, str),
+        ):
+            if not isinstance(cell, kind):
+                was = type(cell).__name__
+                raise ValueError(f"'{name}' is a {was}, not a {kind.__name__}")
+        scorer(task)
+        answer = Answer("", {}, task, doc=_plain(doc), response=response)
+        verdict = score(answer).verdict
     except (ValueError, RecursionError) as error:
-        return _bad(str(error))
+        return dict.fromkeys(_COLUMNS) | {"error": _text(str(error).removeprefix(": "))}
     published, flexible = scorer(task).headline or (None, None)
     return {
         "scores": json.dumps(verdict.scores),
@@ -78,10 +83,6 @@ def _scored(task: object, doc: object, response: object) -> dict:
         "flexible_answer": _text(verdict.flexible),
         "error": None,
     }
-
-
-def _bad(error: str) -> dict:
-    return dict.fromkeys(_COLUMNS) | {"error": _text(error)}
 
 
 def _text(text: str | None) -> str | None:

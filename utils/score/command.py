@@ -51,7 +51,7 @@ from ..core.files import identities
 from ..runs.answers import task_of
 from ..runs.find import Run, find_runs
 from ..runs.options import answer_options
-from ..runs.scoring import BREAKDOWNS, INVALID, Figures, Row, Tally
+from ..runs.scoring import BREAKDOWNS, INVALID, Figures, Scored, Tally
 from .files import Job, may_replace, score_file, workers
 
 
@@ -194,12 +194,12 @@ def main(arguments: list[str] | None = None) -> int:
     return 0 if is_good else 1
 
 
-def _count(tallies: Tallies, leave_out: str | None, row: Row) -> None:
+def _count(tallies: Tallies, leave_out: str | None, scored: Scored) -> None:
     """Add an answer to the tallies of its run; LineError where it is a second one."""
-    key = row.task, row.filter
+    key = scored.answer.task, scored.answer.filter
     if key not in tallies:
-        tallies[key] = Tally(row.task, leave_out)
-    tallies[key].add_row(row)
+        tallies[key] = Tally(scored.answer.task, leave_out)
+    tallies[key].add(scored)
 
 
 def _options(arguments: list[str] | None) -> Namespace:
