@@ -51,7 +51,7 @@ def arrays(batch: dict[str, list]) -> dict[str, numpy.ndarray]:
 # A kind of batch: how it is made of lists, and lists of it.
 KINDS = {
     dict: (dict, dict),
-    numpy.ndarray: (arrays, lambda x: {name: x[name].tolist() for name in x}),
+    numpy.ndarray: (arrays, lambda x: {name: [*x[name]] for name in x}),
     pandas.DataFrame: (
         lambda x: pandas.DataFrame(x, index=[f"row {n}" for n in x["id"]]),
         lambda x: x.astype(object).where(x.notna(), None).to_dict("list"),

@@ -338,7 +338,7 @@ def test_output_is_never_input(tmp_path, call_score):
     (tmp_path / "link").symlink_to(tmp_path)
     for folder in (tmp_path, tmp_path / "link"):
         status, _, said = call_score(path, "--output", folder)
-        fault = "is one of the files to score; name another DIR"
+        fault = f"is one of the files to read; name another --output for {path}"
         assert (status, said) == (1, f"{folder / 'x.jsonl'}: {fault}\n")
     assert read_jsonl(path) == [GOOD]
 
@@ -369,9 +369,9 @@ def test_an_output_that_is_not_finished_is_replaced(tmp_path, call_score, name):
 
 
 def test_two_files_do_not_share_an_output(tmp_path, call_score):
-    named = [f"{x}={write(tmp_path / x / 'x.jsonl', GOOD)}" for x in "ab"]
-    status, _, said = call_score(*named, "--output", tmp_path / "out")
-    fault = "is where two of the files go; name an --output for each"
+    a, b = (write(tmp_path / x / "x.jsonl", GOOD) for x in "ab")
+    status, _, said = call_score(f"a={a}", f"b={b}", "--output", tmp_path / "out")
+    fault = f"is named by --output for {a}, too; name another --output for {b}"
     assert (status, said) == (1, f"{tmp_path / 'out' / 'x.jsonl'}: {fault}\n")
 
 

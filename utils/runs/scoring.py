@@ -133,10 +133,10 @@ def _invalid(answer: Answer, doc: dict, reason: str) -> str | None:
     return "cut_off" if answer.hit_limit or reason == "cut_off" else None
 
 
-def told(scored: Scored) -> dict:
-    """Return what a scored line says of its verdict: scores and why."""
-    verdict, task = scored.verdict, scorer(scored.answer.task)
-    return {
+def verdict_line(scored: Scored) -> dict:
+    """Return the line of an answer with `task` and `verdict`: scores and why."""
+    answer, verdict, task = scored.answer, scored.verdict, scorer(scored.answer.task)
+    told = {
         "version": task.version,
         "scores": verdict.scores,
         "reason": verdict.reason,
@@ -149,12 +149,7 @@ def told(scored: Scored) -> dict:
         "reference": jsonable(verdict.reference),
         "invalid": scored.invalid,
     }
-
-
-def verdict_line(scored: Scored) -> dict:
-    """Return the line of an answer with `task` and `verdict`."""
-    answer = scored.answer
-    return {**answer.line, "task": answer.task, "verdict": told(scored)}
+    return {**answer.line, "task": answer.task, "verdict": told}
 
 
 def jsonable(value: object) -> object:

@@ -28,8 +28,8 @@ def score_batch(batch: Batch) -> Batch:
     The batch has the columns `task` (a name), `doc` (a document as the harness logs it,
     or its JSON; a null field counts as absent) and `response` (a text, or a list of
     texts). It is a mapping of lists or NumPy arrays, a pandas DataFrame or a pyarrow
-    Table, and so is what is returned, in the same order; a batch of
-    `datasets.Dataset.map` becomes a Table, for a column of nulls keeps its type in it.
+    Table, and so is what is returned, in the same order (a mapping with lists added); a
+    batch of `datasets.Dataset.map` becomes a Table, in which a column of nulls has a type.
 
     Added are: `scores`, all metrics in JSON; `published`, `flexible` and `extracted`, three
     of them; `reason`; `published_answer` and `flexible_answer`, what each rule extracts;
@@ -121,8 +121,6 @@ def _extended(batch: object, added: dict[str, list]) -> object:
         return _extended_table(batch, added)
     if _library(batch) == "pandas":
         return batch.assign(**{name: _series(name, x) for name, x in added.items()})
-    if _library(batch["response"]) == "numpy":
-        added = {name: _array(name, cells) for name, cells in added.items()}
     return {**batch, **added}
 
 
@@ -131,13 +129,11 @@ def _extended_table(table: object, added: dict[str, list]) -> object:
 
     kind = table["response"].type
     is_list = pyarrow.types.is_list(kind) or pyarrow.types.is_large_list(kind)
+    table = table.drop_columns([name for name in added if name in table.column_names])
     for name, cells in added.items():
-        cell = pyarrow.string() if _COLUMNS[name] is str else pyarrow.float64()
-        column = pyarrow.array(cells, pyarrow.list_(cell) if is_list else cell)
-        if name in table.column_names:
-            table = table.set_column(table.column_names.index(name), name, column)
-        else:
-            table = table.append_column(name, column)
+        kind = pyarrow.string() if _COLUMNS[name] is str else pyarrow.float64()
+        kind = pyarrow.list_(kind) if is_list else kind
+        table = table.append_column(name, pyarrow.array(cells, kind))
     return table
 
 
@@ -148,14 +144,3 @@ def _series(name: str, cells: list) -> object:
     if any(isinstance(cell, list) for cell in cells):
         return cells
     return pandas.array(cells, "string" if _COLUMNS[name] is str else "float64")
-
-
-def _array(name: str, cells: list) -> object:
-    import numpy
-
-    if _COLUMNS[name] is float and not any(isinstance(cell, list) for cell in cells):
-        return numpy.array(cells, float)
-    column = numpy.empty(len(cells), object)
-    for place, cell in enumerate(cells):  # all at once, lists would become a matrix
-        column[place] = cell
-    return column

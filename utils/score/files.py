@@ -32,7 +32,7 @@ from ..core.families import FOLDER
 from ..core.files import is_stream, written_whole
 from ..core.jsonl import Line, parse, read_lines, written_lines
 from ..runs.answers import answer_in
-from ..runs.scoring import Scored, document_of, score, scored_as, told, verdict_line
+from ..runs.scoring import Scored, document_of, score, scored_as, verdict_line
 
 
 # A chunk is long enough to be worth its way to another process.
@@ -111,18 +111,20 @@ def _score(job: Job, work: Work, counted: Callable[[Outcome], None]) -> None:
     Raises ToolError where the file cannot be read to its end: what came before it stands,
     if anything did; else the output stays as it was.
     """
-    is_empty, end, found = True, None, "answers"
+    is_empty, end = True, None
     with written_lines(job.output) if job.output else nullcontext() as lines:
         for outcome in work(partial(_score_chunk, job), _chunks(job.path)):
             counted(outcome)
             if lines:
                 lines.write(outcome.text)
             is_empty = is_empty and not outcome.scored
-            found = "answers that can be scored" if outcome.refusals else found
             if end := outcome.end:
                 break
         if is_empty:
-            raise ToolError(end or f"{job.path}: has no {found}; give a file with some")
+            fault = (
+                f"{job.path}: has no answers that can be scored; give a file with some"
+            )
+            raise ToolError(end or fault)
     if end:
         raise ToolError(end)
 
@@ -184,23 +186,17 @@ def _with_verdict(line: Line, scored: Scored) -> bytes:
 
     One that has a verdict, or another task, is encoded anew: no key comes twice.
     """
-    given, task = scored.answer.line, scored.answer.task
+    given, start = scored.answer.line, b"{"
+    added = verdict_line(scored)
+    if "verdict" not in given and given.get("task", added["task"]) == added["task"]:
+        start = line.text.strip().removeprefix(codecs.BOM_UTF8)[:-1].rstrip() + b", "
+        added = {name: added[name] for name in ("task", "verdict") if name not in given}
     try:
-        if "verdict" in given or given.get("task", task) != task:
-            return _encoded(verdict_line(scored)) + b"\n"
-        added = {"verdict": told(scored)}
-        if "task" not in given:
-            added = {"task": task} | added
-        text = line.text.strip().removeprefix(codecs.BOM_UTF8)
-        return text[:-1].rstrip() + b", " + _encoded(added)[1:] + b"\n"
+        text = _ENCODER.encode(added)
     except RecursionError:
-        place = scored.answer.place
-        raise LineError(f"{place}: is nested too deeply; fix the line") from None
-
-
-def _encoded(value: dict) -> bytes:
+        raise LineError(f"{line.place}: is nested too deeply; fix the line") from None
     # Half a surrogate pair, which has no UTF-8, becomes the escape of JSON.
-    return _ENCODER.encode(value).encode("utf-8", "backslashreplace")
+    return start + text[1:].encode("utf-8", "backslashreplace") + b"\n"
 
 
 # ------------------------------------------------------------------------ processes
