@@ -128,9 +128,16 @@ def score(tmp_path) -> list[str]:
 def test_a_reader_that_has_had_enough_gets_no_complaint(score):
     reader, writer = os.pipe()
     os.close(reader)
-    done = subprocess.run(score, cwd=ROOT, stdout=writer, stderr=subprocess.PIPE)
+    for command in (score, [*score[:3], "--help"]):
+        done = subprocess.run(
+            command,
+            cwd=ROOT,
+            env=os.environ | {"PYTHONUNBUFFERED": ""},  # what is said waits for the end
+            stdout=writer,
+            stderr=subprocess.PIPE,
+        )
+        assert (done.returncode, done.stderr) == (1, b"")
     os.close(writer)
-    assert (done.returncode, done.stderr) == (1, b"")
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
@@ -148,8 +155,12 @@ from utils.core.files import written_whole
 from pathlib import Path
 def wait(arguments):
     with written_whole(Path(arguments[0])) as file:
-        print("waiting", flush=True)
-        time.sleep(60)
+        try:
+            print("waiting", flush=True)
+            time.sleep(60)
+        finally:
+            print("cleaning up", flush=True)
+            time.sleep(0.5)
 sys.modules["utils.waits"] = tool = ModuleType("utils.waits")
 tool.main = wait
 TOOLS["waits"] = ("waits", "waits")
@@ -169,8 +180,9 @@ def test_a_signal_ends_in_one_line_and_leaves_no_part(tmp_path, name):
         stderr=subprocess.PIPE,
         text=True,
     )
-    assert process.stdout.readline() == "waiting\n"
-    process.send_signal(number)
-    _, said = process.communicate(timeout=30)
+    for line in ("waiting\n", "cleaning up\n"):  # the second signal is one too many
+        assert process.stdout.readline() == line
+        process.send_signal(number)
+    _, said = process.communicate(timeout=60)
     assert (process.returncode, said) == (128 + number, f"ended by {name}\n")
     assert not [*tmp_path.iterdir()]

@@ -45,7 +45,9 @@ def main(arguments: list[str] | None = None) -> int:
     with quiet_harness():
         found = [_source(entries, x, configs[x], request) for x in dict.fromkeys(tasks)]
         manifest = make(folder, found)
-    say_command(folder, [task for task in fresh if task in manifest.tasks])
+    made = {*fresh} & manifest.tasks.keys()
+    whole = [name for name in entries if {*leaf_tasks(name)} == made]  # or a group
+    say_command(folder, whole[:1] or sorted(made))
     return 0
 
 

@@ -22,21 +22,11 @@ from ..core.private import load_yaml
 from .local_data import SOME_ROWS, dataset_of
 
 
-NO_NETWORK = "run on a machine with a network, or give the files with --source"
-NO_ACCESS = "check the network, its name and your access, or use --source"
-# What to do about an error of loading, by words in its type or message.
+# What to do about an error of loading, by words in its message.
 FIXES = {
     "no space left": "free space on the disk and run again: it goes on where it stopped",
-    "permission": "make it readable and writable",
     "gated": "accept the terms on its page and log in with `hf auth login`",
-    "revision": "correct the revision in the task's YAML file",
-    "offline": NO_NETWORK,
-    "connection": NO_NETWORK,
-    "resolve": NO_NETWORK,
-    "timeout": NO_NETWORK,
-    "timed out": NO_NETWORK,
-    "notfound": NO_ACCESS,
-    "doesn't exist": NO_ACCESS,
+    "": "check the network, its name and your access, or give the files with --source",
 }
 
 
@@ -126,10 +116,9 @@ def _source(entries: dict, task: str, config: dict) -> Source:
 
 def _of_upstream(error: Exception, url: str) -> ToolError:
     """Return an error of loading a source from upstream as one line."""
-    said = getattr(error, "strerror", None) or str(error).strip().split("\n")[0]
-    words = f"{type(error).__name__} {error}".casefold()
-    fixes = (fix for word, fix in FIXES.items() if word in words)
-    return ToolError(f"{url}: {said or type(error).__name__}; {next(fixes, NO_ACCESS)}")
+    said = str(error).strip().split("\n")[0] or type(error).__name__
+    fix = next(fix for word, fix in FIXES.items() if word in said.casefold())
+    return ToolError(f"{url}: {said}; {fix}")
 
 
 def find(file: str, folder: Path) -> Path:
@@ -139,12 +128,8 @@ def find(file: str, folder: Path) -> Path:
     )
     if not found:
         raise ToolError(f"{folder}: holds no file {file}; put it there")
-    if len(found) > 1:
-        raise ToolError(
-            f"{found[0]}: {found[1]} has the same name; name a folder with only one"
-        )
-    if not found[0].is_file():
-        raise ToolError(f"{found[0]}: is not a file; put the file in its place")
+    if found[1:]:
+        raise ToolError(f"{found[1]}: is a second {file}; name a folder with one")
     return found[0]
 
 
@@ -235,7 +220,7 @@ class Rows:
 
     def _take(self, part: list[tuple[str, dict]]) -> None:
         try:
-            dataset = dataset_of(row for _, row in part)
+            dataset = dataset_of((row for _, row in part), "part")
             schemas = [self._schema, dataset.features.arrow_schema]
             self._schema = pyarrow.unify_schemas(schemas, promote_options="permissive")
         except Exception as error:  # pyarrow raises all kinds
@@ -250,18 +235,15 @@ class Rows:
         self.count += len(part)
 
     def _misfit(self, part: list[tuple[str, dict]], error: Exception) -> ToolError:
-        """Return which cell is of another type than those above it."""
-        for column in dict.fromkeys(name for _, row in part for name in row):
-            cells = [row.get(column) for _, row in part]
-            if not _fits(cells):
-                ends = range(1, len(cells) + 1)
-                last = bisect_left(ends, True, key=lambda end: not _fits(cells[:end]))
-                return ToolError(
-                    f"{self.place}, {part[last][0]}, column {_cut(column)}:"
-                    f" {_cut(cells[last])} is not of the type of those above it, or too"
-                    " large; fix the row"
-                )
-        return ToolError(f"{self.place}, from {part[0][0]} on: {error}; fix the rows")
+        """Return which row has a cell of another type than those above it."""
+        ends = range(1, len(part))
+        last = bisect_left(ends, True, key=lambda end: not _fits(part[: end + 1])) + 1
+        name = part[last % len(part)][0]  # the first row, if others were above it
+        said = " ".join(str(error).split())[:200]
+        return ToolError(
+            f"{self.place}, {name}: a cell is not of the type of those above it, or too"
+            f" large ({said}); fix the row"
+        )
 
     def _placed(self, part: list[tuple[str, dict]], said: str) -> ToolError:
         """Return what a family says of a row, with the row's own file and name."""
@@ -274,16 +256,9 @@ class Rows:
         return ToolError(" ".join(said.split("\n")))
 
 
-def _fits(cells: list) -> bool:
+def _fits(part: list[tuple[str, dict]]) -> bool:
     try:
-        pyarrow.array(cells)
+        dataset_of((row for _, row in part), "part")
     except Exception:  # pyarrow raises all kinds
         return False
     return True
-
-
-def _cut(cell: object) -> str:
-    try:
-        return repr(cell)[:80]
-    except (RecursionError, ValueError):  # nested too deeply, a number too long
-        return type(cell).__name__
