@@ -96,11 +96,6 @@ def scored_as(
     return Scored(answer, doc, verdict, invalid, digest, is_changed)
 
 
-def digest_of(scored: Scored) -> bytes:
-    """Return the family's digest of the document."""
-    return scored.digest
-
-
 def document_of(answer: Answer, include_path: Path) -> dict:
     """Return the document of an answer; errors as of `score` where it is only named."""
     if answer.doc is not None:
