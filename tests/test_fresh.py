@@ -136,7 +136,8 @@ def test_a_fresh_task_has_the_version_of_the_rules_that_score_it(task):
 @pytest.mark.parametrize("task", FRESH)
 def test_a_perfect_answer_scores_one_and_that_to_another_row_less(task):
     """The proof over 20 seeds is marked `fuzz`."""
-    assert_perfect(task, seeds=[1], count=20)
+    # Of ToT arithmetic, each kind has its turn within 35 rows of a level.
+    assert_perfect(task, seeds=[1], count=175 if "arithmetic" in task else 20)
 
 
 @pytest.mark.fuzz

@@ -6,12 +6,10 @@ from itertools import permutations, product
 
 import datasets
 import pytest
-from jinja2 import Template
 
 from lm_eval_tasks.fresh.utils import find_generator, rows, rows_of_level
-from tests.conftest import PACK, configuration
-from utils.core.families import scorer
 from tests.solvers.tcp import label, read_row, solve, solve_row
+from utils.core.families import prompt, scorer
 
 
 KINDS = ["tcp_short", "tcp_long"]
@@ -28,11 +26,6 @@ def made(kind: str) -> list[dict]:
 def documents(kind: str) -> list[dict]:
     dataset = datasets.Dataset.from_list(made(kind))
     return list(scorer(f"fresh_{kind}").process_docs(dataset))
-
-
-def prompt(kind: str, document: dict) -> str:
-    template = configuration(PACK / "tcp" / f"{kind}.yaml")["doc_to_text"]
-    return Template(template).render(**document)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -56,15 +49,6 @@ def test_both_solvers_agree_on_many_rows(kind, level):
     for row in rows_of_level(kind, 1, level, 4000):
         text = "\n".join([*row["dialogue"], "", row["question"]])
         assert solve(text).answers == (row["answer"],), row
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_seeds_share_no_rows(kind):
-    told = [
-        {"\n".join(row["dialogue"]) for row in rows(kind, seed, 100, range(1, 4))}
-        for seed in (1, 2)
-    ]
-    assert not told[0] & told[1]
 
 
 # ------------------------------------------------------------------------------ rules
@@ -185,57 +169,6 @@ def end_of(tcp, project, reading: str, order, who) -> int:
 
 
 # ----------------------------------------------------------------------- other columns
-
-
-@pytest.mark.parametrize(
-    ("changed", "answer"),
-    [
-        ({}, "2025-03-05"),
-        ({"agent_constraints": None, "agent_unavailable_dates": None}, "2025-03-05"),
-        ({"agent_unavailable_dates": {"Ana": ["2025-03-04"]}}, "2025-03-06"),
-        ({"agent_unavailable_dates": {"Ana": "2025-03-04, 2025-03-05"}}, "2025-03-07"),
-        (
-            {"agent_unavailable_dates": {"Ana": "2025-03-04 to 2025-03-06"}},
-            "2025-03-08",
-        ),
-        ({"tasks": {"task": 3, "of another row": None}}, "2025-03-05"),
-        ({"agent_constraints": {"Ana": dict(zip(REST_KEYS, (2, 1)))}}, "2025-03-06"),
-    ],
-)
-def test_rows_of_days_are_read_however_they_are_written(changed, answer):
-    row = {
-        "tasks": {"task": 3},
-        "dependencies": [],
-        "agents": ["Ana"],
-        "project_start_date": "2025-03-03",
-    }
-    assert solve_row(row | changed).answers == (answer,)
-
-
-def test_half_hours_are_reckoned_with():
-    row = as_row(9, [2, 2], [(0, 1)], [DAY | {"break_between": 0.5}])
-    assert solve_row(row).answers == ("2025-03-03 13:30 GMT",)
-
-
-@pytest.mark.parametrize(
-    "row",
-    [
-        {},
-        {"project_start_date": "soon"},
-        as_row(9, [0.3], [], [DAY]),
-        as_row(9, [""], [], []),
-    ],
-)
-def test_columns_that_cannot_be_read_have_no_solution(row):
-    assert solve_row(row) is None
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["", "Ana: Hello.", "Ana and Ben can each do any of the 3 tasks, and then?"],
-)
-def test_other_texts_have_no_solution(text):
-    assert solve(text) is None
 
 
 # ------------------------------------------------------------------------------ levels
