@@ -8,7 +8,7 @@ import datasets
 import pytest
 
 from lm_eval_tasks.fresh.utils import find_generator, rows, rows_of_level
-from tests.solvers.tcp import label, read_row, solve, solve_row
+from tests.solvers.tcp import solve, solve_row
 from utils.core.families import prompt, scorer
 
 
@@ -30,7 +30,7 @@ def documents(kind: str) -> list[dict]:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_a_prompt_tells_has_the_label_as_its_only_answer(kind):
-    for document in documents(kind)[::3]:
+    for document in documents(kind)[::9]:
         solution = solve(prompt(kind, document))
         assert solution.answers == (document["answer"],), document
         assert solution.reckoning.endswith(document["answer"])
@@ -38,7 +38,7 @@ def test_what_a_prompt_tells_has_the_label_as_its_only_answer(kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_columns_tell_what_the_prompt_tells(kind):
-    for row in made(kind)[2::5]:
+    for row in made(kind)[2::9]:
         assert solve_row(row).answers == (row["answer"],), row
 
 
@@ -135,7 +135,7 @@ def test_an_end_that_hangs_on_a_reading_is_seen_by_both(hour, lengths, pairs, pe
 def test_search_leaves_out_no_schedule():
     """The ends of all assignments and orders, one by one, are no earlier."""
     tcp = short.tcp
-    for seed in range(40):
+    for seed in range(12):
         rng = random.Random(seed)
         _, lengths, needs = tcp.draw_tasks(rng, 2, longest=5)
         shifts = [short.draw_shift(rng, 5) for _ in range(2)]
@@ -179,33 +179,3 @@ def test_a_level_has_more_tasks_and_people_than_the_one_below(kind):
     for row in made(kind):
         assert len(row["tasks"]) == row["level"] + 2
         assert len(row["agents"]) == 2 + row["level"] // 3
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_who_takes_the_tasks_as_they_come_fails_more_the_higher_the_level(kind):
-    right = {level: 0 for level in LEVELS}
-    for row in made(kind):
-        problem = read_row(row)
-        end = label(problem, end_as_it_comes(problem))
-        right[row["level"]] += end == row["answer"]
-    assert right[1] > right[3] > right[5]
-
-
-def end_as_it_comes(problem) -> int:
-    """Return the end where each task, in turn, goes to whom finishes it first."""
-    tcp = short.tcp
-    people = [
-        tcp.Person(["wpo".index(kind) for kind in days], *rests)
-        for _, days, *rests in problem.agents
-    ]
-    ends, states = [], [tcp.State()] * len(people)
-    for length, before in zip(problem.lengths, problem.before):
-        ready = max((ends[task] for task in before), default=0)
-        ways = [
-            tcp.work(person, tcp.RULES, state, ready, length)[1]
-            for person, state in zip(people, states)
-        ]
-        first = min(range(len(ways)), key=lambda who: ways[who].time)
-        states[first] = ways[first]
-        ends.append(ways[first].time)
-    return max(ends)

@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections.abc import Callable
 
 import pytest
 
@@ -39,7 +38,7 @@ def disagreements(seed: int, count: int, levels: range) -> list[dict]:
 
 @pytest.mark.parametrize(
     ("levels", "count"),
-    [(LEVELS, 5 * TURN), (range(6, 16), 350), (range(60, 61), TURN)],
+    [(LEVELS, 5 * TURN), (range(6, 16), 70), (range(60, 61), TURN)],
 )
 def test_the_question_read_back_has_the_label_as_its_only_answer(levels, count):
     assert disagreements(SEED, count, levels) == []
@@ -51,7 +50,7 @@ def test_both_solvers_agree_on_a_hundred_thousand_rows():
 
 
 def test_a_level_without_end_has_rows():
-    for row in rows_of_level(NAME, SEED, 9999, TURN):
+    for row in rows_of_level(NAME, SEED, 9999, 7):
         assert label(row)
 
 
@@ -77,34 +76,13 @@ def with_few_numbers(row: dict) -> dict | None:
     return solve(row["question"]).answers[0] if is_short else None
 
 
-def without_reasoning(row: dict) -> dict | None:
-    """Return a word that the question offers, or the names or days in their order."""
-    told, key = row["question"], next(iter(label(row)))
-    names = re.findall(r"(?:: |; )([A-Z]\w+) (?:on|in|at|\d)", told)
-    names = names or re.findall(r"\w+day\b", told)
-    if offered := re.search(r'the answer is "(\w+)"', told):
-        return {key: offered[1]}
-    if not names:
-        return None
-    return {key: {"o": names, "u": names[:1], "a": names[0]}.get(key[0])}
-
-
-def shares(answer: Callable[[dict], dict | None]) -> list[float]:
-    """Return the share of right answers at each level."""
-    made = [list(rows_of_level(NAME, SEED, level, 8 * TURN)) for level in LEVELS]
-    return [sum(answer(row) == label(row) for row in of) / len(of) for of in made]
-
-
 def test_a_solver_of_short_questions_falls_with_the_level():
-    found = shares(with_few_numbers)
+    made = [list(rows_of_level(NAME, SEED, level, 3 * TURN)) for level in LEVELS]
+    found = [
+        sum(with_few_numbers(row) == label(row) for row in of) / len(of) for of in made
+    ]
     assert found == sorted(found, reverse=True)
     assert found[0] > 0.6 > 0.2 > found[-1]
-
-
-def test_answers_without_reasoning_fall_with_the_level():
-    # To what questions that may be unanswerable give away at every level.
-    found = shares(without_reasoning)
-    assert 0.1 > found[0] == max(found) > 1.2 * found[-1]
 
 
 # ---------------------------------------------------------------- what the solver reads
