@@ -131,17 +131,6 @@ def test_rows_of_several_parts_may_differ_in_what_they_leave_out(tmp_path):
     assert len(made) == 2100 and made[1500]["tasks"]["task"] == 1.5
 
 
-def test_only_known_rows_of_local_files_have_a_revision(pack, tmp_path, shared):
-    path = shared / "timebench" / "tracie_timebench.jsonl"
-    text = path.read_text().replace("Contradiction", "Entailment", 1)
-    write(tmp_path / "source", text, path.name)
-    made = tmp_path / "made"
-    source = f"--source=timebench={tmp_path / 'source'}"
-    assert make(made, "--tasks", "timebench_tracie", source) == 0
-    entry = manifest_of(made)["data"]["tracie_timebench.jsonl"]
-    assert entry["upstream_revision"] is None
-
-
 def test_the_command_that_is_printed_runs_as_it_stands(capsys, tmp_path):
     pack = tmp_path / "my model's" / "model"
     assert make(pack, *TCP) == 0
@@ -263,13 +252,6 @@ def test_symlinks_in_a_pack_are_not_followed(capsys, pack, tmp_path, name):
             f"{pack / name}: is a symlink, not of a pack"
         )
         assert content(tmp_path) == before
-
-
-def test_the_folder_itself_may_be_a_symlink(tmp_path):
-    (tmp_path / "real").mkdir()
-    (tmp_path / "link").symlink_to(tmp_path / "real")
-    assert make(tmp_path / "link", *TCP) == 0
-    assert (tmp_path / "real" / "tcp_short.yaml").is_file()
 
 
 # ----------------------------------------------------------------------------- checked
@@ -462,14 +444,6 @@ def test_wrong_arguments_are_one_line(monkeypatch, capsys, tmp_path, arguments, 
     monkeypatch.chdir(ROOT)
     assert make(tmp_path / "pack", *arguments) == 1
     assert said in the_line(capsys)
-
-
-def test_two_files_of_one_name_are_refused(capsys, tmp_path):
-    for name in ("a", "b"):
-        write(tmp_path / "source" / name, "".join(ROWS))
-    source = f"--source=tcp={tmp_path / 'source'}"
-    assert make(tmp_path / "pack", "--tasks", "tcp_short", source) == 1
-    assert "source/b/TCP_short.jsonl: is a second" in the_line(capsys)
 
 
 @pytest.mark.parametrize(
