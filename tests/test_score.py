@@ -525,8 +525,8 @@ ZIPPED = gzip.compress(
 )
 # What a file is, and what is said of it.
 FILES = {
-    "empty": (b"", "{path}: has no answers; give a file with some"),
-    "blank": (b"\n \n", "{path}: has no answers; give a file with some"),
+    "empty": (b"", "{path}: has no answers that can be scored; give"),
+    "blank": (b"\n \n", "{path}: has no answers that can be scored; give"),
     "page": (b"<!doctype html>\n", "{path}, line 1: is HTML or XML instead of JSON"),
     "Parquet": (b"PAR1\x15\x04\xff\xfe\n", "{path}: is Parquet, not JSON Lines; convert it"),
     "UTF-16": ("\ufeff{}".encode("utf-16"), "{path}, line 1: is not UTF-8"),

@@ -245,7 +245,6 @@ CHANGES = {
     "other code": (patched("_code"), ALL),
     "another dateutil": (patched("version"), ALL),
     "another Python": (patched("python_version_tuple", files.platform), ALL),
-    "other documents": (patched("_documents"), {NAMED}),
     "half a note": (noted('{"made_of": {'), {PART}),
     "another note": (noted("[]"), {PART}),
     "an empty note": (noted("{}"), {PART}),
@@ -275,6 +274,19 @@ def test_a_finished_output_stands_while_nothing_that_it_was_made_of_changes(
     again = call_score(source, "--output", tmp_path / "again")
     assert again == (status, printed, first[2])
     assert contents(output) == contents(tmp_path / "again")
+
+
+def test_the_code_of_an_output_is_that_of_its_pack_too(tmp_path):
+    found = []
+    for name, text in (
+        ("tcp.yaml", "a"),
+        ("data/tcp.jsonl", "a"),
+        ("data/tcp.jsonl", "b"),
+    ):
+        write(tmp_path / name, text)
+        files._code.cache_clear()
+        found.append(files._code(tmp_path))
+    assert len({*found, files._code(EXAMPLES)}) == 4
 
 
 def test_an_option_that_changes_lines_makes_another_output(tmp_path, call_score):
@@ -326,7 +338,7 @@ def test_output_is_never_input(tmp_path, call_score):
     (tmp_path / "link").symlink_to(tmp_path)
     for folder in (tmp_path, tmp_path / "link"):
         status, _, said = call_score(path, "--output", folder)
-        fault = "is one of the files to score; name another DIR"
+        fault = f"is one of the files to read; name another --output for {path}"
         assert (status, said) == (1, f"{folder / 'x.jsonl'}: {fault}\n")
     assert read_jsonl(path) == [GOOD]
 
@@ -357,9 +369,9 @@ def test_an_output_that_is_not_finished_is_replaced(tmp_path, call_score, name):
 
 
 def test_two_files_do_not_share_an_output(tmp_path, call_score):
-    named = [f"{x}={write(tmp_path / x / 'x.jsonl', GOOD)}" for x in "ab"]
-    status, _, said = call_score(*named, "--output", tmp_path / "out")
-    fault = "is where two of the files go; name an --output for each"
+    a, b = (write(tmp_path / x / "x.jsonl", GOOD) for x in "ab")
+    status, _, said = call_score(f"a={a}", f"b={b}", "--output", tmp_path / "out")
+    fault = f"is named by --output for {a}, too; name another --output for {b}"
     assert (status, said) == (1, f"{tmp_path / 'out' / 'x.jsonl'}: {fault}\n")
 
 
