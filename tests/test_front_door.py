@@ -82,7 +82,7 @@ def test_a_command_line_that_cannot_be_read_is_one_line_and_status_2(
 
 
 ENDS = [
-    (KeyboardInterrupt(), 130, "interrupted"),
+    (KeyboardInterrupt(), 130, "ended by SIGINT"),
     (ToolError("a.jsonl, line 3: is empty\x1b; fix it"), 1, r"a.jsonl, line 3: is empty\x1b;"),
     (PermissionError(13, "Permission denied", "b.html"), 1, "b.html: Permission de"),
     (OSError("the device is gone"), 1, "the device is gone"),

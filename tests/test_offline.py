@@ -8,10 +8,10 @@ import signal
 import subprocess
 import sys
 import time
-from datetime import datetime
 from pathlib import Path
 
 import datasets
+import huggingface_hub
 import pytest
 from filelock import FileLock
 
@@ -22,7 +22,6 @@ from utils.__main__ import main
 from utils.core.documents import documents, documents_of, tasks
 from utils.core.files import written_whole
 from utils.core.jsonl import read_jsonl
-from utils.packs.sources import as_in_file
 
 
 LOCAL = ["--allow-partial", *SOURCES]
@@ -139,20 +138,6 @@ def test_the_command_that_is_printed_runs_as_it_stands(capsys, tmp_path):
     readme = (pack / "README.md").read_text()
     assert "\n    lm_eval --model dummy --include_path . --tasks tcp_short\n" in readme
     assert len(run_tasks(Path("."), [printed[-1]], pack)["tcp_short"]) == 8
-
-
-def test_moments_that_a_table_makes_of_texts_are_texts_again():
-    day = "2024-03-02"
-    rows = [
-        {"start": "2024-03-01 00:00", "end": "2024-04-12", "away": {"A": [day]}},
-        {"start": "2024-03-01 09:30", "end": "2024-04-13", "away": {"B": None}},
-    ]
-    moment = datetime.fromisoformat
-    read = [
-        row | {"start": moment(row["start"]), "end": moment(row["end"]), "away": away}
-        for row, away in zip(rows, ({"A": [moment(day)], "B": None}, {"A": None}))
-    ]
-    assert list(as_in_file(read)) == [rows[0], rows[1] | {"away": {}}]
 
 
 # -------------------------------------------------------------------------- interrupted
@@ -455,14 +440,38 @@ def test_wrong_arguments_are_one_line(monkeypatch, capsys, tmp_path, arguments, 
         (RuntimeError(), "RuntimeError; check the network"),
     ],
 )
-def test_an_error_of_loading_is_one_line(monkeypatch, capsys, tmp_path, error, said):
+@pytest.mark.parametrize(
+    "task, place, module, name",
+    [
+        ("tcp_long", "TCP/TCP_long.jsonl", huggingface_hub, "hf_hub_download"),
+        ("tot_semantic", "ToT/tot_semantic", datasets, "load_dataset"),
+    ],
+)
+def test_an_error_of_loading_is_one_line(
+    monkeypatch, capsys, tmp_path, error, said, task, place, module, name
+):
     def fail(*_, **__):
         raise error
 
-    monkeypatch.setattr(datasets, "load_dataset", fail)
-    assert make(tmp_path, "--tasks", "tcp_short") == 1
+    monkeypatch.setattr(module, name, fail)
+    assert make(tmp_path, "--tasks", task) == 1
     line = the_line(capsys)
-    assert line.startswith("Beanbagdzf/TCP/TCP_short.jsonl: ") and said in line
+    assert f"{place}: " in line and said in line
+
+
+def test_a_file_of_the_hub_is_taken_as_it_is(monkeypatch, tmp_path):
+    path = write(tmp_path / "hub", "".join(ROWS))
+
+    def download(repository, file, repo_type, revision):
+        assert (repository, file) == ("Beanbagdzf/TCP", "TCP_short.jsonl")
+        assert (repo_type, revision) == ("dataset", None)
+        return str(path)
+
+    monkeypatch.setattr(huggingface_hub, "hf_hub_download", download)
+    pack = tmp_path / "pack"
+    assert make(pack, "--tasks", "tcp_short", "--allow-partial") == 0
+    assert (pack / "data" / path.name).read_bytes() == path.read_bytes()
+    assert manifest_of(pack)["data"][path.name]["given_as"] == "upstream"
 
 
 def test_without_a_network_the_tool_points_to_local_files(
