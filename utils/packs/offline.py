@@ -25,7 +25,6 @@ from pathlib import Path
 from ..core.cli import output_path, say, tool_parser
 from ..core.documents import quiet_harness
 from ..core.errors import ToolError
-from ..core.families import leaf_tasks
 from .pack import COMMAND, check, make
 from .sources import index, sources
 
@@ -45,10 +44,7 @@ def main(arguments: list[str] | None = None) -> int:
         given = _given(options.source, sorted(families))
         found = sources(entries, names)
         manifest = make(folder, found, given, options.allow_partial)
-    leaves = [leaf for name in names for leaf in leaf_tasks(name)]
-    # The harness refuses a task that is named twice.
-    tasks = names if len(leaves) == len({*leaves}) else sorted({*leaves})
-    say_command(folder, tasks or [min(manifest.tasks)])
+    say_command(folder, names or [min(manifest.tasks)])
     return 0
 
 
