@@ -412,7 +412,7 @@ def test_a_partial_pack_is_not_finished_unasked(capsys, pack):
             "task or group 'tcp_medium' is unknown; the groups",
         ),
         (["--tasks", "fresh"], "makes its rows itself; leave it out of the pack"),
-        (["--tasks", "tcp,,tot"], "has an empty name"),
+        (["--tasks", "tcp,,tot"], "task or group '' is unknown"),
         (["--source", "tpc=."], "--source tpc=.: give one of tcp, timebench, tot, '='"),
         (["--source", "tcp=nowhere"], "--source tcp=nowhere: give one of"),
         (["--source", "tcp="], "--source tcp=: give one of"),
