@@ -27,7 +27,15 @@ from utils.runs.answers import Answer, custom_id
 # A group, a task with an instruction of its own, and two kinds of answers.
 LIVE_TASKS = "tcp,tot_arithmetic_separate,timebench_timexnli_s1,timebench_situatedgen"
 PACK = ["--include_path", str(EXAMPLES)]
-LIVE = [*PACK, "--apply_chat_template", "--num_fewshot", "1"]
+LIMIT = ["--limit", "9"]
+LIVE = [
+    *(*PACK, *LIMIT, "--apply_chat_template", "--num_fewshot", "1"),
+    *("--fewshot_as_multiturn", "false", "--system_instruction", "Be brief."),
+    *("--gen_kwargs", "max_gen_toks=999,top_p=0.5"),
+]
+
+
+MANAGER = TaskManager(include_path=str(EXAMPLES), include_defaults=False)
 
 
 def response(name: str) -> str:
@@ -137,7 +145,7 @@ def live(tmp_path_factory) -> LiveRun:
 def test_export_is_byte_for_byte_what_a_live_run_sends(live):
     asked = Counter((x["url"], json.dumps(x["body"]).encode()) for x in live.requests)
     assert Counter(live.sent) == asked
-    assert len(live.requests) == 8 + 8 + 38 + 10 + 8
+    assert len(live.requests) == 8 + 8 + 9 + 9 + 8
 
 
 def files(folder: Path) -> dict[str, Path]:
@@ -183,63 +191,37 @@ def test_replay_of_batch_outputs_is_the_live_run(live, tmp_path, capsys, monkeyp
 
 
 def test_replay_of_a_log_keeps_prompts_that_other_options_made(live, tmp_path, capsys):
-    arguments = [str(live.output), *PACK, "--output_path", str(tmp_path)]
+    arguments = [str(live.output), *PACK, *LIMIT, "--output_path", str(tmp_path)]
     assert main(["replay", *arguments]) == 0
     ones, others = files(live.output), files(tmp_path / "served")
     for name in ones.keys() - {"results"}:
         assert ones[name].read_bytes() == others[name].read_bytes()
-    assert "72 answers were given to other prompts" in capsys.readouterr().err
+    assert "42 answers were given to other prompts" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
-    ("model", "options", "run"),
+    ("model", "options"),
     [
-        (
-            "local-completions",
-            ["--num_fewshot", "2", "--limit", "0.25"],
-            {"num_fewshot": 2, "limit": 0.25},
-        ),
-        ("openai-completions", ["--openai"], {}),
-        (
-            "local-chat-completions",
-            [
-                *("--apply_chat_template", "--num_fewshot", "3", "--limit", "3"),
-                *("--fewshot_as_multiturn", "no", "--system_instruction", "Be brief."),
-                *("--gen_kwargs", "max_gen_toks=9,top_p=0.5"),
-            ],
-            {
-                **{"apply_chat_template": True, "num_fewshot": 3, "limit": 3},
-                **{"fewshot_as_multiturn": False, "system_instruction": "Be brief."},
-                "gen_kwargs": {"max_gen_toks": 9, "top_p": 0.5},
-            },
-        ),
-        (
-            "openai-chat-completions",
-            ["--openai", "--apply_chat_template"],
-            {"apply_chat_template": True},
-        ),
+        ("local-completions", []),
+        ("openai-completions", ["--openai"]),
+        ("openai-chat-completions", ["--openai", "--apply_chat_template"]),
     ],
-    ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_export_sends_what_the_model_of_the_harness_sends(
-    model, options, run, tmp_path, monkeypatch
+    model, options, tmp_path, monkeypatch
 ):
     monkeypatch.setenv("OPENAI_API_KEY", "unused")
     arguments = ["tcp_long", *PACK, "--model", "gpt-5-x", *options]
     requests = exported(tmp_path / "requests.jsonl", *arguments)
     with Server(requests) as server:
+        args = {"model": "gpt-5-x", "base_url": server.url, "max_retries": 1}
         simple_evaluate(
             model=model,
-            model_args={
-                **{"model": "gpt-5-x", "base_url": server.url},
-                **{"tokenizer_backend": None, "max_retries": 1},
-            },
+            model_args=args | {"tokenizer_backend": None},
             tasks=["tcp_long"],
-            task_manager=TaskManager(
-                include_path=str(EXAMPLES), include_defaults=False
-            ),
+            task_manager=MANAGER,
             bootstrap_iters=0,
-            **run,
+            apply_chat_template="--apply_chat_template" in options,
         )
     assert Counter(server.sent) == Counter(list(server.answers))
 
@@ -247,18 +229,12 @@ def test_export_sends_what_the_model_of_the_harness_sends(
 def test_separate_task_gives_its_instruction_as_system_message(live):
     task = "tot_arithmetic_separate"
     separate = [x for x in live.requests if x["custom_id"].startswith(f"{task}:")]
-    for doc_id, (request, doc) in enumerate(
-        zip(separate, documents(task, EXAMPLES), strict=True)
-    ):
+    for doc_id, (request, doc) in enumerate(zip(separate, documents(task, EXAMPLES))):
         assert request["custom_id"] == custom_id(task, doc_id, doc)
-        system, *_, question = request["body"]["messages"]
-        assert system["role"] == "system"
-        assert system["content"].strip() == doc["instruction"].strip()
-        assert question == {"role": "user", "content": doc["question_wo_instruct"]}
-        assert (request["body"]["max_tokens"], request["body"]["temperature"]) == (
-            4096,
-            0.0,
-        )
+        system, question = request["body"]["messages"]
+        assert system["role"] == "system" and question["role"] == "user"
+        assert doc["instruction"].strip() in system["content"]
+        assert question["content"].endswith(doc["question_wo_instruct"])
 
 
 def test_export_to_stdout_is_requests_alone(tmp_path, capsys):
@@ -276,8 +252,7 @@ def test_export_to_stdout_is_requests_alone(tmp_path, capsys):
 @pytest.fixture(scope="module")
 def requests() -> list[Instance]:
     """The requests that the harness makes of a task, as it hands them to a model."""
-    manager = TaskManager(include_path=str(EXAMPLES), include_defaults=False)
-    task = manager.load(["tcp_long"])["tasks"]["tcp_long"]
+    task = MANAGER.load(["tcp_long"])["tasks"]["tcp_long"]
     task.build_all_requests()
     return task.instances
 
@@ -367,22 +342,13 @@ def test_missing_answers_are_scored_as_empty_and_counted(tmp_path, capsys):
     path = EXAMPLES / "responses" / "tcp_long.jsonl"
     part = write(tmp_path / "part.jsonl", read_jsonl(path)[::2])
     arguments = ["replay", str(part), "--tasks", "tcp_long", *PACK]
+    arguments += ["--output_path", str(tmp_path / "run.json")]
     assert main([*arguments, "--missing", "score-zero"]) == 0
+    (results,), (samples,) = tmp_path.glob("run_*.json"), tmp_path.glob("samples_*")
+    assert len(read_jsonl(samples)) == 8 and json.loads(results.read_text())
     shown = capsys.readouterr()
     assert "tcp_long: 4 documents have no answer; scored as empty\n" in shown.err
     assert re.search(r"extracted +\|↑ +\| *0\.5", shown.out)
-
-
-def test_limit_takes_the_first_documents(tmp_path):
-    path = EXAMPLES / "responses" / "tcp_long.jsonl"
-    part = write(tmp_path / "part.jsonl", read_jsonl(path)[:3])
-    arguments = ["replay", str(part), "--tasks", "tcp_long", *PACK]
-    output = ["--limit", "3", "--output_path", str(tmp_path / "run.json")]
-    assert main([*arguments, *output]) == 0
-    (results,) = tmp_path.glob("run_20*.json")
-    (samples,) = tmp_path.glob("samples_tcp_long_20*.jsonl")
-    assert json.loads(results.read_text())["config"]["limit"] == 3
-    assert len(read_jsonl(samples)) == 3
 
 
 # ------------------------------------------------------------- what ends in one line
