@@ -52,6 +52,10 @@ def main(arguments: list[str] | None = None) -> int:
     except ToolError as error:
         say(str(error))
         return 1
+    except ModuleNotFoundError as error:
+        extra = "pip install 'lm-eval-temporal-tasks[tools]'"
+        say(f"{error.name} is not installed; run {extra}")
+        return 1
     except OSError as error:
         _leave_output()
         place = f"{error.filename}: " if error.filename is not None else ""
