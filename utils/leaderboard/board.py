@@ -104,8 +104,8 @@ def _table(scope: Scope, models: list[Model]) -> Table:
     notes = {model.name: [*_notes(scope, model)] for model in models}
     whole = [model for model in models if model.tasks.keys() >= {*scope.tasks}]
     documents = {model.name: _documents(scope, model) for model in whole}
+    standard = max(whole, key=lambda x: _weight(scope, x, documents), default=None)
     for model in whole:
-        standard = max(whole, key=lambda x: _weight(scope, x, documents))
         if documents[model.name] != documents[standard.name]:
             notes[model.name].append(_other_documents(scope, model, standard))
     ranked = [model for model in whole if not notes[model.name]]
