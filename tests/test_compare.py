@@ -24,7 +24,7 @@ from utils.runs.scoring import score
 
 TASK = "tot_arithmetic"
 ALL_TASKS = (EXAMPLES / "responses", "--include_path", EXAMPLES)
-RIGHT, WRONG, NONE = '{"answer": "1"}', '{"answer": "2"}', "no idea"
+RIGHT, WRONG, NONE = '{"answer": "1"}', '{"answer": "2"}', "no\nidea"
 FLEXIBLE = '{"answer": "1."}'  # which only the flexible rule takes for 1
 
 
