@@ -192,12 +192,12 @@ BAD = [
 
 @pytest.mark.parametrize("name", ["x.jsonl", "x.jsonl.gz"])
 def test_lines_are_read_as_they_were_written(tmp_path, name):
-    rows = [{"a": "x\u2028y\n"}, {"a": 2}]
-    for path in (tmp_path / name, tmp_path / f"again-{name}"):
-        with written_lines(path) as file:
-            file.write(LINES)
-        assert read_jsonl(path) == rows
-    assert (tmp_path / name).read_bytes() == path.read_bytes()  # no name, no time
+    path, rows = tmp_path / name, [{"a": "x\u2028y\n"}, {"a": 2}]
+    with written_lines(path) as file:
+        file.write(LINES)
+    assert read_jsonl(path) == rows
+    if path.suffix == ".gz":
+        assert path.read_bytes()[3:8] == bytes(5)  # no name, no time
     path.write_bytes(b"\xef\xbb\xbf" + LINES)
     assert read_jsonl(path) == rows
 

@@ -82,7 +82,7 @@ def test_a_command_line_that_cannot_be_read_is_one_line_and_status_2(
 
 
 ENDS = [
-    (KeyboardInterrupt(), 130, "interrupted"),
+    (KeyboardInterrupt(), 130, "ended by SIGINT"),
     (ToolError("a.jsonl, line 3: is empty\x1b; fix it"), 1, r"a.jsonl, line 3: is empty\x1b;"),
     (PermissionError(13, "Permission denied", "b.html"), 1, "b.html: Permission de"),
     (OSError("the device is gone"), 1, "the device is gone"),
@@ -128,9 +128,16 @@ def score(tmp_path) -> list[str]:
 def test_a_reader_that_has_had_enough_gets_no_complaint(score):
     reader, writer = os.pipe()
     os.close(reader)
-    done = subprocess.run(score, cwd=ROOT, stdout=writer, stderr=subprocess.PIPE)
+    for command in (score, [*score[:3], "--help"]):
+        done = subprocess.run(
+            command,
+            cwd=ROOT,
+            env=os.environ | {"PYTHONUNBUFFERED": ""},  # what is said waits for the end
+            stdout=writer,
+            stderr=subprocess.PIPE,
+        )
+        assert (done.returncode, done.stderr) == (1, b"")
     os.close(writer)
-    assert (done.returncode, done.stderr) == (1, b"")
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
@@ -148,8 +155,13 @@ from utils.core.files import written_whole
 from pathlib import Path
 def wait(arguments):
     with written_whole(Path(arguments[0])) as file:
-        print("waiting", flush=True)
-        time.sleep(60)
+        try:
+            print("waiting", flush=True)
+            time.sleep(60)
+        finally:
+            print("cleaning up", flush=True)
+            time.sleep(0.5)
+            print("done", flush=True)
 sys.modules["utils.waits"] = tool = ModuleType("utils.waits")
 tool.main = wait
 TOOLS["waits"] = ("waits", "waits")
@@ -169,8 +181,9 @@ def test_a_signal_ends_in_one_line_and_leaves_no_part(tmp_path, name):
         stderr=subprocess.PIPE,
         text=True,
     )
-    assert process.stdout.readline() == "waiting\n"
-    process.send_signal(number)
-    _, said = process.communicate(timeout=30)
-    assert (process.returncode, said) == (128 + number, f"ended by {name}\n")
+    for line in ("waiting\n", "cleaning up\n"):  # the second signal is one too many
+        assert process.stdout.readline() == line
+        process.send_signal(number)
+    assert process.communicate(timeout=60) == ("done\n", f"ended by {name}\n")
+    assert process.returncode == 128 + number
     assert not [*tmp_path.iterdir()]

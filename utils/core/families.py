@@ -77,10 +77,8 @@ class Scorer(NamedTuple):
     @property
     def known(self) -> tuple[int | None, str | None]:
         """Row count and fingerprint of the benchmark's file, as far as they are known."""
-        files = (
-            self.utils.FILES
-        )  # whose names may lack a last part that all files share
-        short = self.file.rpartition("_")[0]
+        # A family may leave out a last part that the names of all its files share.
+        files, short = self.utils.FILES, self.file.rpartition("_")[0]
         return files.get(self.file) or files.get(short, (None, None))
 
     def metric(self, logged: str) -> str | None:
@@ -102,15 +100,15 @@ def scorer(task: str) -> Scorer:
     utils = importlib.import_module(process_docs.__module__)
     code = importlib.import_module(process_results.__module__)
     name = process_results.__name__
-    up = {x["metric"]: x["higher_is_better"] for x in config["metric_list"]}
+    higher = {x["metric"]: x["higher_is_better"] for x in config["metric_list"]}
     return Scorer(
         task=task,
         base=_base(task),
         family=utils.__name__.split(".")[-2],
         version=config["metadata"]["version"],
         file=_file(config),
-        metrics=tuple(up),
-        higher_is_better=up,
+        metrics=tuple(higher),
+        higher_is_better=higher,
         utils=utils,
         process_docs=process_docs,
         process_results=process_results,

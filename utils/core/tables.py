@@ -54,8 +54,8 @@ def _markdown(columns: dict[str, list]) -> str:
         for cells in columns.values()
     ]
     table = tabulate(
-        {escaped(name): map(_cell, cells) for name, cells in columns.items()},
-        headers="keys",
+        zip(*(map(_cell, cells) for cells in columns.values()), strict=True),
+        headers=[escaped(name) for name in columns],  # two may look alike
         tablefmt="pipe",
         disable_numparse=True,
         colalign=["right" if x else "left" for x in is_numeric],

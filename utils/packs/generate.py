@@ -21,9 +21,10 @@ from ..core.cli import output_path, tool_parser, whole_number
 from ..core.documents import quiet_harness
 from ..core.errors import ToolError
 from ..core.families import all_tasks, leaf_tasks, scorer
+from ..core.private import load_yaml
 from .offline import say_command
 from .pack import make
-from .sources import Source, configuration, index, is_generated
+from .sources import Source, index, is_generated
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -31,7 +32,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = _options(arguments)
     entries, request = index(), {"gen_seed": options.gen_seed}
     request |= {"gen_rows": options.gen_rows, "gen_levels": options.gen_levels}
-    configs = {task: configuration(entries, task) for task in all_tasks()}
+    configs = {task: load_yaml(entries[task].yaml_path) for task in all_tasks()}
     fresh = [task for task in configs if is_generated(configs[task])]
     if options.tasks:
         tasks = [x for name in options.tasks.split(",") for x in leaf_tasks(name)]
@@ -45,7 +46,9 @@ def main(arguments: list[str] | None = None) -> int:
     with quiet_harness():
         found = [_source(entries, x, configs[x], request) for x in dict.fromkeys(tasks)]
         manifest = make(folder, found)
-    say_command(folder, [task for task in fresh if task in manifest.tasks])
+    made = {*fresh} & manifest.tasks.keys()
+    whole = [name for name in entries if {*leaf_tasks(name)} == made]  # or a group
+    say_command(folder, whole[:1] or sorted(made))
     return 0
 
 

@@ -59,7 +59,7 @@ class Manifest(NamedTuple):
     @classmethod
     def new(cls, folder: Path) -> Manifest:
         """Return the manifest of a pack that is begun in an empty folder."""
-        content = {"command": "", "complete": False, "data": {}, "files": {}}
+        content = {"complete": False, "data": {}, "files": {}}
         return cls(folder, content | {"format": FORMAT})
 
     @property

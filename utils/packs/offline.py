@@ -27,7 +27,7 @@ from ..core.documents import quiet_harness
 from ..core.errors import ToolError
 from ..core.families import leaf_tasks
 from .pack import COMMAND, check, make
-from .sources import Source, index, sources
+from .sources import index, sources
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -40,8 +40,10 @@ def main(arguments: list[str] | None = None) -> int:
         names = options.tasks or []
         if not all(names):
             raise ToolError("--tasks: has an empty name; name tasks, or leave it out")
-        found = sources(index(), names)
-        given = _given(options.source, folder, found)
+        entries = index()
+        families = {source.family for source in sources(entries, [])}
+        given = _given(options.source, sorted(families))
+        found = sources(entries, names)
         manifest = make(folder, found, given, options.allow_partial)
     leaves = [leaf for name in names for leaf in leaf_tasks(name)]
     # The harness refuses a task that is named twice.
@@ -92,23 +94,14 @@ def _parser() -> ArgumentParser:
     return parser
 
 
-def _given(given: list[str], pack: Path, found: list[Source]) -> dict[str, Path]:
+def _given(given: list[str], families: list[str]) -> dict[str, Path]:
     """Return family -> folder with its files; ToolError for invalid values."""
-    families, folders = sorted({source.family for source in found}), {}
+    folders = {}
     for text in given:
         family, _, name = text.partition("=")
-        path = Path(name).resolve()
-        if family not in families or not name or not path.is_dir():
+        if family not in families or not name or not Path(name).is_dir():
             raise ToolError(
                 f"--source {text}: give one of {', '.join(families)}, '=', and a folder"
             )
-        if family in folders:
-            raise ToolError(
-                f"--source {text}: {family} is given twice; name one folder"
-            )
-        if path == pack or path in pack.parents:
-            raise ToolError(
-                f"--source {text}: is or holds the pack {pack}; name a folder without it"
-            )
-        folders[family] = path
+        folders[family] = Path(name)
     return folders

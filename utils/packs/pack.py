@@ -59,8 +59,6 @@ def make(
     `given`: family -> folder with its files, instead of upstream. Raises ToolError for
     whatever is in the way.
     """
-    if folder.exists() and not folder.is_dir():
-        raise ToolError(f"{folder}: is not a folder; name another one")
     folder.mkdir(parents=True, exist_ok=True)
     try:
         with FileLock(folder / LOCK, timeout=0):
@@ -93,9 +91,7 @@ def _made(
 
 
 def _check_way(manifest: Manifest, found: list[Source], planned: set[str]) -> None:
-    """Raise ToolError for rows of another seed, size or levels, for a file in the way,
-    and for one that is not made any more.
-    """
+    """Raise ToolError for rows of another seed, size or levels, and files in the way."""
     for source in found:
         old = manifest.data.get(source.file)
         if old and old["generated"] != source.generated:
@@ -108,12 +104,6 @@ def _check_way(manifest: Manifest, found: list[Source], planned: set[str]) -> No
         if path.relative_to(manifest.folder).as_posix() in planned:
             raise ToolError(
                 f"{path}: is not of the pack and in its way; move it elsewhere"
-            )
-    for name in sorted(manifest.files.keys() - planned):
-        if not name.startswith("data/"):
-            raise ToolError(
-                f"{manifest.folder / name}: this version makes no such file; make a new"
-                " pack in another folder"
             )
 
 
@@ -217,7 +207,7 @@ def _copies(families: set[str]) -> dict[str, bytes]:
         if COPIED.fullmatch(path.name) and {*name.parts[:-1][:1]} <= families:
             text = path.read_text(encoding="utf-8")
             if path.name.endswith("yaml"):
-                text = re.sub(r"(?m)^(include: |  - ).*", _unindexed_line, text)
+                text = re.sub(r"(?m)^((include: |  - ).*)\.yaml$", r"\1_yaml", text)
             files[f"{TASKS.name}/{_unindexed(name.as_posix())}"] = text.encode()
     return files
 
@@ -227,23 +217,19 @@ def _unindexed(name: str) -> str:
     return re.sub(r"\.yaml$", "_yaml", name)
 
 
-def _unindexed_line(match: re.Match) -> str:
-    return _unindexed(match[0])
-
-
 def _readme(manifest: Manifest) -> bytes:
     """Return the pack's README, with the command to run and the sources."""
     tasks = sorted(manifest.tasks)
-    command = COMMAND.format(folder=".", task=tasks[0])
-    manifest.content["command"] = command
     rows = [
         f"| `data/{file}` | {entry['rows']} | `{entry['fingerprint']}` |"
         f" {entry['upstream']} | {entry['upstream_licence']} | {entry['given_as']} |"
         for file, entry in sorted(manifest.data.items())
     ]
-    named = ", ".join(f"`{task}`" for task in tasks)
-    text = README_TEXT.format(command=command, tasks=named, rows="\n".join(rows))
-    return text.encode()
+    return README_TEXT.format(
+        command=COMMAND.format(folder=".", task=tasks[0]),
+        tasks=", ".join(f"`{task}`" for task in tasks),
+        rows="\n".join(rows),
+    ).encode()
 
 
 # -------------------------------------------------------------------------- the check

@@ -17,7 +17,6 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator
-from functools import lru_cache
 from json.encoder import encode_basestring
 from pathlib import Path
 from typing import NamedTuple
@@ -109,8 +108,7 @@ def _answer(line: dict, place: str, task: str | None) -> Answer:
             " of the harness, batch outputs, or lines with a 'response'"
         )
     task = match["task"] if match else line.get("task", task)
-    if fault := _task_fault(task):
-        raise LineError(f"{place}: {fault}")
+    _check_task(task, place)
     try:
         return Answer(place, line, task, **read(line, task))
     except RecursionError:
@@ -119,22 +117,16 @@ def _answer(line: dict, place: str, task: str | None) -> Answer:
         return _faulty(line, place, task, str(error))
 
 
-def _task_fault(task: object) -> str | None:
-    if isinstance(task, str) and len(task) <= 200:
-        return _unknown(task)
-    return (
-        "does not name its task; name the file samples_TASK_TIME.jsonl as the harness"
-        " does, add a 'task' to the line, or use --task"
-    )
-
-
-@lru_cache(maxsize=256)  # near matches take a while
-def _unknown(task: str) -> str | None:
+def _check_task(task: object, place: str) -> None:
+    if not isinstance(task, str) or len(task) > 200:
+        raise LineError(
+            f"{place}: does not name its task; name the file samples_TASK_TIME.jsonl as"
+            " the harness does, add a 'task' to the line, or use --task"
+        )
     try:
         scorer(task)
     except ToolError as error:
-        return str(error)
-    return None
+        raise LineError(f"{place}: {error}") from None
 
 
 def _faulty(line: dict, place: str, task: str | None, fault: str) -> Answer:

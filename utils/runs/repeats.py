@@ -10,10 +10,10 @@ import json
 from collections import Counter
 from functools import cache
 from pathlib import Path
-from typing import Protocol
 
 from ..core.errors import LineError
 from ..core.families import scorer
+from .answers import Answer
 
 
 _DIGITS = 12  # of a digest that the table below has
@@ -40,22 +40,6 @@ def rows_of(task: str, digest: bytes) -> int | None:
     return _repeated().get(scorer(task).file, {}).get(digest.hex()[:_DIGITS], 1)
 
 
-def surplus_of(task: str, counts: Counter[bytes]) -> int:
-    """Return how many of the documents, counted by digest, the benchmark has no row for."""
-    return sum(
-        max(0, n - (rows_of(task, digest) or n))
-        for digest, n in counts.items()
-        if n > 1
-    )
-
-
-class _Named(Protocol):
-    """What an answer tells of its document."""
-
-    place: str
-    doc_id: int | str | None
-
-
 class Answered:
     """The documents of one task that a run has answered, by their digests and ids."""
 
@@ -65,7 +49,7 @@ class Answered:
         self._unnamed: set[bytes] = set()  # digests of which an answer has no id
         self._ids: set[int | str] = set()
 
-    def add(self, answer: _Named, digest: bytes) -> None:
+    def add(self, answer: Answer, digest: bytes) -> None:
         """Note one more answer; LineError where it is a second one to its document.
 
         An id has one answer. Without ids, a document has as many as the benchmark has
@@ -84,19 +68,17 @@ class Answered:
         else:
             self._ids.add(answer.doc_id)
 
-    def _second(self, answer: _Named, digest: bytes, most: int) -> LineError:
+    def _second(self, answer: Answer, digest: bytes, most: int) -> LineError:
         """Return what is said of an answer to a document that has all of its answers."""
         doc_id = answer.doc_id
         name = digest.hex()[:_DIGITS] if doc_id is None else f"{doc_id!r:.80}"
-        of = f"document {name} of {self.task}"
-        if most == 1:
-            said = f"is a second answer to {of}; keep one"
-        else:
-            said = (
-                f"is answer {most + 1} to {of}, of which the benchmark has {most} rows"
-            )
-            said += f"; keep {most}"
-        return LineError(f"{answer.place}: {said}")
+        again = "a second answer" if most == 1 else f"answer {most + 1}"
+        rows = f", of which the benchmark has {most} rows" if most > 1 else ""
+        keep = "one" if most == 1 else most
+        return LineError(
+            f"{answer.place}: is {again} to document {name} of {self.task}{rows}; keep"
+            f" {keep}"
+        )
 
     @property
     def n(self) -> int:
@@ -113,7 +95,8 @@ class Answered:
         """How many answers there are beyond the rows that the benchmark has of their
         documents, under ids of their own; 0 where these rows are not known.
         """
-        return surplus_of(self.task, self._counts)
+        repeated = ((x, n) for x, n in self._counts.items() if n > 1)
+        return sum(max(0, n - (rows_of(self.task, x) or n)) for x, n in repeated)
 
     @property
     def fingerprint(self) -> str:

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..core.documents import documents
-from ..core.errors import NOT_A_DOCUMENT, LineError, ToolError
-from ..core.families import FOLDER, RENAMED, scorer
+from ..core.errors import NOT_A_DOCUMENT, LineError
+from ..core.families import FOLDER, RENAMED, Verdict, scorer
 from ..packs import disputed
 from .answers import Answer, document_text, sha256
 from .repeats import Answered
@@ -53,24 +53,10 @@ class Scored(NamedTuple):
 
     answer: Answer
     doc: dict
-    verdict: tuple  # the `Verdict` of the family
+    verdict: Verdict
     invalid: str | None  # one of INVALID
     digest: bytes  # of the document, by the family
-
-
-def judge(task: str, doc: dict, response: str) -> tuple[tuple, bytes]:
-    """Return the family's verdict on a response to a document, and the latter's digest.
-
-    ToolError where either cannot be: then the document is not one of the task.
-    """
-    one = scorer(task)
-    try:
-        return one.explain(doc, response), one.utils.digest(doc)
-    except KeyError as error:
-        why = f"has no {error}"
-    except NOT_A_DOCUMENT as error:
-        why = f"{error!r:.100}"
-    raise ToolError(f"its document is not one of {task} ({why:.100})")
+    is_changed: bool  # whether the harness's log gives other scores
 
 
 def score(answer: Answer, include_path: Path = FOLDER) -> Scored:
@@ -84,17 +70,30 @@ def score(answer: Answer, include_path: Path = FOLDER) -> Scored:
         raise LineError(f"{answer.place}: {answer.fault}")
     doc = document_of(answer, include_path)
     try:
-        verdict, digest = judge(answer.task, doc, answer.response)
-    except ToolError as error:
-        raise LineError(
-            f"{answer.place}: {error}; give a 'doc' as the harness logs it, or a 'doc_id'"
-        ) from None
-    return Scored(answer, doc, verdict, _invalid(answer, doc, verdict.reason), digest)
+        verdict = scorer(answer.task).explain(doc, answer.response)
+        return scored_as(answer, doc, verdict, _invalid(answer, doc, verdict.reason))
+    except KeyError as error:
+        why = f"has no {error}"
+    except NOT_A_DOCUMENT as error:
+        why = repr(error)
+    raise LineError(
+        f"{answer.place}: its document is not one of {answer.task} ({why:.100}); give a"
+        " 'doc' as the harness logs it, or a 'doc_id'"
+    )
 
 
-def digest_of(scored: Scored) -> bytes:
-    """Return the family's digest of the document."""
-    return scored.digest
+def scored_as(
+    answer: Answer, doc: dict, verdict: Verdict, invalid: str | None
+) -> Scored:
+    """Return an answer with a verdict on it; NOT_A_DOCUMENT without a digest."""
+    logged = answer.line if "filtered_resps" in answer.line else {}
+    is_changed = any(
+        logged.get(name, value) != value
+        for metric, value in verdict.scores.items()
+        for name in (metric, _OTHER_NAMES.get(metric))
+    )
+    digest = scorer(answer.task).utils.digest(doc)
+    return Scored(answer, doc, verdict, invalid, digest, is_changed)
 
 
 def document_of(answer: Answer, include_path: Path) -> dict:
@@ -129,10 +128,10 @@ def _invalid(answer: Answer, doc: dict, reason: str) -> str | None:
     return "cut_off" if answer.hit_limit or reason == "cut_off" else None
 
 
-def told(scored: Scored) -> dict:
-    """Return what a scored line says of its verdict: scores and why."""
-    verdict, task = scored.verdict, scorer(scored.answer.task)
-    return {
+def verdict_line(scored: Scored) -> dict:
+    """Return the line of an answer with `task` and `verdict`: scores and why."""
+    answer, verdict, task = scored.answer, scored.verdict, scorer(scored.answer.task)
+    told = {
         "version": task.version,
         "scores": verdict.scores,
         "reason": verdict.reason,
@@ -145,12 +144,7 @@ def told(scored: Scored) -> dict:
         "reference": jsonable(verdict.reference),
         "invalid": scored.invalid,
     }
-
-
-def verdict_line(scored: Scored) -> dict:
-    """Return the line of an answer with `task` and `verdict`."""
-    answer = scored.answer
-    return {**answer.line, "task": answer.task, "verdict": told(scored)}
+    return {**answer.line, "task": answer.task, "verdict": told}
 
 
 def jsonable(value: object) -> object:
@@ -191,37 +185,6 @@ def _fields(question: str) -> str | None:
 # ------------------------------------------------------------------------- figures
 
 
-class Row(NamedTuple):
-    """What figures take of a scored answer; small, to go from one process to another."""
-
-    place: str
-    task: str
-    filter: str | None
-    doc_id: int | str | None
-    digest: bytes
-    scores: dict[str, float]
-    reason: str
-    invalid: str | None
-    is_changed: bool  # whether the harness's log gives other scores
-    parts: dict[str, str]  # as of `breakdowns`
-
-
-def row_of(scored: Scored) -> Row:
-    """Return what figures take of a scored answer."""
-    answer, scores = scored.answer, scored.verdict.scores
-    logged = answer.line if "filtered_resps" in answer.line else {}
-    is_changed = any(
-        logged.get(name, value) != value
-        for metric, value in scores.items()
-        for name in (metric, _OTHER_NAMES.get(metric))
-    )
-    return Row(
-        *(answer.place, answer.task, answer.filter, answer.doc_id, scored.digest),
-        *(scores, scored.verdict.reason, scored.invalid, is_changed),
-        breakdowns(scored.doc),
-    )
-
-
 class Figures:
     """Counts and scores of the answers to some documents of one task."""
 
@@ -235,15 +198,15 @@ class Figures:
             str, array[float]
         ] = {}  # of the documents that have a metric
 
-    def add(self, row: Row) -> None:
+    def add(self, scored: Scored) -> None:
         """Count one more answer."""
         self.n += 1
-        for metric, value in row.scores.items():
+        for metric, value in scored.verdict.scores.items():
             self._values.setdefault(metric, array("d")).append(value)
-        self.reasons[row.reason] += 1
-        if row.invalid:
-            self.invalid[row.invalid] += 1
-        self.changed += row.is_changed
+        self.reasons[scored.verdict.reason] += 1
+        if scored.invalid:
+            self.invalid[scored.invalid] += 1
+        self.changed += scored.is_changed
 
     @property
     def counts(self) -> Counter[str]:
@@ -282,19 +245,15 @@ class Tally:
 
         Raises LineError for a second one to the same document, see `Answered`.
         """
-        return self.add_row(row_of(scored))
-
-    def add_row(self, row: Row) -> bool:
-        """Count one more answer by its row, as `add` does."""
-        self.answered.add(row, row.digest)
-        if disputed.is_in(self.leave_out, row.digest):
+        self.answered.add(scored.answer, scored.digest)
+        if disputed.is_in(self.leave_out, scored.digest):
             self.left_out += 1
             return False
-        self.all.add(row)
-        for part in row.parts.items():
+        self.all.add(scored)
+        for part in breakdowns(scored.doc).items():
             if part not in self.parts:
                 self.parts[part] = Figures(self.task)
-            self.parts[part].add(row)
+            self.parts[part].add(scored)
         return True
 
     @property

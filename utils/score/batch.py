@@ -28,8 +28,8 @@ def score_batch(batch: Batch) -> Batch:
     The batch has the columns `task` (a name), `doc` (a document as the harness logs it,
     or its JSON; a null field counts as absent) and `response` (a text, or a list of
     texts). It is a mapping of lists or NumPy arrays, a pandas DataFrame or a pyarrow
-    Table, and so is what is returned, in the same order; a batch of
-    `datasets.Dataset.map` becomes a Table, for a column of nulls keeps its type in it.
+    Table, and so is what is returned, in the same order (a mapping with lists added); a
+    batch of `datasets.Dataset.map` becomes a Table, in which a column of nulls has a type.
 
     Added are: `scores`, all metrics in JSON; `published`, `flexible` and `extracted`, three
     of them; `reason`; `published_answer` and `flexible_answer`, what each rule extracts;
@@ -53,20 +53,25 @@ def _row(task: object, doc: object, response: object) -> dict:
 
 def _scored(task: object, doc: object, response: object) -> dict:
     """Return the added cells of one answer, whatever they are made of."""
-    from ..core.families import scorer  # not before it is asked for
-    from ..runs.scoring import judge
+    from ..core.families import scorer  # not before they are asked for
+    from ..runs.answers import Answer
+    from ..runs.scoring import score
 
-    if not isinstance(task, str):
-        return _bad(f"'task' is a {type(task).__name__}, not a string")
-    if not isinstance(response, str):
-        return _bad(f"'response' is a {type(response).__name__}, not a string")
     try:
         doc = json.loads(doc) if isinstance(doc, str) else doc
-        if not isinstance(doc, dict):
-            return _bad(f"'doc' is a {type(doc).__name__}, not an object")
-        verdict, _ = judge(task, _plain(doc), response)
+        for name, cell, kind in (
+            ("task", task, str),
+            ("doc", doc, dict),
+            ("response", response, str),
+        ):
+            if not isinstance(cell, kind):
+                was = type(cell).__name__
+                raise ValueError(f"'{name}' is a {was}, not a {kind.__name__}")
+        scorer(task)
+        answer = Answer("", {}, task, doc=_plain(doc), response=response)
+        verdict = score(answer).verdict
     except (ValueError, RecursionError) as error:
-        return _bad(str(error))
+        return dict.fromkeys(_COLUMNS) | {"error": _text(str(error).removeprefix(": "))}
     published, flexible = scorer(task).headline or (None, None)
     return {
         "scores": json.dumps(verdict.scores),
@@ -78,10 +83,6 @@ def _scored(task: object, doc: object, response: object) -> dict:
         "flexible_answer": _text(verdict.flexible),
         "error": None,
     }
-
-
-def _bad(error: str) -> dict:
-    return dict.fromkeys(_COLUMNS) | {"error": _text(error)}
 
 
 def _text(text: str | None) -> str | None:
@@ -120,8 +121,6 @@ def _extended(batch: object, added: dict[str, list]) -> object:
         return _extended_table(batch, added)
     if _library(batch) == "pandas":
         return batch.assign(**{name: _series(name, x) for name, x in added.items()})
-    if _library(batch["response"]) == "numpy":
-        added = {name: _array(name, cells) for name, cells in added.items()}
     return {**batch, **added}
 
 
@@ -130,13 +129,11 @@ def _extended_table(table: object, added: dict[str, list]) -> object:
 
     kind = table["response"].type
     is_list = pyarrow.types.is_list(kind) or pyarrow.types.is_large_list(kind)
+    table = table.drop_columns([name for name in added if name in table.column_names])
     for name, cells in added.items():
-        cell = pyarrow.string() if _COLUMNS[name] is str else pyarrow.float64()
-        column = pyarrow.array(cells, pyarrow.list_(cell) if is_list else cell)
-        if name in table.column_names:
-            table = table.set_column(table.column_names.index(name), name, column)
-        else:
-            table = table.append_column(name, column)
+        kind = pyarrow.string() if _COLUMNS[name] is str else pyarrow.float64()
+        kind = pyarrow.list_(kind) if is_list else kind
+        table = table.append_column(name, pyarrow.array(cells, kind))
     return table
 
 
@@ -147,14 +144,3 @@ def _series(name: str, cells: list) -> object:
     if any(isinstance(cell, list) for cell in cells):
         return cells
     return pandas.array(cells, "string" if _COLUMNS[name] is str else "float64")
-
-
-def _array(name: str, cells: list) -> object:
-    import numpy
-
-    if _COLUMNS[name] is float and not any(isinstance(cell, list) for cell in cells):
-        return numpy.array(cells, float)
-    column = numpy.empty(len(cells), object)
-    for place, cell in enumerate(cells):  # all at once, lists would become a matrix
-        column[place] = cell
-    return column

@@ -47,11 +47,11 @@ from ..core import tables
 from ..core.cli import output_path, say, tool_parser, whole_number
 from ..core.errors import ToolError
 from ..core.families import scorer
-from ..core.files import identities
+from ..core.files import check_outputs
 from ..runs.answers import task_of
 from ..runs.find import Run, find_runs
 from ..runs.options import answer_options
-from ..runs.scoring import BREAKDOWNS, INVALID, Figures, Row, Tally
+from ..runs.scoring import BREAKDOWNS, INVALID, Figures, Scored, Tally
 from .files import Job, may_replace, score_file, workers
 
 
@@ -194,12 +194,12 @@ def main(arguments: list[str] | None = None) -> int:
     return 0 if is_good else 1
 
 
-def _count(tallies: Tallies, leave_out: str | None, row: Row) -> None:
+def _count(tallies: Tallies, leave_out: str | None, scored: Scored) -> None:
     """Add an answer to the tallies of its run; LineError where it is a second one."""
-    key = row.task, row.filter
+    key = scored.answer.task, scored.answer.filter
     if key not in tallies:
-        tallies[key] = Tally(row.task, leave_out)
-    tallies[key].add_row(row)
+        tallies[key] = Tally(scored.answer.task, leave_out)
+    tallies[key].add(scored)
 
 
 def _options(arguments: list[str] | None) -> Namespace:
@@ -238,19 +238,12 @@ def _options(arguments: list[str] | None) -> Namespace:
 def _outputs(runs: list[Run], folder: Path | None) -> dict[Path, Path]:
     """Return where the lines of each file go; ToolError where that is another's place."""
     paths = [file.path for run in runs for file in run.files] if folder else []
-    inputs = identities(paths)
-    outputs: dict[Path, Path] = {}
-    for path in paths:
-        output = folder / path.name
-        if identities([output]) & inputs:
-            fault = "is one of the files to score; name another DIR"
-        elif output in outputs.values():
-            fault = "is where two of the files go; name an --output for each"
-        elif not may_replace(output):
-            fault = "is there, and was not made by score; move it elsewhere, or name"
-            fault += " another DIR"
-        else:
-            outputs[path] = output
-            continue
-        raise ToolError(f"{output}: {fault}")
+    outputs = {path: folder / path.name for path in paths}
+    check_outputs({f"--output for {path}": outputs[path] for path in paths}, paths)
+    for output in outputs.values():
+        if not may_replace(output):
+            raise ToolError(
+                f"{output}: is there, and was not made by score; move it elsewhere, or"
+                " name another DIR"
+            )
     return outputs

@@ -26,13 +26,13 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import NamedTuple
 
-from ..core.documents import documents, quiet_harness
+from ..core.documents import pack_files, quiet_harness
 from ..core.errors import LineError, Refusals, ToolError
-from ..core.families import FOLDER, scorer
+from ..core.families import FOLDER
 from ..core.files import is_stream, written_whole
 from ..core.jsonl import Line, parse, read_lines, written_lines
-from ..runs.answers import answer_in, document_text, sha256
-from ..runs.scoring import Row, Scored, document_of, row_of, score, told, verdict_line
+from ..runs.answers import answer_in
+from ..runs.scoring import Scored, document_of, score, scored_as, verdict_line
 
 
 # A chunk is long enough to be worth its way to another process.
@@ -49,144 +49,133 @@ class Job(NamedTuple):
     output: Path | None = None  # where the scored lines go
 
 
-class Chunk(NamedTuple):
-    """Some lines of the file of a job."""
-
-    job: Job
-    lines: list[Line]
-    end: str | None  # why no line comes after these, where that is a fault
-
-
 class Outcome(NamedTuple):
-    """What came of a chunk."""
+    """What came of a chunk of lines."""
 
-    rows: list[Row]
+    scored: list[Scored]
     text: bytes  # the lines with their verdicts
     refusals: list[str]
-    looked_up: set[str]  # tasks of which documents are only named
-    end: str | None  # as of the chunk
+    end: str | None  # why no line after these is read, where that is a fault
 
 
-# A function of chunks, and what does it: outcomes come in the order of the chunks.
+Chunk = list[Line | ToolError]  # lines, and why there are no more behind them
+# What applies a function to each chunk; outcomes come in the order of the chunks.
 Work = Callable[[Callable[[Chunk], Outcome], Iterator[Chunk]], Iterator[Outcome]]
 
 
 def score_file(
-    job: Job, work: Work, count: Callable[[Row], object]
+    job: Job, work: Work, count: Callable[[Scored], object]
 ) -> tuple[tuple[str, ...], bool]:
     """Score a file, unless its output is finished, and write the output.
 
     Returns why lines were refused (the first by name, and how many more), and whether the
-    output of an earlier call stands. `count` is called with the row of each answer, and
-    raises LineError for one that does not count. What is wrong with lines is returned,
-    with files raised as OSError.
+    output of an earlier call stands. `count` is called with each scored answer, and
+    raises LineError for one that does not count. OSError where a file cannot be read or
+    written.
     """
     refused, repeated = Refusals(), Refusals()
 
-    def counted(rows: list[Row]) -> None:
-        for row in rows:
+    def counted(outcome: Outcome) -> None:
+        for scored in outcome.scored:
             try:
-                count(row)
+                count(scored)
             except LineError as error:
                 repeated.add(str(error))
+        for message in outcome.refusals:
+            refused.add(message)
 
     # What can be read but once is never finished.
     is_kept = job.output and not is_stream(job.path) and not is_stream(job.output)
-    made_of = _made_of(job) if is_kept else {}
-    messages = _finished(job, made_of) if made_of else None
-    was_finished = messages is not None
-    if was_finished:
-        for outcome in work(_read_back, _chunks(job, job.output)):
-            counted(outcome.rows)
-    else:
-        try:
-            looked_up = _score(job, work, counted, refused)
-        except ToolError as error:
-            refused.add(str(error))
-            looked_up = None
-        messages = refused.messages(job.path)
-        if made_of and looked_up is not None and _made_of(job) == made_of:
-            _finish(job, made_of, looked_up, messages)
-    return (*messages, *repeated.messages(job.path)), was_finished
+    made_of = _made_of(job) if is_kept else None
+    known = _finished(job.output, made_of) if made_of else None
+    if known is not None:
+        for outcome in work(partial(_read_back, job), _chunks(job.output)):
+            counted(outcome)
+        return (*known, *repeated.messages(job.path)), True
+    try:
+        _score(job, work, counted)
+    except ToolError as error:
+        refused.add(str(error))
+        made_of = None
+    messages = refused.messages(job.path)
+    if made_of and _made_of(job) == made_of:  # the file was not changed meanwhile
+        note = {"made_of": made_of, "output": _digest(job.output), "messages": messages}
+        with written_whole(_note(job.output)) as file:
+            file.write(json.dumps(note, indent=1).encode())
+    return (*messages, *repeated.messages(job.path)), False
 
 
-def _score(
-    job: Job, work: Work, counted: Callable[[list[Row]], None], refused: Refusals
-) -> set[str] | None:
-    """Score a file and write its output, which ToolError leaves as it was.
+def _score(job: Job, work: Work, counted: Callable[[Outcome], None]) -> None:
+    """Score a file and write its output.
 
-    Returns the tasks whose documents were looked up; None where the file has lines that
-    could not be read.
+    Raises ToolError where the file cannot be read to its end: what came before it stands,
+    if anything did; else the output stays as it was.
     """
-    looked_up: set[str] = set()
     is_empty, end = True, None
     with written_lines(job.output) if job.output else nullcontext() as lines:
-        for outcome in work(_score_chunk, _chunks(job, job.path)):
+        for outcome in work(partial(_score_chunk, job), _chunks(job.path)):
+            counted(outcome)
             if lines:
                 lines.write(outcome.text)
-            counted(outcome.rows)
-            for message in outcome.refusals:
-                refused.add(message)
-            looked_up |= outcome.looked_up
-            is_empty = is_empty and not outcome.rows
+            is_empty = is_empty and not outcome.scored
             if end := outcome.end:
                 break
         if is_empty:
-            found = "answers that can be scored" if refused.count else "answers"
-            raise ToolError(end or f"{job.path}: has no {found}; give a file with some")
+            fault = (
+                f"{job.path}: has no answers that can be scored; give a file with some"
+            )
+            raise ToolError(end or fault)
     if end:
-        refused.add(end)  # what came before it stands
-    return None if end else looked_up
+        raise ToolError(end)
 
 
-def _chunks(job: Job, path: Path) -> Iterator[Chunk]:
+def _chunks(path: Path) -> Iterator[Chunk]:
     """Yield the lines of a file, some at a time."""
-    lines: list[Line] = []
-    size, end = 0, None
+    lines: Chunk = []
+    size = 0
     try:
         for line in read_lines(path):
             lines.append(line)
             size += len(line.text)
             if len(lines) == _MOST_LINES or size > _MOST_BYTES:
-                yield Chunk(job, lines, None)
+                yield lines
                 lines, size = [], 0
     except ToolError as error:
-        end = str(error)
-    yield Chunk(job, lines, end)
+        lines.append(error)
+    yield lines
 
 
 @quiet_harness()
-def _score_chunk(chunk: Chunk) -> Outcome:
-    """Return what comes of a chunk: a function of it, of code and documents."""
-    job, end = chunk.job, chunk.end
-    rows, lines, refusals, looked_up = [], [], [], set()
-    for line in chunk.lines:
+def _score_chunk(job: Job, chunk: Chunk) -> Outcome:
+    """Return what comes of some lines of a job's file."""
+    done, lines, refusals = [], [], []
+    for line in chunk:
         try:
-            answer = answer_in(line, job.task)
-            if answer.doc is None and not answer.fault:
-                looked_up.add(answer.task)
-            scored = score(answer, job.include_path)
+            if isinstance(line, ToolError):
+                raise line
+            scored = score(answer_in(line, job.task), job.include_path)
             if job.output:
                 lines.append(_with_verdict(line, scored))
-            rows.append(row_of(scored))
         except LineError as error:
             refusals.append(str(error))
         except ToolError as error:
-            end = str(error)
-            break
-    return Outcome(rows, b"".join(lines), refusals, looked_up, end)
+            return Outcome(done, b"".join(lines), refusals, str(error))
+        else:
+            # Without what is long and not counted, to go to another process.
+            light = scored.answer._replace(line={}, prompt=None, response=None)
+            done.append(scored._replace(answer=light))
+    return Outcome(done, b"".join(lines), refusals, None)
 
 
-def _read_back(chunk: Chunk) -> Outcome:
-    """Return what came of lines of an output earlier, by the verdicts in them."""
-    rows = []
-    for line in chunk.lines:
-        answer = answer_in(line, None)._replace(place=str(chunk.job.path))
-        doc = document_of(answer, chunk.job.include_path)
+def _read_back(job: Job, chunk: Chunk) -> Outcome:
+    """Return what came of some lines of a job's output earlier, by their verdicts."""
+    done = []
+    for line in chunk:
+        answer = answer_in(line, None)._replace(place=str(job.path))
         verdict = SimpleNamespace(**answer.line["verdict"])
-        digest = scorer(answer.task).utils.digest(doc)
-        rows.append(row_of(Scored(answer, doc, verdict, verdict.invalid, digest)))
-    return Outcome(rows, b"", [], set(), None)
+        doc = document_of(answer, job.include_path)
+        done.append(scored_as(answer, doc, verdict, verdict.invalid))
+    return Outcome(done, b"", [], None)
 
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False)
@@ -197,23 +186,17 @@ def _with_verdict(line: Line, scored: Scored) -> bytes:
 
     One that has a verdict, or another task, is encoded anew: no key comes twice.
     """
-    given, task = scored.answer.line, scored.answer.task
+    given, start = scored.answer.line, b"{"
+    added = verdict_line(scored)
+    if "verdict" not in given and given.get("task", added["task"]) == added["task"]:
+        start = line.text.strip().removeprefix(codecs.BOM_UTF8)[:-1].rstrip() + b", "
+        added = {name: added[name] for name in ("task", "verdict") if name not in given}
     try:
-        if "verdict" in given or given.get("task", task) != task:
-            return _encoded(verdict_line(scored)) + b"\n"
-        added = {"verdict": told(scored)}
-        if "task" not in given:
-            added = {"task": task} | added
-        text = line.text.strip().removeprefix(codecs.BOM_UTF8)
-        return text[:-1].rstrip() + b", " + _encoded(added)[1:] + b"\n"
+        text = _ENCODER.encode(added)
     except RecursionError:
-        place = scored.answer.place
-        raise LineError(f"{place}: is nested too deeply; fix the line") from None
-
-
-def _encoded(value: dict) -> bytes:
+        raise LineError(f"{line.place}: is nested too deeply; fix the line") from None
     # Half a surrogate pair, which has no UTF-8, becomes the escape of JSON.
-    return _ENCODER.encode(value).encode("utf-8", "backslashreplace")
+    return start + text[1:].encode("utf-8", "backslashreplace") + b"\n"
 
 
 # ------------------------------------------------------------------------ processes
@@ -273,32 +256,14 @@ def _end_with_parent() -> None:
 # ---------------------------------------------------------------- finished outputs
 
 
-def _finish(
-    job: Job, made_of: dict, looked_up: set[str], messages: tuple[str, ...]
-) -> None:
-    """Note what an output was made of, and what was said of its file."""
-    known = {
-        "made_of": made_of,
-        "documents": {task: _documents(task, job.include_path) for task in looked_up},
-        "output": _digest(job.output),
-        "messages": messages,
-    }
-    with written_whole(_note(job.output)) as file:
-        file.write(json.dumps(known, indent=1).encode())
-
-
-def _finished(job: Job, made_of: dict) -> tuple[str, ...] | None:
-    """Return what was said of a file; None where its output is not finished, was
-    changed, or would be another today.
+def _finished(output: Path, made_of: dict) -> list[str] | None:
+    """Return what was said of the file of a finished output; None where the output is
+    not finished, was changed, or would be another today.
     """
-    with suppress(OSError, ValueError, LookupError, TypeError, AttributeError):
-        known = json.loads(_note(job.output).read_bytes())
-        is_same = known["made_of"] == made_of and known["output"] == _digest(job.output)
-        if is_same and all(
-            digest == _documents(task, job.include_path)
-            for task, digest in known["documents"].items()
-        ):
-            return tuple(known["messages"])
+    with suppress(OSError, ValueError, LookupError, TypeError):
+        note = json.loads(_note(output).read_bytes())
+        if note["made_of"] == made_of and note["output"] == _digest(output):
+            return note["messages"]
     return None
 
 
@@ -318,14 +283,25 @@ def _note(output: Path) -> Path:
 
 
 def _made_of(job: Job) -> dict:
-    """Return what the output of a file depends on, but for the documents."""
+    """Return what the output of a file depends on."""
     return {
         "input": _digest(job.path),
         "task": job.task,
-        "code": _code(),
+        "code": _code(job.include_path),
         "python": ".".join(platform.python_version_tuple()[:2]),
         "dateutil": version("python-dateutil"),
     }
+
+
+@cache
+def _code(include_path: Path) -> str:
+    """Return digests of the code, the tasks and the data of a pack: rules change without
+    a version, too.
+    """
+    tools = Path(__file__).parents[1].rglob("*.py")
+    files = {*tools, *pack_files(FOLDER), *pack_files(include_path)}
+    found = sorted(f"{path.name} {_digest(path)}" for path in files if path.is_file())
+    return hashlib.sha256("\n".join(found).encode()).hexdigest()
 
 
 def _digest(path: Path) -> str:
@@ -334,20 +310,3 @@ def _digest(path: Path) -> str:
         while block := file.read(1 << 16):
             digest.update(block)
         return digest.hexdigest()
-
-
-@cache
-def _code() -> str:
-    """Return a digest of the code and the tasks: rules change without a version, too."""
-    digest = hashlib.sha256()
-    for folder in (Path(__file__).parents[1], FOLDER):
-        for path in sorted(folder.rglob("*")):
-            if path.name.endswith((".py", ".json", "yaml")):
-                digest.update(f"{path.relative_to(folder)}\n{_digest(path)}\n".encode())
-    return digest.hexdigest()
-
-
-@cache
-def _documents(task: str, include_path: Path) -> str:
-    texts = (sha256(document_text(doc)) for doc in documents(task, include_path))
-    return sha256("".join(texts))
