@@ -3,7 +3,6 @@
 import gzip
 import json
 import shlex
-import time
 import tracemalloc
 from pathlib import Path
 
@@ -577,16 +576,6 @@ def test_documents_that_cannot_be_loaded_are_said_once(tmp_path, call):
 
 
 # --------------------------------------------------------------- large, and tables
-
-
-def test_a_line_of_megabytes_is_scored(tmp_path, call):
-    response = '{"explanation": "' + "so {it} goes \\n" * 200_000 + '", "answer": 1}'
-    doc = documents("tot_arithmetic", EXAMPLES)[0]
-    line = {"task": "tot_arithmetic", "doc": doc, "response": response}
-    path = write(tmp_path / "x.jsonl", line)
-    started = time.process_time()
-    assert call(path)[0] == 0
-    assert time.process_time() - started < 5
 
 
 def test_memory_grows_by_an_id_a_digest_and_the_scores_of_each_answer(tmp_path, call):
