@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import random
+import sys
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,7 +24,7 @@ from utils.runs.scoring import score
 
 TASK = "tot_arithmetic"
 ALL_TASKS = (EXAMPLES / "responses", "--include_path", EXAMPLES)
-RIGHT, WRONG, NONE = '{"answer": "1"}', '{"answer": "2"}', "no idea"
+RIGHT, WRONG, NONE = '{"answer": "1"}', '{"answer": "2"}', "no\nidea"
 FLEXIBLE = '{"answer": "1."}'  # which only the flexible rule takes for 1
 
 
@@ -403,6 +404,12 @@ def test_a_command_that_cannot_be_done_ends_in_one_line(
     assert main(["compare", *arguments.split()]) == 1
     said = capsys.readouterr().err
     assert expected in said and said.count("\n") == 1
+
+
+def test_a_library_that_is_missing_is_named(compare, monkeypatch):
+    monkeypatch.setitem(sys.modules, "statsmodels.regression.linear_model", None)
+    (said,) = compare(lines(RIGHT, NONE), lines(NONE, NONE), status=1).err.splitlines()
+    assert "statsmodels" in said and " is not installed; run pip install " in said
 
 
 def test_other_versions_are_said(compare, tmp_path):

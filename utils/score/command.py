@@ -58,9 +58,6 @@ from .files import Job, may_replace, score_file, workers
 Tallies = dict[tuple[str, str | None], Tally]  # by task, and by filter of the harness
 
 
-# ------------------------------------------------------------------------- tables
-
-
 def table(run: str, task: str, filter_name: str | None, tally: Tally) -> Iterator[dict]:
     """Yield the rows of a run and task: all documents, then each part of them."""
     place = {"run": run, "task": task}
@@ -84,7 +81,6 @@ def table(run: str, task: str, filter_name: str | None, tally: Tally) -> Iterato
 
 
 def _left_out(tally: Tally) -> str | None:
-    """Return how many answers a list leaves out, with its name; None without a list."""
     return f"{tally.left_out} ({tally.leave_out})" if tally.leave_out else None
 
 
@@ -120,7 +116,6 @@ def markdown(rows: list[dict]) -> str:
 
 
 def _breakdown(part: tuple[str, str], rows: list[dict]) -> str:
-    """Return the table of a breakdown: values down; metrics, or runs, across."""
     task, by = part
     rows = sorted(rows, key=lambda row: tables.natural(row["value"]))
     title = f"{tables.escaped(task)} by {by}"
@@ -137,7 +132,6 @@ def _breakdown(part: tuple[str, str], rows: list[dict]) -> str:
 
 
 def _across(by: str, rows: list[dict]) -> list[dict]:
-    """Return a line for each value, with the scores of each run in a cell."""
     lines: dict[str, dict] = {}
     for row in rows:
         line = lines.setdefault(row["value"], {by: row["value"], "n": row["n"]})
@@ -148,9 +142,6 @@ def _across(by: str, rows: list[dict]) -> list[dict]:
         name = f"{row['run']} "
         line[name] = " / ".join(tables.number(x) for x in scores if x is not None)
     return [*lines.values()]
-
-
-# ------------------------------------------------------------------- command line
 
 
 def main(arguments: list[str] | None = None) -> int:
