@@ -338,8 +338,7 @@ def test_which_copy_has_no_partner_is_told_by_ids_alone(compare, rows, repeated,
         assert said.startswith("tot_arithmetic: b has no answer to 1 of 4 documents: ")
         assert (row["n"], row["a"], row["b"]) == (3, 1 / 3, 2 / 3)
     else:
-        fewer = "tot_arithmetic: b has fewer answers than others to 3 of 4 documents: "
-        assert said.startswith(fewer)
+        assert said.startswith("tot_arithmetic: a has another number of answers to ")
         assert (row["n"], row["a"], row["b"]) == (1, 0, 0)
 
 

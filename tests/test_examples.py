@@ -7,8 +7,8 @@ verdicts are in `tests/cases`.
 import pytest
 
 from tests.conftest import EXAMPLES
-from tests.examples import files
 from tests.corpus import echoes, headlines, read_jsonl
+from tests.examples import files
 from utils.core.families import prompt, scorer
 
 

@@ -424,6 +424,11 @@ ONE = ["--limit", "1"]
             "output: the harness cannot write its files to",
         ),
         (
+            PLAIN,
+            [*ONE, "--output_path", "x", "--model", "x" * 300, "--no-log_samples"],
+            "x: the harness cannot write its files to",
+        ),
+        (
             *(PLAIN, [*ONE, "--output_path", "answers.jsonl"]),
             "answers.jsonl/results.json: Not a directory",
         ),

@@ -35,7 +35,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the tool that the first argument names; return the exit status.
 
     0: done; 1: what the tool reports or an error, in one line on stderr; 2: a command line
-    that cannot be read; 130: Ctrl-C; 128 + N: signal N, such as SIGTERM (143).
+    that cannot be read; 128 + N: ended by signal N, such as Ctrl-C (130).
     """
     # What a name of a file or model has in it can be shown anywhere.
     for stream in (sys.stdout, sys.stderr):
@@ -49,49 +49,34 @@ def main(arguments: list[str] | None = None) -> int:
     except BrokenPipeError:  # the reader of a pipe, such as `head`, has had enough
         _leave_output()
         return 1
-    except ToolError as error:
-        say(str(error))
-        return 1
-    except OSError as error:
+    except (ToolError, OSError) as error:
         _leave_output()
-        place = f"{error.filename}: " if error.filename is not None else ""
-        say(f"{place}{error.strerror or error}")
+        place = f"{error.filename}: " if getattr(error, "filename", None) else ""
+        say(f"{place}{getattr(error, 'strerror', None) or error}")
         return 1
-    except Ended as error:
+    except KeyboardInterrupt as error:
+        number = error.args[0] if error.args else signal.SIGINT
         with suppress(OSError):  # the terminal may be what has gone
-            say(f"ended by {signal.Signals(error.number).name}")
-        return 128 + error.number
-    except KeyboardInterrupt:
-        sys.stderr.write("\ninterrupted\n")
-        return 130
-
-
-class Ended(KeyboardInterrupt):
-    """What a signal that ends the program raises, so that tools clean up."""
-
-    def __init__(self, number: int) -> None:
-        """Take the number of the signal."""
-        super().__init__()
-        self.number = number
+            say(f"ended by {signal.Signals(number).name}")
+        return 128 + number
 
 
 @contextmanager
 def _signals_raised() -> Iterator[None]:
-    """Have SIGTERM and SIGHUP raise `Ended`, unless they are dealt with already.
+    """Have SIGTERM and SIGHUP end the program as Ctrl-C does, so that tools clean up.
 
-    A batch system sends them, `timeout`, and a terminal that is closed; `nohup` has
-    SIGHUP ignored.
+    A batch system sends them, `timeout`, and a terminal that is closed. What is dealt
+    with already is left: `nohup` has SIGHUP ignored.
     """
 
     def end(number: int, _: FrameType | None) -> None:
         signal.signal(number, signal.SIG_IGN)  # cleaning up is not interrupted
-        raise Ended(number)
+        raise KeyboardInterrupt(number)
 
-    taken = []
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) == signal.SIG_DFL:
-            signal.signal(number, end)
-            taken.append(number)
+    numbers = (signal.SIGTERM, signal.SIGHUP)
+    taken = [x for x in numbers if signal.getsignal(x) == signal.SIG_DFL]
+    for number in taken:
+        signal.signal(number, end)
     try:
         yield
     finally:

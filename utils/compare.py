@@ -182,12 +182,15 @@ def match(
         for place, run in enumerate(runs.values()):
             for result in run[task].results if task in run else ():
                 copies[result.digest][place].append(result)
-        told = [_told_apart(copies[digest]) for digest in sorted(copies)]
-        documents = [pair for pairs, _ in told for pair in pairs]
+        documents, unpaired = [], []
+        for digest in sorted(copies):
+            keyed = _told_apart(copies[digest])
+            for key in sorted(set().union(*keyed)):
+                found = [of_run.get(key) for of_run in keyed]
+                (documents if all(found) else unpaired).append(tuple(found))
         if documents:
             matched[task] = sorted(documents, key=lambda pair: min(map(_place, pair)))
-        unpaired = [rests for _, rests in told]
-        left_out += _lacking(task, [*runs], unpaired, len(documents))
+        left_out += _lacking(task, [*runs], documents, unpaired)
     if left_out and not common:
         fix = "run all on the same documents, or compare the common ones with --common"
         raise Refused(*left_out, f"runs over different documents: {fix}")
@@ -196,22 +199,18 @@ def match(
     return matched, left_out
 
 
-def _told_apart(runs: list[list[Result]]) -> tuple[list[Document], list[list[Result]]]:
-    """Return which copies of a document are compared, and of each run those that are not.
+def _told_apart(copies: list[list[Result]]) -> list[dict[tuple, Result]]:
+    """Return, for each run, a key of each of its answers to one document.
 
-    A benchmark may have a document several times. Copies go by the ids that all runs
-    have; the others are compared in the order of what was scored, where each run has as
-    many. Where one has fewer, it is not known which, and a choice by place or score would
-    tilt the comparison: none is compared.
+    Equal keys are compared. A benchmark may have a document several times: such copies go
+    by their ids. Without ids in all runs they go by what was scored, where each run has
+    as many; else it is not known which one lacks, and a choice would tilt the comparison.
     """
-    ids = [{json.dumps(x.doc_id): x for x in copies} for copies in runs]
-    named = set.intersection(*map(set, ids)) - {"null"}
-    pairs = [tuple(by_id[x] for by_id in ids) for x in sorted(named)]
-    rests = [[x for x in one if json.dumps(x.doc_id) not in named] for one in runs]
-    if len({*map(len, rests)}) > 1:
-        return pairs, rests
-    rests = [sorted(x, key=lambda x: repr(x._replace(doc_id=None))) for x in rests]
-    return [*pairs, *zip(*rests, strict=True)], [[] for _ in runs]
+    is_named = all(x.doc_id is not None for results in copies for x in results)
+    if is_named and max(map(len, copies)) > 1:
+        return [{(json.dumps(x.doc_id),): x for x in results} for results in copies]
+    ordered = [sorted(x, key=lambda x: repr(x._replace(doc_id=None))) for x in copies]
+    return [{(len(x), n): y for n, y in enumerate(x)} for x in ordered]
 
 
 def _place(result: Result) -> tuple:
@@ -222,25 +221,21 @@ def _place(result: Result) -> tuple:
 
 
 def _lacking(
-    task: str, names: list[str], unpaired: list[list[list[Result]]], compared: int
+    task: str, names: list[str], paired: list[Document], unpaired: list[Document]
 ) -> Iterator[str]:
-    """Yield what each run lacks, in words.
-
-    `unpaired` are, for each document, the results of each run that are not compared;
-    `compared` is how many are.
-    """
-    most = [max(rests, key=len) for rests in unpaired]
-    total = compared + sum(map(len, most))
+    """Yield what each run lacks, in words; where a run lacks one, it has None."""
+    total = {_name(next(filter(None, found))) for found in (*paired, *unpaired)}
     for place, name in enumerate(names):
-        short = [(x, y) for x, y in zip(most, unpaired) if len(y[place]) < len(x)]
-        if not short:
-            continue
-        results = sorted((x for copies, _ in short for x in copies), key=_place)
-        found = [*dict.fromkeys(map(_name, results))]
-        named = ", ".join(found[:_MOST_NAMED]) + ", ..." * (len(found) > _MOST_NAMED)
-        has_some = any(rests[place] for _, rests in short)
-        lacks = "fewer answers than others" if has_some else "no answer"
-        yield f"{task}: {name} has {lacks} to {len(results)} of {total} documents: {named}"
+        short = [next(filter(None, x)) for x in unpaired if not x[place]]
+        lacking = [*dict.fromkeys(map(_name, sorted(short, key=_place)))]
+        if lacking:
+            known = {found[place].digest for found in unpaired if found[place]}
+            has_some = any(result.digest in known for result in short)
+            what = "another number of answers" if has_some else "no answer"
+            named = ", ".join(lacking[:_MOST_NAMED])
+            more = ", ..." if len(lacking) > _MOST_NAMED else ""
+            count = f"{len(lacking)} of {len(total)} documents"
+            yield f"{task}: {name} has {what} to {count}: {named}{more}"
 
 
 def _name(result: Result) -> str:

@@ -21,15 +21,12 @@ from .files import written_whole
 
 SUFFIXES = (".jsonl", ".jsonl.gz")
 _GZIP = b"\x1f\x8b"
-# What is converted first: how files begin and are called, and the command.
-_FOREIGN = (
-    (b"\x28\xb5\x2f\xfd", ".zst", "zstd", "`zstd -d {}`"),
-    (
-        *(b"PAR1", ".parquet", "Parquet"),
-        "pandas: `pandas.read_parquet('{}').to_json('ROWS.jsonl', orient='records',"
-        " lines=True)`",
-    ),
-)
+# What is converted first: how files of it begin, and the command.
+_FOREIGN = {
+    b"\x28\xb5\x2f\xfd": "zstd, not JSON Lines; unpack it with `zstd -d {}`",
+    b"PAR1": "Parquet, not JSON Lines; convert it with `pandas.read_parquet('{}')"
+    ".to_json('ROWS.jsonl', orient='records', lines=True)`",
+}
 
 
 class Line(NamedTuple):
@@ -82,10 +79,9 @@ def read_lines(path: Path) -> Iterator[Line]:
 def _texts(file: io.BufferedReader, path: Path) -> BinaryIO:
     """Return an open file, unpacked."""
     start = file.peek(4)
-    for magic, _, name, command in _FOREIGN:
+    for magic, fault in _FOREIGN.items():
         if start.startswith(magic):
-            said = f"is {name}, not JSON Lines; convert it with {command.format(path)}"
-            raise ToolError(f"{path}: {said}")
+            raise ToolError(f"{path}: is {fault.format(path)}")
     return gzip.open(file) if start.startswith(_GZIP) else file
 
 
@@ -95,11 +91,8 @@ def written_lines(path: Path) -> Iterator[BinaryIO]:
 
     Of the same lines, the same bytes are written. ToolError for what is not written.
     """
-    for _, suffix, name, _ in _FOREIGN:
-        if path.suffix == suffix:
-            raise ToolError(
-                f"{path}: {name} is not written; name it .jsonl or .jsonl.gz"
-            )
+    if path.suffix in (".zst", ".parquet"):
+        raise ToolError(f"{path}: is not written; name it .jsonl or .jsonl.gz")
     with written_whole(path) as file:
         if path.suffix == ".gz":
             # Without a name and a time.

@@ -182,11 +182,9 @@ def _fault(
             f"answers another version of {where} than the one that is asked; use the"
             " --include_path it was made with"
         )
-    return (
-        f"is a second answer to {where}, after {other.place}; keep one"
-        if other
-        else None
-    )
+    if other:
+        return f"is a second answer to {where}, after {other.place}; keep one"
+    return None
 
 
 def read(options: Namespace) -> tuple[str, list[Recorded]]:
@@ -245,18 +243,17 @@ def save(
             tracker.save_results_aggregated(results=results, samples=samples)
             for task, those in samples.items():
                 tracker.save_results_samples(task_name=task, samples=those)
-        *logs, last = sorted(
-            filter(Path.is_file, Path(part).rglob("*")),
-            key=lambda path: (path.suffix != ".jsonl", path),  # the results last
-        ) or [None]
+        files = sorted(filter(Path.is_file, Path(part).rglob("*")))
+        logs = [path for path in files if path.suffix == ".jsonl"]
         # The tracker passes over a file that it cannot write, or only by half.
         rows = sum(map(_count_lines, logs))
-        if len(logs) < len(samples) or rows < sum(map(len, samples.values())):
+        is_whole = rows == sum(map(len, samples.values()))
+        if len(files) != len(samples) + 1 or not is_whole:
             raise ToolError(
                 f"{output}: the harness cannot write its files to {part} first; make"
                 " room there, or give a shorter --model"
             )
-        for path in [*logs, last]:
+        for path in [*logs, *(path for path in files if path not in logs)]:
             target = folder / path.relative_to(part)
             with open(path, "rb") as source, written_whole(target) as file:
                 shutil.copyfileobj(source, file)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
-from datetime import datetime, time
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
 import datasets
+import huggingface_hub
 import pyarrow
 from lm_eval.tasks import TaskManager
 
@@ -20,14 +19,6 @@ from ..core.families import FOLDER as TASKS, all_tasks, leaf_tasks, scorer
 from ..core.jsonl import numbered_rows
 from ..core.private import load_yaml
 from .local_data import SOME_ROWS, dataset_of
-
-
-# What to do about an error of loading, by words in its message.
-FIXES = {
-    "no space left": "free space on the disk and run again: it goes on where it stopped",
-    "gated": "accept the terms on its page and log in with `hf auth login`",
-    "": "check the network, its name and your access, or give the files with --source",
-}
 
 
 class Source(NamedTuple):
@@ -40,20 +31,13 @@ class Source(NamedTuple):
     licence: str
     upstream: str  # what the manifest and messages call the source
     revision: str | None
-    load: Callable[
-        [], Iterable[dict]
-    ]  # ToolError in one line for whatever is in the way
+    load: Callable[[], Iterable[dict]]  # ToolError for whatever is in the way
     generated: dict | None = None  # the metadata of rows made from a seed
 
 
 def index() -> dict:
     """Return the harness's index of the tasks and groups: name -> entry."""
     return TaskManager(include_path=str(TASKS), include_defaults=False).task_index
-
-
-def configuration(entries: dict, task: str) -> dict:
-    """Return what the YAML file of a task says, with its functions."""
-    return load_yaml(entries[task].yaml_path)
 
 
 def is_generated(config: dict) -> bool:
@@ -70,7 +54,7 @@ def sources(entries: dict, names: list[str]) -> list[Source]:
     tasks = [task for name in names for task in leaf_tasks(name)] or all_tasks()
     found: dict[str, Source] = {}
     for task in tasks:
-        config = configuration(entries, task)
+        config = load_yaml(entries[task].yaml_path)
         if not is_generated(config):
             source = _source(entries, task, config)
             same = found.get(source.file, source)
@@ -81,26 +65,35 @@ def sources(entries: dict, names: list[str]) -> list[Source]:
 
 
 def _source(entries: dict, task: str, config: dict) -> Source:
-    """Return the source of a task's rows: a data set of the hub, or a function's."""
+    """Return the source of a task's rows: a file or a data set of the hub, or what a
+    function gives, whose module says where its files are, and of which commit.
+    """
     kwargs, split = config.get("dataset_kwargs") or {}, config["test_split"]
-    if load := config.get("custom_dataset"):
-        # Whose module says where the files are, and of which commit.
+    path, name = config.get("dataset_path"), config.get("dataset_name")
+    load, file = config.get("custom_dataset"), kwargs.get("data_files", {}).get(split)
+    revision, url = kwargs.get("revision"), "/".join(filter(None, (path, name, file)))
+    if load:
         module = load.__globals__
         url, revision = f"{module['SUBSET']}/{kwargs['data_file']}", module["COMMIT"]
-    else:
-        path, name = config["dataset_path"], config.get("dataset_name")
-        file = kwargs.get("data_files", {}).get(split)
-        url, revision = "/".join(filter(None, (path, name, file))), None
 
-    def rows() -> Iterator[dict]:
+    def rows() -> Iterable[dict]:
         try:
-            splits = load or (lambda **x: datasets.load_dataset(path, name, **x))
-            return as_in_file(splits(**kwargs)[split])
+            if load:
+                return load(**kwargs)[split]
+            if file:  # a table would give each dict the keys of all, and change dates
+                told = {"repo_type": "dataset", "revision": revision}
+                found = huggingface_hub.hf_hub_download(path, file, **told)
+                return (row for _, row in numbered_rows(Path(found)))
+            return datasets.load_dataset(path, name, **kwargs)[split]
         except Exception as error:  # datasets and the hub raise all kinds
             if load:  # whose errors name the place and the fix
                 said = str(error).replace(module["USE_A_PACK"], "or use --source")
                 raise ToolError(said) from error
-            raise _of_upstream(error, url) from error
+            said = str(error).strip().split("\n")[0] or type(error).__name__
+            raise ToolError(
+                f"{url}: {said}; check the network, the disk and your access (`hf auth"
+                " login`), or give the files with --source"
+            ) from error
 
     return Source(
         file=f"{scorer(task).file}.jsonl",
@@ -109,16 +102,9 @@ def _source(entries: dict, task: str, config: dict) -> Source:
         known=scorer(task).known,
         licence=config["metadata"]["licence"],
         upstream=url,
-        revision=revision or kwargs.get("revision"),
+        revision=revision,
         load=rows,
     )
-
-
-def _of_upstream(error: Exception, url: str) -> ToolError:
-    """Return an error of loading a source from upstream as one line."""
-    said = str(error).strip().split("\n")[0] or type(error).__name__
-    fix = next(fix for word, fix in FIXES.items() if word in said.casefold())
-    return ToolError(f"{url}: {said}; {fix}")
 
 
 def find(file: str, folder: Path) -> Path:
@@ -131,46 +117,6 @@ def find(file: str, folder: Path) -> Path:
     if found[1:]:
         raise ToolError(f"{found[1]}: is a second {file}; name a folder with one")
     return found[0]
-
-
-# ------------------------------------------------------------------------------- rows
-
-
-def as_in_file(rows: Iterable[dict]) -> Iterator[dict]:
-    """Yield rows as their file has them, where a table has changed their cells.
-
-    A table gives every dict the keys of all, and makes moments of texts such as dates;
-    those of a column have clocks where one of them has.
-    """
-    clocks = {
-        column
-        for row in rows
-        for column, cell in row.items()
-        if any(moment.time() != time() for moment in _moments(cell))
-    }
-    return (
-        {column: _cell_in_file(cell, column in clocks) for column, cell in row.items()}
-        for row in rows
-    )
-
-
-def _moments(cell: object) -> Iterator[datetime]:
-    if isinstance(cell, datetime):
-        yield cell
-    elif isinstance(cell, dict | list):
-        for part in cell.values() if isinstance(cell, dict) else cell:
-            yield from _moments(part)
-
-
-def _cell_in_file(cell: object, has_clock: bool) -> object:
-    if isinstance(cell, dict):
-        parts = {x: _cell_in_file(y, has_clock) for x, y in cell.items()}
-        return {key: value for key, value in parts.items() if value is not None}
-    if isinstance(cell, list):
-        return [_cell_in_file(part, has_clock) for part in cell]
-    if isinstance(cell, datetime):
-        return f"{cell:%Y-%m-%d %H:%M}" if has_clock else f"{cell:%Y-%m-%d}"
-    return cell
 
 
 class Rows:
@@ -221,8 +167,7 @@ class Rows:
     def _take(self, part: list[tuple[str, dict]]) -> None:
         try:
             dataset = dataset_of((row for _, row in part), "part")
-            schemas = [self._schema, dataset.features.arrow_schema]
-            self._schema = pyarrow.unify_schemas(schemas, promote_options="permissive")
+            self._schema = _joined(self._schema, dataset)
         except Exception as error:  # pyarrow raises all kinds
             raise self._misfit(part, error) from error
         dataset.info.config_name = Path(self._file).stem
@@ -236,9 +181,13 @@ class Rows:
 
     def _misfit(self, part: list[tuple[str, dict]], error: Exception) -> ToolError:
         """Return which row has a cell of another type than those above it."""
-        ends = range(1, len(part))
-        last = bisect_left(ends, True, key=lambda end: not _fits(part[: end + 1])) + 1
-        name = part[last % len(part)][0]  # the first row, if others were above it
+        schema, (name, _) = self._schema, part[0]
+        for name, row in part:
+            try:
+                schema = _joined(schema, dataset_of([row], "row"))
+            except Exception as its_own:
+                error = its_own
+                break
         said = " ".join(str(error).split())[:200]
         return ToolError(
             f"{self.place}, {name}: a cell is not of the type of those above it, or too"
@@ -256,9 +205,6 @@ class Rows:
         return ToolError(" ".join(said.split("\n")))
 
 
-def _fits(part: list[tuple[str, dict]]) -> bool:
-    try:
-        dataset_of((row for _, row in part), "part")
-    except Exception:  # pyarrow raises all kinds
-        return False
-    return True
+def _joined(schema: pyarrow.Schema, dataset: datasets.Dataset) -> pyarrow.Schema:
+    schemas = [schema, dataset.features.arrow_schema]
+    return pyarrow.unify_schemas(schemas, promote_options="permissive")
