@@ -24,7 +24,7 @@ def pack(tmp_path_factory):
 def test_a_perfect_completion_is_rewarded_and_others_are_not(pack, task):
     data = training_set(task, pack)
     documents = [json.loads(doc) for doc in data["doc"]]
-    good = [perfect(document) for document in documents]
+    good = [perfect(task, document) for document in documents]
     rewards = reward(task)(completions=good, prompts=data["prompt"], doc=data["doc"])
     assert rewards == [1.0] * len(data)
     messages = [[{"role": "assistant", "content": text}] for text in good]
