@@ -96,15 +96,15 @@ def test_a_batch_keeps_its_type_columns_and_order_and_gets_the_verdicts(kind):
 DOC = json.loads(GOOD["doc"][0])
 TASK, RESPONSE = GOOD["task"][0], GOOD["response"][0]
 BAD = [
-    (None, DOC, RESPONSE, "'task' is a NoneType, not a str"),
+    (None, DOC, RESPONSE, "'task' is a NoneType, not str"),
     ("tcp_lnog", DOC, RESPONSE, "task 'tcp_lnog' is unknown; did you mean tcp_long"),
-    (TASK, None, RESPONSE, "'doc' is a NoneType, not a dict"),
-    (TASK, "[]", RESPONSE, "'doc' is a list, not a dict"),
+    (TASK, None, RESPONSE, "'doc' is a NoneType, not dict"),
+    (TASK, "[]", RESPONSE, "'doc' is a list, not dict"),
     (TASK, "[" * 100_000, RESPONSE, "recursion"),
     (TASK, {}, RESPONSE, f"its document is not one of {TASK} (has no '"),
     (TASK, {name: 1 for name in DOC}, RESPONSE, "its document is not one of"),
-    (TASK, DOC, None, "'response' is a NoneType, not a str"),
-    (TASK, DOC, b"bytes", "'response' is a bytes, not a str"),
+    (TASK, DOC, None, "'response' is a NoneType, not str"),
+    (TASK, DOC, b"bytes", "'response' is a bytes, not str"),
 ]
 
 

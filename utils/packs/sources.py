@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from pathlib import Path
@@ -20,14 +19,6 @@ from ..core.families import FOLDER as TASKS, all_tasks, leaf_tasks, scorer
 from ..core.jsonl import numbered_rows
 from ..core.private import load_yaml
 from .local_data import SOME_ROWS, dataset_of
-
-
-# What to do about an error of loading, by words in its message.
-FIXES = {
-    "no space left": "free space on the disk and run again: it goes on where it stopped",
-    "gated": "accept the terms on its page and log in with `hf auth login`",
-    "": "check the network, its name and your access, or give the files with --source",
-}
 
 
 class Source(NamedTuple):
@@ -98,7 +89,11 @@ def _source(entries: dict, task: str, config: dict) -> Source:
             if load:  # whose errors name the place and the fix
                 said = str(error).replace(module["USE_A_PACK"], "or use --source")
                 raise ToolError(said) from error
-            raise _of_upstream(error, url) from error
+            said = str(error).strip().split("\n")[0] or type(error).__name__
+            raise ToolError(
+                f"{url}: {said}; check the network, the disk and your access (`hf auth"
+                " login`), or give the files with --source"
+            ) from error
 
     return Source(
         file=f"{scorer(task).file}.jsonl",
@@ -110,13 +105,6 @@ def _source(entries: dict, task: str, config: dict) -> Source:
         revision=revision,
         load=rows,
     )
-
-
-def _of_upstream(error: Exception, url: str) -> ToolError:
-    """Return an error of loading a source from upstream as one line."""
-    said = str(error).strip().split("\n")[0] or type(error).__name__
-    fix = next(fix for word, fix in FIXES.items() if word in said.casefold())
-    return ToolError(f"{url}: {said}; {fix}")
 
 
 def find(file: str, folder: Path) -> Path:
@@ -179,8 +167,7 @@ class Rows:
     def _take(self, part: list[tuple[str, dict]]) -> None:
         try:
             dataset = dataset_of((row for _, row in part), "part")
-            schemas = [self._schema, dataset.features.arrow_schema]
-            self._schema = pyarrow.unify_schemas(schemas, promote_options="permissive")
+            self._schema = _joined(self._schema, dataset)
         except Exception as error:  # pyarrow raises all kinds
             raise self._misfit(part, error) from error
         dataset.info.config_name = Path(self._file).stem
@@ -194,9 +181,13 @@ class Rows:
 
     def _misfit(self, part: list[tuple[str, dict]], error: Exception) -> ToolError:
         """Return which row has a cell of another type than those above it."""
-        ends = range(1, len(part))
-        last = bisect_left(ends, True, key=lambda end: not _fits(part[: end + 1])) + 1
-        name = part[last % len(part)][0]  # the first row, if others were above it
+        schema, (name, _) = self._schema, part[0]
+        for name, row in part:
+            try:
+                schema = _joined(schema, dataset_of([row], "row"))
+            except Exception as its_own:
+                error = its_own
+                break
         said = " ".join(str(error).split())[:200]
         return ToolError(
             f"{self.place}, {name}: a cell is not of the type of those above it, or too"
@@ -214,9 +205,6 @@ class Rows:
         return ToolError(" ".join(said.split("\n")))
 
 
-def _fits(part: list[tuple[str, dict]]) -> bool:
-    try:
-        dataset_of((row for _, row in part), "part")
-    except Exception:  # pyarrow raises all kinds
-        return False
-    return True
+def _joined(schema: pyarrow.Schema, dataset: datasets.Dataset) -> pyarrow.Schema:
+    schemas = [schema, dataset.features.arrow_schema]
+    return pyarrow.unify_schemas(schemas, promote_options="permissive")

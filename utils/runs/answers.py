@@ -19,6 +19,7 @@ import re
 from collections.abc import Iterator
 from json.encoder import encode_basestring
 from pathlib import Path
+from types import UnionType
 from typing import NamedTuple
 
 from ..core.documents import document
@@ -130,34 +131,20 @@ def _check_task(task: object, place: str) -> None:
 
 
 def _faulty(line: dict, place: str, task: str | None, fault: str) -> Answer:
-    """Return what stands for a line that cannot be scored."""
     name = line.get("filter")
     named = name if isinstance(name, str) else None
     return Answer(place, line, task or "", fault=fault, filter=named)
 
 
-def _is_id(doc_id: object) -> bool:
-    return isinstance(doc_id, int | str) and not isinstance(doc_id, bool)
-
-
 # Each of the readers below returns the fields of an `Answer` that a line tells. It raises
 # ValueError, with a message for the line's `fault`, where the line cannot be scored.
-
-# ----------------------------------------------------------- samples of the harness
 
 
 def _sample(line: dict, task: str) -> dict:
     responses, prompt = line["filtered_resps"], _prompt(line.get("arguments"))
     is_one = isinstance(responses, list) and len(responses) == 1
     response = responses[0] if is_one else responses
-    if not isinstance(line.get("doc"), dict) or not _is_id(line.get("doc_id")):
-        raise ValueError(
-            "has no 'doc' and 'doc_id' as the harness writes them; take its own log"
-        )
-    if not isinstance(line.get("filter", ""), str):
-        raise ValueError(
-            "'filter' is not a string; take the log as the harness wrote it"
-        )
+    _check_cells(line, doc=dict, doc_id=int | str, filter=str | None)
     _check_hash(line, "doc", document_text(line["doc"]))
     _check_hash(line, "prompt", prompt)
     _check_hash(line, "target", line.get("target"))
@@ -182,16 +169,24 @@ def _prompt(arguments: object) -> object:
 
 def _check_hash(line: dict, what: str, text: object) -> None:
     """Raise ValueError where the hash of a text that was run is not the one logged."""
-    name = f"{what}_hash"
-    if name not in line:
-        fault = f"has no {name}"
-    elif not isinstance(text, str):
-        fault = f"{name} cannot be checked: the line has no {what}"
-    elif line[name] != sha256(text):
-        fault = f"{name} does not recompute: the {what} is not the one that was run"
+    if not isinstance(text, str) or f"{what}_hash" not in line:
+        fault = f"has no {what} or no {what}_hash"
+    elif line[f"{what}_hash"] != sha256(text):
+        fault = (
+            f"{what}_hash does not recompute: the {what} is not the one that was run"
+        )
     else:
         return
     raise ValueError(f"{fault}; take the log as the harness wrote it")
+
+
+def _check_cells(line: dict, **kinds: type | UnionType) -> None:
+    """Raise ValueError where a cell of a line, or its lack, is of another type."""
+    for name, kind in kinds.items():
+        if not isinstance(cell := line.get(name), kind):
+            expected = kind.__name__ if isinstance(kind, type) else kind
+            was = type(cell).__name__
+            raise ValueError(f"'{name}' is a {was}, not {expected}; fix the line")
 
 
 def document_text(doc: object) -> str:
@@ -212,9 +207,6 @@ def document_text(doc: object) -> str:
 def sha256(text: str) -> str:
     """Return the hexadecimal SHA-256 of a text, as the harness computes its hashes."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-# ------------------------------------------------------------------- batch outputs
 
 
 def custom_id(task: str, doc_id: int, doc: dict) -> str:
@@ -247,24 +239,17 @@ def _batch_output(line: dict, task: str) -> dict:
     }
 
 
-# --------------------------------------------------------------------- other lines
-
-
 def _plain(line: dict, task: str) -> dict:
+    _check_cells(line, response=str, doc=dict | None)
+    _check_cells(line, doc_id=int | str | None, doc_hash=str | None)
     doc, doc_id, doc_hash = (line.get(x) for x in ("doc", "doc_id", "doc_hash"))
-    if not isinstance(line["response"], str):
-        kind = type(line["response"]).__name__
-        raise ValueError(f"'response' is a {kind}, not a string; fix the line")
     if doc is None and doc_id is None:
-        doc = _document_of_row(line, task)
-    if not isinstance(doc, dict | None):
-        raise ValueError(
-            f"'doc' is a {type(doc).__name__}, not an object; fix the line"
-        )
-    if doc_id is not None and not _is_id(doc_id):
-        raise ValueError("'doc_id' is not an integer or a string; fix the line")
-    if doc_hash is not None and not isinstance(doc_hash, str):
-        raise ValueError("'doc_hash' is not a string; fix the line, or leave it out")
+        try:
+            doc = document(task, line)
+        except ValueError as error:
+            raise ValueError(
+                f"has no 'doc' or 'doc_id', and is not a row of {task} itself ({error})"
+            ) from None
     if doc and doc_hash and sha256(document_text(doc)) != doc_hash:
         raise ValueError(
             "doc_hash does not recompute: 'doc' was changed; take the document again"
@@ -274,13 +259,3 @@ def _plain(line: dict, task: str) -> dict:
         "response": line["response"],
         "hit_limit": line.get("finish_reason") == "length",
     }
-
-
-def _document_of_row(line: dict, task: str) -> dict:
-    """Return the document of a line that is a row; ValueError where it is none."""
-    try:
-        return document(task, line)
-    except ValueError as error:
-        raise ValueError(
-            f"has no 'doc' or 'doc_id', and is not a row of {task} itself ({error})"
-        ) from None

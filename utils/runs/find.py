@@ -182,7 +182,6 @@ def _time(path: Path) -> tuple[str, str]:
 
 
 def _parts(folder: Path) -> list[Path]:
-    """Return the files of answers in a folder, which are parts of one run."""
     paths = [
         path
         for path in sorted(folder.iterdir())
@@ -198,7 +197,6 @@ def _parts(folder: Path) -> list[Path]:
 
 
 def _results(path: Path) -> dict:
-    """Return the results that the harness wrote with a file of samples."""
     found = _results_path(path)
     try:
         results = json.loads(found.read_text(encoding="utf-8")) if found else {}
@@ -212,7 +210,6 @@ def _results(path: Path) -> dict:
 
 
 def _results_path(path: Path) -> Path | None:
-    """Return the file of results beside a file of samples; None where there is none."""
     match = SAMPLES_NAME.fullmatch(path.name)
     found = path.parent / f"results_{match['time']}.json" if match else None
     return found if found and found.is_file() else None

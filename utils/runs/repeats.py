@@ -69,7 +69,6 @@ class Answered:
             self._ids.add(answer.doc_id)
 
     def _second(self, answer: Answer, digest: bytes, most: int) -> LineError:
-        """Return what is said of an answer to a document that has all of its answers."""
         doc_id = answer.doc_id
         name = digest.hex()[:_DIGITS] if doc_id is None else f"{doc_id!r:.80}"
         again = "a second answer" if most == 1 else f"answer {most + 1}"

@@ -45,9 +45,6 @@ _TEMPLATE = re.compile(r"""\{["']explanation["'][^,]{0,500},(?P<fields>.{0,500}?
 _OTHER_NAMES = RENAMED | {name: old for old, name in RENAMED.items()}
 
 
-# ------------------------------------------------------------------------ verdicts
-
-
 class Scored(NamedTuple):
     """An answer with the family's verdict on it."""
 
@@ -117,7 +114,6 @@ def document_of(answer: Answer, include_path: Path) -> dict:
 
 
 def _invalid(answer: Answer, doc: dict, reason: str) -> str | None:
-    """Return the word of INVALID for an answer, None where it is valid."""
     instruction = doc.get("instruction")
     if isinstance(instruction, str) and answer.prompt is not None:
         # The prompt of a chat API is JSON, with or without escapes beyond ASCII.
@@ -180,9 +176,6 @@ def answer_format(doc: dict) -> str | None:
 def _fields(question: str) -> str | None:
     found = _TEMPLATE.search(question)
     return " ".join(found["fields"].split()) if found else None
-
-
-# ------------------------------------------------------------------------- figures
 
 
 class Figures:

@@ -43,7 +43,6 @@ def score_batch(batch: Batch) -> Batch:
 
 
 def _row(task: object, doc: object, response: object) -> dict:
-    """Return the added cells of a row."""
     response = _plain(response)
     if not isinstance(response, list):
         return _scored(task, doc, response)
@@ -66,7 +65,7 @@ def _scored(task: object, doc: object, response: object) -> dict:
         ):
             if not isinstance(cell, kind):
                 was = type(cell).__name__
-                raise ValueError(f"'{name}' is a {was}, not a {kind.__name__}")
+                raise ValueError(f"'{name}' is a {was}, not {kind.__name__}")
         scorer(task)
         answer = Answer("", {}, task, doc=_plain(doc), response=response)
         verdict = score(answer).verdict
@@ -96,9 +95,6 @@ def _plain(value: object) -> object:
     if isinstance(value, dict):
         return {name: _plain(x) for name, x in value.items() if x is not None}
     return [_plain(x) for x in value] if isinstance(value, list) else value
-
-
-# ------------------------------------------------------------------ kinds of batches
 
 
 def _library(value: object) -> str:

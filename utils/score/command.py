@@ -58,9 +58,6 @@ from .files import Job, may_replace, score_file, workers
 Tallies = dict[tuple[str, str | None], Tally]  # by task, and by filter of the harness
 
 
-# ------------------------------------------------------------------------- tables
-
-
 def table(run: str, task: str, filter_name: str | None, tally: Tally) -> Iterator[dict]:
     """Yield the rows of a run and task: all documents, then each part of them."""
     place = {"run": run, "task": task}
@@ -68,6 +65,7 @@ def table(run: str, task: str, filter_name: str | None, tally: Tally) -> Iterato
     parts = sorted(
         tally.parts.items(), key=lambda x: (x[0][0], tables.natural(x[0][1]))
     )
+    left_out = f"{tally.left_out} ({tally.leave_out})" if tally.leave_out else None
     for (name, value), figures in [((None, None), tally.all), *parts]:
         yield {
             **place,
@@ -77,15 +75,10 @@ def table(run: str, task: str, filter_name: str | None, tally: Tally) -> Iterato
             **_scores(task, figures),
             "changed": figures.changed,
             **{word: figures.invalid[word] for word in INVALID},
-            "left_out": None if name else _left_out(tally),
+            "left_out": None if name else left_out,
             "rows": None if name else tally.rows_are(),
             "fingerprint": None if name else tally.fingerprint,
         }
-
-
-def _left_out(tally: Tally) -> str | None:
-    """Return how many answers a list leaves out, with its name; None without a list."""
-    return f"{tally.left_out} ({tally.leave_out})" if tally.leave_out else None
 
 
 def _scores(task: str, figures: Figures) -> dict[str, float | None]:
@@ -102,7 +95,7 @@ def _scores(task: str, figures: Figures) -> dict[str, float | None]:
     return {
         "published": means.pop(published, None),
         "flexible": means.pop(flexible, None),
-        "extracted": means.pop("extracted"),
+        "extracted": means.pop("extracted", None),  # where nothing counts
         **means,
     }
 
@@ -120,7 +113,6 @@ def markdown(rows: list[dict]) -> str:
 
 
 def _breakdown(part: tuple[str, str], rows: list[dict]) -> str:
-    """Return the table of a breakdown: values down; metrics, or runs, across."""
     task, by = part
     rows = sorted(rows, key=lambda row: tables.natural(row["value"]))
     title = f"{tables.escaped(task)} by {by}"
@@ -137,7 +129,6 @@ def _breakdown(part: tuple[str, str], rows: list[dict]) -> str:
 
 
 def _across(by: str, rows: list[dict]) -> list[dict]:
-    """Return a line for each value, with the scores of each run in a cell."""
     lines: dict[str, dict] = {}
     for row in rows:
         line = lines.setdefault(row["value"], {by: row["value"], "n": row["n"]})
@@ -150,9 +141,6 @@ def _across(by: str, rows: list[dict]) -> list[dict]:
     return [*lines.values()]
 
 
-# ------------------------------------------------------------------- command line
-
-
 def main(arguments: list[str] | None = None) -> int:
     """Print the tables of the runs; return the exit status."""
     options = _options(arguments)
@@ -163,10 +151,9 @@ def main(arguments: list[str] | None = None) -> int:
         for run in runs:
             tallies: Tallies = {}
             for file in run.files:
-                job = Job(
-                    *(file.path, task_of(file.path, run.task), options.include_path),
-                    output=outputs.get(file.path),
-                )
+                task = task_of(file.path, run.task)
+                output = outputs.get(file.path)
+                job = Job(file.path, task, options.include_path, output)
                 count = partial(_count, tallies, options.leave_out)
                 messages, was_finished = score_file(job, work, count)
                 for message in messages:
@@ -175,17 +162,17 @@ def main(arguments: list[str] | None = None) -> int:
                 kept += was_finished
             for (task, filter_name), tally in tallies.items():
                 tally.made = run.made(task, options.include_path)
-                if tally.all.n:
-                    rows += table(run.name, task, filter_name, tally)
-                    continue
-                is_good = False
-                say(
-                    f"{run.name}: {tally.leave_out} has all documents of {task} that are"
-                    " answered; score it without --leave_out"
-                )
+                rows += table(run.name, task, filter_name, tally)
     if kept:
         say(f"{options.output}: {kept} of {len(outputs)} outputs were finished; kept")
-    rows = [row for row in rows if row["by"] in (None, *options.by)]
+    for row in rows:
+        if not row["n"]:
+            is_good = False
+            say(
+                f"{row['run']}: {options.leave_out} has all documents of {row['task']}"
+                " that are answered; score it without --leave_out"
+            )
+    rows = [row for row in rows if row["n"] and row["by"] in (None, *options.by)]
     if rows:
         is_markdown = options.format == "markdown"
         sys.stdout.write(

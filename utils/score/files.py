@@ -130,7 +130,6 @@ def _score(job: Job, work: Work, counted: Callable[[Outcome], None]) -> None:
 
 
 def _chunks(path: Path) -> Iterator[Chunk]:
-    """Yield the lines of a file, some at a time."""
     lines: Chunk = []
     size = 0
     try:
@@ -199,9 +198,6 @@ def _with_verdict(line: Line, scored: Scored) -> bytes:
     return start + text[1:].encode("utf-8", "backslashreplace") + b"\n"
 
 
-# ------------------------------------------------------------------------ processes
-
-
 @contextmanager
 def workers(count: int) -> Iterator[Work]:
     """Give what does work by so many processes; one is this process itself.
@@ -251,9 +247,6 @@ def _end_with_parent() -> None:
         os._exit(1)
 
     threading.Thread(target=watch, daemon=True).start()
-
-
-# ---------------------------------------------------------------- finished outputs
 
 
 def _finished(output: Path, made_of: dict) -> list[str] | None:
