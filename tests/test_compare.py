@@ -191,7 +191,8 @@ def test_a_run_does_not_differ_from_itself(rows):
 
 
 def test_errors_are_better_where_they_are_lower(rows):
-    form = {"answer": "2024-05-01", "answer_format": "YYYY-MM-DD", "dialogue": ["D"]}
+    form = {"answer": "2024-05-01", "answer_format": "YYYY-MM-DD"}
+    form |= {"dialogue": ["D"], "question": "When?"}
     a, b = (
         [{"task": "tcp_long", "doc": form, "response": rf"\boxed{{2024-05-0{day}}}"}]
         for day in (2, 1)
