@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import random
+import sys
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,7 +24,7 @@ from utils.runs.scoring import score
 
 TASK = "tot_arithmetic"
 ALL_TASKS = (EXAMPLES / "responses", "--include_path", EXAMPLES)
-RIGHT, WRONG, NONE = '{"answer": "1"}', '{"answer": "2"}', "no idea"
+RIGHT, WRONG, NONE = '{"answer": "1"}', '{"answer": "2"}', "no\nidea"
 FLEXIBLE = '{"answer": "1."}'  # which only the flexible rule takes for 1
 
 
@@ -187,6 +188,20 @@ def test_a_run_does_not_differ_from_itself(rows):
         assert (row["p"], row["holm"], row["detectable"]) == (1, 1, None)
         assert {row["a_better"], row["b_better"]} <= {0, None}
         assert row["mcnemar"] in (1, None)
+
+
+def test_errors_are_better_where_they_are_lower(rows):
+    form = {"answer": "2024-05-01", "answer_format": "YYYY-MM-DD"}
+    form |= {"dialogue": ["D"], "question": "When?"}
+    a, b = (
+        [{"task": "tcp_long", "doc": form, "response": rf"\boxed{{2024-05-0{day}}}"}]
+        for day in (2, 1)
+    )
+    found = {row["metric"]: row for row in rows(a, b, options=("--metrics", "all"))}
+    row = found["days_off_absolute"]
+    assert (row["a_better"], row["b_better"], row["mcnemar"]) == (0, 1, None)
+    row = found["days_off"]
+    assert (row["a"], row["a_better"], row["b_better"]) == (1, None, None)
 
 
 def test_swapped_runs_give_the_mirror_image(rows):
@@ -403,6 +418,12 @@ def test_a_command_that_cannot_be_done_ends_in_one_line(
     assert main(["compare", *arguments.split()]) == 1
     said = capsys.readouterr().err
     assert expected in said and said.count("\n") == 1
+
+
+def test_a_library_that_is_missing_is_named(compare, monkeypatch):
+    monkeypatch.setitem(sys.modules, "statsmodels.regression.linear_model", None)
+    (said,) = compare(lines(RIGHT, NONE), lines(NONE, NONE), status=1).err.splitlines()
+    assert "statsmodels" in said and " is not installed; run pip install " in said
 
 
 def test_other_versions_are_said(compare, tmp_path):

@@ -49,6 +49,10 @@ def main(arguments: list[str] | None = None) -> int:
     except BrokenPipeError:  # the reader of a pipe, such as `head`, has had enough
         _leave_output()
         return 1
+    except ModuleNotFoundError as error:
+        extra = "pip install 'lm-eval-temporal-tasks[tools]'"
+        say(f"{error.name} is not installed; run {extra}")
+        return 1
     except (ToolError, OSError) as error:
         _leave_output()
         place = f"{error.filename}: " if getattr(error, "filename", None) else ""

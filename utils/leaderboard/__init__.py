@@ -22,7 +22,6 @@ Example:
 
 from __future__ import annotations
 
-import importlib.util
 import sys
 from argparse import Namespace
 
@@ -41,7 +40,6 @@ _SHOWN = ("scope", "model", "n", "published", "flexible", "extracted", "not_rank
 def main(arguments: list[str] | None = None) -> int:
     """Write the files; return the exit status."""
     options = _options(arguments)
-    _check_libraries()
     from . import board, browser, models, page
 
     runs = find_runs(options.run, options.task)
@@ -96,16 +94,6 @@ def _check_files(runs: list[Run], options: Namespace) -> None:
             raise ToolError(
                 f"{path}: can be read only once, and the page reads it twice; save it to a"
                 " file, or give --csv or --json alone"
-            )
-
-
-def _check_libraries() -> None:
-    """Raise ToolError where a library of the extra `tools` is missing."""
-    for name in ("jinja2", "statsmodels"):
-        if importlib.util.find_spec(name) is None:
-            raise ToolError(
-                f"leaderboard: {name} is not installed; run"
-                " pip install 'lm-eval-temporal-tasks[tools]'"
             )
 
 

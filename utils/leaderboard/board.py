@@ -7,8 +7,7 @@ differences are those of `paired`.
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import combinations
 from typing import NamedTuple
 
@@ -50,11 +49,6 @@ class Scope(NamedTuple):
         is_known = self.benchmark in (group.name for group in groups())
         told = configuration(self.benchmark)["metadata"] if is_known else {}
         return told.get("title", self.benchmark)
-
-    @property
-    def headed(self) -> bool:
-        """Whether each of its tasks has a published score and a flexible one."""
-        return all(scorer(task).headline for task in self.tasks)
 
 
 class Table(NamedTuple):
@@ -110,7 +104,7 @@ def _table(scope: Scope, models: list[Model]) -> Table:
     notes = {model.name: [*_notes(scope, model)] for model in models}
     whole = [model for model in models if model.tasks.keys() >= {*scope.tasks}]
     documents = {model.name: _documents(scope, model) for model in whole}
-    standard = max(whole, key=_standard(scope, documents), default=None)
+    standard = max(whole, key=lambda x: _weight(scope, x, documents), default=None)
     for model in whole:
         if documents[model.name] != documents[standard.name]:
             notes[model.name].append(_other_documents(scope, model, standard))
@@ -123,9 +117,6 @@ def _table(scope: Scope, models: list[Model]) -> Table:
 def _best_first(row: dict) -> tuple:
     scores = [-1 if row[rule] is None else row[rule] for rule in RULES]
     return (bool(row["not_ranked"]), *(-score for score in scores), row["model"])
-
-
-# --------------------------------------------------------------------- who is ranked
 
 
 def _tallies(scope: Scope, model: Model) -> list[Tally]:
@@ -156,31 +147,23 @@ def _documents(scope: Scope, model: Model) -> tuple[str, ...]:
     return tuple(tally.fingerprint for tally in _tallies(scope, model))
 
 
-def _standard(
-    scope: Scope, documents: dict[str, tuple[str, ...]]
-) -> Callable[[Model], tuple]:
+def _weight(scope: Scope, model: Model, documents: dict[str, tuple[str, ...]]) -> tuple:
     """Return what is greatest for a model with the documents that all are ranked on.
 
     The benchmark's, where a model has them: by their fingerprint where it is known, else
     by their number. Then those that most models have, then the most. Documents under
     several ids do not count more often than in the benchmark.
     """
-    having = Counter(documents.values())
-    known = tuple(scorer(task).known[1] for task in scope.tasks)
-
-    def weight(model: Model) -> tuple:
-        tallies, those = _tallies(scope, model), documents[model.name]
-        return (
-            those == known,
-            all(map(_has_all, tallies)),
-            not any(tally.answered.surplus for tally in tallies),
-            having[those],
-            sum(tally.answered.different for tally in tallies),
-            -sum(tally.answered.n for tally in tallies),
-            those,
-        )
-
-    return weight
+    tallies, those = _tallies(scope, model), documents[model.name]
+    return (
+        those == tuple(scorer(task).known[1] for task in scope.tasks),
+        all(map(_has_all, tallies)),
+        not any(tally.answered.surplus for tally in tallies),
+        [*documents.values()].count(those),
+        sum(tally.answered.different for tally in tallies),
+        -sum(tally.answered.n for tally in tallies),
+        those,
+    )
 
 
 def _has_all(tally: Tally) -> bool:
@@ -209,7 +192,7 @@ def _ranks(scope: Scope, models: list[Model], rule: str) -> dict[str, int]:
     The differences are paired by document, and their p-values corrected by Holm's method
     over all pairs of models. Nothing is ranked alone.
     """
-    if len(models) < 2 or not scope.headed:
+    if len(models) < 2 or not all(scorer(task).headline for task in scope.tasks):
         return {}
     values = {model.name: _values(scope, model, rule) for model in models}
     pairs = [*combinations(values, 2)]
@@ -247,9 +230,6 @@ def linearised(parts: list[list[float]], by_size: bool) -> list[float]:
         for part, part_mean, weight in zip(parts, means, weights)
         for score in part
     ]
-
-
-# ------------------------------------------------------------------- what they score
 
 
 def rows(found: list[Table]) -> Iterator[dict]:

@@ -19,7 +19,6 @@ from .models import Model
 
 
 _TEMPLATES = Path(__file__).parent / "templates"
-MOST_PARTS = 60  # values of a breakdown that the page shows
 MOST_BYTES = 20_000_000  # of the page
 _SIDE, _LABEL_HEIGHT, _LONGEST_LABEL = 260, 16, 24  # of a plot
 
@@ -77,7 +76,6 @@ def _environment() -> Environment:
     )
     environment.filters |= {"number": number, "short": _short}
     environment.globals |= {
-        "breakdown": _breakdown,
         "costs": _costs,
         "other_metrics": _other_metrics,
         "side": _SIDE,
@@ -110,9 +108,6 @@ def _data(
     return (
         f'{browser.escaped(known)[:-1]},"documents":[{",".join(documents.encoded)}]}}'
     )
-
-
-# --------------------------------------------------------------------------- tables
 
 
 def _entries(table: Table) -> dict[str, dict]:
@@ -164,20 +159,6 @@ def _other_metrics(table: Table) -> dict[str, bool | None]:
         for name, is_better in task.higher_is_better.items()
         if name not in known and any(name in row for row in table.rows)
     }
-
-
-def _breakdown(values: dict[str, dict[str, dict]], models: list[str]) -> dict:
-    """Return a breakdown as rows: value, number of documents, the scores of each model."""
-    rows = []
-    for value, of_model in [*values.items()][:MOST_PARTS]:
-        sizes = sorted({scores["n"] for scores in of_model.values()})
-        size = str(sizes[0]) if len(sizes) == 1 else f"{sizes[0]}–{sizes[-1]}"
-        scores = [of_model.get(model) for model in models]
-        rows.append({"value": value, "n": size, "scores": scores})
-    return {"rows": rows, "left_out": len(values) - len(rows)}
-
-
-# ---------------------------------------------------------------------------- plots
 
 
 def _costs(entries: dict[str, dict]) -> dict | None:
