@@ -367,7 +367,7 @@ ONE = ["--limit", "1"]
     [
         (OUTPUT, [], "line 1: answers chat messages; add --apply_chat_template"),
         (TEXT, ["--apply_chat_template"], "line 1: answers a text; leave out --apply_"),
-        ({**PLAIN, "response": 1}, [], "line 1: 'response' is a int, not a string; fix"),
+        ({**PLAIN, "response": 1}, [], "line 1: 'response' is a int, not"),
         ({**PLAIN, "doc": {}}, [], "line 1: its document is not one of tcp_long"),
         (
             {**PLAIN, "response": "half \ud83d"},
