@@ -190,6 +190,20 @@ def test_a_run_does_not_differ_from_itself(rows):
         assert row["mcnemar"] in (1, None)
 
 
+def test_errors_are_better_where_they_are_lower(rows):
+    form = {"answer": "2024-05-01", "answer_format": "YYYY-MM-DD"}
+    form |= {"dialogue": ["D"], "question": "When?"}
+    a, b = (
+        [{"task": "tcp_long", "doc": form, "response": rf"\boxed{{2024-05-0{day}}}"}]
+        for day in (2, 1)
+    )
+    found = {row["metric"]: row for row in rows(a, b, options=("--metrics", "all"))}
+    row = found["days_off_absolute"]
+    assert (row["a_better"], row["b_better"], row["mcnemar"]) == (0, 1, None)
+    row = found["days_off"]
+    assert (row["a"], row["a_better"], row["b_better"]) == (1, None, None)
+
+
 def test_swapped_runs_give_the_mirror_image(rows):
     a, b = lines(*[RIGHT, RIGHT, FLEXIBLE, NONE] * 5), lines(*[RIGHT, NONE, WRONG] * 6)
     for there, back in zip(rows(a[:18], b), rows(b, a[:18]), strict=True):

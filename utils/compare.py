@@ -48,7 +48,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from .core import tables
-from .core.cli import printable, say, tool_parser
+from .core.cli import say, tool_parser
 from .core.errors import Refusals, ToolError
 from .core.families import scorer
 from .runs.answers import document_text, sha256
@@ -381,7 +381,7 @@ def _cells_of_changed(row: dict) -> dict:
         del cells[name]
     for name in ("document", "a_answer", "b_answer", "reference"):
         if isinstance(cells[name], str):
-            cells[name] = printable(_cut(cells[name], _LONGEST_CELL))
+            cells[name] = _cut(cells[name], _LONGEST_CELL)
     return cells
 
 

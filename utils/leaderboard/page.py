@@ -20,7 +20,7 @@ from .models import Model
 
 _TEMPLATES = Path(__file__).parent / "templates"
 MOST_BYTES = 20_000_000  # of the page
-_SIDE, _LABEL_HEIGHT, _LONGEST_LABEL = 260, 16, 24  # of a plot
+_SIDE, _LABEL_HEIGHT = 260, 16  # of a plot
 
 
 def render(
@@ -176,15 +176,13 @@ def _fresh_plots(
     found = []
     for scope in (table.scope for table in tables):
         base = scope.is_made and not scope.is_group and scorer(scope.name).base
-        if base in entries:
-            drawn = plot(
-                (name, entry["flexible"], entries[scope.name][name]["flexible"])
-                for name, entry in entries[base].items()
-                if name in entries[scope.name]
-            )
-            found += [{"public": base, "fresh": scope.name, "plot": drawn}] * bool(
-                drawn
-            )
+        drawn = base in entries and plot(
+            (name, entry["flexible"], entries[scope.name][name]["flexible"])
+            for name, entry in entries[base].items()
+            if name in entries[scope.name]
+        )
+        if drawn:
+            found.append({"public": base, "fresh": scope.name, "plot": drawn})
     return found
 
 
@@ -199,15 +197,10 @@ def plot(pairs: Iterable[tuple[str, dict | None, dict | None]]) -> dict | None:
         return None
     known.sort(key=lambda pair: (-pair[2]["value"], -pair[1]["value"], pair[0]))
     heights = spread([_SIDE * (1 - y["value"]) for _, _, y in known])
-    points = []
-    for (name, x, y), height in zip(known, heights):
-        point = {"name": name, "label": name, "label_y": height}
-        if len(name) > _LONGEST_LABEL:
-            point["label"] = f"{name[: _LONGEST_LABEL - 1]}…"
-        for end, suffix in (("value", ""), ("low", "_low"), ("high", "_high")):
-            point[f"x{suffix}"] = round(_SIDE * x[end], 1)
-            point[f"y{suffix}"] = round(_SIDE * (1 - y[end]), 1)
-        points.append(point)
+    points = [
+        {"name": name, "x": x, "y": y, "label_y": height}
+        for (name, x, y), height in zip(known, heights)
+    ]
     return {"points": points, "height": max(_SIDE, heights[-1] + 10)}
 
 

@@ -77,7 +77,9 @@ def row(path: Path, task: Scorer) -> str:
         _cell(task, documents, responses)
         for responses in (repeat([""]), repeat([frequent]), drawn)
     )
-    most = f"`{frequent}` ({times} of {len(documents)}): {most}"
+    lead = configuration(task.task)["metadata"]["gold_response"].partition("{{")[0]
+    label = frequent.removeprefix(lead) if lead.endswith(" ") else frequent
+    most = f"`{label}` ({times} of {len(documents)}): {most}"
     return f"| `{path.stem}` | {empty} | {most} | {drawn} |"
 
 

@@ -121,18 +121,7 @@ def _add_data(
     else:
         path, given_as = None, "generated" if source.generated else "upstream"
     rows = Rows.of_file(path, source.file, tasks) if path else Rows.of(source, tasks)
-
-    def lines() -> Iterator[bytes]:
-        for row in rows:
-            yield json.dumps(row, ensure_ascii=False).encode() + b"\n"
-        count = source.known[0]
-        if count not in (None, rows.count) and not allow_partial:
-            raise ToolError(
-                f"{rows.place}: has {rows.count} rows, the benchmark's file {count}; give"
-                " the whole file, or --allow-partial"
-            )
-
-    manifest.write(name, lines())
+    manifest.write(name, _lines(rows, None if allow_partial else source.known[0]))
     is_upstream = given_as != "local file" or rows.fingerprint == source.known[1]
     manifest.data[source.file] = {
         "family": source.family,
@@ -148,6 +137,17 @@ def _add_data(
     manifest.save()
     is_same = is_there and manifest.files[name] == before
     return _compared(rows, source.known) + (", there already" if is_same else "")
+
+
+def _lines(rows: Rows, count: int | None) -> Iterator[bytes]:
+    """Yield rows as lines; ToolError where there are not `count` of them."""
+    for row in rows:
+        yield json.dumps(row, ensure_ascii=False).encode() + b"\n"
+    if count not in (None, rows.count):
+        raise ToolError(
+            f"{rows.place}: has {rows.count} rows, the benchmark's file {count}; give the"
+            " whole file, or --allow-partial"
+        )
 
 
 def _compared(rows: Rows, known: tuple[int | None, str | None]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
@@ -65,28 +66,26 @@ def sources(entries: dict, names: list[str]) -> list[Source]:
 
 
 def _source(entries: dict, task: str, config: dict) -> Source:
-    """Return the source of a task's rows: a file or a data set of the hub, or what a
-    function gives, whose module says where its files are, and of which commit.
+    """Return the source of a task's rows: of the hub, or what a function gives, whose
+    module says where its files are, and of which commit.
     """
     kwargs, split = config.get("dataset_kwargs") or {}, config["test_split"]
-    path, name = config.get("dataset_path"), config.get("dataset_name")
-    load, file = config.get("custom_dataset"), kwargs.get("data_files", {}).get(split)
-    revision, url = kwargs.get("revision"), "/".join(filter(None, (path, name, file)))
-    if load:
+    if "custom_dataset" in config:
+        load = config["custom_dataset"]
         module = load.__globals__
         url, revision = f"{module['SUBSET']}/{kwargs['data_file']}", module["COMMIT"]
+    else:
+        path, name = config["dataset_path"], config.get("dataset_name")
+        file = kwargs.get("data_files", {}).get(split)
+        url = "/".join(filter(None, (path, name, file)))
+        module, revision = {}, kwargs.get("revision")
+        load = partial(_of_hub, path, name, file)
 
     def rows() -> Iterable[dict]:
         try:
-            if load:
-                return load(**kwargs)[split]
-            if file:  # a table would give each dict the keys of all, and change dates
-                told = {"repo_type": "dataset", "revision": revision}
-                found = huggingface_hub.hf_hub_download(path, file, **told)
-                return (row for _, row in numbered_rows(Path(found)))
-            return datasets.load_dataset(path, name, **kwargs)[split]
+            return load(**kwargs)[split]
         except Exception as error:  # datasets and the hub raise all kinds
-            if load:  # whose errors name the place and the fix
+            if module:  # whose errors name the place and the fix
                 said = str(error).replace(module["USE_A_PACK"], "or use --source")
                 raise ToolError(said) from error
             said = str(error).strip().split("\n")[0] or type(error).__name__
@@ -105,6 +104,18 @@ def _source(entries: dict, task: str, config: dict) -> Source:
         revision=revision,
         load=rows,
     )
+
+
+def _of_hub(path: str, name: str | None, file: str | None, **kwargs: object) -> dict:
+    """Return split -> rows of a data set of the hub, or of a file in it, as it is.
+
+    A table would give each dict the keys of all, and make other things of dates.
+    """
+    if file is None:
+        return datasets.load_dataset(path, name, **kwargs)
+    told = {"repo_type": "dataset", "revision": kwargs.get("revision")}
+    found = Path(huggingface_hub.hf_hub_download(path, file, **told))
+    return dict.fromkeys(kwargs["data_files"], (row for _, row in numbered_rows(found)))
 
 
 def find(file: str, folder: Path) -> Path:
