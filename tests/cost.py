@@ -2,10 +2,9 @@
 
     python -m tests.cost [KIND ...]
 
-A kind is one function that scores. Printed is how many times as long as `json.loads` and
-`json.dumps` of its line a verdict on 4 KB takes, at most, over the forms of an answer, and
-how time grows from 4 KB to 100 KB to 4 MB on the worst of hostile texts. Exit status 1: a
-bound was passed, also when it was measured again. Time is that of the processor, the least
+A kind is one function that scores. Printed are the highest figures: a verdict on 4 KB in
+times of `json.loads` and `json.dumps` of its line, and growth from 4 KB to 100 KB to 4 MB
+of hostile text. Exit status 1: a bound was passed twice. Time is the processor's, the least
 of some rounds; what a family keeps is forgotten before each.
 """
 
@@ -26,7 +25,6 @@ MOST_OF_OTHERS = 5
 SMALL, LARGE, HUGE = 4_000, 100_000, 4_000_000
 MOST_LARGE, MOST_HUGE = 30, 50  # times the size before
 TRIED_HUGE = 5  # of the hostile texts, those that take longest at LARGE
-
 # kind, task, document, a right value, a wrong one, and the form that is asked for
 KINDS = {x["kind"]: x for x in read_jsonl(Path(__file__).with_suffix(".jsonl"))}
 FORMS = (  # ASKED: the form that the prompt asks for
@@ -35,15 +33,7 @@ FORMS = (  # ASKED: the form that the prompt asks for
 )
 HOSTILE = (
     *("{", "}", "[", '"', "'", "\\", " ", "\n", "A. ", "1,", "a: ", "{'a': ", '{"a":'),
-    *(
-        "\\boxed{",
-        "\\boxed{}",
-        "<think>",
-        "<think></think>",
-        "A (not B) ",
-        "not ",
-        "a ",
-    ),
+    *("\\boxed{", "\\boxed{}", "<think>", "<think></think>", "A (not B) ", "not "),
     *("Thus, the correct answer is: A ", "The answer is 1. ", "(1 ", "Answer:\n", "**"),
 )
 PROSE = "**Step 10.** Part 10 lasts 10 hours:\n- it begins when the ninth has ended.\n"
