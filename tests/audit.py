@@ -1,7 +1,7 @@
 """Check the labels of benchmarks, or find the highest score that their prompts allow.
 
-    temporal-eval audit FOLDER [--jsonl FILE]
-    temporal-eval audit FOLDER --ceiling [--jsonl FILE]
+    python -m tests.audit FOLDER [--rows FILE]
+    python -m tests.audit FOLDER --ceiling [--rows FILE] [--write utils/ceilings.json]
 
 FOLDER, or folders in it, have the rows of the benchmarks as JSON Lines, under upstream's
 names (`TCP_short.jsonl`, `tot_arithmetic.jsonl`, `tempreason_l1_timebench.jsonl`, ...) or
@@ -12,90 +12,93 @@ solvers that share no code with the scorers. Columns: rows that a solver reads
 ("recomputed", as a share rounded down), those whose label is the only answer ("agree"),
 those whose label is none ("disagree"), and those that can be read in several ways, of
 which the label is one ("two_readings"). In TCP everybody can do every task, whoever says
-that they will. FILE gets a line for each row that does not agree, with the reckoning.
+that they will. --rows lists each row that does not agree, with the reckoning.
 
 With --ceiling, each task is answered by a responder that knows the labels and obeys each
-prompt in form and kind. Its mean scores are the ceilings; the rows that cap the published
-one are counted by reason, and listed in FILE. "to the letter" keeps to the punctuation of
-a prompt's template even where that is not JSON.
-
-Example:
-
-    temporal-eval audit examples/data
-    temporal-eval audit examples/data --ceiling
+prompt in form and kind. Its mean scores are the ceilings. The rows that cap the published
+one are counted by reason, and listed by --rows. "to the letter" keeps to the punctuation of
+a prompt's template even where that is not JSON. --write puts the ceilings into a file, by
+the fingerprint of the rows and by task; those of other rows stay in it.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
-from argparse import Namespace
 from pathlib import Path
 
+from tests.solvers import ceiling, labels
 from utils.core import tables
-from utils.core.cli import output_path, tool_parser
 from utils.core.documents import benchmark_files, documents_of
 from utils.core.errors import ToolError
-from utils.core.files import check_outputs, written_whole
+from utils.core.families import scorer
 from utils.core.jsonl import read_jsonl
-from .solvers import ceiling, labels
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Print the table, and write the lines; return the exit status."""
-    options = _options(arguments)
-    inputs = [path for path, _ in benchmark_files(options.folder)]
-    check_outputs({"--jsonl": options.jsonl}, inputs)
-    rows, lines = (_ceilings if options.ceiling else _labels)(options.folder)
-    if options.jsonl:
-        with written_whole(options.jsonl) as file:
-            for line in lines:
-                file.write(json.dumps(line, ensure_ascii=False).encode() + b"\n")
-    sys.stdout.write(tables.render(rows, options.format))
-    return 0
-
-
-def _labels(folder: Path) -> tuple[list[dict], list[dict]]:
-    """Return the table and the lines of what solvers make of the files of a folder."""
-    rows, lines = [], []
+def check_labels(folder: Path) -> tuple[list[dict], list[dict]]:
+    """Return a table, and the rows that do not agree, of what solvers make of files."""
+    table, rows = [], []
     for path, tasks in benchmark_files(folder):
         if task := next((task for task in tasks if task in labels.SOLVERS), None):
             upstream = read_jsonl(path)
             found = labels.check(task, upstream, documents_of(task, upstream))
-            rows += labels.table(path.stem, found)
-            lines += labels.lines(path.stem, found)
-    if not rows:
-        raise ToolError(
-            f"{folder}: has no file that a solver reads; name another folder"
-        )
-    return rows, lines
+            table += labels.table(path.stem, found)
+            rows += labels.lines(path.stem, found)
+    if not table:
+        raise ToolError(f"{folder}: has no file that a solver reads; name another")
+    return table, rows
 
 
-def _ceilings(folder: Path) -> tuple[list[dict], list[dict]]:
-    """Return the table and the lines of the ceilings of all tasks of a folder's files."""
-    rows, lines = [], []
+def find_ceilings(folder: Path) -> tuple[list[dict], list[dict], dict]:
+    """Return a table, the rows that cap a score, and the ceilings by fingerprint."""
+    table, rows, ceilings = [], [], {}
     for path, tasks in benchmark_files(folder):
         upstream = read_jsonl(path)
         for task in tasks:
-            found = ceiling.find(task, documents_of(task, upstream))
-            rows += ceiling.table(task, found)
-            lines += ceiling.lines(task, path.stem, found)
-    return rows, lines
+            docs, utils = documents_of(task, upstream), scorer(task).utils
+            found = ceiling.find(task, docs)
+            table += ceiling.table(task, found)
+            rows += ceiling.lines(task, path.stem, found)
+            fingerprint = utils.fingerprint(map(utils.digest, docs))
+            told = {"n": len(docs), "answers": ceiling.means(found)}
+            ceilings.setdefault(fingerprint, {})[task] = told
+    return table, rows, ceilings
 
 
-def _options(arguments: list[str] | None) -> Namespace:
-    parser = tool_parser("audit", __doc__)
-    parser.add_argument("folder", type=Path, help="holds rows of the benchmarks")
-    parser.add_argument(
-        "--ceiling",
-        action="store_true",
-        help="find the scores of a responder that knows every label and obeys each prompt",
+def main(arguments: list[str] | None = None) -> None:
+    """Print the table, and write what is asked for."""
+    options = _options(arguments)
+    if options.ceiling:
+        table, rows, ceilings = find_ceilings(options.folder)
+    else:
+        (table, rows), ceilings = check_labels(options.folder), {}
+    if options.rows:
+        lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+        options.rows.write_text("".join(lines), encoding="utf-8")
+    if options.write:
+        known = json.loads(options.write.read_text()) if options.write.exists() else {}
+        text = json.dumps(known | ceilings, indent=1, sort_keys=True)
+        options.write.write_text(f"{text}\n", encoding="utf-8")
+    sys.stdout.write(tables.render(table, "markdown"))
+
+
+def _options(arguments: list[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.audit",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument(
-        "--jsonl",
-        type=output_path,
-        metavar="FILE",
-        help="where the rows behind it are written",
-    )
-    parser.add_argument("--format", choices=tables.FORMATS, default="markdown")
+    add = parser.add_argument
+    add("folder", type=Path, help="holds rows of the benchmarks")
+    add("--ceiling", action="store_true", help="find ceilings instead of labels")
+    add("--rows", type=Path, metavar="FILE", help="for the rows behind the table")
+    add("--write", type=Path, metavar="FILE", help="for the ceilings")
     return parser.parse_args(arguments)
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except ToolError as error:
+        sys.exit(str(error))

@@ -5,14 +5,15 @@ import logging
 import os
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
-import yaml
 from filelock import FileLock
 from hypothesis import settings
 
 from utils.__main__ import main
+from utils.core.private import load_yaml
 
 
 ROOT = Path(__file__).parent.parent
@@ -22,24 +23,8 @@ PACK, EXAMPLES = ROOT / "lm_eval_tasks", ROOT / "examples"
 settings.register_profile("no deadline", deadline=None)
 settings.load_profile("no deadline")
 
-
-class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
-    """Reads the harness's tag for functions as their names."""
-
-
-Loader.add_constructor("!function", lambda loader, node: node.value)
-
-
-def configuration(path: Path) -> dict:
-    """Return what a YAML file of the pack says, over what it includes."""
-    config = yaml.load(path.read_text(encoding="utf-8"), Loader)
-    includes = config.pop("include", [])
-    merged = {}
-    for include in [includes] if isinstance(includes, str) else includes:
-        merged |= configuration(path.parent / include)
-    return merged | config
-
-
+# What a YAML file of the pack says, over what it includes.
+configuration = partial(load_yaml, resolve_func=False)
 # The fresh tasks make their rows themselves; test_fresh.py has them.
 CONFIGURATIONS = [
     configuration(path)
@@ -65,12 +50,15 @@ def run_python(
     )
 
 
-def run_lm_eval(*arguments: object, cwd: Path) -> subprocess.CompletedProcess:
-    """Run the command line of the harness in `cwd`, with no network and no cache."""
-    return run_python("-m", "lm_eval", *arguments, cwd=cwd)
-
-
-# What the command line does, without the index of the harness's own 13,000 tasks.
+# The command line of the harness, without its index of its own 13,000 tasks.
+LM_EVAL = """
+import functools, lm_eval.tasks
+from lm_eval.__main__ import cli_evaluate
+lm_eval.tasks.TaskManager = functools.partial(
+    lm_eval.tasks.TaskManager, include_defaults=False
+)
+cli_evaluate()
+"""
 RUN = """
 import json, sys
 from lm_eval import simple_evaluate
@@ -102,7 +90,8 @@ def lm_eval_logs_reach_caplog() -> None:
 
 @pytest.fixture(scope="session")
 def offline_tasks() -> dict:
-    from lm_eval.tasks import TaskManager  # a second, which the verdicts do not need
+    """The tasks of the offline pack, as the harness builds them."""
+    from lm_eval.tasks import TaskManager
 
     manager = TaskManager(include_path=str(EXAMPLES), include_defaults=False)
     return manager.load(TASKS)["tasks"]
@@ -127,10 +116,11 @@ def dummy_run(tmp_path_factory) -> Path:
 def run_everything(folder: Path) -> None:
     """Run every task and group of the offline pack with the dummy model."""
     folder.mkdir()
-    done = run_lm_eval(
-        *("--model", "dummy", "--include_path", EXAMPLES, "--log_samples"),
+    done = run_python(
+        *("-c", LM_EVAL, "--model", "dummy", "--include_path", EXAMPLES),
         # The harness refuses a task that two of the named groups hold.
-        *("--tasks", ",".join({*GROUPS, *TASKS} - MEMBERS), "--output_path", "output"),
+        *("--tasks", ",".join({*GROUPS, *TASKS} - MEMBERS)),
+        *("--log_samples", "--output_path", "output"),
         cwd=folder,
     )
     assert done.returncode == 0, done.stderr
@@ -157,15 +147,3 @@ def call_score(capsys):
         return status, printed.out, printed.err
 
     return called
-
-
-def pytest_terminal_summary(terminalreporter) -> None:
-    """Show the files of TimeBench that were loaded, with their row counts."""
-    reports = terminalreporter.stats.get("passed", [])
-    properties = [pair for report in reports for pair in report.user_properties]
-    rows = dict(pair for name, pair in properties if name == "rows of TimeBench")
-    if rows:
-        terminalreporter.section("TimeBench")
-        for name, count in sorted(rows.items()):
-            terminalreporter.write_line(f"{count:>5} rows  {name}_timebench.jsonl")
-        terminalreporter.write_line(f"{sum(rows.values()):>5} rows in all")

@@ -1,4 +1,4 @@
-"""The responder of `temporal-eval audit --ceiling`, as tests call it."""
+"""The responder of `python -m tests.audit --ceiling`, as tests call it."""
 
 from tests.solvers.obedient import perfect_response, read_label
 

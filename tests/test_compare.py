@@ -1,372 +1,316 @@
-"""`temporal-eval compare`: the same figures as statsmodels, the same documents, no surprise."""
+"""`temporal-eval compare`: the figures are right, the documents the same, no surprise."""
 
 import csv
 import io
 import json
 import random
+import sys
+from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pytest
-from scipy.stats import binomtest
-from statsmodels.api import OLS
+from scipy.stats import binomtest, ttest_rel
 from statsmodels.stats.multitest import multipletests
-from statsmodels.stats.power import TTestPower
 
-from tests.conftest import EXAMPLES, TASKS
-from utils.runs import repeats
-from utils.__main__ import main as front_door
-from utils.core.documents import documents_of
+from tests.conftest import EXAMPLES
+from utils import compare as tool
+from utils.__main__ import main
 from utils.core.families import scorer
+from utils.runs import repeats
+from utils.runs.answers import read_answers
+from utils.runs.scoring import score
 
 
-STAMP = "2026-11-21T10-00-00.000000"
-RIGHT, WRONG, NONE = '{"answer": "1"}', '{"answer": "2"}', "no idea"
+TASK = "tot_arithmetic"
+ALL_TASKS = (EXAMPLES / "responses", "--include_path", EXAMPLES)
+RIGHT, WRONG, NONE = '{"answer": "1"}', '{"answer": "2"}', "no\nidea"
 FLEXIBLE = '{"answer": "1."}'  # which only the flexible rule takes for 1
 
 
-def doc(number: int, question: str | None = None) -> dict:
+def doc(number: int) -> dict:
     """Return a document of ToT arithmetic whose answer is 1."""
-    question = question or f"How many are {number} without {number - 1}?"
+    question = f"How many are {number} without {number - 1}?"
     return {"question": question, "question_type": "trick", "label": "{'answer': '1'}"}
 
 
-def lines(responses: list[str], **more: object) -> list[dict]:
+def lines(*responses: str, **more: object) -> list[dict]:
     """Return one answer a document, as plain lines."""
     return [
-        {"task": "tot_arithmetic", "doc_id": n, "doc": doc(n), "response": response}
-        | more
+        {"task": TASK, "doc_id": n, "doc": doc(n), "response": response} | more
         for n, response in enumerate(responses)
     ]
 
 
-@pytest.fixture
-def write(tmp_path):
-    """A function that writes lines to a file of a run and returns its path."""
+class Said(NamedTuple):
+    """What the tool wrote."""
 
-    def write(name: str, answers: list[dict]) -> str:
-        path = tmp_path / name
-        path.parent.mkdir(exist_ok=True, parents=True)
-        path.write_text("".join(f"{json.dumps(x)}\n" for x in answers))
-        return str(path)
+    out: str
+    err: str
 
-    return write
-
-
-@pytest.fixture
-def repeated(monkeypatch):
-    """A function that has the benchmark hold a document of ToT arithmetic several times."""
-
-    def repeated(document: dict, times: int) -> None:
-        start = scorer("tot_arithmetic").utils.digest(document).hex()[:12]
-        monkeypatch.setitem(repeats._ROWS, "tot_arithmetic", {start: times})
-
-    return repeated
+    @property
+    def rows(self) -> list[dict]:
+        """The rows of JSON, which has no NaN."""
+        return json.loads(self.out, parse_constant=pytest.fail)
 
 
 @pytest.fixture
-def compare(capsys):
-    """A function that runs the tool and returns what it prints."""
+def compare(tmp_path, capsys):
+    """A function that compares runs: lists of lines, called a, b and so on, or paths."""
 
-    def compare(*arguments: object, status: int = 0) -> str:
-        assert front_door(["compare", *map(str, arguments)]) == status
-        compare.said = capsys.readouterr()
-        return compare.said.err if status else compare.said.out
+    def compare(*runs: list[dict] | Path, options: tuple = (), status: int = 0) -> Said:
+        arguments = []
+        for name, run in zip("abcd", runs):
+            path = run
+            if isinstance(run, list):
+                path = tmp_path / f"{name}.jsonl"
+                path.write_text("".join(f"{json.dumps(x)}\n" for x in run))
+            arguments.append(f"{name}={path}")
+        assert main(["compare", *arguments, *map(str, options)]) == status
+        return Said(*capsys.readouterr())
 
     return compare
 
 
 @pytest.fixture
 def rows(compare):
-    """A function that runs the tool and returns its rows."""
+    """A function that compares runs and returns the rows."""
 
-    def refuse(constant: str) -> None:
-        raise ValueError(f"{constant} is not JSON")
-
-    def rows(*arguments: object) -> list[dict]:
-        text = compare(*arguments, "--format", "json")
-        return json.loads(text, parse_constant=refuse)
+    def rows(*runs: list[dict] | Path, options: tuple = ()) -> list[dict]:
+        return compare(*runs, options=(*options, "--format", "json")).rows
 
     return rows
 
 
-def by_place(found: list[dict]) -> dict[tuple, dict]:
-    places = ("task", "metric", "run_a", "run_b")
-    return {tuple(row[name] for name in places): row for row in found}
+PUBLISHED = ("--metrics", "published")
+
+
+@pytest.fixture
+def repeated(monkeypatch):
+    """A function that has the benchmark hold a document several times."""
+
+    def repeated(document: dict, times: int) -> None:
+        known = {scorer(TASK).utils.digest(document): times}
+        monkeypatch.setattr(repeats, "rows_of", lambda _, x: known.get(x, 1))
+
+    return repeated
 
 
 # ------------------------------------------------------------------------- figures
 
 
-def test_figures_of_real_answers_are_those_of_statsmodels(shared, rows, tmp_path):
-    """Four models on ToT arithmetic: from scored lines to a regression and a test."""
-    paths = sorted((shared / "responses").glob("*.jsonl"))
-    found = rows(*paths, "--task", "tot_arithmetic")
-    assert len(found) == 6 * 3
-    front_door(
-        ["score", *map(str, paths), "--task", "tot_arithmetic"]
-        + ["--output", str(tmp_path), "--by", ""]
-    )
-    scored = {
-        path.stem: {
-            line["question"]: line["verdict"]["scores"]
-            for line in map(json.loads, (tmp_path / path.name).open(encoding="utf-8"))
-        }
+def test_figures_of_real_answers_are_those_of_the_ordinary_tests(shared, rows):
+    """Models on ToT arithmetic, of which each document is a cluster of its own."""
+    paths = sorted((shared / "responses").glob("*.jsonl"))[:3]
+    scores = [
+        {x.digest: x.verdict.scores for x in map(score, read_answers(path, TASK))}
         for path in paths
-    }
+    ]
+    found = rows(*paths, options=("--task", TASK))
+    assert len(found) == 3 * 3
     for row in found:
-        a, b = scored[row["run_a"]], scored[row["run_b"]]
-        pairs = [(a[key][row["metric"]], b[key][row["metric"]]) for key in sorted(a)]
-        differences = np.subtract(*np.array(pairs).T)
-        fitted = OLS(differences, np.ones(len(pairs))).fit(
-            cov_type="cluster",
-            cov_kwds={"groups": np.arange(len(pairs)), "use_correction": True},
-            use_t=True,
-        )
-        assert row["n"] == row["clusters"] == len(pairs) == 1016
-        assert (row["a"], row["b"]) == pytest.approx(tuple(np.mean(pairs, axis=0)))
-        assert row["difference"] == pytest.approx(fitted.params[0])
-        assert row["standard_error"] == pytest.approx(fitted.bse[0])
-        assert (row["low"], row["high"]) == pytest.approx(fitted.conf_int()[0])
-        assert row["p"] == pytest.approx(fitted.pvalues[0])
+        runs = [scores["abc".index(row[x])] for x in ("run_a", "run_b")]
+        a, b = ([run[key][row["metric"]] for key in sorted(run)] for run in runs)
+        test, differences = ttest_rel(a, b), np.subtract(a, b)
+        assert row["n"] == row["clusters"] == len(a) == 1016
+        assert (row["a"], row["b"]) == pytest.approx((np.mean(a), np.mean(b)))
+        assert row["difference"] == pytest.approx(np.mean(differences))
+        assert (row["low"], row["high"]) == pytest.approx(test.confidence_interval())
+        assert row["p"] == pytest.approx(test.pvalue)
         better = (int(np.sum(differences > 0)), int(np.sum(differences < 0)))
         assert (row["a_better"], row["b_better"]) == better
         exact = binomtest(better[0], sum(better)).pvalue
         assert row["mcnemar"] == pytest.approx(exact)
+        assert 2.7 < row["detectable"] / row["standard_error"] < 2.9
 
 
-def test_real_answers_give_the_order_that_one_expects(shared, rows):
-    """Of one family, the larger model is better; and the figures are as on 2026-11-21."""
-    small, large = sorted((shared / "responses").glob("*Llama*.jsonl"))
-    (row,) = rows(
-        f"small={small}",
-        f"large={large}",
-        "--task",
-        "tot_arithmetic",
-        "--metrics",
-        "acc_flexible",
-    )
-    assert -0.32 < row["low"] < row["difference"] < row["high"] < -0.25
-    assert row["holm"] < 1e-30
-    assert 0.04 < row["detectable"] < 0.05
-
-
-def test_holm_takes_all_tasks_and_pairs_of_a_metric(rows, write):
-    draw = random.Random(3)
-    paths = []
-    for name in "abc":
-        skill = {"a": 0.2, "b": 0.5, "c": 0.7}[name]
-        answers = lines([RIGHT if draw.random() < skill else NONE for _ in range(40)])
+def test_holm_takes_all_tasks_and_pairs_of_a_metric(rows):
+    draw, runs = random.Random(3), []
+    document = {"answer": "2024-05-01", "answer_format": "YYYY-MM-DD", "question": "?"}
+    for skill in (0.2, 0.5, 0.7):
+        runs.append(
+            lines(*(RIGHT if draw.random() < skill else NONE for _ in range(40)))
+        )
         for n in range(30):
-            document = {"answer": "2024-05-01", "answer_format": "YYYY-MM-DD"}
-            document |= {"dialogue": [str(n)], "question": "When?"}
             right = r"\boxed{2024-05-01}" if draw.random() < skill else "?"
-            line = {"task": "tcp_long", "doc_id": n, "doc": document}
-            answers.append(line | {"response": right})
-        paths.append(write(f"{name}.jsonl", answers))
-    found = rows(*paths)
-    for metric in ("acc", "acc_flexible", "extracted"):
+            line = {"task": "tcp_long", "doc_id": n, "response": right}
+            runs[-1].append(line | {"doc": document | {"dialogue": [str(n)]}})
+    found = rows(*runs)
+    for metric in (*scorer(TASK).headline, "extracted"):
         those = [row for row in found if row["metric"] == metric]
         assert {row["tests"] for row in those} == {len(those)} == {6}
         larger = [max(row["p"], row["mcnemar"]) for row in those]
         expected = multipletests(larger, method="holm")[1]
-        assert [row["holm"] for row in those] == pytest.approx(list(expected))
-    # A metric alone is the same family.
-    assert rows(*paths, "--metrics", "acc") == [
-        x for x in found if x["metric"] == "acc"
-    ]
+        assert [row["holm"] for row in those] == pytest.approx([*expected])
+    published = [row for row in found if row["metric"] == scorer(TASK).headline[0]]
+    assert rows(*runs, options=PUBLISHED) == published
 
 
-def test_published_metrics_of_any_name_are_one_family(rows, dummy_run):
-    found = rows(f"a={dummy_run}", f"b={dummy_run}")
-    tests = {(row["metric"], row["tests"]) for row in found}
-    pairs = [scorer(task).headline for task in TASKS]
-    headlines = sum(pair is not None for pair in pairs)
-    assert {("acc", headlines), ("score", headlines), ("extracted", len(TASKS))} < tests
-    assert headlines < len(TASKS)  # SituatedGen has neither
-
-
-def test_answers_that_share_a_question_are_clustered(rows, write):
-    """ToT semantic, in five orders each: as statsmodels has it."""
-    draw = random.Random(5)
-    paths, scores, names = [], [], [n // 5 for n in range(60)]
-    for run in "ab":
-        chance = [draw.random() for _ in range(12)]
-        scores.append([float(draw.random() < chance[name]) for name in names])
-        answers = [
-            {
-                "task": "tot_semantic",
-                "doc": {
-                    "question": f"Q{name}?",
-                    "prompt": f"{n} Q{name}?",
-                    "label": "E1",
-                },
-                "response": '{"answer": "E1"}' if right else "?",
-            }
-            for n, (name, right) in enumerate(zip(names, scores[-1]))
-        ]
-        draw.shuffle(answers)
-        paths.append(write(f"{run}.jsonl", answers))
-    (row,) = rows(*paths, "--metrics", "published")
-    fitted = OLS(np.subtract(*np.array(scores)), np.ones(60)).fit(
-        cov_type="cluster",
-        cov_kwds={"groups": np.array(names), "use_correction": True},
-        use_t=True,
-    )
-    assert (row["n"], row["clusters"]) == (60, 12)
-    detectable = TTestPower().solve_power(nobs=12, alpha=0.05, power=0.8) * 12**0.5
-    assert row["detectable"] == pytest.approx(detectable * fitted.bse[0], rel=1e-4)
-    assert row["standard_error"] == pytest.approx(fitted.bse[0])
-    assert row["p"] == pytest.approx(fitted.pvalues[0])
-
-
-def test_a_run_does_not_differ_from_itself(rows, dummy_run):
-    found = rows(f"a={dummy_run}", f"b={dummy_run}", "--metrics", "all")
-    assert {row["task"] for row in found} == {*TASKS}
-    # TCP's errors are of ends that can be read, of which there are none.
-    metrics = [x for task in TASKS for x in scorer(task).metrics if "_off" not in x]
-    assert len(found) == len(metrics)
+def test_published_metrics_of_any_name_are_one_family(rows):
+    folder, *options = ALL_TASKS
+    found = rows(folder, folder, options=options)
+    tasks = {row["task"] for row in found}
+    pairs = [pair for task in tasks if (pair := scorer(task).headline)]
+    assert len(pairs) == len(tasks) - 1  # SituatedGen has neither
     for row in found:
-        assert (row["difference"], row["low"], row["high"]) == (0, 0, 0)
-        assert (row["p"], row["holm"], row["a_better"], row["b_better"]) == (1, 1, 0, 0)
+        is_headline = any(row["metric"] in pair for pair in pairs)
+        if is_headline or row["metric"] == "extracted":
+            assert row["tests"] == len(pairs if is_headline else tasks)
+
+
+def test_answers_that_share_a_question_are_clustered(rows):
+    """ToT semantic has each in five orders."""
+    draw, runs, scores = random.Random(5), [], []
+    for _ in "ab":
+        chance = [draw.random() for _ in range(12)]
+        scores.append([float(draw.random() < chance[n // 5]) for n in range(60)])
+        runs.append([{"task": "tot_semantic", "response": "?"} for _ in range(60)])
+        for n, line in enumerate(runs[-1]):
+            asked = f"Q{n // 5}?"
+            line["doc"] = {"question": asked, "prompt": f"{n} {asked}", "label": "E1"}
+            if scores[-1][n]:
+                line["response"] = '{"answer": "E1"}'
+        draw.shuffle(runs[-1])
+    (row,) = rows(*runs, options=PUBLISHED)
+    assert (row["n"], row["clusters"]) == (60, 12)
+    # Clusters of one size are twelve values.
+    test = ttest_rel(*np.reshape(scores, (2, 12, 5)).mean(axis=2))
+    assert row["p"] == pytest.approx(test.pvalue)
+    assert (row["low"], row["high"]) == pytest.approx(test.confidence_interval())
+
+
+def test_a_run_does_not_differ_from_itself(rows):
+    folder, *options = ALL_TASKS
+    found = rows(folder, folder, options=(*options, "--metrics", "all"))
+    assert len({row["task"] for row in found}) == 20
+    for row in found:
+        assert (row["difference"], row["low"] or 0, row["high"] or 0) == (0, 0, 0)
+        assert (row["p"], row["holm"], row["detectable"]) == (1, 1, None)
+        assert {row["a_better"], row["b_better"]} <= {0, None}
         assert row["mcnemar"] in (1, None)
-        assert row["detectable"] is None
 
 
-def test_swapped_runs_give_the_mirror_image(shared, rows):
-    a, b, *_ = sorted((shared / "responses").glob("*.jsonl"))
-    there = rows(f"a={a}", f"b={b}", "--task", "tot_arithmetic")
-    back = rows(f"b={b}", f"a={a}", "--task", "tot_arithmetic")
-    mirrored = [
-        row
-        | {"run_a": row["run_b"], "run_b": row["run_a"], "a": row["b"], "b": row["a"]}
-        | {"a_better": row["b_better"], "b_better": row["a_better"]}
-        | {"difference": -row["difference"], "low": -row["high"], "high": -row["low"]}
-        for row in back
-    ]
-    assert there == mirrored
+def test_errors_are_better_where_they_are_lower(rows):
+    form = {"answer": "2024-05-01", "answer_format": "YYYY-MM-DD"}
+    form |= {"dialogue": ["D"], "question": "When?"}
+    a, b = (
+        [{"task": "tcp_long", "doc": form, "response": rf"\boxed{{2024-05-0{day}}}"}]
+        for day in (2, 1)
+    )
+    found = {row["metric"]: row for row in rows(a, b, options=("--metrics", "all"))}
+    row = found["days_off_absolute"]
+    assert (row["a_better"], row["b_better"], row["mcnemar"]) == (0, 1, None)
+    row = found["days_off"]
+    assert (row["a"], row["a_better"], row["b_better"]) == (1, None, None)
 
 
-@pytest.mark.parametrize("show", [[], ["--show", "tot_arithmetic"]])
-def test_the_order_of_lines_changes_nothing(shared, compare, write, show):
-    runs = {}
-    for path in sorted((shared / "responses").glob("*.jsonl"))[:2]:
-        runs[path.stem] = [json.loads(x) for x in path.open(encoding="utf-8")][:200]
+def test_swapped_runs_give_the_mirror_image(rows):
+    a, b = lines(*[RIGHT, RIGHT, FLEXIBLE, NONE] * 5), lines(*[RIGHT, NONE, WRONG] * 6)
+    for there, back in zip(rows(a[:18], b), rows(b, a[:18]), strict=True):
+        assert there.pop("difference") == -back.pop("difference")
+        for one, other in (("a", "b"), ("a_better", "b_better")):
+            assert (there.pop(one), there.pop(other)) == (
+                back.pop(other),
+                back.pop(one),
+            )
+        interval = (-back.pop("high"), -back.pop("low"))
+        assert (there.pop("low"), there.pop("high")) == pytest.approx(interval)
+        assert there == back
+
+
+@pytest.mark.parametrize("show", [(), ("--show", TASK)])
+def test_the_order_of_lines_changes_nothing(compare, show):
+    runs = lines(*[RIGHT, WRONG, NONE] * 9), lines(*[FLEXIBLE, NONE, NONE, RIGHT, WRONG, NONE, NONE, NONE, RIGHT] * 3)  # fmt: skip
     seen = set()
     for seed in range(3):
-        paths = []
-        for name, answers in runs.items():
-            random.Random(seed).shuffle(answers)
-            paths.append(f"{name}={write(f'{seed}-{name}.jsonl', answers)}")
-        seen.add(compare(*paths, "--task", "tot_arithmetic", *show))
+        for run in runs:
+            random.Random(seed).shuffle(run)
+        seen.add(compare(*runs, options=show).out)
     assert len(seen) == 1
 
 
 @pytest.mark.parametrize("ids", [True, False], ids=["with ids", "without ids"])
-def test_copies_of_a_document_are_compared_one_to_one(rows, write, repeated, ids):
+def test_copies_of_a_document_are_compared_one_to_one(rows, repeated, ids):
     """TimeBench has 100 documents twice in MenatQA."""
     repeated(doc(1), 4)
-    order = random.Random(2)
-    paths = []
-    for name, responses in {
-        "a": [RIGHT, WRONG, NONE],
-        "b": [WRONG, RIGHT, NONE],
-    }.items():
-        answers = lines(responses) + lines([RIGHT])
-        for n, answer in enumerate(answers):
-            answer |= {"doc": doc(1), "doc_id": n}
-            if not ids:
-                del answer["doc_id"]
-        order.shuffle(answers)
-        paths.append(write(f"{name}.jsonl", answers))
-    (row,) = rows(*paths, "--metrics", "acc")
+    order, runs = random.Random(2), []
+    for responses in ([RIGHT, WRONG, NONE, RIGHT], [WRONG, RIGHT, NONE, RIGHT]):
+        runs.append(lines(*responses, doc=doc(1)))
+        if not ids:
+            runs[-1] = [answer | {"doc_id": None} for answer in runs[-1]]
+        order.shuffle(runs[-1])
+    (row,) = rows(*runs, options=PUBLISHED)
     assert (row["n"], row["clusters"], row["difference"]) == (4, 1, 0)
     # Which copy is which is known by the ids alone.
     assert (row["a_better"], row["b_better"]) == ((1, 1) if ids else (0, 0))
 
 
-@pytest.mark.parametrize("answers", [1, 2, 3])
-def test_few_documents_give_numbers_and_no_warning(
-    rows, compare, write, answers, recwarn
-):
-    a, b = (
-        write("a.jsonl", lines([RIGHT] * answers)),
-        write("b.jsonl", lines([WRONG] * answers)),
-    )
-    (row,) = rows(a, b, "--metrics", "acc")
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_few_documents_give_numbers_and_no_warning(rows, compare, n, recwarn):
+    runs = lines(*[RIGHT] * n), lines(*[WRONG] * n)
+    (row,) = rows(*runs, options=PUBLISHED)
     assert row["difference"] == 1
-    assert row["p"] == row["mcnemar"] == row["holm"] == 0.5 ** (answers - 1)
-    assert row["low"] == (None if answers == 1 else 1)
-    assert "nan" not in compare(a, b).replace("clusters", "")
+    assert row["p"] == row["mcnemar"] == row["holm"] == 0.5 ** (n - 1)
+    assert row["low"] == (None if n == 1 else 1)
+    assert "nan" not in compare(*runs).out
     assert not [x for x in recwarn if x.category is RuntimeWarning]
 
 
 # ------------------------------------------------------------------- what is printed
 
 
-def test_the_table_has_one_line_a_task_and_metric(compare, write):
-    a = write("a.jsonl", lines([RIGHT, RIGHT, FLEXIBLE, NONE]))
-    b = write("b.jsonl", lines([RIGHT, WRONG, WRONG, WRONG]))
-    head, _, _, _, *found, _, caption = compare(a, b).splitlines()
+def test_the_table_has_one_line_a_task_and_metric(compare):
+    runs = lines(RIGHT, RIGHT, FLEXIBLE, NONE), lines(RIGHT, WRONG, WRONG, WRONG)
+    head, _, _, _, *found, _, caption = compare(*runs).out.splitlines()
     assert head == "a: a, b: b"
-    assert [line.split("|")[2].strip() for line in found] == [
-        *("acc", "acc_flexible", "extracted")
-    ]
-    assert [cell.strip() for cell in found[1].split("|")[3:9]] == [
+    cells = [[cell.strip("` ") for cell in line.split("|")] for line in found]
+    assert [x[2] for x in cells] == [*scorer(TASK).headline, "extracted"]
+    assert cells[1][3:9] == [
         *("4", "0.7500", "0.2500", "+0.5000", "-0.4187 to +1.4187", "0.18")
     ]
-    assert found[1].split("|")[-2].strip() == "a 2, b 0"
-    assert "3 of" not in caption and "(1 of acc, acc_flexible, extracted)" in caption
+    assert cells[1][-2] == "a 2, b 0"
+    assert caption.count("1 of ") == 3 and "1 of extracted)" in caption
 
 
-def test_csv_and_json_have_all_figures(compare, rows, write):
-    a, b = write("a.jsonl", lines([RIGHT, NONE])), write("b.jsonl", lines([WRONG] * 2))
-    table = [*csv.DictReader(io.StringIO(compare(a, b, "--format", "csv")))]
-    assert [*table[0]] == [*rows(a, b)[0]]
-    assert float(table[0]["difference"]) == rows(a, b)[0]["difference"] == 0.5
+def test_csv_and_json_have_all_figures(compare, rows):
+    runs = lines(RIGHT, NONE), lines(WRONG, WRONG)
+    table = compare(*runs, options=("--format", "csv")).out
+    (first, *_), other = csv.DictReader(io.StringIO(table)), rows(*runs)[0]
+    assert [*first] == [*other]
+    assert float(first["difference"]) == other["difference"] == 0.5
 
 
-def test_show_lists_the_documents_that_changed_sides(rows, compare, write):
-    a = write("a.jsonl", lines([RIGHT, RIGHT, FLEXIBLE, NONE]))
-    b = write("b.jsonl", lines([RIGHT, WRONG, WRONG, RIGHT]))
-    found = rows(a, b, "--show", "tot_arithmetic", "--metrics", "flexible")
-    assert [(x["doc_id"], x["a"], x["b"]) for x in found] == [
-        *((1, 1, 0), (2, 1, 0), (3, 0, 1))
+def test_show_lists_the_documents_that_changed_sides(rows, compare):
+    runs = lines(RIGHT, RIGHT, FLEXIBLE, NONE), lines(RIGHT, WRONG, WRONG, RIGHT)
+    show = ("--show", TASK)
+    found = rows(*runs, options=(*show, "--metrics", "flexible"))
+    one, two = '{"answer": "1"}', '{"answer": "2"}'
+    assert [[*row.values()][3:4] + [*row.values()][5:] for row in found] == [
+        [1, 1, 0, "right", "other_value", one, two, one],
+        [2, 1, 0, "flexible_only", "other_value", one, two, one],
+        [3, 0, 1, "no_answer", "right", None, one, one],
     ]
-    assert [(x["a_reason"], x["b_reason"]) for x in found] == [
-        *(("right", "other_value"), ("flexible_only", "other_value")),
-        *(("no_answer", "right"),),
-    ]
-    one, two = ('{"answer": "1"}', '{"answer": "2"}')
-    assert [(x["a_answer"], x["b_answer"], x["reference"]) for x in found] == [
-        *((one, two, one), (one, two, one), (None, one, one))
-    ]
-    text = compare(a, b, "--show", "tot_arithmetic")
-    assert len(text.splitlines()) == 4 + 2 + 3 + 1
-    assert "no document changed sides" in compare(
-        f"a={a}", f"b={a}", "--show", "tot_arithmetic"
-    )
+    assert len(compare(*runs, options=show).out.splitlines()) == 4 + 2 + 3 + 1
+    same = compare(runs[0], runs[0], options=show).out
+    assert same == "no document changed sides\n"
 
 
-def test_a_document_without_an_id_is_shown_by_its_hash(rows, compare, write):
-    answers = [lines([x]) for x in (RIGHT, WRONG)]
-    for (answer,) in answers:
-        del answer["doc_id"]
-    paths = [write(f"{n}.jsonl", x) for n, x in enumerate(answers)]
-    (found,) = rows(*paths, "--show", "tot_arithmetic", "--metrics", "acc")
-    assert found["doc_hash"][:12] in compare(*paths, "--show", "tot_arithmetic")
+def test_a_document_without_an_id_is_shown_by_its_hash(rows, compare):
+    runs = [[answer | {"doc_id": None} for answer in lines(x)] for x in (RIGHT, WRONG)]
+    (found,) = rows(*runs, options=("--show", TASK, *PUBLISHED))
+    assert found["doc_hash"][:12] in compare(*runs, options=("--show", TASK)).out
 
 
 @pytest.mark.parametrize("form", ["markdown", "csv", "json"])
-@pytest.mark.parametrize("show", [[], ["--show", "tot_arithmetic"]])
-def test_what_models_and_files_hold_is_escaped(compare, write, form, show):
+@pytest.mark.parametrize("show", [(), ("--show", TASK)])
+def test_what_models_and_files_hold_is_escaped(compare, form, show):
     odd = "\x1b[31m|\ud800\r\n\u202e<b>`" + "x" * 500_000
-    a = lines([json.dumps({"answer": odd}), NONE])
+    a = lines(json.dumps({"answer": odd}), NONE)
     for n, answer in enumerate(a):
         answer["doc_id"] = f"{odd[:20]}{n}"
         answer["doc"] = answer["doc"] | {"question_type": odd}
     b = [answer | {"response": RIGHT} for answer in a]
-    paths = write("a.jsonl", a), f"x|\x1b[1m={write('b.jsonl', b)}"
-    text = compare(*paths, *show, "--format", form)
+    text = compare(a, b, options=(*show, "--format", form)).out
     text.encode("utf-8")
     assert len(text) < 20_000
     if form == "markdown":
@@ -378,11 +322,10 @@ def test_what_models_and_files_hold_is_escaped(compare, write, form, show):
 # ---------------------------------------------------------------- what cannot be told
 
 
-def test_runs_over_different_documents_are_refused_by_name(compare, rows, write):
-    a, b = lines([RIGHT] * 5), lines([WRONG] * 5)
+def test_runs_over_different_documents_are_refused_by_name(compare):
+    a, b = lines(*[RIGHT] * 5), lines(*[WRONG] * 5)
     b[3]["doc"] = doc(30)
-    a, b = write("a.jsonl", a), write("b.jsonl", b[1:])
-    said = compare(a, b, status=1).splitlines()
+    said = compare(a, b[1:], status=1).err.splitlines()
     assert [line.partition(" documents: ")[0] for line in said[:2]] == [
         "tot_arithmetic: a has no answer to 1 of 6",
         "tot_arithmetic: b has no answer to 2 of 6",
@@ -390,172 +333,132 @@ def test_runs_over_different_documents_are_refused_by_name(compare, rows, write)
     assert said[0].count("(") == 1 and " 3 (" in said[0]
     assert said[1].count("(") == 2 and " 0 (" in said[1] and " 3 (" in said[1]
     assert len(said) == 3 and "--common" in said[2]
-    assert [row["n"] for row in rows(a, b, "--common")] == [3] * 3
-    compare(a, b, "--common")
-    assert compare.said.err.splitlines() == said[:2]
+    common = compare(a, b[1:], options=("--common", "--format", "json"))
+    assert [row["n"] for row in common.rows] == [3] * 3
+    assert common.err.splitlines() == said[:2]
 
 
 @pytest.mark.parametrize("ids", [(False, False), (False, True), (True, True)], ids=str)
-def test_which_copy_has_no_partner_is_told_by_ids_alone(
-    compare, rows, write, repeated, ids
-):
+def test_which_copy_has_no_partner_is_told_by_ids_alone(compare, rows, repeated, ids):
     """Else the worse ones would be compared, or the first ones."""
     repeated(doc(1), 3)
-    a, b = lines([RIGHT, WRONG, RIGHT, NONE]), lines([WRONG, RIGHT, RIGHT, NONE])[1:]
+    a, b = lines(RIGHT, WRONG, RIGHT, NONE), lines(WRONG, RIGHT, RIGHT, NONE)[1:]
     for answers, has_ids in zip((a, b), ids):
         for answer in answers:
             answer["doc"] = doc(2 if answer["doc_id"] == 3 else 1)
             answer["doc_id"] = answer["doc_id"] if has_ids else None
-    paths = write("a.jsonl", a), write("b.jsonl", b)
-    said = compare(*paths, status=1).splitlines()
-    (row,) = rows(*paths, "--common", "--metrics", "acc")
+    said = compare(a, b, status=1).err
+    (row,) = rows(a, b, options=("--common", *PUBLISHED))
     if all(ids):
-        assert said[0].startswith("tot_arithmetic: b has no answer to 1 of 4 documents")
+        assert said.startswith("tot_arithmetic: b has no answer to 1 of 4 documents: ")
         assert (row["n"], row["a"], row["b"]) == (3, 1 / 3, 2 / 3)
     else:
-        assert said[0].startswith(
-            "tot_arithmetic: b has fewer answers than others to 3 of 4 documents, and no"
-            " 'doc_id' tells which: "
-        )
+        assert said.startswith("tot_arithmetic: a has another number of answers to ")
         assert (row["n"], row["a"], row["b"]) == (1, 0, 0)
 
 
-def test_the_same_answers_to_some_rows_of_a_benchmark_that_repeats_rows_do_not_differ(
-    shared, rows, write
-):
-    path = shared / "timebench" / "menatqa_scope_timebench.jsonl"
-    upstream = [json.loads(x) for x in path.open(encoding="utf-8")]
-    task, draw = "timebench_menatqa_scope", random.Random(1)
-    every = [
-        {"task": task, "doc": document, "response": draw.choice([gold, "no idea"])}
-        for document, gold in (
-            (x, f"Thus, the correct answer is: {x['golds'][0]}")
-            for x in documents_of(task, upstream)
-        )
-    ]
-    part = [answer for n, answer in enumerate(every) if n % 3]
-    paths = write("a.jsonl", every), write("b.jsonl", part)
-    for row in rows(*paths, "--common"):
-        assert (row["difference"], row["p"], row["a_better"]) == (0, 1, 0)
-        assert row["n"] > 200
-    numbered = [[answer | {"doc_id": n} for n, answer in enumerate(every)]]
-    numbered.append([answer for answer in numbered[0] if answer["doc_id"] % 3])
-    paths = [write(f"{n}.jsonl", x) for n, x in enumerate(numbered)]
-    for row in rows(*paths, "--common"):
-        assert (row["n"], row["difference"], row["p"]) == (len(part), 0, 1)
+def test_a_task_that_one_run_lacks_is_named(compare, rows):
+    folder, *options = ALL_TASKS
+    said = compare(lines(RIGHT), folder, options=options, status=1).err
+    assert "tcp_long: a has no answer to 8 of 8" in said
+    options.append("--common")
+    said = compare(lines(RIGHT), folder, options=options, status=1).err
+    assert said == "a, b: have no document in common\n"
+    found = rows(folder / "tcp_long.jsonl", folder, options=options)
+    assert {row["task"] for row in found} == {"tcp_long"}
 
 
-@pytest.mark.parametrize("common", [[], ["--common"]], ids=["all", "common"])
-def test_several_answers_to_a_document_without_ids_are_refused(compare, write, common):
-    a = [{**answer, "doc_id": None} for answer in lines([RIGHT, WRONG])]
-    paths = write("a.jsonl", a), write("b.jsonl", [*a, a[1] | {"response": RIGHT}])
-    (said,) = compare(*paths, *common, status=1).splitlines()
-    assert "b.jsonl, line 3: is a second answer to document " in said
-    assert said.endswith(" of tot_arithmetic; keep one")
-
-
-def test_a_task_that_one_run_lacks_is_named(compare, rows, write, dummy_run):
-    a = write("a.jsonl", lines([RIGHT]))
-    assert "has no answer to " in compare(a, f"all={dummy_run}", status=1)
-    said = compare(a, f"all={dummy_run}", "--common", status=1)
-    assert said == "a, all: have no document in common\n"
-    some = next(dummy_run.glob("samples_tcp_long_*"))
-    assert {x["task"] for x in rows(some, f"all={dummy_run}", "--common")} == {
-        "tcp_long"
-    }
-
-
-def test_of_many_missing_documents_some_are_named_and_all_are_counted(compare, write):
-    a, b = write("a.jsonl", lines([RIGHT] * 90)), write("b.jsonl", lines([RIGHT] * 2))
-    said = compare(a, b, status=1)
+def test_of_many_missing_documents_some_are_named_and_all_are_counted(compare):
+    said = compare(lines(*[RIGHT] * 90), lines(RIGHT, RIGHT), status=1).err
     assert "b has no answer to 88 of 90 documents: 2 (" in said
     assert said.count("(") == 10 and len(said) < 500
 
 
-def test_every_line_that_cannot_be_scored_is_named(compare, write):
-    a, b = lines([RIGHT] * 4), lines([RIGHT] * 4)
+def test_every_line_that_cannot_be_scored_is_named(compare):
+    a, b = lines(*[RIGHT] * 4), lines(*[RIGHT] * 4)
     b[1]["response"] = 7
     b[2]["doc_id"] = 3
-    paths = write("a.jsonl", a), write("b.jsonl", b)
-    said = compare(*paths, "--common", status=1).splitlines()
-    assert len(said) == 2
-    assert "b.jsonl, line 2: " in said[0] and "fix the line" in said[0]
-    assert "b.jsonl, line 4: is a second answer to document 3" in said[1]
-    paths = paths[0], write("b.jsonl", lines([None] * 25))
-    said = compare(*paths, status=1).splitlines()
+    unnamed = [{**answer, "doc_id": None} for answer in a]
+    one, two = compare(a, b, options=("--common",), status=1).err.splitlines()
+    assert "b.jsonl, line 2: " in one and "fix the line" in one
+    assert "b.jsonl, line 4: is a second answer to document 3" in two
+    (said,) = compare(unnamed, [*unnamed, a[3]], status=1).err.splitlines()
+    assert "b.jsonl, line 5: is a second answer to document " in said
+    said = compare(a, lines(*[None] * 25), status=1).err.splitlines()
     assert len(said) == 11 and said[-1] == "b: 15 more lines were refused"
 
 
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (["a"], "is the only run"),
-        (
-            ["a", "b", "--metrics", "accuracy"],
-            "choose from headline, all, published, acc",
-        ),
-        (["a", "b", "--show", "tcp_long"], "was not run; choose from tot_arithmetic"),
-        (["a", "a"], "called 'a'"),
-        (["a", "nowhere.jsonl"], "nowhere.jsonl: No such file"),
-        (["a", "empty"], "has no answers"),
-        (["a", "foreign"], "line 1"),
-        (["a", "cut"], "line 2"),
+        ("a.jsonl", "is the only run"),
+        ("a.jsonl b.jsonl --metrics x", "choose from headline, all, published, acc"),
+        ("a.jsonl b.jsonl --show tcp_long", "was not run; choose from tot_arithmetic"),
+        ("a.jsonl a.jsonl", "called 'a'"),
+        ("a.jsonl nowhere.jsonl", "nowhere.jsonl: No such file"),
+        ("a.jsonl empty.jsonl", "has no answers"),
+        ("a.jsonl foreign", "line 1"),
+        ("a.jsonl cut", "line 2"),
     ],
 )
 def test_a_command_that_cannot_be_done_ends_in_one_line(
-    compare, write, tmp_path, arguments, expected
+    tmp_path, monkeypatch, capsys, arguments, expected
 ):
-    files = {name: lines([RIGHT]) for name in "ab"} | {"empty": []}
-    paths = {name: write(f"{name}.jsonl", x) for name, x in files.items()}
-    paths |= {name: str(tmp_path / name) for name in ("foreign", "cut")}
-    (tmp_path / "foreign").write_bytes(b"\x7fELF\x00\xff\n")
-    (tmp_path / "cut").write_text(json.dumps(lines([RIGHT])[0]) + '\n{"task": "tot_a')
-    said = compare(*(paths.get(x, x) for x in arguments), status=1)
-    assert expected in said and said.count("\n") == 1 and "Traceback" not in said
+    monkeypatch.chdir(tmp_path)
+    good = json.dumps(lines(RIGHT)[0])
+    contents = {
+        "a.jsonl": good,
+        "b.jsonl": good,
+        "empty.jsonl": "",
+        "cut": good + '\n{"',
+    }
+    for name, content in contents.items():
+        Path(name).write_text(content)
+    Path("foreign").write_bytes(b"\x7fELF\x00\xff\n")
+    assert main(["compare", *arguments.split()]) == 1
+    said = capsys.readouterr().err
+    assert expected in said and said.count("\n") == 1
 
 
-def test_other_versions_are_said(compare, write, tmp_path):
-    ours = str(scorer("tot_arithmetic").version)
+def test_a_library_that_is_missing_is_named(compare, monkeypatch):
+    monkeypatch.setitem(sys.modules, "statsmodels.regression.linear_model", None)
+    (said,) = compare(lines(RIGHT, NONE), lines(NONE, NONE), status=1).err.splitlines()
+    assert "statsmodels" in said and " is not installed; run pip install " in said
+
+
+def test_other_versions_are_said(compare, tmp_path):
+    ours, early, late = str(scorer(TASK).version), "2020-01-01T10", "2026-11-21T10"
     for run, version in {"old": "0.9", "new": ours}.items():
-        write(f"{run}/samples_tot_arithmetic_{STAMP}.jsonl", lines([RIGHT, NONE]))
+        folder = tmp_path / run
+        folder.mkdir()
+        samples = "".join(f"{json.dumps(x)}\n" for x in lines(RIGHT, NONE))
+        (folder / f"samples_{TASK}_{late}-00-00.jsonl").write_text(samples)
         # Another task of the folder was run before, with this one in another version.
-        write(f"{run}/samples_tcp_long_2020-01-01T10-00-00.jsonl", [])
-        for stamp, said in {STAMP: version, "2020-01-01T10-00-00": "0.1"}.items():
-            results = {"versions": {"tot_arithmetic": said}, "model_name": run}
-            (tmp_path / run / f"results_{stamp}.json").write_text(json.dumps(results))
-    compare(tmp_path / "new", f"again={tmp_path / 'new'}")
-    assert compare.said.err == ""
-    compare(tmp_path / "old", tmp_path / "new")
-    (said,) = compare.said.err.splitlines()
+        (folder / f"samples_tcp_long_{early}-00-00.jsonl").write_text("")
+        for stamp, said in {late: version, early: "0.1"}.items():
+            results = json.dumps({"versions": {TASK: said}, "model_name": run})
+            (folder / f"results_{stamp}-00-00.json").write_text(results)
+    assert compare(tmp_path / "new", tmp_path / "new").err == ""
+    (said,) = compare(tmp_path / "old", tmp_path / "new").err.splitlines()
     assert said.startswith("tot_arithmetic: was run in other versions (")
-    assert f"old 0.9, new {ours}" in said
+    assert f"a 0.9, b {ours}" in said
 
 
-def test_repeats_under_other_ids_are_said(compare, write):
-    answers = lines([RIGHT, NONE, RIGHT])
-    answers[2]["doc"] = answers[0]["doc"]
-    compare(write("a.jsonl", answers), write("b.jsonl", answers))
-    assert compare.said.err == (
-        "tot_arithmetic: 1 of 3 documents are repeats, under other ids, which the"
-        " benchmark does not have\n"
-    )
-
-
-def test_answers_that_say_nothing_are_counted(compare, write):
-    a = write("a.jsonl", lines([NONE] * 3, finish_reason="length"))
-    b = write("b.jsonl", lines([RIGHT] * 3))
-    compare(a, b)
-    assert compare.said.err == (
+def test_repeats_and_answers_that_say_nothing_are_counted(compare):
+    a = lines(*[NONE] * 3, finish_reason="length")
+    a[2]["doc"] = a[0]["doc"]
+    b = [answer | {"response": RIGHT, "finish_reason": "stop"} for answer in a]
+    repeats = "tot_arithmetic: 1 of 3 answers of {} are to repeats, under other ids, which the benchmark does not have"  # fmt: skip
+    assert compare(a, b).err.splitlines() == [
+        repeats.format("a"),
         "tot_arithmetic: 3 of 3 answers of a are invalid: the token limit ended the"
-        " response\n"
-    )
+        " response",
+        repeats.format("b"),
+    ]
 
 
-def test_the_example_of_the_help_runs(compare, monkeypatch):
+def test_the_example_of_the_help_runs(capsys, monkeypatch):
     monkeypatch.chdir(EXAMPLES.parent)
-    answers = "examples/responses/tcp_long.jsonl"
-    arguments = f"a={answers} b={answers} --task tcp_long --include_path examples"
-    from utils import compare as tool
-
-    assert arguments in " ".join(tool.__doc__.replace("\\\n", " ").split())
-    assert "| tcp_long | acc" in compare(*arguments.split())
+    _, _, example = tool.__doc__.partition("Example:\n\n    temporal-eval ")
+    assert main(example.replace("\\\n", " ").split()) == 0
+    assert "| tcp_long | " in capsys.readouterr().out

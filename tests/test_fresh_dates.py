@@ -6,8 +6,8 @@ import re
 import pytest
 
 from lm_eval_tasks.fresh.utils import rows
-from utils.core.jsonl import read_jsonl
 from tests.solvers import date_arithmetic, timexnli
+from utils.core.jsonl import read_jsonl
 
 
 LEVELS = range(1, 6)
@@ -98,24 +98,3 @@ def test_every_real_row_of_date_arithmetic_is_recomputed(shared):
         assert date_arithmetic.solve(row["question"]).answers == (row["answer"][0],), (
             row
         )
-
-
-@pytest.mark.parametrize(
-    "question",
-    [
-        "",
-        "Which month is 3 days before May, 1800?",
-        "Which month is 3 years before Mai, 1800?",
-        "Start in May, 1800. Which month is it?",
-        "Start in May, 1800. Go 3 years up. Which month is it?",
-        "Which month is 3 years before May, 1800? And then?",
-    ],
-)
-def test_what_the_solver_cannot_read_it_leaves(question):
-    assert date_arithmetic.solve(question) is None
-
-
-def test_a_premise_about_something_else_is_left():
-    premise = "The dam was finished on 3 May 1901."
-    assert timexnli.solve(premise, "The mill closed on 3 May 1901.") is None
-    assert timexnli.solve("No date here.", "The mill closed on 3 May 1901.") is None

@@ -6,12 +6,10 @@ from itertools import permutations, product
 
 import datasets
 import pytest
-from jinja2 import Template
 
 from lm_eval_tasks.fresh.utils import find_generator, rows, rows_of_level
-from tests.conftest import PACK, configuration
-from utils.core.families import scorer
-from tests.solvers.tcp import label, read_row, solve, solve_row
+from tests.solvers.tcp import solve, solve_row
+from utils.core.families import prompt, scorer
 
 
 KINDS = ["tcp_short", "tcp_long"]
@@ -30,14 +28,9 @@ def documents(kind: str) -> list[dict]:
     return list(scorer(f"fresh_{kind}").process_docs(dataset))
 
 
-def prompt(kind: str, document: dict) -> str:
-    template = configuration(PACK / "tcp" / f"{kind}.yaml")["doc_to_text"]
-    return Template(template).render(**document)
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_a_prompt_tells_has_the_label_as_its_only_answer(kind):
-    for document in documents(kind)[::3]:
+    for document in documents(kind)[::9]:
         solution = solve(prompt(kind, document))
         assert solution.answers == (document["answer"],), document
         assert solution.reckoning.endswith(document["answer"])
@@ -45,7 +38,7 @@ def test_what_a_prompt_tells_has_the_label_as_its_only_answer(kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_columns_tell_what_the_prompt_tells(kind):
-    for row in made(kind)[2::5]:
+    for row in made(kind)[2::9]:
         assert solve_row(row).answers == (row["answer"],), row
 
 
@@ -56,15 +49,6 @@ def test_both_solvers_agree_on_many_rows(kind, level):
     for row in rows_of_level(kind, 1, level, 4000):
         text = "\n".join([*row["dialogue"], "", row["question"]])
         assert solve(text).answers == (row["answer"],), row
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_seeds_share_no_rows(kind):
-    told = [
-        {"\n".join(row["dialogue"]) for row in rows(kind, seed, 100, range(1, 4))}
-        for seed in (1, 2)
-    ]
-    assert not told[0] & told[1]
 
 
 # ------------------------------------------------------------------------------ rules
@@ -151,7 +135,7 @@ def test_an_end_that_hangs_on_a_reading_is_seen_by_both(hour, lengths, pairs, pe
 def test_search_leaves_out_no_schedule():
     """The ends of all assignments and orders, one by one, are no earlier."""
     tcp = short.tcp
-    for seed in range(40):
+    for seed in range(12):
         rng = random.Random(seed)
         _, lengths, needs = tcp.draw_tasks(rng, 2, longest=5)
         shifts = [short.draw_shift(rng, 5) for _ in range(2)]
@@ -187,57 +171,6 @@ def end_of(tcp, project, reading: str, order, who) -> int:
 # ----------------------------------------------------------------------- other columns
 
 
-@pytest.mark.parametrize(
-    ("changed", "answer"),
-    [
-        ({}, "2025-03-05"),
-        ({"agent_constraints": None, "agent_unavailable_dates": None}, "2025-03-05"),
-        ({"agent_unavailable_dates": {"Ana": ["2025-03-04"]}}, "2025-03-06"),
-        ({"agent_unavailable_dates": {"Ana": "2025-03-04, 2025-03-05"}}, "2025-03-07"),
-        (
-            {"agent_unavailable_dates": {"Ana": "2025-03-04 to 2025-03-06"}},
-            "2025-03-08",
-        ),
-        ({"tasks": {"task": 3, "of another row": None}}, "2025-03-05"),
-        ({"agent_constraints": {"Ana": dict(zip(REST_KEYS, (2, 1)))}}, "2025-03-06"),
-    ],
-)
-def test_rows_of_days_are_read_however_they_are_written(changed, answer):
-    row = {
-        "tasks": {"task": 3},
-        "dependencies": [],
-        "agents": ["Ana"],
-        "project_start_date": "2025-03-03",
-    }
-    assert solve_row(row | changed).answers == (answer,)
-
-
-def test_half_hours_are_reckoned_with():
-    row = as_row(9, [2, 2], [(0, 1)], [DAY | {"break_between": 0.5}])
-    assert solve_row(row).answers == ("2025-03-03 13:30 GMT",)
-
-
-@pytest.mark.parametrize(
-    "row",
-    [
-        {},
-        {"project_start_date": "soon"},
-        as_row(9, [0.3], [], [DAY]),
-        as_row(9, [""], [], []),
-    ],
-)
-def test_columns_that_cannot_be_read_have_no_solution(row):
-    assert solve_row(row) is None
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["", "Ana: Hello.", "Ana and Ben can each do any of the 3 tasks, and then?"],
-)
-def test_other_texts_have_no_solution(text):
-    assert solve(text) is None
-
-
 # ------------------------------------------------------------------------------ levels
 
 
@@ -246,33 +179,3 @@ def test_a_level_has_more_tasks_and_people_than_the_one_below(kind):
     for row in made(kind):
         assert len(row["tasks"]) == row["level"] + 2
         assert len(row["agents"]) == 2 + row["level"] // 3
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_who_takes_the_tasks_as_they_come_fails_more_the_higher_the_level(kind):
-    right = {level: 0 for level in LEVELS}
-    for row in made(kind):
-        problem = read_row(row)
-        end = label(problem, end_as_it_comes(problem))
-        right[row["level"]] += end == row["answer"]
-    assert right[1] > right[3] > right[5]
-
-
-def end_as_it_comes(problem) -> int:
-    """Return the end where each task, in turn, goes to whom finishes it first."""
-    tcp = short.tcp
-    people = [
-        tcp.Person(["wpo".index(kind) for kind in days], *rests)
-        for _, days, *rests in problem.agents
-    ]
-    ends, states = [], [tcp.State()] * len(people)
-    for length, before in zip(problem.lengths, problem.before):
-        ready = max((ends[task] for task in before), default=0)
-        ways = [
-            tcp.work(person, tcp.RULES, state, ready, length)[1]
-            for person, state in zip(people, states)
-        ]
-        first = min(range(len(ways)), key=lambda who: ways[who].time)
-        states[first] = ways[first]
-        ends.append(ways[first].time)
-    return max(ends)

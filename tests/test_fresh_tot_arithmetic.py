@@ -1,16 +1,11 @@
-"""Fresh questions of ToT arithmetic: two solvers agree, and who obeys scores 1."""
+"""Fresh questions of ToT arithmetic: two solvers agree, and levels are levels."""
 
 import json
 import re
-from collections import defaultdict
-from collections.abc import Callable
 
-import datasets
 import pytest
 
 from lm_eval_tasks.fresh.utils import find_generator, rows, rows_of_level
-from tests.responders import perfect_response, read_label
-from utils.core.families import scorer
 from tests.solvers.tot_arithmetic import FAMILIES, family, solve
 
 
@@ -22,11 +17,6 @@ TURN = 35
 
 def label(row: dict) -> dict:
     return json.loads(row["label"])
-
-
-def asked(row: dict) -> str:
-    """Return what a row's question says of the format."""
-    return row["question"].split("JSON = ")[1]
 
 
 def test_each_type_and_each_kind_has_its_turn():
@@ -48,7 +38,7 @@ def disagreements(seed: int, count: int, levels: range) -> list[dict]:
 
 @pytest.mark.parametrize(
     ("levels", "count"),
-    [(LEVELS, 5 * TURN), (range(6, 16), 350), (range(60, 61), TURN)],
+    [(LEVELS, 5 * TURN), (range(6, 16), 70), (range(60, 61), TURN)],
 )
 def test_the_question_read_back_has_the_label_as_its_only_answer(levels, count):
     assert disagreements(SEED, count, levels) == []
@@ -60,53 +50,17 @@ def test_both_solvers_agree_on_a_hundred_thousand_rows():
 
 
 def test_a_level_without_end_has_rows():
-    for row in rows_of_level(NAME, SEED, 9999, TURN):
+    for row in rows_of_level(NAME, SEED, 9999, 7):
         assert label(row)
-
-
-def check_perfect_responses(seed: int) -> None:
-    """Assert that labels score 1 and another row's label of the same format does not."""
-    made = rows(NAME, seed, 5 * TURN, LEVELS)
-    fresh = scorer("fresh_tot_arithmetic")
-    documents = fresh.process_docs(datasets.Dataset.from_list(made))
-    others = defaultdict(list)
-    for doc in documents:
-        others[asked(doc)].append(doc)
-    for doc in documents:
-        scores = fresh.process_results(doc, [perfect_response(doc, literal=False)])
-        errors = {name: 0.0 for name in ("smape", "mase") if name in scores}
-        right = {"acc": 1.0, "acc_flexible": 1.0, "extracted": 1.0}
-        assert scores == right | errors, doc
-        other = next((o for o in others[asked(doc)] if label(o) != label(doc)), None)
-        if other:
-            wrong = fresh.process_results(doc, [perfect_response(other, literal=False)])
-            assert (wrong["acc"], wrong["acc_flexible"]) == (0.0, 0.0), (doc, other)
-
-
-def test_a_perfect_responder_scores_1_and_another_label_0():
-    check_perfect_responses(SEED)
-
-
-@pytest.mark.fuzz
-def test_a_perfect_responder_scores_1_with_twenty_seeds():
-    for seed in range(20):
-        check_perfect_responses(seed)
 
 
 def test_an_answer_is_of_the_kind_that_the_prompt_shows():
     for row in rows(NAME, SEED, 5 * TURN, LEVELS):
         for key, value in label(row).items():
-            shown = re.search(rf'"{key}": (.)', asked(row))[1]
+            shown = re.search(rf'"{key}": (.)', row["question"].split("JSON = ")[1])[1]
             is_said_to_be_text = f'the answer is "{value}"' in row["question"]
             kind = {"<": int, "[": list, '"': str}[shown]
             assert isinstance(value, kind) or is_said_to_be_text, row
-
-
-def test_two_seeds_have_next_to_no_row_in_common():
-    one, other = (
-        {(row["question"]) for row in rows(NAME, seed, 2000, LEVELS)} for seed in (1, 2)
-    )
-    assert len(one & other) < 0.01 * 2000
 
 
 # ----------------------------------------------------------------------------- levels
@@ -122,56 +76,30 @@ def with_few_numbers(row: dict) -> dict | None:
     return solve(row["question"]).answers[0] if is_short else None
 
 
-def without_reasoning(row: dict) -> dict | None:
-    """Return a word that the question offers, or the names or days in their order."""
-    told, key = row["question"], next(iter(label(row)))
-    names = re.findall(r"(?:: |; )([A-Z]\w+) (?:on|in|at|\d)", told)
-    names = names or re.findall(r"\w+day\b", told)
-    if offered := re.search(r'the answer is "(\w+)"', told):
-        return {key: offered[1]}
-    if not names:
-        return None
-    return {key: {"o": names, "u": names[:1], "a": names[0]}.get(key[0])}
-
-
-def shares(answer: Callable[[dict], dict | None]) -> list[float]:
-    """Return the share of right answers at each level."""
-    made = [list(rows_of_level(NAME, SEED, level, 8 * TURN)) for level in LEVELS]
-    return [sum(answer(row) == label(row) for row in of) / len(of) for of in made]
-
-
 def test_a_solver_of_short_questions_falls_with_the_level():
-    found = shares(with_few_numbers)
+    made = [list(rows_of_level(NAME, SEED, level, 3 * TURN)) for level in LEVELS]
+    found = [
+        sum(with_few_numbers(row) == label(row) for row in of) / len(of) for of in made
+    ]
     assert found == sorted(found, reverse=True)
     assert found[0] > 0.6 > 0.2 > found[-1]
 
 
-def test_answers_without_reasoning_fall_with_the_level():
-    # To what questions that may be unanswerable give away at every level.
-    found = shares(without_reasoning)
-    assert 0.1 > found[0] == max(found) > 1.2 * found[-1]
-
-
 # ---------------------------------------------------------------- what the solver reads
-
-# Questions in words of our own, whose answers were found by hand.
-BY_HAND = [
-    # 2000 is a leap year, 1900 is not
-    ("The current date is 28 February, 2000, what is 2 days from now?", "03/01/2000"),
-    ("The current date is 28 February, 1900, what is 2 days from now?", "03/02/1900"),
-    # a month that is too short: two readings
-    ("The current date is 31 January, 2023, what is 1 month from now?", "02/28/2023"),
-]
-
-
-@pytest.mark.parametrize(("question", "date"), BY_HAND)
-def test_dates_found_by_hand(question, date):
-    assert {"date": date} in solve(question).answers
 
 
 @pytest.mark.parametrize(
     ("question", "answers"),
     [
+        # 2000 is a leap year, 1900 is not
+        (
+            "The current date is 28 February, 2000, what is 2 days from now?",
+            ({"date": "03/01/2000"},),
+        ),
+        (
+            "The current date is 28 February, 1900, what is 2 days from now?",
+            ({"date": "03/02/1900"},),
+        ),
         ("A reign started in 2 BC and took 3 years. Its end?", ({"answer": "2 AD"},)),
         (
             "A reign ended in 2 AD after all of 3 years. Its start?",
@@ -203,71 +131,3 @@ def test_dates_found_by_hand(question, date):
 )
 def test_answers_found_by_hand(question, answers):
     assert solve(question).answers == answers
-
-
-@pytest.mark.parametrize(
-    "question",
-    [
-        "",
-        "How are you?",
-        "A fair was set for 31-31-2011, then postponed by 1 day. When is it?",
-        # a number that no pattern has a place for is not passed over
-        "A reign started in 2 BC and took 3 years. It had 2 kings. Its end?",
-    ],
-)
-def test_what_cannot_be_read_has_no_answer(question):
-    found = solve(question)
-    assert found is None or found.answers == ()
-
-
-# ---------------------------------------------------------------------- public questions
-
-# Rows whose label is not the answer: a year 0 between the eras, two later exams of one
-# date, a garbled day, and 24 hours after any time of a day, which is the next day.
-NO_YEAR_ZERO = {
-    3,
-    4,
-    5,
-    6,
-    8,
-    10,
-    11,
-    12,
-    13,
-    15,
-    16,
-    20,
-    24,
-    36,
-    39,
-    40,
-    42,
-    46,
-    47,
-    48,
-}
-DISPUTED = NO_YEAR_ZERO | {1123, 1607, 1614, 1619, 1622, 1640, 1646}
-
-
-def plain(answer: dict) -> dict:
-    """Return an answer without the kinds of its values and the order of a set."""
-    plain = {}
-    for key, value in answer.items():
-        if isinstance(value, list):
-            plain[key] = sorted(value) if key == "unordered_list" else value
-        else:
-            plain[key] = str(int(value)) if isinstance(value, float) else str(value)
-    return plain
-
-
-def test_the_public_questions_are_read_and_agree_but_for_those_that_are_known(shared):
-    path = shared / "tot" / "tot_arithmetic.jsonl"
-    public = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
-    disputed = set()
-    for number, row in enumerate(public):
-        found = solve(row["question"])
-        assert found, number
-        assert TYPE_OF_FAMILY[family(row["question"])] == row["question_type"]
-        if plain(read_label(row["label"])) not in map(plain, found.answers):
-            disputed.add(number)
-    assert disputed == DISPUTED

@@ -1,6 +1,5 @@
 """Fresh ToT semantic: graphs have their shapes, both solvers agree, levels are levels."""
 
-import json
 import random
 import re
 from collections import Counter
@@ -10,8 +9,6 @@ import networkx
 import pytest
 
 from lm_eval_tasks.fresh.utils import find_generator, rows
-from tests.conftest import EXAMPLES
-from utils.core.jsonl import read_jsonl
 from tests.solvers.tot_semantic import solve
 
 
@@ -135,13 +132,6 @@ def test_facts_are_told_in_the_order_that_the_row_names(sorting, key):
             assert keys == sorted(keys)
 
 
-def test_the_examples_use_the_names_of_the_benchmark():
-    for path in EXAMPLES.glob("data/tot_semantic*.jsonl"):
-        for row in read_jsonl(path):
-            assert row["sorting_type"] in made.SORTINGS
-            assert row["graph_gen_algorithm"] in {*made.GRAPHS, "awe"}
-
-
 def test_the_second_solver_finds_each_label_and_no_other():
     for row in rows("tot_semantic", 11, 500, LEVELS):
         assert solve(row["prompt"]).answers == (row["label"],), row
@@ -156,14 +146,6 @@ def test_the_second_solver_finds_the_labels_of_100_000_rows():
     assert len(prompts & {row["prompt"] for row in other}) < 0.01 * len(drawn)
 
 
-def first_holder(row: dict) -> str:
-    """Answer without reasoning: the entity of the first fact of that role; or 1."""
-    role = re.search(r"the (R\d+) of \w+[^.]*\?", row["question"])
-    holder = re.search(rf"(E\d+) was the {role[1]} of", row["prompt"]) if role else None
-    asks_number = re.match(r"(How many|For how|.*Which was)", row["question"])
-    return "1" if asks_number else holder[1] if holder else "E1"
-
-
 def no_descriptions(row: dict) -> str | None:
     """Answer by a solver that takes every description for the first entity in it."""
     question = row["question"]
@@ -174,18 +156,11 @@ def no_descriptions(row: dict) -> str | None:
     return solution.answers[0] if solution else None
 
 
-@pytest.mark.parametrize("answer", [first_holder, no_descriptions])
-def test_what_does_not_go_the_whole_way_falls_with_the_level(answer):
-    right = shares(answer, 1200)
-    assert right[1] >= right[3] - 0.05 and right[3] >= right[5] - 0.05
-    assert right[1] > 1.5 * right[5]
-
-
-def shares(answer, count: int) -> dict[int, float]:
+def test_who_leaves_descriptions_out_fails_from_level_three_on():
     right = Counter()
-    for row in rows("tot_semantic", 12, count, LEVELS):
-        right[row["level"]] += answer(row) == row["label"]
-    return {level: right[level] / (count / len(LEVELS)) for level in LEVELS}
+    for row in rows("tot_semantic", 12, 300, LEVELS):
+        right[row["level"]] += no_descriptions(row) == row["label"]
+    assert right[1] == right[2] == 60 and max(right[3], right[4], right[5]) < 10
 
 
 def test_a_level_has_more_facts_than_the_one_below():
@@ -194,17 +169,3 @@ def test_a_level_has_more_facts_than_the_one_below():
         facts[row["level"]].append(len(facts_told(row)))
     counts = [mean(facts[level]) for level in LEVELS]
     assert all(few + 4 < many for few, many in zip(counts, counts[1:]))
-
-
-@pytest.mark.parametrize(
-    "prompt",
-    ["", "Which entity was the R1 of E2 in 1990?", "E1 was the R1 of E2.\n\nWho?"],
-)
-def test_what_the_solver_cannot_read_it_leaves(prompt):
-    assert solve(prompt) is None
-
-
-def test_labels_are_as_the_prompt_asks_for_them():
-    for row in rows("tot_semantic", 15, 200, LEVELS):
-        assert re.fullmatch(r"E\d+(,E\d+)*|\d+", row["label"])
-        assert json.dumps(row["label"]) == f'"{row["label"]}"'

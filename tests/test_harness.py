@@ -2,10 +2,7 @@
 
 import functools
 import json
-import os
-import subprocess
-import sys
-from pathlib import Path
+from math import fsum
 
 import pytest
 from lm_eval import simple_evaluate
@@ -13,37 +10,36 @@ from lm_eval.__main__ import cli_evaluate
 from lm_eval.api.model import LM
 from lm_eval.tasks import TaskManager
 
-from tests.conftest import EXAMPLES, GROUPS, PACK, ROOT, TASKS
+from tests.conftest import EXAMPLES, GROUPS, PACK, ROOT, TASKS, run_python
+from utils.core.jsonl import read_jsonl
 
 
 @pytest.mark.parametrize("name", TASKS)
 def test_task_builds_with_its_own_decoding_prompts_and_examples(offline_tasks, name):
     task = offline_tasks[name]
-    config = task.config
-    assert config.generation_kwargs["until"] == []
-    assert config.generation_kwargs["do_sample"] is False
-    assert config.generation_kwargs["temperature"] == 0.0
-    assert config.generation_kwargs["max_gen_toks"] >= 4096
+    generation = task.config.generation_kwargs
+    assert (generation["until"], generation["do_sample"]) == ([], False)
+    assert generation["temperature"] == 0.0
+    assert generation["max_gen_toks"] >= 4096
     assert float(task.VERSION) >= 1
-    assert config.num_fewshot is None  # a 0 would make the harness ignore the user's
-    assert len(task.test_docs()) >= 8
-    samples = config.fewshot_config.samples()
+    assert (
+        task.config.num_fewshot is None
+    )  # a 0 would make the harness ignore the user's
+    samples = list(task.fewshot_docs())
     assert len(samples) >= 3
+    assert len(task.test_docs()) >= 8
     for doc in task.test_docs():
         for number in (0, 3):
             prompt = task.fewshot_context(doc, num_fewshot=number)
             assert prompt and prompt == prompt.rstrip()
-    assert all(prompt_of(task, sample) in prompt for sample in samples[:3])
-
-
-def prompt_of(task, doc: dict) -> str:
-    return task.doc_to_text(doc, task.fewshot_cfg.doc_to_text)
+    for sample in samples[:3]:
+        assert task.doc_to_text(sample, task.fewshot_cfg.doc_to_text) in prompt
 
 
 @pytest.mark.parametrize("name", TASKS)
 def test_few_shot_answers_are_in_the_answer_format(offline_tasks, name):
     task = offline_tasks[name]
-    for sample in task.config.fewshot_config.samples():
+    for sample in task.fewshot_docs():
         target = task.doc_to_target(sample, task.fewshot_cfg.doc_to_target)
         scores = task.process_results({**task.test_docs()[0]}, [target])
         assert scores["extracted"] == 1.0
@@ -61,42 +57,41 @@ def test_offline_pack_has_every_name_of_the_pack():
     assert sorted(stems) == sorted([*TASKS, *GROUPS])
 
 
-def test_run_writes_results_of_every_task_and_group(dummy_run, offline_tasks):
-    (path,) = dummy_run.glob("results_*.json")
-    results = json.loads(path.read_text())
-    for name in TASKS:
-        for metric in offline_tasks[name].config.metric_list:
-            # No end that is read, no metric; no number that is read, the largest error.
-            expected = {"smape": 100.0, "mase": 1.0}.get(metric["metric"], 0.0)
-            found = results["results"][name].get(f"{metric['metric']},none")
-            assert found == (None if "_off" in metric["metric"] else expected)
-    assert set(results["groups"]) == set(GROUPS)
+# ------------------------------------------------------- a run with the dummy model
 
 
 @pytest.mark.parametrize("name", TASKS)
-def test_run_writes_samples(dummy_run, name):
+def test_a_run_writes_samples_and_the_means_of_their_scores(dummy_run, name):
     (path,) = dummy_run.glob(f"samples_{name}_20*.jsonl")
-    samples = [json.loads(line) for line in path.read_text().splitlines()]
+    samples = read_jsonl(path)
     assert len(samples) >= 8
     assert {sample["extracted"] for sample in samples} == {0.0}
+    results = json.loads(next(dummy_run.glob("results_*.json")).read_text())
+    for metric in samples[0]["metrics"]:
+        scores = [sample[metric] for sample in samples if metric in sample]
+        mean = pytest.approx(fsum(scores) / len(scores))
+        assert results["results"][name][f"{metric},none"] == mean
+    assert set(results["groups"]) == set(GROUPS)
 
 
-def test_run_says_once_of_each_data_file_which_rows_it_has(dummy_run):
-    log = (dummy_run.parent.parent / "log").read_text(encoding="utf-8")
-    said = [
-        line.partition("] ")[2] for line in log.splitlines() if "fingerprint" in line
-    ]
+def test_a_run_says_once_of_each_data_file_which_rows_it_has(dummy_run):
+    log = (dummy_run.parent.parent / "log").read_text(encoding="utf-8").splitlines()
+    said = [line.partition("] ")[2] for line in log if "fingerprint" in line]
     files = list((EXAMPLES / "data").iterdir())
     assert len(said) == len(set(said)) == len(files)
     for path in files:
         assert any(path.stem.removesuffix("_timebench") in line for line in said)
 
 
+# ------------------------------------------------------------- what else it is asked
+
+
 def test_harness_lists_every_task_with_its_output_type(monkeypatch, capsys):
     # Its own 13,000 tasks, of which each table costs 20 s, are not our business.
     manager = functools.partial(TaskManager, include_defaults=False)
     monkeypatch.setattr("lm_eval.tasks.TaskManager", manager)
-    monkeypatch.setattr("sys.argv", ["lm_eval", "ls", "tasks", "--include_path", str(PACK)])  # fmt: skip
+    arguments = ["lm_eval", "ls", "tasks", "--include_path", str(PACK)]
+    monkeypatch.setattr("sys.argv", arguments)
     cli_evaluate()
     lines = capsys.readouterr().out.splitlines()
     rows = [[cell.strip() for cell in line.split("|")] for line in lines]
@@ -106,14 +101,8 @@ def test_harness_lists_every_task_with_its_output_type(monkeypatch, capsys):
 
 
 def test_installed_pack_tells_its_include_path(tmp_path):
-    done = subprocess.run(
-        [sys.executable, "-m", "lm_eval_tasks"],
-        cwd=tmp_path,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-    )
-    assert Path(done.stdout.strip()) == PACK
+    done = run_python("-m", "lm_eval_tasks", cwd=tmp_path, PYTHONPATH=str(ROOT))
+    assert done.stdout == f"{PACK}\n"
 
 
 class RecordedModel(LM):
@@ -124,8 +113,7 @@ class RecordedModel(LM):
 
     @staticmethod
     def answer(task: str, doc_id: int) -> str:
-        path = EXAMPLES / "responses" / f"{task}.jsonl"
-        recorded = map(json.loads, path.read_text(encoding="utf-8").splitlines())
+        recorded = read_jsonl(EXAMPLES / "responses" / f"{task}.jsonl")
         return next(one["response"] for one in recorded if one["doc_id"] == doc_id)
 
     def loglikelihood(self, requests, disable_tqdm: bool = False):
@@ -141,13 +129,13 @@ def test_timebench_is_the_plain_mean_of_its_15_subtasks():
         task_manager=TaskManager(include_path=str(EXAMPLES), include_defaults=False),
         bootstrap_iters=0,
     )["results"]
-    subtasks = {
-        name: result
+    subtasks = [
+        result
         for name, result in results.items()
         if name not in GROUPS and name.startswith("timebench_")
-    }
+    ]
     assert len(subtasks) == 15
     for score in ("score,none", "score_flexible,none"):
-        scores = [result[score] for result in subtasks.values()]
+        scores = [result[score] for result in subtasks]
         assert 0 < min(scores) < max(scores) <= 1
         assert results["timebench"][score] == pytest.approx(sum(scores) / 15)

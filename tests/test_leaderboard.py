@@ -2,43 +2,42 @@
 
 import csv
 import json
+import os
 import re
 import shutil
 import socket
-import subprocess
-import sys
 from collections import Counter
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
 
 from lm_eval_tasks.fresh.utils import load
-from tests.conftest import EXAMPLES, ROOT
+from tests.conftest import EXAMPLES, run_python
+from utils import leaderboard as tool
 from utils.__main__ import main
-from utils.runs.answers import sha256
 from utils.core.documents import documents
 from utils.core.families import all_tasks, scorer
 from utils.core.jsonl import read_jsonl
-from utils.leaderboard import board as board_module, browser, page
-from utils.leaderboard.board import Estimate
-from utils.runs.find import find_runs
+from utils.leaderboard import browser, page
+from utils.runs.answers import document_text, sha256
 
 
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 MOST_SECONDS = 60  # for the browser to do a thing
 PACK = ["--include_path", str(EXAMPLES)]
+STAMP = "2026-01-01T00-00-00"
 HOSTILE = [
     "</script><script>document.title = 'run'</script>",
     "<img src=x onerror=\"document.title = 'run'\"></textarea><!--",
     "\u2028\u2029\0\x1b[31m\u202e\ud800 ]]> {{ 7 * 7 }} {% raw %} ${7}",
     "Thus, the correct answer is: <b>B</b>" + "x" * 9000,
 ]
-
-
 ODD = "<i>odd</i> | \u202ename\ud800 </script>"
 
 
-def write(path, rows):
+def write(path: Path, rows: list) -> str:
+    path.parent.mkdir(exist_ok=True, parents=True)
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     return str(path)
 
@@ -47,29 +46,33 @@ def answers(task: str) -> list[dict]:
     return read_jsonl(EXAMPLES / "responses" / f"{task}.jsonl")
 
 
-@pytest.fixture(scope="module")
-def runs(tmp_path_factory) -> list[str]:
-    """Two models over all tasks with recorded answers; the second one answers less well."""
-    folder = tmp_path_factory.mktemp("runs")
-    one, two = [], []
-    for path in sorted((EXAMPLES / "responses").glob("*.jsonl")):
-        rows = read_jsonl(path)
-        one += rows
-        two += [
-            row | {"response": rows[place - 1]["response"]} if place % 2 else row
-            for place, row in enumerate(rows)
-        ]
-    for number, text in enumerate(HOSTILE):
-        two[number] |= {"response": text}
-    named = [("good", one), (ODD, two)]
+def shifted(rows: list[dict], step: int = 1) -> list[dict]:
+    """Return answers of which each `step`-th is the one to the document before."""
     return [
-        f"{name}={write(folder / f'{n}.jsonl', rows)}"
-        for n, (name, rows) in enumerate(named)
+        row
+        if n % step == 0 and step > 1
+        else row | {"response": rows[n - 1]["response"]}
+        for n, row in enumerate(rows)
     ]
 
 
 @pytest.fixture(scope="module")
-def board(runs, tmp_path_factory):
+def runs(tmp_path_factory) -> list[str]:
+    """Two models over all tasks with recorded answers; the second one answers less well."""
+    folder = tmp_path_factory.mktemp("runs")
+    paths = sorted((EXAMPLES / "responses").glob("*.jsonl"))
+    by_task = [read_jsonl(path) for path in paths]
+    one, two = sum(by_task, []), sum((shifted(rows, 2) for rows in by_task), [])
+    for number, text in enumerate(HOSTILE):
+        two[number] |= {"response": text}
+    return [
+        f"good={write(folder / '0.jsonl', one)}",
+        f"{ODD}={write(folder / '1.jsonl', two)}",
+    ]
+
+
+@pytest.fixture(scope="module")
+def board(runs, tmp_path_factory) -> Path:
     """The folder with the page, CSV and JSON of the two models."""
     folder = tmp_path_factory.mktemp("board")
     forms = [f"--{x}={folder / f'board.{x}'}" for x in ("html", "csv", "json")]
@@ -77,18 +80,61 @@ def board(runs, tmp_path_factory):
     return folder
 
 
+@pytest.fixture(scope="module")
+def table(board) -> list[dict]:
+    return json.loads((board / "board.json").read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module")
+def text(board) -> str:
+    return (board / "board.html").read_text(encoding="utf-8")
+
+
+def data_of(text: str) -> dict:
+    (data,) = re.findall(r'id="data">(.*?)</script>', text, re.DOTALL)
+    return json.loads(data)
+
+
+@pytest.fixture
+def ranks(tmp_path):
+    """A function that makes a board of name -> answers; returns the rows of the models."""
+
+    def ranks(named: dict[str, list[dict] | str], *options: str) -> dict[str, dict]:
+        runs = [
+            f"{name}={rows if isinstance(rows, str) else write(tmp_path / name, rows)}"
+            for name, rows in named.items()
+        ]
+        path = tmp_path / "board.json"
+        main(["leaderboard", *runs, *PACK, "--json", str(path), *options])
+        rows = json.loads(path.read_text(encoding="utf-8"))
+        return {row["model"]: row for row in rows if row["by"] is None}
+
+    return ranks
+
+
+@pytest.fixture
+def page_of(tmp_path):
+    """A function that returns the page of one model, from its answers."""
+
+    def page_of(rows: list[dict], status: int = 0) -> str:
+        html = tmp_path / "board.html"
+        run = f"a={write(tmp_path / 'a', rows)}"
+        assert main(["leaderboard", run, *PACK, "--html", str(html)]) == status
+        return html.read_text(encoding="utf-8") if html.exists() else ""
+
+    return page_of
+
+
 # ----------------------------------------------------------------------------- figures
 
 
-def test_figures_are_those_of_score_to_the_last_bit(board, runs, capsys):
-    shown = {
-        (row["model"], row["scope"], row["by"], row["value"]): row
-        for row in json.loads((board / "board.json").read_text(encoding="utf-8"))
-    }
-    capsys.readouterr()
+def test_figures_are_those_of_score_to_the_last_bit(table, runs, capsys):
+    places = ("model", "scope", "by", "value")
+    shown = {tuple(row[x] for x in places): row for row in table}
     checked = 0
     for run in runs:
         name, _, path = run.partition("=")
+        capsys.readouterr()
         assert main(["score", path, *PACK, "--format", "json"]) == 0
         for row in json.loads(capsys.readouterr().out):
             mine = shown[name, row["task"], row.get("by"), row.get("value")]
@@ -98,84 +144,57 @@ def test_figures_are_those_of_score_to_the_last_bit(board, runs, capsys):
     assert checked > 100
 
 
-def test_answers_that_all_score_the_same_have_no_interval(board):
-    rows = json.loads((board / "board.json").read_text(encoding="utf-8"))
+def test_answers_that_all_score_the_same_have_no_interval(table):
     seen = Counter()
-    for row in rows:
-        is_spread = row.get("published_low") is not None
+    for row in (row for row in table if row["by"] is None):
+        is_spread = row["published_low"] is not None
         assert not is_spread or row["published_low"] < row["published_high"]
-        if row["by"] is None and row["published"] in (0, 1):
-            assert not is_spread
+        assert not is_spread or row["published"] not in (0, 1)
         seen[is_spread] += 1
     assert seen[True] and seen[False]
 
 
 @pytest.mark.parametrize("wrong", [1, 7])
-def test_an_interval_of_a_score_ends_at_0_and_1(tmp_path, wrong):
-    path = write(tmp_path / "a", planned(8, wrong=wrong))
-    row = ranks(tmp_path, [f"a={path}"])["a"]
+def test_an_interval_of_a_score_ends_at_0_and_1(ranks, page_of, wrong):
+    row = ranks({"a": planned(8, wrong=wrong)})["a"]
     low, high = row["published_low"], row["published_high"]
     assert (high == 1 and low > 0.5) if wrong == 1 else (low == 0 and high < 0.5)
-    assert main(["leaderboard", path, "--html", str(tmp_path / "x.html")]) == 0
-    text = (tmp_path / "x.html").read_text(encoding="utf-8")
-    assert "±0.2956" in text  # of 8 documents, as without a bound
+    # Half of it, of 8 documents, is as without a bound.
+    assert "±0.2956" in page_of(planned(8, wrong=wrong))
 
 
-def test_csv_and_json_hold_the_same_rows(board):
-    rows = json.loads((board / "board.json").read_text(encoding="utf-8"))
+def test_csv_and_json_hold_the_same_rows(board, table):
     with open(board / "board.csv", encoding="utf-8", newline="") as file:
-        lines = list(csv.DictReader(file))
-    assert len(lines) == len(rows)
-    for line, row in zip(lines, rows):
+        lines = [*csv.DictReader(file)]
+    for line, row in zip(lines, table, strict=True):
         for name in ("model", "scope", "n", "published", "flexible_rank"):
             cell = "" if row.get(name) is None else str(row[name])
             assert line[name] == cell.encode("utf-8", "backslashreplace").decode()
 
 
-def test_groups_are_averaged_as_their_yaml_files_say(board):
-    rows = json.loads((board / "board.json").read_text(encoding="utf-8"))
-    good = {
-        row["scope"]: row for row in rows if (row["model"], row["by"]) == ("good", None)
-    }
+def test_groups_are_averaged_as_their_yaml_files_say(table):
+    good = {x["scope"]: x for x in table if (x["model"], x["by"]) == ("good", None)}
     tot = [good["tot_arithmetic"], good["tot_semantic"]]
-    n = sum(row["n"] for row in tot)
-    by_size = sum(row["n"] * row["published"] for row in tot) / n
+    by_size = sum(x["n"] * x["published"] for x in tot) / sum(x["n"] for x in tot)
     assert good["tot"]["published"] == pytest.approx(by_size, abs=1e-12)
-    parts = [row for name, row in good.items() if re.match(r"timebench_.*\d?", name)]
-    parts = [x for x in parts if x["scope"] not in PARTS and x["flexible"] is not None]
+    groups = {f"timebench_{x}" for x in ("symbolic", "commonsense", "event")}
+    parts = [
+        row["flexible"]
+        for name, row in good.items()
+        if name.startswith("timebench_") and name not in groups
+        if row["flexible"] is not None and not name.endswith("_facts")
+    ]
+    plain = sum(parts) / 15
     assert len(parts) == 15
-    plain = sum(row["flexible"] for row in parts) / 15
     assert good["timebench"]["flexible"] == pytest.approx(plain, abs=1e-12)
 
 
-PARTS = {f"timebench_{part}" for part in ("symbolic", "commonsense", "event")}
+def test_the_overview_is_headed_by_the_titles_of_the_groups(text):
+    found = re.findall(r'class="family"><span>(.*?)</span>', text)
+    assert found == ["Benchmarks", "TCP", "TimeBench", "Test of Time"]
 
 
-def ranks(tmp_path, runs: list[str], *options: str) -> dict[str, dict]:
-    path = tmp_path / "board.json"
-    main(["leaderboard", *runs, *PACK, "--json", str(path), *options])
-    rows = json.loads(path.read_text(encoding="utf-8"))
-    return {row["model"]: row for row in rows if row["by"] is None}
-
-
-def test_models_that_cannot_be_told_apart_share_a_rank(tmp_path):
-    rows = answers("tot_arithmetic")
-    other = [row | {"response": rows[n - 1]["response"]} for n, row in enumerate(rows)]
-    two_wrong = other[:2] + rows[2:]
-    named = {"a": rows, "b": two_wrong, "c": other}
-    runs = [f"{x}={write(tmp_path / x, y)}" for x, y in named.items()]
-    found = ranks(tmp_path, runs)
-    assert [found[x]["flexible_rank"] for x in "abc"] == [1, 1, 3]
-
-
-def test_other_documents_are_marked_and_not_ranked(tmp_path):
-    rows = answers("tot_arithmetic")
-    named = {"a": rows, "b": rows, "c": rows[:-1]}
-    runs = [f"{x}={write(tmp_path / x, y)}" for x, y in named.items()]
-    found = ranks(tmp_path, runs)
-    assert found["c"]["not_ranked"] == "other documents"
-    assert found["c"]["published_rank"] is None
-    assert found["a"]["published_rank"] == found["b"]["published_rank"] == 1
+# ------------------------------------------------------------------------------- ranks
 
 
 def planned(days: int, *, wrong: int = 0) -> list[dict]:
@@ -192,178 +211,159 @@ def planned(days: int, *, wrong: int = 0) -> list[dict]:
     ]
 
 
+def test_models_that_cannot_be_told_apart_share_a_rank(ranks):
+    rows = answers("tot_arithmetic")
+    other = shifted(rows)
+    found = ranks({"a": rows, "b": other[:2] + rows[2:], "c": other})
+    assert [found[x]["flexible_rank"] for x in "abc"] == [1, 1, 3]
+
+
+def test_other_documents_are_marked_and_not_ranked(ranks):
+    rows = answers("tot_arithmetic")
+    found = ranks({"a": rows, "b": rows, "c": rows[:-1]})
+    assert found["c"]["not_ranked"] == "other documents"
+    assert found["c"]["published_rank"] is None
+    assert found["a"]["published_rank"] == found["b"]["published_rank"] == 1
+
+
 def test_as_many_documents_as_the_benchmark_has_count_before_what_most_models_have(
-    tmp_path,
+    ranks,
 ):
-    rows = {"all": planned(300), "part": planned(10), "same part": planned(10)}
-    runs = [f"{name}={write(tmp_path / name, x)}" for name, x in rows.items()]
-    found = ranks(tmp_path, runs)
-    assert {name: row["not_ranked"] for name, row in found.items()} == {
-        "all": None,
-        "part": "other documents",
-        "same part": "other documents",
-    }
+    found = ranks({"all": planned(300), "part": planned(10), "same": planned(10)})
+    notes = {name: row["not_ranked"] for name, row in found.items()}
+    other = "other documents"
+    assert notes == {"all": None, "part": other, "same": other}
 
 
 @pytest.mark.parametrize("task", ["tot_arithmetic", "tcp_long"])
 @pytest.mark.parametrize("ids", [False, True], ids=["without ids", "with ids"])
-def test_who_answers_documents_twice_does_not_set_the_standard(tmp_path, task, ids):
-    found = documents(task, EXAMPLES)
-    rows = [{"task": task, "doc": doc, "response": ""} for doc in found]
+def test_who_answers_documents_twice_does_not_set_the_standard(ranks, task, ids):
+    rows = [{"task": task, "doc": x, "response": ""} for x in documents(task, EXAMPLES)]
     padded = [*rows, *rows[:4], *rows[:2]]
     if ids:
         rows, padded = (
             [row | {"doc_id": n} for n, row in enumerate(x)] for x in (rows, padded)
         )
-    named = {"honest": rows, "padded": padded}
-    runs = [f"{x}={write(tmp_path / x, y)}" for x, y in named.items()]
-    rows = ranks(tmp_path, [*runs, f"again={write(tmp_path / 'again', rows)}"])
-    assert rows["honest"]["not_ranked"] is rows["again"]["not_ranked"] is None
+    found = ranks({"honest": rows, "padded": padded, "again": rows})
+    assert found["honest"]["not_ranked"] is found["again"]["not_ranked"] is None
     said = "lines refused: 6"
     if ids:
         surplus = "answers beyond the benchmark's rows: 6; " * (task != "tcp_long")
         said = f"{surplus}other documents"
-    assert rows["padded"]["not_ranked"] == said
-    assert ranks(tmp_path, runs)["honest"]["not_ranked"] is None  # one against one
+    assert found["padded"]["not_ranked"] == said
+    assert ranks({"honest": rows, "padded": padded})["honest"]["not_ranked"] is None
+    most = ranks({"honest": rows, "padded": padded, "same": padded})["honest"]
+    is_told = not ids or task == "tot_arithmetic"  # whose rows are known one by one
+    assert (most["not_ranked"] is None) is is_told
 
 
-def test_differences_are_corrected_for_the_number_of_pairs(tmp_path):
+def test_differences_are_corrected_for_the_number_of_pairs(ranks, tmp_path):
     # p is 0.02 for a and b alone: with a third model, thrice that.
     rows = {"a": planned(40), "b": planned(40, wrong=5)}
-    runs = [f"{name}={write(tmp_path / name, x)}" for name, x in rows.items()]
-    found = ranks(tmp_path, runs)
-    assert [found[x]["flexible_rank"] for x in "ab"] == [1, 2]
-    rows = planned(40)[::-1]
-    for row in rows[:3]:
+    assert [row["flexible_rank"] for row in ranks(rows).values()] == [1, 2]
+    third = planned(40)
+    for row in third[-3:]:
         row["response"] = "none"
-    third = f"c={write(tmp_path / 'c', rows)}"
-    found = ranks(tmp_path, [*runs, third])
+    html = tmp_path / "x.html"
+    found = ranks(rows | {"c": third}, "--html", str(html))
     assert [found[x]["flexible_rank"] for x in "abc"] == [1, 1, 1]
-    main(["leaderboard", *runs, third, *PACK, "--html", str(tmp_path / "x.html")])
-    page_text = (tmp_path / "x.html").read_text(encoding="utf-8")
-    assert page_text.count('<span class="rank">=1</span>') >= 6
+    shown = html.read_text(encoding="utf-8")
+    assert shown.count('<span class="rank">=1</span>') >= 6
 
 
-def test_orders_of_one_question_are_one_observation(tmp_path):
+def test_orders_of_one_question_are_one_observation(ranks):
     def asked(wrong: int) -> list[dict]:
-        form = {"task": "tot_semantic"}
         return [
-            form
-            | {
+            {
+                "task": "tot_semantic",
                 "doc": {"question": f"Q{n // 5}?", "prompt": f"{n}", "label": "E1"},
                 "response": "none" if n < wrong else '{"answer": "E1"}',
             }
             for n in range(60)
         ]
 
-    named = {"a": asked(0), "b": asked(5)}  # which is p = 0.02 for 60 observations
-    runs = [f"{name}={write(tmp_path / name, x)}" for name, x in named.items()]
-    found = ranks(tmp_path, runs)
+    # Which is p = 0.02 for 60 observations.
+    found = ranks({"a": asked(0), "b": asked(5)})
     assert [found[x]["flexible_rank"] for x in "ab"] == [1, 1]
 
 
-def test_another_version_and_a_dropped_instruction_are_marked(dummy_run, tmp_path):
-    folder = tmp_path / "model"
-    folder.mkdir()
-    [path] = dummy_run.glob("samples_tot_arithmetic_separate_2*.jsonl")
-    results = json.loads(next(dummy_run.glob("results_*.json")).read_text())
-    results["versions"]["tot_arithmetic_separate"] = 0.5
-    (
-        folder / path.name.replace("samples_tot_arithmetic_separate", "results")
-    ).with_suffix(".json").write_text(json.dumps(results))
-    shutil.copy(path, folder)
-    found = ranks(tmp_path, [f"old={folder}", f"new={path}"])
-    assert "run as version 0.5, not 1.1" in found["old"]["not_ranked"]
-    assert found["new"]["not_ranked"] is None
-    rows = [
-        row | {"arguments": {"gen_args_0": {"arg_0": "no instruction"}}}
-        for row in read_jsonl(path)
-    ]
-    for row in rows:
-        row["prompt_hash"] = scoring_hash("no instruction")
-    dropped = folder.parent / path.name
-    found = ranks(tmp_path, [f"dropped={write(dropped, rows)}", f"new={path}"])
-    assert "prompts without the instruction: 38" in found["dropped"]["not_ranked"]
+def logged(task: str, prompt: str | None = None, name: str = "none") -> list[dict]:
+    """Return answers as the harness logs them, to the documents of the examples."""
+    rows = []
+    for n, doc in enumerate(documents(task, EXAMPLES)):
+        asked = prompt or f"{doc.get('instruction', '')}{doc['question']}"
+        row = {"doc_id": n, "doc": doc, "filter": name, "filtered_resps": ["I see."]}
+        row |= {"resps": [["I see."]], "doc_hash": sha256(document_text(doc))}
+        row |= {"arguments": {"gen_args_0": {"arg_0": asked}}, "target": ""}
+        row |= {"prompt_hash": sha256(asked), "target_hash": sha256("")}
+        rows.append(row)
+    return rows
 
 
-def scoring_hash(text: str) -> str:
-    return sha256(text)
+def samples(folder: Path, task: str, rows: list[dict], results: dict) -> str:
+    """Write a folder as the harness does; return its name."""
+    write(folder / f"samples_{task}_{STAMP}.jsonl", rows)
+    write(folder / f"results_{STAMP}.json", [results])
+    return str(folder)
 
 
-def test_metrics_that_some_documents_lack_do_not_break_the_board(board):
-    rows = json.loads((board / "board.json").read_text(encoding="utf-8"))
-    [row] = [
-        x
-        for x in rows
-        if (x["scope"], x["model"], x["by"]) == ("tot_arithmetic", ODD, None)
-    ]
-    assert 0 < row["smape n"] < row["mase n"] < row["n"]
-    assert row["smape"] > 1
-    text = (board / "board.html").read_text(encoding="utf-8")
-    assert re.search(r'data-first="ascending" title="lower is better"><button[^>]*>\s*smape', text)  # fmt: skip
+def test_another_version_and_a_dropped_instruction_are_marked(ranks, tmp_path):
+    task = "tot_arithmetic_separate"
+    ours = scorer(task).version
+    named = {
+        name: samples(
+            tmp_path / "logs" / name, task, rows, {"versions": {task: version}}
+        )
+        for name, rows, version in (
+            ("old", logged(task), 0.5),
+            ("new", logged(task), ours),
+            ("dropped", logged(task, "no instruction"), ours),
+        )
+    }
+    notes = {name: row["not_ranked"] for name, row in ranks(named).items()}
+    lacking = f"prompts without the instruction: {len(documents(task, EXAMPLES))}"
+    version = f"run as version 0.5, not {ours}"
+    assert notes == {"new": None, "old": version, "dropped": lacking}
 
 
-def test_a_log_of_several_filters_is_a_model_for_each(dummy_run, tmp_path):
-    [path] = dummy_run.glob("samples_tcp_long_2*.jsonl")
-    rows = read_jsonl(path)
-    both = rows + [row | {"filter": "strict"} for row in rows]
-    found = ranks(tmp_path, [f"a={write(tmp_path / path.name, both)}"])
-    assert {name: row["n"] for name, row in found.items()} == {"a": 8, "a (strict)": 8}
+def test_metrics_that_some_documents_lack_do_not_break_the_board(table, text):
+    (row,) = (
+        x for x in table if (x["scope"], x["model"], x["by"]) == ("tot_arithmetic", ODD, None)
+    )  # fmt: skip
+    assert 0 < row["smape n"] < row["n"] and row["smape"] > 1
+    button = r'data-first="ascending" title="lower is better"><button[^>]*>\s*smape'
+    assert re.search(button, text)
 
 
 @pytest.mark.parametrize("place", [0, 3, 7])
-def test_a_refused_line_counts_against_its_model_wherever_it_stands(
-    dummy_run, tmp_path, place
+def test_of_several_filters_each_is_a_model_with_its_refused_lines(
+    ranks, tmp_path, place
 ):
-    [path] = dummy_run.glob("samples_tcp_long_2*.jsonl")
-    rows = [row | {"filter": "strict"} for row in read_jsonl(path)]
-    (tmp_path / "good").mkdir()
-    good = write(tmp_path / "good" / path.name, rows)
-    rows[place] |= {"doc_hash": "0" * 64}
-    bad = write(tmp_path / path.name, rows)
-    found = ranks(tmp_path, [f"a={good}", f"b={bad}"])
+    rows, strict = logged("tcp_long"), logged("tcp_long", name="strict")
+    strict[place] |= {"doc_hash": "0" * 64}
+    path = write(tmp_path / f"samples_tcp_long_{STAMP}.jsonl", rows + strict)
+    found = ranks({"a": path})
+    assert {name: row["n"] for name, row in found.items()} == {"a": 8, "a (strict)": 7}
+    assert found["a (strict)"]["not_ranked"].startswith("lines refused: 1")
     assert found["a"]["not_ranked"] is None
-    assert found["b"]["not_ranked"].startswith("lines refused: 1")
 
 
-def test_a_page_over_a_pipe_is_refused_and_its_tables_are_not(tmp_path):
-    text = "".join(json.dumps(row) + "\n" for row in answers("tcp_long"))
-    command = [
-        *(sys.executable, "-m", "utils", "leaderboard", "a=/dev/stdin", *PACK),
-        *("--task", "tcp_long"),
-    ]
-
-    def run(*form: str) -> subprocess.CompletedProcess:
-        return subprocess.run(
-            [*command, *form], cwd=ROOT, input=text, capture_output=True, text=True
-        )
-
-    refused = run("--html", str(tmp_path / "x.html"))
-    assert (refused.returncode, refused.stdout) == (1, "")
-    [line] = refused.stderr.splitlines()
-    assert "can be read only once" in line
-    assert run("--json", str(tmp_path / "x.json")).returncode == 0
-
-
-def test_a_row_that_the_benchmark_has_twice_is_matched_by_its_id(tmp_path):
+def test_copies_of_a_row_are_matched_whatever_their_order(ranks):
     doc = {"question": "How many?", "label": "{'answer': '3'}"}
     rows = [
         {"task": "tot_arithmetic", "doc_id": n, "doc": doc, "response": answer}
         for n, answer in enumerate(['{"answer": "3"}', '{"answer": "4"}'] * 20)
     ]
-    named = {"a": rows, "b": rows[::-1]}
-    runs = [f"{x}={write(tmp_path / x, y)}" for x, y in named.items()]
-    models = [board_module.read(run, EXAMPLES)[0] for run in find_runs(runs)]
-    a, b = (
-        {key: (x.doc_id, x.scores) for key, x in model.tasks["tot_arithmetic"].results.items()}
-        for model in models
-    )  # fmt: skip
-    assert len(a) == 40
-    assert a == b
+    found = ranks({"a": rows, "b": rows[::-1]})
+    figures = [(x["n"], x["published"], x["flexible"]) for x in found.values()]
+    assert figures == [(40, 0.5, 0.5)] * 2
+
+
+# ------------------------------------------------------------------------- fresh tasks
 
 
 def test_every_fresh_task_has_its_public_twin():
-    names = [name for name in all_tasks() if name.startswith("fresh_")]
+    names = [name for name in all_tasks() if scorer(name).known[0] is None]
     assert {name: scorer(name).base for name in names} == {
         "fresh_date_arithmetic": "timebench_date_arithmetic",
         "fresh_tcp_long": "tcp_long",
@@ -374,68 +374,134 @@ def test_every_fresh_task_has_its_public_twin():
     }
 
 
-def test_the_terminal_shows_a_short_table_and_where_the_page_is(tmp_path, capsys):
-    path = write(tmp_path / "a", answers("tcp_long") + answers("tcp_short"))
-    html = tmp_path / "board.html"
-    assert main(["leaderboard", f"a={path}", *PACK, "--html", str(html)]) == 0
-    printed = capsys.readouterr()
-    assert printed.err == f"{html} is written\n"
-    assert printed.out == (
-        "| scope | model |   n | published | flexible | extracted |\n"
-        "| ----- | ----- | --: | --------: | -------: | --------: |\n"
-        "| tcp   | a     |  16 |    0.8750 |   1.0000 |    1.0000 |\n\n"
-    )
+FRESH = "fresh_date_arithmetic"
 
 
-def test_public_and_fresh_are_set_side_by_side(tmp_path):
-    fresh = load("date_arithmetic", 1, 20, "1-2")["test"]
-    documents = list(scorer("fresh_date_arithmetic").process_docs(fresh))
-    rows = [
-        {
-            "task": "fresh_date_arithmetic",
-            "doc": document,
-            "response": f"Thus, the correct answer is: {document['golds'][0]}",
-        }
-        for document in documents
+def fresh(seed: int, rows: int) -> list[dict]:
+    """Return the documents of a fresh task over rows of a seed."""
+    return [
+        *scorer(FRESH).process_docs(load("date_arithmetic", seed, rows, "1-2")["test"])
     ]
-    path = write(tmp_path / "a", answers("timebench_date_arithmetic") + rows)
-    html = tmp_path / "board.html"
-    assert main(["leaderboard", f"a={path}", *PACK, "--html", str(html)]) == 0
-    text = html.read_text(encoding="utf-8")
+
+
+def test_public_and_fresh_are_set_side_by_side(page_of):
+    said = "Thus, the correct answer is: "
+    rows = [
+        {"task": FRESH, "doc": doc, "response": f"{said}{doc['golds'][0]}"}
+        for doc in fresh(1, 20)
+    ]
+    text = page_of(answers("timebench_date_arithmetic") + rows)
     assert "Public and fresh" in text and "made from a seed" in text
+    assert '<th scope="colgroup" colspan="1" class="family"><span>Fresh</span>' in text
 
 
-def test_models_over_two_seeds_are_told_apart_by_them(tmp_path):
-    task, named = "fresh_date_arithmetic", {"a": 1, "b": 1, "c": 2}
-    for name, seed in named.items():
-        rows = load("date_arithmetic", seed, 10, "1-2")["test"]
-        docs = scorer(task).process_docs(rows)
-        (tmp_path / name).mkdir()
-        path = tmp_path / name / f"samples_{task}_2026-01-01T00-00-00.jsonl"
-        lines = [{"task": task, "doc": doc, "response": ""} for doc in docs]
-        write(path, lines[: 4 if name == "b" else 10])
+def test_models_over_two_seeds_are_told_apart_by_them(ranks, tmp_path):
+    named = {}
+    for name, seed, n in (("a", 1, 10), ("b", 1, 4), ("c", 2, 10)):
+        lines = [{"task": FRESH, "doc": doc, "response": ""} for doc in fresh(seed, 10)]
         metadata = {"gen_seed": seed, "gen_rows": 10}
-        write(
-            tmp_path / name / "results_2026-01-01T00-00-00.json",
-            [{"configs": {task: {"metadata": metadata}}}],
-        )
-    found = ranks(tmp_path, [f"{name}={tmp_path / name}" for name in named])
-    assert {name: (row["rows"], row["not_ranked"]) for name, row in found.items()} == {
+        results = {"configs": {FRESH: {"metadata": metadata}}}
+        named[name] = samples(tmp_path / "logs" / name, FRESH, lines[:n], results)
+    found = {x: (y["rows"], y["not_ranked"]) for x, y in ranks(named).items()}
+    assert found == {
         "a": ("made from seed 1, all 10", "other documents: of seed 1, not 2"),
         "b": ("made from seed 1, 4 of its 10", "other documents: of seed 1, not 2"),
         "c": ("made from seed 2, all 10", None),
     }
 
 
-def test_disputed_rows_can_be_left_out_and_the_page_says_so(shared, tmp_path):
+# ------------------------------------------------------------------------- the command
+
+
+def test_the_terminal_shows_a_short_table_and_where_the_page_is(tmp_path, capsys):
+    path = write(tmp_path / "a", answers("tcp_long") + answers("tcp_short"))
+    html = tmp_path / "board.html"
+    assert main(["leaderboard", f"a={path}", *PACK, "--html", str(html)]) == 0
+    printed = capsys.readouterr()
+    assert printed.err == f"{html} is written\n"
+    head, _, row = printed.out.strip().splitlines()
+    columns = ["scope", "model", "n", "published", "flexible", "extracted"]
+    assert re.findall(r"\w+", head) == columns
+    assert row.replace("|", "").split() == [
+        "tcp",
+        "a",
+        "16",
+        "0.8750",
+        "1.0000",
+        "1.0000",
+    ]
+
+
+def test_disputed_rows_can_be_left_out_and_the_page_says_so(shared, ranks, tmp_path):
     paths = sorted((shared / "responses").glob("*.jsonl"))[:2]
-    html, table = tmp_path / "board.html", tmp_path / "board.json"
+    html = tmp_path / "board.html"
     options = ["--task", "tot_arithmetic", "--leave_out", "disputed-1"]
-    files = ["--html", str(html), "--json", str(table)]
-    assert main(["leaderboard", *map(str, paths), *options, *files]) == 0
-    rows = [x for x in json.loads(table.read_text()) if x["by"] is None]
-    assert [(row["n"], row["left_out"]) for row in rows] == [(986, 30)] * 2
+    named = {path.stem: str(path) for path in paths}
+    found = ranks(named, *options, "--html", str(html))
+    assert [(x["n"], x["left_out"]) for x in found.values()] == [(986, 30)] * 2
     assert "without 60 to the disputed rows of the list disputed-1" in html.read_text()
+
+
+def test_a_page_over_a_pipe_is_refused(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    command = ["leaderboard", f"a={tmp_path / 'pipe'}", "--html", tmp_path / "x.html"]
+    done = run_python("-m", "utils", *command, cwd=EXAMPLES.parent)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "can be read only once" in done.stderr and done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "said"),
+    [
+        (["good.jsonl"], 2, "give --html, --csv or --json"),
+        (["--csv", "x.csv", "nowhere"], 1, "nowhere: No such file or directory"),
+        (["--csv", "x.csv", "a=bad.jsonl"], 1, "bad.jsonl, line 1: "),
+        (["--csv", "x.csv", "a=good.jsonl", "a=good.jsonl"], 1, "called 'a'"),
+        (["--html", "folder", "a=good.jsonl"], 1, "folder"),
+        (["--csv", "good.jsonl", "a=good.jsonl"], 1, "good.jsonl"),
+    ],
+)
+def test_what_cannot_be_made_ends_in_one_line(
+    tmp_path, monkeypatch, capsys, arguments, status, said
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder").mkdir()
+    write(tmp_path / "good.jsonl", answers("tcp_long"))
+    (tmp_path / "bad.jsonl").write_text("<html>")
+    assert main(["leaderboard", *arguments, *PACK]) == status
+    (line,) = capsys.readouterr().err.splitlines()
+    assert said in line
+    assert not (tmp_path / "x.csv").exists()
+
+
+def test_lines_that_cannot_be_scored_are_named_and_their_model_is_not_ranked(
+    ranks, capsys
+):
+    rows = answers("tcp_long")
+    found = ranks({"good": rows, "bad": [*rows, rows[0]]})
+    assert found["bad"]["not_ranked"] == "lines refused: 1"
+    assert "line 9: is a second answer to document 0" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("reason", ["empty", "refused"])
+def test_a_run_without_an_answer_that_counts_is_named(tmp_path, capsys, reason):
+    good = write(tmp_path / "good", answers("tcp_long"))
+    lines = [{"task": "tcp_long", "doc_id": 0, "response": None}] * (reason != "empty")
+    none = write(tmp_path / "none", lines)
+    command = [f"a={good}", f"b={none}", *PACK, "--csv", str(tmp_path / "x.csv")]
+    assert main(["leaderboard", *command, "--task", "tcp_long"]) == 1
+    *_, said, written = capsys.readouterr().err.splitlines()
+    assert said == "b: has no answer that counts; it is not on the board"
+    assert written.endswith("x.csv is written")
+
+
+def test_the_example_of_the_help_runs(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(EXAMPLES.parent)
+    _, _, example = tool.__doc__.partition("temporal-eval leaderboard first=")
+    arguments = f"first={example}".replace("\\\n", " ").split()
+    arguments[-1] = str(tmp_path / arguments[-1])
+    assert main(["leaderboard", *arguments]) == 0
+    assert "| first" in capsys.readouterr().out
 
 
 # ------------------------------------------------------------------- the page as a file
@@ -453,19 +519,17 @@ class Outline(HTMLParser):
         self.elements.append((tag, dict(attrs)))
 
 
-def test_the_page_holds_all_it_needs_and_what_a_model_says_stays_text(board):
-    text = (board / "board.html").read_text(encoding="utf-8")
-    outline = Outline(text)
-    scripts = [attrs for tag, attrs in outline.elements if tag == "script"]
+def test_the_page_holds_all_it_needs_and_what_a_model_says_stays_text(text):
+    elements = Outline(text).elements
+    scripts = [attrs for tag, attrs in elements if tag == "script"]
     assert len(scripts) == 2  # data and code
     assert not any("src" in attrs or "href" in attrs for attrs in scripts)
-    for tag, attrs in outline.elements:
-        assert tag not in ("img", "iframe", "object", "link", "textarea", "i", "b"), (
-            attrs
-        )
+    foreign = {"img", "iframe", "object", "link", "textarea", "i", "b"}
+    assert not foreign & {tag for tag, _ in elements}
+    for _, attrs in elements:
         assert not any(name.startswith("on") for name in attrs)
         assert attrs.get("href", "#").startswith("#")
-    policy = next(x["content"] for _, x in outline.elements if "http-equiv" in x)
+    (policy,) = (x["content"] for _, x in elements if "http-equiv" in x)
     assert "default-src 'none'" in policy and "unsafe" not in policy
     assert "&lt;i&gt;odd&lt;/i&gt;" in text
     assert not re.search(r"[\0\x1b\ud800]", text)
@@ -480,8 +544,7 @@ def test_names_that_cannot_be_seen_are_shown_by_escapes(tmp_path, capsys):
     printed = capsys.readouterr().out.splitlines()[2:5]
     assert {line.split("|")[2].strip(" `") for line in printed} == shown
     text = html.read_text(encoding="utf-8")
-    [data] = re.findall(r'id="data">(.*?)</script>', text, re.DOTALL)
-    assert {*json.loads(data)["models"]} == shown
+    assert {*data_of(text)["models"]} == shown
     assert all(f"<bdi>{name}</bdi>" in text for name in shown)
     assert "\ufffd" not in text and "\u200b" not in text
 
@@ -497,101 +560,45 @@ def test_texts_are_cut_around_what_was_extracted():
 
 
 def test_the_page_stays_below_its_bound_and_says_what_it_leaves_out(
-    tmp_path, monkeypatch
+    page_of, monkeypatch
 ):
     monkeypatch.setattr(browser, "MOST_ANSWERS", 12)
-    path = write(tmp_path / "a", answers("tot_arithmetic"))
-    html = tmp_path / "board.html"
-    assert main(["leaderboard", f"a={path}", *PACK, "--html", str(html)]) == 0
-    text = html.read_text(encoding="utf-8")
+    text = page_of(answers("tot_arithmetic"))
     assert "12 of 38 documents are on this page" in text
-    [data] = re.findall(r'id="data">(.*?)</script>', text, re.DOTALL)
-    reasons = {x["reason"] for y in json.loads(data)["documents"] for x in y["answers"]}
+    reasons = {x["reason"] for y in data_of(text)["documents"] for x in y["answers"]}
     assert {"right", "flexible_only"} <= reasons
 
 
-def test_a_page_that_is_too_large_is_not_written(tmp_path, monkeypatch, capsys):
+def test_a_page_that_is_too_large_is_not_written(page_of, monkeypatch, capsys):
     monkeypatch.setattr(page, "MOST_BYTES", 1_000)
-    path = write(tmp_path / "a", answers("tcp_long"))
-    html = tmp_path / "board.html"
-    assert main(["leaderboard", f"a={path}", *PACK, "--html", str(html)]) == 1
+    assert page_of(answers("tcp_long"), status=1) == ""
     assert "name fewer runs, or write --csv or --json" in capsys.readouterr().err
-    assert not html.exists()
 
 
-def test_documents_stand_in_the_order_of_their_ids(board):
-    text = (board / "board.html").read_text(encoding="utf-8")
-    [data] = re.findall(r'id="data">(.*?)</script>', text, re.DOTALL)
-    shown = [(one["task"], one["id"]) for one in json.loads(data)["documents"]]
+def test_documents_stand_in_the_order_of_their_ids(text):
+    shown = [(one["task"], one["id"]) for one in data_of(text)["documents"]]
     assert shown == sorted(shown)
     assert len(shown) == 211
 
 
-@pytest.mark.parametrize(
-    ("bounds", "ticks"),
-    [
-        ([0.12, 0.97], [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]),
-        ([0.31, 0.42], [0.3, 0.4, 0.5]),
-        ([1.0], [0.9, 1.0]),
-        ([0.0], [0.0, 0.1]),
-        ([], [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]),
-    ],
-)
-def test_an_axis_begins_and_ends_at_a_tick(bounds, ticks):
-    axis = page.axis([Estimate(x, None, None) for x in bounds], 100)
-    assert axis.ticks() == ticks
-    assert (axis.at(ticks[0]), axis.at(ticks[-1])) == (0, 100)
+def test_a_file_that_changes_between_two_readings_is_named(
+    page_of, monkeypatch, capsys
+):
+    collect = browser.collect
+
+    def changed(models, include_path):
+        (file,) = models[0].run.files
+        write(file.path, answers("tcp_short"))
+        return collect(models, include_path)
+
+    monkeypatch.setattr(browser, "collect", changed)
+    assert page_of(answers("tcp_long"), status=1) == ""
+    assert "a: has changed while it was read; run again" in capsys.readouterr().err
 
 
 def test_labels_of_a_plot_stand_apart():
-    places = page._spread([10, 11, 12, 250, 251], 260)
+    places = page.spread([10, 11, 12, 250, 251])
     assert all(b - a >= 16 for a, b in zip(places, places[1:]))
-
-
-@pytest.mark.parametrize(
-    ("arguments", "status", "said"),
-    [
-        ([], 2, "give --html, --csv or --json"),
-        (["--csv", "x.csv", "nowhere"], 1, "nowhere: No such file or directory"),
-        (["--csv", "x.csv", "a=bad.jsonl"], 1, "bad.jsonl, line 1: "),
-        (["--csv", "x.csv", "a=good.jsonl", "a=good.jsonl"], 1, "called 'a'"),
-        (["--html", "folder", "a=good.jsonl"], 1, "folder"),
-    ],
-)
-def test_what_cannot_be_made_ends_in_one_line(
-    tmp_path, monkeypatch, capsys, arguments, status, said
-):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "folder").mkdir()
-    write(tmp_path / "good.jsonl", answers("tcp_long"))
-    (tmp_path / "bad.jsonl").write_text("<html>")
-    given = arguments or ["good.jsonl"]
-    assert main(["leaderboard", *given, *PACK]) == status
-    [line] = capsys.readouterr().err.splitlines()
-    assert said in line
-    assert not (tmp_path / "x.csv").exists()
-
-
-def test_lines_that_cannot_be_scored_are_named_and_their_model_is_not_ranked(
-    tmp_path, capsys
-):
-    rows = answers("tcp_long")
-    bad = write(tmp_path / "bad", [*rows, rows[0]])
-    found = ranks(tmp_path, [f"good={write(tmp_path / 'good', rows)}", f"bad={bad}"])
-    assert found["bad"]["not_ranked"] == "lines refused: 1"
-    assert "line 9: is a second answer to document 0" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("reason", ["empty", "refused"])
-def test_a_run_without_an_answer_that_counts_is_named(tmp_path, capsys, reason):
-    good = write(tmp_path / "good", answers("tcp_long"))
-    lines = [{"task": "tcp_long", "doc_id": 0, "response": None}] * (reason != "empty")
-    none = write(tmp_path / "none", lines)
-    command = [f"a={good}", f"b={none}", *PACK, "--csv", str(tmp_path / "x.csv")]
-    assert main(["leaderboard", *command, "--task", "tcp_long"]) == 1
-    *_, said, written = capsys.readouterr().err.splitlines()
-    assert said == "b: has no answer that counts; it is not on the board"
-    assert written.endswith("x.csv is written")
 
 
 # --------------------------------------------------------------------- in a real browser
@@ -613,40 +620,28 @@ def driver():
 
     options = webdriver.ChromeOptions()
     options.binary_location = CHROMIUM
-    for option in (
-        "headless=new",
-        "no-sandbox",
-        "disable-dev-shm-usage",
-        "disable-gpu",
-    ):
+    for option in ("headless=new", "no-sandbox", "disable-dev-shm-usage"):
         options.add_argument(f"--{option}")
-    options.set_capability(
-        "goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"}
-    )
+    logs = {"browser": "ALL", "performance": "ALL"}
+    options.set_capability("goog:loggingPrefs", logs)
     patience = socket.getdefaulttimeout()
     socket.setdefaulttimeout(MOST_SECONDS)  # of the start, and of each command
     try:
         made = webdriver.Chrome(options=options, service=Service(DRIVER))
     finally:
         socket.setdefaulttimeout(patience)
-    made.set_page_load_timeout(MOST_SECONDS)
-    made.set_script_timeout(MOST_SECONDS)
     yield made
     made.quit()
 
 
-def look(driver, path, width=1400, theme="light", place=""):
-    """Open a page as on a screen of a width and theme, at a place in it."""
+def look(driver, folder: Path, place="", width=1400, theme="light"):
+    """Open the page of a folder as on a screen of a width and theme, at a place in it."""
     media = [{"name": "prefers-color-scheme", "value": theme}]
     driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": media})
     size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
     driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
     driver.get("about:blank")
-    driver.get(f"file://{path}{place}")
-
-
-def found(driver) -> int:
-    return driver.execute_script(FOUND)
+    driver.get(f"file://{folder / 'board.html'}{place}")
 
 
 def wait_for(driver, script: str, value) -> None:
@@ -658,95 +653,55 @@ def wait_for(driver, script: str, value) -> None:
     )
 
 
-def choose(driver, name: str, text: str) -> None:
-    """Choose from a list by its words, as from the keyboard."""
-    driver.find_element("id", f"filter-{name}").send_keys(text)
-
-
-def four_real_runs(shared, folder):
-    paths = sorted((shared / "responses").glob("*.jsonl"))
-    html = folder / "four.html"
-    runs = [f"{path.stem.split('_', 2)[2]}={path}" for path in paths]
-    task = ["--task", "tot_arithmetic"]
-    assert main(["leaderboard", *runs, *task, "--html", str(html)]) == 0
-    return html
-
-
-@pytest.fixture(scope="module", params=["hand-made", "real"])
-def opened(request, tmp_path_factory):
-    if request.param == "hand-made":
-        return request.getfixturevalue("board") / "board.html"
-    return four_real_runs(
-        request.getfixturevalue("shared"), tmp_path_factory.mktemp("four")
-    )
-
-
-def test_filters_search_and_links_find_documents(driver, opened):
+def test_filters_search_and_links_find_documents(driver, board):
     from selenium.webdriver.common.keys import Keys
 
-    look(driver, opened)
-    everything = found(driver)
-    choose(driver, "reason", "flexible only")
-    gained = found(driver)
-    assert 0 < gained < everything
-    choose(driver, "published", "right")
-    query = driver.find_element("id", "query")
+    look(driver, board)
+    everything = driver.execute_script(FOUND)
+    driver.find_element("id", "filter-reason").send_keys("flexible only")
+    assert 0 < driver.execute_script(FOUND) < everything
     driver.find_element("css selector", "#filters [type=reset]").click()
     wait_for(driver, FOUND, everything)
+    query = driver.find_element("id", "query")
     query.send_keys("no such words anywhere")
-    assert found(driver) == 0
+    assert driver.execute_script(FOUND) == 0
     query.send_keys(Keys.CONTROL, "a")
     query.send_keys("json")
-    assert 0 < found(driver) <= everything
+    assert 0 < driver.execute_script(FOUND) < everything
     first = driver.find_element("css selector", "#list a")
     name = first.find_element("class name", "name").text
     first.click()
     wait_for(driver, FOCUS, "document")
     assert driver.execute_script(SHOWN) == name
     assert driver.find_elements("css selector", "#document pre mark")
-    assert driver.execute_script("return location.hash").startswith("#document-")
 
 
-def test_the_page_can_be_used_by_keyboard_alone(driver, opened):
+def test_all_that_can_be_used_is_reached_by_keyboard(driver, board):
     from selenium.webdriver import ActionChains, Keys
 
-    def press(*keys: str) -> str:
-        """Press keys; return the name of what has the focus then."""
-        ActionChains(driver, duration=0).send_keys(*keys).perform()
-        return driver.execute_script(FOCUS)
-
-    look(driver, opened)
+    look(driver, board)
     reached: list[str] = []
     while "filter-changed" not in reached and len(reached) < 300:
-        reached.append(press(Keys.TAB))
-        if reached[-1] == "theme":
-            before = driver.execute_script(BACKGROUND)
-            press(Keys.ENTER)
-            assert driver.execute_script(BACKGROUND) != before
-    assert {"theme", "sort", "query", "filter-reason", "filter-changed"} <= {*reached}
-    press(Keys.TAB, Keys.TAB)  # beyond "Clear", into the list
-    name = driver.switch_to.active_element.find_element("class name", "name").text
-    press(Keys.ENTER)
-    # The first document is shown from the start, so its name would be no sign.
-    wait_for(driver, FOCUS, "document")
-    assert driver.execute_script(SHOWN) == name
+        ActionChains(driver, duration=0).send_keys(Keys.TAB).perform()
+        reached.append(driver.execute_script(FOCUS))
+    assert {"theme", "sort", "scope", "query", "filter-reason"} < {*reached}
 
 
-@pytest.mark.parametrize("width", [400, 800, 1400])
-def test_the_page_fits_its_screen_in_light_and_dark(driver, opened, width):
+def test_the_page_fits_its_screen_in_light_and_dark(driver, board):
     grounds = set()
-    for theme in ("light", "dark"):
-        look(driver, opened, width, theme, "#document-0")
-        assert driver.execute_script(OVERFLOW) <= 0
-        grounds.add(driver.execute_script(BACKGROUND))
+    for width in (400, 800, 1400):
+        for theme in ("light", "dark"):
+            look(driver, board, "#document-0", width, theme)
+            assert driver.execute_script(OVERFLOW) <= 0
+            grounds.add(driver.execute_script(BACKGROUND))
     assert len(grounds) == 2
 
 
-def test_nothing_runs_fails_or_leaves_the_page(driver, opened):
+def test_nothing_runs_fails_or_leaves_the_page(driver, board):
     driver.get_log("browser")
     driver.get_log("performance")
-    look(driver, opened)
-    for place in range(0, min(found(driver), 40)):
+    look(driver, board)
+    for place in range(40):
         driver.execute_script(f"location.hash = 'document-{place}'")
     assert driver.title == "Temporal reasoning: leaderboard"
     assert driver.get_log("browser") == []
@@ -754,26 +709,16 @@ def test_nothing_runs_fails_or_leaves_the_page(driver, opened):
     assert all(url.startswith(("file:", "about:", "data:")) for url in urls), urls
 
 
-def test_the_overview_leads_to_the_table_of_a_task(driver, board):
-    look(driver, board / "board.html")
+def test_the_overview_leads_to_a_table_which_a_click_sorts(driver, board):
+    look(driver, board)
     driver.find_element("css selector", ".matrix a[href='#score-tot']").click()
     wait_for(driver, FOCUS, "scope")
-    assert driver.find_element("id", "score-tot").is_displayed()
     assert not driver.find_element("id", "score-tcp").is_displayed()
-
-
-def test_a_table_is_sorted_by_the_column_that_is_clicked(driver, board):
-    look(driver, board / "board.html", place="#score-tot_arithmetic")
-    table = driver.find_element("css selector", "#score-tot_arithmetic table.sortable")
-
-    def names():
-        return [x.text for x in table.find_elements("css selector", "tbody th")]
-
-    before = names()
+    table = driver.find_element("css selector", "#score-tot table.sortable")
     button = table.find_element("css selector", "thead .sort[aria-label*='odel']")
-    button.click()
-    button.click()
-    assert sorted(names()) == sorted(before) and len(before) == 2
-    header = button.find_element("xpath", "..")
-    assert header.get_attribute("aria-sort") == "descending"
-    assert names() == sorted(before, reverse=True)
+    for order in ("ascending", "descending"):
+        button.click()
+        header = button.find_element("xpath", "..")
+        assert header.get_attribute("aria-sort") == order
+    names = [x.text for x in table.find_elements("css selector", "tbody th")]
+    assert names == sorted(names, reverse=True) and len(names) == 2

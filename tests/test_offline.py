@@ -4,65 +4,46 @@ import json
 import os
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import time
-from datetime import datetime
 from pathlib import Path
 
 import datasets
+import huggingface_hub
 import pytest
-from lm_eval.utils import handle_non_serializable, hash_string
+from filelock import FileLock
 
 from tests.conftest import EXAMPLES, ROOT, run_python, run_tasks
+from tests.examples import SOURCES
 from tests.test_sources import AS_COMMAND_LINE
-from utils.packs import offline
-from utils.core.families import scorer
-from utils.packs.sources import LICENCES, as_in_file
+from utils.__main__ import main
+from utils.core.documents import documents, documents_of, tasks
+from utils.core.files import written_whole
+from utils.core.jsonl import read_jsonl
 
 
-LOCAL = [
-    "--allow-partial",
-    *(f"--source={family}={EXAMPLES / 'data'}" for family in LICENCES),
-]
+LOCAL = ["--allow-partial", *SOURCES]
+TCP = ("--tasks", "tcp_short", *LOCAL)
+ROWS = (EXAMPLES / "data" / "TCP_short.jsonl").read_text().splitlines(keepends=True)
 
 
 def make(folder: Path, *arguments: object) -> int:
-    return offline.main([str(folder), *map(str, arguments)])
+    return main(["offline", str(folder), *map(str, arguments)])
 
 
-def doc_hashes(output: Path) -> dict[str, list[str]]:
-    """Return the `doc_hash`es of each task that a run of the harness wrote."""
-    found = {}
-    for path in sorted(output.rglob("samples_*.jsonl")):
-        name = path.stem.removeprefix("samples_").rpartition("_")[0]
-        found[name] = [json.loads(x)["doc_hash"] for x in path.read_text().splitlines()]
-    return found
+def content(folder: Path) -> dict[Path, bytes | str]:
+    """Return path -> content, or target of a symlink, of all in a folder."""
+    return {
+        path: os.readlink(path) if path.is_symlink() else path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_symlink() or path.is_file() and path.name != ".lock"
+    }
 
 
-def run_pack(folder: Path, tasks: list[str], cwd: Path) -> dict[str, list[str]]:
-    """Run tasks of a pack, with no network and no cache, and return the `doc_hash`es."""
-    cwd.mkdir()
-    samples = run_tasks(folder, tasks, cwd)
-    return {name: [x["doc_hash"] for x in found] for name, found in samples.items()}
-
-
-def expected_documents(path: Path, task: str) -> datasets.Dataset:
-    """Return a task's documents of an upstream file."""
-    rows = datasets.load_dataset("json", data_files={"test": str(path)}, split="test")
-    return scorer(task).process_docs(rows)
-
-
-def expected_hashes(documents: datasets.Dataset) -> list[str]:
-    """Return the `doc_hash`es that the harness gives to documents."""
-    return [
-        hash_string(
-            json.dumps(
-                doc, indent=2, default=handle_non_serializable, ensure_ascii=False
-            )
-        )
-        for doc in documents
-    ]
+def manifest_of(folder: Path) -> dict:
+    return json.loads((folder / "manifest.json").read_text())
 
 
 def loader(pack: Path):
@@ -72,113 +53,94 @@ def loader(pack: Path):
     return scope["load"]
 
 
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory) -> Path:
+    """A pack of TCP short; not to be changed."""
+    folder = tmp_path_factory.mktemp("finished") / "pack"
+    assert make(folder, *TCP) == 0
+    return folder
+
+
+@pytest.fixture
+def pack(finished, tmp_path) -> Path:
+    return Path(shutil.copytree(finished, tmp_path / "pack"))
+
+
+def the_line(capsys) -> str:
+    """Return the last line that was said."""
+    return capsys.readouterr().err.strip().split("\n")[-1]
+
+
+# -------------------------------------------------------------------------------- made
+
+
 def test_packs_of_the_real_data_run_offline_and_can_be_moved(shared, tmp_path):
-    pack = tmp_path / "pack"
-    tasks = ["tot_arithmetic", "timebench"]
+    made, moved = tmp_path / "pack", tmp_path / "elsewhere" / "moved"
     sources = [f"--source={family}={shared}" for family in ("tot", "timebench")]
-    assert make(pack, "--tasks", ",".join(tasks), *sources) == 0
-    manifest = json.loads((pack / "manifest.json").read_text())["data"]
-    assert manifest["tot_arithmetic.jsonl"]["rows"] == 1850
-    assert manifest["tracie_timebench.jsonl"]["upstream_revision"]
-    moved = tmp_path / "elsewhere" / "moved"
+    assert make(made, "--tasks", "tot_arithmetic,timebench_tracie", *sources) == 0
     moved.parent.mkdir()
-    shutil.move(pack, moved)
+    shutil.move(made, moved)
     assert make(moved, "--check") == 0
-    for name, entry in manifest.items():
-        (path,) = shared.glob(f"{entry['family']}/{name}")
-        task = entry["tasks"][0]
-        made = scorer(task).process_docs(loader(moved)(name)["test"])
-        assert list(made) == list(expected_documents(path, task)), name
-    hashes = run_pack(moved, [task], tmp_path / "run")[task]
-    assert hashes == expected_hashes(made)
+    found = manifest_of(moved)["data"]
+    assert found["tot_arithmetic.jsonl"]["rows"] == 1850
+    assert len(found["tracie_timebench.jsonl"]["upstream_revision"]) == 40
+    rows = read_jsonl(shared / "timebench" / "tracie_timebench.jsonl")
+    task = "timebench_tracie"
+    assert documents(task, moved) == documents_of(task, rows)
 
 
-def test_a_pack_of_every_task_has_the_documents_of_the_examples(tmp_path, dummy_run):
-    pack = tmp_path / "pack"
-    assert make(pack, *LOCAL) == 0
-    roots = ["temporal_reasoning", "tot_separate", "timebench_situatedgen"]
-    hashes = run_pack(pack, roots, tmp_path / "run")
-    expected = doc_hashes(dummy_run)
-    assert hashes == {name: expected[name] for name in hashes}
-    assert len(hashes) == 22
+def test_a_pack_of_every_task_has_the_documents_of_the_examples(tmp_path):
+    assert make(tmp_path / "pack", *LOCAL) == 0
+    made = tasks(["temporal_reasoning", "tot_separate"], tmp_path / "pack")
+    assert len(made) == 21
+    for task in made:
+        assert list(made[task].eval_docs) == documents(task, EXAMPLES)
 
 
-def test_running_twice_changes_nothing(tmp_path, capsys):
-    def content() -> dict[Path, bytes]:
-        return {x: x.read_bytes() for x in tmp_path.rglob("*") if x.is_file()}
-
-    assert make(tmp_path, "--tasks", "tcp", *LOCAL) == 0
-    first = content()
-    assert make(tmp_path, "--tasks", "tcp", *LOCAL) == 0
-    assert content() == first
-    assert capsys.readouterr().err.count("8 rows, of 300, there already") == 2
+def test_running_twice_changes_nothing(pack, capsys):
+    before = content(pack)
+    assert make(pack, *TCP) == 0
+    assert content(pack) == before
+    assert "8 rows, of 300, there already" in capsys.readouterr().err
 
 
-def test_other_rows_of_a_source_replace_those_there(tmp_path):
-    source = tmp_path / "source"
-    shutil.copytree(EXAMPLES / "data", source)
-    arguments = ("--tasks", "tcp_short", f"--source=tcp={source}", "--allow-partial")
-    assert make(tmp_path / "pack", *arguments) == 0
-    file = source / "TCP_short.jsonl"
-    file.write_text("".join(file.read_text().splitlines(keepends=True)[:5]))
-    assert make(tmp_path / "pack", *arguments) == 0
-    manifest = json.loads((tmp_path / "pack" / "manifest.json").read_text())
-    assert manifest["data"]["TCP_short.jsonl"]["rows"] == 5
-    assert make(tmp_path / "pack", "--check") == 0
+def test_a_second_run_adds_tasks_and_names_its_own_command(pack, capsys):
+    assert not (pack / "tcp.yaml").exists()
+    assert make(pack, "--tasks", "tcp_long", *LOCAL) == 0
+    assert the_line(capsys).endswith(" --tasks tcp_long")
+    assert (pack / "tcp_short.yaml").exists() and (pack / "tcp.yaml").exists()
+    assert make(pack, "--check") == 0
 
 
-def test_check_knows_an_unfinished_pack_and_a_false_manifest(tmp_path, capsys):
-    assert make(tmp_path, "--tasks", "tcp_short", *LOCAL) == 0
-    file = tmp_path / "manifest.json"
-    manifest = json.loads(file.read_text())
-    manifest["data"]["TCP_short.jsonl"] |= {"rows": 3, "fingerprint": "0"}
-    file.write_text(json.dumps(manifest))
-    assert make(tmp_path, "--check") == 1
-    said = capsys.readouterr().err
-    assert "has rows 8, the manifest 3" in said
-    assert "the manifest 0" in said
-    file.write_text(json.dumps(manifest | {"complete": False}))
-    assert make(tmp_path, "--check") == 1
-    assert "is not complete" in capsys.readouterr().err
+def test_other_rows_of_a_source_replace_those_there(pack, tmp_path):
+    write(tmp_path / "source", "".join(ROWS[:5]))
+    arguments = (f"--source=tcp={tmp_path / 'source'}", "--allow-partial")
+    assert make(pack, "--tasks", "tcp_short", *arguments) == 0
+    assert manifest_of(pack)["data"]["TCP_short.jsonl"]["rows"] == 5
+    assert make(pack, "--check") == 0
 
 
-def test_a_second_run_adds_tasks(tmp_path):
-    assert make(tmp_path, "--tasks", "tcp_short", *LOCAL) == 0
-    assert not (tmp_path / "tcp.yaml").exists()
-    assert make(tmp_path, "--tasks", "tcp_long", *LOCAL) == 0
-    assert (tmp_path / "tcp_short.yaml").exists()
-    assert (tmp_path / "tcp.yaml").exists()
-    assert make(tmp_path, "--check") == 0
+def test_rows_of_several_parts_may_differ_in_what_they_leave_out(tmp_path):
+    rows = [json.loads(ROWS[0]) | {"tasks": {f"task {x}": x}} for x in range(1, 2101)]
+    rows[1500] |= {"tasks": {"task": 1.5}, "more": ["a"]}
+    write(tmp_path / "source", "".join(f"{json.dumps(row)}\n" for row in rows))
+    arguments = (f"--source=tcp={tmp_path / 'source'}", "--allow-partial")
+    assert make(tmp_path / "pack", "--tasks", "tcp_short", *arguments) == 0
+    made = loader(tmp_path / "pack")("TCP_short.jsonl")["test"]
+    assert len(made) == 2100 and made[1500]["tasks"]["task"] == 1.5
 
 
-def test_a_second_run_names_the_command_of_its_own_tasks(tmp_path, capsys):
-    for tasks in ("tcp_short", "tot_arithmetic,tcp_long", "tcp"):
-        assert make(tmp_path, "--tasks", tasks, *LOCAL) == 0
-        command = capsys.readouterr().err.splitlines()[-1]
-        assert command.endswith(f" --tasks {tasks}")
-    assert make(tmp_path, "--tasks", "tcp,tcp_long", *LOCAL) == 0
-    command = capsys.readouterr().err.splitlines()[-1]
-    assert command.endswith(" --tasks tcp_long,tcp_short")  # each once
+def test_the_command_that_is_printed_runs_as_it_stands(capsys, tmp_path):
+    pack = tmp_path / "my model's" / "model"
+    assert make(pack, *TCP) == 0
+    printed = shlex.split(the_line(capsys))
+    assert printed[3:] == ["--include_path", str(pack), "--tasks", "tcp_short"]
+    readme = (pack / "README.md").read_text()
+    assert "\n    lm_eval --model dummy --include_path . --tasks tcp_short\n" in readme
+    assert len(run_tasks(Path("."), [printed[-1]], pack)["tcp_short"]) == 8
 
 
-def test_check_names_what_differs(tmp_path, capsys):
-    assert make(tmp_path, "--tasks", "tcp", *LOCAL) == 0
-    data = tmp_path / "data" / "TCP_short.jsonl"
-    content = bytearray(data.read_bytes())
-    content[100] ^= 1
-    data.write_bytes(content)
-    (tmp_path / "local_data.py").unlink()
-    (tmp_path / "more.yaml").write_text("task: more\n")
-    (tmp_path / "data" / "more.jsonl").write_text("")
-    assert make(tmp_path, "--check") == 1
-    lines = capsys.readouterr().err.split("\n")
-    for line in (
-        "data/TCP_short.jsonl: has another SHA-256",
-        "local_data.py: is missing",
-        "more.yaml: is not in the manifest",
-        "data/more.jsonl: is not in the manifest",
-    ):
-        assert any(found.startswith(f"{tmp_path}/{line}") for found in lines)
+# -------------------------------------------------------------------------- interrupted
 
 
 def test_a_killed_run_leaves_whole_files_and_goes_on(capsys, tmp_path):
@@ -197,66 +159,156 @@ def test_a_killed_run_leaves_whole_files_and_goes_on(capsys, tmp_path):
     assert make(tmp_path, "--check") == 0
 
 
-@pytest.mark.parametrize("place", [".", "data"])
-def test_what_a_kill_leaves_is_named_and_in_nobody_s_way(capsys, tmp_path, place):
-    (tmp_path / place).mkdir(exist_ok=True)
-    part = tmp_path / place / ".temporal-eval-0123456789abcdef.part"
-    part.write_text("half a fi")
-    for arguments in (("--tasks", "tcp_short", *LOCAL), ("--check",)):
-        assert make(tmp_path, *arguments) == 0
-        said = f"{part}: is left of a run that was killed; it can be deleted"
-        assert said in capsys.readouterr().err
-    assert part.read_text() == "half a fi"
+@pytest.mark.parametrize("times", [0, 1, 3, 12, 30])
+def test_an_interrupted_run_leaves_nothing_half_done(monkeypatch, tmp_path, times):
+    left, replace = [times], os.replace
+
+    def interrupted(*arguments):
+        if not left[0]:
+            raise KeyboardInterrupt
+        left[0] -= 1
+        replace(*arguments)
+
+    monkeypatch.setattr(os, "replace", interrupted)
+    assert make(tmp_path, *TCP) == 128 + signal.SIGINT
+    monkeypatch.setattr(os, "replace", replace)
+    if times:
+        assert make(tmp_path, "--check") == 1
+    assert make(tmp_path, *TCP) == 0
+    assert make(tmp_path, "--check") == 0
 
 
-def test_the_examples_are_what_the_tool_makes_of_their_data(tmp_path):
-    for name in ("lm_eval_tasks", "utils", "examples"):
-        shutil.copytree(ROOT / name, tmp_path / name)
-    for path in (tmp_path / "examples").glob("*.*"):
-        path.unlink()
-    (tmp_path / "examples" / "data").rename(tmp_path / "data")
-    (tmp_path / "examples" / "responses").rename(tmp_path / "responses")
-    done = run_python(
-        *("-m", "utils", "offline", "examples", "--link", "--allow-partial"),
-        *(f"--source={family}=data" for family in LICENCES),
-        cwd=tmp_path,
-        PYTHONPATH=str(tmp_path),
+def test_a_second_maker_is_told_at_once(capsys, pack):
+    with FileLock(pack / ".lock"):
+        assert make(pack, *TCP) == 1
+    assert the_line(capsys).startswith(f"{pack}: another run is making this pack; wait")
+
+
+def test_what_a_kill_leaves_is_in_nobody_s_way(tmp_path, monkeypatch):
+    with monkeypatch.context() as patch, pytest.raises(SystemExit):
+        patch.setattr(os, "unlink", lambda *_, **__: None)
+        with written_whole(tmp_path / "data") as file:
+            file.write(b"half a fi")
+            raise SystemExit
+    assert content(tmp_path)
+    assert make(tmp_path, *TCP) == 0
+    assert make(tmp_path, "--check") == 0
+
+
+# ------------------------------------------------------------------- what is not its own
+
+
+@pytest.mark.parametrize(
+    "name", ["README.md", "tcp.yaml", "data/x.part", ".git/config"]
+)
+def test_a_folder_with_files_of_the_user_is_refused(capsys, tmp_path, name):
+    path = tmp_path / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("mine")
+    assert make(tmp_path, *TCP) == 1
+    said = f"{tmp_path}: is not a pack and holds {name}; name a new or an empty folder"
+    assert the_line(capsys) == said
+    assert content(tmp_path) == {path: b"mine"}
+
+
+def test_only_files_of_the_manifest_are_replaced(capsys, pack):
+    (pack / "tcp.yaml").write_text("group: mine\n")
+    (pack / "notes.md").write_text("mine")
+    before = content(pack)
+    assert make(pack, "--tasks", "tcp", *LOCAL) == 1
+    assert the_line(capsys).startswith(
+        f"{pack}/tcp.yaml: is not of the pack and in its"
     )
-    assert done.returncode == 0, done.stderr
-    (tmp_path / "responses").rename(tmp_path / "examples" / "responses")
-    for path in [x for x in EXAMPLES.rglob("*") if x.suffix != ".pyc" and x.is_file()]:
-        made = tmp_path / "examples" / path.relative_to(EXAMPLES)
-        assert made.read_bytes() == path.read_bytes(), (
-            f"{path} is stale: temporal-eval offline examples --link --allow-partial"
-            " --source tcp=examples/data --source tot=examples/data"
-            " --source timebench=examples/data"
+    assert content(pack) == before
+    (pack / "tcp.yaml").unlink()
+    assert make(pack, "--tasks", "tcp", *LOCAL) == 0
+    assert (pack / "notes.md").read_text() == "mine"
+
+
+@pytest.mark.parametrize("name", ["README.md", "data", "lm_eval_tasks/tcp"])
+def test_symlinks_in_a_pack_are_not_followed(capsys, pack, tmp_path, name):
+    outside = tmp_path / "outside"
+    (pack / name).rename(outside)
+    (pack / name).symlink_to(outside)
+    before = content(tmp_path)
+    for arguments in (TCP, ("--check",)):
+        assert make(pack, *arguments) == 1
+        assert the_line(capsys).startswith(
+            f"{pack / name}: is a symlink, not of a pack"
         )
+        assert content(tmp_path) == before
 
 
-def test_examples_that_left_their_checkout_say_so_in_one_line(capsys, tmp_path):
-    copy = tmp_path / "copy"
-    shutil.copytree(EXAMPLES, copy)
-    said = f"{copy}: belongs to a checkout, and {tmp_path / 'lm_eval_tasks'}"
-    assert make(copy, "--check") == 1
-    assert capsys.readouterr().err.strip().startswith(f"{said} is not there; put")
-    readme = (copy / "README.md").read_text().splitlines()
-    (words,) = [shlex.split(line) for line in readme if line.startswith("    ")]
-    done = run_python("-c", AS_COMMAND_LINE, words[4], words[-1], cwd=copy)
-    assert done.returncode == 1
-    assert "Traceback" not in done.stderr
-    assert done.stderr.strip().split("\n")[-1].startswith(said)
-    (tmp_path / "lm_eval_tasks").symlink_to(ROOT / "lm_eval_tasks")
-    assert make(copy, "--check") == 0
+# ----------------------------------------------------------------------------- checked
 
 
-def test_a_run_over_a_changed_byte_is_one_line_that_names_the_file(tmp_path):
-    pack = tmp_path / "pack"
-    assert make(pack, *LOCAL) == 0
-    path = pack / "data" / "TCP_long.jsonl"
-    content = bytearray(path.read_bytes())
-    content[100] ^= 1
-    path.write_bytes(content)
-    done = run_python("-c", AS_COMMAND_LINE, pack, "tcp", cwd=tmp_path)
+def test_check_names_what_differs(pack, capsys):
+    data = pack / "data" / "TCP_short.jsonl"
+    data.write_bytes(data.read_bytes().swapcase())
+    (pack / "local_data.py").unlink()
+    (pack / "more.yaml").write_text("task: more\n")
+    (pack / "data" / "more.jsonl").write_text("")
+    assert make(pack, "--check") == 1
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.removeprefix(f"{pack}/").split(";")[0] for line in lines] == [
+        "data/TCP_short.jsonl: has another SHA-256 than the manifest",
+        "local_data.py: is missing",
+        "data/more.jsonl: is not in the manifest",
+        "more.yaml: is not in the manifest",
+    ]
+
+
+def test_check_knows_an_unfinished_pack(pack, capsys):
+    text = json.dumps(manifest_of(pack) | {"complete": False})
+    (pack / "manifest.json").write_text(text)
+    assert make(pack, "--check") == 1
+    assert "is not complete" in the_line(capsys)
+
+
+def damaged(change) -> str:
+    manifest = manifest_of(EXAMPLES)
+    change(manifest)
+    return json.dumps(manifest)
+
+
+DAMAGED = [
+    *("", "null", "[]", "{}", "[" * 200_000, '{"format": "x"}'),
+    damaged(lambda said: said.update(format="another")),
+    damaged(lambda said: said.update(files=[])),
+    damaged(lambda said: said["files"].clear()),
+    damaged(lambda said: said["data"].update({"TCP_long.jsonl": {}})),
+    damaged(lambda said: said["files"].update({"../x": "0"})),
+    damaged(lambda said: said["files"].update({"/etc/passwd": "0"})),
+]
+
+
+@pytest.mark.parametrize("text", DAMAGED)
+@pytest.mark.parametrize("arguments", [("--check",), TCP])
+def test_a_damaged_manifest_is_one_line(capsys, tmp_path, text, arguments):
+    (tmp_path / "manifest.json").write_text(text)
+    before = content(tmp_path)
+    assert make(tmp_path, *arguments) == 1
+    line = the_line(capsys)
+    assert line.startswith(f"{tmp_path / 'manifest.json'}: is not the manifest")
+    assert line.endswith("make a new pack in another folder")
+    assert content(tmp_path) == before
+
+
+def test_a_pack_of_another_version_is_refused(capsys, pack):
+    manifest = manifest_of(pack)
+    manifest["data"]["TCP_short.jsonl"]["tasks"] = ["tcp_of_old"]
+    (pack / "manifest.json").write_text(json.dumps(manifest))
+    assert make(pack, *TCP) == 1
+    assert "this version has no task tcp_of_old; make a new pack" in the_line(capsys)
+
+
+# --------------------------------------------------------------------------------- run
+
+
+def test_a_run_over_a_changed_byte_is_one_line_that_names_the_file(pack, tmp_path):
+    path = pack / "data" / "TCP_short.jsonl"
+    path.write_bytes(path.read_bytes().swapcase())
+    done = run_python("-c", AS_COMMAND_LINE, pack, "tcp_short", cwd=tmp_path)
     assert done.returncode == 1
     assert "Traceback" not in done.stderr
     last = done.stderr.strip().split("\n")[-1]
@@ -264,75 +316,162 @@ def test_a_run_over_a_changed_byte_is_one_line_that_names_the_file(tmp_path):
     assert last.endswith("or make it again with `temporal-eval offline`")
 
 
-def test_no_data_file_can_be_changed_unseen(tmp_path):
-    shutil.copytree(EXAMPLES, tmp_path, dirs_exist_ok=True)
-    load = loader(tmp_path)
-    files = list((tmp_path / "data").iterdir())
-    assert len(files) == 21
-    for path in files:
-        content = path.read_bytes()
-        assert load(path.name)["test"].info.config_name == path.stem
-        for changed in (content[:-1], content + b"\n", b"", content.swapcase()):
-            path.write_bytes(changed)
-            with pytest.raises(ValueError, match=f"{path}: has SHA-256"):
-                load(path.name)
-        path.unlink()
-        with pytest.raises(ValueError, match=f"{path}: is missing, or not a file"):
+def test_no_data_file_can_be_changed_unseen(pack):
+    load, path = loader(pack), pack / "data" / "TCP_short.jsonl"
+    whole = path.read_bytes()
+    assert load(path.name)["test"].info.config_name == "TCP_short"
+    for changed in (whole[:-1], whole + b"\n", b"", whole.swapcase()):
+        path.write_bytes(changed)
+        with pytest.raises(ValueError, match=f"{path}: has SHA-256"):
             load(path.name)
-
-
-@pytest.mark.parametrize("content", ["", "[]", "{}", '{"files": 1}', "[" * 100_000])
-def test_a_damaged_manifest_stops_a_run_in_one_line(tmp_path, content):
-    shutil.copytree(EXAMPLES, tmp_path, dirs_exist_ok=True)
-    (tmp_path / "manifest.json").write_text(content)
-    said = "manifest.json: is damaged, or does not name data/TCP_"
-    with pytest.raises(ValueError, match=said) as error:
-        loader(tmp_path)("TCP_long.jsonl")
-    assert "\n" not in str(error.value)
-
-
-def test_an_unfinished_pack_or_a_pipe_in_place_of_data_stops_a_run(tmp_path):
-    shutil.copytree(EXAMPLES, tmp_path, dirs_exist_ok=True)
-    path = tmp_path / "data" / "TCP_long.jsonl"
     path.unlink()
     os.mkfifo(path)
     with pytest.raises(ValueError, match=f"{path}: is missing, or not a file"):
-        loader(tmp_path)(path.name)
-    file = tmp_path / "manifest.json"
-    file.write_text(json.dumps(json.loads(file.read_text()) | {"complete": False}))
+        load(path.name)
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"files": 1}', "[" * 100_000])
+def test_a_damaged_manifest_stops_a_run_in_one_line(pack, text):
+    (pack / "manifest.json").write_text(text)
+    with pytest.raises(ValueError, match="manifest.json: is damaged, or does not name"):
+        loader(pack)("TCP_short.jsonl")
+
+
+def test_an_unfinished_pack_stops_a_run(pack):
+    text = json.dumps(manifest_of(pack) | {"complete": False})
+    (pack / "manifest.json").write_text(text)
     with pytest.raises(ValueError, match="says that the pack is not complete"):
-        loader(tmp_path)("TCP_short.jsonl")
+        loader(pack)("TCP_short.jsonl")
 
 
-def test_the_command_that_is_printed_runs_as_it_stands(capsys, tmp_path):
-    pack = tmp_path / "my model's" / "model"
-    assert make(pack, "--tasks", "tcp_short", *LOCAL) == 0
-    printed = shlex.split(capsys.readouterr().err.strip().split("\n")[-1])
-    named = shlex.split(json.loads((pack / "manifest.json").read_text())["command"])
-    assert f"    {shlex.join(named)}\n" in (pack / "README.md").read_text()
-    assert printed == [str(pack) if word == "." else word for word in named]
-    assert named[:5] == ["lm_eval", "--model", "dummy", "--include_path", "."]
-    assert len(run_tasks(Path(named[4]), [named[-1]], pack)["tcp_short"]) == 8
+# ----------------------------------------------------------------------------- sources
 
 
-def test_moments_that_a_table_makes_of_texts_are_texts_again():
-    rows = [
-        {
-            "start": "2024-03-01 00:00",
-            "end": "2024-04-12",
-            "away": {"A": ["2024-03-02"]},
-        },
-        {"start": "2024-03-01 09:30", "end": "2024-04-13", "away": {"B": None}},
-    ]
-    read = [
-        {
-            "start": datetime.fromisoformat(row["start"]),
-            "end": datetime.fromisoformat(row["end"]),
-            "away": {
-                name: days and [datetime.fromisoformat(day) for day in days]
-                for name, days in ({"A": None, "B": None} | row["away"]).items()
-            },
-        }
-        for row in rows
-    ]
-    assert as_in_file(read) == [rows[0], rows[1] | {"away": {}}]
+def write(folder: Path, text: str | bytes, name: str = "TCP_short.jsonl") -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    data = text if isinstance(text, bytes) else text.encode()
+    (folder / name).write_bytes(data)
+    return folder / name
+
+
+def row(**cells) -> str:
+    return json.dumps(json.loads(ROWS[0]) | cells) + "\n"
+
+
+OTHER_TYPE = "a cell is not of the type of those above it"
+
+
+@pytest.mark.parametrize(
+    "text, said",
+    [
+        ("{", "line 1: Expecting property name"),
+        ("", "there are no rows; give a file with some"),
+        ('{"index": 0}\n', "'dialogue', 'question', 'answer' is missing"),
+        ("\n\n" + ROWS[0] + "\n[]\n", "line 5: is not a JSON object; fix the line"),
+        (ROWS[0] + "\n" + row(answer="soon"), "line 3, column 'answer'"),
+        (ROWS[0] * 1999 + row(answer="soon"), "line 2000, column 'answer'"),
+        (ROWS[0] + row(answer=7), f"line 2: {OTHER_TYPE}"),
+        (ROWS[0] + row(dialogue="Hi"), f"line 2: {OTHER_TYPE}"),
+        (row(index=None) + ROWS[0] + row(index="x"), f"line 3: {OTHER_TYPE}"),
+        (row(tasks={"a": 1}) + row(tasks={"b": 1}) + row(tasks={"b": "x"}), "line 3: "),
+        (row(index=2**70), f"line 1: {OTHER_TYPE}"),
+        (json.dumps({"', row 7000000": 0}), "'dialogue', 'question', 'answer' is mis"),
+        ("[" * 100_000, "line 1: is nested too deeply; fix the line"),
+        ("".join(ROWS[:5]), "has 5 rows, the benchmark's file 300; give the whole"),
+        (ROWS[0] * 301, "has 301 rows, the benchmark's file 300; give the whole"),
+    ],
+)
+def test_a_faulty_file_is_named_with_its_line(capsys, tmp_path, text, said):
+    path = write(tmp_path / "source", text)
+    source = f"--source=tcp={tmp_path / 'source'}"
+    assert make(tmp_path / "pack", "--tasks", "tcp_short", source) == 1
+    line = the_line(capsys)
+    assert line.startswith(str(path))
+    assert said in line and "; " in line
+    assert not list((tmp_path / "pack").rglob("*.jsonl"))
+
+
+def test_a_byte_order_mark_and_other_line_ends_are_read(tmp_path):
+    write(tmp_path / "source", "\ufeff" + "".join(ROWS).replace("\n", "\r\n"))
+    arguments = (f"--source=tcp={tmp_path / 'source'}", "--allow-partial")
+    assert make(tmp_path / "pack", "--tasks", "tcp_short", *arguments) == 0
+    made = tmp_path / "pack" / "data" / "TCP_short.jsonl"
+    assert made.read_text() == "".join(ROWS)
+
+
+def test_a_partial_pack_is_not_finished_unasked(capsys, pack):
+    assert make(pack, "--tasks", "tcp_short") == 1
+    assert "has 8 rows, the benchmark's file 300" in the_line(capsys)
+
+
+@pytest.mark.parametrize(
+    "arguments, said",
+    [
+        (
+            ["--tasks", "tcp_medium"],
+            "task or group 'tcp_medium' is unknown; the groups",
+        ),
+        (["--tasks", "fresh"], "makes its rows itself; leave it out of the pack"),
+        (["--tasks", "tcp,,tot"], "task or group '' is unknown"),
+        (["--source", "tpc=."], "--source tpc=.: give one of tcp, timebench, tot, '='"),
+        (["--source", "tcp=nowhere"], "--source tcp=nowhere: give one of"),
+        (["--source", "tcp="], "--source tcp=: give one of"),
+        (["--tasks", "tcp", "--source", "tcp=tests/cases"], "holds no file TCP_short"),
+        (["--check"], "holds no manifest.json; make the pack first"),
+    ],
+)
+def test_wrong_arguments_are_one_line(monkeypatch, capsys, tmp_path, arguments, said):
+    monkeypatch.chdir(ROOT)
+    assert make(tmp_path / "pack", *arguments) == 1
+    assert said in the_line(capsys)
+
+
+@pytest.mark.parametrize(
+    "error, said",
+    [
+        (ConnectionError("Couldn't reach 'x'\nmore"), "Couldn't reach 'x'; check the"),
+        (RuntimeError(), "RuntimeError; check the network, the disk and your access"),
+    ],
+)
+@pytest.mark.parametrize(
+    "task, place, module, name",
+    [
+        ("tcp_long", "TCP/TCP_long.jsonl", huggingface_hub, "hf_hub_download"),
+        ("tot_semantic", "ToT/tot_semantic", datasets, "load_dataset"),
+    ],
+)
+def test_an_error_of_loading_is_one_line(
+    monkeypatch, capsys, tmp_path, error, said, task, place, module, name
+):
+    def fail(*_, **__):
+        raise error
+
+    monkeypatch.setattr(module, name, fail)
+    assert make(tmp_path, "--tasks", task) == 1
+    line = the_line(capsys)
+    assert f"{place}: " in line and said in line
+
+
+def test_a_file_of_the_hub_is_taken_as_it_is(monkeypatch, tmp_path):
+    path = write(tmp_path / "hub", "".join(ROWS))
+
+    def download(repository, file, repo_type, revision):
+        assert (repository, file) == ("Beanbagdzf/TCP", "TCP_short.jsonl")
+        assert (repo_type, revision) == ("dataset", None)
+        return str(path)
+
+    monkeypatch.setattr(huggingface_hub, "hf_hub_download", download)
+    pack = tmp_path / "pack"
+    assert make(pack, "--tasks", "tcp_short", "--allow-partial") == 0
+    assert (pack / "data" / path.name).read_bytes() == path.read_bytes()
+    assert manifest_of(pack)["data"][path.name]["given_as"] == "upstream"
+
+
+def test_without_a_network_the_tool_points_to_local_files(
+    monkeypatch, capsys, tmp_path
+):
+    monkeypatch.setattr(datasets.config, "HF_HUB_OFFLINE", True)
+    assert make(tmp_path, "--tasks", "timebench_tracie") == 1
+    line = the_line(capsys)
+    assert line.startswith("https://raw.githubusercontent.com/zchuz/TimeBench/")
+    assert line.endswith("is set; unset it, or use --source")

@@ -10,6 +10,7 @@ from tests.conftest import EXAMPLES
 from tests.test_fresh import FRESH, perfect
 from utils import reward, training_set
 from utils.__main__ import main
+from utils.core.families import scorer
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +24,7 @@ def pack(tmp_path_factory):
 def test_a_perfect_completion_is_rewarded_and_others_are_not(pack, task):
     data = training_set(task, pack)
     documents = [json.loads(doc) for doc in data["doc"]]
-    good = [perfect(document) for document in documents]
+    good = [perfect(task, document) for document in documents]
     rewards = reward(task)(completions=good, prompts=data["prompt"], doc=data["doc"])
     assert rewards == [1.0] * len(data)
     messages = [[{"role": "assistant", "content": text}] for text in good]
@@ -32,73 +33,68 @@ def test_a_perfect_completion_is_rewarded_and_others_are_not(pack, task):
         assert reward(task)([bad] * len(data), doc=data["doc"]) == [0.0] * len(data)
 
 
-def test_the_prompt_is_the_one_of_the_task(pack):
-    for row in training_set("fresh_date_arithmetic", pack):
-        question = json.loads(row["doc"])["question"]
-        [message] = row["prompt"]
-        assert message["role"] == "user"
-        assert message["content"].startswith(question)
-
-
-def test_a_format_instruction_of_its_own_is_the_system_message():
-    for row in training_set("tot_arithmetic_separate", str(EXAMPLES)):
-        document = json.loads(row["doc"])
-        assert [x["role"] for x in row["prompt"]] == ["system", "user"]
-        assert row["prompt"][0]["content"] == document["instruction"].strip()
+@pytest.mark.parametrize("task", ["tot_arithmetic", "tot_arithmetic_separate"])
+def test_the_prompt_is_the_one_of_the_task(task, offline_tasks):
+    built, made = offline_tasks[task], training_set(task, str(EXAMPLES))
+    for row, doc in zip(made, built.eval_docs, strict=True):
+        assert json.loads(row["doc"]) == doc
+        said = [("system", doc.get("instruction")), ("user", built.doc_to_text(doc))]
+        assert row["prompt"] == [{"role": x, "content": y} for x, y in said if y]
 
 
 def test_rewards_can_be_pickled_and_say_what_they_are():
-    made = pickle.loads(pickle.dumps(reward("tot_arithmetic", metric="acc")))
-    assert made.__name__ == "tot_arithmetic_acc"
+    published, flexible = scorer("tot_arithmetic").headline
+    made = pickle.loads(pickle.dumps(reward("tot_arithmetic", metric=published)))
+    assert made.__name__ == f"tot_arithmetic_{published}"
     doc = {"question": "How many days?", "label": '{"answer": 3}'}
     assert made(['{"answer": 3}', '{"answer": "3"}'], doc=[doc, doc]) == [1.0, 0.0]
-    assert reward("tot_arithmetic")(['{"answer": "3"}'], doc=[doc]) == [1.0]
+    by_default = reward("tot_arithmetic")
+    assert by_default.metric == flexible
+    assert by_default(['{"answer": "3"}'], doc=[doc]) == [1.0]
+
+
+RIGHT = "\\boxed{2012-11-05}"
+DOC = {"answer": "2012-11-05", "answer_format": "YYYY-MM-DD"}
+COMPLETIONS = [
+    (RIGHT, 1.0),
+    ([{"role": "assistant", "content": RIGHT}], 1.0),
+    ([{"content": [{"type": "text", "text": RIGHT}]}], 1.0),
+    ([{"content": [{"type": "image"}, RIGHT, 5]}], 0.0),
+    ([{"role": "assistant", "tool_calls": []}], 0.0),
+    ([{"role": "assistant", "content": RIGHT}, {"role": "user", "content": "no"}], 1.0),
+    ([{"role": "user", "content": RIGHT}], 0.0),
+    *((odd, 0.0) for odd in ([RIGHT], [], None, 5, {"content": "x"}, [{"content": None}])),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("completion", "expected"), COMPLETIONS)
+def test_any_completion_has_a_reward(completion, expected):
+    assert reward("tcp_long")([completion], doc=[DOC]) == [expected]
 
 
 @pytest.mark.parametrize(
-    ("completion", "expected"),
+    ("call", "fault"),
     [
-        ([{"role": "assistant", "content": "\\boxed{2012-11-05}"}], 1.0),
-        ([{"content": [{"type": "text", "text": "\\boxed{2012-11-05}"}]}], 1.0),
-        ([{"content": [{"type": "image"}, "\\boxed{2012-11-05}", 5]}], 0.0),
-        ([{"role": "assistant", "tool_calls": []}], 0.0),
         (
-            [
-                {"role": "assistant", "content": "\\boxed{2012-11-05}"},
-                {"role": "tool", "content": "ok"},
-                {"role": "user", "content": "thanks"},
-            ],
-            1.0,
+            lambda: reward("tcp"),
+            "task 'tcp' is a group; its tasks are tcp_short, tcp_l",
         ),
-        ([{"role": "user", "content": "\\boxed{2012-11-05}"}], 0.0),
-        ([{"content": None}], 0.0),
-        (["\\boxed{2012-11-05}"], 0.0),
-        *((odd, 0.0) for odd in ([], None, 5, {"content": "x"})),
+        (lambda: training_set("fresh"), "task 'fresh' is a group"),
+        (lambda: reward("tpc_long"), "task 'tpc_long' is unknown; did you mean tcp_lo"),
+        (
+            lambda: reward("tcp_long", "smape"),
+            "has no metric 'smape' to maximise; choos",
+        ),
+        (
+            lambda: reward("tcp_long", "days_off"),
+            "has no metric 'days_off' to maximise",
+        ),
+        (lambda: reward("tcp_long")(["a", "b"], doc=[DOC]), "longer|shorter"),
     ],
 )
-def test_any_completion_has_a_reward(completion, expected):
-    doc = {"answer": "2012-11-05", "answer_format": "YYYY-MM-DD"}
-    assert reward("tcp_long")([completion], doc=[doc]) == [expected]
-
-
-def test_invalid_arguments_are_refused():
-    with pytest.raises(ValueError, match="task 'tcp' is a group"):
-        reward("tcp")
-    with pytest.raises(
-        ValueError, match="has no metric 'f1' to maximise; choose from acc"
-    ):
-        reward("tcp_long", metric="f1")
-    doc = {"answer": "2012-11-05", "answer_format": "YYYY-MM-DD"}
-    with pytest.raises(ValueError, match="longer|shorter"):
-        reward("tcp_long")(["a", "b"], doc=[doc])
-
-
-@pytest.mark.parametrize("task", ["fresh", None, ["tcp_long"], "tpc_long"])
-def test_what_is_not_a_task_is_one_error_that_names_it(task):
-    for call in (reward, training_set):
-        with pytest.raises(ValueError, match="^task ") as caught:
-            call(task)
-        assert repr(task) in str(caught.value)
+def test_invalid_arguments_are_refused(call, fault):
+    with pytest.raises(ValueError, match=fault):
+        call()
 
 
 NOT_OF_TCP = [
@@ -112,21 +108,13 @@ NOT_OF_TCP = [
 ]
 
 
+@pytest.mark.parametrize("completion", [RIGHT, ""])
 @pytest.mark.parametrize(("doc", "fault"), NOT_OF_TCP)
-def test_what_is_not_a_document_is_named_with_its_place(doc, fault):
-    good = {"answer": "2012-11-05", "answer_format": "YYYY-MM-DD"}
-    for completion in ("\\boxed{2012-11-05}", ""):
-        with pytest.raises(
-            ValueError, match=r"^doc\[1\]: is not a document of"
-        ) as caught:
-            reward("tcp_long")(["", completion], doc=[good, doc])
-        assert fault in str(caught.value)
-
-
-@pytest.mark.parametrize("task", FRESH)
-def test_an_empty_document_is_refused_by_every_task(task):
-    with pytest.raises(ValueError, match=rf"^doc\[0\]: is not a document of {task}"):
-        reward(task)(["x"], doc=[{}])
+def test_what_is_not_a_document_is_named_with_its_place(doc, fault, completion):
+    place = r"^doc\[1\]: is not a document of"
+    with pytest.raises(ValueError, match=place) as caught:
+        reward("tcp_long")(["", completion], doc=[DOC, doc])
+    assert fault in str(caught.value)
 
 
 @pytest.mark.trl

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from utils.core.tables import escaped, render
+from utils.core.tables import escaped, natural, render
 
 
 ROWS = [
@@ -14,10 +14,10 @@ ROWS = [
     {"name": "<b>", "n": 9, "score": None, "none": None, "more": "x\ny"},
 ]
 MARKDOWN = r"""
-| name   |   n |  score | more |
-| ------ | --: | -----: | ---- |
-| `a\|b` |  10 | 0.5000 |      |
-| `<b>`  |   9 |        | x y  |
+| name   |   n |   score | more   |
+|:-------|----:|--------:|:-------|
+| `a\|b` |  10 |  0.5000 |        |
+| `<b>`  |   9 |         | x y    |
 """
 
 
@@ -31,6 +31,11 @@ def test_csv_and_json_hold_what_is_in_the_rows():
     assert [row["name"] for row in rows] == ["a|b", "<b>"]
     assert rows[0]["score"] == "0.5"
     assert rows[1]["more"] == "x\ny"
+
+
+def test_numbers_in_names_sort_as_numbers():
+    names = ["b", "a10", "a2", "a", "2"]
+    assert sorted(names, key=natural) == ["2", "a", "a2", "a10", "b"]
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from .core.errors import ToolError
 
 # Each tool is a module with `main(arguments) -> exit status`, imported when it is asked for.
 TOOLS = {
-    "score": ("score", "score recorded answers to any task, and say why"),
+    "score": ("score.command", "score recorded answers to any task, and say why"),
     "compare": ("compare", "tell whether one model is better than another"),
     "leaderboard": ("leaderboard", "make a board of models: a page, CSV and JSON"),
     "export": ("harness.export", "write prompts as requests of the OpenAI Batch API"),
@@ -35,9 +35,8 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the tool that the first argument names; return the exit status.
 
     0: done; 1: what the tool reports or an error, in one line on stderr; 2: a command line
-    that cannot be read; 130: Ctrl-C; 128 + N: signal N, such as SIGTERM (143).
+    that cannot be read; 128 + N: ended by signal N, such as Ctrl-C (130).
     """
-    _open_missing_streams()
     # What a name of a file or model has in it can be shown anywhere.
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
@@ -48,52 +47,40 @@ def main(arguments: list[str] | None = None) -> int:
             sys.stdout.flush()
             return status
     except BrokenPipeError:  # the reader of a pipe, such as `head`, has had enough
-        _finish_output()
+        _leave_output()
         return 1
-    except ToolError as error:
-        say(str(error))
+    except ModuleNotFoundError as error:
+        extra = "pip install 'lm-eval-temporal-tasks[tools]'"
+        say(f"{error.name} is not installed; run {extra}")
         return 1
-    except OSError as error:
-        _finish_output()
-        place = f"{error.filename}: " if error.filename is not None else ""
-        say(f"{place}{error.strerror or error}")
+    except (ToolError, OSError) as error:
+        _leave_output()
+        place = f"{error.filename}: " if getattr(error, "filename", None) else ""
+        say(f"{place}{getattr(error, 'strerror', None) or error}")
         return 1
-    except Ended as error:
+    except KeyboardInterrupt as error:
+        number = error.args[0] if error.args else signal.SIGINT
         with suppress(OSError):  # the terminal may be what has gone
-            say(f"ended by {signal.Signals(error.number).name}")
-        return 128 + error.number
-    except KeyboardInterrupt:
-        sys.stderr.write("\ninterrupted\n")
-        return 130
-
-
-class Ended(KeyboardInterrupt):
-    """What a signal that ends the program raises, so that tools clean up."""
-
-    def __init__(self, number: int) -> None:
-        """Take the number of the signal."""
-        super().__init__()
-        self.number = number
+            say(f"ended by {signal.Signals(number).name}")
+        return 128 + number
 
 
 @contextmanager
 def _signals_raised() -> Iterator[None]:
-    """Have SIGTERM and SIGHUP raise `Ended`, unless they are dealt with already.
+    """Have SIGTERM and SIGHUP end the program as Ctrl-C does, so that tools clean up.
 
-    A batch system sends them, `timeout`, and a terminal that is closed; `nohup` has
-    SIGHUP ignored.
+    A batch system sends them, `timeout`, and a terminal that is closed. What is dealt
+    with already is left: `nohup` has SIGHUP ignored.
     """
 
     def end(number: int, _: FrameType | None) -> None:
         signal.signal(number, signal.SIG_IGN)  # cleaning up is not interrupted
-        raise Ended(number)
+        raise KeyboardInterrupt(number)
 
-    taken = []
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        with suppress(ValueError):  # not the main thread
-            if signal.getsignal(number) == signal.SIG_DFL:
-                signal.signal(number, end)
-                taken.append(number)
+    numbers = (signal.SIGTERM, signal.SIGHUP)
+    taken = [x for x in numbers if signal.getsignal(x) == signal.SIG_DFL]
+    for number in taken:
+        signal.signal(number, end)
     try:
         yield
     finally:
@@ -101,19 +88,15 @@ def _signals_raised() -> Iterator[None]:
             signal.signal(number, signal.SIG_DFL)
 
 
-def _open_missing_streams() -> None:
-    """Have what is written to a closed stream (`>&-`) go nowhere.
+def _leave_output() -> None:
+    """Write what is left to write, and leave what cannot be written.
 
-    Its number would go to the next file that is opened, and what a library prints there.
+    Otherwise Python tries again at its end, and complains.
     """
-    for number in range(3):
-        try:
-            os.fstat(number)
-        except OSError:
-            os.open(os.devnull, os.O_RDWR)  # as the lowest number that is free
-    for name in ("stdout", "stderr"):
-        if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _run(arguments: list[str]) -> int:
@@ -126,17 +109,6 @@ def _run(arguments: list[str]) -> int:
         return tool.main(options.arguments)
     except SystemExit as end:  # how argparse ends `--help` and what it cannot read
         return end.code
-
-
-def _finish_output() -> None:
-    """Write what is left to write; where that cannot be, leave it.
-
-    Otherwise Python tries again at its end, and complains.
-    """
-    try:
-        sys.stdout.flush()
-    except OSError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -5,9 +5,6 @@ errors are clustered by it. They are those of a regression on a constant whose e
 clustered (Cameron and Miller, A Practitioner's Guide to Cluster-Robust Inference, 2015),
 with the correction for few clusters, G / (G - 1), and Student's t with G - 1 degrees of
 freedom for G clusters. Where each document is its own cluster, they are the ordinary ones.
-
-Functions take scores, or errors of any size. Sums are exact, so the order of documents changes
-nothing, and neither does the order of two runs but for the sign.
 """
 
 from __future__ import annotations
@@ -23,7 +20,7 @@ from .core.families import scorer
 
 CONFIDENCE, POWER = 0.95, 0.8
 # What documents share, by their first field of these that has content: a text, a premise,
-# a dialogue; else the question, which ToT semantic asks of the same facts in five orders.
+# a dialogue; else the question, which may be asked of the same facts in several orders.
 _SHARED = ("context", "premise", "dialogue", "question", "statement")
 # What is smaller, beside the largest value, comes from the rounding of scores such as F1.
 _ROUNDING = 1e-12
@@ -40,17 +37,7 @@ class Interval(NamedTuple):
     low: float | None
     high: float | None
     clusters: int
-
-
-class Difference(NamedTuple):
-    """The mean difference of two runs, first minus second, with its interval."""
-
-    value: float
-    standard_error: float | None
-    low: float | None
-    high: float | None
-    clusters: int
-    p_value: float  # of "there is no difference", two-sided
+    p_value: float  # of "it is 0", two-sided
 
 
 def cluster(task: str, doc: dict) -> str:
@@ -61,58 +48,37 @@ def cluster(task: str, doc: dict) -> str:
     return hashlib.sha256(json.dumps(shared).encode()).hexdigest()
 
 
-def mean_interval(
-    values: Sequence[float],
-    clusters: Sequence[Hashable],
-    confidence: float = CONFIDENCE,
-) -> Interval:
+def mean_interval(values: Sequence[float], clusters: Sequence[Hashable]) -> Interval:
     """Return the mean of one or more values with its interval.
 
-    `clusters` names the cluster of each value.
+    `clusters` names the cluster of each value. The p-value is of the t test. Where all
+    clusters have one and the same value, there is no variance to test against, and it is
+    of the exact sign test.
     """
-    from scipy.stats import t
+    from statsmodels.regression.linear_model import OLS  # takes a second
 
-    n, least = len(values), _ROUNDING * max(map(abs, values))
-    mean = _plain(math.fsum(values) / n, least)
-    groups: dict[Hashable, list[float]] = {}
-    for value, name in zip(values, clusters, strict=True):
-        groups.setdefault(name, []).append(value - mean)
-    if len(groups) == 1:
-        return Interval(mean, None, None, None, 1)
-    squares = math.fsum(math.fsum(group) ** 2 for group in groups.values())
-    correction = len(groups) / (len(groups) - 1)
-    error = _plain(math.sqrt(correction * squares) / n, least)
-    reach = float(t.ppf((1 + confidence) / 2, len(groups) - 1)) * error
-    return Interval(mean, error, mean - reach, mean + reach, len(groups))
-
-
-def _plain(value: float, least: float) -> float:
-    return 0.0 if abs(value) < least else value
+    numbers: dict[Hashable, int] = {}
+    groups = [numbers.setdefault(name, len(numbers)) for name in clusters]
+    mean, least = math.fsum(values) / len(values), _ROUNDING * max(map(abs, values))
+    mean = mean if abs(mean) >= least else 0.0
+    sign_test = 2.0 ** (1 - len(numbers)) if mean else 1.0
+    if len(numbers) == 1:
+        return Interval(mean, None, None, None, 1, sign_test)
+    options = {"cov_type": "cluster", "cov_kwds": {"groups": groups}, "use_t": True}
+    fitted = OLS(values, [1.0] * len(values)).fit(**options)
+    error = float(fitted.bse[0])
+    if error <= least:
+        return Interval(mean, 0.0, mean, mean, len(numbers), sign_test)
+    low, high = fitted.conf_int(1 - CONFIDENCE)[0].tolist()
+    p_value = float(fitted.pvalues[0]) if mean else 1.0
+    return Interval(mean, error, low, high, len(numbers), p_value)
 
 
 def paired(
-    a: Sequence[float],
-    b: Sequence[float],
-    clusters: Sequence[Hashable],
-    confidence: float = CONFIDENCE,
-) -> Difference:
-    """Return the mean of `a` - `b`, one value each for a document, and whether it is 0.
-
-    The p-value is of the t test. Where all clusters show one and the same difference,
-    there is no variance to test against, and it is of the exact sign test.
-    """
-    from scipy.stats import t
-
-    differences = [x - y for x, y in zip(a, b, strict=True)]
-    found = mean_interval(differences, clusters, confidence)
-    if found.value == 0:
-        p_value = 1.0
-    elif not found.standard_error:
-        p_value = 2.0 ** (1 - found.clusters)
-    else:
-        statistic = abs(found.value) / found.standard_error
-        p_value = float(2 * t.sf(statistic, found.clusters - 1))
-    return Difference(*found, p_value)
+    a: Sequence[float], b: Sequence[float], clusters: Sequence[Hashable]
+) -> Interval:
+    """Return the mean of `a` - `b`, one value each for a document, with its interval."""
+    return mean_interval([x - y for x, y in zip(a, b, strict=True)], clusters)
 
 
 def mcnemar_exact(only_a: int, only_b: int) -> float:
@@ -120,46 +86,33 @@ def mcnemar_exact(only_a: int, only_b: int) -> float:
 
     Takes in how many documents `a` alone, and `b` alone, is right. It knows no clusters.
     """
-    from scipy.stats import binomtest
+    from statsmodels.stats.contingency_tables import mcnemar
 
-    n = only_a + only_b
-    return float(binomtest(only_a, n).pvalue) if n else 1.0
+    return float(mcnemar([[0, only_a], [only_b, 0]], exact=True).pvalue)
 
 
 def holm(p_values: Iterable[float]) -> list[float]:
     """Return the p-values of a family of tests corrected by Holm's method, in order."""
-    p_values = list(p_values)
-    corrected, largest = list(p_values), 0.0
-    for rank, place in enumerate(
-        sorted(range(len(p_values)), key=p_values.__getitem__)
-    ):
-        largest = max(largest, (len(p_values) - rank) * p_values[place])
-        corrected[place] = min(largest, 1.0)
-    return corrected
+    import numpy as np  # statsmodels collects garbage each time, which takes half a second
+
+    found = np.array([*p_values])
+    order = found.argsort()
+    factors = np.arange(len(found), 0, -1)
+    corrected = np.maximum.accumulate(factors * found[order]).clip(max=1)
+    return corrected[order.argsort()].tolist()
 
 
-def smallest_difference(
-    standard_error: float | None,
-    clusters: int,
-    power: float = POWER,
-    confidence: float = CONFIDENCE,
-) -> float | None:
-    """Return the true difference that a test of `paired` finds with a chance of `power`.
+def smallest_difference(standard_error: float | None, clusters: int) -> float | None:
+    """Return the true difference that a test of `paired` finds with a chance of POWER.
 
     Takes the error and the clusters of the difference that was found: what as many
     documents with as much variance could show. None where the error is 0 or not known.
     """
-    from scipy.optimize import brentq
-    from scipy.stats import nct, t
+    from statsmodels.stats.power import TTestPower
 
     if not standard_error:
         return None
-    freedom = clusters - 1
-    critical = t.ppf((1 + confidence) / 2, freedom)
-
-    def excess(shift: float) -> float:
-        # The other tail, where the test finds the wrong sign, is left out.
-        return float(nct.sf(critical, freedom, shift)) - power
-
-    shift = brentq(excess, 0, 2 * critical + 4)
-    return shift * standard_error
+    # The other tail, where the test finds the wrong sign, is left out.
+    options = {"alpha": (1 - CONFIDENCE) / 2, "power": POWER, "alternative": "larger"}
+    deviations = TTestPower().solve_power(nobs=clusters, **options)
+    return float(deviations) * clusters**0.5 * standard_error

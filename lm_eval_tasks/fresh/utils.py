@@ -15,17 +15,21 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import logging
 import random
 import re
+import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 
 if TYPE_CHECKING:
     import datasets
+
+eval_logger = logging.getLogger("lm_eval.tasks.fresh")
 
 GENERATORS = Path(__file__).resolve().parent / "generators"
 MOST_DRAWS = 1000  # for one row
@@ -117,16 +121,54 @@ def load(
     gen_seed: int,
     gen_rows: int,
     gen_levels: object,
+    gen_version: str | None = None,
     **_metadata: object,
 ) -> datasets.DatasetDict:
     """Return fresh rows as the harness wants them: what `custom_dataset` names.
 
-    `generator` is the name of one; the rest is metadata of the task, which
-    `--metadata` changes. Raises ValueError for invalid metadata.
+    `generator` is the name of one; the rest is metadata of the task, which `--metadata`
+    changes. A run of `lm_eval` ends with one line for invalid metadata, for those of
+    another version of the generator, and with a cache of requests; elsewhere, that line
+    is a ValueError.
     """
     import datasets
 
-    made = rows(generator, *read_request(gen_seed, gen_rows, gen_levels))
+    version = find_generator(generator).VERSION
+    try:
+        if gen_version not in (None, version):
+            raise ValueError(
+                f"gen_version {gen_version!r:.40}: the generator {generator} has version"
+                f" {version}, and its rows are others; leave gen_version out"
+            )
+        _check_cache(sys.argv)
+        made = rows(generator, *read_request(gen_seed, gen_rows, gen_levels))
+    except ValueError as error:
+        _stop(error)
+    eval_logger.info(
+        f"fresh_{generator}: {len(made)} rows, gen_seed {gen_seed}, gen_rows {gen_rows},"
+        f" gen_levels {gen_levels}, gen_version {version}"
+    )
     test = datasets.Dataset.from_list(made)
     test.info.config_name = f"fresh_{generator}"
     return datasets.DatasetDict(test=test)
+
+
+def _check_cache(command_line: list[str]) -> None:
+    """Raise ValueError for `--cache_requests true`.
+
+    The harness keeps prompts by the name of their task: those of one seed would be scored
+    against the answers of another.
+    """
+    if "--cache_requests true" in " ".join(command_line).replace("=", " "):
+        raise ValueError(
+            "--cache_requests true: the cache tells no seed from another; leave it out,"
+            " or give `refresh`"
+        )
+
+
+def _stop(error: ValueError) -> NoReturn:
+    """End a run of the harness's command line with one line; elsewhere, raise."""
+    program = Path(*sys.argv[:1])
+    if program.stem in ("lm_eval", "lm-eval") or program.match("lm_eval/__main__.py"):
+        raise SystemExit(str(error)) from error
+    raise error

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from math import fsum
 from typing import NamedTuple
 
+from tests.solvers import obedient
 from utils.core.families import Scorer, prompt, scorer
-from . import obedient
 
 
 class Answered(NamedTuple):
@@ -16,7 +16,7 @@ class Answered(NamedTuple):
     row: int  # from 0 on, as the harness counts documents
     way: str
     published: float
-    flexible: float | None
+    flexible: float | None  # None where the task has no flexible score
     reason: str | None  # why it falls short of the full published score
 
 
@@ -26,18 +26,15 @@ def find(task: str, documents: list[dict]) -> list[Answered]:
     Documents with the same prompt have the same response: of the labels of all of them
     the one that scores best in the sum.
     """
-    task_scorer = scorer(task)
-    groups: dict[str, list[int]] = {}
+    groups: dict[str, list[tuple[int, dict]]] = {}
     for number, doc in enumerate(documents):
-        groups.setdefault(prompt(task, doc), []).append(number)
-    found = [
+        groups.setdefault(prompt(task, doc), []).append((number, doc))
+    task_scorer = scorer(task)
+    return sorted(
         answered
-        for asked, numbers in groups.items()
-        for answered in _answered(
-            task_scorer, asked, [(number, documents[number]) for number in numbers]
-        )
-    ]
-    return sorted(found)
+        for asked, group in groups.items()
+        for answered in _answered(task_scorer, asked, group)
+    )
 
 
 def _answered(
@@ -67,26 +64,34 @@ def _scores(task: Scorer, doc: dict, response: str) -> tuple[float, float | None
     return scores[published], scores.get(flexible)
 
 
+def means(found: list[Answered]) -> dict[str, dict[str, float | None]]:
+    """Return for each way to answer a task its ceilings, the means of the scores."""
+    ways: dict[str, list[Answered]] = {}
+    for one in found:
+        ways.setdefault(one.way, []).append(one)
+    return {
+        way: {
+            name: _mean([getattr(one, name) for one in those])
+            for name in ("published", "flexible")
+        }
+        for way, those in ways.items()
+    }
+
+
+def _mean(scores: list[float | None]) -> float | None:
+    return None if None in scores else round(fsum(scores) / len(scores), 6)
+
+
 def table(task: str, found: list[Answered]) -> Iterator[dict]:
     """Yield for each way to answer a task its ceilings, and what caps the published one."""
-    for way in dict.fromkeys(one.way for one in found):
+    for way, scores in means(found).items():
         those = [one for one in found if one.way == way]
-        flexible = [one.flexible for one in those if one.flexible is not None]
         reasons = sorted({one.reason for one in those if one.reason})
         place = {"task": task, "answers": way}
-        yield place | {
-            "n": len(those),
-            "published": fsum(one.published for one in those) / len(those),
-            "flexible": fsum(flexible) / len(flexible) if flexible else None,
-            **_capped(those, reasons),
-        }
+        yield place | {"n": len(those), **scores, **_capped(those, reasons)}
         for reason in reasons:
-            yield (
-                place
-                | {"n": None, "published": None, "flexible": None}
-                | _capped(those, [reason])
-                | {"reason": reason}
-            )
+            blank = {"n": None, "published": None, "flexible": None}
+            yield place | blank | _capped(those, [reason]) | {"reason": reason}
 
 
 def _capped(found: list[Answered], reasons: list[str]) -> dict:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from . import Solution
+from tests.solvers import Solution
 
 
 MONTHS = ("jan feb mar apr may jun jul aug sep oct nov dec").split()

@@ -5,12 +5,14 @@ from __future__ import annotations
 import ast
 import json
 import re
+import string
+from collections import Counter
 from collections.abc import Callable
 
-from lm_eval_tasks.timebench.utils import MARKER, normalise, token_f1
-from lm_eval_tasks.tot.utils import PROMPTED_KEYS
 
-
+MARKER = "Thus, the correct answer is:"  # what the prompts of TimeBench ask for
+# Keys of labels of ToT, as prompts spell them that ask for another.
+PROMPTED_KEYS = {"answer": "age", "unordered_list": "unorered_list"}
 AS_ASKED, TO_THE_LETTER = "as asked", "to the letter"
 # Why a response that obeys its prompt falls short.
 KEY = "the prompt names another key than the label"
@@ -143,13 +145,25 @@ def _holds(text: str, gold: str) -> bool:
     """Tell whether a gold stands in a text, or says that its answer does not."""
     if gold.casefold() == "unanswerable" or gold.casefold() in text.casefold():
         return True
-    return f" {' '.join(normalise(gold))} " in f" {' '.join(normalise(text))} "
+    return f" {' '.join(_words(gold))} " in f" {' '.join(_words(text))} "
+
+
+def _words(text: str) -> list[str]:
+    """Return the words of a text as SQuAD compares them."""
+    kept = "".join(x for x in text.lower() if x not in string.punctuation)
+    return [word for word in kept.split() if word not in ("a", "an", "the")]
+
+
+def _overlap(words: list[str], gold: list[str]) -> float:
+    """Return the F1 of the words of two texts (SQuAD)."""
+    shared = (Counter(words) & Counter(gold)).total()
+    return 2 * shared / (len(words) + len(gold)) if shared else 0.0
 
 
 def _nearest(text: str, golds: list[str]) -> str:
     """Return the words of a text, one after the other, that share most with a gold."""
-    words = [(token, normalise(token)) for token in text.split()]
-    wanted = [normalise(gold) for gold in golds]
+    words = [(token, _words(token)) for token in text.split()]
+    wanted = [_words(gold) for gold in golds]
     named = set().union(*wanted)
     longest = 2 * max(map(len, wanted))
     places = [n for n, (_, said) in enumerate(words) if named.intersection(said)]
@@ -158,7 +172,8 @@ def _nearest(text: str, golds: list[str]) -> str:
         for end in places:
             if start <= end < start + longest:
                 said = [word for _, own in words[start : end + 1] for word in own]
-                if (score := token_f1(said, wanted)) > most:
+                score = max(_overlap(said, gold) for gold in wanted)
+                if score > most:
                     best = " ".join(token for token, _ in words[start : end + 1])
                     most = score
     return best

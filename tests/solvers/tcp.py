@@ -13,7 +13,7 @@ from graphlib import TopologicalSorter
 from itertools import product
 from typing import NamedTuple
 
-from . import Solution
+from tests.solvers import Solution
 
 
 DAY = 1440  # minutes

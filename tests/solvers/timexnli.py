@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from datetime import date, timedelta
 
-from . import Solution
+from tests.solvers import Solution
 
 
 _DATE = re.compile(r"(\d{1,2}) ([A-Z][a-z]+) (\d{4})")

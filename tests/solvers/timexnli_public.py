@@ -19,8 +19,14 @@ from functools import cache
 from itertools import product
 from typing import NamedTuple
 
-from . import Solution
-from .reading import WEEKDAYS, Unreadable, month_length, read_month, year_days
+from tests.solvers import Solution
+from tests.solvers.reading import (
+    WEEKDAYS,
+    Unreadable,
+    month_length,
+    read_month,
+    year_days,
+)
 
 
 class Time(NamedTuple):

@@ -11,8 +11,8 @@ import json
 import re
 from functools import cache
 
-from . import Solution, tot_arithmetic_fresh, tot_arithmetic_public
-from .reading import Unreadable, pattern
+from tests.solvers import Solution, tot_arithmetic_fresh, tot_arithmetic_public
+from tests.solvers.reading import Unreadable, pattern
 
 
 FAMILIES = tot_arithmetic_fresh.FAMILIES + tot_arithmetic_public.FAMILIES

@@ -10,8 +10,8 @@ import re
 from collections.abc import Callable, Iterator
 from itertools import count
 
-from . import reading as r
-from .reading import Unreadable, each, pattern
+from tests.solvers import reading as r
+from tests.solvers.reading import Unreadable, each, pattern
 
 
 Found = Iterator[tuple[dict, str]]

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import product
 
-from . import reading as r
-from .reading import Unreadable, pattern
+from tests.solvers import reading as r
+from tests.solvers.reading import Unreadable, pattern
 
 
 Found = Iterator[tuple[dict, str]]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from . import Solution
+from tests.solvers import Solution
 
 
 _FACT = re.compile(r"\b(E\d+) was the (R\d+) of (E\d+) from (\d+) to (\d+)\b")

@@ -7,11 +7,7 @@ import sys
 from pathlib import Path
 from typing import NoReturn
 
-from ..packs import disputed
 from .families import FOLDER
-
-
-MAX_DIGITS = 1000  # of a number; Python reads no more than some thousand
 
 
 class Parser(argparse.ArgumentParser):
@@ -19,7 +15,7 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """End the program with status 2."""
-        self.exit(2, f"{self.prog}: {message}; see {self.prog} --help\n")
+        self.exit(2, f"{self.prog}: {printable(message)}; see {self.prog} --help\n")
 
 
 def tool_parser(tool: str, description: str) -> argparse.ArgumentParser:
@@ -39,18 +35,6 @@ def include_path_option(parser: argparse.ArgumentParser) -> None:
         default=FOLDER,
         metavar="FOLDER",
         help="the tasks whose documents a doc_id is of; default: the pack's own",
-    )
-
-
-def answer_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of every tool that scores recorded answers."""
-    parser.add_argument("--task", help="the task of lines that do not name theirs")
-    include_path_option(parser)
-    parser.add_argument(
-        "--leave_out",
-        choices=disputed.names(),
-        metavar="LIST",
-        help=f"a list of disputed rows to leave out: {', '.join(disputed.names())}",
     )
 
 
@@ -78,9 +62,7 @@ def output_path(text: str) -> Path:
 
 def whole_number(text: str, *, least: int = 0) -> int:
     """Return the whole number that an option gives; ArgumentTypeError below `least`."""
-    is_number = text.isascii() and text.isdecimal() and len(text) <= MAX_DIGITS
-    if is_number and int(text) >= least:
-        return int(text)
-    raise argparse.ArgumentTypeError(
-        f"{text!r:.80} is not a whole number of at least {least}"
-    )
+    if not (text.isascii() and text.isdecimal() and int(text) >= least):
+        fault = f"{text!r:.80} is not a whole number of at least {least}"
+        raise argparse.ArgumentTypeError(fault)
+    return int(text)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from functools import cache, partial
-from operator import eq
+from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
@@ -64,16 +63,17 @@ def load(
 def quiet_harness() -> Iterator[None]:
     """Leave out what harness and families log, such as row counts: tools say their own.
 
-    Without a network, each of the hub's tries would say that there is none.
+    Without a network, each of the hub's tries would say that there is none. Within such a
+    block, another costs nothing.
     """
     loggers = [logging.getLogger(name) for name in ("lm_eval", "huggingface_hub")]
-    levels = [logger.level for logger in loggers]
-    for logger in loggers:
+    levels = {x: x.level for x in loggers if x.level != logging.ERROR}
+    for logger in levels:
         logger.setLevel(logging.ERROR)
     try:
         yield
     finally:
-        for logger, level in zip(loggers, levels, strict=True):
+        for logger, level in levels.items():
             logger.setLevel(level)
 
 
@@ -88,113 +88,11 @@ def document(task: str, row: dict) -> dict:
 
     ValueError says what is wrong with the row.
     """
-    task_scorer = scorer(task)
-    with quiet_harness():
-        try:
-            (made,) = task_scorer.process_docs(_Rows([row], task_scorer.file))
-        except ValueError as error:
-            # It is one row of many: its number here says nothing.
-            said = str(error)
-            raise ValueError(said.partition("row 0, ")[2] or said) from None
-    return made
-
-
-def fault(task: str, doc: dict) -> str | None:
-    """Return why a document is not of a task's form, in words; None where it is.
-
-    The form is what the task's `process_docs` gives its documents: their fields, as far
-    as scores and prompts depend on them, and what these hold. Tasks of one form, such as
-    two files with texts and questions, are told apart by fingerprints alone.
-    """
-    form = _form(task)
-    for name, is_good in form.items():
-        if name not in doc:
-            return f"has no {name!r}"
-        if not is_good(doc[name]):
-            return f"{name!r} is {doc[name]!r:.80}"
-    others = _TELLING.intersection(doc) - form.keys()
-    return f"has {min(others)!r}, which others have" if others else None
-
-
-def _is_text(cell: object) -> bool:
-    return isinstance(cell, str)
-
-
-def _are_texts(cell: object) -> bool:
-    return isinstance(cell, list) and cell != [] and all(map(_is_text, cell))
-
-
-def _is_dialogue(cell: object) -> bool:
-    return _is_text(cell) or _are_texts(cell)
-
-
-def _is_list(cell: object) -> bool:
-    return isinstance(cell, list)
-
-
-def _is_level(cell: object) -> bool:
-    return type(cell) is int
-
-
-_QUESTION = {"question": _is_text}
-_GOLDS = {"golds": _are_texts}
-_CONTEXT = {"context": _is_text}
-_LABEL = {"label": _is_text}
-_PROMPT = {"prompt": _is_text}
-_SEPARATE = {"instruction": _is_text, "question_wo_instruct": _is_text}
-_PAIR = {"premise": _is_text, "hypothesis": _is_text}
-_TCP = {"dialogue": _is_dialogue, **_QUESTION}
-_OPTIONS = {**_CONTEXT, "options": _are_texts}
-# By the name of `process_docs`, without its prefix; what depends on a family's values is
-# in `_form`.
-_FIELDS: dict[str, dict[str, Callable[[object], bool]]] = {
-    "short": _TCP,
-    "long": _TCP,
-    "arithmetic": {**_QUESTION, **_LABEL},
-    "semantic": {**_QUESTION, **_LABEL, **_PROMPT},
-    "arithmetic_separate": {**_QUESTION, **_LABEL, **_SEPARATE},
-    "semantic_separate": {**_QUESTION, **_LABEL, **_PROMPT, **_SEPARATE},
-    "qa": {**_QUESTION, **_CONTEXT, **_GOLDS},
-    "facts_qa": {**_QUESTION, **_CONTEXT, **_GOLDS, "fact_context": _is_text},
-    "date": _QUESTION,
-    "options": {**_QUESTION, **_OPTIONS},
-    "dialogue_options": _OPTIONS,
-    "nli_two_way": _PAIR,
-    "nli_three_way": _PAIR,
-    "generation": {
-        **{"keywords": _are_texts, "keywords_pos": _is_list},
-        "statement": _is_text,
-    },
-}
-# Fields that tell of which form a document is. Facts stand beside texts, too.
-_TELLING = {"answer", "answer_format", "golds", "label", "letters", "level"}.union(
-    *_FIELDS.values()
-) - {"fact_context"}
-
-
-@cache
-def _form(task: str) -> dict[str, Callable[[object], bool]]:
-    """Return the fields of a task's documents, and what tells whether a cell is good."""
-    task_scorer = scorer(task)
-    kind, utils = task_scorer.process_docs.__name__, task_scorer.utils
-    kind = kind.removeprefix("process_docs_")
-    form = dict(_FIELDS[kind])
-    if kind in ("short", "long"):
-        own = getattr(utils, f"{kind.upper()}_FORMAT")
-        form["answer_format"] = partial(eq, own)
-        form["answer"] = lambda x: _is_text(x) and utils.read_reference(x, own)
-    elif kind == "date":
-        form["golds"] = lambda x: (
-            _are_texts(x) and all(isinstance(utils.parse_month(y), tuple) for y in x)
-        )
-    elif kind.endswith("options"):
-        form["letters"] = lambda x: _are_texts(x) and {*x} <= {*utils.LETTERS}
-    elif kind.startswith("nli"):
-        labels = utils.TWO_WAY if kind == "nli_two_way" else utils.THREE_WAY
-        form |= {"options": partial(eq, labels), "label": labels.__contains__}
-    if task_scorer.known[0] is None:  # made from a seed
-        form["level"] = _is_level
-    return form
+    try:
+        return _made(task, [row])[0]
+    except ValueError as error:  # it is one row of many: its number here says nothing
+        said = str(error)
+        raise ValueError(said.partition("row 0, ")[2] or said) from None
 
 
 def documents_of(task: str, rows: list[dict]) -> list[dict]:
@@ -202,12 +100,15 @@ def documents_of(task: str, rows: list[dict]) -> list[dict]:
 
     ToolError names file, row and column where one cannot be scored.
     """
-    task_scorer = scorer(task)
+    try:
+        return _made(task, rows)
+    except ValueError as error:
+        raise ToolError(str(error)) from None
+
+
+def _made(task: str, rows: list[dict]) -> list[dict]:
     with quiet_harness():
-        try:
-            return list(task_scorer.process_docs(_Rows(rows, task_scorer.file)))
-        except ValueError as error:
-            raise ToolError(str(error)) from None
+        return list(scorer(task).process_docs(Rows(rows, scorer(task).file)))
 
 
 def pack_files(include_path: Path) -> list[Path]:
@@ -227,21 +128,17 @@ def benchmark_files(folder: Path) -> list[tuple[Path, list[str]]]:
     tasks: dict[str, list[str]] = {}
     for task in all_tasks():
         tasks.setdefault(f"{scorer(task).file}.jsonl", []).append(task)
-    found = [
-        (path, tasks[path.name])
-        for path in sorted(folder.rglob("*.jsonl"))
-        if path.name in tasks
-    ]
-    if not found:
+    paths = sorted(x for x in folder.rglob("*.jsonl") if x.name in tasks)
+    if not paths:
         raise ToolError(
             f"{folder}: has no file of a benchmark under upstream's name, such as"
             f" {min(tasks)}; name another folder"
         )
-    return found
+    return [(path, tasks[path.name]) for path in paths]
 
 
-class _Rows:
-    """Rows as `process_docs` takes them, for a Dataset of each one takes milliseconds."""
+class Rows:
+    """What `process_docs` takes of a Dataset, of which each takes milliseconds."""
 
     def __init__(self, rows: list[dict], name: str | None = None) -> None:
         self.rows = rows
@@ -253,8 +150,8 @@ class _Rows:
     def column_names(self) -> list[str]:
         return list(self.rows[0])
 
-    def select_columns(self, names: list[str]) -> _Rows:
-        return _Rows([{name: row[name] for name in names} for row in self.rows])
+    def select_columns(self, names: list[str]) -> Rows:
+        return Rows([{name: row[name] for name in names} for row in self.rows])
 
     def __getitem__(self, name: str) -> list:
         return [row[name] for row in self.rows]

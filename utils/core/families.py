@@ -1,8 +1,8 @@
 """From the name of a task to its scorer, by what the YAML files of the pack say.
 
 Tools ask here and import no family by name, so that a new task needs no change in them.
-The files are those of the installed `lm_eval_tasks`, read without building tasks of the
-harness, which would load datasets.
+The files are those of the installed `lm_eval_tasks`, as the harness indexes them: no task
+is built, which would load its data set.
 """
 
 from __future__ import annotations
@@ -13,9 +13,7 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, NamedTuple
-
-import yaml
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import lm_eval_tasks
 
@@ -24,9 +22,35 @@ from .errors import ToolError
 
 if TYPE_CHECKING:
     from jinja2 import Template
+    from lm_eval.tasks import TaskManager
 
 
 FOLDER = Path(lm_eval_tasks.__file__).resolve().parent
+# The published score and the flexible one beside it: a task's headline is the first pair
+# that it has.
+HEADLINES = (
+    ("score", "score_flexible"),
+    ("accuracy", "accuracy_flexible"),
+    ("acc", "acc_flexible"),
+)
+# What versions before 2.0 call a metric, and what it is called since.
+RENAMED = {"acc": "accuracy", "acc_flexible": "accuracy_flexible", "f1": "f1_score"}
+
+
+class Verdict(Protocol):
+    """What a family's `explain` makes of a response: a NamedTuple of these fields.
+
+    Spans are positions in the response; None stands for what was not found.
+    """
+
+    scores: dict[str, float]  # in the order of the YAML
+    reason: str  # one of the family's REASONS
+    published: str | None  # the answer that the metric card's rule extracts
+    published_span: tuple[int, int] | None
+    flexible: str | None  # the answer that the response commits to, as it stands there
+    flexible_span: tuple[int, int] | None
+    value: object  # what the flexible answer was read as
+    reference: object  # the value of the reference, read the same way
 
 
 class Scorer(NamedTuple):
@@ -39,28 +63,29 @@ class Scorer(NamedTuple):
     file: str  # upstream's name of the file with the rows, without its suffix
     metrics: tuple[str, ...]  # in the order of the YAML
     higher_is_better: dict[str, bool | None]  # by metric; None: neither is
-    aggregations: dict[str, Callable]  # of the metrics that have another than the mean
-    utils: ModuleType
+    utils: ModuleType  # of the family
     process_docs: Callable  # dataset of upstream rows -> dataset of documents
     process_results: Callable  # (document, [response]) -> scores
-
-    @property
-    def explain(self) -> Callable:
-        """The function (document, response) -> Verdict behind `process_results`."""
-        suffix = self.process_results.__name__.removeprefix("process_results")
-        return getattr(self.utils, f"explain{suffix}")
+    explain: Callable[[dict, str], Verdict]  # what `process_results` takes them from
 
     @property
     def headline(self) -> tuple[str, str] | None:
         """The published metric and the flexible one beside it; None where neither is."""
-        flexible = next((x for x in self.metrics if x.endswith("_flexible")), None)
-        return (flexible.removesuffix("_flexible"), flexible) if flexible else None
+        pairs = (pair for pair in HEADLINES if {*pair} <= {*self.metrics})
+        return next(pairs, None)
 
     @property
     def known(self) -> tuple[int | None, str | None]:
         """Row count and fingerprint of the benchmark's file, as far as they are known."""
-        name = self.file.removesuffix("_timebench")
-        return self.utils.FILES.get(name, (None, None))
+        # A family may leave out a last part that the names of all its files share.
+        files, short = self.utils.FILES, self.file.rpartition("_")[0]
+        return files.get(self.file) or files.get(short, (None, None))
+
+    def metric(self, logged: str) -> str | None:
+        """Return this version's name of a metric in a log; None where it has none."""
+        older = {new: old for old, new in RENAMED.items()}
+        names = (logged, RENAMED.get(logged), older.get(logged))
+        return next((name for name in names if name in self.metrics), None)
 
 
 @cache
@@ -70,27 +95,24 @@ def scorer(task: str) -> Scorer:
     if config is None:
         what = "a group" if task in _groups() else "unknown"
         raise ToolError(f"task '{task}' is {what}; {_suggestion(task)}")
+    process_docs = _function(config["process_docs"])
     process_results = _function(config["process_results"])
-    utils = importlib.import_module(process_results.__module__)
+    utils = importlib.import_module(process_docs.__module__)
+    code = importlib.import_module(process_results.__module__)
+    name = process_results.__name__
+    higher = {x["metric"]: x["higher_is_better"] for x in config["metric_list"]}
     return Scorer(
         task=task,
-        base=config.get("base"),
+        base=_base(task),
         family=utils.__name__.split(".")[-2],
         version=config["metadata"]["version"],
         file=_file(config),
-        metrics=tuple(metric["metric"] for metric in config["metric_list"]),
-        higher_is_better={
-            metric["metric"]: metric["higher_is_better"]
-            for metric in config["metric_list"]
-        },
-        aggregations={
-            metric["metric"]: _function(metric["aggregation"])
-            for metric in config["metric_list"]
-            if metric["aggregation"] != "mean"
-        },
+        metrics=tuple(higher),
+        higher_is_better=higher,
         utils=utils,
-        process_docs=_function(config["process_docs"]),
+        process_docs=process_docs,
         process_results=process_results,
+        explain=getattr(code, name.replace("process_results", "explain")),
     )
 
 
@@ -106,22 +128,13 @@ class Group(NamedTuple):
 def groups() -> list[Group]:
     """Return the groups that average a published score and a flexible one, by name."""
     found = []
-    for config in _configurations():
-        metrics = config.get("aggregate_metric_list") or []
-        if any(metric["metric"].endswith("_flexible") for metric in metrics):
-            tasks = tuple(leaf_tasks(config["group"]))
-            by_size = all(metric["weight_by_size"] for metric in metrics)
+    for name, config in sorted(_groups().items()):
+        metrics = config.get("aggregate_metric_list", [])
+        if {x["metric"] for x in metrics} & {flexible for _, flexible in HEADLINES}:
+            by_size = all(x["weight_by_size"] for x in metrics)
             version = config["metadata"]["version"]
-            found.append(Group(config["group"], tasks, by_size, version))
-    return sorted(found)
-
-
-def _file(config: dict) -> str:
-    kwargs = config.get("dataset_kwargs") or {}
-    if "generator" in kwargs:  # of rows made from a seed
-        return config["task"]
-    files = kwargs.get("data_files") or {"test": kwargs.get("data_file")}
-    return Path(files["test"] or config["dataset_name"]).stem
+            found.append(Group(name, tuple(leaf_tasks(name)), by_size, version))
+    return found
 
 
 def leaf_tasks(name: str) -> list[str]:
@@ -133,13 +146,41 @@ def leaf_tasks(name: str) -> list[str]:
         return [name]
     if name not in _groups():
         raise ToolError(f"task or group '{name}' is unknown; {_suggestion(name)}")
-    leaves = (leaf for member in _groups()[name] for leaf in leaf_tasks(member))
+    leaves = (leaf for member in _groups()[name]["task"] for leaf in leaf_tasks(member))
     return list(dict.fromkeys(leaves))
 
 
 def all_tasks() -> list[str]:
     """Return the names of all tasks of the pack, sorted."""
     return sorted(_tasks())
+
+
+def configuration(name: str) -> dict:
+    """Return what the YAML file of a task or group says, includes resolved.
+
+    A function is the path of its module, without the suffix, a full stop and its name.
+    """
+    return _tasks().get(name) or _groups()[name]
+
+
+def prompt(task: str, doc: dict) -> str:
+    """Return what a document of a task asks, with its description, without few-shot."""
+    texts = []
+    for part in ("description", "doc_to_text"):
+        told = configuration(task).get(part, "")
+        if Path(told).is_relative_to(FOLDER):
+            texts.append(_function(told)(doc))
+        else:
+            texts.append(doc[told] if told in doc else _template(told).render(**doc))
+    return "".join(texts)
+
+
+@cache
+def _template(text: str) -> Template:
+    """Return a template of the harness, which compiles it anew for each document."""
+    from lm_eval.utils import env
+
+    return env.from_string(text)
 
 
 def _suggestion(name: str) -> str:
@@ -150,76 +191,48 @@ def _suggestion(name: str) -> str:
     return f"the groups are {', '.join(sorted(_groups()))}"
 
 
-def configuration(task: str) -> dict:
-    """Return what the YAML file of a task says, includes resolved."""
-    return _tasks()[task]
-
-
-def prompt(task: str, doc: dict) -> str:
-    """Return what a document of a task asks, with its description, without few-shot."""
-    texts = []
-    for part in ("description", "doc_to_text"):
-        told = configuration(task).get(part, "")
-        if isinstance(told, tuple):
-            texts.append(_function(told)(doc))
-        else:
-            texts.append(doc[told] if told in doc else _template(told).render(**doc))
-    return "".join(texts)
-
-
 @cache
-def _template(text: str) -> Template:
-    """Return a template of the harness, which compiles it anew for each document."""
-    from lm_eval.utils import env  # takes a second
+def _manager() -> TaskManager:
+    from lm_eval.tasks import TaskManager  # takes a second
 
-    return env.from_string(text)
+    return TaskManager(include_path=str(FOLDER), include_defaults=False)
 
 
 @cache
 def _tasks() -> dict[str, dict]:
-    """Return the configuration of each task, includes resolved."""
-    return {c["task"]: c for c in _configurations() if isinstance(c.get("task"), str)}
+    return {x: _manager().task_index[x].cfg for x in _manager().all_subtasks}
 
 
 @cache
-def _groups() -> dict[str, list[str]]:
-    """Return the members of each group."""
-    return {c["group"]: c["task"] for c in _configurations() if "group" in c}
+def _groups() -> dict[str, dict]:
+    return {x: _manager().task_index[x].cfg for x in _manager().all_groups}
 
 
-@cache
-def _configurations() -> list[dict]:
-    return [_read(path) for path in sorted(FOLDER.glob("**/*.yaml"))]
+def _base(task: str) -> str | None:
+    """Return the task whose YAML file that of a task includes, which has its name."""
+    from .private import load_yaml
+
+    path = _manager().task_index[task].yaml_path
+    included = load_yaml(path, resolve_func=False, recursive=False).get("include", [])
+    paths = map(Path, [included] if isinstance(included, str) else included)
+    return next((path.stem for path in paths if path.suffix == ".yaml"), None)
 
 
-def _read(path: Path) -> dict:
-    """Return what a YAML file says, over what it includes.
+def _file(config: dict) -> str:
+    kwargs = config.get("dataset_kwargs", {})
+    if "generator" in kwargs:  # of rows made from a seed
+        return config["task"]
+    files = kwargs.get("data_files") or {"test": kwargs.get("data_file")}
+    return Path(files["test"] or config["dataset_name"]).stem
 
-    A function is the path of its module and its name: `!function utils.explain` in
-    `tcp/` becomes `(…/tcp/utils.py, explain)`, whichever file includes that one.
+
+def _function(told: str) -> Callable:
+    """Return a function that the YAML names, of the module in the package.
+
+    So it is one function for all tasks, and can be pickled; the harness loads a file by
+    its path.
     """
-
-    class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
-        """Reads the tag of the harness for functions beside the file."""
-
-    def function(loader: Loader, node: yaml.ScalarNode) -> tuple[Path, str]:
-        module, _, name = loader.construct_scalar(node).rpartition(".")
-        return path.parent / f"{module}.py", name
-
-    Loader.add_constructor("!function", function)
-    config = yaml.load(path.read_text(encoding="utf-8"), Loader)
-    includes = config.pop("include", [])
-    merged: dict = {}
-    for include in [includes] if isinstance(includes, str) else includes:
-        merged |= _read(path.parent / include)
-    if "task" in merged:
-        config["base"] = merged["task"]
-    return merged | config
-
-
-def _function(reference: tuple[Path, str]) -> Callable:
-    """Return the function of a module in the package."""
-    path, name = reference
-    parts = path.resolve().relative_to(FOLDER).with_suffix("").parts
+    path, _, name = told.rpartition(".")
+    parts = Path(path).relative_to(FOLDER).parts
     module = importlib.import_module(".".join((lm_eval_tasks.__name__, *parts)))
     return getattr(module, name)

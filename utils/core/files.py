@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import errno
-import fcntl
-import hashlib
 import os
-import platform
-import secrets
 import stat
 import sys
+import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from functools import cache
 from pathlib import Path
 from typing import BinaryIO
 
@@ -34,42 +30,67 @@ def written_whole(path: Path) -> Iterator[BinaryIO]:
     cannot be written.
     """
     check_writable(path)
-    if (descriptor := _stream(path)) is not None:
-        with os.fdopen(descriptor, "wb") as file:
+    if is_stream(path):
+        with os.fdopen(_open_stream(path), "wb") as file:
             yield file
         return
     target = Path(os.path.realpath(path))
     target.parent.mkdir(parents=True, exist_ok=True)
-    part = target.with_name(f"{_here()}{secrets.token_hex(8)}{_SUFFIX}")
+    mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else _default_mode()
+    part = None
     try:
-        with os.fdopen(_opened(part, target), "wb") as file:
+        with tempfile.NamedTemporaryFile(
+            dir=target.parent, prefix=_PREFIX, suffix=_SUFFIX, delete=False
+        ) as file:
+            part = file.name
+            with suppress(PermissionError):  # some file systems have no modes
+                os.fchmod(file.fileno(), mode)
             yield file
             file.flush()
             os.fsync(file.fileno())
-            os.replace(part, target)  # before the lock on it ends
+        os.replace(part, target)
     except BaseException as error:  # Ctrl-C, too
-        with suppress(OSError):
-            part.unlink()
+        if part:
+            with suppress(OSError):
+                os.unlink(part)
         # A full disk has no name, and nobody knows the name of a part.
-        if isinstance(error, OSError) and str(error.filename or part) == str(part):
-            error.filename = str(path)
+        if isinstance(error, OSError) and error.filename in (None, part):
+            error.filename, error.filename2 = str(path), None
         raise
+
+
+def _default_mode() -> int:
+    """Return the mode that the process gives new files."""
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return 0o666 & ~mask
+
+
+def _open_stream(path: Path) -> int:
+    """Return a descriptor to write into what must not be replaced.
+
+    What stdout or stderr is, a file included, is written through them: /dev/stdout would
+    open it anew, from its start.
+    """
+    for descriptor, stream in ((1, sys.stdout), (2, sys.stderr)):
+        with suppress(OSError):
+            if os.path.samestat(os.fstat(descriptor), path.stat()):
+                stream.flush()
+                return os.dup(descriptor)
+    return os.open(path, os.O_WRONLY)
 
 
 def check_writable(path: Path) -> None:
     """Raise OSError, with the name of `path`, where no file of it can be written."""
-    found = _stat(path)
-    if found and stat.S_ISDIR(found.st_mode):
+    written, fault = path, None
+    if path.is_dir():
         fault = errno.EISDIR
-    elif found and not os.access(path, os.W_OK):  # which could be replaced all the same
+    elif not _stat(path):  # a folder on the way to it is
+        parents = Path(os.path.realpath(path)).parents
+        written = next(x for x in parents if os.path.lexists(x))
+        fault = None if written.is_dir() else errno.ENOTDIR
+    if not (fault or os.access(written, os.W_OK)):
         fault = errno.EACCES
-    elif found and not stat.S_ISREG(found.st_mode):
-        return
-    else:
-        target = Path(os.path.realpath(path))
-        folder = next(x for x in target.parents if os.path.lexists(x))
-        fault = 0 if os.access(folder, os.W_OK | os.X_OK) else errno.EACCES
-        fault = fault if folder.is_dir() else errno.ENOTDIR
     if fault:
         raise OSError(fault, os.strerror(fault), str(path))
 
@@ -78,73 +99,8 @@ def _stat(path: Path) -> os.stat_result | None:
     """Return what is known of a file, None where there is none; OSError for the rest."""
     try:
         return path.stat()
-    except FileNotFoundError:  # also a symlink to nothing
+    except (FileNotFoundError, NotADirectoryError):  # also a symlink to nothing
         return None
-    except NotADirectoryError:  # a file is on the way, which is said of the way
-        return None
-
-
-def _stream(path: Path) -> int | None:
-    """Return a descriptor to write into what must not be replaced; None for a file.
-
-    What stdout or stderr is, a file included, is written through them: a name such as
-    /dev/stdout opens it anew, from its start, and what is printed goes on elsewhere.
-    """
-    if (found := _stat(path)) is None:
-        return None
-    for descriptor, stream in ((1, sys.stdout), (2, sys.stderr)):
-        with suppress(OSError, AttributeError):  # closed, or None
-            if os.path.samestat(os.fstat(descriptor), found):
-                stream.flush()
-                return os.dup(descriptor)
-    return None if stat.S_ISREG(found.st_mode) else os.open(path, os.O_WRONLY)
-
-
-def _opened(part: Path, target: Path) -> int:
-    """Return the descriptor of a new part, as readable as what it is to replace."""
-    # Not mkstemp: nobody but the maker could read its files.
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
-    old = _stat(target)
-    descriptor = os.open(part, flags, stat.S_IMODE(old.st_mode) if old else 0o666)
-    with suppress(OSError):  # some file systems have no locks
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-    if not os.fstat(descriptor).st_nlink:  # taken for a leftover before it was locked
-        os.close(descriptor)
-        return _opened(part, target)
-    if old:
-        with suppress(OSError):  # of another owner; some file systems have no modes
-            os.chown(part, old.st_uid, old.st_gid)
-        with suppress(OSError):
-            os.chmod(part, stat.S_IMODE(old.st_mode))  # past the umask
-    return descriptor
-
-
-# -------------------------------------------------------------- what a kill leaves
-
-
-@cache
-def _here() -> str:
-    """Return how the names of parts begin that this system writes, until it restarts."""
-    try:
-        system = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii")
-    except OSError:
-        system = platform.node()
-    return f"{_PREFIX}{hashlib.sha256(system.encode()).hexdigest()[:8]}-"
-
-
-def remove_leftovers(folder: Path) -> None:
-    """Remove the parts in a folder that killed processes of this system have left.
-
-    Who writes a part has a lock on it, which dies with the process. The locks of other
-    machines are not seen on every shared disk: their parts stay.
-    """
-    for part in folder.glob(f"{_here()}*{_SUFFIX}"):
-        with suppress(OSError), open(part, "rb") as file:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            part.unlink()
-
-
-# ------------------------------------------------------------- outputs and inputs
 
 
 def check_outputs(outputs: Mapping[str, Path | None], inputs: Iterable[Path]) -> None:
@@ -155,10 +111,9 @@ def check_outputs(outputs: Mapping[str, Path | None], inputs: Iterable[Path]) ->
     """
     read, taken = identities(inputs), {}
     for option, path in outputs.items():
-        if path is None:
-            continue
-        check_writable(path)
-        if is_stream(path):
+        if path is not None:
+            check_writable(path)
+        if path is None or is_stream(path):
             continue
         if identities([path]) & read:
             raise ToolError(
@@ -176,8 +131,9 @@ def identities(paths: Iterable[Path]) -> set[tuple[int, int]]:
 
 
 def is_stream(path: Path) -> bool:
-    """Tell whether a file can be read but once, and in this process alone."""
-    return path.is_relative_to("/dev") or (path.exists() and not path.is_file())
+    """Tell whether a file can be read or written but once, and in this process alone."""
+    is_device = path.is_relative_to("/dev") and not path.is_relative_to("/dev/shm")
+    return is_device or (path.exists() and not path.is_file())
 
 
 def is_part(name: str) -> bool:

@@ -5,13 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from .documents import tasks
 from .errors import NOT_A_DOCUMENT, ToolError
-
-
-if TYPE_CHECKING:
-    from .families import Scorer
+from .families import FOLDER, scorer
 
 
 class Reward:
@@ -21,7 +18,7 @@ class Reward:
     """
 
     def __init__(self, task: str, metric: str | None = None):
-        one = _scorer(task)
+        one = scorer(task)
         default = one.headline[1] if one.headline else one.metrics[0]
         rewards = [name for name, is_so in one.higher_is_better.items() if is_so]
         if metric not in (None, *rewards):
@@ -53,7 +50,7 @@ class Reward:
         ]
 
     def _score(self, place: str, document: str | dict, response: str) -> float:
-        explain, fault = _scorer(self.task).explain, None
+        explain = scorer(self.task).explain
         try:
             if isinstance(document, str):
                 document = json.loads(document)
@@ -88,32 +85,16 @@ def training_set(task: str, include_path: str | None = None):
     """
     import datasets
 
-    from .documents import tasks
-    from .families import FOLDER
-
-    _scorer(task)  # raises for a group, of which there is no one prompt
+    scorer(task)  # raises for a group, of which there is no one prompt
     one = tasks([task], Path(include_path) if include_path else FOLDER)[task]
-    return datasets.Dataset.from_list(
-        [
-            {"prompt": _messages(one, document), "doc": json.dumps(document)}
-            for document in one.eval_docs
-        ]
-    )
-
-
-def _scorer(task: str) -> Scorer:
-    from .families import scorer  # not before it is asked for: it imports PyYAML
-
-    if not isinstance(task, str):
-        raise ToolError(f"task {task!r:.80} is not a string; name a task of the pack")
-    return scorer(task)
+    rows = [{"prompt": _messages(one, x), "doc": json.dumps(x)} for x in one.eval_docs]
+    return datasets.Dataset.from_list(rows)
 
 
 def _messages(task, document: dict) -> list[dict]:
-    system = task.resolve_field(document, task.config.description) or ""
+    system = (task.resolve_field(document, task.config.description) or "").strip()
     user = {"role": "user", "content": task.doc_to_text(document)}
-    said = {"role": "system", "content": system.strip()}
-    return [said, user] if system.strip() else [user]
+    return [{"role": "system", "content": system}, user] if system else [user]
 
 
 def _text(completion: object) -> str:
@@ -122,14 +103,10 @@ def _text(completion: object) -> str:
     What a user or a tool says after it is no answer.
     """
     if isinstance(completion, list):
-        said = [
-            message.get("content")
-            for message in completion
-            if isinstance(message, dict)
-            and message.get("role", "assistant") == "assistant"
-        ]
-        completion = said[-1] if said else None
+        messages = [x for x in completion if isinstance(x, dict)]
+        said = [x for x in messages if x.get("role", "assistant") == "assistant"]
+        completion = said[-1].get("content") if said else None
     if isinstance(completion, list):  # of parts, as of models that see images, too
-        texts = [x.get("text") for x in completion if isinstance(x, dict)]
-        completion = "".join(text for text in texts if isinstance(text, str))
+        parts = [x.get("text") for x in completion if isinstance(x, dict)]
+        completion = "".join(x for x in parts if isinstance(x, str))
     return completion if isinstance(completion, str) else ""

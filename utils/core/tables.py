@@ -40,22 +40,27 @@ def render(rows: list[dict], form: str) -> str:
         writer.writeheader()
         writer.writerows(rows)
         return text.getvalue()
-    return _markdown(rows, columns)
+    cells = {name: [row.get(name) for row in rows] for name in columns}
+    return _markdown(
+        {name: x for name, x in cells.items() if any(c is not None for c in x)}
+    )
 
 
-def _markdown(rows: list[dict], columns: list[str]) -> str:
-    shown = []  # one tuple of texts a column
-    for name in columns:
-        cells = [row.get(name) for row in rows]
-        if all(cell is None for cell in cells):
-            continue
-        texts = [escaped(name), *map(_cell, cells)]
-        is_numeric = all(isinstance(cell, int | float | None) for cell in cells)
-        width = max(3, *map(len, texts))
-        rule = "-" * (width - 1) + (":" if is_numeric else "-")
-        texts = [x.rjust(width) if is_numeric else x.ljust(width) for x in texts]
-        shown.append((texts[0], rule, *texts[1:]))
-    return "".join(f"| {' | '.join(line)} |\n" for line in zip(*shown, strict=True))
+def _markdown(columns: dict[str, list]) -> str:
+    from tabulate import tabulate
+
+    is_numeric = [
+        all(isinstance(cell, int | float | None) for cell in cells)
+        for cells in columns.values()
+    ]
+    table = tabulate(
+        zip(*(map(_cell, cells) for cells in columns.values()), strict=True),
+        headers=[escaped(name) for name in columns],  # two may look alike
+        tablefmt="pipe",
+        disable_numparse=True,
+        colalign=["right" if x else "left" for x in is_numeric],
+    )
+    return f"{table}\n"
 
 
 def _cell(cell: object) -> str:

@@ -33,12 +33,11 @@ from lm_eval.models.openai_completions import (
     OpenAICompletionsAPI,
 )
 
-from ..runs.answers import custom_id
 from ..core.cli import output_path, tool_parser
 from ..core.documents import pack_files, quiet_harness
-from ..core.errors import ToolError
 from ..core.files import check_outputs, written_whole
-from .run import PromptTaker, add_options, evaluate
+from ..runs.answers import custom_id
+from .run import PromptTaker, add_options, evaluate, task_names
 
 
 if TYPE_CHECKING:
@@ -67,10 +66,13 @@ class Exporter(PromptTaker):
 def lines(names: list[str], options: Namespace) -> Iterator[dict]:
     """Yield the request to each document of the tasks, in the order of a run.
 
-    Raises ToolError as `harness.evaluate` does, before the first line.
+    Raises ToolError as `run.evaluate` does, before the first line.
     """
-    exporter, api = Exporter(), _api(options)
+    exporter = Exporter()
     evaluate(exporter, names, options)
+    model = _MODELS[options.apply_chat_template, options.openai]
+    with quiet_harness():
+        api = model(model=options.model, base_url="", tokenizer_backend=None)
     path = "chat/completions" if options.apply_chat_template else "completions"
     for request in exporter.requests:
         yield {
@@ -79,19 +81,6 @@ def lines(names: list[str], options: Namespace) -> Iterator[dict]:
             "url": f"/v1/{path}",
             "body": _body(api, request),
         }
-
-
-def _api(options: Namespace) -> TemplateAPI:
-    """Return the harness's model; ToolError where it lacks a library."""
-    model = _MODELS[options.apply_chat_template, options.openai]
-    try:
-        with quiet_harness():
-            return model(model=options.model, base_url="", tokenizer_backend=None)
-    except ModuleNotFoundError:
-        raise ToolError(
-            "export: needs the libraries of the harness's API models; pip install"
-            " 'lm-eval[api]'"
-        ) from None
 
 
 def _body(api: TemplateAPI, request: Instance) -> dict:
@@ -111,8 +100,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Write the requests of the tasks; return the exit status."""
     options = _options(arguments)
     check_outputs({"--output": options.output}, pack_files(options.include_path))
-    names = list(dict.fromkeys(name for name in options.tasks.split(",") if name))
-    found = (json.dumps(line) + "\n" for line in lines(names, options))
+    found = (json.dumps(line) + "\n" for line in lines(options.tasks, options))
     if options.output is None:
         sys.stdout.writelines(found)
         return 0
@@ -123,12 +111,11 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _options(arguments: list[str] | None) -> Namespace:
     parser = tool_parser("export", __doc__)
-    parser.add_argument("tasks", metavar="TASKS", help="names, separated by commas")
-    parser.add_argument("--model", required=True, metavar="NAME", help="for the server")
-    parser.add_argument(
-        "--openai", action="store_true", help="bodies for OpenAI's own models"
-    )
-    parser.add_argument(
+    add = parser.add_argument
+    add("tasks", type=task_names, metavar="TASKS", help="names, separated by commas")
+    add("--model", required=True, metavar="NAME", help="for the server")
+    add("--openai", action="store_true", help="bodies for OpenAI's own models")
+    add(
         "--output",
         type=output_path,
         metavar="FILE",

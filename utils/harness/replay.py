@@ -4,11 +4,11 @@
 
 RESPONSES are outputs of the OpenAI Batch API to requests of `temporal-eval export`,
 samples that the harness logged (a file, or the folder of a run), or lines with `task`,
-`doc_id` or `doc`, and `response`; JSON Lines, plain or compressed by gzip or zstd, or
-Parquet. The harness runs the tasks with a model that gives these answers: printed are its
-tables, and DIR gets its results and samples, which differ from those of a live run in time
-stamps, model name and model arguments alone. Give the options that the run or the export
-was given; what a log says of its prompts is kept.
+`doc_id` or `doc`, and `response`; JSON Lines, plain or compressed by gzip. The harness
+runs the tasks with a model that gives these answers: printed are its tables, and DIR gets
+its results and samples, which differ from those of a live run in time stamps, model name
+and model arguments alone. Give the options that the run or the export was given; what a
+log says of its prompts is kept.
 
 Each document that is asked needs one answer. An answer to another document, to another
 version of one, or a second one is an error; so is a missing one, which
@@ -28,22 +28,22 @@ import shutil
 import sys
 import tempfile
 from argparse import Namespace
-from collections import defaultdict
+from collections import Counter, defaultdict, deque
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from lm_eval.loggers import EvaluationTracker
 from lm_eval.models.api_models import JsonChatStr
 from lm_eval.utils import make_table, sanitize_model_name
 
-from ..runs.answers import Answer, document_text, sha256
-from ..core.cli import output_path, tool_parser
+from ..core.cli import output_path, say, tool_parser
 from ..core.documents import quiet_harness
-from ..core.errors import ToolError
+from ..core.errors import NOT_A_DOCUMENT, ToolError
 from ..core.families import leaf_tasks, scorer
 from ..core.files import check_writable, written_whole
-from .run import PromptTaker, add_options, check_names, evaluate
+from ..runs.answers import Answer, document_text, sha256
 from ..runs.find import Run, find_runs
+from .run import PromptTaker, add_options, evaluate, task_names
 
 
 if TYPE_CHECKING:
@@ -51,58 +51,22 @@ if TYPE_CHECKING:
     from lm_eval.result_schema import EvalResults
 
 
-class Recorded(NamedTuple):
-    """What is kept of an answer."""
+def kept(answer: Answer) -> Answer:
+    """Return what is needed of an answer; ToolError where it has a fault.
 
-    place: str
-    task: str
-    doc_id: int | str | None
-    doc_hash: str | None  # or the start of it
-    digest: bytes | None  # of the document, where the line has one without a hash
-    response: str
-    arguments: tuple | None  # what the model was given, where the line tells
-
-
-def recorded(answer: Answer) -> Recorded:
-    """Return what is kept of an answer; ToolError where it has a fault."""
+    That is its prompt, and its document where the line has no hash of it.
+    """
     if answer.fault:
         raise ToolError(f"{answer.place}: {answer.fault}")
-    digest = None
-    if answer.doc_hash is None and answer.doc is not None:
-        if not isinstance(answer.doc, dict):
-            raise ToolError(f"{answer.place}: 'doc' is not an object; fix the line")
-        try:
-            digest = scorer(answer.task).utils.digest(answer.doc)
-        except KeyError as error:
-            raise ToolError(
-                f"{answer.place}: its document has no {error}, as those of {answer.task}"
-                " have; give a 'doc' as the harness logs it, or a 'doc_id'"
-            ) from None
-    return Recorded(
-        place=answer.place,
-        task=answer.task,
-        doc_id=answer.doc_id,
-        doc_hash=answer.doc_hash,
-        digest=digest,
-        response=answer.response,
-        arguments=_arguments(answer),
-    )
-
-
-def _arguments(answer: Answer) -> tuple | None:
-    """Return what the model was given, as the harness holds it before it logs it."""
-    if not isinstance(answer.prompt, str):
-        return None
-    sent = answer.line["arguments"]["gen_args_0"]
-    is_chat = isinstance(sent["arg_0"], list)
-    prompt = JsonChatStr(answer.prompt) if is_chat else answer.prompt
-    return (prompt, *(sent[name] for name in sent if name != "arg_0"))
+    line = answer.line if isinstance(answer.prompt, str) else {}
+    line = {name: line[name] for name in line.keys() & {"arguments"}}
+    return answer._replace(line=line, doc=None if answer.doc_hash else answer.doc)
 
 
 class Replay(PromptTaker):
     """Gives each document the answer that was recorded."""
 
-    def __init__(self, answers: list[Recorded], score_missing: bool = False) -> None:
+    def __init__(self, answers: list[Answer], score_missing: bool = False) -> None:
         """Take the answers, and whether an empty response stands for a missing one."""
         super().__init__()
         self.answers = answers
@@ -116,118 +80,107 @@ class Replay(PromptTaker):
         A prompt that a log tells takes the place of the one that this run makes. Raises
         ToolError for answers and requests without a counterpart, or with two.
         """
-        asked: dict[str, list[Instance]] = defaultdict(list)
-        for request in requests:
-            asked[request.task_name].append(request)
-        found = {task: join(task, those, self.answers) for task, those in asked.items()}
-        for answer in self.answers:
-            if answer.task not in asked:
-                raise ToolError(
-                    f"{answer.place}: answers document {answer.doc_id} of {answer.task},"
-                    " which is not asked; add the task to --tasks, or leave the line out"
-                )
-        for task, those in asked.items():
-            self._check_missing(task, [x.doc_id for x in those], found[task])
-        return [self._answer(x, found[x.task_name].get(x.doc_id)) for x in requests]
+        found = join(requests, self.answers)
+        missing = [x for x in requests if (x.task_name, x.doc_id) not in found]
+        self.missing = Counter(x.task_name for x in missing)
+        if missing and not self.score_missing:
+            task, first = missing[0].task_name, missing[0].doc_id
+            raise ToolError(
+                f"{task}: {self.missing[task]} documents have no answer, the first of them"
+                f" document {first}; give the rest, the run's --limit, or --missing"
+                " score-zero"
+            )
+        return [self._answer(x, found.get((x.task_name, x.doc_id))) for x in requests]
 
-    def _check_missing(
-        self, task: str, asked: list[int], found: dict[int, Recorded]
-    ) -> None:
-        missing = [doc_id for doc_id in asked if doc_id not in found]
-        if missing:
-            self.missing[task] = len(missing)
-        if not missing or self.score_missing:
-            return
-        # A run with --limit, or a file that is cut off: only the user knows.
-        is_start = found and missing == asked[len(found) :]
-        limit = f"--limit {len(found)} if no more were asked, " if is_start else ""
-        raise ToolError(
-            f"{task}: {len(missing)} of {len(asked)} documents have no answer, the first"
-            f" of them document {missing[0]}; give the rest, {limit}or --missing"
-            " score-zero"
-        )
-
-    def _answer(self, request: Instance, answer: Recorded | None) -> str:
-        if answer is None:
-            return ""
-        if answer.arguments:
-            self.other_prompts += _text(answer.arguments[0]) != _text(request.args[0])
-            request.arguments = answer.arguments
-        return answer.response
+    def _answer(self, request: Instance, answer: Answer | None) -> str:
+        if answer and answer.line:
+            # What the model was given, as the harness holds it before it logs it.
+            first, *rest = answer.line["arguments"]["gen_args_0"].values()
+            prompt = JsonChatStr(*first) if isinstance(first, list) else first
+            self.other_prompts += prompt != request.args[0]
+            request.arguments = (prompt, *rest)
+        return answer.response if answer else ""
 
 
-def _text(prompt: str | JsonChatStr) -> str:
-    return prompt if isinstance(prompt, str) else prompt.prompt
+Key = tuple[str, int]  # task, document id
 
 
-def join(
-    task: str, requests: list[Instance], answers: list[Recorded]
-) -> dict[int, Recorded]:
-    """Return document id -> the one answer to it, of those to a task.
+def join(requests: list[Instance], answers: list[Answer]) -> dict[Key, Answer]:
+    """Return the one answer to each document, of those that have one.
 
     An answer without a document id is joined by what prompt and scores of its document
     depend on. Raises ToolError for an answer to a document that is not asked or to
     another version of it, and for a second one.
     """
-    documents = {x.doc_id: Document(task, x.doc) for x in requests}
-    ids: dict[bytes, list[int]] = defaultdict(list)  # a benchmark may have a row twice
-    for doc_id, document in documents.items():
-        ids[document.digest].append(doc_id)
-    found: dict[int, Recorded] = {}
+    asked = {(x.task_name, x.doc_id): x.doc for x in requests}
+    same: dict[tuple, deque[int]] = defaultdict(deque)  # a row may be there twice
+    for (task, doc_id), doc in asked.items():
+        same[task, scorer(task).utils.digest(doc)].append(doc_id)
+    found: dict[Key, Answer] = {}
     for answer in answers:
-        if answer.task != task:
-            continue
-        doc_id = answer.doc_id
-        if doc_id is None and (same := ids.get(answer.digest)):
-            doc_id = next((x for x in same if x not in found), same[0])
-        if type(doc_id) is not int or doc_id not in documents:  # True is not 1
-            raise ToolError(_not_asked(answer, len(documents)))
-        if not documents[doc_id].is_of(answer):
-            raise ToolError(
-                f"{answer.place}: answers another version of document {doc_id} of {task}"
-                " than the one that is asked; use the --include_path it was made with"
-            )
-        if doc_id in found:
-            raise ToolError(
-                f"{answer.place}: is a second answer to document {doc_id} of {task},"
-                f" after {found[doc_id].place}; keep one"
-            )
-        found[doc_id] = answer
+        digest, doc_id = _digest(answer), answer.doc_id
+        if doc_id is None and (ids := same.get((answer.task, digest))):
+            while len(ids) > 1 and (answer.task, ids[0]) in found:
+                ids.popleft()
+            doc_id = ids[0]
+        key = answer.task, doc_id
+        # True is not 1.
+        doc = asked.get(key) if type(doc_id) is int else None
+        if fault := _fault(answer, digest, doc, found.get(key)):
+            raise ToolError(f"{answer.place}: {fault}")
+        found[key] = answer
     return found
 
 
-class Document:
-    """What tells a document from another, and from another version of itself."""
+def _digest(answer: Answer) -> bytes | None:
+    """Return the digest of the document of a line, None where it has none."""
+    if answer.doc is None:
+        return None
+    try:
+        return scorer(answer.task).utils.digest(answer.doc)
+    except NOT_A_DOCUMENT as error:
+        raise ToolError(
+            f"{answer.place}: its document is not one of {answer.task} ({error!r:.100});"
+            " give a 'doc' as the harness logs it, or a 'doc_id'"
+        ) from None
 
-    def __init__(self, task: str, doc: dict) -> None:
-        """Take a document of a task as the harness has it."""
-        self.hash = sha256(document_text(doc))
-        self.digest = scorer(task).utils.digest(doc)
 
-    def is_of(self, answer: Recorded) -> bool:
-        """Tell whether an answer is to this version, as far as its line tells."""
-        return self.hash.startswith(answer.doc_hash or "") and (
-            answer.digest in (None, self.digest)
+def _fault(
+    answer: Answer, digest: bytes | None, doc: dict | None, other: Answer | None
+) -> str | None:
+    """Return why an answer is not the one to a document; `other` came before it."""
+    where = f"document {answer.doc_id!r} of {answer.task}"
+    if doc is None:
+        return (
+            f"answers {where}, which is not asked; use the --tasks, the --include_path and"
+            " the --limit it was made with, or leave the line out"
         )
+    is_same = sha256(document_text(doc)).startswith(answer.doc_hash or "")
+    if not is_same or digest not in (None, scorer(answer.task).utils.digest(doc)):
+        return (
+            f"answers another version of {where} than the one that is asked; use the"
+            " --include_path it was made with"
+        )
+    if other:
+        return f"is a second answer to {where}, after {other.place}; keep one"
+    return None
 
 
-def _not_asked(answer: Recorded, asked: int) -> str:
-    which = "its document" if answer.doc_id is None else f"document {answer.doc_id!r}"
-    return (
-        f"{answer.place}: {which} is not one of the {asked} of {answer.task} that are"
-        " asked; use the --include_path and the --limit it was made with"
-    )
-
-
-def read(options: Namespace) -> tuple[str, list[Recorded]]:
+def read(options: Namespace) -> tuple[str, list[Answer]]:
     """Return the name of the model and the answers in the files.
 
     Raises OSError and ToolError for what cannot be read or is not an answer.
     """
     leaves = [leaf for name in options.tasks or [] for leaf in leaf_tasks(name)]
     task = leaves[0] if len(leaves) == 1 else None
-    runs = [run for path in options.responses for run in _runs(path, task)]
-    names = list(dict.fromkeys(run.name for run in runs))
+    runs: list[Run] = []
+    for path in options.responses:
+        found = find_runs([path], task)
+        if len(found) > 1:
+            raise ToolError(
+                f"{path}: holds the runs of {len(found)} models; name one folder"
+            )
+        runs += found
     answers = []
     for answer in (answer for run in runs for answer in run.answers()):
         if answer.is_chat not in (None, options.apply_chat_template):
@@ -238,19 +191,11 @@ def read(options: Namespace) -> tuple[str, list[Recorded]]:
             )
         if options.output_path and options.log_samples:
             _check_can_be_logged(answer)
-        answers.append(recorded(answer))
+        answers.append(kept(answer))
     if not answers:
         raise ToolError(f"{options.responses[0]}: has no answers; name another file")
-    return options.model or (names[0] if len(names) == 1 else "replay"), answers
-
-
-def _runs(path: str, task: str | None) -> list[Run]:
-    runs = find_runs([path], task)
-    if len(runs) > 1:
-        raise ToolError(
-            f"{path}: holds the runs of {len(runs)} models; name one folder"
-        )
-    return runs
+    names = {run.name for run in runs}
+    return options.model or (names.pop() if len(names) == 1 else "replay"), answers
 
 
 def _check_can_be_logged(answer: Answer) -> None:
@@ -264,13 +209,12 @@ def _check_can_be_logged(answer: Answer) -> None:
 
 
 def save(
-    tracker: EvaluationTracker, results: EvalResults, samples: dict | None, output: Path
+    tracker: EvaluationTracker, results: EvalResults, samples: dict, output: Path
 ) -> None:
     """Write results and samples where `lm_eval --output_path` does, each file whole.
 
     Raises OSError and ToolError where they cannot be written.
     """
-    samples = samples or {}
     folder = _folder(output)
     with tempfile.TemporaryDirectory() as part:
         tracker.output_path = str(Path(part, output.name if folder != output else ""))
@@ -278,22 +222,19 @@ def save(
             tracker.save_results_aggregated(results=results, samples=samples)
             for task, those in samples.items():
                 tracker.save_results_samples(task_name=task, samples=those)
-        files = sorted(path for path in Path(part).rglob("*") if path.is_file())
+        files = sorted(filter(Path.is_file, Path(part).rglob("*")))
         logs = [path for path in files if path.suffix == ".jsonl"]
         # The tracker passes over a file that it cannot write, or only by half.
-        is_whole = len(files) == len(samples) + 1 and (
-            sum(map(_count_lines, logs)) == sum(map(len, samples.values()))
-        )
-        if not is_whole:
+        rows = sum(map(_count_lines, logs))
+        is_whole = rows == sum(map(len, samples.values()))
+        if len(files) != len(samples) + 1 or not is_whole:
             raise ToolError(
                 f"{output}: the harness cannot write its files to {part} first; make"
                 " room there, or give a shorter --model"
             )
         for path in [*logs, *(path for path in files if path not in logs)]:
-            with (
-                open(path, "rb") as source,
-                written_whole(folder / path.relative_to(part)) as file,
-            ):
+            target = folder / path.relative_to(part)
+            with open(path, "rb") as source, written_whole(target) as file:
                 shutil.copyfileobj(source, file)
 
 
@@ -310,8 +251,6 @@ def _count_lines(path: Path) -> int:
 def main(arguments: list[str] | None = None) -> int:
     """Print the harness's tables of the answers; return the exit status."""
     options = _options(arguments)
-    if options.tasks is not None:
-        check_names(options.tasks)
     if options.output_path:  # said before the work
         check_writable(_folder(options.output_path) / "results.json")
     options.model, answers = read(options)
@@ -324,8 +263,15 @@ def main(arguments: list[str] | None = None) -> int:
     tracker = EvaluationTracker()
     log_samples = bool(options.output_path and options.log_samples)
     results = evaluate(replay, names, options, tracker, log_samples)
-    samples = results.pop("samples", None)
-    _say(replay)
+    samples = results.pop("samples", {})
+    # What the harness's tables do not show.
+    for task, count in replay.missing.items():
+        say(f"{task}: {count} documents have no answer; scored as empty")
+    if replay.other_prompts:
+        say(
+            f"{replay.other_prompts} answers were given to other prompts than these"
+            " options make (few-shot, chat template); the samples keep the logged ones"
+        )
     sys.stdout.write(
         f"{options.model}, gen_kwargs: ({options.gen_kwargs or {}}), limit:"
         f" {options.limit}, num_fewshot: {options.num_fewshot}\n"
@@ -338,24 +284,13 @@ def main(arguments: list[str] | None = None) -> int:
     return 0
 
 
-def _say(replay: Replay) -> None:
-    """Tell on stderr what the harness's tables do not show."""
-    for task, count in replay.missing.items():
-        sys.stderr.write(f"{task}: {count} documents have no answer; scored as empty\n")
-    if replay.other_prompts:
-        sys.stderr.write(
-            f"{replay.other_prompts} answers were given to other prompts than these"
-            " options make (few-shot, chat template); the samples keep the logged ones\n"
-        )
-
-
 def _options(arguments: list[str] | None) -> Namespace:
     parser = tool_parser("replay", __doc__)
     add = parser.add_argument
     add("responses", nargs="+", metavar="RESPONSES", help="a file, or a run's folder")
     add(
         "--tasks",
-        type=lambda text: list(dict.fromkeys(name for name in text.split(",") if name)),
+        type=task_names,
         help="tasks and groups, separated by commas (default: the tasks that the answers"
         " name); one task is that of lines that do not name theirs",
     )

@@ -5,24 +5,21 @@ from __future__ import annotations
 import argparse
 import json
 import logging
-import os
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lm_eval import evaluator
-from lm_eval._cli.utils import MergeDictAction
 from lm_eval.api.model import LM
 from lm_eval.config.evaluate_config import EvaluatorConfig
 from lm_eval.evaluator import simple_evaluate
 from lm_eval.models.api_models import JsonChatStr
 
-from ..core.cli import whole_number
+from ..core.cli import include_path_option, whole_number
 from ..core.documents import load, quiet_harness
 from ..core.errors import ToolError
 from ..core.families import FOLDER, leaf_tasks
+from ..core.private import MergeDictAction
 
 
 if TYPE_CHECKING:
@@ -41,7 +38,9 @@ _CONFIG = (
     *("system_instruction", "apply_chat_template", "fewshot_as_multiturn"),
 )
 _SEEDS = (
-    *("random_seed", "numpy_random_seed", "torch_random_seed"),
+    "random_seed",
+    "numpy_random_seed",
+    "torch_random_seed",
     "fewshot_random_seed",
 )
 
@@ -62,11 +61,8 @@ class PromptTaker(LM):
         return JsonChatStr(json.dumps(chat_history, ensure_ascii=False))
 
     def loglikelihood(self, requests: list) -> list:
-        """Raise ToolError: the tasks of the pack ask for text alone."""
-        raise ToolError(
-            f"{requests[0].task_name}: asks for likelihoods, not for text; name tasks of"
-            " this pack"
-        )
+        """Raise NotImplementedError: the tasks of the pack ask for text alone."""
+        raise NotImplementedError
 
     loglikelihood_rolling = loglikelihood
 
@@ -74,18 +70,12 @@ class PromptTaker(LM):
 def add_options(parser: ArgumentParser) -> None:
     """Add the options that say which prompts a run has, as `lm_eval` spells them."""
     add = parser.add_argument
-    add(
-        "--include_path",
-        type=Path,
-        default=FOLDER,
-        metavar="FOLDER",
-        help="the tasks, or an offline pack (default: the pack itself)",
-    )
+    include_path_option(parser)
     add("--num_fewshot", type=whole_number, metavar="N", help="worked examples")
     add("--apply_chat_template", action="store_true", help="chat messages, not text")
     add(
         "--fewshot_as_multiturn",
-        type=_boolean,
+        type=lambda text: text.lower() in ("true", "1", "yes"),
         nargs="?",
         const=True,
         metavar="BOOL",
@@ -95,7 +85,7 @@ def add_options(parser: ArgumentParser) -> None:
     add(
         "--gen_kwargs",
         nargs="+",
-        action=_GenKwargs,
+        action=MergeDictAction,
         metavar="KEY=VALUE",
         help="over the tasks' own, such as max_gen_toks=32768",
     )
@@ -107,6 +97,21 @@ def add_options(parser: ArgumentParser) -> None:
     )
 
 
+def task_names(text: str) -> list[str]:
+    """Return the tasks and groups in an option, separated by commas, each once.
+
+    ArgumentTypeError for none, for one that the pack lacks, and for a task in two groups.
+    """
+    names = list(dict.fromkeys(name for name in text.split(",") if name))
+    try:
+        leaves = [task for name in names for task in leaf_tasks(name)]
+    except ToolError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+    if not leaves or len(leaves) > len({*leaves}):
+        raise argparse.ArgumentTypeError(f"{text!r:.80} names no task, or one twice")
+    return names
+
+
 def _limit(text: str) -> float:
     try:
         if 0 < (number := float(text)) < float("inf"):
@@ -114,51 +119,6 @@ def _limit(text: str) -> float:
     except ValueError:
         pass
     raise argparse.ArgumentTypeError(f"{text!r:.80} is not a number above 0")
-
-
-def _boolean(text: str) -> bool:
-    if text.lower() in ("true", "1", "yes"):  # as the harness reads it
-        return True
-    if text.lower() in ("false", "0", "no"):  # which reads all else so, too
-        return False
-    raise argparse.ArgumentTypeError(f"{text!r:.80} is not true or false")
-
-
-class _GenKwargs(MergeDictAction):
-    """Refuses what no server could take, and one may read as something else."""
-
-    def __call__(
-        self,
-        parser: ArgumentParser,
-        namespace: Namespace,
-        values: list[str],
-        option_string: str | None = None,
-    ) -> None:
-        super().__call__(parser, namespace, values, option_string)
-        given = getattr(namespace, self.dest) or {}
-        heat, most = given.get("temperature", 0), given.get("max_gen_toks", 1)
-        fault = None
-        if type(heat) not in (int, float) or not 0 <= heat < float("inf"):
-            fault = f"temperature={heat!r:.80} is not a number of at least 0"
-        elif type(most) is not int or most < 1:
-            fault = f"max_gen_toks={most!r:.80} is not a whole number of at least 1"
-        if fault:
-            raise argparse.ArgumentError(self, fault)
-
-
-def check_names(names: list[str]) -> None:
-    """Raise ToolError for no name, names that the pack lacks, and tasks named twice."""
-    if not names:
-        raise ToolError("no task is named; name tasks or groups, such as tcp,tot")
-    named: dict[str, str] = {}
-    for name in names:
-        for task in leaf_tasks(name):
-            if task in named:
-                raise ToolError(
-                    f"task '{task}' is named twice, by '{named[task]}' and by '{name}';"
-                    " name it once"
-                )
-            named[task] = name
 
 
 def evaluate(
@@ -173,22 +133,25 @@ def evaluate(
     `options` are those of `add_options`, and the name of the model. Raises ToolError for
     tasks that cannot be loaded and for options that do not fit, and what `lm` raises.
     """
-    check_names(names)
-    config = _config(names, options)
-    with _warnings_of_the_pack(), quiet_harness():
-        manager, loaded = load(names, options.include_path, config.metadata)
-        manager.load = lambda _: loaded  # instead of once more
+    given = {name: getattr(options, name) for name in _OPTIONS}
+    given |= {"tasks": names, "model_args": {"model": options.model}}
+    with quiet_harness(), _families_heard():
         try:
-            with _quiet_git():
-                return simple_evaluate(
-                    model=lm,
-                    tasks=names,
-                    task_manager=manager,
-                    evaluation_tracker=tracker,
-                    log_samples=log_samples,
-                    **{name: getattr(config, name) for name in _CONFIG},
-                    **dict(zip(_SEEDS, config.seed)),
-                )
+            config = EvaluatorConfig.from_cli(Namespace(**given))
+        except ValueError as error:
+            raise ToolError(str(error)) from None
+        manager, loaded = load(names, options.include_path, config.metadata)
+        built = {**loaded["tasks"], **loaded["groups"]}
+        try:
+            return simple_evaluate(
+                model=lm,
+                tasks=[built[name] for name in names],
+                task_manager=manager,
+                evaluation_tracker=tracker,
+                log_samples=log_samples,
+                **{name: getattr(config, name) for name in _CONFIG},
+                **dict(zip(_SEEDS, config.seed)),
+            )
         except AssertionError as error:
             if not options.num_fewshot:
                 raise
@@ -196,47 +159,11 @@ def evaluate(
             raise ToolError(f"--num_fewshot {options.num_fewshot}: {said}") from None
 
 
-def _config(names: list[str], options: Namespace) -> EvaluatorConfig:
-    """Return what the harness makes of the options, and its defaults."""
-    given = {name: getattr(options, name) for name in _OPTIONS}
-    try:
-        with quiet_harness():
-            return EvaluatorConfig.from_cli(
-                Namespace(tasks=names, model_args={"model": options.model}, **given)
-            )
-    except ValueError as error:
-        raise ToolError(f"{error}") from None
-
-
 @contextmanager
-def _quiet_git() -> Iterator[None]:
-    """Leave out that there is no repository: the harness asks git for its commit."""
-    ask = evaluator.get_git_commit_hash
-
-    def asked() -> str | None:
-        stderr = os.dup(2)
-        try:
-            with open(os.devnull, "wb") as nowhere:
-                os.dup2(nowhere.fileno(), 2)
-            return ask()
-        finally:
-            os.dup2(stderr, 2)
-            os.close(stderr)
-
-    evaluator.get_git_commit_hash = asked
-    try:
-        yield
-    finally:
-        evaluator.get_git_commit_hash = ask
-
-
-@contextmanager
-def _warnings_of_the_pack() -> Iterator[None]:
+def _families_heard() -> Iterator[None]:
     """Let through what the families warn of: rows that are not the benchmark's."""
-    loggers = [
-        logging.getLogger(f"lm_eval.tasks.{path.parent.name}")
-        for path in FOLDER.glob("*/utils.py")
-    ]
+    families = (path.parent.name for path in FOLDER.glob("*/utils.py"))
+    loggers = [logging.getLogger(f"lm_eval.tasks.{family}") for family in families]
     for logger in loggers:
         logger.setLevel(logging.WARNING)
     try:

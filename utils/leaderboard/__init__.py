@@ -22,48 +22,46 @@ Example:
 
 from __future__ import annotations
 
-import importlib.util
 import sys
 from argparse import Namespace
-from typing import TYPE_CHECKING
 
 from ..core import tables as text_tables
-from ..core.cli import answer_options, output_path, say, tool_parser
+from ..core.cli import output_path, say, tool_parser
 from ..core.documents import pack_files
 from ..core.errors import ToolError
 from ..core.files import check_outputs, is_stream, written_whole
 from ..runs.find import Run, find_runs
+from ..runs.options import answer_options
 
 
-if TYPE_CHECKING:
-    from .board import Model
+_SHOWN = ("scope", "model", "n", "published", "flexible", "extracted", "not_ranked")
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Write the files; return the exit status."""
     options = _options(arguments)
-    _check_libraries()
-    from . import board, browser, page
+    from . import board, browser, models, page
 
     runs = find_runs(options.run, options.task)
     _check_files(runs, options)
-    found = [board.read(run, options.include_path, options.leave_out) for run in runs]
-    is_whole = _say_refused([model for models in found for model in models])
-    models = [model for models in found for model in models if model.tasks]
-    if not models:
-        raise ToolError("no answer could be scored; nothing was written")
-    for run, those in zip(runs, found, strict=True):
+    found, is_whole = [], True
+    for run in runs:
+        those = models.read(run, options.include_path, options.leave_out)
+        for line in (x for model in those for x in model.refusals.messages(model.name)):
+            is_whole = False
+            say(line)
+        found += [model for model in those if model.tasks]
         if not any(model.tasks for model in those):
             is_whole = False
             say(f"{run.name}: has no answer that counts; it is not on the board")
-    tables = board.tables(models)
-    rows = list(board.rows(tables))
+    if not found:
+        raise ToolError("no answer could be scored; nothing was written")
+    tables = board.tables(found)
+    rows = [*board.rows(tables)]
     contents = {}
-    if options.html:
-        documents = browser.collect(models, options.include_path)
-        contents[options.html] = page.render(
-            models, tables, documents, options.leave_out
-        )
+    if path := options.html:
+        documents = browser.collect(found, options.include_path)
+        contents[path] = page.render(found, tables, documents, options.leave_out)
     for path, form in ((options.csv, "csv"), (options.json, "json")):
         if path:
             text = text_tables.render(rows, form)
@@ -71,14 +69,17 @@ def main(arguments: list[str] | None = None) -> int:
     for path, content in contents.items():
         with written_whole(path) as file:
             file.write(content)
-    shown = board.outermost([table.scope for table in tables])
-    summary = [
-        _summary(row) for row in rows if row["by"] is None and row["scope"] in shown
-    ]
-    sys.stdout.write(f"{text_tables.render(summary, 'markdown')}\n")
+    _print(rows, board.outermost([table.scope for table in tables]))
     for path in contents:
         say(f"{path.absolute()} is written")
     return 0 if is_whole else 1
+
+
+def _print(rows: list[dict], scopes: set[str]) -> None:
+    """Print what each model scores in some benchmarks and tasks."""
+    those = [row for row in rows if row["by"] is None and row["scope"] in scopes]
+    cells = [{column: row[column] for column in _SHOWN} for row in those]
+    sys.stdout.write(f"{text_tables.render(cells, 'markdown')}\n")
 
 
 def _check_files(runs: list[Run], options: Namespace) -> None:
@@ -96,47 +97,16 @@ def _check_files(runs: list[Run], options: Namespace) -> None:
             )
 
 
-def _say_refused(models: list[Model]) -> bool:
-    """Say which lines were refused; return whether none was."""
-    for model in models:
-        for message in model.refusals.messages(model.run.name):
-            say(message)
-    return not any(model.refusals.count for model in models)
-
-
-def _summary(row: dict) -> dict:
-    """Return what the terminal shows of a model in a benchmark or task."""
-    columns = (
-        "scope",
-        "model",
-        "n",
-        "published",
-        "flexible",
-        "extracted",
-        "not_ranked",
-    )
-    return {column: row[column] for column in columns}
-
-
-def _check_libraries() -> None:
-    """Raise ToolError where a library of the extra `tools` is missing."""
-    for name in ("jinja2", "scipy"):
-        if importlib.util.find_spec(name) is None:
-            raise ToolError(
-                f"leaderboard: {name} is not installed; run"
-                " pip install 'lm-eval-temporal-tasks[tools]'"
-            )
-
-
 def _options(arguments: list[str] | None) -> Namespace:
     parser = tool_parser("leaderboard", __doc__)
     parser.add_argument("run", nargs="+", metavar="RUN")
-    for name, what in (
-        ("--html", "the page"),
-        ("--csv", "its tables as CSV"),
-        ("--json", "its tables as JSON"),
-    ):
-        parser.add_argument(name, type=output_path, metavar="FILE", help=what)
+    outputs = {
+        "html": "the page",
+        "csv": "its tables as CSV",
+        "json": "the same as JSON",
+    }
+    for name, what in outputs.items():
+        parser.add_argument(f"--{name}", type=output_path, metavar="FILE", help=what)
     answer_options(parser)
     options = parser.parse_args(arguments)
     if not (options.html or options.csv or options.json):

@@ -14,18 +14,17 @@ from typing import NamedTuple
 
 from jinja2 import TemplateError
 
-from ..runs.answers import Answer
 from ..core.errors import ToolError
 from ..core.families import prompt, scorer
+from ..runs.answers import Answer
 from ..runs.scoring import Scored, breakdowns, jsonable, score
-from .board import Model
+from .models import Model
 
 
 MOST_ANSWERS = 8_000  # of all models together, to the documents that are shown
 MOST_BYTES = 12_000_000  # of JSON that holds them
 LONGEST_PROMPT, LONGEST_RESPONSE = 4_000, 2_400  # characters; longer ones lose some
 LONGEST_VALUE = 200  # characters of an answer as read
-PUBLISHED, FLEXIBLE = 1, 2  # which rule's answer a piece of text belongs to
 
 Key = tuple[str, bytes]  # task, and document as in the results of the task
 # A text: [which rules' answer it belongs to, text], or how many characters are left out.
@@ -38,12 +37,10 @@ def pieces(text: str, spans: list[tuple[int, int] | None], longest: int) -> Piec
     Of a text longer than `longest` the start, the end, and what stands around the ends of
     the spans are kept.
     """
-    marked = [(start, end, 1 << n) for n, (start, end) in _known(spans)]
-    kept = _kept(
-        len(text), [x for start, end, _ in marked for x in (start, end)], longest
-    )
-    places = {0, len(text), *(x for span in marked for x in span[:2])}
-    cuts = sorted(places | {x for window in kept for x in window})
+    marked = [(*span, 1 << n) for n, span in enumerate(spans) if span]
+    ends = [x for start, end, _ in marked for x in (start, end)]
+    kept = _kept(len(text), ends, longest)
+    cuts = sorted({0, len(text), *ends, *(x for window in kept for x in window)})
     found: Pieces = []
     for start, end in zip(cuts, cuts[1:]):
         if any(x <= start and end <= y for x, y in kept):
@@ -54,10 +51,6 @@ def pieces(text: str, spans: list[tuple[int, int] | None], longest: int) -> Piec
         else:
             found.append(end - start)
     return found
-
-
-def _known(spans: list) -> list[tuple[int, tuple[int, int]]]:
-    return [(n, span) for n, span in enumerate(spans) if span]
 
 
 def _kept(length: int, places: list[int], longest: int) -> list[tuple[int, int]]:
@@ -76,17 +69,16 @@ def chosen(models: list[Model]) -> list[Key]:
     In each cell of model, task and reason documents stand in the order of their digests,
     which is as good as random and the same every time; a document's place is its best.
     """
-    cells: dict[tuple, list[bytes]] = defaultdict(list)
+    cells: dict[tuple, list[Key]] = defaultdict(list)
     answers: dict[Key, int] = defaultdict(int)
     for number, model in enumerate(models):
-        for task, task_run in model.tasks.items():
-            for key, result in task_run.results.items():
-                cells[number, task, result.reason].append(key)
-                answers[task, key] += 1
+        for task, key, result in model.results():
+            cells[number, task, result.reason].append((task, key))
+            answers[task, key] += 1
     places: dict[Key, int] = {}
-    for (_, task, _), keys in cells.items():
+    for keys in cells.values():
         for place, key in enumerate(sorted(keys)):
-            places[task, key] = min(place, places.get((task, key), place))
+            places[key] = min(place, places.get(key, place))
     found, n = [], 0
     for key in sorted(places, key=lambda key: (places[key], key)):
         n += answers[key]
@@ -109,31 +101,23 @@ def collect(models: list[Model], include_path: Path) -> Documents:
     The files are read a second time, so that texts of others need not be kept. Raises
     ToolError where a file has changed since.
     """
-    keys = chosen(models)
-    found: dict[Key, dict] = {key: {} for key in keys}
+    found: dict[Key, dict] = {key: {} for key in chosen(models)}
     order: dict[Key, tuple] = {}
     for number, model in enumerate(models):
         for key, scored in _answers(model, found.keys(), include_path):
-            document = found[key] or _document(scored)
-            found[key] = document
-            if document["id"] is None:
-                document["id"] = scored.answer.doc_id
             order.setdefault(key, _order(scored.answer, len(order)))
-            document["answers"].append(_answer(number, scored))
-    total = {
-        (task, key) for x in models for task, y in x.tasks.items() for key in y.results
-    }
+            found[key] = found[key] or _document(scored)
+            found[key]["answers"].append(_answer(number, scored))
     encoded: dict[Key, str] = {}
     room = MOST_BYTES
-    for key in keys:
-        text = escaped(found.pop(key))
+    for key, document in found.items():
+        text = escaped(document)
         room -= len(text)
         if room < 0:
             break
         encoded[key] = text
-    return Documents(
-        [encoded[key] for key in sorted(encoded, key=order.get)], len(total)
-    )
+    total = {(task, key) for model in models for task, key, _ in model.results()}
+    return Documents([encoded[x] for x in sorted(encoded, key=order.get)], len(total))
 
 
 def _order(answer: Answer, place: int) -> tuple:
@@ -148,24 +132,16 @@ def _answers(
     """Yield the answers of a model to some documents."""
     wanted = {
         result.place: (task, key)
-        for task, task_run in model.tasks.items()
-        for key, result in task_run.results.items()
+        for task, key, result in model.results()
         if (task, key) in keys
     }
     for place, answer in enumerate(model.run.answers()):
-        if place not in wanted:
-            continue
-        task, key = wanted.pop(place)
-        scored = score(answer, include_path)
-        if task != answer.task or not key.startswith(
-            scorer(task).utils.digest(scored.doc)
-        ):
-            raise ToolError(f"{answer.place}: has changed while it was read; run again")
-        yield (task, key), scored
+        if place in wanted:
+            scored, (task, key) = score(answer, include_path), wanted[place]
+            if answer.task == task and key.startswith(scored.digest):
+                yield wanted.pop(place), scored
     if wanted:
-        raise ToolError(
-            f"{model.run.name}: a file has become shorter while it was read; run again"
-        )
+        raise ToolError(f"{model.name}: has changed while it was read; run again")
 
 
 def _document(scored: Scored) -> dict:
@@ -182,55 +158,49 @@ def _document(scored: Scored) -> dict:
 
 def _answer(model: int, scored: Scored) -> dict:
     verdict = scored.verdict
-    headline = scorer(scored.answer.task).headline
-    known = {*(headline or ()), "extracted"}
+    headline = scorer(scored.answer.task).headline or ()
+    spans = [verdict.published_span, verdict.flexible_span]
+    others = {
+        name: value
+        for name, value in verdict.scores.items()
+        if name not in (*headline, "extracted")
+    }
     return {
         "model": model,
         "reason": verdict.reason,
-        "scores": [verdict.scores[x] for x in headline or ()] or [None, None],
-        "others": {x: y for x, y in verdict.scores.items() if x not in known},
+        "scores": [verdict.scores[x] for x in headline] or [None, None],
+        "others": others,
         "read": [_text(verdict.published), _text(verdict.flexible)],
         "value": _text(verdict.value),
         "invalid": scored.invalid,
-        "response": pieces(
-            scored.answer.response,
-            [verdict.published_span, verdict.flexible_span],
-            LONGEST_RESPONSE,
-        ),
+        "response": pieces(scored.answer.response, spans, LONGEST_RESPONSE),
     }
 
 
 def _text(value: object) -> str | None:
-    if value is None:
-        return None
-    text = (
-        value
-        if isinstance(value, str)
-        else json.dumps(jsonable(value), ensure_ascii=False)
-    )
-    if len(text) <= LONGEST_VALUE:
-        return text
-    # An object of ToT explains first and answers last.
-    return f"{text[: LONGEST_VALUE // 2]} … {text[-LONGEST_VALUE // 2 :]}"
+    if not isinstance(value, str | None):
+        value = json.dumps(jsonable(value), ensure_ascii=False)
+    if value is None or len(value) <= LONGEST_VALUE:
+        return value
+    # An object with an explanation has the answer last.
+    return f"{value[: LONGEST_VALUE // 2]} … {value[-LONGEST_VALUE // 2 :]}"
 
 
 def _prompt(answer: Answer, doc: dict) -> str:
-    """Return the prompt as it was sent, else as the task makes it without examples."""
-    if answer.prompt is not None:
-        return _messages(answer.prompt)
-    try:
-        return prompt(answer.task, doc)
-    except (KeyError, TypeError, ValueError, TemplateError):
-        return json.dumps(doc, indent=2, ensure_ascii=False)
+    """Return the prompt as it was sent, else as the task makes it without examples.
 
-
-def _messages(prompt: str) -> str:
-    """Return chat messages as text, any other prompt as it is."""
+    Messages of a chat stand below their roles.
+    """
+    if answer.prompt is None:
+        try:
+            return prompt(answer.task, doc)
+        except (KeyError, TypeError, ValueError, TemplateError):
+            return json.dumps(doc, indent=2, ensure_ascii=False)
     try:
-        messages = json.loads(prompt)
+        messages = json.loads(answer.prompt)
         return "\n\n".join(f"[{x['role']}]\n{x['content']}" for x in messages)
     except (ValueError, TypeError, KeyError, RecursionError):
-        return prompt
+        return answer.prompt
 
 
 def escaped(value: object) -> str:

@@ -4,199 +4,58 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import math
+from collections.abc import Iterable
 from pathlib import Path
-from typing import NamedTuple
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from ..core import tables as text_tables
 from ..core.cli import printable
 from ..core.errors import ToolError
-from ..core.families import configuration, scorer
+from ..core.families import scorer
+from ..core.tables import number
 from . import browser
-from .board import Entry, Estimate, Model, Scope, Table
-from .browser import Documents
+from .board import RULES, Scope, Table
+from .models import Model
 
 
 _TEMPLATES = Path(__file__).parent / "templates"
-MOST_PARTS = 60  # values of a breakdown that the page shows
 MOST_BYTES = 20_000_000  # of the page
-# Of the columns of the overview: what stands first, and families.
-HEADINGS = {
-    "benchmarks": "Benchmarks",
-    "tcp": "TCP",
-    "tot": "Test of Time",
-    "timebench": "TimeBench",
-    "fresh": "Fresh",
-}
-_LABEL_HEIGHT, _LONGEST_LABEL = 16, 24
-
-
-class Point(NamedTuple):
-    """A model in a plot, with its intervals; all in the plot's own coordinates."""
-
-    label: str
-    name: str
-    x: float
-    y: float
-    x_low: float
-    x_high: float
-    y_low: float
-    y_high: float
-    label_y: float
-
-
-class Axis(NamedTuple):
-    """An axis of scores, drawn over `length` from 0."""
-
-    low: float
-    high: float
-    length: float
-
-    def at(self, score: float | None) -> float:
-        """Return where a score is drawn; what lies outside, at the end."""
-        share = ((score or 0) - self.low) / (self.high - self.low)
-        return round(self.length * min(1, max(0, share)), 1)
-
-    def ticks(self) -> list[float]:
-        """Return round scores, at most six steps."""
-        low, high = round(self.low * 10), round(self.high * 10)
-        return [i / 10 for i in range(low, high + 1, _step(low, high))]
-
-
-def _step(low: int, high: int) -> int:
-    return next(step for step in (1, 2, 5) if high - low <= 6 * step)
-
-
-class Plot(NamedTuple):
-    """Models by two scores; on the diagonal both are equal."""
-
-    axis: Axis
-    points: list[Point]
-    height: float
-
-
-def axis(estimates: list[Estimate], length: float) -> Axis:
-    """Return an axis that holds the estimates with their intervals, between ticks."""
-    lows = [x.value if x.low is None else x.low for x in estimates]
-    highs = [x.value if x.high is None else x.high for x in estimates]
-    low = min(9, math.floor(min(lows, default=0) * 10))
-    high = max(low + 1, math.ceil(max(highs, default=1) * 10))
-    step = _step(low, high)
-    low, high = low // step * step, -(-high // step) * step
-    return Axis(low / 10, high / 10, length)
-
-
-def plot(pairs: list[tuple[str, Estimate, Estimate]], length: float = 260) -> Plot:
-    """Return the plot of (model, horizontal score, vertical score)."""
-    scale = axis([estimate for _, *both in pairs for estimate in both], length)
-    pairs = sorted(pairs, key=lambda pair: (-pair[2].value, -pair[1].value, pair[0]))
-    heights = _spread([length - scale.at(y.value) for _, _, y in pairs], length)
-    points = [
-        Point(
-            label=name
-            if len(name) <= _LONGEST_LABEL
-            else f"{name[: _LONGEST_LABEL - 1]}…",
-            name=name,
-            x=scale.at(x.value),
-            y=length - scale.at(y.value),
-            x_low=scale.at(x.value if x.low is None else x.low),
-            x_high=scale.at(x.value if x.high is None else x.high),
-            y_low=length - scale.at(y.value if y.low is None else y.low),
-            y_high=length - scale.at(y.value if y.high is None else y.high),
-            label_y=height,
-        )
-        for (name, x, y), height in zip(pairs, heights)
-    ]
-    return Plot(scale, points, max([length, *(height + 10 for height in heights)]))
-
-
-def _spread(heights: list[float], length: float) -> list[float]:
-    """Return places for labels at sorted heights, none over another."""
-    places: list[float] = []
-    for height in heights:
-        places.append(max(height, places[-1] + _LABEL_HEIGHT) if places else height)
-    # Those at the lower end move up as far as there is room.
-    limit = max(length, _LABEL_HEIGHT * (len(places) - 1))
-    for i in reversed(range(len(places))):
-        places[i] = min(places[i], limit)
-        limit = places[i] - _LABEL_HEIGHT
-    return places
-
-
-def costs(table: Table) -> Plot | None:
-    """Return the plot of published against flexible scores."""
-    return _plot_of((x.model, x.published, x.flexible) for x in table.entries)
-
-
-def _plot_of(pairs) -> Plot | None:
-    known = [pair for pair in pairs if pair[1] and pair[2]]
-    return plot(known) if known else None
-
-
-def fresh_plots(tables: list[Table]) -> list[dict]:
-    """Return a plot of the flexible score in each public task against its fresh twin.
-
-    The twin is the same task over rows that are made from a seed.
-    """
-    by_name = {table.scope.name: table for table in tables}
-    found = []
-    for fresh in tables:
-        name = fresh.scope.name
-        is_made = not fresh.scope.is_group and configuration(name).get("custom_dataset")
-        public = by_name.get(scorer(name).base) if is_made else None
-        if public is None:
-            continue
-        scores = {entry.model: entry.flexible for entry in public.entries}
-        pairs = [(x.model, scores.get(x.model), x.flexible) for x in fresh.entries]
-        if drawn := _plot_of(pairs):
-            found.append(
-                {"public": public.scope.name, "fresh": fresh.scope.name, "plot": drawn}
-            )
-    return found
-
-
-def breakdown(values: dict, models: list[str]) -> dict:
-    """Return a breakdown as rows: value, number of documents, the scores of each model."""
-    rows = []
-    for value, of_model in list(values.items())[:MOST_PARTS]:
-        sizes = sorted({part.n for part in of_model.values()})
-        scores = [of_model.get(model) for model in models]
-        size = str(sizes[0]) if len(sizes) == 1 else f"{sizes[0]}–{sizes[-1]}"
-        rows.append({"value": value, "n": size, "scores": scores})
-    return {"rows": rows, "left_out": len(values) - len(rows)}
+_SIDE, _LABEL_HEIGHT = 260, 16  # of a plot
 
 
 def render(
     models: list[Model],
     tables: list[Table],
-    documents: Documents,
+    documents: browser.Documents,
     leave_out: str | None = None,
 ) -> bytes:
-    """Return the page; `leave_out` is the list of rows that were left out."""
-    names = ("board.css", "board.js")
-    style, script = ((_TEMPLATES / x).read_text(encoding="utf-8") for x in names)
-    template = _environment().get_template("board.html.jinja")
-    text = template.render(
+    """Return the page; `leave_out` is the list of rows that were left out.
+
+    Raises ToolError for a page above MOST_BYTES.
+    """
+    files = ("board.css", "board.js")
+    style, script = ((_TEMPLATES / x).read_text(encoding="utf-8") for x in files)
+    tallies = [task.tally for model in models for task in model.tasks.values()]
+    entries = {table.scope.name: _entries(table) for table in tables}
+    names = dict.fromkeys([*entries[tables[0].scope.name], *(x.name for x in models)])
+    text = _environment().get_template("board.html.jinja").render(
         style=style,
         script=script,
         style_hash=_hash(style),
         script_hash=_hash(script),
         models=models,
-        names=_names(models, tables),
+        names=[*names],
         tables=tables,
-        cells=_cells(tables),
+        entries=entries,
         groups=_overview(tables),
-        fresh_plots=fresh_plots(tables),
+        fresh_plots=_fresh_plots(tables, entries),
         documents=documents,
         bounds=browser,
-        reasons=_reasons(tables),
         data=_data(models, tables, documents),
         leave_out=leave_out,
-        left_out=sum(y.tally.left_out for x in models for y in x.tasks.values()),
-        n_answers=sum(y.tally.all.n for x in models for y in x.tasks.values()),
-    )
+        left_out=sum(tally.left_out for tally in tallies),
+        n_answers=sum(tally.all.n for tally in tallies),
+    )  # fmt: skip
     content = text.encode()
     if len(content) > MOST_BYTES:
         raise ToolError(
@@ -215,37 +74,13 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         finalize=_clean,
     )
-    environment.filters |= {
-        "number": text_tables.number,
-        "rows_shown": _rows_shown,
-        "short": short,
-    }
+    environment.filters |= {"number": number, "short": _short}
     environment.globals |= {
-        "HEADINGS": HEADINGS,
-        "axis": axis,
-        "breakdown": breakdown,
-        "costs": costs,
-        "higher_is_better": lambda task: scorer(task).higher_is_better,
-        "other_metrics": other_metrics,
+        "costs": _costs,
+        "other_metrics": _other_metrics,
+        "side": _SIDE,
     }
     return environment
-
-
-def other_metrics(entries: list[Entry]) -> list[str]:
-    """Return the metrics beside the headline ones that some models have."""
-    return list(dict.fromkeys(name for entry in entries for name in entry.others))
-
-
-def _overview(tables: list[Table]) -> list[tuple[str, list[Table]]]:
-    """Return the columns of the overview under their headings: the benchmarks first."""
-    found: dict[str, list[Table]] = {"benchmarks": []}
-    for table in tables:
-        family = scorer(table.scope.tasks[0]).family
-        if table.scope.name.startswith("fresh"):
-            family = "fresh"
-        is_whole = table.scope.is_group and table.scope.name == family
-        found.setdefault("benchmarks" if is_whole else family, []).append(table)
-    return [(heading, those) for heading, those in found.items() if those]
 
 
 def _clean(value: object) -> object:
@@ -254,51 +89,129 @@ def _clean(value: object) -> object:
     return printable(value) if isinstance(value, str) and not is_markup else value
 
 
-def short(scope: Scope) -> str:
-    """Return the name of a task below the name of its family."""
-    family = scorer(scope.tasks[0]).family
-    name = scope.name.removeprefix("fresh_").removeprefix(f"{family}_")
-    return name.replace("_", " ")
-
-
-def _rows_shown(words: str) -> str:
-    """Return the words of `Tally.rows_are` beside a number of answers, in less space."""
-    start, _, number = words.rpartition(" ")
-    is_part = start == "fewer than the benchmark's"
-    return f"of {int(number):,}, a part" if is_part else words
-
-
 def _hash(text: str) -> str:
     """Return how a Content-Security-Policy names an inline script or style."""
     digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
     return f"'sha256-{digest}'"
 
 
-def _names(models: list[Model], tables: list[Table]) -> list[str]:
-    """Return the models in the order of the first table, then the others."""
-    first = [entry.model for entry in tables[0].entries]
-    return first + [x.run.name for x in models if x.run.name not in first]
-
-
-def _cells(tables: list[Table]) -> dict[tuple[str, str], object]:
-    return {(t.scope.name, entry.model): entry for t in tables for entry in t.entries}
-
-
-def _reasons(tables: list[Table]) -> list[str]:
-    tasks = {task for table in tables for task in table.scope.tasks}
-    words = (word for task in sorted(tasks) for word in scorer(task).utils.REASONS)
-    return list(dict.fromkeys(words))
-
-
-def _data(models: list[Model], tables: list[Table], documents: Documents) -> str:
+def _data(
+    models: list[Model], tables: list[Table], documents: browser.Documents
+) -> str:
     tasks = sorted({task for table in tables for task in table.scope.tasks})
-    known = browser.escaped(
-        {
-            "models": [printable(model.run.name) for model in models],
-            "families": {task: scorer(task).family for task in tasks},
-            "reasons": {
-                scorer(task).family: scorer(task).utils.REASONS for task in tasks
-            },
-        }
+    scorers = [scorer(task) for task in tasks]
+    known = {
+        "models": [printable(model.name) for model in models],
+        "families": {x.task: x.family for x in scorers},
+        "reasons": {x.family: x.utils.REASONS for x in scorers},
+    }
+    return (
+        f'{browser.escaped(known)[:-1]},"documents":[{",".join(documents.encoded)}]}}'
     )
-    return f'{known[:-1]},"documents":[{",".join(documents.encoded)}]}}'
+
+
+def _entries(table: Table) -> dict[str, dict]:
+    """Return model -> its row of a table with both scores as `_estimate` has them."""
+    rows = table.rows
+    return {
+        x["model"]: x | {rule: _estimate(rows, x, rule) for rule in RULES} for x in rows
+    }
+
+
+def _estimate(rows: list[dict], row: dict, rule: str) -> dict | None:
+    """Return a score with interval, the half of it before it is cut, and rank."""
+    value, low, high = (row[f"{rule}{end}"] for end in ("", "_low", "_high"))
+    if value is None:
+        return None
+    rank = row[f"{rule}_rank"]
+    is_tied = [other[f"{rule}_rank"] for other in rows].count(rank) > 1
+    known = {"value": value, "rank": rank and f"{'=' * is_tied}{rank}"}
+    if low is None:
+        return known | {"low": value, "high": value, "reach": None}
+    return known | {"low": low, "high": high, "reach": max(high - value, value - low)}
+
+
+def _overview(tables: list[Table]) -> list[tuple[str, list[Table]]]:
+    """Return the columns of the overview under their headings: the benchmarks first."""
+    found: dict[str, list[Table]] = {"Benchmarks": []}
+    for table in tables:
+        is_whole = table.scope.name == table.scope.benchmark
+        heading = "Benchmarks" if is_whole else table.scope.title
+        found.setdefault(heading, []).append(table)
+    return [(heading, those) for heading, those in found.items() if those]
+
+
+def _short(scope: Scope) -> str:
+    """Return the name of a task below the title of its benchmark."""
+    return scope.name.removeprefix(f"{scope.benchmark}_").replace("_", " ")
+
+
+def _other_metrics(table: Table) -> dict[str, bool | None]:
+    """Return the metrics beside the headline ones that some models have: name -> whether
+    higher is better.
+    """
+    if table.scope.is_group:
+        return {}
+    task = scorer(table.scope.name)
+    known = {*(task.headline or ()), "extracted"}
+    return {
+        name: is_better
+        for name, is_better in task.higher_is_better.items()
+        if name not in known and any(name in row for row in table.rows)
+    }
+
+
+def _costs(entries: dict[str, dict]) -> dict | None:
+    """Return the plot of published against flexible scores."""
+    return plot((x, y["published"], y["flexible"]) for x, y in entries.items())
+
+
+def _fresh_plots(
+    tables: list[Table], entries: dict[str, dict[str, dict]]
+) -> list[dict]:
+    """Return a plot of the flexible score in each public task against its fresh twin.
+
+    The twin is the same task over rows that are made from a seed.
+    """
+    found = []
+    for scope in (table.scope for table in tables):
+        base = scope.is_made and not scope.is_group and scorer(scope.name).base
+        drawn = base in entries and plot(
+            (name, entry["flexible"], entries[scope.name][name]["flexible"])
+            for name, entry in entries[base].items()
+            if name in entries[scope.name]
+        )
+        if drawn:
+            found.append({"public": base, "fresh": scope.name, "plot": drawn})
+    return found
+
+
+def plot(pairs: Iterable[tuple[str, dict | None, dict | None]]) -> dict | None:
+    """Return the points of models by two scores, both between 0 and 1.
+
+    Takes (model, horizontal score, vertical score); models that lack one are left out.
+    None where no model is left.
+    """
+    known = [pair for pair in pairs if pair[1] and pair[2]]
+    if not known:
+        return None
+    known.sort(key=lambda pair: (-pair[2]["value"], -pair[1]["value"], pair[0]))
+    heights = spread([_SIDE * (1 - y["value"]) for _, _, y in known])
+    points = [
+        {"name": name, "x": x, "y": y, "label_y": height}
+        for (name, x, y), height in zip(known, heights)
+    ]
+    return {"points": points, "height": max(_SIDE, heights[-1] + 10)}
+
+
+def spread(heights: list[float]) -> list[float]:
+    """Return places for labels at sorted heights, none over another."""
+    places: list[float] = []
+    for height in heights:
+        places.append(max(height, places[-1] + _LABEL_HEIGHT) if places else height)
+    # Those at the lower end move up as far as there is room.
+    limit = max(_SIDE, _LABEL_HEIGHT * (len(places) - 1))
+    for i in reversed(range(len(places))):
+        places[i] = min(places[i], limit)
+        limit = places[i] - _LABEL_HEIGHT
+    return places

@@ -15,101 +15,70 @@ Example:
 
 from __future__ import annotations
 
-import shlex
-import sys
 from argparse import Namespace
-from pathlib import Path
-
-from lm_eval_tasks.fresh.utils import find_generator, read_request, rows
 
 from ..core.cli import output_path, tool_parser, whole_number
 from ..core.documents import quiet_harness
 from ..core.errors import ToolError
-from ..core.families import Scorer, configuration, leaf_tasks, scorer
-from .folder import Folder
-from .pack import COMMAND, make
-from .sources import Rows
-
-
-class GeneratedSource:
-    """The rows of one fresh task, as packs want the sources of their rows."""
-
-    family, licence, revision = "fresh", "MIT", None
-    given_as = "generated"
-    known = (None, None)
-
-    def __init__(self, task: Scorer, seed: int, count: int, levels: range):
-        self.tasks, self.file = {task.task}, f"{task.file}.jsonl"
-        self._generator = configuration(task.task)["dataset_kwargs"]["generator"]
-        self._seed, self._count, self._levels = seed, count, levels
-        self.generated = {
-            "gen_seed": seed,
-            "gen_rows": count,
-            "gen_levels": f"{levels[0]}-{levels[-1]}",
-            "gen_version": find_generator(self._generator).VERSION,
-        }
-
-    @property
-    def url(self) -> str:
-        """What the manifest and messages call the source."""
-        made = ", ".join(f"{key} {value}" for key, value in self.generated.items())
-        return f"generator {self._generator}: {made}"
-
-    def rows(self, folder: Path | None) -> Rows:
-        """Return the rows; ToolError where the seed does not have so many."""
-        try:
-            made = rows(self._generator, self._seed, self._count, self._levels)
-        except ValueError as error:
-            raise ToolError(str(error)) from None
-        return Rows(self.url, made, [f"row {number}" for number in range(len(made))])
+from ..core.families import all_tasks, leaf_tasks, scorer
+from ..core.private import load_yaml
+from .offline import say_command
+from .pack import make
+from .sources import Source, index, is_generated
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Make the pack that the command line names; return the exit status."""
     options = _options(arguments)
-    names = [task for name in options.tasks.split(",") for task in leaf_tasks(name)]
+    entries, request = index(), {"gen_seed": options.gen_seed}
+    request |= {"gen_rows": options.gen_rows, "gen_levels": options.gen_levels}
+    configs = {task: load_yaml(entries[task].yaml_path) for task in all_tasks()}
+    fresh = [task for task in configs if is_generated(configs[task])]
+    names = options.tasks.split(",") if options.tasks else fresh
+    tasks = [task for name in names for task in leaf_tasks(name)]
+    if strange := [task for task in tasks if task not in fresh]:
+        raise ToolError(
+            f"{strange[0]}: is not a fresh task; name some of {', '.join(fresh)}"
+        )
+    folder = options.folder.resolve()
+    with quiet_harness():
+        found = [_source(entries, x, configs[x], request) for x in dict.fromkeys(tasks)]
+        manifest = make(folder, found)
+    made = {*fresh} & manifest.tasks.keys()
+    whole = [name for name in entries if {*leaf_tasks(name)} == made]  # or a group
+    say_command(folder, whole[:1] or sorted(made))
+    return 0
+
+
+def _source(entries: dict, task: str, config: dict, request: dict) -> Source:
+    """Return the rows of a task from a seed; ToolError where there are none such."""
+    kwargs, metadata = config["dataset_kwargs"], config["metadata"] | request
     try:
-        request = read_request(options.gen_seed, options.gen_rows, options.gen_levels)
+        rows = config["custom_dataset"](**kwargs, **metadata)[config["test_split"]]
     except ValueError as error:
         raise ToolError(str(error)) from None
-    for name in names:
-        if "generator" not in (configuration(name).get("dataset_kwargs") or {}):
-            raise ToolError(
-                f"{name}: is not a fresh task; name some of {', '.join(leaf_tasks('fresh'))}"
-            )
-    found = [GeneratedSource(scorer(name), *request) for name in dict.fromkeys(names)]
-    folder = Folder(options.folder)
-    with quiet_harness():
-        manifest = make(folder, found, {})
-    fresh = set(leaf_tasks("fresh"))
-    made = sorted(fresh & manifest.tasks.keys())
-    tasks = "fresh" if len(made) == len(fresh) else ",".join(made)
-    command = COMMAND.format(folder=shlex.quote(str(folder.path)), task=tasks)
-    sys.stderr.write(f"{folder.path} is complete. Run it:\n{command}\n")
-    return 0
+    made = {key: metadata[key] for key in sorted(metadata) if key.startswith("gen_")}
+    said = ", ".join(f"{key} {value}" for key, value in made.items())
+    return Source(
+        file=f"{scorer(task).file}.jsonl",
+        family=entries[task].yaml_path.parent.name,
+        tasks=frozenset({task}),
+        known=(None, None),
+        licence=metadata["licence"],
+        upstream=f"generator {kwargs['generator']}: {said}",
+        revision=None,
+        load=lambda: rows,
+        generated=made,
+    )
 
 
 def _options(arguments: list[str] | None) -> Namespace:
     parser = tool_parser("generate", __doc__)
     parser.add_argument("folder", type=output_path, metavar="DIR", help="the pack")
-    parser.add_argument(
-        "--gen-seed",
-        "--gen_seed",
-        type=whole_number,
-        required=True,
-        help="a non-negative integer",
-    )
-    parser.add_argument(
-        "--gen-rows",
-        "--gen_rows",
-        type=whole_number,
-        default=100,
-        help="of each task, in equal shares of the levels; default: %(default)s",
-    )
-    parser.add_argument(
-        "--gen-levels", "--gen_levels", default="1-5", help="default: %(default)s"
-    )
-    parser.add_argument(
-        "--tasks", default="fresh", metavar="NAME,...", help="default: all fresh tasks"
-    )
+    number, of = {"type": whole_number}, "of each task, in equal shares of the levels"
+    add, default = parser.add_argument, "default: %(default)s"
+    add("--gen-seed", "--gen_seed", **number, required=True, help="a whole number")
+    add("--gen-rows", "--gen_rows", **number, default=100, help=f"{of}; {default}")
+    add("--gen-levels", "--gen_levels", default="1-5", help=default)
+    add("--tasks", metavar="NAME,...", help="default: all whose rows come from a seed")
     return parser.parse_args(arguments)

@@ -9,31 +9,32 @@ from pathlib import Path
 from typing import BinaryIO, NoReturn
 
 import datasets
+import pyarrow
+from datasets.table import InMemoryTable
 
 
 FOLDER = Path(__file__).resolve().parent
-SOME_ROWS = 10_000
+SOME_ROWS = 1000
 FIX = "copy the pack again, or make it again with `temporal-eval offline`"
 
 
-def load(data_file: str, **_metadata: object) -> datasets.DatasetDict:
+def load(data_file: str, **metadata: object) -> datasets.DatasetDict:
     """Return the rows of a file in `data/`, whatever the working directory is.
 
     The harness adds the metadata of the task. Where the file is not the one that the
-    manifest names, a run of `lm_eval` ends with one line that names the file and the
-    fix; elsewhere, that line is a ValueError.
+    manifest names, or the metadata asks for rows of another seed, a run of `lm_eval` ends
+    with one line that names the fault and the fix; elsewhere, that line is a ValueError.
     """
     path, named = FOLDER / "data" / data_file, FOLDER / "manifest.json"
     try:
         manifest = json.loads(named.read_bytes())
-        is_complete, expected = (
-            manifest["complete"],
-            manifest["files"][f"data/{data_file}"],
-        )
+        is_complete, made = manifest["complete"], manifest["data"][data_file]
+        expected, asked = manifest["files"][f"data/{data_file}"], made["generated"]
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         _stop(f"{named}: is damaged, or does not name data/{data_file}; {FIX}")
     if is_complete is not True:
         _stop(f"{named}: says that the pack is not complete; {FIX}")
+    _check_request(asked or {}, metadata)
     if not path.is_file():  # a pipe would keep the run waiting
         _stop(f"{path}: is missing, or not a file; {FIX}")
     try:
@@ -44,19 +45,44 @@ def load(data_file: str, **_metadata: object) -> datasets.DatasetDict:
                     f"{path}: has SHA-256 {found}, but the manifest says {expected}; {FIX}"
                 )
             file.seek(0)
-            dataset = dataset_of(json.loads(line) for line in file if line != b"\n")
+            dataset = dataset_of(map(json.loads, file), found)
     except OSError as error:
         _stop(f"{path}: {error.strerror}; {FIX}")
     dataset.info.config_name = path.stem
     return datasets.DatasetDict(test=dataset)
 
 
-def dataset_of(rows: Iterable[dict]) -> datasets.Dataset:
-    """Return rows as a dataset, of which some are in memory as objects at a time."""
-    rows = iter(rows)
-    parts = iter(lambda: list(islice(rows, SOME_ROWS)), [])
-    made = [datasets.Dataset.from_list(part) for part in parts]
-    return datasets.concatenate_datasets(made) if len(made) > 1 else made[0]
+def dataset_of(rows: Iterable[dict], digest: str) -> datasets.Dataset:
+    """Return rows as a dataset, of which some are in memory as objects at a time.
+
+    `digest` tells them from others: `datasets` would pickle them all to find one. Raises
+    errors of pyarrow, and ValueError, for cells of one column that are not of one type.
+    """
+    rows, tables = iter(rows), []
+    while part := list(islice(rows, SOME_ROWS)):
+        columns = dict.fromkeys(name for row in part for name in row)
+        tables.append(pyarrow.table({x: [row.get(x) for row in part] for x in columns}))
+    # Tables of one schema are joined without a copy, others with one.
+    is_same = all(table.schema == tables[0].schema for table in tables)
+    promote = "none" if is_same else "permissive"
+    table = pyarrow.concat_tables(tables, promote_options=promote)
+    return datasets.Dataset(InMemoryTable(table), fingerprint=digest[:16])
+
+
+def _check_request(made: dict, metadata: dict) -> None:
+    """Stop where `--metadata` asks for other rows than those made of a seed."""
+    for key, value in made.items():
+        if metadata.get(key, value) != value:
+            _stop(
+                f"--metadata {key} changes nothing in a pack, whose rows are made"
+                f" ({key} {value}); leave it out, or make another pack with"
+                " `temporal-eval generate`"
+            )
+    if made and "--cache_requests true" in " ".join(sys.argv).replace("=", " "):
+        _stop(
+            "--cache_requests true: the cache tells no seed from another; leave it out,"
+            " or give `refresh`"
+        )
 
 
 def _sha256(file: BinaryIO) -> str:

@@ -1,132 +1,66 @@
-"""The manifest of a pack: what is in it, and from where. It is read as hostile input."""
+"""The manifest of a pack: what is in its folder, and from where."""
+
+from __future__ import annotations
 
 import hashlib
 import json
-import re
+import os
+from collections.abc import Iterable
+from pathlib import Path
 from typing import NamedTuple
 
-from ..core.files import is_part
-from .errors import PackError
-from .folder import Folder
+from ..core.errors import ToolError
+from ..core.files import is_part, written_whole
 
 
-FORMAT = "lm-eval-temporal-tasks pack, version 1"
-FILE = "manifest.json"
-MAX_BYTES = 10_000_000
-MAX_SHOWN = 80
-
-
-def _is_text(value: object) -> bool:
-    return isinstance(value, str) and value.isprintable()
-
-
-def _is_name(value: object) -> bool:
-    """Tell whether a value names a file in the folder and nothing outside it."""
-    return (
-        _is_text(value)
-        and len(value) <= 1000
-        and "\\" not in value
-        and not {"", ".", ".."} & set(value.split("/"))
-        and value != FILE
-        and not is_part(value)
-    )
-
-
-def _is_digest(value: object) -> bool:
-    return isinstance(value, str) and bool(re.fullmatch("[0-9a-f]{64}", value))
-
-
-def _is_file_name(value: object) -> bool:
-    return _is_name(value) and "/" not in value
-
-
-def _is_entry(value: object) -> bool:
-    # Packs that were made before there were generated rows do not speak of them.
-    return isinstance(value, dict) and not _wrong_keys(
-        {"generated": None, **value}, ENTRY
-    )
-
-
-def _is_generation(value: object) -> bool:
-    return value is None or (
-        isinstance(value, dict)
-        and all(_is_text(key) and key.startswith("gen_") for key in value)
-        and all(_is_text(item) or type(item) is int for item in value.values())
-    )
-
-
-def _wrong_keys(value: dict, checks: dict) -> list[str]:
-    """Return the keys that are missing, unknown, or whose values are wrong."""
-    wrong = [key for key in checks if key not in value or not checks[key](value[key])]
-    return wrong + [key for key in value if key not in checks]
-
-
-def _dict_of(is_key, is_value):
-    def check(value: object) -> bool:
-        return isinstance(value, dict) and all(
-            is_key(key) and is_value(item) for key, item in value.items()
-        )
-
-    return check
-
-
+FORMAT = "lm-eval-temporal-tasks pack, version 2"
+FILE, LOCK = "manifest.json", ".lock"
 # What a manifest says of a file of rows.
 ENTRY = {
-    "family": _is_text,
-    "fingerprint": _is_text,
-    "generated": _is_generation,
-    "given_as": lambda value: value in ("generated", "local file", "upstream"),
-    "rows": lambda value: type(value) is int,
-    "tasks": lambda value: (
-        isinstance(value, list) and bool(value) and all(map(_is_text, value))
-    ),
-    "upstream": _is_text,
-    "upstream_licence": _is_text,
-    "upstream_revision": lambda value: value is None or _is_text(value),
-}
-MANIFEST = {
-    "command": _is_text,
-    "complete": lambda value: isinstance(value, bool),
-    "data": _dict_of(_is_file_name, _is_entry),
-    "files": _dict_of(_is_name, _is_digest),
-    "format": lambda value: value == FORMAT,
-    "linked_to": lambda value: value is None or _is_text(value),
+    *("family", "fingerprint", "generated", "given_as", "rows", "tasks", "upstream"),
+    *("upstream_licence", "upstream_revision"),
 }
 
 
 class Manifest(NamedTuple):
     """What a pack is, and the folder that holds it."""
 
-    folder: Folder
+    folder: Path
     content: dict
 
     @classmethod
-    def of(cls, folder: Folder) -> "Manifest | None":
-        """Return the manifest in a folder, None where there is none.
+    def of(cls, folder: Path) -> Manifest | None:
+        """Return the manifest in a folder; None where nothing is in the folder.
 
-        Raises PackError, in one line, for one that is damaged or of another format.
+        Raises ToolError for one that is damaged or of another format, for a folder that
+        has other files and no manifest, and for a symlink below the folder: neither a
+        read nor a write is to leave it.
         """
-        content = folder.read(FILE, MAX_BYTES)
-        if content is None:
-            return None
-        try:
-            said = json.loads(content)
-        except (ValueError, RecursionError) as error:
-            raise _damaged(folder, f"is not JSON ({error})") from None
-        if not isinstance(said, dict):
-            raise _damaged(folder, "is not a JSON object")
-        if wrong := _wrong_keys(said, MANIFEST):
-            raise _damaged(folder, f"{repr(wrong[0])[:MAX_SHOWN]} is wrong or missing")
-        stray = [name for name in said["data"] if f"data/{name}" not in said["files"]]
-        if stray:
-            raise _damaged(folder, f"data/{stray[0]}: has no SHA-256")
-        return cls(folder, said)
+        if link := next((x for x in _below(folder) if x.is_symlink()), None):
+            raise ToolError(f"{link}: is a symlink, not of a pack; delete it")
+        path = folder / FILE
+        if path.is_file():
+            try:
+                content = json.loads(path.read_bytes())
+                _check(content)
+            except (ValueError, RecursionError, TypeError, KeyError, AttributeError):
+                raise ToolError(
+                    f"{path}: is not the manifest of a pack that this version made; make"
+                    " a new pack in another folder"
+                ) from None
+            return cls(folder, content)
+        if stranger := next((x for x in _below(folder) if not _is_ours(x)), None):
+            name = stranger.relative_to(folder)
+            raise ToolError(
+                f"{folder}: is not a pack and holds {name}; name a new or an empty folder"
+            )
+        return None
 
     @classmethod
-    def new(cls, folder: Folder) -> "Manifest":
+    def new(cls, folder: Path) -> Manifest:
         """Return the manifest of a pack that is begun in an empty folder."""
-        empty = {"command": "", "complete": False, "data": {}, "files": {}}
-        return cls(folder, {**empty, "format": FORMAT, "linked_to": None})
+        content = {"complete": False, "data": {}, "files": {}}
+        return cls(folder, content | {"format": FORMAT})
 
     @property
     def data(self) -> dict[str, dict]:
@@ -134,8 +68,8 @@ class Manifest(NamedTuple):
         return self.content["data"]
 
     @property
-    def files(self) -> dict[str, str]:
-        """Name of a file in the folder -> SHA-256; the manifest is not among them."""
+    def files(self) -> dict[str, str | None]:
+        """Name of a file -> SHA-256, None while it is written for the first time."""
         return self.content["files"]
 
     @property
@@ -146,34 +80,63 @@ class Manifest(NamedTuple):
     def save(self) -> None:
         """Write the manifest."""
         text = json.dumps(self.content, indent=2, sort_keys=True, ensure_ascii=False)
-        self.folder.write(FILE, f"{text}\n".encode())
+        with written_whole(self.folder / FILE) as file:
+            file.write(f"{text}\n".encode())
 
-    def add(self, name: str, content: bytes) -> None:
-        """Write a file of the pack.
+    def write(self, name: str, lines: Iterable[bytes]) -> None:
+        """Write a file of the pack: whole, or not at all.
 
-        The manifest says so first: a file that it does not name is never replaced, and
-        a run that is killed here finds its own file again.
+        The manifest names it first, so that a run that is killed here finds its own file
+        again: a file that it does not name is never replaced.
         """
-        if self.has(name) and self.files[name] == sha256(content):
-            return
-        self.files[name] = sha256(content)
-        self.save()
-        self.folder.write(name, content)
+        if name not in self.files:
+            self.files[name] = None
+            self.save()
+        digest = hashlib.sha256()
+        with written_whole(self.folder / name) as file:
+            for line in lines:
+                digest.update(line)
+                file.write(line)
+        self.files[name] = digest.hexdigest()
 
     def has(self, name: str) -> bool:
         """Tell whether a file is there as the manifest says."""
-        if name not in self.files:
+        path, digest = self.folder / name, hashlib.sha256()
+        if not self.files.get(name) or not path.is_file():
             return False
-        return self.folder.sha256(name) == self.files[name]
+        with path.open("rb") as file:
+            while part := file.read(1 << 16):
+                digest.update(part)
+        return digest.hexdigest() == self.files[name]
+
+    def strangers(self) -> list[Path]:
+        """Return the files in the folder that are not of the pack."""
+        known = {self.folder / name for name in self.files} | {self.folder / FILE}
+        return [x for x in _below(self.folder) if x not in known and not _is_ours(x)]
 
 
-def sha256(content: bytes) -> str:
-    """Return the SHA-256 of a content, in hexadecimal digits."""
-    return hashlib.sha256(content).hexdigest()
-
-
-def _damaged(folder: Folder, what: str) -> PackError:
-    return PackError(
-        f"{folder.path / FILE}: {what}; it is not the manifest of a pack that this"
-        " version made: make a new pack in another folder"
+def _check(content: dict) -> None:
+    """Raise an error for what is no manifest of this format, or names files elsewhere."""
+    names, data = content["files"].keys(), content["data"]
+    is_sound = (
+        content["format"] == FORMAT
+        and {f"data/{file}" for file in data} <= names
+        and all(entry.keys() == ENTRY for entry in data.values())
+        and not any({"", ".", ".."} & {*name.split("/")} for name in names)
     )
+    if not is_sound:
+        raise ValueError
+
+
+def _below(folder: Path) -> list[Path]:
+    """Return what is below a folder and is no folder itself, sorted."""
+    found = (
+        Path(place, name)
+        for place, folders, files in os.walk(folder)
+        for name in [*folders, *files]
+    )
+    return sorted(x for x in found if x.is_symlink() or not x.is_dir())
+
+
+def _is_ours(path: Path) -> bool:
+    return path.name == LOCK or is_part(path.name)

@@ -17,21 +17,20 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator
-from functools import lru_cache
-from io import BufferedReader
 from json.encoder import encode_basestring
 from pathlib import Path
+from types import UnionType
 from typing import NamedTuple
 
 from ..core.documents import document
 from ..core.errors import LineError, ToolError
 from ..core.families import all_tasks, scorer
-from ..core.jsonl import lines_in, parse, read_lines
+from ..core.jsonl import Line, parse, read_lines
 
 
 SAMPLES_NAME = re.compile(
     r"samples_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(\.\d+)?)"
-    r"(\.jsonl(\.gz|\.zst)?|\.parquet)"
+    r"\.jsonl(\.gz)?"
 )
 _HASH_LENGTH = 16  # characters of a document's hash in a custom_id
 _CUSTOM_ID = re.compile(
@@ -45,40 +44,49 @@ class Answer(NamedTuple):
     place: str  # "FILE, line N", for messages
     line: dict  # as it stands in the file
     task: str
-    doc_id: int | str | None
-    doc: dict | None  # None where the line only names it
-    doc_hash: str | None  # or the start of it, as in a custom_id
-    response: str | None  # None where `fault` says why
-    prompt: str | None  # as it was sent, where the line tells
-    hit_limit: bool  # whether the line says that the token limit ended the response
-    fault: str | None  # why the line cannot be scored
+    doc_id: int | str | None = None
+    doc: dict | None = None  # None where the line only names it
+    doc_hash: str | None = None  # or the start of it, as in a custom_id
+    response: str | None = None  # None where `fault` says why
+    prompt: str | None = None  # as it was sent, where the line tells
+    hit_limit: bool = False  # whether the line says that the token limit ended it
+    fault: str | None = None  # why the line cannot be scored
     filter: str | None = None  # of the harness, for it logs a line for each
     is_chat: bool | None = None  # whether it answers messages, where the line tells
 
 
-def read_answers(
-    path: Path, task: str | None = None, file: BufferedReader | None = None
-) -> Iterator[Answer]:
-    """Yield the answers in a file, one at a time; `file` is it where it is open.
+def read_answers(path: Path, task: str | None = None) -> Iterator[Answer]:
+    """Yield the answers in a file, one at a time.
 
     `task` is the task of lines that do not name theirs, as their file may do. Raises
-    OSError and ToolError where the file cannot be read, or where its first line is not
-    an answer to a task of the pack: then the others are not, either. What is wrong with
-    a later line, or with one that is an answer, is its `fault`.
+    OSError where the file cannot be read, and ToolError as `answer_in` does.
     """
+    task = task_of(path, task)
+    return (answer_in(line, task) for line in read_lines(path))
+
+
+def task_of(path: Path, task: str | None) -> str | None:
+    """Return the task of a file's lines that name none: its name's, or else `task`."""
     name = SAMPLES_NAME.fullmatch(path.name)
-    if name and (name["task"] in all_tasks() or task is None):
-        task = name["task"]
-    for line in lines_in(file, path) if file else read_lines(path):
-        row: dict = {}
-        try:
-            row = parse(line)
-            yield _answer(row, line.place, task)
-        except LineError as error:
-            if line.is_first:
-                raise ToolError(str(error)) from None
-            fault = str(error).removeprefix(f"{line.place}: ")
-            yield _faulty(row, line.place, task, fault)
+    is_told = name and (name["task"] in all_tasks() or task is None)
+    return name["task"] if is_told else task
+
+
+def answer_in(line: Line, task: str | None) -> Answer:
+    """Return the answer in a line of a file whose lines are of a task.
+
+    What is wrong with a line is its `fault`. ToolError where the first line of a file is
+    not an answer to a task of the pack: then the others are not, either.
+    """
+    row: dict = {}
+    try:
+        row = parse(line)
+        return _answer(row, line.place, task)
+    except LineError as error:
+        if line.is_first:
+            raise ToolError(str(error)) from None
+        fault = str(error).removeprefix(f"{line.place}: ")
+        return _faulty(row, line.place, task, fault)
 
 
 def _answer(line: dict, place: str, task: str | None) -> Answer:
@@ -103,9 +111,11 @@ def _answer(line: dict, place: str, task: str | None) -> Answer:
     task = match["task"] if match else line.get("task", task)
     _check_task(task, place)
     try:
-        return read(line, place, task)
+        return Answer(place, line, task, **read(line, task))
     except RecursionError:
         return _faulty(line, place, task, "is nested too deeply; fix the line")
+    except ValueError as error:
+        return _faulty(line, place, task, str(error))
 
 
 def _check_task(task: object, place: str) -> None:
@@ -114,66 +124,40 @@ def _check_task(task: object, place: str) -> None:
             f"{place}: does not name its task; name the file samples_TASK_TIME.jsonl as"
             " the harness does, add a 'task' to the line, or use --task"
         )
-    if fault := _task_fault(task):
-        raise LineError(f"{place}: {fault}")
-
-
-@lru_cache(maxsize=256)  # near matches take a while
-def _task_fault(task: str) -> str | None:
     try:
         scorer(task)
     except ToolError as error:
-        return str(error)
-    return None
+        raise LineError(f"{place}: {error}") from None
 
 
 def _faulty(line: dict, place: str, task: str | None, fault: str) -> Answer:
-    """Return what stands for a line that cannot be scored."""
-    return Answer(
-        place=place,
-        line=line,
-        task=task or "",
-        doc_id=None,
-        doc=None,
-        doc_hash=None,
-        response=None,
-        prompt=None,
-        hit_limit=False,
-        fault=fault,
-        filter=named if isinstance(named := line.get("filter"), str) else None,
-    )
+    name = line.get("filter")
+    named = name if isinstance(name, str) else None
+    return Answer(place, line, task or "", fault=fault, filter=named)
 
 
-def _is_id(doc_id: object) -> bool:
-    return isinstance(doc_id, int | str) and not isinstance(doc_id, bool)
+# Each of the readers below returns the fields of an `Answer` that a line tells. It raises
+# ValueError, with a message for the line's `fault`, where the line cannot be scored.
 
 
-# ----------------------------------------------------------- samples of the harness
-
-
-def _sample(line: dict, place: str, task: str) -> Answer:
-    """Return the answer in a sample of the harness."""
+def _sample(line: dict, task: str) -> dict:
     responses, prompt = line["filtered_resps"], _prompt(line.get("arguments"))
     is_one = isinstance(responses, list) and len(responses) == 1
     response = responses[0] if is_one else responses
-    if fault := _sample_fault(line, response, prompt):
-        return _faulty(line, place, task, fault)
-    return Answer(
-        place=place,
-        line=line,
-        task=task,
-        doc_id=line["doc_id"],
-        doc=line["doc"],
-        doc_hash=line["doc_hash"],
-        response=response,
-        prompt=prompt,
-        hit_limit=False,
-        fault=None,
-        filter=line.get("filter"),
-    )
+    _check_cells(line, doc=dict, doc_id=int | str, filter=str | None)
+    _check_hash(line, "doc", document_text(line["doc"]))
+    _check_hash(line, "prompt", prompt)
+    _check_hash(line, "target", line.get("target"))
+    if not isinstance(response, str):
+        raise ValueError(
+            f"its filtered response is a {type(response).__name__}, not a string; use a"
+            " filter that leaves one response, such as take_first"
+        )
+    told = {name: line.get(name) for name in ("doc_id", "doc", "doc_hash", "filter")}
+    return {**told, "response": response, "prompt": prompt}
 
 
-def _prompt(arguments: object) -> str | None:
+def _prompt(arguments: object) -> object:
     """Return the prompt in the arguments of a sample: text, or messages as JSON."""
     try:
         first = arguments["gen_args_0"]["arg_0"]
@@ -183,37 +167,26 @@ def _prompt(arguments: object) -> str | None:
     return first[0] if isinstance(first, list) and len(first) == 1 else first
 
 
-def _sample_fault(line: dict, response: object, prompt: object) -> str | None:
-    """Return why a sample cannot be scored, None where it can."""
-    if not isinstance(line.get("doc"), dict) or not _is_id(line.get("doc_id")):
-        return "has no 'doc' and 'doc_id' as the harness writes them; take its own log"
-    if not isinstance(line.get("filter", ""), str):
-        return "'filter' is not a string; take the log as the harness wrote it"
-    hashed = {
-        "doc_hash": document_text(line["doc"]),
-        "prompt_hash": prompt,
-        "target_hash": line.get("target"),
-    }
-    for name, text in hashed.items():
-        what = name.removesuffix("_hash")
-        if name not in line:
-            return f"has no {name}; take the log as the harness wrote it"
-        if not isinstance(text, str):
-            return (
-                f"{name} cannot be checked: the line has no {what}; take the log as the"
-                " harness wrote it"
-            )
-        if line[name] != sha256(text):
-            return (
-                f"{name} does not recompute: the {what} is not the one that was run; take"
-                " the log as the harness wrote it"
-            )
-    if not isinstance(response, str):
-        return (
-            f"its filtered response is a {type(response).__name__}, not a string; use a"
-            " filter that leaves one response, such as take_first"
+def _check_hash(line: dict, what: str, text: object) -> None:
+    """Raise ValueError where the hash of a text that was run is not the one logged."""
+    if not isinstance(text, str) or f"{what}_hash" not in line:
+        fault = f"has no {what} or no {what}_hash"
+    elif line[f"{what}_hash"] != sha256(text):
+        fault = (
+            f"{what}_hash does not recompute: the {what} is not the one that was run"
         )
-    return None
+    else:
+        return
+    raise ValueError(f"{fault}; take the log as the harness wrote it")
+
+
+def _check_cells(line: dict, **kinds: type | UnionType) -> None:
+    """Raise ValueError where a cell of a line, or its lack, is of another type."""
+    for name, kind in kinds.items():
+        if not isinstance(cell := line.get(name), kind):
+            expected = kind.__name__ if isinstance(kind, type) else kind
+            was = type(cell).__name__
+            raise ValueError(f"'{name}' is a {was}, not {expected}; fix the line")
 
 
 def document_text(doc: object) -> str:
@@ -236,98 +209,53 @@ def sha256(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-# ------------------------------------------------------------------- batch outputs
-
-
 def custom_id(task: str, doc_id: int, doc: dict) -> str:
     """Return the name that a request of `export` has: task, document id and hash."""
     return f"{task}:{doc_id}:{sha256(document_text(doc))[:_HASH_LENGTH]}"
 
 
-def _batch_output(line: dict, place: str, task: str) -> Answer:
-    """Return the answer in an output of the Batch API."""
+def _batch_output(line: dict, task: str) -> dict:
     match = _CUSTOM_ID.fullmatch(line["custom_id"])
-    choice, response, fault = _completion(line)
-    return Answer(
-        place=place,
-        line=line,
-        task=task,
-        doc_id=int(match["doc_id"]),
-        doc=None,
-        doc_hash=match["hash"],
-        response=response,
-        prompt=None,
-        hit_limit=choice.get("finish_reason") == "length",
-        fault=fault,
-        is_chat=None if fault else "message" in choice,
-    )
-
-
-def _completion(line: dict) -> tuple[dict, str | None, str | None]:
-    """Return the first choice of a batch output, its text, and why there is none."""
     if "body" in line and "response" not in line:
-        return {}, None, "is a request; give the output of the batch instead"
+        raise ValueError("is a request; give the output of the batch instead")
     try:
         choice = line["response"]["body"]["choices"][0]
         is_chat = "message" in choice
         text = choice["message"].get("content") if is_chat else choice["text"]
-        # A refusal, or reasoning that took all the tokens, has no content: no answer.
-        if text is None or isinstance(text, str):
-            return choice, text or "", None
+        is_answer = text is None or isinstance(text, str)
+        hit_limit = choice.get("finish_reason") == "length"
     except (TypeError, LookupError, AttributeError):
-        pass
-    said = json.dumps(line.get("error") or line.get("response"))
-    return {}, None, f"has no answer but {said:.200}; send the request again"
+        is_answer = False
+    if not is_answer:
+        told = json.dumps(line.get("error") or line.get("response"))
+        raise ValueError(f"has no answer but {told:.200}; send the request again")
+    return {
+        "doc_id": int(match["doc_id"]),
+        "doc_hash": match["hash"],
+        # A refusal, or reasoning that took all the tokens, has no content: no answer.
+        "response": text or "",
+        "hit_limit": hit_limit,
+        "is_chat": is_chat,
+    }
 
 
-# --------------------------------------------------------------------- other lines
-
-
-def _plain(line: dict, place: str, task: str) -> Answer:
-    """Return the answer in a line with a response of its own."""
-    doc, doc_hash = line.get("doc"), line.get("doc_hash")
-    try:
-        if doc is None and line.get("doc_id") is None:
-            doc = _document_of_row(line, task)
-    except ValueError as error:
-        return _faulty(line, place, task, str(error))
-    if fault := _plain_fault(line, doc, doc_hash):
-        return _faulty(line, place, task, fault)
-    return Answer(
-        place=place,
-        line=line,
-        task=task,
-        doc_id=line.get("doc_id"),
-        doc=doc,
-        doc_hash=doc_hash,
-        response=line["response"],
-        prompt=None,
-        hit_limit=line.get("finish_reason") == "length",
-        fault=None,
-    )
-
-
-def _document_of_row(line: dict, task: str) -> dict:
-    """Return the document of a line that is a row; ValueError where it is none."""
-    try:
-        return document(task, line)
-    except ValueError as error:
-        raise ValueError(
-            f"has no 'doc' or 'doc_id', and is not a row of {task} itself ({error})"
-        ) from None
-
-
-def _plain_fault(line: dict, doc: object, doc_hash: object) -> str | None:
-    """Return why a line with a response cannot be scored, None where it can."""
-    if not isinstance(line["response"], str):
-        kind = type(line["response"]).__name__
-        return f"'response' is a {kind}, not a string; fix the line"
-    if not isinstance(doc, dict | None):
-        return f"'doc' is a {type(doc).__name__}, not an object; fix the line"
-    if line.get("doc_id") is not None and not _is_id(line["doc_id"]):
-        return "'doc_id' is not an integer or a string; fix the line"
-    if doc_hash is not None and not isinstance(doc_hash, str):
-        return "'doc_hash' is not a string; fix the line, or leave it out"
+def _plain(line: dict, task: str) -> dict:
+    _check_cells(line, response=str, doc=dict | None)
+    _check_cells(line, doc_id=int | str | None, doc_hash=str | None)
+    doc, doc_id, doc_hash = (line.get(x) for x in ("doc", "doc_id", "doc_hash"))
+    if doc is None and doc_id is None:
+        try:
+            doc = document(task, line)
+        except ValueError as error:
+            raise ValueError(
+                f"has no 'doc' or 'doc_id', and is not a row of {task} itself ({error})"
+            ) from None
     if doc and doc_hash and sha256(document_text(doc)) != doc_hash:
-        return "doc_hash does not recompute: 'doc' was changed; take the document again"
-    return None
+        raise ValueError(
+            "doc_hash does not recompute: 'doc' was changed; take the document again"
+        )
+    return {
+        **{"doc_id": doc_id, "doc": doc, "doc_hash": doc_hash},
+        "response": line["response"],
+        "hit_limit": line.get("finish_reason") == "length",
+    }

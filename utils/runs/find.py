@@ -6,16 +6,16 @@ A run is the output folder of one model (`<output_path>/<model>`), or a file of 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from .answers import SAMPLES_NAME, Answer, read_answers
 from ..core.errors import ToolError
 from ..core.families import FOLDER, all_tasks, scorer
 from ..core.jsonl import SUFFIXES
+from .answers import SAMPLES_NAME, Answer, read_answers
 
 
 class File(NamedTuple):
@@ -45,11 +45,8 @@ class Run(NamedTuple):
 
     def version(self, task: str) -> str | None:
         """Return the version of a task that was run, None where no file tells."""
-        for file in self.files:
-            versions = file.results.get("versions")
-            if isinstance(versions, dict) and versions.get(task) is not None:
-                return str(versions[task])
-        return None
+        told = (_within(file.results, "versions", task) for file in self.files)
+        return next((str(version) for version in told if version is not None), None)
 
     def made(self, task: str, include_path: Path = FOLDER) -> Made | None:
         """Return what a task's rows were made from; None where no file tells.
@@ -58,12 +55,9 @@ class Run(NamedTuple):
         """
         if scorer(task).known[0] is not None:
             return None
-        told = (
-            _within(file.results, "configs", task, "metadata") for file in self.files
-        )
-        return next(
-            filter(None, map(Made.read, told)), _made_by_pack(task, include_path)
-        )
+        told = [_within(x.results, "configs", task, "metadata") for x in self.files]
+        told.append(_told_by_pack(task, include_path))
+        return next(filter(None, map(Made.read, told)), None)
 
 
 class Made(NamedTuple):
@@ -91,14 +85,14 @@ def _within(value: object, *keys: str) -> object:
 
 
 @cache
-def _made_by_pack(task: str, folder: Path) -> Made | None:
+def _told_by_pack(task: str, folder: Path) -> dict | None:
     with suppress(OSError, ValueError, RecursionError):
         manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
         files = _within(manifest, "data")
         for entry in files.values() if isinstance(files, dict) else ():
             tasks, made = _within(entry, "tasks"), _within(entry, "generated")
             if isinstance(tasks, list) and task in tasks and isinstance(made, dict):
-                return Made.read(made | {"gen_fingerprint": entry.get("fingerprint")})
+                return made | {"gen_fingerprint": entry.get("fingerprint")}
     return None
 
 
@@ -139,64 +133,44 @@ def _joined(one: Run, other: Run) -> Run:
 
 def _runs_at(path: Path, label: str, task: str | None) -> list[Run]:
     if not path.is_dir():
-        file = File(path, _results(path))
         is_sample = SAMPLES_NAME.fullmatch(path.name)
-        default = path.resolve().parent.name if is_sample else _stem(path)
-        return [Run(label or _model(file.results) or default, (file,), task)]
+        stem = path.name.removesuffix(".gz").removesuffix(".jsonl")
+        name = path.resolve().parent.name if is_sample else stem
+        return [_run([path], label, name, task)]
     folders = _folders_of_samples(path)
     if not folders:
-        return [Run(label or path.resolve().name, _shards(path), task)]
+        return [_run(_parts(path), label, path.resolve().name, task)]
     if label and len(folders) > 1:
         raise ToolError(
             f"{label}={path}: holds the samples of {len(folders)} models; name one folder"
         )
     return [
-        Run(label or _model(files[0].results) or folder.resolve().name, files, task)
-        for folder, files in (
-            # The last run first: it tells the version of a task that ran before, too.
-            (
-                folder,
-                tuple(
-                    File(x, _results(x))
-                    for x in sorted(last.values(), key=_time, reverse=True)
-                ),
-            )
-            for folder, last in sorted(folders.items())
-        )
+        # The last run first: it tells the version of a task that ran before, too.
+        _run(reversed(last.values()), label, folder.resolve().name, task)
+        for folder, last in sorted(folders.items())
     ]
 
 
+def _run(paths: Iterable[Path], label: str, otherwise: str, task: str | None) -> Run:
+    files = tuple(File(path, _results(path)) for path in paths)
+    model = files[0].results.get("model_name")
+    name = model if isinstance(model, str) and model else otherwise
+    return Run(label or name, files, task)
+
+
 def _folders_of_samples(path: Path) -> dict[Path, dict[str, Path]]:
-    """Return folder -> task of the pack -> its last samples, at a path and below it."""
+    """Return folder -> task of the pack -> its last samples, at a path and below it.
+
+    The tasks are in the order in which they were run last.
+    """
     folders: dict[Path, dict[str, Path]] = {}
     for file in sorted(path.rglob("samples_*"), key=_time):
         match = SAMPLES_NAME.fullmatch(file.name)
         if match and match["task"] in all_tasks():
-            folders.setdefault(file.parent, {})[match["task"]] = file
+            last = folders.setdefault(file.parent, {})
+            last.pop(match["task"], None)
+            last[match["task"]] = file
     return folders
-
-
-def _shards(folder: Path) -> tuple[File, ...]:
-    """Return the files of answers in a folder, which are parts of one run."""
-    paths = [
-        path
-        for path in sorted(folder.iterdir())
-        if path.name.endswith(SUFFIXES)
-        if not path.name.startswith(".")
-        if not SAMPLES_NAME.fullmatch(path.name)
-    ]
-    if not paths:
-        raise ToolError(
-            f"{folder}: has no samples of the pack's tasks; run with --log_samples, or name"
-            " files"
-        )
-    return tuple(File(path, {}) for path in paths)
-
-
-def _stem(path: Path) -> str:
-    suffixes = sorted(SUFFIXES, key=len, reverse=True)
-    suffix = next((x for x in suffixes if path.name.endswith(x)), "")
-    return path.name.removesuffix(suffix or ".gz")
 
 
 def _time(path: Path) -> tuple[str, str]:
@@ -204,13 +178,25 @@ def _time(path: Path) -> tuple[str, str]:
     return (match["time"] if match else ""), str(path)
 
 
+def _parts(folder: Path) -> list[Path]:
+    paths = [
+        path
+        for path in sorted(folder.iterdir())
+        if path.name.endswith(SUFFIXES) and not path.name.startswith(".")
+        if not SAMPLES_NAME.fullmatch(path.name)
+    ]
+    if not paths:
+        raise ToolError(
+            f"{folder}: has no samples of the pack's tasks; run with --log_samples, or name"
+            " files"
+        )
+    return paths
+
+
 def _results(path: Path) -> dict:
-    """Return the results that the harness wrote with a file of samples."""
     found = _results_path(path)
-    if found is None:
-        return {}
     try:
-        results = json.loads(found.read_text(encoding="utf-8"))
+        results = json.loads(found.read_text(encoding="utf-8")) if found else {}
     except (ValueError, RecursionError) as error:
         raise ToolError(
             f"{found}: is not JSON ({error}); copy it again, or delete it"
@@ -221,12 +207,6 @@ def _results(path: Path) -> dict:
 
 
 def _results_path(path: Path) -> Path | None:
-    """Return the file of results beside a file of samples; None where there is none."""
     match = SAMPLES_NAME.fullmatch(path.name)
     found = path.parent / f"results_{match['time']}.json" if match else None
     return found if found and found.is_file() else None
-
-
-def _model(results: dict) -> str | None:
-    name = results.get("model_name")
-    return name if isinstance(name, str) and name else None

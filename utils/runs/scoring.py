@@ -8,16 +8,16 @@ from __future__ import annotations
 import json
 import math
 import re
+from array import array
 from collections import Counter
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..core.documents import documents
+from ..core.errors import NOT_A_DOCUMENT, LineError
+from ..core.families import FOLDER, RENAMED, Verdict, scorer
 from ..packs import disputed
 from .answers import Answer, document_text, sha256
-from ..core.documents import documents, fault
-from ..core.errors import NOT_A_DOCUMENT, LineError
-from ..core.families import FOLDER, scorer
 from .repeats import Answered
 
 
@@ -40,6 +40,8 @@ BREAKDOWNS = (
 )
 # Bounded, so that no question takes quadratic time.
 _TEMPLATE = re.compile(r"""\{["']explanation["'][^,]{0,500},(?P<fields>.{0,500}?)\}""")
+# The names that logs of other versions have for a metric.
+_OTHER_NAMES = RENAMED | {name: old for old, name in RENAMED.items()}
 
 
 class Scored(NamedTuple):
@@ -47,8 +49,10 @@ class Scored(NamedTuple):
 
     answer: Answer
     doc: dict
-    verdict: tuple  # the `Verdict` of the family
+    verdict: Verdict
     invalid: str | None  # one of INVALID
+    digest: bytes  # of the document, by the family
+    is_changed: bool  # whether the harness's log gives other scores
 
 
 def score(answer: Answer, include_path: Path = FOLDER) -> Scored:
@@ -60,55 +64,55 @@ def score(answer: Answer, include_path: Path = FOLDER) -> Scored:
     """
     if answer.fault:
         raise LineError(f"{answer.place}: {answer.fault}")
-    doc = answer.doc
-    if doc is None:
-        doc = _looked_up(answer, include_path)
-    elif why := fault(answer.task, doc):
-        raise _not_a_document(answer, why)
+    doc = document_of(answer, include_path)
     try:
         verdict = scorer(answer.task).explain(doc, answer.response)
+        return scored_as(answer, doc, verdict, _invalid(answer, doc, verdict.reason))
+    except KeyError as error:
+        why = f"has no {error}"
     except NOT_A_DOCUMENT as error:
-        raise _not_a_document(answer, f"{error!r:.100}") from None
-    return Scored(answer, doc, verdict, _invalid(answer, doc, verdict.reason))
-
-
-def _not_a_document(answer: Answer, why: str) -> LineError:
-    return LineError(
-        f"{answer.place}: its document is not one of {answer.task} ({why}); give"
-        " a 'doc' as the harness logs it, or a 'doc_id'"
+        why = repr(error)
+    raise LineError(
+        f"{answer.place}: its document is not one of {answer.task} ({why:.100}); give a"
+        " 'doc' as the harness logs it, or a 'doc_id'"
     )
 
 
-def digest_of(scored: Scored) -> bytes:
-    """Return the family's digest of the document; LineError where it has none."""
-    try:
-        return scorer(scored.answer.task).utils.digest(scored.doc)
-    except NOT_A_DOCUMENT as error:
-        raise _not_a_document(scored.answer, f"{error!r:.100}") from None
+def scored_as(
+    answer: Answer, doc: dict, verdict: Verdict, invalid: str | None
+) -> Scored:
+    """Return an answer with a verdict on it; NOT_A_DOCUMENT without a digest."""
+    logged = answer.line if "filtered_resps" in answer.line else {}
+    is_changed = any(
+        logged.get(name, value) != value
+        for metric, value in verdict.scores.items()
+        for name in (metric, _OTHER_NAMES.get(metric))
+    )
+    digest = scorer(answer.task).utils.digest(doc)
+    return Scored(answer, doc, verdict, invalid, digest, is_changed)
 
 
-def _looked_up(answer: Answer, include_path: Path) -> dict:
-    """Return the document that an answer names; LineError where it is another."""
+def document_of(answer: Answer, include_path: Path) -> dict:
+    """Return the document of an answer; errors as of `score` where it is only named."""
+    if answer.doc is not None:
+        return answer.doc
     found = documents(answer.task, include_path)
     if not isinstance(answer.doc_id, int) or not 0 <= answer.doc_id < len(found):
-        raise LineError(
-            f"{answer.place}: {answer.task} has no document {answer.doc_id!r:.80} at"
-            f" {include_path} ({len(found)} documents); name the tasks that it was made"
-            " with by --include_path"
-        )
-    doc = found[answer.doc_id]
-    doc_hash = answer.doc_hash
-    if doc_hash and not sha256(document_text(doc)).startswith(doc_hash):
-        raise LineError(
-            f"{answer.place}: answers another version of document {answer.doc_id} of"
-            f" {answer.task} than the one at {include_path}; name the tasks that it was"
-            " made with by --include_path"
-        )
-    return doc
+        fault = f"{answer.task} has no document {answer.doc_id!r:.80} at {include_path}"
+        fault += f" ({len(found)} documents)"
+    else:
+        doc = found[answer.doc_id]
+        doc_hash = answer.doc_hash or ""
+        if not doc_hash or sha256(document_text(doc)).startswith(doc_hash):
+            return doc
+        fault = f"answers another version of document {answer.doc_id} of {answer.task}"
+        fault += f" than the one at {include_path}"
+    raise LineError(
+        f"{answer.place}: {fault}; name the tasks that it was made with by --include_path"
+    )
 
 
 def _invalid(answer: Answer, doc: dict, reason: str) -> str | None:
-    """Return the word of INVALID for an answer, None where it is valid."""
     instruction = doc.get("instruction")
     if isinstance(instruction, str) and answer.prompt is not None:
         # The prompt of a chat API is JSON, with or without escapes beyond ASCII.
@@ -121,24 +125,21 @@ def _invalid(answer: Answer, doc: dict, reason: str) -> str | None:
 
 def verdict_line(scored: Scored) -> dict:
     """Return the line of an answer with `task` and `verdict`: scores and why."""
-    verdict, task = scored.verdict, scorer(scored.answer.task)
-    return {
-        **scored.answer.line,
-        "task": task.task,
-        "verdict": {
-            "version": task.version,
-            "scores": verdict.scores,
-            "reason": verdict.reason,
-            "why": task.utils.REASONS[verdict.reason],
-            "published": verdict.published,
-            "published_span": verdict.published_span,
-            "flexible": verdict.flexible,
-            "flexible_span": verdict.flexible_span,
-            "value": jsonable(verdict.value),
-            "reference": jsonable(verdict.reference),
-            "invalid": scored.invalid,
-        },
+    answer, verdict, task = scored.answer, scored.verdict, scorer(scored.answer.task)
+    told = {
+        "version": task.version,
+        "scores": verdict.scores,
+        "reason": verdict.reason,
+        "why": task.utils.REASONS[verdict.reason],
+        "published": verdict.published,
+        "published_span": verdict.published_span,
+        "flexible": verdict.flexible,
+        "flexible_span": verdict.flexible_span,
+        "value": jsonable(verdict.value),
+        "reference": jsonable(verdict.reference),
+        "invalid": scored.invalid,
     }
+    return {**answer.line, "task": answer.task, "verdict": told}
 
 
 def jsonable(value: object) -> object:
@@ -165,160 +166,62 @@ def breakdowns(doc: dict) -> dict[str, str]:
 
 
 def answer_format(doc: dict) -> str | None:
-    """Return the JSON fields that a prompt of ToT arithmetic asks for; None elsewhere."""
+    """Return the fields of the JSON object that a question asks for; None without one."""
     question = doc.get("question")
-    return _fields(question) if isinstance(question, str) else None
-
-
-@lru_cache(maxsize=1024)
-def _fields(question: str) -> str | None:
-    found = _TEMPLATE.search(question)
+    found = _TEMPLATE.search(question) if isinstance(question, str) else None
     return " ".join(found["fields"].split()) if found else None
 
 
-# Whether `sum`, by which the harness takes means, carries what rounding loses: so it
-# does from Python 3.12 on.
-_SUM_IS_COMPENSATED = sum([1.0, 1e100, 1.0, -1e100]) == 2.0
-
-
-class Sum:
-    """The sum of floats one at a time, to the last bit what `sum` makes of them all.
-
-    Merged sums, of several files, are the sum but for rounding.
-    """
-
-    __slots__ = ("_lost", "_sum")
-
-    def __init__(self) -> None:
-        self._sum = self._lost = 0.0
-
-    def add(self, value: float) -> None:
-        """Add one more (Neumaier's algorithm, as in Python 3.12)."""
-        total = self._sum + value
-        if _SUM_IS_COMPENSATED:
-            larger, smaller = self._sum, value
-            if abs(larger) < abs(smaller):
-                larger, smaller = smaller, larger
-            self._lost += (larger - total) + smaller
-        self._sum = total
-
-    def merge(self, other: Sum) -> None:
-        """Add the sum of values that come after those of this one."""
-        self.add(other._sum)
-        self._lost += other._lost
-
-    def state(self) -> list[float]:
-        """Return what `from_state` takes, in JSON."""
-        return [self._sum, self._lost]
-
-    @classmethod
-    def from_state(cls, state: list[float]) -> Sum:
-        """Return the sum whose state it is."""
-        total = cls()
-        total._sum, total._lost = map(float, state)
-        return total
-
-    def __float__(self) -> float:
-        return self._sum + self._lost
-
-
 class Figures:
-    """Counts and sums over the answers to some documents of one task."""
+    """Counts and scores of the answers to some documents of one task."""
 
     def __init__(self, task: str) -> None:
+        self.task = task
         self.n = 0
-        # Of the documents that a metric applies to; values where it is not their mean.
-        self.counts: Counter[str] = Counter()
-        self._scorer = scorer(task)
-        self._sums: dict[str, Sum] = {}
-        self._values: dict[str, list[float]] = {}
         self.reasons: Counter[str] = Counter()
         self.invalid: Counter[str] = Counter()
         self.changed = 0  # answers to which the harness's log gives other scores
+        self._values: dict[
+            str, array[float]
+        ] = {}  # of the documents that have a metric
 
     def add(self, scored: Scored) -> None:
         """Count one more answer."""
         self.n += 1
-        scores, line = scored.verdict.scores, scored.answer.line
-        logged = line if "filtered_resps" in line else {}
-        for metric, value in scores.items():
-            self.counts[metric] += 1
-            if metric in self._scorer.aggregations:
-                self._values.setdefault(metric, []).append(value)
-                continue
-            if metric not in self._sums:
-                self._sums[metric] = Sum()
-            self._sums[metric].add(value)
+        for metric, value in scored.verdict.scores.items():
+            self._values.setdefault(metric, array("d")).append(value)
         self.reasons[scored.verdict.reason] += 1
         if scored.invalid:
             self.invalid[scored.invalid] += 1
-        if any(logged.get(metric, value) != value for metric, value in scores.items()):
-            self.changed += 1
+        self.changed += scored.is_changed
 
-    def merge(self, other: Figures) -> None:
-        """Count the answers, too, that another has counted."""
-        self.n += other.n
-        self.counts += other.counts
-        for metric, total in other._sums.items():
-            self._sums.setdefault(metric, Sum()).merge(total)
-        for metric, values in other._values.items():
-            self._values.setdefault(metric, []).extend(values)
-        self.reasons += other.reasons
-        self.invalid += other.invalid
-        self.changed += other.changed
-
-    def state(self) -> dict:
-        """Return what `from_state` takes, in JSON."""
-        return {
-            "n": self.n,
-            "counts": self.counts,
-            "sums": {metric: total.state() for metric, total in self._sums.items()},
-            "values": self._values,
-            "reasons": self.reasons,
-            "invalid": self.invalid,
-            "changed": self.changed,
-        }
-
-    @classmethod
-    def from_state(cls, task: str, state: dict) -> Figures:
-        """Return the figures whose state it is."""
-        figures = cls(task)
-        figures.n, figures.changed = state["n"], state["changed"]
-        figures.counts.update(state["counts"])
-        figures._sums = {x: Sum.from_state(y) for x, y in state["sums"].items()}
-        figures._values = {metric: [*x] for metric, x in state["values"].items()}
-        figures.reasons.update(state["reasons"])
-        figures.invalid.update(state["invalid"])
-        return figures
+    @property
+    def counts(self) -> Counter[str]:
+        """How many documents each metric applies to."""
+        return Counter({metric: len(x) for metric, x in self._values.items()})
 
     def means(self) -> dict[str, float]:
-        """Return metric -> mean, or what the task's YAML file aggregates by, in its order.
+        """Return metric -> mean over the documents that it applies to, if any.
 
-        A metric is aggregated over the documents that it applies to, if any.
+        They stand in the order of the task's YAML file, and are the harness's to the last
+        bit: it, too, divides what `sum` gives.
         """
-        found = {x: float(sum_) / self.counts[x] for x, sum_ in self._sums.items()}
-        for metric, values in self._values.items():
-            found[metric] = self._scorer.aggregations[metric](values)
-        return {
-            metric: found[metric] for metric in self._scorer.metrics if metric in found
-        }
+        metrics = (x for x in scorer(self.task).metrics if x in self._values)
+        return {x: sum(self._values[x]) / len(self._values[x]) for x in metrics}
 
 
 class Tally:
     """The figures of one task in a run: of all its documents, and broken down.
 
-    It keeps a digest and an id for each document, and nothing else of an answer. Answers
-    to the documents of the list `leave_out`, see `disputed`, are counted and left out.
-    `before` is the tally of the files that come before: what they answer is not answered
-    again.
+    It keeps a digest, an id and the scores of each document, and nothing else of an
+    answer. Answers to the documents of the list `leave_out`, see `disputed`, are counted
+    and left out.
     """
 
-    def __init__(
-        self, task: str, leave_out: str | None = None, before: Tally | None = None
-    ) -> None:
+    def __init__(self, task: str, leave_out: str | None = None) -> None:
         self.task, self.leave_out = task, leave_out
         self.left_out = 0
-        self.answered = Answered(task, before.answered if before else None)
+        self.answered = Answered(task)
         # What fresh rows were made from, where it is known.
         self.made: Made | None = None
         self.all = Figures(task)
@@ -329,9 +232,8 @@ class Tally:
 
         Raises LineError for a second one to the same document, see `Answered`.
         """
-        digest = digest_of(scored)
-        self.answered.add(scored.answer, scored.doc, digest)
-        if disputed.is_in(self.leave_out, digest):
+        self.answered.add(scored.answer, scored.digest)
+        if disputed.is_in(self.leave_out, scored.digest):
             self.left_out += 1
             return False
         self.all.add(scored)
@@ -340,44 +242,6 @@ class Tally:
                 self.parts[part] = Figures(self.task)
             self.parts[part].add(scored)
         return True
-
-    def overlaps(self, other: Tally) -> bool:
-        """Tell whether both have counted an answer to the same document."""
-        return self.answered.overlaps(other.answered)
-
-    def merge(self, other: Tally) -> None:
-        """Count the answers, too, that another has counted; none to the same document."""
-        self.left_out += other.left_out
-        self.all.merge(other.all)
-        for part, figures in other.parts.items():
-            self.parts.setdefault(part, Figures(self.task)).merge(figures)
-        self.answered.merge(other.answered)
-
-    def state(self) -> dict:
-        """Return what `from_state` takes, in JSON."""
-        return {
-            "task": self.task,
-            "leave_out": self.leave_out,
-            "left_out": self.left_out,
-            "all": self.all.state(),
-            "parts": [[*part, x.state()] for part, x in self.parts.items()],
-            "answered": self.answered.state(),
-        }
-
-    @classmethod
-    def from_state(cls, state: dict) -> Tally:
-        """Return the tally whose state it is."""
-        tally = cls(state["task"], state["leave_out"])
-        tally.left_out = state["left_out"]
-        tally.all = Figures.from_state(tally.task, state["all"])
-        for name, value, figures in state["parts"]:
-            tally.parts[name, value] = Figures.from_state(tally.task, figures)
-        tally.answered = Answered.from_state(tally.task, state["answered"])
-        return tally
-
-    def __reduce__(self) -> tuple:
-        """Go to another process by the state: a scorer's modules cannot."""
-        return Tally.from_state, (self.state(),)
 
     @property
     def fingerprint(self) -> str:

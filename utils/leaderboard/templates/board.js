@@ -283,6 +283,8 @@ function showDocument(number) {
 function setUpBrowser() {
   const tasks = [...new Set(data.documents.map((doc) => doc.task))].sort();
   byId("filter-task").append(...tasks.map((task) => make("option", { value: task, textContent: task })));
+  const reasons = new Set(Object.values(data.reasons).flatMap(Object.keys));
+  byId("filter-reason").append(...[...reasons].map((reason) => make("option", { value: reason, textContent: reason.replaceAll("_", " ") })));
   const form = byId("filters");
   form.addEventListener("input", search);
   form.addEventListener("submit", (event) => event.preventDefault());

@@ -12,7 +12,7 @@ import json
 from functools import cache
 from pathlib import Path
 
-from ..errors import ToolError
+from ...core.errors import ToolError
 
 
 _FOLDER, _PREFIX = Path(__file__).parent, "disputed-"

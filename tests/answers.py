@@ -1,14 +1,15 @@
-"""Recorded answers in many files."""
+"""Files of recorded answers, for the tools that read them."""
 
 import json
 from pathlib import Path
 
 from tests.conftest import EXAMPLES
 from utils.core.documents import documents
-from utils.core.jsonl import read_jsonl, written_lines
+from utils.core.jsonl import read_jsonl
 
 
 TASKS = ["tcp_long", "tot_arithmetic", "timebench_menatqa_scope"]
+GOOD = {"task": "tcp_long", "doc_id": 0, "response": "\\boxed{2020-01-01}"}
 
 
 def answers(count: int, first_id: int = 0) -> list[dict]:
@@ -23,20 +24,24 @@ def answers(count: int, first_id: int = 0) -> list[dict]:
     ]
 
 
-def write(path: Path, lines: list[dict]) -> Path:
-    path.parent.mkdir(exist_ok=True)
-    with written_lines(path) as file:
+def write(path: Path, *lines: dict | str | bytes) -> Path:
+    """Write lines to a file: objects, texts without their ends, or bytes as they are."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("wb") as file:
         for line in lines:
-            file.write(json.dumps(line).encode() + b"\n")
+            text = json.dumps(line) if isinstance(line, dict) else line
+            file.write(text if isinstance(text, bytes) else text.encode() + b"\n")
     return path
 
 
 def split(folder: Path, lines: list[dict], size: int) -> Path:
     """Write lines to files of so many; return their folder."""
     for start in range(0, len(lines), size):
-        write(folder / f"part-{start:05}.jsonl", lines[start : start + size])
+        write(folder / f"part-{start:05}.jsonl", *lines[start : start + size])
     return folder
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    return {x.name: x.read_bytes() for x in folder.iterdir() if x.is_file()}
+    """Return the name and the content of each file in a folder, but for hidden ones."""
+    found = (x for x in folder.iterdir() if x.is_file())
+    return {x.name: x.read_bytes() for x in found if not x.name.startswith(".")}

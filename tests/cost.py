@@ -1,0 +1,123 @@
+"""Measure what a verdict costs, against reading and writing its line as JSON.
+
+    python -m tests.cost [KIND ...]
+
+A kind is one function that scores. Printed is how many times as long as `json.loads` and
+`json.dumps` of its line a verdict on 4 KB takes, at most, over the forms of an answer, and
+how time grows from 4 KB to 100 KB to 4 MB on the worst of hostile texts. Exit status 1: a
+bound was passed, also when it was measured again. Time is that of the processor, the least
+of some rounds; what a family keeps is forgotten before each.
+"""
+
+import json
+import sys
+import time
+from collections.abc import Callable
+from itertools import product
+from pathlib import Path
+
+from tests.digest import empty_caches
+from utils.core.families import scorer
+from utils.core.jsonl import read_jsonl
+
+
+MOST = {"tot_arithmetic": 8, "generation": 15}  # times the JSON; of the others:
+MOST_OF_OTHERS = 5
+SMALL, LARGE, HUGE = 4_000, 100_000, 4_000_000
+MOST_LARGE, MOST_HUGE = 30, 50  # times the size before
+TRIED_HUGE = 5  # of the hostile texts, those that take longest at LARGE
+
+# kind, task, document, a right value, a wrong one, and the form that is asked for
+KINDS = {x["kind"]: x for x in read_jsonl(Path(__file__).with_suffix(".jsonl"))}
+FORMS = (  # ASKED: the form that the prompt asks for
+    *("ASKED", "ASKED (I counted twice.)", "**Answer: VALUE**"),
+    *("So the answer is VALUE.", "\\boxed{VALUE}"),
+)
+HOSTILE = (
+    *("{", "}", "[", '"', "'", "\\", " ", "\n", "A. ", "1,", "a: ", "{'a': ", '{"a":'),
+    *(
+        "\\boxed{",
+        "\\boxed{}",
+        "<think>",
+        "<think></think>",
+        "A (not B) ",
+        "not ",
+        "a ",
+    ),
+    *("Thus, the correct answer is: A ", "The answer is 1. ", "(1 ", "Answer:\n", "**"),
+)
+PROSE = "**Step 10.** Part 10 lasts 10 hours:\n- it begins when the ninth has ended.\n"
+
+
+def seconds(function: Callable[[], object], rounds: int = 25) -> float:
+    """Return the least processor time of a call."""
+    spent = []
+    for _ in range(rounds):
+        empty_caches()
+        start = time.process_time()
+        function()
+        spent.append(time.process_time() - start)
+    return min(spent)
+
+
+def json_seconds(doc: dict, response: str) -> float:
+    line = json.dumps({"doc": doc, "response": response})
+    return seconds(lambda: json.dumps(json.loads(line)))
+
+
+def ratios(kind: dict) -> dict[str, float]:
+    """Return form -> what a verdict on 4 KB costs, in times of its line's JSON."""
+    doc, found = kind["doc"], {}
+    score = scorer(kind["task"]).process_results
+    for form, value in [*((x, kind["right"]) for x in FORMS), ("ASKED", kind["wrong"])]:
+        end = form.replace("ASKED", kind["asked"]).replace("VALUE", value)
+        text = f"{(PROSE * 60)[: SMALL - len(end)]}\n{end}"
+        found[end] = seconds(lambda: score(doc, [text])) / json_seconds(doc, text)
+    return found
+
+
+def growths(kind: dict) -> tuple[dict[str, float], dict[str, float]]:
+    """Return hostile text -> growth to LARGE, and of the slowest ones that to HUGE."""
+    doc, score = kind["doc"], scorer(kind["task"]).process_results
+
+    def cost(case: tuple[str, str], size: int, rounds: int) -> float:
+        text = case[0] + case[1] * (size // len(case[1]))
+        return seconds(lambda: score(doc, [text]), rounds)
+
+    cases = list(product(("", kind["asked"].partition("VALUE")[0]), HOSTILE))
+    least = json_seconds(doc, "x" * SMALL)  # what costs less is not looked at
+    spent = {case: cost(case, LARGE, 5) for case in cases}
+    large = {"".join(x): spent[x] / max(least, cost(x, SMALL, 9)) for x in cases}
+    slowest = sorted(cases, key=spent.get)[-TRIED_HUGE:]
+    return large, {"".join(x): cost(x, HUGE, 1) / spent[x] for x in slowest}
+
+
+def passed(kind: str) -> dict[str, str]:
+    """Return what passes a bound, with the figures; print the highest ones."""
+    large, huge = growths(KINDS[kind])
+    bounds = (MOST.get(kind, MOST_OF_OTHERS), MOST_LARGE, MOST_HUGE)
+    found, told, faults = (ratios(KINDS[kind]), large, huge), [], {}
+    for figures, most in zip(found, bounds):
+        told.append(f"{max(figures.values()):.1f} (at most {most})")
+        for name, figure in figures.items():
+            if figure > most:
+                faults[name] = f"{kind}: {name!r}: {figure:.1f}, at most {most}\n"
+    sys.stdout.write(f"{kind:<15} {', '.join(told)}\n")
+    return faults
+
+
+def main(kinds: list[str]) -> int:
+    """Measure the kinds, again where one passes a bound; return the exit status."""
+    found = {kind: passed(kind) for kind in kinds or KINDS}
+    twice = [
+        line
+        for kind, faults in found.items()
+        for name, line in (passed(kind).items() if faults else ())
+        if name in faults
+    ]
+    sys.stdout.writelines(twice)
+    return bool(twice)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

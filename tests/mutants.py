@@ -1,0 +1,96 @@
+"""Break one line after the other, and see whether the tests that guard it notice.
+
+    python -m tests.mutants [WORD ...]
+
+`mutants.jsonl` has one mutant a line: the `rule` that it breaks, its `file`, the `old`
+text, which stands there once, and the `new` one, the `tests` that have to notice, as pytest
+takes them, and, where none needs to, `survives`, which says why. Each is made in a copy of
+the checkout; WORDs choose those whose file or rule has one.
+
+Printed are the mutants that survive. Exit status 1: one survives without a reason, an old
+text is not found, or tests fail without a mutant. It is run by hand and takes some minutes.
+"""
+
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+from tests.conftest import ROOT
+from utils.core.jsonl import read_jsonl
+
+
+class Mutant(NamedTuple):
+    """A change that some test has to notice."""
+
+    rule: str
+    file: str
+    old: str
+    new: str
+    tests: str
+    survives: str = ""
+
+
+MUTANTS = [Mutant(**row) for row in read_jsonl(Path(__file__).with_suffix(".jsonl"))]
+
+
+def faults() -> list[str]:
+    """Return of which mutants the old text does not stand in the file once."""
+    counts = [(ROOT / x.file).read_text(encoding="utf-8").count(x.old) for x in MUTANTS]
+    return [
+        f"{x.file}: has {x.old!r} {count} times: write the mutant of '{x.rule}' anew"
+        for x, count in zip(MUTANTS, counts)
+        if count != 1
+    ]
+
+
+def status(tests: str, copy: Path) -> int:
+    """Return the exit status of tests in a copy: 0 passed, 1 failed, more: none ran."""
+    options = ("-x", "-q", "-n", "0", "-p", "no:cacheprovider")
+    command = [sys.executable, "-m", "pytest", *options, *shlex.split(tests)]
+    # A stale copy of a module would hide a mutant of the same size and second.
+    environment = os.environ | {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": str(copy)}
+    return subprocess.run(
+        command, cwd=copy, env=environment, stdout=subprocess.DEVNULL
+    ).returncode
+
+
+def survives(one: Mutant, copy: Path) -> bool:
+    """Tell whether the tests of a mutant pass with it."""
+    path = copy / one.file
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace(one.old, one.new), encoding="utf-8")
+    try:
+        return status(one.tests, copy) == 0
+    finally:
+        path.write_text(text, encoding="utf-8")
+
+
+def main(words: list[str]) -> int:
+    """Try the mutants; return the exit status."""
+    told = faults()
+    chosen = [
+        x for x in MUTANTS if not words or any(y in x.file + x.rule for y in words)
+    ]
+    survivors: list[Mutant] = []
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder, "checkout")
+        shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(".*", "__pycache__"))
+        for tests in dict.fromkeys(x.tests for x in chosen):
+            if number := status(tests, copy):
+                told.append(f"{tests}: exit status {number} without a mutant")
+        if not told:
+            survivors = [x for x in chosen if survives(x, copy)]
+    for x in survivors:
+        told.append(f"{x.file}: {x.rule}: survives: {x.survives or 'nobody knows why'}")
+    sys.stdout.writelines(f"{line}\n" for line in told)
+    sys.stdout.write(f"{len(survivors)} of {len(chosen)} mutants survive\n")
+    return any(not x.survives for x in survivors) or len(told) > len(survivors)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,123 @@
+"""What tools know of tasks stands in the YAML files, as the harness reads it."""
+
+import pickle
+
+import pytest
+
+from tests.conftest import EXAMPLES, TASKS
+from utils.core.documents import benchmark_files, document, documents, documents_of
+from utils.core.errors import ToolError
+from utils.core.families import (
+    HEADLINES,
+    Verdict,
+    all_tasks,
+    groups,
+    leaf_tasks,
+    prompt,
+    scorer,
+)
+
+
+@pytest.mark.parametrize("task", all_tasks())
+def test_a_scorer_is_what_the_harness_builds(task):
+    one = scorer(task)
+    assert pickle.loads(pickle.dumps(one.explain)) is one.explain
+    assert one.utils.__name__ == f"lm_eval_tasks.{one.family}.utils"
+    assert {*one.metrics} == {*one.higher_is_better}
+    assert one.headline in HEADLINES or "score" not in one.metrics
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_scores_and_prompts_are_those_of_a_run(task, offline_tasks):
+    one, built = scorer(task), offline_tasks[task]
+    for doc in built.eval_docs:
+        description = built.resolve_field(doc, built.config.description) or ""
+        assert prompt(task, doc) == f"{description}{built.doc_to_text(doc)}"
+        for response in ("", "Thus, the correct answer is: A", '{"answer": 1}'):
+            verdict = one.explain(doc, response)
+            assert verdict.scores == built.process_results(doc, [response])
+            assert {*verdict._fields} == {*Verdict.__annotations__}
+            assert verdict.reason in one.utils.REASONS
+
+
+@pytest.mark.parametrize(
+    ("metrics", "logged", "now"),
+    [
+        (("accuracy", "accuracy_flexible"), "acc", "accuracy"),
+        (("accuracy", "accuracy_flexible"), "acc_flexible", "accuracy_flexible"),
+        (("acc", "acc_flexible"), "accuracy", "acc"),
+        (("f1_score", "score"), "f1", "f1_score"),
+        (("f1_score", "score"), "score", "score"),
+        (("f1_score", "score"), "accuracy", None),
+    ],
+)
+def test_a_log_of_either_naming_is_read(metrics, logged, now):
+    one = scorer("tcp_long")._replace(metrics=metrics)
+    assert one.metric(logged) == now
+
+
+@pytest.mark.parametrize(
+    ("metrics", "expected"),
+    [
+        (("accuracy", "accuracy_flexible", "extracted"), HEADLINES[1]),
+        (("exact_match", "accuracy_flexible", "score", "score_flexible"), HEADLINES[0]),
+        (("bleu", "extracted"), None),
+    ],
+)
+def test_the_headline_is_the_first_pair_that_a_task_has(metrics, expected):
+    assert scorer("tcp_long")._replace(metrics=metrics).headline == expected
+
+
+def test_groups_are_those_that_average_headlines():
+    found = {group.name: group for group in groups()}
+    assert "temporal_reasoning" not in found
+    assert found["tcp"].tasks == ("tcp_short", "tcp_long") and found["tcp"].by_size
+    assert len(found["timebench"].tasks) == 15 and not found["timebench"].by_size
+    assert leaf_tasks("tot_separate") == [f"tot_{x}_separate" for x in ("arithmetic", "semantic")]  # fmt: skip
+
+
+def test_files_are_known_by_upstream_s_names():
+    files = {
+        "tcp_long": ("TCP_long", 300),
+        "tot_semantic_large": ("tot_semantic_large", 46_480),
+        "timebench_tempreason_l2_facts": ("tempreason_l2_timebench", 500),
+        "fresh_tot_semantic": ("fresh_tot_semantic", None),
+    }
+    found = {x: (scorer(x).file, scorer(x).known[0]) for x in files}
+    assert found == files
+    assert scorer("fresh_tcp_short").base == "tcp_short"
+    assert scorer("tcp_short").base is None
+
+
+@pytest.mark.parametrize(
+    ("call", "fault"),
+    [
+        (lambda: scorer("tcp"), "task 'tcp' is a group; its tasks are tcp_short, "),
+        (lambda: scorer("tcp_lnog"), "is unknown; did you mean tcp_long"),
+        (lambda: leaf_tasks("zzz"), "'zzz' is unknown; the groups are fresh, tcp, "),
+        (
+            lambda: documents("fresh_tcp_long", EXAMPLES),
+            "examples: has no task or group",
+        ),
+        (lambda: documents_of("tcp_long", [{"answer": "x"}]), "TCP_long.jsonl: column"),
+        (lambda: benchmark_files(EXAMPLES / "nowhere"), "upstream's name, such as "),
+    ],
+)
+def test_what_is_not_there_is_one_line_with_the_fix(call, fault):
+    with pytest.raises(ToolError, match=fault) as caught:
+        call()
+    assert "\n" not in str(caught.value)
+
+
+def test_a_row_becomes_the_document_that_a_run_has():
+    row = {
+        "index": 1,
+        "dialogue": ["A: Hi."],
+        "question": "When?",
+        "answer": "2012-11-05",
+    }
+    made = document("tcp_long", row)
+    assert made == row | {"answer_format": "YYYY-MM-DD"}
+    assert documents_of("tcp_long", [row]) == [made]
+    with pytest.raises(ValueError, match="^column 'answer': '5' is not in the form"):
+        document("tcp_long", row | {"answer": "5"})

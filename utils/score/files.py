@@ -1,0 +1,305 @@
+"""Scoring files of answers by chunks of their lines, in one process or several.
+
+An output depends on its file alone, and on code and documents. Beside it, in `.finished`,
+stands what it was made of: a file whose output is finished is not scored again.
+"""
+
+from __future__ import annotations
+
+import codecs
+import hashlib
+import json
+import multiprocessing
+import os
+import platform
+import signal
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import closing, contextmanager, nullcontext, suppress
+from functools import cache, partial
+from importlib.metadata import version
+from itertools import islice
+from pathlib import Path
+from types import SimpleNamespace
+from typing import NamedTuple
+
+from ..core.documents import pack_files, quiet_harness
+from ..core.errors import LineError, Refusals, ToolError
+from ..core.families import FOLDER
+from ..core.files import is_stream, written_whole
+from ..core.jsonl import Line, parse, read_lines, written_lines
+from ..runs.answers import answer_in
+from ..runs.scoring import Scored, document_of, score, scored_as, verdict_line
+
+
+# A chunk is long enough to be worth its way to another process.
+_MOST_LINES, _MOST_BYTES = 64, 1 << 20
+_WAITING = 4  # chunks handed out for each worker
+
+
+class Job(NamedTuple):
+    """A file of answers, and what is to be done with it."""
+
+    path: Path
+    task: str | None  # of lines that do not name theirs
+    include_path: Path  # the tasks whose documents a doc_id is of
+    output: Path | None = None  # where the scored lines go
+
+
+class Outcome(NamedTuple):
+    """What came of a chunk of lines."""
+
+    scored: list[Scored]
+    text: bytes  # the lines with their verdicts
+    refusals: list[str]
+    end: str | None  # why no line after these is read, where that is a fault
+
+
+Chunk = list[Line | ToolError]  # lines, and why there are no more behind them
+# What applies a function to each chunk; outcomes come in the order of the chunks.
+Work = Callable[[Callable[[Chunk], Outcome], Iterator[Chunk]], Iterator[Outcome]]
+
+
+def score_file(
+    job: Job, work: Work, count: Callable[[Scored], object]
+) -> tuple[tuple[str, ...], bool]:
+    """Score a file, unless its output is finished, and write the output.
+
+    Returns why lines were refused (the first by name, and how many more), and whether the
+    output of an earlier call stands. `count` is called with each scored answer, and
+    raises LineError for one that does not count. OSError where a file cannot be read or
+    written.
+    """
+    refused, repeated = Refusals(), Refusals()
+
+    def counted(outcome: Outcome) -> None:
+        for scored in outcome.scored:
+            try:
+                count(scored)
+            except LineError as error:
+                repeated.add(str(error))
+        for message in outcome.refusals:
+            refused.add(message)
+
+    # What can be read but once is never finished.
+    is_kept = job.output and not is_stream(job.path) and not is_stream(job.output)
+    made_of = _made_of(job) if is_kept else None
+    known = _finished(job.output, made_of) if made_of else None
+    if known is not None:
+        for outcome in work(partial(_read_back, job), _chunks(job.output)):
+            counted(outcome)
+        return (*known, *repeated.messages(job.path)), True
+    try:
+        _score(job, work, counted)
+    except ToolError as error:
+        refused.add(str(error))
+        made_of = None
+    messages = refused.messages(job.path)
+    if made_of:
+        note = {"made_of": made_of, "output": _digest(job.output), "messages": messages}
+        with written_whole(_note(job.output)) as file:
+            file.write(json.dumps(note, indent=1).encode())
+    return (*messages, *repeated.messages(job.path)), False
+
+
+def _score(job: Job, work: Work, counted: Callable[[Outcome], None]) -> None:
+    """Score a file and write its output.
+
+    Raises ToolError where the file cannot be read to its end: what came before it stands,
+    if anything did; else the output stays as it was.
+    """
+    is_empty, end = True, None
+    with written_lines(job.output) if job.output else nullcontext() as lines:
+        for outcome in work(partial(_score_chunk, job), _chunks(job.path)):
+            counted(outcome)
+            if lines:
+                lines.write(outcome.text)
+            is_empty = is_empty and not outcome.scored
+            if end := outcome.end:
+                break
+        if is_empty:
+            fault = (
+                f"{job.path}: has no answers that can be scored; give a file with some"
+            )
+            raise ToolError(end or fault)
+    if end:
+        raise ToolError(end)
+
+
+def _chunks(path: Path) -> Iterator[Chunk]:
+    lines: Chunk = []
+    size = 0
+    try:
+        for line in read_lines(path):
+            lines.append(line)
+            size += len(line.text)
+            if len(lines) == _MOST_LINES or size > _MOST_BYTES:
+                yield lines
+                lines, size = [], 0
+    except ToolError as error:
+        lines.append(error)
+    yield lines
+
+
+@quiet_harness()
+def _score_chunk(job: Job, chunk: Chunk) -> Outcome:
+    """Return what comes of some lines of a job's file."""
+    done, lines, refusals = [], [], []
+    for line in chunk:
+        try:
+            if isinstance(line, ToolError):
+                raise line
+            scored = score(answer_in(line, job.task), job.include_path)
+            if job.output:
+                lines.append(_with_verdict(line, scored))
+        except LineError as error:
+            refusals.append(str(error))
+        except ToolError as error:
+            return Outcome(done, b"".join(lines), refusals, str(error))
+        else:
+            # Without what is long and not counted, to go to another process.
+            light = scored.answer._replace(line={}, prompt=None, response=None)
+            done.append(scored._replace(answer=light))
+    return Outcome(done, b"".join(lines), refusals, None)
+
+
+def _read_back(job: Job, chunk: Chunk) -> Outcome:
+    """Return what came of some lines of a job's output earlier, by their verdicts."""
+    done = []
+    for line in chunk:
+        answer = answer_in(line, None)._replace(place=str(job.path))
+        verdict = SimpleNamespace(**answer.line["verdict"])
+        doc = document_of(answer, job.include_path)
+        done.append(scored_as(answer, doc, verdict, verdict.invalid))
+    return Outcome(done, b"", [], None)
+
+
+_ENCODER = json.JSONEncoder(ensure_ascii=False)
+
+
+def _with_verdict(line: Line, scored: Scored) -> bytes:
+    """Return a line with the verdict before its last brace, else as it was.
+
+    One that has a verdict, or another task, is encoded anew: no key comes twice.
+    """
+    given, start = scored.answer.line, b"{"
+    added = verdict_line(scored)
+    if "verdict" not in given and given.get("task", added["task"]) == added["task"]:
+        start = line.text.strip().removeprefix(codecs.BOM_UTF8)[:-1].rstrip() + b", "
+        added = {name: added[name] for name in ("task", "verdict") if name not in given}
+    try:
+        text = _ENCODER.encode(added)
+    except RecursionError:
+        raise LineError(f"{line.place}: is nested too deeply; fix the line") from None
+    # Half a surrogate pair, which has no UTF-8, becomes the escape of JSON.
+    return start + text[1:].encode("utf-8", "backslashreplace") + b"\n"
+
+
+@contextmanager
+def workers(count: int) -> Iterator[Work]:
+    """Give what does work by so many processes; one is this process itself.
+
+    ToolError where one of several is killed.
+    """
+    if count == 1:
+        yield map
+        return
+    # Spawned, for threads do not live through a fork.
+    context = multiprocessing.get_context("spawn")
+    pool = ProcessPoolExecutor(count, context, _end_with_parent)
+    try:
+        yield partial(_in_order, pool, _WAITING * count)
+    except BrokenProcessPool:
+        raise ToolError(
+            "a worker process was killed; see whether memory ran out, and run the command"
+            " again: it goes on behind the last finished output"
+        ) from None
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _in_order(
+    pool: ProcessPoolExecutor,
+    most: int,
+    function: Callable[[Chunk], Outcome],
+    chunks: Iterator[Chunk],
+) -> Iterator[Outcome]:
+    """Yield what a function makes of each chunk, with at most so many in memory."""
+    waiting: deque = deque()
+    for chunk in chunks:
+        waiting.append(pool.submit(function, chunk))
+        if len(waiting) == most:
+            yield waiting.popleft().result()
+    while waiting:
+        yield waiting.popleft().result()
+
+
+def _end_with_parent() -> None:
+    """Prepare a worker: it ends when its parent is gone, however that went."""
+    for number in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)  # the parent tells it
+
+    def watch() -> None:
+        multiprocessing.parent_process().join()
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+def _finished(output: Path, made_of: dict) -> list[str] | None:
+    """Return what was said of the file of a finished output; None where the output is
+    not finished, was changed, or would be another today.
+    """
+    with suppress(OSError, ValueError, LookupError, TypeError):
+        note = json.loads(_note(output).read_bytes())
+        if note["made_of"] == made_of and note["output"] == _digest(output):
+            return note["messages"]
+    return None
+
+
+def may_replace(output: Path) -> bool:
+    """Tell whether nothing is lost where an output is written: nothing is there, or an
+    earlier output, which need not be finished.
+    """
+    if not output.is_file() or not output.stat().st_size:
+        return True
+    with suppress(ToolError), closing(read_lines(output)) as lines:
+        return any("verdict" in parse(line) for line in islice(lines, 1))
+    return False
+
+
+def _note(output: Path) -> Path:
+    return output.parent / ".finished" / f"{output.name}.json"
+
+
+def _made_of(job: Job) -> dict:
+    """Return what the output of a file depends on."""
+    return {
+        "input": _digest(job.path),
+        "task": job.task,
+        "code": _code(job.include_path),
+        "python": ".".join(platform.python_version_tuple()[:2]),
+        "dateutil": version("python-dateutil"),
+    }
+
+
+@cache
+def _code(include_path: Path) -> str:
+    """Return digests of the code, the tasks and the data of a pack: rules change without
+    a version, too.
+    """
+    tools = Path(__file__).parents[1].rglob("*.py")
+    files = {*tools, *pack_files(FOLDER), *pack_files(include_path)}
+    found = sorted(f"{path.name} {_digest(path)}" for path in files if path.is_file())
+    return hashlib.sha256("\n".join(found).encode()).hexdigest()
+
+
+def _digest(path: Path) -> str:
+    with open(path, "rb") as file:
+        digest = hashlib.sha256()
+        while block := file.read(1 << 16):
+            digest.update(block)
+        return digest.hexdigest()
