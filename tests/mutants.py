@@ -72,24 +72,25 @@ def survives(one: Mutant, copy: Path) -> bool:
 
 def main(words: list[str]) -> int:
     """Try the mutants; return the exit status."""
-    told = faults()
     chosen = [
         x for x in MUTANTS if not words or any(y in x.file + x.rule for y in words)
     ]
-    survivors: list[Mutant] = []
+    told, survivors = faults(), []
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder, "checkout")
         shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(".*", "__pycache__"))
         for tests in dict.fromkeys(x.tests for x in chosen):
             if number := status(tests, copy):
                 told.append(f"{tests}: exit status {number} without a mutant")
-        if not told:
-            survivors = [x for x in chosen if survives(x, copy)]
-    for x in survivors:
-        told.append(f"{x.file}: {x.rule}: survives: {x.survives or 'nobody knows why'}")
-    sys.stdout.writelines(f"{line}\n" for line in told)
+        sys.stdout.writelines(f"{line}\n" for line in told)
+        for x in [] if told else chosen:
+            if survives(x, copy):
+                survivors.append(x)
+                why = x.survives or "nobody knows why"
+                sys.stdout.write(f"{x.file}: {x.rule}: survives: {why}\n")
+                sys.stdout.flush()
     sys.stdout.write(f"{len(survivors)} of {len(chosen)} mutants survive\n")
-    return any(not x.survives for x in survivors) or len(told) > len(survivors)
+    return bool(told or any(not x.survives for x in survivors))
 
 
 if __name__ == "__main__":

@@ -38,7 +38,7 @@ def content(folder: Path) -> dict[Path, bytes | str]:
     return {
         path: os.readlink(path) if path.is_symlink() else path.read_bytes()
         for path in folder.rglob("*")
-        if path.is_symlink() or path.is_file() and path.name != ".lock"
+        if path.is_symlink() or path.is_file()
     }
 
 
@@ -89,12 +89,14 @@ def test_packs_of_the_real_data_run_offline_and_can_be_moved(shared, tmp_path):
     assert documents(task, moved) == documents_of(task, rows)
 
 
-def test_a_pack_of_every_task_has_the_documents_of_the_examples(tmp_path):
+def test_a_pack_of_every_task_has_documents_and_worked_examples(tmp_path):
     assert make(tmp_path / "pack", *LOCAL) == 0
-    made = tasks(["temporal_reasoning", "tot_separate"], tmp_path / "pack")
+    names = ["temporal_reasoning", "tot_separate"]
+    made, own = (tasks(names, folder) for folder in (tmp_path / "pack", EXAMPLES))
     assert len(made) == 21
     for task in made:
-        assert list(made[task].eval_docs) == documents(task, EXAMPLES)
+        assert list(made[task].eval_docs) == list(own[task].eval_docs)
+        assert list(made[task].fewshot_docs()) == list(own[task].fewshot_docs())
 
 
 def test_running_twice_changes_nothing(pack, capsys):
@@ -179,7 +181,7 @@ def test_an_interrupted_run_leaves_nothing_half_done(monkeypatch, tmp_path, time
 
 
 def test_a_second_maker_is_told_at_once(capsys, pack):
-    with FileLock(pack / ".lock"):
+    with FileLock(pack / ".temporal-eval.lock"):
         assert make(pack, *TCP) == 1
     assert the_line(capsys).startswith(f"{pack}: another run is making this pack; wait")
 

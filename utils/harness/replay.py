@@ -215,9 +215,8 @@ def save(
 
     Raises OSError and ToolError where they cannot be written.
     """
-    folder = _folder(output)
     with tempfile.TemporaryDirectory() as part:
-        tracker.output_path = str(Path(part, output.name if folder != output else ""))
+        tracker.output_path = part
         with quiet_harness():
             tracker.save_results_aggregated(results=results, samples=samples)
             for task, those in samples.items():
@@ -233,14 +232,9 @@ def save(
                 " room there, or give a shorter --model"
             )
         for path in [*logs, *(path for path in files if path not in logs)]:
-            target = folder / path.relative_to(part)
+            target = output / path.relative_to(part)
             with open(path, "rb") as source, written_whole(target) as file:
                 shutil.copyfileobj(source, file)
-
-
-def _folder(output: Path) -> Path:
-    """Return where the harness makes the folder of a model."""
-    return output.parent if output.suffix == ".json" else output
 
 
 def _count_lines(path: Path) -> int:
@@ -252,7 +246,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Print the harness's tables of the answers; return the exit status."""
     options = _options(arguments)
     if options.output_path:  # said before the work
-        check_writable(_folder(options.output_path) / "results.json")
+        check_writable(options.output_path / "results.json")
     options.model, answers = read(options)
     if sanitize_model_name(options.model) in ("", ".", ".."):
         raise ToolError(

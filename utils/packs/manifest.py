@@ -14,7 +14,7 @@ from ..core.files import is_part, written_whole
 
 
 FORMAT = "lm-eval-temporal-tasks pack, version 2"
-FILE, LOCK = "manifest.json", ".lock"
+FILE, LOCK = "manifest.json", ".temporal-eval.lock"
 # What a manifest says of a file of rows.
 ENTRY = {
     *("family", "fingerprint", "generated", "given_as", "rows", "tasks", "upstream"),

@@ -58,6 +58,7 @@ def make(
     `given`: family -> folder with its files, instead of upstream. Raises ToolError for
     whatever is in the way.
     """
+    Manifest.of(folder)  # before a lock is put into what is not ours
     folder.mkdir(parents=True, exist_ok=True)
     try:
         with FileLock(folder / LOCK, timeout=0):
