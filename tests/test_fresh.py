@@ -326,7 +326,7 @@ def test_baselines_print_what_is_known_by_hand(tmp_path, capsys):
     assert main(["baselines", str(tmp_path)]) == 0
     assert capsys.readouterr().out.splitlines()[-2] == (
         "| `timexnli_cs1_timebench` | 0.000 / 0.000 |"
-        " `Thus, the correct answer is: Neutral` (2 of 4): 0.500 / 0.500 |"
+        " `Neutral` (2 of 4): 0.500 / 0.500 |"
         " 0.333 / 0.333 |"
     )
 

@@ -86,6 +86,7 @@ ENDS = [
     (ToolError("a.jsonl, line 3: is empty\x1b; fix it"), 1, r"a.jsonl, line 3: is empty\x1b;"),
     (PermissionError(13, "Permission denied", "b.html"), 1, "b.html: Permission de"),
     (OSError("the device is gone"), 1, "the device is gone"),
+    (ModuleNotFoundError(name="scipy"), 1, "scipy is not installed; run pip install "),
 ]  # fmt: skip
 
 

@@ -258,14 +258,9 @@ def test_check_names_what_differs(pack, capsys):
     ]
 
 
-def test_check_knows_an_unfinished_pack_and_a_false_manifest(pack, capsys):
-    manifest = manifest_of(pack)
-    manifest["data"]["TCP_short.jsonl"] |= {"rows": 3, "fingerprint": "0"}
-    (pack / "manifest.json").write_text(json.dumps(manifest))
-    assert make(pack, "--check") == 1
-    said = capsys.readouterr().err
-    assert "has rows 8, the manifest 3" in said and "the manifest 0" in said
-    (pack / "manifest.json").write_text(json.dumps(manifest | {"complete": False}))
+def test_check_knows_an_unfinished_pack(pack, capsys):
+    text = json.dumps(manifest_of(pack) | {"complete": False})
+    (pack / "manifest.json").write_text(text)
     assert make(pack, "--check") == 1
     assert "is not complete" in the_line(capsys)
 
@@ -382,7 +377,7 @@ OTHER_TYPE = "a cell is not of the type of those above it"
         (row(index=2**70), f"line 1: {OTHER_TYPE}"),
         (json.dumps({"', row 7000000": 0}), "'dialogue', 'question', 'answer' is mis"),
         ("[" * 100_000, "line 1: is nested too deeply; fix the line"),
-        ("".join(ROWS[:5]), "has 5 rows, the benchmark's file 300, as after half a"),
+        ("".join(ROWS[:5]), "has 5 rows, the benchmark's file 300; give the whole"),
         (ROWS[0] * 301, "has 301 rows, the benchmark's file 300; give the whole"),
     ],
 )
@@ -417,7 +412,7 @@ def test_a_partial_pack_is_not_finished_unasked(capsys, pack):
             "task or group 'tcp_medium' is unknown; the groups",
         ),
         (["--tasks", "fresh"], "makes its rows itself; leave it out of the pack"),
-        (["--tasks", "tcp,,tot"], "has an empty name"),
+        (["--tasks", "tcp,,tot"], "task or group '' is unknown"),
         (["--source", "tpc=."], "--source tpc=.: give one of tcp, timebench, tot, '='"),
         (["--source", "tcp=nowhere"], "--source tcp=nowhere: give one of"),
         (["--source", "tcp="], "--source tcp=: give one of"),
@@ -434,10 +429,8 @@ def test_wrong_arguments_are_one_line(monkeypatch, capsys, tmp_path, arguments, 
 @pytest.mark.parametrize(
     "error, said",
     [
-        (ConnectionError("Couldn't reach 'x' on the Hub"), "check the network"),
-        (FileNotFoundError("Dataset 'x' is a gated dataset"), "accept the terms"),
-        (OSError(28, "No space left on device"), "free space on the disk"),
-        (RuntimeError(), "RuntimeError; check the network"),
+        (ConnectionError("Couldn't reach 'x'\nmore"), "Couldn't reach 'x'; check the"),
+        (RuntimeError(), "RuntimeError; check the network, the disk and your access"),
     ],
 )
 @pytest.mark.parametrize(

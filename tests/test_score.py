@@ -16,6 +16,7 @@ from utils.__main__ import main
 from utils.core.documents import documents, documents_of
 from utils.core.families import RENAMED, configuration, scorer
 from utils.core.jsonl import read_jsonl
+from utils.packs import disputed
 from utils.runs.answers import custom_id, sha256
 from utils.score import command
 
@@ -372,6 +373,25 @@ def test_a_benchmark_s_own_repeats_are_answered_as_often_as_it_has_them(
         " of timebench_menatqa_scope, of which the benchmark has 3 rows; keep 3\n"
     )
     assert f"{path}, line 501: is answer 4 to document " in said
+
+
+@pytest.mark.parametrize("listed", [1, 2])
+def test_answers_to_disputed_rows_are_left_out(tmp_path, call, monkeypatch, listed):
+    lines = [GOOD, GOOD | {"doc_id": 1}]
+    docs = documents("tcp_long", EXAMPLES)
+    digests = {scorer("tcp_long").utils.digest(doc) for doc in docs[:listed]}
+    monkeypatch.setattr(
+        disputed, "is_in", lambda name, x: name == "disputed-1" and x in digests
+    )
+    path = write(tmp_path / "x.jsonl", *lines)
+    status, rows, said = call(path, *HERE, "--leave_out", "disputed-1")
+    if listed == 2:
+        assert (status, rows) == (1, [])
+        assert said.endswith(" that are answered; score it without --leave_out\n")
+    else:
+        assert (status, rows[0]["n"], said) == (0, 1, "")
+        assert rows[0]["left_out"] == "1 (disputed-1)"
+    assert call(path, *HERE)[1][0]["n"] == 2
 
 
 TASK = "fresh_date_arithmetic"

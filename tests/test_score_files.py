@@ -297,24 +297,6 @@ def test_an_option_that_changes_lines_makes_another_output(tmp_path, call_score)
         assert said.count("1 of 1 outputs were finished; kept") == kept
 
 
-def test_a_file_that_grows_while_it_is_read_is_not_finished(
-    tmp_path, call_score, monkeypatch
-):
-    path = write(tmp_path / "x.jsonl", *answers(8))
-    read = files.read_lines
-
-    def grown(path):
-        yield from read(path)
-        with open(path, "a", encoding="utf-8") as file:
-            file.write("\n")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(files, "read_lines", grown)
-        call_score(path, "--output", tmp_path / "out")
-    assert "finished; kept" not in call_score(path, "--output", tmp_path / "out")[2]
-    assert "finished; kept" in call_score(path, "--output", tmp_path / "out")[2]
-
-
 def test_jobs_that_score_a_file_each_leave_but_the_table(tmp_path, call_score):
     lines = answers(12)
     lines[9] = lines[2]

@@ -6,11 +6,10 @@ Each card is a row of a table: the task of the pack that scores its samples, the
 of the task's rows that a reference gives, and what is returned.
 
 The cards' scores need no more than a reference. The flexible one also depends on what the
-prompt asked for or showed, so `documents`, those of the tasks, give the verdicts of a run.
-Without them, a date of Test of Time like 05/06/2007 reads two ways, and a unit that the
-prompt alone names is not known: scores may be too low. TimeDial is taken to have four
-options, and no text of a wrong one is known: an answer that names one without its letter,
-or beside another's, may score too high or too low.
+prompt asked for or showed: `documents`, those of the tasks, give the verdicts of a run.
+Without them, scores may be too high or too low: the order of a date like 05/06/2007 and
+the unit of a number are not known, nor the texts of TimeDial's wrong options, of which it
+is taken to have four in all.
 """
 
 from __future__ import annotations

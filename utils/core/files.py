@@ -43,7 +43,8 @@ def written_whole(path: Path) -> Iterator[BinaryIO]:
             dir=target.parent, prefix=_PREFIX, suffix=_SUFFIX, delete=False
         ) as file:
             part = file.name
-            os.fchmod(file.fileno(), mode)
+            with suppress(PermissionError):  # some file systems have no modes
+                os.fchmod(file.fileno(), mode)
             yield file
             file.flush()
             os.fsync(file.fileno())

@@ -35,7 +35,6 @@ from lm_eval.models.openai_completions import (
 
 from ..core.cli import output_path, tool_parser
 from ..core.documents import pack_files, quiet_harness
-from ..core.errors import ToolError
 from ..core.files import check_outputs, written_whole
 from ..runs.answers import custom_id
 from .run import PromptTaker, add_options, evaluate, task_names
@@ -69,8 +68,11 @@ def lines(names: list[str], options: Namespace) -> Iterator[dict]:
 
     Raises ToolError as `run.evaluate` does, before the first line.
     """
-    exporter, api = Exporter(), _api(options)
+    exporter = Exporter()
     evaluate(exporter, names, options)
+    model = _MODELS[options.apply_chat_template, options.openai]
+    with quiet_harness():
+        api = model(model=options.model, base_url="", tokenizer_backend=None)
     path = "chat/completions" if options.apply_chat_template else "completions"
     for request in exporter.requests:
         yield {
@@ -79,19 +81,6 @@ def lines(names: list[str], options: Namespace) -> Iterator[dict]:
             "url": f"/v1/{path}",
             "body": _body(api, request),
         }
-
-
-def _api(options: Namespace) -> TemplateAPI:
-    """Return the harness's model; ToolError where it lacks a library."""
-    model = _MODELS[options.apply_chat_template, options.openai]
-    try:
-        with quiet_harness():
-            return model(model=options.model, base_url="", tokenizer_backend=None)
-    except ModuleNotFoundError:
-        raise ToolError(
-            "export: needs the libraries of the harness's API models; pip install"
-            " 'lm-eval[api]'"
-        ) from None
 
 
 def _body(api: TemplateAPI, request: Instance) -> dict:

@@ -30,20 +30,20 @@ import tempfile
 from argparse import Namespace
 from collections import Counter, defaultdict, deque
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from lm_eval.loggers import EvaluationTracker
 from lm_eval.models.api_models import JsonChatStr
 from lm_eval.utils import make_table, sanitize_model_name
 
-from ..core.cli import output_path, tool_parser
+from ..core.cli import output_path, say, tool_parser
 from ..core.documents import quiet_harness
 from ..core.errors import NOT_A_DOCUMENT, ToolError
 from ..core.families import leaf_tasks, scorer
 from ..core.files import check_writable, written_whole
 from ..runs.answers import Answer, document_text, sha256
 from ..runs.find import Run, find_runs
-from .run import PromptTaker, add_options, check_names, evaluate, task_names
+from .run import PromptTaker, add_options, evaluate, task_names
 
 
 if TYPE_CHECKING:
@@ -51,56 +51,22 @@ if TYPE_CHECKING:
     from lm_eval.result_schema import EvalResults
 
 
-class Recorded(NamedTuple):
-    """What is kept of an answer."""
+def kept(answer: Answer) -> Answer:
+    """Return what is needed of an answer; ToolError where it has a fault.
 
-    place: str
-    task: str
-    doc_id: int | str | None
-    doc_hash: str | None  # or the start of it
-    digest: bytes | None  # of the document, where the line has one without a hash
-    response: str
-    arguments: tuple | None  # what the model was given, where the line tells
-
-
-def recorded(answer: Answer) -> Recorded:
-    """Return what is kept of an answer; ToolError where it has a fault."""
+    That is its prompt, and its document where the line has no hash of it.
+    """
     if answer.fault:
         raise ToolError(f"{answer.place}: {answer.fault}")
-    digest = None
-    if answer.doc_hash is None and answer.doc is not None:
-        try:
-            digest = scorer(answer.task).utils.digest(answer.doc)
-        except NOT_A_DOCUMENT as error:
-            raise ToolError(
-                f"{answer.place}: its document is not one of {answer.task} ({error!r:.100});"
-                " give a 'doc' as the harness logs it, or a 'doc_id'"
-            ) from None
-    return Recorded(
-        place=answer.place,
-        task=answer.task,
-        doc_id=answer.doc_id,
-        doc_hash=answer.doc_hash,
-        digest=digest,
-        response=answer.response,
-        arguments=_arguments(answer),
-    )
-
-
-def _arguments(answer: Answer) -> tuple | None:
-    """Return what the model was given, as the harness holds it before it logs it."""
-    if not isinstance(answer.prompt, str):
-        return None
-    sent = answer.line["arguments"]["gen_args_0"]
-    is_chat = isinstance(sent["arg_0"], list)
-    prompt = JsonChatStr(answer.prompt) if is_chat else answer.prompt
-    return (prompt, *(sent[name] for name in sent if name != "arg_0"))
+    line = answer.line if isinstance(answer.prompt, str) else {}
+    line = {name: line[name] for name in line.keys() & {"arguments"}}
+    return answer._replace(line=line, doc=None if answer.doc_hash else answer.doc)
 
 
 class Replay(PromptTaker):
     """Gives each document the answer that was recorded."""
 
-    def __init__(self, answers: list[Recorded], score_missing: bool = False) -> None:
+    def __init__(self, answers: list[Answer], score_missing: bool = False) -> None:
         """Take the answers, and whether an empty response stands for a missing one."""
         super().__init__()
         self.answers = answers
@@ -126,58 +92,71 @@ class Replay(PromptTaker):
             )
         return [self._answer(x, found.get((x.task_name, x.doc_id))) for x in requests]
 
-    def _answer(self, request: Instance, answer: Recorded | None) -> str:
-        if answer is None:
-            return ""
-        if answer.arguments:
-            self.other_prompts += answer.arguments[0] != request.args[0]
-            request.arguments = answer.arguments
-        return answer.response
+    def _answer(self, request: Instance, answer: Answer | None) -> str:
+        if answer and answer.line:
+            # What the model was given, as the harness holds it before it logs it.
+            first, *rest = answer.line["arguments"]["gen_args_0"].values()
+            prompt = JsonChatStr(*first) if isinstance(first, list) else first
+            self.other_prompts += prompt != request.args[0]
+            request.arguments = (prompt, *rest)
+        return answer.response if answer else ""
 
 
 Key = tuple[str, int]  # task, document id
 
 
-def join(requests: list[Instance], answers: list[Recorded]) -> dict[Key, Recorded]:
+def join(requests: list[Instance], answers: list[Answer]) -> dict[Key, Answer]:
     """Return the one answer to each document, of those that have one.
 
     An answer without a document id is joined by what prompt and scores of its document
     depend on. Raises ToolError for an answer to a document that is not asked or to
     another version of it, and for a second one.
     """
-    asked = {(x.task_name, x.doc_id): x for x in requests}
+    asked = {(x.task_name, x.doc_id): x.doc for x in requests}
     same: dict[tuple, deque[int]] = defaultdict(deque)  # a row may be there twice
-    for (task, doc_id), request in asked.items():
-        same[task, scorer(task).utils.digest(request.doc)].append(doc_id)
-    found: dict[Key, Recorded] = {}
+    for (task, doc_id), doc in asked.items():
+        same[task, scorer(task).utils.digest(doc)].append(doc_id)
+    found: dict[Key, Answer] = {}
     for answer in answers:
-        doc_id = answer.doc_id
-        if doc_id is None and (ids := same.get((answer.task, answer.digest))):
+        digest, doc_id = _digest(answer), answer.doc_id
+        if doc_id is None and (ids := same.get((answer.task, digest))):
             while len(ids) > 1 and (answer.task, ids[0]) in found:
                 ids.popleft()
             doc_id = ids[0]
         key = answer.task, doc_id
         # True is not 1.
-        request = asked.get(key) if type(doc_id) is int else None
-        if fault := _fault(answer, request, found.get(key)):
+        doc = asked.get(key) if type(doc_id) is int else None
+        if fault := _fault(answer, digest, doc, found.get(key)):
             raise ToolError(f"{answer.place}: {fault}")
         found[key] = answer
     return found
 
 
+def _digest(answer: Answer) -> bytes | None:
+    """Return the digest of the document of a line, None where it has none."""
+    if answer.doc is None:
+        return None
+    try:
+        return scorer(answer.task).utils.digest(answer.doc)
+    except NOT_A_DOCUMENT as error:
+        raise ToolError(
+            f"{answer.place}: its document is not one of {answer.task} ({error!r:.100});"
+            " give a 'doc' as the harness logs it, or a 'doc_id'"
+        ) from None
+
+
 def _fault(
-    answer: Recorded, request: Instance | None, other: Recorded | None
+    answer: Answer, digest: bytes | None, doc: dict | None, other: Answer | None
 ) -> str | None:
-    """Return why an answer is not the one to its request; `other` came before it."""
+    """Return why an answer is not the one to a document; `other` came before it."""
     where = f"document {answer.doc_id!r} of {answer.task}"
-    if request is None:
+    if doc is None:
         return (
             f"answers {where}, which is not asked; use the --tasks, the --include_path and"
             " the --limit it was made with, or leave the line out"
         )
-    is_same = sha256(document_text(request.doc)).startswith(answer.doc_hash or "")
-    digest = scorer(answer.task).utils.digest(request.doc)
-    if not is_same or answer.digest not in (None, digest):
+    is_same = sha256(document_text(doc)).startswith(answer.doc_hash or "")
+    if not is_same or digest not in (None, scorer(answer.task).utils.digest(doc)):
         return (
             f"answers another version of {where} than the one that is asked; use the"
             " --include_path it was made with"
@@ -187,7 +166,7 @@ def _fault(
     return None
 
 
-def read(options: Namespace) -> tuple[str, list[Recorded]]:
+def read(options: Namespace) -> tuple[str, list[Answer]]:
     """Return the name of the model and the answers in the files.
 
     Raises OSError and ToolError for what cannot be read or is not an answer.
@@ -212,7 +191,7 @@ def read(options: Namespace) -> tuple[str, list[Recorded]]:
             )
         if options.output_path and options.log_samples:
             _check_can_be_logged(answer)
-        answers.append(recorded(answer))
+        answers.append(kept(answer))
     if not answers:
         raise ToolError(f"{options.responses[0]}: has no answers; name another file")
     names = {run.name for run in runs}
@@ -272,8 +251,6 @@ def _count_lines(path: Path) -> int:
 def main(arguments: list[str] | None = None) -> int:
     """Print the harness's tables of the answers; return the exit status."""
     options = _options(arguments)
-    if options.tasks is not None:
-        check_names(options.tasks)
     if options.output_path:  # said before the work
         check_writable(_folder(options.output_path) / "results.json")
     options.model, answers = read(options)
@@ -287,7 +264,14 @@ def main(arguments: list[str] | None = None) -> int:
     log_samples = bool(options.output_path and options.log_samples)
     results = evaluate(replay, names, options, tracker, log_samples)
     samples = results.pop("samples", {})
-    _say(replay)
+    # What the harness's tables do not show.
+    for task, count in replay.missing.items():
+        say(f"{task}: {count} documents have no answer; scored as empty")
+    if replay.other_prompts:
+        say(
+            f"{replay.other_prompts} answers were given to other prompts than these"
+            " options make (few-shot, chat template); the samples keep the logged ones"
+        )
     sys.stdout.write(
         f"{options.model}, gen_kwargs: ({options.gen_kwargs or {}}), limit:"
         f" {options.limit}, num_fewshot: {options.num_fewshot}\n"
@@ -298,17 +282,6 @@ def main(arguments: list[str] | None = None) -> int:
     if options.output_path:
         save(tracker, results, samples, options.output_path)
     return 0
-
-
-def _say(replay: Replay) -> None:
-    """Tell on stderr what the harness's tables do not show."""
-    for task, count in replay.missing.items():
-        sys.stderr.write(f"{task}: {count} documents have no answer; scored as empty\n")
-    if replay.other_prompts:
-        sys.stderr.write(
-            f"{replay.other_prompts} answers were given to other prompts than these"
-            " options make (few-shot, chat template); the samples keep the logged ones\n"
-        )
 
 
 def _options(arguments: list[str] | None) -> Namespace:

@@ -6,10 +6,8 @@ import argparse
 import json
 import logging
 from argparse import ArgumentParser, Namespace
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lm_eval.api.model import LM
@@ -17,7 +15,7 @@ from lm_eval.config.evaluate_config import EvaluatorConfig
 from lm_eval.evaluator import simple_evaluate
 from lm_eval.models.api_models import JsonChatStr
 
-from ..core.cli import whole_number
+from ..core.cli import include_path_option, whole_number
 from ..core.documents import load, quiet_harness
 from ..core.errors import ToolError
 from ..core.families import FOLDER, leaf_tasks
@@ -40,7 +38,9 @@ _CONFIG = (
     *("system_instruction", "apply_chat_template", "fewshot_as_multiturn"),
 )
 _SEEDS = (
-    *("random_seed", "numpy_random_seed", "torch_random_seed"),
+    "random_seed",
+    "numpy_random_seed",
+    "torch_random_seed",
     "fewshot_random_seed",
 )
 
@@ -61,11 +61,8 @@ class PromptTaker(LM):
         return JsonChatStr(json.dumps(chat_history, ensure_ascii=False))
 
     def loglikelihood(self, requests: list) -> list:
-        """Raise ToolError: the tasks of the pack ask for text alone."""
-        raise ToolError(
-            f"{requests[0].task_name}: asks for likelihoods, not for text; name tasks of"
-            " this pack"
-        )
+        """Raise NotImplementedError: the tasks of the pack ask for text alone."""
+        raise NotImplementedError
 
     loglikelihood_rolling = loglikelihood
 
@@ -73,18 +70,12 @@ class PromptTaker(LM):
 def add_options(parser: ArgumentParser) -> None:
     """Add the options that say which prompts a run has, as `lm_eval` spells them."""
     add = parser.add_argument
-    add(
-        "--include_path",
-        type=Path,
-        default=FOLDER,
-        metavar="FOLDER",
-        help="the tasks, or an offline pack (default: the pack itself)",
-    )
+    include_path_option(parser)
     add("--num_fewshot", type=whole_number, metavar="N", help="worked examples")
     add("--apply_chat_template", action="store_true", help="chat messages, not text")
     add(
         "--fewshot_as_multiturn",
-        type=_boolean,
+        type=lambda text: text.lower() in ("true", "1", "yes"),
         nargs="?",
         const=True,
         metavar="BOOL",
@@ -94,7 +85,7 @@ def add_options(parser: ArgumentParser) -> None:
     add(
         "--gen_kwargs",
         nargs="+",
-        action=_GenKwargs,
+        action=MergeDictAction,
         metavar="KEY=VALUE",
         help="over the tasks' own, such as max_gen_toks=32768",
     )
@@ -107,8 +98,18 @@ def add_options(parser: ArgumentParser) -> None:
 
 
 def task_names(text: str) -> list[str]:
-    """Return the names in an option, separated by commas, each once."""
-    return list(dict.fromkeys(name for name in text.split(",") if name))
+    """Return the tasks and groups in an option, separated by commas, each once.
+
+    ArgumentTypeError for none, for one that the pack lacks, and for a task in two groups.
+    """
+    names = list(dict.fromkeys(name for name in text.split(",") if name))
+    try:
+        leaves = [task for name in names for task in leaf_tasks(name)]
+    except ToolError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+    if not leaves or len(leaves) > len({*leaves}):
+        raise argparse.ArgumentTypeError(f"{text!r:.80} names no task, or one twice")
+    return names
 
 
 def _limit(text: str) -> float:
@@ -118,40 +119,6 @@ def _limit(text: str) -> float:
     except ValueError:
         pass
     raise argparse.ArgumentTypeError(f"{text!r:.80} is not a number above 0")
-
-
-def _boolean(text: str) -> bool:
-    if text.lower() in ("true", "1", "yes"):  # as the harness reads it
-        return True
-    if text.lower() in ("false", "0", "no"):  # which reads all else so, too
-        return False
-    raise argparse.ArgumentTypeError(f"{text!r:.80} is not true or false")
-
-
-class _GenKwargs(MergeDictAction):
-    """Refuses what no server could take, and one may read as something else."""
-
-    def __call__(
-        self, parser: ArgumentParser, namespace: Namespace, *arguments: object
-    ) -> None:
-        super().__call__(parser, namespace, *arguments)
-        given = getattr(namespace, self.dest) or {}
-        heat, most = given.get("temperature", 0), given.get("max_gen_toks", 1)
-        if type(heat) not in (int, float) or not 0 <= heat < float("inf"):
-            fault = f"temperature={heat!r:.80} is not a number of at least 0"
-            raise argparse.ArgumentError(self, fault)
-        if type(most) is not int or most < 1:
-            fault = f"max_gen_toks={most!r:.80} is not a whole number of at least 1"
-            raise argparse.ArgumentError(self, fault)
-
-
-def check_names(names: list[str]) -> None:
-    """Raise ToolError for no name, names that the pack lacks, and tasks named twice."""
-    if not names:
-        raise ToolError("no task is named; name tasks or groups, such as tcp,tot")
-    counts = Counter(task for name in names for task in leaf_tasks(name))
-    if twice := [task for task, count in counts.items() if count > 1]:
-        raise ToolError(f"task '{twice[0]}' is in two of --tasks; name it once")
 
 
 def evaluate(
@@ -166,9 +133,13 @@ def evaluate(
     `options` are those of `add_options`, and the name of the model. Raises ToolError for
     tasks that cannot be loaded and for options that do not fit, and what `lm` raises.
     """
-    check_names(names)
-    config = _config(names, options)
+    given = {name: getattr(options, name) for name in _OPTIONS}
+    given |= {"tasks": names, "model_args": {"model": options.model}}
     with quiet_harness(), _families_heard():
+        try:
+            config = EvaluatorConfig.from_cli(Namespace(**given))
+        except ValueError as error:
+            raise ToolError(str(error)) from None
         manager, loaded = load(names, options.include_path, config.metadata)
         built = {**loaded["tasks"], **loaded["groups"]}
         try:
@@ -186,18 +157,6 @@ def evaluate(
                 raise
             said = str(error).removeprefix("Error: ")  # by the sampler
             raise ToolError(f"--num_fewshot {options.num_fewshot}: {said}") from None
-
-
-def _config(names: list[str], options: Namespace) -> EvaluatorConfig:
-    """Return what the harness makes of the options, and its defaults."""
-    given = {name: getattr(options, name) for name in _OPTIONS}
-    try:
-        with quiet_harness():
-            return EvaluatorConfig.from_cli(
-                Namespace(tasks=names, model_args={"model": options.model}, **given)
-            )
-    except ValueError as error:
-        raise ToolError(f"{error}") from None
 
 
 @contextmanager

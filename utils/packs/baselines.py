@@ -19,7 +19,8 @@ import ast
 import json
 import sys
 from collections import Counter
-from itertools import combinations
+from collections.abc import Iterable
+from itertools import combinations, repeat
 from pathlib import Path
 from statistics import mean
 
@@ -27,7 +28,6 @@ from jinja2 import Environment
 
 from ..core.cli import tool_parser
 from ..core.documents import benchmark_files, documents_of
-from ..core.errors import ToolError
 from ..core.families import Scorer, configuration, scorer
 from ..core.jsonl import read_jsonl
 
@@ -69,42 +69,42 @@ def random_choices(task: str, document: dict) -> list[str]:
 
 def row(path: Path, task: Scorer) -> str:
     """Return a file's row of a table: a cell for each responder."""
-
-    def cell(responses: list[list[str]]) -> str:
-        scores = [
-            [task.process_results(document, [x]) for x in each]
-            for document, each in zip(documents, responses, strict=True)
-        ]
-        means = (mean(mean(x[y] for x in z) for z in scores) for y in task.headline)
-        return " / ".join(f"{score:.3f}" for score in means)
-
     documents = documents_of(task.task, read_jsonl(path))
     golds = Counter(gold_response(task.task, document) for document in documents)
     [(frequent, times)] = golds.most_common(1)
-    choices = [random_choices(task.task, document) for document in documents]
-    empty, most = (cell([[x]] * len(documents)) for x in ("", frequent))
-    most = f"`{frequent}` ({times} of {len(documents)}): {most}"
-    drawn = cell(choices) if all(choices) else ""
+    drawn = [random_choices(task.task, document) for document in documents]
+    empty, most, drawn = (
+        _cell(task, documents, responses)
+        for responses in (repeat([""]), repeat([frequent]), drawn)
+    )
+    lead = configuration(task.task)["metadata"]["gold_response"].partition("{{")[0]
+    label = frequent.removeprefix(lead) if lead.endswith(" ") else frequent
+    most = f"`{label}` ({times} of {len(documents)}): {most}"
     return f"| `{path.stem}` | {empty} | {most} | {drawn} |"
+
+
+def _cell(task: Scorer, documents: list[dict], responses: Iterable[list[str]]) -> str:
+    """Return the mean headline scores of the responses to each document, if any."""
+    scores = [
+        [task.process_results(document, [response]) for response in each]
+        for document, each in zip(documents, responses)
+    ]
+    if not all(scores):
+        return ""
+    means = (mean(mean(x[name] for x in of) for of in scores) for name in task.headline)
+    return " / ".join(f"{score:.3f}" for score in means)
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Print a table for each family; return the exit status."""
     parser = tool_parser("baselines", __doc__)
     parser.add_argument("folder", type=Path, help="holds rows of the benchmarks")
-    folder = parser.parse_args(arguments).folder
-    found: dict[str, list[tuple[Path, Scorer]]] = {}
+    folder, tables = parser.parse_args(arguments).folder, {}
     for path, tasks in benchmark_files(folder):
-        fit = (
-            x
-            for x in map(scorer, tasks)
-            if x.headline and "gold_response" in configuration(x.task)["metadata"]
-        )
-        if task := next(fit, None):
-            found.setdefault(task.family, []).append((path, task))
-    if not found:
-        raise ToolError(f"{folder}: has files, but of no task with a baseline")
-    for rows in found.values():
+        task = next((x for x in map(scorer, tasks) if x.headline), None)
+        if task:
+            tables.setdefault(task.family, []).append((path, task))
+    for rows in tables.values():
         lines = [
             f"Cells: {' / '.join(rows[0][1].headline)}\n",
             "| file | empty | most frequent label | random |",

@@ -34,10 +34,8 @@ def main(arguments: list[str] | None = None) -> int:
     request |= {"gen_rows": options.gen_rows, "gen_levels": options.gen_levels}
     configs = {task: load_yaml(entries[task].yaml_path) for task in all_tasks()}
     fresh = [task for task in configs if is_generated(configs[task])]
-    if options.tasks:
-        tasks = [x for name in options.tasks.split(",") for x in leaf_tasks(name)]
-    else:
-        tasks = fresh
+    names = options.tasks.split(",") if options.tasks else fresh
+    tasks = [task for name in names for task in leaf_tasks(name)]
     if strange := [task for task in tasks if task not in fresh]:
         raise ToolError(
             f"{strange[0]}: is not a fresh task; name some of {', '.join(fresh)}"
@@ -77,24 +75,10 @@ def _source(entries: dict, task: str, config: dict, request: dict) -> Source:
 def _options(arguments: list[str] | None) -> Namespace:
     parser = tool_parser("generate", __doc__)
     parser.add_argument("folder", type=output_path, metavar="DIR", help="the pack")
-    parser.add_argument(
-        "--gen-seed",
-        "--gen_seed",
-        type=whole_number,
-        required=True,
-        help="a non-negative integer",
-    )
-    parser.add_argument(
-        "--gen-rows",
-        "--gen_rows",
-        type=whole_number,
-        default=100,
-        help="of each task, in equal shares of the levels; default: %(default)s",
-    )
-    parser.add_argument(
-        "--gen-levels", "--gen_levels", default="1-5", help="default: %(default)s"
-    )
-    parser.add_argument(
-        "--tasks", metavar="NAME,...", help="default: all whose rows come from a seed"
-    )
+    number, of = {"type": whole_number}, "of each task, in equal shares of the levels"
+    add, default = parser.add_argument, "default: %(default)s"
+    add("--gen-seed", "--gen_seed", **number, required=True, help="a whole number")
+    add("--gen-rows", "--gen_rows", **number, default=100, help=f"{of}; {default}")
+    add("--gen-levels", "--gen_levels", default="1-5", help=default)
+    add("--tasks", metavar="NAME,...", help="default: all whose rows come from a seed")
     return parser.parse_args(arguments)

@@ -25,7 +25,6 @@ from pathlib import Path
 from ..core.cli import output_path, say, tool_parser
 from ..core.documents import quiet_harness
 from ..core.errors import ToolError
-from ..core.families import leaf_tasks
 from .pack import COMMAND, check, make
 from .sources import index, sources
 
@@ -37,18 +36,12 @@ def main(arguments: list[str] | None = None) -> int:
     with quiet_harness():
         if options.check:
             return _check(folder)
-        names = options.tasks or []
-        if not all(names):
-            raise ToolError("--tasks: has an empty name; name tasks, or leave it out")
-        entries = index()
+        names, entries = options.tasks.split(",") if options.tasks else [], index()
         families = {source.family for source in sources(entries, [])}
         given = _given(options.source, sorted(families))
         found = sources(entries, names)
         manifest = make(folder, found, given, options.allow_partial)
-    leaves = [leaf for name in names for leaf in leaf_tasks(name)]
-    # The harness refuses a task that is named twice.
-    tasks = names if len(leaves) == len({*leaves}) else sorted({*leaves})
-    say_command(folder, tasks or [min(manifest.tasks)])
+    say_command(folder, names or [min(manifest.tasks)])
     return 0
 
 
@@ -69,28 +62,22 @@ def _check(folder: Path) -> int:
 
 def _parser() -> ArgumentParser:
     parser = tool_parser("offline", __doc__)
-    parser.add_argument("folder", type=output_path, metavar="DIR", help="the pack")
-    parser.add_argument(
-        "--tasks",
-        type=lambda text: [name.strip() for name in text.split(",")],
-        metavar="NAME,...",
-        help="tasks and groups; default: all",
-    )
-    parser.add_argument(
+    add = parser.add_argument
+    add("folder", type=output_path, metavar="DIR", help="the pack")
+    add("--tasks", metavar="NAME,...", help="tasks and groups; default: all")
+    add(
         "--source",
         action="append",
         default=[],
         metavar="FAMILY=FOLDER",
         help="local files for the tasks of a folder of lm_eval_tasks",
     )
-    parser.add_argument(
+    add(
         "--allow-partial",
         action="store_true",
         help="take files with fewer or more rows than the benchmark's",
     )
-    parser.add_argument(
-        "--check", action="store_true", help="compare with the manifest"
-    )
+    add("--check", action="store_true", help="compare with the manifest")
     return parser
 
 

@@ -45,7 +45,6 @@ of the data, `temporal-eval offline DIR --check` all.
 {rows}
 """
 COMMAND = "lm_eval --model dummy --include_path {folder} --tasks {task}"
-MAKE_AGAIN = "make the pack again"
 
 
 def make(
@@ -122,13 +121,7 @@ def _add_data(
     else:
         path, given_as = None, "generated" if source.generated else "upstream"
     rows = Rows.of_file(path, source.file, tasks) if path else Rows.of(source, tasks)
-
-    def lines() -> Iterator[bytes]:
-        for row in rows:
-            yield json.dumps(row, ensure_ascii=False).encode() + b"\n"
-        _check_count(rows, source.known[0], allow_partial)
-
-    manifest.write(name, lines())
+    manifest.write(name, _lines(rows, None if allow_partial else source.known[0]))
     is_upstream = given_as != "local file" or rows.fingerprint == source.known[1]
     manifest.data[source.file] = {
         "family": source.family,
@@ -146,22 +139,25 @@ def _add_data(
     return _compared(rows, source.known) + (", there already" if is_same else "")
 
 
-def _check_count(rows: Rows, known: int | None, allow_partial: bool) -> None:
-    if known not in (None, rows.count) and not allow_partial:
-        guess = ", as after half a download" if rows.count < known else ""
+def _lines(rows: Rows, count: int | None) -> Iterator[bytes]:
+    """Yield rows as lines; ToolError where there are not `count` of them."""
+    for row in rows:
+        yield json.dumps(row, ensure_ascii=False).encode() + b"\n"
+    if count not in (None, rows.count):
         raise ToolError(
-            f"{rows.place}: has {rows.count} rows, the benchmark's file {known}{guess};"
-            " give the whole file, or --allow-partial"
+            f"{rows.place}: has {rows.count} rows, the benchmark's file {count}; give the"
+            " whole file, or --allow-partial"
         )
 
 
 def _compared(rows: Rows, known: tuple[int | None, str | None]) -> str:
     """Say which rows these are, beside those of the benchmark."""
-    if known[0] not in (None, rows.count):
-        return f"{rows.count} rows, of {known[0]}"
-    if known[1] not in (None, rows.fingerprint):
-        difference = f"fingerprint {rows.fingerprint}, not {known[1]}"
-        return f"{rows.count} rows, but not the benchmark's: {difference}"
+    count, digest = known
+    if count not in (None, rows.count):
+        return f"{rows.count} rows, of {count}"
+    if digest not in (None, rows.fingerprint):
+        told = f"fingerprint {rows.fingerprint}, not {digest}"
+        return f"{rows.count} rows, but not the benchmark's: {told}"
     return f"{rows.count} rows"
 
 
@@ -245,10 +241,7 @@ def check(folder: Path) -> tuple[Manifest, list[str]]:
         raise ToolError(f"{folder}: holds no {FILE}; make the pack first")
     if not manifest.content["complete"]:
         raise ToolError(f"{folder}: is not complete; make it again, it goes on")
-    faults = _differences(manifest)
-    return manifest, faults or [
-        x for file in manifest.data for x in _rows(manifest, file)
-    ]
+    return manifest, _differences(manifest)
 
 
 def _differences(manifest: Manifest) -> list[str]:
@@ -259,26 +252,13 @@ def _differences(manifest: Manifest) -> list[str]:
     for name in sorted(manifest.files):
         path = manifest.folder / name
         if not path.is_file():
-            lines.append(f"{path}: is missing; {MAKE_AGAIN}")
+            lines.append(f"{path}: is missing; make the pack again")
         elif not manifest.has(name):
-            lines.append(f"{path}: has another SHA-256 than the manifest; {MAKE_AGAIN}")
+            lines.append(
+                f"{path}: has another SHA-256 than the manifest; make the pack again"
+            )
     for path in manifest.strangers():
         name = path.relative_to(manifest.folder).as_posix()
         if name.endswith((".yaml", ".py")) or name.startswith("data/"):
             lines.append(f"{path}: is not in the manifest; move it elsewhere")
     return lines
-
-
-def _rows(manifest: Manifest, file: str) -> Iterator[str]:
-    """Yield a line for what the manifest says of rows and is not so."""
-    entry = manifest.data[file]
-    rows = Rows.of_file(manifest.folder / "data" / file, file, entry["tasks"])
-    try:
-        found = {"rows": sum(1 for _ in rows), "fingerprint": rows.fingerprint}
-    except ToolError as error:
-        yield str(error)
-        return
-    for name in found:
-        if found[name] != entry[name]:
-            told = f"the manifest {entry[name]}"
-            yield f"{rows.place}: has {name} {found[name]}, {told}; {MAKE_AGAIN}"

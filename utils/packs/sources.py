@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
@@ -20,14 +20,6 @@ from ..core.families import FOLDER as TASKS, all_tasks, leaf_tasks, scorer
 from ..core.jsonl import numbered_rows
 from ..core.private import load_yaml
 from .local_data import SOME_ROWS, dataset_of
-
-
-# What to do about an error of loading, by words in its message.
-FIXES = {
-    "no space left": "free space on the disk and run again: it goes on where it stopped",
-    "gated": "accept the terms on its page and log in with `hf auth login`",
-    "": "check the network, its name and your access, or give the files with --source",
-}
 
 
 class Source(NamedTuple):
@@ -74,31 +66,33 @@ def sources(entries: dict, names: list[str]) -> list[Source]:
 
 
 def _source(entries: dict, task: str, config: dict) -> Source:
-    """Return the source of a task's rows: a file or a data set of the hub, or what a
-    function gives, whose module says where its files are, and of which commit.
+    """Return the source of a task's rows: of the hub, or what a function gives, whose
+    module says where its files are, and of which commit.
     """
     kwargs, split = config.get("dataset_kwargs") or {}, config["test_split"]
-    path, name = config.get("dataset_path"), config.get("dataset_name")
-    load, file = config.get("custom_dataset"), kwargs.get("data_files", {}).get(split)
-    revision, url = kwargs.get("revision"), "/".join(filter(None, (path, name, file)))
-    if load:
+    if "custom_dataset" in config:
+        load = config["custom_dataset"]
         module = load.__globals__
         url, revision = f"{module['SUBSET']}/{kwargs['data_file']}", module["COMMIT"]
+    else:
+        path, name = config["dataset_path"], config.get("dataset_name")
+        file = kwargs.get("data_files", {}).get(split)
+        url = "/".join(filter(None, (path, name, file)))
+        module, revision = {}, kwargs.get("revision")
+        load = partial(_of_hub, path, name, file)
 
     def rows() -> Iterable[dict]:
         try:
-            if load:
-                return load(**kwargs)[split]
-            if file:  # a table would give each dict the keys of all, and change dates
-                told = {"repo_type": "dataset", "revision": revision}
-                found = huggingface_hub.hf_hub_download(path, file, **told)
-                return (row for _, row in numbered_rows(Path(found)))
-            return datasets.load_dataset(path, name, **kwargs)[split]
+            return load(**kwargs)[split]
         except Exception as error:  # datasets and the hub raise all kinds
-            if load:  # whose errors name the place and the fix
+            if module:  # whose errors name the place and the fix
                 said = str(error).replace(module["USE_A_PACK"], "or use --source")
                 raise ToolError(said) from error
-            raise _of_upstream(error, url) from error
+            said = str(error).strip().split("\n")[0] or type(error).__name__
+            raise ToolError(
+                f"{url}: {said}; check the network, the disk and your access (`hf auth"
+                " login`), or give the files with --source"
+            ) from error
 
     return Source(
         file=f"{scorer(task).file}.jsonl",
@@ -112,11 +106,16 @@ def _source(entries: dict, task: str, config: dict) -> Source:
     )
 
 
-def _of_upstream(error: Exception, url: str) -> ToolError:
-    """Return an error of loading a source from upstream as one line."""
-    said = str(error).strip().split("\n")[0] or type(error).__name__
-    fix = next(fix for word, fix in FIXES.items() if word in said.casefold())
-    return ToolError(f"{url}: {said}; {fix}")
+def _of_hub(path: str, name: str | None, file: str | None, **kwargs: object) -> dict:
+    """Return split -> rows of a data set of the hub, or of a file in it, as it is.
+
+    A table would give each dict the keys of all, and make other things of dates.
+    """
+    if file is None:
+        return datasets.load_dataset(path, name, **kwargs)
+    told = {"repo_type": "dataset", "revision": kwargs.get("revision")}
+    found = Path(huggingface_hub.hf_hub_download(path, file, **told))
+    return dict.fromkeys(kwargs["data_files"], (row for _, row in numbered_rows(found)))
 
 
 def find(file: str, folder: Path) -> Path:
@@ -179,8 +178,7 @@ class Rows:
     def _take(self, part: list[tuple[str, dict]]) -> None:
         try:
             dataset = dataset_of((row for _, row in part), "part")
-            schemas = [self._schema, dataset.features.arrow_schema]
-            self._schema = pyarrow.unify_schemas(schemas, promote_options="permissive")
+            self._schema = _joined(self._schema, dataset)
         except Exception as error:  # pyarrow raises all kinds
             raise self._misfit(part, error) from error
         dataset.info.config_name = Path(self._file).stem
@@ -194,9 +192,13 @@ class Rows:
 
     def _misfit(self, part: list[tuple[str, dict]], error: Exception) -> ToolError:
         """Return which row has a cell of another type than those above it."""
-        ends = range(1, len(part))
-        last = bisect_left(ends, True, key=lambda end: not _fits(part[: end + 1])) + 1
-        name = part[last % len(part)][0]  # the first row, if others were above it
+        schema, (name, _) = self._schema, part[0]
+        for name, row in part:
+            try:
+                schema = _joined(schema, dataset_of([row], "row"))
+            except Exception as its_own:
+                error = its_own
+                break
         said = " ".join(str(error).split())[:200]
         return ToolError(
             f"{self.place}, {name}: a cell is not of the type of those above it, or too"
@@ -214,9 +216,6 @@ class Rows:
         return ToolError(" ".join(said.split("\n")))
 
 
-def _fits(part: list[tuple[str, dict]]) -> bool:
-    try:
-        dataset_of((row for _, row in part), "part")
-    except Exception:  # pyarrow raises all kinds
-        return False
-    return True
+def _joined(schema: pyarrow.Schema, dataset: datasets.Dataset) -> pyarrow.Schema:
+    schemas = [schema, dataset.features.arrow_schema]
+    return pyarrow.unify_schemas(schemas, promote_options="permissive")

@@ -55,12 +55,9 @@ class Run(NamedTuple):
         """
         if scorer(task).known[0] is not None:
             return None
-        told = (
-            _within(file.results, "configs", task, "metadata") for file in self.files
-        )
-        return next(
-            filter(None, map(Made.read, told)), _made_by_pack(task, include_path)
-        )
+        told = [_within(x.results, "configs", task, "metadata") for x in self.files]
+        told.append(_told_by_pack(task, include_path))
+        return next(filter(None, map(Made.read, told)), None)
 
 
 class Made(NamedTuple):
@@ -88,14 +85,14 @@ def _within(value: object, *keys: str) -> object:
 
 
 @cache
-def _made_by_pack(task: str, folder: Path) -> Made | None:
+def _told_by_pack(task: str, folder: Path) -> dict | None:
     with suppress(OSError, ValueError, RecursionError):
         manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
         files = _within(manifest, "data")
         for entry in files.values() if isinstance(files, dict) else ():
             tasks, made = _within(entry, "tasks"), _within(entry, "generated")
             if isinstance(tasks, list) and task in tasks and isinstance(made, dict):
-                return Made.read(made | {"gen_fingerprint": entry.get("fingerprint")})
+                return made | {"gen_fingerprint": entry.get("fingerprint")}
     return None
 
 

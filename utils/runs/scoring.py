@@ -10,7 +10,6 @@ import math
 import re
 from array import array
 from collections import Counter
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -169,12 +168,7 @@ def breakdowns(doc: dict) -> dict[str, str]:
 def answer_format(doc: dict) -> str | None:
     """Return the fields of the JSON object that a question asks for; None without one."""
     question = doc.get("question")
-    return _fields(question) if isinstance(question, str) else None
-
-
-@lru_cache(maxsize=1024)
-def _fields(question: str) -> str | None:
-    found = _TEMPLATE.search(question)
+    found = _TEMPLATE.search(question) if isinstance(question, str) else None
     return " ".join(found["fields"].split()) if found else None
 
 

@@ -65,6 +65,7 @@ def table(run: str, task: str, filter_name: str | None, tally: Tally) -> Iterato
     parts = sorted(
         tally.parts.items(), key=lambda x: (x[0][0], tables.natural(x[0][1]))
     )
+    left_out = f"{tally.left_out} ({tally.leave_out})" if tally.leave_out else None
     for (name, value), figures in [((None, None), tally.all), *parts]:
         yield {
             **place,
@@ -74,14 +75,10 @@ def table(run: str, task: str, filter_name: str | None, tally: Tally) -> Iterato
             **_scores(task, figures),
             "changed": figures.changed,
             **{word: figures.invalid[word] for word in INVALID},
-            "left_out": None if name else _left_out(tally),
+            "left_out": None if name else left_out,
             "rows": None if name else tally.rows_are(),
             "fingerprint": None if name else tally.fingerprint,
         }
-
-
-def _left_out(tally: Tally) -> str | None:
-    return f"{tally.left_out} ({tally.leave_out})" if tally.leave_out else None
 
 
 def _scores(task: str, figures: Figures) -> dict[str, float | None]:
@@ -98,7 +95,7 @@ def _scores(task: str, figures: Figures) -> dict[str, float | None]:
     return {
         "published": means.pop(published, None),
         "flexible": means.pop(flexible, None),
-        "extracted": means.pop("extracted"),
+        "extracted": means.pop("extracted", None),  # where nothing counts
         **means,
     }
 
@@ -154,10 +151,9 @@ def main(arguments: list[str] | None = None) -> int:
         for run in runs:
             tallies: Tallies = {}
             for file in run.files:
-                job = Job(
-                    *(file.path, task_of(file.path, run.task), options.include_path),
-                    output=outputs.get(file.path),
-                )
+                task = task_of(file.path, run.task)
+                output = outputs.get(file.path)
+                job = Job(file.path, task, options.include_path, output)
                 count = partial(_count, tallies, options.leave_out)
                 messages, was_finished = score_file(job, work, count)
                 for message in messages:
@@ -166,17 +162,17 @@ def main(arguments: list[str] | None = None) -> int:
                 kept += was_finished
             for (task, filter_name), tally in tallies.items():
                 tally.made = run.made(task, options.include_path)
-                if tally.all.n:
-                    rows += table(run.name, task, filter_name, tally)
-                    continue
-                is_good = False
-                say(
-                    f"{run.name}: {tally.leave_out} has all documents of {task} that are"
-                    " answered; score it without --leave_out"
-                )
+                rows += table(run.name, task, filter_name, tally)
     if kept:
         say(f"{options.output}: {kept} of {len(outputs)} outputs were finished; kept")
-    rows = [row for row in rows if row["by"] in (None, *options.by)]
+    for row in rows:
+        if not row["n"]:
+            is_good = False
+            say(
+                f"{row['run']}: {options.leave_out} has all documents of {row['task']}"
+                " that are answered; score it without --leave_out"
+            )
+    rows = [row for row in rows if row["n"] and row["by"] in (None, *options.by)]
     if rows:
         is_markdown = options.format == "markdown"
         sys.stdout.write(
