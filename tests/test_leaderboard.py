@@ -10,6 +10,7 @@ from collections import Counter
 from html.parser import HTMLParser
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from lm_eval_tasks.fresh.utils import load
@@ -20,6 +21,7 @@ from utils.core.documents import documents
 from utils.core.families import all_tasks, scorer
 from utils.core.jsonl import read_jsonl
 from utils.leaderboard import browser, page
+from utils.leaderboard.board import linearised
 from utils.runs.answers import document_text, sha256
 
 
@@ -189,6 +191,17 @@ def test_groups_are_averaged_as_their_yaml_files_say(table):
     assert good["timebench"]["flexible"] == pytest.approx(plain, abs=1e-12)
 
 
+@pytest.mark.parametrize(
+    ("by_size", "weights"), [(True, [1 / 3, 2 / 3]), (False, [0.5, 0.5])]
+)
+def test_the_error_of_a_group_is_that_of_its_weighted_tasks(by_size, weights):
+    parts = [[1, 0], [1, 1, 1, 0]]
+    found = linearised(parts, by_size)
+    assert np.mean(found) == pytest.approx(np.dot(weights, [0.5, 0.75]))
+    variances = [w**2 * np.var(x) / len(x) for w, x in zip(weights, parts)]
+    assert np.var(found) / len(found) == pytest.approx(sum(variances))
+
+
 def test_the_overview_is_headed_by_the_titles_of_the_groups(text):
     found = re.findall(r'class="family"><span>(.*?)</span>', text)
     assert found == ["Benchmarks", "TCP", "TimeBench", "Test of Time"]
@@ -348,7 +361,7 @@ def test_of_several_filters_each_is_a_model_with_its_refused_lines(
     assert found["a"]["not_ranked"] is None
 
 
-def test_copies_of_a_row_are_matched_whatever_their_order(ranks):
+def test_copies_of_a_row_are_matched_whatever_their_order(ranks, page_of):
     doc = {"question": "How many?", "label": "{'answer': '3'}"}
     rows = [
         {"task": "tot_arithmetic", "doc_id": n, "doc": doc, "response": answer}
@@ -357,6 +370,7 @@ def test_copies_of_a_row_are_matched_whatever_their_order(ranks):
     found = ranks({"a": rows, "b": rows[::-1]})
     figures = [(x["n"], x["published"], x["flexible"]) for x in found.values()]
     assert figures == [(40, 0.5, 0.5)] * 2
+    assert len(data_of(page_of(rows))["documents"]) == 40
 
 
 # ------------------------------------------------------------------------- fresh tasks

@@ -12,11 +12,17 @@ from utils.core.families import all_tasks, scorer
 
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-BLOCKS = re.findall(r"^```python\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
-# What wants a trainer and its model runs, in small, in test_reward.py.
-SHOWN = [block for block in BLOCKS if "trl" not in block]
+TOOLS = (ROOT / "utils" / "README.md").read_text(encoding="utf-8")
+READMES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"] + [
+    path
+    for x in ("lm_eval_tasks", "utils", "examples")
+    for path in (ROOT / x).rglob("*.md")
+]
+BLOCKS = re.findall(r"^```python\n(.*?)^```$", TOOLS, re.MULTILINE | re.DOTALL)
+# Trainers and engines run in test_reward.py and test_batch.py.
+SHOWN = [x for x in BLOCKS if not re.search("import (trl|datasets|ray)|from trl", x)]
 # A line of the table: the function's name and the fields of a document.
-ROWS = re.findall(r"\| `(\w+)\.utils\.(\w+)` \| `(\{.*\})` \|", README)
+ROWS = re.findall(r"\| `(\w+)\.utils\.(\w+)` \| `(\{.*\})` \|", TOOLS)
 
 
 @pytest.mark.parametrize("block", SHOWN)
@@ -59,8 +65,22 @@ def test_a_document_needs_the_fields_that_the_readme_lists_and_no_more(
             explain(others, "Thus, the correct answer is: B")
 
 
-def test_the_two_main_commands_are_one_line_each():
-    for heading in ("Run it", "Test it"):
-        section = README.split(f"\n## {heading}\n")[1].split("\n## ")[0]
-        block = re.search(r"```bash\n(.*?)```", section, re.DOTALL)[1]
-        assert len(block.splitlines()) == 1, heading
+def test_the_readme_is_one_page():
+    lines = [line for line in README.splitlines() if not line.startswith("|")]
+    assert len(lines) <= 150
+    assert max(map(len, lines)) <= 100
+
+
+def test_the_links_of_the_readmes_lead_somewhere():
+    for readme in READMES:
+        text = readme.read_text(encoding="utf-8")
+        for target in re.findall(r"\]\((?!https?:)([^)\s]*)\)", text):
+            path, _, anchor = target.partition("#")
+            found = readme.parent / path if path else readme
+            assert found.exists(), (readme, target)
+            if anchor:
+                titles = re.findall(
+                    r"^#+ (.*)$", found.read_text(encoding="utf-8"), re.M
+                )
+                slugs = [re.sub(r"[^\w\- ]", "", x).strip().lower().replace(" ", "-") for x in titles]  # fmt: skip
+                assert anchor in slugs, (readme, target)
