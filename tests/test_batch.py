@@ -101,6 +101,7 @@ BAD = [
     (TASK, None, RESPONSE, "'doc' is a NoneType, not dict"),
     (TASK, "[]", RESPONSE, "'doc' is a list, not dict"),
     (TASK, "[" * 100_000, RESPONSE, "recursion"),
+    (TASK, DOC | {"answer": None}, RESPONSE, "(has no 'answer')"),
     (TASK, {}, RESPONSE, f"its document is not one of {TASK} (has no '"),
     (TASK, {name: 1 for name in DOC}, RESPONSE, "its document is not one of"),
     (TASK, DOC, None, "'response' is a NoneType, not str"),
@@ -155,10 +156,10 @@ def test_documents_may_be_objects_in_which_arrow_adds_nulls():
 
 
 def test_half_a_surrogate_pair_does_not_break_a_table():
-    doc = documents("tot_arithmetic", EXAMPLES)[0]
-    rows = {"task": ["tot_arithmetic"], "response": ['{"answer": "\\ud800"}']}
+    doc = documents("tot_semantic", EXAMPLES)[0]
+    rows = {"task": ["tot_semantic"], "response": ['{"answer": "\\ud800"}']}
     scored = score_batch(pyarrow.table(rows | {"doc": [json.dumps(doc)]}))
-    assert scored["published_answer"].to_pylist() == ["{'answer': '\\ud800'}"]
+    assert scored["published_answer"].to_pylist() == ["\\ud800"]
 
 
 @pytest.mark.parametrize("form", [None, "arrow", "pandas"])
