@@ -42,7 +42,6 @@ from .run import PromptTaker, add_options, evaluate, task_names
 
 if TYPE_CHECKING:
     from lm_eval.api.instance import Instance
-    from lm_eval.models.api_models import TemplateAPI
 
 
 # (chat, OpenAI's own) -> the harness's model whose requests are written
@@ -75,30 +74,37 @@ def lines(names: list[str], options: Namespace) -> Iterator[dict]:
         api = model(model=options.model, base_url="", tokenizer_backend=None)
     path = "chat/completions" if options.apply_chat_template else "completions"
     for request in exporter.requests:
+        prompt, gen_kwargs = request.args
+        with quiet_harness():
+            body = api._create_payload(  # as the model's `model_call` makes it
+                api.create_message([prompt]),
+                generate=True,
+                gen_kwargs=copy.deepcopy(gen_kwargs),  # which it empties
+                seed=api._seed,
+                eos=api.eos_string,
+            )
         yield {
             "custom_id": custom_id(request.task_name, request.doc_id, request.doc),
             "method": "POST",
             "url": f"/v1/{path}",
-            "body": _body(api, request),
+            "body": body,
         }
-
-
-def _body(api: TemplateAPI, request: Instance) -> dict:
-    """Return what the model sends, as its `model_call` makes it."""
-    prompt, gen_kwargs = request.args
-    with quiet_harness():
-        return api._create_payload(
-            api.create_message([prompt]),
-            generate=True,
-            gen_kwargs=copy.deepcopy(gen_kwargs),  # which it empties
-            seed=api._seed,
-            eos=api.eos_string,
-        )
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Write the requests of the tasks; return the exit status."""
-    options = _options(arguments)
+    parser = tool_parser("export", __doc__)
+    add = parser.add_argument
+    add("tasks", type=task_names, metavar="TASKS", help="names, separated by commas")
+    add("--model", required=True, metavar="NAME", help="for the server")
+    add("--openai", action="store_true", help="bodies for OpenAI's own models")
+    told = {
+        "metavar": "FILE",
+        "help": "where the requests are written; default: stdout",
+    }
+    add("--output", type=output_path, **told)
+    add_options(parser)
+    options = parser.parse_args(arguments)
     check_outputs({"--output": options.output}, pack_files(options.include_path))
     found = (json.dumps(line) + "\n" for line in lines(options.tasks, options))
     if options.output is None:
@@ -107,19 +113,3 @@ def main(arguments: list[str] | None = None) -> int:
     with written_whole(options.output) as file:
         file.writelines(line.encode() for line in found)
     return 0
-
-
-def _options(arguments: list[str] | None) -> Namespace:
-    parser = tool_parser("export", __doc__)
-    add = parser.add_argument
-    add("tasks", type=task_names, metavar="TASKS", help="names, separated by commas")
-    add("--model", required=True, metavar="NAME", help="for the server")
-    add("--openai", action="store_true", help="bodies for OpenAI's own models")
-    add(
-        "--output",
-        type=output_path,
-        metavar="FILE",
-        help="where the requests are written (default: stdout)",
-    )
-    add_options(parser)
-    return parser.parse_args(arguments)

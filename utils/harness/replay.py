@@ -4,16 +4,14 @@
 
 RESPONSES are outputs of the OpenAI Batch API to requests of `temporal-eval export`,
 samples that the harness logged (a file, or the folder of a run), or lines with `task`,
-`doc_id` or `doc`, and `response`; JSON Lines, plain or compressed by gzip. The harness
-runs the tasks with a model that gives these answers: printed are its tables, and DIR gets
-its results and samples, which differ from those of a live run in time stamps, model name
-and model arguments alone. Give the options that the run or the export was given; what a
-log says of its prompts is kept.
+`doc_id` or `doc`, and `response`; JSON Lines, plain or compressed by gzip. Printed are
+the harness's tables; DIR gets its results and samples, which differ from those of a live
+run in time stamps, model name and model arguments alone. Give the options that the run
+or the export was given; what a log says of its prompts is kept.
 
-Each document that is asked needs one answer. An answer to another document, to another
-version of one, or a second one is an error; so is a missing one, which
-`--missing score-zero` takes for an empty response. Answers to the first N documents want
-`--limit N`: a part of a run is never taken for the whole.
+Each document that is asked needs one answer. A second one, and one to another document or
+version of it, is an error; so is a missing one, which `--missing score-zero` takes for an
+empty response. Answers to the first N documents want `--limit N`.
 
 Example:
 
@@ -24,6 +22,7 @@ Example:
 from __future__ import annotations
 
 import argparse
+import re
 import shutil
 import sys
 import tempfile
@@ -51,18 +50,6 @@ if TYPE_CHECKING:
     from lm_eval.result_schema import EvalResults
 
 
-def kept(answer: Answer) -> Answer:
-    """Return what is needed of an answer; ToolError where it has a fault.
-
-    That is its prompt, and its document where the line has no hash of it.
-    """
-    if answer.fault:
-        raise ToolError(f"{answer.place}: {answer.fault}")
-    line = answer.line if isinstance(answer.prompt, str) else {}
-    line = {name: line[name] for name in line.keys() & {"arguments"}}
-    return answer._replace(line=line, doc=None if answer.doc_hash else answer.doc)
-
-
 class Replay(PromptTaker):
     """Gives each document the answer that was recorded."""
 
@@ -71,7 +58,7 @@ class Replay(PromptTaker):
         super().__init__()
         self.answers = answers
         self.score_missing = score_missing
-        self.missing: dict[str, int] = {}  # task -> documents without an answer
+        self.missing: Counter[str] = Counter()  # task -> documents without an answer
         self.other_prompts = 0  # answers to prompts that are not those of this run
 
     def generate_until(self, requests: list[Instance]) -> list[str]:
@@ -102,11 +89,10 @@ class Replay(PromptTaker):
         return answer.response if answer else ""
 
 
-Key = tuple[str, int]  # task, document id
-
-
-def join(requests: list[Instance], answers: list[Answer]) -> dict[Key, Answer]:
-    """Return the one answer to each document, of those that have one.
+def join(
+    requests: list[Instance], answers: list[Answer]
+) -> dict[tuple[str, int], Answer]:
+    """Return (task, document id) -> the one answer, of documents that have one.
 
     An answer without a document id is joined by what prompt and scores of its document
     depend on. Raises ToolError for an answer to a document that is not asked or to
@@ -116,7 +102,7 @@ def join(requests: list[Instance], answers: list[Answer]) -> dict[Key, Answer]:
     same: dict[tuple, deque[int]] = defaultdict(deque)  # a row may be there twice
     for (task, doc_id), doc in asked.items():
         same[task, scorer(task).utils.digest(doc)].append(doc_id)
-    found: dict[Key, Answer] = {}
+    found: dict[tuple[str, int], Answer] = {}
     for answer in answers:
         digest, doc_id = _digest(answer), answer.doc_id
         if doc_id is None and (ids := same.get((answer.task, digest))):
@@ -161,9 +147,7 @@ def _fault(
             f"answers another version of {where} than the one that is asked; use the"
             " --include_path it was made with"
         )
-    if other:
-        return f"is a second answer to {where}, after {other.place}; keep one"
-    return None
+    return other and f"is a second answer to {where}, after {other.place}; keep one"
 
 
 def read(options: Namespace) -> tuple[str, list[Answer]]:
@@ -181,31 +165,39 @@ def read(options: Namespace) -> tuple[str, list[Answer]]:
                 f"{path}: holds the runs of {len(found)} models; name one folder"
             )
         runs += found
-    answers = []
-    for answer in (answer for run in runs for answer in run.answers()):
-        if answer.is_chat not in (None, options.apply_chat_template):
-            raise ToolError(
-                f"{answer.place}: answers chat messages; add --apply_chat_template"
-                if answer.is_chat
-                else f"{answer.place}: answers a text; leave out --apply_chat_template"
-            )
-        if options.output_path and options.log_samples:
-            _check_can_be_logged(answer)
-        answers.append(kept(answer))
+    answers = [_kept(answer, options) for run in runs for answer in run.answers()]
     if not answers:
         raise ToolError(f"{options.responses[0]}: has no answers; name another file")
     names = {run.name for run in runs}
     return options.model or (names.pop() if len(names) == 1 else "replay"), answers
 
 
-def _check_can_be_logged(answer: Answer) -> None:
-    try:
-        f"{answer.response or ''}{answer.prompt or ''}".encode()
-    except UnicodeEncodeError:
-        raise ToolError(
-            f"{answer.place}: holds half a character (a lone surrogate), which the harness"
-            " cannot log; replace it, or use --no-log_samples"
-        ) from None
+_HALF = re.compile("[\ud800-\udfff]")  # of a character: a lone surrogate
+
+
+def _kept(answer: Answer, options: Namespace) -> Answer:
+    """Return what is needed of an answer; ToolError where a run cannot take it.
+
+    That is its prompt, and its document where the line has no hash of it.
+    """
+    fault = answer.fault
+    if answer.is_chat not in (None, options.apply_chat_template):
+        fault = (
+            "answers chat messages; add --apply_chat_template"
+            if answer.is_chat
+            else "answers a text; leave out --apply_chat_template"
+        )
+    is_logged = options.output_path and options.log_samples
+    if is_logged and _HALF.search(f"{answer.response}{answer.prompt}"):
+        fault = (
+            "holds half a character (a lone surrogate), which the harness cannot log;"
+            " replace it, or use --no-log_samples"
+        )
+    if fault:
+        raise ToolError(f"{answer.place}: {fault}")
+    line = answer.line if isinstance(answer.prompt, str) else {}
+    line = {name: line[name] for name in line.keys() & {"arguments"}}
+    return answer._replace(line=line, doc=None if answer.doc_hash else answer.doc)
 
 
 def save(
@@ -224,22 +216,17 @@ def save(
         files = sorted(filter(Path.is_file, Path(part).rglob("*")))
         logs = [path for path in files if path.suffix == ".jsonl"]
         # The tracker passes over a file that it cannot write, or only by half.
-        rows = sum(map(_count_lines, logs))
-        is_whole = rows == sum(map(len, samples.values()))
+        lines = sum(path.read_bytes().count(b"\n") for path in logs)
+        is_whole = lines == sum(map(len, samples.values()))
         if len(files) != len(samples) + 1 or not is_whole:
             raise ToolError(
                 f"{output}: the harness cannot write its files to {part} first; make"
                 " room there, or give a shorter --model"
             )
-        for path in [*logs, *(path for path in files if path not in logs)]:
+        for path in sorted(files, key=lambda path: path not in logs):
             target = output / path.relative_to(part)
             with open(path, "rb") as source, written_whole(target) as file:
                 shutil.copyfileobj(source, file)
-
-
-def _count_lines(path: Path) -> int:
-    with open(path, "rb") as file:
-        return sum(line.endswith(b"\n") for line in file)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -289,15 +276,10 @@ def _options(arguments: list[str] | None) -> Namespace:
         " name); one task is that of lines that do not name theirs",
     )
     add("--model", metavar="NAME", help="the name in the results (default: the run's)")
-    add(
-        "--output_path", type=output_path, metavar="DIR", help="for results and samples"
-    )
-    add(
-        "--log_samples",
-        action=argparse.BooleanOptionalAction,
-        default=True,
-        help="write samples to DIR, too (default: yes)",
-    )
+    told = {"metavar": "DIR", "help": "for results and samples"}
+    add("--output_path", type=output_path, **told)
+    told = {"action": argparse.BooleanOptionalAction, "default": True}
+    add("--log_samples", **told, help="write samples to DIR, too (default: yes)")
     add("--missing", choices=("error", "score-zero"), default="error")
     add_options(parser)
     return parser.parse_args(arguments)

@@ -7,7 +7,7 @@ import json
 import logging
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from lm_eval.api.model import LM
@@ -18,7 +18,7 @@ from lm_eval.models.api_models import JsonChatStr
 from ..core.cli import include_path_option, whole_number
 from ..core.documents import load, quiet_harness
 from ..core.errors import ToolError
-from ..core.families import FOLDER, leaf_tasks
+from ..core.families import leaf_tasks
 from ..core.private import MergeDictAction
 
 
@@ -27,30 +27,17 @@ if TYPE_CHECKING:
     from lm_eval.result_schema import EvalResults
 
 
-# Those of our options that are options of the harness, too.
+# Our options that are options of a run of the harness, too.
 _OPTIONS = (
     *("num_fewshot", "apply_chat_template", "fewshot_as_multiturn"),
-    *("system_instruction", "gen_kwargs", "limit", "include_path"),
+    *("system_instruction", "gen_kwargs", "limit"),
 )
 # What the results tell of a configuration, defaults included.
-_CONFIG = (
-    *("model_args", "num_fewshot", "batch_size", "device", "limit", "gen_kwargs"),
-    *("system_instruction", "apply_chat_template", "fewshot_as_multiturn"),
-)
-_SEEDS = (
-    "random_seed",
-    "numpy_random_seed",
-    "torch_random_seed",
-    "fewshot_random_seed",
-)
+_CONFIG = (*_OPTIONS, "model_args", "batch_size", "device")
 
 
 class PromptTaker(LM):
-    """Is given the prompts that a model behind an API would be given.
-
-    A prompt is a text, or, with a chat template, messages as the JSON that the harness
-    makes of them.
-    """
+    """Is given the prompts of a model behind an API: texts, or messages as JSON."""
 
     tokenizer_name = ""  # a part of the names of caches
 
@@ -100,7 +87,7 @@ def add_options(parser: ArgumentParser) -> None:
 def task_names(text: str) -> list[str]:
     """Return the tasks and groups in an option, separated by commas, each once.
 
-    ArgumentTypeError for none, for one that the pack lacks, and for a task in two groups.
+    ArgumentTypeError for an unknown one, for none, and for a task in two groups.
     """
     names = list(dict.fromkeys(name for name in text.split(",") if name))
     try:
@@ -113,11 +100,9 @@ def task_names(text: str) -> list[str]:
 
 
 def _limit(text: str) -> float:
-    try:
+    with suppress(ValueError):
         if 0 < (number := float(text)) < float("inf"):
             return number
-    except ValueError:
-        pass
     raise argparse.ArgumentTypeError(f"{text!r:.80} is not a number above 0")
 
 
@@ -133,7 +118,7 @@ def evaluate(
     `options` are those of `add_options`, and the name of the model. Raises ToolError for
     tasks that cannot be loaded and for options that do not fit, and what `lm` raises.
     """
-    given = {name: getattr(options, name) for name in _OPTIONS}
+    given = {name: getattr(options, name) for name in (*_OPTIONS, "include_path")}
     given |= {"tasks": names, "model_args": {"model": options.model}}
     with quiet_harness(), _families_heard():
         try:
@@ -150,7 +135,6 @@ def evaluate(
                 evaluation_tracker=tracker,
                 log_samples=log_samples,
                 **{name: getattr(config, name) for name in _CONFIG},
-                **dict(zip(_SEEDS, config.seed)),
             )
         except AssertionError as error:
             if not options.num_fewshot:
@@ -162,12 +146,9 @@ def evaluate(
 @contextmanager
 def _families_heard() -> Iterator[None]:
     """Let through what the families warn of: rows that are not the benchmark's."""
-    families = (path.parent.name for path in FOLDER.glob("*/utils.py"))
-    loggers = [logging.getLogger(f"lm_eval.tasks.{family}") for family in families]
-    for logger in loggers:
-        logger.setLevel(logging.WARNING)
+    logger = logging.getLogger("lm_eval.tasks")
+    logger.setLevel(logging.WARNING)
     try:
         yield
     finally:
-        for logger in loggers:
-            logger.setLevel(logging.NOTSET)
+        logger.setLevel(logging.NOTSET)

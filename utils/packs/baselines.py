@@ -20,11 +20,12 @@ import json
 import sys
 from collections import Counter
 from collections.abc import Iterable
+from functools import cache
 from itertools import combinations, repeat
 from pathlib import Path
 from statistics import mean
 
-from jinja2 import Environment
+from jinja2 import Environment, Template
 
 from ..core.cli import tool_parser
 from ..core.documents import benchmark_files, documents_of
@@ -33,13 +34,8 @@ from ..core.jsonl import read_jsonl
 
 
 def as_json(value: object) -> str:
-    """Return a value, or the text of one in JSON or Python, as JSON."""
-    if isinstance(value, str):
-        try:
-            value = json.loads(value)
-        except ValueError:
-            value = ast.literal_eval(value)
-    return json.dumps(value)
+    """Return a value, or the text of one, as JSON."""
+    return json.dumps(ast.literal_eval(value) if isinstance(value, str) else value)
 
 
 ENVIRONMENT = Environment()
@@ -51,8 +47,12 @@ def gold_response(task: str, document: dict) -> str:
 
     That form is `gold_response` in the task's metadata, a Jinja template.
     """
-    template = configuration(task)["metadata"]["gold_response"]
-    return ENVIRONMENT.from_string(template).render(**document)
+    return _template(task).render(**document)
+
+
+@cache
+def _template(task: str) -> Template:
+    return ENVIRONMENT.from_string(configuration(task)["metadata"]["gold_response"])
 
 
 def random_choices(task: str, document: dict) -> list[str]:
@@ -72,11 +72,9 @@ def row(path: Path, task: Scorer) -> str:
     documents = documents_of(task.task, read_jsonl(path))
     golds = Counter(gold_response(task.task, document) for document in documents)
     [(frequent, times)] = golds.most_common(1)
-    drawn = [random_choices(task.task, document) for document in documents]
-    empty, most, drawn = (
-        _cell(task, documents, responses)
-        for responses in (repeat([""]), repeat([frequent]), drawn)
-    )
+    empty, most = (_cell(task, documents, repeat([x])) for x in ("", frequent))
+    choices = (random_choices(task.task, document) for document in documents)
+    drawn = _cell(task, documents, choices)
     lead = configuration(task.task)["metadata"]["gold_response"].partition("{{")[0]
     label = frequent.removeprefix(lead) if lead.endswith(" ") else frequent
     most = f"`{label}` ({times} of {len(documents)}): {most}"

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable
 from itertools import islice
 from pathlib import Path
-from typing import BinaryIO, NoReturn
+from typing import NoReturn
 
 import datasets
 import pyarrow
@@ -38,18 +38,26 @@ def load(data_file: str, **metadata: object) -> datasets.DatasetDict:
     if not path.is_file():  # a pipe would keep the run waiting
         _stop(f"{path}: is missing, or not a file; {FIX}")
     try:
+        found = sha256_of(path)
+        if found != expected:
+            _stop(
+                f"{path}: has SHA-256 {found}, but the manifest says {expected}; {FIX}"
+            )
         with path.open("rb") as file:
-            found = _sha256(file)
-            if found != expected:
-                _stop(
-                    f"{path}: has SHA-256 {found}, but the manifest says {expected}; {FIX}"
-                )
-            file.seek(0)
             dataset = dataset_of(map(json.loads, file), found)
     except OSError as error:
         _stop(f"{path}: {error.strerror}; {FIX}")
     dataset.info.config_name = path.stem
     return datasets.DatasetDict(test=dataset)
+
+
+def sha256_of(path: Path) -> str:
+    """Return the hexadecimal SHA-256 of a file; OSError where it cannot be read."""
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while part := file.read(1 << 16):
+            digest.update(part)
+    return digest.hexdigest()
 
 
 def dataset_of(rows: Iterable[dict], digest: str) -> datasets.Dataset:
@@ -83,13 +91,6 @@ def _check_request(made: dict, metadata: dict) -> None:
             "--cache_requests true: the cache tells no seed from another; leave it out,"
             " or give `refresh`"
         )
-
-
-def _sha256(file: BinaryIO) -> str:
-    digest = hashlib.sha256()
-    while part := file.read(1 << 16):
-        digest.update(part)
-    return digest.hexdigest()
 
 
 def _stop(message: str) -> NoReturn:

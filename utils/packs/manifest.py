@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
 from ..core.errors import ToolError
 from ..core.files import is_part, written_whole
+from .local_data import sha256_of
 
 
 FORMAT = "lm-eval-temporal-tasks pack, version 2"
@@ -36,21 +36,20 @@ class Manifest(NamedTuple):
         has other files and no manifest, and for a symlink below the folder: neither a
         read nor a write is to leave it.
         """
-        if link := next((x for x in _below(folder) if x.is_symlink()), None):
+        if link := next((x for x in folder.rglob("*") if x.is_symlink()), None):
             raise ToolError(f"{link}: is a symlink, not of a pack; delete it")
-        path = folder / FILE
+        path, manifest = folder / FILE, cls.new(folder)
         if path.is_file():
             try:
-                content = json.loads(path.read_bytes())
-                _check(content)
+                manifest = cls(folder, json.loads(path.read_bytes()))
+                _check(manifest.content)
             except (ValueError, RecursionError, TypeError, KeyError, AttributeError):
                 raise ToolError(
                     f"{path}: is not the manifest of a pack that this version made; make"
                     " a new pack in another folder"
                 ) from None
-            return cls(folder, content)
-        if stranger := next((x for x in _below(folder) if not _is_ours(x)), None):
-            name = stranger.relative_to(folder)
+            return manifest
+        for name in manifest.strangers():
             raise ToolError(
                 f"{folder}: is not a pack and holds {name}; name a new or an empty folder"
             )
@@ -69,7 +68,7 @@ class Manifest(NamedTuple):
 
     @property
     def files(self) -> dict[str, str | None]:
-        """Name of a file -> SHA-256, None while it is written for the first time."""
+        """Name of a file -> SHA-256, None before it is written for the first time."""
         return self.content["files"]
 
     @property
@@ -83,15 +82,22 @@ class Manifest(NamedTuple):
         with written_whole(self.folder / FILE) as file:
             file.write(f"{text}\n".encode())
 
-    def write(self, name: str, lines: Iterable[bytes]) -> None:
-        """Write a file of the pack: whole, or not at all.
+    def begin(self, names: Iterable[str]) -> None:
+        """Name the files that will be written, and save.
 
-        The manifest names it first, so that a run that is killed here finds its own file
-        again: a file that it does not name is never replaced.
+        So a run that is killed finds its own files again: one that is not named is never
+        replaced.
         """
-        if name not in self.files:
-            self.files[name] = None
-            self.save()
+        old = {
+            x: self.files[x]
+            for x in self.files
+            if self.files[x] or (self.folder / x).exists()
+        }
+        self.content.update(complete=False, files={**dict.fromkeys(names), **old})
+        self.save()
+
+    def write(self, name: str, lines: Iterable[bytes]) -> None:
+        """Write a file of the pack: whole, or not at all."""
         digest = hashlib.sha256()
         with written_whole(self.folder / name) as file:
             for line in lines:
@@ -101,18 +107,16 @@ class Manifest(NamedTuple):
 
     def has(self, name: str) -> bool:
         """Tell whether a file is there as the manifest says."""
-        path, digest = self.folder / name, hashlib.sha256()
-        if not self.files.get(name) or not path.is_file():
-            return False
-        with path.open("rb") as file:
-            while part := file.read(1 << 16):
-                digest.update(part)
-        return digest.hexdigest() == self.files[name]
+        path = self.folder / name
+        return path.is_file() and sha256_of(path) == self.files[name]
 
-    def strangers(self) -> list[Path]:
-        """Return the files in the folder that are not of the pack."""
-        known = {self.folder / name for name in self.files} | {self.folder / FILE}
-        return [x for x in _below(self.folder) if x not in known and not _is_ours(x)]
+    def strangers(self) -> dict[str, Path]:
+        """Return the files in the folder that are not of the pack, by their names."""
+        paths = sorted(x for x in self.folder.rglob("*") if not x.is_dir())
+        below = {path.relative_to(self.folder).as_posix(): path for path in paths}
+        for name in (FILE, *self.files):
+            below.pop(name, None)
+        return {x: y for x, y in below.items() if y.name != LOCK and not is_part(x)}
 
 
 def _check(content: dict) -> None:
@@ -126,17 +130,3 @@ def _check(content: dict) -> None:
     )
     if not is_sound:
         raise ValueError
-
-
-def _below(folder: Path) -> list[Path]:
-    """Return what is below a folder and is no folder itself, sorted."""
-    found = (
-        Path(place, name)
-        for place, folders, files in os.walk(folder)
-        for name in [*folders, *files]
-    )
-    return sorted(x for x in found if x.is_symlink() or not x.is_dir())
-
-
-def _is_ours(path: Path) -> bool:
-    return path.name == LOCK or is_part(path.name)

@@ -18,72 +18,44 @@ Example, of a pack over the hand-made rows, which needs no network itself:
 
 from __future__ import annotations
 
-import shlex
-from argparse import ArgumentParser
 from pathlib import Path
 
 from ..core.cli import output_path, say, tool_parser
 from ..core.documents import quiet_harness
 from ..core.errors import ToolError
-from .pack import COMMAND, check, make
-from .sources import index, sources
+from .pack import check, make, say_command
+from .sources import sources
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Make or check the pack that the command line names; return the exit status."""
-    options = _parser().parse_args(arguments)
+    parser = tool_parser("offline", __doc__)
+    add, switch = parser.add_argument, {"action": "store_true"}
+    add("folder", type=output_path, metavar="DIR", help="the pack")
+    add("--tasks", metavar="NAME,...", help="tasks and groups; default: all")
+    told = {"metavar": "FAMILY=FOLDER", "help": "local files of a family's benchmark"}
+    add("--source", action="append", default=[], **told)
+    told = "take files with fewer or more rows than the benchmark's"
+    add("--allow-partial", **switch, help=told)
+    add("--check", **switch, help="compare with the manifest")
+    options = parser.parse_args(arguments)
     folder = options.folder.resolve()
+    names = options.tasks.split(",") if options.tasks else []
     with quiet_harness():
         if options.check:
-            return _check(folder)
-        names, entries = options.tasks.split(",") if options.tasks else [], index()
-        families = {source.family for source in sources(entries, [])}
-        given = _given(options.source, sorted(families))
-        found = sources(entries, names)
+            faults = check(folder)
+            for said in faults or [f"{folder}: all files are as they were made"]:
+                say(said)
+            return bool(faults)
+        given, found = _given(options.source), sources(names)
         manifest = make(folder, found, given, options.allow_partial)
     say_command(folder, names or [min(manifest.tasks)])
     return 0
 
 
-def say_command(folder: Path, tasks: list[str]) -> None:
-    """Say that a pack is made, and how to run it."""
-    say(f"{folder} is complete. Run it:")
-    say(COMMAND.format(folder=shlex.quote(str(folder)), task=",".join(tasks)))
-
-
-def _check(folder: Path) -> int:
-    manifest, faults = check(folder)
-    for fault in faults:
-        say(fault)
-    if not faults:
-        say(f"{folder}: all {len(manifest.files)} files are as they were made")
-    return bool(faults)
-
-
-def _parser() -> ArgumentParser:
-    parser = tool_parser("offline", __doc__)
-    add = parser.add_argument
-    add("folder", type=output_path, metavar="DIR", help="the pack")
-    add("--tasks", metavar="NAME,...", help="tasks and groups; default: all")
-    add(
-        "--source",
-        action="append",
-        default=[],
-        metavar="FAMILY=FOLDER",
-        help="local files for the tasks of a folder of lm_eval_tasks",
-    )
-    add(
-        "--allow-partial",
-        action="store_true",
-        help="take files with fewer or more rows than the benchmark's",
-    )
-    add("--check", action="store_true", help="compare with the manifest")
-    return parser
-
-
-def _given(given: list[str], families: list[str]) -> dict[str, Path]:
+def _given(given: list[str]) -> dict[str, Path]:
     """Return family -> folder with its files; ToolError for invalid values."""
-    folders = {}
+    families, folders = sorted({source.family for source in sources([])}), {}
     for text in given:
         family, _, name = text.partition("=")
         if family not in families or not name or not Path(name).is_dir():

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+import shlex
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -13,7 +14,7 @@ from ..core.cli import say
 from ..core.errors import ToolError
 from ..core.families import FOLDER as TASKS, leaf_tasks, scorer
 from .manifest import FILE, LOCK, Manifest
-from .sources import Rows, Source, find, index
+from .sources import Source, checked, find, index
 
 
 LOADER = Path(__file__).with_name("local_data.py")
@@ -74,9 +75,9 @@ def _made(
 ) -> Manifest:
     manifest = Manifest.of(folder) or Manifest.new(folder)
     files = _task_files(manifest, found)
-    _check_way(manifest, found, {*files, README})
-    manifest.content["complete"] = False
-    manifest.save()
+    planned = {*files, README, *(f"data/{source.file}" for source in found)}
+    _check_way(manifest, found, planned)
+    manifest.begin(planned)
     for number, source in enumerate(found, 1):
         said = _add_data(manifest, source, given.get(source.family), allow_partial)
         say(f"[{number}/{len(found)}] {source.file}: {said}")
@@ -90,6 +91,12 @@ def _made(
     return manifest
 
 
+def say_command(folder: Path, tasks: list[str]) -> None:
+    """Say that a pack is made, and how to run it."""
+    say(f"{folder} is complete. Run it:")
+    say(COMMAND.format(folder=shlex.quote(str(folder)), task=",".join(tasks)))
+
+
 def _check_way(manifest: Manifest, found: list[Source], planned: set[str]) -> None:
     """Raise ToolError for rows of another seed, size or levels, and files in the way."""
     for source in found:
@@ -99,9 +106,8 @@ def _check_way(manifest: Manifest, found: list[Source], planned: set[str]) -> No
                 f"{manifest.folder / 'data' / source.file}: has the rows of another"
                 f" request ({old['upstream']}); name a new folder"
             )
-    planned = planned | {f"data/{source.file}" for source in found}
-    for path in manifest.strangers():
-        if path.relative_to(manifest.folder).as_posix() in planned:
+    for name, path in manifest.strangers().items():
+        if name in planned:
             raise ToolError(
                 f"{path}: is not of the pack and in its way; move it elsewhere"
             )
@@ -112,57 +118,45 @@ def _add_data(
 ) -> str:
     """Put the rows of a source into the pack, unless they are there; say which."""
     name, old = f"data/{source.file}", manifest.data.get(source.file, {})
-    tasks = sorted({*source.tasks, *old.get("tasks", [])})
-    is_there = bool(old) and manifest.has(name)
-    before = manifest.files.get(name)
+    source = source._replace(tasks=source.tasks | {*old.get("tasks", [])})
+    is_there, before = bool(old) and manifest.has(name), manifest.files[name]
     if folder:
         path, given_as = find(source.file, folder), "local file"
     elif is_there:
         path, given_as = manifest.folder / name, old["given_as"]
     else:
         path, given_as = None, "generated" if source.generated else "upstream"
-    rows = Rows.of_file(path, source.file, tasks) if path else Rows.of(source, tasks)
-    manifest.write(name, _lines(rows, None if allow_partial else source.known[0]))
-    is_upstream = given_as != "local file" or rows.fingerprint == source.known[1]
+    (count, known), digests = source.known, []
+    rows = checked(source, path, None if allow_partial else count)
+    manifest.write(name, _lines(rows, digests))
+    fingerprint = scorer(min(source.tasks)).utils.fingerprint(digests)
+    is_upstream = given_as != "local file" or fingerprint == known
     manifest.data[source.file] = {
         "family": source.family,
-        "fingerprint": rows.fingerprint,
+        "fingerprint": fingerprint,
         "generated": source.generated,
         "given_as": given_as,
-        "rows": rows.count,
-        "tasks": tasks,
+        "rows": len(digests),
+        "tasks": sorted(source.tasks),
         "upstream": source.upstream,
         "upstream_licence": source.licence,
         "upstream_revision": source.revision if is_upstream else None,
     }
     manifest.save()
+    said = f"{len(digests)} rows"
+    if count not in (None, len(digests)):
+        said += f", of {count}"
+    elif known not in (None, fingerprint):
+        said += f", but not the benchmark's: fingerprint {fingerprint}, not {known}"
     is_same = is_there and manifest.files[name] == before
-    return _compared(rows, source.known) + (", there already" if is_same else "")
+    return said + (", there already" if is_same else "")
 
 
-def _lines(rows: Rows, count: int | None) -> Iterator[bytes]:
-    """Yield rows as lines; ToolError where there are not `count` of them."""
-    for row in rows:
+def _lines(rows: Iterable[tuple[dict, bytes]], digests: list[bytes]) -> Iterator[bytes]:
+    """Yield rows as lines, and add their digests to others."""
+    for row, digest in rows:
+        digests.append(digest)
         yield json.dumps(row, ensure_ascii=False).encode() + b"\n"
-    if count not in (None, rows.count):
-        raise ToolError(
-            f"{rows.place}: has {rows.count} rows, the benchmark's file {count}; give the"
-            " whole file, or --allow-partial"
-        )
-
-
-def _compared(rows: Rows, known: tuple[int | None, str | None]) -> str:
-    """Say which rows these are, beside those of the benchmark."""
-    count, digest = known
-    if count not in (None, rows.count):
-        return f"{rows.count} rows, of {count}"
-    if digest not in (None, rows.fingerprint):
-        told = f"fingerprint {rows.fingerprint}, not {digest}"
-        return f"{rows.count} rows, but not the benchmark's: {told}"
-    return f"{rows.count} rows"
-
-
-# ---------------------------------------------------------------------- the task files
 
 
 def _task_files(manifest: Manifest, found: list[Source]) -> dict[str, bytes]:
@@ -229,11 +223,8 @@ def _readme(manifest: Manifest) -> bytes:
     ).encode()
 
 
-# -------------------------------------------------------------------------- the check
-
-
-def check(folder: Path) -> tuple[Manifest, list[str]]:
-    """Return the manifest of a pack, and in what the pack is not as it was made.
+def check(folder: Path) -> list[str]:
+    """Return a line for each file of a pack that is not as it was made.
 
     Raises ToolError where there is no finished pack.
     """
@@ -242,7 +233,7 @@ def check(folder: Path) -> tuple[Manifest, list[str]]:
         raise ToolError(f"{folder}: holds no {FILE}; make the pack first")
     if not manifest.content["complete"]:
         raise ToolError(f"{folder}: is not complete; make it again, it goes on")
-    return manifest, _differences(manifest)
+    return _differences(manifest)
 
 
 def _differences(manifest: Manifest) -> list[str]:
@@ -258,8 +249,7 @@ def _differences(manifest: Manifest) -> list[str]:
             lines.append(
                 f"{path}: has another SHA-256 than the manifest; make the pack again"
             )
-    for path in manifest.strangers():
-        name = path.relative_to(manifest.folder).as_posix()
+    for name, path in manifest.strangers().items():
         if name.endswith((".yaml", ".py")) or name.startswith("data/"):
             lines.append(f"{path}: is not in the manifest; move it elsewhere")
     return lines

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial
+from functools import cache, partial
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
@@ -16,7 +15,13 @@ import pyarrow
 from lm_eval.tasks import TaskManager
 
 from ..core.errors import ToolError
-from ..core.families import FOLDER as TASKS, all_tasks, leaf_tasks, scorer
+from ..core.families import (
+    FOLDER as TASKS,
+    all_tasks,
+    configuration,
+    leaf_tasks,
+    scorer,
+)
 from ..core.jsonl import numbered_rows
 from ..core.private import load_yaml
 from .local_data import SOME_ROWS, dataset_of
@@ -35,29 +40,40 @@ class Source(NamedTuple):
     load: Callable[[], Iterable[dict]]  # ToolError for whatever is in the way
     generated: dict | None = None  # the metadata of rows made from a seed
 
+    @classmethod
+    def of(cls, task: str, **told: object) -> Source:
+        """Return the source of a task; `told` are the last four fields."""
+        return cls(
+            file=f"{scorer(task).file}.jsonl",
+            family=index()[task].yaml_path.parent.name,
+            tasks=frozenset({task}),
+            known=scorer(task).known,
+            licence=configuration(task)["metadata"]["licence"],
+            **told,
+        )
 
+
+@cache
 def index() -> dict:
     """Return the harness's index of the tasks and groups: name -> entry."""
     return TaskManager(include_path=str(TASKS), include_defaults=False).task_index
 
 
-def is_generated(config: dict) -> bool:
+def is_generated(task: str) -> bool:
     """Tell whether a task makes its rows from a seed."""
-    return "generator" in (config.get("dataset_kwargs") or {})
+    return "generator" in configuration(task).get("dataset_kwargs", {})
 
 
-def sources(entries: dict, names: list[str]) -> list[Source]:
+def sources(names: list[str]) -> list[Source]:
     """Return the sources of tasks and groups, tasks with the same rows together.
 
     No name stands for all tasks that read files. Raises ToolError for a name that does
     not exist, and for a task that makes its rows itself.
     """
-    tasks = [task for name in names for task in leaf_tasks(name)] or all_tasks()
     found: dict[str, Source] = {}
-    for task in tasks:
-        config = load_yaml(entries[task].yaml_path)
-        if not is_generated(config):
-            source = _source(entries, task, config)
+    for task in [task for name in names for task in leaf_tasks(name)] or all_tasks():
+        if not is_generated(task):
+            source = _source(task)
             same = found.get(source.file, source)
             found[source.file] = same._replace(tasks=same.tasks | {task})
         elif names:
@@ -65,10 +81,11 @@ def sources(entries: dict, names: list[str]) -> list[Source]:
     return list(found.values())
 
 
-def _source(entries: dict, task: str, config: dict) -> Source:
+def _source(task: str) -> Source:
     """Return the source of a task's rows: of the hub, or what a function gives, whose
     module says where its files are, and of which commit.
     """
+    config = load_yaml(index()[task].yaml_path)
     kwargs, split = config.get("dataset_kwargs") or {}, config["test_split"]
     if "custom_dataset" in config:
         load = config["custom_dataset"]
@@ -94,16 +111,7 @@ def _source(entries: dict, task: str, config: dict) -> Source:
                 " login`), or give the files with --source"
             ) from error
 
-    return Source(
-        file=f"{scorer(task).file}.jsonl",
-        family=entries[task].yaml_path.parent.name,
-        tasks=frozenset({task}),
-        known=scorer(task).known,
-        licence=config["metadata"]["licence"],
-        upstream=url,
-        revision=revision,
-        load=rows,
-    )
+    return Source.of(task, upstream=url, revision=revision, load=rows)
 
 
 def _of_hub(path: str, name: str | None, file: str | None, **kwargs: object) -> dict:
@@ -120,9 +128,7 @@ def _of_hub(path: str, name: str | None, file: str | None, **kwargs: object) -> 
 
 def find(file: str, folder: Path) -> Path:
     """Return the file of a name below a folder; ToolError for none or several."""
-    found = sorted(
-        Path(place, file) for place, _, files in os.walk(folder) if file in files
-    )
+    found = sorted(folder.rglob(file))
     if not found:
         raise ToolError(f"{folder}: holds no file {file}; put it there")
     if found[1:]:
@@ -130,90 +136,69 @@ def find(file: str, folder: Path) -> Path:
     return found[0]
 
 
-class Rows:
-    """Rows on their way into a pack, each of which its tasks can score.
+def checked(
+    source: Source, path: Path | None, count: int | None
+) -> Iterator[tuple[dict, bytes]]:
+    """Yield rows, each with the digest of its document, of a file or the source itself.
 
-    Once they were iterated over, `count` and `fingerprint` are theirs.
+    ToolError names the row that its tasks cannot score; also, where there are no rows, or
+    not `count` of them.
     """
-
-    def __init__(
-        self,
-        place: str,
-        rows: Iterable[tuple[str, dict]],
-        file: str,
-        tasks: Iterable[str],
-    ):
-        """Take what messages call the rows as a whole, and each with its name there."""
-        self.place, self.count, self._rows = place, 0, rows
-        self._file, self._scorers = file, [scorer(task) for task in sorted(tasks)]
-        self._digests: list[bytes] = []
-        self._schema = pyarrow.schema([])
-
-    @classmethod
-    def of_file(cls, path: Path, file: str, tasks: Iterable[str]) -> Rows:
-        """Return the rows of a JSON Lines file, whose name upstream is `file`."""
+    if path:
         rows = ((f"line {number}", row) for number, row in numbered_rows(path))
-        return cls(str(path), rows, file, tasks)
-
-    @classmethod
-    def of(cls, source: Source, tasks: Iterable[str]) -> Rows:
-        """Return the rows of a source itself."""
+    else:
         rows = ((f"row {number}", row) for number, row in enumerate(source.load()))
-        return cls(source.upstream, rows, source.file, tasks)
-
-    def __iter__(self) -> Iterator[dict]:
-        """Yield the rows; ToolError names the one that is wrong."""
-        rows = iter(self._rows)
-        while part := list(islice(rows, SOME_ROWS)):
-            self._take(part)
-            yield from (row for _, row in part)
-        if not self.count:
-            raise ToolError(f"{self.place}: there are no rows; give a file with some")
-
-    @property
-    def fingerprint(self) -> str:
-        """The fingerprint of the documents, as the family reckons it."""
-        return self._scorers[0].utils.fingerprint(self._digests)
-
-    def _take(self, part: list[tuple[str, dict]]) -> None:
+    place, schema, found = str(path or source.upstream), pyarrow.schema([]), 0
+    scorers = [scorer(task) for task in sorted(source.tasks, reverse=True)]
+    while part := list(islice(rows, SOME_ROWS)):
         try:
             dataset = dataset_of((row for _, row in part), "part")
-            self._schema = _joined(self._schema, dataset)
+            joined = _joined(schema, dataset)
         except Exception as error:  # pyarrow raises all kinds
-            raise self._misfit(part, error) from error
-        dataset.info.config_name = Path(self._file).stem
-        for task in reversed(self._scorers):
+            raise _misfit(place, part, schema, error) from error
+        schema, dataset.info.config_name = joined, Path(source.file).stem
+        for task in scorers:
             try:
                 documents = task.process_docs(dataset)
             except Exception as error:
-                raise self._placed(part, str(error) or type(error).__name__) from error
-        self._digests += map(task.utils.digest, documents)
-        self.count += len(part)
-
-    def _misfit(self, part: list[tuple[str, dict]], error: Exception) -> ToolError:
-        """Return which row has a cell of another type than those above it."""
-        schema, (name, _) = self._schema, part[0]
-        for name, row in part:
-            try:
-                schema = _joined(schema, dataset_of([row], "row"))
-            except Exception as its_own:
-                error = its_own
-                break
-        said = " ".join(str(error).split())[:200]
-        return ToolError(
-            f"{self.place}, {name}: a cell is not of the type of those above it, or too"
-            f" large ({said}); fix the row"
+                raise _placed(place, part, str(error) or repr(error)) from error
+        yield from zip((row for _, row in part), map(task.utils.digest, documents))
+        found += len(part)
+    if not found:
+        raise ToolError(f"{place}: there are no rows; give a file with some")
+    if count not in (None, found):
+        raise ToolError(
+            f"{place}: has {found} rows, the benchmark's file {count}; give the whole"
+            " file, or --allow-partial"
         )
 
-    def _placed(self, part: list[tuple[str, dict]], said: str) -> ToolError:
-        """Return what a family says of a row, with the row's own file and name."""
-        # Before any quote: what is in a file can look like a place, too.
-        found = re.match(r"[^'\"]*?, row (?P<row>\d{1,9})\b(?P<rest>.*)", said, re.S)
-        if found and int(found["row"]) < len(part):
-            said = f"{self.place}, {part[int(found['row'])][0]}{found['rest']}"
-        else:
-            said = f"{self.place}: {said}"
-        return ToolError(" ".join(said.split("\n")))
+
+def _misfit(
+    place: str, part: list[tuple[str, dict]], schema: pyarrow.Schema, error: Exception
+) -> ToolError:
+    """Return which row has a cell of another type than those above it."""
+    for name, row in part:
+        try:
+            schema = _joined(schema, dataset_of([row], "row"))
+        except Exception as its_own:
+            error = its_own
+            break
+    said = " ".join(str(error).split())[:200]
+    return ToolError(
+        f"{place}, {name}: a cell is not of the type of those above it, or too large"
+        f" ({said}); fix the row"
+    )
+
+
+def _placed(place: str, part: list[tuple[str, dict]], said: str) -> ToolError:
+    """Return what a family says of a row, with the row's own file and name."""
+    # Before any quote: what is in a file can look like a place, too.
+    found = re.match(r"[^'\"]*?, row (?P<row>\d{1,9})\b(?P<rest>.*)", said, re.S)
+    if found and int(found["row"]) < len(part):
+        place, said = f"{place}, {part[int(found['row'])][0]}", found["rest"]
+    else:
+        said = f": {said}"
+    return ToolError(" ".join(f"{place}{said}".split("\n")))
 
 
 def _joined(schema: pyarrow.Schema, dataset: datasets.Dataset) -> pyarrow.Schema:
