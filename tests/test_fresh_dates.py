@@ -53,7 +53,7 @@ def one_step(row: dict) -> str | None:
 
 @pytest.mark.parametrize("name", ["date_arithmetic", "timexnli"])
 def test_the_second_solver_finds_each_label_and_no_other(name):
-    for row in rows(name, 11, 500, LEVELS):
+    for row in rows(name, 11, 200, LEVELS):
         assert second_solver(row).answers == (gold(row),), row
 
 
@@ -82,12 +82,11 @@ def test_what_does_not_go_the_whole_way_falls_with_the_level(name, answer):
 
 
 @pytest.mark.parametrize(
-    ("name", "column", "levels"),
-    [("date_arithmetic", "question", LEVELS), ("timexnli", "Premise", LEVELS)],
+    ("name", "column"), [("date_arithmetic", "question"), ("timexnli", "Premise")]
 )
-def test_a_level_has_one_step_more_than_the_one_before(name, column, levels):
+def test_a_level_has_one_step_more_than_the_one_before(name, column):
     steps = re.compile(r"\d+ (?:year|month|week|day)s?(?: and \d+ months?)?\b(?! \d)")
-    for row in rows(name, 13, 200, levels):
+    for row in rows(name, 13, 100, LEVELS):
         found = len(steps.findall(row[column])) + (name == "timexnli")
         assert found == row["level"], row
 

@@ -68,10 +68,10 @@ def test_scale_free_graphs_are_connected_and_have_hubs_and_leaves():
 def test_erdos_renyi_pairs_are_all_as_likely_and_independent():
     counts = Counter(
         tuple(sorted(pair))
-        for graph in graphs("er", 36, 2000)
+        for graph in graphs("er", 36, 1000)
         for pair in graph.edges()
     )
-    expected = 2000 * 36 / (21 * 20 / 2)
+    expected = 1000 * 36 / (21 * 20 / 2)
     assert len(counts) == 21 * 20 / 2
     assert all(abs(count - expected) < 5 * expected**0.5 for count in counts.values())
     assert hub("er") < 2.5
@@ -99,7 +99,7 @@ def test_of_a_role_there_is_one_holder_at_a_time():
 
 
 def test_types_orders_and_graphs_take_turns():
-    drawn = rows("tot_semantic", 1, 5 * 240, LEVELS)
+    drawn = rows("tot_semantic", 1, 240, range(1, 2))
     for column, values in (
         ("question_type", made.QUESTION_TYPES),
         ("sorting_type", made.SORTINGS),
@@ -133,7 +133,7 @@ def test_facts_are_told_in_the_order_that_the_row_names(sorting, key):
 
 
 def test_the_second_solver_finds_each_label_and_no_other():
-    for row in rows("tot_semantic", 11, 500, LEVELS):
+    for row in rows("tot_semantic", 11, 150, LEVELS):
         assert solve(row["prompt"]).answers == (row["label"],), row
 
 
@@ -165,7 +165,7 @@ def test_who_leaves_descriptions_out_fails_from_level_three_on():
 
 def test_a_level_has_more_facts_than_the_one_below():
     facts = {level: [] for level in LEVELS}
-    for row in rows("tot_semantic", 14, 600, LEVELS):
+    for row in rows("tot_semantic", 14, 200, LEVELS):
         facts[row["level"]].append(len(facts_told(row)))
     counts = [mean(facts[level]) for level in LEVELS]
     assert all(few + 4 < many for few, many in zip(counts, counts[1:]))

@@ -12,7 +12,7 @@ import datasets
 import pytest
 
 from lm_eval_tasks.timebench import sources
-from tests.conftest import CONFIGURATIONS, EXAMPLES, PACK, RUN, run_python
+from tests.conftest import CONFIGURATIONS, EXAMPLES
 from utils.core.families import scorer
 
 
@@ -107,7 +107,6 @@ LFS = b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 5\n"
         (GOOD[:-20], "is not JSON Lines, or only half a file"),
         (GOOD.replace(b"Contradiction", b"Entailment", 1), "has 8 rows of digest"),
         (b"".join(LINES[::-1]), "has 8 rows of digest"),
-        (b"\xff\xfe" * 50, "is not JSON Lines"),
         (b"[" * 100_000, "is not JSON Lines"),
     ],
 )
@@ -152,19 +151,6 @@ def test_a_cache_that_cannot_be_written_is_not_blamed_on_the_url(server, monkeyp
         sources.load(FILE)
 
 
-# The command line's name, without its index of the harness's own 13,000 tasks.
-AS_COMMAND_LINE = "import sys\nsys.argv[0] = '/usr/bin/lm_eval'\n" + RUN
-
-
-def test_a_run_without_a_network_ends_with_one_line_that_points_to_packs(tmp_path):
-    done = run_python("-c", AS_COMMAND_LINE, PACK, "timebench_tracie", cwd=tmp_path)
-    assert done.returncode == 1
-    assert "Traceback" not in done.stderr
-    last = done.stderr.strip().split("\n")[-1]
-    assert last.startswith(f"{sources.SUBSET}/{FILE}: not loaded, since HF_HUB_OFFLINE")
-    assert "run an offline pack (README, 'Without a network')" in last
-
-
 @pytest.mark.parametrize(
     "program, error",
     [
@@ -178,5 +164,8 @@ def test_a_run_without_a_network_ends_with_one_line_that_points_to_packs(tmp_pat
 def test_only_the_command_line_is_ended(monkeypatch, program, error):
     monkeypatch.setattr("sys.argv", [program])
     monkeypatch.setattr(datasets.config, "HF_HUB_OFFLINE", True)
-    with pytest.raises(error, match="HF_HUB_OFFLINE"):
+    with pytest.raises(error) as ended:
         sources.load(FILE)
+    said = str(ended.value)
+    assert said.startswith(f"{sources.SUBSET}/{FILE}: not loaded, since HF_HUB_OFFLINE")
+    assert said.endswith("or run an offline pack (README, 'Without a network')")

@@ -24,7 +24,6 @@ import json
 import sys
 from argparse import Namespace
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from lm_eval.models.openai_completions import (
     LocalChatCompletion,
@@ -40,10 +39,6 @@ from ..runs.answers import custom_id
 from .run import PromptTaker, add_options, evaluate, task_names
 
 
-if TYPE_CHECKING:
-    from lm_eval.api.instance import Instance
-
-
 # (chat, OpenAI's own) -> the harness's model whose requests are written
 _MODELS = {
     (True, False): LocalChatCompletion,
@@ -53,27 +48,18 @@ _MODELS = {
 }
 
 
-class Exporter(PromptTaker):
-    """Keeps the requests that a run of the harness makes, and answers nothing."""
-
-    def generate_until(self, requests: list[Instance]) -> list[str]:
-        """Return an empty response to each request."""
-        self.requests = requests
-        return [""] * len(requests)
-
-
 def lines(names: list[str], options: Namespace) -> Iterator[dict]:
     """Yield the request to each document of the tasks, in the order of a run.
 
     Raises ToolError as `run.evaluate` does, before the first line.
     """
-    exporter = Exporter()
-    evaluate(exporter, names, options)
+    taker = PromptTaker()
+    evaluate(taker, names, options)
     model = _MODELS[options.apply_chat_template, options.openai]
     with quiet_harness():
         api = model(model=options.model, base_url="", tokenizer_backend=None)
     path = "chat/completions" if options.apply_chat_template else "completions"
-    for request in exporter.requests:
+    for request in taker.requests:
         prompt, gen_kwargs = request.args
         with quiet_harness():
             body = api._create_payload(  # as the model's `model_call` makes it
@@ -98,11 +84,7 @@ def main(arguments: list[str] | None = None) -> int:
     add("tasks", type=task_names, metavar="TASKS", help="names, separated by commas")
     add("--model", required=True, metavar="NAME", help="for the server")
     add("--openai", action="store_true", help="bodies for OpenAI's own models")
-    told = {
-        "metavar": "FILE",
-        "help": "where the requests are written; default: stdout",
-    }
-    add("--output", type=output_path, **told)
+    add("--output", type=output_path, metavar="FILE", help="default: stdout")
     add_options(parser)
     options = parser.parse_args(arguments)
     check_outputs({"--output": options.output}, pack_files(options.include_path))

@@ -29,8 +29,8 @@ import tempfile
 from argparse import Namespace
 from collections import Counter, defaultdict, deque
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from lm_eval.api.instance import Instance
 from lm_eval.loggers import EvaluationTracker
 from lm_eval.models.api_models import JsonChatStr
 from lm_eval.utils import make_table, sanitize_model_name
@@ -43,11 +43,6 @@ from ..core.files import check_writable, written_whole
 from ..runs.answers import Answer, document_text, sha256
 from ..runs.find import Run, find_runs
 from .run import PromptTaker, add_options, evaluate, task_names
-
-
-if TYPE_CHECKING:
-    from lm_eval.api.instance import Instance
-    from lm_eval.result_schema import EvalResults
 
 
 class Replay(PromptTaker):
@@ -180,15 +175,12 @@ def _kept(answer: Answer, options: Namespace) -> Answer:
 
     That is its prompt, and its document where the line has no hash of it.
     """
-    fault = answer.fault
-    if answer.is_chat not in (None, options.apply_chat_template):
-        fault = (
-            "answers chat messages; add --apply_chat_template"
-            if answer.is_chat
-            else "answers a text; leave out --apply_chat_template"
-        )
-    is_logged = options.output_path and options.log_samples
-    if is_logged and _HALF.search(f"{answer.response}{answer.prompt}"):
+    fault, is_logged = answer.fault, options.output_path and options.log_samples
+    if answer.is_chat and not options.apply_chat_template:
+        fault = "answers chat messages; add --apply_chat_template"
+    elif answer.is_chat is False and options.apply_chat_template:
+        fault = "answers a text; leave out --apply_chat_template"
+    elif is_logged and _HALF.search(f"{answer.response}{answer.prompt}"):
         fault = (
             "holds half a character (a lone surrogate), which the harness cannot log;"
             " replace it, or use --no-log_samples"
@@ -201,7 +193,7 @@ def _kept(answer: Answer, options: Namespace) -> Answer:
 
 
 def save(
-    tracker: EvaluationTracker, results: EvalResults, samples: dict, output: Path
+    tracker: EvaluationTracker, results: dict, samples: dict, output: Path
 ) -> None:
     """Write results and samples where `lm_eval --output_path` does, each file whole.
 
@@ -269,12 +261,10 @@ def _options(arguments: list[str] | None) -> Namespace:
     parser = tool_parser("replay", __doc__)
     add = parser.add_argument
     add("responses", nargs="+", metavar="RESPONSES", help="a file, or a run's folder")
-    add(
-        "--tasks",
-        type=task_names,
-        help="tasks and groups, separated by commas (default: the tasks that the answers"
-        " name); one task is that of lines that do not name theirs",
+    told = (
+        "separated by commas; one is that of lines without a task; default: the lines'"
     )
+    add("--tasks", type=task_names, help=told)
     add("--model", metavar="NAME", help="the name in the results (default: the run's)")
     told = {"metavar": "DIR", "help": "for results and samples"}
     add("--output_path", type=output_path, **told)

@@ -8,11 +8,12 @@ import logging
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
 
+from lm_eval.api.instance import Instance
 from lm_eval.api.model import LM
 from lm_eval.config.evaluate_config import EvaluatorConfig
 from lm_eval.evaluator import simple_evaluate
+from lm_eval.loggers import EvaluationTracker
 from lm_eval.models.api_models import JsonChatStr
 
 from ..core.cli import include_path_option, whole_number
@@ -20,11 +21,6 @@ from ..core.documents import load, quiet_harness
 from ..core.errors import ToolError
 from ..core.families import leaf_tasks
 from ..core.private import MergeDictAction
-
-
-if TYPE_CHECKING:
-    from lm_eval.loggers import EvaluationTracker
-    from lm_eval.result_schema import EvalResults
 
 
 # Our options that are options of a run of the harness, too.
@@ -40,12 +36,18 @@ class PromptTaker(LM):
     """Is given the prompts of a model behind an API: texts, or messages as JSON."""
 
     tokenizer_name = ""  # a part of the names of caches
+    requests: list[Instance]  # of the run
 
     def apply_chat_template(
         self, chat_history: list[dict], add_generation_prompt: bool = True
     ) -> JsonChatStr:
         """Return the messages as `lm_eval.models.api_models` keeps them."""
         return JsonChatStr(json.dumps(chat_history, ensure_ascii=False))
+
+    def generate_until(self, requests: list[Instance]) -> list[str]:
+        """Keep the requests; return an empty response to each."""
+        self.requests = requests
+        return [""] * len(requests)
 
     def loglikelihood(self, requests: list) -> list:
         """Raise NotImplementedError: the tasks of the pack ask for text alone."""
@@ -60,28 +62,15 @@ def add_options(parser: ArgumentParser) -> None:
     include_path_option(parser)
     add("--num_fewshot", type=whole_number, metavar="N", help="worked examples")
     add("--apply_chat_template", action="store_true", help="chat messages, not text")
-    add(
-        "--fewshot_as_multiturn",
-        type=lambda text: text.lower() in ("true", "1", "yes"),
-        nargs="?",
-        const=True,
-        metavar="BOOL",
-        help="worked examples as turns of a chat (default: true in chat messages)",
-    )
+    told = "worked examples as turns of a chat (default: true in chat messages)"
+    switch = {"nargs": "?", "const": True, "metavar": "BOOL", "type": _boolean}
+    add("--fewshot_as_multiturn", **switch, help=told)
     add("--system_instruction", metavar="TEXT", help="begins the system message")
-    add(
-        "--gen_kwargs",
-        nargs="+",
-        action=MergeDictAction,
-        metavar="KEY=VALUE",
-        help="over the tasks' own, such as max_gen_toks=32768",
-    )
-    add(
-        "--limit",
-        type=_limit,
-        metavar="N",
-        help="the first N documents of each task, or a share of them below 1",
-    )
+    told = "over the tasks' own, such as max_gen_toks=32768"
+    merged = {"nargs": "+", "action": MergeDictAction, "metavar": "KEY=VALUE"}
+    add("--gen_kwargs", **merged, help=told)
+    told = "the first N documents of each task, or a share of them below 1"
+    add("--limit", type=_limit, metavar="N", help=told)
 
 
 def task_names(text: str) -> list[str]:
@@ -99,6 +88,10 @@ def task_names(text: str) -> list[str]:
     return names
 
 
+def _boolean(text: str) -> bool:
+    return text.lower() in ("true", "1", "yes")
+
+
 def _limit(text: str) -> float:
     with suppress(ValueError):
         if 0 < (number := float(text)) < float("inf"):
@@ -112,7 +105,7 @@ def evaluate(
     options: Namespace,
     tracker: EvaluationTracker | None = None,
     log_samples: bool = False,
-) -> EvalResults:
+) -> dict:
     """Return the results of a run as `lm_eval` starts it.
 
     `options` are those of `add_options`, and the name of the model. Raises ToolError for

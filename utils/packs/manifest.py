@@ -29,8 +29,8 @@ class Manifest(NamedTuple):
     content: dict
 
     @classmethod
-    def of(cls, folder: Path) -> Manifest | None:
-        """Return the manifest in a folder; None where nothing is in the folder.
+    def of(cls, folder: Path) -> Manifest:
+        """Return the manifest in a folder, which names no file where nothing is in it.
 
         Raises ToolError for one that is damaged or of another format, for a folder that
         has other files and no manifest, and for a symlink below the folder: neither a
@@ -38,28 +38,23 @@ class Manifest(NamedTuple):
         """
         if link := next((x for x in folder.rglob("*") if x.is_symlink()), None):
             raise ToolError(f"{link}: is a symlink, not of a pack; delete it")
-        path, manifest = folder / FILE, cls.new(folder)
+        path = folder / FILE
         if path.is_file():
             try:
-                manifest = cls(folder, json.loads(path.read_bytes()))
-                _check(manifest.content)
+                return cls(folder, _checked(json.loads(path.read_bytes())))
             except (ValueError, RecursionError, TypeError, KeyError, AttributeError):
                 raise ToolError(
                     f"{path}: is not the manifest of a pack that this version made; make"
                     " a new pack in another folder"
                 ) from None
-            return manifest
-        for name in manifest.strangers():
+        new = cls(
+            folder, {"complete": False, "data": {}, "files": {}, "format": FORMAT}
+        )
+        for name in new.strangers():
             raise ToolError(
                 f"{folder}: is not a pack and holds {name}; name a new or an empty folder"
             )
-        return None
-
-    @classmethod
-    def new(cls, folder: Path) -> Manifest:
-        """Return the manifest of a pack that is begun in an empty folder."""
-        content = {"complete": False, "data": {}, "files": {}}
-        return cls(folder, content | {"format": FORMAT})
+        return new
 
     @property
     def data(self) -> dict[str, dict]:
@@ -110,17 +105,16 @@ class Manifest(NamedTuple):
         path = self.folder / name
         return path.is_file() and sha256_of(path) == self.files[name]
 
-    def strangers(self) -> dict[str, Path]:
-        """Return the files in the folder that are not of the pack, by their names."""
-        paths = sorted(x for x in self.folder.rglob("*") if not x.is_dir())
-        below = {path.relative_to(self.folder).as_posix(): path for path in paths}
-        for name in (FILE, *self.files):
-            below.pop(name, None)
-        return {x: y for x, y in below.items() if y.name != LOCK and not is_part(x)}
+    def strangers(self) -> list[str]:
+        """Return the names of the files in the folder that are not of the pack."""
+        paths = (path for path in self.folder.rglob("*") if not path.is_dir())
+        names = {path.relative_to(self.folder).as_posix() for path in paths}
+        names -= {*self.files, FILE, LOCK}
+        return sorted(name for name in names if not is_part(name))
 
 
-def _check(content: dict) -> None:
-    """Raise an error for what is no manifest of this format, or names files elsewhere."""
+def _checked(content: dict) -> dict:
+    """Return a manifest; an error for another format, or names of files elsewhere."""
     names, data = content["files"].keys(), content["data"]
     is_sound = (
         content["format"] == FORMAT
@@ -130,3 +124,4 @@ def _check(content: dict) -> None:
     )
     if not is_sound:
         raise ValueError
+    return content

@@ -3,11 +3,10 @@
     temporal-eval offline DIR [--tasks NAME,...] [--source FAMILY=FOLDER ...]
     temporal-eval offline DIR --check
 
-A pack is a folder with the task files, the data as JSON Lines, a manifest and a README
-with the command to run; it can be moved anywhere. The rows come by the tasks' own
-configuration, or, with `--source`, from files in a local folder that bear the names of
-the upstream ones. DIR is new, empty, or a pack: nothing else in it is touched. A run
-that was interrupted goes on where it stopped.
+A pack is a folder with the task files and their data; it can be moved anywhere. The rows
+come by the tasks' own configuration, or, with `--source`, from files in a local folder
+that bear the names of the upstream ones. DIR is new, empty, or a pack: nothing else in it
+is touched. A run that was interrupted goes on where it stopped.
 
 Example, of a pack over the hand-made rows, which needs no network itself:
 

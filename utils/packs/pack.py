@@ -62,32 +62,28 @@ def make(
     Manifest.of(folder)  # before a lock is put into what is not ours
     folder.mkdir(parents=True, exist_ok=True)
     try:
-        with FileLock(folder / LOCK, timeout=0):
-            return _made(folder, found, given or {}, allow_partial)
+        lock = FileLock(folder / LOCK).acquire(timeout=0)
     except Timeout:
         raise ToolError(
             f"{folder}: another run is making this pack; wait for its end"
         ) from None
-
-
-def _made(
-    folder: Path, found: list[Source], given: dict[str, Path], allow_partial: bool
-) -> Manifest:
-    manifest = Manifest.of(folder) or Manifest.new(folder)
-    files = _task_files(manifest, found)
-    planned = {*files, README, *(f"data/{source.file}" for source in found)}
-    _check_way(manifest, found, planned)
-    manifest.begin(planned)
-    for number, source in enumerate(found, 1):
-        said = _add_data(manifest, source, given.get(source.family), allow_partial)
-        say(f"[{number}/{len(found)}] {source.file}: {said}")
-    for name, content in files.items():
-        manifest.write(name, [content])
-    manifest.write(README, [_readme(manifest)])
-    if faults := _differences(manifest):
-        raise ToolError(faults[0])
-    manifest.content["complete"] = True
-    manifest.save()
+    with lock:
+        manifest = Manifest.of(folder)
+        files = _task_files(manifest, found)
+        planned = {*files, README, *(f"data/{source.file}" for source in found)}
+        _check_way(manifest, found, planned)
+        manifest.begin(planned)
+        for number, source in enumerate(found, 1):
+            path = given and given.get(source.family)
+            said = _add_data(manifest, source, path, allow_partial)
+            say(f"[{number}/{len(found)}] {source.file}: {said}")
+        for name, content in files.items():
+            manifest.write(name, [content])
+        manifest.write(README, [_readme(manifest)])
+        if faults := _differences(manifest):
+            raise ToolError(faults[0])
+        manifest.content["complete"] = True
+        manifest.save()
     return manifest
 
 
@@ -106,11 +102,9 @@ def _check_way(manifest: Manifest, found: list[Source], planned: set[str]) -> No
                 f"{manifest.folder / 'data' / source.file}: has the rows of another"
                 f" request ({old['upstream']}); name a new folder"
             )
-    for name, path in manifest.strangers().items():
-        if name in planned:
-            raise ToolError(
-                f"{path}: is not of the pack and in its way; move it elsewhere"
-            )
+    for name in planned.intersection(manifest.strangers()):
+        path = manifest.folder / name
+        raise ToolError(f"{path}: is not of the pack and in its way; move it elsewhere")
 
 
 def _add_data(
@@ -160,11 +154,7 @@ def _lines(rows: Iterable[tuple[dict, bytes]], digests: list[bytes]) -> Iterator
 
 
 def _task_files(manifest: Manifest, found: list[Source]) -> dict[str, bytes]:
-    """Return name -> content of the pack's files but data and README.
-
-    Files of the families are copied without the suffix by which the harness would index
-    them.
-    """
+    """Return name -> content of the pack's files but data and README."""
     entries = index()
     tasks = manifest.tasks | {task: x.file for x in found for task in x.tasks}
     if strange := sorted(tasks.keys() - entries.keys()):
@@ -177,10 +167,8 @@ def _task_files(manifest: Manifest, found: list[Source]) -> dict[str, bytes]:
     files = {LOADER.name: LOADER.read_bytes()}
     for name, entry in sorted(entries.items()):
         if name in tasks:
-            path = entry.yaml_path.relative_to(TASKS).as_posix()
-            text = LEAF.format(
-                file=f"{TASKS.name}/{_unindexed(path)}", data=tasks[name]
-            )
+            path = entry.yaml_path.relative_to(TASKS.parent).with_suffix("")
+            text = LEAF.format(file=f"{path.as_posix()}_yaml", data=tasks[name])
             if made := generated[tasks[name]]:
                 text += f"metadata: {json.dumps(entry.cfg['metadata'] | made)}\n"
             files[f"{name}.yaml"] = text.encode()
@@ -191,21 +179,20 @@ def _task_files(manifest: Manifest, found: list[Source]) -> dict[str, bytes]:
 
 
 def _copies(families: set[str]) -> dict[str, bytes]:
-    """Return the files of families and what stands beside them."""
+    """Return the files of families and what stands beside them.
+
+    They lose the suffix by which the harness would index them.
+    """
     files = {}
-    for path in sorted(TASKS.rglob("*")):
+    for path in TASKS.rglob("*"):
         name = path.relative_to(TASKS)
         if COPIED.fullmatch(path.name) and {*name.parts[:-1][:1]} <= families:
             text = path.read_text(encoding="utf-8")
             if path.name.endswith("yaml"):
                 text = re.sub(r"(?m)^((include: |  - ).*)\.yaml$", r"\1_yaml", text)
-            files[f"{TASKS.name}/{_unindexed(name.as_posix())}"] = text.encode()
+            name = f"{TASKS.name}/{name.as_posix()}".replace(".yaml", "_yaml")
+            files[name] = text.encode()
     return files
-
-
-def _unindexed(name: str) -> str:
-    """Return a file name that the harness, which indexes *.yaml, passes over."""
-    return re.sub(r"\.yaml$", "_yaml", name)
 
 
 def _readme(manifest: Manifest) -> bytes:
@@ -229,7 +216,7 @@ def check(folder: Path) -> list[str]:
     Raises ToolError where there is no finished pack.
     """
     manifest = Manifest.of(folder)
-    if manifest is None:
+    if not manifest.files:
         raise ToolError(f"{folder}: holds no {FILE}; make the pack first")
     if not manifest.content["complete"]:
         raise ToolError(f"{folder}: is not complete; make it again, it goes on")
@@ -249,7 +236,8 @@ def _differences(manifest: Manifest) -> list[str]:
             lines.append(
                 f"{path}: has another SHA-256 than the manifest; make the pack again"
             )
-    for name, path in manifest.strangers().items():
+    for name in manifest.strangers():
         if name.endswith((".yaml", ".py")) or name.startswith("data/"):
+            path = manifest.folder / name
             lines.append(f"{path}: is not in the manifest; move it elsewhere")
     return lines
