@@ -50,9 +50,6 @@ TOLD = {
 }
 
 
-# ----------------------------------------------------------------------------- labels
-
-
 def test_labels_of_the_results_are_what_the_solvers_find(checked):
     assert sum(row["rows"] for row in checked[0] if not row["question_type"]) == 3850
     for row in checked[0]:
@@ -67,12 +64,8 @@ def test_rows_that_do_not_agree_are_those_of_the_list(checked):
         if row["kind"] in kinds
     }
     # How long it was from a month to another is counted one way throughout.
-    found = {
-        (line["file"], line["row"], line["kind"])
-        for line in checked[1]
-        if line["file"] != "timexnli_cs2_timebench"
-    }
-    assert found == listed
+    lines = (x for x in checked[1] if x["file"] != "timexnli_cs2_timebench")
+    assert {(x["file"], x["row"], x["kind"]) for x in lines} == listed
 
 
 def test_a_wrong_label_is_found_with_its_reckoning(tmp_path, capsys):
@@ -126,9 +119,6 @@ def test_every_solver_is_of_a_task_of_the_pack():
     assert all(scorer(task).task == task for task in labels.SOLVERS)
 
 
-# --------------------------------------------------------------------------- ceilings
-
-
 def test_ceilings_of_the_wheel_are_those_of_the_real_rows(ceilings):
     known = json.loads((ROOT / "utils" / "ceilings.json").read_text())
     assert {name: known[name] for name in ceilings[2]} == ceilings[2]
@@ -136,12 +126,8 @@ def test_ceilings_of_the_wheel_are_those_of_the_real_rows(ceilings):
 
 def test_ceilings_of_the_results_are_what_the_tool_prints(ceilings):
     is_capped = {(x["task"], x["answers"]) for x in ceilings[0] if x["capped"]}
-    rows = [
-        x
-        for x in ceilings[0]
-        if (x["task"], x["answers"]) in is_capped
-        if not x["task"].endswith("_separate")
-    ]
+    capped = [x for x in ceilings[0] if (x["task"], x["answers"]) in is_capped]
+    rows = [x for x in capped if not x["task"].endswith("_separate")]
     printed = tables.render(rows, "markdown").splitlines()[2:]
     assert len(printed) == 22
     assert cells("\n".join(printed)) <= TOLD
@@ -172,9 +158,6 @@ def test_every_task_of_the_examples_has_a_ceiling():
             assert row["published"] == pytest.approx(1 - row["cost"], abs=1e-6)
 
 
-# ---------------------------------------------------------------------- disputed rows
-
-
 def test_a_list_has_the_rows_that_it_names(shared):
     files: dict[str, list[int]] = {}
     for row in disputed.read(LIST):
@@ -197,14 +180,11 @@ def test_a_published_list_does_not_change():
 @pytest.fixture
 def answers(tmp_path, monkeypatch) -> Path:
     """Answers to three rows, of which a list of our own leaves out one."""
-    docs = [
-        {"question": f"How many days? {n}", "label": "{'answer': 3}"} for n in range(3)
-    ]
+    doc = {"label": "{'answer': 3}"}
+    docs = [doc | {"question": f"How many days? {n}"} for n in range(3)]
     lines = [
-        {"task": "tot_arithmetic", "doc_id": n, "doc": doc, "response": response}
-        for n, (doc, response) in enumerate(
-            zip(docs, ['{"answer": 3}', '{"answer": 4}', '{"answer": 5}'])
-        )
+        {"task": "tot_arithmetic", "doc_id": n, "doc": docs[n], "response": response}
+        for n, response in enumerate(f'{{"answer": {n}}}' for n in (3, 4, 5))
     ]
     write(tmp_path / "answers.jsonl", lines)
     left_out = scorer("tot_arithmetic").utils.digest(docs[1]).hex()[:16]
@@ -212,18 +192,16 @@ def answers(tmp_path, monkeypatch) -> Path:
     return tmp_path / "answers.jsonl"
 
 
-@pytest.mark.parametrize(
-    ("options", "n", "published", "left_out"),
-    [([], 3, 1 / 3, None), (["--leave_out", LIST], 2, 1 / 2, f"1 ({LIST})")],
-)
-def test_score_leaves_out_the_rows_of_a_list_and_says_so(
-    options, n, published, left_out, answers, capsys
-):
-    command = ["score", str(answers), "--format", "json", "--by", "", *options]
-    assert main(command) == 0
-    (row,) = json.loads(capsys.readouterr().out)
-    assert (row["n"], row["published"]) == (n, published)
-    assert row["left_out"] == left_out
+def test_score_leaves_out_the_rows_of_a_list_and_says_so(answers, capsys):
+    command = ["score", str(answers), "--format", "json", "--by", ""]
+    for options, n, left_out in (
+        ([], 3, None),
+        (["--leave_out", LIST], 2, f"1 ({LIST})"),
+    ):
+        assert main([*command, *options]) == 0
+        (row,) = json.loads(capsys.readouterr().out)
+        assert (row["n"], row["published"]) == (n, 1 / n)
+        assert row["left_out"] == left_out
 
 
 def test_compare_leaves_out_the_rows_of_a_list_and_says_so(answers, capsys):

@@ -20,6 +20,7 @@ from lm_eval_tasks.fresh.utils import (
 )
 from tests import golden
 from tests.conftest import EXAMPLES, PACK
+from tests.test_offline import content
 from utils.__main__ import main
 from utils.core.documents import documents, tasks
 from utils.core.families import all_tasks, configuration, leaf_tasks, scorer
@@ -63,13 +64,9 @@ def test_no_two_rows_of_a_seed_are_alike_and_two_seeds_share_few(name):
 
 
 def test_levels_have_equal_shares_and_the_first_ones_what_is_over():
-    made = rows("date_arithmetic", 1, 13, LEVELS)
+    made = rows("date_arithmetic", 1, 13, read_levels("1-5"))
     assert [row["level"] for row in made] == [1] * 3 + [2] * 3 + [3] * 3 + [4, 4, 5, 5]
-
-
-@pytest.mark.parametrize(("said", "last"), [("1-5", 5), ("3", 3), (3, 3), ("8-8", 8)])
-def test_levels_are_read(said, last):
-    assert read_levels(said) == range(int(str(said)[0]), last + 1)
+    assert read_levels(3) == read_levels("3") == read_levels("3-3") == range(3, 4)
 
 
 @pytest.mark.parametrize(
@@ -233,10 +230,10 @@ def test_a_pack_names_its_seed_and_takes_no_other(fresh_pack):
 
 
 def test_a_pack_that_is_made_again_is_the_same_and_sound(fresh_pack, capsys):
-    before = {x: x.read_bytes() for x in fresh_pack.rglob("*") if x.is_file()}
+    before = content(fresh_pack)
     assert main(["generate", str(fresh_pack), *REQUEST]) == 0
     assert capsys.readouterr().err.endswith(" --tasks fresh\n")
-    assert before == {x: x.read_bytes() for x in fresh_pack.rglob("*") if x.is_file()}
+    assert content(fresh_pack) == before
     assert main(["offline", str(fresh_pack), "--check"]) == 0
 
 
@@ -254,27 +251,22 @@ def test_rows_of_a_benchmark_and_of_a_seed_of_any_length_stand_in_one_pack(tmp_p
 
 
 @pytest.mark.parametrize(
-    ("arguments", "status", "said"),
+    ("seed", "arguments", "said"),
     [
-        (["--gen-seed", "8"], 1, "has the rows of another request (generator "),
-        (["--gen-seed", "7", "--gen-rows", "3"], 1, "gen_rows 3 is less than one row"),
-        (["--gen-seed", "7", "--gen-levels", "0"], 1, "gen_levels '0' is not such as"),
-        (
-            ["--gen-seed", "7", "--tasks", "tcp_long"],
-            1,
-            "tcp_long: is not a fresh task",
-        ),
-        (["--gen-seed", "7", "--tasks", "fresh_tcp"], 1, "is unknown; did you"),
-        (["--gen-seed", "-1"], 2, "'-1' is not a whole number"),
+        ("8", [], "has the rows of another request (generator "),
+        ("7", ["--gen-rows", "3"], "gen_rows 3 is less than one row"),
+        ("7", ["--gen-levels", "0"], "gen_levels '0' is not such as"),
+        ("7", ["--tasks", "tcp_long"], "tcp_long: is not a fresh task"),
+        ("7", ["--tasks", "fresh_tcp"], "is unknown; did you"),
+        ("-1", [], "'-1' is not a whole number"),
     ],
 )
-def test_a_pack_that_cannot_be_made_says_why(
-    fresh_pack, capsys, arguments, status, said
-):
-    before = {x: x.read_bytes() for x in fresh_pack.rglob("*") if x.is_file()}
-    assert main(["generate", str(fresh_pack), *arguments]) == status
+def test_a_pack_that_cannot_be_made_says_why(fresh_pack, capsys, seed, arguments, said):
+    before = content(fresh_pack)
+    rows = ["--gen-rows", "5"]
+    assert main(["generate", str(fresh_pack), *rows, "--gen-seed", seed, *arguments])
     assert said in capsys.readouterr().err.splitlines()[-1]
-    assert before == {x: x.read_bytes() for x in fresh_pack.rglob("*") if x.is_file()}
+    assert content(fresh_pack) == before
 
 
 def test_baselines_print_what_is_known_by_hand(tmp_path, capsys):

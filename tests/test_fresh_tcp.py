@@ -1,8 +1,6 @@
 """Fresh TCP: two solvers, one on the structure, one on the prompt, find the same end."""
 
-import random
 from functools import cache
-from itertools import permutations, product
 
 import datasets
 import pytest
@@ -30,7 +28,7 @@ def documents(kind: str) -> list[dict]:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_a_prompt_tells_has_the_label_as_its_only_answer(kind):
-    for document in documents(kind)[::5]:
+    for document in documents(kind)[4::5]:
         solution = solve(prompt(kind, document))
         assert solution.answers == (document["answer"],), document
         assert solution.reckoning.endswith(document["answer"])
@@ -38,7 +36,7 @@ def test_what_a_prompt_tells_has_the_label_as_its_only_answer(kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_columns_tell_what_the_prompt_tells(kind):
-    for row in made(kind)[2::5]:
+    for row in made(kind)[3::5]:
         assert solve_row(row).answers == (row["answer"],), row
 
 
@@ -128,42 +126,6 @@ def test_a_certain_end_is_found_by_both(hour, lengths, pairs, people, answer):
 def test_an_end_that_hangs_on_a_reading_is_seen_by_both(hour, lengths, pairs, people):
     assert len(solve_row(as_row(hour, lengths, pairs, people)).answers) > 1
     assert end_on_the_structure(hour, lengths, pairs, people) is None
-
-
-def test_search_leaves_out_no_schedule():
-    """The ends of all assignments and orders, one by one, are no earlier."""
-    tcp = short.tcp
-    for seed in range(12):
-        rng = random.Random(seed)
-        _, lengths, needs = tcp.draw_tasks(rng, 2, longest=5)
-        shifts = [short.draw_shift(rng, 5) for _ in range(2)]
-        people = [shift.person(9, 480) for shift in shifts]
-        project = tcp.Project(lengths, needs, people)
-        for reading in (tcp.MILD, tcp.RULES, tcp.STRICT):
-            search = tcp.Search(project, reading, tcp.Bounds(project))
-            assert search.earliest(0, 481) == one_by_one(tcp, project, reading)
-
-
-def one_by_one(tcp, project, reading: str) -> int:
-    count = range(len(project.durations))
-    return min(
-        end_of(tcp, project, reading, order, who)
-        for order in permutations(count)
-        if all(order.index(x) < order.index(y) for y in count for x in project.needs[y])
-        for who in product(range(len(project.people)), repeat=len(count))
-    )
-
-
-def end_of(tcp, project, reading: str, order, who) -> int:
-    ends, states = {}, [tcp.State()] * len(project.people)
-    for task in order:
-        one, ready = who[task], max((ends[x] for x in project.needs[task]), default=0)
-        states[one] = tcp.work(
-            *(project.people[one], reading, states[one], ready),
-            project.durations[task],
-        )[1]
-        ends[task] = states[one].time
-    return max(ends.values())
 
 
 @pytest.mark.parametrize("kind", KINDS)
