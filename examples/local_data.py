@@ -21,9 +21,9 @@ FIX = "copy the pack again, or make it again with `temporal-eval offline`"
 def load(data_file: str, **metadata: object) -> datasets.DatasetDict:
     """Return the rows of a file in `data/`, whatever the working directory is.
 
-    The harness adds the metadata of the task. Where the file is not the one that the
-    manifest names, or the metadata asks for rows of another seed, a run of `lm_eval` ends
-    with one line that names the fault and the fix; elsewhere, that line is a ValueError.
+    The harness adds the task's metadata. For a file that is not the one in the manifest,
+    and metadata that ask for rows of another seed, a run of `lm_eval` ends with one line
+    that names the fault and the fix; elsewhere, that line is a ValueError.
     """
     path, named = FOLDER / "data" / data_file, FOLDER / "manifest.json"
     try:
@@ -82,9 +82,8 @@ def _check_request(made: dict, metadata: dict) -> None:
     for key, value in made.items():
         if metadata.get(key, value) != value:
             _stop(
-                f"--metadata {key} changes nothing in a pack, whose rows are made"
-                f" ({key} {value}); leave it out, or make another pack with"
-                " `temporal-eval generate`"
+                f"--metadata {key} changes nothing in a pack, whose rows are made ({key}"
+                f" {value}); leave it out, or make a pack with `temporal-eval generate`"
             )
     if made and "--cache_requests true" in " ".join(sys.argv).replace("=", " "):
         _stop(
@@ -96,8 +95,7 @@ def _check_request(made: dict, metadata: dict) -> None:
 def _stop(message: str) -> NoReturn:
     """End a run of the harness's command line with one line; elsewhere, raise.
 
-    Below an exception, `lm_eval` prints some sixty lines of its own stack. A program
-    that uses the harness as a library is not to be ended, and can catch the exception.
+    Below an exception, `lm_eval` prints some sixty lines of its own stack.
     """
     program = Path(*sys.argv[:1])
     if program.stem in ("lm_eval", "lm-eval") or program.match("lm_eval/__main__.py"):

@@ -63,9 +63,6 @@ def test_an_answer_is_of_the_kind_that_the_prompt_shows():
             assert isinstance(value, kind) or is_said_to_be_text, row
 
 
-# ----------------------------------------------------------------------------- levels
-
-
 def with_few_numbers(row: dict) -> dict | None:
     """Return what a solver answers that gives up where a question has seven numbers.
 
@@ -85,49 +82,38 @@ def test_a_solver_of_short_questions_falls_with_the_level():
     assert found[0] > 0.6 > 0.2 > found[-1]
 
 
-# ---------------------------------------------------------------- what the solver reads
-
-
 @pytest.mark.parametrize(
     ("question", "answers"),
     [
         # 2000 is a leap year, 1900 is not
         (
             "The current date is 28 February, 2000, what is 2 days from now?",
-            ({"date": "03/01/2000"},),
+            "03/01/2000",
         ),
         (
             "The current date is 28 February, 1900, what is 2 days from now?",
-            ({"date": "03/02/1900"},),
+            "03/02/1900",
         ),
-        ("A reign started in 2 BC and took 3 years. Its end?", ({"answer": "2 AD"},)),
-        (
-            "A reign ended in 2 AD after all of 3 years. Its start?",
-            ({"answer": "2 BC"},),
-        ),
+        ("A reign started in 2 BC and took 3 years. Its end?", "2 AD"),
+        ("A reign ended in 2 AD after all of 3 years. Its start?", "2 BC"),
         # in numbers alone, day and month may be either way round
         (
             "A fair was set for 03-04-2011, then postponed by 1 day. When is it?",
-            ({"date": "03/05/2011"}, {"date": "04/04/2011"}),
+            "03/05/2011 04/04/2011",
         ),
+        ("If it is Monday, which day is it 24 hours from now?", "Tuesday"),
+        ("If it is Monday, which day is it 25 hours from now?", "unanswerable"),
         (
-            "If it is Monday, which day is it 24 hours from now?",
-            ({"answer": "Tuesday"},),
-        ),
-        (
-            "If it is Monday, which day is it 25 hours from now?",
-            ({"answer": "unanswerable"},),
-        ),
-        (
-            "A fair was on 2023-02-29 and another 3 days before it. When was that?",
-            ({"answer": "unanswerable"},),
+            "A fair was on 2023-02-29 and another 3 days before it. When?",
+            "unanswerable",
         ),
         (
             "Kim and Lee work from 9am to 5pm. Kim's calendar is booked from 9 to noon."
             " Lee's calendar is booked from noon to 4:30.",
-            ({"answer": 1},),
+            "1",
         ),
     ],
 )
 def test_answers_found_by_hand(question, answers):
-    assert solve(question).answers == answers
+    found = (str(*answer.values()) for answer in solve(question).answers)
+    assert " ".join(found) == answers

@@ -138,23 +138,6 @@ def test_the_second_solver_finds_the_labels_of_100_000_rows():
     assert len(prompts & {row["prompt"] for row in other}) < 0.01 * len(drawn)
 
 
-def no_descriptions(row: dict) -> str | None:
-    """Answer by a solver that takes every description for the first entity in it."""
-    question = row["question"]
-    for name, entity in re.findall(r"Let (X\d+) be [^.]*? of ([EX]\d+) in", question):
-        question = re.sub(rf"Let {name} [^.]*\. ", "", question).replace(name, entity)
-    facts = row["prompt"].rpartition("\n\n")[0]
-    solution = solve(f"{facts}\n\n{question}")
-    return solution.answers[0] if solution else None
-
-
-def test_who_leaves_descriptions_out_fails_from_level_three_on():
-    right = Counter()
-    for row in rows("tot_semantic", 12, 300, LEVELS):
-        right[row["level"]] += no_descriptions(row) == row["label"]
-    assert right[1] == right[2] == 60 and max(right[3], right[4], right[5]) < 10
-
-
 def test_a_level_has_more_facts_than_the_one_below():
     facts = {level: [] for level in LEVELS}
     for row in rows("tot_semantic", 14, 200, LEVELS):

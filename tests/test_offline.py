@@ -366,7 +366,7 @@ def test_a_byte_order_mark_and_other_line_ends_are_read(tmp_path):
         (["--source", "tpc=."], "--source tpc=.: give one of tcp, timebench, tot, '='"),
         (["--source", "tcp=nowhere"], "--source tcp=nowhere: give one of"),
         (["--source", "tcp="], "--source tcp=: give one of"),
-        (["--tasks", "tcp", "--source", "tcp=tests/cases"], "holds no file TCP_short"),
+        (["--tasks", "tcp", "--source", "tcp=tests/cases"], "has no files TCP_short"),
         (["--check"], "holds no manifest.json; make the pack first"),
     ],
 )

@@ -2,14 +2,13 @@
 
     temporal-eval export TASKS --model NAME [--output FILE] [options of lm_eval]
 
-TASKS are tasks and groups, such as tcp,tot_arithmetic. Each line is one request: its
-`body` is what `lm_eval` with the same options sends to a server, its `custom_id` names
-task, document and hash. With --apply_chat_template these are chat messages, for
-/v1/chat/completions (`--model local-chat-completions`); the instruction of a `_separate`
-task is then the system message. Without, they are texts for /v1/completions
-(`--model local-completions` with `tokenizer_backend=None`). --openai writes the bodies of
-`openai-chat-completions` and `openai-completions` instead, whose newer models take
-`max_completion_tokens` and no temperature. `temporal-eval replay` scores the answers.
+Each line is one request: its `body` is what `lm_eval` with the same options sends to a
+server, its `custom_id` names task, document and hash. With --apply_chat_template these
+are chat messages, for /v1/chat/completions (`--model local-chat-completions`); the
+instruction of a `_separate` task is then the system message. Without, they are texts for
+/v1/completions (`--model local-completions` with `tokenizer_backend=None`). --openai
+writes the bodies of `openai-chat-completions` and `openai-completions` instead. `replay`
+scores the answers.
 
 Example:
 

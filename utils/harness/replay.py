@@ -84,9 +84,7 @@ class Replay(PromptTaker):
         return answer.response if answer else ""
 
 
-def join(
-    requests: list[Instance], answers: list[Answer]
-) -> dict[tuple[str, int], Answer]:
+def join(requests: list[Instance], answers: list[Answer]) -> dict[tuple, Answer]:
     """Return (task, document id) -> the one answer, of documents that have one.
 
     An answer without a document id is joined by what prompt and scores of its document
@@ -97,9 +95,10 @@ def join(
     same: dict[tuple, deque[int]] = defaultdict(deque)  # a row may be there twice
     for (task, doc_id), doc in asked.items():
         same[task, scorer(task).utils.digest(doc)].append(doc_id)
-    found: dict[tuple[str, int], Answer] = {}
+    found: dict[tuple, Answer] = {}
     for answer in answers:
-        digest, doc_id = _digest(answer), answer.doc_id
+        digest = None if answer.doc is None else _digest(answer)
+        doc_id = answer.doc_id
         if doc_id is None and (ids := same.get((answer.task, digest))):
             while len(ids) > 1 and (answer.task, ids[0]) in found:
                 ids.popleft()
@@ -113,10 +112,8 @@ def join(
     return found
 
 
-def _digest(answer: Answer) -> bytes | None:
-    """Return the digest of the document of a line, None where it has none."""
-    if answer.doc is None:
-        return None
+def _digest(answer: Answer) -> bytes:
+    """Return the digest of the document of a line; ToolError where it is none."""
     try:
         return scorer(answer.task).utils.digest(answer.doc)
     except NOT_A_DOCUMENT as error:
@@ -175,12 +172,12 @@ def _kept(answer: Answer, options: Namespace) -> Answer:
 
     That is its prompt, and its document where the line has no hash of it.
     """
-    fault, is_logged = answer.fault, options.output_path and options.log_samples
+    fault = answer.fault
     if answer.is_chat and not options.apply_chat_template:
         fault = "answers chat messages; add --apply_chat_template"
     elif answer.is_chat is False and options.apply_chat_template:
         fault = "answers a text; leave out --apply_chat_template"
-    elif is_logged and _HALF.search(f"{answer.response}{answer.prompt}"):
+    elif options.log_samples and _HALF.search(f"{answer.response}{answer.prompt}"):
         fault = (
             "holds half a character (a lone surrogate), which the harness cannot log;"
             " replace it, or use --no-log_samples"
@@ -209,8 +206,8 @@ def save(
         logs = [path for path in files if path.suffix == ".jsonl"]
         # The tracker passes over a file that it cannot write, or only by half.
         lines = sum(path.read_bytes().count(b"\n") for path in logs)
-        is_whole = lines == sum(map(len, samples.values()))
-        if len(files) != len(samples) + 1 or not is_whole:
+        rows = sum(map(len, samples.values()))
+        if (len(files), lines) != (len(samples) + 1, rows):
             raise ToolError(
                 f"{output}: the harness cannot write its files to {part} first; make"
                 " room there, or give a shorter --model"
@@ -226,6 +223,8 @@ def main(arguments: list[str] | None = None) -> int:
     options = _options(arguments)
     if options.output_path:  # said before the work
         check_writable(options.output_path / "results.json")
+    else:
+        options.log_samples = False
     options.model, answers = read(options)
     if sanitize_model_name(options.model) in ("", ".", ".."):
         raise ToolError(
@@ -234,8 +233,7 @@ def main(arguments: list[str] | None = None) -> int:
     names = options.tasks or list(dict.fromkeys(answer.task for answer in answers))
     replay = Replay(answers, options.missing == "score-zero")
     tracker = EvaluationTracker()
-    log_samples = bool(options.output_path and options.log_samples)
-    results = evaluate(replay, names, options, tracker, log_samples)
+    results = evaluate(replay, names, options, tracker, options.log_samples)
     samples = results.pop("samples", {})
     # What the harness's tables do not show.
     for task, count in replay.missing.items():

@@ -36,7 +36,6 @@ class PromptTaker(LM):
     """Is given the prompts of a model behind an API: texts, or messages as JSON."""
 
     tokenizer_name = ""  # a part of the names of caches
-    requests: list[Instance]  # of the run
 
     def apply_chat_template(
         self, chat_history: list[dict], add_generation_prompt: bool = True

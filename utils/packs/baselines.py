@@ -3,10 +3,9 @@
     temporal-eval baselines FOLDER
 
 FOLDER, or folders in it, have the rows of the benchmarks as JSON Lines, under upstream's
-names (`TCP_short.jsonl`, `tot_arithmetic.jsonl`, `tracie_timebench.jsonl`, …). The
-responders are: an empty answer; the most frequent label, in the form that is asked for;
-and a set of options (or a label) drawn at random, all being as likely: its score is the
-expected one, so that no seed plays a part.
+names. The responders are: an empty answer; the most frequent label, in the form that is
+asked for; and a set of options (or a label) drawn at random, all being as likely: its
+score is the expected one, so that no seed plays a part.
 
 Example:
 
@@ -15,8 +14,6 @@ Example:
 
 from __future__ import annotations
 
-import ast
-import json
 import sys
 from collections import Counter
 from collections.abc import Iterable
@@ -25,21 +22,12 @@ from itertools import combinations, repeat
 from pathlib import Path
 from statistics import mean
 
-from jinja2 import Environment, Template
+from jinja2 import Template
 
 from ..core.cli import tool_parser
 from ..core.documents import benchmark_files, documents_of
 from ..core.families import Scorer, configuration, scorer
 from ..core.jsonl import read_jsonl
-
-
-def as_json(value: object) -> str:
-    """Return a value, or the text of one, as JSON."""
-    return json.dumps(ast.literal_eval(value) if isinstance(value, str) else value)
-
-
-ENVIRONMENT = Environment()
-ENVIRONMENT.filters["as_json"] = as_json
 
 
 def gold_response(task: str, document: dict) -> str:
@@ -52,7 +40,7 @@ def gold_response(task: str, document: dict) -> str:
 
 @cache
 def _template(task: str) -> Template:
-    return ENVIRONMENT.from_string(configuration(task)["metadata"]["gold_response"])
+    return Template(configuration(task)["metadata"]["gold_response"])
 
 
 def random_choices(task: str, document: dict) -> list[str]:

@@ -44,7 +44,7 @@ def main(arguments: list[str] | None = None) -> int:
             f"{strange[0]}: is not a fresh task; name some of {', '.join(fresh)}"
         )
     with quiet_harness():
-        manifest = make(folder, [_source(task, request) for task in tasks])
+        manifest = make(folder, [_source(task, request) for task in tasks], {})
     made = {*fresh} & manifest.tasks.keys()
     whole = [name for name in index() if {*leaf_tasks(name)} == made]  # or a group
     say_command(folder, whole[:1] or sorted(made))

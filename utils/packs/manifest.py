@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 from ..core.errors import ToolError
 from ..core.files import is_part, written_whole
@@ -22,11 +22,15 @@ ENTRY = {
 }
 
 
-class Manifest(NamedTuple):
+@dataclass
+class Manifest:
     """What a pack is, and the folder that holds it."""
 
     folder: Path
-    content: dict
+    data: dict[str, dict]  # file in `data/` -> what is in it (see ENTRY)
+    # Name of a file -> SHA-256, None before it is written for the first time.
+    files: dict[str, str | None]
+    complete: bool = False
 
     @classmethod
     def of(cls, folder: Path) -> Manifest:
@@ -41,30 +45,20 @@ class Manifest(NamedTuple):
         path = folder / FILE
         if path.is_file():
             try:
-                return cls(folder, _checked(json.loads(path.read_bytes())))
+                content = json.loads(path.read_bytes())
+                _check(content)
+                return cls(folder, *(content[x] for x in ("data", "files", "complete")))
             except (ValueError, RecursionError, TypeError, KeyError, AttributeError):
                 raise ToolError(
                     f"{path}: is not the manifest of a pack that this version made; make"
                     " a new pack in another folder"
                 ) from None
-        new = cls(
-            folder, {"complete": False, "data": {}, "files": {}, "format": FORMAT}
-        )
+        new = cls(folder, {}, {})
         for name in new.strangers():
             raise ToolError(
                 f"{folder}: is not a pack and holds {name}; name a new or an empty folder"
             )
         return new
-
-    @property
-    def data(self) -> dict[str, dict]:
-        """File in `data/` -> what is in it (see ENTRY)."""
-        return self.content["data"]
-
-    @property
-    def files(self) -> dict[str, str | None]:
-        """Name of a file -> SHA-256, None before it is written for the first time."""
-        return self.content["files"]
 
     @property
     def tasks(self) -> dict[str, str]:
@@ -73,7 +67,9 @@ class Manifest(NamedTuple):
 
     def save(self) -> None:
         """Write the manifest."""
-        text = json.dumps(self.content, indent=2, sort_keys=True, ensure_ascii=False)
+        content = {"complete": self.complete, "data": self.data, "files": self.files}
+        content["format"] = FORMAT
+        text = json.dumps(content, indent=2, sort_keys=True, ensure_ascii=False)
         with written_whole(self.folder / FILE) as file:
             file.write(f"{text}\n".encode())
 
@@ -83,12 +79,9 @@ class Manifest(NamedTuple):
         So a run that is killed finds its own files again: one that is not named is never
         replaced.
         """
-        old = {
-            x: self.files[x]
-            for x in self.files
-            if self.files[x] or (self.folder / x).exists()
-        }
-        self.content.update(complete=False, files={**dict.fromkeys(names), **old})
+        there = {x for x in self.files if self.files[x] or (self.folder / x).exists()}
+        self.files = {x: self.files.get(x) for x in {*names, *there}}
+        self.complete = False
         self.save()
 
     def write(self, name: str, lines: Iterable[bytes]) -> None:
@@ -113,8 +106,8 @@ class Manifest(NamedTuple):
         return sorted(name for name in names if not is_part(name))
 
 
-def _checked(content: dict) -> dict:
-    """Return a manifest; an error for another format, or names of files elsewhere."""
+def _check(content: dict) -> None:
+    """Raise an error for another format, and for names of files elsewhere."""
     names, data = content["files"].keys(), content["data"]
     is_sound = (
         content["format"] == FORMAT
@@ -124,4 +117,3 @@ def _checked(content: dict) -> dict:
     )
     if not is_sound:
         raise ValueError
-    return content

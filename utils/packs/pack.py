@@ -51,7 +51,7 @@ COMMAND = "lm_eval --model dummy --include_path {folder} --tasks {task}"
 def make(
     folder: Path,
     found: list[Source],
-    given: dict[str, Path] | None = None,
+    given: dict[str, Path],
     allow_partial: bool = False,
 ) -> Manifest:
     """Make a pack of the rows of sources, or go on with one; return its manifest.
@@ -74,15 +74,14 @@ def make(
         _check_way(manifest, found, planned)
         manifest.begin(planned)
         for number, source in enumerate(found, 1):
-            path = given and given.get(source.family)
-            said = _add_data(manifest, source, path, allow_partial)
+            said = _add_data(manifest, source, given.get(source.family), allow_partial)
             say(f"[{number}/{len(found)}] {source.file}: {said}")
         for name, content in files.items():
             manifest.write(name, [content])
         manifest.write(README, [_readme(manifest)])
         if faults := _differences(manifest):
             raise ToolError(faults[0])
-        manifest.content["complete"] = True
+        manifest.complete = True
         manifest.save()
     return manifest
 
@@ -196,7 +195,6 @@ def _copies(families: set[str]) -> dict[str, bytes]:
 
 
 def _readme(manifest: Manifest) -> bytes:
-    """Return the pack's README, with the command to run and the sources."""
     tasks = sorted(manifest.tasks)
     rows = [
         f"| `data/{file}` | {entry['rows']} | `{entry['fingerprint']}` |"
@@ -218,7 +216,7 @@ def check(folder: Path) -> list[str]:
     manifest = Manifest.of(folder)
     if not manifest.files:
         raise ToolError(f"{folder}: holds no {FILE}; make the pack first")
-    if not manifest.content["complete"]:
+    if not manifest.complete:
         raise ToolError(f"{folder}: is not complete; make it again, it goes on")
     return _differences(manifest)
 

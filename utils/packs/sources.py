@@ -82,14 +82,12 @@ def sources(names: list[str]) -> list[Source]:
 
 
 def _source(task: str) -> Source:
-    """Return the source of a task's rows: of the hub, or what a function gives, whose
-    module says where its files are, and of which commit.
-    """
+    """Return the source of a task's rows: of the hub, or what a function gives."""
     config = load_yaml(index()[task].yaml_path)
     kwargs, split = config.get("dataset_kwargs") or {}, config["test_split"]
     if "custom_dataset" in config:
         load = config["custom_dataset"]
-        module = load.__globals__
+        module = load.__globals__  # says where its files are, and of which commit
         url, revision = f"{module['SUBSET']}/{kwargs['data_file']}", module["COMMIT"]
     else:
         path, name = config["dataset_path"], config.get("dataset_name")
@@ -115,12 +113,10 @@ def _source(task: str) -> Source:
 
 
 def _of_hub(path: str, name: str | None, file: str | None, **kwargs: object) -> dict:
-    """Return split -> rows of a data set of the hub, or of a file in it, as it is.
-
-    A table would give each dict the keys of all, and make other things of dates.
-    """
+    """Return split -> rows of a data set of the hub, or of a file in it."""
     if file is None:
         return datasets.load_dataset(path, name, **kwargs)
+    # As it is: a table gives each dict the keys of all, and makes other things of dates.
     told = {"repo_type": "dataset", "revision": kwargs.get("revision")}
     found = Path(huggingface_hub.hf_hub_download(path, file, **told))
     return dict.fromkeys(kwargs["data_files"], (row for _, row in numbered_rows(found)))
@@ -129,10 +125,9 @@ def _of_hub(path: str, name: str | None, file: str | None, **kwargs: object) -> 
 def find(file: str, folder: Path) -> Path:
     """Return the file of a name below a folder; ToolError for none or several."""
     found = sorted(folder.rglob(file))
-    if not found:
-        raise ToolError(f"{folder}: holds no file {file}; put it there")
-    if found[1:]:
-        raise ToolError(f"{found[1]}: is a second {file}; name a folder with one")
+    if len(found) != 1:
+        count = len(found) or "no"
+        raise ToolError(f"{folder}: has {count} files {file}; name a folder with one")
     return found[0]
 
 
@@ -141,8 +136,7 @@ def checked(
 ) -> Iterator[tuple[dict, bytes]]:
     """Yield rows, each with the digest of its document, of a file or the source itself.
 
-    ToolError names the row that its tasks cannot score; also, where there are no rows, or
-    not `count` of them.
+    ToolError for a row that its tasks cannot score, for none, and for not `count` rows.
     """
     if path:
         rows = ((f"line {number}", row) for number, row in numbered_rows(path))
@@ -183,7 +177,7 @@ def _misfit(
         except Exception as its_own:
             error = its_own
             break
-    said = " ".join(str(error).split())[:200]
+    said = f"{' '.join(str(error).split()):.200}"
     return ToolError(
         f"{place}, {name}: a cell is not of the type of those above it, or too large"
         f" ({said}); fix the row"

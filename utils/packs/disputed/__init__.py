@@ -1,9 +1,9 @@
 """Versioned lists of rows whose label is wrong, or one answer of several.
 
 A list is `N.json` in this folder and is called `disputed-N`; once published it does not
-change. Each of its rows has the upstream file and the row's number there (from 0 on), the
-start of the digest of its document, by which it is known, and the kind and reason of the
-dispute. How it came about is in the RESULTS.md of the families.
+change. Each row has upstream's file and number (from 0 on), the start of the digest of its
+document, by which it is known, and kind and reason of the dispute. How a list came about
+is in the RESULTS.md of the families.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from ...core.errors import ToolError
 
 
 _FOLDER, _PREFIX = Path(__file__).parent, "disputed-"
-DIGEST_LENGTH = 16  # hexadecimal digits of a digest that a list has
 
 
 def names() -> list[str]:
@@ -42,4 +41,4 @@ def digests(name: str | None) -> frozenset[str]:
 
 def is_in(name: str | None, digest: bytes) -> bool:
     """Tell whether a list has the document of a digest, as the families make them."""
-    return digest.hex()[:DIGEST_LENGTH] in digests(name)
+    return digest.hex()[:16] in digests(name)
