@@ -139,13 +139,10 @@ def _parse_month(text: str) -> tuple[int, int] | datetime | None:
     What it does not say is filled in from a default, so that with two defaults it shows.
     A zone is not asked of the machine.
     """
-
-    def zone(name: str | None, offset: int | None) -> timezone | None:
-        return None if name is offset is None else timezone.utc
-
+    zone = {"tzinfos": lambda *said: None if said == (None, None) else timezone.utc}
     try:
         first, second = (
-            _PARSER.parse(text, default=default, tzinfos=zone).replace(day=1)
+            _PARSER.parse(text, default=default, **zone).replace(day=1)
             for default in (datetime(2000, 1, 1), datetime(2001, 2, 1))
         )
     except Exception:  # of hostile text, dateutil raises far more than ParserError
@@ -642,7 +639,7 @@ _NAME_COMMENTS = [
     ),
     re.compile(
         r"(?s)(?: -+ |(?<=[A-Za-z]{3})\.\s+(?=[A-Z])"
-        rf"|[,\s]+(?i:{_NAME_REASONS}|which|where|for)\b).*"
+        rf"|[,\s]+(?i:{_NAME_REASONS})\b|,\s(?i:which|where|for)\b).*"
     ),
 ]
 _COPULAS = set("is was are were be been being".split())
@@ -739,7 +736,7 @@ def _explained(several: bool = False) -> Callable:
             span = (found.start, found.end) if found else None
             flexible = response[slice(*span)] if span else None
             is_said = found and not found.doubted
-            scores, *values = read(doc, published, plain(flexible) if is_said else "")
+            scores, *values = read(doc, published, flexible if is_said else "")
             scores["extracted"] = float(published != "")
             shown = published or None, published_span, flexible, span
             reason = _reason(scores, values[0], response, shown)
@@ -768,7 +765,7 @@ def _reason(scores: dict, value: object, response: str, shown: tuple) -> str:
 def explain_qa(doc: dict, published: str, statement: str) -> _Read:
     """Return the verdict on an answer to an extractive question: its best gold counts."""
     golds, words = _read_golds(tuple(doc["golds"])), normalise(published)
-    value = read_name(statement, golds)
+    value = read_name(plain(statement), golds)
     flexible = name_f1(value, golds, doc.get("question") or "") if value else 0
     scores = _scores(words in golds.words, flexible, token_f1(words, golds.words))
     return _Read(scores, value, doc["golds"])
@@ -778,7 +775,7 @@ def explain_qa(doc: dict, published: str, statement: str) -> _Read:
 def explain_date(doc: dict, published: str, statement: str) -> _Read:
     """Return the verdict on the month and year of an answer."""
     months = [parse_month(gold) for gold in doc["golds"]]
-    value = read_month(statement)
+    value = read_month(plain(statement))
     return _Read(
         _scores(parse_month(published) in months, value in months), value, months
     )
@@ -788,7 +785,7 @@ def explain_date(doc: dict, published: str, statement: str) -> _Read:
 def explain_options(doc: dict, published: str, statement: str) -> _Read:
     """Return the verdict on the set of options that an answer names (set F1)."""
     gold, given = set(doc["letters"]), read_published_letters(published)
-    value = read_options(statement, tuple(doc["options"])) or set()
+    value = read_options(plain(statement), tuple(doc["options"])) or set()
     f1, flexible = (_f1(len(x & gold), len(x), len(gold)) for x in (given, value))
     scores = _scores(given == gold, flexible, f1)
     return _Read(scores, sorted(value) or None, doc["letters"])
@@ -799,7 +796,7 @@ def explain_nli(doc: dict, published: str, statement: str) -> _Read:
     """Return the verdict on the label of an answer."""
     options, label = doc["options"], doc["label"]
     exact = read_published_label(published, options) == label
-    value = read_label(statement, options)
+    value = read_label(plain(statement), options)
     return _Read(_scores(exact, value == label), value, label)
 
 
@@ -815,7 +812,7 @@ def _metrics() -> tuple:
 @_explained(several=True)
 def explain_generation(doc: dict, published: str, statement: str) -> _Read:
     """Return the verdict on two sentences: BLEU-4, ROUGE-L (F1) and the keywords."""
-    text, gold = " ".join(statement.split()), doc["statement"]
+    text, gold = " ".join(plain(statement, ends=True).split()), doc["statement"]
     bleu, rouge = _metrics()
     scores = {
         # Floating point may leave 1.0 by a hair.
@@ -904,8 +901,9 @@ def _are_texts(cell: object) -> bool:
     return isinstance(cell, list) and bool(cell) and all(map(_is_text, cell))
 
 
-def _listed(cell: object) -> object:
-    return [cell] if isinstance(cell, str) else cell
+def _listed(cell: object) -> list:
+    """Return a list of texts as it is, a text as a list, nothing of what is neither."""
+    return [cell] if isinstance(cell, str) else cell if isinstance(cell, list) else []
 
 
 def _stripped(cell: str | list[str]) -> list[str]:
@@ -920,69 +918,74 @@ def _are_names(cell: object) -> bool:
     )
 
 
-def _are_months(cell: object) -> bool:
-    is_month = (isinstance(parse_month(gold), tuple) for gold in _stripped(cell))
-    return _are_names(cell) and all(is_month)
+class _Cells(NamedTuple):
+    """The cells of a column."""
+
+    test: Callable[[object], object]
+    wrong: str  # what is said of one that fails the test
+    read: Callable = lambda cell: cell  # cell -> what documents hold
 
 
-# Kinds of cells: the test of one (TypeError: failed), what is wrong with one that
-# fails, and what documents hold of it.
-CELLS: dict[str, tuple[Callable, str, Callable]] = {
-    "text": (_is_text, "is not a string with words", str),
-    "texts": (_are_texts, "is not a list of strings with words", list),
-    "statements": (_are_texts, "is not a list of strings with words", " ".join),
-    "context": (
-        lambda cell: _is_text("\n".join(_listed(cell))),
+CELLS = {
+    "text": _Cells(_is_text, "is not a string with words"),
+    "texts": _Cells(_are_texts, "is not a list of strings with words"),
+    "sentences": _Cells(_are_texts, "is not a list of strings with words", " ".join),
+    "context": _Cells(
+        lambda cell: (
+            all(isinstance(x, str) for x in _listed(cell)) and any(_stripped(cell))
+        ),
         "is not a string or a list of strings, with words",
         lambda cell: "\n".join(_listed(cell)),
     ),
-    "names": (_are_names, "is not one answer or a list of some, with words", _stripped),
-    "months": (
-        _are_months,
-        'is not a list of months and years ("Aug, 1987")',
+    "names": _Cells(_are_names, "is not one answer, or a list, with words", _stripped),
+    "months": _Cells(
+        lambda cell: (
+            _are_names(cell)
+            and all(isinstance(parse_month(gold), tuple) for gold in _stripped(cell))
+        ),
+        'is not a month and a year ("Aug, 1987"), or a list of some',
         _stripped,
     ),
-    "options": (
+    "options": _Cells(
         lambda cell: _are_texts(cell) and 2 <= len(cell) <= len(LETTERS),
         "is not a list of two to four options",
         _stripped,
     ),
-    "yes or no": (
+    "yes or no": _Cells(
         lambda cell: _are_texts(cell) and {"yes"} <= set(cell) <= {"yes", "no"},
         'is not a list of "yes" and "no" with at least one "yes"',
         lambda cell: [x for x, verdict in zip(LETTERS, cell) if verdict == "yes"],
     ),
-    "positions": (
-        lambda cell: (
-            isinstance(cell, list) and all(type(x) is int and x in (0, 1) for x in cell)
-        ),
+    "positions": _Cells(
+        lambda cell: type(cell) is list and {*map(repr, cell)} <= {"0", "1"},
         "is not a list of the integers 0 and 1",
-        list,
     ),
-    "two-way": (TWO_WAY.__contains__, f"is not one of {', '.join(TWO_WAY)}", str),
-    "three-way": (THREE_WAY.__contains__, f"is not one of {', '.join(THREE_WAY)}", str),
+    "two-way": _Cells(TWO_WAY.__contains__, f"is not one of {', '.join(TWO_WAY)}"),
+    "three-way": _Cells(
+        THREE_WAY.__contains__, f"is not one of {', '.join(THREE_WAY)}"
+    ),
 }
-_QA = {"question": ("question", "text"), "context": ("context", "context")}
+_QUESTION = {"question": ("question", "text")}
+_QA = _QUESTION | {"context": ("context", "context"), "golds": ("answer", "names")}
 _CHOICES = {
     "context": ("context", "text"),
     "options": ("options", "options"),
     "letters": ("labels", "yes or no"),
 }
 _NLI = {"premise": ("Premise", "text"), "hypothesis": ("Hypothesis", "text")}
-# What documents of a kind hold: field -> its column, and the kind of its cells.
+# Kind of documents -> field -> its column, and the cells there.
 FIELDS = {
-    "qa": _QA | {"golds": ("answer", "names")},
-    "facts_qa": _QA
-    | {"golds": ("answer", "names"), "fact_context": ("fact_context", "text")},
-    "date": {"question": ("question", "text"), "golds": ("answer", "months")},
-    "options": {"question": ("question", "text")} | _CHOICES,
+    "qa": _QA,
+    "facts_qa": _QA | {"fact_context": ("fact_context", "text")},
+    "date": _QUESTION | {"golds": ("answer", "months")},
+    "options": _QUESTION | _CHOICES,
     "dialogue_options": _CHOICES,
     "nli_two_way": _NLI | {"label": ("Label", "two-way")},
     "nli_three_way": _NLI | {"label": ("Label", "three-way")},
     "generation": {
         "keywords": ("keywords", "texts"),
         "keywords_pos": ("keywords_pos", "positions"),
-        "statement": ("statements", "statements"),
+        "statement": ("statements", "sentences"),
     },
 }
 LABELS = {"nli_two_way": TWO_WAY, "nli_three_way": THREE_WAY}  # documents hold them
@@ -1031,22 +1034,28 @@ process_docs_generation = _maker("generation")
 
 def _document(row: dict, kind: str, place: str) -> dict:
     """Return the document of one row; ValueError says what is wrong at `place`."""
+    for column, wrong in _faults(row, kind):
+        cell = f"{row[column]!r:.80}"
+        raise ValueError(f"{place}, column '{column}': {cell} {wrong}; fix the row")
     document = {name: row[name] for name in EXTRA_COLUMNS if name in row}
     document |= {"options": LABELS[kind]} if kind in LABELS else {}
-    wrong = {column: "is empty" for column in FILLED_COLUMNS if not row.get(column, 1)}
-    for field, (column, cells) in FIELDS[kind].items():
-        test, otherwise, read = CELLS[cells]
-        try:
-            document[field] = read(row[column]) if test(row[column]) else wrong[column]
-        except (KeyError, TypeError):
-            wrong.setdefault(column, otherwise)
+    cells = FIELDS[kind].items()
+    return document | {
+        field: CELLS[x].read(row[column]) for field, (column, x) in cells
+    }
+
+
+def _faults(row: dict, kind: str) -> Iterator[tuple[str, str]]:
+    """Yield the columns of a row that hold what cannot be scored, and what is wrong."""
+    for column in FILLED_COLUMNS:
+        if not row.get(column, True):
+            yield column, "is empty"
+    for column, cells in FIELDS[kind].values():
+        if not CELLS[cells].test(row[column]):
+            yield column, CELLS[cells].wrong
     for one, other in PAIRED_COLUMNS:
-        if not wrong and len(row.get(one, "")) != len(row.get(other, "")):
-            wrong[other] = f"does not have as many items as '{one}'"
-    for column, said in wrong.items():
-        cell = f"{row[column]!r:.80}"
-        raise ValueError(f"{place}, column '{column}': {cell} {said}; fix the row")
-    return document
+        if len(row.get(one, "")) != len(row.get(other, "")):
+            yield other, f"does not have as many items as '{one}'"
 
 
 def digest(doc: dict) -> bytes:
@@ -1063,14 +1072,13 @@ def fingerprint(digests: Iterable[bytes]) -> str:
 
 @lru_cache(maxsize=256)
 def _report(name: str, rows: int, found: str) -> None:
-    """Log rows and fingerprint of a file, once a run; warn where it is not known."""
-    known = [file for file, facts in FILES.items() if facts == (rows, found)]
-    if known and name in (*known, *FIELDS):
-        eval_logger.info("TimeBench (%s): %s rows, the benchmark's", known[0], rows)
+    """Log rows and fingerprint of a file, once a run; warn where they are unknown."""
+    theirs = [FILES[name]] if name in FILES else [*FILES.values()]
+    if (rows, found) in theirs:
+        eval_logger.info("TimeBench (%s): the benchmark's %s rows", name, rows)
         return
-    theirs = f" (has {FILES[name][0]} rows, {FILES[name][1]})" if name in FILES else ""
-    eval_logger.warning(
-        "TimeBench (%s): %s rows, fingerprint %s; that is no file of the benchmark%s:"
-        " scores may not be comparable",
-        *(name, rows, found, theirs),
+    wanted = "{} rows, {}".format(*theirs[0]) if name in FILES else "other files"
+    message = (
+        "TimeBench (%s): %s rows, fingerprint %s; the benchmark has %s: scores may"
     )
+    eval_logger.warning(f"{message} not be comparable", name, rows, found, wanted)
