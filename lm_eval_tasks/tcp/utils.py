@@ -84,22 +84,18 @@ _REASONING = re.compile(
     r"|<\|channel\|>(?P<final>final(?:[^<\n]{0,40}<\|message\|>)?)?",
     re.IGNORECASE,
 )
-# A cue: its kind, what stands before the word that it is found by, and the rest; lines
+# A cue: its kind, what stands before the word that it is found by, and the rest. Lines
 # without a word between a cue and its text do not count.
 _SAYS = r"(?:answer|option|label)(?:s|\(s\))? +(?:is/are|is|are)\b *(?P<colon>:?)"
 _TEXT = r"(?:(?:(?:\\[\[(]|[^\w\n\[\\])*\n)+\s*(?:[-#>\u2022]+ +)*|\s*)(?P<text>[^\n]*)"
 _VALUE = r'(?<=")[^"\\]*(?:\\[\s\S][^"\\]*)*|(?<=\[)[^\]]*|[^,}\n]*'
 _CUES = [
-    (kind, re.compile(before + "$"), re.compile(rest, re.MULTILINE))
+    (kind, re.compile(before + "$"), re.compile(rest + _TEXT * (kind == "cue"), re.M))
     for kind, before, rest in (
-        ("cue", r"\bthe +(?:(?:final|correct)[ ,]+){0,2}", _SAYS + _TEXT),
-        (
-            "cue",
-            r"(?:\A|\n|[.!?]\s)[^\w\n]*(?:final +)?",
-            r"answers? *(?P<colon>:|$)" + _TEXT,
-        ),
-        ("cue", r"\bcorrect +", r"option(?:s|\(s\))? *(?P<colon>:)" + _TEXT),
-        ("tag", "<", r"answer>\s*(?P<text>[^<]*)"),
+        ("cue", r"\bthe +(?:(?:final|correct)[ ,]+){0,2}", _SAYS),
+        ("cue", r"(?:\A|\n|[.!?]\s)[^\w\n]*(?:final +)?", r"answers? *(?P<colon>:|$)"),
+        ("cue", r"\bcorrect +", r"option(?:s|\(s\))? *(?P<colon>:)"),
+        ("tag", "<", r"answer>\s*(?P<text>[^<]*(?=</)|[^<\n]*)"),
         ("json", '"', rf'answer"\s{{0,20}}:\s{{0,20}}["\[]?(?P<text>{_VALUE})'),
     )
 ]
@@ -108,15 +104,18 @@ _REJECTED = re.compile(
     r"\b(?:(?:if|whether)\b[^.!?;:\n]*"
     r"|(?:not|cannot|\w+n't|would|might|doubt|thought)\b[^.!?,;:\n]*)$"
 )
+# What the prompts themselves put where an answer goes.
 _PLACEHOLDER = re.compile(
-    r"[\W_]*(?:(?:\w+\{)?(?:yyyy-mm-dd(?: hh:mm(?: gmt)?)?"
-    r"|(?:your )?(?:final )?answers?(?: here)?)[\W_]*)?"
+    r"[\W_]*(?:(?:\w+\{)?(?:yyyy-mm-dd(?: hh:mm(?: gmt)?)?|mon,? yyyy|letters?|label"
+    r"|(?:your )?(?:final )?answers?(?: here)?|an? (?:name|month) (?:or|and) [^\n]*"
+    r"|first sentence> <second sentence)[\W_]*)?"
 )
 _INSIDE = "[^{}]*"
 for _ in range(4):  # braces within a box
     _INSIDE = rf"[^{{}}]*(?:\{{{_INSIDE}\}}[^{{}}]*)*"
-_BOX = re.compile(rf"\\boxed\s*\{{({_INSIDE})\}}")
-_JOINER = re.compile(r"(?:[^\w\n]|and|or|text|quad)*")
+_BOX = rf"\\boxed\s*\{{{_INSIDE}\}}"
+# Boxes with a joiner between them are one.
+_BOXES = re.compile(rf"{_BOX}(?:(?:[^\w\n]|and|or|text|quad){{0,20}}{_BOX})*")
 _DOUBTED = re.compile(r"\b(?:not|maybe|perhaps|possibly|probably)[^\w\n]*$", re.I)
 # Digits that NFKC would add to the number before them make a text unreadable.
 _RAISED = re.compile("[\u00b2\u00b3\u00b9\u00bc-\u00be\u2070-\u209c\u2150-\u2189]")
@@ -143,6 +142,7 @@ _MARKUP = [
         (r"[^\S\n]+", " "),
     )
 ]
+_NO_MARKUP = re.compile(r"[A-Za-z0-9.,:;()/-]+(?: [A-Za-z0-9.,:;()/-]+)*")
 _ENDS = " \n\t*_`\"',;:!\\"  # what may stand around a value and says nothing
 _LEAD = re.compile(
     r"(?i)\A(?:(?:so|thus|therefore),? )?(?:(?:it|this|that) (?:is|was)\b|it's\b"
@@ -163,8 +163,10 @@ MONTHS = (
     "January February March April May June July August September October November"
     " December"
 ).split()
-_SHORT = "|".join(name[:3] for name in MONTHS)
-_NUMBER = re.compile(rf"\d+(?:,\d{{3}})*(?:\.\d+)?|\b(?:{_SHORT})(?=[a-z]*\b)")
+_MONTHS = {name[:3]: str(number) for number, name in enumerate(MONTHS, 1)}
+_NUMBER = re.compile(
+    rf"\d+(?:,\d{{3}})*(?:\.\d+)?|\b(?:{'|'.join(_MONTHS)})(?=[a-z]*\b)"
+)
 
 
 class Statement(NamedTuple):
@@ -179,7 +181,7 @@ class Statement(NamedTuple):
 def mask(response: str, repeated: Iterable[str] = ()) -> str:
     """Return a text of equal length with newlines for what is no answer (step 1).
 
-    That is reasoning, and lines of the texts `repeated` that stand there word for word.
+    That is reasoning, and lines that stand in one of the texts `repeated`.
     """
     stripped = response.rfind("assistantfinal")  # gpt-oss without its special tokens
     position, opened = (stripped + 14 if stripped >= 0 else 0), None
@@ -224,10 +226,10 @@ def statements(
         end = max(start, min(end, limit))
         if end - start <= LONGEST:
             end = start + len(text[start:end].rstrip())
+            start = end - len(text[start:end].lstrip())
         if kind and not _PLACEHOLDER.fullmatch(low, start, end):
-            found.append(
-                Statement(kind, start, end, kind == "box" and doubted(low, at))
-            )
+            is_doubted = kind == "box" and doubted(low, at)
+            found.append(Statement(kind, start, end, is_doubted))
     line = text.strip()
     if not cues and 0 < len(line) <= 100 and "\n" not in line:
         start = text.find(line)
@@ -247,21 +249,12 @@ def _cues(low: str, several: bool) -> Iterator[tuple[int, str, int, int]]:
             start, end = cue.span("text")
             if several and kind == "cue":
                 end = _MORE_LINES.match(low, end, bound).end()
-            if (
-                kind == "cue"
-                and not cue["colon"]
-                and _REJECTED.search(low, max(0, at - 200), at)
-            ):
+            can_fail = kind == "cue" and not cue["colon"]
+            if can_fail and _REJECTED.search(low, max(0, at - 200), at):
                 kind = ""
             yield at, kind, start, end + (end == bound) * LONGEST
-    boxes: list[tuple[int, int, int]] = []
-    for box in _BOX.finditer(low):
-        last = boxes[-1][2] if boxes else -100
-        if box.start() - last < 30 and _JOINER.fullmatch(low, last + 1, box.start()):
-            boxes[-1] = (*boxes[-1][:2], box.end(1))
-        else:
-            boxes.append((box.start(), *box.span(1)))
-    yield from ((at, "box", start, end) for at, start, end in boxes)
+    for box in _BOXES.finditer(low):
+        yield box.start(), "box", low.find("{", box.start()) + 1, box.end() - 1
 
 
 def doubted(text: str, at: int) -> bool:
@@ -276,7 +269,7 @@ def plain(text: str, ends: bool = False) -> str:
     """
     text = _RAISED.sub("?", text) if len(text) <= LONGEST else ""
     text = unicodedata.normalize("NFKC", text)
-    for pattern, new in _MARKUP:
+    for pattern, new in () if _NO_MARKUP.fullmatch(text) else _MARKUP:
         text = pattern.sub(new, text)
     return text.strip() if ends else text.lstrip(_ENDS).rstrip(_ENDS + ".")
 
@@ -310,8 +303,7 @@ def has_doubt(text: str, golds: str = "", reason: re.Pattern = _REASON) -> bool:
 def numbers(text: str) -> set[str]:
     """Return the numbers of a text, and of its months by name; "24hr" is none."""
     found = _NUMBER.findall(re.sub(r"\b24[ -]?h(?:ou)?rs?\b", "", text))
-    names = {name[:3]: str(number) for number, name in enumerate(MONTHS, 1)}
-    return {names.get(x) or x.replace(",", "").lstrip("0") for x in found}
+    return {_MONTHS.get(x) or x.replace(",", "").lstrip("0") for x in found}
 
 
 # ------------------------------------------- end of the answer statement
@@ -337,7 +329,10 @@ _CLOCK = re.compile(
     r"(?![\d:])",
     re.ASCII | re.IGNORECASE,
 )
-_ZONE = re.compile(r"\b[A-Z]{1,4}(?<!GM)T\b|\b[A-Za-z]+ time\b|(?:GMT|UTC) ?[+-]")
+# A comment that begins with "not" and names no number denies the answer itself.
+_DENIED = re.compile(r"[(,;-] ?not\b\D*$", re.IGNORECASE)
+_DIGIT = re.compile("[0-9]")
+_ZONE = re.compile(r"[A-Z](?<!GM)T\b|[a-z] time\b|(?:GMT|UTC) ?[+-]")
 
 
 def read_day(text: str) -> date | None:
@@ -346,7 +341,7 @@ def read_day(text: str) -> date | None:
     A text without a month's name that begins with the year is year, month, day; other
     texts must make a date in one order alone. A weekday must be the day's.
     """
-    tokens = re.findall(r"[0-9]+|[a-z]+|[^ ,./-]", text.lower())
+    tokens = re.findall(r"[0-9]+|[a-z]+|^-|[^ ,./-]", text.lower())
     fields = [_WORDS.get(token, token) for token in tokens]
     weekdays = {field for field in fields if field[:1] == "W"}
     fields = [field for field in fields if field and field not in weekdays]
@@ -365,16 +360,13 @@ def read_day(text: str) -> date | None:
 def _read_clock(clock: re.Match) -> timedelta | None:
     """Return the time in GMT since midnight; None for an impossible one and a range."""
     hour, minute, second, hours, minutes = (int(clock[x] or 0) for x in (1, 2, 3, 6, 7))
-    is_range = clock[5] == "-" and (hours, minutes) > (hour, minute)  # 09:00-11:00
-    if max(minute, second, minutes) > 59 or hours > 14 or is_range:
-        return None
     if half := clock[4]:
-        if not 0 < hour < 13:
-            return None
-        hour = hour % 12 + 12 * (half in "pP")
-    offset = timedelta(hours=hours, minutes=minutes)
-    time_of_day = timedelta(hours=hour, minutes=minute, seconds=second)
-    return None if hour > 23 else time_of_day + (offset if clock[5] == "-" else -offset)
+        hour = hour % 12 + 12 * (half in "pP") if 0 < hour < 13 else 24
+    is_range = clock[5] == "-" and (hours, minutes) > (hour, minute)  # 09:00-11:00
+    if hour > 23 or max(minute, second, minutes) > 59 or hours > 14 or is_range:
+        return None
+    sign = -1 if clock[5] == "-" else 1
+    return timedelta(0, second, 0, 0, minute - sign * minutes, hour - sign * hours)
 
 
 def read_moment(text: str) -> date | None:
@@ -390,51 +382,49 @@ def read_moment(text: str) -> date | None:
     return None
 
 
+def _agrees(comment: str, value: date) -> bool:
+    """Tell whether a comment holds no other date, weekday, clock, number or zone."""
+    again = read_moment(comment.strip(" ([])")) or value
+    own = {
+        str(x) for x in (value.year, value.month, value.day, f"W{value.isoweekday()}")
+    }
+    words = (_WORDS.get(word, "") for word in re.findall("[a-z]+", comment.lower()))
+    said = {word for word in words if word[:1] == "W"} | numbers(
+        _CLOCK.sub("", comment)
+    )
+    clocks = [_read_clock(clock) for clock in _CLOCK.finditer(comment)]
+    day = datetime.combine(value, time())
+    return (
+        said <= own
+        and all(x is not None and day + x == value for x in clocks)
+        and str(value).startswith(str(again))
+        and not _ZONE.search(comment)
+    )
+
+
 def read_answer(text: str, answer_format: str) -> date | None:
     """Return the moment (TCP short) or day (TCP long) that a plain text commits to.
 
-    None where it is unreadable, or where a comment on it says another value or zone.
+    None where it is unreadable, or where a comment on it says another value.
     """
-    for reading, cut in readings(text):
-        if (value := read_moment(reading)) is not None and _agrees(cut, reading, value):
+    for reading, comment in () if _DENIED.search(text) else readings(text):
+        value = read_moment(reading)
+        if value and (not comment or _agrees(comment, value)):
             is_moment = isinstance(value, datetime)
             if answer_format == LONG_FORMAT:
                 return value.date() if is_moment else value
-            return value if is_moment and not _ZONE.search(cut) else None
+            return value if is_moment else None
     return None
 
 
-def _agrees(comment: str, reading: str, value: date) -> bool:
-    """Tell whether a comment holds no other date, weekday, clock or number."""
-    said, said_again = (
-        {_read_clock(x) for x in _CLOCK.finditer(text)} | numbers(_CLOCK.sub(" ", text))
-        for text in (reading, comment)
-    )
-    words = {_WORDS.get(word, "") for word in re.findall("[a-z]+", comment.lower())}
-    weekdays = {word for word in words if word[:1] == "W"}
-    again = read_moment(comment.strip(" ([])")) or value
-    return (
-        said_again <= said
-        and weekdays <= {f"W{value.isoweekday()}"}
-        and str(value).startswith(str(again))
-    )
-
-
 def extract_flexible(text: str) -> list[Statement]:
-    """Return the statement of a masked response, and the one that may contradict it.
+    """Return the statement of a masked response, and a last one that may deny it.
 
-    The last box with a digit comes before other statements.
+    The last box with a digit comes before all others.
     """
     found = statements(text, _PROMPT)
-    boxes = [
-        x for x in found if x.kind == "box" and re.search(r"\d", text[x.start : x.end])
-    ]
-    return [*boxes[-1:], *found[-1:]]
-
-
-def match_flexible(value: date | None, expected: date) -> bool:
-    """Tell whether a value is the reference's."""
-    return value == expected
+    own = [x for x in found if x.kind == "box" and _DIGIT.search(text, x.start, x.end)]
+    return own[-1:] + [x for x in found[-1:] if x not in own[-1:]]
 
 
 # ------------------------------------------------------------------------- verdict
@@ -503,7 +493,7 @@ def _is_cut_off(response: str, text: str) -> bool:
     last = response.rstrip()
     box = text.rfind("\\boxed{")
     in_block = last and text[len(last) - 1] == "\n" and last[-1] not in ">]\u25b7"
-    return bool(in_block) or box >= 0 and not _BOX.match(text, box)
+    return bool(in_block) or box >= 0 and not _BOXES.match(text, box)
 
 
 def process_results(doc: dict, results: list[str]) -> dict[str, float]:
