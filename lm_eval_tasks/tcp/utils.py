@@ -95,7 +95,7 @@ _CUES = [
         ("cue", r"\bthe +(?:(?:final|correct)[ ,]+){0,2}", _SAYS),
         ("cue", r"(?:\A|\n|[.!?]\s)[^\w\n]*(?:final +)?", r"answers? *(?P<colon>:|$)"),
         ("cue", r"\bcorrect +", r"option(?:s|\(s\))? *(?P<colon>:)"),
-        ("tag", "<", r"answer>\s*(?P<text>[^<]*(?=</)|[^<\n]*)"),
+        ("tag", "<", r"answer>[ \t]*(?P<text>[^<]*(?=</)|[^<\n]*)"),
         ("json", '"', rf'answer"\s{{0,20}}:\s{{0,20}}["\[]?(?P<text>{_VALUE})'),
     )
 ]
@@ -125,6 +125,7 @@ _WRAPPER = r"(?:boxed|[fhm]box|underline|emph|bf|rm|large|displaystyle)(?![a-z])
 _MARKUP = [
     (re.compile(pattern, re.IGNORECASE), new)
     for pattern, new in (
+        ("\u3002", "."),
         ("[\u2010-\u2015\u2212]", "-"),
         ("[\u2018-\u201b]", "'"),
         ("[\u201c-\u201f\u00ab\u00bb]", '"'),
