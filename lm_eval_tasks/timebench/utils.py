@@ -179,41 +179,38 @@ _REASONING = re.compile(
     r"|<\|channel\|>(?P<final>final(?:[^<\n]{0,40}<\|message\|>)?)?",
     re.IGNORECASE,
 )
-# A cue: its kind, what stands before the word that it is found by, and the rest.
+# A cue: its kind, what stands before the word that it is found by, and the rest. Lines
+# without a word between a cue and its text do not count.
 _SAYS = r"(?:answer|option|label)(?:s|\(s\))? +(?:is/are|is|are)\b *(?P<colon>:?)"
+_TEXT = r"(?:(?:(?:\\[\[(]|[^\w\n\[\\])*\n)+\s*(?:[-#>\u2022]+ +)*|\s*)(?P<text>[^\n]*)"
+_VALUE = r'(?<=")[^"\\]*(?:\\[\s\S][^"\\]*)*|(?<=\[)[^\]]*|[^,}\n]*'
 _CUES = [
-    (kind, re.compile(before + "$"), re.compile(rest, re.MULTILINE))
+    (kind, re.compile(before + "$"), re.compile(rest + _TEXT * (kind == "cue"), re.M))
     for kind, before, rest in (
         ("cue", r"\bthe +(?:(?:final|correct)[ ,]+){0,2}", _SAYS),
         ("cue", r"(?:\A|\n|[.!?]\s)[^\w\n]*(?:final +)?", r"answers? *(?P<colon>:|$)"),
         ("cue", r"\bcorrect +", r"option(?:s|\(s\))? *(?P<colon>:)"),
-        ("tag", "<", "answer>"),
-        ("json", '"', r'answer"\s{0,20}:'),
+        ("tag", "<", r"answer>[ \t]*(?P<text>[^<]*(?=</)|[^<\n]*)"),
+        ("json", '"', rf'answer"\s{{0,20}}:\s{{0,20}}["\[]?(?P<text>{_VALUE})'),
     )
 ]
+_MORE_LINES = re.compile(r"(?:\n[ \t]*\S[^\n]*)*")
 _REJECTED = re.compile(
     r"\b(?:(?:if|whether)\b[^.!?;:\n]*"
     r"|(?:not|cannot|\w+n't|would|might|doubt|thought)\b[^.!?,;:\n]*)$"
 )
-# Where the text of a cue stands; lines without a word before it do not count.
-_REST = r"(?:(?:\\[\[(]|[^\w\n\[\\])*\n)*\s*([^\n]*"
-_TEXTS = {
-    "cue": re.compile(_REST + ")"),
-    "several": re.compile(_REST + r"(?:\n[ \t]*\S[^\n]*)*)"),
-    "tag": re.compile(r"\s*([^<]*)"),
-    "json": re.compile(
-        r'\s{0,20}(?:"([^"\\]*(?:\\.[^"\\]*)*)|\[([^\]]*)|([^,}\n]*))', re.DOTALL
-    ),
-}
+# What the prompts themselves put where an answer goes.
 _PLACEHOLDER = re.compile(
-    r"[\W_]*(?:(?:\w+\{)?(?:yyyy-mm-dd(?: hh:mm(?: gmt)?)?"
-    r"|(?:your )?(?:final )?answers?(?: here)?)[\W_]*)?"
+    r"[\W_]*(?:(?:\w+\{)?(?:yyyy-mm-dd(?: hh:mm(?: gmt)?)?|mon,? yyyy|letters?|label"
+    r"|(?:your )?(?:final )?answers?(?: here)?|an? (?:name|month) (?:or|and) [^\n]*"
+    r"|first sentence> <second sentence)[\W_]*)?"
 )
 _INSIDE = "[^{}]*"
 for _ in range(4):  # braces within a box
     _INSIDE = rf"[^{{}}]*(?:\{{{_INSIDE}\}}[^{{}}]*)*"
-_BOX = re.compile(rf"\\boxed\s*\{{({_INSIDE})\}}")
-_JOINER = re.compile(r"(?:[^\w\n]|and|or|text|quad)*")
+_BOX = rf"\\boxed\s*\{{{_INSIDE}\}}"
+# Boxes with a joiner between them are one.
+_BOXES = re.compile(rf"{_BOX}(?:(?:[^\w\n]|and|or|text|quad){{0,20}}{_BOX})*")
 _DOUBTED = re.compile(r"\b(?:not|maybe|perhaps|possibly|probably)[^\w\n]*$", re.I)
 # Digits that NFKC would add to the number before them make a text unreadable.
 _RAISED = re.compile("[\u00b2\u00b3\u00b9\u00bc-\u00be\u2070-\u209c\u2150-\u2189]")
@@ -223,12 +220,13 @@ _WRAPPER = r"(?:boxed|[fhm]box|underline|emph|bf|rm|large|displaystyle)(?![a-z])
 _MARKUP = [
     (re.compile(pattern, re.IGNORECASE), new)
     for pattern, new in (
+        ("\u3002", "."),
         ("[\u2010-\u2015\u2212]", "-"),
-        ("[\u2018\u2019]", "'"),
-        ("[\u201c\u201d]", '"'),
+        ("[\u2018-\u201b]", "'"),
+        ("[\u201c-\u201f\u00ab\u00bb]", '"'),
         ("[\u200b-\u200d\u2060\ufeff\ufe0f\U0001f000-\U0001faff]", ""),
         ("[\u2600-\u2716\u2719-\u274b\u274d\u274f-\u2790]", ""),
-        (r"\\colon\b", ":"),
+        (r"\\colon\b\s*", ":"),
         (r"\\[,;:! ]|\\q?quad\b|\\\\(?![a-z])|(?<=\S)~(?=\S)", " "),
         (r"\\+(?:text)?color\s*\{\w*\}|\\+(?:text|math)[a-z]*\s*(?=\{)", ""),
         (rf"\\+{_WRAPPER}|\\+[()\[\]]|\\(?=[&$%_])|[{{}}$]", ""),
@@ -240,6 +238,7 @@ _MARKUP = [
         (r"[^\S\n]+", " "),
     )
 ]
+_NO_MARKUP = re.compile(r"[A-Za-z0-9.,:;()/-]+(?: [A-Za-z0-9.,:;()/-]+)*")
 _ENDS = " \n\t*_`\"',;:!\\"  # what may stand around a value and says nothing
 _LEAD = re.compile(
     r"(?i)\A(?:(?:so|thus|therefore),? )?(?:(?:it|this|that) (?:is|was)\b|it's\b"
@@ -260,8 +259,10 @@ MONTHS = (
     "January February March April May June July August September October November"
     " December"
 ).split()
-_SHORT = "|".join(name[:3] for name in MONTHS)
-_NUMBER = re.compile(rf"\d+(?:,\d{{3}})*(?:\.\d+)?|\b(?:{_SHORT})(?=[a-z]*\b)")
+_MONTHS = {name[:3]: str(number) for number, name in enumerate(MONTHS, 1)}
+_NUMBER = re.compile(
+    rf"\d+(?:,\d{{3}})*(?:\.\d+)?|\b(?:{'|'.join(_MONTHS)})(?=[a-z]*\b)"
+)
 
 
 class Statement(NamedTuple):
@@ -276,26 +277,23 @@ class Statement(NamedTuple):
 def mask(response: str, repeated: Iterable[str] = ()) -> str:
     """Return a text of equal length with newlines for what is no answer (step 1).
 
-    That is reasoning, and lines of the texts `repeated` that stand there word for word.
+    That is reasoning, and lines that stand in one of the texts `repeated`.
     """
-    hidden, opened, parts, position = [], None, [], 0
-    if stripped := response.rfind("assistantfinal") + 1:  # gpt-oss without its tokens
-        hidden = [(0, stripped + 13)]
+    stripped = response.rfind("assistantfinal")  # gpt-oss without its special tokens
+    position, opened = (stripped + 14 if stripped >= 0 else 0), None
+    parts = ["\n" * position]
     has_tag = "<" in response or "[" in response or "\u25c1" in response
-    for tag in _REASONING.finditer(response) if has_tag else ():
+    for tag in _REASONING.finditer(response, position) if has_tag else ():
         if not tag[1] and not tag["final"]:
             opened = tag.start() if opened is None else opened
             continue
         if opened is None or tag["final"]:  # all before it is reasoning
-            hidden, opened = [], 0
-        hidden.append((opened, tag.end()))
-        opened = None
-    if opened is not None:
-        hidden.append((opened, len(response)))
-    for start, end in hidden:
-        parts += response[position:start], "\n" * (end - max(start, position))
-        position = max(end, position)
-    text = "".join([*parts, response[position:]])
+            parts, position, opened = [], 0, 0
+        parts += response[position:opened], "\n" * (tag.end() - opened)
+        position, opened = tag.end(), None
+    opened = len(response) if opened is None else opened
+    parts += response[position:opened], "\n" * (len(response) - opened)
+    text = "".join(parts)
     lines = {line.strip() for one in repeated for line in one.split("\n")} - {""}
     kept = text.split("\n") if lines else [text]
     return "\n".join("\n" * len(x) if x.strip() in lines else x for x in kept)
@@ -321,13 +319,13 @@ def statements(
             limit = prompt.start() if prompt else len(text)
         if at > limit:
             break
-        end = max(start, min(end, limit, start + LONGEST + 1))
+        end = max(start, min(end, limit))
         if end - start <= LONGEST:
             end = start + len(text[start:end].rstrip())
+            start = end - len(text[start:end].lstrip())
         if kind and not _PLACEHOLDER.fullmatch(low, start, end):
-            found.append(
-                Statement(kind, start, end, kind == "box" and doubted(low, at))
-            )
+            is_doubted = kind == "box" and doubted(low, at)
+            found.append(Statement(kind, start, end, is_doubted))
     line = text.strip()
     if not cues and 0 < len(line) <= 100 and "\n" not in line:
         start = text.find(line)
@@ -340,22 +338,19 @@ def _cues(low: str, several: bool) -> Iterator[tuple[int, str, int, int]]:
     words = (re.finditer(word, low) for word in ("answer", "option", "label"))
     for at in (word.start() for found in words for word in found):
         for kind, before, rest in _CUES:
-            cue = rest.match(low, at)
+            bound = at + LONGEST + 100
+            cue = rest.match(low, at, bound)
             if not cue or not before.search(low, max(0, at - 40), at):
                 continue
-            text = _TEXTS["several" if several and kind == "cue" else kind]
-            found = text.match(low, cue.end(), cue.end() + LONGEST + 100)
+            start, end = cue.span("text")
+            if several and kind == "cue":
+                end = _MORE_LINES.match(low, end, bound).end()
             can_fail = kind == "cue" and not cue["colon"]
-            is_rejected = can_fail and _REJECTED.search(low, max(0, at - 200), at)
-            yield cue.end(), "" if is_rejected else kind, *found.span(found.lastindex)
-    boxes: list[tuple[int, int, int]] = []
-    for box in _BOX.finditer(low):
-        last = boxes[-1][2] if boxes else -100
-        if box.start() - last < 30 and _JOINER.fullmatch(low, last + 1, box.start()):
-            boxes[-1] = (*boxes[-1][:2], box.end(1))
-        else:
-            boxes.append((box.start(), *box.span(1)))
-    yield from ((at, "box", start, end) for at, start, end in boxes)
+            if can_fail and _REJECTED.search(low, max(0, at - 200), at):
+                kind = ""
+            yield at, kind, start, end + (end == bound) * LONGEST
+    for box in _BOXES.finditer(low):
+        yield box.start(), "box", low.find("{", box.start()) + 1, box.end() - 1
 
 
 def doubted(text: str, at: int) -> bool:
@@ -370,7 +365,7 @@ def plain(text: str, ends: bool = False) -> str:
     """
     text = _RAISED.sub("?", text) if len(text) <= LONGEST else ""
     text = unicodedata.normalize("NFKC", text)
-    for pattern, new in _MARKUP:
+    for pattern, new in () if _NO_MARKUP.fullmatch(text) else _MARKUP:
         text = pattern.sub(new, text)
     return text.strip() if ends else text.lstrip(_ENDS).rstrip(_ENDS + ".")
 
@@ -404,8 +399,7 @@ def has_doubt(text: str, golds: str = "", reason: re.Pattern = _REASON) -> bool:
 def numbers(text: str) -> set[str]:
     """Return the numbers of a text, and of its months by name; "24hr" is none."""
     found = _NUMBER.findall(re.sub(r"\b24[ -]?h(?:ou)?rs?\b", "", text))
-    names = {name[:3]: str(number) for number, name in enumerate(MONTHS, 1)}
-    return {names.get(x) or x.replace(",", "").lstrip("0") for x in found}
+    return {_MONTHS.get(x) or x.replace(",", "").lstrip("0") for x in found}
 
 
 # ------------------------------------------- end of the answer statement
@@ -535,6 +529,7 @@ _BEHIND_ITEM = re.compile(
 class _Options(NamedTuple):
     """The texts of options, and patterns of an item and of what names an option."""
 
+    offered: set[str]
     letters: dict[str, set[str]]  # text -> the options that have it
     item: re.Pattern
     named: re.Pattern
@@ -559,7 +554,8 @@ def _patterns(options: tuple[str, ...]) -> _Options:
         (?:(?P<text>{text})(?:['"\s]*\((?P<after>[A-D])\))?|(?P<letter>[A-D])(?!\w){own})
         [])'"]*"""
     named = rf"{_LETTER.pattern}|(?i:(?<!\w){text})"
-    return _Options(letters, re.compile(item, re.I | re.X), re.compile(named))
+    offered = set(LETTERS[: len(options)])
+    return _Options(offered, letters, re.compile(item, re.I | re.X), re.compile(named))
 
 
 def read_options(text: str, options: tuple[str, ...]) -> set[str] | None:
@@ -570,13 +566,13 @@ def read_options(text: str, options: tuple[str, ...]) -> set[str] | None:
     known = _patterns(options)
     for part in dict.fromkeys((text, _LEAD.sub("", text))):
         letters, end = _list(part, known)
-        if letters and letters <= set(LETTERS[: len(options)]):
+        if letters:
             end = _APPROVED.match(part, end).end()
             is_comment = end == len(part) or _BEHIND_ITEM.match(part, end)
-            allowed = is_comment and _names_no_other(part[end:], letters, known)
-            return (
-                letters if allowed and not has_doubt(text, " ".join(options)) else None
-            )
+            cut = _REASON.split(part[end:], maxsplit=1)[0]
+            others = numbers(cut) - numbers(part[:end]) or _named(cut, known) - letters
+            doubt = others or has_doubt(text, " ".join(options))
+            return letters if is_comment and not doubt else None
     return None
 
 
@@ -589,7 +585,8 @@ def _list(text: str, known: _Options) -> tuple[set[str], int]:
         named, end = _item(item, known), item.end()
         if remark := _REMARK.match(text, end):
             end = remark.end()
-            named = named if _names_no_other(remark[1], named, known) else set()
+            said = _REASON.split(remark[1], maxsplit=1)[0]
+            named = named if _named(said, known) <= named else set()
         if not named:
             return set(), 0
         letters |= named
@@ -603,15 +600,14 @@ def _list(text: str, known: _Options) -> tuple[set[str], int]:
 def _item(item: re.Match, known: _Options) -> set[str]:
     """Return the option that an item names; none where letter and text differ."""
     text, letter = item["text"] or item["own"], item["letter"] or item["after"]
-    letters = {letter.upper()} if letter else set(LETTERS)
-    return letters & known.letters.get(_key(text), set()) if text else letters
+    letters = {letter.upper()} if letter else known.offered
+    return letters & (known.letters.get(_key(text), set()) if text else known.offered)
 
 
-def _names_no_other(cut: str, letters: set[str], known: _Options) -> bool:
-    """Tell whether what is cut names no other option before a reason or a denial."""
-    said = _REASON.split(cut, maxsplit=1)[0]
-    named = (known.letters.get(_key(x), {x}) for x in known.named.findall(said))
-    return all(one <= letters for one in named)
+def _named(text: str, known: _Options) -> set[str]:
+    """Return the options that a text names anywhere."""
+    found = (known.letters.get(_key(x), {x}) for x in known.named.findall(text))
+    return set().union(*found)
 
 
 # ---------------------------------------------------------------- the flexible rule: QA
@@ -629,7 +625,8 @@ _NAME_REASONS = (
     "because|since|given|based on|as stated|as of|not|instead of|rather than"
 )
 _NAME_REASON = re.compile(rf"\b(?:{_NAME_REASONS})\b", re.IGNORECASE)
-_TIME = r"(?:[A-Za-z]{3,9}\.?,?\s)?\d{4}\b"
+_MONTH_NAME = "|".join(month[:3] for month in MONTHS)
+_TIME = rf"(?:(?:{_MONTH_NAME})[a-z]*\.?,?\s)?\d{{4}}\b"
 # Comments of three kinds: brackets, a period, and what goes on to the end.
 _NAME_COMMENTS = [
     re.compile(r"\s*[(\[][^()\[\]]*[)\]]?"),
