@@ -117,7 +117,7 @@ def _objects(text: str, decoder: json.JSONDecoder) -> Iterator[Extracted]:
             yield Extracted(fields, (brace.start(), position))
         except (json.JSONDecodeError, RecursionError) as error:
             position = brace.start() + 1
-            budget -= getattr(error, "pos", position) - position
+            budget -= getattr(error, "pos", position + 16_000) - position
             failures += 1
 
 
@@ -129,41 +129,38 @@ _REASONING = re.compile(
     r"|<\|channel\|>(?P<final>final(?:[^<\n]{0,40}<\|message\|>)?)?",
     re.IGNORECASE,
 )
-# A cue: its kind, what stands before the word that it is found by, and the rest.
+# A cue: its kind, what stands before the word that it is found by, and the rest. Lines
+# without a word between a cue and its text do not count.
 _SAYS = r"(?:answer|option|label)(?:s|\(s\))? +(?:is/are|is|are)\b *(?P<colon>:?)"
+_TEXT = r"(?:(?:(?:\\[\[(]|[^\w\n\[\\])*\n)+\s*(?:[-#>\u2022]+ +)*|\s*)(?P<text>[^\n]*)"
+_VALUE = r'(?<=")[^"\\]*(?:\\[\s\S][^"\\]*)*|(?<=\[)[^\]]*|[^,}\n]*'
 _CUES = [
-    (kind, re.compile(before + "$"), re.compile(rest, re.MULTILINE))
+    (kind, re.compile(before + "$"), re.compile(rest + _TEXT * (kind == "cue"), re.M))
     for kind, before, rest in (
         ("cue", r"\bthe +(?:(?:final|correct)[ ,]+){0,2}", _SAYS),
         ("cue", r"(?:\A|\n|[.!?]\s)[^\w\n]*(?:final +)?", r"answers? *(?P<colon>:|$)"),
         ("cue", r"\bcorrect +", r"option(?:s|\(s\))? *(?P<colon>:)"),
-        ("tag", "<", "answer>"),
-        ("json", '"', r'answer"\s{0,20}:'),
+        ("tag", "<", r"answer>[ \t]*(?P<text>[^<]*(?=</)|[^<\n]*)"),
+        ("json", '"', rf'answer"\s{{0,20}}:\s{{0,20}}["\[]?(?P<text>{_VALUE})'),
     )
 ]
+_MORE_LINES = re.compile(r"(?:\n[ \t]*\S[^\n]*)*")
 _REJECTED = re.compile(
     r"\b(?:(?:if|whether)\b[^.!?;:\n]*"
     r"|(?:not|cannot|\w+n't|would|might|doubt|thought)\b[^.!?,;:\n]*)$"
 )
-# Where the text of a cue stands; lines without a word before it do not count.
-_REST = r"(?:(?:\\[\[(]|[^\w\n\[\\])*\n)*\s*([^\n]*"
-_TEXTS = {
-    "cue": re.compile(_REST + ")"),
-    "several": re.compile(_REST + r"(?:\n[ \t]*\S[^\n]*)*)"),
-    "tag": re.compile(r"\s*([^<]*)"),
-    "json": re.compile(
-        r'\s{0,20}(?:"([^"\\]*(?:\\.[^"\\]*)*)|\[([^\]]*)|([^,}\n]*))', re.DOTALL
-    ),
-}
+# What the prompts themselves put where an answer goes.
 _PLACEHOLDER = re.compile(
-    r"[\W_]*(?:(?:\w+\{)?(?:yyyy-mm-dd(?: hh:mm(?: gmt)?)?"
-    r"|(?:your )?(?:final )?answers?(?: here)?)[\W_]*)?"
+    r"[\W_]*(?:(?:\w+\{)?(?:yyyy-mm-dd(?: hh:mm(?: gmt)?)?|mon,? yyyy|letters?|label"
+    r"|(?:your )?(?:final )?answers?(?: here)?|an? (?:name|month) (?:or|and) [^\n]*"
+    r"|first sentence> <second sentence)[\W_]*)?"
 )
 _INSIDE = "[^{}]*"
 for _ in range(4):  # braces within a box
     _INSIDE = rf"[^{{}}]*(?:\{{{_INSIDE}\}}[^{{}}]*)*"
-_BOX = re.compile(rf"\\boxed\s*\{{({_INSIDE})\}}")
-_JOINER = re.compile(r"(?:[^\w\n]|and|or|text|quad)*")
+_BOX = rf"\\boxed\s*\{{{_INSIDE}\}}"
+# Boxes with a joiner between them are one.
+_BOXES = re.compile(rf"{_BOX}(?:(?:[^\w\n]|and|or|text|quad){{0,20}}{_BOX})*")
 _DOUBTED = re.compile(r"\b(?:not|maybe|perhaps|possibly|probably)[^\w\n]*$", re.I)
 # Digits that NFKC would add to the number before them make a text unreadable.
 _RAISED = re.compile("[\u00b2\u00b3\u00b9\u00bc-\u00be\u2070-\u209c\u2150-\u2189]")
@@ -173,12 +170,13 @@ _WRAPPER = r"(?:boxed|[fhm]box|underline|emph|bf|rm|large|displaystyle)(?![a-z])
 _MARKUP = [
     (re.compile(pattern, re.IGNORECASE), new)
     for pattern, new in (
+        ("\u3002", "."),
         ("[\u2010-\u2015\u2212]", "-"),
-        ("[\u2018\u2019]", "'"),
-        ("[\u201c\u201d]", '"'),
+        ("[\u2018-\u201b]", "'"),
+        ("[\u201c-\u201f\u00ab\u00bb]", '"'),
         ("[\u200b-\u200d\u2060\ufeff\ufe0f\U0001f000-\U0001faff]", ""),
         ("[\u2600-\u2716\u2719-\u274b\u274d\u274f-\u2790]", ""),
-        (r"\\colon\b", ":"),
+        (r"\\colon\b\s*", ":"),
         (r"\\[,;:! ]|\\q?quad\b|\\\\(?![a-z])|(?<=\S)~(?=\S)", " "),
         (r"\\+(?:text)?color\s*\{\w*\}|\\+(?:text|math)[a-z]*\s*(?=\{)", ""),
         (rf"\\+{_WRAPPER}|\\+[()\[\]]|\\(?=[&$%_])|[{{}}$]", ""),
@@ -190,6 +188,7 @@ _MARKUP = [
         (r"[^\S\n]+", " "),
     )
 ]
+_NO_MARKUP = re.compile(r"[A-Za-z0-9.,:;()/-]+(?: [A-Za-z0-9.,:;()/-]+)*")
 _ENDS = " \n\t*_`\"',;:!\\"  # what may stand around a value and says nothing
 _LEAD = re.compile(
     r"(?i)\A(?:(?:so|thus|therefore),? )?(?:(?:it|this|that) (?:is|was)\b|it's\b"
@@ -210,8 +209,10 @@ MONTHS = (
     "January February March April May June July August September October November"
     " December"
 ).split()
-_SHORT = "|".join(name[:3] for name in MONTHS)
-_NUMBER = re.compile(rf"\d+(?:,\d{{3}})*(?:\.\d+)?|\b(?:{_SHORT})(?=[a-z]*\b)")
+_MONTHS = {name[:3]: str(number) for number, name in enumerate(MONTHS, 1)}
+_NUMBER = re.compile(
+    rf"\d+(?:,\d{{3}})*(?:\.\d+)?|\b(?:{'|'.join(_MONTHS)})(?=[a-z]*\b)"
+)
 
 
 class Statement(NamedTuple):
@@ -226,26 +227,23 @@ class Statement(NamedTuple):
 def mask(response: str, repeated: Iterable[str] = ()) -> str:
     """Return a text of equal length with newlines for what is no answer (step 1).
 
-    That is reasoning, and lines of the texts `repeated` that stand there word for word.
+    That is reasoning, and lines that stand in one of the texts `repeated`.
     """
-    hidden, opened, parts, position = [], None, [], 0
-    if stripped := response.rfind("assistantfinal") + 1:  # gpt-oss without its tokens
-        hidden = [(0, stripped + 13)]
+    stripped = response.rfind("assistantfinal")  # gpt-oss without its special tokens
+    position, opened = (stripped + 14 if stripped >= 0 else 0), None
+    parts = ["\n" * position]
     has_tag = "<" in response or "[" in response or "\u25c1" in response
-    for tag in _REASONING.finditer(response) if has_tag else ():
+    for tag in _REASONING.finditer(response, position) if has_tag else ():
         if not tag[1] and not tag["final"]:
             opened = tag.start() if opened is None else opened
             continue
         if opened is None or tag["final"]:  # all before it is reasoning
-            hidden, opened = [], 0
-        hidden.append((opened, tag.end()))
-        opened = None
-    if opened is not None:
-        hidden.append((opened, len(response)))
-    for start, end in hidden:
-        parts += response[position:start], "\n" * (end - max(start, position))
-        position = max(end, position)
-    text = "".join([*parts, response[position:]])
+            parts, position, opened = [], 0, 0
+        parts += response[position:opened], "\n" * (tag.end() - opened)
+        position, opened = tag.end(), None
+    opened = len(response) if opened is None else opened
+    parts += response[position:opened], "\n" * (len(response) - opened)
+    text = "".join(parts)
     lines = {line.strip() for one in repeated for line in one.split("\n")} - {""}
     kept = text.split("\n") if lines else [text]
     return "\n".join("\n" * len(x) if x.strip() in lines else x for x in kept)
@@ -271,13 +269,13 @@ def statements(
             limit = prompt.start() if prompt else len(text)
         if at > limit:
             break
-        end = max(start, min(end, limit, start + LONGEST + 1))
+        end = max(start, min(end, limit))
         if end - start <= LONGEST:
             end = start + len(text[start:end].rstrip())
+            start = end - len(text[start:end].lstrip())
         if kind and not _PLACEHOLDER.fullmatch(low, start, end):
-            found.append(
-                Statement(kind, start, end, kind == "box" and doubted(low, at))
-            )
+            is_doubted = kind == "box" and doubted(low, at)
+            found.append(Statement(kind, start, end, is_doubted))
     line = text.strip()
     if not cues and 0 < len(line) <= 100 and "\n" not in line:
         start = text.find(line)
@@ -290,22 +288,19 @@ def _cues(low: str, several: bool) -> Iterator[tuple[int, str, int, int]]:
     words = (re.finditer(word, low) for word in ("answer", "option", "label"))
     for at in (word.start() for found in words for word in found):
         for kind, before, rest in _CUES:
-            cue = rest.match(low, at)
+            bound = at + LONGEST + 100
+            cue = rest.match(low, at, bound)
             if not cue or not before.search(low, max(0, at - 40), at):
                 continue
-            text = _TEXTS["several" if several and kind == "cue" else kind]
-            found = text.match(low, cue.end(), cue.end() + LONGEST + 100)
+            start, end = cue.span("text")
+            if several and kind == "cue":
+                end = _MORE_LINES.match(low, end, bound).end()
             can_fail = kind == "cue" and not cue["colon"]
-            is_rejected = can_fail and _REJECTED.search(low, max(0, at - 200), at)
-            yield cue.end(), "" if is_rejected else kind, *found.span(found.lastindex)
-    boxes: list[tuple[int, int, int]] = []
-    for box in _BOX.finditer(low):
-        last = boxes[-1][2] if boxes else -100
-        if box.start() - last < 30 and _JOINER.fullmatch(low, last + 1, box.start()):
-            boxes[-1] = (*boxes[-1][:2], box.end(1))
-        else:
-            boxes.append((box.start(), *box.span(1)))
-    yield from ((at, "box", start, end) for at, start, end in boxes)
+            if can_fail and _REJECTED.search(low, max(0, at - 200), at):
+                kind = ""
+            yield at, kind, start, end + (end == bound) * LONGEST
+    for box in _BOXES.finditer(low):
+        yield box.start(), "box", low.find("{", box.start()) + 1, box.end() - 1
 
 
 def doubted(text: str, at: int) -> bool:
@@ -320,7 +315,7 @@ def plain(text: str, ends: bool = False) -> str:
     """
     text = _RAISED.sub("?", text) if len(text) <= LONGEST else ""
     text = unicodedata.normalize("NFKC", text)
-    for pattern, new in _MARKUP:
+    for pattern, new in () if _NO_MARKUP.fullmatch(text) else _MARKUP:
         text = pattern.sub(new, text)
     return text.strip() if ends else text.lstrip(_ENDS).rstrip(_ENDS + ".")
 
@@ -354,8 +349,7 @@ def has_doubt(text: str, golds: str = "", reason: re.Pattern = _REASON) -> bool:
 def numbers(text: str) -> set[str]:
     """Return the numbers of a text, and of its months by name; "24hr" is none."""
     found = _NUMBER.findall(re.sub(r"\b24[ -]?h(?:ou)?rs?\b", "", text))
-    names = {name[:3]: str(number) for number, name in enumerate(MONTHS, 1)}
-    return {names.get(x) or x.replace(",", "").lstrip("0") for x in found}
+    return {_MONTHS.get(x) or x.replace(",", "").lstrip("0") for x in found}
 
 
 # ------------------------------------------- end of the answer statement
@@ -367,11 +361,14 @@ UNREADABLE = False  # a value that no grammar reads
 # Lines that begin so are no answer, but a prompt that a base model makes up.
 _MADE_UP = re.compile(r"\n[ \t#*]*(?:Question:|Q:|Here is a set of temporal facts)")
 _CODE_COMMENT = re.compile(r"\s(?://|#)[^\n]*|/\*[^*\n]*\*/")
-# `key: value` at a line start, behind a brace or a comma; {} stands for the key.
-_PAIR = r"""(?xmi)(?:^|[{{,])\s*(?:/\*[^*\n]*\*/\s*)?(?P<quote>["']?){}(?P=quote)\s*:\s*
-    (?:\[(?P<list>[^\[\]]*)\]
-    |(["'])(?P<text>(?:(?!\2)[^\\\n]|\\.)*)\2(?=\s*(?:[,}}#]|//|$))
-    |(?P<bare>[^,{{}}\[\]\n]*(?:,(?=\ ?[0-9])[^,{{}}\[\]\n]*)*))"""
+# `key: value` stands at a line start, behind a brace or a comma.
+_PAIR_START = re.compile(r"(?:\A|[\n{,])\s*(?:/\*[^*\n]*\*/\s*)?[\"']?$")
+_PAIR_VALUE = re.compile(
+    r"""\s{0,20}(?:\[(?P<list>[^\[\]]*)\]
+    |(["'])(?P<text>(?:(?!\2)[^\\\n]|\\.)*)\2(?=\s{0,20}(?:[,}\n\#]|//|\Z))
+    |(?P<bare>[^,{}\[\]\n]*(?:,(?=\ ?[0-9])[^,{}\[\]\n]*)*))""",
+    re.VERBOSE,
+)
 
 
 def _unique(pairs: list[tuple[str, object]]) -> dict:
@@ -431,19 +428,25 @@ def _with_asked(value: object, keys: list[str]) -> dict | None:
 def _last_pairs(text: str, start: int, keys: list[str]) -> list[Extracted]:
     """Return the last pair of each key in what is no JSON, from a place on, as one."""
     fields, places = {}, []
+    low = text.replace("\u0130", "I").lower()  # of equal length
     for key in keys:
-        for pair in re.finditer(_PAIR.format(re.escape(key)), text[start:]):
-            value, end = pair["text"], start + pair.end()
+        for name in re.finditer(rf"{re.escape(key)}[\"']?\s{{0,20}}:", low[start:]):
+            at = start + name.start()
+            if not _PAIR_START.search(text, max(0, at - 80), at):
+                continue
+            pair = _PAIR_VALUE.match(text, start + name.end())
+            value = pair["text"]
             if pair["list"] is not None:
                 value = [item for item in pair["list"].split(",") if item.strip()]
             elif value is None:
                 value = _CODE_COMMENT.sub("", pair["bare"]).strip()
-                if value.startswith("<") or (not value and text[end : end + 1] != "["):
+                is_list = text[pair.end() : pair.end() + 1] == "["
+                if value.startswith("<") or not (value or is_list):
                     continue  # the form of the prompt, an object, or nothing
-                if not value or end == len(text):  # the end cuts it off
+                if is_list or pair.end() == len(text):  # the end cuts it off
                     value = UNREADABLE
             fields[key] = value
-            places += start + pair.start(), end
+            places += at, pair.end()
     return [Extracted(fields, (min(places), max(places)))] if fields else []
 
 
@@ -457,21 +460,20 @@ def _said(text: str) -> list[Extracted]:
 
 WEEKDAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
 # Names, whole or cut to three letters or more, and their numbers from 1.
-_MONTHS, _WEEKDAYS = (
+_MONTH_NUMBERS, _WEEKDAY_NUMBERS = (
     {name[:end].lower(): n for n, name in enumerate(names, 1) for end in range(3, 10)}
     for names in (MONTHS, WEEKDAYS)
 )
-_MONTH, _DAY = "(?:mm|0?[1-9]|1[0-2])", "(?:dd|1[3-9]|2[0-9]|3[01])"
-_MONTH_FIRST, _DAY_FIRST = (
-    re.compile(rf"\b{one}[-/.]{other}[-/.](?:yyyy|[0-9]{{4}})")
-    for one, other in ((_MONTH, _DAY), (_DAY, _MONTH))
+_MONTH, _DAY, _YEAR = "mm|0?[1-9]|1[0-2]", "dd|1[3-9]|2[0-9]|3[01]", "yyyy|[0-9]{4}"
+_ORDER = re.compile(
+    rf"\b(?:({_MONTH})[-/.](?:{_DAY})|(?:{_DAY})[-/.](?:{_MONTH}))[-/.](?:{_YEAR})\b"
 )
 _DIGITS = "(?:[0-9]{1,3}(?:,[0-9]{3}){1,4}|[0-9]{1,15})"
 _NUMBER_AND_UNIT = re.compile(
     rf"(\+|\+?-)?({_DIGITS}?(?:\.[0-9]{{1,15}})?)(?: ?([a-z]+))?"
 )
 _ERA = r"(?:[ac]\.?[de]|b\.?c(?:\.?e)?)\.?"
-_YEAR = re.compile(rf"({_ERA} ?)?({_DIGITS})( ?{_ERA})?")
+_YEAR_AND_ERA = re.compile(rf"({_ERA} ?)?({_DIGITS})( ?{_ERA})?")
 _DATE = re.compile(r"[a-z0-9][a-z0-9 ,./()-]*")
 _CLOCK = re.compile(r"([0-9]{1,2})(?::([0-9]{2})(?::([0-9]{2}))?)?(?: ?([ap])\.?m\.?)?")
 _ENTITY = re.compile(r"(?:the )?(e[0-9]+)(?: era)?")
@@ -500,7 +502,7 @@ class Field:
         kinds = [self.number, self.year, self.date, self.clock]
         if self.is_list or key == "day":
             kinds = [] if self.is_list else [self.day_offset]
-        for self.grammar in (*kinds, self.weekday, self.word, self.name):
+        for self.grammar in (*kinds, self.word, self.name):
             values = [self.grammar(item.lower()) for item in items]
             if values and None not in values:
                 break
@@ -516,7 +518,7 @@ class Field:
 
     def year(self, text: str) -> str | None:
         """Return a year and its era; without one it is AD."""
-        found = _YEAR.fullmatch(text)
+        found = _YEAR_AND_ERA.fullmatch(text)
         if not found or (found[1] and found[3]):
             return None
         era = "BC" if "b" in (found[1] or found[3] or "") else "AD"
@@ -529,29 +531,24 @@ class Field:
         where that makes no date or there is none, in the only order that makes one.
         """
         words = set(re.findall("[a-z]+", text)) - {"st", "nd", "rd", "th", "of", "the"}
-        months = [_MONTHS[word] for word in words if word in _MONTHS]
+        months = [_MONTH_NUMBERS[word] for word in words if word in _MONTH_NUMBERS]
         numbers = re.findall("[0-9]+", text)
         years = [int(number) for number in numbers if len(number) == 4]
         parts = months + [int(number) for number in numbers if len(number) < 3]
-        is_whole = _DATE.fullmatch(text) and words <= _MONTHS.keys() | _WEEKDAYS.keys()
+        is_whole = (
+            _DATE.fullmatch(text)
+            and words <= _MONTH_NUMBERS.keys() | _WEEKDAY_NUMBERS.keys()
+        )
         if not is_whole or (len(years), len(parts), len(numbers + months)) != (1, 2, 3):
             return None
         days = [_valid(date, *years, *parts)]
         if not months and len(numbers[0]) < 4:
             days.append(_valid(date, *years, *parts[::-1]))
-            if self._month_is_first() is not None:
-                asked, other = days if self._month_is_first() else days[::-1]
+            if shown := _ORDER.findall(self.question):  # the last one is what is asked
+                asked, other = days if shown[-1] else days[::-1]
                 days = [asked or other]
         valid = {day for day in days if day and _weekdays(text) <= {day.isoweekday()}}
         return valid.pop() if len(valid) == 1 else None
-
-    def _month_is_first(self) -> bool | None:
-        """Tell whether the prompt has numeric dates month first; None if none tells."""
-        asked = re.search(r"\b(?:mm[-/.]dd|(dd[-/.]mm))[-/.]yyyy", self.question)
-        if asked:
-            return not asked[1]
-        orders = [bool(x.search(self.question)) for x in (_MONTH_FIRST, _DAY_FIRST)]
-        return orders[0] if any(orders) and not all(orders) else None
 
     def clock(self, text: str) -> time | None:
         """Return the time of a 12- or 24-hour clock, without seconds if none are asked."""
@@ -569,12 +566,10 @@ class Field:
         named = DAY_OFFSETS.get(text.replace("_", " "))
         return self.number(text) if named is None else named
 
-    def weekday(self, text: str) -> str | None:
-        """Return the name of a weekday, which may be cut to three letters or more."""
-        return WEEKDAYS[_WEEKDAYS[text] - 1] if text in _WEEKDAYS else None
-
     def word(self, text: str) -> str | None:
-        """Return "unanswerable", or an entity such as "e17"."""
+        """Return a weekday, an entity such as "e17", or "unanswerable"."""
+        if text in _WEEKDAY_NUMBERS:
+            return WEEKDAYS[_WEEKDAY_NUMBERS[text] - 1]
         entity = _ENTITY.fullmatch(text)
         is_unanswerable = _UNANSWERABLE.fullmatch(text)
         return entity[1] if entity else "unanswerable" if is_unanswerable else None
@@ -609,7 +604,7 @@ class Field:
         """Tell whether a comment, but for a reason or denial, has no other value."""
         if self.grammar == self.name:
             return not re.search(r"\w", comment)
-        is_day = self.grammar in (self.date, self.weekday)
+        is_day = self.grammar == self.date or _weekdays(self.label)
         return numbers(comment) <= numbers(kept) and not (is_day and _weekdays(comment))
 
     def _read_list(self, given: object) -> tuple | None:
@@ -636,7 +631,7 @@ def _valid(kind: type, *parts: int) -> date | time | None:
 
 def _weekdays(text: str) -> set[int]:
     words = re.findall("[a-z]+", text.lower())
-    return {_WEEKDAYS[word] for word in words if word in _WEEKDAYS}
+    return {_WEEKDAY_NUMBERS[word] for word in words if word in _WEEKDAY_NUMBERS}
 
 
 # ------------------------------------------------------------------------- matching
@@ -663,8 +658,8 @@ def read_flexible(
         days = [x for x in (before or {}).values() if isinstance(x, date)]
         if days and f"{days[0]:%Y}" in last.fields.values():
             return answers[-2], before
-    rest = _MADE_UP.split(text[last.span[1] :], maxsplit=1)[0]
-    for later in _said(rest)[-1:] if values and len(fields) == 1 else ():
+    rest = _MADE_UP.split(text[last.span[1] :], maxsplit=1)[0].strip("\n}`")
+    for later in _said(rest)[-1:] if rest and values and len(fields) == 1 else ():
         is_other = _values(rest, later, fields) not in (None, values)
         values = None if is_other and "line" not in later.fields else values
     return last, values
@@ -677,10 +672,10 @@ def _values(text: str, answer: Extracted, fields: dict[str, Field]) -> dict | No
         given = [answer.fields[x] for x in field.keys if x in answer.fields]
         if not given and len(fields) == 1:
             other = next(x for x in answer.fields if x != "explanation")
-            is_unit = field.units and other in UNIT_OF_NAME
-            given = (
-                [] if is_unit and other not in field.units else [answer.fields[other]]
+            is_other_unit = (
+                other in UNIT_OF_NAME and field.units - {other} == field.units
             )
+            given = [] if is_other_unit and field.units else [answer.fields[other]]
         is_one = given and all(value == given[0] for value in given)
         values[key] = field.read(given[0]) if is_one else None
     is_doubted = answer.doubted or doubted(text, answer.span[0])
@@ -785,6 +780,7 @@ def _explain(doc: dict, response: str, is_semantic: bool) -> Verdict:
 # ---------------------------------------------------------------------- documents
 
 
+@lru_cache(maxsize=4096)
 def read_label(label: str, is_semantic: bool) -> dict:
     """Return the fields of a label.
 
@@ -794,43 +790,26 @@ def read_label(label: str, is_semantic: bool) -> dict:
     """
     if len(label) > 10_000:
         raise ValueError("is longer than 10,000 characters")
-    if is_semantic:
-        reference = {"answer": label.split(",") if "," in label else label}
-    else:
-        reference = _parse_dict(label)
-    for key, value in reference.items():
-        if not isinstance(key, str) or key.strip().lower() in ("", "explanation"):
-            raise ValueError("has a key that names no answer")
-        for item in value if isinstance(value, list) else [value]:
-            _check_value(item)
-    if len({key.strip().lower() for key in reference}) < len(reference):
-        raise ValueError("has two keys that differ in case alone")
-    return reference
-
-
-def _check_value(value: object) -> None:
-    """Raise ValueError for a value that no answer, or an empty one, would equal."""
-    if isinstance(value, str):
-        if plain(value).lower().strip("[]") in EMPTY_LISTS:
-            raise ValueError("has a value that is empty or too long")
-    elif type(value) not in (int, float):
-        raise ValueError("has a value that is not a string, a number or a list of them")
-    elif not abs(value) < 10**15:
-        raise ValueError("has a number that is not finite or over 15 digits long")
-
-
-def _parse_dict(label: str) -> dict:
-    """Return the dict that a text is as JSON or as a Python literal."""
-    try:
-        value = json.loads(label)
-    except (ValueError, RecursionError):
-        try:
-            value = ast.literal_eval(label)
+    fields = {"answer": label.split(",") if "," in label else label}
+    if not is_semantic:
+        try:  # which reads the JSON of the benchmark as well
+            fields = ast.literal_eval(label.strip())
         except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
             raise ValueError("is neither JSON nor a Python literal") from None
-    if not isinstance(value, dict) or not value:
+    if not isinstance(fields, dict) or not fields:
         raise ValueError("is not a dict with at least one field")
-    return value
+    keys = {key.strip().lower() for key in fields if isinstance(key, str)}
+    if len(keys) < len(fields) or not keys.isdisjoint(("", "explanation")):
+        raise ValueError("has keys that name no answer, or differ in case alone")
+    for value in fields.values():
+        for item in value if isinstance(value, list) else [value]:
+            if isinstance(item, str):
+                is_bad = plain(item).lower().strip("[]") in EMPTY_LISTS
+            else:
+                is_bad = type(item) not in (int, float) or not abs(item) < 10**15
+            if is_bad:
+                raise ValueError("has a value that is empty, too long or not finite")
+    return fields
 
 
 def process_docs_arithmetic(dataset: datasets.Dataset) -> datasets.Dataset:
@@ -878,8 +857,11 @@ def _documents(
             f"{source}: column {', '.join(map(repr, missing))} is missing; found"
             f" {dataset.column_names}. Use rows in the schema of baharef/ToT"
         )
-    if is_fresh := "level" in dataset.column_names:  # made from a seed
-        columns = [*columns, "level"]
+    files = (
+        [name] if name in FILES else [x for x in FILES if ("sem" in x) == is_semantic]
+    )
+    if "level" in dataset.column_names:  # made from a seed
+        columns, files = [*columns, "level"], []
     # Column by column, which takes a fifth of the time that row by row takes.
     cells = zip(*(dataset[column][:] for column in columns), strict=True)
     documents = [dict(zip(columns, row, strict=True)) for row in cells]
@@ -889,13 +871,8 @@ def _documents(
             is_changed |= _complete(document, is_semantic, is_separate)
         except ValueError as error:
             raise ValueError(f"{source}, row {row}, column {error}") from None
-    files = (
-        [name]
-        if name in FILES
-        else [x for x in FILES if ("semantic" in x) == is_semantic]
-    )
-    known = tuple(FILES[x] for x in files if not is_fresh)
-    _report(source, len(documents), fingerprint(map(digest, documents)), known)
+    print_of_rows = fingerprint(map(digest, documents))
+    _report(source, len(documents), print_of_rows, tuple(FILES[x] for x in files))
     if not is_changed:  # the rows are in memory already
         return dataset.select_columns(columns)
     return type(dataset).from_list(documents)
@@ -907,10 +884,22 @@ def _complete(document: dict, is_semantic: bool, is_separate: bool) -> bool:
     Returns whether the prompt lacked the question; ValueError names a bad column.
     """
     for column in SEMANTIC_COLUMNS if is_semantic else COLUMNS:
-        if problem := _problem(column, document[column], is_semantic):
+        cell = document[column]
+        if not isinstance(cell, str):
+            problem = f"a {type(cell).__name__} is not a string"
             raise ValueError(f"'{column}': {problem}; fix the row")
-    column = "prompt" if is_semantic else "question"
-    question = document["question"].strip()
+        try:
+            if not cell.strip():
+                raise ValueError("is empty")
+            if column == "label":
+                read_label(cell, is_semantic)
+        except ValueError as error:
+            start = f"{cell[:80]!r:.82}"
+            raise ValueError(f"'{column}': {start} {error}; fix the row") from None
+    column, question = (
+        "prompt" if is_semantic else "question",
+        document["question"].strip(),
+    )
     is_missing = question not in document[column]
     if is_missing:
         document[column] = f"{document[column].rstrip()}\n\n{question}"
@@ -923,20 +912,6 @@ def _complete(document: dict, is_semantic: bool, is_separate: bool) -> bool:
     return is_missing
 
 
-def _problem(column: str, cell: object, is_semantic: bool) -> str | None:
-    """Return what is wrong with a cell, with the start of it, or None."""
-    if not isinstance(cell, str):
-        return f"a {type(cell).__name__} is not a string"
-    if not cell.strip():
-        return f"{cell[:80]!r:.82} is empty"
-    if column == "label":
-        try:
-            read_label(cell, is_semantic)
-        except ValueError as error:
-            return f"{cell[:80]!r:.82} {error}"
-    return None
-
-
 @lru_cache(maxsize=256)
 def _report(source: str, rows: int, digest: str, known: tuple[tuple, ...]) -> None:
     """Log rows and fingerprint, once a run; warn where they are of none of the files."""
@@ -945,10 +920,8 @@ def _report(source: str, rows: int, digest: str, known: tuple[tuple, ...]) -> No
         eval_logger.info(found)
         return
     expected = (f"{rows} rows" + f", fingerprint {x}" * bool(x) for rows, x in known)
-    eval_logger.warning(
-        f"{found}; the benchmark has {' or '.join(expected)}: scores may not be"
-        " comparable"
-    )
+    text = f"{found}; the benchmark has {' or '.join(expected)}"
+    eval_logger.warning(f"{text}: scores may not be comparable")
 
 
 def digest(doc: dict) -> bytes:
