@@ -485,6 +485,7 @@ _BESIDE = set(
     "the premise hypothesis option label letter it is of by to with case".split()
 )
 _LETTER = re.compile(r"\b(?:[B-D]|A(?! [a-z]))\b")
+_SMALL_LETTER = re.compile(r"\b[a-d]\)")  # "(b)", "b)"; others are words
 
 
 def read_label(text: str, options: list[str]) -> str | None:
@@ -497,14 +498,19 @@ def read_label(text: str, options: list[str]) -> str | None:
     return None
 
 
+def _capital(letter: re.Match) -> str:
+    return letter[0].upper()
+
+
 def _labels(text: str) -> set[str]:
     return {_LABELS[stem.lower()] for stem in _LABEL.findall(text)}
 
 
 def _label(text: str, options: list[str]) -> str | None:
     """Return the label of a text that holds little else, or None."""
-    words = re.findall(r"\w+|[^\s.,:;()'\"-]", _LABEL.sub(" ", text))
-    words = [word.upper() for word in words if word.lower() not in _BESIDE]
+    rest = _SMALL_LETTER.sub(_capital, _LABEL.sub(" ", text))
+    words = re.findall(r"\w+|[^\s.,:;()'\"-]", rest)
+    words = [word for word in words if word.lower() not in _BESIDE]
     if len(words) > 1 or not set(words) <= set(LETTERS):
         return None
     place = LETTERS.index(words[0]) if words else len(LETTERS)
@@ -551,8 +557,7 @@ def _patterns(options: tuple[str, ...]) -> _Options:
     text = rf"(?:{'|'.join(sorted(forms, key=len, reverse=True))})(?!\w)"
     own = rf"(?:[])'\".:=\ (-]*(?P<own>{text}))?"
     item = rf"""(?:(?:[-*\u2022]|\d{{1,2}}[.)])\s+)?(?:options?:?\s+)?[(\['"]*
-        (?:(?P<text>{text})(?:['"\s]*\((?P<after>[A-D])\))?|(?P<letter>[A-D])(?!\w){own})
-        [])'"]*"""
+        (?:(?P<text>{text})|(?P<letter>(?-i:[A-D]))(?!\w){own})[])'"]*"""
     named = rf"{_LETTER.pattern}|(?i:(?<!\w){text})"
     offered = set(LETTERS[: len(options)])
     return _Options(offered, letters, re.compile(item, re.I | re.X), re.compile(named))
@@ -563,7 +568,7 @@ def read_options(text: str, options: tuple[str, ...]) -> set[str] | None:
 
     Behind the last item may stand words that approve and one comment.
     """
-    known = _patterns(options)
+    known, text = _patterns(options), _SMALL_LETTER.sub(_capital, text)
     for part in dict.fromkeys((text, _LEAD.sub("", text))):
         letters, end = _list(part, known)
         if letters:
@@ -599,8 +604,8 @@ def _list(text: str, known: _Options) -> tuple[set[str], int]:
 
 def _item(item: re.Match, known: _Options) -> set[str]:
     """Return the option that an item names; none where letter and text differ."""
-    text, letter = item["text"] or item["own"], item["letter"] or item["after"]
-    letters = {letter.upper()} if letter else known.offered
+    text = item["text"] or item["own"]
+    letters = {item["letter"]} if item["letter"] else known.offered
     return letters & (known.letters.get(_key(text), set()) if text else known.offered)
 
 
