@@ -372,9 +372,9 @@ _PAIR_VALUE = re.compile(
 
 
 def _unique(pairs: list[tuple[str, object]]) -> dict:
-    """Return the object of some fields; two values of a key, in any case, are none."""
+    """Return an object with its keys in lower case; two that become one must agree."""
     fields: dict[str, object] = {}
-    for key, value in pairs:
+    for key, value in dict(pairs).items():  # the last of one key counts
         key = key.strip().lower()
         fields[key] = value if fields.get(key, value) == value else UNREADABLE
     return fields
