@@ -32,7 +32,7 @@ UNITS = [
     *("<|channel|>final<|message|>", "<|channel|>", "<|im_end|>", "<|", "<", "</"),
     *("\x00", "\ud800", "\u0661", "\uff11", "\u202e", "\u2011", "\ufb01", "1e999 "),
     *('"a": NaN, ', "__import__('os').system('true') ", '{"a": ' + "9" * 5000 + "}"),
-    *("because ", "since, ", "cannot be ", "isn't unanswerable, ", "x - "),
+    *("because ", "since, ", "isn't unanswerable, ", "x - "),
     *("A", "Aa", "A1", "Aa ", "1,000", "1 000 ", "\u2014", "E46 ", "next "),
     *("2012-11-", "16:00 ", "1/", "12 ", "Aug, ", "Entailment ", "1987 ", "BC "),
 ]

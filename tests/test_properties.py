@@ -154,7 +154,7 @@ def test_what_is_around_an_answer_and_its_case_do_not_change_the_verdict(
 # Two references of a kind that a response may be scored against.
 OTHERS = {
     "tcp": {"answer": "2021-01-10 08:30 GMT"},
-    "tot_arithmetic": {"label": "{'answer': 'x'}"},
+    "tot_arithmetic": {"label": "{'day': '0', 'time': '02:10'}"},
     "tot_semantic": {"label": "E1"},
     "qa": {"golds": ["Swansea"]},
     "date": {"golds": ["Feb, 2020"]},
