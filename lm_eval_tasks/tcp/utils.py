@@ -297,10 +297,10 @@ def has_doubt(text: str, golds: str = "", reason: re.Pattern = _REASON) -> bool:
 
     Words that the text of the golds has are no doubt.
     """
-    words = set(re.findall(r"\w+|\?", golds.lower()))
     before = reason.split(text, maxsplit=1)[0]
     doubts = {found[0].lower() for found in _DOUBT.finditer(before)}
-    return bool(doubts - words) or "not" not in words and text[:4].lower() == "not "
+    doubts |= {"not"} if text[:4].lower() == "not " else set()
+    return bool(doubts and doubts - set(re.findall(r"\w+|\?", golds.lower())))
 
 
 def numbers(text: str) -> set[str]:
@@ -315,9 +315,7 @@ def numbers(text: str) -> set[str]:
 # --------------------------------------------------------------------- flexible rule
 
 # The prompt's fixed lines: behind an answer they begin a made-up prompt.
-_PROMPT = re.compile(
-    r"\n[ \t#*>]*(?:Read this dialogue between|Reason step by step and)"
-)
+_PROMPT = re.compile(r"\n[ \t#*>]*(?:Read this dialogue between|Reason step by step)")
 _WEEK = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
 # What is read for a word: M1 to M12, W1 to W7 (of three letters or more), or nothing.
 _WORDS = dict.fromkeys("at on of the t st nd rd th gmt utc".split(), "") | {
@@ -349,7 +347,7 @@ def read_day(text: str) -> date | None:
     weekdays = {field for field in fields if field[:1] == "W"}
     fields = [field for field in fields if field and field not in weekdays]
     names, days = [field for field in fields if field[0] == "M"], set()
-    if len(fields) != 3:
+    if len(fields) != 3 or not _DIGIT.search(text):
         return None
     is_iso = len(fields[0]) == 4 and not names
     for year, month, day in [fields] if is_iso else permutations(fields):
@@ -375,32 +373,27 @@ def _read_clock(clock: re.Match) -> timedelta | None:
 def read_moment(text: str) -> date | None:
     """Return the moment in GMT, or without a clock the day, that a text is."""
     clock = _CLOCK.search(text)
-    if not clock:
-        return read_day(text)
-    day = read_day(f"{text[: clock.start()]} {text[clock.end() :]}")
-    since_midnight = _read_clock(clock)
-    with suppress(OverflowError):
-        if day and since_midnight is not None:
-            return datetime.combine(day, time()) + since_midnight
+    day = read_day(f"{text[: clock.start()]} {text[clock.end() :]}" if clock else text)
+    if not day or not clock:
+        return day
+    with suppress(OverflowError, TypeError):  # past the last year; no such time of day
+        return datetime.combine(day, time()) + _read_clock(clock)
     return None
 
 
 def _agrees(comment: str, value: date) -> bool:
     """Tell whether a comment holds no other date, weekday, clock, number or zone."""
-    again = read_moment(comment.strip(" ([])")) or value
-    own = {
-        str(x) for x in (value.year, value.month, value.day, f"W{value.isoweekday()}")
-    }
-    words = (_WORDS.get(word, "") for word in re.findall("[a-z]+", comment.lower()))
-    said = {word for word in words if word[:1] == "W"} | numbers(
-        _CLOCK.sub("", comment)
-    )
-    clocks = [_read_clock(clock) for clock in _CLOCK.finditer(comment)]
-    day = datetime.combine(value, time())
+    words = {_WORDS.get(word, "") for word in re.findall("[a-z]+", comment.lower())}
+    weekdays = {word for word in words if word[:1] == "W"}
+    said = weekdays | numbers(_CLOCK.sub("", comment))
+    own = (value.year, value.month, value.day, f"W{value.isoweekday()}")
+    clocks, midnight = _CLOCK.finditer(comment), datetime.combine(value, time())
     return (
-        said <= own
-        and all(x is not None and day + x == value for x in clocks)
-        and str(value).startswith(str(again))
+        said <= set(map(str, own))
+        and all(
+            x is not None and midnight + x == value for x in map(_read_clock, clocks)
+        )
+        and str(value).startswith(str(read_moment(comment.strip(" ([])")) or value))
         and not _ZONE.search(comment)
     )
 
@@ -421,13 +414,20 @@ def read_answer(text: str, answer_format: str) -> date | None:
 
 
 def extract_flexible(text: str) -> list[Statement]:
-    """Return the statement of a masked response, and a last one that may deny it.
+    """Return the statement of a masked response, and a last one that may contradict it.
 
     The last box with a digit comes before all others.
     """
     found = statements(text, _PROMPT)
     own = [x for x in found if x.kind == "box" and _DIGIT.search(text, x.start, x.end)]
     return own[-1:] + [x for x in found[-1:] if x not in own[-1:]]
+
+
+def read_statement(text: str, said: Statement, answer_format: str) -> date | None:
+    """Return what a statement of a masked response commits to, None if unreadable."""
+    inside = plain(text[said.start : said.end])
+    is_sure = not said.doubted and not has_doubt(inside)
+    return read_answer(inside, answer_format) if is_sure else None
 
 
 # ------------------------------------------------------------------------- verdict
@@ -444,7 +444,7 @@ def explain(doc: dict, response: str) -> Verdict:
 
     `accuracy` follows the metric card, `accuracy_flexible` the value; `extracted` says
     whether the card's rule found a box. An answer that is read has its distance from the
-    reference, too: positive where it is later. Any text has a verdict.
+    reference, too, positive where it is later. Any text has a verdict.
     """
     reference, answer_format = doc["answer"], doc["answer_format"]
     expected = read_reference(reference, answer_format)
@@ -452,49 +452,41 @@ def explain(doc: dict, response: str) -> Verdict:
     accuracy = match_published(published, reference, answer_format)
     text = mask(response, [*doc.get("dialogue", ()), doc.get("question", "")])
     said = extract_flexible(text)
-    values = [_read(text, one, answer_format) for one in said]
-    # The last statement contradicts a box before it that it does not repeat.
+    values = [read_statement(text, one, answer_format) for one in said]
+    # A last statement that is read as another value contradicts the box.
     value = values[0] if values and values[-1] in (values[0], None) else None
-    flexible_span = (said[0].start, said[0].end) if said else None
-    flexible = response[slice(*flexible_span)] if said else None
-    right = value == expected
-    if accuracy or right:
-        reason = "flexible_only" if not accuracy else "right" if right else "superseded"
-    elif said:
-        reason = "unreadable" if value is None else "other_value"
-    else:
-        reason = "cut_off" if _is_cut_off(response, text) else "no_answer"
+    span = (said[0].start, said[0].end) if said else None
     scores = {
         "accuracy": float(accuracy),
-        "accuracy_flexible": float(right),
+        "accuracy_flexible": float(value == expected),
         "extracted": float(published is not None),
     }
     if value is not None:
         signed, absolute, unit = _ERRORS[answer_format]
-        scores |= {signed: (value - expected) / unit}
-        scores |= {absolute: abs(scores[signed])}
+        scores |= {
+            signed: (value - expected) / unit,
+            absolute: abs(value - expected) / unit,
+        }
+    reason = _reason(accuracy, value == expected, bool(said), value)
+    if reason == "no_answer" and _is_cut_off(response, text):
+        reason = "cut_off"
+    flexible = response[slice(*span)] if span else None
     return Verdict(
-        scores,
-        reason,
-        published,
-        published_span,
-        flexible,
-        flexible_span,
-        value,
-        expected,
+        scores, reason, published, published_span, flexible, span, value, expected
     )
 
 
-def _read(text: str, statement: Statement, answer_format: str) -> date | None:
-    inside = plain(text[statement.start : statement.end])
-    is_sure = not statement.doubted and not has_doubt(inside)
-    return read_answer(inside, answer_format) if is_sure else None
+def _reason(accuracy: bool, right: bool, is_said: bool, value: date | None) -> str:
+    if accuracy or right:
+        return "flexible_only" if not accuracy else "right" if right else "superseded"
+    if value is not None:
+        return "other_value"
+    return "unreadable" if is_said else "no_answer"
 
 
 def _is_cut_off(response: str, text: str) -> bool:
     """Tell whether a response ends within a reasoning block or a box."""
-    last = response.rstrip()
-    box = text.rfind("\\boxed{")
+    last, box = response.rstrip(), text.rfind("\\boxed{")
     in_block = last and text[len(last) - 1] == "\n" and last[-1] not in ">]\u25b7"
     return bool(in_block) or box >= 0 and not _BOXES.match(text, box)
 
@@ -545,14 +537,13 @@ def _process_docs(dataset: datasets.Dataset, name: str, form: str) -> datasets.D
         raise ValueError(f"{name}.jsonl: has no rows; give a split with at least one")
     columns = ["index", "dialogue", "question", "answer"]
     if missing := [repr(x) for x in columns if x not in dataset.column_names]:
-        raise ValueError(
-            f"{name}.jsonl: column {', '.join(missing)} is missing; give rows as in"
-            " Beanbagdzf/TCP"
+        fault = (
+            f"column {', '.join(missing)} is missing; give rows as in Beanbagdzf/TCP"
         )
+        raise ValueError(f"{name}.jsonl: {fault}")
     is_fresh = "level" in dataset.column_names  # rows made from a seed say so
-    columns += ["level"] * is_fresh
     documents = []
-    for row, cells in enumerate(dataset.select_columns(columns)):
+    for row, cells in enumerate(dataset.select_columns(columns + ["level"] * is_fresh)):
         if isinstance(cells["answer"], datetime):  # as `datasets` reads dates in JSON
             cells["answer"] = cells["answer"].date().isoformat()
         if fault := _fault(cells, form):
@@ -560,13 +551,13 @@ def _process_docs(dataset: datasets.Dataset, name: str, form: str) -> datasets.D
         answer = cells["answer"].strip()
         documents.append({**cells, "answer": answer, "answer_format": form})
     found = f"{len(documents)} rows, fingerprint {fingerprint(map(digest, documents))}"
-    if is_fresh or len(documents) == FILES[name][0]:
-        eval_logger.info(f"{name}.jsonl: {'fresh ' * is_fresh}{found}")
-    else:
-        eval_logger.warning(
-            f"{name}.jsonl: {found}; the benchmark has {FILES[name][0]} rows, scores on"
-            " others may not be comparable"
-        )
+    is_known, rows = is_fresh or len(documents) == FILES[name][0], FILES[name][0]
+    eval_logger.log(
+        logging.INFO if is_known else logging.WARNING,
+        f"{name}.jsonl: {'fresh ' * is_fresh}{found}"
+        + f"; the benchmark has {rows} rows, scores on others may not be comparable"
+        * (not is_known),
+    )
     _DOCUMENTS[dataset] = name, type(dataset).from_list(documents)
     return _DOCUMENTS[dataset][1]
 
