@@ -280,20 +280,22 @@ def mask(response: str, repeated: Iterable[str] = ()) -> str:
     That is reasoning, and lines that stand in one of the texts `repeated`.
     """
     stripped = response.rfind("assistantfinal")  # gpt-oss without its special tokens
-    position, opened = (stripped + 14 if stripped >= 0 else 0), None
-    parts = ["\n" * position]
+    hidden, opened = [(0, stripped + 14)] * (stripped >= 0), None
     has_tag = "<" in response or "[" in response or "\u25c1" in response
-    for tag in _REASONING.finditer(response, position) if has_tag else ():
+    for tag in _REASONING.finditer(response) if has_tag else ():
         if not tag[1] and not tag["final"]:
             opened = tag.start() if opened is None else opened
             continue
         if opened is None or tag["final"]:  # all before it is reasoning
-            parts, position, opened = [], 0, 0
-        parts += response[position:opened], "\n" * (tag.end() - opened)
-        position, opened = tag.end(), None
-    opened = len(response) if opened is None else opened
-    parts += response[position:opened], "\n" * (len(response) - opened)
-    text = "".join(parts)
+            hidden, opened = [], 0
+        hidden.append((opened, tag.end()))
+        opened = None
+    hidden += [(opened, len(response))] * (opened is not None)
+    parts, position = [], 0
+    for start, end in hidden:
+        parts += response[position:start], "\n" * (end - max(start, position))
+        position = max(end, position)
+    text = "".join([*parts, response[position:]])
     lines = {line.strip() for one in repeated for line in one.split("\n")} - {""}
     kept = text.split("\n") if lines else [text]
     return "\n".join("\n" * len(x) if x.strip() in lines else x for x in kept)
@@ -390,10 +392,10 @@ def has_doubt(text: str, golds: str = "", reason: re.Pattern = _REASON) -> bool:
 
     Words that the text of the golds has are no doubt.
     """
-    words = set(re.findall(r"\w+|\?", golds.lower()))
     before = reason.split(text, maxsplit=1)[0]
     doubts = {found[0].lower() for found in _DOUBT.finditer(before)}
-    return bool(doubts - words) or "not" not in words and text[:4].lower() == "not "
+    doubts |= {"not"} if text[:4].lower() == "not " else set()
+    return bool(doubts and doubts - set(re.findall(r"\w+|\?", golds.lower())))
 
 
 def numbers(text: str) -> set[str]:
