@@ -110,14 +110,9 @@ _PLAIN_MONTH = re.compile(r"([A-Z][a-z]{2,8}),? ([1-9][0-9]{3})")
 MAX_DATE_LENGTH = 100
 
 
-class _YearsAsWritten(dateutil_parser.parserinfo):
-    """Takes a year of two digits as it is, where dateutil would ask the clock."""
-
-    def convertyear(self, year: int, century_specified: bool = False) -> int:
-        return year
-
-
-_PARSER = dateutil_parser.parser(_YearsAsWritten())
+_PARSER = dateutil_parser.parser()
+# A year of two digits is taken as it is, where dateutil would ask the clock.
+_PARSER.info.convertyear = lambda year, century_specified=False: year
 
 
 def parse_month(text: str) -> tuple[int, int] | datetime | None:
@@ -134,11 +129,8 @@ def parse_month(text: str) -> tuple[int, int] | datetime | None:
 
 @lru_cache(maxsize=1024)
 def _parse_month(text: str) -> tuple[int, int] | datetime | None:
-    """Return what dateutil reads where the text alone says month and year, or None.
-
-    What it does not say is filled in from a default, so that with two defaults it shows.
-    A zone is not asked of the machine.
-    """
+    # What a text does not say is filled in from a default: with two of them it shows. A
+    # zone is not asked of the machine.
     zone = {"tzinfos": lambda *said: None if said == (None, None) else timezone.utc}
     try:
         first, second = (
@@ -155,11 +147,6 @@ def _parse_month(text: str) -> tuple[int, int] | datetime | None:
 
 _PUBLISHED_LETTER = re.compile(r"\b([A-D])(?:\.|,|\s|&|$)")
 _LABEL_WORD = re.compile(r"\b(?:entailment|neutral|contradiction)\b", re.IGNORECASE)
-
-
-def read_published_letters(text: str) -> set[str]:
-    """Return the letters that the card's pattern finds in an answer or a reference."""
-    return set(_PUBLISHED_LETTER.findall(text))
 
 
 def read_published_label(text: str, options: list[str]) -> str | None:
@@ -407,15 +394,6 @@ def numbers(text: str) -> set[str]:
 # ------------------------------------------- end of the answer statement
 
 
-def led(text):
-    lead = _LEAD.match(text)
-    return text[lead.end() :] if lead else text
-
-
-def without_markup(text):
-    return plain(text) + "." * text.rstrip().endswith(".")
-
-
 # ------------------------------------------------ the flexible rule: the last statement
 
 # Fixed lines of the prompts: behind an answer they begin a prompt that is made up.
@@ -425,13 +403,6 @@ MADE_UP = re.compile(
     r"|The answer is a (?:name|month)|Write two sentences that)"
 )
 REPEATED = ("context", "fact_context", "question", "premise")  # of documents
-
-
-def last_statement(doc: dict, response: str, several: bool) -> Statement | None:
-    """Return the last answer statement of a response (steps 1 to 4)."""
-    repeated = [doc[field] for field in REPEATED if doc.get(field)]
-    found = statements(mask(response, repeated), MADE_UP, several)
-    return found[-1] if found else None
 
 
 # --------------------------------------------------- the flexible rule: date arithmetic
@@ -500,17 +471,13 @@ def read_label(text: str, options: list[str]) -> str | None:
     return None
 
 
-def _capital(letter: re.Match) -> str:
-    return letter[0].upper()
-
-
 def _labels(text: str) -> set[str]:
     return {_LABELS[stem.lower()] for stem in _LABEL.findall(text)}
 
 
 def _label(text: str, options: list[str]) -> str | None:
     """Return the label of a text that holds little else, or None."""
-    rest = _SMALL_LETTER.sub(_capital, _LABEL.sub(" ", text))
+    rest = _SMALL_LETTER.sub(lambda x: x[0].upper(), _LABEL.sub(" ", text))
     words = re.findall(r"\w+|[^\s.,:;()'\"-]", rest)
     words = [word for word in words if word.lower() not in _BESIDE]
     if len(words) > 1 or not set(words) <= set(LETTERS):
@@ -570,7 +537,7 @@ def read_options(text: str, options: tuple[str, ...]) -> set[str] | None:
 
     Behind the last item may stand words that approve and one comment.
     """
-    known, text = _patterns(options), _SMALL_LETTER.sub(_capital, text)
+    known, text = _patterns(options), _SMALL_LETTER.sub(lambda x: x[0].upper(), text)
     for part in dict.fromkeys((text, _LEAD.sub("", text))):
         letters, end = _list(part, known)
         if letters:
@@ -736,10 +703,12 @@ def _explained(several: bool = False) -> Callable:
         @wraps(read)
         def explain(doc: dict, response: str) -> Verdict:
             published, published_span = extract_published(response)
-            found = last_statement(doc, response, several)
-            span = (found.start, found.end) if found else None
-            flexible = response[slice(*span)] if span else None
-            is_said = found and not found.doubted
+            repeated = [doc[field] for field in REPEATED if doc.get(field)]
+            found = statements(mask(response, repeated), MADE_UP, several)
+            last = found[-1] if found else None
+            span = (last.start, last.end) if last else None
+            flexible = response[last.start : last.end] if last else None
+            is_said = last and not last.doubted
             scores, *values = read(doc, published, flexible if is_said else "")
             scores["extracted"] = float(published != "")
             shown = published or None, published_span, flexible, span
@@ -788,7 +757,7 @@ def explain_date(doc: dict, published: str, statement: str) -> _Read:
 @_explained(several=True)
 def explain_options(doc: dict, published: str, statement: str) -> _Read:
     """Return the verdict on the set of options that an answer names (set F1)."""
-    gold, given = set(doc["letters"]), read_published_letters(published)
+    gold, given = set(doc["letters"]), set(_PUBLISHED_LETTER.findall(published))
     value = read_options(plain(statement), tuple(doc["options"])) or set()
     f1, flexible = (_f1(len(x & gold), len(x), len(gold)) for x in (given, value))
     scores = _scores(given == gold, flexible, f1)
