@@ -34,7 +34,7 @@ def test_recorded_responses_score_as_written(offline_tasks, name):
         expected = {key: recorded[key] for key in scores if key in recorded}
         found = {key: round(scores[key], 4) for key in expected}
         assert found == expected, recorded["why"]
-        assert {"score_flexible", "acc_flexible", "extracted"} & set(expected)
+        assert {"score_flexible", "accuracy_flexible", "keywords"} & set(expected)
 
 
 @pytest.mark.parametrize("name", [name for name in RECORDED if scorer(name).headline])
