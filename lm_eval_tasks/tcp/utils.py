@@ -110,6 +110,7 @@ _PLACEHOLDER = re.compile(
     r"|(?:your )?(?:final )?answers?(?: here)?|an? (?:name|month) (?:or|and) [^\n]*"
     r"|first sentence> <second sentence)[\W_]*)?"
 )
+_ONE_LINE = re.compile(r"\s*(\S(?:[^\n]{0,98}\S)?)\s*")
 _INSIDE = "[^{}]*"
 for _ in range(4):  # braces within a box
     _INSIDE = rf"[^{{}}]*(?:\{{{_INSIDE}\}}[^{{}}]*)*"
@@ -224,10 +225,8 @@ def statements(text: str, prompt: re.Pattern, several: bool = False) -> list[Sta
         if kind and at < limit and not _PLACEHOLDER.fullmatch(low, start, end):
             is_doubted = kind == "box" and doubted(low, at)
             found.append(Statement(kind, start, end, is_doubted))
-    line = text.strip()
-    if not cues and 0 < len(line) <= 100 and "\n" not in line:
-        start = text.find(line)
-        found.append(Statement("line", start, start + len(line)))
+    if not cues and (line := _ONE_LINE.fullmatch(text)):
+        found.append(Statement("line", *line.span(1)))
     return found
 
 
@@ -324,26 +323,31 @@ _DIGIT = re.compile("[0-9]")
 _ZONE = re.compile(r"[A-Z](?<!GM)T\b|[a-z] time\b|(?:GMT|UTC) ?[+-]")
 
 
+def _fields(text: str) -> tuple[set[str], list[str]]:
+    """Return the weekdays of a text, and its other fields in their order."""
+    tokens = re.findall(r"[0-9]+|[a-z]+|^-|[^ ,./-]", text.lower())
+    fields = [field for token in tokens if (field := _WORDS.get(token, token))]
+    weekdays = {field for field in fields if field[0] == "W"}
+    return weekdays, [field for field in fields if field not in weekdays]
+
+
 def read_day(text: str) -> date | None:
     """Return the day that a text is, None for anything else.
 
     A text without a month's name that begins with the year is year, month, day; other
     texts must make a date in one order alone. A weekday must be the day's.
     """
-    tokens = re.findall(r"[0-9]+|[a-z]+|^-|[^ ,./-]", text.lower())
-    fields = [_WORDS.get(token, token) for token in tokens]
-    weekdays = {field for field in fields if field[:1] == "W"}
-    fields = [field for field in fields if field and field not in weekdays]
-    names, days = [field for field in fields if field[0] == "M"], set()
-    if len(fields) != 3 or not _DIGIT.search(text):
+    weekdays, fields = _fields(text)
+    if len(fields) != 3:
         return None
+    names, days = {field for field in fields if field[0] == "M"}, set()
     is_iso = len(fields[0]) == 4 and not names
     for year, month, day in [fields] if is_iso else permutations(fields):
         with suppress(ValueError):  # no number, or no such day
-            if len(year) == 4 and len(day) < 3 and (month in names or not names):
+            if len(year) == 4 and len(day) < 3 and month in (names or fields):
                 days.add(date(int(year), int(month.strip("M")), int(day)))
-    day = days.pop() if len(days) == 1 else None
-    return day if day and weekdays <= {f"W{day.isoweekday()}"} else None
+    is_sure = len(days) == 1 and weekdays <= {f"W{day.isoweekday()}" for day in days}
+    return days.pop() if is_sure else None
 
 
 def _read_clock(clock: re.Match) -> timedelta | None:
@@ -360,6 +364,8 @@ def _read_clock(clock: re.Match) -> timedelta | None:
 
 def read_moment(text: str) -> date | None:
     """Return the moment in GMT, or without a clock the day, that a text is."""
+    if not _DIGIT.search(text):
+        return None
     clock = _CLOCK.search(text)
     day = read_day(f"{text[: clock.start()]} {text[clock.end() :]}" if clock else text)
     if not day or not clock:
@@ -371,9 +377,7 @@ def read_moment(text: str) -> date | None:
 
 def _agrees(comment: str, value: date) -> bool:
     """Tell whether a comment holds no other date, weekday, clock, number or zone."""
-    words = {_WORDS.get(word, "") for word in re.findall("[a-z]+", comment.lower())}
-    weekdays = {word for word in words if word[:1] == "W"}
-    said = weekdays | numbers(_CLOCK.sub("", comment))
+    said = _fields(comment)[0] | numbers(_CLOCK.sub("", comment))
     own = (value.year, value.month, value.day, f"W{value.isoweekday()}")
     clocks, midnight = _CLOCK.finditer(comment), datetime.combine(value, time())
     return (
