@@ -155,6 +155,7 @@ _PLACEHOLDER = re.compile(
     r"|(?:your )?(?:final )?answers?(?: here)?|an? (?:name|month) (?:or|and) [^\n]*"
     r"|first sentence> <second sentence)[\W_]*)?"
 )
+_ONE_LINE = re.compile(r"\s*(\S(?:[^\n]{0,98}\S)?)\s*")
 _INSIDE = "[^{}]*"
 for _ in range(4):  # braces within a box
     _INSIDE = rf"[^{{}}]*(?:\{{{_INSIDE}\}}[^{{}}]*)*"
@@ -210,9 +211,7 @@ MONTHS = (
     " December"
 ).split()
 _MONTHS = {name[:3]: str(number) for number, name in enumerate(MONTHS, 1)}
-_NUMBER = re.compile(
-    rf"\d+(?:,\d{{3}})*(?:\.\d+)?|\b(?:{'|'.join(_MONTHS)})(?=[a-z]*\b)"
-)
+_NUMBER = re.compile(rf"\d+(?:,\d{{3}})*(?:\.\d+)?|\b(?:{'|'.join(_MONTHS)})")
 
 
 class Statement(NamedTuple):
@@ -225,10 +224,7 @@ class Statement(NamedTuple):
 
 
 def mask(response: str, repeated: Iterable[str] = ()) -> str:
-    """Return a text of equal length with newlines for what is no answer (step 1).
-
-    That is reasoning, and lines that stand in one of the texts `repeated`.
-    """
+    """Return a text of equal length with newlines for reasoning and repeated lines."""
     stripped = response.rfind("assistantfinal")  # gpt-oss without its special tokens
     hidden, opened = [(0, stripped + 14)] * (stripped >= 0), None
     has_tag = "<" in response or "[" in response or "\u25c1" in response
@@ -251,12 +247,10 @@ def mask(response: str, repeated: Iterable[str] = ()) -> str:
     return "\n".join("\n" * len(x) if x.strip() in lines else x for x in kept)
 
 
-def statements(
-    text: str, made_up: re.Pattern, several: bool = False
-) -> list[Statement]:
+def statements(text: str, prompt: re.Pattern, several: bool = False) -> list[Statement]:
     r"""Return the statements of a masked response, up to a made-up prompt (steps 2 to 4).
 
-    `made_up` matches "\n" and the beginnings of the prompt's fixed lines; with `several`
+    `prompt` matches "\n" and the beginnings of the prompt's fixed lines; with `several`
     the text of a cue goes on to the next empty line.
     """
     # Of the same length, without case, Markdown and typography.
@@ -267,21 +261,17 @@ def statements(
     cues, limit = sorted(_cues(low, several)), -1
     for at, kind, start, end in cues:
         if not found and limit < at:
-            prompt = made_up.search(text, at)
-            limit = prompt.start() if prompt else len(text)
-        if at > limit:
-            break
+            made_up = prompt.search(text, at)
+            limit = made_up.start() if made_up else len(text)
         end = max(start, min(end, limit))
         if end - start <= LONGEST:
             end = start + len(text[start:end].rstrip())
             start = end - len(text[start:end].lstrip())
-        if kind and not _PLACEHOLDER.fullmatch(low, start, end):
+        if kind and at < limit and not _PLACEHOLDER.fullmatch(low, start, end):
             is_doubted = kind == "box" and doubted(low, at)
             found.append(Statement(kind, start, end, is_doubted))
-    line = text.strip()
-    if not cues and 0 < len(line) <= 100 and "\n" not in line:
-        start = text.find(line)
-        found.append(Statement("line", start, start + len(line)))
+    if not cues and (line := _ONE_LINE.fullmatch(text)):
+        found.append(Statement("line", *line.span(1)))
     return found
 
 
@@ -311,10 +301,7 @@ def doubted(text: str, at: int) -> bool:
 
 
 def plain(text: str, ends: bool = False) -> str:
-    """Return a text without markup (step 5), "" for one longer than LONGEST.
-
-    What may stand around a value goes, too, unless `ends` keeps it.
-    """
+    """Return a text without markup, "" for one too long; `ends` keeps marks at its ends."""
     text = _RAISED.sub("?", text) if len(text) <= LONGEST else ""
     text = unicodedata.normalize("NFKC", text)
     for pattern, new in () if _NO_MARKUP.fullmatch(text) else _MARKUP:
@@ -338,14 +325,14 @@ def readings(
 
 
 def has_doubt(text: str, golds: str = "", reason: re.Pattern = _REASON) -> bool:
-    """Tell whether a plain text begins with "not", or doubts itself before a reason.
+    """Tell whether a text doubts itself before a reason, or begins with "not".
 
-    Words that the text of the golds has are no doubt.
+    Words of the golds are no doubt.
     """
-    words = set(re.findall(r"\w+|\?", golds.lower()))
     before = reason.split(text, maxsplit=1)[0]
     doubts = {found[0].lower() for found in _DOUBT.finditer(before)}
-    return bool(doubts - words) or "not" not in words and text[:4].lower() == "not "
+    doubts |= {"not"} if text[:4].lower() == "not " else set()
+    return bool(doubts and doubts - set(re.findall(r"\w+|\?", golds.lower())))
 
 
 def numbers(text: str) -> set[str]:
