@@ -429,6 +429,12 @@ _ERRORS = {
     LONG_FORMAT: ("days_off", "days_off_absolute", timedelta(days=1)),
     SHORT_FORMAT: ("hours_off", "hours_off_absolute", timedelta(hours=1)),
 }
+# (published, flexible) -> the reason, where one of them is right.
+_CREDITED = {
+    (True, True): "right",
+    (True, False): "superseded",
+    (False, True): "flexible_only",
+}
 
 
 def explain(doc: dict, response: str) -> Verdict:
@@ -454,26 +460,15 @@ def explain(doc: dict, response: str) -> Verdict:
         "extracted": float(published is not None),
     }
     if value is not None:
-        signed, absolute, unit = _ERRORS[answer_format]
-        scores |= {
-            signed: (value - expected) / unit,
-            absolute: abs(value - expected) / unit,
-        }
-    reason = _reason(accuracy, value == expected, bool(said), value)
-    if reason == "no_answer" and _is_cut_off(response, text):
-        reason = "cut_off"
-    flexible = response[slice(*span)] if span else None
-    return Verdict(
-        scores, reason, published, published_span, flexible, span, value, expected
-    )
-
-
-def _reason(accuracy: bool, right: bool, is_said: bool, value: date | None) -> str:
-    if accuracy or right:
-        return "flexible_only" if not accuracy else "right" if right else "superseded"
-    if value is not None:
-        return "other_value"
-    return "unreadable" if is_said else "no_answer"
+        (*names, unit), error = _ERRORS[answer_format], value - expected
+        scores |= zip(names, (error / unit, abs(error) / unit))
+    reason = _CREDITED.get((accuracy, value == expected))
+    if not reason and said:
+        reason = "unreadable" if value is None else "other_value"
+    elif not reason:
+        reason = "cut_off" if _is_cut_off(response, text) else "no_answer"
+    answers = published, published_span, response[slice(*span)] if span else None, span
+    return Verdict(scores, reason, *answers, value, expected)
 
 
 def _is_cut_off(response: str, text: str) -> bool:
