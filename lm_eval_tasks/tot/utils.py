@@ -92,14 +92,17 @@ class Extracted(NamedTuple):
     doubted: bool = False  # by the word right before it
 
 
-def extract_published(response: str) -> Extracted | None:
+def extract_published(response: str, is_semantic: bool = False) -> Extracted | None:
     """Return the first valid JSON object of `response`, or None (source: metric card).
 
-    The explanation is left out; with nothing but an explanation there is no answer.
+    The explanation is left out, of semantic answers all but `answer`, as a text; where
+    nothing is left, there is no answer.
     """
     found = next(_objects(response, _DECODER), Extracted({}, (0, 0)))
     found.fields.pop("explanation", None)
-    return found if found.fields else None
+    if is_semantic and (answer := found.fields.get("answer")) is not None:
+        return found._replace(fields={"answer": str(answer)})
+    return found if found.fields and not is_semantic else None
 
 
 def _objects(text: str, decoder: json.JSONDecoder) -> Iterator[Extracted]:
@@ -415,7 +418,7 @@ def _with_asked(value: object, keys: list[str]) -> dict | None:
 
 
 def _last_pairs(text: str, start: int, keys: list[str]) -> list[Extracted]:
-    """Return the last pair of each key in what is no JSON, from a place on, as one."""
+    """Return the last pair of each key from a place on, where no JSON is, as one."""
     fields, places = {}, []
     low = text.replace("\u0130", "I").lower()  # of equal length
     for key in keys:
@@ -497,6 +500,11 @@ class Field:
                 break
         self.value = self._listed(values) if self.is_list else values[0]
 
+    def may_be(self, key: str) -> bool:
+        """Tell whether another key than the asked one may hold the value."""
+        is_unit = self.units and key in UNIT_OF_NAME
+        return key != "explanation" and (not is_unit or key in self.units)
+
     def number(self, text: str) -> Decimal | None:
         """Return a number; a word behind it is the unit that the field counts."""
         found = _NUMBER_AND_UNIT.fullmatch(text)
@@ -524,11 +532,12 @@ class Field:
         numbers = re.findall("[0-9]+", text)
         years = [int(number) for number in numbers if len(number) == 4]
         parts = months + [int(number) for number in numbers if len(number) < 3]
-        is_whole = (
-            _DATE.fullmatch(text)
-            and words <= _MONTH_NUMBERS.keys() | _WEEKDAY_NUMBERS.keys()
-        )
-        if not is_whole or (len(years), len(parts), len(numbers + months)) != (1, 2, 3):
+        if (
+            not _DATE.fullmatch(text)
+            or words - _MONTH_NUMBERS.keys() - _WEEKDAY_NUMBERS.keys()
+        ):
+            return None
+        if (len(years), len(parts), len(numbers + months)) != (1, 2, 3):
             return None
         days = [_valid(date, *years, *parts)]
         if not months and len(numbers[0]) < 4:
@@ -536,8 +545,10 @@ class Field:
             if shown := _ORDER.findall(self.question):  # the last one is what is asked
                 asked, other = days if shown[-1] else days[::-1]
                 days = [asked or other]
-        valid = {day for day in days if day and _weekdays(text) <= {day.isoweekday()}}
-        return valid.pop() if len(valid) == 1 else None
+        days = [
+            day for day in {*days} - {None} if _weekdays(text) <= {day.isoweekday()}
+        ]
+        return days[0] if len(days) == 1 else None
 
     def clock(self, text: str) -> time | None:
         """Return the time of a 12- or 24-hour clock, without seconds if none are asked."""
@@ -637,38 +648,38 @@ def read_flexible(
 ) -> tuple[Extracted | None, dict | None]:
     """Return what a masked response commits to, and its values where all can be read."""
     keys = [key for field in fields.values() for key in field.keys]
-    answers = extract_flexible(text, keys, len(fields) == 1)
-    if not answers:
+    *before, last = extract_flexible(text, keys, len(fields) == 1) or [None]
+    if last is None:
         return None, None
-    last = answers[-1]
     values = _values(text, last, fields)
-    if values is None and len(answers) > 1:  # the year of a date says it again
-        before = _values(text, answers[-2], fields)
-        days = [x for x in (before or {}).values() if isinstance(x, date)]
-        if days and f"{days[0]:%Y}" in last.fields.values():
-            return answers[-2], before
-    rest = _MADE_UP.split(text[last.span[1] :], maxsplit=1)[0].strip("\n}`")
-    for later in _said(rest)[-1:] if rest and values and len(fields) == 1 else ():
-        is_other = _values(rest, later, fields) not in (None, values)
-        values = None if is_other and "line" not in later.fields else values
-    return last, values
+    if before and values is None:  # the year of a date says it again
+        values = _values(text, before[-1], fields) or {}
+        days = [value for value in values.values() if isinstance(value, date)]
+        is_again = days and f"{days[0]:%Y}" in last.fields.values()
+        return (before[-1], values) if is_again else (last, None)
+    later = _values_behind(text, last.span[1], fields) if values else None
+    return last, values if later in (None, values) else None
+
+
+def _values_behind(text: str, place: int, fields: dict[str, Field]) -> dict | None:
+    """Return what the last cue behind an answer says, where one value is asked."""
+    rest = _MADE_UP.split(text[place:], maxsplit=1)[0]
+    said = [x for x in _said(rest) if "line" not in x.fields]
+    return _values(rest, said[-1], fields) if said and len(fields) == 1 else None
 
 
 def _values(text: str, answer: Extracted, fields: dict[str, Field]) -> dict | None:
     """Return the values of an answer by the keys of a label; None without one of them."""
+    if answer.doubted or doubted(text, answer.span[0]):
+        return None
     values = {}
     for key, field in fields.items():
         given = [answer.fields[x] for x in field.keys if x in answer.fields]
         if not given and len(fields) == 1:
-            other = next(x for x in answer.fields if x != "explanation")
-            is_other_unit = (
-                other in UNIT_OF_NAME and field.units - {other} == field.units
-            )
-            given = [] if is_other_unit and field.units else [answer.fields[other]]
-        is_one = given and all(value == given[0] for value in given)
+            given = [x for key, x in answer.fields.items() if field.may_be(key)]
+        is_one = given and given.count(given[0]) == len(given)
         values[key] = field.read(given[0]) if is_one else None
-    is_doubted = answer.doubted or doubted(text, answer.span[0])
-    return None if is_doubted or None in values.values() else values
+    return None if None in values.values() else values
 
 
 def size(values: dict, fields: dict[str, Field]) -> float | None:
@@ -740,30 +751,37 @@ def _explain(doc: dict, response: str, is_semantic: bool) -> Verdict:
     text = mask(
         response, (question, prompt or split_instruction(question, question)[1])
     )
-    found = extract_published(response)
-    published = found and found.fields
-    if found and is_semantic and (published := published.get("answer")) is not None:
-        published = str(published)
+    found = extract_published(response, is_semantic)
     answer, value = read_flexible(text, fields)
+    published = found and (found.fields["answer"] if is_semantic else found.fields)
     is_exact = published == (label if is_semantic else read_label(label, False))
-    is_right = value == reference
-    given = (response[slice(*answer.span)], answer.span) if answer else (None, None)
-    reasons = {
-        "right": is_exact and is_right,
-        "flexible_only": is_right,
-        "superseded": is_exact and given[1] != found.span,
-        "unreadable": answer is not None and value is None,
-        "other_value": answer is not None or published is not None,
-        "cut_off": text.rfind("{") > text.rfind("}") or text[-1:] != response[-1:],
-        "no_answer": True,
-    }
-    verdicts = map(float, (is_exact, is_right, published is not None))
+    verdicts = map(float, (is_exact, value == reference, found is not None))
     scores = dict(zip(("accuracy", "accuracy_flexible", "extracted"), verdicts))
     if not is_semantic and (expected := size(reference, fields)) is not None:
-        scores["smape"] = smape(size(value, fields) if value else None, expected)
-    shown = (None, None) if published is None else (str(published), found.span)
-    reason = next(reason for reason, is_so in reasons.items() if is_so)
-    return Verdict(scores, reason, *shown, *given, value, reference)
+        scores["smape"] = smape(value and size(value, fields), expected)
+    spans = (found and found.span, answer and answer.span)
+    shown = (found and str(published), answer and response[slice(*answer.span)])
+    is_cut_off = text.rfind("{") > text.rfind("}") or text[-1:] != response[-1:]
+    reason = _reason(is_exact, value == reference, value, spans, is_cut_off)
+    return Verdict(
+        scores, reason, shown[0], spans[0], shown[1], spans[1], value, reference
+    )
+
+
+def _reason(
+    is_exact: bool, is_right: bool, value: dict | None, spans: tuple, is_cut_off: bool
+) -> str:
+    """Return the first of REASONS that holds; `spans` are of both extracted texts."""
+    holds = {
+        "right": is_exact and is_right,
+        "flexible_only": is_right,
+        "superseded": is_exact and spans[0] != spans[1],
+        "unreadable": spans[1] and value is None,
+        "other_value": spans[0] or spans[1],
+        "cut_off": is_cut_off,
+        "no_answer": True,
+    }
+    return next(reason for reason, is_so in holds.items() if is_so)
 
 
 # ---------------------------------------------------------------------- documents
@@ -791,14 +809,15 @@ def read_label(label: str, is_semantic: bool) -> dict:
     if len(keys) < len(fields) or not keys.isdisjoint(("", "explanation")):
         raise ValueError("has keys that name no answer, or differ in case alone")
     for value in fields.values():
-        for item in value if isinstance(value, list) else [value]:
-            if isinstance(item, str):
-                is_bad = plain(item).lower().strip("[]") in EMPTY_LISTS
-            else:
-                is_bad = type(item) not in (int, float) or not abs(item) < 10**15
-            if is_bad:
-                raise ValueError("has a value that is empty, too long or not finite")
+        if not all(map(_is_value, value if isinstance(value, list) else [value])):
+            raise ValueError("has a value that is empty, too long or not finite")
     return fields
+
+
+def _is_value(value: object) -> bool:
+    if isinstance(value, str):
+        return plain(value).lower().strip("[]") not in EMPTY_LISTS
+    return type(value) in (int, float) and abs(value) < 10**15
 
 
 def process_docs_arithmetic(dataset: datasets.Dataset) -> datasets.Dataset:
