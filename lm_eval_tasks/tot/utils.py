@@ -466,6 +466,7 @@ _NUMBER_AND_UNIT = re.compile(
 )
 _ERA = r"(?:[ac]\.?[de]|b\.?c(?:\.?e)?)\.?"
 _YEAR_AND_ERA = re.compile(rf"({_ERA} ?)?({_DIGITS})( ?{_ERA})?")
+_BESIDE_A_DATE = {"st", "nd", "rd", "th", "of", "the", *_WEEKDAY_NUMBERS}
 _DATE = re.compile(r"[a-z0-9][a-z0-9 ,./()-]*")
 _CLOCK = re.compile(r"([0-9]{1,2})(?::([0-9]{2})(?::([0-9]{2}))?)?(?: ?([ap])\.?m\.?)?")
 _ENTITY = re.compile(r"(?:the )?(e[0-9]+)(?: era)?")
@@ -527,17 +528,13 @@ class Field:
         Three numbers that do not begin with the year are in the prompt's order or,
         where that makes no date or there is none, in the only order that makes one.
         """
-        words = set(re.findall("[a-z]+", text)) - {"st", "nd", "rd", "th", "of", "the"}
-        months = [_MONTH_NUMBERS[word] for word in words if word in _MONTH_NUMBERS]
+        words = set(re.findall("[a-z]+", text)) - _BESIDE_A_DATE
+        months = [_MONTH_NUMBERS.get(word, 0) for word in words]  # there is no month 0
         numbers = re.findall("[0-9]+", text)
         years = [int(number) for number in numbers if len(number) == 4]
         parts = months + [int(number) for number in numbers if len(number) < 3]
-        if (
-            not _DATE.fullmatch(text)
-            or words - _MONTH_NUMBERS.keys() - _WEEKDAY_NUMBERS.keys()
-        ):
-            return None
-        if (len(years), len(parts), len(numbers + months)) != (1, 2, 3):
+        counts = (len(years), len(parts), len(numbers + months))
+        if counts != (1, 2, 3) or not _DATE.fullmatch(text):
             return None
         days = [_valid(date, *years, *parts)]
         if not months and len(numbers[0]) < 4:
