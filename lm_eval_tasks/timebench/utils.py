@@ -192,6 +192,7 @@ _PLACEHOLDER = re.compile(
     r"|(?:your )?(?:final )?answers?(?: here)?|an? (?:name|month) (?:or|and) [^\n]*"
     r"|first sentence> <second sentence)[\W_]*)?"
 )
+_ONE_LINE = re.compile(r"\s*(\S(?:[^\n]{0,98}\S)?)\s*")
 _INSIDE = "[^{}]*"
 for _ in range(4):  # braces within a box
     _INSIDE = rf"[^{{}}]*(?:\{{{_INSIDE}\}}[^{{}}]*)*"
@@ -247,9 +248,7 @@ MONTHS = (
     " December"
 ).split()
 _MONTHS = {name[:3]: str(number) for number, name in enumerate(MONTHS, 1)}
-_NUMBER = re.compile(
-    rf"\d+(?:,\d{{3}})*(?:\.\d+)?|\b(?:{'|'.join(_MONTHS)})(?=[a-z]*\b)"
-)
+_NUMBER = re.compile(rf"\d+(?:,\d{{3}})*(?:\.\d+)?|\b(?:{'|'.join(_MONTHS)})")
 
 
 class Statement(NamedTuple):
@@ -262,10 +261,7 @@ class Statement(NamedTuple):
 
 
 def mask(response: str, repeated: Iterable[str] = ()) -> str:
-    """Return a text of equal length with newlines for what is no answer (step 1).
-
-    That is reasoning, and lines that stand in one of the texts `repeated`.
-    """
+    """Return a text of equal length with newlines for reasoning and repeated lines."""
     stripped = response.rfind("assistantfinal")  # gpt-oss without its special tokens
     hidden, opened = [(0, stripped + 14)] * (stripped >= 0), None
     has_tag = "<" in response or "[" in response or "\u25c1" in response
@@ -288,12 +284,10 @@ def mask(response: str, repeated: Iterable[str] = ()) -> str:
     return "\n".join("\n" * len(x) if x.strip() in lines else x for x in kept)
 
 
-def statements(
-    text: str, made_up: re.Pattern, several: bool = False
-) -> list[Statement]:
+def statements(text: str, prompt: re.Pattern, several: bool = False) -> list[Statement]:
     r"""Return the statements of a masked response, up to a made-up prompt (steps 2 to 4).
 
-    `made_up` matches "\n" and the beginnings of the prompt's fixed lines; with `several`
+    `prompt` matches "\n" and the beginnings of the prompt's fixed lines; with `several`
     the text of a cue goes on to the next empty line.
     """
     # Of the same length, without case, Markdown and typography.
@@ -304,21 +298,17 @@ def statements(
     cues, limit = sorted(_cues(low, several)), -1
     for at, kind, start, end in cues:
         if not found and limit < at:
-            prompt = made_up.search(text, at)
-            limit = prompt.start() if prompt else len(text)
-        if at > limit:
-            break
+            made_up = prompt.search(text, at)
+            limit = made_up.start() if made_up else len(text)
         end = max(start, min(end, limit))
         if end - start <= LONGEST:
             end = start + len(text[start:end].rstrip())
             start = end - len(text[start:end].lstrip())
-        if kind and not _PLACEHOLDER.fullmatch(low, start, end):
+        if kind and at < limit and not _PLACEHOLDER.fullmatch(low, start, end):
             is_doubted = kind == "box" and doubted(low, at)
             found.append(Statement(kind, start, end, is_doubted))
-    line = text.strip()
-    if not cues and 0 < len(line) <= 100 and "\n" not in line:
-        start = text.find(line)
-        found.append(Statement("line", start, start + len(line)))
+    if not cues and (line := _ONE_LINE.fullmatch(text)):
+        found.append(Statement("line", *line.span(1)))
     return found
 
 
@@ -348,10 +338,7 @@ def doubted(text: str, at: int) -> bool:
 
 
 def plain(text: str, ends: bool = False) -> str:
-    """Return a text without markup (step 5), "" for one longer than LONGEST.
-
-    What may stand around a value goes, too, unless `ends` keeps it.
-    """
+    """Return a text without markup, "" for one too long; `ends` keeps marks at its ends."""
     text = _RAISED.sub("?", text) if len(text) <= LONGEST else ""
     text = unicodedata.normalize("NFKC", text)
     for pattern, new in () if _NO_MARKUP.fullmatch(text) else _MARKUP:
@@ -375,9 +362,9 @@ def readings(
 
 
 def has_doubt(text: str, golds: str = "", reason: re.Pattern = _REASON) -> bool:
-    """Tell whether a plain text begins with "not", or doubts itself before a reason.
+    """Tell whether a text doubts itself before a reason, or begins with "not".
 
-    Words that the text of the golds has are no doubt.
+    Words of the golds are no doubt.
     """
     before = reason.split(text, maxsplit=1)[0]
     doubts = {found[0].lower() for found in _DOUBT.finditer(before)}
@@ -491,76 +478,55 @@ def _label(text: str, options: list[str]) -> str | None:
 # ----------------------------------------------------------- the flexible rule: options
 
 _BOTH = re.compile(r"(?:both\s+)?", re.IGNORECASE)
+_BEFORE_ITEM = re.compile(
+    r"(?:(?:[-*\u2022]|\d{1,2}[.)])\s+)?(?:options?:?\s+)?[(\['\"]*", re.IGNORECASE
+)
+_ITEM_LETTER = re.compile(r"([A-D])(?!\w)[])'\".:= (-]*")
+_CLOSED = re.compile(r"[])'\"]*")
+_REMARK = re.compile(r"\s*\(([^()\n]*)\)")
 _JOINT = re.compile(r"(?i)\s*[.!]?\s*(?:(?:[,;&/+\n]|(?:and|plus|as well as)\b)\s*)+")
 _APPROVED = re.compile(
     r"(?i:\s+only\b|\s+(?:is|are) (?:both )?(?:correct|plausible|right)\b)?[.!\s]*"
 )
-_REMARK = re.compile(r"\s*\(([^()\n]*)\)")
-_BEHIND_ITEM = re.compile(
+_BEHIND_ITEMS = re.compile(
     rf"[(\[;]|-+ |(?<=\. )(?=[A-Z])|,?\s*(?i:{_REASONS}|which|where|for)\b"
 )
+_Texts = list[tuple[str, list[str]]]  # letter and parts in lower case of each option
 
 
-class _Options(NamedTuple):
-    """The texts of options, and patterns of an item and of what names an option."""
-
-    offered: set[str]
-    letters: dict[str, set[str]]  # text -> the options that have it
-    item: re.Pattern
-    named: re.Pattern
-
-
-def _key(text: str) -> str:
-    return re.sub(r"[\s\"]+", "", text.lower())
-
-
-@lru_cache(maxsize=256)
-def _patterns(options: tuple[str, ...]) -> _Options:
-    """Return how options are named; the longest text that stands somewhere counts."""
-    letters: dict[str, set[str]] = {}
-    forms = {"(?!)"}
-    for letter, option in zip(LETTERS, map(plain, options)):
-        if tokens := re.findall(r"\w+|[^\w\s\"]", option):
-            letters.setdefault(_key(option), set()).add(letter)
-            forms.add(r"[\s\"]*".join(map(re.escape, tokens)))
-    text = rf"(?:{'|'.join(sorted(forms, key=len, reverse=True))})(?!\w)"
-    own = rf"(?:[])'\".:=\ (-]*(?P<own>{text}))?"
-    item = rf"""(?:(?:[-*\u2022]|\d{{1,2}}[.)])\s+)?(?:options?:?\s+)?[(\['"]*
-        (?:(?P<text>{text})|(?P<letter>(?-i:[A-D]))(?!\w){own})[])'"]*"""
-    named = rf"{_LETTER.pattern}|(?i:(?<!\w){text})"
-    offered = set(LETTERS[: len(options)])
-    return _Options(offered, letters, re.compile(item, re.I | re.X), re.compile(named))
-
-
-def read_options(text: str, options: tuple[str, ...]) -> set[str] | None:
+def read_options(text: str, options: list[str]) -> set[str] | None:
     """Return the letters of the options that a text lists, or None.
 
     Behind the last item may stand words that approve and one comment.
     """
-    known, text = _patterns(options), _SMALL_LETTER.sub(lambda x: x[0].upper(), text)
+    parts = (re.findall(r"\w+|[^\w\s\"]", plain(option).lower()) for option in options)
+    texts, text = (
+        [*zip(LETTERS, parts)],
+        _SMALL_LETTER.sub(lambda x: x[0].upper(), text),
+    )
     for part in dict.fromkeys((text, _LEAD.sub("", text))):
-        letters, end = _list(part, known)
+        letters, end = _list(part, texts)
         if letters:
             end = _APPROVED.match(part, end).end()
-            is_comment = end == len(part) or _BEHIND_ITEM.match(part, end)
+            is_comment = end == len(part) or _BEHIND_ITEMS.match(part, end)
             cut = _REASON.split(part[end:], maxsplit=1)[0]
-            others = numbers(cut) - numbers(part[:end]) or _named(cut, known) - letters
+            others = numbers(cut) - numbers(part[:end]) or _named(cut, texts) - letters
             doubt = others or has_doubt(text, " ".join(options))
             return letters if is_comment and not doubt else None
     return None
 
 
-def _list(text: str, known: _Options) -> tuple[set[str], int]:
+def _list(text: str, texts: _Texts) -> tuple[set[str], int]:
     """Return the letters of the items that a text begins with, and where these end."""
     letters: set[str] = set()
     end = 0
-    start = 0 if known.item.match(text) else _BOTH.match(text).end()
-    while item := known.item.match(text, start):
-        named, end = _item(item, known), item.end()
+    start = 0 if _text(text, 0, texts)[0] else _BOTH.match(text).end()
+    while item := _item(text, start, texts):
+        named, end = item
         if remark := _REMARK.match(text, end):
             end = remark.end()
             said = _REASON.split(remark[1], maxsplit=1)[0]
-            named = named if _named(said, known) <= named else set()
+            named = named if _named(said, texts) <= named else set()
         if not named:
             return set(), 0
         letters |= named
@@ -571,17 +537,48 @@ def _list(text: str, known: _Options) -> tuple[set[str], int]:
     return letters, end
 
 
-def _item(item: re.Match, known: _Options) -> set[str]:
-    """Return the option that an item names; none where letter and text differ."""
-    text = item["text"] or item["own"]
-    letters = {item["letter"]} if item["letter"] else known.offered
-    return letters & (known.letters.get(_key(text), set()) if text else known.offered)
+def _item(text: str, start: int, texts: _Texts) -> tuple[set[str], int] | None:
+    """Return the option that an item names, and its end; none if letter and text differ."""
+    begin = _BEFORE_ITEM.match(text, start).end()
+    for place in (start, begin):
+        named, end = _text(text, place, texts)
+        if named:
+            return named, _CLOSED.match(text, end).end()
+    letter = _ITEM_LETTER.match(text, begin)
+    if not letter:
+        return None
+    named, end = _text(text, letter.end(), texts)
+    end = _CLOSED.match(text, end if named else letter.end(1)).end()
+    return (named or {x for x, _ in texts}) & {letter[1]}, end
 
 
-def _named(text: str, known: _Options) -> set[str]:
+def _text(text: str, start: int, texts: _Texts) -> tuple[set[str], int]:
+    """Return the options with the longest text that stands at a place, and its end."""
+    named, longest = set(), start
+    for letter, parts in texts:
+        end = start
+        for part in parts:
+            while text[end : end + 1] in (" ", '"'):
+                end += 1
+            if text[end : end + len(part)].lower() != part:
+                break
+            end += len(part)
+        else:
+            if parts and end >= longest and not text[end : end + 1].isalnum():
+                named = {letter} | (named if end == longest else set())
+                longest = end
+    return named, longest
+
+
+def _named(text: str, texts: _Texts) -> set[str]:
     """Return the options that a text names anywhere."""
-    found = (known.letters.get(_key(x), {x}) for x in known.named.findall(text))
-    return set().union(*found)
+    named, end = set(), 0
+    for word in re.finditer(r"(?<!\w)\S", text):
+        if word.start() >= end:
+            found, end = _text(text, word.start(), texts)
+            letter = _LETTER.match(text, word.start())
+            named |= found or set(letter[0] if letter else "")
+    return named
 
 
 # ---------------------------------------------------------------- the flexible rule: QA
@@ -758,7 +755,7 @@ def explain_date(doc: dict, published: str, statement: str) -> _Read:
 def explain_options(doc: dict, published: str, statement: str) -> _Read:
     """Return the verdict on the set of options that an answer names (set F1)."""
     gold, given = set(doc["letters"]), set(_PUBLISHED_LETTER.findall(published))
-    value = read_options(plain(statement), tuple(doc["options"])) or set()
+    value = read_options(plain(statement), doc["options"]) or set()
     f1, flexible = (_f1(len(x & gold), len(x), len(gold)) for x in (given, value))
     scores = _scores(given == gold, flexible, f1)
     return _Read(scores, sorted(value) or None, doc["letters"])
