@@ -112,7 +112,7 @@ def test_published_score_is_that_of_the_card(response, kind, changes, expected):
         ("B and C", "options", 1, 1),
         ("B & C", "options", 1, 1),
         ("(b), (c)", "options", 0, 1),
-        ("b, c", "options", 0, 1),
+        ("b, c", "options", 0, 0),
         ("No more than ten minutes, no more than five minutes.", "options", 0, 1),
         (
             "B. No more than ten minutes && C. No more than five minutes",
