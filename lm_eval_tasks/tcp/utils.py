@@ -453,16 +453,17 @@ def explain(doc: dict, response: str) -> Verdict:
     values = [read_statement(text, one, answer_format) for one in said]
     # A last statement that is read as another value contradicts the box.
     value = values[0] if values and values[-1] in (values[0], None) else None
+    right = value is not None and value == expected
     span = (said[0].start, said[0].end) if said else None
     scores = {
         "accuracy": float(accuracy),
-        "accuracy_flexible": float(value == expected),
+        "accuracy_flexible": float(right),
         "extracted": float(published is not None),
     }
     if value is not None:
         (*names, unit), error = _ERRORS[answer_format], value - expected
         scores |= zip(names, (error / unit, abs(error) / unit))
-    reason = _CREDITED.get((accuracy, value == expected))
+    reason = _CREDITED.get((accuracy, right))
     if not reason and said:
         reason = "unreadable" if value is None else "other_value"
     elif not reason:
