@@ -296,6 +296,8 @@ def _cues(low: str, several: bool) -> Iterator[tuple[int, str, int, int]]:
             yield at, kind, start, end + (end == bound) * LONGEST
     for box in _BOXES.finditer(low):
         yield box.start(), "box", low.find("{", box.start()) + 1, box.end() - 1
+    if "\\boxed" in low:  # one that never closes is a cue, too, but says nothing
+        yield len(low), "", len(low), len(low)
 
 
 def doubted(text: str, at: int) -> bool:
@@ -474,7 +476,7 @@ _UNANSWERABLE = re.compile(
     r"(?:(?:it|this|the question) )?(?:(?:is )?unanswerable"
     r"|(?:can ?not|can't) be (?:answered|determined))"
 )
-_ASKED_UNIT = re.compile(r"(?:<num_|how many |number of |\bin )([a-z]+)")
+_ASKED_UNIT = re.compile(r"(?:<num_|how many |number of |\bin )([a-z]{3,})")
 _LIST_SEPARATOR = re.compile(r"[,;<\u2192]|-{1,2}>|\band\b")
 
 
@@ -503,8 +505,9 @@ class Field:
 
     def may_be(self, key: str) -> bool:
         """Tell whether another key than the asked one may hold the value."""
-        is_unit = self.units and key in UNIT_OF_NAME
-        return key != "explanation" and (not is_unit or key in self.units)
+        is_other = key in UNIT_OF_NAME and key not in self.units
+        has_unit = not self.units.isdisjoint(UNIT_OF_NAME)
+        return key != "explanation" and not (is_other and has_unit)
 
     def number(self, text: str) -> Decimal | None:
         """Return a number; a word behind it is the unit that the field counts."""
