@@ -16,7 +16,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime, timezone
-from functools import lru_cache, wraps
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from dateutil import parser as dateutil_parser
@@ -330,6 +330,8 @@ def _cues(low: str, several: bool) -> Iterator[tuple[int, str, int, int]]:
             yield at, kind, start, end + (end == bound) * LONGEST
     for box in _BOXES.finditer(low):
         yield box.start(), "box", low.find("{", box.start()) + 1, box.end() - 1
+    if "\\boxed" in low:  # one that never closes is a cue, too, but says nothing
+        yield len(low), "", len(low), len(low)
 
 
 def doubted(text: str, at: int) -> bool:
@@ -510,7 +512,9 @@ def read_options(text: str, options: list[str]) -> set[str] | None:
             end = _APPROVED.match(part, end).end()
             is_comment = end == len(part) or _BEHIND_ITEMS.match(part, end)
             cut = _REASON.split(part[end:], maxsplit=1)[0]
-            others = numbers(cut) - numbers(part[:end]) or _named(cut, texts) - letters
+            others = (
+                numbers(cut) - numbers(part[:end]) or _options_in(cut, texts) - letters
+            )
             doubt = others or has_doubt(text, " ".join(options))
             return letters if is_comment and not doubt else None
     return None
@@ -526,7 +530,7 @@ def _list(text: str, texts: _Texts) -> tuple[set[str], int]:
         if remark := _REMARK.match(text, end):
             end = remark.end()
             said = _REASON.split(remark[1], maxsplit=1)[0]
-            named = named if _named(said, texts) <= named else set()
+            named = named if _options_in(said, texts) <= named else set()
         if not named:
             return set(), 0
         letters |= named
@@ -570,7 +574,7 @@ def _text(text: str, start: int, texts: _Texts) -> tuple[set[str], int]:
     return named, longest
 
 
-def _named(text: str, texts: _Texts) -> set[str]:
+def _options_in(text: str, texts: _Texts) -> set[str]:
     """Return the options that a text names anywhere."""
     named, end = set(), 0
     for word in re.finditer(r"(?<!\w)\S", text):
@@ -676,13 +680,7 @@ def name_f1(name: str, golds: _Golds, question: str) -> float:
 
 # --------------------------------------------------------------------- the verdicts
 
-
-class _Read(NamedTuple):
-    """What both rules read in a response: the scores of that, and two values."""
-
-    scores: dict[str, float]
-    value: object
-    reference: object
+_Read = tuple[dict[str, float], object, object]  # scores, value, reference
 
 
 def _scores(exact: bool, flexible: float, f1: float | None = None) -> dict[str, float]:
@@ -693,11 +691,16 @@ def _scores(exact: bool, flexible: float, f1: float | None = None) -> dict[str, 
     return scores | {"accuracy_flexible": float(flexible == 1)}
 
 
+def _named(name: str, function: Callable) -> Callable:
+    """Return a function under the name that it has here, as pickles need it."""
+    function.__name__ = function.__qualname__ = name
+    return function
+
+
 def _explained(several: bool = False) -> Callable:
     """Let a reader of a document, the published answer and the flexible one explain."""
 
     def decorator(read: Callable[[dict, str, str], _Read]) -> Callable:
-        @wraps(read)
         def explain(doc: dict, response: str) -> Verdict:
             published, published_span = extract_published(response)
             repeated = [doc[field] for field in REPEATED if doc.get(field)]
@@ -712,7 +715,8 @@ def _explained(several: bool = False) -> Callable:
             reason = _reason(scores, values[0], response, shown)
             return Verdict(scores, reason, *shown, *values)
 
-        return explain
+        explain.__doc__ = read.__doc__
+        return _named(read.__name__, explain)
 
     return decorator
 
@@ -738,7 +742,7 @@ def explain_qa(doc: dict, published: str, statement: str) -> _Read:
     value = read_name(plain(statement), golds)
     flexible = name_f1(value, golds, doc.get("question") or "") if value else 0
     scores = _scores(words in golds.words, flexible, token_f1(words, golds.words))
-    return _Read(scores, value, doc["golds"])
+    return scores, value, doc["golds"]
 
 
 @_explained()
@@ -746,9 +750,8 @@ def explain_date(doc: dict, published: str, statement: str) -> _Read:
     """Return the verdict on the month and year of an answer."""
     months = [parse_month(gold) for gold in doc["golds"]]
     value = read_month(plain(statement))
-    return _Read(
-        _scores(parse_month(published) in months, value in months), value, months
-    )
+    scores = _scores(parse_month(published) in months, value in months)
+    return scores, value, months
 
 
 @_explained(several=True)
@@ -758,7 +761,7 @@ def explain_options(doc: dict, published: str, statement: str) -> _Read:
     value = read_options(plain(statement), doc["options"]) or set()
     f1, flexible = (_f1(len(x & gold), len(x), len(gold)) for x in (given, value))
     scores = _scores(given == gold, flexible, f1)
-    return _Read(scores, sorted(value) or None, doc["letters"])
+    return scores, sorted(value) or None, doc["letters"]
 
 
 @_explained()
@@ -767,7 +770,7 @@ def explain_nli(doc: dict, published: str, statement: str) -> _Read:
     options, label = doc["options"], doc["label"]
     exact = read_published_label(published, options) == label
     value = read_label(plain(statement), options)
-    return _Read(_scores(exact, value == label), value, label)
+    return _scores(exact, value == label), value, label
 
 
 @lru_cache(maxsize=1)
@@ -790,7 +793,7 @@ def explain_generation(doc: dict, published: str, statement: str) -> _Read:
         "rouge_l": float(rouge.score(gold, text)["rougeL"].fmeasure),
         "keywords": keyword_share(text, doc["keywords"], doc["keywords_pos"]),
     }
-    return _Read(scores, text or None, gold)
+    return scores, text or None, gold
 
 
 def keyword_share(text: str, keywords: list[str], positions: list[int]) -> float:
@@ -824,8 +827,9 @@ def _scorer(explain: Callable[[dict, str], Verdict]) -> Callable:
             " where one string is scored; let the task's last filter be `take_first`"
         )
 
-    process_results.__name__ = explain.__name__.replace("explain", "process_results")
-    return process_results
+    return _named(
+        explain.__name__.replace("explain", "process_results"), process_results
+    )
 
 
 process_results_qa = _scorer(explain_qa)
@@ -988,8 +992,7 @@ def _maker(kind: str) -> Callable[[datasets.Dataset], datasets.Dataset]:
             _report(name, len(rows), fingerprint(map(digest, rows)))
         return type(dataset).from_list(rows)
 
-    process_docs.__name__ = f"process_docs_{kind}"
-    return process_docs
+    return _named(f"process_docs_{kind}", process_docs)
 
 
 process_docs_qa = _maker("qa")
