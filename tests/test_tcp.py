@@ -8,7 +8,6 @@ import pytest
 
 from lm_eval_tasks.tcp import utils
 from tests.conftest import EXAMPLES
-from utils.__main__ import main
 from utils.core.families import scorer
 from utils.core.jsonl import read_jsonl
 
@@ -155,24 +154,3 @@ def test_rows_are_the_same_when_the_hub_s_loader_reads_dates_as_moments(task, tm
         assert loaded.features["answer"] == datasets.Value("timestamp[s]")
     rows = datasets.Dataset.from_list([{**row} for row in read_jsonl(path)])
     assert list(one.process_docs(loaded)) == list(one.process_docs(rows))
-
-
-def test_a_pack_has_the_dates_of_the_file_and_not_the_loader_s_moments(
-    tmp_path, monkeypatch
-):
-    folder, pack = EXAMPLES / "data", tmp_path / "pack"
-    load = datasets.load_dataset
-    monkeypatch.setattr(
-        datasets,
-        "load_dataset",
-        lambda path, name, data_files: load(str(folder), data_files=data_files),
-    )
-    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "cache")
-    arguments = ["--tasks", "tcp", "--allow-partial"]
-    assert main(["offline", str(pack), *arguments]) == 0
-    for name in ("TCP_short.jsonl", "TCP_long.jsonl"):
-        for ours, theirs in zip(
-            read_jsonl(pack / "data" / name), read_jsonl(folder / name), strict=True
-        ):
-            for column in ("dialogue", "question", "answer", "tasks"):
-                assert ours[column] == theirs[column]
