@@ -513,7 +513,7 @@ def read_options(text: str, options: list[str]) -> set[str] | None:
             is_comment = end == len(part) or _BEHIND_ITEMS.match(part, end)
             cut = _REASON.split(part[end:], maxsplit=1)[0]
             others = (
-                numbers(cut) - numbers(part[:end]) or _options_in(cut, texts) - letters
+                numbers(cut) - numbers(part[:end]) or _options(cut, texts) - letters
             )
             doubt = others or has_doubt(text, " ".join(options))
             return letters if is_comment and not doubt else None
@@ -530,7 +530,7 @@ def _list(text: str, texts: _Texts) -> tuple[set[str], int]:
         if remark := _REMARK.match(text, end):
             end = remark.end()
             said = _REASON.split(remark[1], maxsplit=1)[0]
-            named = named if _options_in(said, texts) <= named else set()
+            named = named if _options(said, texts) <= named else set()
         if not named:
             return set(), 0
         letters |= named
@@ -574,7 +574,7 @@ def _text(text: str, start: int, texts: _Texts) -> tuple[set[str], int]:
     return named, longest
 
 
-def _options_in(text: str, texts: _Texts) -> set[str]:
+def _options(text: str, texts: _Texts) -> set[str]:
     """Return the options that a text names anywhere."""
     named, end = set(), 0
     for word in re.finditer(r"(?<!\w)\S", text):
