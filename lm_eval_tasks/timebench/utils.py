@@ -512,10 +512,8 @@ def read_options(text: str, options: list[str]) -> set[str] | None:
             end = _APPROVED.match(part, end).end()
             is_comment = end == len(part) or _BEHIND_ITEMS.match(part, end)
             cut = _REASON.split(part[end:], maxsplit=1)[0]
-            others = (
-                numbers(cut) - numbers(part[:end]) or _options(cut, texts) - letters
-            )
-            doubt = others or has_doubt(text, " ".join(options))
+            other = numbers(cut) - numbers(part[:end]) or _options(cut, texts) - letters
+            doubt = other or has_doubt(text, " ".join(options))
             return letters if is_comment and not doubt else None
     return None
 
