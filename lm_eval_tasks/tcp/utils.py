@@ -380,6 +380,7 @@ def read_moment(text: str) -> date | None:
 def _agrees(comment: str, value: date) -> bool:
     """Tell whether a comment holds no other date, weekday, clock, number or zone."""
     said = _fields(comment)[0] | numbers(_CLOCK.sub("", comment))
+    again = read_moment(comment.strip(" ([])"))
     own = (value.year, value.month, value.day, f"W{value.isoweekday()}")
     clocks, midnight = _CLOCK.finditer(comment), datetime.combine(value, time())
     return (
@@ -387,7 +388,7 @@ def _agrees(comment: str, value: date) -> bool:
         and all(
             x is not None and midnight + x == value for x in map(_read_clock, clocks)
         )
-        and str(value).startswith(str(read_moment(comment.strip(" ([])")) or value))
+        and (not again or str(value).startswith(str(again)))
         and not _ZONE.search(comment)
     )
 
