@@ -161,10 +161,10 @@ _PLACEHOLDER = re.compile(
 _ONE_LINE = re.compile(r"\s*(\S(?:[^\n]{0,98}\S)?)\s*")
 _INSIDE = "[^{}]*"
 for _ in range(4):  # braces within a box
-    _INSIDE = rf"[^{{}}]*(?:\{{{_INSIDE}\}}[^{{}}]*)*"
+    _INSIDE = rf"[^{{}}]*(?:\{{{_INSIDE}\}}[^{{}}]*){{0,99}}"
 _BOX = rf"\\boxed\s*\{{{_INSIDE}\}}"
 # Boxes with a joiner between them are one.
-_BOXES = re.compile(rf"{_BOX}(?:(?:[^\w\n]|and|or|text|quad){{0,20}}{_BOX})*")
+_BOXES = re.compile(rf"{_BOX}(?:(?:[^\w\n]|and|or|text|quad){{0,20}}{_BOX}){{0,20}}")
 _DOUBTED = re.compile(r"\b(?:not|maybe|perhaps|possibly|probably)[^\w\n]*$", re.I)
 # Digits that NFKC would add to the number before them make a text unreadable.
 _RAISED = re.compile("[\u00b2\u00b3\u00b9\u00bc-\u00be\u2070-\u209c\u2150-\u2189]")
