@@ -890,52 +890,48 @@ def _are_names(cell: object) -> bool:
     )
 
 
-class _Cells(NamedTuple):
-    """The cells of a column."""
-
-    test: Callable[[object], object]
-    wrong: str  # what is said of one that fails the test
-    read: Callable = lambda cell: cell  # cell -> what documents hold
-
-
+LABELS = {"two-way": TWO_WAY, "three-way": THREE_WAY}
+_WORDS = "is not a list of strings with words"
+# Kinds of cells: the test of one, what is wrong where it fails, what documents hold.
 CELLS = {
-    "text": _Cells(_is_text, "is not a string with words"),
-    "texts": _Cells(_are_texts, "is not a list of strings with words"),
-    "sentences": _Cells(_are_texts, "is not a list of strings with words", " ".join),
-    "context": _Cells(
+    "text": (_is_text, "is not a string with words", str),
+    "texts": (_are_texts, _WORDS, list),
+    "sentences": (_are_texts, _WORDS, " ".join),
+    "context": (
         lambda cell: (
             all(isinstance(x, str) for x in _listed(cell)) and any(_stripped(cell))
         ),
         "is not a string or a list of strings, with words",
         lambda cell: "\n".join(_listed(cell)),
     ),
-    "names": _Cells(_are_names, "is not one answer, or a list, with words", _stripped),
-    "months": _Cells(
+    "names": (_are_names, "is not one answer, or a list, with words", _stripped),
+    "months": (
         lambda cell: (
             _are_names(cell)
-            and all(isinstance(parse_month(gold), tuple) for gold in _stripped(cell))
+            and all(isinstance(parse_month(x), tuple) for x in _stripped(cell))
         ),
         'is not a month and a year ("Aug, 1987"), or a list of some',
         _stripped,
     ),
-    "options": _Cells(
+    "options": (
         lambda cell: _are_texts(cell) and 2 <= len(cell) <= len(LETTERS),
         "is not a list of two to four options",
         _stripped,
     ),
-    "yes or no": _Cells(
+    "yes or no": (
         lambda cell: _are_texts(cell) and {"yes"} <= set(cell) <= {"yes", "no"},
         'is not a list of "yes" and "no" with at least one "yes"',
         lambda cell: [x for x, verdict in zip(LETTERS, cell) if verdict == "yes"],
     ),
-    "positions": _Cells(
+    "positions": (
         lambda cell: type(cell) is list and {*map(repr, cell)} <= {"0", "1"},
         "is not a list of the integers 0 and 1",
+        list,
     ),
-    "two-way": _Cells(TWO_WAY.__contains__, f"is not one of {', '.join(TWO_WAY)}"),
-    "three-way": _Cells(
-        THREE_WAY.__contains__, f"is not one of {', '.join(THREE_WAY)}"
-    ),
+    **{
+        name: (labels.__contains__, f"is not one of {', '.join(labels)}", str)
+        for name, labels in LABELS.items()
+    },
 }
 _QUESTION = {"question": ("question", "text")}
 _QA = _QUESTION | {"context": ("context", "context"), "golds": ("answer", "names")}
@@ -960,7 +956,6 @@ FIELDS = {
         "statement": ("statements", "sentences"),
     },
 }
-LABELS = {"nli_two_way": TWO_WAY, "nli_three_way": THREE_WAY}  # documents hold them
 
 
 def _maker(kind: str) -> Callable[[datasets.Dataset], datasets.Dataset]:
@@ -1009,11 +1004,10 @@ def _document(row: dict, kind: str, place: str) -> dict:
         cell = f"{row[column]!r:.80}"
         raise ValueError(f"{place}, column '{column}': {cell} {wrong}; fix the row")
     document = {name: row[name] for name in EXTRA_COLUMNS if name in row}
-    document |= {"options": LABELS[kind]} if kind in LABELS else {}
-    cells = FIELDS[kind].items()
-    return document | {
-        field: CELLS[x].read(row[column]) for field, (column, x) in cells
-    }
+    for field, (column, cells) in FIELDS[kind].items():
+        document[field] = CELLS[cells][2](row[column])
+        document |= {"options": LABELS[cells]} if cells in LABELS else {}
+    return document
 
 
 def _faults(row: dict, kind: str) -> Iterator[tuple[str, str]]:
@@ -1022,8 +1016,9 @@ def _faults(row: dict, kind: str) -> Iterator[tuple[str, str]]:
         if not row.get(column, True):
             yield column, "is empty"
     for column, cells in FIELDS[kind].values():
-        if not CELLS[cells].test(row[column]):
-            yield column, CELLS[cells].wrong
+        test, wrong, _ = CELLS[cells]
+        if not test(row[column]):
+            yield column, wrong
     for one, other in PAIRED_COLUMNS:
         if len(row.get(one, "")) != len(row.get(other, "")):
             yield other, f"does not have as many items as '{one}'"
