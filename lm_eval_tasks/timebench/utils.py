@@ -441,7 +441,8 @@ def _month(text: str) -> tuple[int, int] | None:
 
 _LABELS = {"entail": "Entailment", "neutral": "Neutral", "contradict": "Contradiction"}
 _LABEL = re.compile(
-    rf"\b(?:an? )?({'|'.join(_LABELS)})(?:s|ed|ing|ments?|ions?|ory|ity)?\b", re.I
+    rf"\b(?:an? (?:case of )?)?({'|'.join(_LABELS)})(?:s|ed|ing|ments?|ions?|ory|ity)?\b",
+    re.I,
 )
 _BESIDE = set(
     "the premise hypothesis option label letter it is of by to with case".split()
@@ -491,7 +492,7 @@ _APPROVED = re.compile(
     r"(?i:\s+only\b|\s+(?:is|are) (?:both )?(?:correct|plausible|right)\b)?[.!\s]*"
 )
 _BEHIND_ITEMS = re.compile(
-    rf"[(\[;]|-+ |(?<=\. )(?=[A-Z])|,?\s*(?i:{_REASONS}|which|where|for)\b"
+    rf"(?<=\. )(?=[A-Z])|,?\s*(?:[(\[;]|-+ |(?i:{_REASONS}|which|where|for)\b)"
 )
 _Texts = list[tuple[str, list[str]]]  # letter and parts in lower case of each option
 
