@@ -802,9 +802,8 @@ def keyword_share(text: str, keywords: list[str], positions: list[int]) -> float
     come first: the split and order with the greatest share counts.
     """
     folded = text.casefold()
-    words = [rf"(?<!\w){re.escape(word.casefold())}(?!\w)" for word in keywords]
     # Where each keyword stands; a sentence holds one that starts and ends within it.
-    spans = [[found.span() for found in re.finditer(word, folded)] for word in words]
+    spans = [[*_places(word.casefold(), folded)] for word in keywords]
     ends = [end.end() for end in re.finditer(r"[.!?]\s+", folded)][:50]
     best = 0
     for end in [*ends, len(folded)]:
@@ -813,6 +812,16 @@ def keyword_share(text: str, keywords: list[str], positions: list[int]) -> float
         for order in ((in_first, in_second), (in_second, in_first)):
             best = max(best, sum(order[p][k] for k, p in enumerate(positions)))
     return best / len(keywords)
+
+
+def _places(word: str, text: str) -> Iterator[tuple[int, int]]:
+    """Yield the spans of a word in a text, but for those within another word."""
+    start = text.find(word)
+    while start >= 0:
+        end = start + len(word)
+        if not re.search(r"\w", text[max(start - 1, 0) : start] + text[end : end + 1]):
+            yield start, end
+        start = text.find(word, start + 1)
 
 
 def _scorer(explain: Callable[[dict, str], Verdict]) -> Callable:
