@@ -222,6 +222,34 @@ def same_value(doc: dict, other: dict) -> bool:
     return values == others
 
 
+@pytest.mark.parametrize(
+    "form",
+    [
+        "So the answer is {}.",
+        "**Answer: {}**",
+        "Hence $\\boxed{{{}}}$",
+        "Let me see.\n\nFinal answer: {}",
+        "<answer>{}</answer>",
+        "{}",
+    ],
+)
+def test_a_value_outside_of_an_object_is_right_or_wrong(arithmetic_rows, form):
+    by_key: dict[str, list[tuple[dict, object]]] = {}
+    for doc in utils.process_docs_arithmetic(arithmetic_rows):
+        ((key, value), *others) = read_label(doc["label"]).items()
+        if not others and value != []:  # of which nothing would be said
+            by_key.setdefault(key, []).append((doc, value))
+    totals = Counter()
+    for answered in by_key.values():
+        for (doc, value), (other, wrong) in zip(answered, answered[1:] + answered[:1]):
+            for said in [value] if same_value(doc, other) else [value, wrong]:
+                text = ", ".join(said) if isinstance(said, list) else str(said)
+                scores = utils.process_results_arithmetic(doc, [form.format(text)])
+                totals[said == value, scores["accuracy_flexible"]] += 1
+    assert totals.keys() == {(True, 1.0), (False, 0.0)}
+    assert totals[True, 1.0] == 1382
+
+
 def test_who_only_repeats_the_prompt_has_no_answer(arithmetic_rows):
     for doc in arithmetic_rows:
         for echo in echoes(doc["question"]):

@@ -113,10 +113,10 @@ _PLACEHOLDER = re.compile(
 _ONE_LINE = re.compile(r"\s*(\S(?:[^\n]{0,98}\S)?)\s*")
 _INSIDE = "[^{}]*"
 for _ in range(4):  # braces within a box
-    _INSIDE = rf"[^{{}}]*(?:\{{{_INSIDE}\}}[^{{}}]*)*"
+    _INSIDE = rf"[^{{}}]*(?:\{{{_INSIDE}\}}[^{{}}]*){{0,99}}"
 _BOX = rf"\\boxed\s*\{{{_INSIDE}\}}"
 # Boxes with a joiner between them are one.
-_BOXES = re.compile(rf"{_BOX}(?:(?:[^\w\n]|and|or|text|quad){{0,20}}{_BOX})*")
+_BOXES = re.compile(rf"{_BOX}(?:(?:[^\w\n]|and|or|text|quad){{0,20}}{_BOX}){{0,20}}")
 _DOUBTED = re.compile(r"\b(?:not|maybe|perhaps|possibly|probably)[^\w\n]*$", re.I)
 # Digits that NFKC would add to the number before them make a text unreadable.
 _RAISED = re.compile("[\u00b2\u00b3\u00b9\u00bc-\u00be\u2070-\u209c\u2150-\u2189]")
@@ -380,6 +380,7 @@ def read_moment(text: str) -> date | None:
 def _agrees(comment: str, value: date) -> bool:
     """Tell whether a comment holds no other date, weekday, clock, number or zone."""
     said = _fields(comment)[0] | numbers(_CLOCK.sub("", comment))
+    again = read_moment(comment.strip(" ([])"))
     own = (value.year, value.month, value.day, f"W{value.isoweekday()}")
     clocks, midnight = _CLOCK.finditer(comment), datetime.combine(value, time())
     return (
@@ -387,7 +388,7 @@ def _agrees(comment: str, value: date) -> bool:
         and all(
             x is not None and midnight + x == value for x in map(_read_clock, clocks)
         )
-        and str(value).startswith(str(read_moment(comment.strip(" ([])")) or value))
+        and (not again or str(value).startswith(str(again)))
         and not _ZONE.search(comment)
     )
 

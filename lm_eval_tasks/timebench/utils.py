@@ -195,10 +195,10 @@ _PLACEHOLDER = re.compile(
 _ONE_LINE = re.compile(r"\s*(\S(?:[^\n]{0,98}\S)?)\s*")
 _INSIDE = "[^{}]*"
 for _ in range(4):  # braces within a box
-    _INSIDE = rf"[^{{}}]*(?:\{{{_INSIDE}\}}[^{{}}]*)*"
+    _INSIDE = rf"[^{{}}]*(?:\{{{_INSIDE}\}}[^{{}}]*){{0,99}}"
 _BOX = rf"\\boxed\s*\{{{_INSIDE}\}}"
 # Boxes with a joiner between them are one.
-_BOXES = re.compile(rf"{_BOX}(?:(?:[^\w\n]|and|or|text|quad){{0,20}}{_BOX})*")
+_BOXES = re.compile(rf"{_BOX}(?:(?:[^\w\n]|and|or|text|quad){{0,20}}{_BOX}){{0,20}}")
 _DOUBTED = re.compile(r"\b(?:not|maybe|perhaps|possibly|probably)[^\w\n]*$", re.I)
 # Digits that NFKC would add to the number before them make a text unreadable.
 _RAISED = re.compile("[\u00b2\u00b3\u00b9\u00bc-\u00be\u2070-\u209c\u2150-\u2189]")
@@ -441,7 +441,8 @@ def _month(text: str) -> tuple[int, int] | None:
 
 _LABELS = {"entail": "Entailment", "neutral": "Neutral", "contradict": "Contradiction"}
 _LABEL = re.compile(
-    rf"\b(?:an? )?({'|'.join(_LABELS)})(?:s|ed|ing|ments?|ions?|ory|ity)?\b", re.I
+    rf"\b(?:an? (?:case of )?)?({'|'.join(_LABELS)})(?:s|ed|ing|ments?|ions?|ory|ity)?\b",
+    re.I,
 )
 _BESIDE = set(
     "the premise hypothesis option label letter it is of by to with case".split()
@@ -467,7 +468,7 @@ def _labels(text: str) -> set[str]:
 def _label(text: str, options: list[str]) -> str | None:
     """Return the label of a text that holds little else, or None."""
     rest = _SMALL_LETTER.sub(lambda x: x[0].upper(), _LABEL.sub(" ", text))
-    words = re.findall(r"\w+|[^\s.,:;()'\"-]", rest)
+    words = re.findall(r"\w+|[^\s.,:;()[\]'\"-]", rest)
     words = [word for word in words if word.lower() not in _BESIDE]
     if len(words) > 1 or not set(words) <= set(LETTERS):
         return None
@@ -491,7 +492,7 @@ _APPROVED = re.compile(
     r"(?i:\s+only\b|\s+(?:is|are) (?:both )?(?:correct|plausible|right)\b)?[.!\s]*"
 )
 _BEHIND_ITEMS = re.compile(
-    rf"[(\[;]|-+ |(?<=\. )(?=[A-Z])|,?\s*(?i:{_REASONS}|which|where|for)\b"
+    rf"(?<=\. )(?=[A-Z])|,?\s*(?:[(\[;]|-+ |(?i:{_REASONS}|which|where|for)\b)"
 )
 _Texts = list[tuple[str, list[str]]]  # letter and parts in lower case of each option
 
@@ -512,10 +513,8 @@ def read_options(text: str, options: list[str]) -> set[str] | None:
             end = _APPROVED.match(part, end).end()
             is_comment = end == len(part) or _BEHIND_ITEMS.match(part, end)
             cut = _REASON.split(part[end:], maxsplit=1)[0]
-            others = (
-                numbers(cut) - numbers(part[:end]) or _options_in(cut, texts) - letters
-            )
-            doubt = others or has_doubt(text, " ".join(options))
+            other = numbers(cut) - numbers(part[:end]) or _options(cut, texts) - letters
+            doubt = other or has_doubt(text, " ".join(options))
             return letters if is_comment and not doubt else None
     return None
 
@@ -530,7 +529,7 @@ def _list(text: str, texts: _Texts) -> tuple[set[str], int]:
         if remark := _REMARK.match(text, end):
             end = remark.end()
             said = _REASON.split(remark[1], maxsplit=1)[0]
-            named = named if _options_in(said, texts) <= named else set()
+            named = named if _options(said, texts) <= named else set()
         if not named:
             return set(), 0
         letters |= named
@@ -574,7 +573,7 @@ def _text(text: str, start: int, texts: _Texts) -> tuple[set[str], int]:
     return named, longest
 
 
-def _options_in(text: str, texts: _Texts) -> set[str]:
+def _options(text: str, texts: _Texts) -> set[str]:
     """Return the options that a text names anywhere."""
     named, end = set(), 0
     for word in re.finditer(r"(?<!\w)\S", text):
@@ -803,9 +802,8 @@ def keyword_share(text: str, keywords: list[str], positions: list[int]) -> float
     come first: the split and order with the greatest share counts.
     """
     folded = text.casefold()
-    words = [rf"(?<!\w){re.escape(word.casefold())}(?!\w)" for word in keywords]
     # Where each keyword stands; a sentence holds one that starts and ends within it.
-    spans = [[found.span() for found in re.finditer(word, folded)] for word in words]
+    spans = [[*_places(word.casefold(), folded)] for word in keywords]
     ends = [end.end() for end in re.finditer(r"[.!?]\s+", folded)][:50]
     best = 0
     for end in [*ends, len(folded)]:
@@ -814,6 +812,16 @@ def keyword_share(text: str, keywords: list[str], positions: list[int]) -> float
         for order in ((in_first, in_second), (in_second, in_first)):
             best = max(best, sum(order[p][k] for k, p in enumerate(positions)))
     return best / len(keywords)
+
+
+def _places(word: str, text: str) -> Iterator[tuple[int, int]]:
+    """Yield the spans of a word in a text, but for those within another word."""
+    start = text.find(word)
+    while start >= 0:
+        end = start + len(word)
+        if not re.search(r"\w", text[max(start - 1, 0) : start] + text[end : end + 1]):
+            yield start, end
+        start = text.find(word, start + 1)
 
 
 def _scorer(explain: Callable[[dict, str], Verdict]) -> Callable:
@@ -892,52 +900,48 @@ def _are_names(cell: object) -> bool:
     )
 
 
-class _Cells(NamedTuple):
-    """The cells of a column."""
-
-    test: Callable[[object], object]
-    wrong: str  # what is said of one that fails the test
-    read: Callable = lambda cell: cell  # cell -> what documents hold
-
-
+LABELS = {"two-way": TWO_WAY, "three-way": THREE_WAY}
+_WORDS = "is not a list of strings with words"
+# Kinds of cells: the test of one, what is wrong where it fails, what documents hold.
 CELLS = {
-    "text": _Cells(_is_text, "is not a string with words"),
-    "texts": _Cells(_are_texts, "is not a list of strings with words"),
-    "sentences": _Cells(_are_texts, "is not a list of strings with words", " ".join),
-    "context": _Cells(
+    "text": (_is_text, "is not a string with words", str),
+    "texts": (_are_texts, _WORDS, list),
+    "sentences": (_are_texts, _WORDS, " ".join),
+    "context": (
         lambda cell: (
             all(isinstance(x, str) for x in _listed(cell)) and any(_stripped(cell))
         ),
         "is not a string or a list of strings, with words",
         lambda cell: "\n".join(_listed(cell)),
     ),
-    "names": _Cells(_are_names, "is not one answer, or a list, with words", _stripped),
-    "months": _Cells(
+    "names": (_are_names, "is not one answer, or a list, with words", _stripped),
+    "months": (
         lambda cell: (
             _are_names(cell)
-            and all(isinstance(parse_month(gold), tuple) for gold in _stripped(cell))
+            and all(isinstance(parse_month(x), tuple) for x in _stripped(cell))
         ),
         'is not a month and a year ("Aug, 1987"), or a list of some',
         _stripped,
     ),
-    "options": _Cells(
+    "options": (
         lambda cell: _are_texts(cell) and 2 <= len(cell) <= len(LETTERS),
         "is not a list of two to four options",
         _stripped,
     ),
-    "yes or no": _Cells(
+    "yes or no": (
         lambda cell: _are_texts(cell) and {"yes"} <= set(cell) <= {"yes", "no"},
         'is not a list of "yes" and "no" with at least one "yes"',
         lambda cell: [x for x, verdict in zip(LETTERS, cell) if verdict == "yes"],
     ),
-    "positions": _Cells(
+    "positions": (
         lambda cell: type(cell) is list and {*map(repr, cell)} <= {"0", "1"},
         "is not a list of the integers 0 and 1",
+        list,
     ),
-    "two-way": _Cells(TWO_WAY.__contains__, f"is not one of {', '.join(TWO_WAY)}"),
-    "three-way": _Cells(
-        THREE_WAY.__contains__, f"is not one of {', '.join(THREE_WAY)}"
-    ),
+    **{
+        name: (labels.__contains__, f"is not one of {', '.join(labels)}", str)
+        for name, labels in LABELS.items()
+    },
 }
 _QUESTION = {"question": ("question", "text")}
 _QA = _QUESTION | {"context": ("context", "context"), "golds": ("answer", "names")}
@@ -962,7 +966,6 @@ FIELDS = {
         "statement": ("statements", "sentences"),
     },
 }
-LABELS = {"nli_two_way": TWO_WAY, "nli_three_way": THREE_WAY}  # documents hold them
 
 
 def _maker(kind: str) -> Callable[[datasets.Dataset], datasets.Dataset]:
@@ -1011,11 +1014,10 @@ def _document(row: dict, kind: str, place: str) -> dict:
         cell = f"{row[column]!r:.80}"
         raise ValueError(f"{place}, column '{column}': {cell} {wrong}; fix the row")
     document = {name: row[name] for name in EXTRA_COLUMNS if name in row}
-    document |= {"options": LABELS[kind]} if kind in LABELS else {}
-    cells = FIELDS[kind].items()
-    return document | {
-        field: CELLS[x].read(row[column]) for field, (column, x) in cells
-    }
+    for field, (column, cells) in FIELDS[kind].items():
+        document[field] = CELLS[cells][2](row[column])
+        document |= {"options": LABELS[cells]} if cells in LABELS else {}
+    return document
 
 
 def _faults(row: dict, kind: str) -> Iterator[tuple[str, str]]:
@@ -1024,8 +1026,9 @@ def _faults(row: dict, kind: str) -> Iterator[tuple[str, str]]:
         if not row.get(column, True):
             yield column, "is empty"
     for column, cells in FIELDS[kind].values():
-        if not CELLS[cells].test(row[column]):
-            yield column, CELLS[cells].wrong
+        test, wrong, _ = CELLS[cells]
+        if not test(row[column]):
+            yield column, wrong
     for one, other in PAIRED_COLUMNS:
         if len(row.get(one, "")) != len(row.get(other, "")):
             yield other, f"does not have as many items as '{one}'"
