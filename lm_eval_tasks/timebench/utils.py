@@ -17,6 +17,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime, timezone
 from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from dateutil import parser as dateutil_parser
@@ -617,18 +618,11 @@ _COPULAS = set("is was are were be been being".split())
 _ENDING = re.compile(r"(?<=\w{3})(?:ing|ed|es|s|e|d)$")
 
 
-class _Golds(NamedTuple):
-    """The golds of a question: their text without markup, and their words."""
-
-    text: str
-    words: list[list[str]]  # as the card compares them
-    names: list[list[str]]  # as the flexible rule does
-
-
 @lru_cache(maxsize=4096)
-def _read_golds(golds: tuple[str, ...]) -> _Golds:
+def _read_golds(golds: tuple[str, ...]) -> tuple[list, list, str]:
+    """Return the golds' words, as the card and as this rule compares them, and text."""
     texts = [plain(gold) for gold in golds]
-    return _Golds("\n".join(texts), [*map(normalise, golds)], [*map(name_words, texts)])
+    return [*map(normalise, golds)], [*map(name_words, texts)], "\n".join(texts)
 
 
 def name_words(text: str) -> list[str]:
@@ -637,39 +631,39 @@ def name_words(text: str) -> list[str]:
     return normalise("".join(x for x in letters if not unicodedata.combining(x)))
 
 
-def read_name(text: str, golds: _Golds) -> str | None:
+def read_name(text: str, names: list[list[str]], golds: str) -> str | None:
     """Return the name or phrase that a text gives, "unanswerable", or None."""
-    if name_words(text) in golds.names:
+    if name_words(text) in names:
         return text
     text = _LEAD.sub("", text)
     if _NOT_STATED.match(text) and not _NAME_BEHIND.search(text):
         return "unanswerable"
-    two = _JOINED.search(text) and not _JOINED.search(golds.text)
-    if two or has_doubt(text, golds.text, _NAME_REASON):
+    two = _JOINED.search(text) and not _JOINED.search(golds)
+    if two or has_doubt(text, golds, _NAME_REASON):
         return None
 
     def cut(comment: re.Match) -> str:
         words = set(name_words(comment[0]))
-        return comment[0] if any(words.issuperset(x) for x in golds.names) else " "
+        return comment[0] if any(words.issuperset(x) for x in names) else " "
 
     for comment in _NAME_COMMENTS:
-        if not comment.search(golds.text):
+        if not comment.search(golds):
             text = comment.sub(cut, text)
     return text.strip() or None
 
 
-def name_f1(name: str, golds: _Golds, question: str) -> float:
+def name_f1(name: str, names: list[list[str]], question: str) -> float:
     """Return the F1 of a name's words with the best gold; 0 or 1 for "unanswerable".
 
     Beyond a gold's own, words of the question do not count, unless it says them all.
     """
     words = name_words(name)
-    if words in golds.names or words == ["unanswerable"]:
-        return float(words in golds.names)
+    if words in names or words == ["unanswerable"]:
+        return float(words in names)
     asked = _COPULAS | {_ENDING.sub("", word) for word in name_words(question)}
     new = Counter(word for word in words if _ENDING.sub("", word) not in asked)
     best = 0.0
-    for gold in golds.names:
+    for gold in names:
         own = Counter(words) & Counter(gold)
         kept = [*(own | new).elements()] if new else words
         if gold != ["unanswerable"]:
@@ -737,10 +731,10 @@ def _reason(scores: dict, value: object, response: str, shown: tuple) -> str:
 @_explained()
 def explain_qa(doc: dict, published: str, statement: str) -> _Read:
     """Return the verdict on an answer to an extractive question: its best gold counts."""
-    golds, words = _read_golds(tuple(doc["golds"])), normalise(published)
-    value = read_name(plain(statement), golds)
-    flexible = name_f1(value, golds, doc.get("question") or "") if value else 0
-    scores = _scores(words in golds.words, flexible, token_f1(words, golds.words))
+    words, (golds, names, text) = normalise(published), _read_golds(tuple(doc["golds"]))
+    value = read_name(plain(statement), names, text)
+    flexible = name_f1(value, names, doc.get("question") or "") if value else 0
+    scores = _scores(words in golds, flexible, token_f1(words, golds))
     return scores, value, doc["golds"]
 
 
@@ -850,24 +844,10 @@ process_results_generation = _scorer(explain_generation)
 # ------------------------------------------------------------------------ documents
 
 # The files of the benchmark: rows, and the fingerprint of their documents.
-FILES = {
-    "durationqa_f2": (687, "1f7cdc9da1dc14db"),
-    "mctaco_f2": (851, "711bff0feb82fb38"),
-    "menatqa_counterfactual": (200, "a76408a622df0c52"),
-    "menatqa_order": (200, "1b92e87a3cdb051b"),
-    "menatqa_scope": (500, "b88dfbad9d224c4b"),
-    "situatedgen": (115, "a6a592c739551b70"),
-    "tempreason_l1": (500, "8b8afe59c0289d3b"),
-    "tempreason_l2": (500, "2bd033eb74a3f713"),
-    "tempreason_l3": (500, "7cb1b7ebb8f2bf07"),
-    "timedial_f2": (500, "4a0730cde76b858b"),
-    "timeqa_easy": (500, "3ecf3002d17d4f99"),
-    "timeqa_hard": (500, "058e45b6004b5caf"),
-    "timexnli_cs1": (500, "134ea2dd43a9cc46"),
-    "timexnli_cs2": (500, "21bb4721a73f338b"),
-    "timexnli_cs3": (500, "bf0ac1c072dc729c"),
-    "tracie": (500, "1cb0aef5df7beaf8"),
-}
+with Path(__file__).with_name("files.jsonl").open() as _file:
+    FILES = {
+        row["file"]: (row["rows"], row["fingerprint"]) for row in map(json.loads, _file)
+    }
 # Columns that some files have, for prompts, breakdowns and logs.
 EXTRA_COLUMNS = "qid idx question question_type type fact_context level".split()
 # Columns that are never empty where a file has them, and pairs of equal length.
@@ -991,8 +971,8 @@ def _maker(kind: str) -> Callable[[datasets.Dataset], datasets.Dataset]:
         ]
         if not rows:
             raise ValueError(f"{place}: there are no rows; give a split with some")
-        if "level" not in columns:  # rows made from a seed say so
-            _report(name, len(rows), fingerprint(map(digest, rows)))
+        is_fresh = "level" in columns  # rows made from a seed say so
+        _report(name, len(rows), fingerprint(map(digest, rows)), is_fresh)
         return type(dataset).from_list(rows)
 
     return _named(f"process_docs_{kind}", process_docs)
@@ -1047,14 +1027,14 @@ def fingerprint(digests: Iterable[bytes]) -> str:
 
 
 @lru_cache(maxsize=256)
-def _report(name: str, rows: int, found: str) -> None:
+def _report(name: str, rows: int, found: str, is_fresh: bool) -> None:
     """Log rows and fingerprint of a file, once a run; warn where they are unknown."""
     theirs = [FILES[name]] if name in FILES else [*FILES.values()]
-    if (rows, found) in theirs:
-        eval_logger.info("TimeBench (%s): the benchmark's %s rows", name, rows)
-        return
+    is_known = is_fresh or (rows, found) in theirs
     wanted = "{} rows, {}".format(*theirs[0]) if name in FILES else "other files"
-    message = (
-        "TimeBench (%s): %s rows, fingerprint %s; the benchmark has %s: scores may"
+    eval_logger.log(
+        logging.INFO if is_known else logging.WARNING,
+        f"TimeBench ({name}): {rows} rows, fingerprint {found}"
+        + f"; the benchmark has {wanted}: scores may not be comparable"
+        * (not is_known),
     )
-    eval_logger.warning(f"{message} not be comparable", name, rows, found, wanted)
