@@ -11,7 +11,10 @@ from utils.core.jsonl import read_jsonl
 CASES = ROOT / "tests" / "cases"
 FAMILIES = ("tcp", "timebench", "tot")
 # The two headline scores have other names in other families.
-HEADLINES = {"published": ("acc", "score"), "flexible": ("acc_flexible", "score_flexible")}  # fmt: skip
+HEADLINES = {
+    "published": ("accuracy", "score"),
+    "flexible": ("score_flexible", "accuracy_flexible"),
+}
 
 
 class Case(NamedTuple):
@@ -23,6 +26,7 @@ class Case(NamedTuple):
     response: str
     expected: dict[str, float]  # `published`, `flexible` or a metric -> score
     why: str
+    rule: str  # the sentence of the rule that decides it, in a word or two
 
 
 @cache
@@ -41,9 +45,9 @@ def cases(family: str) -> list[Case]:
             continue
         for number, case in enumerate(read_jsonl(path), 1):
             task, doc = documents(family)[case.pop("id")]
-            response, why = case.pop("response"), case.pop("why")
+            response, why, rule = (case.pop(x, "") for x in ("response", "why", "rule"))
             place = f"{family}/{path.stem}:{number}"
-            found.append(Case(place, task, doc, response, case, why))
+            found.append(Case(place, task, doc, response, case, why, rule))
     return found
 
 
@@ -52,12 +56,16 @@ def score(task: str, doc: dict, response: str) -> dict[str, float]:
     return scorer(task).process_results(doc, [response])
 
 
+def headline(scores: dict[str, float], common: str) -> float | None:
+    """Return the score that goes by the common name `published` or `flexible`."""
+    return next((scores[name] for name in HEADLINES[common] if name in scores), None)
+
+
 def headlines(task: str, doc: dict, response: str) -> dict[str, float]:
     """Return the scores, the two headline ones by their common names as well."""
     scores = score(task, doc, response)
-    for common, names in HEADLINES.items():
-        scores |= {common: scores[name] for name in names if name in scores}
-    return scores
+    found = {common: headline(scores, common) for common in HEADLINES}
+    return scores | {name: x for name, x in found.items() if x is not None}
 
 
 def echoes(asked: str) -> list[str]:

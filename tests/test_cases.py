@@ -2,12 +2,16 @@
 
 `tests/cases/<family>/documents.jsonl` has one document a line: `id`, `task` and `doc`
 (the fields that scoring reads). `tests/cases/<family>/<kind of trouble>.jsonl` has one
-case a line: the `id` of its document, `response`, `published` (`acc`, or TimeBench's
-`score`), `flexible`, other metrics by their names where they matter, and `why`.
+case a line: the `id` of its document, the sentence of the `rule` that decides it (a word
+or two), `response`, `published` (`accuracy`, or TimeBench's `score`), `flexible`, other
+metrics by their names where they matter, and `why`.
 """
+
+import re
 
 import pytest
 
+from tests.conftest import PACK
 from tests.corpus import FAMILIES, cases, documents, headlines
 
 
@@ -37,4 +41,14 @@ def test_every_document_has_a_case_and_no_two_are_the_same(family):
 def test_every_case_says_a_verdict_of_its_own(family):
     found = [(case.task, str(case.doc), case.response) for case in cases(family)]
     assert len(found) == len(set(found))
-    assert all(case.expected and case.why for case in cases(family))
+    assert all(case.expected and case.why and case.rule for case in cases(family))
+
+
+def test_the_answer_statement_is_read_by_the_same_code_in_each_family():
+    block = re.compile(
+        r"# -+ the answer statement .*?# -+ end of the answer statement", re.DOTALL
+    )
+    found = {
+        block.search((PACK / name / "utils.py").read_text())[0] for name in FAMILIES
+    }
+    assert len(found) == 1

@@ -2,13 +2,9 @@
 
 import pytest
 
-from tests.corpus import FAMILIES, HEADLINES, cases
+from tests.corpus import FAMILIES, HEADLINES, cases, headline
 from tests.documents import KINDS
 from utils.core.families import scorer
-
-
-def headline(scores: dict[str, float], name: str) -> float | None:
-    return next((scores[x] for x in HEADLINES[name] if x in scores), None)
 
 
 @pytest.fixture(scope="module", params=FAMILIES)

@@ -32,7 +32,7 @@ UNITS = [
     *("<|channel|>final<|message|>", "<|channel|>", "<|im_end|>", "<|", "<", "</"),
     *("\x00", "\ud800", "\u0661", "\uff11", "\u202e", "\u2011", "\ufb01", "1e999 "),
     *('"a": NaN, ', "__import__('os').system('true') ", '{"a": ' + "9" * 5000 + "}"),
-    *("because ", "since, ", "cannot be ", "isn't unanswerable, ", "x - "),
+    *("because ", "since, ", "isn't unanswerable, ", "x - "),
     *("A", "Aa", "A1", "Aa ", "1,000", "1 000 ", "\u2014", "E46 ", "next "),
     *("2012-11-", "16:00 ", "1/", "12 ", "Aug, ", "Entailment ", "1987 ", "BC "),
 ]
@@ -59,7 +59,7 @@ def checked(task: str, doc: dict, response: str) -> dict[str, float]:
 
 
 def assert_no_credit(scores: dict[str, float]) -> None:
-    for name in ("acc", "acc_flexible", "score_flexible"):
+    for name in ("accuracy", "accuracy_flexible", "score_flexible"):
         assert scores.get(name, 0.0) == 0.0, scores
 
 
@@ -95,4 +95,4 @@ def test_a_value_of_any_length_is_read_in_time(unit, tail):
                 "Thus, the correct answer is: %s",
             ):
                 scores = checked(task, doc, form % value)
-                assert scores.get("acc_flexible", 0.0) == 0.0
+                assert scores.get("accuracy_flexible", 0.0) == 0.0

@@ -32,7 +32,7 @@ def tot_flexible(response: str, label: object) -> float:
 
 def tcp_flexible(box: str, doc: dict) -> float:
     task = "tcp_long" if doc["answer_format"] == LONG["answer_format"] else "tcp_short"
-    return score(task, doc, f"\\boxed{{{box}}}")["acc_flexible"]
+    return score(task, doc, f"\\boxed{{{box}}}")["accuracy_flexible"]
 
 
 # A value of each kind: how the label writes it, and another value of the kind.
@@ -146,7 +146,7 @@ def test_what_is_around_an_answer_and_its_case_do_not_change_the_verdict(
     marked = around.format(f"{MARKER} {case(name)}")
     assert [
         tot_flexible(object_, {"answer": "plant watering"}),
-        score("tcp_long", LONG, boxed)["acc_flexible"],
+        score("tcp_long", LONG, boxed)["accuracy_flexible"],
         verdict("qa", marked, golds=["Plant Watering"])[1],
     ] == [float(right)] * 3
 
@@ -154,7 +154,7 @@ def test_what_is_around_an_answer_and_its_case_do_not_change_the_verdict(
 # Two references of a kind that a response may be scored against.
 OTHERS = {
     "tcp": {"answer": "2021-01-10 08:30 GMT"},
-    "tot_arithmetic": {"label": "{'answer': 'x'}"},
+    "tot_arithmetic": {"label": "{'day': '0', 'time': '02:10'}"},
     "tot_semantic": {"label": "E1"},
     "qa": {"golds": ["Swansea"]},
     "date": {"golds": ["Feb, 2020"]},

@@ -151,7 +151,7 @@ def comparable(path: Path) -> dict:
     """Return results without what may differ."""
     text = path.read_text(encoding="utf-8")
     # Functions of the tasks are logged with their address in memory.
-    results = json.loads(re.sub(r"(<function \w+) at 0x[0-9a-f]+>", r"\1>", text))
+    results = json.loads(re.sub(r"(<function [\w.<>]+) at 0x[0-9a-f]+>", r"\1>", text))
     for name in TIMES | MODEL:
         del results[name]
     for name in ("model", "model_args"):

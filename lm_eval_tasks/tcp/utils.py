@@ -1,7 +1,7 @@
 """Documents and scores of TCP, temporal constraint-based planning.
 
-From top to bottom, as a response goes: reasoning blocks, the published rule, the flexible
-rule, the verdict, and last the documents. Both rules keep three stages apart: extract
+From top to bottom: the published rule, the flexible rule (first its half that is equal
+in each family), the verdict, the documents. Both rules keep three stages apart: extract
 (response -> where its answer stands; never sees the reference), read, match.
 """
 
@@ -11,12 +11,14 @@ import hashlib
 import json
 import logging
 import re
-import statistics
 import unicodedata
 import weakref
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from datetime import date, datetime, time, timedelta
+from functools import partial
+from itertools import permutations
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 
@@ -32,14 +34,12 @@ SHORT_FORMAT, LONG_FORMAT = "YYYY-MM-DD HH:MM GMT", "YYYY-MM-DD"
 REASONS = {
     "right": "both rules say right",
     "flexible_only": "the right value in a form that only the flexible rule reads",
-    "superseded": "the published answer is right, but the response commits to another",
+    "superseded": "the published answer is right, but the flexible rule reads no such one",
     "other_value": "a value, but not the reference's",
     "unreadable": "an answer that is not one value of the kind asked for",
-    "no_answer": "neither rule found an answer",
+    "no_answer": "no answer outside of the reasoning",
     "cut_off": "no answer, and the response ends within a reasoning block or a box",
 }
-# The text of an answer and where it stands in the response; None, None for no answer.
-Answer = tuple[str, tuple[int, int]] | tuple[None, None]
 
 
 class Verdict(NamedTuple):
@@ -55,83 +55,17 @@ class Verdict(NamedTuple):
     reference: object  # the reference's value, read the same way
 
 
-# ----------------------------------------------------------------- reasoning blocks
-
-# Tags around reasoning, by their first character: one character is found fastest.
-_REASONING_TAGS = {
-    "<": re.compile(r"<(?P<closing>/?)(?P<name>think|thinking|reasoning)>"),
-    "[": re.compile(r"\[(?P<closing>/?)(?P<name>THINK)\]"),
-    "\u25c1": re.compile("\u25c1(?P<closing>/?)(?P<name>think)\u25b7"),
-}
-_CHANNEL = "<|channel|>"  # gpt-oss: "<|channel|>final<|message|>" precedes the answer
-
-
-def mask_reasoning(response: str) -> str:
-    """Return a text of equal length in which newlines stand for the reasoning blocks.
-
-    A block that never closes reaches to the end; a closing tag that nothing opened ends
-    one that starts with the response. Of gpt-oss's channels all that stands before the
-    final one is reasoning, also where its headers have lost their special tokens.
-    """
-    text = response
-    if "<" in text and (last := text.rfind(_CHANNEL)) >= 0:
-        if (final := text.rfind(_CHANNEL + "final")) >= 0:
-            message = text.find("<|message|>", final)
-            end = message + len("<|message|>") if message >= 0 else final
-            text = _mask(text, [(0, end)])
-        elif text.startswith(_CHANNEL + "analysis", last):
-            text = _mask(text, [(last, len(text))])
-    elif text.startswith("analysis") and "assistantfinal" in text:
-        end = text.rfind("assistantfinal") + len("assistantfinal")
-        text = _mask(text, [(0, end)])
-    for first_character, tags in _REASONING_TAGS.items():
-        if first_character in text:
-            text = _mask(text, _tagged_blocks(text, tags))
-    return text
-
-
-def _tagged_blocks(text: str, tags: re.Pattern) -> list[tuple[int, int]]:
-    """Return where blocks between an opening and a closing tag start and end."""
-    blocks: list[tuple[int, int]] = []
-    opened: re.Match | None = None
-    for tag in tags.finditer(text):
-        if not tag["closing"]:
-            opened = opened or tag
-        elif not opened:
-            blocks = [(0, tag.end())]
-        elif tag["name"] == opened["name"]:
-            blocks.append((opened.start(), tag.end()))
-            opened = None
-    if opened:
-        blocks.append((opened.start(), len(text)))
-    return blocks
-
-
-def _mask(text: str, blocks: list[tuple[int, int]]) -> str:
-    """Return `text` with newlines in place of the blocks, which follow each other."""
-    parts, position = [], 0
-    for start, end in blocks:
-        parts += text[position:start], "\n" * (end - start)
-        position = end
-    return "".join([*parts, text[position:]]) if blocks else text
-
-
 # ------------------------------------------------------------------ published rule
 
 
-def extract_published(response: str) -> Answer:
+def extract_published(response: str) -> tuple[str, tuple[int, int]] | tuple[None, None]:
     r"""Return what the first box holds up to `}`, by the card's `\\boxed{([^}]*)}`."""
     # One character is found many times as fast as several.
-    start = response.find("\\boxed{", response.find("\\"))
+    start = response.find("\\boxed{", response.find("\\")) + 7
     end = response.find("}", start)
-    return _strip(response, start + 7, end) if 0 <= start < end else (None, None)
-
-
-def _strip(text: str, start: int, end: int) -> Answer:
-    """Return a part of a text without the white space at its ends, and its span."""
-    part = text[start:end]
-    answer = part.strip()
-    start += part.find(answer)
+    inside = response[start:end] if 7 <= start <= end else ""
+    start += len(inside) - len(inside.lstrip())
+    answer = inside.strip()
     return (answer, (start, start + len(answer))) if answer else (None, None)
 
 
@@ -142,333 +76,410 @@ def match_published(answer: str | None, reference: str, answer_format: str) -> b
     return answer.replace("GMT", "").strip() == reference.replace("GMT", "").strip()
 
 
-# ------------------------------------------------------------------- flexible rule
+# ------------------------------------------- the answer statement (equal in each family)
 
-MAX_LENGTH = 300  # of an answer with its comment; what is longer is not read
-# Words around a date that say nothing about its value.
-FILLERS = (
-    "answer at be by can complete completed completion date datetime day deadline done due"
-    " earliest end ended ending ends eod final finish finished finishes for gmt here in is"
-    " insert it last moment of on overall possible project ready result so task tasks the thus"
-    " time total utc value was will your"
+LONGEST = 2_000  # characters of a statement; what is longer is not read
+_REASONING = re.compile(
+    r"[<\[\u25c1](/?)(?:think|thinking|reasoning)[>\]\u25b7]"
+    r"|<\|channel\|>(?P<final>final(?:[^<\n]{0,40}<\|message\|>)?)?",
+    re.IGNORECASE,
+)
+# A cue: its kind, what stands before the word that it is found by, and the rest. Lines
+# without a word between a cue and its text do not count.
+_SAYS = r"(?:answer|option|label)(?:s|\(s\))? +(?:is/are|is|are)\b *(?P<colon>:?)"
+_TEXT = r"(?:(?:(?:\\[\[(]|[^\w\n\[\\])*\n)+\s*(?:[-#>\u2022]+ +)*|\s*)(?P<text>[^\n]*)"
+_VALUE = r'(?<=")[^"\\]*(?:\\[\s\S][^"\\]*)*|(?<=\[)[^\]]*|[^,}\n]*'
+_CUES = [
+    (kind, re.compile(before + "$"), re.compile(rest + _TEXT * (kind == "cue"), re.M))
+    for kind, before, rest in (
+        ("cue", r"\bthe +(?:(?:final|correct)[ ,]+){0,2}", _SAYS),
+        ("cue", r"(?:\A|\n|[.!?]\s)[^\w\n]*(?:final +)?", r"answers? *(?P<colon>:|$)"),
+        ("cue", r"\bcorrect +", r"option(?:s|\(s\))? *(?P<colon>:)"),
+        ("tag", "<", r"answer>[ \t]*(?P<text>[^<]*(?=</)|[^<\n]*)"),
+        ("json", '"', rf'answer"\s{{0,20}}:\s{{0,20}}["\[]?(?P<text>{_VALUE})'),
+    )
+]
+_MORE_LINES = re.compile(r"(?:\n[ \t]*\S[^\n]*)*")
+_REJECTED = re.compile(
+    r"\b(?:(?:if|whether)\b[^.!?;:\n]*"
+    r"|(?:not|cannot|\w+n't|would|might|doubt|thought)\b[^.!?,;:\n]*)$"
+)
+# What the prompts themselves put where an answer goes.
+_PLACEHOLDER = re.compile(
+    r"[\W_]*(?:(?:\w+\{)?(?:yyyy-mm-dd(?: hh:mm(?: gmt)?)?|mon,? yyyy|letters?|label"
+    r"|(?:your )?(?:final )?answers?(?: here)?|an? (?:name|month) (?:or|and) [^\n]*"
+    r"|first sentence> <second sentence)[\W_]*)?"
+)
+_ONE_LINE = re.compile(r"\s*(\S(?:[^\n]{0,98}\S)?)\s*")
+_INSIDE = "[^{}]*"
+for _ in range(4):  # braces within a box
+    _INSIDE = rf"[^{{}}]*(?:\{{{_INSIDE}\}}[^{{}}]*){{0,99}}"
+_BOX = rf"\\boxed\s*\{{{_INSIDE}\}}"
+# Boxes with a joiner between them are one.
+_BOXES = re.compile(rf"{_BOX}(?:(?:[^\w\n]|and|or|text|quad){{0,20}}{_BOX}){{0,20}}")
+_DOUBTED = re.compile(r"\b(?:not|maybe|perhaps|possibly|probably)[^\w\n]*$", re.I)
+# Digits that NFKC would add to the number before them make a text unreadable.
+_RAISED = re.compile("[\u00b2\u00b3\u00b9\u00bc-\u00be\u2070-\u209c\u2150-\u2189]")
+# Markup and what stands for it, in the order in which it goes.
+_TAG = r"(?:b|i|u|em|strong|br|p|div|span|code|sub|sup|center|answer)(?: [^<>]{0,60})?"
+_WRAPPER = r"(?:boxed|[fhm]box|underline|emph|bf|rm|large|displaystyle)(?![a-z])"
+_MARKUP = [
+    (re.compile(pattern, re.IGNORECASE), new)
+    for pattern, new in (
+        ("\u3002", "."),
+        ("[\u2010-\u2015\u2212]", "-"),
+        ("[\u2018-\u201b]", "'"),
+        ("[\u201c-\u201f\u00ab\u00bb]", '"'),
+        ("[\u200b-\u200d\u2060\ufeff\ufe0f\U0001f000-\U0001faff]", ""),
+        ("[\u2600-\u2716\u2719-\u274b\u274d\u274f-\u2790]", ""),
+        (r"\\colon\b\s*", ":"),
+        (r"\\[,;:! ]|\\q?quad\b|\\\\(?![a-z])|(?<=\S)~(?=\S)", " "),
+        (r"\\+(?:text)?color\s*\{\w*\}|\\+(?:text|math)[a-z]*\s*(?=\{)", ""),
+        (rf"\\+{_WRAPPER}|\\+[()\[\]]|\\(?=[&$%_])|[{{}}$]", ""),
+        (rf"</?{_TAG}/?>|</s>|<(?:end_of_turn|eos)>|<\|[^<>|]{{0,40}}\|>", ""),
+        (r"<([^<>\n]{1,80})>", r"\1"),
+        (r"`+|(?<!\d)\*\*+|\*\*+(?!\d)", ""),
+        (r"(?<![\w*])\*(?=[^\s*])([^*\n]+)(?<=\S)\*(?![\w*])", r"\1"),
+        (r"(?<!\w)_{1,3}(?=[^\s_])([^_\n]+)(?<=\S)_{1,3}(?!\w)", r"\1"),
+        (r"[^\S\n]+", " "),
+    )
+]
+_NO_MARKUP = re.compile(r"[A-Za-z0-9.,:;()/-]+(?: [A-Za-z0-9.,:;()/-]+)*")
+_ENDS = " \n\t*_`\"',;:!\\"  # what may stand around a value and says nothing
+_LEAD = re.compile(
+    r"(?i)\A(?:(?:so|thus|therefore),? )?(?:(?:it|this|that) (?:is|was)\b|it's\b"
+    r"|the (?:\w+ ){1,3}(?:is|was|are)\b|(?:final )?answer ?(?=:)) ?:?\s*"
+)
+# Behind these words an answer may say anything.
+_REASONS = r"because|since|given|based on|as(?! well\b)|not|instead of|rather than"
+_REASON = re.compile(rf"\b(?:{_REASONS})\b", re.IGNORECASE)
+_COMMENT = re.compile(
+    r"[(\[;]| -+ |(?:(?<=[A-Za-z]{3})|(?<=\d))\.\s+(?=[A-Z])"
+    rf"|\b(?i:{_REASONS}|which|where|for)\b"
+)
+_DOUBT = re.compile(
+    r"(?i)\b(?:or|either|maybe|perhaps|possibly|probably|might|could|unless|otherwise"
+    r"|alternatively|wait|actually|sorry|wrong)\b|\?"
+)
+MONTHS = (
+    "January February March April May June July August September October November"
+    " December"
 ).split()
-NAMES = {
-    "M": "january february march april may june july august september october november"
-    " december",
-    "W": "monday tuesday wednesday thursday friday saturday sunday",
-}
-# What is read for a word: M1 to M12, W1 to W7 (of three letters or more), no fillers.
-WORDS = dict.fromkeys(FILLERS, "") | {
-    name[:length]: f" {kind}{number} "
-    for kind, names in NAMES.items()
-    for number, name in enumerate(names.split(), 1)
+_MONTHS = {name[:3]: str(number) for number, name in enumerate(MONTHS, 1)}
+_NUMBER = re.compile(rf"\d+(?:,\d{{3}})*(?:\.\d+)?|\b(?:{'|'.join(_MONTHS)})")
+
+
+class Statement(NamedTuple):
+    """Where a response says its answer."""
+
+    kind: str  # "box", "cue" (words), "tag", "json", "line" (a response of one line)
+    start: int  # of its text, as a position in the response
+    end: int
+    doubted: bool = False  # a box right behind "not", "maybe", "probably", ...
+
+
+def mask(response: str, repeated: Iterable[str] = ()) -> str:
+    """Return a text of equal length with newlines for reasoning and repeated lines."""
+    stripped = response.rfind("assistantfinal")  # gpt-oss without its special tokens
+    hidden, opened = [(0, stripped + 14)] * (stripped >= 0), None
+    has_tag = "<" in response or "[" in response or "\u25c1" in response
+    for tag in _REASONING.finditer(response) if has_tag else ():
+        if not tag[1] and not tag["final"]:
+            opened = tag.start() if opened is None else opened
+            continue
+        if opened is None or tag["final"]:  # all before it is reasoning
+            hidden, opened = [], 0
+        hidden.append((opened, tag.end()))
+        opened = None
+    hidden += [(opened, len(response))] * (opened is not None)
+    parts, position = [], 0
+    for start, end in hidden:
+        parts += response[position:start], "\n" * (end - max(start, position))
+        position = max(end, position)
+    text = "".join([*parts, response[position:]])
+    lines = {line.strip() for one in repeated for line in one.split("\n")} - {""}
+    kept = text.split("\n") if lines else [text]
+    return "\n".join("\n" * len(x) if x.strip() in lines else x for x in kept)
+
+
+def statements(text: str, prompt: re.Pattern, several: bool = False) -> list[Statement]:
+    r"""Return the statements of a masked response, up to a made-up prompt (steps 2 to 4).
+
+    `prompt` matches "\n" and the beginnings of the prompt's fixed lines; with `several`
+    the text of a cue goes on to the next empty line.
+    """
+    # Of the same length, without case, Markdown and typography.
+    low = text.replace("\u0130", "I").lower()
+    for one in ("* ", "_ ", "` ", "\u2019'", '\u201c"', '\u201d"', "\uff1a:"):
+        low = low.replace(*one)
+    found: list[Statement] = []
+    cues, limit = sorted(_cues(low, several)), -1
+    for at, kind, start, end in cues:
+        if not found and limit < at:
+            made_up = prompt.search(text, at)
+            limit = made_up.start() if made_up else len(text)
+        end = max(start, min(end, limit))
+        if end - start <= LONGEST:
+            end = start + len(text[start:end].rstrip())
+            start = end - len(text[start:end].lstrip())
+        if kind and at < limit and not _PLACEHOLDER.fullmatch(low, start, end):
+            is_doubted = kind == "box" and doubted(low, at)
+            found.append(Statement(kind, start, end, is_doubted))
+    if not cues and (line := _ONE_LINE.fullmatch(text)):
+        found.append(Statement("line", *line.span(1)))
+    return found
+
+
+def _cues(low: str, several: bool) -> Iterator[tuple[int, str, int, int]]:
+    """Yield place, kind ("" if rejected) and the text's span of each cue."""
+    words = (re.finditer(word, low) for word in ("answer", "option", "label"))
+    for at in (word.start() for found in words for word in found):
+        for kind, before, rest in _CUES:
+            bound = at + LONGEST + 100
+            cue = rest.match(low, at, bound)
+            if not cue or not before.search(low, max(0, at - 40), at):
+                continue
+            start, end = cue.span("text")
+            if several and kind == "cue":
+                end = _MORE_LINES.match(low, end, bound).end()
+            can_fail = kind == "cue" and not cue["colon"]
+            if can_fail and _REJECTED.search(low, max(0, at - 200), at):
+                kind = ""
+            yield at, kind, start, end + (end == bound) * LONGEST
+    for box in _BOXES.finditer(low):
+        yield box.start(), "box", low.find("{", box.start()) + 1, box.end() - 1
+    if "\\boxed" in low:  # one that never closes is a cue, too, but says nothing
+        yield len(low), "", len(low), len(low)
+
+
+def doubted(text: str, at: int) -> bool:
+    """Tell whether the word right before a place is "not", "maybe", "probably", ..."""
+    return bool(_DOUBTED.search(text, max(0, at - 60), at))
+
+
+def plain(text: str, ends: bool = False) -> str:
+    """Return a text without markup, "" for one too long; `ends` keeps marks at its ends."""
+    text = _RAISED.sub("?", text) if len(text) <= LONGEST else ""
+    text = unicodedata.normalize("NFKC", text)
+    for pattern, new in () if _NO_MARKUP.fullmatch(text) else _MARKUP:
+        text = pattern.sub(new, text)
+    return text.strip() if ends else text.lstrip(_ENDS).rstrip(_ENDS + ".")
+
+
+def readings(
+    text: str, comment: re.Pattern = _COMMENT, reason: re.Pattern = _REASON
+) -> Iterator[tuple[str, str]]:
+    """Yield a plain text as it stands, without its lead, and without a comment too.
+
+    With each goes what the comment says before a reason or denial, "" without one.
+    """
+    yield text, ""
+    if (led := _LEAD.sub("", text)) != text:
+        yield led, ""
+    if cut := comment.search(led, 1):
+        kept = led[: cut.start()].rstrip(_ENDS + ".")
+        yield kept, reason.split(led[cut.start() :], maxsplit=1)[0]
+
+
+def has_doubt(text: str, golds: str = "", reason: re.Pattern = _REASON) -> bool:
+    """Tell whether a text doubts itself before a reason, or begins with "not".
+
+    Words of the golds are no doubt.
+    """
+    before = reason.split(text, maxsplit=1)[0]
+    doubts = {found[0].lower() for found in _DOUBT.finditer(before)}
+    doubts |= {"not"} if text[:4].lower() == "not " else set()
+    return bool(doubts and doubts - set(re.findall(r"\w+|\?", golds.lower())))
+
+
+def numbers(text: str) -> set[str]:
+    """Return the numbers of a text, and of its months by name; "24hr" is none."""
+    found = _NUMBER.findall(re.sub(r"\b24[ -]?h(?:ou)?rs?\b", "", text))
+    return {_MONTHS.get(x) or x.replace(",", "").lstrip("0") for x in found}
+
+
+# ------------------------------------------- end of the answer statement
+
+
+# --------------------------------------------------------------------- flexible rule
+
+# The prompt's fixed lines: behind an answer they begin a made-up prompt.
+_PROMPT = re.compile(r"\n[ \t#*>]*(?:Read this dialogue between|Reason step by step)")
+_WEEK = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
+# What is read for a word: M1 to M12, W1 to W7 (of three letters or more), or nothing.
+_WORDS = dict.fromkeys("at on of the t st nd rd th gmt utc".split(), "") | {
+    name[:length].lower(): f"{kind}{number}"
+    for kind, names in (("M", MONTHS), ("W", _WEEK))
+    for number, name in enumerate(names, 1)
     for length in range(3, len(name) + 1)
 }
-_BOX_OR_BRACE = re.compile(r"\\(?:boxed|fbox)\s*\{|(?<!\\)[{}]")
-_OWN_FORM = re.compile(r"\d{4}-\d\d-\d\d( ([01]\d|2[0-3]):[0-5]\d( GMT)?)?", re.ASCII)
-# LaTeX that changes looks or spacing, Markdown, tags, citation marks, quotes, ticks. Other
-# commands (\neg, \cancel, \geq) may change the value: they stay, and nothing reads them.
-_NOISE = re.compile(
-    r"""
-    \\+ (?: (?:text)?color\s*\{\w*\} | [hv]space\*?\s*\{[^{}]*\}
-          | (?: (?:text|math)(?:rm|bf|it|tt|sf|sc|up|md|normal)? | [fmh]box | boxed | emph
-              | underline | boldsymbol | (?:display|text)style | bf | rm | tt | [lL]arge | left
-              | right | checkmark | q?quad ) (?![A-Za-z])
-          | [ ,;:!(){}\[\]$&_~] | (?![A-Za-z0-9]) )
-    | </?[A-Za-z]{1,10}/?> | \[[0-9]{1,2}\]
-    | [~&_$^`*"'\u00ab\u00bb\u2018-\u201f\u2705\u2611\u2713\u2714\ufe0f\U0001f389\U0001f4c5]
-    """,
-    re.VERBOSE,
-)
-# What makes an answer no value: other values, in a comment beside a number, or a doubt.
-_OTHER = r"\b(?:or|and|but|either|otherwise|alternatively|maybe|perhaps|possibly|plus|minus)\b"
-_DENIAL = (
-    r"not(?! (?:count|includ|consider))|never|cannot|[a-z]+n't|im(?:possible|practical)"
-    r"|in(?:correct|valid|feasible|eligible)|un(?:likely|sure|certain|available|feasible)"
-    r"|too|draft|tentative|no longer|ruled out"
-    r"|(?:exclu|reject|discard|eliminat|dismiss|fail|violat)[a-z]*"
-)
-_DOUBT = (
-    rf"\b(?:if|unless|wrong|next|previous|am|pm|{_DENIAL})\b"
-    r"|[?\u00b1\\<>%\u2717\u2718\u274c\u274e]"
-)
-# The rest gives a reason, or says what the value is not.
-_REASON = re.compile(
-    r"(?:[,;-]*[ (]+(?:because|since|as|given|assuming|due to|considering|based|when|where"
-    r"|which)|(?:[,;-] |\()(?:not|rather than|instead of)(?=[a-z ]*[0-9]))\b"
-    rf"(?!.*(?:{_DOUBT}|{_OTHER}.*[0-9])).*"
-)
 _CLOCK = re.compile(
-    r"""
-    (?<![\d:.]) (?P<hour>\d\d?)
-    (?: (?: \ ?:\ ? | \.(?=\d\d\ ?(?:hrs?|hours|[ap]\.?m|gmt|utc|z|\(|\Z)) ) (?P<minute>\d\d)
-        (?: :(?P<second>\d\d)(?:\.0+)? )?
-      | (?=\ ?[ap]\.?m\b) )
-    (?: \ ?(?:hrs?|h|hours|o.?clock)\b\.? )? (?: \ ?(?P<half>[ap])\.?m\b\.? )?
-    (?P<zone> (?: \ ?[(/]?(?:gmt|utc|z|greenwich\ mean\ time)\b\)? ){0,2}
-        (?: \ ?(?P<sign>[+-])(?P<hours>\d\d?)(?::?(?P<minutes>\d\d))? )? )
-    (?![\d:])
-    """,
-    re.ASCII | re.VERBOSE,
+    r"(?<![\d:.])(?=\d\d?(?::| ?[ap]\.?m\b))(\d\d?)(?::(\d\d)(?::(\d\d)(?:\.0+)?)?)?"
+    r"(?: ?([ap])\.?m\b\.?)?(?: ?(?:GMT|UTC|Z)\b)?(?: ?([+-])(\d\d?)(?::?(\d\d))?)?"
+    r"(?![\d:])",
+    re.ASCII | re.IGNORECASE,
 )
-_DATE = re.compile(
-    r"(?<![\w.+/-]) (\d{4}|\d\d?|M\d+) [-/.,\ ]+ (\d\d?|M\d+) [-/.,\ ]+ (\d{4}|\d\d?)"
-    r"(?!\w|[/-]\d)",
-    re.ASCII | re.VERBOSE,
-)
-# A label, a date (#), maybe with a clock (@), and comments: in brackets words with numbers
-# as small as in "5 days", elsewhere words alone.
-_ANSWER = re.compile(
-    r"""
-    (?: (?!.*\b(?:not|start|begin|before|after|about|around|approx)) [a-z -]*[:=]
-      | (?![^#@]*\b(?:no|start|begin|before|after|about|around|approx|until|than|from|since
-            |past|within|under|over|near|eve|week|month|year)) [a-z ,]*(?=[#@]) )?
-    [ ,(]* (?P<value> \#[ ,()|:=]*@ | @[ ,(:=]*\# | \# ) [ )]*
-    (?P<comment>
-        (?: [ ,;.:=-]* \( (?![^()]*(?:\d{3}|M\d|[+-]\ ?\d)) (?:[^()]*[a-z]{2}[^()]*|\ *) (?:\)|\Z) )*
-        [ ,;.:=-]* (?: [,;.:=-]\ [a-z][^\d@()]* )? )
-    """,
-    re.VERBOSE,
-)
+# A comment that begins with "not" and names no number denies the answer itself.
+_DENIED = re.compile(r"[(,;-] ?not\b\D*$", re.IGNORECASE)
+_DIGIT = re.compile("[0-9]")
+_ZONE = re.compile(r"[A-Z](?<!GM)T\b|[a-z] time\b|(?:GMT|UTC) ?[+-]")
 
 
-def extract_flexible(text: str) -> Answer:
-    r"""Return what the last complete box of a masked response holds.
+def _fields(text: str) -> tuple[set[str], list[str]]:
+    """Return the weekdays of a text, and its other fields in their order."""
+    tokens = re.findall(r"[0-9]+|[a-z]+|^-|[^ ,./-]", text.lower())
+    fields = [field for token in tokens if (field := _WORDS.get(token, token))]
+    weekdays = {field for field in fields if field[0] == "W"}
+    return weekdays, [field for field in fields if field not in weekdays]
 
-    Braces balance. A box that is empty or repeats the form (`\boxed{YYYY-MM-DD}`) is none.
+
+def read_day(text: str) -> date | None:
+    """Return the day that a text is, None for anything else.
+
+    A text without a month's name that begins with the year is year, month, day; other
+    texts must make a date in one order alone. A weekday must be the day's.
     """
-    for start, end in reversed(_boxes(text)):
-        answer, span = _strip(text, start, end or start)
-        words = re.findall(r"\w+", normalise((answer or "")[:MAX_LENGTH]))
-        is_form = all(
-            x in FILLERS or re.fullmatch("[ymdhstxz]+|[lcvd]?dots", x) for x in words
-        )
-        if answer and (len(answer) > MAX_LENGTH or not is_form):
-            return answer, span
-    return None, None
-
-
-def _boxes(text: str) -> list[tuple[int, int | None]]:
-    """Return start and end of what each box holds, with None for those that never close."""
-    boxes, opened = [], []  # `opened`: where a box starts, None for other braces
-    # Braces before the first command do not matter.
-    for mark in _BOX_OR_BRACE.finditer(text, max(text.find("\\"), 0)):
-        if mark[0] != "}":
-            opened.append(mark.end() if mark[0] != "{" else None)
-        elif opened and (start := opened.pop()) is not None:
-            boxes.append((start, mark.start()))
-    return boxes + [(start, None) for start in opened if start is not None]
-
-
-def normalise(answer: str) -> str:
-    """Return an answer in lower case without LaTeX, Markdown, tags and typography."""
-    text = unicodedata.normalize("NFKC", answer).replace("\\colon", ":")
-    text = re.sub("[{}\u200b-\u200d\u2060\ufeff]", "", _NOISE.sub(" ", text))
-    text = re.sub("[\u2010-\u2015\u2212]|(?<=[0-9])[\u5e74\u6708]", "-", text)
-    text = re.sub("(?<=[0-9])\u65e5", " ", text)
-    text = text.replace("[", "(").replace("]", ")")
-    text = re.sub(r"\b(?:12(?::00)? )?noon\b", "12:00", text.casefold())
-    return " ".join(text.split()).strip(" .,;")
-
-
-def read_own_form(text: str) -> date | None:
-    """Return the value of a text in the form of references, None for no such day."""
-    try:
-        if len(text) > 10:
-            return datetime.fromisoformat(text[:16])
-        return date.fromisoformat(text)
-    except ValueError:
+    weekdays, fields = _fields(text)
+    if len(fields) != 3:
         return None
-
-
-def read_reference(answer: str, form: str) -> date | None:
-    """Return the value of a reference, None where it is not in the form of its file."""
-    is_form = len(answer) == len(form) and _OWN_FORM.fullmatch(answer)
-    return read_own_form(answer) if is_form else None
-
-
-def read_moment(answer: str) -> date | None:
-    """Return the date, or the moment in GMT, that an answer commits to; None for others.
-
-    Months may have names; a clock may have 12 or 24 hours, seconds and an offset to GMT; a
-    comment may follow. What reads two ways (05/06/2020, two times) is none.
-    """
-    if _OWN_FORM.fullmatch(answer):
-        return read_own_form(answer)
-    text = _REASON.sub("", normalise(answer) if len(answer) <= MAX_LENGTH else "")
-    clocks = list(_CLOCK.finditer(text))
-    times = {_read_clock(clock) for clock in clocks}
-    # The same clock, weekday or day once more says nothing new.
-    again = clocks[1].start() if len(clocks) > len(times) == 1 else len(text)
-    shape = _CLOCK.sub(lambda clock: "@" if clock.start() < again else "", text)
-    shape = re.sub("(?<=[0-9]) ?(?:st|nd|rd|th|t)\\b", "", shape)
-    # "day 5" is a comment that needs its word.
-    shape = re.sub(
-        r"\bday(?= \d)|([a-z]+)", lambda word: WORDS.get(word[1], word[0]), shape
-    )
-    weekdays, shape = {*re.findall("W[1-7]", shape)}, re.sub("W[1-7]", "", shape)
-    days = {_read_day(*found.groups()) for found in _DATE.finditer(shape)}
-    shape = _DATE.sub("", _DATE.sub("#", shape, count=1))
-    day = days.pop() if len(days) == 1 else None
-    if (
-        not day
-        or weekdays - {f"W{day.isoweekday()}"}
-        or re.search(f"{_OTHER}|{_DOUBT}", shape)
-    ):
-        return None
-    found = _ANSWER.fullmatch(" ".join(shape.split()))
-    if not found or not clocks:
-        return day if found else None
-    return _at_clock(day, clocks[0], **found.groupdict())
-
-
-def _at_clock(day: date, clock: re.Match, value: str, comment: str) -> datetime | None:
-    """Return the moment; None for a clock elsewhere, or one whose zone words may say."""
-    since_midnight = _read_clock(clock)
-    zone_is_sure = clock["zone"] or not re.search("[a-z@]", comment)
-    if since_midnight is None or "@" not in value or not zone_is_sure:
-        return None
-    with suppress(OverflowError):
-        return datetime.combine(day, time()) + since_midnight
-    return None
-
-
-def _read_day(first: str, second: str, third: str) -> date | None:
-    """Return the day that three numbers are in one order alone; a month may be M1."""
-    orders = (first, second, third), (third, second, first), (third, first, second)
-    days = set()
-    for year, month, day in orders:
-        with suppress(ValueError):
-            if len(year) == 4:
-                days.add(date(int(year), int(month.lstrip("M")), int(day)))
-    return days.pop() if len(days) == 1 else None
+    names, days = {field for field in fields if field[0] == "M"}, set()
+    is_iso = len(fields[0]) == 4 and not names
+    for year, month, day in [fields] if is_iso else permutations(fields):
+        with suppress(ValueError):  # no number, or no such day
+            if len(year) == 4 and len(day) < 3 and month in (names or fields):
+                days.add(date(int(year), int(month.strip("M")), int(day)))
+    is_sure = len(days) == 1 and weekdays <= {f"W{day.isoweekday()}" for day in days}
+    return days.pop() if is_sure else None
 
 
 def _read_clock(clock: re.Match) -> timedelta | None:
     """Return the time in GMT since midnight; None for an impossible one and a range."""
-    names = ("hour", "minute", "second", "hours", "minutes")
-    hour, minute, second, hours, minutes = (int(clock[name] or 0) for name in names)
-    if half := clock["half"]:  # "16:00 p.m." says the same twice
-        if hour > 12 if half == "a" else not 0 < hour < 24:
-            return None
-        hour = hour % 12 + (12 if half == "p" else 0)
-    given = timedelta(hours=hour, minutes=minute, seconds=second)
-    offset = timedelta(hours=hours, minutes=minutes)
-    is_range = clock["zone"].startswith("-") and offset > given  # "09:00-11:00"
-    if max(minute, second, minutes) > 59 or given > timedelta(1) or hours > 14:
+    hour, minute, second, hours, minutes = (int(clock[x] or 0) for x in (1, 2, 3, 6, 7))
+    if half := clock[4]:
+        hour = hour % 12 + 12 * (half in "pP") if 0 < hour < 13 else 24
+    is_range = clock[5] == "-" and (hours, minutes) > (hour, minute)  # 09:00-11:00
+    if hour > 23 or max(minute, second, minutes) > 59 or hours > 14 or is_range:
         return None
-    return None if is_range else given + (offset if clock["sign"] == "-" else -offset)
+    sign = -1 if clock[5] == "-" else 1
+    return timedelta(0, second, 0, 0, minute - sign * minutes, hour - sign * hours)
 
 
-def match_flexible(value: date | None, expected: date) -> bool:
-    """Tell whether a value is the reference's; midnight on a day is that day."""
-    if isinstance(value, datetime) and not isinstance(expected, datetime):
-        return value == datetime.combine(expected, time())
-    return value == expected
+def read_moment(text: str) -> date | None:
+    """Return the moment in GMT, or without a clock the day, that a text is."""
+    if not _DIGIT.search(text):
+        return None
+    clock = _CLOCK.search(text)
+    day = read_day(f"{text[: clock.start()]} {text[clock.end() :]}" if clock else text)
+    if not day or not clock:
+        return day
+    with suppress(OverflowError, TypeError):  # past the last year; no such time of day
+        return datetime.combine(day, time()) + _read_clock(clock)
+    return None
 
 
-# ------------------------------------------------------------------- graded errors
+def _agrees(comment: str, value: date) -> bool:
+    """Tell whether a comment holds no other date, weekday, clock, number or zone."""
+    said = _fields(comment)[0] | numbers(_CLOCK.sub("", comment))
+    again = read_moment(comment.strip(" ([])"))
+    own = (value.year, value.month, value.day, f"W{value.isoweekday()}")
+    clocks, midnight = _CLOCK.finditer(comment), datetime.combine(value, time())
+    return (
+        said <= set(map(str, own))
+        and all(
+            x is not None and midnight + x == value for x in map(_read_clock, clocks)
+        )
+        and (not again or str(value).startswith(str(again)))
+        and not _ZONE.search(comment)
+    )
 
 
-_HOUR, _DAY = timedelta(hours=1), timedelta(days=1)
+def read_answer(text: str, answer_format: str) -> date | None:
+    """Return the moment (TCP short) or day (TCP long) that a plain text commits to.
 
-
-def signed_error(value: date | None, expected: date) -> float | None:
-    """Return how much later than the reference a value is; None where none was read.
-
-    In hours (TCP short), a date without a time being none; in days (TCP long).
+    None where it is unreadable, or where a comment on it says another value.
     """
-    if isinstance(expected, datetime):
-        is_moment = isinstance(value, datetime)
-        return (value - expected) / _HOUR if is_moment else None
-    if isinstance(value, datetime):
-        return (value - datetime.combine(expected, time())) / _DAY
-    return None if value is None else (value - expected) / _DAY
+    for reading, comment in () if _DENIED.search(text) else readings(text):
+        value = read_moment(reading)
+        if value and (not comment or _agrees(comment, value)):
+            is_moment = isinstance(value, datetime)
+            if answer_format == LONG_FORMAT:
+                return value.date() if is_moment else value
+            return value if is_moment else None
+    return None
 
 
-# The names of the errors, and the scores of a right answer: TCP long's, TCP short's.
-_ERRORS = (
-    ("days_off", "days_off_median", "days_off_absolute"),
-    ("hours_off", "hours_off_median", "hours_off_absolute"),
-)
-_RIGHT = tuple(
-    {"acc": 1.0, "acc_flexible": 1.0, "extracted": 1.0, **dict.fromkeys(names, 0.0)}
-    for names in _ERRORS
-)
+def extract_flexible(text: str) -> list[Statement]:
+    """Return the statement of a masked response, and a last one that may contradict it.
 
-
-def graded_errors(value: date | None, expected: date) -> dict[str, float]:
-    """Return the errors of an answer that can be read; {} for another.
-
-    The signed one goes by two names, since the harness aggregates a metric in one way.
+    The last box with a digit comes before all others.
     """
-    error = signed_error(value, expected)
-    if error is None:
-        return {}
-    signed, middle, absolute = _ERRORS[isinstance(expected, datetime)]
-    return {signed: error, middle: error, absolute: abs(error)}
+    found = statements(text, _PROMPT)
+    own = [x for x in found if x.kind == "box" and _DIGIT.search(text, x.start, x.end)]
+    return own[-1:] + [x for x in found[-1:] if x not in own[-1:]]
 
 
-def median(errors: list[float]) -> float:
-    """Return the median, for the YAML; the harness's own costs 100,000 bootstrap draws."""
-    return statistics.median(errors)
+def read_statement(text: str, said: Statement, answer_format: str) -> date | None:
+    """Return what a statement of a masked response commits to, None if unreadable."""
+    inside = plain(text[said.start : said.end])
+    is_sure = not said.doubted and not has_doubt(inside)
+    return read_answer(inside, answer_format) if is_sure else None
 
 
 # ------------------------------------------------------------------------- verdict
+
+# The names of the errors of TCP long and short, and the unit that they count.
+_ERRORS = {
+    LONG_FORMAT: ("days_off", "days_off_absolute", timedelta(days=1)),
+    SHORT_FORMAT: ("hours_off", "hours_off_absolute", timedelta(hours=1)),
+}
+# (published, flexible) -> the reason, where one of them is right.
+_CREDITED = {
+    (True, True): "right",
+    (True, False): "superseded",
+    (False, True): "flexible_only",
+}
 
 
 def explain(doc: dict, response: str) -> Verdict:
     """Return scores, answers and reason for one response to a document.
 
-    `acc` follows the metric card, `acc_flexible` the value; `extracted` says whether
-    the card's rule found a box. Any text has a verdict.
+    `accuracy` follows the metric card, `accuracy_flexible` the value; `extracted` says
+    whether the card's rule found a box. An answer that is read has its distance from the
+    reference, too, positive where it is later. Any text has a verdict.
     """
-    reference, expected = doc["answer"], read_own_form(doc["answer"])
-    text = mask_reasoning(response)
-    # The quick way: one box, which the last brace ends, in the form of references.
-    start = response.find("\\boxed{", response.find("\\")) + 7
-    end = response.rfind("}")
-    answer = response[start:end]
-    if text is not response or not 7 <= start < end:
-        answer = ""
-    if answer == reference:
-        scores, span = _RIGHT[len(reference) > len(LONG_FORMAT)].copy(), (start, end)
-        return Verdict(scores, "right", answer, span, answer, span, expected, expected)
-    if _OWN_FORM.fullmatch(answer):
-        published = flexible = answer, (start, end)
-    else:
-        published, flexible = extract_published(response), extract_flexible(text)
-    acc = match_published(published[0], reference, doc["answer_format"])
-    is_reference = acc and flexible[0] == published[0]
-    value = expected if is_reference else read_moment(flexible[0] or "")
-    right = is_reference or match_flexible(value, expected)
-    if right or acc:
-        reason = "flexible_only" if not acc else "right" if right else "superseded"
-    else:
-        reason = _why_wrong(response, text, published[0], flexible[0], value)
-    found = published[0] is not None
-    scores = {"acc": 1.0 * acc, "acc_flexible": 1.0 * right, "extracted": 1.0 * found}
-    scores |= graded_errors(value, expected)
-    return Verdict(scores, reason, *published, *flexible, value, expected)
+    reference, answer_format = doc["answer"], doc["answer_format"]
+    expected = read_reference(reference, answer_format)
+    published, published_span = extract_published(response)
+    accuracy = match_published(published, reference, answer_format)
+    text = mask(response, [*doc.get("dialogue", ()), doc.get("question", "")])
+    said = extract_flexible(text)
+    values = [read_statement(text, one, answer_format) for one in said]
+    # A last statement that is read as another value contradicts the box.
+    value = values[0] if values and values[-1] in (values[0], None) else None
+    right = value is not None and value == expected
+    span = (said[0].start, said[0].end) if said else None
+    scores = {
+        "accuracy": float(accuracy),
+        "accuracy_flexible": float(right),
+        "extracted": float(published is not None),
+    }
+    if value is not None:
+        (*names, unit), error = _ERRORS[answer_format], value - expected
+        scores |= zip(names, (error / unit, abs(error) / unit))
+    reason = _CREDITED.get((accuracy, right))
+    if not reason and said:
+        reason = "unreadable" if value is None else "other_value"
+    elif not reason:
+        reason = "cut_off" if _is_cut_off(response, text) else "no_answer"
+    answers = published, published_span, response[slice(*span)] if span else None, span
+    return Verdict(scores, reason, *answers, value, expected)
 
 
-def _why_wrong(
-    response: str, text: str, published: str | None, flexible: str | None, value: object
-) -> str:
-    """Return the reason where neither rule says right; `text` is the masked response.
-
-    What the published rule alone found stands in the reasoning, or is a form.
-    """
-    if not flexible:
-        # The mask of a block that does close may end the response, too.
-        end = len(response.rstrip()) - 1
-        in_block = end >= 0 and text[end] == "\n" and response[end] not in ">]\u25b7"
-        if in_block or any(closing is None for _, closing in _boxes(text)):
-            return "cut_off"
-        if not published:
-            return "no_answer"
-        value = read_moment(published)
-    return "other_value" if value else "unreadable"
+def _is_cut_off(response: str, text: str) -> bool:
+    """Tell whether a response ends within a reasoning block or a box."""
+    last, box = response.rstrip(), text.rfind("\\boxed{")
+    in_block = last and text[len(last) - 1] == "\n" and last[-1] not in ">]\u25b7"
+    return bool(in_block) or box >= 0 and not _BOXES.match(text, box)
 
 
 def process_results(doc: dict, results: list[str]) -> dict[str, float]:
@@ -485,6 +496,15 @@ def process_results(doc: dict, results: list[str]) -> dict[str, float]:
 
 # The harness asks four times for the documents of a dataset; none is kept alive here.
 _DOCUMENTS: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
+
+
+def samples(name: str) -> list[dict]:
+    """Return the few-shot examples of a file beside this one, written for this pack."""
+    file = Path(__file__).with_name(f"fewshot_{name}.jsonl")
+    return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+
+
+short_samples, long_samples = partial(samples, "short"), partial(samples, "long")
 
 
 def process_docs_short(dataset: datasets.Dataset) -> datasets.Dataset:
@@ -504,35 +524,43 @@ def process_docs_long(dataset: datasets.Dataset) -> datasets.Dataset:
 def _process_docs(dataset: datasets.Dataset, name: str, form: str) -> datasets.Dataset:
     if (known := _DOCUMENTS.get(dataset)) and known[0] == name:
         return known[1]
-    file, (known_rows, _) = f"{name}.jsonl", FILES[name]
     if not len(dataset):
-        raise ValueError(f"{file}: has no rows; give a split with at least one")
+        raise ValueError(f"{name}.jsonl: has no rows; give a split with at least one")
     columns = ["index", "dialogue", "question", "answer"]
-    if missing := [repr(name) for name in columns if name not in dataset.column_names]:
+    if missing := [repr(x) for x in columns if x not in dataset.column_names]:
         fault = (
             f"column {', '.join(missing)} is missing; give rows as in Beanbagdzf/TCP"
         )
-        raise ValueError(f"{file}: {fault}")
+        raise ValueError(f"{name}.jsonl: {fault}")
     is_fresh = "level" in dataset.column_names  # rows made from a seed say so
-    columns += ["level"] * is_fresh
     documents = []
-    for row, cells in enumerate(dataset.select_columns(columns)):
+    for row, cells in enumerate(dataset.select_columns(columns + ["level"] * is_fresh)):
         if isinstance(cells["answer"], datetime):  # as `datasets` reads dates in JSON
             cells["answer"] = cells["answer"].date().isoformat()
         if fault := _fault(cells, form):
-            raise ValueError(f"{file}, row {row}, column {fault}; fix the row")
+            raise ValueError(f"{name}.jsonl, row {row}, column {fault}; fix the row")
         answer = cells["answer"].strip()
         documents.append({**cells, "answer": answer, "answer_format": form})
     found = f"{len(documents)} rows, fingerprint {fingerprint(map(digest, documents))}"
-    if is_fresh or len(documents) == known_rows:
-        eval_logger.info(f"{file}: {'fresh ' * is_fresh}{found}")
-    else:
-        eval_logger.warning(
-            f"{file}: {found}; the benchmark has {known_rows} rows, scores on others may"
-            " not be comparable"
-        )
+    is_known, rows = is_fresh or len(documents) == FILES[name][0], FILES[name][0]
+    eval_logger.log(
+        logging.INFO if is_known else logging.WARNING,
+        f"{name}.jsonl: {'fresh ' * is_fresh}{found}"
+        + f"; the benchmark has {rows} rows, scores on others may not be comparable"
+        * (not is_known),
+    )
     _DOCUMENTS[dataset] = name, type(dataset).from_list(documents)
     return _DOCUMENTS[dataset][1]
+
+
+def read_reference(answer: str, form: str) -> date | None:
+    """Return the value of a reference, None where it is not in the form of its file."""
+    with suppress(ValueError):
+        value = datetime.fromisoformat(answer.removesuffix(" GMT"))
+        text = value.isoformat(" ", "minutes")
+        if answer == (text[:10] if form == LONG_FORMAT else f"{text} GMT"):
+            return value.date() if form == LONG_FORMAT else value
+    return None
 
 
 def _fault(cells: dict, form: str) -> str | None:
