@@ -116,21 +116,15 @@ def test_every_generator_has_a_task_that_says_its_version():
         assert scorer(task).version == scorer(scorer(task).base).version  # of the rule
 
 
+@pytest.mark.parametrize(
+    ("seeds", "count"), [(1, 0), pytest.param(20, 250, marks=pytest.mark.fuzz)]
+)
 @pytest.mark.parametrize("task", FRESH)
-def test_a_perfect_answer_scores_one_and_that_to_another_row_less(task):
+def test_a_perfect_answer_scores_one_and_that_to_another_row_less(task, seeds, count):
     # Of ToT arithmetic, each kind has its turn within 35 rows of a level.
-    assert_perfect(task, seeds=[1], count=175 if "tot_arithmetic" in task else 20)
-
-
-@pytest.mark.fuzz
-@pytest.mark.parametrize("task", FRESH)
-def test_perfect_answers_score_one_on_many_rows(task):
-    assert_perfect(task, seeds=range(20), count=250)
-
-
-def assert_perfect(task: str, seeds, count: int) -> None:
+    count = count or (175 if "tot_arithmetic" in task else 20)
     one = scorer(task)
-    for seed in seeds:
+    for seed in range(seeds):
         dataset = load(one_generator(task), seed, count, "1-5")["test"]
         made = list(one.process_docs(dataset))
         answers = [perfect(task, document) for document in made]

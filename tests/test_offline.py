@@ -230,20 +230,19 @@ def test_check_names_what_differs(pack, capsys):
     ]
 
 
-def damaged(change) -> str:
-    manifest = manifest_of(EXAMPLES)
-    change(manifest)
-    return json.dumps(manifest)
+def damaged(**cells: object) -> str:
+    return json.dumps(manifest_of(EXAMPLES) | cells)
 
 
+FILES = manifest_of(EXAMPLES)["files"]
 DAMAGED = [
     *("", "null", "[]", "{}", "[" * 200_000, '{"format": "x"}'),
-    damaged(lambda said: said.update(format="another")),
-    damaged(lambda said: said.update(files=[])),
-    damaged(lambda said: said["files"].clear()),
-    damaged(lambda said: said["data"].update({"TCP_long.jsonl": {}})),
-    damaged(lambda said: said["files"].update({"../x": "0"})),
-    damaged(lambda said: said["files"].update({"/etc/passwd": "0"})),
+    damaged(format="another"),
+    damaged(files=[]),
+    damaged(files={}),
+    damaged(data={"TCP_long.jsonl": {}}),
+    damaged(files=FILES | {"../x": "0"}),
+    damaged(files=FILES | {"/etc/passwd": "0"}),
 ]
 
 
@@ -331,7 +330,6 @@ OTHER_TYPE = "a cell is not of the type of those above it"
         (ROWS[0] + "\n" + row(answer="soon"), "line 3, column 'answer'"),
         (ROWS[0] * 1999 + row(answer="soon"), "line 2000, column 'answer'"),
         (ROWS[0] + row(answer=7), f"line 2: {OTHER_TYPE}"),
-        (ROWS[0] + row(dialogue="Hi"), f"line 2: {OTHER_TYPE}"),
         (row(index=None) + ROWS[0] + row(index="x"), f"line 3: {OTHER_TYPE}"),
         (row(tasks={"a": 1}) + row(tasks={"b": 1}) + row(tasks={"b": "x"}), "line 3: "),
         (json.dumps({"', row 7000000": 0}), "'dialogue', 'question', 'answer' is mis"),
@@ -357,15 +355,11 @@ def test_a_byte_order_mark_and_other_line_ends_are_read(tmp_path):
 @pytest.mark.parametrize(
     "arguments, said",
     [
-        (
-            ["--tasks", "tcp_medium"],
-            "task or group 'tcp_medium' is unknown; the groups",
-        ),
+        (["--tasks", "tcp_medium"], "task or group 'tcp_medium' is unknown; the"),
         (["--tasks", "fresh"], "makes its rows itself; leave it out of the pack"),
         (["--tasks", "tcp,,tot"], "task or group '' is unknown"),
         (["--source", "tpc=."], "--source tpc=.: give one of tcp, timebench, tot, '='"),
         (["--source", "tcp=nowhere"], "--source tcp=nowhere: give one of"),
-        (["--source", "tcp="], "--source tcp=: give one of"),
         (["--tasks", "tcp", "--source", "tcp=tests/cases"], "has no files TCP_short"),
         (["--check"], "holds no manifest.json; make the pack first"),
     ],
@@ -379,18 +373,8 @@ def test_wrong_arguments_are_one_line(monkeypatch, capsys, tmp_path, arguments, 
 @pytest.mark.parametrize(
     "task, name, error, said",
     [
-        (
-            "tcp_long",
-            "TCP/TCP_long.jsonl",
-            RuntimeError(),
-            "RuntimeError; check the net",
-        ),
-        (
-            "tot_semantic",
-            "ToT/tot_semantic",
-            OSError("No x\nmore"),
-            "No x; check the net",
-        ),
+        ("tcp_long", "TCP/TCP_long.jsonl", RuntimeError(), "RuntimeError; check the"),
+        ("tot_semantic", "ToT/tot_semantic", OSError("No x\nmore"), "No x; check the"),
     ],
 )
 def test_an_error_of_loading_is_one_line(

@@ -349,12 +349,18 @@ ONE = ["--limit", "1"]
             *(PLAIN, [*ONE, "--output_path", "output", "--model", "x" * 300]),
             "output: the harness cannot write its files to",
         ),
+        (PLAIN, ["--limit", "0"], "argument --limit: '0' is not a number above 0"),
+        (PLAIN, ["--limit", "nan"], "argument --limit: 'nan' is not a number above 0"),
+        (PLAIN, ["--num_fewshot", "-1"], "argument --num_fewshot: '-1' is not a whole"),
+        (PLAIN, ["--tasks", "tcp_log"], "'tcp_log' is unknown; did you mean"),
+        (PLAIN, ["--tasks", ","], "argument --tasks: ',' names no task, or one twice"),
+        (PLAIN, ["--tasks", "tcp,tcp_long"], "names no task, or one twice"),
     ],
 )  # fmt: skip
 def test_replay_ends_in_one_line(line, options, said, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write(tmp_path / "answers.jsonl", [line])
-    assert main(["replay", "answers.jsonl", *PACK, *options]) == 1
+    assert main(["replay", "answers.jsonl", *PACK, *options]) in (1, 2)
     assert said in capsys.readouterr().err.splitlines()[-1]
     assert not list(tmp_path.rglob("results_*"))
     assert not list(tmp_path.rglob("samples_*"))
@@ -366,19 +372,3 @@ def test_a_place_that_cannot_be_written_is_said_before_the_work(tmp_path, capsys
         assert main(["replay", "no.jsonl", "--output_path", str(place)]) == 1
         (said,) = capsys.readouterr().err.splitlines()
         assert said.endswith(": Not a directory")
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        (["x", "--limit", "0"], "argument --limit: '0' is not a number above 0"),
-        (["x", "--limit", "nan"], "argument --limit: 'nan' is not a number above 0"),
-        (["x", "--num_fewshot", "-1"], "argument --num_fewshot: '-1' is not a whole"),
-        (["x", "--tasks", "tcp_log"], "task or group 'tcp_log' is unknown; did you mean"),
-        (["x", "--tasks", ","], "argument --tasks: ',' names no task, or one twice"),
-        (["x", "--tasks", "tcp,tcp_long"], "names no task, or one twice"),
-    ],
-)  # fmt: skip
-def test_options_that_cannot_be_are_refused(options, said, capsys):
-    assert main(["replay", *options]) == 2
-    assert said in capsys.readouterr().err
