@@ -17,11 +17,18 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from queue import SimpleQueue
+from typing import NamedTuple, TypeVar
 
 from tests.conftest import ROOT
 from utils.core.jsonl import read_jsonl
+
+
+T, R = TypeVar("T"), TypeVar("R")
 
 
 class Mutant(NamedTuple):
@@ -71,24 +78,42 @@ def survives(one: Mutant, copy: Path) -> bool:
 
 
 def main(words: list[str]) -> int:
-    """Try the mutants; return the exit status."""
+    """Try the mutants, on as many copies as there are processors; return the exit status."""
     chosen = [
         x for x in MUTANTS if not words or any(y in x.file + x.rule for y in words)
     ]
     told, survivors = faults(), []
     with tempfile.TemporaryDirectory() as folder:
-        copy = Path(folder, "checkout")
-        shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(".*", "__pycache__"))
-        for tests in dict.fromkeys(x.tests for x in chosen):
-            if number := status(tests, copy):
-                told.append(f"{tests}: exit status {number} without a mutant")
-        sys.stdout.writelines(f"{line}\n" for line in told)
-        for x in [] if told else chosen:
-            if survives(x, copy):
-                survivors.append(x)
-                why = x.survives or "nobody knows why"
-                sys.stdout.write(f"{x.file}: {x.rule}: survives: {why}\n")
-                sys.stdout.flush()
+        copies: SimpleQueue[Path] = SimpleQueue()
+        for number in range(os.cpu_count() or 1):
+            copies.put(Path(folder, str(number), "checkout"))
+            ignored = shutil.ignore_patterns(".*", "__pycache__")
+            shutil.copytree(ROOT, Path(folder, str(number), "checkout"), ignore=ignored)
+
+        def in_a_copy(function: Callable[[T, Path], R], one: T) -> R:
+            copy = copies.get()
+            try:
+                return function(one, copy)
+            finally:
+                copies.put(copy)
+
+        with ThreadPoolExecutor(copies.qsize()) as pool:
+            guards = list(dict.fromkeys(x.tests for x in chosen))
+            for tests, number in zip(
+                guards, pool.map(partial(in_a_copy, status), guards)
+            ):
+                if number:
+                    told.append(f"{tests}: exit status {number} without a mutant")
+            sys.stdout.writelines(f"{line}\n" for line in told)
+            tried = [] if told else chosen
+            for x, is_alive in zip(
+                tried, pool.map(partial(in_a_copy, survives), tried)
+            ):
+                if is_alive:
+                    survivors.append(x)
+                    why = x.survives or "nobody knows why"
+                    sys.stdout.write(f"{x.file}: {x.rule}: survives: {why}\n")
+                    sys.stdout.flush()
     sys.stdout.write(f"{len(survivors)} of {len(chosen)} mutants survive\n")
     return bool(told or any(not x.survives for x in survivors))
 

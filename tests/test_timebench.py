@@ -225,9 +225,9 @@ def without(kind: str, column: str) -> dict:
     [
         ("nli", [without("nli", "Label")], "column 'Label' is missing"),
         ("options", [without("options", "labels")], "column 'labels' is missing"),
-        ("qa", [ROWS["qa"] | {"answer": ["the"]}], "row 0, column 'answer': ['the'] is"),
+        ("qa", [ROWS["qa"] | {"answer": ["the"]}], "row 0, column 'answer': ['the'] has"),
         ("qa", [ROWS["qa"] | {"question": None}], "row 0, column 'question': None is"),
-        ("date", [ROWS["date"] | {"answer": ["Aug"]}], "row 0, column 'answer': ['Aug'] is"),
+        ("date", [ROWS["date"] | {"answer": ["Aug"]}], "row 0, column 'answer': ['Aug'] has"),
         ("date", [ROWS["date"] | {"answer": ["Aug 1, 1987 9:00"]}], "row 0, column 'answer'"),
         ("nli", [ROWS["nli"] | {"Label": "Maybe"}], "row 0, column 'Label': 'Maybe' is"),
         (

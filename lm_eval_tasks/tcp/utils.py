@@ -1,8 +1,7 @@
 """Documents and scores of TCP, temporal constraint-based planning.
 
 From top to bottom: the published rule, the flexible rule (first its half that is equal
-in each family), the verdict, the documents. Both rules keep three stages apart: extract
-(response -> where its answer stands; never sees the reference), read, match.
+in each family), the verdict, the documents.
 """
 
 from __future__ import annotations
@@ -12,11 +11,10 @@ import json
 import logging
 import re
 import unicodedata
-import weakref
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from datetime import date, datetime, time, timedelta
-from functools import partial
+from functools import lru_cache, partial
 from itertools import permutations
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -31,7 +29,7 @@ eval_logger = logging.getLogger("lm_eval.tasks.tcp")
 FILES = {"TCP_short": (300, None), "TCP_long": (300, None)}
 # How references look: moments in GMT in TCP short, dates in TCP long.
 SHORT_FORMAT, LONG_FORMAT = "YYYY-MM-DD HH:MM GMT", "YYYY-MM-DD"
-REASONS = {
+REASONS = {  # the first that holds
     "right": "both rules say right",
     "flexible_only": "the right value in a form that only the flexible rule reads",
     "superseded": "the published answer is right, but the flexible rule reads no such one",
@@ -60,20 +58,20 @@ class Verdict(NamedTuple):
 
 def extract_published(response: str) -> tuple[str, tuple[int, int]] | tuple[None, None]:
     r"""Return what the first box holds up to `}`, by the card's `\\boxed{([^}]*)}`."""
-    # One character is found many times as fast as several.
-    start = response.find("\\boxed{", response.find("\\")) + 7
+    start = response.find("\\boxed{") + 7
     end = response.find("}", start)
-    inside = response[start:end] if 7 <= start <= end else ""
-    start += len(inside) - len(inside.lstrip())
-    answer = inside.strip()
-    return (answer, (start, start + len(answer))) if answer else (None, None)
+    answer = response[start:end].strip() if 7 <= start <= end else ""
+    if not answer:
+        return None, None
+    start = response.index(answer, start)
+    return answer, (start, start + len(answer))
 
 
 def match_published(answer: str | None, reference: str, answer_format: str) -> bool:
     """Tell whether two texts are equal; for TCP short without "GMT" (metric card)."""
-    if answer is None or answer == reference or answer_format != SHORT_FORMAT:
-        return answer == reference
-    return answer.replace("GMT", "").strip() == reference.replace("GMT", "").strip()
+    if answer and answer_format == SHORT_FORMAT:
+        answer, reference = (x.replace("GMT", "").strip() for x in (answer, reference))
+    return answer == reference
 
 
 # ------------------------------------------- the answer statement (equal in each family)
@@ -379,32 +377,29 @@ def read_moment(text: str) -> date | None:
 
 def _agrees(comment: str, value: date) -> bool:
     """Tell whether a comment holds no other date, weekday, clock, number or zone."""
-    said = _fields(comment)[0] | numbers(_CLOCK.sub("", comment))
     again = read_moment(comment.strip(" ([])"))
-    own = (value.year, value.month, value.day, f"W{value.isoweekday()}")
-    clocks, midnight = _CLOCK.finditer(comment), datetime.combine(value, time())
-    return (
-        said <= set(map(str, own))
-        and all(
-            x is not None and midnight + x == value for x in map(_read_clock, clocks)
-        )
-        and (not again or str(value).startswith(str(again)))
-        and not _ZONE.search(comment)
-    )
+    said = _fields(comment)[0] | numbers(_CLOCK.sub("", comment))
+    said |= {str(_read_clock(clock)) for clock in _CLOCK.finditer(comment)}
+    own = {str(value.year), str(value.month), str(value.day), f"W{value.isoweekday()}"}
+    if isinstance(value, datetime):
+        own.add(str(value - datetime.combine(value, time())))
+    is_again = not again or str(value).startswith(str(again))
+    return said <= own and is_again and not _ZONE.search(comment)
 
 
 def read_answer(text: str, answer_format: str) -> date | None:
-    """Return the moment (TCP short) or day (TCP long) that a plain text commits to.
+    """Return the moment (TCP short) or day (TCP long) that a text commits to.
 
     None where it is unreadable, or where a comment on it says another value.
     """
-    for reading, comment in () if _DENIED.search(text) else readings(text):
+    text = plain(text)
+    is_denied = has_doubt(text) or _DENIED.search(text)
+    for reading, comment in () if is_denied else readings(text):
         value = read_moment(reading)
         if value and (not comment or _agrees(comment, value)):
-            is_moment = isinstance(value, datetime)
             if answer_format == LONG_FORMAT:
-                return value.date() if is_moment else value
-            return value if is_moment else None
+                return date(value.year, value.month, value.day)
+            return value if isinstance(value, datetime) else None
     return None
 
 
@@ -418,26 +413,7 @@ def extract_flexible(text: str) -> list[Statement]:
     return own[-1:] + [x for x in found[-1:] if x not in own[-1:]]
 
 
-def read_statement(text: str, said: Statement, answer_format: str) -> date | None:
-    """Return what a statement of a masked response commits to, None if unreadable."""
-    inside = plain(text[said.start : said.end])
-    is_sure = not said.doubted and not has_doubt(inside)
-    return read_answer(inside, answer_format) if is_sure else None
-
-
 # ------------------------------------------------------------------------- verdict
-
-# The names of the errors of TCP long and short, and the unit that they count.
-_ERRORS = {
-    LONG_FORMAT: ("days_off", "days_off_absolute", timedelta(days=1)),
-    SHORT_FORMAT: ("hours_off", "hours_off_absolute", timedelta(hours=1)),
-}
-# (published, flexible) -> the reason, where one of them is right.
-_CREDITED = {
-    (True, True): "right",
-    (True, False): "superseded",
-    (False, True): "flexible_only",
-}
 
 
 def explain(doc: dict, response: str) -> Verdict:
@@ -447,30 +423,28 @@ def explain(doc: dict, response: str) -> Verdict:
     whether the card's rule found a box. An answer that is read has its distance from the
     reference, too, positive where it is later. Any text has a verdict.
     """
-    reference, answer_format = doc["answer"], doc["answer_format"]
-    expected = read_reference(reference, answer_format)
+    reference, form = doc["answer"], doc["answer_format"]
+    expected = read_reference(reference, form)
     published, published_span = extract_published(response)
-    accuracy = match_published(published, reference, answer_format)
+    accuracy = match_published(published, reference, form)
     text = mask(response, [*doc.get("dialogue", ()), doc.get("question", "")])
     said = extract_flexible(text)
-    values = [read_statement(text, one, answer_format) for one in said]
+    # A doubted box is read as nothing.
+    texts = ("" if x.doubted else text[x.start : x.end] for x in said)
+    values = [read_answer(one, form) for one in texts]
     # A last statement that is read as another value contradicts the box.
     value = values[0] if values and values[-1] in (values[0], None) else None
     right = value is not None and value == expected
-    span = (said[0].start, said[0].end) if said else None
-    scores = {
-        "accuracy": float(accuracy),
-        "accuracy_flexible": float(right),
-        "extracted": float(published is not None),
-    }
+    verdicts = map(float, (accuracy, right, published is not None))
+    scores = dict(zip(("accuracy", "accuracy_flexible", "extracted"), verdicts))
     if value is not None:
-        (*names, unit), error = _ERRORS[answer_format], value - expected
-        scores |= zip(names, (error / unit, abs(error) / unit))
-    reason = _CREDITED.get((accuracy, right))
-    if not reason and said:
-        reason = "unreadable" if value is None else "other_value"
-    elif not reason:
-        reason = "cut_off" if _is_cut_off(response, text) else "no_answer"
+        unit = "days" if form == LONG_FORMAT else "hours"
+        error = (value - expected) / timedelta(**{unit: 1})
+        scores |= {f"{unit}_off": error, f"{unit}_off_absolute": abs(error)}
+    is_cut_off = not said and _is_cut_off(response, text)
+    holds = accuracy and right, right, accuracy, value is not None, said, not is_cut_off
+    reason = next((x for x, is_so in zip(REASONS, holds) if is_so), "cut_off")
+    span = said[0][1:3] if said else None
     answers = published, published_span, response[slice(*span)] if span else None, span
     return Verdict(scores, reason, *answers, value, expected)
 
@@ -494,9 +468,6 @@ def process_results(doc: dict, results: list[str]) -> dict[str, float]:
 
 # ----------------------------------------------------------------------- documents
 
-# The harness asks four times for the documents of a dataset; none is kept alive here.
-_DOCUMENTS: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
-
 
 def samples(name: str) -> list[dict]:
     """Return the few-shot examples of a file beside this one, written for this pack."""
@@ -508,29 +479,22 @@ short_samples, long_samples = partial(samples, "short"), partial(samples, "long"
 
 
 def process_docs_short(dataset: datasets.Dataset) -> datasets.Dataset:
-    """Return the documents of TCP short: `process_docs_long` says the rest."""
+    """Return the documents of TCP short; ValueError names file, row and column."""
     return _process_docs(dataset, "TCP_short", SHORT_FORMAT)
 
 
 def process_docs_long(dataset: datasets.Dataset) -> datasets.Dataset:
-    """Return the documents of upstream rows, with the form that their answers have.
-
-    Raises ValueError, naming file, row and column, for what cannot be scored. Logs row
-    count and fingerprint, as a warning where the count is not the known one.
-    """
+    """Return the documents of TCP long; ValueError names file, row and column."""
     return _process_docs(dataset, "TCP_long", LONG_FORMAT)
 
 
+@lru_cache(maxsize=2)  # the harness asks four times a task
 def _process_docs(dataset: datasets.Dataset, name: str, form: str) -> datasets.Dataset:
-    if (known := _DOCUMENTS.get(dataset)) and known[0] == name:
-        return known[1]
     if not len(dataset):
         raise ValueError(f"{name}.jsonl: has no rows; give a split with at least one")
     columns = ["index", "dialogue", "question", "answer"]
-    if missing := [repr(x) for x in columns if x not in dataset.column_names]:
-        fault = (
-            f"column {', '.join(missing)} is missing; give rows as in Beanbagdzf/TCP"
-        )
+    if missing := ", ".join(repr(x) for x in columns if x not in dataset.column_names):
+        fault = f"column {missing} is missing; give rows as in Beanbagdzf/TCP"
         raise ValueError(f"{name}.jsonl: {fault}")
     is_fresh = "level" in dataset.column_names  # rows made from a seed say so
     documents = []
@@ -541,16 +505,15 @@ def _process_docs(dataset: datasets.Dataset, name: str, form: str) -> datasets.D
             raise ValueError(f"{name}.jsonl, row {row}, column {fault}; fix the row")
         answer = cells["answer"].strip()
         documents.append({**cells, "answer": answer, "answer_format": form})
-    found = f"{len(documents)} rows, fingerprint {fingerprint(map(digest, documents))}"
-    is_known, rows = is_fresh or len(documents) == FILES[name][0], FILES[name][0]
-    eval_logger.log(
-        logging.INFO if is_known else logging.WARNING,
-        f"{name}.jsonl: {'fresh ' * is_fresh}{found}"
-        + f"; the benchmark has {rows} rows, scores on others may not be comparable"
-        * (not is_known),
-    )
-    _DOCUMENTS[dataset] = name, type(dataset).from_list(documents)
-    return _DOCUMENTS[dataset][1]
+    count = len(documents)
+    found = f"{count} rows, fingerprint {fingerprint(map(digest, documents))}"
+    if is_fresh or count == FILES[name][0]:
+        eval_logger.info(f"{name}.jsonl: {'fresh ' * is_fresh}{found}")
+    else:
+        known = f"the benchmark has {FILES[name][0]} rows"
+        text = f"{found}; {known}, scores on others may not be comparable"
+        eval_logger.warning(f"{name}.jsonl: {text}")
+    return type(dataset).from_list(documents)
 
 
 def read_reference(answer: str, form: str) -> date | None:
@@ -565,13 +528,12 @@ def read_reference(answer: str, form: str) -> date | None:
 
 def _fault(cells: dict, form: str) -> str | None:
     """Return which column of a row is wrong, and how; None where none is."""
-    for column in ("question", "answer", "dialogue"):
-        is_list = column == "dialogue"
-        texts = cells[column] if is_list else [cells[column]]
-        if not isinstance(texts, list) or not all(isinstance(x, str) for x in texts):
-            kind = "a list of strings" if is_list else "a string"
-            return f"'{column}': {repr(cells[column])[:80]} is not {kind}"
-        if not "".join(texts).strip():
+    for column, kind in (("question", str), ("answer", str), ("dialogue", list)):
+        cell = cells[column]
+        if not isinstance(cell, kind) or not all(isinstance(x, str) for x in cell):
+            kind = "a string" if kind is str else "a list of strings"
+            return f"'{column}': {repr(cell)[:80]} is not {kind}"
+        if not "".join(cell).strip():
             return f"'{column}': is empty"
     answer = cells["answer"].strip()
     if not read_reference(answer, form):

@@ -16,7 +16,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime, timezone
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -524,7 +524,7 @@ def _list(text: str, texts: _Texts) -> tuple[set[str], int]:
     """Return the letters of the items that a text begins with, and where these end."""
     letters: set[str] = set()
     end = 0
-    start = 0 if _text(text, 0, texts)[0] else _BOTH.match(text).end()
+    start = 0 if _longest(text, 0, texts)[0] else _BOTH.match(text).end()
     while item := _item(text, start, texts):
         named, end = item
         if remark := _REMARK.match(text, end):
@@ -545,18 +545,18 @@ def _item(text: str, start: int, texts: _Texts) -> tuple[set[str], int] | None:
     """Return the option that an item names, and its end; none if letter and text differ."""
     begin = _BEFORE_ITEM.match(text, start).end()
     for place in (start, begin):
-        named, end = _text(text, place, texts)
+        named, end = _longest(text, place, texts)
         if named:
             return named, _CLOSED.match(text, end).end()
     letter = _ITEM_LETTER.match(text, begin)
     if not letter:
         return None
-    named, end = _text(text, letter.end(), texts)
+    named, end = _longest(text, letter.end(), texts)
     end = _CLOSED.match(text, end if named else letter.end(1)).end()
     return (named or {x for x, _ in texts}) & {letter[1]}, end
 
 
-def _text(text: str, start: int, texts: _Texts) -> tuple[set[str], int]:
+def _longest(text: str, start: int, texts: _Texts) -> tuple[set[str], int]:
     """Return the options with the longest text that stands at a place, and its end."""
     named, longest = set(), start
     for letter, parts in texts:
@@ -579,7 +579,7 @@ def _options(text: str, texts: _Texts) -> set[str]:
     named, end = set(), 0
     for word in re.finditer(r"(?<!\w)\S", text):
         if word.start() >= end:
-            found, end = _text(text, word.start(), texts)
+            found, end = _longest(text, word.start(), texts)
             letter = _LETTER.match(text, word.start())
             named |= found or set(letter[0] if letter else "")
     return named
@@ -627,8 +627,10 @@ def _read_golds(golds: tuple[str, ...]) -> tuple[list, list, str]:
 
 def name_words(text: str) -> list[str]:
     """Return the words of a text without case, accents, punctuation and articles."""
-    letters = unicodedata.normalize("NFKD", text)
-    return normalise("".join(x for x in letters if not unicodedata.combining(x)))
+    if not text.isascii():
+        letters = unicodedata.normalize("NFKD", text)
+        text = "".join(x for x in letters if not unicodedata.combining(x))
+    return normalise(text)
 
 
 def read_name(text: str, names: list[list[str]], golds: str) -> str | None:
@@ -855,95 +857,95 @@ FILLED_COLUMNS = ("question", "fact_context", "meta")
 PAIRED_COLUMNS = (("options", "labels"), ("keywords", "keywords_pos"))
 
 
-def _is_text(cell: object) -> bool:
-    return isinstance(cell, str) and bool(cell.strip())
+# Readers of cells return what a document holds, or raise ValueError with what is wrong.
 
 
-def _are_texts(cell: object) -> bool:
-    return isinstance(cell, list) and bool(cell) and all(map(_is_text, cell))
+def _require(condition: object, wrong: str) -> None:
+    if not condition:
+        raise ValueError(wrong)
 
 
-def _listed(cell: object) -> list:
-    """Return a list of texts as it is, a text as a list, nothing of what is neither."""
-    return [cell] if isinstance(cell, str) else cell if isinstance(cell, list) else []
+def _text(cell: object) -> str:
+    _require(isinstance(cell, str) and cell.strip(), "is not a string with words")
+    return cell
 
 
-def _stripped(cell: str | list[str]) -> list[str]:
-    return [text.strip() for text in _listed(cell)]
+def _texts(cell: object) -> list[str]:
+    _require(isinstance(cell, list) and cell, "is not a list of strings with words")
+    return [*map(_text, cell)]
 
 
-def _are_names(cell: object) -> bool:
-    """Tell whether both rules find words in each of the golds."""
-    golds = _listed(cell)
-    return _are_texts(golds) and all(
-        normalise(x) and name_words(plain(x)) for x in golds
-    )
+def _context(cell: object) -> str:
+    parts = cell if isinstance(cell, list) else [cell]
+    strings = all(isinstance(part, str) for part in parts)
+    _require(strings, "is not a string or a list of strings")
+    return _text("\n".join(parts))
 
 
-LABELS = {"two-way": TWO_WAY, "three-way": THREE_WAY}
-_WORDS = "is not a list of strings with words"
-# Kinds of cells: the test of one, what is wrong where it fails, what documents hold.
-CELLS = {
-    "text": (_is_text, "is not a string with words", str),
-    "texts": (_are_texts, _WORDS, list),
-    "sentences": (_are_texts, _WORDS, " ".join),
-    "context": (
-        lambda cell: (
-            all(isinstance(x, str) for x in _listed(cell)) and any(_stripped(cell))
-        ),
-        "is not a string or a list of strings, with words",
-        lambda cell: "\n".join(_listed(cell)),
-    ),
-    "names": (_are_names, "is not one answer, or a list, with words", _stripped),
-    "months": (
-        lambda cell: (
-            _are_names(cell)
-            and all(isinstance(parse_month(x), tuple) for x in _stripped(cell))
-        ),
-        'is not a month and a year ("Aug, 1987"), or a list of some',
-        _stripped,
-    ),
-    "options": (
-        lambda cell: _are_texts(cell) and 2 <= len(cell) <= len(LETTERS),
-        "is not a list of two to four options",
-        _stripped,
-    ),
-    "yes or no": (
-        lambda cell: _are_texts(cell) and {"yes"} <= set(cell) <= {"yes", "no"},
-        'is not a list of "yes" and "no" with at least one "yes"',
-        lambda cell: [x for x, verdict in zip(LETTERS, cell) if verdict == "yes"],
-    ),
-    "positions": (
-        lambda cell: type(cell) is list and {*map(repr, cell)} <= {"0", "1"},
-        "is not a list of the integers 0 and 1",
-        list,
-    ),
-    **{
-        name: (labels.__contains__, f"is not one of {', '.join(labels)}", str)
-        for name, labels in LABELS.items()
-    },
-}
-_QUESTION = {"question": ("question", "text")}
-_QA = _QUESTION | {"context": ("context", "context"), "golds": ("answer", "names")}
+def _golds(cell: object) -> list[str]:
+    golds = [gold.strip() for gold in _texts([cell] if isinstance(cell, str) else cell)]
+    words = all(normalise(gold) and name_words(plain(gold)) for gold in golds)
+    _require(words, "has an answer without a word")
+    return golds
+
+
+def _months(cell: object) -> list[str]:
+    months = (isinstance(parse_month(gold), tuple) for gold in _golds(cell))
+    _require(all(months), 'has an answer that is no month and year ("Aug, 1987")')
+    return _golds(cell)
+
+
+def _letters(cell: object) -> list[str]:
+    wrong = 'is not a list of "yes" and "no" with at least one "yes"'
+    _require({"yes"} <= set(_texts(cell)) <= {"yes", "no"}, wrong)
+    return [letter for letter, verdict in zip(LETTERS, cell) if verdict == "yes"]
+
+
+def _offered(cell: object) -> list[str]:
+    _require(2 <= len(_texts(cell)) <= 4, "is not a list of two to four options")
+    return [option.strip() for option in cell]
+
+
+def _positions(cell: object) -> list[int]:
+    integers = isinstance(cell, list) and {*map(repr, cell)} <= {"0", "1"}
+    _require(integers, "is not a list of the integers 0 and 1")
+    return cell
+
+
+def _label_of(labels: list[str], cell: object) -> str:
+    _require(cell in labels, f"is not one of {', '.join(labels)}")
+    return cell
+
+
+def _nli(labels: list[str]) -> dict[str, tuple]:
+    return {
+        "premise": ("Premise", _text),
+        "hypothesis": ("Hypothesis", _text),
+        "label": ("Label", partial(_label_of, labels)),
+        "options": ("Label", lambda cell: labels),
+    }
+
+
+_QUESTION = {"question": ("question", _text)}
+_QA = _QUESTION | {"context": ("context", _context), "golds": ("answer", _golds)}
 _CHOICES = {
-    "context": ("context", "text"),
-    "options": ("options", "options"),
-    "letters": ("labels", "yes or no"),
+    "context": ("context", _text),
+    "options": ("options", _offered),
+    "letters": ("labels", _letters),
 }
-_NLI = {"premise": ("Premise", "text"), "hypothesis": ("Hypothesis", "text")}
-# Kind of documents -> field -> its column, and the cells there.
+# Kind of documents -> field -> its column, and the reader of the cells there.
 FIELDS = {
     "qa": _QA,
-    "facts_qa": _QA | {"fact_context": ("fact_context", "text")},
-    "date": _QUESTION | {"golds": ("answer", "months")},
+    "facts_qa": _QA | {"fact_context": ("fact_context", _text)},
+    "date": _QUESTION | {"golds": ("answer", _months)},
     "options": _QUESTION | _CHOICES,
     "dialogue_options": _CHOICES,
-    "nli_two_way": _NLI | {"label": ("Label", "two-way")},
-    "nli_three_way": _NLI | {"label": ("Label", "three-way")},
+    "nli_two_way": _nli(TWO_WAY),
+    "nli_three_way": _nli(THREE_WAY),
     "generation": {
-        "keywords": ("keywords", "texts"),
-        "keywords_pos": ("keywords_pos", "positions"),
-        "statement": ("statements", "sentences"),
+        "keywords": ("keywords", _texts),
+        "keywords_pos": ("keywords_pos", _positions),
+        "statement": ("statements", lambda cell: " ".join(_texts(cell))),
     },
 }
 
@@ -990,28 +992,20 @@ process_docs_generation = _maker("generation")
 
 def _document(row: dict, kind: str, place: str) -> dict:
     """Return the document of one row; ValueError says what is wrong at `place`."""
-    for column, wrong in _faults(row, kind):
-        cell = f"{row[column]!r:.80}"
-        raise ValueError(f"{place}, column '{column}': {cell} {wrong}; fix the row")
     document = {name: row[name] for name in EXTRA_COLUMNS if name in row}
-    for field, (column, cells) in FIELDS[kind].items():
-        document[field] = CELLS[cells][2](row[column])
-        document |= {"options": LABELS[cells]} if cells in LABELS else {}
+    try:
+        for column in FILLED_COLUMNS:
+            _require(row.get(column, True), "is empty")
+        for field, (column, read) in FIELDS[kind].items():
+            document[field] = read(row[column])
+        for one, column in PAIRED_COLUMNS:
+            equal = len(row.get(one, "")) == len(row.get(column, ""))
+            _require(equal, f"does not have as many items as '{one}'")
+    except ValueError as error:
+        cell = f"{row[column]!r:.80}"
+        message = f"{place}, column '{column}': {cell} {error}; fix the row"
+        raise ValueError(message) from None
     return document
-
-
-def _faults(row: dict, kind: str) -> Iterator[tuple[str, str]]:
-    """Yield the columns of a row that hold what cannot be scored, and what is wrong."""
-    for column in FILLED_COLUMNS:
-        if not row.get(column, True):
-            yield column, "is empty"
-    for column, cells in FIELDS[kind].values():
-        test, wrong, _ = CELLS[cells]
-        if not test(row[column]):
-            yield column, wrong
-    for one, other in PAIRED_COLUMNS:
-        if len(row.get(one, "")) != len(row.get(other, "")):
-            yield other, f"does not have as many items as '{one}'"
 
 
 def digest(doc: dict) -> bytes:
