@@ -2,31 +2,14 @@
 
     temporal-eval compare RUN RUN [RUN ...] [--common] [--show TASK]
 
-A RUN is `PATH` or `NAME=PATH` of an output folder of the harness, a sample log, or a file
-of answers as `temporal-eval score` takes them. All answers are scored by this version of
-the pack, whichever version ran. For each task, metric and pair of runs, the first of the
-pair being a, the table has
+A RUN is the output folder of a model, a sample log, or a file of answers; NAME=RUN names
+it. All answers are scored by this version of the pack. A row of the table compares two
+runs, a and b, in a task and metric over the n documents that have it in both, and a line
+below says what the columns are. `better` counts the documents on which one is better.
 
-    a, b         the mean scores over n documents
-    a - b        the difference with its 95% interval, from paired documents; where
-                 `clusters` is shown, documents that share a text or a question count as
-                 clusters in it
-    p            of the t test behind that interval
-    McNemar      the exact test of 0/1 scores, which knows no clusters
-    Holm         the larger of both, corrected for the number of tests: of a metric, over
-                 all tasks and pairs, published metrics being one family, flexible another
-    detectable   the smallest difference that so many documents, varying as these do, show
-                 with a chance of 80% at the 5% level; empty where nothing varies
-    better       documents on which a, and b, scores better, errors being better where they
-                 are lower; empty for signed errors, which are so in neither direction
-
-A metric that not every document has is compared on those that have it in both runs.
-
-`--show TASK` prints these last documents instead. Runs over different documents are
-refused, and so are lines that cannot be scored; `--common` leaves out the documents and
-tasks that one of the runs lacks, `--leave_out` those with a disputed label ("left_out").
-Rows that a benchmark repeats are paired by `doc_id`; without it in all runs, they count
-where each run has as many answers to them.
+Runs over different documents are refused; `--common` compares those that all have. Rows
+that a benchmark repeats are paired by `doc_id`; without it in all runs, they count where
+each run has as many answers to them.
 
 Example:
 
@@ -44,23 +27,23 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
 from operator import gt, lt
-from pathlib import Path
 from typing import NamedTuple
 
 from .core import tables
 from .core.cli import say, tool_parser
-from .core.errors import Refusals, ToolError
+from .core.errors import ToolError
 from .core.families import scorer
 from .runs.answers import document_text, sha256
-from .runs.find import Run, find_runs
+from .runs.find import find_runs
+from .runs.models import Model, read_models, shown
 from .runs.options import answer_options
-from .runs.scoring import INVALID, Scored, Tally, jsonable, score
+from .runs.scoring import INVALID, Scored
 from .stats import cluster, holm, mcnemar_exact, paired, smallest_difference
 
 
 HEADLINE, ALL = "headline", "all"  # choices of metrics beside their names
 _MOST_NAMED = 10  # documents that an error names; the rest is counted
-_LONGEST_SHOWN, _LONGEST_CELL = 200, 50  # characters of an answer; in Markdown
+_LONGEST_CELL = 50  # characters of an answer in Markdown
 _CAPTION = """
 a - b: mean difference, with the 95% interval of paired documents, clustered where \
 `clusters` is shown; p: its t test; McNemar: exact; Holm: the larger of both p-values, \
@@ -87,13 +70,6 @@ class Result(NamedTuple):
     reference: str
 
 
-class Answers(NamedTuple):
-    """What one run answered in one task."""
-
-    tally: Tally
-    results: list[Result]
-
-
 Document = tuple[Result, ...]  # what each run scored on it
 Matched = dict[str, list[Document]]  # by task
 
@@ -114,33 +90,27 @@ class Metric(NamedTuple):
 # ----------------------------------------------------------- reading and matching
 
 
-def read_results(
-    run: Run, include_path: Path, leave_out: str | None = None
-) -> dict[str, Answers]:
-    """Return task -> answers of a run, without those to a list of rows.
+def read(options: Namespace) -> list[Model]:
+    """Return the runs that were named, with their results.
 
-    Raises Refused, which names each line that cannot be scored, and each second answer to
-    a document; ToolError where there is no answer.
+    Raises Refused, which names lines that cannot be scored, and second answers to a
+    document; ToolError where there is no answer, and for one run alone.
     """
-    found: dict[str, Answers] = {}
-    faults = Refusals()
-    for answer in run.answers():
-        try:
-            scored = score(answer, include_path)
-            if answer.task not in found:
-                found[answer.task] = Answers(Tally(answer.task, leave_out), [])
-            if found[answer.task].tally.add(scored):
-                found[answer.task].results.append(_result(scored))
-        except ToolError as error:
-            faults.add(str(error))
-    if faults.count:
-        raise Refused(*faults.messages(run.name))
-    if not any(answers.results for answers in found.values()):
-        raise ToolError(f"{run.name}: has no answers that count; name files with some")
-    return found
+    models = []
+    for run in find_runs(options.run, options.task):
+        found = read_models(run, options.include_path, options.leave_out, _result)
+        faults = [line for x in found for line in x.refusals.messages(x.name)]
+        if faults:
+            raise Refused(*faults)
+        if not any(model.tasks for model in found):
+            raise ToolError(f"{run.name}: has no answers that count; name another file")
+        models += [model for model in found if model.tasks]
+    if len(models) < 2:
+        raise ToolError(f"{run.name}: is the only run; name two or more to compare")
+    return models
 
 
-def _result(scored: Scored) -> Result:
+def _result(scored: Scored, place: int) -> Result:
     answer, doc, verdict = scored.answer, scored.doc, scored.verdict
     flexible = verdict.flexible if verdict.value is None else verdict.value
     return Result(
@@ -150,52 +120,34 @@ def _result(scored: Scored) -> Result:
         cluster(answer.task, doc),
         verdict.scores,
         verdict.reason,
-        *map(_shown, (verdict.published, flexible, verdict.reference)),
+        *map(shown, (verdict.published, flexible, verdict.reference)),
     )
 
 
-def _shown(value: object) -> str | None:
-    """Return a value as tables show it."""
-    if not isinstance(value, str | None):
-        value = json.dumps(jsonable(value), ensure_ascii=False)
-    return value and _cut(value, _LONGEST_SHOWN)
-
-
-def _cut(text: str, longest: int) -> str:
-    return text if len(text) <= longest else f"{text[:longest]}..."
-
-
-def match(
-    runs: dict[str, dict[str, Answers]], common: bool = False
-) -> tuple[Matched, list[str]]:
+def match(models: list[Model], common: bool = False) -> tuple[Matched, list[str]]:
     """Return task -> the results of all runs on each document, and what was left out.
 
-    `runs` are name -> task -> answers. With `common`, a task or a document that a run
-    lacks is left out, which the returned messages say; without, they are Refused. Raises
-    ToolError where nothing is in common.
+    With `common`, a task or a document that a run lacks is left out, which the returned
+    messages say; without, they are Refused. Raises ToolError where nothing is in common.
     """
     matched, left_out = {}, []
-    for task in sorted(set().union(*runs.values())):
-        copies: dict[bytes, list[list[Result]]] = defaultdict(
-            lambda: [[] for _ in runs]
-        )
-        for place, run in enumerate(runs.values()):
-            for result in run[task].results if task in run else ():
-                copies[result.digest][place].append(result)
+    for task in sorted({task for model in models for task in model.tasks}):
+        runs = [x.tasks[task].results if task in x.tasks else {} for x in models]
         documents, unpaired = [], []
-        for digest in sorted(copies):
-            keyed = _told_apart(copies[digest])
+        for digest in sorted(set().union(*runs)):
+            keyed = _told_apart([results.get(digest, []) for results in runs])
             for key in sorted(set().union(*keyed)):
                 found = [of_run.get(key) for of_run in keyed]
                 (documents if all(found) else unpaired).append(tuple(found))
         if documents:
             matched[task] = sorted(documents, key=lambda pair: min(map(_place, pair)))
-        left_out += _lacking(task, [*runs], documents, unpaired)
+        left_out += _lacking(task, models, documents, unpaired)
     if left_out and not common:
         fix = "run all on the same documents, or compare the common ones with --common"
         raise Refused(*left_out, f"runs over different documents: {fix}")
     if not matched:
-        raise ToolError(f"{', '.join(runs)}: have no document in common")
+        names = ", ".join(model.name for model in models)
+        raise ToolError(f"{names}: have no document in common")
     return matched, left_out
 
 
@@ -221,21 +173,22 @@ def _place(result: Result) -> tuple:
 
 
 def _lacking(
-    task: str, names: list[str], paired: list[Document], unpaired: list[Document]
+    task: str, models: list[Model], paired: list[Document], unpaired: list[Document]
 ) -> Iterator[str]:
     """Yield what each run lacks, in words; where a run lacks one, it has None."""
     total = {_name(next(filter(None, found))) for found in (*paired, *unpaired)}
-    for place, name in enumerate(names):
+    for place, model in enumerate(models):
         short = [next(filter(None, x)) for x in unpaired if not x[place]]
         lacking = [*dict.fromkeys(map(_name, sorted(short, key=_place)))]
         if lacking:
             known = {found[place].digest for found in unpaired if found[place]}
             has_some = any(result.digest in known for result in short)
             what = "another number of answers" if has_some else "no answer"
-            named = ", ".join(lacking[:_MOST_NAMED])
-            more = ", ..." if len(lacking) > _MOST_NAMED else ""
-            count = f"{len(lacking)} of {len(total)} documents"
-            yield f"{task}: {name} has {what} to {count}: {named}{more}"
+            more = ", ..." * (len(lacking) > _MOST_NAMED)
+            yield (
+                f"{task}: {model.name} has {what} to {len(lacking)} of {len(total)}"
+                f" documents: {', '.join(lacking[:_MOST_NAMED])}{more}"
+            )
 
 
 def _name(result: Result) -> str:
@@ -321,16 +274,17 @@ def changed(
             # Errors are those of the flexible answer.
             is_flexible = metric.family == "flexible" or not metric.higher_is_better
             answer = "flexible" if is_flexible else "published"
-            for one, other in metric.pairs(documents, a, b):
-                if one.scores[metric.name] == other.scores[metric.name]:
-                    continue
+            for pair in metric.pairs(documents, a, b):
+                one, sides = pair[0], dict(zip("ab", pair))
                 row = {"metric": metric.name, "run_a": names[a], "run_b": names[b]}
                 row |= {"doc_id": one.doc_id, "doc_hash": one.doc_hash}
-                sides = {"a": one, "b": other}.items()
-                row |= {side: x.scores[metric.name] for side, x in sides}
-                row |= {f"{side}_reason": x.reason for side, x in sides}
-                row |= {f"{side}_answer": getattr(x, answer) for side, x in sides}
-                rows.append(row | {"reference": one.reference})
+                row |= {side: x.scores[metric.name] for side, x in sides.items()}
+                row |= {f"{side}_reason": x.reason for side, x in sides.items()}
+                row |= {
+                    f"{side}_answer": getattr(x, answer) for side, x in sides.items()
+                }
+                if row["a"] != row["b"]:
+                    rows.append(row | {"reference": one.reference})
     return rows
 
 
@@ -376,38 +330,34 @@ def _cells(row: dict) -> dict:
 
 def _cells_of_changed(row: dict) -> dict:
     doc = row["doc_hash"][:12] if row["doc_id"] is None else row["doc_id"]
-    cells = {"metric": row["metric"], "document": doc} | row
-    for name in ("run_a", "run_b", "doc_id", "doc_hash"):
-        del cells[name]
+    cells = {"metric": row["metric"], "document": str(doc)} | row
     for name in ("document", "a_answer", "b_answer", "reference"):
-        if isinstance(cells[name], str):
-            cells[name] = _cut(cells[name], _LONGEST_CELL)
-    return cells
+        cells[name] = shown(cells[name], _LONGEST_CELL)
+    hidden = ("run_a", "run_b", "doc_id", "doc_hash")
+    return {name: cell for name, cell in cells.items() if name not in hidden}
 
 
-def notes(runs: list[Run], answers: dict[str, dict[str, Answers]]) -> Iterator[str]:
+def notes(models: list[Model]) -> Iterator[str]:
     """Yield what a reader has to know of runs: other versions, repeats, invalid answers."""
-    for task in sorted(set().union(*answers.values())):
-        ours = str(scorer(task).version)
-        versions = {run.name: run.version(task) for run in runs}
-        if {*versions.values()} - {None, ours}:
+    for task in sorted({task for model in models for task in model.tasks}):
+        versions = {model.name: model.run.version(task) for model in models}
+        if not all(map(scorer(task).asks_as, versions.values())):
             said = ", ".join(f"{name} {x or 'unknown'}" for name, x in versions.items())
             yield (
                 f"{task}: was run in other versions ({said}); all answers are scored by"
-                f" {ours}, but prompts may differ"
+                f" {scorer(task).version}, but prompts may differ"
             )
-        for name, run in answers.items():
-            if task not in run:
-                continue
-            tally = run[task].tally
+        for model in (model for model in models if task in model.tasks):
+            tally = model.tasks[task].tally
             if surplus := tally.answered.surplus:
                 yield (
-                    f"{task}: {surplus} of {tally.answered.n} answers of {name} are to"
-                    " repeats, under other ids, which the benchmark does not have"
+                    f"{task}: {surplus} of {tally.answered.n} answers of {model.name} are"
+                    " to repeats, under other ids, which the benchmark does not have"
                 )
             for kind, why in INVALID.items():
-                if count := tally.all.invalid[kind]:
-                    yield f"{task}: {count} of {tally.all.n} answers of {name} are invalid: {why}"
+                if n := tally.all.invalid[kind]:
+                    of = f"{n} of {tally.all.n} answers of {model.name}"
+                    yield f"{task}: {of} are invalid: {why}"
 
 
 # ------------------------------------------------------------------- command line
@@ -416,29 +366,22 @@ def notes(runs: list[Run], answers: dict[str, dict[str, Answers]]) -> Iterator[s
 def main(arguments: list[str] | None = None) -> int:
     """Print the comparisons of the runs; return the exit status."""
     options = _options(arguments)
-    runs = find_runs(options.run, options.task)
-    if len(runs) < 2:
-        raise ToolError(f"{runs[0].name}: is the only run; name two or more to compare")
     try:
-        answers = {
-            run.name: read_results(run, options.include_path, options.leave_out)
-            for run in runs
-        }
-        matched, said = match(answers, options.common)
+        models = read(options)
+        matched, said = match(models, options.common)
     except Refused as error:
         for line in error.args:
             say(line)
         return 1
     _check_choices(options.metrics, options.show, matched)
     left_out = {}
-    if options.leave_out:
-        for task in matched:
-            n = max(run[task].tally.left_out for run in answers.values())
-            left_out[task] = f"{n} ({options.leave_out})"
-            said.append(f"{task}: left out: {left_out[task]}")
-    for line in (*said, *notes(runs, answers)):
+    for task in matched if options.leave_out else ():
+        n = max(model.tasks[task].tally.left_out for model in models)
+        left_out[task] = f"{n} ({options.leave_out})"
+        said.append(f"{task}: left out: {left_out[task]}")
+    for line in (*said, *notes(models)):
         say(line)
-    _write(options, matched, [*answers], left_out)
+    _write(options, matched, [model.name for model in models], left_out)
     return 0
 
 

@@ -31,6 +31,7 @@ from ..core.documents import pack_files
 from ..core.errors import ToolError
 from ..core.files import check_outputs, is_stream, written_whole
 from ..runs.find import Run, find_runs
+from ..runs.models import read_models
 from ..runs.options import answer_options
 
 
@@ -40,13 +41,14 @@ _SHOWN = ("scope", "model", "n", "published", "flexible", "extracted", "not_rank
 def main(arguments: list[str] | None = None) -> int:
     """Write the files; return the exit status."""
     options = _options(arguments)
-    from . import board, browser, models, page
+    from . import board, browser, page
 
     runs = find_runs(options.run, options.task)
     _check_files(runs, options)
     found, is_whole = [], True
     for run in runs:
-        those = models.read(run, options.include_path, options.leave_out)
+        where = options.include_path, options.leave_out
+        those = read_models(run, *where, board.result)
         for line in (x for model in those for x in model.refusals.messages(model.name)):
             is_whole = False
             say(line)

@@ -7,19 +7,37 @@ differences are those of `paired`.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterator
 from itertools import combinations
 from typing import NamedTuple
 
 from ..core.families import configuration, groups, scorer
 from ..core.tables import natural
-from ..runs.scoring import INVALID, Figures, Tally
-from ..stats import CONFIDENCE, holm, mean_interval, paired
-from .models import Model
+from ..runs.models import Model
+from ..runs.scoring import INVALID, Figures, Scored, Tally
+from ..stats import CONFIDENCE, cluster, holm, mean_interval, paired
 
 
 RULES = ("published", "flexible")
 _AS_MANY = "as many as the benchmark's"
+
+
+class Result(NamedTuple):
+    """What one answer scored, without its text."""
+
+    scores: tuple[float, float] | None  # published and flexible; None where neither is
+    reason: str
+    cluster: str
+    place: int  # how many answers of the run stand before it
+
+
+def result(scored: Scored, place: int) -> Result:
+    """Return what a board keeps of an answer."""
+    task, verdict = scored.answer.task, scored.verdict
+    headline = scorer(task).headline
+    scores = headline and tuple(verdict.scores[x] for x in headline)
+    return Result(scores, verdict.reason, sys.intern(cluster(task, scored.doc)), place)
 
 
 class Scope(NamedTuple):
@@ -129,10 +147,10 @@ def _notes(scope: Scope, model: Model) -> Iterator[str]:
     if len(tallies) < len(scope.tasks):
         yield f"{len(tallies)} of {len(scope.tasks)} tasks"
     for task in scope.tasks:
-        version, ours = model.run.version(task), str(scorer(task).version)
-        if version not in (None, ours):
+        version = model.run.version(task)
+        if not scorer(task).asks_as(version):
             of = f" of {task}" if scope.is_group else ""
-            yield f"run as version {version}{of}, not {ours}"
+            yield f"run as version {version}{of}, not {scorer(task).version}"
             break
     if lacking := sum(tally.all.invalid["no_instruction"] for tally in tallies):
         yield f"prompts without the instruction: {lacking}"
@@ -207,9 +225,10 @@ def _ranks(scope: Scope, models: list[Model], rule: str) -> dict[str, int]:
 
 def _values(scope: Scope, model: Model, rule: str) -> tuple[list[float], list[str]]:
     """Return value and cluster of each document, in the same order for every model."""
-    tasks = [sorted(model.tasks[task].results.items()) for task in scope.tasks]
-    parts = [[x.scores[RULES.index(rule)] for _, x in task] for task in tasks]
-    clusters = [result.cluster for task in tasks for _, result in task]
+    found = [sorted(model.tasks[task].results.items()) for task in scope.tasks]
+    tasks = [[x for _, copies in task for x in copies] for task in found]
+    parts = [[x.scores[RULES.index(rule)] for x in task] for task in tasks]
+    clusters = [x.cluster for task in tasks for x in task]
     return linearised(parts, scope.by_size), clusters
 
 

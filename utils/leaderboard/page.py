@@ -13,9 +13,9 @@ from ..core.cli import printable
 from ..core.errors import ToolError
 from ..core.families import scorer
 from ..core.tables import number
+from ..runs.models import Model
 from . import browser
 from .board import RULES, Scope, Table
-from .models import Model
 
 
 _TEMPLATES = Path(__file__).parent / "templates"

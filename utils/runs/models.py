@@ -1,0 +1,99 @@
+"""Models: the answers of runs, all scored again, for tools that set them side by side."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ..core.errors import LineError, Refusals
+from .find import Run
+from .scoring import Scored, Tally, jsonable, score
+
+
+class TaskRun(NamedTuple):
+    """A model's answers to one task: figures, and what is kept of each answer.
+
+    Answers go by the digests of their documents, of which some benchmarks have copies.
+    """
+
+    tally: Tally
+    results: dict[bytes, list[Any]]
+
+
+class Model(NamedTuple):
+    """A run and what became of its answers."""
+
+    run: Run
+    tasks: dict[str, TaskRun]
+    refusals: Refusals  # why lines of it count nowhere
+    refused: Counter[str]  # how many, by task
+
+    @property
+    def name(self) -> str:
+        """The name of the model."""
+        return self.run.name
+
+    def results(self) -> Iterator[tuple[tuple[str, bytes, int], Any]]:
+        """Yield what is kept of each answer, behind task, digest and number of the copy.
+
+        Which copy is which changes no figure, since they stand in one cluster.
+        """
+        for task, (_, results) in self.tasks.items():
+            for digest, copies in results.items():
+                for number, result in enumerate(copies):
+                    yield (task, digest, number), result
+
+
+def read_models(
+    run: Run,
+    include_path: Path,
+    leave_out: str | None,
+    keep: Callable[[Scored, int], object],
+) -> list[Model]:
+    """Return the answers of a run, scored, without those to a list of rows.
+
+    Where the harness logged them through several filters, there is a model for each. Of
+    an answer stays what `keep` makes of it and of the number of answers before it. A line
+    that cannot be scored is refused, as `score` does. Raises OSError and ToolError for a
+    file that is not one of answers, and where there are no documents.
+    """
+    models: dict[str, Model] = {}
+    for place, answer in enumerate(run.answers()):
+        name = answer.filter if answer.filter not in (None, "none") else ""
+        model = models.setdefault(name, Model(run, {}, Refusals(), Counter()))
+        try:
+            scored = score(answer, include_path)
+            if answer.task not in model.tasks:
+                model.tasks[answer.task] = TaskRun(Tally(answer.task, leave_out), {})
+            tally, results = model.tasks[answer.task]
+            if tally.add(scored):
+                results.setdefault(scored.digest, []).append(keep(scored, place))
+        except LineError as error:
+            model.refused[answer.task] += 1
+            model.refusals.add(str(error))
+    for model in models.values():
+        for name, (tally, results) in [*model.tasks.items()]:
+            tally.made = run.made(name, include_path)
+            if not results:
+                del model.tasks[name]
+    if sum(bool(model.tasks) for model in models.values()) < 2:
+        return [*models.values()]
+    return [
+        model._replace(run=run._replace(name=f"{run.name} ({name})")) if name else model
+        for name, model in models.items()
+    ]
+
+
+def shown(value: object, longest: int = 200) -> str | None:
+    """Return a value that the rules read as a text; of a longer one, start and end.
+
+    An object with an explanation has the answer last.
+    """
+    if not isinstance(value, str | None):
+        value = json.dumps(jsonable(value), ensure_ascii=False)
+    if value is None or len(value) <= longest:
+        return value
+    return f"{value[: longest // 2]} … {value[-longest // 2 :]}"
