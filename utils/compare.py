@@ -52,10 +52,6 @@ the 5% level.
 """
 
 
-class Refused(Exception):
-    """What cannot be compared: an argument, one line, for each fault."""
-
-
 class Result(NamedTuple):
     """What one run scored on one document, and why; answers as they are shown."""
 
@@ -70,7 +66,7 @@ class Result(NamedTuple):
     reference: str
 
 
-Document = tuple[Result, ...]  # what each run scored on it
+Document = tuple[Result, ...]  # what each run, or each of two, scored on it
 Matched = dict[str, list[Document]]  # by task
 
 
@@ -81,33 +77,8 @@ class Metric(NamedTuple):
     family: str
     higher_is_better: bool | None  # None: neither is
 
-    def pairs(self, documents: Sequence[Document], a: int, b: int) -> list[Document]:
-        """Return the results of two runs on the documents that have the metric in both."""
-        pairs = ((found[a], found[b]) for found in documents)
-        return [pair for pair in pairs if all(self.name in x.scores for x in pair)]
-
 
 # ----------------------------------------------------------- reading and matching
-
-
-def read(options: Namespace) -> list[Model]:
-    """Return the runs that were named, with their results.
-
-    Raises Refused, which names lines that cannot be scored, and second answers to a
-    document; ToolError where there is no answer, and for one run alone.
-    """
-    models = []
-    for run in find_runs(options.run, options.task):
-        found = read_models(run, options.include_path, options.leave_out, _result)
-        faults = [line for x in found for line in x.refusals.messages(x.name)]
-        if faults:
-            raise Refused(*faults)
-        if not any(model.tasks for model in found):
-            raise ToolError(f"{run.name}: has no answers that count; name another file")
-        models += [model for model in found if model.tasks]
-    if len(models) < 2:
-        raise ToolError(f"{run.name}: is the only run; name two or more to compare")
-    return models
 
 
 def _result(scored: Scored, place: int) -> Result:
@@ -124,13 +95,12 @@ def _result(scored: Scored, place: int) -> Result:
     )
 
 
-def match(models: list[Model], common: bool = False) -> tuple[Matched, list[str]]:
-    """Return task -> the results of all runs on each document, and what was left out.
+def match(models: list[Model]) -> tuple[Matched, list[str]]:
+    """Return task -> the results of all runs on each document that all have.
 
-    With `common`, a task or a document that a run lacks is left out, which the returned
-    messages say; without, they are Refused. Raises ToolError where nothing is in common.
+    Also returns, in words, which tasks and documents a run lacks.
     """
-    matched, left_out = {}, []
+    matched, lacking = {}, []
     for task in sorted({task for model in models for task in model.tasks}):
         runs = [x.tasks[task].results if task in x.tasks else {} for x in models]
         documents, unpaired = [], []
@@ -141,14 +111,8 @@ def match(models: list[Model], common: bool = False) -> tuple[Matched, list[str]
                 (documents if all(found) else unpaired).append(tuple(found))
         if documents:
             matched[task] = sorted(documents, key=lambda pair: min(map(_place, pair)))
-        left_out += _lacking(task, models, documents, unpaired)
-    if left_out and not common:
-        fix = "run all on the same documents, or compare the common ones with --common"
-        raise Refused(*left_out, f"runs over different documents: {fix}")
-    if not matched:
-        names = ", ".join(model.name for model in models)
-        raise ToolError(f"{names}: have no document in common")
-    return matched, left_out
+        lacking += _lacking(task, models, documents, unpaired)
+    return matched, lacking
 
 
 def _told_apart(copies: list[list[Result]]) -> list[dict[tuple, Result]]:
@@ -167,9 +131,7 @@ def _told_apart(copies: list[list[Result]]) -> list[dict[tuple, Result]]:
 
 def _place(result: Result) -> tuple:
     """Return by what results are sorted."""
-    if isinstance(result.doc_id, int):
-        return 0, result.doc_id, ""
-    return 1, 0, json.dumps(result.doc_id) + result.doc_hash
+    return tables.natural(json.dumps(result.doc_id)), result.doc_hash
 
 
 def _lacking(
@@ -217,20 +179,35 @@ def metrics_of(task: str, chosen: Sequence[str]) -> list[Metric]:
     return found
 
 
-def compare(matched: Matched, names: list[str], chosen: Sequence[str]) -> list[dict]:
-    """Return the comparisons: one row for each pair of runs, task and metric.
+def pairs(
+    matched: Matched, names: list[str], chosen: Sequence[str]
+) -> Iterator[tuple[dict, Metric, list[Document]]]:
+    """Yield each pair of runs, task and metric: as cells, the metric, the documents.
 
-    `matched` is what `match` returns, `names` are those of the runs.
+    `matched` is what `match` returns, `names` are those of the runs. Documents are those
+    that have the metric in both runs.
     """
-    rows, families = [], defaultdict(list)
     for a, b in combinations(range(len(names)), 2):
         for task, documents in matched.items():
+            of_both = [(found[a], found[b]) for found in documents]
             for metric in metrics_of(task, chosen):
-                if pairs := metric.pairs(documents, a, b):
-                    place = {"task": task, "metric": metric.name}
-                    place |= {"run_a": names[a], "run_b": names[b]}
-                    rows.append(place | _compared(pairs, metric))
-                    families[metric.family].append(rows[-1])
+                those = [
+                    pair
+                    for pair in of_both
+                    if all(metric.name in x.scores for x in pair)
+                ]
+                place = {"task": task, "metric": metric.name}
+                place |= {"run_a": names[a], "run_b": names[b]}
+                if those:
+                    yield place, metric, those
+
+
+def compare(matched: Matched, names: list[str], chosen: Sequence[str]) -> list[dict]:
+    """Return the comparisons: one row for each of `pairs`."""
+    rows, families = [], defaultdict(list)
+    for place, metric, documents in pairs(matched, names, chosen):
+        rows.append(place | _compared(documents, metric))
+        families[metric.family].append(rows[-1])
     for those in families.values():
         corrected = holm(max(row["p"], row["mcnemar"] or 0) for row in those)
         for row, p_value in zip(those, corrected):
@@ -238,20 +215,22 @@ def compare(matched: Matched, names: list[str], chosen: Sequence[str]) -> list[d
     return rows
 
 
-def _compared(pairs: list[Document], metric: Metric) -> dict:
+def _compared(documents: list[Document], metric: Metric) -> dict:
     """Return the figures of two runs over the same documents in one metric."""
-    scores_a, scores_b = ([x.scores[metric.name] for x in run] for run in zip(*pairs))
-    found = paired(scores_a, scores_b, [a.cluster for a, _ in pairs])
+    scores_a, scores_b = (
+        [x.scores[metric.name] for x in run] for run in zip(*documents)
+    )
+    found = paired(scores_a, scores_b, [a.cluster for a, _ in documents])
     better = [sum(map(gt, scores_a, scores_b)), sum(map(lt, scores_a, scores_b))]
     if metric.higher_is_better is False:
         better.reverse()
     is_binary = metric.higher_is_better and {*scores_a, *scores_b} <= {0, 1}
     has_direction = metric.higher_is_better is not None
     return {
-        "n": len(pairs),
+        "n": len(documents),
         "clusters": found.clusters,
-        "a": math.fsum(scores_a) / len(pairs),
-        "b": math.fsum(scores_b) / len(pairs),
+        "a": math.fsum(scores_a) / len(documents),
+        "b": math.fsum(scores_b) / len(documents),
         "difference": found.value,
         "standard_error": found.standard_error,
         "low": found.low,
@@ -264,27 +243,22 @@ def _compared(pairs: list[Document], metric: Metric) -> dict:
     }
 
 
-def changed(
-    documents: list[Document], names: list[str], metrics: list[Metric]
-) -> list[dict]:
+def changed(matched: Matched, names: list[str], chosen: Sequence[str]) -> list[dict]:
     """Return the documents of a task on which two runs score differently, and why."""
     rows = []
-    for a, b in combinations(range(len(names)), 2):
-        for metric in metrics:
-            # Errors are those of the flexible answer.
-            is_flexible = metric.family == "flexible" or not metric.higher_is_better
-            answer = "flexible" if is_flexible else "published"
-            for pair in metric.pairs(documents, a, b):
-                one, sides = pair[0], dict(zip("ab", pair))
-                row = {"metric": metric.name, "run_a": names[a], "run_b": names[b]}
-                row |= {"doc_id": one.doc_id, "doc_hash": one.doc_hash}
-                row |= {side: x.scores[metric.name] for side, x in sides.items()}
-                row |= {f"{side}_reason": x.reason for side, x in sides.items()}
-                row |= {
-                    f"{side}_answer": getattr(x, answer) for side, x in sides.items()
-                }
-                if row["a"] != row["b"]:
-                    rows.append(row | {"reference": one.reference})
+    for place, metric, documents in pairs(matched, names, chosen):
+        # Errors are those of the flexible answer.
+        is_flexible = metric.family == "flexible" or not metric.higher_is_better
+        answer = "flexible" if is_flexible else "published"
+        del place["task"]
+        for one, other in documents:
+            sides = {"a": one, "b": other}.items()
+            row = place | {"doc_id": one.doc_id, "doc_hash": one.doc_hash}
+            row |= {side: x.scores[metric.name] for side, x in sides}
+            row |= {f"{side}_reason": x.reason for side, x in sides}
+            row |= {f"{side}_answer": getattr(x, answer) for side, x in sides}
+            if row["a"] != row["b"]:
+                rows.append(row | {"reference": one.reference})
     return rows
 
 
@@ -308,8 +282,7 @@ def _cells(row: dict) -> dict:
     interval = None
     if row["low"] is not None:
         interval = f"{row['low']:+.4f} to {row['high']:+.4f}"
-    detectable, is_signed = row["detectable"], row["a_better"] is None
-    is_share = scorer(row["task"]).higher_is_better[row["metric"]]
+    is_signed = row["a_better"] is None
     return {
         "task": row["task"],
         "metric": row["metric"],
@@ -323,7 +296,7 @@ def _cells(row: dict) -> dict:
         "p": f"{row['p']:.2g}",
         "McNemar": None if row["mcnemar"] is None else f"{row['mcnemar']:.2g}",
         "Holm": f"{row['holm']:.2g}",
-        "detectable": "over 1" if is_share and (detectable or 0) > 1 else detectable,
+        "detectable": row["detectable"],
         "better": None if is_signed else f"a {row['a_better']}, b {row['b_better']}",
     }
 
@@ -366,36 +339,46 @@ def notes(models: list[Model]) -> Iterator[str]:
 def main(arguments: list[str] | None = None) -> int:
     """Print the comparisons of the runs; return the exit status."""
     options = _options(arguments)
-    try:
-        models = read(options)
-        matched, said = match(models, options.common)
-    except Refused as error:
-        for line in error.args:
-            say(line)
-        return 1
+    models, refused = read_models(
+        find_runs(options.run, options.task), options, _result
+    )
+    if refused:
+        return _refuse(refused)
+    if len(models) < 2:
+        raise ToolError(
+            f"{models[0].name}: is the only run; name two or more to compare"
+        )
+    matched, lacking = match(models)
+    if lacking and not options.common:
+        fix = "run all on the same documents, or compare the common ones with --common"
+        return _refuse([*lacking, f"runs over different documents: {fix}"])
+    if not matched:
+        names = ", ".join(model.name for model in models)
+        raise ToolError(f"{names}: have no document in common")
     _check_choices(options.metrics, options.show, matched)
-    left_out = {}
-    for task in matched if options.leave_out else ():
-        n = max(model.tasks[task].tally.left_out for model in models)
-        left_out[task] = f"{n} ({options.leave_out})"
-        said.append(f"{task}: left out: {left_out[task]}")
-    for line in (*said, *notes(models)):
+    for line in (*lacking, *notes(models)):
         say(line)
-    _write(options, matched, [model.name for model in models], left_out)
+    _write(options, matched, models)
     return 0
 
 
-def _write(
-    options: Namespace, matched: Matched, names: list[str], left_out: dict[str, str]
-) -> None:
+def _refuse(lines: list[str]) -> int:
+    for line in lines:
+        say(line)
+    return 1
+
+
+def _write(options: Namespace, matched: Matched, models: list[Model]) -> None:
+    names = [model.name for model in models]
     if options.show:
-        metrics = metrics_of(options.show, options.metrics)
-        rows = changed(matched[options.show], names, metrics)
+        matched = {options.show: matched[options.show]}
+        rows = changed(matched, names, options.metrics)
         text = markdown(rows, _cells_of_changed) or "no document changed sides\n"
     else:
         rows = compare(matched, names, options.metrics)
-        for row in rows if left_out else ():
-            row["left_out"] = left_out[row["task"]]
+        for row in rows if options.leave_out else ():
+            n = max(model.tasks[row["task"]].tally.left_out for model in models)
+            row["left_out"] = f"{n} ({options.leave_out})"
         tests = {row["metric"]: row["tests"] for row in rows}
         counts = ", ".join(f"{n} of {metric}" for metric, n in tests.items())
         text = markdown(rows, _cells) + _CAPTION.format(counts)
@@ -408,11 +391,11 @@ def _write(
 def _check_choices(chosen: list[str], show: str | None, matched: Matched) -> None:
     """Raise ToolError for a metric or a task that no run has."""
     metrics = [metric for task in matched for metric in metrics_of(task, [ALL])]
-    known = [HEADLINE, ALL, *(x for y in metrics for x in (y.family, y.name))]
+    names = (name for metric in metrics for name in (metric.family, metric.name))
+    known = dict.fromkeys([HEADLINE, ALL, *names])
     for name in chosen:
         if name not in known:
-            choices = ", ".join(dict.fromkeys(known))
-            raise ToolError(f"--metrics {name}: choose from {choices}")
+            raise ToolError(f"--metrics {name}: choose from {', '.join(known)}")
     if show and show not in matched:
         raise ToolError(f"--show {show}: was not run; choose from {', '.join(matched)}")
 
@@ -421,9 +404,7 @@ def _options(arguments: list[str] | None) -> Namespace:
     parser = tool_parser("compare", __doc__)
     add = parser.add_argument
     add("run", nargs="+", metavar="RUN", help="PATH or NAME=PATH")
-    choices = (
-        f"names of metrics, published, flexible, {ALL}, or {HEADLINE}, the default"
-    )
+    choices = f"names, published, flexible, {ALL}, or {HEADLINE}, the default"
     add("--metrics", type=lambda x: x.split(","), default=[HEADLINE], help=choices)
     add("--common", action="store_true", help="leave out what one of the runs lacks")
     add("--show", metavar="TASK", help="print the documents that changed sides instead")

@@ -2,17 +2,10 @@
 
     temporal-eval leaderboard RUN [RUN ...] --html FILE [--csv FILE] [--json FILE]
 
-A RUN is the output folder of one model or of several (`--output_path`, with
-`--log_samples`), or a file as `temporal-eval score` takes it; NAME=RUN names it. Every
-answer is scored again, so that all models stand under the same rules. A model gets no
-rank where it answered other documents, ran another version of the task, or was not given
-the instruction; the page says so. Models share a rank where their difference, paired by
-document and clustered, may be chance.
-
-The page is one file that opens from disk. Its tables count every answer; of the documents
-it shows a sample, which it states. A table of the scores is printed. Lines that cannot be
-scored are named and left out; the exit status is then 1. --leave_out names a list of rows
-with a wrong label, or one of several answers; the page says how many it left out.
+A RUN is the output folder of one model or of several, or a file of answers; NAME=RUN names
+it. Every answer is scored again, so that all models stand under the same rules. The page
+says why a model has no rank, and what it is made of. Lines that cannot be scored are named
+and left out; the exit status is then 1.
 
 Example:
 
@@ -45,17 +38,9 @@ def main(arguments: list[str] | None = None) -> int:
 
     runs = find_runs(options.run, options.task)
     _check_files(runs, options)
-    found, is_whole = [], True
-    for run in runs:
-        where = options.include_path, options.leave_out
-        those = read_models(run, *where, board.result)
-        for line in (x for model in those for x in model.refusals.messages(model.name)):
-            is_whole = False
-            say(line)
-        found += [model for model in those if model.tasks]
-        if not any(model.tasks for model in those):
-            is_whole = False
-            say(f"{run.name}: has no answer that counts; it is not on the board")
+    found, said = read_models(runs, options, board.result)
+    for line in said:
+        say(line)
     if not found:
         raise ToolError("no answer could be scored; nothing was written")
     tables = board.tables(found)
@@ -74,7 +59,7 @@ def main(arguments: list[str] | None = None) -> int:
     _print(rows, board.outermost([table.scope for table in tables]))
     for path in contents:
         say(f"{path.absolute()} is written")
-    return 0 if is_whole else 1
+    return 1 if said else 0
 
 
 def _print(rows: list[dict], scopes: set[str]) -> None:
@@ -102,13 +87,8 @@ def _check_files(runs: list[Run], options: Namespace) -> None:
 def _options(arguments: list[str] | None) -> Namespace:
     parser = tool_parser("leaderboard", __doc__)
     parser.add_argument("run", nargs="+", metavar="RUN")
-    outputs = {
-        "html": "the page",
-        "csv": "its tables as CSV",
-        "json": "the same as JSON",
-    }
-    for name, what in outputs.items():
-        parser.add_argument(f"--{name}", type=output_path, metavar="FILE", help=what)
+    for name in ("html", "csv", "json"):
+        parser.add_argument(f"--{name}", type=output_path, metavar="FILE")
     answer_options(parser)
     options = parser.parse_args(arguments)
     if not (options.html or options.csv or options.json):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from argparse import Namespace
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -48,18 +49,32 @@ class Model(NamedTuple):
 
 
 def read_models(
+    runs: list[Run], options: Namespace, keep: Callable[[Scored, int], object]
+) -> tuple[list[Model], list[str]]:
+    """Return the models of some runs, and what a user has to be told of their lines.
+
+    `options` are those of `answer_options`. Where the harness logged answers through
+    several filters, there is a model for each. Of an answer stays what `keep` makes of it
+    and of the number of answers of its run before it. A line that cannot be scored, and a
+    second answer to a document, are refused. Raises OSError and ToolError for a file that
+    is not one of answers, and where there are no documents.
+    """
+    models, said = [], []
+    for run in runs:
+        found = _models(run, options.include_path, options.leave_out, keep)
+        said += [x for model in found for x in model.refusals.messages(model.name)]
+        if not any(model.tasks for model in found):
+            said.append(f"{run.name}: has no answer that counts; name another run")
+        models += [model for model in found if model.tasks]
+    return models, said
+
+
+def _models(
     run: Run,
     include_path: Path,
     leave_out: str | None,
     keep: Callable[[Scored, int], object],
 ) -> list[Model]:
-    """Return the answers of a run, scored, without those to a list of rows.
-
-    Where the harness logged them through several filters, there is a model for each. Of
-    an answer stays what `keep` makes of it and of the number of answers before it. A line
-    that cannot be scored is refused, as `score` does. Raises OSError and ToolError for a
-    file that is not one of answers, and where there are no documents.
-    """
     models: dict[str, Model] = {}
     for place, answer in enumerate(run.answers()):
         name = answer.filter if answer.filter not in (None, "none") else ""
