@@ -191,11 +191,7 @@ def pairs(
         for task, documents in matched.items():
             of_both = [(found[a], found[b]) for found in documents]
             for metric in metrics_of(task, chosen):
-                those = [
-                    pair
-                    for pair in of_both
-                    if all(metric.name in x.scores for x in pair)
-                ]
+                those = [x for x in of_both if all(metric.name in y.scores for y in x)]
                 place = {"task": task, "metric": metric.name}
                 place |= {"run_a": names[a], "run_b": names[b]}
                 if those:
@@ -217,20 +213,18 @@ def compare(matched: Matched, names: list[str], chosen: Sequence[str]) -> list[d
 
 def _compared(documents: list[Document], metric: Metric) -> dict:
     """Return the figures of two runs over the same documents in one metric."""
-    scores_a, scores_b = (
-        [x.scores[metric.name] for x in run] for run in zip(*documents)
-    )
-    found = paired(scores_a, scores_b, [a.cluster for a, _ in documents])
-    better = [sum(map(gt, scores_a, scores_b)), sum(map(lt, scores_a, scores_b))]
+    a, b = ([x.scores[metric.name] for x in run] for run in zip(*documents))
+    found = paired(a, b, [one.cluster for one, _ in documents])
+    better = [sum(map(gt, a, b)), sum(map(lt, a, b))]
     if metric.higher_is_better is False:
         better.reverse()
-    is_binary = metric.higher_is_better and {*scores_a, *scores_b} <= {0, 1}
+    is_binary = metric.higher_is_better and {*a, *b} <= {0, 1}
     has_direction = metric.higher_is_better is not None
     return {
         "n": len(documents),
         "clusters": found.clusters,
-        "a": math.fsum(scores_a) / len(documents),
-        "b": math.fsum(scores_b) / len(documents),
+        "a": math.fsum(a) / len(documents),
+        "b": math.fsum(b) / len(documents),
         "difference": found.value,
         "standard_error": found.standard_error,
         "low": found.low,
@@ -339,33 +333,27 @@ def notes(models: list[Model]) -> Iterator[str]:
 def main(arguments: list[str] | None = None) -> int:
     """Print the comparisons of the runs; return the exit status."""
     options = _options(arguments)
-    models, refused = read_models(
-        find_runs(options.run, options.task), options, _result
-    )
+    runs = find_runs(options.run, options.task)
+    models, refused = read_models(runs, options, _result)
+    names = [model.name for model in models]
+    if not refused:
+        if len(models) < 2:
+            raise ToolError(f"{names[0]}: is the only run; name two or more to compare")
+        matched, lacking = match(models)
+        if lacking and not options.common:
+            fix = "run all on the same documents, or compare common ones with --common"
+            refused = [*lacking, f"runs over different documents: {fix}"]
+    for line in refused:
+        say(line)
     if refused:
-        return _refuse(refused)
-    if len(models) < 2:
-        raise ToolError(
-            f"{models[0].name}: is the only run; name two or more to compare"
-        )
-    matched, lacking = match(models)
-    if lacking and not options.common:
-        fix = "run all on the same documents, or compare the common ones with --common"
-        return _refuse([*lacking, f"runs over different documents: {fix}"])
+        return 1
     if not matched:
-        names = ", ".join(model.name for model in models)
-        raise ToolError(f"{names}: have no document in common")
+        raise ToolError(f"{', '.join(names)}: have no document in common")
     _check_choices(options.metrics, options.show, matched)
     for line in (*lacking, *notes(models)):
         say(line)
     _write(options, matched, models)
     return 0
-
-
-def _refuse(lines: list[str]) -> int:
-    for line in lines:
-        say(line)
-    return 1
 
 
 def _write(options: Namespace, matched: Matched, models: list[Model]) -> None:

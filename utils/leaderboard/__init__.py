@@ -28,6 +28,7 @@ from ..runs.models import read_models
 from ..runs.options import answer_options
 
 
+_OUTPUTS = ("html", "csv", "json")
 _SHOWN = ("scope", "model", "n", "published", "flexible", "extracted", "not_ranked")
 
 
@@ -49,45 +50,39 @@ def main(arguments: list[str] | None = None) -> int:
     if path := options.html:
         documents = browser.collect(found, options.include_path)
         contents[path] = page.render(found, tables, documents, options.leave_out)
-    for path, form in ((options.csv, "csv"), (options.json, "json")):
-        if path:
+    for form in _OUTPUTS[1:]:
+        if path := getattr(options, form):
             text = text_tables.render(rows, form)
             contents[path] = text.encode("utf-8", "backslashreplace")
     for path, content in contents.items():
         with written_whole(path) as file:
             file.write(content)
-    _print(rows, board.outermost([table.scope for table in tables]))
-    for path in contents:
-        say(f"{path.absolute()} is written")
-    return 1 if said else 0
-
-
-def _print(rows: list[dict], scopes: set[str]) -> None:
-    """Print what each model scores in some benchmarks and tasks."""
+    scopes = board.outermost([table.scope for table in tables])
     those = [row for row in rows if row["by"] is None and row["scope"] in scopes]
     cells = [{column: row[column] for column in _SHOWN} for row in those]
     sys.stdout.write(f"{text_tables.render(cells, 'markdown')}\n")
+    for path in contents:
+        say(f"{path.absolute()} is written")
+    return 1 if said else 0
 
 
 def _check_files(runs: list[Run], options: Namespace) -> None:
     """Raise ToolError for an output that is an input, and for what the page, which reads
     answers twice, cannot read so.
     """
-    outputs = {f"--{name}": getattr(options, name) for name in ("html", "csv", "json")}
+    outputs = {f"--{name}": getattr(options, name) for name in _OUTPUTS}
     paths = [path for run in runs for path in run.paths()]
     check_outputs(outputs, [*paths, *pack_files(options.include_path)])
-    for path in paths:
-        if options.html and is_stream(path):
-            raise ToolError(
-                f"{path}: can be read only once, and the page reads it twice; save it to a"
-                " file, or give --csv or --json alone"
-            )
+    for path in filter(is_stream, paths if options.html else ()):
+        raise ToolError(
+            f"{path}: can be read only once, and the page reads it twice; save it to a file"
+        )
 
 
 def _options(arguments: list[str] | None) -> Namespace:
     parser = tool_parser("leaderboard", __doc__)
     parser.add_argument("run", nargs="+", metavar="RUN")
-    for name in ("html", "csv", "json"):
+    for name in _OUTPUTS:
         parser.add_argument(f"--{name}", type=output_path, metavar="FILE")
     answer_options(parser)
     options = parser.parse_args(arguments)

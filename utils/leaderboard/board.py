@@ -324,8 +324,6 @@ def _parts(scope: Scope, models: list[Model]) -> dict:
         for (by, value), figures in parts.items():
             of_model = found.setdefault(by, {}).setdefault(value, {})
             of_model[model.name] = _scores(tally, figures)
-    if scope.is_group:
-        return found
     return {
         by: dict(sorted(values.items(), key=lambda x: natural(x[0])))
         for by, values in sorted(found.items())

@@ -16,6 +16,7 @@ from jinja2 import TemplateError
 
 from ..core.errors import ToolError
 from ..core.families import prompt, scorer
+from ..core.tables import natural
 from ..runs.answers import Answer
 from ..runs.models import Model, shown
 from ..runs.scoring import Scored, breakdowns, score
@@ -104,7 +105,8 @@ def collect(models: list[Model], include_path: Path) -> Documents:
     order: dict[Key, tuple] = {}
     for number, model in enumerate(models):
         for key, scored in _answers(model, found.keys(), include_path):
-            order.setdefault(key, _order(scored.answer, len(order)))
+            doc_id = natural(json.dumps(scored.answer.doc_id))
+            order.setdefault(key, (key[0], doc_id, len(order)))
             found[key] = found[key] or _document(scored)
             found[key]["answers"].append(_answer(number, scored))
     encoded: dict[Key, str] = {}
@@ -117,12 +119,6 @@ def collect(models: list[Model], include_path: Path) -> Documents:
         encoded[key] = text
     total = {key for model in models for key, _ in model.results()}
     return Documents([encoded[x] for x in sorted(encoded, key=order.get)], len(total))
-
-
-def _order(answer: Answer, place: int) -> tuple:
-    """Return by what documents are sorted: task, id, else their place in the file."""
-    is_number = isinstance(answer.doc_id, int)
-    return answer.task, not is_number, answer.doc_id if is_number else place
 
 
 def _answers(

@@ -6,7 +6,6 @@ import json
 from argparse import Namespace
 from collections import Counter
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..core.errors import LineError, Refusals
@@ -61,7 +60,7 @@ def read_models(
     """
     models, said = [], []
     for run in runs:
-        found = _models(run, options.include_path, options.leave_out, keep)
+        found = _models(run, options, keep)
         said += [x for model in found for x in model.refusals.messages(model.name)]
         if not any(model.tasks for model in found):
             said.append(f"{run.name}: has no answer that counts; name another run")
@@ -70,19 +69,17 @@ def read_models(
 
 
 def _models(
-    run: Run,
-    include_path: Path,
-    leave_out: str | None,
-    keep: Callable[[Scored, int], object],
+    run: Run, options: Namespace, keep: Callable[[Scored, int], object]
 ) -> list[Model]:
     models: dict[str, Model] = {}
     for place, answer in enumerate(run.answers()):
         name = answer.filter if answer.filter not in (None, "none") else ""
         model = models.setdefault(name, Model(run, {}, Refusals(), Counter()))
         try:
-            scored = score(answer, include_path)
+            scored = score(answer, options.include_path)
             if answer.task not in model.tasks:
-                model.tasks[answer.task] = TaskRun(Tally(answer.task, leave_out), {})
+                tally = Tally(answer.task, options.leave_out)
+                model.tasks[answer.task] = TaskRun(tally, {})
             tally, results = model.tasks[answer.task]
             if tally.add(scored):
                 results.setdefault(scored.digest, []).append(keep(scored, place))
@@ -91,7 +88,7 @@ def _models(
             model.refusals.add(str(error))
     for model in models.values():
         for name, (tally, results) in [*model.tasks.items()]:
-            tally.made = run.made(name, include_path)
+            tally.made = run.made(name, options.include_path)
             if not results:
                 del model.tasks[name]
     if sum(bool(model.tasks) for model in models.values()) < 2:
