@@ -248,12 +248,6 @@ def test_show_lists_the_documents_that_changed_sides(rows, compare):
     assert same == "no document changed sides\n"
 
 
-def test_a_document_without_an_id_is_shown_by_its_hash(rows, compare):
-    runs = [[answer | {"doc_id": None} for answer in lines(x)] for x in (RIGHT, WRONG)]
-    (found,) = rows(*runs, options=("--show", TASK, *PUBLISHED))
-    assert found["doc_hash"][:12] in compare(*runs, options=("--show", TASK)).out
-
-
 @pytest.mark.parametrize("form", ["markdown", "csv", "json"])
 @pytest.mark.parametrize("show", [(), ("--show", TASK)])
 def test_what_models_and_files_hold_is_escaped(compare, form, show):

@@ -82,12 +82,7 @@ class Table(NamedTuple):
 
 
 def tables(models: list[Model]) -> list[Table]:
-    """Return a table for each benchmark that a model ran whole, and for each task."""
-    return [_table(scope, models) for scope in scopes(models)]
-
-
-def scopes(models: list[Model]) -> list[Scope]:
-    """Return the groups that a model ran whole, and the tasks, by benchmark."""
+    """Return a table for each group that a model ran whole, and for each task."""
     found = [
         Scope(*group, is_group=True)
         for group in groups()
@@ -95,7 +90,7 @@ def scopes(models: list[Model]) -> list[Scope]:
     ]
     for task in {task for model in models for task in model.tasks}:
         found.append(Scope(task, (task,), True, scorer(task).version, is_group=False))
-    return sorted(found, key=_order)
+    return [_table(scope, models) for scope in sorted(found, key=_order)]
 
 
 def _order(scope: Scope) -> tuple:
@@ -119,7 +114,9 @@ def _table(scope: Scope, models: list[Model]) -> Table:
     models = [model for model in models if model.tasks.keys() & {*scope.tasks}]
     notes = {model.name: [*_notes(scope, model)] for model in models}
     whole = [model for model in models if model.tasks.keys() >= {*scope.tasks}]
-    documents = {model.name: _documents(scope, model) for model in whole}
+    documents = {
+        x.name: tuple(tally.fingerprint for tally in _tallies(scope, x)) for x in whole
+    }
     standard = max(whole, key=lambda x: _weight(scope, x, documents), default=None)
     for model in whole:
         if documents[model.name] != documents[standard.name]:
@@ -156,11 +153,6 @@ def _notes(scope: Scope, model: Model) -> Iterator[str]:
         yield f"answers beyond the benchmark's rows: {surplus}"
     if refused := sum(model.refused[task] for task in scope.tasks):
         yield f"lines refused: {refused}"
-
-
-def _documents(scope: Scope, model: Model) -> tuple[str, ...]:
-    """Return the fingerprints of what a model answered in all tasks."""
-    return tuple(tally.fingerprint for tally in _tallies(scope, model))
 
 
 def _weight(scope: Scope, model: Model, documents: dict[str, tuple[str, ...]]) -> tuple:
