@@ -37,10 +37,6 @@ def render(
     style, script = ((_TEMPLATES / x).read_text(encoding="utf-8") for x in files)
     tallies = [task.tally for model in models for task in model.tasks.values()]
     entries = {table.scope.name: _entries(table) for table in tables}
-    costs = {
-        scope: plot((x, y["published"], y["flexible"]) for x, y in those.items())
-        for scope, those in entries.items()
-    }
     names = dict.fromkeys([*entries[tables[0].scope.name], *(x.name for x in models)])
     text = _environment().get_template("board.html.jinja").render(
         style=style,
@@ -52,7 +48,6 @@ def render(
         tables=tables,
         entries=entries,
         groups=_overview(tables),
-        costs=costs,
         fresh_plots=_fresh_plots(tables, entries),
         side=_SIDE,
         documents=documents,
@@ -80,7 +75,8 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         finalize=_clean,
     )
-    environment.filters |= {"number": number, "short": _short, "others": _others}
+    filters = {"number": number, "short": _short, "others": _others, "costs": _costs}
+    environment.filters |= filters
     return environment
 
 
@@ -161,6 +157,11 @@ def _others(table: Table) -> dict[str, bool | None]:
         for name, is_better in task.higher_is_better.items()
         if name not in known and any(name in row for row in table.rows)
     }
+
+
+def _costs(entries: dict[str, dict]) -> dict | None:
+    """Return the plot of published against flexible scores."""
+    return plot((x, y["published"], y["flexible"]) for x, y in entries.items())
 
 
 def _fresh_plots(
