@@ -41,8 +41,6 @@ def render(
     text = _environment().get_template("board.html.jinja").render(
         style=style,
         script=script,
-        style_hash=_hash(style),
-        script_hash=_hash(script),
         models=models,
         names=[*names],
         tables=tables,
@@ -76,7 +74,7 @@ def _environment() -> Environment:
         finalize=_clean,
     )
     filters = {"number": number, "short": _short, "others": _others, "costs": _costs}
-    environment.filters |= filters
+    environment.filters |= filters | {"hash": _hash}
     return environment
 
 
