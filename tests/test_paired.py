@@ -121,8 +121,7 @@ MCTACO, TRACIE = "timebench_mctaco", "timebench_tracie"
         (TRACIE, {"premise": "P", "label": "x"}, {"label": "y"}, True),
         # Dialogues of TCP end in the same questions.
         ("tcp_long", {"dialogue": ["D"], "question": "Q"}, {"dialogue": ["E"]}, False),
-        (PLAIN, {"question": "Q"}, {"question": "R"}, False),
-        (PLAIN, {"question": "Q", "context": ""}, {}, True),
+        (PLAIN, {"question": "Q", "context": ""}, {"question": "R"}, False),
     ],
 )
 def test_documents_that_share_a_text_or_a_question_are_a_cluster(
