@@ -1,10 +1,10 @@
 """Intervals, and tests of the difference between two runs over the same documents.
 
-Documents that ask about one text, or the same question, are not independent: standard
-errors are clustered by it. They are those of a regression on a constant whose errors are
-clustered (Cameron and Miller, A Practitioner's Guide to Cluster-Robust Inference, 2015),
-with the correction for few clusters, G / (G - 1), and Student's t with G - 1 degrees of
-freedom for G clusters. Where each document is its own cluster, they are the ordinary ones.
+Documents that share a text or a question are not independent: standard errors are those
+of a regression on a constant with clustered errors (Cameron and Miller, A Practitioner's
+Guide to Cluster-Robust Inference, 2015), corrected for few clusters by G / (G - 1), and
+Student's t has G - 1 degrees of freedom for G clusters. Where each document is its own
+cluster, they are the ordinary ones.
 """
 
 from __future__ import annotations

@@ -35,6 +35,8 @@ HEADLINES = (
 )
 # What versions before 2.0 call a metric, and what it is called since.
 RENAMED = {"acc": "accuracy", "acc_flexible": "accuracy_flexible", "f1": "f1_score"}
+# Versions that have one another's prompts and documents: their runs differ in no answer.
+SAME_PROMPTS = {"1.1", "2.0"}
 
 
 class Verdict(Protocol):
@@ -80,6 +82,11 @@ class Scorer(NamedTuple):
         # A family may leave out a last part that the names of all its files share.
         files, short = self.utils.FILES, self.file.rpartition("_")[0]
         return files.get(self.file) or files.get(short, (None, None))
+
+    def asks_as(self, version: str | None) -> bool:
+        """Tell whether a run of a version, None if unknown, had this one's prompts."""
+        ours = str(self.version)
+        return version in (None, ours) or {version, ours} <= SAME_PROMPTS
 
     def metric(self, logged: str) -> str | None:
         """Return this version's name of a metric in a log; None where it has none."""

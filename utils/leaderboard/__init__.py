@@ -2,17 +2,10 @@
 
     temporal-eval leaderboard RUN [RUN ...] --html FILE [--csv FILE] [--json FILE]
 
-A RUN is the output folder of one model or of several (`--output_path`, with
-`--log_samples`), or a file as `temporal-eval score` takes it; NAME=RUN names it. Every
-answer is scored again, so that all models stand under the same rules. A model gets no
-rank where it answered other documents, ran another version of the task, or was not given
-the instruction; the page says so. Models share a rank where their difference, paired by
-document and clustered, may be chance.
-
-The page is one file that opens from disk. Its tables count every answer; of the documents
-it shows a sample, which it states. A table of the scores is printed. Lines that cannot be
-scored are named and left out; the exit status is then 1. --leave_out names a list of rows
-with a wrong label, or one of several answers; the page says how many it left out.
+A RUN is the output folder of one model or of several, or a file of answers; NAME=RUN names
+it. Every answer is scored again, so that all models stand under the same rules. The page
+says why a model has no rank, and what it is made of. Lines that cannot be scored are named
+and left out; the exit status is then 1.
 
 Example:
 
@@ -31,29 +24,24 @@ from ..core.documents import pack_files
 from ..core.errors import ToolError
 from ..core.files import check_outputs, is_stream, written_whole
 from ..runs.find import Run, find_runs
+from ..runs.models import read_models
 from ..runs.options import answer_options
 
 
+_OUTPUTS = ("html", "csv", "json")
 _SHOWN = ("scope", "model", "n", "published", "flexible", "extracted", "not_ranked")
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Write the files; return the exit status."""
     options = _options(arguments)
-    from . import board, browser, models, page
+    from . import board, browser, page
 
     runs = find_runs(options.run, options.task)
     _check_files(runs, options)
-    found, is_whole = [], True
-    for run in runs:
-        those = models.read(run, options.include_path, options.leave_out)
-        for line in (x for model in those for x in model.refusals.messages(model.name)):
-            is_whole = False
-            say(line)
-        found += [model for model in those if model.tasks]
-        if not any(model.tasks for model in those):
-            is_whole = False
-            say(f"{run.name}: has no answer that counts; it is not on the board")
+    found, said = read_models(runs, options, board.result)
+    for line in said:
+        say(line)
     if not found:
         raise ToolError("no answer could be scored; nothing was written")
     tables = board.tables(found)
@@ -62,51 +50,40 @@ def main(arguments: list[str] | None = None) -> int:
     if path := options.html:
         documents = browser.collect(found, options.include_path)
         contents[path] = page.render(found, tables, documents, options.leave_out)
-    for path, form in ((options.csv, "csv"), (options.json, "json")):
-        if path:
+    for form in _OUTPUTS[1:]:
+        if path := getattr(options, form):
             text = text_tables.render(rows, form)
             contents[path] = text.encode("utf-8", "backslashreplace")
     for path, content in contents.items():
         with written_whole(path) as file:
             file.write(content)
-    _print(rows, board.outermost([table.scope for table in tables]))
-    for path in contents:
-        say(f"{path.absolute()} is written")
-    return 0 if is_whole else 1
-
-
-def _print(rows: list[dict], scopes: set[str]) -> None:
-    """Print what each model scores in some benchmarks and tasks."""
+    scopes = board.outermost([table.scope for table in tables])
     those = [row for row in rows if row["by"] is None and row["scope"] in scopes]
     cells = [{column: row[column] for column in _SHOWN} for row in those]
     sys.stdout.write(f"{text_tables.render(cells, 'markdown')}\n")
+    for path in contents:
+        say(f"{path.absolute()} is written")
+    return 1 if said else 0
 
 
 def _check_files(runs: list[Run], options: Namespace) -> None:
     """Raise ToolError for an output that is an input, and for what the page, which reads
     answers twice, cannot read so.
     """
-    outputs = {f"--{name}": getattr(options, name) for name in ("html", "csv", "json")}
+    outputs = {f"--{name}": getattr(options, name) for name in _OUTPUTS}
     paths = [path for run in runs for path in run.paths()]
     check_outputs(outputs, [*paths, *pack_files(options.include_path)])
-    for path in paths:
-        if options.html and is_stream(path):
-            raise ToolError(
-                f"{path}: can be read only once, and the page reads it twice; save it to a"
-                " file, or give --csv or --json alone"
-            )
+    for path in filter(is_stream, paths if options.html else ()):
+        raise ToolError(
+            f"{path}: can be read only once, and the page reads it twice; save it to a file"
+        )
 
 
 def _options(arguments: list[str] | None) -> Namespace:
     parser = tool_parser("leaderboard", __doc__)
     parser.add_argument("run", nargs="+", metavar="RUN")
-    outputs = {
-        "html": "the page",
-        "csv": "its tables as CSV",
-        "json": "the same as JSON",
-    }
-    for name, what in outputs.items():
-        parser.add_argument(f"--{name}", type=output_path, metavar="FILE", help=what)
+    for name in _OUTPUTS:
+        parser.add_argument(f"--{name}", type=output_path, metavar="FILE")
     answer_options(parser)
     options = parser.parse_args(arguments)
     if not (options.html or options.csv or options.json):

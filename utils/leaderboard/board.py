@@ -7,19 +7,38 @@ differences are those of `paired`.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterator
 from itertools import combinations
 from typing import NamedTuple
 
 from ..core.families import configuration, groups, scorer
 from ..core.tables import natural
-from ..runs.scoring import INVALID, Figures, Tally
-from ..stats import CONFIDENCE, holm, mean_interval, paired
-from .models import Model
+from ..runs.models import Model
+from ..runs.scoring import INVALID, Figures, Scored, Tally
+from ..score.command import scores
+from ..stats import CONFIDENCE, cluster, holm, mean_interval, paired
 
 
 RULES = ("published", "flexible")
 _AS_MANY = "as many as the benchmark's"
+
+
+class Result(NamedTuple):
+    """What one answer scored, without its text."""
+
+    scores: tuple[float, float] | None  # published and flexible; None where neither is
+    reason: str
+    cluster: str
+    place: int  # how many answers of the run stand before it
+
+
+def result(scored: Scored, place: int) -> Result:
+    """Return what a board keeps of an answer."""
+    task, verdict = scored.answer.task, scored.verdict
+    headline = scorer(task).headline
+    scores = headline and tuple(verdict.scores[x] for x in headline)
+    return Result(scores, verdict.reason, sys.intern(cluster(task, scored.doc)), place)
 
 
 class Scope(NamedTuple):
@@ -63,12 +82,7 @@ class Table(NamedTuple):
 
 
 def tables(models: list[Model]) -> list[Table]:
-    """Return a table for each benchmark that a model ran whole, and for each task."""
-    return [_table(scope, models) for scope in scopes(models)]
-
-
-def scopes(models: list[Model]) -> list[Scope]:
-    """Return the groups that a model ran whole, and the tasks, by benchmark."""
+    """Return a table for each group that a model ran whole, and for each task."""
     found = [
         Scope(*group, is_group=True)
         for group in groups()
@@ -76,18 +90,15 @@ def scopes(models: list[Model]) -> list[Scope]:
     ]
     for task in {task for model in models for task in model.tasks}:
         found.append(Scope(task, (task,), True, scorer(task).version, is_group=False))
-    return sorted(found, key=_order)
+    return [_table(scope, models) for scope in sorted(found, key=_order)]
 
 
 def _order(scope: Scope) -> tuple:
     """Return what scopes are sorted by: benchmarks, their parts, their tasks."""
     first, is_part = scope.tasks[0], scope.name != scope.benchmark
     places = [group.tasks.index(first) for group in groups() if first in group.tasks]
-    place = max(places, default=math.inf)
-    return (
-        *(scope.is_made, scope.benchmark, not scope.is_group),
-        *(is_part, place, scope.name),
-    )
+    parts = not scope.is_group, is_part, max(places, default=math.inf)
+    return scope.is_made, scope.benchmark, *parts, scope.name
 
 
 def outermost(found: list[Scope]) -> set[str]:
@@ -103,11 +114,13 @@ def _table(scope: Scope, models: list[Model]) -> Table:
     models = [model for model in models if model.tasks.keys() & {*scope.tasks}]
     notes = {model.name: [*_notes(scope, model)] for model in models}
     whole = [model for model in models if model.tasks.keys() >= {*scope.tasks}]
-    documents = {model.name: _documents(scope, model) for model in whole}
+    documents = {
+        x.name: tuple(tally.fingerprint for tally in _tallies(scope, x)) for x in whole
+    }
     standard = max(whole, key=lambda x: _weight(scope, x, documents), default=None)
     for model in whole:
         if documents[model.name] != documents[standard.name]:
-            notes[model.name].append(_other_documents(scope, model, standard))
+            notes[model.name].append("other documents")
     ranked = [model for model in whole if not notes[model.name]]
     ranks = {rule: _ranks(scope, ranked, rule) for rule in RULES}
     found = [_row(scope, model, ranks, notes[model.name]) for model in models]
@@ -115,8 +128,8 @@ def _table(scope: Scope, models: list[Model]) -> Table:
 
 
 def _best_first(row: dict) -> tuple:
-    scores = [-1 if row[rule] is None else row[rule] for rule in RULES]
-    return (bool(row["not_ranked"]), *(-score for score in scores), row["model"])
+    means = (-1 if row[rule] is None else row[rule] for rule in RULES)
+    return bool(row["not_ranked"]), *(-mean for mean in means), row["model"]
 
 
 def _tallies(scope: Scope, model: Model) -> list[Tally]:
@@ -129,10 +142,10 @@ def _notes(scope: Scope, model: Model) -> Iterator[str]:
     if len(tallies) < len(scope.tasks):
         yield f"{len(tallies)} of {len(scope.tasks)} tasks"
     for task in scope.tasks:
-        version, ours = model.run.version(task), str(scorer(task).version)
-        if version not in (None, ours):
+        version = model.run.version(task)
+        if not scorer(task).asks_as(version):
             of = f" of {task}" if scope.is_group else ""
-            yield f"run as version {version}{of}, not {ours}"
+            yield f"run as version {version}{of}, not {scorer(task).version}"
             break
     if lacking := sum(tally.all.invalid["no_instruction"] for tally in tallies):
         yield f"prompts without the instruction: {lacking}"
@@ -140,11 +153,6 @@ def _notes(scope: Scope, model: Model) -> Iterator[str]:
         yield f"answers beyond the benchmark's rows: {surplus}"
     if refused := sum(model.refused[task] for task in scope.tasks):
         yield f"lines refused: {refused}"
-
-
-def _documents(scope: Scope, model: Model) -> tuple[str, ...]:
-    """Return the fingerprints of what a model answered in all tasks."""
-    return tuple(tally.fingerprint for tally in _tallies(scope, model))
 
 
 def _weight(scope: Scope, model: Model, documents: dict[str, tuple[str, ...]]) -> tuple:
@@ -174,18 +182,6 @@ def _has_all(tally: Tally) -> bool:
     return found.n == rows and not found.surplus and not is_repeated
 
 
-def _other_documents(scope: Scope, model: Model, standard: Model) -> str:
-    """Return that a model's documents are not those of another; of which seed, if known."""
-    seeds = [
-        {tally.made and tally.made.seed for tally in _tallies(scope, x)}
-        for x in (model, standard)
-    ]
-    if seeds[0] == seeds[1] or None in seeds[0] | seeds[1]:
-        return "other documents"
-    ours, theirs = (", ".join(map(str, sorted(x))) for x in seeds)
-    return f"other documents: of seed {ours}, not {theirs}"
-
-
 def _ranks(scope: Scope, models: list[Model], rule: str) -> dict[str, int]:
     """Return model -> rank: 1 + how many are better by a difference that is not chance.
 
@@ -207,9 +203,10 @@ def _ranks(scope: Scope, models: list[Model], rule: str) -> dict[str, int]:
 
 def _values(scope: Scope, model: Model, rule: str) -> tuple[list[float], list[str]]:
     """Return value and cluster of each document, in the same order for every model."""
-    tasks = [sorted(model.tasks[task].results.items()) for task in scope.tasks]
-    parts = [[x.scores[RULES.index(rule)] for _, x in task] for task in tasks]
-    clusters = [result.cluster for task in tasks for _, result in task]
+    found = [sorted(model.tasks[task].results.items()) for task in scope.tasks]
+    tasks = [[x for _, copies in task for x in copies] for task in found]
+    parts = [[x.scores[RULES.index(rule)] for x in task] for task in tasks]
+    clusters = [x.cluster for task in tasks for x in task]
     return linearised(parts, scope.by_size), clusters
 
 
@@ -236,29 +233,26 @@ def rows(found: list[Table]) -> Iterator[dict]:
     """Yield the rows of all tables, for CSV and JSON; floats are not rounded."""
     for table in found:
         yield from table.rows
-        for by, values in table.parts.items():
-            for value, of_model in values.items() if by != "task" else ():
-                for model, scores in of_model.items():
-                    place = {"model": model, "scope": table.scope.name}
-                    yield place | {"by": by, "value": value} | scores
+        place = {"model": None, "scope": table.scope.name}
+        for by, values in table.parts.items() if not table.scope.is_group else ():
+            for value, of_model in values.items():
+                for model, cells in of_model.items():
+                    yield place | {"model": model, "by": by, "value": value} | cells
 
 
 def _row(
     scope: Scope, model: Model, ranks: dict[str, dict[str, int]], notes: list[str]
 ) -> dict:
     tallies = _tallies(scope, model)
-    scores = (
-        _mean(scope, tallies)
-        if scope.is_group
-        else _scores(tallies[0].all, *scope.tasks)
-    )
+    first = tallies[0]
+    told = _mean(scope, tallies) if scope.is_group else _scores(first, first.all)
     versions = {model.run.version(tally.task) for tally in tallies} - {None}
     row = {
         "model": model.name,
         "scope": scope.name,
         "by": None,
         "value": None,
-        "n": scores["n"],
+        "n": told["n"],
         "rows": _rows_are(scope, tallies),
         "version_run": " ".join(sorted(versions)) or None,
         "version_scored": str(scope.version),
@@ -267,37 +261,26 @@ def _row(
     for rule in RULES:
         row |= {rule: None, f"{rule}_low": None, f"{rule}_high": None}
         row[f"{rule}_rank"] = ranks[rule].get(model.name)
-        if scores[rule] is not None:
+        if told[rule] is not None:
             interval = mean_interval(*_values(scope, model, rule))
             # Answers that all score the same, as 8 of 8 right, tell nothing of the spread.
             if interval.standard_error:
                 row[f"{rule}_low"] = max(interval.low, 0.0)
                 row[f"{rule}_high"] = min(interval.high, 1.0)
     left_out = sum(tally.left_out for tally in tallies)
-    return row | {"left_out": left_out or None} | scores
+    return row | {"left_out": left_out or None} | told
 
 
-def _scores(figures: Figures, task: str) -> dict:
-    """Return the scores as columns, as `temporal-eval score` names them.
-
-    Beside a metric that not every document has stands how many have it.
-    """
-    means = figures.means()
-    headline = scorer(task).headline or (None, None)
-    cells = {"n": figures.n}
-    cells |= {rule: means.pop(name, None) for rule, name in zip(RULES, headline)}
-    cells["extracted"] = means.pop("extracted")
+def _scores(tally: Tally, figures: Figures) -> dict:
+    """Return the scores as columns, as `temporal-eval score` names them."""
+    cells = dict.fromkeys(("n", *RULES, "extracted")) | {"n": figures.n}
     cells |= {word: figures.invalid[word] for word in INVALID}
-    for name, mean in means.items():
-        cells[name] = mean
-        if figures.counts[name] < figures.n:
-            cells[f"{name} n"] = figures.counts[name]
-    return cells
+    return cells | scores(tally.task, figures)
 
 
 def _mean(scope: Scope, tallies: list[Tally]) -> dict:
     """Return the scores of a group as its YAML file says, from those of its tasks."""
-    parts = [_scores(tally.all, tally.task) for tally in tallies]
+    parts = [_scores(tally, tally.all) for tally in tallies]
     sizes = [part["n"] if scope.by_size else 1 for part in parts]
     cells = {"n": sum(part["n"] for part in parts)}
     for name in (*RULES, "extracted"):
@@ -332,9 +315,7 @@ def _parts(scope: Scope, models: list[Model]) -> dict:
         parts = {("task", tally.task): tally.all} if scope.is_group else tally.parts
         for (by, value), figures in parts.items():
             of_model = found.setdefault(by, {}).setdefault(value, {})
-            of_model[model.name] = _scores(figures, tally.task)
-    if scope.is_group:
-        return found
+            of_model[model.name] = _scores(tally, figures)
     return {
         by: dict(sorted(values.items(), key=lambda x: natural(x[0])))
         for by, values in sorted(found.items())

@@ -16,17 +16,17 @@ from jinja2 import TemplateError
 
 from ..core.errors import ToolError
 from ..core.families import prompt, scorer
+from ..core.tables import natural
 from ..runs.answers import Answer
-from ..runs.scoring import Scored, breakdowns, jsonable, score
-from .models import Model
+from ..runs.models import Model, shown
+from ..runs.scoring import Scored, breakdowns, score
 
 
 MOST_ANSWERS = 8_000  # of all models together, to the documents that are shown
 MOST_BYTES = 12_000_000  # of JSON that holds them
 LONGEST_PROMPT, LONGEST_RESPONSE = 4_000, 2_400  # characters; longer ones lose some
-LONGEST_VALUE = 200  # characters of an answer as read
 
-Key = tuple[str, bytes]  # task, and document as in the results of the task
+Key = tuple[str, bytes, int]  # task, document, and number of the copy
 # A text: [which rules' answer it belongs to, text], or how many characters are left out.
 Pieces = list[list | int]
 
@@ -72,9 +72,9 @@ def chosen(models: list[Model]) -> list[Key]:
     cells: dict[tuple, list[Key]] = defaultdict(list)
     answers: dict[Key, int] = defaultdict(int)
     for number, model in enumerate(models):
-        for task, key, result in model.results():
-            cells[number, task, result.reason].append((task, key))
-            answers[task, key] += 1
+        for key, result in model.results():
+            cells[number, key[0], result.reason].append(key)
+            answers[key] += 1
     places: dict[Key, int] = {}
     for keys in cells.values():
         for place, key in enumerate(sorted(keys)):
@@ -105,7 +105,8 @@ def collect(models: list[Model], include_path: Path) -> Documents:
     order: dict[Key, tuple] = {}
     for number, model in enumerate(models):
         for key, scored in _answers(model, found.keys(), include_path):
-            order.setdefault(key, _order(scored.answer, len(order)))
+            doc_id = natural(json.dumps(scored.answer.doc_id))
+            order.setdefault(key, (key[0], doc_id, len(order)))
             found[key] = found[key] or _document(scored)
             found[key]["answers"].append(_answer(number, scored))
     encoded: dict[Key, str] = {}
@@ -116,29 +117,19 @@ def collect(models: list[Model], include_path: Path) -> Documents:
         if room < 0:
             break
         encoded[key] = text
-    total = {(task, key) for model in models for task, key, _ in model.results()}
+    total = {key for model in models for key, _ in model.results()}
     return Documents([encoded[x] for x in sorted(encoded, key=order.get)], len(total))
-
-
-def _order(answer: Answer, place: int) -> tuple:
-    """Return by what documents are sorted: task, id, else their place in the file."""
-    is_number = isinstance(answer.doc_id, int)
-    return answer.task, not is_number, answer.doc_id if is_number else place
 
 
 def _answers(
     model: Model, keys: set[Key], include_path: Path
 ) -> Iterator[tuple[Key, Scored]]:
     """Yield the answers of a model to some documents."""
-    wanted = {
-        result.place: (task, key)
-        for task, key, result in model.results()
-        if (task, key) in keys
-    }
+    wanted = {result.place: key for key, result in model.results() if key in keys}
     for place, answer in enumerate(model.run.answers()):
         if place in wanted:
-            scored, (task, key) = score(answer, include_path), wanted[place]
-            if answer.task == task and key.startswith(scored.digest):
+            scored = score(answer, include_path)
+            if wanted[place][:2] == (answer.task, scored.digest):
                 yield wanted.pop(place), scored
     if wanted:
         raise ToolError(f"{model.name}: has changed while it was read; run again")
@@ -151,7 +142,7 @@ def _document(scored: Scored) -> dict:
         "id": scored.answer.doc_id,
         "parts": breakdowns(doc),
         "prompt": pieces(_prompt(scored.answer, doc), [], LONGEST_PROMPT),
-        "reference": _text(scored.verdict.reference),
+        "reference": shown(scored.verdict.reference),
         "answers": [],
     }
 
@@ -170,20 +161,11 @@ def _answer(model: int, scored: Scored) -> dict:
         "reason": verdict.reason,
         "scores": [verdict.scores[x] for x in headline] or [None, None],
         "others": others,
-        "read": [_text(verdict.published), _text(verdict.flexible)],
-        "value": _text(verdict.value),
+        "read": [shown(verdict.published), shown(verdict.flexible)],
+        "value": shown(verdict.value),
         "invalid": scored.invalid,
         "response": pieces(scored.answer.response, spans, LONGEST_RESPONSE),
     }
-
-
-def _text(value: object) -> str | None:
-    if not isinstance(value, str | None):
-        value = json.dumps(jsonable(value), ensure_ascii=False)
-    if value is None or len(value) <= LONGEST_VALUE:
-        return value
-    # An object with an explanation has the answer last.
-    return f"{value[: LONGEST_VALUE // 2]} … {value[-LONGEST_VALUE // 2 :]}"
 
 
 def _prompt(answer: Answer, doc: dict) -> str:

@@ -13,9 +13,9 @@ from ..core.cli import printable
 from ..core.errors import ToolError
 from ..core.families import scorer
 from ..core.tables import number
+from ..runs.models import Model
 from . import browser
 from .board import RULES, Scope, Table
-from .models import Model
 
 
 _TEMPLATES = Path(__file__).parent / "templates"
@@ -41,14 +41,13 @@ def render(
     text = _environment().get_template("board.html.jinja").render(
         style=style,
         script=script,
-        style_hash=_hash(style),
-        script_hash=_hash(script),
         models=models,
         names=[*names],
         tables=tables,
         entries=entries,
         groups=_overview(tables),
         fresh_plots=_fresh_plots(tables, entries),
+        side=_SIDE,
         documents=documents,
         bounds=browser,
         data=_data(models, tables, documents),
@@ -74,12 +73,8 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         finalize=_clean,
     )
-    environment.filters |= {"number": number, "short": _short}
-    environment.globals |= {
-        "costs": _costs,
-        "other_metrics": _other_metrics,
-        "side": _SIDE,
-    }
+    filters = {"number": number, "short": _short, "others": _others, "costs": _costs}
+    environment.filters |= filters | {"hash": _hash}
     return environment
 
 
@@ -126,9 +121,10 @@ def _estimate(rows: list[dict], row: dict, rule: str) -> dict | None:
     rank = row[f"{rule}_rank"]
     is_tied = [other[f"{rule}_rank"] for other in rows].count(rank) > 1
     known = {"value": value, "rank": rank and f"{'=' * is_tied}{rank}"}
-    if low is None:
-        return known | {"low": value, "high": value, "reach": None}
-    return known | {"low": low, "high": high, "reach": max(high - value, value - low)}
+    known |= {"low": value, "high": value, "reach": None}
+    if low is not None:
+        known |= {"low": low, "high": high, "reach": max(high - value, value - low)}
+    return known
 
 
 def _overview(tables: list[Table]) -> list[tuple[str, list[Table]]]:
@@ -146,7 +142,7 @@ def _short(scope: Scope) -> str:
     return scope.name.removeprefix(f"{scope.benchmark}_").replace("_", " ")
 
 
-def _other_metrics(table: Table) -> dict[str, bool | None]:
+def _others(table: Table) -> dict[str, bool | None]:
     """Return the metrics beside the headline ones that some models have: name -> whether
     higher is better.
     """
@@ -174,15 +170,16 @@ def _fresh_plots(
     The twin is the same task over rows that are made from a seed.
     """
     found = []
-    for scope in (table.scope for table in tables):
-        base = scope.is_made and not scope.is_group and scorer(scope.name).base
-        drawn = base in entries and plot(
-            (name, entry["flexible"], entries[scope.name][name]["flexible"])
-            for name, entry in entries[base].items()
-            if name in entries[scope.name]
+    scopes = (x.scope for x in tables if x.scope.is_made and not x.scope.is_group)
+    for name in (scope.name for scope in scopes):
+        base = scorer(name).base
+        public, fresh = entries.get(base, {}), entries[name]
+        drawn = plot(
+            (model, public[model]["flexible"], fresh[model]["flexible"])
+            for model in public.keys() & fresh.keys()
         )
         if drawn:
-            found.append({"public": base, "fresh": scope.name, "plot": drawn})
+            found.append({"public": base, "fresh": name, "plot": drawn})
     return found
 
 
@@ -196,22 +193,11 @@ def plot(pairs: Iterable[tuple[str, dict | None, dict | None]]) -> dict | None:
     if not known:
         return None
     known.sort(key=lambda pair: (-pair[2]["value"], -pair[1]["value"], pair[0]))
-    heights = spread([_SIDE * (1 - y["value"]) for _, _, y in known])
+    # Labels stand beside the plot, none over another, around the middle of the points.
+    middle = sum(_SIDE * (1 - y["value"]) for _, _, y in known) / len(known)
+    top = max(0, middle - _LABEL_HEIGHT * (len(known) - 1) / 2)
     points = [
-        {"name": name, "x": x, "y": y, "label_y": height}
-        for (name, x, y), height in zip(known, heights)
+        {"name": name, "x": x, "y": y, "label_y": top + _LABEL_HEIGHT * place}
+        for place, (name, x, y) in enumerate(known)
     ]
-    return {"points": points, "height": max(_SIDE, heights[-1] + 10)}
-
-
-def spread(heights: list[float]) -> list[float]:
-    """Return places for labels at sorted heights, none over another."""
-    places: list[float] = []
-    for height in heights:
-        places.append(max(height, places[-1] + _LABEL_HEIGHT) if places else height)
-    # Those at the lower end move up as far as there is room.
-    limit = max(_SIDE, _LABEL_HEIGHT * (len(places) - 1))
-    for i in reversed(range(len(places))):
-        places[i] = min(places[i], limit)
-        limit = places[i] - _LABEL_HEIGHT
-    return places
+    return {"points": points, "height": max(_SIDE, points[-1]["label_y"] + 10)}

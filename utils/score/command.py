@@ -72,7 +72,7 @@ def table(run: str, task: str, filter_name: str | None, tally: Tally) -> Iterato
             "by": name,
             "value": value,
             "n": figures.n,
-            **_scores(task, figures),
+            **scores(task, figures),
             "changed": figures.changed,
             **{word: figures.invalid[word] for word in INVALID},
             "left_out": None if name else left_out,
@@ -81,7 +81,7 @@ def table(run: str, task: str, filter_name: str | None, tally: Tally) -> Iterato
         }
 
 
-def _scores(task: str, figures: Figures) -> dict[str, float | None]:
+def scores(task: str, figures: Figures) -> dict[str, float | None]:
     """Return the mean scores, the two headline ones by their common names.
 
     Beside a metric that not every document has stands how many have it.

@@ -1,0 +1,111 @@
+"""Models: the answers of runs, all scored again, for tools that set them side by side."""
+
+from __future__ import annotations
+
+import json
+from argparse import Namespace
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from ..core.errors import LineError, Refusals
+from .find import Run
+from .scoring import Scored, Tally, jsonable, score
+
+
+class TaskRun(NamedTuple):
+    """A model's answers to one task: figures, and what is kept of each answer.
+
+    Answers go by the digests of their documents, of which some benchmarks have copies.
+    """
+
+    tally: Tally
+    results: dict[bytes, list[Any]]
+
+
+class Model(NamedTuple):
+    """A run and what became of its answers."""
+
+    run: Run
+    tasks: dict[str, TaskRun]
+    refusals: Refusals  # why lines of it count nowhere
+    refused: Counter[str]  # how many, by task
+
+    @property
+    def name(self) -> str:
+        """The name of the model."""
+        return self.run.name
+
+    def results(self) -> Iterator[tuple[tuple[str, bytes, int], Any]]:
+        """Yield what is kept of each answer, behind task, digest and number of the copy.
+
+        Which copy is which changes no figure, since they stand in one cluster.
+        """
+        for task, (_, results) in self.tasks.items():
+            for digest, copies in results.items():
+                for number, result in enumerate(copies):
+                    yield (task, digest, number), result
+
+
+def read_models(
+    runs: list[Run], options: Namespace, keep: Callable[[Scored, int], object]
+) -> tuple[list[Model], list[str]]:
+    """Return the models of some runs, and what a user has to be told of their lines.
+
+    `options` are those of `answer_options`. Where the harness logged answers through
+    several filters, there is a model for each. Of an answer stays what `keep` makes of it
+    and of the number of answers of its run before it. A line that cannot be scored, and a
+    second answer to a document, are refused. Raises OSError and ToolError for a file that
+    is not one of answers, and where there are no documents.
+    """
+    models, said = [], []
+    for run in runs:
+        found = _models(run, options, keep)
+        said += [x for model in found for x in model.refusals.messages(model.name)]
+        if not any(model.tasks for model in found):
+            said.append(f"{run.name}: has no answer that counts; name another run")
+        models += [model for model in found if model.tasks]
+    return models, said
+
+
+def _models(
+    run: Run, options: Namespace, keep: Callable[[Scored, int], object]
+) -> list[Model]:
+    models: dict[str, Model] = {}
+    for place, answer in enumerate(run.answers()):
+        name = answer.filter if answer.filter not in (None, "none") else ""
+        model = models.setdefault(name, Model(run, {}, Refusals(), Counter()))
+        try:
+            scored = score(answer, options.include_path)
+            if answer.task not in model.tasks:
+                tally = Tally(answer.task, options.leave_out)
+                model.tasks[answer.task] = TaskRun(tally, {})
+            tally, results = model.tasks[answer.task]
+            if tally.add(scored):
+                results.setdefault(scored.digest, []).append(keep(scored, place))
+        except LineError as error:
+            model.refused[answer.task] += 1
+            model.refusals.add(str(error))
+    for model in models.values():
+        for name, (tally, results) in [*model.tasks.items()]:
+            tally.made = run.made(name, options.include_path)
+            if not results:
+                del model.tasks[name]
+    if sum(bool(model.tasks) for model in models.values()) < 2:
+        return [*models.values()]
+    return [
+        model._replace(run=run._replace(name=f"{run.name} ({name})")) if name else model
+        for name, model in models.items()
+    ]
+
+
+def shown(value: object, longest: int = 200) -> str | None:
+    """Return a value that the rules read as a text; of a longer one, start and end.
+
+    An object with an explanation has the answer last.
+    """
+    if not isinstance(value, str | None):
+        value = json.dumps(jsonable(value), ensure_ascii=False)
+    if value is None or len(value) <= longest:
+        return value
+    return f"{value[: longest // 2]} … {value[-longest // 2 :]}"
