@@ -38,6 +38,7 @@ from ..runs.scoring import Scored, document_of, score, scored_as, verdict_line
 # A chunk is long enough to be worth its way to another process.
 _MOST_LINES, _MOST_BYTES = 64, 1 << 20
 _WAITING = 4  # chunks handed out for each worker
+_METHOD = "spawn"  # for threads do not live through a fork
 
 
 class Job(NamedTuple):
@@ -206,8 +207,7 @@ def workers(count: int) -> Iterator[Work]:
     if count == 1:
         yield map
         return
-    # Spawned, for threads do not live through a fork.
-    context = multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context(_METHOD)
     pool = ProcessPoolExecutor(count, context, _end_with_parent)
     try:
         yield partial(_in_order, pool, _WAITING * count)
