@@ -1,6 +1,7 @@
 """Files of recorded answers, for the tools that read them."""
 
 import json
+from itertools import cycle, islice
 from pathlib import Path
 
 from tests.conftest import EXAMPLES
@@ -19,9 +20,8 @@ def answers(count: int, first_id: int = 0) -> list[dict]:
         for task in TASKS
         for line in read_jsonl(EXAMPLES / "responses" / f"{task}.jsonl")
     ]
-    return [
-        recorded[i % len(recorded)] | {"doc_id": first_id + i} for i in range(count)
-    ]
+    rows = islice(cycle(recorded), count)
+    return [row | {"doc_id": i} for i, row in enumerate(rows, first_id)]
 
 
 def write(path: Path, *lines: dict | str | bytes) -> Path:

@@ -162,7 +162,7 @@ def test_half_a_surrogate_pair_does_not_break_a_table():
     assert scored["published_answer"].to_pylist() == ["\\ud800"]
 
 
-@pytest.mark.parametrize("form", [None, "arrow", "pandas"])
+@pytest.mark.parametrize("form", [None, "arrow"])
 def test_datasets_maps_it_over_two_processes(form):
     from datasets import Dataset
 

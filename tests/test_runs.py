@@ -1,11 +1,9 @@
 """Which files a run is made of, and what tables call it."""
 
 import json
-import shutil
 
 import pytest
 
-from tests.conftest import TASKS
 from utils.core.errors import ToolError
 from utils.runs.find import find_runs
 
@@ -120,12 +118,3 @@ def test_results_without_names_and_versions_tell_none(outputs, results):
     path.write_text(json.dumps(results))
     (run,) = find_runs([str(outputs / "b")])
     assert (run.name, run.version("tcp_long")) == ("b", None)
-
-
-def test_a_run_of_everything_is_found_whole(dummy_run, tmp_path):
-    copy = tmp_path / "model"
-    shutil.copytree(dummy_run, copy)
-    (run,) = find_runs([str(copy)])
-    assert len(run.files) == len(TASKS)
-    assert all(run.version(task) for task in TASKS)
-    assert {answer.task for answer in run.answers()} == set(TASKS)

@@ -1,6 +1,6 @@
-"""Recorded answers: the only reader of sample logs, batch outputs and answer files.
+"""Recorded answers: sample logs, batch outputs and answer files.
 
-Three kinds of lines are read, in files that `jsonl` reads:
+Three kinds of lines are read:
 
 - a sample that the harness logged (`--log_samples`, `--predict_only`), whose file is
   called `samples_TASK_TIME.jsonl`;
@@ -16,14 +16,14 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterator
-from json.encoder import encode_basestring
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from types import UnionType
 from typing import NamedTuple
 
 from ..core.documents import document
-from ..core.errors import LineError, ToolError
+from ..core.errors import ToolError
 from ..core.families import all_tasks, scorer
 from ..core.jsonl import Line, parse, read_lines
 
@@ -78,62 +78,52 @@ def answer_in(line: Line, task: str | None) -> Answer:
     What is wrong with a line is its `fault`. ToolError where the first line of a file is
     not an answer to a task of the pack: then the others are not, either.
     """
-    row: dict = {}
+    place, row = line.place, {}
     try:
         row = parse(line)
-        return _answer(row, line.place, task)
-    except LineError as error:
+        read, task = _kind(row, task)
+    except ValueError as error:
+        fault = str(error).removeprefix(f"{place}: ")
         if line.is_first:
-            raise ToolError(str(error)) from None
-        fault = str(error).removeprefix(f"{line.place}: ")
-        return _faulty(row, line.place, task, fault)
+            raise ToolError(f"{place}: {fault}") from None
+    else:
+        try:
+            return Answer(place, row, task, **read(row, task))
+        except RecursionError:
+            fault = "is nested too deeply; fix the line"
+        except ValueError as error:
+            fault = str(error)
+    name = row.get("filter") if isinstance(row.get("filter"), str) else None
+    return Answer(place, row, task or "", fault=fault, filter=name)
 
 
-def _answer(line: dict, place: str, task: str | None) -> Answer:
-    """Return the answer in a line; LineError where it is none to a task of the pack."""
-    match = None
+def _kind(line: dict, task: str | None) -> tuple[Callable[[dict, str], dict], str]:
+    """Return the reader of a line and its task; ValueError where it is no answer to one."""
+    task = line.get("task", task)
     if "filtered_resps" in line:
         read = _sample
     elif "custom_id" in line:
-        read, match = _batch_output, _CUSTOM_ID.fullmatch(str(line["custom_id"]))
-        if not match:
-            raise LineError(
-                f"{place}: custom_id {line['custom_id']!r:.80} is not TASK:DOC_ID:HASH;"
-                " use requests made by `temporal-eval export`"
+        read, name = _batch_output, line["custom_id"]
+        if not (match := _CUSTOM_ID.fullmatch(str(name))):
+            raise ValueError(
+                f"custom_id {name!r:.80} is not TASK:DOC_ID:HASH; use requests made by"
+                " `temporal-eval export`"
             )
+        task = match["task"]
     elif "response" in line:
         read = _plain
     else:
-        raise LineError(
-            f"{place}: has no 'response', 'filtered_resps' or 'custom_id'; give samples"
-            " of the harness, batch outputs, or lines with a 'response'"
+        raise ValueError(
+            "has no 'response', 'filtered_resps' or 'custom_id'; give samples of the"
+            " harness, batch outputs, or lines with a 'response'"
         )
-    task = match["task"] if match else line.get("task", task)
-    _check_task(task, place)
-    try:
-        return Answer(place, line, task, **read(line, task))
-    except RecursionError:
-        return _faulty(line, place, task, "is nested too deeply; fix the line")
-    except ValueError as error:
-        return _faulty(line, place, task, str(error))
-
-
-def _check_task(task: object, place: str) -> None:
     if not isinstance(task, str) or len(task) > 200:
-        raise LineError(
-            f"{place}: does not name its task; name the file samples_TASK_TIME.jsonl as"
-            " the harness does, add a 'task' to the line, or use --task"
+        raise ValueError(
+            "does not name its task; name the file samples_TASK_TIME.jsonl as the harness"
+            " does, add a 'task' to the line, or use --task"
         )
-    try:
-        scorer(task)
-    except ToolError as error:
-        raise LineError(f"{place}: {error}") from None
-
-
-def _faulty(line: dict, place: str, task: str | None, fault: str) -> Answer:
-    name = line.get("filter")
-    named = name if isinstance(name, str) else None
-    return Answer(place, line, task or "", fault=fault, filter=named)
+    scorer(task)
+    return read, task
 
 
 # Each of the readers below returns the fields of an `Answer` that a line tells. It raises
@@ -141,10 +131,8 @@ def _faulty(line: dict, place: str, task: str | None, fault: str) -> Answer:
 
 
 def _sample(line: dict, task: str) -> dict:
-    responses, prompt = line["filtered_resps"], _prompt(line.get("arguments"))
-    is_one = isinstance(responses, list) and len(responses) == 1
-    response = responses[0] if is_one else responses
-    _check_cells(line, doc=dict, doc_id=int | str, filter=str | None)
+    response, prompt = _lone(line["filtered_resps"]), _prompt(line.get("arguments"))
+    check_cells(line, doc=dict, doc_id=int | str, filter=str | None)
     _check_hash(line, "doc", document_text(line["doc"]))
     _check_hash(line, "prompt", prompt)
     _check_hash(line, "target", line.get("target"))
@@ -159,48 +147,38 @@ def _sample(line: dict, task: str) -> dict:
 
 def _prompt(arguments: object) -> object:
     """Return the prompt in the arguments of a sample: text, or messages as JSON."""
-    try:
-        first = arguments["gen_args_0"]["arg_0"]
-    except (TypeError, KeyError, IndexError):
-        return None
-    # Chat APIs are given a named tuple with one string, which JSON makes a list.
-    return first[0] if isinstance(first, list) and len(first) == 1 else first
+    with suppress(TypeError, LookupError):
+        # Chat APIs are given a named tuple with one string, which JSON makes a list.
+        return _lone(arguments["gen_args_0"]["arg_0"])
+    return None
+
+
+def _lone(value: object) -> object:
+    return value[0] if isinstance(value, list) and len(value) == 1 else value
 
 
 def _check_hash(line: dict, what: str, text: object) -> None:
     """Raise ValueError where the hash of a text that was run is not the one logged."""
+    fix = "take the log as the harness wrote it"
     if not isinstance(text, str) or f"{what}_hash" not in line:
-        fault = f"has no {what} or no {what}_hash"
-    elif line[f"{what}_hash"] != sha256(text):
-        fault = (
-            f"{what}_hash does not recompute: the {what} is not the one that was run"
+        raise ValueError(f"has no {what} or no {what}_hash; {fix}")
+    if line[f"{what}_hash"] != sha256(text):
+        raise ValueError(
+            f"{what}_hash does not recompute: the {what} is not the one that was run; {fix}"
         )
-    else:
-        return
-    raise ValueError(f"{fault}; take the log as the harness wrote it")
 
 
-def _check_cells(line: dict, **kinds: type | UnionType) -> None:
+def check_cells(line: dict, **kinds: type | UnionType) -> None:
     """Raise ValueError where a cell of a line, or its lack, is of another type."""
     for name, kind in kinds.items():
         if not isinstance(cell := line.get(name), kind):
             expected = kind.__name__ if isinstance(kind, type) else kind
             was = type(cell).__name__
-            raise ValueError(f"'{name}' is a {was}, not {expected}; fix the line")
+            raise ValueError(f"'{name}' is a {was}, not {expected}; fix it")
 
 
 def document_text(doc: object) -> str:
-    """Return the text of a document that the harness hashes.
-
-    It is `json.dumps(doc, indent=2, ensure_ascii=False)`, which is written in Python and
-    slow; most documents hold but texts.
-    """
-    if isinstance(doc, dict) and doc and {*map(type, doc.values())} == {str}:
-        cells = (
-            f"{encode_basestring(name)}: {encode_basestring(cell)}"
-            for name, cell in doc.items()
-        )
-        return "{\n  " + ",\n  ".join(cells) + "\n}"
+    """Return the text of a document that the harness hashes."""
     return json.dumps(doc, indent=2, ensure_ascii=False)
 
 
@@ -240,9 +218,9 @@ def _batch_output(line: dict, task: str) -> dict:
 
 
 def _plain(line: dict, task: str) -> dict:
-    _check_cells(line, response=str, doc=dict | None)
-    _check_cells(line, doc_id=int | str | None, doc_hash=str | None)
-    doc, doc_id, doc_hash = (line.get(x) for x in ("doc", "doc_id", "doc_hash"))
+    check_cells(line, response=str, doc=dict | None)
+    check_cells(line, doc_id=int | str | None, doc_hash=str | None)
+    doc, doc_id, doc_hash = map(line.get, ("doc", "doc_id", "doc_hash"))
     if doc is None and doc_id is None:
         try:
             doc = document(task, line)
@@ -254,8 +232,6 @@ def _plain(line: dict, task: str) -> dict:
         raise ValueError(
             "doc_hash does not recompute: 'doc' was changed; take the document again"
         )
-    return {
-        **{"doc_id": doc_id, "doc": doc, "doc_hash": doc_hash},
-        "response": line["response"],
-        "hit_limit": line.get("finish_reason") == "length",
-    }
+    told = {"doc_id": doc_id, "doc": doc, "doc_hash": doc_hash}
+    hit_limit = line.get("finish_reason") == "length"
+    return {**told, "response": line["response"], "hit_limit": hit_limit}

@@ -86,13 +86,11 @@ def _within(value: object, *keys: str) -> object:
 
 @cache
 def _told_by_pack(task: str, folder: Path) -> dict | None:
-    with suppress(OSError, ValueError, RecursionError):
+    with suppress(OSError, ValueError, LookupError, TypeError, AttributeError):
         manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
-        files = _within(manifest, "data")
-        for entry in files.values() if isinstance(files, dict) else ():
-            tasks, made = _within(entry, "tasks"), _within(entry, "generated")
-            if isinstance(tasks, list) and task in tasks and isinstance(made, dict):
-                return made | {"gen_fingerprint": entry.get("fingerprint")}
+        for entry in manifest["data"].values():
+            if task in entry["tasks"] and "generated" in entry:
+                return entry["generated"] | {"gen_fingerprint": entry["fingerprint"]}
     return None
 
 
@@ -185,25 +183,21 @@ def _parts(folder: Path) -> list[Path]:
         if path.name.endswith(SUFFIXES) and not path.name.startswith(".")
         if not SAMPLES_NAME.fullmatch(path.name)
     ]
-    if not paths:
-        raise ToolError(
-            f"{folder}: has no samples of the pack's tasks; run with --log_samples, or name"
-            " files"
-        )
-    return paths
+    if paths:
+        return paths
+    raise ToolError(
+        f"{folder}: has no samples of the pack's tasks; run with --log_samples, or name files"
+    )
 
 
 def _results(path: Path) -> dict:
-    found = _results_path(path)
-    try:
-        results = json.loads(found.read_text(encoding="utf-8")) if found else {}
-    except (ValueError, RecursionError) as error:
-        raise ToolError(
-            f"{found}: is not JSON ({error}); copy it again, or delete it"
-        ) from None
-    if not isinstance(results, dict):
-        raise ToolError(f"{found}: is not a results file; copy it again, or delete it")
-    return results
+    if not (found := _results_path(path)):
+        return {}
+    with suppress(ValueError, RecursionError):
+        results = json.loads(found.read_text(encoding="utf-8"))
+        if isinstance(results, dict):
+            return results
+    raise ToolError(f"{found}: is not a results file; copy it again, or delete it")
 
 
 def _results_path(path: Path) -> Path | None:

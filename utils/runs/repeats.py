@@ -1,8 +1,4 @@
-"""Which documents are answered, and how often a benchmark has a document.
-
-A document has one answer. Some benchmarks have a row several times, and then it has one
-for each: harness logs tell such rows apart by their ids.
-"""
+"""Which documents are answered, and how often a benchmark has a document."""
 
 from __future__ import annotations
 
@@ -23,8 +19,7 @@ _DIGITS = 12  # of a digest that the table below has
 def _repeated() -> dict[str, dict[str, int]]:
     """Return file -> start of a digest -> how often it has the row, if more than once.
 
-    The files are in the revisions whose fingerprints the families know. In the others
-    with a fingerprint no two rows are alike; tests/test_repeats.py counts them.
+    The files are in the revisions whose fingerprints the families know.
     """
     path = Path(__file__).with_name("repeated.json")
     return json.loads(path.read_text(encoding="utf-8"))
@@ -71,13 +66,12 @@ class Answered:
     def _second(self, answer: Answer, digest: bytes, most: int) -> LineError:
         doc_id = answer.doc_id
         name = digest.hex()[:_DIGITS] if doc_id is None else f"{doc_id!r:.80}"
-        again = "a second answer" if most == 1 else f"answer {most + 1}"
-        rows = f", of which the benchmark has {most} rows" if most > 1 else ""
-        keep = "one" if most == 1 else most
-        return LineError(
-            f"{answer.place}: is {again} to document {name} of {self.task}{rows}; keep"
-            f" {keep}"
-        )
+        again, keep = "a second answer", "; keep one"
+        if most > 1:
+            again = f"answer {most + 1}"
+            keep = f", of which the benchmark has {most} rows; keep {most}"
+        where = f"document {name} of {self.task}"
+        return LineError(f"{answer.place}: is {again} to {where}{keep}")
 
     @property
     def n(self) -> int:
@@ -91,9 +85,7 @@ class Answered:
 
     @property
     def surplus(self) -> int:
-        """How many answers there are beyond the rows that the benchmark has of their
-        documents, under ids of their own; 0 where these rows are not known.
-        """
+        """How many answers are beyond the rows of their documents, if these are known."""
         repeated = ((x, n) for x, n in self._counts.items() if n > 1)
         return sum(max(0, n - (rows_of(self.task, x) or n)) for x, n in repeated)
 

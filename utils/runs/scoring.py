@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..core.documents import documents
 from ..core.errors import NOT_A_DOCUMENT, LineError
-from ..core.families import FOLDER, RENAMED, Verdict, scorer
+from ..core.families import FOLDER, Verdict, scorer
 from ..packs import disputed
 from .answers import Answer, document_text, sha256
 from .repeats import Answered
@@ -34,14 +34,9 @@ INVALID = {
 }
 # Fields of documents by which scores are broken down; the answer format comes from the
 # prompt, see `answer_format`.
-BREAKDOWNS = (
-    *("question_type", "type", "format", "level"),
-    *("graph_gen_algorithm", "sorting_type"),
-)
+BREAKDOWNS = "question_type type format level graph_gen_algorithm sorting_type".split()
 # Bounded, so that no question takes quadratic time.
 _TEMPLATE = re.compile(r"""\{["']explanation["'][^,]{0,500},(?P<fields>.{0,500}?)\}""")
-# The names that logs of other versions have for a metric.
-_OTHER_NAMES = RENAMED | {name: old for old, name in RENAMED.items()}
 
 
 class Scored(NamedTuple):
@@ -64,17 +59,17 @@ def score(answer: Answer, include_path: Path = FOLDER) -> Scored:
     """
     if answer.fault:
         raise LineError(f"{answer.place}: {answer.fault}")
-    doc = document_of(answer, include_path)
+    doc, explain = document_of(answer, include_path), scorer(answer.task).explain
     try:
-        verdict = scorer(answer.task).explain(doc, answer.response)
+        verdict = explain(doc, answer.response)
         return scored_as(answer, doc, verdict, _invalid(answer, doc, verdict.reason))
     except KeyError as error:
         why = f"has no {error}"
     except NOT_A_DOCUMENT as error:
         why = repr(error)
     raise LineError(
-        f"{answer.place}: its document is not one of {answer.task} ({why:.100}); give a"
-        " 'doc' as the harness logs it, or a 'doc_id'"
+        f"{answer.place}: its document is not one of {answer.task} ({why:.100}); give the"
+        " 'doc' as the harness logs it"
     )
 
 
@@ -83,13 +78,11 @@ def scored_as(
 ) -> Scored:
     """Return an answer with a verdict on it; NOT_A_DOCUMENT without a digest."""
     logged = answer.line if "filtered_resps" in answer.line else {}
+    task, scores = scorer(answer.task), verdict.scores
     is_changed = any(
-        logged.get(name, value) != value
-        for metric, value in verdict.scores.items()
-        for name in (metric, _OTHER_NAMES.get(metric))
+        scores.get(task.metric(name), value) != value for name, value in logged.items()
     )
-    digest = scorer(answer.task).utils.digest(doc)
-    return Scored(answer, doc, verdict, invalid, digest, is_changed)
+    return Scored(answer, doc, verdict, invalid, task.utils.digest(doc), is_changed)
 
 
 def document_of(answer: Answer, include_path: Path) -> dict:
@@ -98,15 +91,19 @@ def document_of(answer: Answer, include_path: Path) -> dict:
         return answer.doc
     found = documents(answer.task, include_path)
     if not isinstance(answer.doc_id, int) or not 0 <= answer.doc_id < len(found):
-        fault = f"{answer.task} has no document {answer.doc_id!r:.80} at {include_path}"
-        fault += f" ({len(found)} documents)"
+        fault = (
+            f"{answer.task} has no document {answer.doc_id!r:.80} at {include_path}"
+            f" ({len(found)} documents)"
+        )
     else:
         doc = found[answer.doc_id]
         doc_hash = answer.doc_hash or ""
         if not doc_hash or sha256(document_text(doc)).startswith(doc_hash):
             return doc
-        fault = f"answers another version of document {answer.doc_id} of {answer.task}"
-        fault += f" than the one at {include_path}"
+        fault = (
+            f"answers another version of document {answer.doc_id} of {answer.task} than"
+            f" the one at {include_path}"
+        )
     raise LineError(
         f"{answer.place}: {fault}; name the tasks that it was made with by --include_path"
     )
@@ -128,15 +125,8 @@ def verdict_line(scored: Scored) -> dict:
     answer, verdict, task = scored.answer, scored.verdict, scorer(scored.answer.task)
     told = {
         "version": task.version,
-        "scores": verdict.scores,
-        "reason": verdict.reason,
+        **jsonable(verdict._asdict()),
         "why": task.utils.REASONS[verdict.reason],
-        "published": verdict.published,
-        "published_span": verdict.published_span,
-        "flexible": verdict.flexible,
-        "flexible_span": verdict.flexible_span,
-        "value": jsonable(verdict.value),
-        "reference": jsonable(verdict.reference),
         "invalid": scored.invalid,
     }
     return {**answer.line, "task": answer.task, "verdict": told}
@@ -144,25 +134,21 @@ def verdict_line(scored: Scored) -> dict:
 
 def jsonable(value: object) -> object:
     """Return a value that the rules read in a form that JSON has."""
-    if value is None or isinstance(value, str | int):
-        return value
-    if isinstance(value, float) and math.isfinite(value):
-        return value
     if isinstance(value, dict):
         return {str(key): jsonable(cell) for key, cell in value.items()}
     if isinstance(value, set | frozenset):
         return sorted(map(str, value))
     if isinstance(value, list | tuple):
         return [jsonable(cell) for cell in value]
-    return str(value)
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    return value if isinstance(value, int | float | None) else str(value)
 
 
 def breakdowns(doc: dict) -> dict[str, str]:
     """Return by what a document's scores are broken down: name -> its value."""
     cells = {"format": answer_format(doc), **doc}
-    return {
-        name: str(cells[name]) for name in BREAKDOWNS if cells.get(name) is not None
-    }
+    return {x: str(cells[x]) for x in BREAKDOWNS if cells.get(x) is not None}
 
 
 def answer_format(doc: dict) -> str | None:
@@ -178,19 +164,16 @@ class Figures:
     def __init__(self, task: str) -> None:
         self.task = task
         self.n = 0
-        self.reasons: Counter[str] = Counter()
         self.invalid: Counter[str] = Counter()
         self.changed = 0  # answers to which the harness's log gives other scores
-        self._values: dict[
-            str, array[float]
-        ] = {}  # of the documents that have a metric
+        # By metric, of the documents that have it.
+        self._values: dict[str, array[float]] = {}
 
     def add(self, scored: Scored) -> None:
         """Count one more answer."""
         self.n += 1
         for metric, value in scored.verdict.scores.items():
             self._values.setdefault(metric, array("d")).append(value)
-        self.reasons[scored.verdict.reason] += 1
         if scored.invalid:
             self.invalid[scored.invalid] += 1
         self.changed += scored.is_changed
@@ -213,17 +196,15 @@ class Figures:
 class Tally:
     """The figures of one task in a run: of all its documents, and broken down.
 
-    It keeps a digest, an id and the scores of each document, and nothing else of an
-    answer. Answers to the documents of the list `leave_out`, see `disputed`, are counted
-    and left out.
+    Answers to the documents of the list `leave_out`, see `disputed`, are counted and left
+    out.
     """
 
     def __init__(self, task: str, leave_out: str | None = None) -> None:
         self.task, self.leave_out = task, leave_out
         self.left_out = 0
         self.answered = Answered(task)
-        # What fresh rows were made from, where it is known.
-        self.made: Made | None = None
+        self.made: Made | None = None  # what fresh rows were made from, where known
         self.all = Figures(task)
         self.parts: dict[tuple[str, str], Figures] = {}  # (breakdown, value) ->
 
@@ -251,23 +232,21 @@ class Tally:
     def rows_are(self) -> str:
         """Return in words whether the documents are the rows of the benchmark.
 
-        Of a part it cannot be told: a fingerprint is one of all rows, those that are left
-        out included. But rows that the benchmark does not repeat are not its own.
+        A fingerprint is one of all rows, those that are left out included.
         """
         rows, fingerprint = scorer(self.task).known
         found, different = self.answered.n, self.answered.different
         if rows is None:
             return self._rows_made()
-        if self.answered.surplus:
+        if self.answered.surplus or found > rows:
             return "not the benchmark's"
-        if found == rows and self.fingerprint == fingerprint:
-            return "the benchmark's"
-        if found == rows and fingerprint is None:
-            repeats = f", {different} different" if different < found else ""
-            return f"as many as the benchmark's{repeats}"
         if found < rows:
             return f"fewer than the benchmark's {rows}"
-        return "not the benchmark's"
+        if fingerprint is None:
+            repeats = f", {different} different" if different < found else ""
+            return f"as many as the benchmark's{repeats}"
+        is_same = self.fingerprint == fingerprint
+        return "the benchmark's" if is_same else "not the benchmark's"
 
     def _rows_made(self) -> str:
         if self.made is None:  # rows do not tell their seed, nor how many it made

@@ -9,16 +9,12 @@ from typing import TypeVar
 
 Batch = TypeVar("Batch")
 
-# The columns that are added, with the types of their cells.
+# The columns that are added, with their types as pandas and pyarrow call them.
 _COLUMNS = {
-    "scores": str,
-    "published": float,
-    "flexible": float,
-    "extracted": float,
-    "reason": str,
-    "published_answer": str,
-    "flexible_answer": str,
-    "error": str,
+    "scores": "string",
+    **dict.fromkeys(("published", "flexible", "extracted"), "float64"),
+    **dict.fromkeys(("reason", "published_answer", "flexible_answer"), "string"),
+    "error": "string",
 }
 
 
@@ -53,22 +49,14 @@ def _row(task: object, doc: object, response: object) -> dict:
 def _scored(task: object, doc: object, response: object) -> dict:
     """Return the added cells of one answer, whatever they are made of."""
     from ..core.families import scorer  # not before they are asked for
-    from ..runs.answers import Answer
+    from ..runs.answers import Answer, check_cells
     from ..runs.scoring import score
 
     try:
-        doc = json.loads(doc) if isinstance(doc, str) else doc
-        for name, cell, kind in (
-            ("task", task, str),
-            ("doc", doc, dict),
-            ("response", response, str),
-        ):
-            if not isinstance(cell, kind):
-                was = type(cell).__name__
-                raise ValueError(f"'{name}' is a {was}, not {kind.__name__}")
-        scorer(task)
-        answer = Answer("", {}, task, doc=_plain(doc), response=response)
-        verdict = score(answer).verdict
+        doc = _plain(json.loads(doc) if isinstance(doc, str) else doc)
+        cells = {"task": task, "doc": doc, "response": response}
+        check_cells(cells, task=str, doc=dict, response=str)
+        verdict = score(Answer("", {}, **cells)).verdict
     except (ValueError, RecursionError) as error:
         return dict.fromkeys(_COLUMNS) | {"error": _text(str(error).removeprefix(": "))}
     published, flexible = scorer(task).headline or (None, None)
@@ -105,9 +93,8 @@ def _cells(batch: object, name: str) -> Iterable:
     try:
         column = batch[name]
     except KeyError:
-        raise ValueError(
-            f"the batch has no column '{name}'; give 'task', 'doc' and 'response'"
-        ) from None
+        fix = "give 'task', 'doc' and 'response'"
+        raise ValueError(f"the batch has no column '{name}'; {fix}") from None
     return column.to_pylist() if _library(column) == "pyarrow" else column
 
 
@@ -123,11 +110,10 @@ def _extended(batch: object, added: dict[str, list]) -> object:
 def _extended_table(table: object, added: dict[str, list]) -> object:
     import pyarrow
 
-    kind = table["response"].type
-    is_list = pyarrow.types.is_list(kind) or pyarrow.types.is_large_list(kind)
+    is_list = pyarrow.types.is_nested(table["response"].type)
     table = table.drop_columns([name for name in added if name in table.column_names])
     for name, cells in added.items():
-        kind = pyarrow.string() if _COLUMNS[name] is str else pyarrow.float64()
+        kind = pyarrow.type_for_alias(_COLUMNS[name])
         kind = pyarrow.list_(kind) if is_list else kind
         table = table.append_column(name, pyarrow.array(cells, kind))
     return table
@@ -137,6 +123,5 @@ def _series(name: str, cells: list) -> object:
     """Return a column of pandas; one of nulls alone has its type, too."""
     import pandas
 
-    if any(isinstance(cell, list) for cell in cells):
-        return cells
-    return pandas.array(cells, "string" if _COLUMNS[name] is str else "float64")
+    is_list = any(isinstance(cell, list) for cell in cells)
+    return cells if is_list else pandas.array(cells, _COLUMNS[name])

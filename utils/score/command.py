@@ -22,12 +22,10 @@ to them are scored, but do not count ("left_out" says how many).
 DIR gets a file for each file, with each line and its `verdict`: the scores, a word for
 the reason, the answer that each rule extracted and where in the response it stands (from
 character to character), its value and the reference's. Lines that cannot be scored, such
-as edited ones, are named and left out; of two answers to a document the second is named
-and does not count; the exit status is then 1. An output is written whole or not at all,
-and what it was made of is kept in DIR/.finished: a file whose output is finished is not
-scored again, so that an interrupted job goes on, and machines may score some files each,
-and one of them the folder in the end, for the table. A file in DIR that is not such an
-output is never replaced.
+as edited ones, are named and left out, and so are files; of two answers to a document the
+second is named and does not count; the exit status is then 1. An output is written whole
+or not at all, and one that is finished, as DIR/.finished tells, is not made again. A file
+in DIR that is not such an output is never replaced.
 
 Example:
 
@@ -82,9 +80,8 @@ def table(run: str, task: str, filter_name: str | None, tally: Tally) -> Iterato
 
 
 def scores(task: str, figures: Figures) -> dict[str, float | None]:
-    """Return the mean scores, the two headline ones by their common names.
-
-    Beside a metric that not every document has stands how many have it.
+    """Return the mean scores, the headline by its common names; beside a metric that not
+    every document has, how many have it.
     """
     means: dict[str, float | None] = {}
     for metric, mean in figures.means().items():
@@ -150,34 +147,35 @@ def main(arguments: list[str] | None = None) -> int:
     with workers(options.workers) as work:
         for run in runs:
             tallies: Tallies = {}
-            for file in run.files:
-                task = task_of(file.path, run.task)
-                output = outputs.get(file.path)
-                job = Job(file.path, task, options.include_path, output)
-                count = partial(_count, tallies, options.leave_out)
-                messages, was_finished = score_file(job, work, count)
+            count = partial(_count, tallies, options.leave_out)
+            for path in (file.path for file in run.files):
+                task, output = task_of(path, run.task), outputs.get(path)
+                job = Job(path, task, options.include_path, output)
+                try:
+                    messages, was_finished = score_file(job, work, count)
+                    kept += was_finished
+                except OSError as error:
+                    fault = error.strerror or error
+                    messages = (f"{error.filename or path}: {fault}",)
                 for message in messages:
+                    is_good = False
                     say(message)
-                is_good = is_good and not messages
-                kept += was_finished
             for (task, filter_name), tally in tallies.items():
                 tally.made = run.made(task, options.include_path)
                 rows += table(run.name, task, filter_name, tally)
     if kept:
         say(f"{options.output}: {kept} of {len(outputs)} outputs were finished; kept")
-    for row in rows:
-        if not row["n"]:
-            is_good = False
-            say(
-                f"{row['run']}: {options.leave_out} has all documents of {row['task']}"
-                " that are answered; score it without --leave_out"
-            )
+    for row in (row for row in rows if not row["n"]):
+        is_good = False
+        say(
+            f"{row['run']}: {options.leave_out} has all documents of {row['task']} that are"
+            " answered; score it without --leave_out"
+        )
     rows = [row for row in rows if row["n"] and row["by"] in (None, *options.by)]
     if rows:
         is_markdown = options.format == "markdown"
-        sys.stdout.write(
-            markdown(rows) if is_markdown else tables.render(rows, options.format)
-        )
+        text = markdown(rows) if is_markdown else tables.render(rows, options.format)
+        sys.stdout.write(text)
     return 0 if is_good else 1
 
 

@@ -15,7 +15,7 @@ import platform
 import signal
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing, contextmanager, nullcontext, suppress
@@ -38,6 +38,7 @@ from ..runs.scoring import Scored, document_of, score, scored_as, verdict_line
 # A chunk is long enough to be worth its way to another process.
 _MOST_LINES, _MOST_BYTES = 64, 1 << 20
 _WAITING = 4  # chunks handed out for each worker
+_METHOD = "spawn"  # for threads do not live through a fork
 
 
 class Job(NamedTuple):
@@ -68,65 +69,64 @@ def score_file(
 ) -> tuple[tuple[str, ...], bool]:
     """Score a file, unless its output is finished, and write the output.
 
-    Returns why lines were refused (the first by name, and how many more), and whether the
-    output of an earlier call stands. `count` is called with each scored answer, and
-    raises LineError for one that does not count. OSError where a file cannot be read or
-    written.
+    Returns why lines were refused, and whether the output of an earlier call stands.
+    `count` is called with each scored answer, and raises LineError for one that does not
+    count. OSError where a file cannot be read or written.
     """
-    refused, repeated = Refusals(), Refusals()
+    repeated = Refusals()
 
-    def counted(outcome: Outcome) -> None:
-        for scored in outcome.scored:
-            try:
-                count(scored)
-            except LineError as error:
-                repeated.add(str(error))
-        for message in outcome.refusals:
-            refused.add(message)
+    def counted(function: Callable, path: Path) -> Iterator[Outcome]:
+        for outcome in work(partial(function, job), _chunks(path)):
+            for scored in outcome.scored:
+                try:
+                    count(scored)
+                except LineError as error:
+                    repeated.add(str(error))
+            yield outcome
 
     # What can be read but once is never finished.
-    is_kept = job.output and not is_stream(job.path) and not is_stream(job.output)
-    made_of = _made_of(job) if is_kept else None
-    known = _finished(job.output, made_of) if made_of else None
-    if known is not None:
-        for outcome in work(partial(_read_back, job), _chunks(job.output)):
-            counted(outcome)
-        return (*known, *repeated.messages(job.path)), True
+    made_of = _made_of(job) if job.output and not is_stream(job.path) else None
+    messages = _finished(job.output, made_of) if made_of else None
+    was_finished = messages is not None
+    if was_finished:
+        deque(counted(_read_back, job.output), maxlen=0)
+    else:
+        messages = _write(job, counted(_score_chunk, job.path), made_of)
+    return (*messages, *repeated.messages(job.path)), was_finished
+
+
+def _write(
+    job: Job, outcomes: Iterable[Outcome], made_of: dict | None
+) -> tuple[str, ...]:
+    """Write the output of a file, and what it is made of; return why lines were refused.
+
+    Where the file cannot be read to its end, what came before it stands, if anything did;
+    else the output stays as it was.
+    """
+    refused, is_empty, end = Refusals(), True, None
     try:
-        _score(job, work, counted)
+        with written_lines(job.output) if job.output else nullcontext() as lines:
+            for outcome in outcomes:
+                for message in outcome.refusals:
+                    refused.add(message)
+                if lines:
+                    lines.write(outcome.text)
+                is_empty = is_empty and not outcome.scored
+                if end := outcome.end:
+                    break
+            if is_empty:
+                fault = "has no answers that can be scored; give a file with some"
+                raise ToolError(end or f"{job.path}: {fault}")
     except ToolError as error:
-        refused.add(str(error))
-        made_of = None
+        end = str(error)
+    if end:
+        refused.add(end)
     messages = refused.messages(job.path)
-    if made_of:
+    if made_of and not end:
         note = {"made_of": made_of, "output": _digest(job.output), "messages": messages}
         with written_whole(_note(job.output)) as file:
             file.write(json.dumps(note, indent=1).encode())
-    return (*messages, *repeated.messages(job.path)), False
-
-
-def _score(job: Job, work: Work, counted: Callable[[Outcome], None]) -> None:
-    """Score a file and write its output.
-
-    Raises ToolError where the file cannot be read to its end: what came before it stands,
-    if anything did; else the output stays as it was.
-    """
-    is_empty, end = True, None
-    with written_lines(job.output) if job.output else nullcontext() as lines:
-        for outcome in work(partial(_score_chunk, job), _chunks(job.path)):
-            counted(outcome)
-            if lines:
-                lines.write(outcome.text)
-            is_empty = is_empty and not outcome.scored
-            if end := outcome.end:
-                break
-        if is_empty:
-            fault = (
-                f"{job.path}: has no answers that can be scored; give a file with some"
-            )
-            raise ToolError(end or fault)
-    if end:
-        raise ToolError(end)
+    return messages
 
 
 def _chunks(path: Path) -> Iterator[Chunk]:
@@ -207,8 +207,7 @@ def workers(count: int) -> Iterator[Work]:
     if count == 1:
         yield map
         return
-    # Spawned, for threads do not live through a fork.
-    context = multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context(_METHOD)
     pool = ProcessPoolExecutor(count, context, _end_with_parent)
     try:
         yield partial(_in_order, pool, _WAITING * count)
@@ -250,9 +249,7 @@ def _end_with_parent() -> None:
 
 
 def _finished(output: Path, made_of: dict) -> list[str] | None:
-    """Return what was said of the file of a finished output; None where the output is
-    not finished, was changed, or would be another today.
-    """
+    """Return what was said of the file of a finished output; None where it is not one."""
     with suppress(OSError, ValueError, LookupError, TypeError):
         note = json.loads(_note(output).read_bytes())
         if note["made_of"] == made_of and note["output"] == _digest(output):
@@ -261,10 +258,8 @@ def _finished(output: Path, made_of: dict) -> list[str] | None:
 
 
 def may_replace(output: Path) -> bool:
-    """Tell whether nothing is lost where an output is written: nothing is there, or an
-    earlier output, which need not be finished.
-    """
-    if not output.is_file() or not output.stat().st_size:
+    """Tell whether nothing is there but an earlier output, which need not be finished."""
+    if not output.exists() or output.is_file() and not output.stat().st_size:
         return True
     with suppress(ToolError), closing(read_lines(output)) as lines:
         return any("verdict" in parse(line) for line in islice(lines, 1))
@@ -288,9 +283,7 @@ def _made_of(job: Job) -> dict:
 
 @cache
 def _code(include_path: Path) -> str:
-    """Return digests of the code, the tasks and the data of a pack: rules change without
-    a version, too.
-    """
+    """Return a digest of the code, the tasks and the data: rules change with them."""
     tools = Path(__file__).parents[1].rglob("*.py")
     files = {*tools, *pack_files(FOLDER), *pack_files(include_path)}
     found = sorted(f"{path.name} {_digest(path)}" for path in files if path.is_file())
