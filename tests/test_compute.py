@@ -119,7 +119,7 @@ ERRORS = [
     (BOX, DAY, {"task": ["TimeQA"]}, "task ['TimeQA'] is unknown; use TempReason, "),
     (BOX, DAY, {"subset": ["tcp_long"] * 2}, "1 predictions, but 2 subset"),
     (BOX, DAY, {"subset": ["semantic"]}, "subset[0] 'semantic' is unknown; use tcp_short, "),
-    ([*BOX, None], DAY * 2, LONG, "predictions[1] is a NoneType; give a string"),
+    ([*BOX, None], DAY * 2, LONG, "predictions[1] is a NoneType; give a str"),
     (BOX * 2, [*DAY, "2012-11-31"], LONG, "references[1]: .*'2012-11-31' is not in the form"),
     (BOX, ["{"], {"subset": "arithmetic"}, "is neither JSON nor a Python literal"),
     (BOX, ["The"], {"task": "TimeQA"}, "references[0]: .*'The'"),

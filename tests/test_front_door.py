@@ -58,7 +58,7 @@ def one_line(capsys) -> str:
 
 
 UNREAD = [
-    ("", "temporal-eval: name a tool: score, "),
+    ("", "temporal-eval: the following arguments are required: TOOL"),
     ("scor", "temporal-eval: argument TOOL: invalid choice: 'scor'"),
     ("--quiet", "temporal-eval: "),
     ("score", "temporal-eval score: the following arguments are required: "),

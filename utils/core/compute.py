@@ -2,14 +2,10 @@
 
     from temporal_eval import compute
 
-Each card is a row of a table: the task of the pack that scores its samples, the columns
-of the task's rows that a reference gives, and what is returned.
-
 The cards' scores need no more than a reference. The flexible one also depends on what the
-prompt asked for or showed: `documents`, those of the tasks, give the verdicts of a run.
-Without them, scores may be too high or too low: the order of a date like 05/06/2007 and
-the unit of a number are not known, nor the texts of TimeDial's wrong options, of which it
-is taken to have four in all.
+prompt asked for or showed: with `documents`, those of the tasks, it is that of a run.
+Without them it may be too high or too low: the order of a date like 05/06/2007 and the
+unit of a number are not known, nor the texts of TimeDial's wrong options.
 """
 
 from __future__ import annotations
@@ -23,9 +19,7 @@ from .families import scorer
 
 
 class _Card(NamedTuple):
-    """What a metric card says of one kind of samples."""
-
-    task: str  # whose documents and rules these are
+    task: str  # whose documents and rules score the samples
     row: Callable[[object], dict]  # reference -> what it gives of an upstream row
     returns: dict[str, type]  # metric -> its type in lists
 
@@ -73,7 +67,7 @@ def compute(
 
 
 def _listed(name: str, values: Iterable, count: int | None = None) -> list:
-    """Return an argument as a list; ValueError where it is none, empty, or too short."""
+    """Return an argument as a list; ValueError where it is none or of another length."""
     if isinstance(values, str | bytes | dict) or not isinstance(values, Iterable):
         raise ValueError(f"{name} is a {type(values).__name__}; give a list")
     values = list(values)
@@ -85,7 +79,6 @@ def _listed(name: str, values: Iterable, count: int | None = None) -> list:
 
 
 def _cards(subset: object, task: object, count: int) -> list[_Card]:
-    """Return the card of each sample."""
     if (subset is None) is (task is None):
         raise ValueError(
             f"give either subset ({', '.join(_SUBSETS)}) or task ({', '.join(_TASKS)})"
@@ -108,12 +101,11 @@ def _scores(
     place: int, card: _Card, prediction: object, reference: object, known: object
 ) -> dict[str, float]:
     """Return the scores of a sample, by the names that the card returns."""
-    if not isinstance(prediction, str):
-        kind = type(prediction).__name__
-        raise ValueError(f"predictions[{place}] is a {kind}; give a string")
-    if not isinstance(known, dict):
-        kind = type(known).__name__
-        raise ValueError(f"documents[{place}] is a {kind}; give a dict")
+    given = {"predictions": (prediction, str), "documents": (known, dict)}
+    for name, (value, kind) in given.items():
+        if not isinstance(value, kind):
+            what = f"{name}[{place}] is a {type(value).__name__}"
+            raise ValueError(f"{what}; give a {kind.__name__}")
     try:
         made = document(card.task, _UNKNOWN | card.row(reference))
     except ValueError as error:
@@ -143,8 +135,7 @@ _LETTERS = re.compile(r"[A-D](?:[\s,&]*[A-D])*\.?")
 
 
 def _answer(reference: object) -> dict:
-    is_tuple = isinstance(reference, tuple)
-    return {"answer": list(reference) if is_tuple else reference}
+    return {"answer": list(reference) if isinstance(reference, tuple) else reference}
 
 
 def _label(reference: object) -> dict:

@@ -21,11 +21,7 @@ if TYPE_CHECKING:
 
 
 def tasks(names: Iterable[str], include_path: Path = FOLDER) -> dict[str, Task]:
-    """Return the harness's tasks of these names and of the tasks in these groups.
-
-    `include_path` is the folder of the pack, or an offline pack. Raises ToolError where
-    it lacks one, or where the rows cannot be loaded.
-    """
+    """Return the harness's tasks of these names, by name; see `load`."""
     return load(list(names), include_path)[1]["tasks"]
 
 
@@ -34,7 +30,9 @@ def load(
 ) -> tuple[TaskManager, TaskDict]:
     """Return the harness's manager of the tasks at a path, and what it loads of them.
 
-    `metadata` is added to that of each task. Raises ToolError as `tasks` does.
+    `include_path` is the folder of the pack, or an offline pack; `metadata` is added to
+    that of each task. Raises ToolError where it lacks one of the tasks or groups, or
+    where the rows cannot be loaded.
     """
     from lm_eval.tasks import TaskManager  # takes a second
 
@@ -61,10 +59,9 @@ def load(
 
 @contextmanager
 def quiet_harness() -> Iterator[None]:
-    """Leave out what harness and families log, such as row counts: tools say their own.
+    """Leave out what harness, hub and families log below errors: tools say their own.
 
-    Without a network, each of the hub's tries would say that there is none. Within such a
-    block, another costs nothing.
+    Within such a block, another costs nothing.
     """
     loggers = [logging.getLogger(name) for name in ("lm_eval", "huggingface_hub")]
     levels = {x: x.level for x in loggers if x.level != logging.ERROR}
@@ -79,15 +76,12 @@ def quiet_harness() -> Iterator[None]:
 
 @cache
 def documents(task: str, include_path: Path = FOLDER) -> list[dict]:
-    """Return the documents of a task, by their ids; ToolError as of `tasks`."""
+    """Return the documents of a task, by their ids; ToolError as of `load`."""
     return list(tasks([task], include_path)[task].eval_docs)
 
 
 def document(task: str, row: dict) -> dict:
-    """Return the document that a task makes of a row of its file.
-
-    ValueError says what is wrong with the row.
-    """
+    """Return the document that a task makes of a row of its file; ValueError for none."""
     try:
         return _made(task, [row])[0]
     except ValueError as error:  # it is one row of many: its number here says nothing
