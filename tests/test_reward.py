@@ -73,28 +73,24 @@ def test_any_completion_has_a_reward(completion, expected):
 
 
 @pytest.mark.parametrize(
-    ("call", "fault"),
+    ("task", "metric", "fault"),
     [
-        (
-            lambda: reward("tcp"),
-            "task 'tcp' is a group; its tasks are tcp_short, tcp_l",
-        ),
-        (lambda: training_set("fresh"), "task 'fresh' is a group"),
-        (lambda: reward("tpc_long"), "task 'tpc_long' is unknown; did you mean tcp_lo"),
-        (
-            lambda: reward("tcp_long", "smape"),
-            "has no metric 'smape' to maximise; choos",
-        ),
-        (
-            lambda: reward("tcp_long", "days_off"),
-            "has no metric 'days_off' to maximise",
-        ),
-        (lambda: reward("tcp_long")(["a", "b"], doc=[DOC]), "longer|shorter"),
+        ("tcp", None, "task 'tcp' is a group; its tasks are tcp_short, tcp_l"),
+        ("tpc_long", None, "task 'tpc_long' is unknown; did you mean tcp_lo"),
+        ("tcp_long", "smape", "has no metric 'smape' to maximise; choos"),
+        ("tcp_long", "days_off", "has no metric 'days_off' to maximise"),
     ],
 )
-def test_invalid_arguments_are_refused(call, fault):
+def test_what_makes_no_reward_is_refused(task, metric, fault):
     with pytest.raises(ValueError, match=fault):
-        call()
+        reward(task, metric)
+
+
+def test_a_group_has_no_training_set_and_lists_are_of_one_length():
+    with pytest.raises(ValueError, match="task 'fresh' is a group"):
+        training_set("fresh")
+    with pytest.raises(ValueError, match="longer|shorter"):
+        reward("tcp_long")(["a", "b"], doc=[DOC])
 
 
 NOT_OF_TCP = [
@@ -108,13 +104,12 @@ NOT_OF_TCP = [
 ]
 
 
-@pytest.mark.parametrize("completion", [RIGHT, ""])
 @pytest.mark.parametrize(("doc", "fault"), NOT_OF_TCP)
-def test_what_is_not_a_document_is_named_with_its_place(doc, fault, completion):
-    place = r"^doc\[1\]: is not a document of"
-    with pytest.raises(ValueError, match=place) as caught:
-        reward("tcp_long")(["", completion], doc=[DOC, doc])
-    assert fault in str(caught.value)
+def test_what_is_not_a_document_is_named_with_its_place(doc, fault):
+    message = rf"^doc\[1\]: is not a document of tcp_long: .*{fault}"
+    for completion in (RIGHT, ""):
+        with pytest.raises(ValueError, match=message):
+            reward("tcp_long")(["", completion], doc=[DOC, doc])
 
 
 @pytest.mark.trl

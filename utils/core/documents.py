@@ -83,8 +83,8 @@ def documents(task: str, include_path: Path = FOLDER) -> list[dict]:
 def document(task: str, row: dict) -> dict:
     """Return the document that a task makes of a row of its file; ValueError for none."""
     try:
-        return _made(task, [row])[0]
-    except ValueError as error:  # it is one row of many: its number here says nothing
+        return documents_of(task, [row])[0]
+    except ToolError as error:  # it is one row of many: its number here says nothing
         said = str(error)
         raise ValueError(said.partition("row 0, ")[2] or said) from None
 
@@ -94,15 +94,12 @@ def documents_of(task: str, rows: list[dict]) -> list[dict]:
 
     ToolError names file, row and column where one cannot be scored.
     """
+    one = scorer(task)
     try:
-        return _made(task, rows)
+        with quiet_harness():
+            return list(one.process_docs(Rows(rows, one.file)))
     except ValueError as error:
         raise ToolError(str(error)) from None
-
-
-def _made(task: str, rows: list[dict]) -> list[dict]:
-    with quiet_harness():
-        return list(scorer(task).process_docs(Rows(rows, scorer(task).file)))
 
 
 def pack_files(include_path: Path) -> list[Path]:
@@ -136,13 +133,10 @@ class Rows:
 
     def __init__(self, rows: list[dict], name: str | None = None) -> None:
         self.rows = rows
+        self.column_names = list(rows[0]) if rows else []
         self.info = SimpleNamespace(config_name=name)
 
     from_list = classmethod(lambda cls, rows: cls(rows))
-
-    @property
-    def column_names(self) -> list[str]:
-        return list(self.rows[0])
 
     def select_columns(self, names: list[str]) -> Rows:
         return Rows([{name: row[name] for name in names} for row in self.rows])
