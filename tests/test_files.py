@@ -153,21 +153,6 @@ def test_two_outputs_do_not_share_a_name(tmp_path, monkeypatch, other):
         check_outputs({"--html": Path("z"), "--json": None, "--csv": Path(other)}, [])
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        *("score a.jsonl --output", "export tcp --model m --output"),
-        *("replay a.jsonl --output_path", "leaderboard a.jsonl --html"),
-        "generate --gen-seed 1",
-    ],
-)
-def test_an_empty_name_of_an_output_is_one_line(command, capsys):
-    assert main([*command.split(), ""]) == 2
-    printed = capsys.readouterr()
-    assert printed.out == "" and printed.err.count("\n") == 1
-    assert "is empty; name a file or folder" in printed.err
-
-
 # ------------------------------------------------------------------- lines of JSON
 
 LINES = b'{"a": "x\xe2\x80\xa8y\\n"}\n\n{"a": 2}'
