@@ -8,27 +8,20 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
 
 from .errors import ToolError
 from .families import FOLDER, all_tasks, scorer
 
 
-if TYPE_CHECKING:
-    from lm_eval.api.task import Task
-    from lm_eval.tasks import TaskManager
-    from lm_eval.tasks.manager import TaskDict
-
-
-def tasks(names: Iterable[str], include_path: Path = FOLDER) -> dict[str, Task]:
+def tasks(names: Iterable[str], include_path: Path = FOLDER) -> dict:
     """Return the harness's tasks of these names, by name; see `load`."""
     return load(list(names), include_path)[1]["tasks"]
 
 
 def load(
     names: list[str], include_path: Path = FOLDER, metadata: dict | None = None
-) -> tuple[TaskManager, TaskDict]:
-    """Return the harness's manager of the tasks at a path, and what it loads of them.
+) -> tuple:
+    """Return the harness's TaskManager of a path, and the TaskDict that it loads.
 
     `include_path` is the folder of the pack, or an offline pack; `metadata` is added to
     that of each task. Raises ToolError where it lacks one of the tasks or groups, or

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
-import stat
+import shutil
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
@@ -15,7 +15,8 @@ from typing import BinaryIO
 from .errors import ToolError
 
 
-# A file is written under such a name first. One that a kill left is in nobody's way.
+# A file is written first in a folder of such a name, under such a name. What a kill
+# leaves is in nobody's way.
 _PREFIX, _SUFFIX = ".temporal-eval-", ".part"
 
 
@@ -35,34 +36,22 @@ def written_whole(path: Path) -> Iterator[BinaryIO]:
         return
     target = Path(os.path.realpath(path))
     target.parent.mkdir(parents=True, exist_ok=True)
-    mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else _default_mode()
-    part = None
     try:
-        with tempfile.NamedTemporaryFile(
-            dir=target.parent, prefix=_PREFIX, suffix=_SUFFIX, delete=False
-        ) as file:
-            part = file.name
-            with suppress(PermissionError):  # some file systems have no modes
-                os.fchmod(file.fileno(), mode)
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(part, target)
-    except BaseException as error:  # Ctrl-C, too
-        if part:
-            with suppress(OSError):
-                os.unlink(part)
+        with tempfile.TemporaryDirectory(_SUFFIX, _PREFIX, target.parent) as folder:
+            part = Path(folder, f"{_PREFIX}{_SUFFIX}")
+            with part.open("wb") as file:
+                if target.exists():
+                    with suppress(PermissionError):  # some file systems have no modes
+                        shutil.copymode(target, part)
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(part, target)
+    except OSError as error:
         # A full disk has no name, and nobody knows the name of a part.
-        if isinstance(error, OSError) and error.filename in (None, part):
+        if error.filename is None or _PREFIX in str(error.filename):
             error.filename, error.filename2 = str(path), None
         raise
-
-
-def _default_mode() -> int:
-    """Return the mode that the process gives new files."""
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return 0o666 & ~mask
 
 
 def _open_stream(path: Path) -> int:
