@@ -160,7 +160,7 @@ PLACE = "x.jsonl, line 2: "
 BAD = [
     (b"<html>", "x.jsonl, line 1: is HTML or XML instead of JSON"),
     (b"version https://git-lfs\n", "run `git lfs pull`"),
-    (b'{\n"a": 1}', "write each object in a line of its own"),
+    (b'{\n"a": 1}', "write each object in its own line"),
     (b'{"a": 1}\n{"a', f"{PLACE}the last line is cut off"),
     (b'{"a": 1}\n[1]\n', f"{PLACE}is not a JSON object; fix the line"),
     (b'{"a": 1}\n{"a": 1,}\n', f"{PLACE}.*; fix the line"),

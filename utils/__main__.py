@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import importlib
-import io
 import os
 import signal
 import sys
@@ -38,16 +37,12 @@ def main(arguments: list[str] | None = None) -> int:
     """
     # What a name of a file or model has in it can be shown anywhere.
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
+        stream.reconfigure(errors="backslashreplace")
     try:
         _have_signals_raised()
         status = _run(arguments)
         sys.stdout.flush()
         return status
-    except BrokenPipeError:  # the reader of a pipe, such as `head`, has had enough
-        _leave_output()
-        return 1
     except ModuleNotFoundError as error:
         command = "pip install 'lm-eval-temporal-tasks[tools]'"
         say(f"{error.name} is not installed; run {command}")
@@ -55,7 +50,9 @@ def main(arguments: list[str] | None = None) -> int:
     except (ToolError, OSError) as error:
         _leave_output()
         place = f"{error.filename}: " if getattr(error, "filename", None) else ""
-        say(f"{place}{getattr(error, 'strerror', None) or error}")
+        # The reader of a pipe, such as `head`, may just have had enough.
+        if not isinstance(error, BrokenPipeError):
+            say(f"{place}{getattr(error, 'strerror', None) or error}")
         return 1
     except KeyboardInterrupt as error:
         number = error.args[0] if error.args else signal.SIGINT
@@ -80,10 +77,7 @@ def _have_signals_raised() -> None:
 
 
 def _leave_output() -> None:
-    """Write what is left to write, and leave what cannot be written.
-
-    Otherwise Python tries again at its end, and complains.
-    """
+    """Write what is left; else Python tries again at its end, and complains."""
     try:
         sys.stdout.flush()
     except OSError:

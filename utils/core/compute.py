@@ -1,7 +1,5 @@
 """The metric cards' `compute`, over the functions that score runs of the harness.
 
-    from temporal_eval import compute
-
 The cards' scores need no more than a reference. The flexible one also depends on what the
 prompt asked for or showed: with `documents`, those of the tasks, it is that of a run.
 Without them it may be too high or too low: the order of a date like 05/06/2007 and the
@@ -134,12 +132,10 @@ _OPTION = re.compile(r"([A-D])\.\s+(\S.*)", re.DOTALL)
 _LETTERS = re.compile(r"[A-D](?:[\s,&]*[A-D])*\.?")
 
 
-def _answer(reference: object) -> dict:
-    return {"answer": list(reference) if isinstance(reference, tuple) else reference}
-
-
-def _label(reference: object) -> dict:
-    return {"label": reference}
+def _plain(reference: object) -> dict:
+    """Return the column that holds it, whichever of the two that is."""
+    value = list(reference) if isinstance(reference, tuple) else reference
+    return {"answer": value, "label": value}
 
 
 def _short(reference: object) -> dict:
@@ -148,11 +144,7 @@ def _short(reference: object) -> dict:
 
 
 def _options(reference: object) -> dict:
-    """Return options of which only the right ones' texts are known, and which these are.
-
-    On every option row of the data, the letters before the texts are also those that the
-    card's pattern finds in the reference.
-    """
+    """Return options of which only the right ones' texts are known, and which these are."""
     parts = reference if isinstance(reference, list | tuple) else [reference]
     text = " && ".join(map(str, parts)).strip()
     found = [_OPTION.fullmatch(option) for option in _OPTIONS.split(text)]
@@ -178,16 +170,16 @@ _F1 = {"exact_match": int, "f1": float, "score_flexible": float}
 _QA = _F1 | {"exact_match": float}
 _TCP = {
     "tcp_short": _Card("tcp_short", _short, dict.fromkeys(_ACCURACY, int)),
-    "tcp_long": _Card("tcp_long", _answer, dict.fromkeys(_ACCURACY, int)),
+    "tcp_long": _Card("tcp_long", _plain, dict.fromkeys(_ACCURACY, int)),
 }
 _SUBSETS = _TCP | {
-    "arithmetic": _Card("tot_arithmetic", _label, dict.fromkeys(_ACCURACY, bool)),
-    "semantic": _Card("tot_semantic", _label, dict.fromkeys(_ACCURACY, bool)),
+    "arithmetic": _Card("tot_arithmetic", _plain, dict.fromkeys(_ACCURACY, bool)),
+    "semantic": _Card("tot_semantic", _plain, dict.fromkeys(_ACCURACY, bool)),
 }
 _TASKS = {
-    "TempReason": _Card("timebench_tempreason_l2", _answer, _QA),
-    "TimeQA": _Card("timebench_timeqa_explicit", _answer, _QA),
-    "MenatQA": _Card("timebench_menatqa_scope", _answer, _QA),
-    "Date Arithmetic": _Card("timebench_date_arithmetic", _answer, _EXACT),
+    "TempReason": _Card("timebench_tempreason_l2", _plain, _QA),
+    "TimeQA": _Card("timebench_timeqa_explicit", _plain, _QA),
+    "MenatQA": _Card("timebench_menatqa_scope", _plain, _QA),
+    "Date Arithmetic": _Card("timebench_date_arithmetic", _plain, _EXACT),
     "TimeDial": _Card("timebench_timedial", _options, _F1),
 }

@@ -159,20 +159,19 @@ def configuration(name: str) -> dict:
 
 def prompt(task: str, doc: dict) -> str:
     """Return what a document of a task asks, with its description, without few-shot."""
-    texts = []
+    text = ""
     for part in ("description", "doc_to_text"):
         told = configuration(task).get(part, "")
         if Path(told).is_relative_to(FOLDER):
-            texts.append(_function(told)(doc))
+            text += _function(told)(doc)
         else:
-            texts.append(doc[told] if told in doc else _template(told).render(**doc))
-    return "".join(texts)
+            text += doc[told] if told in doc else _template(told).render(**doc)
+    return text
 
 
 @cache
 def _template(text: str):
-    """Return a template of the harness, which compiles it anew for each document."""
-    from lm_eval.utils import env
+    from lm_eval.utils import env  # which compiles it anew for each document
 
     return env.from_string(text)
 

@@ -118,9 +118,7 @@ def _fault(line: Line, error: ValueError) -> str:
     if line.is_first and text.startswith(b"version https://git-lfs"):
         return "is a pointer of Git LFS instead of JSON; run `git lfs pull` there"
     if line.is_first and text in (b"{", b"["):
-        return (
-            f"{error}: JSON over several lines; write each object in a line of its own"
-        )
+        return f"{error}: JSON over several lines; write each object in its own line"
     if not line.is_first and text.startswith(b"{") and not line.text.endswith(b"\n"):
         return "the last line is cut off, as in half a download; get the file again"
     return f"{error}; fix the line"
