@@ -18,7 +18,7 @@ THREE = [
     "So the last day is \\boxed{2021-01-10}.",
     "In GMT, that is \\boxed{2020-05-28 16:00}.",
 ]
-THREE_REFERENCES = ["2012-11-05", "2012-11-05", "2020-05-28 16:00 GMT"]
+MOMENTS = ["2012-11-05", "2012-11-05", "2020-05-28 16:00 GMT"]
 THREE_SUBSETS = ["tcp_long", "tcp_long", "tcp_short"]
 MARKER = "Thus, the correct answer is:"
 BOTH = ['{"explanation": "...", "answer": 1}', '{"explanation": "", "answer": "1985"}']
@@ -32,12 +32,8 @@ CLUBS = [f"He rowed there. {MARKER} Cardiff City.", f"{MARKER} unanswerable"]
 TIMEDIAL = ["B. No more than ten minutes && C. No more than five minutes"]
 LONG, SINGLE = {"subset": "tcp_long"}, {"return_average": False}
 EXAMPLES = [  # predictions, references, card and options, what is returned
-    (THREE, THREE_REFERENCES, {"subset": THREE_SUBSETS}, {"accuracy": 0.6666666666666666}),
-    (
-        *(tuple(THREE), tuple(THREE_REFERENCES), {"subset": tuple(THREE_SUBSETS)} | SINGLE),
-        {"accuracy": [1, 0, 1]},
-    ),
-    (THREE[:2], THREE_REFERENCES[:2], LONG, {"accuracy": 0.5}),
+    (THREE, MOMENTS, {"subset": THREE_SUBSETS}, {"accuracy": 0.6666666666666666}),
+    (tuple(THREE), tuple(MOMENTS), {"subset": tuple(THREE_SUBSETS)} | SINGLE, {"accuracy": [1, 0, 1]}),
     (LONDON, LABELS, {"subset": "arithmetic"} | SINGLE, {"accuracy": [True, False]}),
     (BOTH, ["0", "1985"], {"subset": "semantic"} | SINGLE, {"accuracy": [False, True]}),
     (MONTHS, ["Aug, 1987", "Feb, 2020"], {"task": "Date Arithmetic"}, {"exact_match": [1, 0]}),

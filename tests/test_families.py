@@ -31,36 +31,20 @@ def test_scores_and_prompts_are_those_of_a_run(task, offline_tasks):
             assert verdict.reason in one.utils.REASONS
 
 
-@pytest.mark.parametrize(
-    ("metric", "logged", "is_it"),
-    [
-        ("accuracy", "acc", True),
-        ("accuracy_flexible", "acc_flexible", True),
-        ("acc", "accuracy", True),
-        ("f1_score", "f1", True),
-        ("score", "score", True),
-        ("score", "accuracy", False),
-    ],
-)
-def test_a_log_of_either_naming_is_read(metric, logged, is_it):
-    one = scorer("tcp_long")._replace(metrics=("other", metric))
-    assert one.metric(logged) == (metric if is_it else None)
+NAMINGS = [  # metrics of a task, its headline, a logged name, and what that is
+    ("accuracy accuracy_flexible", "accuracy accuracy_flexible", "acc", "accuracy"),
+    ("acc acc_flexible", "acc acc_flexible", "accuracy_flexible", "acc_flexible"),
+    ("accuracy accuracy_flexible score score_flexible", "score score_flexible", "f1", None),
+    ("f1_score extracted", None, "f1", "f1_score"),
+    ("f1_score extracted", None, "extracted", "extracted"),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("metrics", "expected"),
-    [
-        ("accuracy accuracy_flexible extracted", ("accuracy", "accuracy_flexible")),
-        (
-            "accuracy accuracy_flexible score score_flexible",
-            ("score", "score_flexible"),
-        ),
-        ("bleu extracted", None),
-    ],
-)
-def test_the_headline_is_the_first_pair_that_a_task_has(metrics, expected):
+@pytest.mark.parametrize(("metrics", "headline", "logged", "now"), NAMINGS)
+def test_metrics_are_known_by_either_naming(metrics, headline, logged, now):
     one = scorer("tcp_long")._replace(metrics=metrics.split())
-    assert one.headline == expected
+    assert one.headline == (tuple(headline.split()) if headline else None)
+    assert one.metric(logged) == now
 
 
 def test_groups_are_those_that_average_headlines():
@@ -90,10 +74,7 @@ def test_files_are_known_by_upstream_s_names():
         (lambda: scorer("tcp"), "task 'tcp' is a group; its tasks are tcp_short, "),
         (lambda: scorer("tcp_lnog"), "is unknown; did you mean tcp_long"),
         (lambda: leaf_tasks("zzz"), "'zzz' is unknown; the groups are fresh, tcp, "),
-        (
-            lambda: documents("fresh_tcp_long", EXAMPLES),
-            "examples: has no task or group",
-        ),
+        (lambda: documents("fresh_tcp_long", EXAMPLES), "examples: has no task or gro"),
         (lambda: documents_of("tcp_long", [{"answer": "x"}]), "TCP_long.jsonl: column"),
         (lambda: benchmark_files(EXAMPLES / "nowhere"), "upstream's name, such as "),
     ],

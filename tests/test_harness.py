@@ -40,13 +40,6 @@ def test_task_builds_with_its_own_decoding_prompts_and_good_examples(
         assert scores["extracted"] == 1.0
 
 
-@pytest.mark.parametrize("name", GROUPS)
-def test_group_says_how_it_aggregates(name):
-    assert GROUPS[name]["metadata"]["version"]
-    for metric in GROUPS[name]["aggregate_metric_list"]:
-        assert {"metric", "aggregation", "weight_by_size", "filter_list"} == set(metric)
-
-
 def test_offline_pack_has_every_name_of_the_pack():
     stems = [path.stem for path in EXAMPLES.glob("*.yaml")]
     assert sorted(stems) == sorted([*TASKS, *GROUPS])

@@ -44,13 +44,14 @@ def test_the_prompt_is_the_one_of_the_task(task, offline_tasks):
 
 def test_rewards_can_be_pickled_and_say_what_they_are():
     published, flexible = scorer("tot_arithmetic").headline
-    made = pickle.loads(pickle.dumps(reward("tot_arithmetic", metric=published)))
-    assert made.__name__ == f"tot_arithmetic_{published}"
-    doc = {"question": "How many days?", "label": '{"answer": 3}'}
-    assert made(['{"answer": 3}', '{"answer": "3"}'], doc=[doc, doc]) == [1.0, 0.0]
-    by_default = reward("tot_arithmetic")
-    assert by_default.metric == flexible
-    assert by_default(['{"answer": "3"}'], doc=[doc]) == [1.0]
+    docs = [{"question": "How many days?", "label": '{"answer": 3}'}] * 2
+    for metric, name, rewards in (
+        (published, published, [1.0, 0.0]),
+        (None, flexible, [1.0, 1.0]),
+    ):
+        made = pickle.loads(pickle.dumps(reward("tot_arithmetic", metric)))
+        assert made.__name__ == f"tot_arithmetic_{name}"
+        assert made(['{"answer": 3}', '{"answer": "3"}'], doc=docs) == rewards
 
 
 RIGHT = "\\boxed{2012-11-05}"
@@ -72,23 +73,17 @@ def test_any_completion_has_a_reward(completion, expected):
     assert reward("tcp_long")([completion], doc=[DOC]) == [expected]
 
 
-@pytest.mark.parametrize(
-    ("task", "metric", "fault"),
-    [
-        ("tcp", None, "task 'tcp' is a group; its tasks are tcp_short, tcp_l"),
-        ("tpc_long", None, "task 'tpc_long' is unknown; did you mean tcp_lo"),
-        ("tcp_long", "smape", "has no metric 'smape' to maximise; choos"),
-        ("tcp_long", "days_off", "has no metric 'days_off' to maximise"),
-    ],
-)
-def test_what_makes_no_reward_is_refused(task, metric, fault):
-    with pytest.raises(ValueError, match=fault):
-        reward(task, metric)
-
-
-def test_a_group_has_no_training_set_and_lists_are_of_one_length():
-    with pytest.raises(ValueError, match="task 'fresh' is a group"):
-        training_set("fresh")
+def test_what_makes_no_reward_is_refused():
+    for metric in ("smape", "days_off"):
+        with pytest.raises(
+            ValueError, match=f"no metric '{metric}' to maximise; choos"
+        ):
+            reward("tcp_long", metric)
+    for make in (reward, training_set):
+        with pytest.raises(
+            ValueError, match="task 'tcp' is a group; its tasks are tcp_s"
+        ):
+            make("tcp")
     with pytest.raises(ValueError, match="longer|shorter"):
         reward("tcp_long")(["a", "b"], doc=[DOC])
 
