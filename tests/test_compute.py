@@ -7,6 +7,7 @@ import pytest
 from tests.conftest import ROOT, run_python
 from tests.corpus import FAMILIES, cases, score
 from utils import compute
+from utils.core.compute import _SUBSETS, _TASKS
 from utils.core.families import scorer
 
 
@@ -17,13 +18,10 @@ THREE = [
     "So the last day is \\boxed{2021-01-10}.",
     "In GMT, that is \\boxed{2020-05-28 16:00}.",
 ]
-THREE_REFERENCES = ["2012-11-05", "2012-11-05", "2020-05-28 16:00 GMT"]
+MOMENTS = ["2012-11-05", "2012-11-05", "2020-05-28 16:00 GMT"]
 THREE_SUBSETS = ["tcp_long", "tcp_long", "tcp_short"]
 MARKER = "Thus, the correct answer is:"
-BOTH = [
-    '{"explanation": "...", "answer": 1}',
-    '{"explanation": "", "answer": "1985"}',
-]
+BOTH = ['{"explanation": "...", "answer": 1}', '{"explanation": "", "answer": "1985"}']
 LONDON = [
     '{"explanation": "Some explanation...", "unordered_list": ["London"]}',
     ' "Response without opening curly brackets...", "answer": "2005-04-07"}',
@@ -34,15 +32,10 @@ CLUBS = [f"He rowed there. {MARKER} Cardiff City.", f"{MARKER} unanswerable"]
 TIMEDIAL = ["B. No more than ten minutes && C. No more than five minutes"]
 LONG, SINGLE = {"subset": "tcp_long"}, {"return_average": False}
 EXAMPLES = [  # predictions, references, card and options, what is returned
-    (THREE, THREE_REFERENCES, {"subset": THREE_SUBSETS}, {"accuracy": 0.6666666666666666}),
-    (
-        *(tuple(THREE), tuple(THREE_REFERENCES), {"subset": tuple(THREE_SUBSETS)} | SINGLE),
-        {"accuracy": [1, 0, 1]},
-    ),
-    (THREE[:2], THREE_REFERENCES[:2], LONG, {"accuracy": 0.5}),
+    (THREE, MOMENTS, {"subset": THREE_SUBSETS}, {"accuracy": 0.6666666666666666}),
+    (tuple(THREE), tuple(MOMENTS), {"subset": tuple(THREE_SUBSETS)} | SINGLE, {"accuracy": [1, 0, 1]}),
     (LONDON, LABELS, {"subset": "arithmetic"} | SINGLE, {"accuracy": [True, False]}),
     (BOTH, ["0", "1985"], {"subset": "semantic"} | SINGLE, {"accuracy": [False, True]}),
-    (BOTH, ["0", "1985"], {"subset": "semantic"}, {"accuracy": 0.5}),
     (MONTHS, ["Aug, 1987", "Feb, 2020"], {"task": "Date Arithmetic"}, {"exact_match": [1, 0]}),
     (
         *(CLUBS, ["Cardiff City", "unanswerable"], {"task": "MenatQA"}),
@@ -119,7 +112,7 @@ ERRORS = [
     (BOX, DAY, {"task": ["TimeQA"]}, "task ['TimeQA'] is unknown; use TempReason, "),
     (BOX, DAY, {"subset": ["tcp_long"] * 2}, "1 predictions, but 2 subset"),
     (BOX, DAY, {"subset": ["semantic"]}, "subset[0] 'semantic' is unknown; use tcp_short, "),
-    ([*BOX, None], DAY * 2, LONG, "predictions[1] is a NoneType; give a string"),
+    ([*BOX, None], DAY * 2, LONG, "predictions[1] is a NoneType; give a str"),
     (BOX * 2, [*DAY, "2012-11-31"], LONG, "references[1]: .*'2012-11-31' is not in the form"),
     (BOX, ["{"], {"subset": "arithmetic"}, "is neither JSON nor a Python literal"),
     (BOX, ["The"], {"task": "TimeQA"}, "references[0]: .*'The'"),
@@ -148,25 +141,10 @@ def test_what_cannot_be_computed_is_a_value_error_that_says_which(
 
 # ----------------------------------------------- the same verdicts as in a run
 
-CARDS = {
-    "tcp_short": {"subset": "tcp_short"},
-    "tcp_long": {"subset": "tcp_long"},
-    "tot_arithmetic": {"subset": "arithmetic"},
-    "tot_semantic": {"subset": "semantic"},
-    "timebench_timeqa": {"task": "TimeQA"},
-    "timebench_menatqa": {"task": "MenatQA"},
-    "timebench_tempreason": {"task": "TempReason"},
-    "timebench_date_arithmetic": {"task": "Date Arithmetic"},
-    "timebench_timedial": {"task": "TimeDial"},
-    # The card does not name these, but scores options of other data in the same way.
-    "timebench_durationqa": {"task": "TimeDial"},
-    "timebench_mctaco": {"task": "TimeDial"},
-}
-
-
-def card_of(task: str) -> dict | None:
-    """Return the subset or the task of a metric card that a task is; None for none."""
-    return next((card for name, card in CARDS.items() if task.startswith(name)), None)
+CARDS = [
+    *(({"subset": name}, card.task) for name, card in _SUBSETS.items()),
+    *(({"task": name}, card.task) for name, card in _TASKS.items()),
+]
 
 
 def reference_of(doc: dict) -> str | list[str]:
@@ -177,38 +155,21 @@ def reference_of(doc: dict) -> str | list[str]:
     return " && ".join(f"{letter}. {texts[letter]}" for letter in doc["letters"])
 
 
-SAMPLES = [
-    (case, card)
-    for family in FAMILIES
-    for case in cases(family)
-    if (card := card_of(case.task))
-]
-# Run in one call a card: an error would name the sample.
-CALLS = list({str(card): card for _, card in SAMPLES}.values())
-
-
-def called(card: dict, **options) -> tuple[list, list[dict[str, float]]]:
-    """Return the cases of a card, and what `compute` says of each."""
-    found = [case for case, of in SAMPLES if of == card]
-    lists = compute(
-        [case.response for case in found],
-        [reference_of(case.doc) for case in found],
-        **(card | {"return_average": False} | options),
+@pytest.mark.parametrize(("card", "task"), CARDS)
+def test_every_case_scores_as_in_a_run(card, task):
+    known = [case for family in FAMILIES for case in cases(family) if case.task == task]
+    responses = [case.response for case in known]
+    documents = [case.doc for case in known]
+    given = responses, [reference_of(doc) for doc in documents]
+    options = card | {"return_average": False, "flexible": True}
+    found, alone = (
+        compute(*given, **options, documents=documents),
+        compute(*given, **options),
     )
-    return found, [dict(zip(lists, values)) for values in zip(*lists.values())]
-
-
-@pytest.mark.parametrize("card", CALLS, ids=lambda card: next(iter(card.values())))
-def test_every_case_scores_as_in_a_run(card):
-    documents = [case.doc for case, of in SAMPLES if of == card]
-    found, verdicts = called(card, flexible=True, documents=documents)
-    without = called(card, flexible=True)[1]
-    for case, verdict, alone in zip(found, verdicts, without, strict=True):
-        scores = score(case.task, case.doc, case.response)
-        metric = scorer(case.task).metric
-        assert verdict == {name: scores[metric(name)] for name in verdict}, case
-        for name in verdict:
-            assert alone[name] == verdict[name] or name.endswith("_flexible"), case
+    runs = [score(*case[1:4]) for case in known]
+    for name, scores in found.items():
+        assert scores == [run[scorer(task).metric(name)] for run in runs]
+        assert alone[name] == scores or name.endswith("_flexible")
 
 
 # ------------------------------------------------------------------- the package

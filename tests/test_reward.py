@@ -44,13 +44,14 @@ def test_the_prompt_is_the_one_of_the_task(task, offline_tasks):
 
 def test_rewards_can_be_pickled_and_say_what_they_are():
     published, flexible = scorer("tot_arithmetic").headline
-    made = pickle.loads(pickle.dumps(reward("tot_arithmetic", metric=published)))
-    assert made.__name__ == f"tot_arithmetic_{published}"
-    doc = {"question": "How many days?", "label": '{"answer": 3}'}
-    assert made(['{"answer": 3}', '{"answer": "3"}'], doc=[doc, doc]) == [1.0, 0.0]
-    by_default = reward("tot_arithmetic")
-    assert by_default.metric == flexible
-    assert by_default(['{"answer": "3"}'], doc=[doc]) == [1.0]
+    docs = [{"question": "How many days?", "label": '{"answer": 3}'}] * 2
+    for metric, name, rewards in (
+        (published, published, [1.0, 0.0]),
+        (None, flexible, [1.0, 1.0]),
+    ):
+        made = pickle.loads(pickle.dumps(reward("tot_arithmetic", metric)))
+        assert made.__name__ == f"tot_arithmetic_{name}"
+        assert made(['{"answer": 3}', '{"answer": "3"}'], doc=docs) == rewards
 
 
 RIGHT = "\\boxed{2012-11-05}"
@@ -72,29 +73,19 @@ def test_any_completion_has_a_reward(completion, expected):
     assert reward("tcp_long")([completion], doc=[DOC]) == [expected]
 
 
-@pytest.mark.parametrize(
-    ("call", "fault"),
-    [
-        (
-            lambda: reward("tcp"),
-            "task 'tcp' is a group; its tasks are tcp_short, tcp_l",
-        ),
-        (lambda: training_set("fresh"), "task 'fresh' is a group"),
-        (lambda: reward("tpc_long"), "task 'tpc_long' is unknown; did you mean tcp_lo"),
-        (
-            lambda: reward("tcp_long", "smape"),
-            "has no metric 'smape' to maximise; choos",
-        ),
-        (
-            lambda: reward("tcp_long", "days_off"),
-            "has no metric 'days_off' to maximise",
-        ),
-        (lambda: reward("tcp_long")(["a", "b"], doc=[DOC]), "longer|shorter"),
-    ],
-)
-def test_invalid_arguments_are_refused(call, fault):
-    with pytest.raises(ValueError, match=fault):
-        call()
+def test_what_makes_no_reward_is_refused():
+    for metric in ("smape", "days_off"):
+        with pytest.raises(
+            ValueError, match=f"no metric '{metric}' to maximise; choos"
+        ):
+            reward("tcp_long", metric)
+    for make in (reward, training_set):
+        with pytest.raises(
+            ValueError, match="task 'tcp' is a group; its tasks are tcp_s"
+        ):
+            make("tcp")
+    with pytest.raises(ValueError, match="longer|shorter"):
+        reward("tcp_long")(["a", "b"], doc=[DOC])
 
 
 NOT_OF_TCP = [
@@ -108,13 +99,12 @@ NOT_OF_TCP = [
 ]
 
 
-@pytest.mark.parametrize("completion", [RIGHT, ""])
 @pytest.mark.parametrize(("doc", "fault"), NOT_OF_TCP)
-def test_what_is_not_a_document_is_named_with_its_place(doc, fault, completion):
-    place = r"^doc\[1\]: is not a document of"
-    with pytest.raises(ValueError, match=place) as caught:
-        reward("tcp_long")(["", completion], doc=[DOC, doc])
-    assert fault in str(caught.value)
+def test_what_is_not_a_document_is_named_with_its_place(doc, fault):
+    message = rf"^doc\[1\]: is not a document of tcp_long: .*{fault}"
+    for completion in (RIGHT, ""):
+        with pytest.raises(ValueError, match=message):
+            reward("tcp_long")(["", completion], doc=[DOC, doc])
 
 
 @pytest.mark.trl

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import argparse
 import importlib
-import io
 import os
 import signal
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from types import FrameType
 
 from lm_eval_tasks import version
 
-from .core.cli import Parser, say
+from .core.cli import say, tool_parser
 from .core.errors import ToolError
 
 
@@ -39,24 +37,22 @@ def main(arguments: list[str] | None = None) -> int:
     """
     # What a name of a file or model has in it can be shown anywhere.
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
+        stream.reconfigure(errors="backslashreplace")
     try:
-        with _signals_raised():
-            status = _run(sys.argv[1:] if arguments is None else arguments)
-            sys.stdout.flush()
-            return status
-    except BrokenPipeError:  # the reader of a pipe, such as `head`, has had enough
-        _leave_output()
-        return 1
+        _have_signals_raised()
+        status = _run(arguments)
+        sys.stdout.flush()
+        return status
     except ModuleNotFoundError as error:
-        extra = "pip install 'lm-eval-temporal-tasks[tools]'"
-        say(f"{error.name} is not installed; run {extra}")
+        command = "pip install 'lm-eval-temporal-tasks[tools]'"
+        say(f"{error.name} is not installed; run {command}")
         return 1
     except (ToolError, OSError) as error:
         _leave_output()
         place = f"{error.filename}: " if getattr(error, "filename", None) else ""
-        say(f"{place}{getattr(error, 'strerror', None) or error}")
+        # The reader of a pipe, such as `head`, may just have had enough.
+        if not isinstance(error, BrokenPipeError):
+            say(f"{place}{getattr(error, 'strerror', None) or error}")
         return 1
     except KeyboardInterrupt as error:
         number = error.args[0] if error.args else signal.SIGINT
@@ -65,65 +61,45 @@ def main(arguments: list[str] | None = None) -> int:
         return 128 + number
 
 
-@contextmanager
-def _signals_raised() -> Iterator[None]:
+def _have_signals_raised() -> None:
     """Have SIGTERM and SIGHUP end the program as Ctrl-C does, so that tools clean up.
 
-    A batch system sends them, `timeout`, and a terminal that is closed. What is dealt
-    with already is left: `nohup` has SIGHUP ignored.
+    What is dealt with already is left: `nohup` has SIGHUP ignored.
     """
 
     def end(number: int, _: FrameType | None) -> None:
         signal.signal(number, signal.SIG_IGN)  # cleaning up is not interrupted
         raise KeyboardInterrupt(number)
 
-    numbers = (signal.SIGTERM, signal.SIGHUP)
-    taken = [x for x in numbers if signal.getsignal(x) == signal.SIG_DFL]
-    for number in taken:
-        signal.signal(number, end)
-    try:
-        yield
-    finally:
-        for number in taken:
-            signal.signal(number, signal.SIG_DFL)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) == signal.SIG_DFL:
+            signal.signal(number, end)
 
 
 def _leave_output() -> None:
-    """Write what is left to write, and leave what cannot be written.
-
-    Otherwise Python tries again at its end, and complains.
-    """
+    """Write what is left; else Python tries again at its end, and complains."""
     try:
         sys.stdout.flush()
     except OSError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _run(arguments: list[str]) -> int:
-    parser = _parser()
+def _run(arguments: list[str] | None) -> int:
+    tools = "\n".join(f"  {name:<11}  {what}" for name, (_, what) in TOOLS.items())
+    parser = tool_parser(
+        "",
+        f"Tools around the temporal-reasoning tasks:\n\n{tools}\n\n"
+        "`temporal-eval TOOL --help` says more of one.",
+    )
+    parser.add_argument("--version", action="version", version=version())
+    parser.add_argument("tool", choices=TOOLS, metavar="TOOL", help="one of these")
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, help="what it takes")
     try:
-        if not arguments:
-            parser.error(f"name a tool: {', '.join(TOOLS)}")
         options = parser.parse_args(arguments)
         tool = importlib.import_module(f".{TOOLS[options.tool][0]}", __package__)
         return tool.main(options.arguments)
     except SystemExit as end:  # how argparse ends `--help` and what it cannot read
         return end.code
-
-
-def _parser() -> argparse.ArgumentParser:
-    width = max(map(len, TOOLS))
-    tools = "\n".join(f"  {name:<{width}}  {what}" for name, (_, what) in TOOLS.items())
-    parser = Parser(
-        prog="temporal-eval",
-        description=f"Tools around the temporal-reasoning tasks:\n\n{tools}\n\n"
-        "`temporal-eval TOOL --help` says more of one.",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("--version", action="version", version=version())
-    parser.add_argument("tool", choices=TOOLS, metavar="TOOL", help="one of these")
-    parser.add_argument("arguments", nargs=argparse.REMAINDER, help="what it takes")
-    return parser
 
 
 if __name__ == "__main__":

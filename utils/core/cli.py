@@ -10,18 +10,16 @@ from typing import NoReturn
 from .families import FOLDER
 
 
-class Parser(argparse.ArgumentParser):
-    """A parser that says what it cannot read in one line, without the usage."""
-
+class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
-        """End the program with status 2."""
+        """End the program with status 2, in one line without the usage."""
         self.exit(2, f"{self.prog}: {printable(message)}; see {self.prog} --help\n")
 
 
 def tool_parser(tool: str, description: str) -> argparse.ArgumentParser:
     """Return the parser of a tool; `description`, with its examples, is its help."""
-    return Parser(
-        prog=f"temporal-eval {tool}",
+    return _Parser(
+        prog=f"temporal-eval {tool}".strip(),
         description=description,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -39,9 +37,7 @@ def include_path_option(parser: argparse.ArgumentParser) -> None:
 
 
 def say(message: str) -> None:
-    """Write one line to stderr. File names, tasks and the like are data: what would
-    start another line, or steer a terminal, is escaped.
-    """
+    """Write one line to stderr; file names, tasks and the like in it are data."""
     sys.stderr.write(f"{printable(message)}\n")
 
 

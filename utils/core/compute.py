@@ -1,15 +1,9 @@
 """The metric cards' `compute`, over the functions that score runs of the harness.
 
-    from temporal_eval import compute
-
-Each card is a row of a table: the task of the pack that scores its samples, the columns
-of the task's rows that a reference gives, and what is returned.
-
 The cards' scores need no more than a reference. The flexible one also depends on what the
-prompt asked for or showed: `documents`, those of the tasks, give the verdicts of a run.
-Without them, scores may be too high or too low: the order of a date like 05/06/2007 and
-the unit of a number are not known, nor the texts of TimeDial's wrong options, of which it
-is taken to have four in all.
+prompt asked for or showed: with `documents`, those of the tasks, it is that of a run.
+Without them it may be too high or too low: the order of a date like 05/06/2007 and the
+unit of a number are not known, nor the texts of TimeDial's wrong options.
 """
 
 from __future__ import annotations
@@ -23,9 +17,7 @@ from .families import scorer
 
 
 class _Card(NamedTuple):
-    """What a metric card says of one kind of samples."""
-
-    task: str  # whose documents and rules these are
+    task: str  # whose documents and rules score the samples
     row: Callable[[object], dict]  # reference -> what it gives of an upstream row
     returns: dict[str, type]  # metric -> its type in lists
 
@@ -73,7 +65,7 @@ def compute(
 
 
 def _listed(name: str, values: Iterable, count: int | None = None) -> list:
-    """Return an argument as a list; ValueError where it is none, empty, or too short."""
+    """Return an argument as a list; ValueError where it is none or of another length."""
     if isinstance(values, str | bytes | dict) or not isinstance(values, Iterable):
         raise ValueError(f"{name} is a {type(values).__name__}; give a list")
     values = list(values)
@@ -85,7 +77,6 @@ def _listed(name: str, values: Iterable, count: int | None = None) -> list:
 
 
 def _cards(subset: object, task: object, count: int) -> list[_Card]:
-    """Return the card of each sample."""
     if (subset is None) is (task is None):
         raise ValueError(
             f"give either subset ({', '.join(_SUBSETS)}) or task ({', '.join(_TASKS)})"
@@ -108,12 +99,11 @@ def _scores(
     place: int, card: _Card, prediction: object, reference: object, known: object
 ) -> dict[str, float]:
     """Return the scores of a sample, by the names that the card returns."""
-    if not isinstance(prediction, str):
-        kind = type(prediction).__name__
-        raise ValueError(f"predictions[{place}] is a {kind}; give a string")
-    if not isinstance(known, dict):
-        kind = type(known).__name__
-        raise ValueError(f"documents[{place}] is a {kind}; give a dict")
+    given = {"predictions": (prediction, str), "documents": (known, dict)}
+    for name, (value, kind) in given.items():
+        if not isinstance(value, kind):
+            what = f"{name}[{place}] is a {type(value).__name__}"
+            raise ValueError(f"{what}; give a {kind.__name__}")
     try:
         made = document(card.task, _UNKNOWN | card.row(reference))
     except ValueError as error:
@@ -142,13 +132,10 @@ _OPTION = re.compile(r"([A-D])\.\s+(\S.*)", re.DOTALL)
 _LETTERS = re.compile(r"[A-D](?:[\s,&]*[A-D])*\.?")
 
 
-def _answer(reference: object) -> dict:
-    is_tuple = isinstance(reference, tuple)
-    return {"answer": list(reference) if is_tuple else reference}
-
-
-def _label(reference: object) -> dict:
-    return {"label": reference}
+def _plain(reference: object) -> dict:
+    """Return the column that holds it, whichever of the two that is."""
+    value = list(reference) if isinstance(reference, tuple) else reference
+    return {"answer": value, "label": value}
 
 
 def _short(reference: object) -> dict:
@@ -157,11 +144,7 @@ def _short(reference: object) -> dict:
 
 
 def _options(reference: object) -> dict:
-    """Return options of which only the right ones' texts are known, and which these are.
-
-    On every option row of the data, the letters before the texts are also those that the
-    card's pattern finds in the reference.
-    """
+    """Return options of which only the right ones' texts are known, and which these are."""
     parts = reference if isinstance(reference, list | tuple) else [reference]
     text = " && ".join(map(str, parts)).strip()
     found = [_OPTION.fullmatch(option) for option in _OPTIONS.split(text)]
@@ -187,16 +170,16 @@ _F1 = {"exact_match": int, "f1": float, "score_flexible": float}
 _QA = _F1 | {"exact_match": float}
 _TCP = {
     "tcp_short": _Card("tcp_short", _short, dict.fromkeys(_ACCURACY, int)),
-    "tcp_long": _Card("tcp_long", _answer, dict.fromkeys(_ACCURACY, int)),
+    "tcp_long": _Card("tcp_long", _plain, dict.fromkeys(_ACCURACY, int)),
 }
 _SUBSETS = _TCP | {
-    "arithmetic": _Card("tot_arithmetic", _label, dict.fromkeys(_ACCURACY, bool)),
-    "semantic": _Card("tot_semantic", _label, dict.fromkeys(_ACCURACY, bool)),
+    "arithmetic": _Card("tot_arithmetic", _plain, dict.fromkeys(_ACCURACY, bool)),
+    "semantic": _Card("tot_semantic", _plain, dict.fromkeys(_ACCURACY, bool)),
 }
 _TASKS = {
-    "TempReason": _Card("timebench_tempreason_l2", _answer, _QA),
-    "TimeQA": _Card("timebench_timeqa_explicit", _answer, _QA),
-    "MenatQA": _Card("timebench_menatqa_scope", _answer, _QA),
-    "Date Arithmetic": _Card("timebench_date_arithmetic", _answer, _EXACT),
+    "TempReason": _Card("timebench_tempreason_l2", _plain, _QA),
+    "TimeQA": _Card("timebench_timeqa_explicit", _plain, _QA),
+    "MenatQA": _Card("timebench_menatqa_scope", _plain, _QA),
+    "Date Arithmetic": _Card("timebench_date_arithmetic", _plain, _EXACT),
     "TimeDial": _Card("timebench_timedial", _options, _F1),
 }

@@ -8,33 +8,24 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
 
 from .errors import ToolError
 from .families import FOLDER, all_tasks, scorer
 
 
-if TYPE_CHECKING:
-    from lm_eval.api.task import Task
-    from lm_eval.tasks import TaskManager
-    from lm_eval.tasks.manager import TaskDict
-
-
-def tasks(names: Iterable[str], include_path: Path = FOLDER) -> dict[str, Task]:
-    """Return the harness's tasks of these names and of the tasks in these groups.
-
-    `include_path` is the folder of the pack, or an offline pack. Raises ToolError where
-    it lacks one, or where the rows cannot be loaded.
-    """
+def tasks(names: Iterable[str], include_path: Path = FOLDER) -> dict:
+    """Return the harness's tasks of these names, by name; see `load`."""
     return load(list(names), include_path)[1]["tasks"]
 
 
 def load(
     names: list[str], include_path: Path = FOLDER, metadata: dict | None = None
-) -> tuple[TaskManager, TaskDict]:
-    """Return the harness's manager of the tasks at a path, and what it loads of them.
+) -> tuple:
+    """Return the harness's TaskManager of a path, and the TaskDict that it loads.
 
-    `metadata` is added to that of each task. Raises ToolError as `tasks` does.
+    `include_path` is the folder of the pack, or an offline pack; `metadata` is added to
+    that of each task. Raises ToolError where it lacks one of the tasks or groups, or
+    where the rows cannot be loaded.
     """
     from lm_eval.tasks import TaskManager  # takes a second
 
@@ -61,10 +52,9 @@ def load(
 
 @contextmanager
 def quiet_harness() -> Iterator[None]:
-    """Leave out what harness and families log, such as row counts: tools say their own.
+    """Leave out what harness, hub and families log below errors: tools say their own.
 
-    Without a network, each of the hub's tries would say that there is none. Within such a
-    block, another costs nothing.
+    Within such a block, another costs nothing.
     """
     loggers = [logging.getLogger(name) for name in ("lm_eval", "huggingface_hub")]
     levels = {x: x.level for x in loggers if x.level != logging.ERROR}
@@ -79,18 +69,15 @@ def quiet_harness() -> Iterator[None]:
 
 @cache
 def documents(task: str, include_path: Path = FOLDER) -> list[dict]:
-    """Return the documents of a task, by their ids; ToolError as of `tasks`."""
+    """Return the documents of a task, by their ids; ToolError as of `load`."""
     return list(tasks([task], include_path)[task].eval_docs)
 
 
 def document(task: str, row: dict) -> dict:
-    """Return the document that a task makes of a row of its file.
-
-    ValueError says what is wrong with the row.
-    """
+    """Return the document that a task makes of a row of its file; ValueError for none."""
     try:
-        return _made(task, [row])[0]
-    except ValueError as error:  # it is one row of many: its number here says nothing
+        return documents_of(task, [row])[0]
+    except ToolError as error:  # it is one row of many: its number here says nothing
         said = str(error)
         raise ValueError(said.partition("row 0, ")[2] or said) from None
 
@@ -100,15 +87,12 @@ def documents_of(task: str, rows: list[dict]) -> list[dict]:
 
     ToolError names file, row and column where one cannot be scored.
     """
+    one = scorer(task)
     try:
-        return _made(task, rows)
+        with quiet_harness():
+            return list(one.process_docs(Rows(rows, one.file)))
     except ValueError as error:
         raise ToolError(str(error)) from None
-
-
-def _made(task: str, rows: list[dict]) -> list[dict]:
-    with quiet_harness():
-        return list(scorer(task).process_docs(Rows(rows, scorer(task).file)))
 
 
 def pack_files(include_path: Path) -> list[Path]:
@@ -142,13 +126,10 @@ class Rows:
 
     def __init__(self, rows: list[dict], name: str | None = None) -> None:
         self.rows = rows
+        self.column_names = list(rows[0]) if rows else []
         self.info = SimpleNamespace(config_name=name)
 
     from_list = classmethod(lambda cls, rows: cls(rows))
-
-    @property
-    def column_names(self) -> list[str]:
-        return list(self.rows[0])
 
     def select_columns(self, names: list[str]) -> Rows:
         return Rows([{name: row[name] for name in names} for row in self.rows])

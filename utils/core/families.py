@@ -1,8 +1,7 @@
 """From the name of a task to its scorer, by what the YAML files of the pack say.
 
 Tools ask here and import no family by name, so that a new task needs no change in them.
-The files are those of the installed `lm_eval_tasks`, as the harness indexes them: no task
-is built, which would load its data set.
+No task is built, which would load its data set.
 """
 
 from __future__ import annotations
@@ -13,21 +12,15 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import lm_eval_tasks
 
 from .errors import ToolError
 
 
-if TYPE_CHECKING:
-    from jinja2 import Template
-    from lm_eval.tasks import TaskManager
-
-
 FOLDER = Path(lm_eval_tasks.__file__).resolve().parent
-# The published score and the flexible one beside it: a task's headline is the first pair
-# that it has.
+# Published score and flexible one: a task's headline is the first pair that it has.
 HEADLINES = (
     ("score", "score_flexible"),
     ("accuracy", "accuracy_flexible"),
@@ -98,10 +91,10 @@ class Scorer(NamedTuple):
 @cache
 def scorer(task: str) -> Scorer:
     """Return the scorer of a task; ToolError names near matches of an unknown one."""
-    config = _tasks().get(task)
-    if config is None:
-        what = "a group" if task in _groups() else "unknown"
+    if task not in all_tasks():
+        what = "a group" if task in _index() else "unknown"
         raise ToolError(f"task '{task}' is {what}; {_suggestion(task)}")
+    config = configuration(task)
     process_docs = _function(config["process_docs"])
     process_results = _function(config["process_results"])
     utils = importlib.import_module(process_docs.__module__)
@@ -135,7 +128,8 @@ class Group(NamedTuple):
 def groups() -> list[Group]:
     """Return the groups that average a published score and a flexible one, by name."""
     found = []
-    for name, config in sorted(_groups().items()):
+    for name in _group_names():
+        config = configuration(name)
         metrics = config.get("aggregate_metric_list", [])
         if {x["metric"] for x in metrics} & {flexible for _, flexible in HEADLINES}:
             by_size = all(x["weight_by_size"] for x in metrics)
@@ -149,17 +143,17 @@ def leaf_tasks(name: str) -> list[str]:
 
     Raises ToolError, with near matches, where neither has the name.
     """
-    if name in _tasks():
-        return [name]
-    if name not in _groups():
+    if name not in _index():
         raise ToolError(f"task or group '{name}' is unknown; {_suggestion(name)}")
-    leaves = (leaf for member in _groups()[name]["task"] for leaf in leaf_tasks(member))
-    return list(dict.fromkeys(leaves))
+    members = configuration(name)["task"]
+    if isinstance(members, str):  # its own name
+        return [name]
+    return list(dict.fromkeys(leaf for x in members for leaf in leaf_tasks(x)))
 
 
 def all_tasks() -> list[str]:
     """Return the names of all tasks of the pack, sorted."""
-    return sorted(_tasks())
+    return sorted(_index().keys() - _group_names())
 
 
 def configuration(name: str) -> dict:
@@ -167,59 +161,52 @@ def configuration(name: str) -> dict:
 
     A function is the path of its module, without the suffix, a full stop and its name.
     """
-    return _tasks().get(name) or _groups()[name]
+    return _index()[name].cfg
 
 
 def prompt(task: str, doc: dict) -> str:
     """Return what a document of a task asks, with its description, without few-shot."""
-    texts = []
+    text = ""
     for part in ("description", "doc_to_text"):
         told = configuration(task).get(part, "")
         if Path(told).is_relative_to(FOLDER):
-            texts.append(_function(told)(doc))
+            text += _function(told)(doc)
         else:
-            texts.append(doc[told] if told in doc else _template(told).render(**doc))
-    return "".join(texts)
+            text += doc[told] if told in doc else _template(told).render(**doc)
+    return text
 
 
 @cache
-def _template(text: str) -> Template:
-    """Return a template of the harness, which compiles it anew for each document."""
-    from lm_eval.utils import env
+def _template(text: str):
+    from lm_eval.utils import env  # which compiles it anew for each document
 
     return env.from_string(text)
 
 
 def _suggestion(name: str) -> str:
-    if name in _groups():
+    if name in _index():
         return f"its tasks are {', '.join(leaf_tasks(name))}"
-    if near := difflib.get_close_matches(name, [*_tasks(), *_groups()]):
+    if near := difflib.get_close_matches(name, _index()):
         return f"did you mean {' or '.join(near)}?"
-    return f"the groups are {', '.join(sorted(_groups()))}"
+    return f"the groups are {', '.join(_group_names())}"
 
 
 @cache
-def _manager() -> TaskManager:
+def _index() -> dict:
     from lm_eval.tasks import TaskManager  # takes a second
 
-    return TaskManager(include_path=str(FOLDER), include_defaults=False)
+    return TaskManager(include_path=str(FOLDER), include_defaults=False).task_index
 
 
-@cache
-def _tasks() -> dict[str, dict]:
-    return {x: _manager().task_index[x].cfg for x in _manager().all_subtasks}
-
-
-@cache
-def _groups() -> dict[str, dict]:
-    return {x: _manager().task_index[x].cfg for x in _manager().all_groups}
+def _group_names() -> list[str]:
+    return sorted(name for name, entry in _index().items() if "group" in entry.cfg)
 
 
 def _base(task: str) -> str | None:
     """Return the task whose YAML file that of a task includes, which has its name."""
     from .private import load_yaml
 
-    path = _manager().task_index[task].yaml_path
+    path = _index()[task].yaml_path
     included = load_yaml(path, resolve_func=False, recursive=False).get("include", [])
     paths = map(Path, [included] if isinstance(included, str) else included)
     return next((path.stem for path in paths if path.suffix == ".yaml"), None)
@@ -234,10 +221,8 @@ def _file(config: dict) -> str:
 
 
 def _function(told: str) -> Callable:
-    """Return a function that the YAML names, of the module in the package.
-
-    So it is one function for all tasks, and can be pickled; the harness loads a file by
-    its path.
+    """Return a function that the YAML names, of the module in the package: one for all
+    tasks, which can be pickled. The harness loads a file by its path.
     """
     path, _, name = told.rpartition(".")
     parts = Path(path).relative_to(FOLDER).parts

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
-import stat
+import shutil
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
@@ -15,7 +15,8 @@ from typing import BinaryIO
 from .errors import ToolError
 
 
-# A file is written under such a name first. One that a kill left is in nobody's way.
+# A file is written first in a folder of such a name, under such a name. What a kill
+# leaves is in nobody's way.
 _PREFIX, _SUFFIX = ".temporal-eval-", ".part"
 
 
@@ -23,11 +24,10 @@ _PREFIX, _SUFFIX = ".temporal-eval-", ".part"
 def written_whole(path: Path) -> Iterator[BinaryIO]:
     """Give a file to write to, which is under its name whole or not at all.
 
-    It replaces what is there, once the `with` block ends without an exception, and has
-    the mode of what it replaces. Folders on the way are made. Where the name is a symlink,
-    all this is done to what it leads to. What is not a regular file, such as a pipe or
-    /dev/stdout, is written into instead. Raises OSError, with the name of `path`, where it
-    cannot be written.
+    It replaces what is there, or what a symlink there leads to, once the `with` block ends
+    without an exception, and has its mode. Folders on the way are made. What is not a
+    regular file, such as a pipe or /dev/stdout, is written into instead. Raises OSError,
+    with the name of `path`, where it cannot be written.
     """
     check_writable(path)
     if is_stream(path):
@@ -36,41 +36,28 @@ def written_whole(path: Path) -> Iterator[BinaryIO]:
         return
     target = Path(os.path.realpath(path))
     target.parent.mkdir(parents=True, exist_ok=True)
-    mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else _default_mode()
-    part = None
     try:
-        with tempfile.NamedTemporaryFile(
-            dir=target.parent, prefix=_PREFIX, suffix=_SUFFIX, delete=False
-        ) as file:
-            part = file.name
-            with suppress(PermissionError):  # some file systems have no modes
-                os.fchmod(file.fileno(), mode)
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(part, target)
-    except BaseException as error:  # Ctrl-C, too
-        if part:
-            with suppress(OSError):
-                os.unlink(part)
+        with tempfile.TemporaryDirectory(_SUFFIX, _PREFIX, target.parent) as folder:
+            part = Path(folder, f"{_PREFIX}{_SUFFIX}")
+            with part.open("wb") as file:
+                if target.exists():
+                    with suppress(PermissionError):  # some file systems have no modes
+                        shutil.copymode(target, part)
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(part, target)
+    except OSError as error:
         # A full disk has no name, and nobody knows the name of a part.
-        if isinstance(error, OSError) and error.filename in (None, part):
+        if error.filename is None or _PREFIX in str(error.filename):
             error.filename, error.filename2 = str(path), None
         raise
-
-
-def _default_mode() -> int:
-    """Return the mode that the process gives new files."""
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return 0o666 & ~mask
 
 
 def _open_stream(path: Path) -> int:
     """Return a descriptor to write into what must not be replaced.
 
-    What stdout or stderr is, a file included, is written through them: /dev/stdout would
-    open it anew, from its start.
+    A file that stdout or stderr is would be opened anew by its name, from its start.
     """
     for descriptor, stream in ((1, sys.stdout), (2, sys.stderr)):
         with suppress(OSError):
@@ -82,25 +69,14 @@ def _open_stream(path: Path) -> int:
 
 def check_writable(path: Path) -> None:
     """Raise OSError, with the name of `path`, where no file of it can be written."""
-    written, fault = path, None
-    if path.is_dir():
-        fault = errno.EISDIR
-    elif not _stat(path):  # a folder on the way to it is
-        parents = Path(os.path.realpath(path)).parents
-        written = next(x for x in parents if os.path.lexists(x))
-        fault = None if written.is_dir() else errno.ENOTDIR
-    if not (fault or os.access(written, os.W_OK)):
+    target, fault = path if path.exists() else Path(os.path.realpath(path)), None
+    there = next(x for x in (target, *target.parents) if os.path.lexists(x))
+    if there.is_dir() == (there == target):
+        fault = errno.EISDIR if there == target else errno.ENOTDIR
+    elif not os.access(there, os.W_OK):
         fault = errno.EACCES
     if fault:
         raise OSError(fault, os.strerror(fault), str(path))
-
-
-def _stat(path: Path) -> os.stat_result | None:
-    """Return what is known of a file, None where there is none; OSError for the rest."""
-    try:
-        return path.stat()
-    except (FileNotFoundError, NotADirectoryError):  # also a symlink to nothing
-        return None
 
 
 def check_outputs(outputs: Mapping[str, Path | None], inputs: Iterable[Path]) -> None:
@@ -111,9 +87,10 @@ def check_outputs(outputs: Mapping[str, Path | None], inputs: Iterable[Path]) ->
     """
     read, taken = identities(inputs), {}
     for option, path in outputs.items():
-        if path is not None:
-            check_writable(path)
-        if path is None or is_stream(path):
+        if path is None:
+            continue
+        check_writable(path)
+        if is_stream(path):
             continue
         if identities([path]) & read:
             raise ToolError(
@@ -126,8 +103,8 @@ def check_outputs(outputs: Mapping[str, Path | None], inputs: Iterable[Path]) ->
 
 def identities(paths: Iterable[Path]) -> set[tuple[int, int]]:
     """Return what tells regular files from others, whatever they are called."""
-    found = (_stat(path) for path in paths)
-    return {(x.st_dev, x.st_ino) for x in found if x and stat.S_ISREG(x.st_mode)}
+    found = (path.stat() for path in paths if path.is_file())
+    return {(x.st_dev, x.st_ino) for x in found}
 
 
 def is_stream(path: Path) -> bool:

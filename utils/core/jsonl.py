@@ -7,7 +7,6 @@ a string in JSON may hold other line separators.
 from __future__ import annotations
 
 import gzip
-import io
 import json
 import zlib
 from collections.abc import Iterator
@@ -39,18 +38,15 @@ class Line(NamedTuple):
 
 
 def read_jsonl(path: Path) -> list[dict]:
-    """Return the objects in a JSON Lines file.
-
-    Raises OSError where it cannot be read, and ToolError, naming file and line, where a
-    line is not a JSON object.
-    """
+    """Return the objects in a JSON Lines file; errors as of `numbered_rows`."""
     return [row for _, row in numbered_rows(path)]
 
 
 def numbered_rows(path: Path) -> Iterator[tuple[int, dict]]:
     """Yield the number and the object of each line that is not blank, one at a time.
 
-    Errors as of `read_jsonl`; they come when the line is reached.
+    Raises OSError where the file cannot be read, and ToolError, naming file and line,
+    where a line is not a JSON object, when it is reached.
     """
     for line in read_lines(path):
         yield line.number, parse(line)
@@ -59,13 +55,18 @@ def numbered_rows(path: Path) -> Iterator[tuple[int, dict]]:
 def read_lines(path: Path) -> Iterator[Line]:
     """Yield the lines that are not blank, one at a time, for `parse`.
 
-    Raises OSError where the file cannot be read, ToolError where compressed data is
-    damaged.
+    Raises OSError where the file cannot be read, ToolError where it is not JSON Lines or
+    compressed data is damaged.
     """
     number, is_first = 0, True
     with open(path, "rb") as file:  # once, for a pipe can be read but once
+        start = file.peek(4)
+        for magic, fault in _FOREIGN.items():
+            if start.startswith(magic):
+                raise ToolError(f"{path}: is {fault.format(path)}")
+        texts = gzip.open(file) if start.startswith(_GZIP) else file
         try:
-            for number, text in enumerate(_texts(file, path), 1):
+            for number, text in enumerate(texts, 1):
                 if text.strip():
                     yield Line(f"{path}, line {number}", number, text, is_first)
                     is_first = False
@@ -74,15 +75,6 @@ def read_lines(path: Path) -> Iterator[Line]:
                 f"{path}, after line {number}: the gzip data is cut off or damaged; get"
                 " the file again"
             ) from None
-
-
-def _texts(file: io.BufferedReader, path: Path) -> BinaryIO:
-    """Return an open file, unpacked."""
-    start = file.peek(4)
-    for magic, fault in _FOREIGN.items():
-        if start.startswith(magic):
-            raise ToolError(f"{path}: is {fault.format(path)}")
-    return gzip.open(file) if start.startswith(_GZIP) else file
 
 
 @contextmanager
@@ -95,7 +87,6 @@ def written_lines(path: Path) -> Iterator[BinaryIO]:
         raise ToolError(f"{path}: is not written; name it .jsonl or .jsonl.gz")
     with written_whole(path) as file:
         if path.suffix == ".gz":
-            # Without a name and a time.
             with gzip.GzipFile("", "wb", fileobj=file, mtime=0) as zipped:
                 yield zipped
         else:
@@ -127,9 +118,7 @@ def _fault(line: Line, error: ValueError) -> str:
     if line.is_first and text.startswith(b"version https://git-lfs"):
         return "is a pointer of Git LFS instead of JSON; run `git lfs pull` there"
     if line.is_first and text in (b"{", b"["):
-        return (
-            f"{error}: JSON over several lines; write each object in a line of its own"
-        )
+        return f"{error}: JSON over several lines; write each object in its own line"
     if not line.is_first and text.startswith(b"{") and not line.text.endswith(b"\n"):
         return "the last line is cut off, as in half a download; get the file again"
     return f"{error}; fix the line"

@@ -12,9 +12,10 @@ from .families import FOLDER, scorer
 
 
 class Reward:
-    """A reward function of one task: completions and their documents in, floats out.
+    """The reward function of a task, by its flexible score or another metric.
 
-    It can be pickled, and raises for no completion, whatever it is.
+    It can be pickled, and raises for no completion, whatever it is. Making one raises
+    ValueError for a task or a metric that the pack does not have.
     """
 
     def __init__(self, task: str, metric: str | None = None):
@@ -35,7 +36,7 @@ class Reward:
         doc: Sequence[str | dict],
         **columns: object,
     ) -> list[float]:
-        """Return the score of each completion, by the metric of this function.
+        """Return the score of each completion.
 
         A completion is a text, or a list of messages of which the assistant's last one is
         the answer. `doc` is the column of the data set with the documents that were asked:
@@ -67,12 +68,7 @@ class Reward:
         )
 
 
-def reward(task: str, metric: str | None = None) -> Reward:
-    """Return the reward function of a task, by its flexible score or another metric.
-
-    Raises ValueError for a task or a metric that the pack does not have.
-    """
-    return Reward(task, metric)
+reward = Reward  # called as a function
 
 
 def training_set(task: str, include_path: str | None = None):

@@ -40,22 +40,17 @@ def render(rows: list[dict], form: str) -> str:
         writer.writeheader()
         writer.writerows(rows)
         return text.getvalue()
-    cells = {name: [row.get(name) for row in rows] for name in columns}
-    return _markdown(
-        {name: x for name, x in cells.items() if any(c is not None for c in x)}
-    )
-
-
-def _markdown(columns: dict[str, list]) -> str:
     from tabulate import tabulate
 
+    cells = {name: [row.get(name) for row in rows] for name in columns}
+    cells = {x: y for x, y in cells.items() if any(cell is not None for cell in y)}
     is_numeric = [
-        all(isinstance(cell, int | float | None) for cell in cells)
-        for cells in columns.values()
+        all(isinstance(cell, int | float | None) for cell in column)
+        for column in cells.values()
     ]
     table = tabulate(
-        zip(*(map(_cell, cells) for cells in columns.values()), strict=True),
-        headers=[escaped(name) for name in columns],  # two may look alike
+        zip(*([_cell(cell) for cell in column] for column in cells.values())),
+        headers=[escaped(name) for name in cells],  # two may look alike
         tablefmt="pipe",
         disable_numparse=True,
         colalign=["right" if x else "left" for x in is_numeric],
