@@ -141,6 +141,14 @@ def test_any_number_of_processes_writes_and_prints_the_same(
     assert b"".join(parts).count(b"\n") == 299
 
 
+def endless(path: Path) -> int:
+    """Make a file of answers whose end never comes; return what holds it open."""
+    os.mkfifo(path)
+    pipe = os.open(path, os.O_RDWR)
+    os.write(pipe, f"{json.dumps(GOOD)}\n".encode() * 800)  # as many as it can hold
+    return pipe
+
+
 def wait_for_part(folder: Path) -> None:
     """Wait until an output is being written."""
     for _ in range(6_000):
@@ -153,13 +161,16 @@ def wait_for_part(folder: Path) -> None:
 def test_a_killed_worker_ends_the_run_in_a_line_and_leaves_no_part(
     tmp_path, call_score
 ):
-    path = write(tmp_path / "model.jsonl", *answers(6_000))
+    path = tmp_path / "model.jsonl"
+    pipe = endless(path)
     others = multiprocessing.active_children()
 
     def kill() -> None:
         wait_for_part(tmp_path / "out")
         workers = (x for x in multiprocessing.active_children() if x not in others)
         next(workers).kill()
+        time.sleep(0.5)  # the pool sees it, which a read that waits does not
+        os.close(pipe)
 
     thread = threading.Thread(target=kill)
     (tmp_path / "out").mkdir()
@@ -174,14 +185,12 @@ def test_a_killed_worker_ends_the_run_in_a_line_and_leaves_no_part(
 
 def test_new_processes_score_and_a_signal_to_the_group_ends_them(tmp_path, call_score):
     small = write(tmp_path / "small.jsonl", *answers(200))
-    endless = tmp_path / "endless.jsonl"
-    os.mkfifo(endless)
-    pipe = os.open(endless, os.O_RDWR)
-    os.write(pipe, f"{json.dumps(GOOD)}\n".encode() * 800)  # as many as it can hold
-    output = write(tmp_path / "out" / endless.name, OLDER)
+    path = tmp_path / "endless.jsonl"
+    pipe = endless(path)
+    output = write(tmp_path / "out" / path.name, OLDER)
     options = ("--include_path", EXAMPLES, "--output", output.parent, "--workers", "2")
     process = subprocess.Popen(
-        [*COMMAND, small, endless, *options],
+        [*COMMAND, small, path, *options],
         cwd=ROOT,
         stderr=subprocess.PIPE,
         text=True,
