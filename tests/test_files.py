@@ -72,7 +72,7 @@ def test_a_file_keeps_its_mode_and_a_new_one_has_that_of_new_files(tmp_path, mod
     if not mode:
         path.unlink()
     with written_whole(path):
-        _, part = parts(tmp_path)  # the folder, and the file in it
+        (part,) = parts(tmp_path)
         assert part.stat().st_mode == expected
     assert path.stat().st_mode == expected
 

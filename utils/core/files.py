@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import errno
 import os
+import secrets
 import shutil
 import sys
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -15,8 +15,7 @@ from typing import BinaryIO
 from .errors import ToolError
 
 
-# A file is written first in a folder of such a name, under such a name. What a kill
-# leaves is in nobody's way.
+# A file is written under such a name first. One that a kill left is in nobody's way.
 _PREFIX, _SUFFIX = ".temporal-eval-", ".part"
 
 
@@ -36,20 +35,21 @@ def written_whole(path: Path) -> Iterator[BinaryIO]:
         return
     target = Path(os.path.realpath(path))
     target.parent.mkdir(parents=True, exist_ok=True)
+    part = target.with_name(f"{_PREFIX}{secrets.token_hex(8)}{_SUFFIX}")
     try:
-        with tempfile.TemporaryDirectory(_SUFFIX, _PREFIX, target.parent) as folder:
-            part = Path(folder, f"{_PREFIX}{_SUFFIX}")
-            with part.open("wb") as file:
-                if target.exists():
-                    with suppress(PermissionError):  # some file systems have no modes
-                        shutil.copymode(target, part)
-                yield file
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(part, target)
-    except OSError as error:
+        with part.open("xb") as file:
+            if target.exists():
+                with suppress(PermissionError):  # some file systems have no modes
+                    shutil.copymode(target, part)
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(target)
+    except BaseException as error:  # Ctrl-C, too
+        with suppress(OSError):
+            part.unlink()
         # A full disk has no name, and nobody knows the name of a part.
-        if error.filename is None or _PREFIX in str(error.filename):
+        if isinstance(error, OSError) and error.filename in (None, str(part)):
             error.filename, error.filename2 = str(path), None
         raise
 
