@@ -480,7 +480,10 @@ _LIST_SEPARATOR = re.compile(r"[,;<\u2192]|-{1,2}>|\band\b")
 
 
 class Field:
-    """A field of a label, the grammar of its values, and what the prompt says of them."""
+    """A field of a label, the grammar of its values, and what the prompt says of them.
+
+    A grammar takes a text in lower case and returns its value, or None.
+    """
 
     def __init__(self, key: str, label: object, question: str):
         self.keys, self.question = [key.lower()], question.lower()
@@ -496,7 +499,7 @@ class Field:
         kinds = [self.number, self.year, self.date, self.clock]
         if self.is_list or key == "day":
             kinds = [] if self.is_list else [self.day_offset]
-        for self.grammar in (*kinds, self.word, self.name):
+        for self.grammar in (*kinds, self.word, str):
             values = [self.grammar(item.lower()) for item in items]
             if values and None not in values:
                 break
@@ -511,7 +514,7 @@ class Field:
     def number(self, text: str) -> Decimal | None:
         """Return a number; a word behind it is the unit that the field counts."""
         found = _NUMBER_AND_UNIT.fullmatch(text)
-        if not found or not found[2] or (found[3] and found[3] not in self.units):
+        if not found or not found[2] or found[3] not in (None, *self.units):
             return None
         sign = "-" if "-" in (found[1] or "") else ""
         return Decimal(sign + found[2].replace(",", ""))
@@ -560,20 +563,15 @@ class Field:
 
     def day_offset(self, text: str) -> Decimal | int | None:
         """Return how many days after the start: 0 for `same_day`, `+0` and `0`."""
-        named = DAY_OFFSETS.get(text.replace("_", " "))
-        return self.number(text) if named is None else named
+        return DAY_OFFSETS.get(text.replace("_", " "), self.number(text))
 
     def word(self, text: str) -> str | None:
         """Return a weekday, an entity such as "e17", or "unanswerable"."""
         if text in _WEEKDAY_NUMBERS:
             return WEEKDAYS[_WEEKDAY_NUMBERS[text] - 1]
-        entity = _ENTITY.fullmatch(text)
-        is_unanswerable = _UNANSWERABLE.fullmatch(text)
-        return entity[1] if entity else "unanswerable" if is_unanswerable else None
-
-    def name(self, text: str) -> str:
-        """Return any text, such as a name."""
-        return text
+        if entity := _ENTITY.fullmatch(text):
+            return entity[1]
+        return "unanswerable" if _UNANSWERABLE.fullmatch(text) else None
 
     def read(self, given: object) -> object:
         """Return the value of what an answer has in the field; None if it has none."""
@@ -590,16 +588,16 @@ class Field:
         text = plain(text)
         if not text or has_doubt(text, self.label):
             return None
-        kept = [x for x in readings(text) if not x[1] or self._is_aside(*x)]
+        kept = [x for x, cut in readings(text) if not cut or self._is_aside(x, cut)]
         # Any text is a name: what is left of it in the end is the value.
-        for reading, _ in kept[-1:] if self.grammar == self.name else kept:
+        for reading in kept[-1:] if self.grammar is str else kept:
             if (value := self.grammar(reading.lower())) is not None:
                 return value
         return None
 
     def _is_aside(self, kept: str, comment: str) -> bool:
         """Tell whether a comment, but for a reason or denial, has no other value."""
-        if self.grammar == self.name:
+        if self.grammar is str:
             return not re.search(r"\w", comment)
         is_day = self.grammar == self.date or _weekdays(self.label)
         return numbers(comment) <= numbers(kept) and not (is_day and _weekdays(comment))
@@ -646,28 +644,25 @@ def read_flexible(
     """Return what a masked response commits to, and its values where all can be read."""
     keys = [key for field in fields.values() for key in field.keys]
     *before, last = extract_flexible(text, keys, len(fields) == 1) or [None]
-    if last is None:
-        return None, None
     values = _values(text, last, fields)
     if before and values is None:  # the year of a date says it again
         values = _values(text, before[-1], fields) or {}
         days = [value for value in values.values() if isinstance(value, date)]
         is_again = days and f"{days[0]:%Y}" in last.fields.values()
         return (before[-1], values) if is_again else (last, None)
-    later = _values_behind(text, last.span[1], fields) if values else None
-    return last, values if later in (None, values) else None
+    if values and len(fields) == 1:  # a later cue may say another value
+        rest = _MADE_UP.split(text[last.span[1] :], maxsplit=1)[0]
+        said = [x for x in _said(rest) if "line" not in x.fields]
+        if said and _values(rest, said[-1], fields) not in (None, values):
+            values = None
+    return last, values
 
 
-def _values_behind(text: str, place: int, fields: dict[str, Field]) -> dict | None:
-    """Return what the last cue behind an answer says, where one value is asked."""
-    rest = _MADE_UP.split(text[place:], maxsplit=1)[0]
-    said = [x for x in _said(rest) if "line" not in x.fields]
-    return _values(rest, said[-1], fields) if said and len(fields) == 1 else None
-
-
-def _values(text: str, answer: Extracted, fields: dict[str, Field]) -> dict | None:
+def _values(
+    text: str, answer: Extracted | None, fields: dict[str, Field]
+) -> dict | None:
     """Return the values of an answer by the keys of a label; None without one of them."""
-    if answer.doubted or doubted(text, answer.span[0]):
+    if not answer or answer.doubted or doubted(text, answer.span[0]):
         return None
     values = {}
     for key, field in fields.items():
