@@ -16,7 +16,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime, timezone
-from functools import lru_cache, partial
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -675,7 +675,57 @@ def name_f1(name: str, names: list[list[str]], question: str) -> float:
 
 # --------------------------------------------------------------------- the verdicts
 
-_Read = tuple[dict[str, float], object, object]  # scores, value, reference
+
+def _kind(name: str, read: Callable[[dict, str, str], tuple], several: bool = False):
+    """Return the public functions of a kind of task, under their names here.
+
+    `read` makes scores, value and reference of a document, the published answer and the
+    flexible one; with `several` that one may have several lines.
+    """
+
+    def explain(doc: dict, response: str) -> Verdict:
+        """Return the verdict on one response to a document; any text has one."""
+        published, published_span = extract_published(response)
+        repeated = filter(None, map(doc.get, REPEATED))
+        found = statements(mask(response, repeated), MADE_UP, several)
+        last = found[-1] if found else None
+        span = (last.start, last.end) if last else None
+        flexible = response[last.start : last.end] if last else None
+        is_said = last and not last.doubted
+        scores, *values = read(doc, published, flexible if is_said else "")
+        scores["extracted"] = float(published != "")
+        shown = published or None, published_span, flexible, span
+        reason = _reason(scores, values[0], response, shown)
+        return Verdict(scores, reason, *shown, *values)
+
+    def process_results(doc: dict, results: list[str]) -> dict[str, float]:
+        """Return the scores of one response; ValueError where it is not one string."""
+        if len(results) == 1 and isinstance(results[0], str):
+            return explain(doc, results[0]).scores
+        raise ValueError(
+            f"got {len(results)} responses, the first a {type(results[0]).__name__},"
+            " where one string is scored; let the task's last filter be `take_first`"
+        )
+
+    return _named(explain, name), _named(process_results, name)
+
+
+def _named(function: Callable, kind: str) -> Callable:
+    """Name a function as it is named here, which pickles and tools rely on."""
+    function.__name__ = function.__qualname__ = f"{function.__name__}_{kind}"
+    return function
+
+
+def _reason(scores: dict, value: object, response: str, shown: tuple) -> str:
+    """Return the first of REASONS that holds."""
+    flexible, is_exact = scores.get("score_flexible", 0), scores.get("score") == 1
+    is_read, (_, published_span, _, span) = value is not None, shown
+    in_box = response.rfind("\\boxed{") > response.rfind("}")
+    is_cut_off = not span and (in_box or mask(response + ".").endswith("\n"))
+    answered = not is_cut_off and (published_span or span)
+    holds = flexible == 1 and is_exact, flexible == 1, is_read and is_exact, flexible
+    holds = zip(REASONS, (*holds, is_read, answered, not is_cut_off, True))
+    return next(reason for reason, is_so in holds if is_so)
 
 
 def _scores(exact: bool, flexible: float, f1: float | None = None) -> dict[str, float]:
@@ -686,53 +736,7 @@ def _scores(exact: bool, flexible: float, f1: float | None = None) -> dict[str, 
     return scores | {"accuracy_flexible": float(flexible == 1)}
 
 
-def _named(name: str, function: Callable) -> Callable:
-    """Return a function under the name that it has here, as pickles need it."""
-    function.__name__ = function.__qualname__ = name
-    return function
-
-
-def _explained(several: bool = False) -> Callable:
-    """Let a reader of a document, the published answer and the flexible one explain."""
-
-    def decorator(read: Callable[[dict, str, str], _Read]) -> Callable:
-        def explain(doc: dict, response: str) -> Verdict:
-            published, published_span = extract_published(response)
-            repeated = [doc[field] for field in REPEATED if doc.get(field)]
-            found = statements(mask(response, repeated), MADE_UP, several)
-            last = found[-1] if found else None
-            span = (last.start, last.end) if last else None
-            flexible = response[last.start : last.end] if last else None
-            is_said = last and not last.doubted
-            scores, *values = read(doc, published, flexible if is_said else "")
-            scores["extracted"] = float(published != "")
-            shown = published or None, published_span, flexible, span
-            reason = _reason(scores, values[0], response, shown)
-            return Verdict(scores, reason, *shown, *values)
-
-        explain.__doc__ = read.__doc__
-        return _named(read.__name__, explain)
-
-    return decorator
-
-
-def _reason(scores: dict, value: object, response: str, shown: tuple) -> str:
-    """Return the word of REASONS for scores and what they come from."""
-    score, flexible = scores.get("score"), scores.get("score_flexible", 0)
-    if flexible == 1:
-        return "right" if score == 1 else "flexible_only"
-    if value is not None:
-        partly = "partly_right" if flexible else "other_value"
-        return "superseded" if score == 1 else partly
-    in_box = response.rfind("\\boxed{") > response.rfind("}")
-    if not shown[3] and (in_box or mask(response + ".").endswith("\n")):
-        return "cut_off"
-    return "unreadable" if shown[1] or shown[3] else "no_answer"
-
-
-@_explained()
-def explain_qa(doc: dict, published: str, statement: str) -> _Read:
-    """Return the verdict on an answer to an extractive question: its best gold counts."""
+def _read_qa(doc: dict, published: str, statement: str) -> tuple:
     words, (golds, names, text) = normalise(published), _read_golds(tuple(doc["golds"]))
     value = read_name(plain(statement), names, text)
     flexible = name_f1(value, names, doc.get("question") or "") if value else 0
@@ -740,18 +744,14 @@ def explain_qa(doc: dict, published: str, statement: str) -> _Read:
     return scores, value, doc["golds"]
 
 
-@_explained()
-def explain_date(doc: dict, published: str, statement: str) -> _Read:
-    """Return the verdict on the month and year of an answer."""
+def _read_date(doc: dict, published: str, statement: str) -> tuple:
     months = [parse_month(gold) for gold in doc["golds"]]
     value = read_month(plain(statement))
     scores = _scores(parse_month(published) in months, value in months)
     return scores, value, months
 
 
-@_explained(several=True)
-def explain_options(doc: dict, published: str, statement: str) -> _Read:
-    """Return the verdict on the set of options that an answer names (set F1)."""
+def _read_options(doc: dict, published: str, statement: str) -> tuple:
     gold, given = set(doc["letters"]), set(_PUBLISHED_LETTER.findall(published))
     value = read_options(plain(statement), doc["options"]) or set()
     f1, flexible = (_f1(len(x & gold), len(x), len(gold)) for x in (given, value))
@@ -759,9 +759,7 @@ def explain_options(doc: dict, published: str, statement: str) -> _Read:
     return scores, sorted(value) or None, doc["letters"]
 
 
-@_explained()
-def explain_nli(doc: dict, published: str, statement: str) -> _Read:
-    """Return the verdict on the label of an answer."""
+def _read_nli(doc: dict, published: str, statement: str) -> tuple:
     options, label = doc["options"], doc["label"]
     exact = read_published_label(published, options) == label
     value = read_label(plain(statement), options)
@@ -777,9 +775,7 @@ def _metrics() -> tuple:
     return BLEU(effective_order=True), RougeScorer(["rougeL"])
 
 
-@_explained(several=True)
-def explain_generation(doc: dict, published: str, statement: str) -> _Read:
-    """Return the verdict on two sentences: BLEU-4, ROUGE-L (F1) and the keywords."""
+def _read_generation(doc: dict, published: str, statement: str) -> tuple:
     text, gold = " ".join(plain(statement, ends=True).split()), doc["statement"]
     bleu, rouge = _metrics()
     scores = {
@@ -798,7 +794,6 @@ def keyword_share(text: str, keywords: list[str], positions: list[int]) -> float
     come first: the split and order with the greatest share counts.
     """
     folded = text.casefold()
-    # Where each keyword stands; a sentence holds one that starts and ends within it.
     spans = [[*_places(word.casefold(), folded)] for word in keywords]
     ends = [end.end() for end in re.finditer(r"[.!?]\s+", folded)][:50]
     best = 0
@@ -820,27 +815,13 @@ def _places(word: str, text: str) -> Iterator[tuple[int, int]]:
         start = text.find(word, start + 1)
 
 
-def _scorer(explain: Callable[[dict, str], Verdict]) -> Callable:
-    """Return what the YAML files name: document and responses -> scores."""
-
-    def process_results(doc: dict, results: list[str]) -> dict[str, float]:
-        if len(results) == 1 and isinstance(results[0], str):
-            return explain(doc, results[0]).scores
-        raise ValueError(
-            f"got {len(results)} responses, the first a {type(results[0]).__name__},"
-            " where one string is scored; let the task's last filter be `take_first`"
-        )
-
-    return _named(
-        explain.__name__.replace("explain", "process_results"), process_results
-    )
-
-
-process_results_qa = _scorer(explain_qa)
-process_results_date = _scorer(explain_date)
-process_results_options = _scorer(explain_options)
-process_results_nli = _scorer(explain_nli)
-process_results_generation = _scorer(explain_generation)
+explain_qa, process_results_qa = _kind("qa", _read_qa)
+explain_date, process_results_date = _kind("date", _read_date)
+explain_options, process_results_options = _kind("options", _read_options, several=True)
+explain_nli, process_results_nli = _kind("nli", _read_nli)
+explain_generation, process_results_generation = _kind(
+    "generation", _read_generation, several=True
+)
 
 
 # ------------------------------------------------------------------------ documents
@@ -850,80 +831,82 @@ with Path(__file__).with_name("files.jsonl").open() as _file:
     FILES = {
         row["file"]: (row["rows"], row["fingerprint"]) for row in map(json.loads, _file)
     }
-# Columns that some files have, for prompts, breakdowns and logs.
+# Columns that some files have, for prompts, breakdowns and logs; pairs of equal length.
 EXTRA_COLUMNS = "qid idx question question_type type fact_context level".split()
-# Columns that are never empty where a file has them, and pairs of equal length.
-FILLED_COLUMNS = ("question", "fact_context", "meta")
 PAIRED_COLUMNS = (("options", "labels"), ("keywords", "keywords_pos"))
 
 
-# Readers of cells return what a document holds, or raise ValueError with what is wrong.
+def _reader(
+    is_right: Callable, wrong: str, made: Callable = lambda cell: cell
+) -> Callable:
+    """Return what makes a field of a cell; ValueError says what is wrong with it."""
 
-
-def _require(condition: object, wrong: str) -> None:
-    if not condition:
+    def read(cell: object) -> object:
+        if is_right(cell):
+            return made(cell)
         raise ValueError(wrong)
 
-
-def _text(cell: object) -> str:
-    _require(isinstance(cell, str) and cell.strip(), "is not a string with words")
-    return cell
+    return read
 
 
-def _texts(cell: object) -> list[str]:
-    _require(isinstance(cell, list) and cell, "is not a list of strings with words")
-    return [*map(_text, cell)]
+def _listed(cell: object) -> list:
+    return cell if isinstance(cell, list) else [cell]
 
 
-def _context(cell: object) -> str:
-    parts = cell if isinstance(cell, list) else [cell]
-    strings = all(isinstance(part, str) for part in parts)
-    _require(strings, "is not a string or a list of strings")
-    return _text("\n".join(parts))
+def _are_texts(cell: object) -> bool:
+    strings = isinstance(cell, list) and all(isinstance(x, str) for x in cell)
+    return bool(strings and cell and all(map(str.strip, cell)))
 
 
-def _golds(cell: object) -> list[str]:
-    golds = [gold.strip() for gold in _texts([cell] if isinstance(cell, str) else cell)]
-    words = all(normalise(gold) and name_words(plain(gold)) for gold in golds)
-    _require(words, "has an answer without a word")
-    return golds
+def _are_golds(cell: object) -> bool:
+    golds = _listed(cell)
+    return _are_texts(golds) and all(
+        normalise(gold) and name_words(plain(gold)) for gold in golds
+    )
 
 
-def _months(cell: object) -> list[str]:
-    months = (isinstance(parse_month(gold), tuple) for gold in _golds(cell))
-    _require(all(months), 'has an answer that is no month and year ("Aug, 1987")')
-    return _golds(cell)
+def _are_months(cell: object) -> bool:
+    return _are_golds(cell) and all(
+        isinstance(parse_month(gold.strip()), tuple) for gold in _listed(cell)
+    )
 
 
-def _letters(cell: object) -> list[str]:
-    wrong = 'is not a list of "yes" and "no" with at least one "yes"'
-    _require({"yes"} <= set(_texts(cell)) <= {"yes", "no"}, wrong)
-    return [letter for letter, verdict in zip(LETTERS, cell) if verdict == "yes"]
+def _stripped(cell: str | list[str]) -> list[str]:
+    return [text.strip() for text in _listed(cell)]
 
 
-def _offered(cell: object) -> list[str]:
-    _require(2 <= len(_texts(cell)) <= 4, "is not a list of two to four options")
-    return [option.strip() for option in cell]
+_text = _reader(lambda x: _are_texts([x]), "is not a string with words")
+_texts = _reader(_are_texts, "is not a list of strings with words")
+_context = _reader(
+    lambda x: all(isinstance(y, str) for y in _listed(x)) and "".join(x).strip(),
+    "is not a string or a list of strings, with words",
+    lambda x: "\n".join(_listed(x)),
+)
+_golds = _reader(_are_golds, "has an answer without a word", _stripped)
+_months = _reader(
+    _are_months, 'has an answer that is no month and year ("Aug, 1987")', _stripped
+)
+_letters = _reader(
+    lambda x: _are_texts(x) and {"yes"} <= set(x) <= {"yes", "no"},
+    'is not a list of "yes" and "no" with at least one "yes"',
+    lambda x: [letter for letter, said in zip(LETTERS, x) if said == "yes"],
+)
+_offered = _reader(
+    lambda x: _are_texts(x) and 2 <= len(x) <= 4,
+    "is not a list of two to four options",
+    _stripped,
+)
+_positions = _reader(
+    lambda x: isinstance(x, list) and {*map(repr, x)} <= {"0", "1"},
+    "is not a list of the integers 0 and 1",
+)
 
 
-def _positions(cell: object) -> list[int]:
-    integers = isinstance(cell, list) and {*map(repr, cell)} <= {"0", "1"}
-    _require(integers, "is not a list of the integers 0 and 1")
-    return cell
-
-
-def _label_of(labels: list[str], cell: object) -> str:
-    _require(cell in labels, f"is not one of {', '.join(labels)}")
-    return cell
-
-
-def _nli(labels: list[str]) -> dict[str, tuple]:
-    return {
-        "premise": ("Premise", _text),
-        "hypothesis": ("Hypothesis", _text),
-        "label": ("Label", partial(_label_of, labels)),
-        "options": ("Label", lambda cell: labels),
-    }
+def _labelled(labels: list[str]) -> dict[str, tuple]:
+    label = _reader(lambda x: x in labels, f"is not one of {', '.join(labels)}")
+    texts = {name: (name.capitalize(), _text) for name in ("premise", "hypothesis")}
+    options = "Label", lambda cell: labels
+    return texts | {"label": ("Label", label), "options": options}
 
 
 _QUESTION = {"question": ("question", _text)}
@@ -940,8 +923,8 @@ FIELDS = {
     "date": _QUESTION | {"golds": ("answer", _months)},
     "options": _QUESTION | _CHOICES,
     "dialogue_options": _CHOICES,
-    "nli_two_way": _nli(TWO_WAY),
-    "nli_three_way": _nli(THREE_WAY),
+    "nli_two_way": _labelled(TWO_WAY),
+    "nli_three_way": _labelled(THREE_WAY),
     "generation": {
         "keywords": ("keywords", _texts),
         "keywords_pos": ("keywords_pos", _positions),
@@ -951,23 +934,20 @@ FIELDS = {
 
 
 def _maker(kind: str) -> Callable[[datasets.Dataset], datasets.Dataset]:
-    """Return what the YAML files name: rows -> documents of a kind, in memory.
-
-    It raises ValueError, naming file, row and column, where a column is missing, a cell
-    cannot be scored, or there is no row.
-    """
+    """Return what the YAML files name: rows -> documents of a kind, in memory."""
 
     def process_docs(dataset: datasets.Dataset) -> datasets.Dataset:
+        """Return documents; ValueError names file, row and column that are wrong."""
         # `sources.load` and packs name the file; other loaders say "default-…".
         name = (dataset.info.config_name or "default").removesuffix("_timebench")
         name = kind if name.startswith("default") else name
         place, columns = f"TimeBench ({name})", dataset.column_names
-        for column, _ in FIELDS[kind].values():
-            if column not in columns:
-                raise ValueError(
-                    f"{place}: column '{column}' is missing; found {columns}. Give"
-                    " rows in the schema of TimeBench-subset-7553"
-                )
+        missing = [x for x, _ in FIELDS[kind].values() if x not in columns]
+        if missing:
+            raise ValueError(
+                f"{place}: column '{missing[0]}' is missing; found {columns}. Give"
+                " rows in the schema of TimeBench-subset-7553"
+            )
         rows = [
             _document(row, kind, f"{place}, row {n}") for n, row in enumerate(dataset)
         ]
@@ -977,7 +957,7 @@ def _maker(kind: str) -> Callable[[datasets.Dataset], datasets.Dataset]:
         _report(name, len(rows), fingerprint(map(digest, rows)), is_fresh)
         return type(dataset).from_list(rows)
 
-    return _named(f"process_docs_{kind}", process_docs)
+    return _named(process_docs, kind)
 
 
 process_docs_qa = _maker("qa")
@@ -991,16 +971,13 @@ process_docs_generation = _maker("generation")
 
 
 def _document(row: dict, kind: str, place: str) -> dict:
-    """Return the document of one row; ValueError says what is wrong at `place`."""
     document = {name: row[name] for name in EXTRA_COLUMNS if name in row}
     try:
-        for column in FILLED_COLUMNS:
-            _require(row.get(column, True), "is empty")
         for field, (column, read) in FIELDS[kind].items():
             document[field] = read(row[column])
         for one, column in PAIRED_COLUMNS:
-            equal = len(row.get(one, "")) == len(row.get(column, ""))
-            _require(equal, f"does not have as many items as '{one}'")
+            if len(row.get(one, "")) != len(row.get(column, "")):
+                raise ValueError(f"does not have as many items as '{one}'")
     except ValueError as error:
         cell = f"{row[column]!r:.80}"
         message = f"{place}, column '{column}': {cell} {error}; fix the row"
@@ -1024,11 +1001,10 @@ def fingerprint(digests: Iterable[bytes]) -> str:
 def _report(name: str, rows: int, found: str, is_fresh: bool) -> None:
     """Log rows and fingerprint of a file, once a run; warn where they are unknown."""
     theirs = [FILES[name]] if name in FILES else [*FILES.values()]
-    is_known = is_fresh or (rows, found) in theirs
-    wanted = "{} rows, {}".format(*theirs[0]) if name in FILES else "other files"
-    eval_logger.log(
-        logging.INFO if is_known else logging.WARNING,
-        f"TimeBench ({name}): {rows} rows, fingerprint {found}"
-        + f"; the benchmark has {wanted}: scores may not be comparable"
-        * (not is_known),
+    said = f"TimeBench ({name}): {rows} rows, fingerprint {found}"
+    if is_fresh or (rows, found) in theirs:
+        return eval_logger.info(said)
+    known = "{} rows, {}".format(*theirs[0]) if name in FILES else "other files"
+    eval_logger.warning(
+        f"{said}; the benchmark has {known}: scores may not be comparable"
     )
