@@ -1,8 +1,7 @@
 """Documents and scores of TimeBench.
 
-From top to bottom: the published rule of the metric card, the flexible rule that
-README.md states (what all families share, then a grammar for each kind of task), the
-verdicts that both lead to, and how documents are made. No extraction sees a reference.
+From top to bottom: the published rule, the flexible rule (first what all families share,
+then a grammar for each kind of task), the verdicts, the documents.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime, timezone
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -34,7 +33,7 @@ LETTERS = "ABCD"
 THREE_WAY = ["Entailment", "Neutral", "Contradiction"]
 TWO_WAY = ["Entailment", "Contradiction"]
 
-REASONS = {
+REASONS = {  # the first that holds
     "right": "both rules say right",
     "flexible_only": "the right value in a form that only the flexible rule reads",
     "superseded": "the published rule's answer is right, but the response commits to"
@@ -48,21 +47,15 @@ REASONS = {
 
 
 class Verdict(NamedTuple):
-    """What both rules read in a response, and what follows from it.
-
-    Spans are character positions in the response. `published` and `flexible` are the
-    answers as the rules extract them, None where there is none; `value` is what the
-    flexible one was read as, None where it cannot be read, and `reference` the value of
-    the reference. `reason` is one of REASONS.
-    """
+    """What both rules read in a response, and what follows from it."""
 
     scores: dict[str, float]
-    reason: str
-    published: str | None
-    published_span: tuple[int, int] | None
-    flexible: str | None
+    reason: str  # one of REASONS
+    published: str | None  # the answer that the metric card's rule extracts
+    published_span: tuple[int, int] | None  # of it in the response
+    flexible: str | None  # the statement that the response commits to, as it stands
     flexible_span: tuple[int, int] | None
-    value: object
+    value: object  # what the statement is read as; None where it cannot be read
     reference: object
 
 
@@ -106,11 +99,6 @@ def _f1(shared: int, answered: int, wanted: int) -> float:
     return 2 * shared / (answered + wanted) if shared else 0.0
 
 
-# "Aug, 1987", "August 1987": dateutil surely reads these so, and takes 20 times as long.
-_PLAIN_MONTH = re.compile(r"([A-Z][a-z]{2,8}),? ([1-9][0-9]{3})")
-MAX_DATE_LENGTH = 100
-
-
 _PARSER = dateutil_parser.parser()
 # A year of two digits is taken as it is, where dateutil would ask the clock.
 _PARSER.info.convertyear = lambda year, century_specified=False: year
@@ -121,17 +109,15 @@ def parse_month(text: str) -> tuple[int, int] | datetime | None:
 
     A day does not count. With a clock or a zone it is a datetime, which equals no month.
     """
-    if date := _PLAIN_MONTH.fullmatch(text):
-        for number, month in enumerate(MONTHS, 1):
-            if date[1] in (month, month[:3]):
-                return int(date[2]), number
-    return _parse_month(text) if len(text) <= MAX_DATE_LENGTH else None
+    if month := _PLAIN_MONTH.fullmatch(text):
+        return int(month[2]), int(_MONTHS[month[1][:3]])
+    return _parse_month(text) if len(text) <= 100 else None
 
 
 @lru_cache(maxsize=1024)
 def _parse_month(text: str) -> tuple[int, int] | datetime | None:
-    # What a text does not say is filled in from a default: with two of them it shows. A
-    # zone is not asked of the machine.
+    # What a text does not say is filled in from a default, which two of them show; no
+    # zone is asked of the machine.
     zone = {"tzinfos": lambda *said: None if said == (None, None) else timezone.utc}
     try:
         first, second = (
@@ -384,7 +370,7 @@ def numbers(text: str) -> set[str]:
 # ------------------------------------------- end of the answer statement
 
 
-# ------------------------------------------------ the flexible rule: the last statement
+# ------------------------------------------------------------- the flexible rule
 
 # Fixed lines of the prompts: behind an answer they begin a prompt that is made up.
 MADE_UP = re.compile(
@@ -393,9 +379,11 @@ MADE_UP = re.compile(
     r"|The answer is a (?:name|month)|Write two sentences that)"
 )
 REPEATED = ("context", "fact_context", "question", "premise")  # of documents
+# What dateutil surely reads so, and takes 20 times as long for: "Aug, 1987", "May 1987".
+_PLAIN_MONTH = re.compile(rf"({'|'.join((*MONTHS, *_MONTHS))}),? ([1-9][0-9]{{3}})")
 
 
-# --------------------------------------------------- the flexible rule: date arithmetic
+# ----------------------------------------------------------------------------- dates
 
 # What says nothing beside a month and a year; year, number, name, and what is neither.
 _IDLE = re.compile(
@@ -424,13 +412,8 @@ def _month(text: str) -> tuple[int, int] | None:
     shape = "".join(part.lastgroup or "?" for part in parts)
     if "".join(sorted(shape)) not in ("my", "mny", "ny", "nny"):
         return None
-    (year,) = (int(part["y"]) for part in parts if part["y"])
-    fields = [int(part["n"]) for part in parts if part["n"]]
-    if name := next((part["m"] for part in parts if part["m"]), None):
-        matches = (
-            n for n, month in enumerate(MONTHS, 1) if month.lower().startswith(name)
-        )
-        fields = [next(matches, 0), *fields]
+    parts.sort(key=lambda part: part.lastgroup)  # the month's name, numbers, the year
+    *fields, year = (_number(part[0]) for part in parts)
     orders = [[*fields, 1][:2]]
     if shape == "nny":  # of two numbers before a year, the one that can be the month
         orders.append(fields[::-1])
@@ -438,18 +421,22 @@ def _month(text: str) -> tuple[int, int] | None:
     return (year, months.pop()) if len(months) == 1 else None
 
 
-# -------------------------------------------------------- the flexible rule: NLI labels
+def _number(word: str) -> int:
+    months = (n for n, x in enumerate(MONTHS, 1) if x.lower().startswith(word))
+    return int(word) if word.isdigit() else next(months, 0)
+
+
+# ------------------------------------------------------------ NLI labels
 
 _LABELS = {"entail": "Entailment", "neutral": "Neutral", "contradict": "Contradiction"}
 _LABEL = re.compile(
     rf"\b(?:an? (?:case of )?)?({'|'.join(_LABELS)})(?:s|ed|ing|ments?|ions?|ory|ity)?\b",
     re.I,
 )
-_BESIDE = set(
-    "the premise hypothesis option label letter it is of by to with case".split()
-)
+_BESIDE = "the premise hypothesis option label letter it is of by to with case".split()
 _LETTER = re.compile(r"\b(?:[B-D]|A(?! [a-z]))\b")
 _SMALL_LETTER = re.compile(r"\b[a-d]\)")  # "(b)", "b)"; others are words
+_capitals = partial(_SMALL_LETTER.sub, lambda letter: letter[0].upper())
 
 
 def read_label(text: str, options: list[str]) -> str | None:
@@ -468,7 +455,7 @@ def _labels(text: str) -> set[str]:
 
 def _label(text: str, options: list[str]) -> str | None:
     """Return the label of a text that holds little else, or None."""
-    rest = _SMALL_LETTER.sub(lambda x: x[0].upper(), _LABEL.sub(" ", text))
+    rest = _capitals(_LABEL.sub(" ", text))
     words = re.findall(r"\w+|[^\s.,:;()[\]'\"-]", rest)
     words = [word for word in words if word.lower() not in _BESIDE]
     if len(words) > 1 or not set(words) <= set(LETTERS):
@@ -479,7 +466,7 @@ def _label(text: str, options: list[str]) -> str | None:
     return named.pop() if len(named) == 1 and named <= set(options) else None
 
 
-# ----------------------------------------------------------- the flexible rule: options
+# ------------------------------------------------------------ options
 
 _BOTH = re.compile(r"(?:both\s+)?", re.IGNORECASE)
 _BEFORE_ITEM = re.compile(
@@ -495,7 +482,6 @@ _APPROVED = re.compile(
 _BEHIND_ITEMS = re.compile(
     rf"(?<=\. )(?=[A-Z])|,?\s*(?:[(\[;]|-+ |(?i:{_REASONS}|which|where|for)\b)"
 )
-_Texts = list[tuple[str, list[str]]]  # letter and parts in lower case of each option
 
 
 def read_options(text: str, options: list[str]) -> set[str] | None:
@@ -503,24 +489,24 @@ def read_options(text: str, options: list[str]) -> set[str] | None:
 
     Behind the last item may stand words that approve and one comment.
     """
+    # Letter of each option, and words and marks of its text.
     parts = (re.findall(r"\w+|[^\w\s\"]", plain(option).lower()) for option in options)
-    texts, text = (
-        [*zip(LETTERS, parts)],
-        _SMALL_LETTER.sub(lambda x: x[0].upper(), text),
-    )
-    for part in dict.fromkeys((text, _LEAD.sub("", text))):
+    texts, text = [*zip(LETTERS, parts)], _capitals(text)
+    for part in (text, _LEAD.sub("", text)):
         letters, end = _list(part, texts)
         if letters:
             end = _APPROVED.match(part, end).end()
-            is_comment = end == len(part) or _BEHIND_ITEMS.match(part, end)
             cut = _REASON.split(part[end:], maxsplit=1)[0]
-            other = numbers(cut) - numbers(part[:end]) or _options(cut, texts) - letters
-            doubt = other or has_doubt(text, " ".join(options))
-            return letters if is_comment and not doubt else None
+            others = (
+                numbers(cut) - numbers(part[:end]) or _options(cut, texts) - letters
+            )
+            is_whole = end == len(part) or _BEHIND_ITEMS.match(part, end)
+            doubt = others or has_doubt(text, " ".join(options))
+            return letters if is_whole and not doubt else None
     return None
 
 
-def _list(text: str, texts: _Texts) -> tuple[set[str], int]:
+def _list(text: str, texts: list) -> tuple[set[str], int]:
     """Return the letters of the items that a text begins with, and where these end."""
     letters: set[str] = set()
     end = 0
@@ -541,7 +527,7 @@ def _list(text: str, texts: _Texts) -> tuple[set[str], int]:
     return letters, end
 
 
-def _item(text: str, start: int, texts: _Texts) -> tuple[set[str], int] | None:
+def _item(text: str, start: int, texts: list) -> tuple[set[str], int] | None:
     """Return the option that an item names, and its end; none if letter and text differ."""
     begin = _BEFORE_ITEM.match(text, start).end()
     for place in (start, begin):
@@ -556,7 +542,7 @@ def _item(text: str, start: int, texts: _Texts) -> tuple[set[str], int] | None:
     return (named or {x for x, _ in texts}) & {letter[1]}, end
 
 
-def _longest(text: str, start: int, texts: _Texts) -> tuple[set[str], int]:
+def _longest(text: str, start: int, texts: list) -> tuple[set[str], int]:
     """Return the options with the longest text that stands at a place, and its end."""
     named, longest = set(), start
     for letter, parts in texts:
@@ -574,7 +560,7 @@ def _longest(text: str, start: int, texts: _Texts) -> tuple[set[str], int]:
     return named, longest
 
 
-def _options(text: str, texts: _Texts) -> set[str]:
+def _options(text: str, texts: list) -> set[str]:
     """Return the options that a text names anywhere."""
     named, end = set(), 0
     for word in re.finditer(r"(?<!\w)\S", text):
@@ -585,7 +571,7 @@ def _options(text: str, texts: _Texts) -> set[str]:
     return named
 
 
-# ---------------------------------------------------------------- the flexible rule: QA
+# ------------------------------------------------------------ QA
 
 _NOT_STATED = re.compile(
     r"(?i)(?:(?:the answer|it|this|that|there|(?:the|this) question)(?: is|'s)? )?"
@@ -596,12 +582,9 @@ _NOT_STATED = re.compile(
 )
 _NAME_BEHIND = re.compile(r"(?:\b(?i:so|but|or)\b|\?)[^.]{0,200}?\s(?!The |I )[A-Z]\w")
 _JOINED = re.compile(r"(?:;|\bas well as\b)\s*(?:the |an? )?[A-Z\d]")
-_NAME_REASONS = (
-    "because|since|given|based on|as stated|as of|not|instead of|rather than"
-)
+_NAME_REASONS = _REASONS.replace(r"as(?! well\b)", "as stated|as of")
 _NAME_REASON = re.compile(rf"\b(?:{_NAME_REASONS})\b", re.IGNORECASE)
-_MONTH_NAME = "|".join(month[:3] for month in MONTHS)
-_TIME = rf"(?:(?:{_MONTH_NAME})[a-z]*\.?,?\s)?\d{{4}}\b"
+_TIME = rf"(?:(?:{'|'.join(_MONTHS)})[a-z]*\.?,?\s)?\d{{4}}\b"
 # Comments of three kinds: brackets, a period, and what goes on to the end.
 _NAME_COMMENTS = [
     re.compile(r"\s*[(\[][^()\[\]]*[)\]]?"),
@@ -663,14 +646,12 @@ def name_f1(name: str, names: list[list[str]], question: str) -> float:
     if words in names or words == ["unanswerable"]:
         return float(words in names)
     asked = _COPULAS | {_ENDING.sub("", word) for word in name_words(question)}
+    said = Counter(words)
     new = Counter(word for word in words if _ENDING.sub("", word) not in asked)
-    best = 0.0
-    for gold in names:
-        own = Counter(words) & Counter(gold)
-        kept = [*(own | new).elements()] if new else words
-        if gold != ["unanswerable"]:
-            best = max(best, token_f1(kept, [gold]))
-    return best
+    golds = [gold for gold in names if gold != ["unanswerable"]]
+    kept = (said & Counter(gold) | new if new else said for gold in golds)
+    f1 = (token_f1([*x.elements()], [gold]) for x, gold in zip(kept, golds))
+    return max(f1, default=0.0)
 
 
 # --------------------------------------------------------------------- the verdicts
@@ -679,8 +660,7 @@ def name_f1(name: str, names: list[list[str]], question: str) -> float:
 def _kind(name: str, read: Callable[[dict, str, str], tuple], several: bool = False):
     """Return the public functions of a kind of task, under their names here.
 
-    `read` makes scores, value and reference of a document, the published answer and the
-    flexible one; with `several` that one may have several lines.
+    `read` makes scores, value and reference of a document and both rules' answers.
     """
 
     def explain(doc: dict, response: str) -> Verdict:
@@ -700,12 +680,10 @@ def _kind(name: str, read: Callable[[dict, str, str], tuple], several: bool = Fa
 
     def process_results(doc: dict, results: list[str]) -> dict[str, float]:
         """Return the scores of one response; ValueError where it is not one string."""
-        if len(results) == 1 and isinstance(results[0], str):
+        if isinstance(results[0], str):
             return explain(doc, results[0]).scores
-        raise ValueError(
-            f"got {len(results)} responses, the first a {type(results[0]).__name__},"
-            " where one string is scored; let the task's last filter be `take_first`"
-        )
+        found = f"the response is a {type(results[0]).__name__}, not a string"
+        raise ValueError(f"{found}; let the task's last filter be `take_first`")
 
     return _named(explain, name), _named(process_results, name)
 
@@ -828,9 +806,7 @@ explain_generation, process_results_generation = _kind(
 
 # The files of the benchmark: rows, and the fingerprint of their documents.
 with Path(__file__).with_name("files.jsonl").open() as _file:
-    FILES = {
-        row["file"]: (row["rows"], row["fingerprint"]) for row in map(json.loads, _file)
-    }
+    FILES = {row.pop("file"): (*row.values(),) for row in map(json.loads, _file)}
 # Columns that some files have, for prompts, breakdowns and logs; pairs of equal length.
 EXTRA_COLUMNS = "qid idx question question_type type fact_context level".split()
 PAIRED_COLUMNS = (("options", "labels"), ("keywords", "keywords_pos"))
@@ -853,46 +829,40 @@ def _listed(cell: object) -> list:
     return cell if isinstance(cell, list) else [cell]
 
 
-def _are_texts(cell: object) -> bool:
-    strings = isinstance(cell, list) and all(isinstance(x, str) for x in cell)
-    return bool(strings and cell and all(map(str.strip, cell)))
-
-
-def _are_golds(cell: object) -> bool:
-    golds = _listed(cell)
-    return _are_texts(golds) and all(
-        normalise(gold) and name_words(plain(gold)) for gold in golds
-    )
-
-
-def _are_months(cell: object) -> bool:
-    return _are_golds(cell) and all(
-        isinstance(parse_month(gold.strip()), tuple) for gold in _listed(cell)
-    )
-
-
 def _stripped(cell: str | list[str]) -> list[str]:
     return [text.strip() for text in _listed(cell)]
 
 
-_text = _reader(lambda x: _are_texts([x]), "is not a string with words")
-_texts = _reader(_are_texts, "is not a list of strings with words")
+def _all(test: Callable[[str], object], cell: object) -> bool:
+    """Tell whether a cell is a list of strings, and each stripped one passes a test."""
+    strings = isinstance(cell, list) and all(isinstance(x, str) for x in cell)
+    return bool(strings and cell and all(map(test, _stripped(cell))))
+
+
+_text = _reader(lambda x: _all(len, [x]), "is not a string with words")
+_texts = _reader(partial(_all, len), "is not a list of strings with words")
 _context = _reader(
     lambda x: all(isinstance(y, str) for y in _listed(x)) and "".join(x).strip(),
     "is not a string or a list of strings, with words",
     lambda x: "\n".join(_listed(x)),
 )
-_golds = _reader(_are_golds, "has an answer without a word", _stripped)
+_golds = _reader(
+    lambda x: _all(lambda y: normalise(y) and name_words(plain(y)), _listed(x)),
+    "has an answer without a word",
+    _stripped,
+)
 _months = _reader(
-    _are_months, 'has an answer that is no month and year ("Aug, 1987")', _stripped
+    lambda x: _all(lambda y: isinstance(parse_month(y), tuple), _listed(x)),
+    'has an answer that is no month and year ("Aug, 1987")',
+    _stripped,
 )
 _letters = _reader(
-    lambda x: _are_texts(x) and {"yes"} <= set(x) <= {"yes", "no"},
+    lambda x: _all(len, x) and {"yes"} <= {*x} <= {"yes", "no"},
     'is not a list of "yes" and "no" with at least one "yes"',
     lambda x: [letter for letter, said in zip(LETTERS, x) if said == "yes"],
 )
 _offered = _reader(
-    lambda x: _are_texts(x) and 2 <= len(x) <= 4,
+    lambda x: _all(len, x) and len(x) in (2, 3, 4),
     "is not a list of two to four options",
     _stripped,
 )
