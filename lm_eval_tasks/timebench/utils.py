@@ -1,8 +1,7 @@
 """Documents and scores of TimeBench.
 
-From top to bottom: the published rule of the metric card, the flexible rule that
-README.md states (what all families share, then a grammar for each kind of task), the
-verdicts that both lead to, and how documents are made. No extraction sees a reference.
+From top to bottom: the published rule, the flexible rule (first what all families share,
+then a grammar for each kind of task), the verdicts, the documents.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ LETTERS = "ABCD"
 THREE_WAY = ["Entailment", "Neutral", "Contradiction"]
 TWO_WAY = ["Entailment", "Contradiction"]
 
-REASONS = {
+REASONS = {  # the first that holds
     "right": "both rules say right",
     "flexible_only": "the right value in a form that only the flexible rule reads",
     "superseded": "the published rule's answer is right, but the response commits to"
@@ -48,21 +47,15 @@ REASONS = {
 
 
 class Verdict(NamedTuple):
-    """What both rules read in a response, and what follows from it.
-
-    Spans are character positions in the response. `published` and `flexible` are the
-    answers as the rules extract them, None where there is none; `value` is what the
-    flexible one was read as, None where it cannot be read, and `reference` the value of
-    the reference. `reason` is one of REASONS.
-    """
+    """What both rules read in a response, and what follows from it."""
 
     scores: dict[str, float]
-    reason: str
-    published: str | None
-    published_span: tuple[int, int] | None
-    flexible: str | None
+    reason: str  # one of REASONS
+    published: str | None  # the answer that the metric card's rule extracts
+    published_span: tuple[int, int] | None  # of it in the response
+    flexible: str | None  # the statement that the response commits to, as it stands
     flexible_span: tuple[int, int] | None
-    value: object
+    value: object  # what the statement is read as; None where it cannot be read
     reference: object
 
 
@@ -106,11 +99,6 @@ def _f1(shared: int, answered: int, wanted: int) -> float:
     return 2 * shared / (answered + wanted) if shared else 0.0
 
 
-# "Aug, 1987", "August 1987": dateutil surely reads these so, and takes 20 times as long.
-_PLAIN_MONTH = re.compile(r"([A-Z][a-z]{2,8}),? ([1-9][0-9]{3})")
-MAX_DATE_LENGTH = 100
-
-
 _PARSER = dateutil_parser.parser()
 # A year of two digits is taken as it is, where dateutil would ask the clock.
 _PARSER.info.convertyear = lambda year, century_specified=False: year
@@ -121,17 +109,15 @@ def parse_month(text: str) -> tuple[int, int] | datetime | None:
 
     A day does not count. With a clock or a zone it is a datetime, which equals no month.
     """
-    if date := _PLAIN_MONTH.fullmatch(text):
-        for number, month in enumerate(MONTHS, 1):
-            if date[1] in (month, month[:3]):
-                return int(date[2]), number
-    return _parse_month(text) if len(text) <= MAX_DATE_LENGTH else None
+    if month := _PLAIN_MONTH.fullmatch(text):
+        return int(month[2]), int(_MONTHS[month[1][:3]])
+    return _parse_month(text) if len(text) <= 100 else None
 
 
 @lru_cache(maxsize=1024)
 def _parse_month(text: str) -> tuple[int, int] | datetime | None:
-    # What a text does not say is filled in from a default: with two of them it shows. A
-    # zone is not asked of the machine.
+    # What a text does not say is filled in from a default, which two of them show; no
+    # zone is asked of the machine.
     zone = {"tzinfos": lambda *said: None if said == (None, None) else timezone.utc}
     try:
         first, second = (
@@ -384,7 +370,7 @@ def numbers(text: str) -> set[str]:
 # ------------------------------------------- end of the answer statement
 
 
-# ------------------------------------------------ the flexible rule: the last statement
+# ------------------------------------------------------------- the flexible rule
 
 # Fixed lines of the prompts: behind an answer they begin a prompt that is made up.
 MADE_UP = re.compile(
@@ -393,9 +379,11 @@ MADE_UP = re.compile(
     r"|The answer is a (?:name|month)|Write two sentences that)"
 )
 REPEATED = ("context", "fact_context", "question", "premise")  # of documents
+# What dateutil surely reads so, and takes 20 times as long for: "Aug, 1987", "May 1987".
+_PLAIN_MONTH = re.compile(rf"({'|'.join((*MONTHS, *_MONTHS))}),? ([1-9][0-9]{{3}})")
 
 
-# --------------------------------------------------- the flexible rule: date arithmetic
+# ----------------------------------------------------------------------------- dates
 
 # What says nothing beside a month and a year; year, number, name, and what is neither.
 _IDLE = re.compile(
@@ -424,13 +412,8 @@ def _month(text: str) -> tuple[int, int] | None:
     shape = "".join(part.lastgroup or "?" for part in parts)
     if "".join(sorted(shape)) not in ("my", "mny", "ny", "nny"):
         return None
-    (year,) = (int(part["y"]) for part in parts if part["y"])
-    fields = [int(part["n"]) for part in parts if part["n"]]
-    if name := next((part["m"] for part in parts if part["m"]), None):
-        matches = (
-            n for n, month in enumerate(MONTHS, 1) if month.lower().startswith(name)
-        )
-        fields = [next(matches, 0), *fields]
+    parts.sort(key=lambda part: part.lastgroup)  # the month's name, numbers, the year
+    *fields, year = (_number(part[0]) for part in parts)
     orders = [[*fields, 1][:2]]
     if shape == "nny":  # of two numbers before a year, the one that can be the month
         orders.append(fields[::-1])
@@ -438,18 +421,22 @@ def _month(text: str) -> tuple[int, int] | None:
     return (year, months.pop()) if len(months) == 1 else None
 
 
-# -------------------------------------------------------- the flexible rule: NLI labels
+def _number(word: str) -> int:
+    months = (n for n, x in enumerate(MONTHS, 1) if x.lower().startswith(word))
+    return int(word) if word.isdigit() else next(months, 0)
+
+
+# ------------------------------------------------------------ NLI labels
 
 _LABELS = {"entail": "Entailment", "neutral": "Neutral", "contradict": "Contradiction"}
 _LABEL = re.compile(
     rf"\b(?:an? (?:case of )?)?({'|'.join(_LABELS)})(?:s|ed|ing|ments?|ions?|ory|ity)?\b",
     re.I,
 )
-_BESIDE = set(
-    "the premise hypothesis option label letter it is of by to with case".split()
-)
+_BESIDE = "the premise hypothesis option label letter it is of by to with case".split()
 _LETTER = re.compile(r"\b(?:[B-D]|A(?! [a-z]))\b")
 _SMALL_LETTER = re.compile(r"\b[a-d]\)")  # "(b)", "b)"; others are words
+_capitals = partial(_SMALL_LETTER.sub, lambda letter: letter[0].upper())
 
 
 def read_label(text: str, options: list[str]) -> str | None:
@@ -468,7 +455,7 @@ def _labels(text: str) -> set[str]:
 
 def _label(text: str, options: list[str]) -> str | None:
     """Return the label of a text that holds little else, or None."""
-    rest = _SMALL_LETTER.sub(lambda x: x[0].upper(), _LABEL.sub(" ", text))
+    rest = _capitals(_LABEL.sub(" ", text))
     words = re.findall(r"\w+|[^\s.,:;()[\]'\"-]", rest)
     words = [word for word in words if word.lower() not in _BESIDE]
     if len(words) > 1 or not set(words) <= set(LETTERS):
@@ -479,7 +466,7 @@ def _label(text: str, options: list[str]) -> str | None:
     return named.pop() if len(named) == 1 and named <= set(options) else None
 
 
-# ----------------------------------------------------------- the flexible rule: options
+# ------------------------------------------------------------ options
 
 _BOTH = re.compile(r"(?:both\s+)?", re.IGNORECASE)
 _BEFORE_ITEM = re.compile(
@@ -495,7 +482,6 @@ _APPROVED = re.compile(
 _BEHIND_ITEMS = re.compile(
     rf"(?<=\. )(?=[A-Z])|,?\s*(?:[(\[;]|-+ |(?i:{_REASONS}|which|where|for)\b)"
 )
-_Texts = list[tuple[str, list[str]]]  # letter and parts in lower case of each option
 
 
 def read_options(text: str, options: list[str]) -> set[str] | None:
@@ -503,24 +489,24 @@ def read_options(text: str, options: list[str]) -> set[str] | None:
 
     Behind the last item may stand words that approve and one comment.
     """
+    # Letter of each option, and words and marks of its text.
     parts = (re.findall(r"\w+|[^\w\s\"]", plain(option).lower()) for option in options)
-    texts, text = (
-        [*zip(LETTERS, parts)],
-        _SMALL_LETTER.sub(lambda x: x[0].upper(), text),
-    )
-    for part in dict.fromkeys((text, _LEAD.sub("", text))):
+    texts, text = [*zip(LETTERS, parts)], _capitals(text)
+    for part in (text, _LEAD.sub("", text)):
         letters, end = _list(part, texts)
         if letters:
             end = _APPROVED.match(part, end).end()
-            is_comment = end == len(part) or _BEHIND_ITEMS.match(part, end)
             cut = _REASON.split(part[end:], maxsplit=1)[0]
-            other = numbers(cut) - numbers(part[:end]) or _options(cut, texts) - letters
-            doubt = other or has_doubt(text, " ".join(options))
-            return letters if is_comment and not doubt else None
+            others = (
+                numbers(cut) - numbers(part[:end]) or _options(cut, texts) - letters
+            )
+            is_whole = end == len(part) or _BEHIND_ITEMS.match(part, end)
+            doubt = others or has_doubt(text, " ".join(options))
+            return letters if is_whole and not doubt else None
     return None
 
 
-def _list(text: str, texts: _Texts) -> tuple[set[str], int]:
+def _list(text: str, texts: list) -> tuple[set[str], int]:
     """Return the letters of the items that a text begins with, and where these end."""
     letters: set[str] = set()
     end = 0
@@ -541,7 +527,7 @@ def _list(text: str, texts: _Texts) -> tuple[set[str], int]:
     return letters, end
 
 
-def _item(text: str, start: int, texts: _Texts) -> tuple[set[str], int] | None:
+def _item(text: str, start: int, texts: list) -> tuple[set[str], int] | None:
     """Return the option that an item names, and its end; none if letter and text differ."""
     begin = _BEFORE_ITEM.match(text, start).end()
     for place in (start, begin):
@@ -556,7 +542,7 @@ def _item(text: str, start: int, texts: _Texts) -> tuple[set[str], int] | None:
     return (named or {x for x, _ in texts}) & {letter[1]}, end
 
 
-def _longest(text: str, start: int, texts: _Texts) -> tuple[set[str], int]:
+def _longest(text: str, start: int, texts: list) -> tuple[set[str], int]:
     """Return the options with the longest text that stands at a place, and its end."""
     named, longest = set(), start
     for letter, parts in texts:
@@ -574,7 +560,7 @@ def _longest(text: str, start: int, texts: _Texts) -> tuple[set[str], int]:
     return named, longest
 
 
-def _options(text: str, texts: _Texts) -> set[str]:
+def _options(text: str, texts: list) -> set[str]:
     """Return the options that a text names anywhere."""
     named, end = set(), 0
     for word in re.finditer(r"(?<!\w)\S", text):
@@ -585,7 +571,7 @@ def _options(text: str, texts: _Texts) -> set[str]:
     return named
 
 
-# ---------------------------------------------------------------- the flexible rule: QA
+# ------------------------------------------------------------ QA
 
 _NOT_STATED = re.compile(
     r"(?i)(?:(?:the answer|it|this|that|there|(?:the|this) question)(?: is|'s)? )?"
@@ -596,12 +582,9 @@ _NOT_STATED = re.compile(
 )
 _NAME_BEHIND = re.compile(r"(?:\b(?i:so|but|or)\b|\?)[^.]{0,200}?\s(?!The |I )[A-Z]\w")
 _JOINED = re.compile(r"(?:;|\bas well as\b)\s*(?:the |an? )?[A-Z\d]")
-_NAME_REASONS = (
-    "because|since|given|based on|as stated|as of|not|instead of|rather than"
-)
+_NAME_REASONS = _REASONS.replace(r"as(?! well\b)", "as stated|as of")
 _NAME_REASON = re.compile(rf"\b(?:{_NAME_REASONS})\b", re.IGNORECASE)
-_MONTH_NAME = "|".join(month[:3] for month in MONTHS)
-_TIME = rf"(?:(?:{_MONTH_NAME})[a-z]*\.?,?\s)?\d{{4}}\b"
+_TIME = rf"(?:(?:{'|'.join(_MONTHS)})[a-z]*\.?,?\s)?\d{{4}}\b"
 # Comments of three kinds: brackets, a period, and what goes on to the end.
 _NAME_COMMENTS = [
     re.compile(r"\s*[(\[][^()\[\]]*[)\]]?"),
@@ -663,19 +646,64 @@ def name_f1(name: str, names: list[list[str]], question: str) -> float:
     if words in names or words == ["unanswerable"]:
         return float(words in names)
     asked = _COPULAS | {_ENDING.sub("", word) for word in name_words(question)}
+    said = Counter(words)
     new = Counter(word for word in words if _ENDING.sub("", word) not in asked)
-    best = 0.0
-    for gold in names:
-        own = Counter(words) & Counter(gold)
-        kept = [*(own | new).elements()] if new else words
-        if gold != ["unanswerable"]:
-            best = max(best, token_f1(kept, [gold]))
-    return best
+    golds = [gold for gold in names if gold != ["unanswerable"]]
+    kept = (said & Counter(gold) | new if new else said for gold in golds)
+    f1 = (token_f1([*x.elements()], [gold]) for x, gold in zip(kept, golds))
+    return max(f1, default=0.0)
 
 
 # --------------------------------------------------------------------- the verdicts
 
-_Read = tuple[dict[str, float], object, object]  # scores, value, reference
+
+def _kind(name: str, read: Callable[[dict, str, str], tuple], several: bool = False):
+    """Return the public functions of a kind of task, under their names here.
+
+    `read` makes scores, value and reference of a document and both rules' answers.
+    """
+
+    def explain(doc: dict, response: str) -> Verdict:
+        """Return the verdict on one response to a document; any text has one."""
+        published, published_span = extract_published(response)
+        repeated = filter(None, map(doc.get, REPEATED))
+        found = statements(mask(response, repeated), MADE_UP, several)
+        last = found[-1] if found else None
+        span = (last.start, last.end) if last else None
+        flexible = response[last.start : last.end] if last else None
+        is_said = last and not last.doubted
+        scores, *values = read(doc, published, flexible if is_said else "")
+        scores["extracted"] = float(published != "")
+        shown = published or None, published_span, flexible, span
+        reason = _reason(scores, values[0], response, shown)
+        return Verdict(scores, reason, *shown, *values)
+
+    def process_results(doc: dict, results: list[str]) -> dict[str, float]:
+        """Return the scores of one response; ValueError where it is not one string."""
+        if isinstance(results[0], str):
+            return explain(doc, results[0]).scores
+        found = f"the response is a {type(results[0]).__name__}, not a string"
+        raise ValueError(f"{found}; let the task's last filter be `take_first`")
+
+    return _named(explain, name), _named(process_results, name)
+
+
+def _named(function: Callable, kind: str) -> Callable:
+    """Name a function as it is named here, which pickles and tools rely on."""
+    function.__name__ = function.__qualname__ = f"{function.__name__}_{kind}"
+    return function
+
+
+def _reason(scores: dict, value: object, response: str, shown: tuple) -> str:
+    """Return the first of REASONS that holds."""
+    flexible, is_exact = scores.get("score_flexible", 0), scores.get("score") == 1
+    is_read, (_, published_span, _, span) = value is not None, shown
+    in_box = response.rfind("\\boxed{") > response.rfind("}")
+    is_cut_off = not span and (in_box or mask(response + ".").endswith("\n"))
+    answered = not is_cut_off and (published_span or span)
+    holds = flexible == 1 and is_exact, flexible == 1, is_read and is_exact, flexible
+    holds = zip(REASONS, (*holds, is_read, answered, not is_cut_off, True))
+    return next(reason for reason, is_so in holds if is_so)
 
 
 def _scores(exact: bool, flexible: float, f1: float | None = None) -> dict[str, float]:
@@ -686,53 +714,7 @@ def _scores(exact: bool, flexible: float, f1: float | None = None) -> dict[str, 
     return scores | {"accuracy_flexible": float(flexible == 1)}
 
 
-def _named(name: str, function: Callable) -> Callable:
-    """Return a function under the name that it has here, as pickles need it."""
-    function.__name__ = function.__qualname__ = name
-    return function
-
-
-def _explained(several: bool = False) -> Callable:
-    """Let a reader of a document, the published answer and the flexible one explain."""
-
-    def decorator(read: Callable[[dict, str, str], _Read]) -> Callable:
-        def explain(doc: dict, response: str) -> Verdict:
-            published, published_span = extract_published(response)
-            repeated = [doc[field] for field in REPEATED if doc.get(field)]
-            found = statements(mask(response, repeated), MADE_UP, several)
-            last = found[-1] if found else None
-            span = (last.start, last.end) if last else None
-            flexible = response[last.start : last.end] if last else None
-            is_said = last and not last.doubted
-            scores, *values = read(doc, published, flexible if is_said else "")
-            scores["extracted"] = float(published != "")
-            shown = published or None, published_span, flexible, span
-            reason = _reason(scores, values[0], response, shown)
-            return Verdict(scores, reason, *shown, *values)
-
-        explain.__doc__ = read.__doc__
-        return _named(read.__name__, explain)
-
-    return decorator
-
-
-def _reason(scores: dict, value: object, response: str, shown: tuple) -> str:
-    """Return the word of REASONS for scores and what they come from."""
-    score, flexible = scores.get("score"), scores.get("score_flexible", 0)
-    if flexible == 1:
-        return "right" if score == 1 else "flexible_only"
-    if value is not None:
-        partly = "partly_right" if flexible else "other_value"
-        return "superseded" if score == 1 else partly
-    in_box = response.rfind("\\boxed{") > response.rfind("}")
-    if not shown[3] and (in_box or mask(response + ".").endswith("\n")):
-        return "cut_off"
-    return "unreadable" if shown[1] or shown[3] else "no_answer"
-
-
-@_explained()
-def explain_qa(doc: dict, published: str, statement: str) -> _Read:
-    """Return the verdict on an answer to an extractive question: its best gold counts."""
+def _read_qa(doc: dict, published: str, statement: str) -> tuple:
     words, (golds, names, text) = normalise(published), _read_golds(tuple(doc["golds"]))
     value = read_name(plain(statement), names, text)
     flexible = name_f1(value, names, doc.get("question") or "") if value else 0
@@ -740,18 +722,14 @@ def explain_qa(doc: dict, published: str, statement: str) -> _Read:
     return scores, value, doc["golds"]
 
 
-@_explained()
-def explain_date(doc: dict, published: str, statement: str) -> _Read:
-    """Return the verdict on the month and year of an answer."""
+def _read_date(doc: dict, published: str, statement: str) -> tuple:
     months = [parse_month(gold) for gold in doc["golds"]]
     value = read_month(plain(statement))
     scores = _scores(parse_month(published) in months, value in months)
     return scores, value, months
 
 
-@_explained(several=True)
-def explain_options(doc: dict, published: str, statement: str) -> _Read:
-    """Return the verdict on the set of options that an answer names (set F1)."""
+def _read_options(doc: dict, published: str, statement: str) -> tuple:
     gold, given = set(doc["letters"]), set(_PUBLISHED_LETTER.findall(published))
     value = read_options(plain(statement), doc["options"]) or set()
     f1, flexible = (_f1(len(x & gold), len(x), len(gold)) for x in (given, value))
@@ -759,9 +737,7 @@ def explain_options(doc: dict, published: str, statement: str) -> _Read:
     return scores, sorted(value) or None, doc["letters"]
 
 
-@_explained()
-def explain_nli(doc: dict, published: str, statement: str) -> _Read:
-    """Return the verdict on the label of an answer."""
+def _read_nli(doc: dict, published: str, statement: str) -> tuple:
     options, label = doc["options"], doc["label"]
     exact = read_published_label(published, options) == label
     value = read_label(plain(statement), options)
@@ -777,9 +753,7 @@ def _metrics() -> tuple:
     return BLEU(effective_order=True), RougeScorer(["rougeL"])
 
 
-@_explained(several=True)
-def explain_generation(doc: dict, published: str, statement: str) -> _Read:
-    """Return the verdict on two sentences: BLEU-4, ROUGE-L (F1) and the keywords."""
+def _read_generation(doc: dict, published: str, statement: str) -> tuple:
     text, gold = " ".join(plain(statement, ends=True).split()), doc["statement"]
     bleu, rouge = _metrics()
     scores = {
@@ -798,7 +772,6 @@ def keyword_share(text: str, keywords: list[str], positions: list[int]) -> float
     come first: the split and order with the greatest share counts.
     """
     folded = text.casefold()
-    # Where each keyword stands; a sentence holds one that starts and ends within it.
     spans = [[*_places(word.casefold(), folded)] for word in keywords]
     ends = [end.end() for end in re.finditer(r"[.!?]\s+", folded)][:50]
     best = 0
@@ -820,110 +793,90 @@ def _places(word: str, text: str) -> Iterator[tuple[int, int]]:
         start = text.find(word, start + 1)
 
 
-def _scorer(explain: Callable[[dict, str], Verdict]) -> Callable:
-    """Return what the YAML files name: document and responses -> scores."""
-
-    def process_results(doc: dict, results: list[str]) -> dict[str, float]:
-        if len(results) == 1 and isinstance(results[0], str):
-            return explain(doc, results[0]).scores
-        raise ValueError(
-            f"got {len(results)} responses, the first a {type(results[0]).__name__},"
-            " where one string is scored; let the task's last filter be `take_first`"
-        )
-
-    return _named(
-        explain.__name__.replace("explain", "process_results"), process_results
-    )
-
-
-process_results_qa = _scorer(explain_qa)
-process_results_date = _scorer(explain_date)
-process_results_options = _scorer(explain_options)
-process_results_nli = _scorer(explain_nli)
-process_results_generation = _scorer(explain_generation)
+explain_qa, process_results_qa = _kind("qa", _read_qa)
+explain_date, process_results_date = _kind("date", _read_date)
+explain_options, process_results_options = _kind("options", _read_options, several=True)
+explain_nli, process_results_nli = _kind("nli", _read_nli)
+explain_generation, process_results_generation = _kind(
+    "generation", _read_generation, several=True
+)
 
 
 # ------------------------------------------------------------------------ documents
 
 # The files of the benchmark: rows, and the fingerprint of their documents.
 with Path(__file__).with_name("files.jsonl").open() as _file:
-    FILES = {
-        row["file"]: (row["rows"], row["fingerprint"]) for row in map(json.loads, _file)
-    }
-# Columns that some files have, for prompts, breakdowns and logs.
+    FILES = {row.pop("file"): (*row.values(),) for row in map(json.loads, _file)}
+# Columns that some files have, for prompts, breakdowns and logs; pairs of equal length.
 EXTRA_COLUMNS = "qid idx question question_type type fact_context level".split()
-# Columns that are never empty where a file has them, and pairs of equal length.
-FILLED_COLUMNS = ("question", "fact_context", "meta")
 PAIRED_COLUMNS = (("options", "labels"), ("keywords", "keywords_pos"))
 
 
-# Readers of cells return what a document holds, or raise ValueError with what is wrong.
+def _reader(
+    is_right: Callable, wrong: str, made: Callable = lambda cell: cell
+) -> Callable:
+    """Return what makes a field of a cell; ValueError says what is wrong with it."""
 
-
-def _require(condition: object, wrong: str) -> None:
-    if not condition:
+    def read(cell: object) -> object:
+        if is_right(cell):
+            return made(cell)
         raise ValueError(wrong)
 
-
-def _text(cell: object) -> str:
-    _require(isinstance(cell, str) and cell.strip(), "is not a string with words")
-    return cell
+    return read
 
 
-def _texts(cell: object) -> list[str]:
-    _require(isinstance(cell, list) and cell, "is not a list of strings with words")
-    return [*map(_text, cell)]
+def _listed(cell: object) -> list:
+    return cell if isinstance(cell, list) else [cell]
 
 
-def _context(cell: object) -> str:
-    parts = cell if isinstance(cell, list) else [cell]
-    strings = all(isinstance(part, str) for part in parts)
-    _require(strings, "is not a string or a list of strings")
-    return _text("\n".join(parts))
+def _stripped(cell: str | list[str]) -> list[str]:
+    return [text.strip() for text in _listed(cell)]
 
 
-def _golds(cell: object) -> list[str]:
-    golds = [gold.strip() for gold in _texts([cell] if isinstance(cell, str) else cell)]
-    words = all(normalise(gold) and name_words(plain(gold)) for gold in golds)
-    _require(words, "has an answer without a word")
-    return golds
+def _all(test: Callable[[str], object], cell: object) -> bool:
+    """Tell whether a cell is a list of strings, and each stripped one passes a test."""
+    strings = isinstance(cell, list) and all(isinstance(x, str) for x in cell)
+    return bool(strings and cell and all(map(test, _stripped(cell))))
 
 
-def _months(cell: object) -> list[str]:
-    months = (isinstance(parse_month(gold), tuple) for gold in _golds(cell))
-    _require(all(months), 'has an answer that is no month and year ("Aug, 1987")')
-    return _golds(cell)
+_text = _reader(lambda x: _all(len, [x]), "is not a string with words")
+_texts = _reader(partial(_all, len), "is not a list of strings with words")
+_context = _reader(
+    lambda x: all(isinstance(y, str) for y in _listed(x)) and "".join(x).strip(),
+    "is not a string or a list of strings, with words",
+    lambda x: "\n".join(_listed(x)),
+)
+_golds = _reader(
+    lambda x: _all(lambda y: normalise(y) and name_words(plain(y)), _listed(x)),
+    "has an answer without a word",
+    _stripped,
+)
+_months = _reader(
+    lambda x: _all(lambda y: isinstance(parse_month(y), tuple), _listed(x)),
+    'has an answer that is no month and year ("Aug, 1987")',
+    _stripped,
+)
+_letters = _reader(
+    lambda x: _all(len, x) and {"yes"} <= {*x} <= {"yes", "no"},
+    'is not a list of "yes" and "no" with at least one "yes"',
+    lambda x: [letter for letter, said in zip(LETTERS, x) if said == "yes"],
+)
+_offered = _reader(
+    lambda x: _all(len, x) and len(x) in (2, 3, 4),
+    "is not a list of two to four options",
+    _stripped,
+)
+_positions = _reader(
+    lambda x: isinstance(x, list) and {*map(repr, x)} <= {"0", "1"},
+    "is not a list of the integers 0 and 1",
+)
 
 
-def _letters(cell: object) -> list[str]:
-    wrong = 'is not a list of "yes" and "no" with at least one "yes"'
-    _require({"yes"} <= set(_texts(cell)) <= {"yes", "no"}, wrong)
-    return [letter for letter, verdict in zip(LETTERS, cell) if verdict == "yes"]
-
-
-def _offered(cell: object) -> list[str]:
-    _require(2 <= len(_texts(cell)) <= 4, "is not a list of two to four options")
-    return [option.strip() for option in cell]
-
-
-def _positions(cell: object) -> list[int]:
-    integers = isinstance(cell, list) and {*map(repr, cell)} <= {"0", "1"}
-    _require(integers, "is not a list of the integers 0 and 1")
-    return cell
-
-
-def _label_of(labels: list[str], cell: object) -> str:
-    _require(cell in labels, f"is not one of {', '.join(labels)}")
-    return cell
-
-
-def _nli(labels: list[str]) -> dict[str, tuple]:
-    return {
-        "premise": ("Premise", _text),
-        "hypothesis": ("Hypothesis", _text),
-        "label": ("Label", partial(_label_of, labels)),
-        "options": ("Label", lambda cell: labels),
-    }
+def _labelled(labels: list[str]) -> dict[str, tuple]:
+    label = _reader(lambda x: x in labels, f"is not one of {', '.join(labels)}")
+    texts = {name: (name.capitalize(), _text) for name in ("premise", "hypothesis")}
+    options = "Label", lambda cell: labels
+    return texts | {"label": ("Label", label), "options": options}
 
 
 _QUESTION = {"question": ("question", _text)}
@@ -940,8 +893,8 @@ FIELDS = {
     "date": _QUESTION | {"golds": ("answer", _months)},
     "options": _QUESTION | _CHOICES,
     "dialogue_options": _CHOICES,
-    "nli_two_way": _nli(TWO_WAY),
-    "nli_three_way": _nli(THREE_WAY),
+    "nli_two_way": _labelled(TWO_WAY),
+    "nli_three_way": _labelled(THREE_WAY),
     "generation": {
         "keywords": ("keywords", _texts),
         "keywords_pos": ("keywords_pos", _positions),
@@ -951,23 +904,20 @@ FIELDS = {
 
 
 def _maker(kind: str) -> Callable[[datasets.Dataset], datasets.Dataset]:
-    """Return what the YAML files name: rows -> documents of a kind, in memory.
-
-    It raises ValueError, naming file, row and column, where a column is missing, a cell
-    cannot be scored, or there is no row.
-    """
+    """Return what the YAML files name: rows -> documents of a kind, in memory."""
 
     def process_docs(dataset: datasets.Dataset) -> datasets.Dataset:
+        """Return documents; ValueError names file, row and column that are wrong."""
         # `sources.load` and packs name the file; other loaders say "default-…".
         name = (dataset.info.config_name or "default").removesuffix("_timebench")
         name = kind if name.startswith("default") else name
         place, columns = f"TimeBench ({name})", dataset.column_names
-        for column, _ in FIELDS[kind].values():
-            if column not in columns:
-                raise ValueError(
-                    f"{place}: column '{column}' is missing; found {columns}. Give"
-                    " rows in the schema of TimeBench-subset-7553"
-                )
+        missing = [x for x, _ in FIELDS[kind].values() if x not in columns]
+        if missing:
+            raise ValueError(
+                f"{place}: column '{missing[0]}' is missing; found {columns}. Give"
+                " rows in the schema of TimeBench-subset-7553"
+            )
         rows = [
             _document(row, kind, f"{place}, row {n}") for n, row in enumerate(dataset)
         ]
@@ -977,7 +927,7 @@ def _maker(kind: str) -> Callable[[datasets.Dataset], datasets.Dataset]:
         _report(name, len(rows), fingerprint(map(digest, rows)), is_fresh)
         return type(dataset).from_list(rows)
 
-    return _named(f"process_docs_{kind}", process_docs)
+    return _named(process_docs, kind)
 
 
 process_docs_qa = _maker("qa")
@@ -991,16 +941,13 @@ process_docs_generation = _maker("generation")
 
 
 def _document(row: dict, kind: str, place: str) -> dict:
-    """Return the document of one row; ValueError says what is wrong at `place`."""
     document = {name: row[name] for name in EXTRA_COLUMNS if name in row}
     try:
-        for column in FILLED_COLUMNS:
-            _require(row.get(column, True), "is empty")
         for field, (column, read) in FIELDS[kind].items():
             document[field] = read(row[column])
         for one, column in PAIRED_COLUMNS:
-            equal = len(row.get(one, "")) == len(row.get(column, ""))
-            _require(equal, f"does not have as many items as '{one}'")
+            if len(row.get(one, "")) != len(row.get(column, "")):
+                raise ValueError(f"does not have as many items as '{one}'")
     except ValueError as error:
         cell = f"{row[column]!r:.80}"
         message = f"{place}, column '{column}': {cell} {error}; fix the row"
@@ -1024,11 +971,10 @@ def fingerprint(digests: Iterable[bytes]) -> str:
 def _report(name: str, rows: int, found: str, is_fresh: bool) -> None:
     """Log rows and fingerprint of a file, once a run; warn where they are unknown."""
     theirs = [FILES[name]] if name in FILES else [*FILES.values()]
-    is_known = is_fresh or (rows, found) in theirs
-    wanted = "{} rows, {}".format(*theirs[0]) if name in FILES else "other files"
-    eval_logger.log(
-        logging.INFO if is_known else logging.WARNING,
-        f"TimeBench ({name}): {rows} rows, fingerprint {found}"
-        + f"; the benchmark has {wanted}: scores may not be comparable"
-        * (not is_known),
+    said = f"TimeBench ({name}): {rows} rows, fingerprint {found}"
+    if is_fresh or (rows, found) in theirs:
+        return eval_logger.info(said)
+    known = "{} rows, {}".format(*theirs[0]) if name in FILES else "other files"
+    eval_logger.warning(
+        f"{said}; the benchmark has {known}: scores may not be comparable"
     )

@@ -1,8 +1,7 @@
 """Documents and scores of Test of Time (ToT).
 
-A response goes down this file: the published and the flexible rule each extract an
-answer, never seeing the reference; the flexible one is read into values and matched with
-the label's; `explain_*` and `process_results_*` say what came of it. Documents come last.
+From top to bottom: the published rule, the flexible rule (first its half that is equal
+in each family), the verdict, the documents.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 
 eval_logger = logging.getLogger("lm_eval.tasks.tot")
 
-REASONS = {
+REASONS = {  # the first that holds
     "right": "both rules find the right value",
     "flexible_only": "the right value, in a form that only the flexible rule reads",
     "superseded": "the first object is right, but not what the response commits to",
@@ -481,7 +480,10 @@ _LIST_SEPARATOR = re.compile(r"[,;<\u2192]|-{1,2}>|\band\b")
 
 
 class Field:
-    """A field of a label, the grammar of its values, and what the prompt says of them."""
+    """A field of a label, the grammar of its values, and what the prompt says of them.
+
+    A grammar takes a text in lower case and returns its value, or None.
+    """
 
     def __init__(self, key: str, label: object, question: str):
         self.keys, self.question = [key.lower()], question.lower()
@@ -497,7 +499,7 @@ class Field:
         kinds = [self.number, self.year, self.date, self.clock]
         if self.is_list or key == "day":
             kinds = [] if self.is_list else [self.day_offset]
-        for self.grammar in (*kinds, self.word, self.name):
+        for self.grammar in (*kinds, self.word, str):
             values = [self.grammar(item.lower()) for item in items]
             if values and None not in values:
                 break
@@ -512,7 +514,7 @@ class Field:
     def number(self, text: str) -> Decimal | None:
         """Return a number; a word behind it is the unit that the field counts."""
         found = _NUMBER_AND_UNIT.fullmatch(text)
-        if not found or not found[2] or (found[3] and found[3] not in self.units):
+        if not found or not found[2] or found[3] not in (None, *self.units):
             return None
         sign = "-" if "-" in (found[1] or "") else ""
         return Decimal(sign + found[2].replace(",", ""))
@@ -531,11 +533,11 @@ class Field:
         Three numbers that do not begin with the year are in the prompt's order or,
         where that makes no date or there is none, in the only order that makes one.
         """
-        words = set(re.findall("[a-z]+", text)) - _BESIDE_A_DATE
+        words = [x for x in re.findall("[a-z]+", text) if x not in _BESIDE_A_DATE]
         months = [_MONTH_NUMBERS.get(word, 0) for word in words]  # there is no month 0
         numbers = re.findall("[0-9]+", text)
         years = [int(number) for number in numbers if len(number) == 4]
-        parts = months + [int(number) for number in numbers if len(number) < 3]
+        parts = months[:1] + [int(number) for number in numbers if len(number) < 3]
         counts = (len(years), len(parts), len(numbers + months))
         if counts != (1, 2, 3) or not _DATE.fullmatch(text):
             return None
@@ -545,10 +547,8 @@ class Field:
             if shown := _ORDER.findall(self.question):  # the last one is what is asked
                 asked, other = days if shown[-1] else days[::-1]
                 days = [asked or other]
-        days = [
-            day for day in {*days} - {None} if _weekdays(text) <= {day.isoweekday()}
-        ]
-        return days[0] if len(days) == 1 else None
+        days = {day for day in days if day and _weekdays(text) <= {day.isoweekday()}}
+        return days.pop() if len(days) == 1 else None
 
     def clock(self, text: str) -> time | None:
         """Return the time of a 12- or 24-hour clock, without seconds if none are asked."""
@@ -563,20 +563,15 @@ class Field:
 
     def day_offset(self, text: str) -> Decimal | int | None:
         """Return how many days after the start: 0 for `same_day`, `+0` and `0`."""
-        named = DAY_OFFSETS.get(text.replace("_", " "))
-        return self.number(text) if named is None else named
+        return DAY_OFFSETS.get(text.replace("_", " "), self.number(text))
 
     def word(self, text: str) -> str | None:
         """Return a weekday, an entity such as "e17", or "unanswerable"."""
         if text in _WEEKDAY_NUMBERS:
             return WEEKDAYS[_WEEKDAY_NUMBERS[text] - 1]
-        entity = _ENTITY.fullmatch(text)
-        is_unanswerable = _UNANSWERABLE.fullmatch(text)
-        return entity[1] if entity else "unanswerable" if is_unanswerable else None
-
-    def name(self, text: str) -> str:
-        """Return any text, such as a name."""
-        return text
+        if entity := _ENTITY.fullmatch(text):
+            return entity[1]
+        return "unanswerable" if _UNANSWERABLE.fullmatch(text) else None
 
     def read(self, given: object) -> object:
         """Return the value of what an answer has in the field; None if it has none."""
@@ -593,16 +588,16 @@ class Field:
         text = plain(text)
         if not text or has_doubt(text, self.label):
             return None
-        kept = [x for x in readings(text) if not x[1] or self._is_aside(*x)]
+        kept = [x for x, cut in readings(text) if not cut or self._is_aside(x, cut)]
         # Any text is a name: what is left of it in the end is the value.
-        for reading, _ in kept[-1:] if self.grammar == self.name else kept:
+        for reading in kept[-1:] if self.grammar is str else kept:
             if (value := self.grammar(reading.lower())) is not None:
                 return value
         return None
 
     def _is_aside(self, kept: str, comment: str) -> bool:
         """Tell whether a comment, but for a reason or denial, has no other value."""
-        if self.grammar == self.name:
+        if self.grammar is str:
             return not re.search(r"\w", comment)
         is_day = self.grammar == self.date or _weekdays(self.label)
         return numbers(comment) <= numbers(kept) and not (is_day and _weekdays(comment))
@@ -649,28 +644,25 @@ def read_flexible(
     """Return what a masked response commits to, and its values where all can be read."""
     keys = [key for field in fields.values() for key in field.keys]
     *before, last = extract_flexible(text, keys, len(fields) == 1) or [None]
-    if last is None:
-        return None, None
     values = _values(text, last, fields)
     if before and values is None:  # the year of a date says it again
         values = _values(text, before[-1], fields) or {}
         days = [value for value in values.values() if isinstance(value, date)]
         is_again = days and f"{days[0]:%Y}" in last.fields.values()
         return (before[-1], values) if is_again else (last, None)
-    later = _values_behind(text, last.span[1], fields) if values else None
-    return last, values if later in (None, values) else None
+    if values and len(fields) == 1:  # a later cue may say another value
+        rest = _MADE_UP.split(text[last.span[1] :], maxsplit=1)[0]
+        said = [x for x in _said(rest) if "line" not in x.fields]
+        if said and _values(rest, said[-1], fields) not in (None, values):
+            values = None
+    return last, values
 
 
-def _values_behind(text: str, place: int, fields: dict[str, Field]) -> dict | None:
-    """Return what the last cue behind an answer says, where one value is asked."""
-    rest = _MADE_UP.split(text[place:], maxsplit=1)[0]
-    said = [x for x in _said(rest) if "line" not in x.fields]
-    return _values(rest, said[-1], fields) if said and len(fields) == 1 else None
-
-
-def _values(text: str, answer: Extracted, fields: dict[str, Field]) -> dict | None:
+def _values(
+    text: str, answer: Extracted | None, fields: dict[str, Field]
+) -> dict | None:
     """Return the values of an answer by the keys of a label; None without one of them."""
-    if answer.doubted or doubted(text, answer.span[0]):
+    if not answer or answer.doubted or doubted(text, answer.span[0]):
         return None
     values = {}
     for key, field in fields.items():
@@ -705,11 +697,10 @@ def smape(given: float | None, expected: float) -> float:
     """Return the symmetric percentage error; 100, the largest, for no readable answer."""
     if given is None:
         return 100.0
-    total = abs(given) + abs(expected)
-    return 100 * abs(given - expected) / total if total else 0.0
+    return 100 * abs(given - expected) / (abs(given) + abs(expected) or 1)
 
 
-# --------------------------------------------------------- what the YAML files name
+# ------------------------------------------------------------------------- verdict
 
 
 def explain_arithmetic(doc: dict, response: str) -> Verdict:
@@ -724,61 +715,45 @@ def explain_semantic(doc: dict, response: str) -> Verdict:
 
 def process_results_arithmetic(doc: dict, results: list[str]) -> dict[str, float]:
     """Score one response; ValueError where a filter leaves anything but one text."""
-    return explain_arithmetic(doc, _only_response(results)).scores
+    return _explain(doc, results[0], is_semantic=False).scores
 
 
 def process_results_semantic(doc: dict, results: list[str]) -> dict[str, float]:
     """Score one response; ValueError where a filter leaves anything but one text."""
-    return explain_semantic(doc, _only_response(results)).scores
-
-
-def _only_response(results: list) -> str:
-    if not isinstance(results[0], str):
-        raise ValueError(
-            f"the response is a {type(results[0]).__name__}, not a string; use a filter"
-            " that leaves one response, such as take_first"
-        )
-    return results[0]
+    return _explain(doc, results[0], is_semantic=True).scores
 
 
 def _explain(doc: dict, response: str, is_semantic: bool) -> Verdict:
-    """Return the verdict on a response."""
-    label, question, prompt = doc["label"], doc["question"], doc.get("prompt")
+    if not isinstance(response, str):
+        raise ValueError(
+            f"the response is a {type(response).__name__}, not a string; use a filter"
+            " that leaves one response, such as take_first"
+        )
+    label, question = doc["label"], doc["question"]
     fields = _fields(label, question, is_semantic)
     reference = {key: field.value for key, field in fields.items()}
-    asked = prompt or split_instruction(question, question)[1]
+    asked = doc.get("prompt") or split_instruction(question, question)[1]
     text = mask(response, (question, asked))
     found = extract_published(response, is_semantic)
     answer, value = read_flexible(text, fields)
     published = found and (found.fields["answer"] if is_semantic else found.fields)
     is_exact = published == (label if is_semantic else read_label(label, False))
-    verdicts = map(float, (is_exact, value == reference, found is not None))
+    is_right = value == reference
+    verdicts = map(float, (is_exact, is_right, found is not None))
     scores = dict(zip(("accuracy", "accuracy_flexible", "extracted"), verdicts))
     if not is_semantic and (expected := size(reference, fields)) is not None:
         scores["smape"] = smape(value and size(value, fields), expected)
     spans = (found and found.span, answer and answer.span)
     shown = (found and str(published), answer and response[slice(*answer.span)])
+    is_superseded = is_exact and spans[0] != spans[1]
+    is_other = value or (found and not answer)
     is_cut_off = text.rfind("{") > text.rfind("}") or text[-1:] != response[-1:]
-    reason = _reason(is_exact, value == reference, value, spans, is_cut_off)
+    holds = is_exact and is_right, is_right, is_superseded, is_other, answer
+    holds = zip(REASONS, (*holds, not is_cut_off, True))
+    reason = next(reason for reason, is_so in holds if is_so)
     return Verdict(
         scores, reason, shown[0], spans[0], shown[1], spans[1], value, reference
     )
-
-
-def _reason(
-    is_exact: bool, is_right: bool, value: dict | None, spans: tuple, is_cut_off: bool
-) -> str:
-    """Return the first of REASONS that holds; `spans` are of both extracted texts."""
-    holds = {
-        "right": is_exact and is_right,
-        "flexible_only": is_right,
-        "superseded": is_exact and spans[0] != spans[1],
-        "unreadable": spans[1] and value is None,
-        "other_value": spans[0] or spans[1],
-        "cut_off": is_cut_off,
-        "no_answer": True,
-    }
-    return next(reason for reason, is_so in holds.items() if is_so)
 
 
 # ---------------------------------------------------------------------- documents
@@ -837,30 +812,19 @@ def process_docs_semantic_separate(dataset: datasets.Dataset) -> datasets.Datase
     return _documents(dataset, is_semantic=True, is_separate=True)
 
 
-def doc_to_text_arithmetic(doc: dict) -> str:
-    """Return the prompt of a document of ToT arithmetic."""
-    return doc["question"].rstrip()
-
-
-def doc_to_text_semantic(doc: dict) -> str:
-    """Return the prompt of a document of ToT semantic."""
-    return doc["prompt"].rstrip()
-
-
 @lru_cache(maxsize=2)  # the harness asks four times a task
 def _documents(
     dataset: datasets.Dataset, is_semantic: bool, is_separate: bool
 ) -> datasets.Dataset:
-    """Return the documents of rows; ValueError where there is none, or a bad one."""
-    columns = SEMANTIC_COLUMNS if is_semantic else COLUMNS
     name = dataset.info.config_name
     source = f"ToT/{name}" if name else "ToT"
     if not len(dataset):
         raise ValueError(f"{source}: there are no rows; use a split that has some")
-    if missing := [column for column in columns if column not in dataset.column_names]:
+    columns = SEMANTIC_COLUMNS if is_semantic else COLUMNS
+    if missing := ", ".join(repr(x) for x in columns if x not in dataset.column_names):
         raise ValueError(
-            f"{source}: column {', '.join(map(repr, missing))} is missing; found"
-            f" {dataset.column_names}. Use rows in the schema of baharef/ToT"
+            f"{source}: column {missing} is missing; found {dataset.column_names}. Use"
+            " rows in the schema of baharef/ToT"
         )
     kind = "semantic" if is_semantic else "arithmetic"
     files = [name] if name in FILES else [file for file in FILES if kind in file]
@@ -872,36 +836,42 @@ def _documents(
     is_changed = is_separate
     for row, document in enumerate(documents):
         try:
+            _check(document, is_semantic)
             is_changed |= _complete(document, is_semantic, is_separate)
         except ValueError as error:
             raise ValueError(f"{source}, row {row}, column {error}") from None
-    known = tuple(FILES[file] for file in files)
-    _report(source, len(documents), fingerprint(map(digest, documents)), known)
+    _report(source, len(documents), fingerprint(map(digest, documents)), tuple(files))
     if not is_changed:  # the rows are in memory already
         return dataset.select_columns(columns)
     return type(dataset).from_list(documents)
 
 
-def _complete(document: dict, is_semantic: bool, is_separate: bool) -> bool:
-    """Put into a document's prompt its question, and take it apart for separate tasks.
-
-    Returns whether the prompt lacked the question; ValueError names a bad column.
-    """
+def _check(document: dict, is_semantic: bool) -> None:
+    """Raise ValueError that says which column of a row cannot be used, and why."""
     for column in SEMANTIC_COLUMNS if is_semantic else COLUMNS:
         cell = document[column]
-        if not isinstance(cell, str):
-            problem = f"a {type(cell).__name__} is not a string"
-            raise ValueError(f"'{column}': {problem}; fix the row")
         try:
+            if not isinstance(cell, str):
+                raise ValueError("is not a string")
             if not cell.strip():
                 raise ValueError("is empty")
             if column == "label":
                 read_label(cell, is_semantic)
         except ValueError as error:
-            start = f"{cell[:80]!r:.82}"
-            raise ValueError(f"'{column}': {start} {error}; fix the row") from None
-    column = "prompt" if is_semantic else "question"
-    question = document["question"].strip()
+            is_text = isinstance(cell, str)
+            shown = f"{cell[:80]!r:.82}" if is_text else f"a {type(cell).__name__}"
+            raise ValueError(f"'{column}': {shown} {error}; fix the row") from None
+
+
+def _complete(document: dict, is_semantic: bool, is_separate: bool) -> bool:
+    """Put the question into a prompt that lacks it, and tell whether one did.
+
+    For separate tasks take the prompt apart; ValueError where that cannot be done.
+    """
+    column, question = (
+        "prompt" if is_semantic else "question",
+        document["question"].strip(),
+    )
     is_missing = question not in document[column]
     if is_missing:
         document[column] = f"{document[column].rstrip()}\n\n{question}"
@@ -915,10 +885,13 @@ def _complete(document: dict, is_semantic: bool, is_separate: bool) -> bool:
 
 
 @lru_cache(maxsize=256)
-def _report(source: str, rows: int, digest: str, known: tuple[tuple, ...]) -> None:
+def _report(source: str, rows: int, digest: str, files: tuple[str, ...]) -> None:
     """Log rows and fingerprint, once a run; warn where they are of none of the files."""
-    found = f"{source}: {rows} rows, fingerprint {digest}"
-    if not known or (rows, digest) in known or (rows, None) in known:
+    found, known = (
+        f"{source}: {rows} rows, fingerprint {digest}",
+        [*map(FILES.get, files)],
+    )
+    if not files or (rows, digest) in known or (rows, None) in known:
         eval_logger.info(found)
         return
     expected = (f"{rows} rows" + f", fingerprint {x}" * bool(x) for rows, x in known)
