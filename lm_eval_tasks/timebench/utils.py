@@ -368,9 +368,6 @@ def numbers(text: str) -> set[str]:
 
 # ------------------------------------------- end of the answer statement
 
-
-# ------------------------------------------------------------------ the flexible rule
-
 # Fixed lines of the prompts: behind an answer they begin a prompt that is made up.
 MADE_UP = re.compile(
     r"\n[ \t#*>]*(?:Context:|Facts:|Question:|Premise:|Hypothesis:|What is the time\b"
@@ -429,8 +426,8 @@ def _number(word: str) -> int:
 
 _LABELS = {"entail": "Entailment", "neutral": "Neutral", "contradict": "Contradiction"}
 _LABEL = re.compile(
-    rf"\b(?:an? (?:case of )?)?({'|'.join(_LABELS)})(?:s|ed|ing|ments?|ions?|ory|ity)?\b",
-    re.I,
+    rf"(?i)\b(?:an? (?:case of )?)?({'|'.join(_LABELS)})"
+    r"(?:s|ed|ing|ments?|ions?|ory|ity)?\b"
 )
 _BESIDE = "the premise hypothesis option label letter it is of by to with case".split()
 _LETTER = re.compile(r"\b(?:[B-D]|A(?! [a-z]))\b")
@@ -507,7 +504,7 @@ def read_options(text: str, options: list[str]) -> set[str] | None:
 def _list(text: str, texts: list) -> tuple[set[str], int]:
     """Return the letters of the items that a text begins with, and where these end."""
     letters, start, end = set(), 0, 0
-    while item := _item(text, start, texts):
+    while start is not None and (item := _item(text, start, texts)):
         named, end = item
         if remark := _REMARK.match(text, end):
             end = remark.end()
@@ -516,9 +513,8 @@ def _list(text: str, texts: list) -> tuple[set[str], int]:
         if not named:
             return set(), 0
         letters |= named
-        if not (joint := _JOINT.match(text, end)):
-            break
-        start = joint.end()
+        joint = _JOINT.match(text, end)
+        start = joint.end() if joint else None
     return letters, end
 
 
@@ -529,11 +525,11 @@ def _item(text: str, start: int, texts: list) -> tuple[set[str], int] | None:
         named, end = _longest(text, place, texts)
         if named:
             return named, _CLOSED.match(text, end).end()
-    if not (letter := _ITEM_LETTER.match(text, begin)):
-        return None
-    named, end = _longest(text, letter.end(), texts)
-    end = _CLOSED.match(text, end if named else letter.end(1)).end()
-    return (named or {x for x, _ in texts}) & {letter[1]}, end
+    if letter := _ITEM_LETTER.match(text, begin):
+        named, end = _longest(text, letter.end(), texts)
+        end = _CLOSED.match(text, end if named else letter.end(1)).end()
+        return (named or {x for x, _ in texts}) & {letter[1]}, end
+    return None
 
 
 def _longest(text: str, start: int, texts: list) -> tuple[set[str], int]:
@@ -574,7 +570,7 @@ _NOT_STATED = re.compile(
     r"|answerable|enough)|insufficient|no (?:information|answer|mention)"
     r"|(?:the|this) (?:context|text|passage|article) (?:does not|doesn't|never|lacks) )"
 )
-_NAME_BEHIND = re.compile(r"(?:\b(?i:so|but|or)\b|\?)[^.]{0,200}?\s(?!The |I )[A-Z]\w")
+_NAME_BEHIND = re.compile(r"(?:\b(?i:so|but|or)\b|\?)[^.]{0,200}?\s(?!The )[A-Z]\w")
 _JOINED = re.compile(r"(?:;|\bas well as\b)\s*(?:the |an? )?[A-Z\d]")
 _NAME_REASONS = _REASONS.replace(r"as(?! well\b)", "as stated|as of")
 _NAME_REASON = re.compile(rf"\b(?:{_NAME_REASONS})\b", re.IGNORECASE)
@@ -663,10 +659,10 @@ def _kind(name: str, read: Callable[[dict, str, str], tuple], several: bool = Fa
         repeated = filter(None, map(doc.get, REPEATED))
         found = statements(mask(response, repeated), MADE_UP, several)
         last = found[-1] if found else None
-        span = (last.start, last.end) if last else None
-        flexible = response[last.start : last.end] if last else None
-        is_said = last and not last.doubted
-        scores, *values = read(doc, published, flexible if is_said else "")
+        span = last and (last.start, last.end)
+        flexible = last and response[last.start : last.end]
+        read_text = flexible if last and not last.doubted else ""
+        scores, *values = read(doc, published, read_text)
         scores["extracted"] = float(published != "")
         shown = published or None, published_span, flexible, span
         reason = _reason(scores, values[0], response, shown)
@@ -718,17 +714,15 @@ def _read_qa(doc: dict, published: str, statement: str) -> tuple:
 
 def _read_date(doc: dict, published: str, statement: str) -> tuple:
     months = [parse_month(gold) for gold in doc["golds"]]
-    value = read_month(plain(statement))
-    scores = _scores(parse_month(published) in months, value in months)
-    return scores, value, months
+    value, exact = read_month(plain(statement)), parse_month(published) in months
+    return _scores(exact, value in months), value, months
 
 
 def _read_options(doc: dict, published: str, statement: str) -> tuple:
     gold, given = set(doc["letters"]), set(_PUBLISHED_LETTER.findall(published))
     value = read_options(plain(statement), doc["options"]) or set()
     f1, flexible = (_f1(len(x & gold), len(x), len(gold)) for x in (given, value))
-    scores = _scores(given == gold, flexible, f1)
-    return scores, sorted(value) or None, doc["letters"]
+    return _scores(given == gold, flexible, f1), sorted(value) or None, doc["letters"]
 
 
 def _read_nli(doc: dict, published: str, statement: str) -> tuple:
@@ -857,7 +851,7 @@ _positions = _reader(
 
 
 def _labelled(labels: list[str]) -> dict[str, tuple]:
-    label = _reader(lambda x: x in labels, f"is not one of {', '.join(labels)}")
+    label = _reader(labels.__contains__, f"is not one of {', '.join(labels)}")
     texts = {"premise": ("Premise", _text), "hypothesis": ("Hypothesis", _text)}
     return texts | {"label": ("Label", label), "options": ("Label", lambda x: labels)}
 
