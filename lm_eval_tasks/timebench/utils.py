@@ -101,6 +101,14 @@ def _f1(shared: int, answered: int, wanted: int) -> float:
 _PARSER = dateutil_parser.parser()
 # A year of two digits is taken as it is, where dateutil would ask the clock.
 _PARSER.info.convertyear = lambda year, century_specified=False: year
+# A word in small letters that dateutil does not know makes it fail, which takes it long.
+_SMALL_WORD = re.compile(r"(?<![\w.])[a-z]+(?![\w.])")
+_KNOWN_WORDS = {
+    word.lower()
+    for table in ("JUMP", "WEEKDAYS", "MONTHS", "HMS", "AMPM", "UTCZONE", "PERTAIN")
+    for entry in getattr(_PARSER.info, table)
+    for word in ([entry] if isinstance(entry, str) else entry)
+}
 
 
 def parse_month(text: str) -> tuple[int, int] | datetime | None:
@@ -115,6 +123,8 @@ def parse_month(text: str) -> tuple[int, int] | datetime | None:
 
 @lru_cache(maxsize=1024)
 def _parse_month(text: str) -> tuple[int, int] | datetime | None:
+    if not _KNOWN_WORDS.issuperset(_SMALL_WORD.findall(text)):
+        return None
     # What a text does not say is filled in from a default, which two of them show; no
     # zone is asked of the machine.
     zone = {"tzinfos": lambda *said: None if said == (None, None) else timezone.utc}
