@@ -33,7 +33,6 @@ def test_scores_and_prompts_are_those_of_a_run(task, offline_tasks):
 
 NAMINGS = [  # metrics of a task, its headline, a logged name, and what that is
     ("accuracy accuracy_flexible", "accuracy accuracy_flexible", "acc", "accuracy"),
-    ("acc acc_flexible", "acc acc_flexible", "accuracy_flexible", "acc_flexible"),
     ("accuracy accuracy_flexible score score_flexible", "score score_flexible", "f1", None),
     ("f1_score extracted", None, "f1", "f1_score"),
     ("f1_score extracted", None, "extracted", "extracted"),

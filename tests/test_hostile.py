@@ -2,7 +2,7 @@
 
 Time is that of this process, which a busy machine does not add to, and the one bound is
 ten times what the slowest needs: it tells linear from quadratic. How cost grows with
-length, and against what it is measured, is the business of `temporal-eval bench --check`.
+length, and against what it is measured, is the business of `python -m tests.cost`.
 """
 
 import time

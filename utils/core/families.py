@@ -21,11 +21,7 @@ from .errors import ToolError
 
 FOLDER = Path(lm_eval_tasks.__file__).resolve().parent
 # Published score and flexible one: a task's headline is the first pair that it has.
-HEADLINES = (
-    ("score", "score_flexible"),
-    ("accuracy", "accuracy_flexible"),
-    ("acc", "acc_flexible"),
-)
+HEADLINES = (("score", "score_flexible"), ("accuracy", "accuracy_flexible"))
 # What versions before 2.0 call a metric, and what it is called since.
 RENAMED = {"acc": "accuracy", "acc_flexible": "accuracy_flexible", "f1": "f1_score"}
 # Versions that have one another's prompts and documents: their runs differ in no answer.
