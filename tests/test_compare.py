@@ -14,7 +14,7 @@ from tests.conftest import EXAMPLES
 from utils import compare as tool
 from utils.__main__ import main
 from utils.core.families import scorer
-from utils.runs import repeats
+from utils.runs import tally
 from utils.runs.answers import read_answers
 from utils.runs.scoring import score
 
@@ -80,7 +80,7 @@ def repeated(monkeypatch):
 
     def repeated(document: dict, times: int) -> None:
         known = {scorer(TASK).utils.digest(document): times}
-        monkeypatch.setattr(repeats, "rows_of", lambda _, x: known.get(x, 1))
+        monkeypatch.setattr(tally, "rows_of", lambda _, x: known.get(x, 1))
 
     return repeated
 
