@@ -78,14 +78,11 @@ PUBLISHED = ("--metrics", "published")
 
 
 @pytest.fixture
-def repeated(monkeypatch):
-    """A function that has the benchmark hold a document several times."""
-
-    def repeated(document: dict, times: int) -> None:
-        known = {scorer(TASK).utils.digest(document): times}
-        monkeypatch.setattr(repeats, "rows_of", lambda _, x: known.get(x, 1))
-
-    return repeated
+def repeated(monkeypatch) -> dict:
+    """A document that the benchmark holds four times."""
+    known = {scorer(TASK).utils.digest(doc(1)): 4}
+    monkeypatch.setattr(repeats, "rows_of", lambda _, x: known.get(x, 1))
+    return doc(1)
 
 
 def test_figures_of_real_answers_are_those_of_the_ordinary_tests(shared, rows):
@@ -143,16 +140,12 @@ def test_published_metrics_of_any_name_are_one_family(rows):
 
 def test_answers_that_share_a_question_are_clustered(rows):
     """ToT semantic has each in five orders."""
-    docs = [
-        {"question": f"Q{n // 5}?", "prompt": f"{n}", "label": "E1"} for n in range(15)
-    ]
-    runs = [
-        [
-            {"task": "tot_semantic", "doc": x, "response": "E1" if n in right else "?"}
-            for n, x in enumerate(docs)
-        ]
-        for right in ((0, 1, 2, 3, 5, 10), (6, 4))
-    ]
+    runs = []
+    for right in ((0, 1, 2, 3, 5, 10), (6, 4)):
+        said = ("E1" if n in right else "?" for n in range(15))
+        runs.append(lines(*said, task="tot_semantic"))
+        for n, row in enumerate(runs[-1]):
+            row["doc"] = {"question": f"Q{n // 5}?", "prompt": f"{n}", "label": "E1"}
     random.Random(5).shuffle(runs[0])
     (row,) = rows(*runs, options=("--metrics", "flexible"))
     assert (row["n"], row["clusters"]) == (15, 3)
@@ -198,13 +191,12 @@ def test_the_order_of_lines_changes_nothing(compare, show):
 @pytest.mark.parametrize("ids", [True, False], ids=["with ids", "without ids"])
 def test_copies_of_a_document_are_compared_one_to_one(rows, repeated, ids):
     """TimeBench has 100 documents twice in MenatQA."""
-    repeated(doc(1), 4)
-    order, runs = random.Random(2), []
-    for responses in ([RIGHT, WRONG, NONE, RIGHT], [WRONG, RIGHT, NONE, RIGHT]):
-        runs.append(lines(*responses, doc=doc(1)))
-        if not ids:
-            runs[-1] = [answer | {"doc_id": None} for answer in runs[-1]]
-        order.shuffle(runs[-1])
+    more = {"doc": repeated} if ids else {"doc": repeated, "doc_id": None}
+    runs = (
+        lines(RIGHT, WRONG, NONE, RIGHT, **more),
+        lines(WRONG, RIGHT, NONE, RIGHT, **more),
+    )
+    random.Random(2).shuffle(runs[1])
     (row,) = rows(*runs, options=PUBLISHED)
     assert (row["n"], row["clusters"], row["difference"]) == (4, 1, 0)
     # Which copy is which is known by the ids alone.
@@ -217,9 +209,8 @@ def test_the_table_has_one_line_a_task_and_metric(compare):
     assert head == "a: a, b: b"
     cells = [[cell.strip("` ") for cell in line.split("|")] for line in found]
     assert [x[2] for x in cells] == [*scorer(TASK).headline, "extracted"]
-    assert cells[1][3:9] == [
-        *("4", "0.7500", "0.2500", "+0.5000", "-0.4187 to +1.4187", "0.18")
-    ]
+    interval = "-0.4187 to +1.4187"
+    assert cells[1][3:9] == ["4", "0.7500", "0.2500", "+0.5000", interval, "0.18"]
     assert cells[1][-2] == "a 2, b 0"
     assert caption.count("1 of ") == 3 and "1 of extracted)" in caption
 
@@ -276,20 +267,17 @@ def test_runs_over_different_documents_are_refused_by_name(compare):
 @pytest.mark.parametrize("ids", [(False, False), (False, True), (True, True)], ids=str)
 def test_which_copy_has_no_partner_is_told_by_ids_alone(compare, rows, repeated, ids):
     """Else the worse ones would be compared, or the first ones."""
-    repeated(doc(1), 3)
     a, b = lines(RIGHT, WRONG, RIGHT, NONE), lines(WRONG, RIGHT, RIGHT, NONE)[1:]
     for answers, has_ids in zip((a, b), ids):
         for answer in answers:
-            answer["doc"] = doc(2 if answer["doc_id"] == 3 else 1)
+            answer["doc"] = doc(2) if answer["doc_id"] == 3 else repeated
             answer["doc_id"] = answer["doc_id"] if has_ids else None
     said = compare(a, b, status=1).err
     (row,) = rows(a, b, options=("--common", *PUBLISHED))
-    if all(ids):
-        assert said.startswith("tot_arithmetic: b has no answer to 1 of 4 documents: ")
-        assert (row["n"], row["a"], row["b"]) == (3, 1 / 3, 2 / 3)
-    else:
-        assert said.startswith("tot_arithmetic: a has another number of answers to ")
-        assert (row["n"], row["a"], row["b"]) == (1, 0, 0)
+    lacks = "b has no answer" if all(ids) else "a has another number of answers"
+    assert said.startswith(f"{TASK}: {lacks} to ")
+    figures = (3, 1 / 3, 2 / 3) if all(ids) else (1, 0, 0)
+    assert (row["n"], row["a"], row["b"]) == figures
 
 
 def test_a_task_that_one_run_lacks_is_named(compare, rows):
