@@ -71,12 +71,12 @@ def board(runs, tmp_path_factory) -> Path:
     return folder
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def table(board) -> list[dict]:
     return json.loads((board / "board.json").read_text(encoding="utf-8"))
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def text(board) -> str:
     return (board / "board.html").read_text(encoding="utf-8")
 
@@ -167,9 +167,7 @@ def test_groups_are_averaged_as_their_yaml_files_say(table):
     assert good["timebench"]["flexible"] == pytest.approx(plain, abs=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("by_size", "weights"), [(True, [1 / 3, 2 / 3]), (False, [0.5, 0.5])]
-)
+@pytest.mark.parametrize(("by_size", "weights"), [(1, [1 / 3, 2 / 3]), (0, [0.5, 0.5])])
 def test_the_error_of_a_group_is_that_of_its_weighted_tasks(by_size, weights):
     parts = [[1, 0], [1, 1, 1, 0]]
     found = linearised(parts, by_size)
@@ -182,14 +180,9 @@ def planned(days: int, *, wrong: int = 0) -> list[dict]:
     """Return answers to as many made documents of `tcp_long`; the first ones are wrong."""
     form = {"question": "When?", "answer_format": "YYYY-MM-DD"}
     dates = [f"{2000 + n // 28}-01-{n % 28 + 1:02}" for n in range(days)]
-    return [
-        {
-            "task": "tcp_long",
-            "doc": form | {"dialogue": f"A: On {date}.", "answer": date},
-            "response": "none" if n < wrong else f"\\boxed{{{date}}}",
-        }
-        for n, date in enumerate(dates)
-    ]
+    docs = [form | {"dialogue": f"A: On {date}.", "answer": date} for date in dates]
+    said = ["none"] * wrong + [f"\\boxed{{{date}}}" for date in dates[wrong:]]
+    return [{"task": "tcp_long", "doc": x, "response": y} for x, y in zip(docs, said)]
 
 
 def test_models_are_ranked_on_the_documents_that_most_have_or_the_benchmark_has(ranks):
@@ -231,14 +224,9 @@ def test_differences_are_corrected_for_the_number_of_pairs(ranks, make):
 
 
 def test_orders_of_one_question_are_one_observation(ranks):
-    good = [
-        {
-            "task": "tot_semantic",
-            "doc": {"question": f"Q{n // 5}?", "prompt": f"{n}", "label": "E1"},
-            "response": '{"answer": "E1"}',
-        }
-        for n in range(60)
-    ]
+    row = {"task": "tot_semantic", "response": '{"answer": "E1"}'}
+    docs = [{"question": f"Q{n // 5}?", "prompt": f"{n}"} for n in range(60)]
+    good = [row | {"doc": doc | {"label": "E1"}} for doc in docs]
     # Which is p = 0.02 for 60 observations.
     wrong = [row | {"response": "none"} for row in good[:5]]
     found = ranks({"a": good, "b": wrong + good[5:]})
@@ -296,9 +284,7 @@ def test_metrics_that_some_documents_lack_do_not_break_the_board(table, text):
 
 
 @pytest.mark.parametrize("place", [0, 3, 7])
-def test_of_several_filters_each_is_a_model_with_its_refused_lines(
-    ranks, tmp_path, place
-):
+def test_each_of_two_filters_is_a_model_with_its_refused_lines(ranks, tmp_path, place):
     rows, strict = logged("tcp_long"), logged("tcp_long", name="strict")
     strict[place] |= {"doc_hash": "0" * 64}
     path = write(tmp_path / f"samples_tcp_long_{STAMP}.jsonl", rows + strict)
@@ -330,11 +316,7 @@ def fresh(seed: int, rows: int) -> list[dict]:
 
 
 def test_public_and_fresh_are_set_side_by_side(page_of):
-    said = "Thus, the correct answer is: "
-    rows = [
-        {"task": FRESH, "doc": doc, "response": f"{said}{doc['golds'][0]}"}
-        for doc in fresh(1, 20)
-    ]
+    rows = [{"task": FRESH, "doc": doc, "response": "none"} for doc in fresh(1, 20)]
     text = page_of(answers("timebench_date_arithmetic") + rows)
     assert "Public and fresh" in text and "made from a seed" in text
     assert '<th scope="colgroup" colspan="1" class="family"><span>Fresh</span>' in text
@@ -344,8 +326,7 @@ def test_models_over_two_seeds_are_told_apart_by_them(ranks, tmp_path):
     named = {}
     for name, seed, n in (("a", 1, 10), ("b", 1, 4), ("c", 2, 10)):
         lines = [{"task": FRESH, "doc": doc, "response": ""} for doc in fresh(seed, 10)]
-        metadata = {"gen_seed": seed, "gen_rows": 10}
-        results = {"configs": {FRESH: {"metadata": metadata}}}
+        results = {"configs": {FRESH: {"metadata": {"gen_seed": seed, "gen_rows": 10}}}}
         named[name] = samples(tmp_path / "logs" / name, FRESH, lines[:n], results)
     found = {x: (y["rows"], y["not_ranked"]) for x, y in ranks(named).items()}
     assert found == {
@@ -472,14 +453,11 @@ def test_benchmarks_and_documents_stand_in_order_under_their_titles(text):
     assert shown == sorted(shown) and len(shown) == 211
 
 
-def test_a_file_that_changes_between_two_readings_is_named(
-    page_of, monkeypatch, capsys
-):
+def test_a_file_that_changes_while_it_is_read_is_named(page_of, monkeypatch, capsys):
     collect = browser.collect
 
     def changed(models, include_path):
-        (file,) = models[0].run.files
-        write(file.path, answers("tcp_short"))
+        write(models[0].run.files[0].path, answers("tcp_short"))
         return collect(models, include_path)
 
     monkeypatch.setattr(browser, "collect", changed)
@@ -506,16 +484,13 @@ def driver():
     options.binary_location = CHROMIUM
     for option in ("headless=new", "no-sandbox", "disable-dev-shm-usage"):
         options.add_argument(f"--{option}")
-    logs = {"browser": "ALL", "performance": "ALL"}
-    options.set_capability("goog:loggingPrefs", logs)
-    patience = socket.getdefaulttimeout()
+    options.set_capability(
+        "goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"}
+    )
     socket.setdefaulttimeout(MOST_SECONDS)  # of the start, and of each command
-    try:
-        made = webdriver.Chrome(options=options, service=Service(DRIVER))
-    finally:
-        socket.setdefaulttimeout(patience)
-    yield made
-    made.quit()
+    with webdriver.Chrome(options=options, service=Service(DRIVER)) as made:
+        socket.setdefaulttimeout(None)
+        yield made
 
 
 def look(driver, folder: Path, place="", width=1400, theme="light"):
