@@ -15,7 +15,7 @@ from tests.conftest import EXAMPLES
 from utils.__main__ import main
 from utils.core.families import scorer
 from utils.core.jsonl import read_jsonl
-from utils.runs import repeats
+from utils.runs import tally
 from utils.runs.answers import read_answers
 from utils.runs.scoring import score
 
@@ -81,7 +81,7 @@ PUBLISHED = ("--metrics", "published")
 def repeated(monkeypatch) -> dict:
     """A document that the benchmark holds four times."""
     known = {scorer(TASK).utils.digest(doc(1)): 4}
-    monkeypatch.setattr(repeats, "rows_of", lambda _, x: known.get(x, 1))
+    monkeypatch.setattr(tally, "rows_of", lambda _, x: known.get(x, 1))
     return doc(1)
 
 

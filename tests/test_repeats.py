@@ -5,7 +5,7 @@ from collections import Counter
 from utils.core.documents import documents_of
 from utils.core.families import all_tasks, scorer
 from utils.core.jsonl import read_jsonl
-from utils.runs.repeats import rows_of
+from utils.runs.tally import rows_of
 
 
 def test_rows_are_as_many_as_in_the_files(shared):

@@ -17,7 +17,7 @@ from utils.core.documents import documents
 from utils.core.families import RENAMED, configuration, scorer
 from utils.core.jsonl import read_jsonl
 from utils.packs import disputed
-from utils.runs import repeats
+from utils.runs import tally
 from utils.runs.answers import custom_id, sha256
 from utils.score import command
 
@@ -314,7 +314,7 @@ def test_a_benchmark_s_own_repeats_are_answered_as_often_as_it_has_them(
 ):
     task, doc = "tot_arithmetic", documents("tot_arithmetic", EXAMPLES)[0]
     start = scorer(task).utils.digest(doc).hex()[:12]
-    monkeypatch.setattr(repeats, "_repeated", lambda: {scorer(task).file: {start: 3}})
+    monkeypatch.setattr(tally, "_repeated", lambda: {scorer(task).file: {start: 3}})
     path = write(
         tmp_path / "x.jsonl", *[{"task": task, "doc": doc, "response": ""}] * 4
     )

@@ -35,8 +35,7 @@ from .core.errors import ToolError
 from .core.families import scorer
 from .runs.answers import document_text, sha256
 from .runs.find import find_runs
-from .runs.models import Model, read_models, shown
-from .runs.options import answer_options
+from .runs.models import Model, answer_options, read_models, shown
 from .runs.scoring import INVALID, Scored
 from .stats import cluster, holm, mcnemar_exact, paired, smallest_difference
 
@@ -316,9 +315,9 @@ def notes(models: list[Model]) -> Iterator[str]:
             )
         for model in (model for model in models if task in model.tasks):
             tally = model.tasks[task].tally
-            if surplus := tally.answered.surplus:
+            if surplus := tally.surplus:
                 yield (
-                    f"{task}: {surplus} of {tally.answered.n} answers of {model.name} are"
+                    f"{task}: {surplus} of {tally.answered} answers of {model.name} are"
                     " to repeats, under other ids, which the benchmark does not have"
                 )
             for kind, why in INVALID.items():

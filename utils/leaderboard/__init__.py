@@ -24,8 +24,7 @@ from ..core.documents import pack_files
 from ..core.errors import ToolError
 from ..core.files import check_outputs, is_stream, written_whole
 from ..runs.find import Run, find_runs
-from ..runs.models import read_models
-from ..runs.options import answer_options
+from ..runs.models import answer_options, read_models
 
 
 _OUTPUTS = ("html", "csv", "json")

@@ -15,7 +15,8 @@ from typing import NamedTuple
 from ..core.families import configuration, groups, scorer
 from ..core.tables import natural
 from ..runs.models import Model
-from ..runs.scoring import INVALID, Figures, Scored, Tally
+from ..runs.scoring import INVALID, Scored
+from ..runs.tally import Figures, Tally
 from ..score.command import scores
 from ..stats import CONFIDENCE, cluster, holm, mean_interval, paired
 
@@ -149,7 +150,7 @@ def _notes(scope: Scope, model: Model) -> Iterator[str]:
             break
     if lacking := sum(tally.all.invalid["no_instruction"] for tally in tallies):
         yield f"prompts without the instruction: {lacking}"
-    if surplus := sum(tally.answered.surplus for tally in tallies):
+    if surplus := sum(tally.surplus for tally in tallies):
         yield f"answers beyond the benchmark's rows: {surplus}"
     if refused := sum(model.refused[task] for task in scope.tasks):
         yield f"lines refused: {refused}"
@@ -166,10 +167,10 @@ def _weight(scope: Scope, model: Model, documents: dict[str, tuple[str, ...]]) -
     return (
         those == tuple(scorer(task).known[1] for task in scope.tasks),
         all(map(_has_all, tallies)),
-        not any(tally.answered.surplus for tally in tallies),
+        not any(tally.surplus for tally in tallies),
         [*documents.values()].count(those),
-        sum(tally.answered.different for tally in tallies),
-        -sum(tally.answered.n for tally in tallies),
+        sum(tally.different for tally in tallies),
+        -sum(tally.answered for tally in tallies),
         those,
     )
 
@@ -177,9 +178,8 @@ def _weight(scope: Scope, model: Model, documents: dict[str, tuple[str, ...]]) -
 def _has_all(tally: Tally) -> bool:
     rows, fingerprint = scorer(tally.task).known
     rows = tally.made.rows if tally.made else rows
-    found = tally.answered
-    is_repeated = fingerprint is None and found.different < found.n
-    return found.n == rows and not found.surplus and not is_repeated
+    is_repeated = fingerprint is None and tally.different < tally.answered
+    return tally.answered == rows and not tally.surplus and not is_repeated
 
 
 def _ranks(scope: Scope, models: list[Model], rule: str) -> dict[str, int]:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
-from argparse import Namespace
+from argparse import ArgumentParser, Namespace
 from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
+from ..core.cli import include_path_option
 from ..core.errors import LineError, Refusals
+from ..packs import disputed
 from .find import Run
-from .scoring import Scored, Tally, jsonable, score
+from .scoring import Scored, jsonable, score
+from .tally import Tally
 
 
 class TaskRun(NamedTuple):
@@ -45,6 +48,18 @@ class Model(NamedTuple):
             for digest, copies in results.items():
                 for number, result in enumerate(copies):
                     yield (task, digest, number), result
+
+
+def answer_options(parser: ArgumentParser) -> None:
+    """Add --task, --include_path and --leave_out to the options of a tool."""
+    parser.add_argument("--task", help="the task of lines that do not name theirs")
+    include_path_option(parser)
+    parser.add_argument(
+        "--leave_out",
+        choices=disputed.names(),
+        metavar="LIST",
+        help=f"a list of disputed rows to leave out: {', '.join(disputed.names())}",
+    )
 
 
 def read_models(

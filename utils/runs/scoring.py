@@ -1,4 +1,4 @@
-"""From recorded answers to verdicts, and from verdicts to the figures of a run.
+"""From recorded answers to verdicts.
 
 What an answer scores, and why, comes from the family's `explain` alone.
 """
@@ -8,21 +8,13 @@ from __future__ import annotations
 import json
 import math
 import re
-from array import array
-from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from ..core.documents import documents
 from ..core.errors import NOT_A_DOCUMENT, LineError
 from ..core.families import FOLDER, Verdict, scorer
-from ..packs import disputed
 from .answers import Answer, document_text, sha256
-from .repeats import Answered
-
-
-if TYPE_CHECKING:
-    from .find import Made
 
 
 # Why an answer cannot tell what its model is able to do. Its scores stand, as in the
@@ -156,105 +148,3 @@ def answer_format(doc: dict) -> str | None:
     question = doc.get("question")
     found = _TEMPLATE.search(question) if isinstance(question, str) else None
     return " ".join(found["fields"].split()) if found else None
-
-
-class Figures:
-    """Counts and scores of the answers to some documents of one task."""
-
-    def __init__(self, task: str) -> None:
-        self.task = task
-        self.n = 0
-        self.invalid: Counter[str] = Counter()
-        self.changed = 0  # answers to which the harness's log gives other scores
-        # By metric, of the documents that have it.
-        self._values: dict[str, array[float]] = {}
-
-    def add(self, scored: Scored) -> None:
-        """Count one more answer."""
-        self.n += 1
-        for metric, value in scored.verdict.scores.items():
-            self._values.setdefault(metric, array("d")).append(value)
-        if scored.invalid:
-            self.invalid[scored.invalid] += 1
-        self.changed += scored.is_changed
-
-    @property
-    def counts(self) -> Counter[str]:
-        """How many documents each metric applies to."""
-        return Counter({metric: len(x) for metric, x in self._values.items()})
-
-    def means(self) -> dict[str, float]:
-        """Return metric -> mean over the documents that it applies to, if any.
-
-        They stand in the order of the task's YAML file, and are the harness's to the last
-        bit: it, too, divides what `sum` gives.
-        """
-        metrics = (x for x in scorer(self.task).metrics if x in self._values)
-        return {x: sum(self._values[x]) / len(self._values[x]) for x in metrics}
-
-
-class Tally:
-    """The figures of one task in a run: of all its documents, and broken down.
-
-    Answers to the documents of the list `leave_out`, see `disputed`, are counted and left
-    out.
-    """
-
-    def __init__(self, task: str, leave_out: str | None = None) -> None:
-        self.task, self.leave_out = task, leave_out
-        self.left_out = 0
-        self.answered = Answered(task)
-        self.made: Made | None = None  # what fresh rows were made from, where known
-        self.all = Figures(task)
-        self.parts: dict[tuple[str, str], Figures] = {}  # (breakdown, value) ->
-
-    def add(self, scored: Scored) -> bool:
-        """Count one more answer; return False for one that is left out.
-
-        Raises LineError for a second one to the same document, see `Answered`.
-        """
-        self.answered.add(scored.answer, scored.digest)
-        if disputed.is_in(self.leave_out, scored.digest):
-            self.left_out += 1
-            return False
-        self.all.add(scored)
-        for part in breakdowns(scored.doc).items():
-            if part not in self.parts:
-                self.parts[part] = Figures(self.task)
-            self.parts[part].add(scored)
-        return True
-
-    @property
-    def fingerprint(self) -> str:
-        """The fingerprint of the documents, as the families log it."""
-        return self.answered.fingerprint
-
-    def rows_are(self) -> str:
-        """Return in words whether the documents are the rows of the benchmark.
-
-        A fingerprint is one of all rows, those that are left out included.
-        """
-        rows, fingerprint = scorer(self.task).known
-        found, different = self.answered.n, self.answered.different
-        if rows is None:
-            return self._rows_made()
-        if self.answered.surplus or found > rows:
-            return "not the benchmark's"
-        if found < rows:
-            return f"fewer than the benchmark's {rows}"
-        if fingerprint is None:
-            repeats = f", {different} different" if different < found else ""
-            return f"as many as the benchmark's{repeats}"
-        is_same = self.fingerprint == fingerprint
-        return "the benchmark's" if is_same else "not the benchmark's"
-
-    def _rows_made(self) -> str:
-        if self.made is None:  # rows do not tell their seed, nor how many it made
-            return "made from a seed"
-        seed, rows, fingerprint = self.made
-        found = self.answered.n
-        if found < rows and found == self.answered.different:
-            return f"made from seed {seed}, {found} of its {rows}"
-        if found == rows and fingerprint in (None, self.fingerprint):
-            return f"made from seed {seed}, all {rows}"
-        return f"not the {rows} of seed {seed}"

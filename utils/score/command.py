@@ -48,8 +48,9 @@ from ..core.families import scorer
 from ..core.files import check_outputs
 from ..runs.answers import task_of
 from ..runs.find import Run, find_runs
-from ..runs.options import answer_options
-from ..runs.scoring import BREAKDOWNS, INVALID, Figures, Scored, Tally
+from ..runs.models import answer_options
+from ..runs.scoring import BREAKDOWNS, INVALID, Scored
+from ..runs.tally import Figures, Tally
 from .files import Job, may_replace, score_file, workers
 
 
