@@ -14,13 +14,13 @@ import pytest
 
 from lm_eval_tasks.fresh.utils import load
 from tests.conftest import EXAMPLES, run_python
-from utils import leaderboard as tool
 from utils.__main__ import main
 from utils.core.documents import documents
 from utils.core.families import groups, scorer
 from utils.core.jsonl import read_jsonl
 from utils.leaderboard import browser, page
 from utils.leaderboard.board import linearised
+from utils.packs import disputed
 from utils.runs.answers import document_text, sha256
 
 
@@ -39,7 +39,7 @@ ODD = "<i>odd</i> | \u202ename\ud800 </script>"
 
 def write(path: Path, rows: list) -> str:
     path.parent.mkdir(exist_ok=True, parents=True)
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     return str(path)
 
 
@@ -47,29 +47,19 @@ def answers(task: str) -> list[dict]:
     return read_jsonl(EXAMPLES / "responses" / f"{task}.jsonl")
 
 
-def shifted(rows: list[dict], step: int = 1) -> list[dict]:
-    """Return answers of which each `step`-th is the one to the document before."""
-    return [
-        row
-        if n % step == 0 and step > 1
-        else row | {"response": rows[n - 1]["response"]}
-        for n, row in enumerate(rows)
-    ]
-
-
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory) -> list[str]:
-    """Two models over all tasks with recorded answers; the second one answers less well."""
+    """Two models over all tasks; every other answer of the second is the one before."""
     folder = tmp_path_factory.mktemp("runs")
     paths = sorted((EXAMPLES / "responses").glob("*.jsonl"))
-    by_task = [read_jsonl(path) for path in paths]
-    one, two = sum(by_task, []), sum((shifted(rows, 2) for rows in by_task), [])
-    for number, text in enumerate(HOSTILE):
-        two[number] |= {"response": text}
-    return [
-        f"good={write(folder / '0.jsonl', one)}",
-        f"{ODD}={write(folder / '1.jsonl', two)}",
+    good = [row for path in paths for row in read_jsonl(path)]
+    odd = [
+        row | {"response": good[n - n % 2]["response"]} for n, row in enumerate(good)
     ]
+    for row, text in zip(odd, HOSTILE):
+        row["response"] = text
+    named = {"good": good, ODD: odd}.items()
+    return [f"{x}={write(folder / str(len(x)), rows)}" for x, rows in named]
 
 
 @pytest.fixture(scope="module")
@@ -81,12 +71,12 @@ def board(runs, tmp_path_factory) -> Path:
     return folder
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def table(board) -> list[dict]:
     return json.loads((board / "board.json").read_text(encoding="utf-8"))
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def text(board) -> str:
     return (board / "board.html").read_text(encoding="utf-8")
 
@@ -97,34 +87,37 @@ def data_of(text: str) -> dict:
 
 
 @pytest.fixture
-def ranks(tmp_path):
-    """A function that makes a board of name -> answers; returns the rows of the models."""
+def make(tmp_path):
+    """A function that makes a board in a form, of name -> answers; returns its text."""
 
-    def ranks(named: dict, *options: str, status: int = 0) -> dict[str, dict]:
+    def make(form: str, named: dict, *options: str, status: int = 0) -> str:
         runs = [
             f"{name}={rows if isinstance(rows, str) else write(tmp_path / name, rows)}"
             for name, rows in named.items()
         ]
-        path = tmp_path / "board.json"
-        command = ["leaderboard", *runs, *PACK, "--json", str(path), *options]
+        path = tmp_path / f"board.{form}"
+        command = ["leaderboard", *runs, *PACK, f"--{form}", str(path), *options]
         assert main(command) == status
-        rows = json.loads(path.read_text(encoding="utf-8"))
+        return path.read_text(encoding="utf-8") if path.exists() else ""
+
+    return make
+
+
+@pytest.fixture
+def ranks(make):
+    """A function that makes a board of name -> answers; returns the rows of the models."""
+
+    def ranks(*named: object, **more: int) -> dict[str, dict]:
+        rows = json.loads(make("json", *named, **more))
         return {row["model"]: row for row in rows if row["by"] is None}
 
     return ranks
 
 
 @pytest.fixture
-def page_of(tmp_path):
+def page_of(make):
     """A function that returns the page of one model, from its answers."""
-
-    def page_of(rows: list[dict], status: int = 0) -> str:
-        html = tmp_path / "board.html"
-        run = f"a={write(tmp_path / 'a', rows)}"
-        assert main(["leaderboard", run, *PACK, "--html", str(html)]) == status
-        return html.read_text(encoding="utf-8") if html.exists() else ""
-
-    return page_of
+    return lambda rows, **more: make("html", {"a": rows}, **more)
 
 
 def test_figures_are_those_of_score_to_the_last_bit(table, runs, capsys):
@@ -174,9 +167,7 @@ def test_groups_are_averaged_as_their_yaml_files_say(table):
     assert good["timebench"]["flexible"] == pytest.approx(plain, abs=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("by_size", "weights"), [(True, [1 / 3, 2 / 3]), (False, [0.5, 0.5])]
-)
+@pytest.mark.parametrize(("by_size", "weights"), [(1, [1 / 3, 2 / 3]), (0, [0.5, 0.5])])
 def test_the_error_of_a_group_is_that_of_its_weighted_tasks(by_size, weights):
     parts = [[1, 0], [1, 1, 1, 0]]
     found = linearised(parts, by_size)
@@ -189,14 +180,9 @@ def planned(days: int, *, wrong: int = 0) -> list[dict]:
     """Return answers to as many made documents of `tcp_long`; the first ones are wrong."""
     form = {"question": "When?", "answer_format": "YYYY-MM-DD"}
     dates = [f"{2000 + n // 28}-01-{n % 28 + 1:02}" for n in range(days)]
-    return [
-        {
-            "task": "tcp_long",
-            "doc": form | {"dialogue": f"A: On {date}.", "answer": date},
-            "response": "none" if n < wrong else f"\\boxed{{{date}}}",
-        }
-        for n, date in enumerate(dates)
-    ]
+    docs = [form | {"dialogue": f"A: On {date}.", "answer": date} for date in dates]
+    said = ["none"] * wrong + [f"\\boxed{{{date}}}" for date in dates[wrong:]]
+    return [{"task": "tcp_long", "doc": x, "response": y} for x, y in zip(docs, said)]
 
 
 def test_models_are_ranked_on_the_documents_that_most_have_or_the_benchmark_has(ranks):
@@ -228,34 +214,23 @@ def test_who_answers_documents_twice_does_not_set_the_standard(ranks, task, ids)
             assert notes == [None, *[said] * (len(names) - 1)]
 
 
-def test_differences_are_corrected_for_the_number_of_pairs(ranks, tmp_path):
+def test_differences_are_corrected_for_the_number_of_pairs(ranks, make):
     # p is 0.02 for a and b alone: with a third model, thrice that.
     rows = {"a": planned(40), "b": planned(40, wrong=5)}
     assert [row["flexible_rank"] for row in ranks(rows).values()] == [1, 2]
-    third = planned(40)
-    for row in third[-3:]:
-        row["response"] = "none"
-    html = tmp_path / "x.html"
-    found = ranks(rows | {"c": third}, "--html", str(html))
-    assert [found[x]["flexible_rank"] for x in "abc"] == [1, 1, 1]
-    shown = html.read_text(encoding="utf-8")
-    assert shown.count('<span class="rank">=1</span>') >= 6
+    rows["c"] = planned(37) + planned(40, wrong=40)[37:]
+    assert [row["flexible_rank"] for row in ranks(rows).values()] == [1, 1, 1]
+    assert make("html", rows).count('<span class="rank">=1</span>') >= 6
 
 
 def test_orders_of_one_question_are_one_observation(ranks):
-    def asked(wrong: int) -> list[dict]:
-        return [
-            {
-                "task": "tot_semantic",
-                "doc": {"question": f"Q{n // 5}?", "prompt": f"{n}", "label": "E1"},
-                "response": "none" if n < wrong else '{"answer": "E1"}',
-            }
-            for n in range(60)
-        ]
-
+    row = {"task": "tot_semantic", "response": '{"answer": "E1"}'}
+    docs = [{"question": f"Q{n // 5}?", "prompt": f"{n}"} for n in range(60)]
+    good = [row | {"doc": doc | {"label": "E1"}} for doc in docs]
     # Which is p = 0.02 for 60 observations.
-    found = ranks({"a": asked(0), "b": asked(5)})
-    assert [found[x]["flexible_rank"] for x in "ab"] == [1, 1]
+    wrong = [row | {"response": "none"} for row in good[:5]]
+    found = ranks({"a": good, "b": wrong + good[5:]})
+    assert [row["flexible_rank"] for row in found.values()] == [1, 1]
 
 
 def logged(task: str, prompt: str | None = None, name: str = "none") -> list[dict]:
@@ -301,18 +276,15 @@ def test_other_prompts_and_a_dropped_instruction_are_marked(
 
 
 def test_metrics_that_some_documents_lack_do_not_break_the_board(table, text):
-    (row,) = (
-        x for x in table if (x["scope"], x["model"], x["by"]) == ("tot_arithmetic", ODD, None)
-    )  # fmt: skip
+    row = next(x for x in table if (x["scope"], x["model"]) == ("tot_arithmetic", ODD))
+    assert row["by"] is None
     assert 0 < row["smape n"] < row["n"] and row["smape"] > 1
     button = r'data-first="ascending" title="lower is better"><button[^>]*>\s*smape'
     assert re.search(button, text)
 
 
 @pytest.mark.parametrize("place", [0, 3, 7])
-def test_of_several_filters_each_is_a_model_with_its_refused_lines(
-    ranks, tmp_path, place
-):
+def test_each_of_two_filters_is_a_model_with_its_refused_lines(ranks, tmp_path, place):
     rows, strict = logged("tcp_long"), logged("tcp_long", name="strict")
     strict[place] |= {"doc_hash": "0" * 64}
     path = write(tmp_path / f"samples_tcp_long_{STAMP}.jsonl", rows + strict)
@@ -339,17 +311,12 @@ FRESH = "fresh_date_arithmetic"
 
 def fresh(seed: int, rows: int) -> list[dict]:
     """Return the documents of a fresh task over rows of a seed."""
-    return [
-        *scorer(FRESH).process_docs(load("date_arithmetic", seed, rows, "1-2")["test"])
-    ]
+    made = load("date_arithmetic", seed, rows, "1-2")["test"]
+    return [*scorer(FRESH).process_docs(made)]
 
 
 def test_public_and_fresh_are_set_side_by_side(page_of):
-    said = "Thus, the correct answer is: "
-    rows = [
-        {"task": FRESH, "doc": doc, "response": f"{said}{doc['golds'][0]}"}
-        for doc in fresh(1, 20)
-    ]
+    rows = [{"task": FRESH, "doc": doc, "response": "none"} for doc in fresh(1, 20)]
     text = page_of(answers("timebench_date_arithmetic") + rows)
     assert "Public and fresh" in text and "made from a seed" in text
     assert '<th scope="colgroup" colspan="1" class="family"><span>Fresh</span>' in text
@@ -359,8 +326,7 @@ def test_models_over_two_seeds_are_told_apart_by_them(ranks, tmp_path):
     named = {}
     for name, seed, n in (("a", 1, 10), ("b", 1, 4), ("c", 2, 10)):
         lines = [{"task": FRESH, "doc": doc, "response": ""} for doc in fresh(seed, 10)]
-        metadata = {"gen_seed": seed, "gen_rows": 10}
-        results = {"configs": {FRESH: {"metadata": metadata}}}
+        results = {"configs": {FRESH: {"metadata": {"gen_seed": seed, "gen_rows": 10}}}}
         named[name] = samples(tmp_path / "logs" / name, FRESH, lines[:n], results)
     found = {x: (y["rows"], y["not_ranked"]) for x, y in ranks(named).items()}
     assert found == {
@@ -380,14 +346,17 @@ def test_the_terminal_shows_a_short_table_and_where_the_page_is(page_of, capsys)
     assert re.findall(r"[\w.]+", row) == ["tcp", "a", "16", "0.8750", *["1.0000"] * 2]
 
 
-def test_disputed_rows_can_be_left_out_and_the_page_says_so(shared, ranks, tmp_path):
-    paths = sorted((shared / "responses").glob("*.jsonl"))[:2]
-    html = tmp_path / "board.html"
-    options = ["--task", "tot_arithmetic", "--leave_out", "disputed-1"]
-    named = {path.stem: str(path) for path in paths}
-    found = ranks(named, *options, "--html", str(html))
-    assert [(x["n"], x["left_out"]) for x in found.values()] == [(986, 30)] * 2
-    assert "without 60 to the disputed rows of the list disputed-1" in html.read_text()
+def test_disputed_rows_can_be_left_out_and_the_page_says_so(ranks, make, monkeypatch):
+    named = {"a": answers("tot_arithmetic"), "b": answers("tot_arithmetic")}
+    listed = scorer("tot_arithmetic").utils.digest(
+        documents("tot_arithmetic", EXAMPLES)[0]
+    )
+    monkeypatch.setattr(disputed, "digests", lambda _: {listed.hex()[:16]})
+    options = ["--leave_out", "disputed-1"]
+    found = ranks(named, *options)
+    assert [(x["n"], x["left_out"]) for x in found.values()] == [(37, 1)] * 2
+    said = "without 2 to the disputed rows of the list disputed-1"
+    assert said in make("html", named, *options)
 
 
 def test_a_page_over_a_pipe_is_refused(tmp_path):
@@ -423,45 +392,21 @@ def test_what_cannot_be_made_ends_in_one_line(
 def test_what_cannot_be_scored_is_named_and_its_model_is_not_ranked(ranks, capsys):
     rows = answers("tcp_long")
     none = [{"task": "tcp_long", "doc_id": 0, "response": None}]
-    found = ranks(
-        {"good": rows, "bad": [*rows, rows[0]], "none": none, "empty": []},
-        "--task",
-        "tcp_long",
-        status=1,
-    )
-    assert {x: row["not_ranked"] for x, row in found.items()} == {
-        "good": None,
-        "bad": "lines refused: 1",
-    }
+    named = {"good": rows, "bad": [*rows, rows[0]], "none": none, "empty": []}
+    found = ranks(named, "--task", "tcp_long", status=1)
+    notes = {name: row["not_ranked"] for name, row in found.items()}
+    assert notes == {"good": None, "bad": "lines refused: 1"}
     second, _, *lacking, _ = capsys.readouterr().err.splitlines()
     assert "line 9: is a second answer to document 0" in second
     ends = "has no answer that counts; name another run"
     assert lacking == [f"none: {ends}", f"empty: {ends}"]
 
 
-def test_the_example_of_the_help_runs(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(EXAMPLES.parent)
-    _, _, example = tool.__doc__.partition("temporal-eval leaderboard first=")
-    arguments = f"first={example}".replace("\\\n", " ").split()
-    arguments[-1] = str(tmp_path / arguments[-1])
-    assert main(["leaderboard", *arguments]) == 0
-    assert "| first" in capsys.readouterr().out
-
-
-class Outline(HTMLParser):
-    """What elements a page has, and what they point to."""
-
-    def __init__(self, text: str):
-        super().__init__()
-        self.elements: list[tuple[str, dict]] = []
-        self.feed(text)
-
-    def handle_starttag(self, tag, attrs):
-        self.elements.append((tag, dict(attrs)))
-
-
 def test_the_page_holds_all_it_needs_and_what_a_model_says_stays_text(text):
-    elements = Outline(text).elements
+    elements: list[tuple[str, dict]] = []
+    parser = HTMLParser()
+    parser.handle_starttag = lambda tag, attrs: elements.append((tag, dict(attrs)))
+    parser.feed(text)
     scripts = [attrs for tag, attrs in elements if tag == "script"]
     assert len(scripts) == 2  # data and code
     assert not any("src" in attrs or "href" in attrs for attrs in scripts)
@@ -508,14 +453,11 @@ def test_benchmarks_and_documents_stand_in_order_under_their_titles(text):
     assert shown == sorted(shown) and len(shown) == 211
 
 
-def test_a_file_that_changes_between_two_readings_is_named(
-    page_of, monkeypatch, capsys
-):
+def test_a_file_that_changes_while_it_is_read_is_named(page_of, monkeypatch, capsys):
     collect = browser.collect
 
     def changed(models, include_path):
-        (file,) = models[0].run.files
-        write(file.path, answers("tcp_short"))
+        write(models[0].run.files[0].path, answers("tcp_short"))
         return collect(models, include_path)
 
     monkeypatch.setattr(browser, "collect", changed)
@@ -542,16 +484,13 @@ def driver():
     options.binary_location = CHROMIUM
     for option in ("headless=new", "no-sandbox", "disable-dev-shm-usage"):
         options.add_argument(f"--{option}")
-    logs = {"browser": "ALL", "performance": "ALL"}
-    options.set_capability("goog:loggingPrefs", logs)
-    patience = socket.getdefaulttimeout()
+    options.set_capability(
+        "goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"}
+    )
     socket.setdefaulttimeout(MOST_SECONDS)  # of the start, and of each command
-    try:
-        made = webdriver.Chrome(options=options, service=Service(DRIVER))
-    finally:
-        socket.setdefaulttimeout(patience)
-    yield made
-    made.quit()
+    with webdriver.Chrome(options=options, service=Service(DRIVER)) as made:
+        socket.setdefaulttimeout(None)
+        yield made
 
 
 def look(driver, folder: Path, place="", width=1400, theme="light"):
@@ -600,20 +539,21 @@ def test_all_that_can_be_used_is_reached_by_keyboard(driver, board):
     from selenium.webdriver import ActionChains, Keys
 
     look(driver, board)
-    reached: list[str] = []
-    while "filter-changed" not in reached and len(reached) < 300:
-        ActionChains(driver, duration=0).send_keys(Keys.TAB).perform()
-        reached.append(driver.execute_script(FOCUS))
-    assert {"theme", "sort", "scope", "query", "filter-reason"} < {*reached}
+    driver.execute_script(
+        "reached = []; addEventListener('focusin', event =>"
+        " reached.push(event.target.id, event.target.className))"
+    )
+    ActionChains(driver, duration=0).send_keys(Keys.TAB * 300).perform()
+    reached = {*driver.execute_script("return reached")}
+    assert {"theme", "sort", "scope", "query", "filter-reason"} < reached
 
 
 def test_the_page_fits_its_screen_in_light_and_dark(driver, board):
     grounds = set()
-    for width in (400, 800, 1400):
-        for theme in ("light", "dark"):
-            look(driver, board, "#document-0", width, theme)
-            assert driver.execute_script(OVERFLOW) <= 0
-            grounds.add(driver.execute_script(BACKGROUND))
+    for width, theme in ((400, "light"), (800, "dark"), (1400, "light")):
+        look(driver, board, "#document-0", width, theme)
+        assert driver.execute_script(OVERFLOW) <= 0
+        grounds.add(driver.execute_script(BACKGROUND))
     assert len(grounds) == 2
 
 
@@ -635,10 +575,9 @@ def test_the_overview_leads_to_a_table_which_a_click_sorts(driver, board):
     wait_for(driver, FOCUS, "scope")
     assert not driver.find_element("id", "score-tcp").is_displayed()
     table = driver.find_element("css selector", "#score-tot table.sortable")
-    button = table.find_element("css selector", "thead .sort[aria-label*='odel']")
+    header = table.find_element("css selector", "th:has(.sort[aria-label*='odel'])")
     for order in ("ascending", "descending"):
-        button.click()
-        header = button.find_element("xpath", "..")
+        header.find_element("class name", "sort").click()
         assert header.get_attribute("aria-sort") == order
     names = [x.text for x in table.find_elements("css selector", "tbody th")]
     assert names == sorted(names, reverse=True) and len(names) == 2
