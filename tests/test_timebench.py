@@ -221,23 +221,16 @@ def test_the_warning_has_both_numbers_where_the_name_of_the_file_is_known(caplog
 # ------------------------------------------------------------------ on the real data
 
 FILES = {  # file -> task, rows; 7,553 in all
-    "durationqa_f2": ("durationqa", 687),
-    "mctaco_f2": ("mctaco", 851),
+    "durationqa_f2": ("durationqa", 687), "mctaco_f2": ("mctaco", 851),
+    "timedial_f2": ("timedial", 500), "situatedgen": ("situatedgen", 115),
     "menatqa_counterfactual": ("menatqa_counterfactual", 200),
-    "menatqa_order": ("menatqa_order", 200),
-    "menatqa_scope": ("menatqa_scope", 500),
-    "situatedgen": ("situatedgen", 115),
-    "tempreason_l1": ("date_arithmetic", 500),
-    "tempreason_l2": ("tempreason_l2", 500),
-    "tempreason_l3": ("tempreason_l3", 500),
-    "timedial_f2": ("timedial", 500),
-    "timeqa_easy": ("timeqa_explicit", 500),
-    "timeqa_hard": ("timeqa_implicit", 500),
-    "timexnli_cs1": ("timexnli_s1", 500),
-    "timexnli_cs2": ("timexnli_s2", 500),
+    "menatqa_order": ("menatqa_order", 200), "menatqa_scope": ("menatqa_scope", 500),
+    "tempreason_l1": ("date_arithmetic", 500), "tempreason_l2": ("tempreason_l2", 500),
+    "tempreason_l3": ("tempreason_l3", 500), "tracie": ("tracie", 500),
+    "timeqa_easy": ("timeqa_explicit", 500), "timeqa_hard": ("timeqa_implicit", 500),
+    "timexnli_cs1": ("timexnli_s1", 500), "timexnli_cs2": ("timexnli_s2", 500),
     "timexnli_cs3": ("timexnli_s3", 500),
-    "tracie": ("tracie", 500),
-}
+}  # fmt: skip
 SCORED = [name for name in FILES if name != "situatedgen"]
 
 
@@ -272,15 +265,15 @@ def test_the_gold_is_always_right_and_any_other_answer_gets_less(real_documents,
             assert scores["score"] < 1 and scores["score_flexible"] < 1
 
 
+FORMS = [
+    *(f"{MARKER}\n%s", f"**{MARKER} %s**", f"**{MARKER}** %s", "The answer is %s."),
+    *("So $\\boxed{\\text{%s}}$", '{"answer": "%s"}', "<answer>%s</answer>"),
+    "## Answer\n\n%s",
+]
+
+
 @pytest.mark.parametrize("name", SCORED)
-@pytest.mark.parametrize(
-    "form",
-    [
-        *(f"{MARKER}\n%s", f"**{MARKER} %s**", f"**{MARKER}** %s", "The answer is %s."),
-        *("So $\\boxed{\\text{%s}}$", '{"answer": "%s"}', "<answer>%s</answer>"),
-        "## Answer\n\n%s",
-    ],
-)
+@pytest.mark.parametrize("form", FORMS)
 def test_the_right_value_is_right_in_any_form(real_documents, name, form):
     process_results = scorer(f"timebench_{FILES[name][0]}").process_results
     for doc in real_documents[name][::5]:

@@ -65,18 +65,16 @@ def test_published_score_is_that_of_the_card(response, row, expected):
     assert score(response, row)[0] == expected
 
 
-@pytest.mark.parametrize(
-    "response, extracted",
-    [
-        ('{"answer": 5}', 1),
-        ('{"explanation": "I do not know"}', 0),
-        ("x^{2} and \\frac{1}{2}{}", 0),
-        ('{"answer": 5', 0),
-        ("", 0),
-    ],
-)
-def test_extracted_says_whether_the_published_rule_found_an_answer(response, extracted):
-    assert score(response, arithmetic({"answer": 5}))[2] == extracted
+def test_extracted_says_whether_the_published_rule_found_an_answer():
+    row = arithmetic({"answer": 5})
+    assert score('{"answer": 5}', row)[2] == 1
+    for other in (
+        '{"explanation": "?"}',
+        "x^{2} and \\frac{1}{2}{}",
+        '{"answer": 5',
+        "",
+    ):
+        assert score(other, row)[2] == 0
 
 
 def test_semantic_answer_that_is_null_is_no_answer():
