@@ -12,7 +12,6 @@ import json
 import sys
 import time
 from collections.abc import Callable
-from itertools import product
 from pathlib import Path
 
 from tests.digest import empty_caches
@@ -24,7 +23,7 @@ MOST = {"tot_arithmetic": 8, "generation": 15}  # times the JSON; of the others:
 MOST_OF_OTHERS = 5
 SMALL, LARGE, HUGE = 4_000, 100_000, 4_000_000
 MOST_LARGE, MOST_HUGE = 30, 50  # times the size before
-TRIED_HUGE = 5  # of the hostile texts, those that take longest at LARGE
+TRIED_HUGE = 3  # of the hostile texts, those that take longest at LARGE
 # kind, task, document, a right value, a wrong one, and the form that is asked for
 KINDS = {x["kind"]: x for x in read_jsonl(Path(__file__).with_suffix(".jsonl"))}
 FORMS = (  # ASKED: the form that the prompt asks for
@@ -39,7 +38,7 @@ HOSTILE = (
 PROSE = "**Step 10.** Part 10 lasts 10 hours:\n- it begins when the ninth has ended.\n"
 
 
-def seconds(function: Callable[[], object], rounds: int = 25) -> float:
+def seconds(function: Callable[[], object], rounds: int = 15) -> float:
     """Return the least processor time of a call."""
     spent = []
     for _ in range(rounds):
@@ -67,19 +66,28 @@ def ratios(kind: dict) -> dict[str, float]:
 
 
 def growths(kind: dict) -> tuple[dict[str, float], dict[str, float]]:
-    """Return hostile text -> growth to LARGE, and of the slowest ones that to HUGE."""
+    """Return hostile text -> growth to LARGE, and of the slowest ones that to HUGE.
+
+    Both sizes are timed in turn, and the least quotient counts: a machine that is busy for
+    a moment does not look like growth.
+    """
     doc, score = kind["doc"], scorer(kind["task"]).process_results
-
-    def cost(case: tuple[str, str], size: int, rounds: int) -> float:
-        text = case[0] + case[1] * (size // len(case[1]))
-        return seconds(lambda: score(doc, [text]), rounds)
-
-    cases = list(product(("", kind["asked"].partition("VALUE")[0]), HOSTILE))
+    start = kind["asked"].partition("VALUE")[0]
     least = json_seconds(doc, "x" * SMALL)  # what costs less is not looked at
-    spent = {case: cost(case, LARGE, 5) for case in cases}
-    large = {"".join(x): spent[x] / max(least, cost(x, SMALL, 9)) for x in cases}
-    slowest = sorted(cases, key=spent.get)[-TRIED_HUGE:]
-    return large, {"".join(x): cost(x, HUGE, 1) / spent[x] for x in slowest}
+
+    def growth(unit: str, small: int, large: int, rounds: int) -> float:
+        texts = [start + unit * (size // len(unit)) for size in (small, large)]
+        found = []
+        for _ in range(rounds):
+            one, other = (seconds(lambda: score(doc, [x]), 1) for x in texts)
+            found.append(other / max(least, one))
+        spent[unit] = other
+        return min(found)
+
+    spent: dict[str, float] = {}
+    large = {unit: growth(unit, SMALL, LARGE, 7) for unit in HOSTILE}
+    slowest = sorted(spent, key=spent.get)[-TRIED_HUGE:]
+    return large, {unit: growth(unit, LARGE, HUGE, 2) for unit in slowest}
 
 
 def passed(kind: str) -> dict[str, str]:

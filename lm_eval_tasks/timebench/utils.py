@@ -36,8 +36,7 @@ TWO_WAY = ["Entailment", "Contradiction"]
 REASONS = {  # the first that holds
     "right": "both rules say right",
     "flexible_only": "the right value in a form that only the flexible rule reads",
-    "superseded": "the published rule's answer is right, but the response commits to"
-    " another",
+    "superseded": "the published answer is right, but another is committed to",
     "partly_right": "some of what is right, or more than that (0 < F1 < 1)",
     "other_value": "a value, but not the reference's",
     "unreadable": "an answer that is not one value of the kind asked for",
@@ -102,6 +101,14 @@ def _f1(shared: int, answered: int, wanted: int) -> float:
 _PARSER = dateutil_parser.parser()
 # A year of two digits is taken as it is, where dateutil would ask the clock.
 _PARSER.info.convertyear = lambda year, century_specified=False: year
+# A word in small letters that dateutil does not know makes it fail, which takes it long.
+_SMALL_WORD = re.compile(r"(?<![\w.])[a-z]+(?![\w.])")
+_KNOWN_WORDS = {
+    word.lower()
+    for table in ("JUMP", "WEEKDAYS", "MONTHS", "HMS", "AMPM", "UTCZONE", "PERTAIN")
+    for entry in getattr(_PARSER.info, table)
+    for word in ([entry] if isinstance(entry, str) else entry)
+}
 
 
 def parse_month(text: str) -> tuple[int, int] | datetime | None:
@@ -116,6 +123,8 @@ def parse_month(text: str) -> tuple[int, int] | datetime | None:
 
 @lru_cache(maxsize=1024)
 def _parse_month(text: str) -> tuple[int, int] | datetime | None:
+    if not _KNOWN_WORDS.issuperset(_SMALL_WORD.findall(text)):
+        return None
     # What a text does not say is filled in from a default, which two of them show; no
     # zone is asked of the machine.
     zone = {"tzinfos": lambda *said: None if said == (None, None) else timezone.utc}
@@ -369,9 +378,6 @@ def numbers(text: str) -> set[str]:
 
 # ------------------------------------------- end of the answer statement
 
-
-# ------------------------------------------------------------- the flexible rule
-
 # Fixed lines of the prompts: behind an answer they begin a prompt that is made up.
 MADE_UP = re.compile(
     r"\n[ \t#*>]*(?:Context:|Facts:|Question:|Premise:|Hypothesis:|What is the time\b"
@@ -383,7 +389,7 @@ REPEATED = ("context", "fact_context", "question", "premise")  # of documents
 _PLAIN_MONTH = re.compile(rf"({'|'.join((*MONTHS, *_MONTHS))}),? ([1-9][0-9]{{3}})")
 
 
-# ----------------------------------------------------------------------------- dates
+# ------------------------------------------------------------------------------ dates
 
 # What says nothing beside a month and a year; year, number, name, and what is neither.
 _IDLE = re.compile(
@@ -426,12 +432,12 @@ def _number(word: str) -> int:
     return int(word) if word.isdigit() else next(months, 0)
 
 
-# ------------------------------------------------------------ NLI labels
+# ------------------------------------------------------------------------- NLI labels
 
 _LABELS = {"entail": "Entailment", "neutral": "Neutral", "contradict": "Contradiction"}
 _LABEL = re.compile(
-    rf"\b(?:an? (?:case of )?)?({'|'.join(_LABELS)})(?:s|ed|ing|ments?|ions?|ory|ity)?\b",
-    re.I,
+    rf"(?i)\b(?:an? (?:case of )?)?({'|'.join(_LABELS)})"
+    r"(?:s|ed|ing|ments?|ions?|ory|ity)?\b"
 )
 _BESIDE = "the premise hypothesis option label letter it is of by to with case".split()
 _LETTER = re.compile(r"\b(?:[B-D]|A(?! [a-z]))\b")
@@ -466,11 +472,11 @@ def _label(text: str, options: list[str]) -> str | None:
     return named.pop() if len(named) == 1 and named <= set(options) else None
 
 
-# ------------------------------------------------------------ options
+# ---------------------------------------------------------------------------- options
 
-_BOTH = re.compile(r"(?:both\s+)?", re.IGNORECASE)
 _BEFORE_ITEM = re.compile(
-    r"(?:(?:[-*\u2022]|\d{1,2}[.)])\s+)?(?:options?:?\s+)?[(\['\"]*", re.IGNORECASE
+    r"(?:both\s+)?(?:(?:[-*\u2022]|\d{1,2}[.)])\s+)?(?:options?:?\s+)?[(\['\"]*",
+    re.IGNORECASE,
 )
 _ITEM_LETTER = re.compile(r"([A-D])(?!\w)[])'\".:= (-]*")
 _CLOSED = re.compile(r"[])'\"]*")
@@ -497,9 +503,8 @@ def read_options(text: str, options: list[str]) -> set[str] | None:
         if letters:
             end = _APPROVED.match(part, end).end()
             cut = _REASON.split(part[end:], maxsplit=1)[0]
-            others = (
-                numbers(cut) - numbers(part[:end]) or _options(cut, texts) - letters
-            )
+            others = numbers(cut) - numbers(part[:end])
+            others |= _options(cut, texts) - letters
             is_whole = end == len(part) or _BEHIND_ITEMS.match(part, end)
             doubt = others or has_doubt(text, " ".join(options))
             return letters if is_whole and not doubt else None
@@ -508,10 +513,8 @@ def read_options(text: str, options: list[str]) -> set[str] | None:
 
 def _list(text: str, texts: list) -> tuple[set[str], int]:
     """Return the letters of the items that a text begins with, and where these end."""
-    letters: set[str] = set()
-    end = 0
-    start = 0 if _longest(text, 0, texts)[0] else _BOTH.match(text).end()
-    while item := _item(text, start, texts):
+    letters, start, end = set(), 0, 0
+    while start is not None and (item := _item(text, start, texts)):
         named, end = item
         if remark := _REMARK.match(text, end):
             end = remark.end()
@@ -521,9 +524,7 @@ def _list(text: str, texts: list) -> tuple[set[str], int]:
             return set(), 0
         letters |= named
         joint = _JOINT.match(text, end)
-        if not joint:
-            break
-        start = joint.end()
+        start = joint.end() if joint else None
     return letters, end
 
 
@@ -534,12 +535,11 @@ def _item(text: str, start: int, texts: list) -> tuple[set[str], int] | None:
         named, end = _longest(text, place, texts)
         if named:
             return named, _CLOSED.match(text, end).end()
-    letter = _ITEM_LETTER.match(text, begin)
-    if not letter:
-        return None
-    named, end = _longest(text, letter.end(), texts)
-    end = _CLOSED.match(text, end if named else letter.end(1)).end()
-    return (named or {x for x, _ in texts}) & {letter[1]}, end
+    if letter := _ITEM_LETTER.match(text, begin):
+        named, end = _longest(text, letter.end(), texts)
+        end = _CLOSED.match(text, end if named else letter.end(1)).end()
+        return (named or {x for x, _ in texts}) & {letter[1]}, end
+    return None
 
 
 def _longest(text: str, start: int, texts: list) -> tuple[set[str], int]:
@@ -571,7 +571,7 @@ def _options(text: str, texts: list) -> set[str]:
     return named
 
 
-# ------------------------------------------------------------ QA
+# --------------------------------------------------------------------------------- QA
 
 _NOT_STATED = re.compile(
     r"(?i)(?:(?:the answer|it|this|that|there|(?:the|this) question)(?: is|'s)? )?"
@@ -580,7 +580,7 @@ _NOT_STATED = re.compile(
     r"|answerable|enough)|insufficient|no (?:information|answer|mention)"
     r"|(?:the|this) (?:context|text|passage|article) (?:does not|doesn't|never|lacks) )"
 )
-_NAME_BEHIND = re.compile(r"(?:\b(?i:so|but|or)\b|\?)[^.]{0,200}?\s(?!The |I )[A-Z]\w")
+_NAME_BEHIND = re.compile(r"(?:\b(?i:so|but|or)\b|\?)[^.]{0,200}?\s(?!The )[A-Z]\w")
 _JOINED = re.compile(r"(?:;|\bas well as\b)\s*(?:the |an? )?[A-Z\d]")
 _NAME_REASONS = _REASONS.replace(r"as(?! well\b)", "as stated|as of")
 _NAME_REASON = re.compile(rf"\b(?:{_NAME_REASONS})\b", re.IGNORECASE)
@@ -669,10 +669,10 @@ def _kind(name: str, read: Callable[[dict, str, str], tuple], several: bool = Fa
         repeated = filter(None, map(doc.get, REPEATED))
         found = statements(mask(response, repeated), MADE_UP, several)
         last = found[-1] if found else None
-        span = (last.start, last.end) if last else None
-        flexible = response[last.start : last.end] if last else None
-        is_said = last and not last.doubted
-        scores, *values = read(doc, published, flexible if is_said else "")
+        span = last and (last.start, last.end)
+        flexible = last and response[last.start : last.end]
+        read_text = flexible if last and not last.doubted else ""
+        scores, *values = read(doc, published, read_text)
         scores["extracted"] = float(published != "")
         shown = published or None, published_span, flexible, span
         reason = _reason(scores, values[0], response, shown)
@@ -724,17 +724,15 @@ def _read_qa(doc: dict, published: str, statement: str) -> tuple:
 
 def _read_date(doc: dict, published: str, statement: str) -> tuple:
     months = [parse_month(gold) for gold in doc["golds"]]
-    value = read_month(plain(statement))
-    scores = _scores(parse_month(published) in months, value in months)
-    return scores, value, months
+    value, exact = read_month(plain(statement)), parse_month(published) in months
+    return _scores(exact, value in months), value, months
 
 
 def _read_options(doc: dict, published: str, statement: str) -> tuple:
     gold, given = set(doc["letters"]), set(_PUBLISHED_LETTER.findall(published))
     value = read_options(plain(statement), doc["options"]) or set()
     f1, flexible = (_f1(len(x & gold), len(x), len(gold)) for x in (given, value))
-    scores = _scores(given == gold, flexible, f1)
-    return scores, sorted(value) or None, doc["letters"]
+    return _scores(given == gold, flexible, f1), sorted(value) or None, doc["letters"]
 
 
 def _read_nli(doc: dict, published: str, statement: str) -> tuple:
@@ -771,26 +769,18 @@ def keyword_share(text: str, keywords: list[str], positions: list[int]) -> float
     Abbreviations make it unsure where the first of two sentences ends, and either may
     come first: the split and order with the greatest share counts.
     """
-    folded = text.casefold()
-    spans = [[*_places(word.casefold(), folded)] for word in keywords]
-    ends = [end.end() for end in re.finditer(r"[.!?]\s+", folded)][:50]
+    # Marks become blanks, so that a keyword between blanks is within no other word.
+    padded = re.sub(r"\W", " ", f" {text.casefold()} ")
+    words = [re.sub(r"\W", " ", f" {word.casefold()} ") for word in keywords]
+    places = [(padded.find(x), padded.rfind(x), len(x) - 2) for x in words]
+    ends = [end.end() for end in re.finditer(r"[.!?]\s+", text.casefold())][:50]
     best = 0
-    for end in [*ends, len(folded)]:
-        in_first = [any(stop <= end for _, stop in found) for found in spans]
-        in_second = [any(start >= end for start, _ in found) for found in spans]
+    for end in [*ends, len(padded)]:
+        in_first = [0 <= first <= end - size for first, _, size in places]
+        in_second = [last >= end for _, last, _ in places]
         for order in ((in_first, in_second), (in_second, in_first)):
             best = max(best, sum(order[p][k] for k, p in enumerate(positions)))
     return best / len(keywords)
-
-
-def _places(word: str, text: str) -> Iterator[tuple[int, int]]:
-    """Yield the spans of a word in a text, but for those within another word."""
-    start = text.find(word)
-    while start >= 0:
-        end = start + len(word)
-        if not re.search(r"\w", text[max(start - 1, 0) : start] + text[end : end + 1]):
-            yield start, end
-        start = text.find(word, start + 1)
 
 
 explain_qa, process_results_qa = _kind("qa", _read_qa)
@@ -812,14 +802,12 @@ EXTRA_COLUMNS = "qid idx question question_type type fact_context level".split()
 PAIRED_COLUMNS = (("options", "labels"), ("keywords", "keywords_pos"))
 
 
-def _reader(
-    is_right: Callable, wrong: str, made: Callable = lambda cell: cell
-) -> Callable:
+def _reader(is_right: Callable, wrong: str, made: Callable | None = None) -> Callable:
     """Return what makes a field of a cell; ValueError says what is wrong with it."""
 
     def read(cell: object) -> object:
         if is_right(cell):
-            return made(cell)
+            return made(cell) if made else cell
         raise ValueError(wrong)
 
     return read
@@ -873,10 +861,9 @@ _positions = _reader(
 
 
 def _labelled(labels: list[str]) -> dict[str, tuple]:
-    label = _reader(lambda x: x in labels, f"is not one of {', '.join(labels)}")
-    texts = {name: (name.capitalize(), _text) for name in ("premise", "hypothesis")}
-    options = "Label", lambda cell: labels
-    return texts | {"label": ("Label", label), "options": options}
+    label = _reader(labels.__contains__, f"is not one of {', '.join(labels)}")
+    texts = {"premise": ("Premise", _text), "hypothesis": ("Hypothesis", _text)}
+    return texts | {"label": ("Label", label), "options": ("Label", lambda x: labels)}
 
 
 _QUESTION = {"question": ("question", _text)}
@@ -912,15 +899,11 @@ def _maker(kind: str) -> Callable[[datasets.Dataset], datasets.Dataset]:
         name = (dataset.info.config_name or "default").removesuffix("_timebench")
         name = kind if name.startswith("default") else name
         place, columns = f"TimeBench ({name})", dataset.column_names
-        missing = [x for x, _ in FIELDS[kind].values() if x not in columns]
-        if missing:
-            raise ValueError(
-                f"{place}: column '{missing[0]}' is missing; found {columns}. Give"
-                " rows in the schema of TimeBench-subset-7553"
-            )
-        rows = [
-            _document(row, kind, f"{place}, row {n}") for n, row in enumerate(dataset)
-        ]
+        for column in (x for x, _ in FIELDS[kind].values() if x not in columns):
+            fix = f"found {columns}. Give rows in the schema of TimeBench-subset-7553"
+            raise ValueError(f"{place}: column '{column}' is missing; {fix}")
+        numbered = enumerate(dataset)
+        rows = [_document(row, kind, f"{place}, row {n}") for n, row in numbered]
         if not rows:
             raise ValueError(f"{place}: there are no rows; give a split with some")
         is_fresh = "level" in columns  # rows made from a seed say so
@@ -950,8 +933,8 @@ def _document(row: dict, kind: str, place: str) -> dict:
                 raise ValueError(f"does not have as many items as '{one}'")
     except ValueError as error:
         cell = f"{row[column]!r:.80}"
-        message = f"{place}, column '{column}': {cell} {error}; fix the row"
-        raise ValueError(message) from None
+        fault = f"{place}, column '{column}': {cell} {error}; fix the row"
+        raise ValueError(fault) from None
     return document
 
 
@@ -975,6 +958,5 @@ def _report(name: str, rows: int, found: str, is_fresh: bool) -> None:
     if is_fresh or (rows, found) in theirs:
         return eval_logger.info(said)
     known = "{} rows, {}".format(*theirs[0]) if name in FILES else "other files"
-    eval_logger.warning(
-        f"{said}; the benchmark has {known}: scores may not be comparable"
-    )
+    known += ": scores may not be comparable"
+    eval_logger.warning(f"{said}; the benchmark has {known}")

@@ -94,14 +94,14 @@ class Extracted(NamedTuple):
 def extract_published(response: str, is_semantic: bool = False) -> Extracted | None:
     """Return the first valid JSON object of `response`, or None (source: metric card).
 
-    The explanation is left out, of semantic answers all but `answer`, as a text; where
-    nothing is left, there is no answer.
+    The explanation is left out, of semantic answers all but `answer`, as a text.
     """
     found = next(_objects(response, _DECODER), Extracted({}, (0, 0)))
-    found.fields.pop("explanation", None)
-    if is_semantic and (answer := found.fields.get("answer")) is not None:
-        return found._replace(fields={"answer": str(answer)})
-    return found if found.fields and not is_semantic else None
+    fields = {key: x for key, x in found.fields.items() if key != "explanation"}
+    if is_semantic:
+        answer = fields.get("answer")
+        fields = {} if answer is None else {"answer": str(answer)}
+    return found._replace(fields=fields) if fields else None
 
 
 def _objects(text: str, decoder: json.JSONDecoder) -> Iterator[Extracted]:
@@ -457,10 +457,8 @@ _MONTH_NUMBERS, _WEEKDAY_NUMBERS = (
     {name[:end].lower(): n for n, name in enumerate(names, 1) for end in range(3, 10)}
     for names in (MONTHS, WEEKDAYS)
 )
-_MONTH, _DAY, _YEAR = "mm|0?[1-9]|1[0-2]", "dd|1[3-9]|2[0-9]|3[01]", "yyyy|[0-9]{4}"
-_ORDER = re.compile(
-    rf"\b(?:({_MONTH})[-/.](?:{_DAY})|(?:{_DAY})[-/.](?:{_MONTH}))[-/.](?:{_YEAR})\b"
-)
+_MONTH, _DAY = "(?:mm|0?[1-9]|1[0-2])[-/.]", "(?:dd|1[3-9]|2[0-9]|3[01])[-/.]"
+_ORDER = re.compile(rf"\b(?:({_MONTH}){_DAY}|{_DAY}{_MONTH})(?:yyyy|[0-9]{{4}})\b")
 _DIGITS = "(?:[0-9]{1,3}(?:,[0-9]{3}){1,4}|[0-9]{1,15})"
 _NUMBER_AND_UNIT = re.compile(
     rf"(\+|\+?-)?({_DIGITS}?(?:\.[0-9]{{1,15}})?)(?: ?([a-z]+))?"
@@ -533,7 +531,7 @@ class Field:
         Three numbers that do not begin with the year are in the prompt's order or,
         where that makes no date or there is none, in the only order that makes one.
         """
-        words = [x for x in re.findall("[a-z]+", text) if x not in _BESIDE_A_DATE]
+        words = set(re.findall("[a-z]+", text)) - _BESIDE_A_DATE
         months = [_MONTH_NUMBERS.get(word, 0) for word in words]  # there is no month 0
         numbers = re.findall("[0-9]+", text)
         years = [int(number) for number in numbers if len(number) == 4]
@@ -547,8 +545,9 @@ class Field:
             if shown := _ORDER.findall(self.question):  # the last one is what is asked
                 asked, other = days if shown[-1] else days[::-1]
                 days = [asked or other]
-        days = {day for day in days if day and _weekdays(text) <= {day.isoweekday()}}
-        return days.pop() if len(days) == 1 else None
+        days = {*days} - {None}
+        days = [day for day in days if _weekdays(text) <= {day.isoweekday()}]
+        return days[0] if len(days) == 1 else None
 
     def clock(self, text: str) -> time | None:
         """Return the time of a 12- or 24-hour clock, without seconds if none are asked."""
@@ -638,9 +637,7 @@ def _fields(label: str, question: str, is_semantic: bool) -> dict[str, Field]:
     return {key: Field(key, value, question) for key, value in reference.items()}
 
 
-def read_flexible(
-    text: str, fields: dict[str, Field]
-) -> tuple[Extracted | None, dict | None]:
+def read_flexible(text: str, fields: dict) -> tuple[Extracted | None, dict | None]:
     """Return what a masked response commits to, and its values where all can be read."""
     keys = [key for field in fields.values() for key in field.keys]
     *before, last = extract_flexible(text, keys, len(fields) == 1) or [None]
@@ -658,9 +655,7 @@ def read_flexible(
     return last, values
 
 
-def _values(
-    text: str, answer: Extracted | None, fields: dict[str, Field]
-) -> dict | None:
+def _values(text: str, answer: Extracted | None, fields: dict) -> dict | None:
     """Return the values of an answer by the keys of a label; None without one of them."""
     if not answer or answer.doubted or doubted(text, answer.span[0]):
         return None
@@ -715,20 +710,24 @@ def explain_semantic(doc: dict, response: str) -> Verdict:
 
 def process_results_arithmetic(doc: dict, results: list[str]) -> dict[str, float]:
     """Score one response; ValueError where a filter leaves anything but one text."""
-    return _explain(doc, results[0], is_semantic=False).scores
+    return explain_arithmetic(doc, _only_response(results)).scores
 
 
 def process_results_semantic(doc: dict, results: list[str]) -> dict[str, float]:
     """Score one response; ValueError where a filter leaves anything but one text."""
-    return _explain(doc, results[0], is_semantic=True).scores
+    return explain_semantic(doc, _only_response(results)).scores
+
+
+def _only_response(results: list) -> str:
+    if not isinstance(results[0], str):
+        raise ValueError(
+            f"the response is a {type(results[0]).__name__}, not a string; use a filter"
+            " that leaves one response, such as take_first"
+        )
+    return results[0]
 
 
 def _explain(doc: dict, response: str, is_semantic: bool) -> Verdict:
-    if not isinstance(response, str):
-        raise ValueError(
-            f"the response is a {type(response).__name__}, not a string; use a filter"
-            " that leaves one response, such as take_first"
-        )
     label, question = doc["label"], doc["question"]
     fields = _fields(label, question, is_semantic)
     reference = {key: field.value for key, field in fields.items()}
@@ -744,16 +743,22 @@ def _explain(doc: dict, response: str, is_semantic: bool) -> Verdict:
     if not is_semantic and (expected := size(reference, fields)) is not None:
         scores["smape"] = smape(value and size(value, fields), expected)
     spans = (found and found.span, answer and answer.span)
-    shown = (found and str(published), answer and response[slice(*answer.span)])
-    is_superseded = is_exact and spans[0] != spans[1]
-    is_other = value or (found and not answer)
     is_cut_off = text.rfind("{") > text.rfind("}") or text[-1:] != response[-1:]
-    holds = is_exact and is_right, is_right, is_superseded, is_other, answer
+    reason = _reason(is_exact, is_right, value, spans, is_cut_off)
+    flexible = answer and response[slice(*answer.span)]
+    answers = found and str(published), spans[0], flexible, spans[1]
+    return Verdict(scores, reason, *answers, value, reference)
+
+
+def _reason(
+    is_exact: bool, is_right: bool, value: dict | None, spans: tuple, is_cut_off: bool
+) -> str:
+    """Return the first of REASONS that holds; `spans` are of both extracted texts."""
+    is_superseded = is_exact and spans[0] != spans[1]
+    is_other = value or (spans[0] and not spans[1])
+    holds = is_exact and is_right, is_right, is_superseded, is_other, spans[1]
     holds = zip(REASONS, (*holds, not is_cut_off, True))
-    reason = next(reason for reason, is_so in holds if is_so)
-    return Verdict(
-        scores, reason, shown[0], spans[0], shown[1], spans[1], value, reference
-    )
+    return next(reason for reason, is_so in holds if is_so)
 
 
 # ---------------------------------------------------------------------- documents
@@ -813,9 +818,7 @@ def process_docs_semantic_separate(dataset: datasets.Dataset) -> datasets.Datase
 
 
 @lru_cache(maxsize=2)  # the harness asks four times a task
-def _documents(
-    dataset: datasets.Dataset, is_semantic: bool, is_separate: bool
-) -> datasets.Dataset:
+def _documents(dataset: datasets.Dataset, is_semantic: bool, is_separate: bool):
     name = dataset.info.config_name
     source = f"ToT/{name}" if name else "ToT"
     if not len(dataset):
@@ -926,16 +929,14 @@ def split_instruction(prompt: str, question: str) -> tuple[str, str]:
     cue = _INSTRUCTION_CUE.search(prompt)
     if not cue:
         return prompt, ""
-    before = _SENTENCE_START.finditer(prompt, 0, cue.start() + 1)
-    start = max((m.end() for m in before if m.end() <= cue.start()), default=0)
-    end = len(prompt)
+    starts = (x.end() for x in _SENTENCE_START.finditer(prompt, 0, cue.start() + 1))
+    start = max((x for x in starts if x <= cue.start()), default=0)
+    ends = [len(prompt), prompt.find(question.strip(), cue.end())]
     for paragraph in _PARAGRAPH.finditer(prompt, cue.end()):
         following = prompt[paragraph.end() :].split("\n\n")[0]
         if not _FORMAT_WORDS.search(following):
-            end = paragraph.start()
+            ends.append(paragraph.start())
             break
-    asked_at = prompt.find(question.strip(), cue.end())
-    if asked_at > start:
-        end = min(end, asked_at)
+    end = min(x for x in ends if x >= 0)
     rest = f"{prompt[:start].strip()}\n\n{prompt[end:].strip()}".strip()
     return rest, prompt[start:end].strip()
