@@ -91,7 +91,7 @@ def check_scores(one: Scorer, doc: dict) -> None:
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-@pytest.mark.parametrize("number", [250, pytest.param(100_000, marks=pytest.mark.fuzz)])
+@pytest.mark.parametrize("number", [150, pytest.param(100_000, marks=pytest.mark.fuzz)])
 def test_a_damaged_row_stops_in_one_line_or_can_be_scored(family, number):
     random, known, accepted = Random(family), schemas(family), 0
     for _ in range(number):

@@ -69,12 +69,7 @@ def test_levels_have_equal_shares_and_the_first_ones_what_is_over():
     assert read_levels(3) == read_levels("3") == read_levels("3-3") == range(3, 4)
 
 
-@pytest.mark.parametrize(
-    "said", ["", "0-3", "5-1", "a", "1-", None, True, [1, 2], "1-9999", "١-٣", 1.5]
-)
-def test_other_levels_are_refused(said):
-    with pytest.raises(ValueError, match="is not such as 3 or '1-5'"):
-        read_levels(said)
+NO_LEVELS = ["", "0-3", "a", "1-", None, True, [1, 2], "1-9999", "١-٣", 1.5]
 
 
 @pytest.mark.parametrize(
@@ -86,6 +81,7 @@ def test_other_levels_are_refused(said):
         ({"gen_rows": 0}, "gen_rows 0 is not an integer of at least 1"),
         ({"gen_rows": 4}, "gen_rows 4 is less than one row for each of 5 levels"),
         ({"gen_levels": "5-1"}, "gen_levels '5-1' is not such as"),
+        *(({"gen_levels": x}, "is not such as 3 or '1-5'") for x in NO_LEVELS),
         ({"gen_version": "0"}, "gen_version '0': the generator date_arithmetic has"),
     ],
 )
@@ -210,16 +206,13 @@ def test_a_pack_of_a_seed_has_the_documents_of_the_seed(fresh_pack):
 def test_a_pack_names_its_seed_and_takes_no_other(fresh_pack):
     manifest = json.loads((fresh_pack / "manifest.json").read_text())
     for entry in manifest["data"].values():
-        assert entry["generated"] == {
-            **{"gen_seed": 7, "gen_rows": 4, "gen_levels": "1-4", "gen_version": "1"}
-        }
+        told = {"gen_seed": 7, "gen_rows": 4, "gen_levels": "1-4", "gen_version": "1"}
+        assert entry["generated"] == told
         assert entry["given_as"] == "generated"
     load_pack = tasks([FRESH[0]], fresh_pack)[FRESH[0]].config.custom_dataset
     file = f"{FRESH[0]}.jsonl"
     assert len(load_pack(file, gen_seed=7, pretrained="a/model")["test"]) == 4
-    with pytest.raises(
-        ValueError, match="--metadata gen_seed changes nothing in a pack"
-    ):
+    with pytest.raises(ValueError, match="--metadata gen_seed changes nothing in a"):
         load_pack(file, gen_seed=8)
 
 
@@ -271,11 +264,9 @@ def test_baselines_print_what_is_known_by_hand(tmp_path, capsys):
     text = "".join(f"{json.dumps(line)}\n" for line in lines)
     (tmp_path / "timexnli_cs1_timebench.jsonl").write_text(text)
     assert main(["baselines", str(tmp_path)]) == 0
-    assert capsys.readouterr().out.splitlines()[-2] == (
-        "| `timexnli_cs1_timebench` | 0.000 / 0.000 |"
-        " `Neutral` (2 of 4): 0.500 / 0.500 |"
-        " 0.333 / 0.333 |"
-    )
+    assert capsys.readouterr().out.splitlines()[-2].split(" | ")[1:] == [
+        *("0.000 / 0.000", "`Neutral` (2 of 4): 0.500 / 0.500", "0.333 / 0.333 |")
+    ]
 
 
 @pytest.mark.parametrize("task", [x for x in all_tasks() if x not in FRESH])

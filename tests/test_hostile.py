@@ -13,16 +13,17 @@ from tests.corpus import score
 from tests.documents import DOCUMENTS, KINDS
 
 
-SECONDS = 1.0  # of processor time, for a response of any content up to LENGTH
-LENGTH = 32_000
+SECONDS = 0.5  # of processor time, for a response of any content up to LENGTH
+LENGTH = 16_000
 
+MARKER = "Thus, the correct answer is:"
 # Each is repeated until the response has the wanted length.
 UNITS = [
     *("{", "}", "[", '"', "'", "\\", "9", " ", "\n", "a", ":", ",", "a: ", "{'a': "),
     *('{"a":', '{"a":{', '{"":', '{":","', '{"a":"\\"', '"\\"', '"a":', '"a": x '),
     *('"a": [', '{"a": "b" c, ', "{{", "{}", '{"a":1,', "'a': '", "a: 'b a: ", "\\{"),
     *('{"explanation": "', '"a":1 // ', "//\n", "[[", '{"a":[', '{"{":"{', '{"{'),
-    *("Thus, the correct answer is:", "Thus, the correct answer is: Z ", "answer "),
+    *(MARKER, f"{MARKER} Z ", "answer "),
     *("Answer:", "\n### Answer\n", "**Answer:** ", "the answer is ", "(C), ", "not "),
     *("* ", "**", "_", "`", "```\n", "- C\n", "1. ", "(", "((", "[1]", "or ", "C, "),
     *("\\boxed{", "\\boxed{x", "\\boxed {", "\\boxed{}", "<think>", "</think>"),
@@ -40,11 +41,7 @@ UNITS = [
 FRAMES = {
     "tcp": [("\\boxed{", "}")],
     "tot": [('{"a": "', '"}'), ("{'a': ", "}"), ("{", "")],
-    "timebench": [
-        ("Thus, the correct answer is: ", ""),
-        ("Thus, the correct answer is: ", "!"),
-        ("\\boxed{", "}"),
-    ],
+    "timebench": [(f"{MARKER} ", ""), (f"{MARKER} ", "!"), ("\\boxed{", "}")],
 }
 ALL_FRAMES = [("", ""), *{frame for frames in FRAMES.values() for frame in frames}]
 
@@ -67,7 +64,7 @@ def assert_no_credit(scores: dict[str, float]) -> None:
 def imported() -> None:
     """What a first response makes a scorer import does not count."""
     for task, doc in KINDS.values():
-        score(task, doc, "Thus, the correct answer is: A")
+        score(task, doc, f"{MARKER} A")
 
 
 @pytest.mark.parametrize("unit", UNITS, ids=lambda unit: repr(unit)[:40])
@@ -79,20 +76,20 @@ def test_a_hostile_response_scores_zero_in_time_and_never_raises(unit):
             assert_no_credit(checked(task, doc, response))
     for task, doc in DOCUMENTS:
         for before, after in ALL_FRAMES:
-            response = before + unit * (1_000 // len(unit) + 1) + after
+            response = before + unit * (200 // len(unit) + 1) + after
             assert_no_credit(checked(task, doc, response))
+
+
+FORMS = ["\\boxed{%s}", '{"answer": "%s"}', MARKER + " %s"]
 
 
 @pytest.mark.parametrize("unit", ["a", "1", "a1", " ", "1,", "-", "1 a", ":", "may "])
 @pytest.mark.parametrize("tail", ["", "!", "a", "\u0661"])
 def test_a_value_of_any_length_is_read_in_time(unit, tail):
     # Up to some length a value is read: a pattern that backtracks would not return.
-    for length in (100, 250, 500, 1_000, 2_000, 4_000, 16_000, LENGTH):
+    for length in (100, 250, 1_000, 4_000, LENGTH):
         value = (unit * length)[: length - 1] + tail
         for task, doc in KINDS.values():
-            for form in (
-                *("\\boxed{%s}", '{"answer": "%s"}'),
-                "Thus, the correct answer is: %s",
-            ):
+            for form in FORMS:
                 scores = checked(task, doc, form % value)
                 assert scores.get("accuracy_flexible", 0.0) == 0.0

@@ -177,9 +177,10 @@ def test_a_second_maker_is_told_at_once(capsys, pack):
     assert the_line(capsys).startswith(f"{pack}: another run is making this pack; wait")
 
 
-@pytest.mark.parametrize(
-    "name", ["README.md", "tcp.yaml", "data/x.part", ".git/config"]
-)
+USERS = ["README.md", "tcp.yaml", "data/x.part", ".git/config"]
+
+
+@pytest.mark.parametrize("name", USERS)
 def test_a_folder_with_files_of_the_user_is_refused(capsys, tmp_path, name):
     path = tmp_path / name
     path.parent.mkdir(exist_ok=True)
@@ -230,19 +231,15 @@ def test_check_names_what_differs(pack, capsys):
     ]
 
 
-def damaged(**cells: object) -> str:
-    return json.dumps(manifest_of(EXAMPLES) | cells)
-
-
-FILES = manifest_of(EXAMPLES)["files"]
-DAMAGED = [
-    *("", "null", "[]", "{}", "[" * 200_000, '{"format": "x"}'),
-    damaged(format="another"),
-    damaged(files=[]),
-    damaged(files={}),
-    damaged(data={"TCP_long.jsonl": {}}),
-    damaged(files=FILES | {"../x": "0"}),
-    damaged(files=FILES | {"/etc/passwd": "0"}),
+MANIFEST = manifest_of(EXAMPLES)
+DAMAGED = ["", "null", "[]", "{}", "[" * 200_000, '{"format": "x"}'] + [
+    json.dumps(MANIFEST | cells)
+    for cells in (
+        *({"format": "another"}, {"files": []}, {"files": {}}),
+        {"data": {"TCP_long.jsonl": {}}},
+        {"files": MANIFEST["files"] | {"../x": "0"}},
+        {"files": MANIFEST["files"] | {"/etc/passwd": "0"}},
+    )
 ]
 
 
@@ -267,9 +264,7 @@ def test_no_data_file_can_be_changed_unseen(pack, monkeypatch):
         with pytest.raises(ValueError, match=f"{path}: has SHA-256"):
             load(path.name)
     monkeypatch.setattr("sys.argv", ["/usr/bin/lm_eval"])  # whose run it ends
-    with pytest.raises(
-        SystemExit, match="or make it again with `temporal-eval offline`"
-    ):
+    with pytest.raises(SystemExit, match="make it again with `temporal-eval offline`"):
         load(path.name)
     monkeypatch.undo()
     path.unlink()
@@ -370,16 +365,16 @@ def test_wrong_arguments_are_one_line(monkeypatch, capsys, tmp_path, arguments, 
     assert said in the_line(capsys)
 
 
-@pytest.mark.parametrize(
-    "task, name, error, said",
-    [
-        ("tcp_long", "TCP/TCP_long.jsonl", RuntimeError(), "RuntimeError; check the"),
-        ("tot_semantic", "ToT/tot_semantic", OSError("No x\nmore"), "No x; check the"),
-    ],
-)
-def test_an_error_of_loading_is_one_line(
-    monkeypatch, capsys, tmp_path, task, name, error, said
-):
+FAILED = [
+    ("tcp_long", "TCP/TCP_long.jsonl", RuntimeError(), "RuntimeError; check the"),
+    ("tot_semantic", "ToT/tot_semantic", OSError("No x\nmore"), "No x; check the"),
+]
+
+
+@pytest.mark.parametrize("failed", FAILED)
+def test_an_error_of_loading_is_one_line(monkeypatch, capsys, tmp_path, failed):
+    task, name, error, said = failed
+
     def fail(*_, **__):
         raise error
 
@@ -404,9 +399,7 @@ def test_a_file_of_the_hub_is_taken_as_it_is(monkeypatch, tmp_path):
     assert manifest_of(pack)["data"][path.name]["given_as"] == "upstream"
 
 
-def test_without_a_network_the_tool_points_to_local_files(
-    monkeypatch, capsys, tmp_path
-):
+def test_without_a_network_one_is_sent_to_local_files(monkeypatch, capsys, tmp_path):
     monkeypatch.setattr(datasets.config, "HF_HUB_OFFLINE", True)
     assert make(tmp_path, "--tasks", "timebench_tracie") == 1
     line = the_line(capsys)

@@ -16,27 +16,22 @@ from tests import card_rules
 from tests.corpus import FAMILIES, cases, headlines
 
 
-ANSWERS = 10_000  # of each kind
 MARKER = "Thus, the correct answer is:"
 
 
 def around_the_marker(random: Random, answers: list[str]) -> str:
     """Return a response with none, one or two markers and what may stand around them."""
-    parts = [
-        random.choice(["", "So.\n\n", "Thus, ", "thus, the correct answer is: A "])
-    ]
+    before = ["", "So.\n\n", "Thus, ", "thus, the correct answer is: A "]
+    parts = [random.choice(before)]
     for answer in answers[: random.choice([0, 1, 1, 1, 1, 1, 1, 2])]:
-        parts += [
-            random.choice(
-                [MARKER] * 8 + [MARKER.lower(), f"**{MARKER}**", MARKER[:-1]]
-            ),
-            random.choice(["", " ", " ", " ", "  ", "\n", "\n\n", " \n\t", "\n \n"]),
-            random.choice([*([answer] * 12), "", f"**{answer}**", f"({answer})"]),
-            random.choice([*([""] * 6), ".", "!", "?", " .", ". .", "!?.", "...", " "]),
-            random.choice(
-                [*([""] * 4), "\n", "\nMore of it.", "\n\nSo B, 1642.", "\n."]
-            ),
+        choices = [
+            [*([MARKER] * 8), MARKER.lower(), f"**{MARKER}**", MARKER[:-1]],
+            ["", " ", " ", " ", "  ", "\n", "\n\n", " \n\t", "\n \n"],
+            [*([answer] * 12), "", f"**{answer}**", f"({answer})"],
+            [*([""] * 6), ".", "!", "?", " .", ". .", "!?.", "...", " "],
+            [*([""] * 4), "\n", "\nMore of it.", "\n\nSo B, 1642.", "\n."],
         ]
+        parts += map(random.choice, choices)
     return "".join(parts)
 
 
@@ -183,9 +178,7 @@ def tcp(random: Random) -> tuple[str, dict, str]:
     }
     pieces = ["Day 5. "]
     for _ in range(random.choice([0, 1, 1, 1, 2, 3])):
-        one = random.choice(
-            [value, value, value, doc["answer"], value[:-1], "", "x{y}"]
-        )
+        one = random.choice([*[value] * 3, doc["answer"], value[:-1], "", "x{y}"])
         before = random.choice([*([""] * 6), " ", "\n", "\\text{", "GMT ", "**", "{"])
         after = random.choice([*([""] * 5), " GMT", "GMT", " \n", "}", ".", " gmt", "\\ ", " GMT GMT"])  # fmt: skip
         box = random.choice([*(["\\boxed{"] * 6), "\\boxed {", "boxed{", "\\\\boxed{", "\\Boxed{"])  # fmt: skip
@@ -256,14 +249,18 @@ def tot_semantic(random: Random) -> tuple[str, dict, str]:
     return "tot_semantic", doc, objects(random, LABELS[label])
 
 
+KINDS = [qa, date, options, nli, tcp, tot_arithmetic, tot_semantic]
+
+
 @pytest.mark.parametrize(
-    "kind", [qa, date, options, nli, tcp, tot_arithmetic, tot_semantic]
+    "number", [1_000, pytest.param(50_000, marks=pytest.mark.fuzz)]
 )
-def test_published_scores_are_those_of_the_card_on_generated_answers(kind):
+@pytest.mark.parametrize("kind", KINDS)
+def test_published_scores_are_those_of_the_card_on_generated_answers(kind, number):
     random, found = Random(kind.__name__), []
     rule = getattr(card_rules, kind.__name__)
     right = answered = 0
-    for _ in range(ANSWERS):
+    for _ in range(number):
         task, doc, response = kind(random)
         published, extracted = rule(response, doc)
         right, answered = right + (published == 1), answered + extracted
@@ -272,8 +269,8 @@ def test_published_scores_are_those_of_the_card_on_generated_answers(kind):
             found.append((response, doc, published, extracted, scores))
     assert not found, (len(found), found[:3])
     # The answers are neither all right nor all wrong, or they would prove little.
-    assert ANSWERS / 20 < right < ANSWERS * 0.8
-    assert answered > ANSWERS / 2
+    assert number / 20 < right < number * 0.8
+    assert answered > number / 2
 
 
 UNSETTLED = [  # by their `why`

@@ -187,14 +187,14 @@ def test_replay_of_a_log_keeps_prompts_that_other_options_made(live, tmp_path, c
     assert "42 answers were given to other prompts" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    ("model", "options"),
-    [
-        ("local-completions", []),
-        ("openai-completions", ["--openai"]),
-        ("openai-chat-completions", ["--openai", "--apply_chat_template"]),
-    ],
-)
+SENT = {
+    "local-completions": [],
+    "openai-completions": ["--openai"],
+    "openai-chat-completions": ["--openai", "--apply_chat_template"],
+}
+
+
+@pytest.mark.parametrize(("model", "options"), SENT.items())
 def test_export_sends_what_the_model_of_the_harness_sends(
     model, options, tmp_path, monkeypatch
 ):
@@ -266,10 +266,7 @@ BY_OTHER = {"doc_id": None, "doc_hash": None, "doc": OTHER}
         (2, {"doc_id": "1"}, "answers document '1' of tcp_long, which is not"),
         (2, BY_OTHER, "answers document None of tcp_long, which is not asked"),
         (3, {"task": "tcp_short"}, "answers document 2 of tcp_short, which is"),
-        (
-            *(4, {"doc_id": 1, "doc_hash": None}),
-            "is a second answer to document 1 of tcp_long, after line 2; keep one",
-        ),
+        (4, {"doc_id": 1, "doc_hash": None}, "is a second answer to document 1 of tcp_long, after line 2; keep one"),
     ],
 )  # fmt: skip
 def test_an_answer_that_is_not_one_to_its_document_ends_the_run(
@@ -296,9 +293,8 @@ def test_answers_are_joined_in_any_order_and_by_document_alone(requests):
 
 def test_a_document_that_is_there_twice_takes_two_answers(requests):
     doc = requests[0].doc
-    twins = [
-        Instance("generate_until", doc, ("",), 0, ("tcp_long", x, 1)) for x in (0, 1)
-    ]
+    ids = [("tcp_long", number, 1) for number in (0, 1)]
+    twins = [Instance("generate_until", doc, ("",), 0, x) for x in ids]
     found = [by_document(answer, doc) for answer in answers_to(requests[:2])]
     assert Replay(found).generate_until(twins) == ["answer 0", "answer 1"]
     with pytest.raises(ToolError, match="is a second answer"):
@@ -333,22 +329,12 @@ ONE = ["--limit", "1"]
         (TEXT, ["--apply_chat_template"], "line 1: answers a text; leave out --apply_"),
         ({**PLAIN, "response": 1}, [], "line 1: 'response' is a int, not"),
         ({**PLAIN, "doc": {}}, [], "line 1: its document is not one of tcp_long"),
-        (
-            {**PLAIN, "response": "half \ud83d"},
-            ["--output_path", "output"],
-            "line 1: holds half a character (a lone surrogate), which the harness cannot",
-        ),
+        ({**PLAIN, "response": "half \ud83d"}, ["--output_path", "output"], "line 1: holds half a character (a lone surrogate), which the harness cannot"),
         (PLAIN, ["--include_path", "away"], "away: has no task or group 'tcp_long'"),
         (PLAIN, ["--fewshot_as_multiturn"], "`apply_chat_template` must be set"),
         (PLAIN, ["--model", ".."], "--model ..: is not the name of a folder; change it"),
-        (
-            *(PLAIN, ["--num_fewshot", "4", *ONE]),
-            "--num_fewshot 4: number of fewshot samples requested exceeds the 3",
-        ),
-        (
-            *(PLAIN, [*ONE, "--output_path", "output", "--model", "x" * 300]),
-            "output: the harness cannot write its files to",
-        ),
+        (PLAIN, ["--num_fewshot", "4", *ONE], "--num_fewshot 4: number of fewshot samples requested exceeds the 3"),
+        (PLAIN, [*ONE, "--output_path", "output", "--model", "x" * 300], "output: the harness cannot write its files to"),
         (PLAIN, ["--limit", "0"], "argument --limit: '0' is not a number above 0"),
         (PLAIN, ["--limit", "nan"], "argument --limit: 'nan' is not a number above 0"),
         (PLAIN, ["--num_fewshot", "-1"], "argument --num_fewshot: '-1' is not a whole"),

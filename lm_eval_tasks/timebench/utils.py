@@ -841,7 +841,7 @@ _golds = _reader(
 )
 _months = _reader(
     lambda x: _all(lambda y: isinstance(parse_month(y), tuple), _listed(x)),
-    'has an answer that is no month and year ("Aug, 1987")',
+    'has an answer that is not a month and a year ("Aug, 1987")',
     _stripped,
 )
 _letters = _reader(
