@@ -29,7 +29,7 @@ def include_path_option(parser: argparse.ArgumentParser) -> None:
     """Add the option that names the tasks whose documents answers are to."""
     parser.add_argument(
         "--include_path",
-        type=Path,
+        type=folder_path,
         default=FOLDER,
         metavar="FOLDER",
         help="the tasks whose documents a doc_id is of; default: the pack's own",
@@ -44,6 +44,15 @@ def say(message: str) -> None:
 def printable(text: str) -> str:
     """Return a text with escapes for what would steer a terminal, or is not UTF-8."""
     return "".join(x if x.isprintable() else ascii(x)[1:-1] for x in text)
+
+
+def folder_path(text: str) -> Path:
+    """Return the path of a folder that is there; ArgumentTypeError for none."""
+    if Path(text).is_dir():
+        return Path(text)
+    raise argparse.ArgumentTypeError(
+        f"{text!r:.200} is not a folder; name one that is there"
+    )
 
 
 def output_path(text: str) -> Path:

@@ -24,7 +24,7 @@ from statistics import mean
 
 from jinja2 import Template
 
-from ..core.cli import tool_parser
+from ..core.cli import folder_path, tool_parser
 from ..core.documents import benchmark_files, documents_of
 from ..core.families import Scorer, configuration, scorer
 from ..core.jsonl import read_jsonl
@@ -84,7 +84,7 @@ def _cell(task: Scorer, documents: list[dict], responses: Iterable[list[str]]) -
 def main(arguments: list[str] | None = None) -> int:
     """Print a table for each family; return the exit status."""
     parser = tool_parser("baselines", __doc__)
-    parser.add_argument("folder", type=Path, help="holds rows of the benchmarks")
+    parser.add_argument("folder", type=folder_path, help="holds rows of the benchmarks")
     folder, tables = parser.parse_args(arguments).folder, {}
     for path, tasks in benchmark_files(folder):
         task = next((x for x in map(scorer, tasks) if x.headline), None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from datetime import datetime, time
 from typing import TypeVar
 
 
@@ -80,6 +81,9 @@ def _text(text: str | None) -> str | None:
 def _plain(value: object) -> object:
     """Return what Arrow and NumPy made of a value of JSON, without its nulls."""
     value = value.tolist() if hasattr(value, "tolist") else value
+    if isinstance(value, datetime):  # as Arrow reads texts that are dates
+        is_day = value.time() == time()
+        return value.date().isoformat() if is_day else value.isoformat(" ", "minutes")
     if isinstance(value, dict):
         return {name: _plain(x) for name, x in value.items() if x is not None}
     return [_plain(x) for x in value] if isinstance(value, list) else value
