@@ -133,9 +133,15 @@ def _kind(line: dict, task: str | None) -> tuple[Callable[[dict, str], dict], st
 def _sample(line: dict, task: str) -> dict:
     response, prompt = _lone(line["filtered_resps"]), _prompt(line.get("arguments"))
     check_cells(line, doc=dict, doc_id=int | str, filter=str | None)
-    _check_hash(line, "doc", document_text(line["doc"]))
-    _check_hash(line, "prompt", prompt)
-    _check_hash(line, "target", line.get("target"))
+    doc, fix = document_text(line["doc"]), "take the log as the harness wrote it"
+    for what, text in ("doc", doc), ("prompt", prompt), ("target", line.get("target")):
+        if not isinstance(text, str) or f"{what}_hash" not in line:
+            raise ValueError(f"has no {what} or no {what}_hash; {fix}")
+        if line[f"{what}_hash"] != sha256(text):
+            raise ValueError(
+                f"{what}_hash does not recompute: the {what} is not the one that was run;"
+                f" {fix}"
+            )
     if not isinstance(response, str):
         raise ValueError(
             f"its filtered response is a {type(response).__name__}, not a string; use a"
@@ -157,23 +163,11 @@ def _lone(value: object) -> object:
     return value[0] if isinstance(value, list) and len(value) == 1 else value
 
 
-def _check_hash(line: dict, what: str, text: object) -> None:
-    """Raise ValueError where the hash of a text that was run is not the one logged."""
-    fix = "take the log as the harness wrote it"
-    if not isinstance(text, str) or f"{what}_hash" not in line:
-        raise ValueError(f"has no {what} or no {what}_hash; {fix}")
-    if line[f"{what}_hash"] != sha256(text):
-        raise ValueError(
-            f"{what}_hash does not recompute: the {what} is not the one that was run; {fix}"
-        )
-
-
 def check_cells(line: dict, **kinds: type | UnionType) -> None:
     """Raise ValueError where a cell of a line, or its lack, is of another type."""
     for name, kind in kinds.items():
         if not isinstance(cell := line.get(name), kind):
-            expected = kind.__name__ if isinstance(kind, type) else kind
-            was = type(cell).__name__
+            was, expected = type(cell).__name__, getattr(kind, "__name__", kind)
             raise ValueError(f"'{name}' is a {was}, not {expected}; fix it")
 
 

@@ -118,10 +118,9 @@ def find_runs(arguments: list[str], task: str | None = None) -> list[Run]:
 def _joined(one: Run, other: Run) -> Run:
     """Return samples of several tasks in one folder as one run; ToolError for others."""
     files = one.files + other.files
-    names = [SAMPLES_NAME.fullmatch(file.path.name) for file in files]
+    names = (SAMPLES_NAME.fullmatch(file.path.name) for file in files)
     tasks = {name["task"] for name in names if name}
-    folders = {file.path.resolve().parent for file in files}
-    if len(tasks) < len(files) or len(folders) > 1:
+    if len(tasks) < len(files) or len({x.path.resolve().parent for x in files}) > 1:
         raise ToolError(
             f"{other.files[0].path}: a second run is called '{one.name}'; name them by"
             " NAME=PATH, or give a folder, of which the last run of each task counts"
@@ -162,29 +161,21 @@ def _folders_of_samples(path: Path) -> dict[Path, dict[str, Path]]:
     The tasks are in the order in which they were run last.
     """
     folders: dict[Path, dict[str, Path]] = {}
-    for file in sorted(path.rglob("samples_*"), key=_time):
-        match = SAMPLES_NAME.fullmatch(file.name)
-        if match and match["task"] in all_tasks():
+    found = [(SAMPLES_NAME.fullmatch(x.name), x) for x in path.rglob("samples_*")]
+    times = [(name["time"], str(x), x, name["task"]) for name, x in found if name]
+    for _, _, file, task in sorted(times):
+        if task in all_tasks():
             last = folders.setdefault(file.parent, {})
-            last.pop(match["task"], None)
-            last[match["task"]] = file
+            last.pop(task, None)
+            last[task] = file
     return folders
 
 
-def _time(path: Path) -> tuple[str, str]:
-    match = SAMPLES_NAME.fullmatch(path.name)
-    return (match["time"] if match else ""), str(path)
-
-
 def _parts(folder: Path) -> list[Path]:
-    paths = [
-        path
-        for path in sorted(folder.iterdir())
-        if path.name.endswith(SUFFIXES) and not path.name.startswith(".")
-        if not SAMPLES_NAME.fullmatch(path.name)
-    ]
-    if paths:
-        return paths
+    paths = (x for x in sorted(folder.iterdir()) if x.name.endswith(SUFFIXES))
+    paths = (x for x in paths if not x.name.startswith("."))
+    if parts := [x for x in paths if not SAMPLES_NAME.fullmatch(x.name)]:
+        return parts
     raise ToolError(
         f"{folder}: has no samples of the pack's tasks; run with --log_samples, or name files"
     )

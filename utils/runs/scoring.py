@@ -81,21 +81,22 @@ def document_of(answer: Answer, include_path: Path) -> dict:
     """Return the document of an answer; errors as of `score` where it is only named."""
     if answer.doc is not None:
         return answer.doc
-    found = documents(answer.task, include_path)
-    if not isinstance(answer.doc_id, int) or not 0 <= answer.doc_id < len(found):
-        fault = (
-            f"{answer.task} has no document {answer.doc_id!r:.80} at {include_path}"
-            f" ({len(found)} documents)"
-        )
+    found, task, doc_id = (
+        documents(answer.task, include_path),
+        answer.task,
+        answer.doc_id,
+    )
+    if not isinstance(doc_id, int) or not 0 <= doc_id < len(found):
+        fault = f"{task} has no document {doc_id!r:.80} at {include_path}"
+        fault += f" ({len(found)} documents)"
     else:
-        doc = found[answer.doc_id]
-        doc_hash = answer.doc_hash or ""
+        doc, doc_hash = found[doc_id], answer.doc_hash
         if not doc_hash or sha256(document_text(doc)).startswith(doc_hash):
             return doc
         fault = (
-            f"answers another version of document {answer.doc_id} of {answer.task} than"
-            f" the one at {include_path}"
+            f"answers another version of document {doc_id} of {task} than the one at"
         )
+        fault += f" {include_path}"
     raise LineError(
         f"{answer.place}: {fault}; name the tasks that it was made with by --include_path"
     )
@@ -115,12 +116,8 @@ def _invalid(answer: Answer, doc: dict, reason: str) -> str | None:
 def verdict_line(scored: Scored) -> dict:
     """Return the line of an answer with `task` and `verdict`: scores and why."""
     answer, verdict, task = scored.answer, scored.verdict, scorer(scored.answer.task)
-    told = {
-        "version": task.version,
-        **jsonable(verdict._asdict()),
-        "why": task.utils.REASONS[verdict.reason],
-        "invalid": scored.invalid,
-    }
+    told = {"version": task.version, **jsonable(verdict._asdict())}
+    told |= {"why": task.utils.REASONS[verdict.reason], "invalid": scored.invalid}
     return {**answer.line, "task": answer.task, "verdict": told}
 
 

@@ -61,16 +61,10 @@ def _scored(task: object, doc: object, response: object) -> dict:
     except (ValueError, RecursionError) as error:
         return dict.fromkeys(_COLUMNS) | {"error": _text(str(error).removeprefix(": "))}
     published, flexible = scorer(task).headline or (None, None)
-    return {
-        "scores": json.dumps(verdict.scores),
-        "published": verdict.scores.get(published),
-        "flexible": verdict.scores.get(flexible),
-        "extracted": verdict.scores["extracted"],
-        "reason": verdict.reason,
-        "published_answer": _text(verdict.published),
-        "flexible_answer": _text(verdict.flexible),
-        "error": None,
-    }
+    scores = (verdict.scores.get(x) for x in (published, flexible, "extracted"))
+    answers = (_text(verdict.published), _text(verdict.flexible))
+    cells = (json.dumps(verdict.scores), *scores, verdict.reason, *answers, None)
+    return dict(zip(_COLUMNS, cells, strict=True))
 
 
 def _text(text: str | None) -> str | None:
@@ -107,7 +101,12 @@ def _extended(batch: object, added: dict[str, list]) -> object:
     if _library(batch) == "pyarrow":
         return _extended_table(batch, added)
     if _library(batch) == "pandas":
-        return batch.assign(**{name: _series(name, x) for name, x in added.items()})
+        import pandas
+
+        if not any(isinstance(cell, list) for cell in added["reason"]):
+            # A column of nulls alone has its type, too.
+            added = {x: pandas.array(added[x], _COLUMNS[x]) for x in added}
+        return batch.assign(**added)
     return {**batch, **added}
 
 
@@ -121,11 +120,3 @@ def _extended_table(table: object, added: dict[str, list]) -> object:
         kind = pyarrow.list_(kind) if is_list else kind
         table = table.append_column(name, pyarrow.array(cells, kind))
     return table
-
-
-def _series(name: str, cells: list) -> object:
-    """Return a column of pandas; one of nulls alone has its type, too."""
-    import pandas
-
-    is_list = any(isinstance(cell, list) for cell in cells)
-    return cells if is_list else pandas.array(cells, _COLUMNS[name])

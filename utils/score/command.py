@@ -115,10 +115,9 @@ def _breakdown(part: tuple[str, str], rows: list[dict]) -> str:
     rows = sorted(rows, key=lambda row: tables.natural(row["value"]))
     title = f"{tables.escaped(task)} by {by}"
     if len({row["run"] for row in rows}) == 1:
-        hidden = ("run", "task", "filter", "by", "value")
+        hidden = {"run", "task", "filter", "by", "value"}
         lines = [
-            {by: row["value"], **{x: row[x] for x in row if x not in hidden}}
-            for row in rows
+            {by: x["value"]} | {y: x[y] for y in x if y not in hidden} for x in rows
         ]
     else:
         title += "; published / flexible / extracted"
@@ -172,8 +171,7 @@ def main(arguments: list[str] | None = None) -> int:
             f"{row['run']}: {options.leave_out} has all documents of {row['task']} that are"
             " answered; score it without --leave_out"
         )
-    rows = [row for row in rows if row["n"] and row["by"] in (None, *options.by)]
-    if rows:
+    if rows := [row for row in rows if row["n"] and row["by"] in (None, *options.by)]:
         is_markdown = options.format == "markdown"
         text = markdown(rows) if is_markdown else tables.render(rows, options.format)
         sys.stdout.write(text)
@@ -191,12 +189,8 @@ def _count(tallies: Tallies, leave_out: str | None, scored: Scored) -> None:
 def _options(arguments: list[str] | None) -> Namespace:
     parser = tool_parser("score", __doc__)
     parser.add_argument("path", nargs="+", metavar="[NAME=]PATH")
-    parser.add_argument(
-        "--output",
-        type=output_path,
-        metavar="DIR",
-        help="where scored lines are written",
-    )
+    told = {"metavar": "DIR", "help": "where scored lines are written"}
+    parser.add_argument("--output", type=output_path, **told)
     parser.add_argument(
         "--by",
         default=",".join(BREAKDOWNS),

@@ -37,7 +37,7 @@ from ..runs.scoring import Scored, document_of, score, scored_as, verdict_line
 
 # A chunk is long enough to be worth its way to another process.
 _MOST_LINES, _MOST_BYTES = 64, 1 << 20
-_WAITING = 4  # chunks handed out for each worker
+_WAITING = 4  # chunks handed out for each worker, so that few are in memory
 _METHOD = "spawn"  # for threads do not live through a fork
 
 
@@ -209,8 +209,18 @@ def workers(count: int) -> Iterator[Work]:
         return
     context = multiprocessing.get_context(_METHOD)
     pool = ProcessPoolExecutor(count, context, _end_with_parent)
+
+    def in_order(function: Callable, chunks: Iterator[Chunk]) -> Iterator[Outcome]:
+        waiting: deque = deque()
+        for chunk in chunks:
+            waiting.append(pool.submit(function, chunk))
+            if len(waiting) == _WAITING * count:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+
     try:
-        yield partial(_in_order, pool, _WAITING * count)
+        yield in_order
     except BrokenProcessPool:
         raise ToolError(
             "a worker process was killed; see whether memory ran out, and run the command"
@@ -218,22 +228,6 @@ def workers(count: int) -> Iterator[Work]:
         ) from None
     finally:
         pool.shutdown(cancel_futures=True)
-
-
-def _in_order(
-    pool: ProcessPoolExecutor,
-    most: int,
-    function: Callable[[Chunk], Outcome],
-    chunks: Iterator[Chunk],
-) -> Iterator[Outcome]:
-    """Yield what a function makes of each chunk, with at most so many in memory."""
-    waiting: deque = deque()
-    for chunk in chunks:
-        waiting.append(pool.submit(function, chunk))
-        if len(waiting) == most:
-            yield waiting.popleft().result()
-    while waiting:
-        yield waiting.popleft().result()
 
 
 def _end_with_parent() -> None:
@@ -272,13 +266,10 @@ def _note(output: Path) -> Path:
 
 def _made_of(job: Job) -> dict:
     """Return what the output of a file depends on."""
-    return {
-        "input": _digest(job.path),
-        "task": job.task,
-        "code": _code(job.include_path),
-        "python": ".".join(platform.python_version_tuple()[:2]),
-        "dateutil": version("python-dateutil"),
-    }
+    python = ".".join(platform.python_version_tuple()[:2])
+    libraries = {"python": python, "dateutil": version("python-dateutil")}
+    made_of = {"input": _digest(job.path), "task": job.task}
+    return made_of | {"code": _code(job.include_path)} | libraries
 
 
 @cache
