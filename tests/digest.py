@@ -15,7 +15,7 @@ from freezegun import freeze_time
 
 from tests.conftest import EXAMPLES
 from tests.corpus import FAMILIES, cases, read_jsonl, score
-from utils.core.documents import tasks
+from utils.core.documents import load
 from utils.core.families import all_tasks, scorer
 
 
@@ -27,7 +27,7 @@ def scored() -> list[dict[str, float]]:
     sample = [case for family in FAMILIES for case in cases(family)[::STEP]]
     found = [score(case.task, case.doc, case.response) for case in sample]
     paths = sorted((EXAMPLES / "responses").glob("*.jsonl"))
-    made = tasks([path.stem for path in paths], EXAMPLES)
+    made = load([path.stem for path in paths], EXAMPLES)[1]["tasks"]
     for path in paths:
         docs = list(made[path.stem].eval_docs)
         for line in read_jsonl(path):

@@ -22,7 +22,7 @@ from tests import golden
 from tests.conftest import EXAMPLES, PACK
 from tests.test_offline import content
 from utils.__main__ import main
-from utils.core.documents import documents, tasks
+from utils.core.documents import documents, load as load_tasks
 from utils.core.families import all_tasks, configuration, leaf_tasks, scorer
 from utils.packs.baselines import gold_response
 
@@ -193,7 +193,7 @@ def fresh_pack(tmp_path_factory):
 
 
 def test_a_pack_of_a_seed_has_the_documents_of_the_seed(fresh_pack):
-    found = tasks(["fresh"], fresh_pack)
+    found = load_tasks(["fresh"], fresh_pack)[1]["tasks"]
     assert sorted(found) == sorted(FRESH)
     for task in FRESH:
         made = load(one_generator(task), 7, 4, "1-4")["test"]
@@ -209,7 +209,9 @@ def test_a_pack_names_its_seed_and_takes_no_other(fresh_pack):
         told = {"gen_seed": 7, "gen_rows": 4, "gen_levels": "1-4", "gen_version": "1"}
         assert entry["generated"] == told
         assert entry["given_as"] == "generated"
-    load_pack = tasks([FRESH[0]], fresh_pack)[FRESH[0]].config.custom_dataset
+    load_pack = load_tasks([FRESH[0]], fresh_pack)[1]["tasks"][
+        FRESH[0]
+    ].config.custom_dataset
     file = f"{FRESH[0]}.jsonl"
     assert len(load_pack(file, gen_seed=7, pretrained="a/model")["test"]) == 4
     with pytest.raises(ValueError, match="--metadata gen_seed changes nothing in a"):

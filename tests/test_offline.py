@@ -18,7 +18,7 @@ from filelock import FileLock
 from tests.conftest import EXAMPLES, ROOT
 from tests.examples import SOURCES
 from utils.__main__ import main
-from utils.core.documents import documents, documents_of, tasks
+from utils.core.documents import documents, documents_of, load
 from utils.core.jsonl import read_jsonl
 
 
@@ -87,7 +87,7 @@ def test_packs_of_the_real_data_run_offline_and_can_be_moved(shared, tmp_path):
 def test_a_pack_of_every_task_has_documents_and_worked_examples(tmp_path):
     assert make(tmp_path / "pack", *LOCAL) == 0
     names = ["temporal_reasoning", "tot_separate"]
-    made, own = (tasks(names, folder) for folder in (tmp_path / "pack", EXAMPLES))
+    made, own = (load(names, x)[1]["tasks"] for x in (tmp_path / "pack", EXAMPLES))
     assert len(made) == 21
     for task in made:
         assert list(made[task].eval_docs) == list(own[task].eval_docs)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -11,11 +11,6 @@ from types import SimpleNamespace
 
 from .errors import ToolError
 from .families import FOLDER, all_tasks, scorer
-
-
-def tasks(names: Iterable[str], include_path: Path = FOLDER) -> dict:
-    """Return the harness's tasks of these names, by name; see `load`."""
-    return load(list(names), include_path)[1]["tasks"]
 
 
 def load(
@@ -70,7 +65,7 @@ def quiet_harness() -> Iterator[None]:
 @cache
 def documents(task: str, include_path: Path = FOLDER) -> list[dict]:
     """Return the documents of a task, by their ids; ToolError as of `load`."""
-    return list(tasks([task], include_path)[task].eval_docs)
+    return list(load([task], include_path)[1]["tasks"][task].eval_docs)
 
 
 def document(task: str, row: dict) -> dict:

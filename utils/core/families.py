@@ -79,9 +79,8 @@ class Scorer(NamedTuple):
 
     def metric(self, logged: str) -> str | None:
         """Return this version's name of a metric in a log; None where it has none."""
-        older = {new: old for old, new in RENAMED.items()}
-        names = (logged, RENAMED.get(logged), older.get(logged))
-        return next((name for name in names if name in self.metrics), None)
+        name = RENAMED.get(logged, logged)
+        return name if name in self.metrics else None
 
 
 @cache

@@ -38,18 +38,8 @@ class Line(NamedTuple):
 
 
 def read_jsonl(path: Path) -> list[dict]:
-    """Return the objects in a JSON Lines file; errors as of `numbered_rows`."""
-    return [row for _, row in numbered_rows(path)]
-
-
-def numbered_rows(path: Path) -> Iterator[tuple[int, dict]]:
-    """Yield the number and the object of each line that is not blank, one at a time.
-
-    Raises OSError where the file cannot be read, and ToolError, naming file and line,
-    where a line is not a JSON object, when it is reached.
-    """
-    for line in read_lines(path):
-        yield line.number, parse(line)
+    """Return the objects in a JSON Lines file; errors as of `read_lines` and `parse`."""
+    return [parse(line) for line in read_lines(path)]
 
 
 def read_lines(path: Path) -> Iterator[Line]:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from .documents import tasks
+from .documents import load
 from .errors import NOT_A_DOCUMENT, ToolError
 from .families import FOLDER, scorer
 
@@ -45,18 +45,15 @@ class Reward:
         the task, naming its place in the list and what it lacks.
         """
         pairs = enumerate(zip(doc, completions, strict=True))
-        return [
-            self._score(f"doc[{place}]", document, _text(completion))
-            for place, (document, completion) in pairs
-        ]
+        return [self._score(f"doc[{place}]", *pair) for place, pair in pairs]
 
-    def _score(self, place: str, document: str | dict, response: str) -> float:
+    def _score(self, place: str, document: str | dict, completion: object) -> float:
         explain = scorer(self.task).explain
         try:
             if isinstance(document, str):
                 document = json.loads(document)
             if isinstance(document, dict):
-                return float(explain(document, response).scores[self.metric])
+                return float(explain(document, _text(completion)).scores[self.metric])
             fault = f"is a {type(document).__name__}"
         except KeyError as error:
             fault = f"has no {error}"
@@ -82,7 +79,8 @@ def training_set(task: str, include_path: str | None = None):
     import datasets
 
     scorer(task)  # raises for a group, of which there is no one prompt
-    one = tasks([task], Path(include_path) if include_path else FOLDER)[task]
+    folder = Path(include_path) if include_path else FOLDER
+    one = load([task], folder)[1]["tasks"][task]
     rows = [{"prompt": _messages(one, x), "doc": json.dumps(x)} for x in one.eval_docs]
     return datasets.Dataset.from_list(rows)
 
@@ -94,10 +92,7 @@ def _messages(task, document: dict) -> list[dict]:
 
 
 def _text(completion: object) -> str:
-    """Return the text of a completion, or of the assistant's last message; "" for none.
-
-    What a user or a tool says after it is no answer.
-    """
+    """Return the text of a completion, or of the assistant's last message; else ""."""
     if isinstance(completion, list):
         messages = [x for x in completion if isinstance(x, dict)]
         said = [x for x in messages if x.get("role", "assistant") == "assistant"]

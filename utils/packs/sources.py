@@ -22,7 +22,7 @@ from ..core.families import (
     leaf_tasks,
     scorer,
 )
-from ..core.jsonl import numbered_rows
+from ..core.jsonl import parse, read_lines
 from ..core.private import load_yaml
 from .local_data import SOME_ROWS, dataset_of
 
@@ -119,7 +119,7 @@ def _of_hub(path: str, name: str | None, file: str | None, **kwargs: object) -> 
     # As it is: a table gives each dict the keys of all, and makes other things of dates.
     told = {"repo_type": "dataset", "revision": kwargs.get("revision")}
     found = Path(huggingface_hub.hf_hub_download(path, file, **told))
-    return dict.fromkeys(kwargs["data_files"], (row for _, row in numbered_rows(found)))
+    return dict.fromkeys(kwargs["data_files"], map(parse, read_lines(found)))
 
 
 def find(file: str, folder: Path) -> Path:
@@ -139,7 +139,7 @@ def checked(
     ToolError for a row that its tasks cannot score, for none, and for not `count` rows.
     """
     if path:
-        rows = ((f"line {number}", row) for number, row in numbered_rows(path))
+        rows = ((f"line {x.number}", parse(x)) for x in read_lines(path))
     else:
         rows = ((f"row {number}", row) for number, row in enumerate(source.load()))
     place, schema, found = str(path or source.upstream), pyarrow.schema([]), 0

@@ -11,21 +11,17 @@ files in it, which are then one run. NAME is what tables call a run.
 
 Printed are the mean scores by task, and by question type, answer format and the like.
 "rows" says whether the documents are those of the benchmark, by their fingerprint, or all
-that a seed made, where the results beside a log or the pack at --include_path tell it;
-"changed" how many answers the log gives other scores. Answers that say nothing about
-their model are counted: the prompt lacked the format instruction ("no_instruction"), or
-the token limit ended the response ("cut_off").
+that a seed made; "changed" how many answers the log gives other scores. Answers that say
+nothing about their model are counted: the prompt lacked the format instruction
+("no_instruction"), or the token limit ended the response ("cut_off"). --leave_out names a
+list of rows with a wrong label, or one of several answers, which do not count.
 
---leave_out names a list of rows with a wrong label, or one of several answers; answers
-to them are scored, but do not count ("left_out" says how many).
-
-DIR gets a file for each file, with each line and its `verdict`: the scores, a word for
-the reason, the answer that each rule extracted and where in the response it stands (from
-character to character), its value and the reference's. Lines that cannot be scored, such
-as edited ones, are named and left out, and so are files; of two answers to a document the
-second is named and does not count; the exit status is then 1. An output is written whole
-or not at all, and one that is finished, as DIR/.finished tells, is not made again. A file
-in DIR that is not such an output is never replaced.
+DIR gets a file for each file, with each line and its `verdict`: scores, reason, the answer
+that each rule extracted and where it stands, its value and the reference's. Lines that
+cannot be scored, and a second answer to a document, are named; the exit status is then 1.
+An output is written whole or not at all. A file whose output is finished is not scored
+again, so that an interrupted job goes on, and machines may score some files each. A file in
+DIR that is not such an output is never replaced.
 
 Example:
 
@@ -81,9 +77,7 @@ def table(run: str, task: str, filter_name: str | None, tally: Tally) -> Iterato
 
 
 def scores(task: str, figures: Figures) -> dict[str, float | None]:
-    """Return the mean scores, the headline by its common names; beside a metric that not
-    every document has, how many have it.
-    """
+    """Return the mean scores, the headline by its common names, and counts of others."""
     means: dict[str, float | None] = {}
     for metric, mean in figures.means().items():
         means[metric] = mean
