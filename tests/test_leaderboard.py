@@ -2,7 +2,6 @@
 
 import csv
 import json
-import os
 import re
 import shutil
 import socket
@@ -13,7 +12,7 @@ import numpy as np
 import pytest
 
 from lm_eval_tasks.fresh.utils import load
-from tests.conftest import EXAMPLES, run_python
+from tests.conftest import EXAMPLES
 from utils.__main__ import main
 from utils.core.documents import documents
 from utils.core.families import groups, scorer
@@ -34,6 +33,7 @@ HOSTILE = [
     "\u2028\u2029\0\x1b[31m\u202e\ud800 ]]> {{ 7 * 7 }} {% raw %} ${7}",
     "Thus, the correct answer is: <b>B</b>" + "x" * 9000,
 ]
+OTHER = "other documents"
 ODD = "<i>odd</i> | \u202ename\ud800 </script>"
 
 
@@ -186,32 +186,36 @@ def planned(days: int, *, wrong: int = 0) -> list[dict]:
 
 
 def test_models_are_ranked_on_the_documents_that_most_have_or_the_benchmark_has(ranks):
-    rows, other = answers("tot_arithmetic"), "other documents"
+    rows = answers("tot_arithmetic")
     found = ranks({"a": rows, "b": rows, "c": rows[:-1]})
-    assert [found[x]["not_ranked"] for x in "abc"] == [None, None, other]
+    assert [found[x]["not_ranked"] for x in "abc"] == [None, None, OTHER]
     assert [found[x]["published_rank"] for x in "abc"] == [1, 1, None]
     found = ranks({"a": planned(300), "b": planned(10), "c": planned(10)})
-    assert [found[x]["not_ranked"] for x in "abc"] == [None, other, other]
+    assert [found[x]["not_ranked"] for x in "abc"] == [None, OTHER, OTHER]
 
 
-@pytest.mark.parametrize("ids", [False, True], ids=["without ids", "with ids"])
-@pytest.mark.parametrize("task", ["tot_arithmetic", "tcp_long"])
-def test_who_answers_documents_twice_does_not_set_the_standard(ranks, task, ids):
+REFUSED = "lines refused: 6"
+SURPLUS = f"answers beyond the benchmark's rows: 6; {OTHER}"
+
+
+@pytest.mark.parametrize(
+    ("task", "ids", "said"),
+    [  # of one that answers once, and of two that answer more
+        ("tot_arithmetic", False, [None, REFUSED, REFUSED]),
+        ("tot_arithmetic", True, [None, SURPLUS, SURPLUS]),
+        ("tcp_long", False, [None, REFUSED, REFUSED]),
+        # whose rows are not known one by one: which is right, nobody can tell
+        ("tcp_long", True, [OTHER, None, None]),
+    ],
+)
+def test_who_answers_documents_twice_does_not_set_the_standard(ranks, task, ids, said):
     rows = [{"task": task, "doc": x, "response": ""} for x in documents(task, EXAMPLES)]
-    runs = [rows, [*rows, *rows[:4], *rows[:2]]]
-    if ids:
-        runs = [[row | {"doc_id": n} for n, row in enumerate(x)] for x in runs]
-    is_known = task == "tot_arithmetic"  # whose rows are known one by one
-    surplus = "answers beyond the benchmark's rows: 6; " * is_known
-    said = f"{surplus}other documents" if ids else "lines refused: 6"
-    for names in ("01", "011"):
-        named = {f"{n}{name}": runs[int(name)] for n, name in enumerate(names)}
-        found = ranks(named, status=0 if ids else 1)
-        notes = [found[x]["not_ranked"] for x in sorted(found)]
-        if ids and not is_known and names == "011":  # which is right, nobody can tell
-            assert notes == ["other documents", None, None]
-        else:
-            assert notes == [None, *[said] * (len(names) - 1)]
+    once, more = (
+        [row | {"doc_id": n} if ids else row for n, row in enumerate(x)]
+        for x in (rows, [*rows, *rows[:4], *rows[:2]])
+    )
+    found = ranks({"a": once, "b": more, "c": more}, status=0 if ids else 1)
+    assert [found[x]["not_ranked"] for x in "abc"] == said
 
 
 def test_differences_are_corrected_for_the_number_of_pairs(ranks, make):
@@ -330,20 +334,10 @@ def test_models_over_two_seeds_are_told_apart_by_them(ranks, tmp_path):
         named[name] = samples(tmp_path / "logs" / name, FRESH, lines[:n], results)
     found = {x: (y["rows"], y["not_ranked"]) for x, y in ranks(named).items()}
     assert found == {
-        "a": ("made from seed 1, all 10", "other documents"),
-        "b": ("made from seed 1, 4 of its 10", "other documents"),
+        "a": ("made from seed 1, all 10", OTHER),
+        "b": ("made from seed 1, 4 of its 10", OTHER),
         "c": ("made from seed 2, all 10", None),
     }
-
-
-def test_the_terminal_shows_a_short_table_and_where_the_page_is(page_of, capsys):
-    page_of(answers("tcp_long") + answers("tcp_short"))
-    printed = capsys.readouterr()
-    assert printed.err.endswith("board.html is written\n")
-    head, _, row = printed.out.strip().splitlines()
-    columns = ["scope", "model", "n", "published", "flexible", "extracted"]
-    assert re.findall(r"\w+", head) == columns
-    assert re.findall(r"[\w.]+", row) == ["tcp", "a", "16", "0.8750", *["1.0000"] * 2]
 
 
 def test_disputed_rows_can_be_left_out_and_the_page_says_so(ranks, make, monkeypatch):
@@ -357,36 +351,6 @@ def test_disputed_rows_can_be_left_out_and_the_page_says_so(ranks, make, monkeyp
     assert [(x["n"], x["left_out"]) for x in found.values()] == [(37, 1)] * 2
     said = "without 2 to the disputed rows of the list disputed-1"
     assert said in make("html", named, *options)
-
-
-def test_a_page_over_a_pipe_is_refused(tmp_path):
-    os.mkfifo(tmp_path / "pipe")
-    command = ["leaderboard", f"a={tmp_path / 'pipe'}", "--html", tmp_path / "x.html"]
-    done = run_python("-m", "utils", *command, cwd=EXAMPLES.parent)
-    assert (done.returncode, done.stdout) == (1, "")
-    assert "can be read only once" in done.stderr and done.stderr.count("\n") == 1
-
-
-@pytest.mark.parametrize(
-    ("arguments", "status", "said"),
-    [
-        (["good.jsonl"], 2, "give --html, --csv or --json"),
-        (["--csv", "x.csv", "a=bad.jsonl"], 1, "bad.jsonl, line 1: "),
-        (["--html", "folder", "a=good.jsonl"], 1, "folder"),
-        (["--csv", "good.jsonl", "a=good.jsonl"], 1, "good.jsonl"),
-    ],
-)
-def test_what_cannot_be_made_ends_in_one_line(
-    tmp_path, monkeypatch, capsys, arguments, status, said
-):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "folder").mkdir()
-    write(tmp_path / "good.jsonl", answers("tcp_long"))
-    (tmp_path / "bad.jsonl").write_text("<html>")
-    assert main(["leaderboard", *arguments, *PACK]) == status
-    (line,) = capsys.readouterr().err.splitlines()
-    assert said in line
-    assert not (tmp_path / "x.csv").exists()
 
 
 def test_what_cannot_be_scored_is_named_and_its_model_is_not_ranked(ranks, capsys):
@@ -444,13 +408,6 @@ def test_the_page_stays_below_its_bounds_and_says_what_it_leaves_out(
     monkeypatch.setattr(page, "MOST_BYTES", 1_000)
     page_of(rows, status=1)
     assert "name fewer runs, or write --csv or --json" in capsys.readouterr().err
-
-
-def test_benchmarks_and_documents_stand_in_order_under_their_titles(text):
-    found = re.findall(r'class="family"><span>(.*?)</span>', text)
-    assert found == ["Benchmarks", "TCP", "TimeBench", "Test of Time"]
-    shown = [(one["task"], one["id"]) for one in data_of(text)["documents"]]
-    assert shown == sorted(shown) and len(shown) == 211
 
 
 def test_a_file_that_changes_while_it_is_read_is_named(page_of, monkeypatch, capsys):
@@ -533,19 +490,6 @@ def test_filters_search_and_links_find_documents(driver, board):
     wait_for(driver, FOCUS, "document")
     assert driver.execute_script(SHOWN) == name
     assert driver.find_elements("css selector", "#document pre mark")
-
-
-def test_all_that_can_be_used_is_reached_by_keyboard(driver, board):
-    from selenium.webdriver import ActionChains, Keys
-
-    look(driver, board)
-    driver.execute_script(
-        "reached = []; addEventListener('focusin', event =>"
-        " reached.push(event.target.id, event.target.className))"
-    )
-    ActionChains(driver, duration=0).send_keys(Keys.TAB * 300).perform()
-    reached = {*driver.execute_script("return reached")}
-    assert {"theme", "sort", "scope", "query", "filter-reason"} < reached
 
 
 def test_the_page_fits_its_screen_in_light_and_dark(driver, board):
