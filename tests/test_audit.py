@@ -1,11 +1,11 @@
 """Labels found anew, ceilings, and the rows that lists of disputed ones leave out."""
 
 import json
-from pathlib import Path
 
 import pytest
 
 from tests import audit
+from tests.answers import write
 from tests.conftest import PACK, ROOT
 from tests.solvers import ceiling
 from tests.solvers.timexnli_public import solve as solve_pair
@@ -18,10 +18,6 @@ from utils.packs import disputed
 
 
 LIST = "disputed-1"
-
-
-def write(path: Path, rows: list[dict]) -> None:
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +66,7 @@ def test_rows_that_do_not_agree_are_those_of_the_list(checked):
 def test_a_wrong_label_is_found_with_its_reckoning(tmp_path, capsys):
     question = "What is the time 2 month after Nov, 1999"
     rows = [{"question": question, "answer": [x]} for x in ("Jan, 2000", "Jan, 1999")]
-    write(tmp_path / "tempreason_l1_timebench.jsonl", rows)
+    write(tmp_path / "tempreason_l1_timebench.jsonl", *rows)
     audit.main([str(tmp_path), "--rows", str(tmp_path / "rows")])
     row = ("tempreason_l1_timebench", "2", "2", "100%", "1", "1", "0")
     assert row in cells(capsys.readouterr().out)
@@ -134,7 +130,7 @@ def test_a_text_without_the_label_caps_what_can_be_quoted_from_it(tmp_path):
         row | {"question": f"{n}. Whose?", "answer": [x], "fact_context": "Dee had it."}
         for n, x in enumerate(("Ann Bee's", "Lady Ann", "Dee", "Cy's"))
     ]
-    write(tmp_path / "tempreason_l2_timebench.jsonl", rows)
+    write(tmp_path / "tempreason_l2_timebench.jsonl", *rows)
     ((path, tasks),) = benchmark_files(tmp_path)
     found = {
         task: [x.published for x in ceiling.find(task, documents_of(task, rows))]
@@ -163,7 +159,7 @@ def test_a_published_list_does_not_change():
     assert all(row["kind"] and row["reason"] for row in disputed.read(LIST))
 
 
-def test_compare_leaves_out_the_rows_of_a_list_and_says_so(
+def test_compare_and_the_board_leave_out_the_rows_of_a_list_and_say_so(
     tmp_path, monkeypatch, capsys
 ):
     docs = [{"question": f"{n} days?", "label": "{'answer': 3}"} for n in range(3)]
@@ -171,13 +167,19 @@ def test_compare_leaves_out_the_rows_of_a_list_and_says_so(
         {"task": "tot_arithmetic", "doc": doc, "response": f'{{"answer": {n}}}'}
         for n, doc in enumerate(docs, 3)
     ]
-    write(tmp_path / "answers", lines)
+    write(tmp_path / "answers", *lines)
     left_out = scorer("tot_arithmetic").utils.digest(docs[1]).hex()[:16]
     monkeypatch.setattr(disputed, "digests", lambda name: {left_out} if name else set())
     runs = [f"{name}={tmp_path / 'answers'}" for name in "ab"]
-    command = ["compare", *runs, "--leave_out", LIST]
-    assert main([*command, "--format", "json"]) == 0
+    page, table = tmp_path / "page", tmp_path / "table"
+    options = [*runs, "--leave_out", LIST]
+    assert main(["compare", *options, "--format", "json"]) == 0
     (row, *_) = json.loads(capsys.readouterr().out)
     assert (row["n"], row["a"], row["left_out"]) == (2, 0.5, f"1 ({LIST})")
-    assert main(command) == 0
+    assert main(["compare", *options]) == 0
     assert f"| 1 ({LIST}) |" in capsys.readouterr().out
+    files = [f"--html={page}", f"--json={table}"]
+    assert main(["leaderboard", *options, *files]) == 0
+    found = [x for x in json.loads(table.read_text()) if x["by"] is None]
+    assert [(x["n"], x["left_out"]) for x in found] == [(2, 1)] * 2
+    assert f"without 2 to the disputed rows of the list {LIST}" in page.read_text()

@@ -11,6 +11,7 @@ import pytest
 from scipy.stats import binomtest, ttest_rel
 from statsmodels.stats.multitest import multipletests
 
+from tests.answers import write
 from tests.conftest import EXAMPLES
 from utils.__main__ import main
 from utils.core.families import scorer
@@ -52,10 +53,8 @@ def compare(tmp_path, capsys):
     def compare(*runs: list[dict] | Path, options: tuple = (), status: int = 0):
         arguments = []
         for name, run in zip("abcd", runs):
-            path = run
-            if isinstance(run, list):
-                path = tmp_path / f"{name}.jsonl"
-                path.write_text("".join(f"{json.dumps(x)}\n" for x in run))
+            is_path = isinstance(run, Path)
+            path = run if is_path else write(tmp_path / f"{name}.jsonl", *run)
             arguments.append(f"{name}={path}")
         assert main(["compare", *arguments, *map(str, options)]) == status
         return capsys.readouterr()
@@ -320,8 +319,8 @@ def test_a_command_that_cannot_be_done_ends_in_one_line(
 ):
     monkeypatch.chdir(tmp_path)
     for name in "ab":
-        Path(f"{name}.jsonl").write_text(json.dumps(lines(RIGHT)[0]))
-    Path("bad.jsonl").write_text("<html>")
+        write(tmp_path / f"{name}.jsonl", *lines(RIGHT))
+    write(tmp_path / "bad.jsonl", "<html>")
     Path("folder").mkdir()
     os.mkfifo("pipe")
     assert main(command.split()) == status
@@ -334,11 +333,9 @@ def test_a_command_that_cannot_be_done_ends_in_one_line(
 def test_versions_with_other_prompts_are_said(compare, tmp_path, version, is_said):
     ours, stamp = str(scorer(TASK).version), "2026-01-01T10-00-00"
     for run, last in {"old": version, "new": ours}.items():
-        (tmp_path / run).mkdir()
-        samples = "".join(f"{json.dumps(x)}\n" for x in lines(RIGHT, NONE))
-        (tmp_path / run / f"samples_{TASK}_{stamp}.jsonl").write_text(samples)
-        results = json.dumps({"versions": {TASK: last}, "model_name": run})
-        (tmp_path / run / f"results_{stamp}.json").write_text(results)
+        write(tmp_path / run / f"samples_{TASK}_{stamp}.jsonl", *lines(RIGHT, NONE))
+        results = {"versions": {TASK: last}, "model_name": run}
+        write(tmp_path / run / f"results_{stamp}.json", results)
     said = compare(tmp_path / "old", tmp_path / "new").err
     told = f"{TASK}: was run in other versions (a {version}, b {ours}); all"
     assert said.startswith(told) if is_said else not said

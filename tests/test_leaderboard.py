@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from lm_eval_tasks.fresh.utils import load
+from tests.answers import write
 from tests.conftest import EXAMPLES
 from utils.__main__ import main
 from utils.core.documents import documents
@@ -19,7 +20,6 @@ from utils.core.families import groups, scorer
 from utils.core.jsonl import read_jsonl
 from utils.leaderboard import browser, page
 from utils.leaderboard.board import linearised
-from utils.packs import disputed
 from utils.runs.answers import document_text, sha256
 
 
@@ -35,12 +35,6 @@ HOSTILE = [
 ]
 OTHER = "other documents"
 ODD = "<i>odd</i> | \u202ename\ud800 </script>"
-
-
-def write(path: Path, rows: list) -> str:
-    path.parent.mkdir(exist_ok=True, parents=True)
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return str(path)
 
 
 def answers(task: str) -> list[dict]:
@@ -59,7 +53,7 @@ def runs(tmp_path_factory) -> list[str]:
     for row, text in zip(odd, HOSTILE):
         row["response"] = text
     named = {"good": good, ODD: odd}.items()
-    return [f"{x}={write(folder / str(len(x)), rows)}" for x, rows in named]
+    return [f"{x}={write(folder / str(len(x)), *rows)}" for x, rows in named]
 
 
 @pytest.fixture(scope="module")
@@ -92,8 +86,8 @@ def make(tmp_path):
 
     def make(form: str, named: dict, *options: str, status: int = 0) -> str:
         runs = [
-            f"{name}={rows if isinstance(rows, str) else write(tmp_path / name, rows)}"
-            for name, rows in named.items()
+            f"{x}={write(tmp_path / x, *rows) if isinstance(rows, list) else rows}"
+            for x, rows in named.items()
         ]
         path = tmp_path / f"board.{form}"
         command = ["leaderboard", *runs, *PACK, f"--{form}", str(path), *options]
@@ -252,8 +246,8 @@ def logged(task: str, prompt: str | None = None, name: str = "none") -> list[dic
 
 def samples(folder: Path, task: str, rows: list[dict], results: dict) -> str:
     """Write a folder as the harness does; return its name."""
-    write(folder / f"samples_{task}_{STAMP}.jsonl", rows)
-    write(folder / f"results_{STAMP}.json", [results])
+    write(folder / f"samples_{task}_{STAMP}.jsonl", *rows)
+    write(folder / f"results_{STAMP}.json", results)
     return str(folder)
 
 
@@ -291,7 +285,7 @@ def test_metrics_that_some_documents_lack_do_not_break_the_board(table, text):
 def test_each_of_two_filters_is_a_model_with_its_refused_lines(ranks, tmp_path, place):
     rows, strict = logged("tcp_long"), logged("tcp_long", name="strict")
     strict[place] |= {"doc_hash": "0" * 64}
-    path = write(tmp_path / f"samples_tcp_long_{STAMP}.jsonl", rows + strict)
+    path = write(tmp_path / f"samples_tcp_long_{STAMP}.jsonl", *rows, *strict)
     found = ranks({"a": path}, status=1)
     assert {name: row["n"] for name, row in found.items()} == {"a": 8, "a (strict)": 7}
     assert found["a (strict)"]["not_ranked"].startswith("lines refused: 1")
@@ -340,17 +334,11 @@ def test_models_over_two_seeds_are_told_apart_by_them(ranks, tmp_path):
     }
 
 
-def test_disputed_rows_can_be_left_out_and_the_page_says_so(ranks, make, monkeypatch):
-    named = {"a": answers("tot_arithmetic"), "b": answers("tot_arithmetic")}
-    listed = scorer("tot_arithmetic").utils.digest(
-        documents("tot_arithmetic", EXAMPLES)[0]
-    )
-    monkeypatch.setattr(disputed, "digests", lambda _: {listed.hex()[:16]})
-    options = ["--leave_out", "disputed-1"]
-    found = ranks(named, *options)
-    assert [(x["n"], x["left_out"]) for x in found.values()] == [(37, 1)] * 2
-    said = "without 2 to the disputed rows of the list disputed-1"
-    assert said in make("html", named, *options)
+def test_the_terminal_shows_a_short_table(page_of, capsys):
+    page_of(answers("tcp_long") + answers("tcp_short"))
+    head, _, row = capsys.readouterr().out.strip().splitlines()
+    assert re.findall(r"\w+", head)[2:] == ["n", "published", "flexible", "extracted"]
+    assert re.findall(r"[\w.]+", row) == ["tcp", "a", "16", "0.8750", *["1.0000"] * 2]
 
 
 def test_what_cannot_be_scored_is_named_and_its_model_is_not_ranked(ranks, capsys):
@@ -414,7 +402,7 @@ def test_a_file_that_changes_while_it_is_read_is_named(page_of, monkeypatch, cap
     collect = browser.collect
 
     def changed(models, include_path):
-        write(models[0].run.files[0].path, answers("tcp_short"))
+        write(models[0].run.files[0].path, *answers("tcp_short"))
         return collect(models, include_path)
 
     monkeypatch.setattr(browser, "collect", changed)
