@@ -34,7 +34,6 @@ def doc(number: int) -> dict:
 
 
 def lines(*responses: str, **more: object) -> list[dict]:
-    """Return one answer a document, as plain lines."""
     return [
         {"task": TASK, "doc_id": n, "doc": doc(n), "response": response} | more
         for n, response in enumerate(responses)
@@ -42,7 +41,6 @@ def lines(*responses: str, **more: object) -> list[dict]:
 
 
 def recorded(task: str) -> list[dict]:
-    """Return the answers of the examples to a task."""
     return read_jsonl(EXAMPLES / "responses" / f"{task}.jsonl")
 
 
@@ -191,12 +189,10 @@ def test_the_order_of_lines_changes_nothing(compare, show):
 def test_copies_of_a_document_are_compared_one_to_one(rows, repeated, ids):
     """TimeBench has 100 documents twice in MenatQA."""
     more = {"doc": repeated} if ids else {"doc": repeated, "doc_id": None}
-    runs = (
-        lines(RIGHT, WRONG, NONE, RIGHT, **more),
-        lines(WRONG, RIGHT, NONE, RIGHT, **more),
-    )
-    random.Random(2).shuffle(runs[1])
-    (row,) = rows(*runs, options=PUBLISHED)
+    a = lines(RIGHT, WRONG, NONE, RIGHT, **more)
+    b = lines(WRONG, RIGHT, NONE, RIGHT, **more)
+    random.Random(2).shuffle(b)
+    (row,) = rows(a, b, options=PUBLISHED)
     assert (row["n"], row["clusters"], row["difference"]) == (4, 1, 0)
     # Which copy is which is known by the ids alone.
     assert (row["a_better"], row["b_better"]) == ((1, 1) if ids else (0, 0))

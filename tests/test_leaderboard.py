@@ -110,7 +110,6 @@ def ranks(make):
 
 @pytest.fixture
 def page_of(make):
-    """A function that returns the page of one model, from its answers."""
     return lambda rows, **more: make("html", {"a": rows}, **more)
 
 
