@@ -1,13 +1,12 @@
 """Labels found anew, ceilings, and the rows that lists of disputed ones leave out."""
 
 import json
-from collections import Counter
-from pathlib import Path
 
 import pytest
 
 from tests import audit
-from tests.conftest import EXAMPLES, PACK, ROOT
+from tests.answers import write
+from tests.conftest import PACK, ROOT
 from tests.solvers import ceiling
 from tests.solvers.timexnli_public import solve as solve_pair
 from utils.__main__ import main
@@ -19,10 +18,6 @@ from utils.packs import disputed
 
 
 LIST = "disputed-1"
-
-
-def write(path: Path, rows: list[dict]) -> None:
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +66,7 @@ def test_rows_that_do_not_agree_are_those_of_the_list(checked):
 def test_a_wrong_label_is_found_with_its_reckoning(tmp_path, capsys):
     question = "What is the time 2 month after Nov, 1999"
     rows = [{"question": question, "answer": [x]} for x in ("Jan, 2000", "Jan, 1999")]
-    write(tmp_path / "tempreason_l1_timebench.jsonl", rows)
+    write(tmp_path / "tempreason_l1_timebench.jsonl", *rows)
     audit.main([str(tmp_path), "--rows", str(tmp_path / "rows")])
     row = ("tempreason_l1_timebench", "2", "2", "100%", "1", "1", "0")
     assert row in cells(capsys.readouterr().out)
@@ -106,7 +101,6 @@ ENTAILED, NEUTRAL, NOT = "Entailment", "Neutral", "Contradiction"
         ("He will leave in 2 days.", "He will leave after 47 hours.", {ENTAILED}),
         # not read
         ("In Sep, he left.", "In Sep, she left.", set()),
-        ("In Sep, he left.", "After 1999, he left.", set()),
         ("He left.", "He left before 8 PM.", set()),
     ],
 )  # fmt: skip
@@ -135,7 +129,7 @@ def test_a_text_without_the_label_caps_what_can_be_quoted_from_it(tmp_path):
         row | {"question": f"{n}. Whose?", "answer": [x], "fact_context": "Dee had it."}
         for n, x in enumerate(("Ann Bee's", "Lady Ann", "Dee", "Cy's"))
     ]
-    write(tmp_path / "tempreason_l2_timebench.jsonl", rows)
+    write(tmp_path / "tempreason_l2_timebench.jsonl", *rows)
     ((path, tasks),) = benchmark_files(tmp_path)
     found = {
         task: [x.published for x in ceiling.find(task, documents_of(task, rows))]
@@ -143,15 +137,6 @@ def test_a_text_without_the_label_caps_what_can_be_quoted_from_it(tmp_path):
     }
     assert found["timebench_tempreason_l2"] == [1, pytest.approx(2 / 3), 0, 1]
     assert found["timebench_tempreason_l2_facts"] == [0, 0, 1, 0]
-
-
-def test_every_task_of_the_examples_has_a_ceiling():
-    table, _, found = audit.find_ceilings(EXAMPLES / "data")
-    counts = Counter(scorer(task).family for tasks in found.values() for task in tasks)
-    assert counts == {"tcp": 2, "tot": 5, "timebench": 18}
-    for row in table:
-        if row["published"] is not None:
-            assert row["published"] == pytest.approx(1 - row["cost"], abs=1e-6)
 
 
 def test_a_list_has_the_rows_that_it_names(shared):
@@ -173,40 +158,27 @@ def test_a_published_list_does_not_change():
     assert all(row["kind"] and row["reason"] for row in disputed.read(LIST))
 
 
-@pytest.fixture
-def answers(tmp_path, monkeypatch) -> Path:
-    """Answers to three rows, of which a list of our own leaves out one."""
-    doc = {"label": "{'answer': 3}"}
-    docs = [doc | {"question": f"How many days? {n}"} for n in range(3)]
+def test_compare_and_the_board_leave_out_the_rows_of_a_list_and_say_so(
+    tmp_path, monkeypatch, capsys
+):
+    docs = [{"question": f"{n} days?", "label": "{'answer': 3}"} for n in range(3)]
     lines = [
-        {"task": "tot_arithmetic", "doc_id": n, "doc": docs[n], "response": response}
-        for n, response in enumerate(f'{{"answer": {n}}}' for n in (3, 4, 5))
+        {"task": "tot_arithmetic", "doc": doc, "response": f'{{"answer": {n}}}'}
+        for n, doc in enumerate(docs, 3)
     ]
-    write(tmp_path / "answers.jsonl", lines)
+    write(tmp_path / "answers", *lines)
     left_out = scorer("tot_arithmetic").utils.digest(docs[1]).hex()[:16]
     monkeypatch.setattr(disputed, "digests", lambda name: {left_out} if name else set())
-    return tmp_path / "answers.jsonl"
-
-
-def test_score_leaves_out_the_rows_of_a_list_and_says_so(answers, capsys):
-    command = ["score", str(answers), "--format", "json", "--by", ""]
-    for options, n, left_out in (
-        ([], 3, None),
-        (["--leave_out", LIST], 2, f"1 ({LIST})"),
-    ):
-        assert main([*command, *options]) == 0
-        (row,) = json.loads(capsys.readouterr().out)
-        assert (row["n"], row["published"]) == (n, 1 / n)
-        assert row["left_out"] == left_out
-
-
-def test_compare_leaves_out_the_rows_of_a_list_and_says_so(answers, capsys):
-    command = ["compare", f"a={answers}", f"b={answers}", "--leave_out", LIST]
-    assert main([*command, "--format", "json"]) == 0
+    runs = [f"{name}={tmp_path / 'answers'}" for name in "ab"]
+    page, table = tmp_path / "page", tmp_path / "table"
+    options = [*runs, "--leave_out", LIST]
+    assert main(["compare", *options, "--format", "json"]) == 0
     (row, *_) = json.loads(capsys.readouterr().out)
     assert (row["n"], row["a"], row["left_out"]) == (2, 0.5, f"1 ({LIST})")
-    assert main(command) == 0
+    assert main(["compare", *options]) == 0
     assert f"| 1 ({LIST}) |" in capsys.readouterr().out
-    write(answers, read_jsonl(answers)[1:2])
-    assert main(["score", str(answers), "--leave_out", LIST]) == 1
-    assert "without --leave_out" in capsys.readouterr().err
+    files = [f"--html={page}", f"--json={table}"]
+    assert main(["leaderboard", *options, *files]) == 0
+    found = [x for x in json.loads(table.read_text()) if x["by"] is None]
+    assert [(x["n"], x["left_out"]) for x in found] == [(2, 1)] * 2
+    assert f"without 2 to the disputed rows of the list {LIST}" in page.read_text()

@@ -11,8 +11,6 @@ from utils.core.compute import _SUBSETS, _TASKS
 from utils.core.families import scorer
 
 
-# ------------------------------------------------------------ the cards' own examples
-
 THREE = [
     "They finish the project on \\boxed{2012-11-05}.",
     "So the last day is \\boxed{2021-01-10}.",
@@ -29,7 +27,9 @@ LONDON = [
 LABELS = ['{"unordered_list": ["London"]}', "{'answer': '2005-04-07'}"]
 MONTHS = [f"Four years on. {MARKER} Aug, 1987.", f"{MARKER} January 2020."]
 CLUBS = [f"He rowed there. {MARKER} Cardiff City.", f"{MARKER} unanswerable"]
-TIMEDIAL = ["B. No more than ten minutes && C. No more than five minutes"]
+NAMES = ["Cardiff City", "unanswerable"]
+TIMEDIAL = "B. No more than ten minutes && C. No more than five minutes"
+LETTERS = [TIMEDIAL, "B, C", "B C", "BC", "B && C", ["B", "C"]]
 LONG, SINGLE = {"subset": "tcp_long"}, {"return_average": False}
 EXAMPLES = [  # predictions, references, card and options, what is returned
     (THREE, MOMENTS, {"subset": THREE_SUBSETS}, {"accuracy": 0.6666666666666666}),
@@ -37,11 +37,8 @@ EXAMPLES = [  # predictions, references, card and options, what is returned
     (LONDON, LABELS, {"subset": "arithmetic"} | SINGLE, {"accuracy": [True, False]}),
     (BOTH, ["0", "1985"], {"subset": "semantic"} | SINGLE, {"accuracy": [False, True]}),
     (MONTHS, ["Aug, 1987", "Feb, 2020"], {"task": "Date Arithmetic"}, {"exact_match": [1, 0]}),
-    (
-        *(CLUBS, ["Cardiff City", "unanswerable"], {"task": "MenatQA"}),
-        {"exact_match": [1.0, 1.0], "f1": [1.0, 1.0]},
-    ),
-    ([f"{MARKER} B, C."], TIMEDIAL, {"task": "TimeDial"}, {"exact_match": [1], "f1": [1.0]}),
+    (CLUBS, NAMES, {"task": "MenatQA"}, {"exact_match": [1.0, 1.0], "f1": [1.0, 1.0]}),
+    ([f"{MARKER} B, C.", *[f"{MARKER} C, B"] * 5], LETTERS, {"task": "TimeDial"}, {"exact_match": [1] * 6, "f1": [1.0] * 6}),
     (
         *([f"{MARKER} B, C", f"{MARKER} A"], ["B, C", "A, D"]),
         {"task": "TimeDial", "return_average": True},
@@ -54,24 +51,8 @@ EXAMPLES = [  # predictions, references, card and options, what is returned
         {"accuracy": [0, 0], "accuracy_flexible": [1, 0]},
     ),
     (
-        *(['{"answer": 1307}', '{"answer": "1307"}'], ["{'answer': '1307'}"] * 2),
-        {"subset": "arithmetic", "flexible": True},
-        {"accuracy": 0.5, "accuracy_flexible": 1.0},
-    ),
-    (
-        *([f"{MARKER} **August 1987**"], ["Aug, 1987"]),
-        {"task": "Date Arithmetic", "flexible": True},
+        *([f"{MARKER} **August 1987**"], ["Aug, 1987"], {"task": "Date Arithmetic", "flexible": True}),
         {"exact_match": [0], "score_flexible": [1]},
-    ),
-    (
-        *([f"{MARKER} Cardiff City (not Swansea)"], [["Cardiff City", "Cardiff"]]),
-        {"task": "TimeQA", "flexible": True},
-        {"exact_match": [0.0], "f1": [2 / 3], "score_flexible": [1.0]},
-    ),
-    (
-        *([f"{MARKER} (B)", f"{MARKER} ten minutes"], ["B. ten minutes"] * 2),
-        {"task": "TimeDial", "flexible": True},
-        {"exact_match": [0, 0], "f1": [0.0, 0.0], "score_flexible": [1.0, 1.0]},
     ),
 ]  # fmt: skip
 
@@ -94,14 +75,6 @@ def test_documents_tell_what_the_prompt_asked_for():
     assert found == {"accuracy": 0.0, "accuracy_flexible": 1.0}
 
 
-@pytest.mark.parametrize("reference", ["B, C", "B C", "BC", "B && C", ["B", "C"]])
-def test_references_of_timedial_may_be_letters(reference):
-    found = compute([f"{MARKER} C, B"], [reference], task="TimeDial")
-    assert found == {"exact_match": [1], "f1": [1.0]}
-
-
-# ------------------------------------------------------------------------ errors
-
 BOX, DAY = ["\\boxed{2012-11-05}"], ["2012-11-05"]
 ERRORS = [
     ([], [], LONG, "predictions is empty"),
@@ -109,22 +82,15 @@ ERRORS = [
     (BOX, DAY * 2, LONG, "1 predictions, but 2 references"),
     (BOX, DAY, LONG | {"task": "TimeQA"}, "give either subset (tcp_short, "),
     (BOX, DAY, {"subset": "long"}, "subset 'long' is unknown; use tcp_short, tcp_long, "),
-    (BOX, DAY, {"task": ["TimeQA"]}, "task ['TimeQA'] is unknown; use TempReason, "),
-    (BOX, DAY, {"subset": ["tcp_long"] * 2}, "1 predictions, but 2 subset"),
     (BOX, DAY, {"subset": ["semantic"]}, "subset[0] 'semantic' is unknown; use tcp_short, "),
     ([*BOX, None], DAY * 2, LONG, "predictions[1] is a NoneType; give a str"),
     (BOX * 2, [*DAY, "2012-11-31"], LONG, "references[1]: .*'2012-11-31' is not in the form"),
     (BOX, ["{"], {"subset": "arithmetic"}, "is neither JSON nor a Python literal"),
     (BOX, ["The"], {"task": "TimeQA"}, "references[0]: .*'The'"),
-    (BOX, [("a", 1)], {"task": "TimeQA"}, "references[0]: .*['a', 1]"),
     (BOX, ["1987"], {"task": "Date Arithmetic"}, "'1987'.* is not a month and a year"),
     (BOX, ["E. ten"], {"task": "TimeDial"}, "is not like \"B. one day && C. two days\""),
-    (BOX, DAY, LONG | {"documents": [{}, {}]}, "1 predictions, but 2 documents"),
     (BOX, DAY, LONG | {"documents": ["x"]}, "documents[0] is a str; give a dict"),
-    (
-        *(BOX, DAY, LONG | {"documents": [{"answer": "2012-11-06"}]}),
-        "documents[0] has answer '2012-11-06', but references[0] is '2012-11-05'",
-    ),
+    (BOX, DAY, LONG | {"documents": [{"answer": "2"}]}, "documents[0] has answer '2', but references[0] is '2012"),
 ]  # fmt: skip
 
 
@@ -138,8 +104,6 @@ def test_what_cannot_be_computed_is_a_value_error_that_says_which(
     assert re.search(pattern, str(raised.value))
     assert "\n" not in str(raised.value)
 
-
-# ----------------------------------------------- the same verdicts as in a run
 
 CARDS = [
     *(({"subset": name}, card.task) for name, card in _SUBSETS.items()),
@@ -158,21 +122,15 @@ def reference_of(doc: dict) -> str | list[str]:
 @pytest.mark.parametrize(("card", "task"), CARDS)
 def test_every_case_scores_as_in_a_run(card, task):
     known = [case for family in FAMILIES for case in cases(family) if case.task == task]
-    responses = [case.response for case in known]
     documents = [case.doc for case in known]
-    given = responses, [reference_of(doc) for doc in documents]
-    options = card | {"return_average": False, "flexible": True}
-    found, alone = (
-        compute(*given, **options, documents=documents),
-        compute(*given, **options),
-    )
+    given = [case.response for case in known], [*map(reference_of, documents)]
+    options = card | SINGLE | {"flexible": True}
+    found = compute(*given, **options, documents=documents)
+    alone = compute(*given, **options)
     runs = [score(*case[1:4]) for case in known]
     for name, scores in found.items():
         assert scores == [run[scorer(task).metric(name)] for run in runs]
         assert alone[name] == scores or name.endswith("_flexible")
-
-
-# ------------------------------------------------------------------- the package
 
 
 def test_importing_the_package_imports_nothing_heavy():

@@ -2,7 +2,6 @@
 
 import csv
 import json
-import os
 import re
 import shutil
 import socket
@@ -13,14 +12,14 @@ import numpy as np
 import pytest
 
 from lm_eval_tasks.fresh.utils import load
-from tests.conftest import EXAMPLES, run_python
+from tests.answers import write
+from tests.conftest import EXAMPLES
 from utils.__main__ import main
 from utils.core.documents import documents
 from utils.core.families import groups, scorer
 from utils.core.jsonl import read_jsonl
 from utils.leaderboard import browser, page
 from utils.leaderboard.board import linearised
-from utils.packs import disputed
 from utils.runs.answers import document_text, sha256
 
 
@@ -34,13 +33,8 @@ HOSTILE = [
     "\u2028\u2029\0\x1b[31m\u202e\ud800 ]]> {{ 7 * 7 }} {% raw %} ${7}",
     "Thus, the correct answer is: <b>B</b>" + "x" * 9000,
 ]
+OTHER = "other documents"
 ODD = "<i>odd</i> | \u202ename\ud800 </script>"
-
-
-def write(path: Path, rows: list) -> str:
-    path.parent.mkdir(exist_ok=True, parents=True)
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return str(path)
 
 
 def answers(task: str) -> list[dict]:
@@ -59,7 +53,7 @@ def runs(tmp_path_factory) -> list[str]:
     for row, text in zip(odd, HOSTILE):
         row["response"] = text
     named = {"good": good, ODD: odd}.items()
-    return [f"{x}={write(folder / str(len(x)), rows)}" for x, rows in named]
+    return [f"{x}={write(folder / str(len(x)), *rows)}" for x, rows in named]
 
 
 @pytest.fixture(scope="module")
@@ -92,8 +86,8 @@ def make(tmp_path):
 
     def make(form: str, named: dict, *options: str, status: int = 0) -> str:
         runs = [
-            f"{name}={rows if isinstance(rows, str) else write(tmp_path / name, rows)}"
-            for name, rows in named.items()
+            f"{x}={write(tmp_path / x, *rows) if isinstance(rows, list) else rows}"
+            for x, rows in named.items()
         ]
         path = tmp_path / f"board.{form}"
         command = ["leaderboard", *runs, *PACK, f"--{form}", str(path), *options]
@@ -116,7 +110,6 @@ def ranks(make):
 
 @pytest.fixture
 def page_of(make):
-    """A function that returns the page of one model, from its answers."""
     return lambda rows, **more: make("html", {"a": rows}, **more)
 
 
@@ -186,32 +179,36 @@ def planned(days: int, *, wrong: int = 0) -> list[dict]:
 
 
 def test_models_are_ranked_on_the_documents_that_most_have_or_the_benchmark_has(ranks):
-    rows, other = answers("tot_arithmetic"), "other documents"
+    rows = answers("tot_arithmetic")
     found = ranks({"a": rows, "b": rows, "c": rows[:-1]})
-    assert [found[x]["not_ranked"] for x in "abc"] == [None, None, other]
+    assert [found[x]["not_ranked"] for x in "abc"] == [None, None, OTHER]
     assert [found[x]["published_rank"] for x in "abc"] == [1, 1, None]
     found = ranks({"a": planned(300), "b": planned(10), "c": planned(10)})
-    assert [found[x]["not_ranked"] for x in "abc"] == [None, other, other]
+    assert [found[x]["not_ranked"] for x in "abc"] == [None, OTHER, OTHER]
 
 
-@pytest.mark.parametrize("ids", [False, True], ids=["without ids", "with ids"])
-@pytest.mark.parametrize("task", ["tot_arithmetic", "tcp_long"])
-def test_who_answers_documents_twice_does_not_set_the_standard(ranks, task, ids):
+REFUSED = "lines refused: 6"
+SURPLUS = f"answers beyond the benchmark's rows: 6; {OTHER}"
+
+
+@pytest.mark.parametrize(
+    ("task", "ids", "said"),
+    [  # of one that answers once, and of two that answer more
+        ("tot_arithmetic", False, [None, REFUSED, REFUSED]),
+        ("tot_arithmetic", True, [None, SURPLUS, SURPLUS]),
+        ("tcp_long", False, [None, REFUSED, REFUSED]),
+        # whose rows are not known one by one: which is right, nobody can tell
+        ("tcp_long", True, [OTHER, None, None]),
+    ],
+)
+def test_who_answers_documents_twice_does_not_set_the_standard(ranks, task, ids, said):
     rows = [{"task": task, "doc": x, "response": ""} for x in documents(task, EXAMPLES)]
-    runs = [rows, [*rows, *rows[:4], *rows[:2]]]
-    if ids:
-        runs = [[row | {"doc_id": n} for n, row in enumerate(x)] for x in runs]
-    is_known = task == "tot_arithmetic"  # whose rows are known one by one
-    surplus = "answers beyond the benchmark's rows: 6; " * is_known
-    said = f"{surplus}other documents" if ids else "lines refused: 6"
-    for names in ("01", "011"):
-        named = {f"{n}{name}": runs[int(name)] for n, name in enumerate(names)}
-        found = ranks(named, status=0 if ids else 1)
-        notes = [found[x]["not_ranked"] for x in sorted(found)]
-        if ids and not is_known and names == "011":  # which is right, nobody can tell
-            assert notes == ["other documents", None, None]
-        else:
-            assert notes == [None, *[said] * (len(names) - 1)]
+    once, more = (
+        [row | {"doc_id": n} if ids else row for n, row in enumerate(x)]
+        for x in (rows, [*rows, *rows[:4], *rows[:2]])
+    )
+    found = ranks({"a": once, "b": more, "c": more}, status=0 if ids else 1)
+    assert [found[x]["not_ranked"] for x in "abc"] == said
 
 
 def test_differences_are_corrected_for_the_number_of_pairs(ranks, make):
@@ -248,8 +245,8 @@ def logged(task: str, prompt: str | None = None, name: str = "none") -> list[dic
 
 def samples(folder: Path, task: str, rows: list[dict], results: dict) -> str:
     """Write a folder as the harness does; return its name."""
-    write(folder / f"samples_{task}_{STAMP}.jsonl", rows)
-    write(folder / f"results_{STAMP}.json", [results])
+    write(folder / f"samples_{task}_{STAMP}.jsonl", *rows)
+    write(folder / f"results_{STAMP}.json", results)
     return str(folder)
 
 
@@ -287,7 +284,7 @@ def test_metrics_that_some_documents_lack_do_not_break_the_board(table, text):
 def test_each_of_two_filters_is_a_model_with_its_refused_lines(ranks, tmp_path, place):
     rows, strict = logged("tcp_long"), logged("tcp_long", name="strict")
     strict[place] |= {"doc_hash": "0" * 64}
-    path = write(tmp_path / f"samples_tcp_long_{STAMP}.jsonl", rows + strict)
+    path = write(tmp_path / f"samples_tcp_long_{STAMP}.jsonl", *rows, *strict)
     found = ranks({"a": path}, status=1)
     assert {name: row["n"] for name, row in found.items()} == {"a": 8, "a (strict)": 7}
     assert found["a (strict)"]["not_ranked"].startswith("lines refused: 1")
@@ -330,63 +327,17 @@ def test_models_over_two_seeds_are_told_apart_by_them(ranks, tmp_path):
         named[name] = samples(tmp_path / "logs" / name, FRESH, lines[:n], results)
     found = {x: (y["rows"], y["not_ranked"]) for x, y in ranks(named).items()}
     assert found == {
-        "a": ("made from seed 1, all 10", "other documents"),
-        "b": ("made from seed 1, 4 of its 10", "other documents"),
+        "a": ("made from seed 1, all 10", OTHER),
+        "b": ("made from seed 1, 4 of its 10", OTHER),
         "c": ("made from seed 2, all 10", None),
     }
 
 
-def test_the_terminal_shows_a_short_table_and_where_the_page_is(page_of, capsys):
+def test_the_terminal_shows_a_short_table(page_of, capsys):
     page_of(answers("tcp_long") + answers("tcp_short"))
-    printed = capsys.readouterr()
-    assert printed.err.endswith("board.html is written\n")
-    head, _, row = printed.out.strip().splitlines()
-    columns = ["scope", "model", "n", "published", "flexible", "extracted"]
-    assert re.findall(r"\w+", head) == columns
+    head, _, row = capsys.readouterr().out.strip().splitlines()
+    assert re.findall(r"\w+", head)[2:] == ["n", "published", "flexible", "extracted"]
     assert re.findall(r"[\w.]+", row) == ["tcp", "a", "16", "0.8750", *["1.0000"] * 2]
-
-
-def test_disputed_rows_can_be_left_out_and_the_page_says_so(ranks, make, monkeypatch):
-    named = {"a": answers("tot_arithmetic"), "b": answers("tot_arithmetic")}
-    listed = scorer("tot_arithmetic").utils.digest(
-        documents("tot_arithmetic", EXAMPLES)[0]
-    )
-    monkeypatch.setattr(disputed, "digests", lambda _: {listed.hex()[:16]})
-    options = ["--leave_out", "disputed-1"]
-    found = ranks(named, *options)
-    assert [(x["n"], x["left_out"]) for x in found.values()] == [(37, 1)] * 2
-    said = "without 2 to the disputed rows of the list disputed-1"
-    assert said in make("html", named, *options)
-
-
-def test_a_page_over_a_pipe_is_refused(tmp_path):
-    os.mkfifo(tmp_path / "pipe")
-    command = ["leaderboard", f"a={tmp_path / 'pipe'}", "--html", tmp_path / "x.html"]
-    done = run_python("-m", "utils", *command, cwd=EXAMPLES.parent)
-    assert (done.returncode, done.stdout) == (1, "")
-    assert "can be read only once" in done.stderr and done.stderr.count("\n") == 1
-
-
-@pytest.mark.parametrize(
-    ("arguments", "status", "said"),
-    [
-        (["good.jsonl"], 2, "give --html, --csv or --json"),
-        (["--csv", "x.csv", "a=bad.jsonl"], 1, "bad.jsonl, line 1: "),
-        (["--html", "folder", "a=good.jsonl"], 1, "folder"),
-        (["--csv", "good.jsonl", "a=good.jsonl"], 1, "good.jsonl"),
-    ],
-)
-def test_what_cannot_be_made_ends_in_one_line(
-    tmp_path, monkeypatch, capsys, arguments, status, said
-):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "folder").mkdir()
-    write(tmp_path / "good.jsonl", answers("tcp_long"))
-    (tmp_path / "bad.jsonl").write_text("<html>")
-    assert main(["leaderboard", *arguments, *PACK]) == status
-    (line,) = capsys.readouterr().err.splitlines()
-    assert said in line
-    assert not (tmp_path / "x.csv").exists()
 
 
 def test_what_cannot_be_scored_is_named_and_its_model_is_not_ranked(ranks, capsys):
@@ -446,18 +397,11 @@ def test_the_page_stays_below_its_bounds_and_says_what_it_leaves_out(
     assert "name fewer runs, or write --csv or --json" in capsys.readouterr().err
 
 
-def test_benchmarks_and_documents_stand_in_order_under_their_titles(text):
-    found = re.findall(r'class="family"><span>(.*?)</span>', text)
-    assert found == ["Benchmarks", "TCP", "TimeBench", "Test of Time"]
-    shown = [(one["task"], one["id"]) for one in data_of(text)["documents"]]
-    assert shown == sorted(shown) and len(shown) == 211
-
-
 def test_a_file_that_changes_while_it_is_read_is_named(page_of, monkeypatch, capsys):
     collect = browser.collect
 
     def changed(models, include_path):
-        write(models[0].run.files[0].path, answers("tcp_short"))
+        write(models[0].run.files[0].path, *answers("tcp_short"))
         return collect(models, include_path)
 
     monkeypatch.setattr(browser, "collect", changed)
@@ -533,19 +477,6 @@ def test_filters_search_and_links_find_documents(driver, board):
     wait_for(driver, FOCUS, "document")
     assert driver.execute_script(SHOWN) == name
     assert driver.find_elements("css selector", "#document pre mark")
-
-
-def test_all_that_can_be_used_is_reached_by_keyboard(driver, board):
-    from selenium.webdriver import ActionChains, Keys
-
-    look(driver, board)
-    driver.execute_script(
-        "reached = []; addEventListener('focusin', event =>"
-        " reached.push(event.target.id, event.target.className))"
-    )
-    ActionChains(driver, duration=0).send_keys(Keys.TAB * 300).perform()
-    reached = {*driver.execute_script("return reached")}
-    assert {"theme", "sort", "scope", "query", "filter-reason"} < reached
 
 
 def test_the_page_fits_its_screen_in_light_and_dark(driver, board):

@@ -6,11 +6,10 @@ import datasets
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
-from scipy.stats import binomtest, ttest_rel
+from scipy.stats import binomtest
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.power import TTestPower
 
-from tests.conftest import TASKS
 from utils.core.families import scorer
 from utils.core.jsonl import read_jsonl
 from utils.stats import (
@@ -45,13 +44,6 @@ def test_the_error_is_clustered_and_corrected_for_few_clusters(documents):
     assert found.value == pytest.approx(mean, abs=1e-12)
     assert found.standard_error == pytest.approx(error, abs=1e-11)
     assert found.clusters == len({*clusters})
-
-
-def test_documents_that_stand_alone_give_the_ordinary_paired_test():
-    a, b = [1, 0, 1, 1, 0.5, 1, 0, 1], [0, 0, 1, 0, 0.25, 1, 1, 0]
-    found, ordinary = paired(a, b, range(8)), ttest_rel(a, b)
-    assert found.p_value == pytest.approx(ordinary.pvalue)
-    assert (found.low, found.high) == pytest.approx(ordinary.confidence_interval())
 
 
 SURE = (None, None, None)  # no error, and no bounds
@@ -145,9 +137,3 @@ def test_the_clusters_of_the_benchmark_are_its_texts(task, documents, clusters, 
     rows = datasets.Dataset.from_list(read_jsonl(path))
     names = [cluster(task, doc) for doc in scorer(task).process_docs(rows)]
     assert (len(names), len({*names})) == (documents, clusters)
-
-
-def test_every_task_of_the_pack_has_its_clusters(offline_tasks):
-    for task in TASKS:
-        documents = [*offline_tasks[task].eval_docs]
-        assert 1 < len({cluster(task, doc) for doc in documents}) <= len(documents)
