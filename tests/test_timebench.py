@@ -106,15 +106,9 @@ def test_generation_that_is_the_reference_scores_one():
     assert scores == {"bleu": 1.0, "rouge_l": 1.0, "keywords": 1.0, "extracted": 1.0}
 
 
-def without(kind: str, column: str) -> dict:
-    return {name: cell for name, cell in ROWS[kind].items() if name != column}
-
-
 @pytest.mark.parametrize(
     "kind, rows, message",
     [
-        ("nli", [without("nli", "Label")], "column 'Label' is missing"),
-        ("options", [without("options", "labels")], "column 'labels' is missing"),
         ("qa", [ROWS["qa"] | {"answer": ["the"]}], "row 0, column 'answer': ['the'] has"),
         ("qa", [ROWS["qa"] | {"question": None}], "row 0, column 'question': None is"),
         ("date", [ROWS["date"] | {"answer": ["Aug"]}], "row 0, column 'answer': ['Aug'] has"),
@@ -134,14 +128,14 @@ def test_bad_rows_stop_with_their_place(kind, rows, message):
 
 
 @pytest.mark.parametrize(
-    "kind, config, words",
+    "kind, config, changes, words",
     [
-        ("date", None, ["TimeBench (date): 1 rows", "the benchmark has other files"]),
-        ("two_way", "tracie_timebench", ["TimeBench (tracie): 1 rows", f"the benchmark has 500 rows, {utils.FILES['tracie'][1]}"]),
+        ("date", None, {"question": "In which month?"}, ["TimeBench (date): 1 rows", "the benchmark has other files"]),
+        ("two_way", "tracie_timebench", {"Premise": "It pours."}, ["TimeBench (tracie): 1 rows", f"the benchmark has 500 rows, {utils.FILES['tracie'][1]}"]),
     ],
 )  # fmt: skip
-def test_rows_of_no_known_file_are_a_warning(caplog, kind, config, words):
-    rows = datasets.Dataset.from_list([ROWS[kind]])
+def test_rows_of_no_known_file_are_a_warning(caplog, kind, config, changes, words):
+    rows = datasets.Dataset.from_list([ROWS[kind] | changes])
     rows.info.config_name = config
     with caplog.at_level(logging.WARNING):
         scorer(TASKS[kind]).process_docs(rows)

@@ -67,7 +67,6 @@ def test_published_score_is_that_of_the_card(response, row, expected):
 @pytest.mark.parametrize(
     "rows, message",
     [
-        ([{"question": "?", "label": "5"}], "ToT: column 'question_type' is missing"),
         ([semantic("1") | {"label": " "}], "row 0, column 'label': ' ' is empty"),
         ([arithmetic({"answer": 5}), arithmetic("{'answer':")], "row 1, column 'label': \"{'answer':\" is neither JSON nor a Python"),
         ([arithmetic([5])], "row 0, column 'label': '[5]' is not a dict"),
