@@ -61,15 +61,10 @@ def tot_semantic(response: str, doc: dict) -> tuple[float, bool]:
     return float(str(found["answer"]) == doc["label"]), True
 
 
-def _after_the_marker(response: str) -> str | None:
-    marker = "Thus, the correct answer is:"
-    if marker not in response:
-        return None
-    text = response.split(marker)[-1].strip()
-    answer = text.split("\n")[0].rstrip(".!?").strip()
-    if "unanswerable" in answer.lower():
-        return "unanswerable"
-    return answer or None
+def _after_the_marker(response: str) -> str:
+    _, marker, text = response.rpartition("Thus, the correct answer is:")
+    answer = text.strip().split("\n")[0].rstrip(".!?").strip() if marker else ""
+    return "unanswerable" if "unanswerable" in answer.lower() else answer
 
 
 def _squad(text: str) -> list[str]:
@@ -80,9 +75,7 @@ def _squad(text: str) -> list[str]:
 def qa(response: str, doc: dict) -> tuple[float, bool]:
     """SQuAD's token F1, the greatest over the golds."""
     answer = _after_the_marker(response)
-    if answer is None:
-        return 0.0, False
-    return max(_f1(_squad(answer), _squad(gold)) for gold in doc["golds"]), True
+    return max(_f1(_squad(answer), _squad(gold)) for gold in doc["golds"]), bool(answer)
 
 
 def _f1(answer: list[str], gold: list[str]) -> float:
@@ -93,11 +86,9 @@ def _f1(answer: list[str], gold: list[str]) -> float:
 def date(response: str, doc: dict) -> tuple[float, bool]:
     """Equal as datetimes with the day set to 1; year and month must be named."""
     answer = _after_the_marker(response)
-    if answer is None:
-        return 0.0, False
     moment = _month(answer)
     golds = [_month(gold) for gold in doc["golds"]]
-    return float(moment is not None and moment in golds), True
+    return float(moment is not None and moment in golds), bool(answer)
 
 
 def _month(text: str) -> datetime | None:
@@ -120,21 +111,17 @@ def _letters(answer: str) -> set[str]:
 def options(response: str, doc: dict) -> tuple[float, bool]:
     """F1 of the set of letters."""
     answer = _after_the_marker(response)
-    if answer is None:
-        return 0.0, False
     found, gold = _letters(answer), set(doc["letters"])
-    return 2 * len(found & gold) / (len(found) + len(gold)), True
+    return 2 * len(found & gold) / (len(found) + len(gold)), bool(answer)
 
 
 def nli(response: str, doc: dict) -> tuple[float, bool]:
     """The one label that the answer names by word or, without a word, by letter."""
     answer = _after_the_marker(response)
-    if answer is None:
-        return 0.0, False
     labels = doc["options"]
     named = [x for x in labels if re.search(rf"\b{x.lower()}\b", answer.lower())]
     letters = "ABC"[: len(labels)]
     lettered = {
         labels[letters.index(x)] for x in re.findall(rf"\b[{letters}]\b", answer)
     }
-    return float((named or list(lettered)) == [doc["label"]]), True
+    return float((named or list(lettered)) == [doc["label"]]), bool(answer)

@@ -175,8 +175,8 @@ WORDS = st.sampled_from("jan may sept november sunday wed of th at am gmt ad".sp
 SEPARATORS = st.sampled_from([" ", "-", "/", ":", ", "])
 PARTS = st.lists(st.one_of(NUMBER, NUMBER, WORDS), min_size=2, max_size=5)
 NEARLY = st.builds(str.join, SEPARATORS, PARTS)
-RESPONSES = st.one_of(st.text(), st.builds(str.format, PLACES, PROSE))
-NEAR_RESPONSES = st.builds(str.format, PLACES, NEARLY)
+PLACED = [st.builds(str.format, PLACES, said) for said in (PROSE, NEARLY)]
+RESPONSES = st.one_of(st.text(), *PLACED)
 
 
 def check_scores(response: str) -> None:
@@ -189,21 +189,13 @@ def check_scores(response: str) -> None:
         assert scores == score(task, doc, response)
 
 
-@given(st.one_of(RESPONSES, NEAR_RESPONSES))
-@settings(max_examples=300)
-def test_any_response_gives_floats_from_zero_to_one(response):
-    check_scores(response)
-
-
-@pytest.mark.fuzz
-@given(st.one_of(RESPONSES, NEAR_RESPONSES))
-@settings(max_examples=240_000)
-def test_long_fuzz(response):
-    check_scores(response)
+@pytest.mark.parametrize("n", [300, pytest.param(240_000, marks=pytest.mark.fuzz)])
+def test_any_response_gives_floats_from_zero_to_one(n):
+    settings(max_examples=n)(given(RESPONSES)(check_scores))()
 
 
 @pytest.mark.parametrize("kind", OTHERS)
-@given(st.one_of(RESPONSES, NEAR_RESPONSES))
+@given(RESPONSES)
 def test_what_is_extracted_does_not_depend_on_the_reference(kind, response):
     task, doc = KINDS[kind]
     one, other = (scorer(task).explain(x, response) for x in (doc, doc | OTHERS[kind]))

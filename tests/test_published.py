@@ -39,13 +39,7 @@ def mixed_case(random: Random, text: str) -> str:
     return random.choice([str, str, str.lower, str.upper, str.title])(text)
 
 
-NAMES = [
-    "Cardiff City",
-    "the Grand Orrery",
-    "St. Olga's College",
-    "Q.I. (Lund)",
-    "A Inn",
-]
+NAMES = ["Cardiff City", "the Grand Orrery", "St. Olga's College", "Q.I. (Lund)", "A Inn"]  # fmt: skip
 
 
 def qa(random: Random) -> tuple[str, dict, str]:
@@ -79,14 +73,9 @@ DATE_FORMS = [
     *("{day:02}/{padded}/{year}", "{padded}/{day:02}/{year}", "{day}.{number}.{year}"),
     *("{long} {day}st, {year}", "{day}th of {long}, {year}", "the {long} {year}"),
     *("{year}{padded}{day:02}", "{long}", "{year}", "{day} {long}", "{short}{year}"),
-    *(
-        "In {long} {year}",
-        "{short}, {year} AD",
-        "{short}, {year} BC",
-        "{year}.{padded}",
-    ),
+    *("In {long} {year}", "{short}, {year} AD", "{short}, {year} BC", "{year}.{padded}"),
     *("{short} - {short} {year}", "{long} {year} or {year}", "{number} {year}"),
-]
+]  # fmt: skip
 CLOCKS = [
     *([""] * 12), " 10:30", " 00:00", " 10:30 PM", " 10pm", " 12 AM", " 0:00:01", "T00:00",
     *(" 00:00:00.5", " UTC", " GMT", " 00:00Z", " 00:00 UTC", " 00:00+02:00", " EST", " CET"),
@@ -144,21 +133,11 @@ def nli(random: Random) -> tuple[str, dict, str]:
         labels.remove("Neutral")
         task = "timebench_tracie"
     forms = [
-        *(
-            "{x}",
-            "{x}.",
-            "({x})",
-            "{x})",
-            "{x}:",
-            "{x},",
-            "{x} ",
-            "option {x}",
-            "{x}, so",
-        ),
+        *("{x}", "{x}.", "({x})", "{x})", "{x}:", "{x},", "{x} ", "option {x}", "{x}, so"),
         *("{w}", "{w}", "{x}. {w}", "{x}: {w}", "({x}) {w}", "{w} ({x})", "not {w}"),
         *("The relation is {w}.", "non-{w}", "{w}s", "un{w}", "{w}-like", "{y}. {w}"),
         *("it entails it", "contradictory", "no answer", "D", "Neutral"),
-    ]
+    ]  # fmt: skip
     answers = []
     for _ in range(2):
         x = random.choice("ABC"[: len(labels)] + "ABCD")
@@ -252,15 +231,13 @@ def tot_semantic(random: Random) -> tuple[str, dict, str]:
 KINDS = [qa, date, options, nli, tcp, tot_arithmetic, tot_semantic]
 
 
-@pytest.mark.parametrize(
-    "number", [1_000, pytest.param(50_000, marks=pytest.mark.fuzz)]
-)
+@pytest.mark.parametrize("n", [1_000, pytest.param(50_000, marks=pytest.mark.fuzz)])
 @pytest.mark.parametrize("kind", KINDS)
-def test_published_scores_are_those_of_the_card_on_generated_answers(kind, number):
+def test_published_scores_are_those_of_the_card_on_generated_answers(kind, n):
     random, found = Random(kind.__name__), []
     rule = getattr(card_rules, kind.__name__)
     right = answered = 0
-    for _ in range(number):
+    for _ in range(n):
         task, doc, response = kind(random)
         published, extracted = rule(response, doc)
         right, answered = right + (published == 1), answered + extracted
@@ -269,14 +246,12 @@ def test_published_scores_are_those_of_the_card_on_generated_answers(kind, numbe
             found.append((response, doc, published, extracted, scores))
     assert not found, (len(found), found[:3])
     # The answers are neither all right nor all wrong, or they would prove little.
-    assert number / 20 < right < number * 0.8
-    assert answered > number / 2
+    assert n / 20 < right < n * 0.8
+    assert answered > n / 2
 
 
-UNSETTLED = [  # by their `why`
-    *("two digits are the year 87", "two digits after an apostrophe"),
-    "month and two digits",
-]
+# By their `why`.
+UNSETTLED = ["two digits are the year 87", "two digits after an apostrophe", "month and two digits"]  # fmt: skip
 RULES = {  # a field that only documents of the kind have, and the rule
     "prompt": card_rules.tot_semantic,
     "question": card_rules.tot_arithmetic,

@@ -3,7 +3,6 @@
 What the flexible rule says of an answer is in `tests/cases/tot`.
 """
 
-import json
 import logging
 from collections import Counter
 
@@ -12,7 +11,7 @@ import pytest
 
 from lm_eval_tasks.tot import utils
 from tests import card_rules
-from tests.corpus import echoes
+from tests.corpus import echoes, read_jsonl
 from tests.responders import perfect_response, read_label
 from utils.core.families import scorer
 
@@ -65,26 +64,9 @@ def test_published_score_is_that_of_the_card(response, row, expected):
     assert score(response, row)[0] == expected
 
 
-def test_extracted_says_whether_the_published_rule_found_an_answer():
-    row = arithmetic({"answer": 5})
-    assert score('{"answer": 5}', row)[2] == 1
-    for other in (
-        '{"explanation": "?"}',
-        "x^{2} and \\frac{1}{2}{}",
-        '{"answer": 5',
-        "",
-    ):
-        assert score(other, row)[2] == 0
-
-
-def test_semantic_answer_that_is_null_is_no_answer():
-    assert score('{"answer": null}', semantic("1985")) == (0, 0, 0)
-
-
 @pytest.mark.parametrize(
     "rows, message",
     [
-        ([{"question": "?", "label": "5"}], "ToT: column 'question_type' is missing"),
         ([semantic("1") | {"label": " "}], "row 0, column 'label': ' ' is empty"),
         ([arithmetic({"answer": 5}), arithmetic("{'answer':")], "row 1, column 'label': \"{'answer':\" is neither JSON nor a Python"),
         ([arithmetic([5])], "row 0, column 'label': '[5]' is not a dict"),
@@ -97,16 +79,11 @@ def test_bad_rows_stop_with_their_place(rows, message):
     assert message in str(error.value)
 
 
-def test_no_rows_are_an_error():
-    with pytest.raises(ValueError, match="ToT: there are no rows"):
-        utils.process_docs_semantic(datasets.Dataset.from_list([]))
-
-
 def test_messages_name_the_configuration():
-    rows = datasets.Dataset.from_list([arithmetic("none")])
-    rows.info.config_name = "tot_arithmetic"
-    with pytest.raises(ValueError, match="^ToT/tot_arithmetic, row 0, column 'label'"):
-        utils.process_docs_arithmetic(rows)
+    rows = datasets.Dataset.from_list([])
+    rows.info.config_name = "tot_semantic"
+    with pytest.raises(ValueError, match="^ToT/tot_semantic: there are no rows"):
+        utils.process_docs_semantic(rows)
 
 
 def test_another_row_count_is_a_warning_with_both_numbers(caplog):
@@ -121,20 +98,18 @@ def test_a_prompt_without_its_question_is_completed():
     assert documents(row)[0]["prompt"].endswith("Return a JSON.\n\nWhich entity?")
 
 
-SPLITS = [  # question, prompt, the prompt without its instruction, the instruction
-    ("Who?", "E1 is R1.\n\nReturn JSON. No more.\n\nWho?", "E1 is R1.\n\nWho?", "Return JSON. No more."),
-    ("Who?", "E1 is R1.\n\nWho?\n\nReturn JSON.", "E1 is R1.\n\nWho?", "Return JSON."),
-    ("Who?", "Return JSON.\n\nE1 is R1.\n\nWho?", "E1 is R1.\n\nWho?", "Return JSON."),
-    ("Who?", "E1 is R1. Return JSON. Who?", "E1 is R1.\n\nWho?", "Return JSON."),
-    ("Who?", "E1.\n\nReturn JSON.\n\nThe answer field is text.\n\nWho?", "E1.\n\nWho?", "Return JSON.\n\nThe answer field is text."),
+SPLITS = [  # prompt, the prompt without its instruction, the instruction
+    ("E1 is R1.\n\nReturn JSON. No more.\n\nWho?", "E1 is R1.\n\nWho?", "Return JSON. No more."),
+    ("E1 is R1.\n\nWho?\n\nReturn JSON.", "E1 is R1.\n\nWho?", "Return JSON."),
+    ("Return JSON.\n\nE1 is R1.\n\nWho?", "E1 is R1.\n\nWho?", "Return JSON."),
+    ("E1 is R1. Return JSON. Who?", "E1 is R1.\n\nWho?", "Return JSON."),
+    ("E1.\n\nReturn JSON.\n\nThe answer field is text.\n\nWho?", "E1.\n\nWho?", "Return JSON.\n\nThe answer field is text."),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("question, prompt, rest, instruction", SPLITS)
-def test_a_semantic_prompt_is_split_wherever_its_instruction_stands(
-    question, prompt, rest, instruction
-):
-    assert utils.split_instruction(prompt, question) == (rest, instruction)
+@pytest.mark.parametrize("prompt, rest, told", SPLITS)
+def test_a_semantic_prompt_is_split_wherever_its_instruction_stands(prompt, rest, told):
+    assert utils.split_instruction(prompt, "Who?") == (rest, told)
 
 
 def test_a_prompt_that_cannot_be_split_stops_the_separate_task():
@@ -147,14 +122,14 @@ def test_a_prompt_that_cannot_be_split_stops_the_separate_task():
 
 @pytest.fixture(scope="module")
 def arithmetic_rows(shared) -> datasets.Dataset:
-    lines = (shared / "tot" / "tot_arithmetic.jsonl").read_text(encoding="utf-8")
-    return datasets.Dataset.from_list([json.loads(x) for x in lines.splitlines()])
+    path = shared / "tot" / "tot_arithmetic.jsonl"
+    return datasets.Dataset.from_list(read_jsonl(path))
 
 
 @pytest.fixture(scope="module", params=["Llama-3_1", "Llama-3_3", "Phi-4", "Qwen2_5"])
 def answered_rows(shared, request) -> list[dict]:
     (path,) = (shared / "responses").glob(f"tot_arithmetic_{request.param}*.jsonl")
-    return [json.loads(x) for x in path.read_text(encoding="utf-8").splitlines()]
+    return read_jsonl(path)
 
 
 def test_all_1850_rows_load(arithmetic_rows, caplog):
@@ -162,24 +137,24 @@ def test_all_1850_rows_load(arithmetic_rows, caplog):
     assert not caplog.records
 
 
-@pytest.mark.parametrize(
-    "literal, published, extracted", [(True, 1350, 1560), (False, 1595, 1850)]
-)
-def test_perfect_responder_is_always_right(
-    arithmetic_rows, literal, published, extracted
-):
+NUMBERS = [(True, 1350, 1560), (False, 1595, 1850)]
+
+
+@pytest.mark.parametrize("literal, published, found", NUMBERS)
+def test_perfect_responder_is_always_right(arithmetic_rows, literal, published, found):
     totals = Counter()
     for doc in utils.process_docs_arithmetic(arithmetic_rows):
-        totals.update(
-            utils.process_results_arithmetic(doc, [perfect_response(doc, literal)])
-        )
-    scores = dict(zip(METRICS, (published, 1850, extracted), strict=True))
+        response = perfect_response(doc, literal)
+        totals.update(utils.process_results_arithmetic(doc, [response]))
+    scores = dict(zip(METRICS, (published, 1850, found), strict=True))
     assert totals == scores | {"smape": 0}
 
 
 def test_perfect_answer_to_another_question_of_the_format_is_wrong(arithmetic_rows):
     by_format: dict[str, list[dict]] = {}
     for doc in utils.process_docs_arithmetic_separate(arithmetic_rows):
+        parts = f"{doc['question_wo_instruct']} {doc['instruction']}"
+        assert parts.split() == doc["question"].split()
         instruction = " ".join(doc["instruction"].split())
         by_format.setdefault(instruction, []).append(doc)
     assert len(by_format) == 40
@@ -226,9 +201,7 @@ def test_who_only_repeats_the_prompt_has_no_answer(arithmetic_rows):
             assert scores["accuracy_flexible"] == 0, echo[-200:]
 
 
-def test_scores_and_split_of_real_answers_are_the_card_s_and_their_authors(
-    answered_rows,
-):
+def test_scores_and_split_of_real_answers_are_as_published(answered_rows):
     for row in answered_rows:
         scores = utils.process_results_arithmetic(row, [row["response"]])
         expected = card_rules.tot_arithmetic(row["response"], row)
@@ -237,9 +210,3 @@ def test_scores_and_split_of_real_answers_are_the_card_s_and_their_authors(
         asked, told = utils.split_instruction(row["question"], row["question"])
         assert asked.split() == row["question_wo_instruct"].split()
         assert told.split() == row["instruction"].split()
-
-
-def test_every_word_of_a_question_is_in_one_of_the_two_parts(arithmetic_rows):
-    for doc in utils.process_docs_arithmetic_separate(arithmetic_rows):
-        parts = f"{doc['question_wo_instruct']} {doc['instruction']}"
-        assert parts.split() == doc["question"].split()
