@@ -49,17 +49,20 @@ def _row(task: object, doc: object, response: object) -> dict:
 
 def _scored(task: object, doc: object, response: object) -> dict:
     """Return the added cells of one answer, whatever they are made of."""
+    from ..core.errors import NOT_A_DOCUMENT
     from ..core.families import scorer  # not before they are asked for
-    from ..runs.answers import Answer, check_cells
-    from ..runs.scoring import score
+    from ..runs.answers import check_cells
 
     try:
         doc = _plain(json.loads(doc) if isinstance(doc, str) else doc)
         cells = {"task": task, "doc": doc, "response": response}
         check_cells(cells, task=str, doc=dict, response=str)
-        verdict = score(Answer("", {}, **cells)).verdict
-    except (ValueError, RecursionError) as error:
-        return dict.fromkeys(_COLUMNS) | {"error": _text(str(error).removeprefix(": "))}
+        verdict = scorer(task).explain(doc, response)
+    except NOT_A_DOCUMENT as error:
+        why = f"has no {error}" if isinstance(error, KeyError) else f"{error!r:.100}"
+        is_said = isinstance(error, ValueError)  # in words
+        fault = str(error) if is_said else f"its document is not one of {task} ({why})"
+        return dict.fromkeys(_COLUMNS) | {"error": _text(fault)}
     published, flexible = scorer(task).headline or (None, None)
     scores = (verdict.scores.get(x) for x in (published, flexible, "extracted"))
     answers = (_text(verdict.published), _text(verdict.flexible))
