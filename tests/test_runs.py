@@ -10,8 +10,6 @@ from utils.runs.find import find_runs
 
 
 NAME = "samples_{}_2026-01-0{}T00-00-00.123456.jsonl"
-
-
 RESULTS = "results_2026-01-0{}T00-00-00.123456.json"
 RUNS = ["a tcp_long 1", "a tcp_long 2", "a tcp_short 1", "b tcp_long 3", "b gsm8k 3"]
 
@@ -52,9 +50,8 @@ def test_a_run_tells_the_versions_that_its_last_results_have(outputs):
     assert (a.version("tcp_long"), b.version("tcp_long")) == (None, "1.1")
     assert b.version("tcp_short") is None
     (outputs / "b" / NAME.format("tcp_short", 1)).touch()
-    put(
-        outputs / "b", 1, model_name="org/b", versions={"tcp_long": 1, "tcp_short": 1.0}
-    )
+    versions = {"tcp_long": 1, "tcp_short": 1.0}
+    put(outputs / "b", 1, model_name="org/b", versions=versions)
     [b] = find_runs([str(outputs / "b")])
     assert (b.version("tcp_long"), b.version("tcp_short")) == ("1.1", "1.0")
 
