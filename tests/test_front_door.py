@@ -39,9 +39,6 @@ def test_the_help_of_a_tool_has_an_example_that_runs_as_written(
         assert main(words) == 0, capsys.readouterr().err
 
 
-# ----------------------------------------------------------------- how it ends
-
-
 def one_line(capsys) -> str:
     """Return the line that was written to stderr, where nothing else was written."""
     out, (line,) = (x.splitlines() for x in capsys.readouterr())
@@ -55,10 +52,7 @@ UNREAD = [
     ("score x --loud", "unrecognized arguments: --loud"),
     ("score x --workers 1e3", "argument --workers: '1e3' is not a whole number"),
     ("offline", "the following arguments are required: "),
-    (
-        "leaderboard a.jsonl --html ''",
-        "argument --html: is empty; name a file or folder",
-    ),
+    ("leaderboard a.jsonl --html ''", "argument --html: is empty; name a file"),
     ("generate --gen-seed 1 ''", "is empty; name a file or folder"),
 ]
 
@@ -103,9 +97,6 @@ def test_help_and_version_are_told_with_status_0(capsys):
     assert main(["--version"]) == 0
     version = re.search(r"^version = (.*)$", (ROOT / "setup.cfg").read_text(), re.M)[1]
     assert capsys.readouterr().out == f"lm-eval-temporal-tasks {version} (checkout)\n"
-
-
-# --------------------------------------------------------------- in a process of its own
 
 
 RECORDED = "examples/responses/tot_arithmetic.jsonl"
