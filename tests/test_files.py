@@ -26,9 +26,6 @@ def parts(folder: Path) -> list[Path]:
     return [path for path in folder.rglob("*") if is_part(path.name)]
 
 
-# -------------------------------------------------------- what a name may stand for
-
-
 def test_a_pipe_is_written_into(tmp_path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
@@ -110,9 +107,6 @@ def test_what_is_in_the_way_is_named_and_stays(tmp_path, monkeypatch, name, erro
     assert file.read_bytes() == b"old"
 
 
-# ------------------------------------------------------------- outputs and inputs
-
-
 @pytest.mark.parametrize("name", ["input", "./input", "link", "hard link"])
 def test_an_input_is_no_output(tmp_path, monkeypatch, name):
     monkeypatch.chdir(tmp_path)
@@ -149,8 +143,6 @@ def test_two_outputs_do_not_share_a_name(tmp_path, monkeypatch, other):
         check_outputs({"--html": Path("z"), "--json": None, "--csv": Path(other)}, [])
 
 
-# ------------------------------------------------------------------- lines of JSON
-
 LINES = b'{"a": "x\xe2\x80\xa8y\\n"}\n\n{"a": 2}'
 ZIPPED = gzip.compress(LINES, mtime=0)
 BAD = [
@@ -160,11 +152,7 @@ BAD = [
     ("x.jsonl", b'{"a": 1}\n{"a', ", line 2: the last line is cut off, as in half a"),
     ("x.jsonl", b'{"a": 1}\n[1]\n', ", line 2: is not a JSON object; fix the line"),
     ("x.jsonl", b'{"a": 1}\n{"a": 1,}\n', ", line 2: .*; fix the line"),
-    (
-        "x.jsonl",
-        b'{"a": 1}\n"\xff"\n',
-        ", line 2: is not UTF-8; save the file as UTF-8",
-    ),
+    ("x.jsonl", b'{"a": 1}\n"\xff"\n', ", line 2: is not UTF-8; save the file as"),
     ("x.jsonl", b'{"a": 1}\n' + b"[" * 10**6, ", line 2: is nested too deeply"),
     ("x.jsonl.gz", ZIPPED[:-9], ", after line .: the gzip data is cut off or damaged"),
     ("x.jsonl.gz", ZIPPED[:20], "line .: the gzip data is cut off or damaged"),
@@ -195,8 +183,5 @@ def test_a_bad_file_is_one_error_of_its_place_and_fix(tmp_path, name, content, f
 
 @pytest.mark.parametrize("name", ["x.jsonl.zst", "x.jsonl.parquet"])
 def test_other_formats_are_not_written(tmp_path, name):
-    with (
-        pytest.raises(ToolError, match="is not written"),
-        written_lines(tmp_path / name),
-    ):
-        pass
+    with pytest.raises(ToolError, match="is not written"):
+        written_lines(tmp_path / name).__enter__()
