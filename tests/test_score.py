@@ -244,6 +244,7 @@ ROWS = {
     "more": (lambda docs: [*docs, OTHER], NOT, NOT),
     "others": (lambda docs: [OTHER, *docs[1:]], NOT, SIZE),
     "one many times": (lambda docs: docs[:1] * len(docs), NOT, f"{SIZE}, 1 different"),
+    "one twice": (lambda docs: docs[:1] * 2, NOT, FEWER),
 }
 
 
