@@ -20,25 +20,15 @@ ADDED = (
 )
 
 
-def recorded() -> dict[str, list]:
-    """Return a batch of the recorded answers to all tasks; a document is JSON."""
-    rows = [
-        (path.stem, documents(path.stem, EXAMPLES)[line["doc_id"]], line["response"])
-        for path in sorted((EXAMPLES / "responses").glob("*.jsonl"))
-        for line in read_jsonl(path)
-    ]
-    return {
-        "id": [*range(len(rows))],
-        "task": [task for task, _, _ in rows],
-        "doc": [json.dumps(doc) for _, doc, _ in rows],
-        "response": [response for _, _, response in rows],
-    }
-
-
-GOOD = recorded()
+ROWS = [
+    (path.stem, documents(path.stem, EXAMPLES)[line["doc_id"]], line["response"])
+    for path in sorted((EXAMPLES / "responses").glob("*.jsonl"))
+    for line in read_jsonl(path)
+]
+TASKS, DOCS, RESPONSES = map(list, zip(*ROWS))
+GOOD = {"task": TASKS, "doc": [*map(json.dumps, DOCS)], "response": RESPONSES}
 # Good rows first: engines take the type of a column from the first batch that they see.
-BATCH = {name: cells * 2 for name, cells in GOOD.items()}
-BATCH["id"] = [*range(len(BATCH["task"]))]
+BATCH = {"id": [*range(2 * len(ROWS))]} | {name: GOOD[name] * 2 for name in GOOD}
 BATCH["doc"][-1] = "{"
 BATCH["task"][-2] = "tcp_lnog"
 
@@ -76,35 +66,25 @@ def test_a_batch_keeps_its_type_columns_and_order_and_gets_the_verdicts(kind):
     assert lists(given) == BATCH  # which is not changed
     if kind is pandas.DataFrame:
         assert [*scored.index] == [*given.index]
-    for n, (task, doc, response) in enumerate(
-        zip(GOOD["task"], map(json.loads, GOOD["doc"]), GOOD["response"], strict=True)
-    ):
+    for n, (task, doc, response) in enumerate(ROWS):
         verdict = scorer(task).explain(doc, response)
-        published, flexible = scorer(task).headline or ("", "")
+        headline = scorer(task).headline or ("", "")
         assert [found[name][n] for name in ADDED] == [
             json.dumps(verdict.scores),
-            verdict.scores.get(published),
-            verdict.scores.get(flexible),
-            verdict.scores["extracted"],
-            verdict.reason,
-            verdict.published,
-            verdict.flexible,
-            None,
+            *(verdict.scores.get(name) for name in (*headline, "extracted")),
+            *(verdict.reason, verdict.published, verdict.flexible, None),
         ]
 
 
-DOC = json.loads(GOOD["doc"][0])
-TASK, RESPONSE = GOOD["task"][0], GOOD["response"][0]
+TASK, DOC, RESPONSE = ROWS[0]
 BAD = [
     (None, DOC, RESPONSE, "'task' is a NoneType, not str"),
     ("tcp_lnog", DOC, RESPONSE, "task 'tcp_lnog' is unknown; did you mean tcp_long"),
     (TASK, None, RESPONSE, "'doc' is a NoneType, not dict"),
-    (TASK, "[]", RESPONSE, "'doc' is a list, not dict"),
     (TASK, "[" * 100_000, RESPONSE, "recursion"),
     (TASK, DOC | {"answer": None}, RESPONSE, "(has no 'answer')"),
     (TASK, {}, RESPONSE, f"its document is not one of {TASK} (has no '"),
     (TASK, {name: 1 for name in DOC}, RESPONSE, "its document is not one of"),
-    (TASK, DOC, None, "'response' is a NoneType, not str"),
     (TASK, DOC, b"bytes", "'response' is a bytes, not str"),
 ]
 
@@ -112,18 +92,17 @@ BAD = [
 @pytest.mark.parametrize("task, doc, response, expected", BAD)
 def test_a_bad_row_says_why_and_leaves_the_others(task, doc, response, expected):
     columns = ((task, TASK), (doc, DOC), (response, RESPONSE))
-    scored = score_batch(dict(zip(("task", "doc", "response"), columns)))
+    scored = score_batch(dict(zip(GOOD, columns)))
     assert expected in scored["error"][0]
     assert {scored[name][0] for name in ADDED if name != "error"} == {None}
     assert (scored["error"][1], scored["reason"][1] is None) == (None, False)
 
 
-@pytest.mark.parametrize("name", ["task", "doc", "response"])
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_batch_without_a_column_is_refused(kind, name):
-    batch = KINDS[kind][0]({x: BATCH[x] for x in BATCH if x != name})
+@pytest.mark.parametrize("name", GOOD)
+@pytest.mark.parametrize("make", [make for make, _ in KINDS.values()])
+def test_a_batch_without_a_column_is_refused(make, name):
     with pytest.raises(ValueError, match=f"has no column '{name}'; give 'task', 'doc'"):
-        score_batch(batch)
+        score_batch(make({x: BATCH[x] for x in BATCH if x != name}))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -140,19 +119,13 @@ def test_a_list_of_responses_gets_a_list_in_each_cell(kind):
 
 
 def test_documents_may_be_objects_in_which_arrow_adds_nulls():
-    docs = [json.loads(x) for x in GOOD["doc"]]
-    rows = [n for n, doc in enumerate(docs) if isinstance(doc.get("question"), str)]
-    rows = [n for n in rows if not isinstance(docs[n].get("dialogue"), list)]
-    table = pyarrow.table(
-        {name: [GOOD[name][n] for n in rows] for name in ("task", "response")}
-        | {"doc": [docs[n] for n in rows]}
-    )
+    rows = [row for row in ROWS if isinstance(row[1].get("question"), str)]
+    rows = [row for row in rows if not isinstance(row[1].get("dialogue"), list)]
+    table = pyarrow.table(dict(zip(GOOD, map(list, zip(*rows)))))
     assert None in table.to_pylist()[0]["doc"].values()
-    expected = score_batch(GOOD)
+    expected = [json.dumps(scorer(task).explain(*row).scores) for task, *row in rows]
     for batch in (table, table.to_pandas()):  # whose lists are arrays of NumPy
-        scored = score_batch(batch)["scores"]
-        scored = scored.to_pylist() if batch is table else scored.tolist()
-        assert scored == [expected["scores"][n] for n in rows]
+        assert [str(x) for x in score_batch(batch)["scores"]] == expected
 
 
 def test_half_a_surrogate_pair_does_not_break_a_table():
@@ -166,9 +139,9 @@ def test_half_a_surrogate_pair_does_not_break_a_table():
 def test_datasets_maps_it_over_two_processes(form):
     from datasets import Dataset
 
-    scored = Dataset.from_dict(BATCH).with_format(form).map(
-        score_batch, batched=True, batch_size=5, writer_batch_size=5, num_proc=2
-    )  # fmt: skip
+    data = Dataset.from_dict(BATCH).with_format(form)
+    sizes = {"batch_size": 5, "writer_batch_size": 5, "num_proc": 2}
+    scored = data.map(score_batch, batched=True, **sizes)
     assert scored.with_format(None).to_dict() == score_batch(BATCH)
 
 
@@ -177,8 +150,8 @@ def test_datasets_maps_it_over_two_processes(form):
 def test_ray_maps_it_over_two_processes(form):
     import ray
 
-    ray.init(num_cpus=2, runtime_env={"env_vars": {"PYTHONPATH": str(ROOT)}},
-             ignore_reinit_error=True)  # fmt: skip
+    env = {"env_vars": {"PYTHONPATH": str(ROOT)}}
+    ray.init(num_cpus=2, runtime_env=env, ignore_reinit_error=True)
     data = ray.data.from_arrow(pyarrow.table(BATCH)).repartition(2)
     scored = data.map_batches(score_batch, batch_format=form, batch_size=5)
     rows = sorted(scored.take_all(), key=lambda row: row["id"])

@@ -1,6 +1,7 @@
 """Which files a run is made of, and what tables call it."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -9,25 +10,22 @@ from utils.runs.find import find_runs
 
 
 NAME = "samples_{}_2026-01-0{}T00-00-00.123456.jsonl"
+RESULTS = "results_2026-01-0{}T00-00-00.123456.json"
+RUNS = ["a tcp_long 1", "a tcp_long 2", "a tcp_short 1", "b tcp_long 3", "b gsm8k 3"]
+
+
+def put(folder: Path, day: int, **results: object) -> None:
+    """Write the results of a day, as the harness does."""
+    (folder / RESULTS.format(day)).write_text(json.dumps(results))
 
 
 @pytest.fixture
 def outputs(tmp_path):
     """The output folder of two models, of which one was run twice."""
-    for model, task, day in (
-        ("a", "tcp_long", 1),
-        ("a", "tcp_long", 2),
-        ("a", "tcp_short", 1),
-        ("b", "tcp_long", 3),
-        ("b", "gsm8k", 3),
-    ):
-        folder = tmp_path / model
-        folder.mkdir(exist_ok=True)
-        (folder / NAME.format(task, day)).touch()
-    results = {"model_name": "org/b", "versions": {"tcp_long": 1.1}}
-    (tmp_path / "b" / "results_2026-01-03T00-00-00.123456.json").write_text(
-        json.dumps(results)
-    )
+    for model, task, day in map(str.split, RUNS):
+        (tmp_path / model).mkdir(exist_ok=True)
+        (tmp_path / model / NAME.format(task, day)).touch()
+    put(tmp_path / "b", 3, model_name="org/b", versions={"tcp_long": 1.1})
     return tmp_path
 
 
@@ -40,28 +38,22 @@ def found(*arguments: object) -> dict[str, list[str]]:
 
 
 def test_a_folder_has_the_last_run_of_each_task_of_each_model(outputs):
-    last = [NAME.format("tcp_short", 1), NAME.format("tcp_long", 2)]
+    last = [NAME.format("tcp_long", 2), NAME.format("tcp_short", 1)]
     others = [NAME.format("tcp_long", 3)]
-    assert {name: sorted(files) for name, files in found(outputs).items()} == {
-        "a": sorted(last),
-        "org/b": others,
-    }
+    names = {name: sorted(files) for name, files in found(outputs).items()}
+    assert names == {"a": last, "org/b": others}
     assert found(f"B={outputs / 'b'}") == {"B": others}
 
 
-def test_a_run_tells_the_versions_that_its_results_have(outputs):
+def test_a_run_tells_the_versions_that_its_last_results_have(outputs):
     a, b = find_runs([str(outputs)])
     assert (a.version("tcp_long"), b.version("tcp_long")) == (None, "1.1")
     assert b.version("tcp_short") is None
-
-
-def test_of_two_runs_the_last_one_tells_the_version(outputs):
     (outputs / "b" / NAME.format("tcp_short", 1)).touch()
-    first = outputs / "b" / "results_2026-01-01T00-00-00.123456.json"
-    versions = {"tcp_long": 1.0, "tcp_short": 1.0}
-    first.write_text(json.dumps({"model_name": "org/b", "versions": versions}))
-    [run] = find_runs([str(outputs / "b")])
-    assert (run.version("tcp_long"), run.version("tcp_short")) == ("1.1", "1.0")
+    versions = {"tcp_long": 1, "tcp_short": 1.0}
+    put(outputs / "b", 1, model_name="org/b", versions=versions)
+    [b] = find_runs([str(outputs / "b")])
+    assert (b.version("tcp_long"), b.version("tcp_short")) == ("1.1", "1.0")
 
 
 def test_samples_of_several_tasks_in_a_folder_are_one_run(outputs):
@@ -76,24 +68,16 @@ def test_a_file_is_called_by_its_name_or_the_one_that_it_is_given(tmp_path):
     assert found(f"A={path}") == {"A": [path.name]}
 
 
-@pytest.mark.parametrize(
-    "arguments, expected",
-    [
-        (
-            ["a/{0}", "a/{1}"],
-            "a/{1}: a second run is called 'a'; name them by NAME=PATH",
-        ),
-        (["A=a", "A=b"], "a second run is called 'A'"),
-        (["a", "a"], "a second run is called 'a'"),
-        ([""], "'': names no file or folder; give PATH"),
-        (["A="], "'A=': names no file or folder"),
-        (["A=."], "holds the samples of 2 models; name one folder"),
-        (
-            ["empty"],
-            "empty: has no samples of the pack's tasks; run with --log_samples",
-        ),
-    ],
-)
+UNCLEAR = [
+    (["a/{0}", "a/{1}"], "a/{1}: a second run is called 'a'; name them by NAME=PATH"),
+    (["A=a", "A=b"], "a second run is called 'A'"),
+    (["A="], "'A=': names no file or folder; give PATH"),
+    (["A=."], "holds the samples of 2 models; name one folder"),
+    (["empty"], "empty: has no samples of the pack's tasks; run with --log_samples"),
+]
+
+
+@pytest.mark.parametrize("arguments, expected", UNCLEAR)
 def test_what_is_not_one_run_is_named(outputs, monkeypatch, arguments, expected):
     monkeypatch.chdir(outputs)
     (outputs / "empty").mkdir()
@@ -105,7 +89,7 @@ def test_what_is_not_one_run_is_named(outputs, monkeypatch, arguments, expected)
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '"x"', "\xff", "[" * 100_000])
 def test_results_that_cannot_be_read_are_named(outputs, text):
-    (path,) = outputs.glob("b/results_*")
+    path = outputs / "b" / RESULTS.format(3)
     path.write_text(text, encoding="latin-1")
     with pytest.raises(ToolError) as error:
         find_runs([str(outputs)])
@@ -114,7 +98,6 @@ def test_results_that_cannot_be_read_are_named(outputs, text):
 
 @pytest.mark.parametrize("results", [{"model_name": 5}, {"versions": []}, {}])
 def test_results_without_names_and_versions_tell_none(outputs, results):
-    (path,) = outputs.glob("b/results_*")
-    path.write_text(json.dumps(results))
+    put(outputs / "b", 3, **results)
     (run,) = find_runs([str(outputs / "b")])
     assert (run.name, run.version("tcp_long")) == ("b", None)

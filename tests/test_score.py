@@ -2,15 +2,15 @@
 
 import gzip
 import json
-import shlex
 import tracemalloc
+from itertools import product
 from pathlib import Path
 
 import pytest
 
 from lm_eval_tasks.fresh.utils import load
 from tests.answers import GOOD, write
-from tests.conftest import EXAMPLES, ROOT
+from tests.conftest import EXAMPLES
 from tests.logs import RecordedModel, SameModel, run
 from utils.__main__ import main
 from utils.core.documents import documents
@@ -19,7 +19,6 @@ from utils.core.jsonl import read_jsonl
 from utils.packs import disputed
 from utils.runs import tally
 from utils.runs.answers import custom_id, sha256
-from utils.score import command
 
 
 RESPONSES = sorted((EXAMPLES / "responses").glob("*.jsonl"))
@@ -57,9 +56,6 @@ def samples(folder: Path, task: str) -> Path:
     return path
 
 
-# ------------------------------------------------------------ the harness's scores
-
-
 def test_scores_of_a_log_are_the_harness_s_to_the_last_bit(recorded_run, call):
     status, rows, said = call(recorded_run)
     assert (status, said) == (0, "")
@@ -82,24 +78,14 @@ def test_a_log_that_gives_other_scores_is_counted_whatever_it_calls_them(
     path = samples(recorded_run, "tcp_long")
     lines = read_jsonl(path)
     right = next(lines[3][name] for name in names if name in lines[3])
-    for logged in names:
-        for value, changed in ((right, 0), (1 - right, 1)):
-            bare = [{x: y for x, y in line.items() if x not in names} for line in lines]
-            bare[3][logged] = value
-            status, (row, *_), _ = call(write(tmp_path / path.name, *bare))
-            assert (status, row["changed"]) == (0, changed)
-
-
-def test_a_log_of_predict_only_has_scores(recorded_run, tmp_path, call):
-    folder = run(RecordedModel(), ["tcp_long"], tmp_path, predict_only=True)
-    (line, *_) = read_jsonl(samples(folder, "tcp_long"))
-    assert not {*scorer("tcp_long").metrics} & {*line}
-    _, (row, *_), _ = call(folder)
-    _, (expected, *_), _ = call(samples(recorded_run, "tcp_long"))
-    assert row | {"run": ""} == expected | {"run": ""}
-
-
-# -------------------------------------------------------------------------- and why
+    # As `--predict_only` writes them, but for one.
+    bare = [{x: y for x, y in line.items() if x not in names} for line in lines]
+    published = call(path)[1][0]["published"]
+    for logged, changed in product(names, (0, 1)):
+        line = bare[3] | {logged: 1 - right if changed else right}
+        path = write(tmp_path / path.name, *bare[:3], line, *bare[4:])
+        status, (row, *_), _ = call(path)
+        assert (status, row["changed"], row["published"]) == (0, changed, published)
 
 
 def test_a_line_says_what_each_rule_read_where_and_why(recorded_run, tmp_path, call):
@@ -112,18 +98,14 @@ def test_a_line_says_what_each_rule_read_where_and_why(recorded_run, tmp_path, c
             assert line == given
             (response,) = line["filtered_resps"]
             explained = task.explain(line["doc"], response)
-            assert verdict["scores"] == explained.scores
-            assert verdict["reason"] == explained.reason
+            for name in ("scores", "reason", "published"):
+                assert verdict[name] == getattr(explained, name)
             assert verdict["why"] == task.utils.REASONS[explained.reason]
             assert verdict["version"] == task.version
-            assert verdict["published"] == explained.published
             if span := verdict["flexible_span"]:
                 assert response[slice(*span)] == verdict["flexible"]
             assert (verdict["value"] is None) == (explained.value is None)
             assert verdict["reference"]
-
-
-# ------------------------------------------------------------------- kinds of lines
 
 
 @pytest.fixture(scope="module")
@@ -166,26 +148,27 @@ def test_each_kind_of_line_is_scored_alike_and_so_is_what_is_written(
     assert written[0] == written[1] != []
 
 
-@pytest.mark.parametrize("kind, invalid", [("api", 0), ("without_system", 1)])
-def test_prompts_that_lost_their_instruction_are_invalid(tmp_path, call, kind, invalid):
-    options = {"apply_chat_template": True, "fewshot_as_multiturn": True}
-    tasks = ["tot_semantic_separate"]
-    folder = run(SameModel(kind), tasks, tmp_path, num_fewshot=2, **options)
-    path = samples(folder, *tasks)
+CHAT = {"num_fewshot": 2, "apply_chat_template": True, "fewshot_as_multiturn": True}
+
+
+PROMPTS = [("api", CHAT, 0), ("without_system", CHAT, 1), ("text", {}, 0)]
+
+
+@pytest.mark.parametrize("kind, options, lost", PROMPTS)
+def test_prompts_that_lost_their_instruction_are_invalid(
+    tmp_path, call, kind, options, lost
+):
+    task = "tot_semantic_separate"
+    folder = run(SameModel(kind), [task], tmp_path, **options)
+    path = samples(folder, task)
     prompt = read_jsonl(path)[0]["arguments"]["gen_args_0"]["arg_0"]
     assert isinstance(prompt, list if kind == "api" else str)
     status, (row, *_), said = call(folder, "--output", tmp_path / "out")
     assert (status, said) == (0, "")
-    assert row["no_instruction"] == invalid * row["n"] > -1
-    word = "no_instruction" if invalid else None
+    assert row["no_instruction"] == lost * row["n"]
     lines = read_jsonl(tmp_path / "out" / path.name)
-    assert {line["verdict"]["invalid"] for line in lines} == {word}
-
-
-def test_a_prompt_with_its_instruction_is_valid_without_a_template(tmp_path, call):
-    folder = run(SameModel("text"), ["tot_semantic_separate"], tmp_path)
-    _, (row, *_), _ = call(folder)
-    assert (row["no_instruction"], row["n"] > 0) == (0, True)
+    expected = "no_instruction" if lost else None
+    assert {line["verdict"]["invalid"] for line in lines} == {expected}
 
 
 def test_each_filter_is_scored_and_one_that_leaves_several_is_named(
@@ -194,15 +177,22 @@ def test_each_filter_is_scored_and_one_that_leaves_several_is_named(
     path = samples(recorded_run, "tcp_long")
     lines = read_jsonl(path)
     first = [line | {"filter": "first"} for line in lines]
-    several = [
-        line | {"filter": "both", "filtered_resps": ["a", "b"]} for line in lines
-    ]
+    both = {"filter": "both", "filtered_resps": ["a", "b"]}
+    several = [line | both for line in lines]
     found = write(tmp_path / path.name, *lines, *first, *several)
     status, rows, said = call(found, "--by", "")
     expected = call(path, "--by", "")[1][0]["published"]
     published = {row["filter"]: row["published"] for row in rows}
     assert (status, published) == (1, {None: expected, "first": expected})
     assert said.count("is a list, not a string; use a filter that leaves one") == 8
+
+
+REFUSED = [
+    'line 5: has no answer but {"code": "batch_expired"}; send the request again',
+    'line 6: has no answer but {"status_code": 400, "body": {"error": {"message"',
+    "line 7: is a request; give the output of the batch instead",
+    "line 8: answers another version of document 7 of tcp_long than the one at",
+]
 
 
 def test_batch_outputs_tell_what_went_wrong(tmp_path, call):
@@ -233,20 +223,8 @@ def test_batch_outputs_tell_what_went_wrong(tmp_path, call):
     scored = read_jsonl(tmp_path / "out" / path.name)
     reasons = [line["verdict"]["reason"] for line in scored]
     assert reasons == ["right", "no_answer", "no_answer", "other_value"]
-    for line, expected in zip(
-        said.splitlines(),
-        (
-            'line 5: has no answer but {"code": "batch_expired"}; send the request again',
-            'line 6: has no answer but {"status_code": 400, "body": {"error": {"message"',
-            "line 7: is a request; give the output of the batch instead",
-            "line 8: answers another version of document 7 of tcp_long than the one at",
-        ),
-        strict=True,
-    ):
+    for line, expected in zip(said.splitlines(), REFUSED, strict=True):
         assert line.startswith(f"{path}, {expected}")
-
-
-# ------------------------------------------------------- the rows of the benchmark
 
 
 def fingerprint(task: str, docs: list[dict]) -> str:
@@ -254,44 +232,36 @@ def fingerprint(task: str, docs: list[dict]) -> str:
     return family.fingerprint(map(family.digest, docs))
 
 
-KNOWN, ANY = "of a known fingerprint", "of none"
-# What of n rows is answered, of the benchmark or not: what is said.
+SEMANTIC = "tot_semantic"
+OTHER = documents(SEMANTIC, EXAMPLES)[0] | {"label": "E0"}
+SIZE, NOT = "as many as the benchmark's", "not the benchmark's"
+FEWER = "fewer than the benchmark's {n}"
+# What of the rows is answered, and what is said where they are of a known fingerprint
+# and where they are of none.
 ROWS = {
-    "all": {KNOWN: "the benchmark's", ANY: "as many as the benchmark's"},
-    "fewer": dict.fromkeys((KNOWN, ANY), "fewer than the benchmark's {n}"),
-    "more": dict.fromkeys((KNOWN, ANY), "not the benchmark's"),
-    "others": {KNOWN: "not the benchmark's", ANY: "as many as the benchmark's"},
-    "one many times": {
-        KNOWN: "not the benchmark's",
-        ANY: "as many as the benchmark's, 1 different",
-    },
+    "all": (lambda docs: docs[::-1], "the benchmark's", SIZE),
+    "fewer": (lambda docs: docs[1:], FEWER, FEWER),
+    "more": (lambda docs: [*docs, OTHER], NOT, NOT),
+    "others": (lambda docs: [OTHER, *docs[1:]], NOT, SIZE),
+    "one many times": (lambda docs: docs[:1] * len(docs), NOT, f"{SIZE}, 1 different"),
+    "one twice": (lambda docs: docs[:1] * 2, NOT, FEWER),
 }
 
 
-@pytest.mark.parametrize("known", [KNOWN, ANY])
-@pytest.mark.parametrize("kind", ROWS)
+@pytest.mark.parametrize("kind, known", [*product(ROWS, (True, False))])
 def test_the_rows_of_the_benchmark_are_told_from_others(
     tmp_path, call, monkeypatch, kind, known
 ):
-    task = "tot_semantic"
-    docs = documents(task, EXAMPLES)
-    entry = (len(docs), fingerprint(task, docs) if known == KNOWN else None)
-    monkeypatch.setitem(scorer(task).utils.FILES, scorer(task).file, entry)
-    other = docs[0] | {"label": "E0"}
-    answered = {
-        "all": docs[::-1],
-        "fewer": docs[1:],
-        "more": [*docs, other],
-        "others": [other, *docs[1:]],
-        "one many times": docs[:1] * len(docs),
-    }[kind]
-    lines = (
-        {"task": task, "doc": doc, "doc_id": n, "response": ""}
-        for n, doc in enumerate(answered)
-    )
+    docs, (answered, *said) = documents(SEMANTIC, EXAMPLES), ROWS[kind]
+    entry = (len(docs), fingerprint(SEMANTIC, docs) if known else None)
+    monkeypatch.setitem(scorer(SEMANTIC).utils.FILES, scorer(SEMANTIC).file, entry)
+    lines = [
+        {"task": SEMANTIC, "doc": doc, "doc_id": n, "response": ""}
+        for n, doc in enumerate(answered(docs))
+    ]
     status, (row,), _ = call(write(tmp_path / "x.jsonl", *lines), "--by", "")
-    expected = ROWS[kind][known].format(n=len(docs))
-    assert (status, row["n"], row["rows"]) == (0, len(answered), expected)
+    expected = said[not known].format(n=len(docs))
+    assert (status, row["n"], row["rows"]) == (0, len(lines), expected)
 
 
 @pytest.mark.parametrize("ids", [(0, 0), (0, 1), (1, 0), (1, 1)], ids=str)
@@ -315,26 +285,21 @@ def test_a_benchmark_s_own_repeats_are_answered_as_often_as_it_has_them(
     task, doc = "tot_arithmetic", documents("tot_arithmetic", EXAMPLES)[0]
     start = scorer(task).utils.digest(doc).hex()[:12]
     monkeypatch.setattr(tally, "_repeated", lambda: {scorer(task).file: {start: 3}})
-    path = write(
-        tmp_path / "x.jsonl", *[{"task": task, "doc": doc, "response": ""}] * 4
-    )
+    line = {"task": task, "doc": doc, "response": ""}
+    path = write(tmp_path / "x.jsonl", *[line] * 4)
     status, (row,), said = call(path, "--by", "")
     assert (status, row["n"]) == (1, 3)
-    many = (
-        f"is answer 4 to document {start} of {task}, of which the benchmark has 3 rows"
-    )
-    assert said == f"{path}, line 4: {many}; keep 3\n"
+    assert said.startswith(f"{path}, line 4: is answer 4 to document {start} of {task}")
+    assert said.endswith(" has 3 rows; keep 3\n")
 
 
 @pytest.mark.parametrize("listed", [1, 2])
 def test_answers_to_disputed_rows_are_left_out(tmp_path, call, monkeypatch, listed):
-    lines = [GOOD, GOOD | {"doc_id": 1}]
     docs = documents("tcp_long", EXAMPLES)
-    digests = {scorer("tcp_long").utils.digest(doc) for doc in docs[:listed]}
-    monkeypatch.setattr(
-        disputed, "is_in", lambda name, x: name == "disputed-1" and x in digests
-    )
-    path = write(tmp_path / "x.jsonl", *lines)
+    digest = scorer("tcp_long").utils.digest
+    listing = {("disputed-1", digest(doc)) for doc in docs[:listed]}
+    monkeypatch.setattr(disputed, "is_in", lambda *entry: entry in listing)
+    path = write(tmp_path / "x.jsonl", GOOD, GOOD | {"doc_id": 1})
     status, rows, said = call(path, *HERE, "--leave_out", "disputed-1")
     if listed == 2:
         assert (status, rows) == (1, [])
@@ -346,29 +311,27 @@ def test_answers_to_disputed_rows_are_left_out(tmp_path, call, monkeypatch, list
 
 
 TASK = "fresh_date_arithmetic"
+MADE = [
+    (10, 7, "made from seed 7, all 10"),
+    (4, 7, "made from seed 7, 4 of its 10"),
+    (10, 8, "not the 10 of seed 7"),
+    (4, None, "made from a seed"),
+]
 
 
-@pytest.mark.parametrize(
-    "kept, made_by, expected",
-    [
-        (10, 7, "made from seed 7, all 10"),
-        (4, 7, "made from seed 7, 4 of its 10"),
-        (10, 8, "not the 10 of seed 7"),
-        (4, None, "made from a seed"),
-    ],
-)
+@pytest.mark.parametrize("kept, made_by, expected", MADE)
 @pytest.mark.parametrize("source", ["results", "pack"])
 def test_what_a_seed_made_is_told_where_its_size_is_known(
     tmp_path, call, source, kept, made_by, expected
 ):
-    def made(seed: int) -> list[dict]:
-        rows = load("date_arithmetic", seed, 10, "1-2")["test"]
-        return [*scorer(TASK).process_docs(rows)]
-
-    digest = fingerprint(TASK, made(7))
+    made = {
+        seed: [*scorer(TASK).process_docs(load(TASK[6:], seed, 10, "1-2")["test"])]
+        for seed in (7, 8)
+    }
+    digest = fingerprint(TASK, made[7])
     told = {"gen_seed": 7, "gen_rows": 10, "gen_fingerprint": digest}
     told = told if made_by else {"gen_seed": "7", "gen_rows": None}
-    lines = [{"task": TASK, "doc": doc, "response": ""} for doc in made(made_by or 7)]
+    lines = [{"task": TASK, "doc": doc, "response": ""} for doc in made[made_by or 7]]
     name = "2026-01-01T00-00-00"
     path = write(tmp_path / f"samples_{TASK}_{name}.jsonl", *lines[:kept])
     if source == "results":
@@ -385,9 +348,6 @@ def test_what_a_seed_made_is_told_where_its_size_is_known(
     assert {value for value, _ in levels} <= {"1", "2"}
 
 
-# ---------------------------------------------------------------- lines not scored
-
-
 @pytest.mark.parametrize("name", ["doc_hash", "prompt_hash", "target_hash"])
 def test_a_line_whose_hash_does_not_recompute_is_named_the_others_scored(
     recorded_run, tmp_path, call, name
@@ -402,11 +362,9 @@ def test_a_line_whose_hash_does_not_recompute_is_named_the_others_scored(
     status, rows, said = call(path)
     assert (status, rows[0]["n"]) == (1, 1 + len(others))
     what = name.removesuffix("_hash")
-    assert said.splitlines() == [
-        f"{path}, line 1: {name} does not recompute: the {what} is not the one that was"
-        " run; take the log as the harness wrote it",
-        f"{path}, line 3: has no {what} or no {name}; take the log as the harness wrote it",
-    ]
+    edited, lacking = said.splitlines()
+    assert edited.startswith(f"{path}, line 1: {name} does not recompute: the {what} ")
+    assert lacking.startswith(f"{path}, line 3: has no {what} or no {name}; take the")
 
 
 DOC = {"answer": "2020-01-01", "answer_format": "YYYY-MM-DD"}
@@ -416,8 +374,6 @@ DEEP += '{"a": ' * 900 + "1" + "}" * 901
 # What a line is, and what is said of it when it is not the first of its file.
 LINES = {
     "cut off": ('{"task": "tcp_long", "resp', "; fix the line"),
-    "not JSON": ("{task: 1}", "Expecting property name"),
-    "a list": ("[]", "is not a JSON object; fix the line"),
     "not UTF-8": (b'{"a": "\xe9"}\n', "is not UTF-8; save the file as UTF-8"),
     "deep": ("[" * 100_000, "is nested too deeply; fix the line"),
     "deep document": (DEEP, "its document is not one of tcp_long"),
@@ -426,34 +382,20 @@ LINES = {
     "foreign": ({"prompt": "a", "completion": "b"}, "has no 'response', 'filtered_resps'"),
     "no task": ({"response": "a"}, "does not name its task; name the file samples_"),
     "task of another pack": (GOOD | {"task": "gsm8k"}, "task 'gsm8k' is unknown; "),
-    "near task": (GOOD | {"task": "tcp_lnog"}, "did you mean tcp_long"),
-    "group": (GOOD | {"task": "tcp"}, "task 'tcp' is a group; its tasks are"),
-    "task that is a list": (GOOD | {"task": ["tcp_long"]}, "does not name its task"),
     "task of many lines": (GOOD | {"task": "a\nb\x1b[2J"}, "task 'a\\nb\\x1b[2J' is unk"),
     "task of a megabyte": (GOOD | {"task": "a" * 10**6}, "does not name its task"),
-    "no text": (GOOD | {"response": None}, "'response' is a NoneType, not str; fix"),
-    "parts": (GOOD | {"response": ["a"]}, "'response' is a list, not str; fix"),
     "id out of range": (GOOD | {"doc_id": 10**9}, "has no document 1000000000 at"),
-    "negative id": (GOOD | {"doc_id": -1}, "tcp_long has no document -1 at"),
-    "id that is a text": (GOOD | {"doc_id": "x"}, "tcp_long has no document 'x' at"),
     "id that is a list": (GOOD | {"doc_id": []}, "'doc_id' is a list, not int | str | None; fix"),
     "other version": (GOOD | {"doc_id": 1, "doc_hash": "0" * 64}, "answers another version of document 1"),
     "edited document": (GOOD | {"doc": DOC, "doc_hash": "0" * 64}, "doc_hash does not recompute"),
-    "hash that is a number": (GOOD | {"doc_hash": 1}, "'doc_hash' is a int, not str | None; fix"),
-    "document that is a text": (GOOD | {"doc": "x"}, "'doc' is a str, not dict | None; fix"),
     "empty document": (GOOD | {"doc": {}, "doc_id": 1}, "its document is not one of tcp_long (has no 'answer"),
     "document without a digest": (GOOD | {"doc": DOC, "doc_id": 2}, "its document is not one of tcp_long (has no 'dialogue'); give the 'doc' as the"),
-    "document of other types": (GOOD | {"doc": {"answer": 5}, "doc_id": 3}, "its document is not one of tcp_long"),
     "row of another task": ({"task": "tot_arithmetic", "response": "", "question": "?"}, "and is not a row of tot_arithmetic itself (ToT/tot_arithmetic: column"),
     "bad row": ({"task": "tot_arithmetic", "response": "", "question": "?", "question_type": "x", "label": "{"}, "itself (column 'label': '{' is neither JSON nor a Python literal; fix"),
     "sample without hashes": (SAMPLE, "has no doc or no doc_hash; take the log as the"),
     "sample without prompt": (SAMPLE | {"doc_hash": sha256(json.dumps(DOC, indent=2)), "prompt_hash": ""}, "has no prompt or no prompt_hash; take"),
-    "sample without document": (SAMPLE | {"doc": None}, "'doc' is a NoneType, not dict; fix"),
-    "sample with odd id": (SAMPLE | {"doc_id": {}}, "'doc_id' is a dict, not int | str; fix"),
-    "sample with odd filter": (SAMPLE | {"filter": []}, "'filter' is a list, not str | None"),
     "odd custom_id": ({"custom_id": "tcp_long:0:"}, "custom_id 'tcp_long:0:' is not TASK:"),
     "list as custom_id": ({"custom_id": ["a"]}, "custom_id ['a'] is not TASK:DOC_ID:HASH"),
-    "batch of others": ({"custom_id": "gsm8k:0:" + "0" * 16}, "task 'gsm8k' is unknown"),
     "batch without a body": ({"custom_id": "tcp_long:0:" + "0" * 16, "response": []}, "has no answer but []; send"),
 }  # fmt: skip
 
@@ -477,16 +419,12 @@ def test_a_line_that_cannot_be_scored_is_named_the_others_scored(tmp_path, call,
     assert [x["doc_id"] for x in read_jsonl(tmp_path / "out" / path.name)] == [0, 5]
 
 
-ZIPPED = gzip.compress(
-    b"".join(json.dumps(GOOD | {"doc_id": i}).encode() + b"\n" for i in range(8))
-)
+ROWS_OF_JSON = [json.dumps(GOOD | {"doc_id": n}).encode() + b"\n" for n in range(10)]
+ZIPPED = gzip.compress(b"".join(ROWS_OF_JSON[:8]))
 # What a file is, and what is said of it.
 FILES = {
     "empty": (b"", "{path}: has no answers that can be scored; give"),
-    "blank": (b"\n \n", "{path}: has no answers that can be scored; give"),
-    "page": (b"<!doctype html>\n", "{path}, line 1: is HTML or XML instead of JSON"),
     "Parquet": (b"PAR1\x15\x04\xff\xfe\n", "{path}: is Parquet, not JSON Lines; convert it"),
-    "UTF-16": ("\ufeff{}".encode("utf-16"), "{path}, line 1: is not UTF-8"),
     "half a gzip file": (ZIPPED[:9], "{path}, after line 0: the gzip data is cut off or"),
     "log of another pack": (json.dumps(GOOD | {"task": "gsm8k"}).encode(), "{path}, line 1: task 'gsm8k' is unknown"),
 }  # fmt: skip
@@ -505,16 +443,11 @@ def test_what_is_not_a_file_of_answers_gets_one_line(tmp_path, call, kind):
 
 
 def test_what_came_before_damage_is_scored(tmp_path, call):
-    first = gzip.compress(json.dumps(GOOD | {"doc_id": 9}).encode() + b"\n")
-    path = write(tmp_path / "x.jsonl.gz", first + ZIPPED[:-12])
+    path = write(tmp_path / "x.jsonl.gz", gzip.compress(ROWS_OF_JSON[9]) + ZIPPED[:-12])
     for _ in range(2):  # it is never finished
         status, rows, said = call(path, *HERE, "--output", tmp_path / "out")
         assert (status, rows[0]["n"] >= 1) == (1, True)
         assert said.endswith("gzip data is cut off or damaged; get the file again\n")
-    path = write(tmp_path / "y.jsonl", GOOD, b'{"task": "tcp_')
-    status, rows, said = call(path, *HERE)
-    assert (status, rows[0]["n"]) == (1, 1)
-    assert said.startswith(f"{path}, line 2: the last line is cut off, as in half a")
 
 
 def test_the_first_lines_are_named_and_the_rest_is_counted(tmp_path, call):
@@ -526,25 +459,19 @@ def test_the_first_lines_are_named_and_the_rest_is_counted(tmp_path, call):
 
 
 def test_documents_that_cannot_be_loaded_are_said_once(tmp_path, call):
-    path = write(tmp_path / "x.jsonl", *(GOOD | {"doc_id": i} for i in range(50)))
+    path = write(tmp_path / "x.jsonl", *[GOOD] * 50)
     status, rows, said = call(path, "--include_path", tmp_path)
-    assert (status, rows) == (1, [])
-    fix = "name another folder with --include_path, or another task"
-    assert said == f"{tmp_path}: has no task or group 'tcp_long'; {fix}\n"
-
-
-# --------------------------------------------------------------- large, and tables
+    assert (status, rows, said.count("\n")) == (1, [], 1)
+    assert said.startswith(f"{tmp_path}: has no task or group 'tcp_long'; name another")
 
 
 def test_memory_grows_by_an_id_a_digest_and_the_scores_of_each_answer(tmp_path, call):
     doc = documents("tcp_short", EXAMPLES)[0] | {"filler": "long " * 200}
     peaks = []
     for count in (600, 200, 600):  # the first fills the caches
-        lines = (
-            {"task": "tcp_short", "doc": doc | {"question": f"{n}?"}}
-            | {"doc_id": n, "response": "\\boxed{1}"}
-            for n in range(count)
-        )
+        one = {"task": "tcp_short", "response": "\\boxed{1}"}
+        docs = (doc | {"question": f"{n}?"} for n in range(count))
+        lines = (one | {"doc": x, "doc_id": n} for n, x in enumerate(docs))
         path = write(tmp_path / "x.jsonl", *lines)
         tracemalloc.start()
         assert call(path, "--output", tmp_path / str(len(peaks)))[0] == 0
@@ -568,10 +495,3 @@ def test_runs_stand_beside_each_other(tmp_path, capsys):
     assert cells[0] == ["format", "n", "n", "format", "c"]
     assert cells[1][1:] == ["differs", *["0.0000 / 0.0000 / 1.0000"] * 3]
     assert len({*map(len, (head, rule, row))}) == 1
-
-
-def test_the_example_of_the_help_runs(monkeypatch, capsys):
-    monkeypatch.chdir(ROOT)
-    example = command.__doc__.split("Example:")[1].replace("\\\n", "")
-    assert main(shlex.split(example)[1:]) == 0
-    assert "| tcp_long | tcp_long |" in capsys.readouterr().out
