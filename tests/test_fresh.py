@@ -12,7 +12,7 @@ from lm_eval.tasks import TaskManager
 from lm_eval_tasks.fresh.utils import find_generator, load, read_levels, rows
 from tests import golden
 from tests.conftest import EXAMPLES, PACK
-from tests.test_offline import content
+from tests.test_offline import content, manifest_of
 from utils.__main__ import main
 from utils.core.documents import documents, tasks
 from utils.core.families import all_tasks, configuration, leaf_tasks, scorer
@@ -98,8 +98,8 @@ def test_a_level_without_enough_rows_says_so(monkeypatch):
 def test_every_generator_has_a_task_that_says_its_version():
     assert sorted(map(one_generator, FRESH)) == NAMES
     for task in FRESH:
-        version = configuration(task)["metadata"]["gen_version"]
-        assert version == find_generator(one_generator(task)).VERSION
+        made = find_generator(one_generator(task))
+        assert configuration(task)["metadata"]["gen_version"] == made.VERSION
         assert scorer(task).version == scorer(scorer(task).base).version  # of the rule
 
 
@@ -200,9 +200,8 @@ def test_a_pack_that_is_made_again_is_the_same_and_sound(fresh_pack, capsys):
 
 
 def test_a_pack_names_its_seed_and_takes_no_other(fresh_pack):
-    manifest = json.loads((fresh_pack / "manifest.json").read_text())
-    for entry in manifest["data"].values():
-        told = {"gen_seed": 7, "gen_rows": 4, "gen_levels": "1-4", "gen_version": "1"}
+    told = {"gen_seed": 7, "gen_rows": 4, "gen_levels": "1-4", "gen_version": "1"}
+    for entry in manifest_of(fresh_pack)["data"].values():
         assert entry["generated"] == told
         assert entry["given_as"] == "generated"
     load_pack = tasks([FRESH[0]], fresh_pack)[FRESH[0]].config.custom_dataset
@@ -218,8 +217,7 @@ def test_rows_of_a_benchmark_and_of_a_seed_of_any_length_stand_in_one_pack(tmp_p
     assert main(["offline", pack, "--tasks", "tcp_long", *source]) == 0
     request = ["--gen-rows", "5", "--gen-seed", seed]
     assert main(["generate", pack, "--tasks", "fresh_tcp_long", *request]) == 0
-    manifest = json.loads((tmp_path / "pack" / "manifest.json").read_text())
-    entry = manifest["data"]["fresh_tcp_long.jsonl"]
+    entry = manifest_of(tmp_path / "pack")["data"]["fresh_tcp_long.jsonl"]
     assert entry["generated"]["gen_seed"] == int(seed)
     assert len(documents("tcp_long", tmp_path / "pack")) == 8
     assert len(documents("fresh_tcp_long", tmp_path / "pack")) == 5
@@ -241,19 +239,6 @@ def test_a_pack_that_cannot_be_made_says_why(fresh_pack, capsys, seed, arguments
     assert main(["generate", str(fresh_pack), *rows, "--gen-seed", seed, *arguments])
     assert said in capsys.readouterr().err.splitlines()[-1]
     assert content(fresh_pack) == before
-
-
-def test_baselines_print_what_is_known_by_hand(tmp_path, capsys):
-    lines = [
-        {"Premise": "A.", "Hypothesis": "B.", "Label": label}
-        for label in ("Entailment", "Neutral", "Neutral", "Contradiction")
-    ]
-    text = "".join(f"{json.dumps(line)}\n" for line in lines)
-    (tmp_path / "timexnli_cs1_timebench.jsonl").write_text(text)
-    assert main(["baselines", str(tmp_path)]) == 0
-    assert capsys.readouterr().out.splitlines()[-2].split(" | ")[1:] == [
-        *("0.000 / 0.000", "`Neutral` (2 of 4): 0.500 / 0.500", "0.333 / 0.333 |")
-    ]
 
 
 @pytest.mark.parametrize("task", [x for x in all_tasks() if x not in FRESH])

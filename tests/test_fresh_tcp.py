@@ -1,7 +1,5 @@
 """Fresh TCP: two solvers, one on the structure, one on the prompt, find the same end."""
 
-from functools import cache
-
 import datasets
 import pytest
 
@@ -15,21 +13,24 @@ LEVELS = range(1, 6)
 short = find_generator("tcp_short")
 
 
-@cache
-def made(kind: str) -> list[dict]:
-    return rows(kind, 20261121, 25, LEVELS)
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_prompt_and_columns_have_the_label_as_their_only_answer(kind):
-    dataset = datasets.Dataset.from_list(made(kind))
+    made = rows(kind, 20261121, 25, LEVELS)
+    dataset = datasets.Dataset.from_list(made)
     documents = list(scorer(f"fresh_{kind}").process_docs(dataset))
     for document in documents[4::5]:
         solution = solve(prompt(kind, document))
         assert solution.answers == (document["answer"],), document
         assert solution.reckoning.endswith(document["answer"])
-    for row in made(kind)[3::5]:
+    for row in made[3::5]:
         assert solve_row(row).answers == (row["answer"],), row
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_level_has_more_tasks_and_people_than_the_one_below(kind):
+    for row in rows(kind, 20261121, 25, LEVELS):
+        assert len(row["tasks"]) == row["level"] + 2
+        assert len(row["agents"]) == 2 + row["level"] // 3
 
 
 @pytest.mark.fuzz
@@ -117,10 +118,3 @@ def test_both_solvers_find_the_end_that_no_reading_changes(
     else:
         assert answers == (f"2025-03-{answer} GMT",)
         assert f"{3 + (hour + end) // 24:02} {(hour + end) % 24:02}:00" == answer
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_level_has_more_tasks_and_people_than_the_one_below(kind):
-    for row in made(kind):
-        assert len(row["tasks"]) == row["level"] + 2
-        assert len(row["agents"]) == 2 + row["level"] // 3

@@ -14,10 +14,6 @@ NAME, SEED, LEVELS = "tot_arithmetic", 20261121, range(1, 6)
 TURN = 35  # rows of a level until each kind has had its turn
 
 
-def label(row: dict) -> dict:
-    return json.loads(row["label"])
-
-
 def test_each_type_and_each_kind_has_its_turn():
     few = [row["question_type"] for row in rows_of_level(NAME, 1, 1, 20)]
     assert set(few) == set(find_generator(NAME).KINDS)
@@ -27,7 +23,7 @@ def test_each_type_and_each_kind_has_its_turn():
 
 def test_an_answer_is_of_the_kind_that_the_prompt_shows():
     for row in rows(NAME, SEED, 5 * TURN, LEVELS):
-        for key, value in label(row).items():
+        for key, value in json.loads(row["label"]).items():
             shown = re.search(rf'"{key}": (.)', row["question"].split("JSON = ")[1])[1]
             is_said_to_be_text = f'the answer is "{value}"' in row["question"]
             kind = {"<": int, "[": list, '"': str}[shown]
