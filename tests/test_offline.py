@@ -177,10 +177,7 @@ def test_a_second_maker_is_told_at_once(capsys, pack):
     assert the_line(capsys).startswith(f"{pack}: another run is making this pack; wait")
 
 
-USERS = ["README.md", "tcp.yaml", "data/x.part", ".git/config"]
-
-
-@pytest.mark.parametrize("name", USERS)
+@pytest.mark.parametrize("name", ["tcp.yaml", "data/x.part", ".git/config"])
 def test_a_folder_with_files_of_the_user_is_refused(capsys, tmp_path, name):
     path = tmp_path / name
     path.parent.mkdir(exist_ok=True)
@@ -296,23 +293,16 @@ def test_an_unfinished_pack_is_told_by_the_check_and_stops_a_run(pack, capsys):
         loader(pack)("TCP_short.jsonl")
 
 
-def write(folder: Path, text: str, name: str = "TCP_short.jsonl") -> Path:
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / name).write_bytes(text.encode())
-    return folder / name
-
-
 def make_of(text: str, folder: Path, pack: Path, *options: str) -> int:
     """Make a pack of TCP short whose rows are those of a text."""
-    source = write(folder / "source", text).parent
-    return make(pack, "--tasks", "tcp_short", f"--source=tcp={source}", *options)
+    (folder / "source").mkdir()
+    (folder / "source" / "TCP_short.jsonl").write_bytes(text.encode())
+    source = f"--source=tcp={folder / 'source'}"
+    return make(pack, "--tasks", "tcp_short", source, *options)
 
 
 def row(**cells) -> str:
     return json.dumps(json.loads(ROWS[0]) | cells) + "\n"
-
-
-OTHER_TYPE = "a cell is not of the type of those above it"
 
 
 @pytest.mark.parametrize(
@@ -320,12 +310,11 @@ OTHER_TYPE = "a cell is not of the type of those above it"
     [
         ("{", "line 1: Expecting property name"),
         ("", "there are no rows; give a file with some"),
-        ('{"index": 0}\n', "'dialogue', 'question', 'answer' is missing"),
         ("\n\n" + ROWS[0] + "\n[]\n", "line 5: is not a JSON object; fix the line"),
         (ROWS[0] + "\n" + row(answer="soon"), "line 3, column 'answer'"),
         (ROWS[0] * 1999 + row(answer="soon"), "line 2000, column 'answer'"),
-        (ROWS[0] + row(answer=7), f"line 2: {OTHER_TYPE}"),
-        (row(index=None) + ROWS[0] + row(index="x"), f"line 3: {OTHER_TYPE}"),
+        (ROWS[0] + row(answer=7), "line 2: a cell is not of the type of those"),
+        (row(index=None) + ROWS[0] + row(index="x"), "line 3: a cell is not"),
         (row(tasks={"a": 1}) + row(tasks={"b": 1}) + row(tasks={"b": "x"}), "line 3: "),
         (json.dumps({"', row 7000000": 0}), "'dialogue', 'question', 'answer' is mis"),
         ("[" * 100_000, "line 1: is nested too deeply; fix the line"),
@@ -352,9 +341,7 @@ def test_a_byte_order_mark_and_other_line_ends_are_read(tmp_path):
     [
         (["--tasks", "tcp_medium"], "task or group 'tcp_medium' is unknown; the"),
         (["--tasks", "fresh"], "makes its rows itself; leave it out of the pack"),
-        (["--tasks", "tcp,,tot"], "task or group '' is unknown"),
         (["--source", "tpc=."], "--source tpc=.: give one of tcp, timebench, tot, '='"),
-        (["--source", "tcp=nowhere"], "--source tcp=nowhere: give one of"),
         (["--tasks", "tcp", "--source", "tcp=tests/cases"], "has no files TCP_short"),
         (["--check"], "holds no manifest.json; make the pack first"),
     ],
@@ -365,27 +352,27 @@ def test_wrong_arguments_are_one_line(monkeypatch, capsys, tmp_path, arguments, 
     assert said in the_line(capsys)
 
 
-FAILED = [
-    ("tcp_long", "TCP/TCP_long.jsonl", RuntimeError(), "RuntimeError; check the"),
-    ("tot_semantic", "ToT/tot_semantic", OSError("No x\nmore"), "No x; check the"),
-]
-
-
-@pytest.mark.parametrize("failed", FAILED)
-def test_an_error_of_loading_is_one_line(monkeypatch, capsys, tmp_path, failed):
-    task, name, error, said = failed
-
+@pytest.mark.parametrize(
+    ("task", "error", "said"),
+    [
+        ("tcp_long", RuntimeError(), "TCP/TCP_long.jsonl: RuntimeError; check the"),
+        ("tot_semantic", OSError("No x\nmore"), "ToT/tot_semantic: No x; check the"),
+    ],
+)
+def test_an_error_of_loading_is_one_line(
+    monkeypatch, capsys, tmp_path, task, error, said
+):
     def fail(*_, **__):
         raise error
 
     monkeypatch.setattr(huggingface_hub, "hf_hub_download", fail)
     monkeypatch.setattr(datasets, "load_dataset", fail)
     assert make(tmp_path, "--tasks", task) == 1
-    assert f"{name}: {said}" in the_line(capsys)
+    assert said in the_line(capsys)
 
 
 def test_a_file_of_the_hub_is_taken_as_it_is(monkeypatch, tmp_path):
-    path = write(tmp_path / "hub", "".join(ROWS))
+    path = EXAMPLES / "data" / "TCP_short.jsonl"
 
     def download(repository, file, repo_type, revision):
         assert (repository, file) == ("Beanbagdzf/TCP", "TCP_short.jsonl")

@@ -73,10 +73,7 @@ def exported(path: Path, *arguments: str) -> list[dict]:
 
 @contextmanager
 def served(requests: list[dict]) -> Iterator[tuple[str, Counter]]:
-    """Give the URL of an API that answers the requests of an export, and what it was sent.
-
-    That is (path, body) -> how often.
-    """
+    """Give the URL of an API that answers an export's requests, and (path, body) it got."""
     answers = {
         (request["url"], json.dumps(request["body"]).encode()): completion(request)
         for request in requests
@@ -144,7 +141,6 @@ def files(folder: Path) -> dict[str, Path]:
 # What may differ between the results of a live run and of a replay.
 TIMES = {"date", "total_evaluation_time_seconds"}
 MODEL = {"model_source", "model_name", "model_name_sanitized"}
-MODEL_ARGS = {"model", "base_url", "max_retries"}  # in the metadata of each task
 
 
 def comparable(path: Path) -> dict:
@@ -157,7 +153,7 @@ def comparable(path: Path) -> dict:
     for name in ("model", "model_args"):
         del results["config"][name]
     for config in results["configs"].values():
-        for name in MODEL_ARGS:
+        for name in ("model", "base_url", "max_retries"):
             config["metadata"].pop(name, None)
     return results
 
@@ -202,11 +198,9 @@ def test_export_sends_what_the_model_of_the_harness_sends(
     arguments = ["tcp_long", *PACK, "--model", "gpt-5-x", *options]
     requests = exported(tmp_path / "requests.jsonl", *arguments)
     with served(requests) as (url, sent):
-        args = {"model": "gpt-5-x", "base_url": url, "max_retries": 1}
+        args = {"model": "gpt-5-x", "base_url": url, "tokenizer_backend": None}
         simple_evaluate(
-            model=model,
-            model_args=args | {"tokenizer_backend": None},
-            tasks=["tcp_long"],
+            *(model, args | {"max_retries": 1}, ["tcp_long"]),
             task_manager=MANAGER,
             bootstrap_iters=0,
             apply_chat_template="--apply_chat_template" in options,
@@ -234,16 +228,13 @@ def requests() -> list[Instance]:
 
 
 def answers_to(requests: list[Instance]) -> list[Answer]:
+    """Return an answer to each request, `answer 0` to that of document 0."""
+    ids = [custom_id("tcp_long", x.doc_id, x.doc).split(":") for x in requests]
     return [
         Answer(
-            place=f"line {line}",
-            line={},
-            task="tcp_long",
-            doc_id=request.doc_id,
-            doc_hash=custom_id("", 0, request.doc).split(":")[2],
-            response=f"answer {request.doc_id}",
+            f"line {line}", {}, task, int(doc_id), None, doc_hash, f"answer {doc_id}"
         )
-        for line, request in enumerate(requests, 1)
+        for line, (task, doc_id, doc_hash) in enumerate(ids, 1)
     ]
 
 
@@ -263,7 +254,6 @@ BY_OTHER = {"doc_id": None, "doc_hash": None, "doc": OTHER}
         (4, {"doc_hash": None, "doc": OTHER}, OTHER_VERSION),
         (4, {"doc_id": 8}, "answers document 8 of tcp_long, which is not asked"),
         (2, {"doc_id": True}, "answers document True of tcp_long, which is not"),
-        (2, {"doc_id": "1"}, "answers document '1' of tcp_long, which is not"),
         (2, BY_OTHER, "answers document None of tcp_long, which is not asked"),
         (3, {"task": "tcp_short"}, "answers document 2 of tcp_short, which is"),
         (4, {"doc_id": 1, "doc_hash": None}, "is a second answer to document 1 of tcp_long, after line 2; keep one"),
@@ -336,11 +326,7 @@ ONE = ["--limit", "1"]
         (PLAIN, ["--num_fewshot", "4", *ONE], "--num_fewshot 4: number of fewshot samples requested exceeds the 3"),
         (PLAIN, [*ONE, "--output_path", "output", "--model", "x" * 300], "output: the harness cannot write its files to"),
         (PLAIN, ["--limit", "0"], "argument --limit: '0' is not a number above 0"),
-        (PLAIN, ["--limit", "nan"], "argument --limit: 'nan' is not a number above 0"),
-        (PLAIN, ["--num_fewshot", "-1"], "argument --num_fewshot: '-1' is not a whole"),
-        (PLAIN, ["--tasks", "tcp_log"], "'tcp_log' is unknown; did you mean"),
         (PLAIN, ["--tasks", ","], "argument --tasks: ',' names no task, or one twice"),
-        (PLAIN, ["--tasks", "tcp,tcp_long"], "names no task, or one twice"),
     ],
 )  # fmt: skip
 def test_replay_ends_in_one_line(line, options, said, tmp_path, capsys, monkeypatch):

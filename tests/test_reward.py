@@ -45,12 +45,9 @@ def test_the_prompt_is_the_one_of_the_task(task, offline_tasks):
 def test_rewards_can_be_pickled_and_say_what_they_are():
     published, flexible = scorer("tot_arithmetic").headline
     docs = [{"question": "How many days?", "label": '{"answer": 3}'}] * 2
-    for metric, name, rewards in (
-        (published, published, [1.0, 0.0]),
-        (None, flexible, [1.0, 1.0]),
-    ):
+    for metric, rewards in ((published, [1.0, 0.0]), (None, [1.0, 1.0])):
         made = pickle.loads(pickle.dumps(reward("tot_arithmetic", metric)))
-        assert made.__name__ == f"tot_arithmetic_{name}"
+        assert made.__name__ == f"tot_arithmetic_{metric or flexible}"
         assert made(['{"answer": 3}', '{"answer": "3"}'], doc=docs) == rewards
 
 
@@ -75,14 +72,10 @@ def test_any_completion_has_a_reward(completion, expected):
 
 def test_what_makes_no_reward_is_refused():
     for metric in ("smape", "days_off"):
-        with pytest.raises(
-            ValueError, match=f"no metric '{metric}' to maximise; choos"
-        ):
+        with pytest.raises(ValueError, match=f"no metric '{metric}' to maximise; "):
             reward("tcp_long", metric)
     for make in (reward, training_set):
-        with pytest.raises(
-            ValueError, match="task 'tcp' is a group; its tasks are tcp_s"
-        ):
+        with pytest.raises(ValueError, match="task 'tcp' is a group; its tasks are"):
             make("tcp")
     with pytest.raises(ValueError, match="longer|shorter"):
         reward("tcp_long")(["a", "b"], doc=[DOC])
