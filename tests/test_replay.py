@@ -320,7 +320,7 @@ ONE = ["--limit", "1"]
         ({**PLAIN, "response": 1}, [], "line 1: 'response' is a int, not"),
         ({**PLAIN, "doc": {}}, [], "line 1: its document is not one of tcp_long"),
         ({**PLAIN, "response": "half \ud83d"}, ["--output_path", "output"], "line 1: holds half a character (a lone surrogate), which the harness cannot"),
-        (PLAIN, ["--include_path", "away"], "'away' is not a folder; name one that is there"),
+        (PLAIN, ["--include_path", "away"], "'away' is not a folder; name another"),
         (PLAIN, ["--fewshot_as_multiturn"], "`apply_chat_template` must be set"),
         (PLAIN, ["--model", ".."], "--model ..: is not the name of a folder; change it"),
         (PLAIN, ["--num_fewshot", "4", *ONE], "--num_fewshot 4: number of fewshot samples requested exceeds the 3"),

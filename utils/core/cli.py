@@ -48,11 +48,9 @@ def printable(text: str) -> str:
 
 def folder_path(text: str) -> Path:
     """Return the path of a folder that is there; ArgumentTypeError for none."""
-    if Path(text).is_dir():
-        return Path(text)
-    raise argparse.ArgumentTypeError(
-        f"{text!r:.200} is not a folder; name one that is there"
-    )
+    if not Path(text).is_dir():
+        raise argparse.ArgumentTypeError(f"{text!r:.200} is not a folder; name another")
+    return Path(text)
 
 
 def output_path(text: str) -> Path:

@@ -60,8 +60,8 @@ def _scored(task: object, doc: object, response: object) -> dict:
         verdict = scorer(task).explain(doc, response)
     except NOT_A_DOCUMENT as error:
         why = f"has no {error}" if isinstance(error, KeyError) else f"{error!r:.100}"
-        is_said = isinstance(error, ValueError)  # in words
-        fault = str(error) if is_said else f"its document is not one of {task} ({why})"
+        why = f"its document is not one of {task} ({why})"
+        fault = str(error) if isinstance(error, ValueError) else why
         return dict.fromkeys(_COLUMNS) | {"error": _text(fault)}
     published, flexible = scorer(task).headline or (None, None)
     scores = (verdict.scores.get(x) for x in (published, flexible, "extracted"))
