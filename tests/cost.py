@@ -4,7 +4,7 @@
 
 A kind is one function that scores. Printed are the highest figures: a verdict on 4 KB in
 times of `json.loads` and `json.dumps` of its line, and growth from 4 KB to 100 KB to 4 MB
-of hostile text. Exit status 1: a bound was passed twice. Time is the processor's, the least
+of hostile text. Exit status 1: one bound was passed three times. Time is the processor's, the least
 of some rounds; what a family keeps is forgotten before each.
 """
 
@@ -23,7 +23,8 @@ MOST = {"tot_arithmetic": 8, "generation": 15}  # times the JSON; of the others:
 MOST_OF_OTHERS = 5
 SMALL, LARGE, HUGE = 4_000, 100_000, 4_000_000
 MOST_LARGE, MOST_HUGE = 30, 50  # times the size before
-TRIED_HUGE = 3  # of the hostile texts, those that take longest at LARGE
+TRIES = 3  # what passes a bound each time is over it
+TRIED_HUGE = 2  # of the hostile texts, those that take longest at LARGE
 # kind, task, document, a right value, a wrong one, and the form that is asked for
 KINDS = {x["kind"]: x for x in read_jsonl(Path(__file__).with_suffix(".jsonl"))}
 FORMS = (  # ASKED: the form that the prompt asks for
@@ -87,7 +88,7 @@ def growths(kind: dict) -> tuple[dict[str, float], dict[str, float]]:
     spent: dict[str, float] = {}
     large = {unit: growth(unit, SMALL, LARGE, 7) for unit in HOSTILE}
     slowest = sorted(spent, key=spent.get)[-TRIED_HUGE:]
-    return large, {unit: growth(unit, LARGE, HUGE, 2) for unit in slowest}
+    return large, {unit: growth(unit, LARGE, HUGE, 1) for unit in slowest}
 
 
 def passed(kind: str) -> dict[str, str]:
@@ -107,14 +108,15 @@ def passed(kind: str) -> dict[str, str]:
 def main(kinds: list[str]) -> int:
     """Measure the kinds, again where one passes a bound; return the exit status."""
     found = {kind: passed(kind) for kind in kinds or KINDS}
-    twice = [
-        line
-        for kind, faults in found.items()
-        for name, line in (passed(kind).items() if faults else ())
-        if name in faults
-    ]
-    sys.stdout.writelines(twice)
-    return bool(twice)
+    for _ in range(TRIES - 1):
+        again = {kind: passed(kind) for kind, faults in found.items() if faults}
+        found = {
+            kind: {name: line for name, line in faults.items() if name in found[kind]}
+            for kind, faults in again.items()
+        }
+    lines = [line for faults in found.values() for line in faults.values()]
+    sys.stdout.writelines(lines)
+    return bool(lines)
 
 
 if __name__ == "__main__":
