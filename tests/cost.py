@@ -4,8 +4,8 @@
 
 A kind is one function that scores. Printed are the highest figures: a verdict on 4 KB in
 times of `json.loads` and `json.dumps` of its line, and growth from 4 KB to 100 KB to 4 MB
-of hostile text. Exit status 1: one bound was passed three times. Time is the processor's, the least
-of some rounds; what a family keeps is forgotten before each.
+of hostile text. Exit status 1: a bound was passed three times. Time is the processor's,
+the least of some rounds; what a family keeps is forgotten before each.
 """
 
 import json
@@ -110,10 +110,7 @@ def main(kinds: list[str]) -> int:
     found = {kind: passed(kind) for kind in kinds or KINDS}
     for _ in range(TRIES - 1):
         again = {kind: passed(kind) for kind, faults in found.items() if faults}
-        found = {
-            kind: {name: line for name, line in faults.items() if name in found[kind]}
-            for kind, faults in again.items()
-        }
+        found = {x: {y: again[x][y] for y in again[x] if y in found[x]} for x in again}
     lines = [line for faults in found.values() for line in faults.values()]
     sys.stdout.writelines(lines)
     return bool(lines)
