@@ -8,13 +8,13 @@ how one reads a pause, nor on whether somebody may wait on purpose (`certain_end
 """
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import date
 from typing import NamedTuple
 
 
 VERSION = "2"
-HIGHEST = 8
+HIGHEST = 7
 
 WORK, PAUSE, OFF = range(3)  # can be worked; a meal or a day away; outside of the hours
 
@@ -70,9 +70,10 @@ def work(
         kind = person.calendar[time]
         must_wait = start is None and (between or time < ready)
         if kind != WORK or rest or must_wait:
-            row, rest, between, idle = _pause(
-                reading, kind, due, row, rest, between, idle
-            )
+            if reading == STRICT:
+                row, rest, between, idle = _pause(kind, due, row, rest, between, idle)
+            else:
+                row, rest, between = 0, rest and rest - 1, between and between - 1
             continue
         start, idle = time if start is None else start, 0
         duration -= 1
@@ -86,11 +87,11 @@ def work(
 
 
 def _pause(
-    reading: str, kind: int, due: int, row: int, rest: int, between: int, idle: int
+    kind: int, due: int, row: int, rest: int, between: int, idle: int
 ) -> tuple[int, int, int, int]:
-    """Return row, rest, time between tasks and idle units after a unit without work."""
-    if reading != STRICT:
-        return 0, max(0, rest - 1), max(0, between - 1), 0
+    """Return row, rest, time between tasks and idle units after a unit without work, by
+    a STRICT reading.
+    """
     if kind == OFF:
         return 0, 0, between, 0
     if kind == PAUSE:
@@ -103,7 +104,8 @@ def _pause(
 
 # --------------------------------------------------------------------------- search
 
-MOST_STEPS = 3_000  # of one search; a project that needs more is not kept
+MOST_STEPS = 1_000  # of one search; a project that needs more is not kept
+FEW_STEPS = 60  # until something better than the ends of the simple orders is found
 
 
 class OutOfSteps(Exception):
@@ -164,12 +166,14 @@ class Search:
         self._project, self._reading, self._bounds = project, reading, bounds
         self._done: dict[tuple, tuple[int, State] | None] = {}
 
-    def earliest(self, least: int, best: int) -> int:
+    def earliest(self, least: int, best: int, few: int = MOST_STEPS) -> int:
         """Return the earliest end if it is less than `best`, else `best`.
 
-        `least` is known to be a lower bound. Raises OutOfSteps.
+        `least` is known to be a lower bound. Raises OutOfSteps, after `few` steps where
+        nothing better is found.
         """
-        self._least, self._best, self._steps = least, best, 0
+        self._least, self._best, self._given, self._steps = least, best, best, 0
+        self._few = few
         self._place({}, [State()] * len(self._project.people), (0, -1))
         return self._best
 
@@ -182,7 +186,7 @@ class Search:
             self._best = max(ends.values())
             return
         self._steps += 1
-        if self._steps > MOST_STEPS:
+        if self._steps > (MOST_STEPS if self._best < self._given else self._few):
             raise OutOfSteps
         for end, task, who, start, state in sorted(self._choices(ends, states, last)):
             if self._best <= self._least:
@@ -191,6 +195,41 @@ class Search:
             then = [*states[:who], state, *states[who + 1 :]]
             if self._may_be_better(after, then, start):
                 self._place(after, then, (start, task))
+
+    def simple(self) -> int:
+        """Return the best end of simple orders, each task by whoever ends it first."""
+        durations, needs = self._project.durations, self._project.needs
+        tails: list[
+            int
+        ] = []  # of the longest chain from a task on, the last task first
+        for task in reversed(range(len(durations))):
+            after = [tails[-1 - n] for n in range(len(tails)) if task in needs[-1 - n]]
+            tails.append(durations[task] + max(after, default=0))
+        followers = [sum(task in x for x in needs) for task in range(len(needs))]
+        ranks = [
+            durations,
+            tails[::-1],
+            [*map(len, needs)],
+            followers,
+            [*range(len(needs))],
+        ]
+        signs = [[-rank for rank in one] for one in ranks]
+        orders = [lambda x, rank=rank: rank[x[1]] for rank in [*ranks, *signs]]
+        orders += [lambda x: x[0], lambda x: x[3]]  # what ends first, what starts first
+        return min(map(self._in_order, orders))
+
+    def _in_order(self, order: Callable[[tuple], int]) -> int:
+        """Return the end where what can be done and is first by an order is done next."""
+        ends: dict[int, int] = {}
+        states = [State()] * len(self._project.people)
+        while len(ends) < len(self._project.durations):
+            choices = self._choices(ends, states, (-1, -1))
+            best = min(choices, key=lambda x: (order(x), *x), default=None)
+            if best is None:
+                return len(self._project.people[0].calendar) + 1
+            end, task, who, _, states[who] = best
+            ends[task] = end
+        return max(ends.values())
 
     def _choices(
         self, ends: dict[int, int], states: list[State], last: tuple[int, int]
@@ -228,34 +267,71 @@ class Search:
         return self._bounds.units(states, self._best - 1) >= left
 
 
-def certain_end(project: Project) -> int | None:
+def certain_end(
+    project: Project, is_hard: bool = False, is_binding: bool = False
+) -> int | None:
     """Return the units from start to earliest end; None where that may be argued.
+
+    None, too, where one of the simple orders leads to it and `is_hard` is asked for, or
+    where it is the same without one kind of constraint and `is_binding` is.
 
     What MILD allows contains, and what STRICT allows is contained in, whatever another
     reading allows, with or without waiting on purpose; MILD itself gains nothing from
     waiting. So where both end alike, every reading does.
     """
     bounds = Bounds(project)
-    never = len(project.people[0].calendar) + 1
+    search = Search(project, RULES, bounds)
     least = max(bounds.chain(task, 0) for task in range(len(project.durations)))
+    most = search.simple() if is_hard else len(project.people[0].calendar) + 1
     try:
-        end = Search(project, MILD, bounds).earliest(least, never)
-        if end == never:
+        end = search.earliest(least, most, FEW_STEPS if is_hard else MOST_STEPS)
+        if end == most or Search(project, STRICT, bounds).earliest(end, end + 1) > end:
             return None
-        for reading in (RULES, STRICT):
-            if Search(project, reading, bounds).earliest(end, end + 1) > end:
+        if Search(project, MILD, bounds).earliest(least, end) < end:
+            return None
+        for other in _relaxed(project) if is_binding else ():
+            if Search(other, RULES, Bounds(other)).earliest(0, end) == end:
                 return None
     except OutOfSteps:
         return None
     return end
 
 
+def _relaxed(project: Project) -> Iterator[Project]:
+    """Yield the project without each kind of constraint that it has."""
+    for change in (
+        lambda one: one._replace(most_in_row=0),
+        lambda one: one._replace(between=0),
+        lambda one: one._replace(
+            calendar=[0 if x == PAUSE else x for x in one.calendar]
+        ),
+    ):
+        people = [change(person) for person in project.people]
+        if people != project.people:
+            yield project._replace(people=people)
+
+
 # -------------------------------------------------------------------------- drawing
 
 
+def demands(index: int, knobs: dict[str, int]) -> tuple[bool, bool]:
+    """Return whether a row's project is to be hard, and binding: see `certain_end`."""
+    return index % 10 < knobs["misleading"], index % 10 >= 10 - knobs["binding"]
+
+
 def ladder(level: int) -> dict[str, int]:
-    """Return the knobs of a level: tasks, people, and what is said beside the matter."""
-    return {"steps": level + 2, "people": 2 + level // 3, "distractors": level}
+    """Return the knobs of a level.
+
+    `steps` are tasks; of `misleading` rows in ten no simple order is right, and `binding`
+    ones have another end without any kind of their constraints.
+    """
+    return {
+        "steps": (level + 7) // 2,
+        "people": 2 + level // 4,
+        "distractors": level,
+        "misleading": 0 if level < 3 else 10 if level < 5 else 6,
+        "binding": 0 if level < 3 else 4 if level < 6 else 2,
+    }
 
 
 MOST_TASKS = 12  # from there on, a level has longer tasks only

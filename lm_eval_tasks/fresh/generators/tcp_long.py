@@ -30,7 +30,7 @@ def row(
     span = max(8, 2 * sum(durations) // len(people))  # in which most of the work falls
     plans = [_draw_plan(rng, level, start, span) for _ in people]
     project = tcp.Project(durations, needs, [plan.person(days) for plan in plans])
-    end = tcp.certain_end(project)
+    end = tcp.certain_end(project, *tcp.demands(index, knobs))
     if end is None:
         return None
     told = [list(_tell_plan(rng, plan, start.year)) for plan in plans]

@@ -45,7 +45,7 @@ def row(
     project = tcp.Project(
         durations, needs, [shift.person(start.hour, hours) for shift in shifts]
     )
-    end = tcp.certain_end(project)
+    end = tcp.certain_end(project, *tcp.demands(index, knobs))
     if end is None:
         return None
     told = [list(_tell_shift(rng, shift)) for shift in shifts]
