@@ -33,6 +33,7 @@ from ..core.documents import benchmark_files, documents_of
 from ..core.families import Scorer, configuration, prompt, scorer
 from ..core.jsonl import read_jsonl
 from .shortcuts import SHORTCUTS
+from .sources import is_generated
 
 
 def gold_response(task: str, document: dict) -> str:
@@ -95,7 +96,7 @@ def by_level(path: Path, task: Scorer) -> list[str]:
     for _, rows in sorted(levels.items()):
         documents = documents_of(task.task, rows)
         prompts = [prompt(task.task, document) for document in documents]
-        for name, shortcut in SHORTCUTS[task.task].items():
+        for name, shortcut in SHORTCUTS.get(task.task, {}).items():
             cell = _shortcut_cell(task, documents, shortcut(prompts, rows))
             cells.setdefault(name, []).append(cell)
     lead = f"| task | shortcut | {' | '.join(f'level {level}' for level in sorted(levels))} |"
@@ -128,7 +129,7 @@ def main(arguments: list[str] | None = None) -> int:
     folder, tables = parser.parse_args(arguments).folder, {}
     for path, tasks in benchmark_files(folder):
         task = next((x for x in map(scorer, tasks) if x.headline), None)
-        if task and task.task in SHORTCUTS:
+        if task and is_generated(task.task):
             sys.stdout.write("\n".join([*by_level(path, task), "", ""]))
         elif task:
             tables.setdefault(task.family, []).append((path, task))
