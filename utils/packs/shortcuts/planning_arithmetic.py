@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import heapq
+import json
+import re
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from functools import partial
@@ -115,29 +117,26 @@ class Project:
         return f"\\boxed{{{said}}}"
 
 
-# What is done next: the task with the least of these. `ends` holds its own end, too.
+# What is done next is what has the least of these: (project, ends, task, ready) -> it.
+RANKS: list[Callable[[Project, str], int]] = [
+    lambda project, task: [*project.lengths].index(task),
+    lambda project, task: project.lengths[task],
+    lambda project, task: project.tail(task),
+    lambda project, task: len(project.needs[task]),
+    lambda project, task: sum(task in x for x in project.needs.values()),
+]
 ORDERS: list[Callable[[Project, dict, str, int], object]] = [
-    lambda project, ends, task, ready: [*project.lengths].index(task),
-    lambda project, ends, task, ready: -[*project.lengths].index(task),
-    lambda project, ends, task, ready: project.lengths[task],
-    lambda project, ends, task, ready: -project.lengths[task],
-    lambda project, ends, task, ready: project.tail(task),
-    lambda project, ends, task, ready: -project.tail(task),
-    lambda project, ends, task, ready: -sum(task in x for x in project.needs.values()),
-    lambda project, ends, task, ready: len(project.needs[task]),
-    lambda project, ends, task, ready: -len(project.needs[task]),
     lambda project, ends, task, ready: ready,
-    lambda project, ends, task, ready: ends[task],
+    *(lambda one, _, task, __, rank=rank: rank(one, task) for rank in RANKS),
+    *(lambda one, _, task, __, rank=rank: -rank(one, task) for rank in RANKS),
 ]
 
 
 def greedy(prompts: list[str], rows: list[dict]) -> list[str | None]:
     """Return the earliest end of eleven orders, each task by whoever ends it first."""
     projects = [Project(row) for row in rows]
-    ends = [[one.end(1, order) for order in ORDERS] for one in projects]
-    return [
-        x.response(min(filter(None, y), default=None)) for x, y in zip(projects, ends)
-    ]
+    ends = [filter(None, (one.end(1, x) for x in ORDERS)) for one in projects]
+    return [one.response(min(x, default=None)) for one, x in zip(projects, ends)]
 
 
 def ignoring(prompts: list[str], rows: list[dict], *, without: str) -> list[str | None]:
@@ -145,6 +144,57 @@ def ignoring(prompts: list[str], rows: list[dict], *, without: str) -> list[str 
     projects = [Project(row, without) for row in rows]
     ends = [one.end(WIDTH, lambda _, ends, *__: sum(ends.values())) for one in projects]
     return [one.response(end) for one, end in zip(projects, ends)]
+
+
+# ----------------------------------------------------------------------- arithmetic
+
+
+def by_facts_at_once(prompts: list[str], rows: list[dict]) -> list[str | None]:
+    """Return what follows of guests, cities and zones that are told by no other."""
+    return [_at_once(row["question"].split("JSON =")[0]) for row in rows]
+
+
+def _at_once(question: str) -> str | None:
+    edge = min if re.search("(arrived|founded) first", question) else max
+    clocks = re.findall(r"[:;] ([\w ]+) at (\d+):(\d\d(?::\d\d)?)( [AP]M)?", question)
+    years = re.findall(r"(\w+) was founded in (\d+) (AD|BC)", question)
+    zones = re.findall(r" at UTC([+-]\d\d):(\d\d)", question)
+    if "at an inn" in question:
+        half = {" AM": 12, " PM": 12, "": 24}
+        times = {
+            name: (int(hour) % half[x] + 12 * (x == " PM"), rest)
+            for name, hour, rest, x in clocks
+        }
+        first = edge(times.values())
+        return json.dumps({"unordered_list": [x for x in times if times[x] == first]})
+    if "Which of these cities" in question:
+        found = [(int(n) * (1 if era == "AD" else -1), name) for name, n, era in years]
+        chosen = [name for year, name in found if year == edge(found)[0]]
+        return json.dumps({"answer": chosen[0] if len(chosen) == 1 else "equal"})
+    if "a chain of hotels" in question:
+        minutes = [int(x) * 60 + int(x[0] + y) for x, y in zones]
+        hours, rest = divmod(max(minutes) - min(minutes), 60)
+        return json.dumps({"hours": hours, "minutes": rest})
+    return None
+
+
+def by_cues(prompts: list[str], rows: list[dict]) -> list[str | None]:
+    """Return "unanswerable" for ages with a vague link, and tickets of the 29th or later."""
+    cues = (
+        (r"full years old.*", r"(?s).* is (younger|older) than ", "unanswerable"),
+        (r"ticket of", r"(?s).* is dated \d+-\d+-(29|3.)", "unanswerable"),
+    )
+    return [
+        next(
+            (
+                json.dumps({"answer": answer})
+                for kind, cue, answer in cues
+                if re.search(kind, row["question"]) and re.match(cue, row["question"])
+            ),
+            None,
+        )
+        for row in rows
+    ]
 
 
 PLANNING = {
@@ -157,4 +207,8 @@ SHORTCUTS = {
     | {"without meals": partial(ignoring, without="lunch_break")},
     "fresh_tcp_long": PLANNING
     | {"without absences": partial(ignoring, without="absences")},
+    "fresh_tot_arithmetic": {
+        "only what is told by no other fact": by_facts_at_once,
+        "give-away cues": by_cues,
+    },
 }
