@@ -575,35 +575,6 @@ def possible_weekdays(match: re.Match) -> Found:
     )
 
 
-def told_calendar(match: re.Match) -> Found:
-    """The days between two dates of a calendar as told, walked one by one."""
-    if item := pattern("{number} months of {number2} days each.").fullmatch(
-        match["rest"]
-    ):
-        months, odd, even, leap = int(item["number"]), *[int(item["number2"])] * 2, 0
-    else:
-        numbers = re.fullmatch(
-            r"(\d+) months: months 1, 3, 5 and so on have (\d+) days, months 2, 4, 6 and so"
-            r" on have (\d+)\.(?: In years whose number can be divided by (\d+), one more"
-            r" day follows after the last day of the last month\.)?",
-            match["rest"],
-        )
-        months, odd, even, leap = (int(number or 0) for number in numbers.groups())
-    day, month, year = (int(match[f"number{n}"]) for n in ("", 2, 3))
-    end = tuple(int(match[f"number{n}"]) for n in (4, 5, 6))
-    days = 0
-    while (day, month, year) != end:
-        days, day = days + 1, day + 1
-        is_long = leap and year % leap == 0 and month == months
-        if day > (odd if month % 2 else even) + bool(is_long):
-            day, month = 1, month + 1
-        if month > months:
-            month, year = 1, year + 1
-        if year > end[2]:
-            raise Unreadable("not in this calendar")
-    yield {"answer": days}, f"{days} days counted"
-
-
 def age(match: re.Match) -> Found:
     """The full years of an age, unless a link to it is missing."""
     asked, facts = match["name"], {}
@@ -673,8 +644,8 @@ FAMILIES = (
     (
         "anniversaries of guilds",
         "add_subtract",
-        "The guild of {name} was founded in {number}{rest}. Which year is the"
-        " {number2}<st|nd|rd|th> anniversary of the guild of {name2}?",
+        "The guild of {name} was founded in {number}{rest}. In which year does"
+        " the {number2}<st|nd|rd|th> anniversary of the guild of {name2} fall?",
         founded,
     ),
     (
@@ -830,14 +801,6 @@ FAMILIES = (
         " On which days of the week can this end? Name all that are possible, be it one or"
         " more.",
         possible_weekdays,
-    ),
-    (
-        "days of a calendar as told",
-        "trick",
-        "A year of the {name} calendar has {rest} How many days after day {number} of month"
-        " {number2} of year {number3} is day {number4} of month {number5} of year"
-        f" {{number6}}? {NUMBERS}",
-        told_calendar,
     ),
     (
         "ages by those of others",

@@ -216,11 +216,14 @@ def common_times(rng: random.Random, level: int) -> a.Problem | None:
     calendar, names = _calendar(rng, level), a.names(rng, level + 1)
     for _ in range(MOST_TRIES):
         taken = [calendar.busy(rng, 1 + min(level // 2, 4)) for _ in names]
-        free = [_told_spans(calendar.free(spans)) for spans in taken]
-        told = [f"{name} has time from {spans}" for name, spans in zip(names, free)]
-        made = calendar.problem(rng, f"{'; '.join(told)}.", sum(taken, []))
-        if made and all(free):
-            return made
+        free = [calendar.free(spans) for spans in taken]
+        if all(free):
+            told = [
+                f"{name} has time from {_told_spans(spans)}"
+                for name, spans in zip(names, free)
+            ]
+            if made := calendar.problem(rng, f"{'; '.join(told)}.", sum(taken, [])):
+                return made
     return None
 
 
@@ -476,41 +479,6 @@ def possible_weekdays(rng: random.Random, level: int) -> a.Problem:
     return a.Problem(text, '"unordered_list": ["day1", "day2"]', answer)
 
 
-def told_calendar(rng: random.Random, level: int) -> a.Problem:
-    """The days between two dates of a calendar that the question makes up."""
-    months, odd = rng.randrange(5, 19), rng.randrange(18, 60)
-    even = odd - rng.randrange(1, 9) if level > 1 else odd
-    leap = rng.randrange(3, 9) if level > 2 else 0
-    lengths = [odd if month % 2 else even for month in range(1, months + 1)]
-
-    def days_since_year_0(year: int, month: int, day: int) -> int:
-        leap_days = (year + leap - 1) // leap if leap else 0
-        return year * sum(lengths) + leap_days + sum(lengths[: month - 1]) + day
-
-    dates = []
-    year = rng.randrange(20, 900)
-    for later in (0, rng.randrange(1, 3 + 3 * min(level, 50))):
-        month = rng.randrange(1, months + 1)
-        dates.append((year + later, month, rng.randrange(1, lengths[month - 1] + 1)))
-    first, last = (f"day {day} of month {m} of year {y}" for y, m, day in dates)
-    (place,) = a.places(rng, 1)
-    rule = f"{months} months of {odd} days each"
-    if level > 1:
-        rule = (
-            f"{months} months: months 1, 3, 5 and so on have {odd} days, months 2, 4, 6"
-        )
-        rule += f" and so on have {even}"
-    text = f"A year of the {place} calendar has {rule}."
-    if leap:
-        text += (
-            f" In years whose number can be divided by {leap}, one more day follows after"
-            " the last day of the last month."
-        )
-    text += f" How many days after {first} is {last}? {a.NUMBERS}"
-    days = days_since_year_0(*dates[1]) - days_since_year_0(*dates[0])
-    return a.Problem(text, '"answer": <num_days>', {"answer": days})
-
-
 def age(rng: random.Random, level: int) -> a.Problem | None:
     """An age from those of others; in a third of the questions a link is missing.
 
@@ -547,3 +515,9 @@ def age(rng: random.Random, level: int) -> a.Problem | None:
     years = today.year - day.year - ((today.month, today.day) < (day.month, day.day))
     answer = {"answer": years if is_known else "unanswerable"}
     return a.Problem(text, '"answer": <num_years>', answer)
+
+
+MULTI_OP = (average, at_the_same_pace, next_time, clock_time)
+SCHEDULE = (common_times, busy_calendars)
+TIMEZONE = (calls, landing, time_in_the_air, widest_gap)
+TRICK = (impossible_date, nested_days, possible_weekdays, age)

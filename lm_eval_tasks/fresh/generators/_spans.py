@@ -116,8 +116,8 @@ def founded(rng: random.Random, level: int) -> a.Problem:
         told.append(f"that of {place} {said} that of {before}")
     anniversary = rng.randrange(5, 150)
     text = (
-        f"{', '.join(told)}. Which year is the {a.ordinal(anniversary)} anniversary of"
-        f" the guild of {places[-1]}?"
+        f"{', '.join(told)}. In which year does the {a.ordinal(anniversary)}"
+        f" anniversary of the guild of {places[-1]} fall?"
     )
     return a.Problem(text, '"answer": "yyyy"', {"answer": str(year + anniversary)})
 
@@ -372,3 +372,8 @@ def reigns(rng: random.Random, level: int) -> a.Problem:
         f" {a.NO_YEAR_ZERO} {a.NUMBERS}"
     )
     return a.Problem(text, '"answer": <num_years>', {"answer": total})
+
+
+ADD_SUBTRACT = (dynasties, moved_weekday, moved_date, founded)
+COMPARE = (in_order, before_or_after, first_or_last, oldest_city)
+DURATION = (open_days, full_months, shifts_worked, reigns)

@@ -23,34 +23,13 @@ HIGHEST = 100
 Kind = Callable[[random.Random, int], Problem | None]
 # Type -> its rows in the benchmark, of 37 each, and its kinds of question.
 KINDS: dict[str, tuple[int, tuple[Kind, ...]]] = {
-    "add_subtract": (
-        7,
-        (spans.dynasties, spans.moved_weekday, spans.moved_date, spans.founded),
-    ),
-    "compare": (
-        7,
-        (spans.in_order, spans.before_or_after, spans.first_or_last, spans.oldest_city),
-    ),
-    "duration": (
-        4,
-        (spans.open_days, spans.full_months, spans.shifts_worked, spans.reigns),
-    ),
-    "multi_op": (
-        7,
-        (clocks.average, clocks.at_the_same_pace, clocks.next_time, clocks.clock_time),
-    ),
-    "schedule": (5, (clocks.common_times, clocks.busy_calendars)),
-    "timezone": (
-        2,
-        (clocks.calls, clocks.landing, clocks.time_in_the_air, clocks.widest_gap),
-    ),
-    "trick": (
-        5,
-        (
-            *(clocks.impossible_date, clocks.nested_days, clocks.possible_weekdays),
-            *(clocks.told_calendar, clocks.age),
-        ),
-    ),
+    "add_subtract": (7, spans.ADD_SUBTRACT),
+    "compare": (7, spans.COMPARE),
+    "duration": (4, spans.DURATION),
+    "multi_op": (7, clocks.MULTI_OP),
+    "schedule": (5, clocks.SCHEDULE),
+    "timezone": (2, clocks.TIMEZONE),
+    "trick": (5, clocks.TRICK),
 }
 # The types in their turns, each as evenly as can be.
 TURNS = [
