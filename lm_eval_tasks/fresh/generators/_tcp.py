@@ -7,9 +7,11 @@ the earliest end of the whole counts. A project is kept only where its end does 
 how one reads a pause, nor on whether somebody may wait on purpose (`certain_end`).
 """
 
+import json
 import random
 from collections.abc import Callable, Iterator
 from datetime import date
+from pathlib import Path
 from typing import NamedTuple
 
 
@@ -339,37 +341,7 @@ MONTHS = (
     "January February March April May June July August September October November"
     " December"
 ).split()
-NAMES = (
-    "Ana Ben Chloe Diego Elif Femi Greta Hiro Ines Jonas Kofi Lena Mateo Noor Oscar Petra"
-    " Quentin Rosa Samir Tova Umar Vera Wanda Ximena Yusuf Zoe"
-).split()
-TASKS = (
-    (
-        *("site survey", "cost estimate", "floor plan", "fire inspection"),
-        *("wiring diagram", "window order", "staircase drawing", "roof design"),
-        *("permit file", "noise report", "furniture list", "handover booklet"),
-    ),
-    (
-        *("reader survey", "outline", "picture search", "cover design"),
-        *("first draft", "fact check", "translation", "index"),
-        *("glossary", "page layout", "final proofreading", "press release"),
-    ),
-    (
-        *("data export", "schema review", "server setup", "load test"),
-        *("login page", "search function", "payment module", "security audit"),
-        *("user manual", "training video", "backup plan", "data import"),
-    ),
-    (
-        *("guest list", "menu", "venue booking", "seating plan"),
-        *("invitation text", "music programme", "stage design", "lighting plan"),
-        *("welcome speech", "sound check", "photo wall", "cleaning rota"),
-    ),
-    (
-        *("soil sampling", "water analysis", "sensor calibration", "field map"),
-        *("plant census", "insect count", "weather record", "drone flight"),
-        *("lab report", "statistics chapter", "poster", "funding request"),
-    ),
-)
+TEXTS = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
 
 
 def draw_tasks(
@@ -378,7 +350,7 @@ def draw_tasks(
     """Return names and durations of tasks, and for each the earlier ones that it needs."""
     longest += max(0, count - MOST_TASKS)
     count = min(count, MOST_TASKS)
-    names = rng.sample(rng.choice(TASKS), count)
+    names = rng.sample(rng.choice(TEXTS["tasks"]), count)
     durations = [1 + rng.randrange(longest) for _ in names]
     needs = [
         sorted(rng.sample(range(task), min(task, rng.choice((0, 1, 1, 2)))))
@@ -426,45 +398,19 @@ def tell_tasks(
 ) -> Iterator[str]:
     """Yield a sentence for each duration and each need."""
     for name, duration in zip(names, durations):
-        long = of(duration, unit)
-        yield rng.choice(
-            (
-                f"The {name} takes {long}, no matter who does it.",
-                f"The {name} is {long} of work for any of us.",
-                f"For the {name} we need {long}.",
-                f"{long} of work will go into the {name}.",
-            )
-        )
-    for name, others in zip(names, needs):
-        for other in others:
-            yield rng.choice(
-                (
-                    f"The {name} can't begin before the {names[other]} is done.",
-                    f"The {names[other]} has to be done before the {name} begins.",
-                    f"Nobody can begin the {name} until the {names[other]} is done.",
-                    f"Only when the {names[other]} is done can the {name} begin.",
-                )
-            )
+        units = of(duration, unit)
+        yield rng.choice(TEXTS["length"]).format(task=name, units=units)
+    for before, after in dependencies(names, needs):
+        yield rng.choice(TEXTS["order"]).format(before=before, after=after)
 
 
 def tell_rests(rng: random.Random, unit: str, rests: dict[str, int]) -> Iterator[str]:
     """Yield a sentence of somebody for each kind of rest that they need."""
-    if row := rests["max_consecutive"]:
-        row, rest = of(row, unit), of(rests["break_after"], unit)
-        yield rng.choice(
-            (
-                f"After {row} of work in a row I need {rest} off.",
-                f"I work {row} in a row at the most, then I take {rest} off.",
-            )
-        )
-    if between := rests["break_between"]:
-        yield rng.choice(
-            (
-                f"Between two of my tasks I take {of(between, unit)} off.",
-                f"Whenever I have finished a task, I need {of(between, unit)} off before"
-                " I begin another one.",
-            )
-        )
+    row, rest, between = (of(units, unit) for units in rests.values())
+    if rests["max_consecutive"]:
+        yield rng.choice(TEXTS["row"]).format(row=row, rest=rest)
+    if rests["break_between"]:
+        yield rng.choice(TEXTS["between"]).format(rest=between)
 
 
 def dialogue(
@@ -501,43 +447,28 @@ def constraints(rests: dict[str, int]) -> dict[str, int | None]:
 def tell_asides(rng: random.Random, unit: str, count: int) -> list[str]:
     """Return what is said and has nothing to do with the project."""
     few, hour, pages, late, long = (rng.randrange(2, 10) for _ in range(5))
-    asides = (
-        f"A project like this once took another team {of(long * 7, unit)}.",
-        f"The client has {few} branches now, not that it changes anything for us.",
-        f"My train was {late * 4} minutes late this morning.",
-        f"My sister gets up at {hour:02}:30 every day; I could never do that.",
-        f"Last year's report has {pages * 13} pages, if anyone is curious.",
-        "Can everybody hear me? The line is bad today.",
-        f"When it is over, I know a place with {few + 3} kinds of cake.",
-        f"In my old job I worked from {hour:02}:00 to {hour + 8}:00; luckily that is past.",
-    )
+    told = {"few": few, "cakes": few + 3, "hour": hour, "later": hour + 8}
+    told |= {"pages": 13 * pages, "late": 4 * late, "long": of(7 * long, unit)}
+    asides = [text.format(**told) for text in TEXTS["asides"]]
     return rng.sample(asides, min(count, len(asides)))
 
 
-def tell_rules(people: list[str], names: list[str]) -> list[str]:
-    """Return who can do what, and how."""
-    return [
-        f"{listed(people)} can each do any of the {len(names)} tasks, and they can work at"
-        " the same time.",
-        "A task is done by one person from its beginning to its end: nobody helps or takes"
-        " over, and nobody turns to another task before theirs is done.",
-    ]
-
-
-def tell_pauses(unit: str, rests: list[dict[str, int]], others: str) -> list[str]:
-    """Return how to count rests, where somebody needs one.
-
-    `others` are times without work that count towards them.
+def question(
+    rng: random.Random,
+    kind: str,
+    people: list[str],
+    names: list[str],
+    rests: list[dict[str, int]],
+) -> str:
+    """Return the rules that decide the answer, those of rests where somebody needs one,
+    and the question.
     """
-    rules = []
+    told, unit = TEXTS[kind], "hour" if kind == "short" else "day"
+    common = TEXTS["rules"].format(people=listed(people), count=len(names))
+    rules = [common, told["rules"]]
+    said = {"unit": unit, "Unit": unit.title(), "others": told["others"]}
     if any(rest["max_consecutive"] for rest in rests):
-        rules.append(
-            f"{unit.title()}s of work are in a row if there is no {unit} without work"
-            " between them, even if they belong to different tasks."
-        )
+        rules.append(TEXTS["rows rule"].format(**said))
     if any(rest["max_consecutive"] or rest["break_between"] for rest in rests):
-        rules.append(
-            f"Time off is time without work on any task, and {unit}s without work for"
-            f" another reason, such as {others}, count towards it."
-        )
-    return rules
+        rules.append(TEXTS["time off rule"].format(**said))
+    return " ".join([*rules, rng.choice(told["ask"])])
