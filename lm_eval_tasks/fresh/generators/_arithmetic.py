@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import random
 from calendar import monthrange
 from datetime import date, timedelta
+from pathlib import Path
 from typing import NamedTuple
 
 
@@ -13,29 +15,10 @@ MONTHS = (
     " December"
 ).split()
 WEEKDAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
-FIRST_NAMES = (
-    "Ada Bram Carla Deniz Edda Farid Greta Hugo Ilse Jonas Kaya Leon Mira Nils Olga Pavel"
-    " Quinn Rosa Sven Tilda Uwe Vera Wanda Xaver Yara Zeno Anouk Bela Cosima Dario Elif"
-    " Fiona Gustav Heidi Imran Jana Kofi Lotte Marek Noor"
-).split()
-LAST_NAMES = (
-    "Adler Bauer Costa Duarte Ekberg Falk Grau Holm Iversen Jansen Kraus Lund Moor Novak"
-    " Ortiz Perez Quist Renner Sato Tanaka Ude Vogel Weiss Yilmaz Zeller"
-).split()
 SYLLABLES = "ba do ke la mi no pu ra sel tor ush vin wal yor zem".split()
 PLURALS = {"loaf": "loaves", "shelf": "shelves"}
 DAY = 24 * 60 * 60
-
-# What a question says of its calendar, its clocks and its numbers.
-GREGORIAN = "Use the Gregorian calendar."
-NO_YEAR_ZERO = "There is no year zero: 1 BC is followed by 1 AD."
-NUMBERS = "Give numbers as JSON numbers, without quotes and units."
-DAY_SAID = (
-    'Here "day" is "same_day", or "+x" or "-x" for x calendar days after or before the day'
-    " of the time given first."
-)
-LOCAL_DAY_SAID = f"{DAY_SAID} Days and times are local, on the 24-hour clock."
-HALVES = "Times without AM or PM are on the 24-hour clock."
+TEXTS = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
 
 
 class Problem(NamedTuple):
@@ -44,6 +27,14 @@ class Problem(NamedTuple):
     text: str
     fields: str
     answer: dict
+
+
+def problem(kind: str, answer: dict, **parts: object) -> Problem:
+    """Return a problem of a kind, told in the words of the table."""
+    texts = TEXTS[kind]
+    return Problem(
+        texts["text"].format(**TEXTS, **parts), texts["fields"].format(**parts), answer
+    )
 
 
 def is_relative(rng: random.Random, level: int) -> bool:
@@ -61,9 +52,13 @@ def is_given_away(rng: random.Random, level: int, is_right: bool) -> bool:
 
 def names(rng: random.Random, count: int) -> list[str]:
     """Return names of people; with surnames where there are too many for first names."""
-    if count <= len(FIRST_NAMES):
-        return rng.sample(FIRST_NAMES, count)
-    full = [f"{first} {last}" for first in FIRST_NAMES for last in LAST_NAMES]
+    if count <= len(TEXTS["first names"]):
+        return rng.sample(TEXTS["first names"], count)
+    full = [
+        f"{first} {last}"
+        for first in TEXTS["first names"]
+        for last in TEXTS["last names"]
+    ]
     return rng.sample(full, count)
 
 

@@ -11,12 +11,7 @@ from typing import NamedTuple
 from . import _arithmetic as a
 
 
-JOBS = (
-    ("page", "scan"), ("letter", "fold"), ("window", "clean"), ("crate", "load"),
-    ("chair", "paint"), ("loaf", "bake"), ("shelf", "dust"), ("bicycle", "repair"),
-    ("ticket", "check"), ("vase", "wrap"),
-)  # fmt: skip
-ROUTINES = (
+a.TEXTS["routines"] = (
     "the boiler is serviced/the filters are changed/the stock is counted"
     "/the lift is inspected/the beds are watered/the log is archived/the pump is tested"
     "/the signs are washed"
@@ -29,7 +24,15 @@ NUMERIC_FORMS = (
     ("mm/dd/yyyy", "%m/%d/%Y"),
     ("dd-mm-yyyy", "%d-%m-%Y"),
 )
-MACHINES = ("washing machine", "printer", "pump", "kiln", "loom", "harvester", "backup")
+a.TEXTS["machines"] = (
+    "washing machine",
+    "printer",
+    "pump",
+    "kiln",
+    "loom",
+    "harvester",
+    "backup",
+)
 # Minutes ahead of UTC of the zones that are off the full hour.
 PART_HOURS = (-570, -210, -150, 210, 270, 330, 345, 390, 525, 570, 630, 765)
 
@@ -46,18 +49,19 @@ def average(rng: random.Random, level: int) -> a.Problem:
     # Each takes from the mean what the one before it adds.
     times = [mean + own - last for own, last in zip(shares, [shares[-1], *shares])]
     told = "; ".join(a.duration(time) for time in times)
-    text = (
-        f"{a.names(rng, 1)[0]} timed {count} runs of a {rng.choice(MACHINES)}: {told}. How"
-        f" long did a run take on average? Minutes and seconds stay below 60. {a.NUMBERS}"
-    )
+    parts = {
+        "name": a.names(rng, 1)[0],
+        "machine": rng.choice(a.TEXTS["machines"]),
+        "told": told,
+    }
     answer = a.hours_minutes_seconds(mean, "H M S")
-    return a.Problem(text, '"H": <hours>, "M": <minutes>, "S": <seconds>', answer)
+    return a.problem("average", answer, count=count, **parts)
 
 
 def at_the_same_pace(rng: random.Random, level: int) -> a.Problem:
     """The time of several jobs, each at the pace of a sample of it."""
     told, asked, total = [], [], 0
-    jobs = rng.sample(JOBS, len(JOBS))
+    jobs = rng.sample(a.TEXTS["jobs"], len(a.TEXTS["jobs"]))
     for step in range(level):
         (noun, verb), batch = jobs[step % len(jobs)], step // len(jobs)
         sample = 1 if level == 1 else rng.randrange(2, 8)
@@ -69,19 +73,18 @@ def at_the_same_pace(rng: random.Random, level: int) -> a.Problem:
         told.append(f"{a.duration(pace * sample)} to {way}")
         asked.append(way.replace(a.counted(sample, noun), a.counted(number, noun)))
         total += pace * number
-    text = (
-        f"A machine needs {'; '.join(told)}. How long does it need at the same pace to"
-        f" {a.joined(asked)}{', one job after the other' if level > 1 else ''}? Minutes and"
-        f" seconds stay below 60, hours may be any number. {a.NUMBERS}"
-    )
+    jobs = a.joined(asked) + ", one job after the other" * (level > 1)
     answer = a.hours_minutes_seconds(total, "X Y Z")
-    return a.Problem(text, '"X": <hours>, "Y": <minutes>, "Z": <seconds>', answer)
+    return a.problem("at_the_same_pace", answer, told="; ".join(told), asked=jobs)
 
 
 def next_time(rng: random.Random, level: int) -> a.Problem:
     """The next day on which things that return every few days fall together."""
-    count = min((level + 1) // 2, len(ROUTINES))
-    periods, routines = rng.sample(PERIODS, count), rng.sample(ROUTINES, count)
+    count = min((level + 1) // 2, len(a.TEXTS["routines"]))
+    periods, routines = (
+        rng.sample(PERIODS, count),
+        rng.sample(a.TEXTS["routines"], count),
+    )
     together = lcm(*periods)
     turn = rng.randrange(max(1, min(12 * level, MOST_DAYS // together)))
     form, written = rng.choice(NUMERIC_FORMS)
@@ -91,38 +94,31 @@ def next_time(rng: random.Random, level: int) -> a.Problem:
     which = ("it", "both", "all of these")[min(count - 1, 2)]
     happens = "was done" if count == 1 else "were done"
     told[0] = told[0][0].upper() + told[0][1:]
-    text = (
-        f"{a.joined(told)}. On {first:{written}} {which} {happens}. Today is"
-        f" {today:{written}}. What is the date of the first day after today on which"
-        f" {which} will be done again{' together' if count > 1 else ''}? Dates are"
-        f" {form}."
-    )
+    parts = {"told": a.joined(told), "which": which, "happens": happens, "form": form}
+    parts |= {"first": f"{first:{written}}", "today": f"{today:{written}}"}
+    parts["together"] = " together" * (count > 1)
     answer = {"answer": f"{first + timedelta((turn + 1) * together):{written}}"}
-    return a.Problem(text, f'"answer": "{form}"', answer)
+    return a.problem("next_time", answer, **parts)
 
 
 def clock_time(rng: random.Random, level: int) -> a.Problem:
     """The clock after, or before, one thing after the other."""
     unit = 60 if level < 3 else 1
-    parts = [unit * rng.randrange(600 // unit, 36_000 // unit) for _ in range(level)]
+    most = 36_000 // unit
+    spans = [unit * rng.randrange(600 // unit, most) for _ in range(level)]
     told = [
-        f"{'a break of' if step % 2 else 'work for'} {a.duration(part)}"
-        for step, part in enumerate(parts)
+        f"{'a break of' if step % 2 else 'work for'} {a.duration(span)}"
+        for step, span in enumerate(spans)
     ]
     start, (name,) = a.time(rng, level), a.names(rng, 1)
-    if rng.random() < 0.6:
-        text = f"{name} begins at {a.either_clock(rng, start)}."
-        asked, moment = "When is all of this over", start + sum(parts)
-    else:
-        text = f"{name} has to be ready at {a.either_clock(rng, start)}."
-        asked, moment = f"When does {name} have to begin", start - sum(parts)
-    text += (
-        f" The plan, without any gap: {', then '.join(told)}. {asked}?"
-        f" {a.HALVES} {a.DAY_SAID}"
-    )
-    days, second = divmod(moment, a.DAY)
+    begins, asked, sign = "begins", "When is all of this over", 1
+    if rng.random() >= 0.6:
+        begins, asked, sign = "has to be ready", f"When does {name} have to begin", -1
+    parts = {"name": name, "begins": begins, "clock": a.either_clock(rng, start)}
+    parts |= {"told": ", then ".join(told), "asked": asked}
+    days, second = divmod(start + sign * sum(spans), a.DAY)
     answer = a.day_and_time(days, f"{a.clock(second)[:5]}:{second % 60:02}")
-    return a.Problem(text, '"day": "same_day/+x/-x", "time": "HH:MM:SS"', answer)
+    return a.problem("clock_time", answer, **parts)
 
 
 # -------------------------------------------------------------------------- schedule
@@ -174,22 +170,17 @@ class Calendar(NamedTuple):
         if self.raster == 15:
             when = "the hour or 15, 30 or 45 minutes after it"
         edge = rng.choice(("earliest", "latest"))
-        asked, form = f"At how many times can they begin? {a.NUMBERS}", "<number>"
+        asked, form = (
+            f"At how many times can they begin? {a.TEXTS['NUMBERS']}",
+            "<number>",
+        )
         answer: object = len(starts)
         if rng.random() < 0.4:
             clocks = [a.clock(60 * start) for start in starts] or ["unanswerable"]
             answer, form = clocks[0 if edge == "earliest" else -1], '"HH:MM"'
-            asked = (
-                f"What is the {edge} time at which they can begin? If there is none, the"
-                ' answer is "unanswerable".'
-            )
-        text = (
-            f"{told} They want to meet for {self.length} minutes without a break, starting"
-            f" on {when}. They may begin at the very time at which somebody becomes free,"
-            " and end at the very time at which somebody stops being free. Times are on the"
-            f" 24-hour clock. {asked}"
-        )
-        return a.Problem(text, f'"answer": {form}', {"answer": answer})
+            asked = a.TEXTS["meeting edge"].format(edge=edge)
+        parts = {"told": told, "length": self.length, "when": when, "asked": asked}
+        return a.problem("meeting", {"answer": answer}, form=form, **parts)
 
 
 def _calendar(rng: random.Random, level: int) -> Calendar:
@@ -290,15 +281,10 @@ def calls(rng: random.Random, level: int) -> a.Problem | None:
             f" {names[place]} calls {names[place + 1]}"
         )
     where = [f"{name} is at {_zone_name(zone)}" for name, zone in zip(names, zones)]
-    last = " last" * (level > 1)
-    text = (
-        f"{a.joined(where)}. {'; '.join(told)}. What do the clock and the calendar of"
-        f" {names[-1]} show when the{last} call comes?"
-        f" {a.LOCAL_DAY_SAID}"
-    )
+    parts = {"where": a.joined(where), "told": "; ".join(told), "name": names[-1]}
     days, second = divmod(moment + 60 * (zones[-1] - zones[0]), a.DAY)
     answer = a.day_and_time(days, a.clock(second))
-    return a.Problem(text, '"day": "same_day/+x/-x", "time": "HH:MM"', answer)
+    return a.problem("calls", answer, last=" last" * (level > 1), **parts)
 
 
 def landing(rng: random.Random, level: int) -> a.Problem:
@@ -313,15 +299,12 @@ def landing(rng: random.Random, level: int) -> a.Problem:
         f"{'a stop of' if step % 2 else 'a flight of'} {a.duration(part)}"
         for step, part in enumerate(parts)
     ]
-    text = (
-        f"{a.names(rng, 1)[0]} takes off in {here} ({_zone_name(zones[0])}) at"
-        f" {a.clock(start)} local time. The way to {there} ({_zone_name(zones[1])}) is"
-        f" {', then '.join(told)}. What is the local time of the arrival in {there}?"
-        f" {a.LOCAL_DAY_SAID}"
-    )
     days, second = divmod(start + sum(parts) + 60 * (zones[1] - zones[0]), a.DAY)
     answer = a.day_and_time(days, a.clock(second))
-    return a.Problem(text, '"day": "same_day/+x/-x", "time": "HH:MM"', answer)
+    told = {"told": ", then ".join(told), "here": here, "there": there}
+    told |= {"from_zone": _zone_name(zones[0]), "to_zone": _zone_name(zones[1])}
+    told |= {"name": a.names(rng, 1)[0], "clock": a.clock(start)}
+    return a.problem("landing", answer, **told)
 
 
 def time_in_the_air(rng: random.Random, level: int) -> a.Problem:
@@ -344,16 +327,10 @@ def time_in_the_air(rng: random.Random, level: int) -> a.Problem:
         )
         moment += 60 * rng.randrange(40, 50 * 60)
     where = [f"{place} is at {_zone_name(zone)}" for place, zone in zip(places, zones)]
-    (name,) = a.names(rng, 1)
-    text = (
-        f"{a.joined(where)}. {name} flies from {'; from '.join(told)}. All"
-        " times are local ones, on the 24-hour clock. How long is"
-        f" {name} in the air? Hours stay below 24, minutes and seconds below 60. {a.NUMBERS}"
-    )
+    parts = {"where": a.joined(where), "told": "; from ".join(told)}
     days, rest = divmod(total, a.DAY)
     answer = {"days": days, **a.hours_minutes_seconds(rest, "hours minutes seconds")}
-    fields = ", ".join(f'"{unit}": <num_{unit}>' for unit in answer)
-    return a.Problem(text, fields, answer)
+    return a.problem("time_in_the_air", answer, name=a.names(rng, 1)[0], **parts)
 
 
 def widest_gap(rng: random.Random, level: int) -> a.Problem | None:
@@ -379,18 +356,11 @@ def widest_gap(rng: random.Random, level: int) -> a.Problem | None:
     gap = max(zones) - min(zones)
     if a.is_given_away(rng, level, gap == max(known_at_once) - min(known_at_once)):
         return None
-    asked = (
-        f"By how much do the clocks in {places[0]} and {places[1]} differ"
-        if level == 1
-        else "How far are the clocks furthest ahead from those furthest behind"
-    )
-    text = (
-        f"In a chain of hotels, {'; '.join(told)}. {asked}? Minutes stay below 60."
-        f" {a.NUMBERS}"
-    )
-    hours, minutes = divmod(gap, 60)
-    answer = {"hours": hours, "minutes": minutes}
-    return a.Problem(text, '"hours": <num_hours>, "minutes": <num_mins>', answer)
+    asked = "How far are the clocks furthest ahead from those furthest behind"
+    if level == 1:
+        asked = f"By how much do the clocks in {places[0]} and {places[1]} differ"
+    answer = dict(zip(("hours", "minutes"), divmod(gap, 60)))
+    return a.problem("widest_gap", answer, told="; ".join(told), asked=asked)
 
 
 # ----------------------------------------------------------------------------- trick
@@ -422,13 +392,8 @@ def impossible_date(rng: random.Random, level: int) -> a.Problem:
             f" {before}"
         )
         day = day and day + timedelta(days)
-    text = (
-        f"{'; '.join(told)}. Which date is on the ticket of {names[-1]}? Dates are"
-        f" yyyy-mm-dd. {a.GREGORIAN} If a date that is given is not in that calendar, the"
-        ' answer is "unanswerable".'
-    )
     answer = {"answer": day.isoformat() if day else "unanswerable"}
-    return a.Problem(text, '"answer": "yyyy-mm-dd"', answer)
+    return a.problem("impossible_date", answer, told="; ".join(told), name=names[-1])
 
 
 def nested_days(rng: random.Random, level: int) -> a.Problem:
@@ -438,22 +403,14 @@ def nested_days(rng: random.Random, level: int) -> a.Problem:
         step = rng.choice((1, -1))
         named = f"the day {'after' if step > 0 else 'before'} {named}"
         offset += step
-    today, days = (
-        a.date_of(rng, 1950, 2060),
-        rng.randrange(2, 100 + 100 * min(level, 20)),
-    )
-    is_after = rng.random() < 0.5
-    asked = (
-        f"is the date {days} days from"
-        if is_after
-        else f"was the date {days} days before"
-    )
-    text = (
-        f"{named.capitalize()} is {today + timedelta(offset)}. What {asked} today? Dates"
-        f" are yyyy-mm-dd. {a.GREGORIAN}"
-    )
-    answer = {"answer": str(today + timedelta(days if is_after else -days))}
-    return a.Problem(text, '"answer": "yyyy-mm-dd"', answer)
+    today = a.date_of(rng, 1950, 2060)
+    days = rng.randrange(2, 100 + 100 * min(level, 20))
+    asked, sign = f"was the date {days} days before", -1
+    if rng.random() < 0.5:
+        asked, sign = f"is the date {days} days from", 1
+    parts = {"named": named.capitalize(), "date": today + timedelta(offset)}
+    answer = {"answer": str(today + timedelta(sign * days))}
+    return a.problem("nested_days", answer, asked=asked, **parts)
 
 
 def possible_weekdays(rng: random.Random, level: int) -> a.Problem:
@@ -469,14 +426,9 @@ def possible_weekdays(rng: random.Random, level: int) -> a.Problem:
     earliest = first + sum(parts)
     last = earliest + a.DAY // 2 - 1  # the last second of that half of the day
     days = range(earliest // a.DAY, last // a.DAY + 1)
-    text = (
-        f"On a {a.WEEKDAYS[weekday]}, {half}, {name} sets out; the exact time is not known."
-        f" Without any other break, {name} {', then '.join(told)}, all in one time zone."
-        " On which days of the week can this end? Name all that are possible, be it one or"
-        " more."
-    )
     answer = {"unordered_list": [a.WEEKDAYS[(weekday + day) % 7] for day in days]}
-    return a.Problem(text, '"unordered_list": ["day1", "day2"]', answer)
+    told = {"told": ", then ".join(told), "name": name, "half": half}
+    return a.problem("possible_weekdays", answer, weekday=a.WEEKDAYS[weekday], **told)
 
 
 def age(rng: random.Random, level: int) -> a.Problem | None:
@@ -507,14 +459,10 @@ def age(rng: random.Random, level: int) -> a.Problem | None:
     today = day + timedelta(rng.randrange(400, 36_000))
     if today.year > 2024:
         return None
-    text = (
-        f"{'. '.join(told)}. How many full years old was {path[-1]} on"
-        f" {a.in_words(today, False)}? A year is full on the birthday. If what is told does"
-        f' not settle it, the answer is "unanswerable". {a.NUMBERS}'
-    )
     years = today.year - day.year - ((today.month, today.day) < (day.month, day.day))
     answer = {"answer": years if is_known else "unanswerable"}
-    return a.Problem(text, '"answer": <num_years>', answer)
+    parts = {"told": ". ".join(told), "today": a.in_words(today, False)}
+    return a.problem("age", answer, name=path[-1], **parts)
 
 
 MULTI_OP = (average, at_the_same_pace, next_time, clock_time)

@@ -9,10 +9,6 @@ from typing import NamedTuple
 from . import _arithmetic as a
 
 
-APPOINTMENTS = (
-    "concert/wedding/inspection/board meeting/regatta/book launch/hearing/school play"
-    "/harvest fair/opening night"
-).split("/")
 MOVES = (("day", 1, 0, 60), ("week", 7, 0, 10), ("month", 0, 1, 8), ("year", 0, 12, 3))
 
 
@@ -41,12 +37,9 @@ def dynasties(rng: random.Random, level: int) -> a.Problem:
     if rng.random() < 0.5:
         known, asked, year, answer = "lost", "take", answer, start
         ends.reverse()
-    text += (
-        f" {ends[0].capitalize()} {known} power in {a.era(year)}. In which year did"
-        f" {ends[1]} {asked} power?"
-        f' {a.NO_YEAR_ZERO} Give the year with its era, such as "44 BC" or "44 AD".'
-    )
-    return a.Problem(text, '"answer": "<year> <era>"', {"answer": a.era(answer)})
+    parts = {"knows": ends[0].capitalize(), "known": known, "year": a.era(year)}
+    parts |= {"told": text, "asks": ends[1], "asked": asked}
+    return a.problem("dynasties", {"answer": a.era(answer)}, **parts)
 
 
 def _moves(amounts: list[tuple[int, str]]) -> str:
@@ -55,7 +48,7 @@ def _moves(amounts: list[tuple[int, str]]) -> str:
         f"{a.counted(abs(number), unit)} {'later' if number > 0 else 'earlier'}"
         for number, unit in amounts
     ]
-    return f"It was moved {', then '.join(parts)}."
+    return ", then ".join(parts)
 
 
 def moved_weekday(rng: random.Random, level: int) -> a.Problem:
@@ -68,12 +61,13 @@ def moved_weekday(rng: random.Random, level: int) -> a.Problem:
     ]
     start, (name,) = rng.randrange(7), a.names(rng, 1)
     moved = sum(n * (7 if unit == "week" else 1) for n, unit in amounts)
-    text = (
-        f"The {rng.choice(APPOINTMENTS)} of {name} was set for a {a.WEEKDAYS[start]}."
-        f" {_moves(amounts)} On which day of the week does it take place now?"
-    )
+    parts = {
+        "what": rng.choice(a.TEXTS["appointments"]),
+        "name": name,
+        "moves": _moves(amounts),
+    }
     answer = {"answer": a.WEEKDAYS[(start + moved) % 7]}
-    return a.Problem(text, '"answer": "<day of the week>"', answer)
+    return a.problem("moved_weekday", answer, weekday=a.WEEKDAYS[start], **parts)
 
 
 def moved_date(rng: random.Random, level: int) -> a.Problem:
@@ -90,17 +84,10 @@ def moved_date(rng: random.Random, level: int) -> a.Problem:
         amount = amount if rng.choice(signs) else -amount
         amounts.append((amount, unit))
         day = a.plus_months(day + timedelta(amount * days), amount * months)
-    text = (
-        f"The {rng.choice(APPOINTMENTS)} of {a.names(rng, 1)[0]} was set for"
-        f" {a.in_words(start, rng.random() < 0.5)}. {_moves(amounts)} On which date does it"
-        f" take place now? {a.GREGORIAN}"
-    )
-    if level > 2:
-        text += (
-            " A move by months or years keeps the day of the month; where the month that"
-            " it leads to is too short for that, it leads to the last day of that month."
-        )
-    return a.Problem(text, '"date": "mm/dd/yyyy"', {"date": f"{day:%m/%d/%Y}"})
+    parts = {"what": rng.choice(a.TEXTS["appointments"]), "name": a.names(rng, 1)[0]}
+    parts["date"] = a.in_words(start, rng.random() < 0.5)
+    parts |= {"moves": _moves(amounts), "rule": a.TEXTS["month rule"] * (level > 2)}
+    return a.problem("moved_date", {"date": f"{day:%m/%d/%Y}"}, **parts)
 
 
 def founded(rng: random.Random, level: int) -> a.Problem:
@@ -115,19 +102,13 @@ def founded(rng: random.Random, level: int) -> a.Problem:
             said = "in the same year as"
         told.append(f"that of {place} {said} that of {before}")
     anniversary = rng.randrange(5, 150)
-    text = (
-        f"{', '.join(told)}. In which year does the {a.ordinal(anniversary)}"
-        f" anniversary of the guild of {places[-1]} fall?"
-    )
-    return a.Problem(text, '"answer": "yyyy"', {"answer": str(year + anniversary)})
+    parts = {"told": ", ".join(told), "rank": a.ordinal(anniversary)}
+    answer = {"answer": str(year + anniversary)}
+    return a.problem("founded", answer, place=places[-1], **parts)
 
 
 # --------------------------------------------------------------------------- compare
 
-PRECISION = (
-    "A month without a day stands for its first day and a date without a time for 00:00 of"
-    " that day; numeric dates are yyyy-mm-dd and times are on the 24-hour clock."
-)
 WINDOWS = (40_000, 4_000, 400, 60)  # days between which moments lie, by level
 
 
@@ -176,13 +157,10 @@ def in_order(rng: random.Random, level: int) -> a.Problem | None:
     told = "; ".join(f"{name} {moment.said}" for name, moment in zip(names, moments))
     is_first = rng.random() < 0.5
     way = "earliest to the latest" if is_first else "latest to the earliest"
-    text = (
-        f"These people sent in their {rng.choice(('reports', 'films', 'designs'))} at the"
-        f" following times: {told}. Put them in order, from the {way}. {PRECISION}"
-    )
+    what = rng.choice(("reports", "films", "designs"))
     order = sorted(zip(moments, names), reverse=not is_first)
     answer = {"ordered_list": [name for _, name in order]}
-    return a.Problem(text, '"ordered_list": ["name1", "name2"]', answer)
+    return a.problem("in_order", answer, what=what, told=told, way=way)
 
 
 def before_or_after(rng: random.Random, level: int) -> a.Problem | None:
@@ -206,12 +184,8 @@ def before_or_after(rng: random.Random, level: int) -> a.Problem | None:
         if (side == 0 or lower[:2] < moment[:2])
         and (side == 1 or moment[:2] < upper[:2])
     ]
-    text = (
-        f"These people handed in their keys at the following times: {told}. Which of them"
-        f" did so strictly {said[side]}? {PRECISION} Where nobody did, the list is empty."
-    )
     answer = {"unordered_list": chosen}
-    return a.Problem(text, '"unordered_list": ["name1", "name2"]', answer)
+    return a.problem("before_or_after", answer, told=told, side=said[side])
 
 
 def first_or_last(rng: random.Random, level: int) -> a.Problem | None:
@@ -238,18 +212,14 @@ def first_or_last(rng: random.Random, level: int) -> a.Problem | None:
         minutes.append(minute)
         told.append(f"{name} {said}")
     rank, wanted = rng.choice((("first", min(minutes)), ("last", max(minutes))))
-    text = (
-        f"On one day guests arrived at an inn: {'; '.join(told)}. Who arrived {rank}?"
-        f" {a.HALVES} Name everybody who arrived at"
-        f" the {'earliest' if rank == 'first' else 'latest'} time."
-    )
     chosen = [name for name, minute in zip(names, minutes) if minute == wanted]
     edge = (min if rank == "first" else max)(known_at_once)[0]
     told_at_once = [name for minute, name in known_at_once if minute == edge]
     if a.is_given_away(rng, level, told_at_once == chosen):
         return None
     answer = {"unordered_list": chosen}
-    return a.Problem(text, '"unordered_list": ["name1", "name2"]', answer)
+    parts = {"rank": rank, "edge": "earliest" if rank == "first" else "latest"}
+    return a.problem("first_or_last", answer, told="; ".join(told), **parts)
 
 
 def oldest_city(rng: random.Random, level: int) -> a.Problem | None:
@@ -272,18 +242,13 @@ def oldest_city(rng: random.Random, level: int) -> a.Problem | None:
             known_at_once.append((years[-1], name))
         told.append(f"{name} was founded {said}")
     rank, wanted = rng.choice((("first", min(years)), ("last", max(years))))
-    text = (
-        f"{'. '.join(told)}. Which of these cities was founded {rank}? {a.NO_YEAR_ZERO} Only"
-        f" years count; where two or more cities share the {rank} year, the answer is"
-        ' "equal".'
-    )
     chosen = [name for name, year in zip(names, years) if year == wanted]
     edge = (min if rank == "first" else max)(known_at_once)[0]
     told_at_once = [name for year, name in known_at_once if year == edge]
     if a.is_given_away(rng, level, told_at_once == chosen):
         return None
     answer = {"answer": chosen[0] if len(chosen) == 1 else "equal"}
-    return a.Problem(text, '"answer": "<city>"', answer)
+    return a.problem("oldest_city", answer, told=". ".join(told), rank=rank)
 
 
 # -------------------------------------------------------------------------- duration
@@ -300,12 +265,8 @@ def open_days(rng: random.Random, level: int) -> a.Problem:
         ends = [a.in_words(end, is_month_first) for end in (day, last)]
         told.append(f"from {ends[0]} to {ends[1]}")
         day, total = last, total + days
-    text = (
-        f"The museum of {a.places(rng, 1)[0]} was open {'; '.join(told)}. On how many"
-        " days was it open in all? It was open on the first and the last day of each span"
-        f" and on every day between them. {a.GREGORIAN} {a.NUMBERS}"
-    )
-    return a.Problem(text, '"answer": <num_days>', {"answer": total})
+    parts = {"place": a.places(rng, 1)[0], "told": "; ".join(told)}
+    return a.problem("open_days", {"answer": total}, **parts)
 
 
 def full_months(rng: random.Random, level: int) -> a.Problem:
@@ -326,11 +287,8 @@ def full_months(rng: random.Random, level: int) -> a.Problem:
         asked = f"How many full months old was {names[0]}"
     else:
         asked = "Add up their ages, each in full months: how many months did that make"
-    text = (
-        f"{'. '.join(told)}. {asked} on {a.in_words(today, False)}? A month is full on the"
-        f" same day of the next month. {a.NUMBERS}"
-    )
-    return a.Problem(text, '"answer": <num_months>', {"answer": total})
+    parts = {"told": ". ".join(told), "asked": asked, "today": a.in_words(today, False)}
+    return a.problem("full_months", {"answer": total}, **parts)
 
 
 def shifts_worked(rng: random.Random, level: int) -> a.Problem:
@@ -342,15 +300,9 @@ def shifts_worked(rng: random.Random, level: int) -> a.Problem:
         clocks = a.either_clock(rng, start), a.either_clock(rng, end)
         told.append(f"{name} was on duty from {clocks[0]} to {clocks[1]}")
         total += (end - start) % a.DAY
-    asked = "How long was that" if level == 1 else "Add up these spans"
-    text = (
-        f"{a.joined(told)}. {asked}{'?.'[level > 1]} Each span is shorter than a day: where"
-        f" an end is before its start, it is on the next day. {a.HALVES} Minutes and"
-        f" seconds stay below 60, hours may be any number. {a.NUMBERS}"
-    )
-    fields = '"hours": <num_hours>, "minutes": <num_minutes>, "seconds": <num_seconds>'
+    asked = "How long was that?" if level == 1 else "Add up these spans."
     answer = a.hours_minutes_seconds(total, "hours minutes seconds")
-    return a.Problem(text, fields, answer)
+    return a.problem("shifts_worked", answer, told=a.joined(told), asked=asked)
 
 
 def reigns(rng: random.Random, level: int) -> a.Problem:
@@ -364,14 +316,10 @@ def reigns(rng: random.Random, level: int) -> a.Problem:
             f"{place} was a republic from {a.era(start)} to {a.era(start + years)}"
         )
         total += years
-    asked = (
-        "How many years was that?" if level == 1 else "Add up these spans, in years."
-    )
-    text = (
-        f"{'; '.join(told)}. {asked} A span began and ended on the same day of the year."
-        f" {a.NO_YEAR_ZERO} {a.NUMBERS}"
-    )
-    return a.Problem(text, '"answer": <num_years>', {"answer": total})
+    asked = "Add up these spans, in years."
+    if level == 1:
+        asked = "How many years was that?"
+    return a.problem("reigns", {"answer": total}, told="; ".join(told), asked=asked)
 
 
 ADD_SUBTRACT = (dynasties, moved_weekday, moved_date, founded)
