@@ -149,7 +149,7 @@ def facts_of(
     for (role, of), holders in sorted(posts.items()):
         turns = [(holder, shift) for holder in holders for shift in range(doubles)]
         rng.shuffle(turns)
-        first = rng.randint(1900, 1990)
+        first = rng.randint(1900, 1960)
         for place, entity in enumerate(names[of]):
             year = first + rng.randint(0, STAGGER) * (doubles > 1)
             for holder, shift in turns if doubles == 1 else turns[:TERMS]:
@@ -198,7 +198,7 @@ def _interval(rng: random.Random, starts: list[int]) -> dict | None:
     turns = [starts[0] - 4, *starts, starts[-1] + 4]
     first = rng.randint(turns[place] + 1, turns[place + 1])
     last = rng.randint(turns[place + count], turns[place + count + 1] - 1)
-    return {"start": first, "end": last} if first <= last else None
+    return {"start": first, "end": last} if first < last else None
 
 
 def _answer(kind: str, said: dict, terms: Terms) -> str | None:

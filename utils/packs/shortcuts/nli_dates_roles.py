@@ -72,7 +72,7 @@ def learned(features: Callable[[dict], list[str]]) -> Callable:
         gold = numpy.array([[row["Label"] == x for x in _LABELS] for row in rows])
         first = numpy.arange(len(rows)) < len(rows) // 2
         guess = numpy.zeros(len(rows), int)
-        for half in (first, ~first):
+        for half in (x for x in (first, ~first) if x.any()):
             weights = numpy.zeros((len(names), len(_LABELS)))
             for _ in range(300):
                 odds = numpy.exp(known[half] @ weights)
@@ -112,29 +112,23 @@ def _held(kind: str, asked: str, facts: list[tuple], of: str) -> str | None:
     role = re.search(r"R\d+", asked)[0]
     terms = sorted((x for x in facts if x[1:3] == (role, of)), key=lambda x: x[3])
     names, years = [x[0] for x in terms], [int(x) for x in re.findall(r" (\d+)", asked)]
-    own = [n for n, x in enumerate(names) if x in re.findall(r"E\d+", asked)]
     for other in re.findall(r"(E\d+) became the (R\d+) of (E\d+)", asked):
         years = [x[3] for x in facts if x[:3] == other]
-    match kind:
-        case "number_of_events_in_time_interval":
-            return terms and str(sum(years[0] <= x[3] <= years[1] for x in terms))
-        case "timeline" | "first_last":
-            end = (
-                names
-                if kind == "timeline"
-                else names[-1:]
-                if "last" in asked
-                else names[:1]
-            )
-            return ",".join(end)
-        case "event_at_time_t" | "event_at_the_time_of_another_event":
-            return "".join(x[0] for x in terms if x[3] <= years[0] < x[4])
-    if not own:
+    if kind == "number_of_events_in_time_interval":
+        return terms and str(sum(years[0] <= x[3] <= years[1] for x in terms))
+    if kind == "timeline":
+        return ",".join(names)
+    if kind == "first_last":
+        return "".join(names[-1:] if "last" in asked else names[:1])
+    if kind.startswith("event_at_t"):
+        return "".join(x[0] for x in terms if x[3] <= years[0] < x[4])
+    if not (own := {*names} & {*re.findall(r"E\d+", asked)}):
         return None
-    _, _, _, start, end = terms[own[0]]
+    place = names.index(own.pop())
+    start, end = terms[place][3:]
     if kind == "before_after":
-        place = own[0] + (1 if "after" in asked else -1)
-        return names[place] if 0 <= place < len(names) else None
+        beside = [None, *names, None]
+        return beside[place + 2 * ("after" in asked)]
     return str(end - start if "For" in asked else end - 1 if "last" in asked else start)
 
 
@@ -147,11 +141,7 @@ SHORTCUTS = {
     "fresh_timexnli": {
         "all spans onto the one time": each(sum_spans),
         "the two prepositions": learned(lambda row: [" ".join(prepositions(row))]),
-        "words": learned(
-            lambda row: [
-                x + y for x in ("Premise", "Hypothesis") for y in row[x].split()
-            ]
-        ),
+        "words": learned(lambda row: f"{row['Premise']} {row['Hypothesis']}".split()),
     },
     "fresh_date_arithmetic": {
         "one step": each(months, steps=1, slip=0),
