@@ -270,7 +270,6 @@ _CLOCK = re.compile(
 )
 # A comment that begins with "not" and names no number denies the answer itself.
 _DENIED = re.compile(r"[(,;-] ?not\b\D*$", re.IGNORECASE)
-_DIGIT = re.compile("[0-9]")
 _TOKEN = re.compile(r"[0-9]+|[a-z]+|^-|[^ ,./-]")
 _ZONE = re.compile(r"[A-Z](?<!GM)T\b|[a-z] time\b|(?:GMT|UTC) ?[+-]")
 
@@ -315,8 +314,6 @@ def _read_clock(clock: re.Match) -> timedelta | None:
 
 def read_moment(text: str) -> date | None:
     """Return the moment in GMT, or without a clock the day, that a text is."""
-    if "(" in text or not _DIGIT.search(text):  # a comment is cut off later
-        return None
     clock = _CLOCK.search(text)
     day = read_day(f"{text[: clock.start()]} {text[clock.end() :]}" if clock else text)
     if not day or not clock:
@@ -328,17 +325,13 @@ def read_moment(text: str) -> date | None:
 
 def _agrees(comment: str, value: date) -> bool:
     """Tell whether a comment holds no other date, weekday, clock, number or zone."""
-    if _ZONE.search(comment):
-        return False
     said = _fields(comment)[0] | numbers(_CLOCK.sub("", comment))
-    if not said and not _DIGIT.search(comment):  # which most comments are
-        return True
     said |= {str(_read_clock(clock)) for clock in _CLOCK.finditer(comment)}
     own = {str(value.year), str(value.month), str(value.day), f"W{value.isoweekday()}"}
     if isinstance(value, datetime):
         own.add(str(value - datetime.combine(value, time())))
-    again = read_moment(comment.strip(" ([])"))
-    return said <= own and (not again or str(value).startswith(str(again)))
+    again = str(read_moment(comment.strip(" ([])")) or "")
+    return said <= own and str(value).startswith(again) and not _ZONE.search(comment)
 
 
 def read_answer(text: str, answer_format: str) -> date | None:
@@ -363,7 +356,8 @@ def extract_flexible(text: str) -> list[Statement]:
     The last box with a digit comes before all others.
     """
     found = statements(text, _PROMPT)
-    own = [x for x in found if x.kind == "box" and _DIGIT.search(text, x.start, x.end)]
+    boxes = (x for x in found if x.kind == "box")
+    own = [x for x in boxes if re.search("[0-9]", text[x.start : x.end])]
     return own[-1:] + [x for x in found[-1:] if x not in own[-1:]]
 
 
@@ -395,19 +389,13 @@ def explain(doc: dict, response: str) -> Verdict:
         unit = "days" if form == LONG_FORMAT else "hours"
         error = (value - expected) / timedelta(**{unit: 1})
         scores |= {f"{unit}_off": error, f"{unit}_off_absolute": abs(error)}
-    is_cut_off = not said and _is_cut_off(response, text)
-    holds = accuracy and right, right, accuracy, value is not None, said, not is_cut_off
+    in_box = text.rfind("\\boxed{") > text.rfind("}")
+    is_whole = not in_box and mask(f"{response}.").endswith(".")
+    holds = accuracy and right, right, accuracy, value is not None, said, is_whole
     reason = next((x for x, is_so in zip(REASONS, holds) if is_so), "cut_off")
     span = said[0][1:3] if said else None
     answers = published, published_span, response[slice(*span)] if span else None, span
     return Verdict(scores, reason, *answers, value, expected)
-
-
-def _is_cut_off(response: str, text: str) -> bool:
-    """Tell whether a response ends within a reasoning block or a box."""
-    last, in_box = response.rstrip(), text.rfind("\\boxed{") > text.rfind("}")
-    in_block = last and text[len(last) - 1] == "\n" and last[-1] not in ">]\u25b7"
-    return bool(in_block) or in_box
 
 
 def process_results(doc: dict, results: list[str]) -> dict[str, float]:
@@ -459,14 +447,13 @@ def _process_docs(dataset: datasets.Dataset, name: str, form: str) -> datasets.D
             raise ValueError(f"{name}.jsonl, row {row}, column {fault}; fix the row")
         answer = cells["answer"].strip()
         documents.append({**cells, "answer": answer, "answer_format": form})
-    count = len(documents)
-    found = f"{count} rows, fingerprint {fingerprint(map(digest, documents))}"
-    if is_fresh or count == FILES[name][0]:
-        eval_logger.info(f"{name}.jsonl: {'fresh ' * is_fresh}{found}")
-    else:
-        known = f"the benchmark has {FILES[name][0]} rows"
-        text = f"{found}; {known}, scores on others may not be comparable"
-        eval_logger.warning(f"{name}.jsonl: {text}")
+    found = f"{name}.jsonl: {'fresh ' * is_fresh}{len(documents)} rows"
+    found += f", fingerprint {fingerprint(map(digest, documents))}"
+    is_known = is_fresh or len(documents) == FILES[name][0]
+    known = f"; the benchmark has {FILES[name][0]} rows, scores may not be comparable"
+    (eval_logger.info if is_known else eval_logger.warning)(
+        found + known * (not is_known)
+    )
     return type(dataset).from_list(documents)
 
 
@@ -482,16 +469,16 @@ def read_reference(answer: str, form: str) -> date | None:
 
 def _fault(cells: dict, form: str) -> str | None:
     """Return which column of a row is wrong, and how; None where none is."""
-    for column, kind in (("question", str), ("answer", str), ("dialogue", list)):
+    kinds = {"question": str, "answer": str, "dialogue": list}
+    names = {str: "a string", list: "a list of strings"}
+    for column, kind in kinds.items():
         cell = cells[column]
         if not isinstance(cell, kind) or not all(isinstance(x, str) for x in cell):
-            kind = "a string" if kind is str else "a list of strings"
-            return f"'{column}': {repr(cell)[:80]} is not {kind}"
+            return f"'{column}': {repr(cell)[:80]} is not {names[kind]}"
         if not "".join(cell).strip():
             return f"'{column}': is empty"
-    answer = cells["answer"].strip()
-    if not read_reference(answer, form):
-        return f"'answer': {repr(answer)[:80]} is not in the form {form}"
+    if not read_reference(cells["answer"].strip(), form):
+        return f"'answer': {repr(cells['answer'])[:80]} is not in the form {form}"
     return None
 
 
