@@ -377,8 +377,7 @@ def explain(doc: dict, response: str) -> Verdict:
     accuracy = match_published(published, reference, form)
     text = mask(response, [*doc.get("dialogue", ()), doc.get("question", "")])
     said = extract_flexible(text)
-    # A doubted box is read as nothing.
-    texts = ("" if x.doubted else text[x.start : x.end] for x in said)
+    texts = [text[x.start : x.end] * (not x.doubted) for x in said]
     values = [read_answer(one, form) for one in texts]
     # A last statement that is read as another value contradicts the box.
     value = values[0] if values and values[-1] in (values[0], None) else None
@@ -390,7 +389,7 @@ def explain(doc: dict, response: str) -> Verdict:
         error = (value - expected) / timedelta(**{unit: 1})
         scores |= {f"{unit}_off": error, f"{unit}_off_absolute": abs(error)}
     in_box = text.rfind("\\boxed{") > text.rfind("}")
-    is_whole = not in_box and mask(f"{response}.").endswith(".")
+    is_whole = said or not in_box and mask(f"{response}.").endswith(".")
     holds = accuracy and right, right, accuracy, value is not None, said, is_whole
     reason = next((x for x, is_so in zip(REASONS, holds) if is_so), "cut_off")
     span = said[0][1:3] if said else None
@@ -401,10 +400,8 @@ def explain(doc: dict, response: str) -> Verdict:
 def process_results(doc: dict, results: list[str]) -> dict[str, float]:
     """Return the scores of `explain`; ValueError where the response is not a string."""
     if not isinstance(results[0], str):
-        raise ValueError(
-            f"TCP: a response is a {type(results[0]).__name__}, not a string; use a filter"
-            " that leaves one response, such as take_first"
-        )
+        found = f"a response is a {type(results[0]).__name__}, not a string"
+        raise ValueError(f"TCP: {found}; let the task's last filter be take_first")
     return explain(doc, results[0]).scores
 
 
@@ -449,11 +446,11 @@ def _process_docs(dataset: datasets.Dataset, name: str, form: str) -> datasets.D
         documents.append({**cells, "answer": answer, "answer_format": form})
     found = f"{name}.jsonl: {'fresh ' * is_fresh}{len(documents)} rows"
     found += f", fingerprint {fingerprint(map(digest, documents))}"
-    is_known = is_fresh or len(documents) == FILES[name][0]
-    known = f"; the benchmark has {FILES[name][0]} rows, scores may not be comparable"
-    (eval_logger.info if is_known else eval_logger.warning)(
-        found + known * (not is_known)
-    )
+    if is_fresh or len(documents) == FILES[name][0]:
+        eval_logger.info(found)
+    else:
+        known = f"the benchmark has {FILES[name][0]} rows"
+        eval_logger.warning(f"{found}; {known}, scores may not be comparable")
     return type(dataset).from_list(documents)
 
 
