@@ -342,10 +342,8 @@ def test_repeats_and_answers_that_say_nothing_are_counted(compare):
     a = lines(*[NONE] * 3, finish_reason="length")
     a[2]["doc"] = a[0]["doc"]
     b = [answer | {"response": RIGHT, "finish_reason": "stop"} for answer in a]
-    one, invalid, two = compare(a, b).err.splitlines()
+    one, two, invalid = compare(a, b).err.splitlines()
     for name, said in {"a": one, "b": two}.items():
         start = f"{TASK}: 1 of 3 answers of {name} are to repeats, under other ids, "
         assert said.startswith(start)
-    assert invalid.startswith(
-        f"{TASK}: 3 of 3 answers of a are invalid: the token limit"
-    )
+    assert invalid.startswith("a: 3 of 3 answers are invalid: the token limit")

@@ -362,10 +362,12 @@ def notes(models: list[Model], leave_out: str | None) -> Iterator[str]:
                     f"{task}: {surplus} of {tally.answered} answers of {model.name} are"
                     " to repeats, under other ids, which the benchmark does not have"
                 )
-            for kind, why in INVALID.items():
-                if n := tally.all.invalid[kind]:
-                    of = f"{n} of {tally.all.n} answers of {model.name}"
-                    yield f"{task}: {of} are invalid: {why}"
+    for model in models:
+        figures = [of_task.tally.all for of_task in model.tasks.values()]
+        for kind, why in INVALID.items():
+            if n := sum(x.invalid[kind] for x in figures):
+                answers = f"{n} of {sum(x.n for x in figures)} answers"
+                yield f"{model.name}: {answers} are invalid: {why}"
 
 
 # ------------------------------------------------------------------- command line
