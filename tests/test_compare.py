@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.stats import ttest_1samp
 from statsmodels.stats.multitest import multipletests
 
 from tests.answers import write
@@ -17,6 +16,7 @@ from utils.__main__ import main
 from utils.core.families import groups, scorer
 from utils.core.jsonl import read_jsonl
 from utils.runs import tally
+from utils.stats import difference
 
 
 TASK = "tot_arithmetic"
@@ -128,18 +128,17 @@ def test_a_benchmark_with_tasks_missing_is_named_so(rows, tasks, scopes):
 
 def test_answers_that_share_a_question_are_clustered(rows):
     """ToT semantic has each in five orders."""
-    runs = []
-    for right in ((0, 1, 2, 3, 5, 10), (6, 4)):
-        said = ("E1" if n in right else "?" for n in range(15))
+    right, runs = [{0, 1, 2, 3, 5, 10}, {6, 4}], []
+    for those in right:
+        said = ("E1" if n in those else "?" for n in range(15))
         runs.append(lines(*said, task="tot_semantic"))
         for n, row in enumerate(runs[-1]):
             row["doc"] = {"question": f"Q{n // 5}?", "prompt": f"{n}", "label": "E1"}
     random.Random(5).shuffle(runs[0])
     row = rows(*runs)[1]
     assert (row["n"], row["clusters"]) == (15, 3)
-    # Clusters of one size are three values, and one of each end.
-    test = ttest_1samp([-0.6, 0, -0.2, -1, 1], 0)
-    assert row["p"] == pytest.approx(test.pvalue)
+    a, b = ([int(n in those) for n in range(15)] for those in right)
+    assert row["p"] == difference(a, b, [n // 5 for n in range(15)]).p_value
 
 
 @pytest.mark.parametrize(

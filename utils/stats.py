@@ -4,9 +4,10 @@ Documents that share a text, a question or a template are not independent. The v
 that of cluster totals (Cameron and Miller, A Practitioner's Guide to Cluster-Robust
 Inference, 2015). Two clusters are added to those that were seen, one at either end of the
 scale, as Agresti and Coull (1998) add documents to a share and Bonett and Price (2012) to
-the difference of two: without them, 8 right answers of 8 would have no variance. The
-degrees of freedom count clusters, and fewer where a few hold most of the variance.
-`tests/test_paired.py` simulates how often intervals hold and the test rejects.
+the difference of two: without them, 8 right answers of 8 would have no variance. Each is
+half as large as those that were seen are on average, and at least a document. The degrees
+of freedom count clusters, and fewer where a few hold most of the variance.
+`tests/coverage.py` simulates how often intervals hold and the test rejects.
 """
 
 from __future__ import annotations
@@ -17,10 +18,7 @@ from typing import NamedTuple
 
 
 CONFIDENCE, POWER = 0.95, 0.8
-_LEAST_FREEDOM = 5  # which the two clusters alone would undercut
-# The size of each of the two, in clusters of the mean size: what gave the coverage of 95%
-# nearest, and a test that rejects 5 differences against 0 no more than the exact one does.
-_OF_SCORES, _OF_DIFFERENCES = 0.5, 1.0
+_LEAST_FREEDOM = 10  # where nearly all are right, the added clusters have most of it
 
 
 class Spread(NamedTuple):
@@ -30,6 +28,7 @@ class Spread(NamedTuple):
     error: float  # standard error
     freedom: float  # degrees of freedom of Student's t
     clusters: int  # that were seen
+    weight: float  # of all clusters, where that of those that were seen is 1
 
     @property
     def quantile(self) -> float:
@@ -70,31 +69,29 @@ def linearised(parts: Sequence[Sequence[float]], by_size: bool) -> list[float]:
 
 
 def spread(
-    values: Sequence[float],
-    clusters: Sequence[Hashable],
-    ends: tuple[float, float],
-    size: float,
+    values: Sequence[float], clusters: Sequence[Hashable], ends: tuple[float, float]
 ) -> Spread:
     """Return the spread of the mean of values, of which each has the name of its cluster.
 
-    The two added clusters stand at the `ends` of the scale; `size` is that of each.
+    The two added clusters stand at the `ends` of the scale.
     """
     import numpy as np
 
     names: dict[Hashable, int] = {}
     groups = [names.setdefault(name, len(names)) for name in clusters]
-    size /= len(names)
+    size = max(0.5 / len(names), 1 / len(values))
     sizes = np.append(np.bincount(groups) / len(values), [size, size])
     sums = np.bincount(groups, weights=values) / len(values)
     sums = np.append(sums, np.multiply(ends, size))
-    mean = sums.sum() / sizes.sum()
+    weight = sizes.sum()
+    mean = sums.sum() / weight
     squares = (sums - mean * sizes) ** 2
     variance = squares.sum() * len(squares) / (len(squares) - 1)
     # So many clusters of normal totals would have the fourth moment of these.
     alike = 3 * squares.sum() ** 2 / (squares**2).sum()
     freedom = min(len(squares) - 1, max(_LEAST_FREEDOM, alike - 1))
-    error = variance**0.5 / sizes.sum()
-    return Spread(float(mean), float(error), float(freedom), len(names))
+    found = map(float, (mean, variance**0.5 / weight, freedom))
+    return Spread(*found, len(names), float(weight))
 
 
 def score_interval(
@@ -105,9 +102,9 @@ def score_interval(
     It is Wilson's for as many documents as would, independent, spread as much.
     """
     mean = math.fsum(values) / len(values)
-    found = spread(values, clusters, (0, 1), _OF_SCORES)
+    found = spread(values, clusters, (0, 1))
     n = found.mean * (1 - found.mean) / found.error**2
-    n /= 1 + 2 * _OF_SCORES / found.clusters  # without the added ones
+    n /= found.weight  # without the added clusters
     square = found.quantile**2
     middle = (mean + square / n / 2) / (1 + square / n)
     reach = math.sqrt(max(0, mean * (1 - mean)) * square / n + (square / n / 2) ** 2)
@@ -125,7 +122,7 @@ def difference(
     from scipy.special import stdtr
 
     values = [y - x for x, y in zip(a, b, strict=True)]
-    found = spread(values, clusters, (-1, 1), _OF_DIFFERENCES)
+    found = spread(values, clusters, (-1, 1))
     p_value = 2 * stdtr(found.freedom, -abs(found.mean) / found.error)
     reach = found.quantile * found.error
     low, high = max(-1.0, found.mean - reach), min(1.0, found.mean + reach)
@@ -155,5 +152,5 @@ def detectable(found: Spread, tests: int) -> float:
     level = (1 - CONFIDENCE) / 2 / tests
     errors = stdtrit(found.freedom, 1 - level) + stdtrit(found.freedom, POWER)
     least = errors**2 / found.clusters
-    error = found.error * (1 + 2 * _OF_DIFFERENCES / found.clusters)
+    error = found.error * found.weight
     return min(1.0, float(max(errors * error, least / (1 + least))))
