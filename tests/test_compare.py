@@ -156,14 +156,14 @@ def test_answers_that_share_a_question_are_clustered(rows):
         ),
         (
             [NONE] * 14 + [RIGHT] * 26,
-            "no difference shown on SCOPE: b has +15.0 points, 65.0 % against 50.0 %"
+            "no difference shown on SCOPE: +15.0 points for b, 65.0 % against 50.0 %"
             " (95 % interval +1.1 to +27.5, p = 0.07, but p = 0.035 were it the only"
             " test). These documents would show a true difference of 21.8 points or more"
             " four times in five.",
         ),
         (
             [RIGHT],
-            "no difference shown on SCOPE: b has +100.0 points, 100.0 % against 0.0 %"
+            "no difference shown on SCOPE: +100.0 points for b, 100.0 % against 0.0 %"
             " (95 % interval -100.0 to +100.0, p = 1). So few documents cannot be relied"
             " on to show any difference.",
         ),

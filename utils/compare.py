@@ -43,9 +43,11 @@ RULES = ("published", "flexible")
 _MOST_NAMED = 10  # documents that an error names; the rest is counted
 _LONGEST_CELL = 50  # characters of an answer in Markdown
 _CAPTION = """\
-Points are percentage points. Documents that share a text, a question or a template are one
-cluster. p is the chance that equally good runs differ as much; it is corrected by Holm's
-method for the {} tests above. Below 0.05 a run is called better.
+The published score is the metric card's. The flexible score counts the value that a response
+commits to, in any form. Points are percentage points; the 95 % interval is that of the true
+difference. p is the chance of so large a difference between equally good runs, corrected by
+Holm's method for the {} tests above; below 0.05 a run is called better. Documents that share
+a text, a question or a template are one cluster.
 """
 
 
@@ -246,15 +248,15 @@ def sentence(row: dict) -> str:
     sign = -1 if first == "a" else 1
     low, high = sorted((sign * row["low"], sign * row["high"]))
     interval = f"{_points(low)} to {_points(high)}"
-    found = f"{_points(sign * row['difference'])} points"
-    found += f", {_percent(row[first])} against {_percent(row[other])}"
+    points = f"{_points(sign * row['difference'])} points"
+    means = f"{_percent(row[first])} against {_percent(row[other])}"
     where, p_value = tables.escaped(row["scope"]), _p(row["p_holm"])
     if row["better"]:
         return (
-            f"{names[first]} is better than {names[other]} on {where}: {found}"
+            f"{names[first]} is better than {names[other]} on {where}: {points}, {means}"
             f" (95 % interval {interval}, p {p_value})."
         )
-    text = f"no difference shown on {where}: {names[first]} has {found}"
+    text = f"no difference shown on {where}: {points} for {names[first]}, {means}"
     text += f" (95 % interval {interval}, p {p_value}"
     if row["p"] < 1 - CONFIDENCE:
         text += f", but p {_p(row['p'])} were it the only test"
