@@ -895,6 +895,14 @@ def digest(doc: dict) -> bytes:
     return hashlib.sha256(json.dumps(cells).encode()).digest()
 
 
+def cluster(doc: dict) -> str:
+    """Return what documents share that ask about one context, premise or question."""
+    names = ("context", "premise", "question", "statement")
+    text = json.dumps(next((doc[name] for name in names if doc.get(name)), doc))
+    # A dialogue goes by its start: TimeDial masks several places of one.
+    return text.replace("<MASK>", "")[:60] if "<MASK>" in text else text
+
+
 def fingerprint(digests: Iterable[bytes]) -> str:
     """Return one digest of the digests of documents, whatever their order."""
     return hashlib.sha256(b"".join(sorted(digests))).hexdigest()[:16]

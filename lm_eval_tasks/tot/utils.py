@@ -858,6 +858,20 @@ def digest(doc: dict) -> bytes:
     return hashlib.sha256(json.dumps(cells).encode()).digest()
 
 
+# What a template of ToT arithmetic fills in: names, numbers, dates, units, activities.
+_FILLED_IN = re.compile(
+    r"[A-Z0-9]|ing\b|^(?:(?:hour|minute|second)s?|on|at|in|from|to|noon|and)\b"
+)
+
+
+def cluster(doc: dict) -> str:
+    """Return what documents share: a question, of arithmetic its template."""
+    question = doc.get("question") or digest(doc).hex()
+    if "prompt" in doc:
+        return question
+    return " ".join(word for word in question.split() if not _FILLED_IN.search(word))
+
+
 def fingerprint(digests: Iterable[bytes]) -> str:
     """Return one digest of the digests of documents, whatever their order."""
     return hashlib.sha256(b"".join(sorted(digests))).hexdigest()[:16]
