@@ -171,20 +171,20 @@ def test_prompts_that_lost_their_instruction_are_invalid(
     assert {line["verdict"]["invalid"] for line in lines} == {expected}
 
 
-def test_each_filter_is_scored_and_one_that_leaves_several_is_named(
+def test_each_filter_is_scored_and_one_that_leaves_no_string_is_named(
     recorded_run, tmp_path, call
 ):
     path = samples(recorded_run, "tcp_long")
     lines = read_jsonl(path)
     first = [line | {"filter": "first"} for line in lines]
-    both = {"filter": "both", "filtered_resps": ["a", "b"]}
-    several = [line | both for line in lines]
-    found = write(tmp_path / path.name, *lines, *first, *several)
+    none = {"filter": "none of them", "filtered_resps": [[1, "b"]]}
+    others = [line | none for line in lines]
+    found = write(tmp_path / path.name, *lines, *first, *others)
     status, rows, said = call(found, "--by", "")
     expected = call(path, "--by", "")[1][0]["published"]
     published = {row["filter"]: row["published"] for row in rows}
     assert (status, published) == (1, {None: expected, "first": expected})
-    assert said.count("is a list, not a string; use a filter that leaves one") == 8
+    assert said.count("is a list, not a string; use a filter that leaves str") == 8
 
 
 REFUSED = [

@@ -48,6 +48,11 @@ class Run(NamedTuple):
         told = (_within(file.results, "versions", task) for file in self.files)
         return next((str(version) for version in told if version is not None), None)
 
+    def repeats(self, task: str) -> int:
+        """Return how many lines may answer a document: one, where no file tells."""
+        told = (_within(x.results, "configs", task, "repeats") for x in self.files)
+        return next((number for number in told if type(number) is int), 1)
+
     def made(self, task: str, include_path: Path = FOLDER) -> Made | None:
         """Return what a task's rows were made from; None where no file tells.
 

@@ -67,6 +67,7 @@ def table(run: str, task: str, filter_name: str | None, tally: Tally) -> Iterato
             "by": name,
             "value": value,
             "n": figures.n,
+            "answers": figures.answers,
             **scores(task, figures),
             "changed": figures.changed,
             **{word: figures.invalid[word] for word in INVALID},
@@ -79,10 +80,11 @@ def table(run: str, task: str, filter_name: str | None, tally: Tally) -> Iterato
 def scores(task: str, figures: Figures) -> dict[str, float | None]:
     """Return the mean scores, the headline by its common names, and counts of others."""
     means: dict[str, float | None] = {}
-    for metric, mean in figures.means().items():
-        means[metric] = mean
-        if figures.counts[metric] < figures.n:
-            means[f"{metric} n"] = figures.counts[metric]
+    for metric, values in figures.values().items():
+        # The harness's to the last bit: it, too, divides what `sum` gives.
+        means[metric] = sum(values) / len(values)
+        if len(values) < figures.n:
+            means[f"{metric} n"] = len(values)
     published, flexible = scorer(task).headline or (None, None)
     return {
         "published": means.pop(published, None),
@@ -141,7 +143,7 @@ def main(arguments: list[str] | None = None) -> int:
     with workers(options.workers) as work:
         for run in runs:
             tallies: Tallies = {}
-            count = partial(_count, tallies, options.leave_out)
+            count = partial(_count, tallies, run, options.leave_out)
             for path in (file.path for file in run.files):
                 task, output = task_of(path, run.task), outputs.get(path)
                 job = Job(path, task, options.include_path, output)
@@ -172,11 +174,11 @@ def main(arguments: list[str] | None = None) -> int:
     return 0 if is_good else 1
 
 
-def _count(tallies: Tallies, leave_out: str | None, scored: Scored) -> None:
+def _count(tallies: Tallies, run: Run, leave_out: str | None, scored: Scored) -> None:
     """Add an answer to the tallies of its run; LineError where it is a second one."""
-    key = scored.answer.task, scored.answer.filter
+    key = (task := scored.answer.task), scored.answer.filter
     if key not in tallies:
-        tallies[key] = Tally(scored.answer.task, leave_out)
+        tallies[key] = Tally(task, leave_out, run.repeats(task))
     tallies[key].add(scored)
 
 
