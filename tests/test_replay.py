@@ -171,7 +171,10 @@ def test_replay_of_batch_outputs_is_the_live_run(live, tmp_path, capsys, monkeyp
     assert len(ones) == 1 + 5 and ones.keys() == others.keys()
     assert comparable(ones.pop("results")) == comparable(others.pop("results"))
     for name in ones:
-        assert ones[name].read_bytes() == others[name].read_bytes(), name
+        told = b', "finish_reason": "stop"}\n'
+        assert others[name].read_bytes().count(told) in (8, 9)
+        replayed = others[name].read_bytes().replace(told, b"}\n")
+        assert ones[name].read_bytes() == replayed, name
     table = capsys.readouterr().out
     assert "|tot_arithmetic_separate" in table and "|Groups|" in table
 

@@ -2,6 +2,8 @@
 
 import json
 from argparse import Namespace
+from collections import Counter
+from itertools import combinations
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ from tests.conftest import EXAMPLES
 from tests.logs import RecordedModel, run
 from utils.__main__ import main
 from utils.core.documents import documents
+from utils.core.families import scorer
 from utils.core.jsonl import read_jsonl
 from utils.runs.answers import custom_id
 from utils.runs.find import find_runs
@@ -96,3 +99,64 @@ def test_models_have_a_mean_score_for_each_document(tmp_path):
     [model], said = read_models(find_runs([str(path)]), options, keep)
     assert said == []
     assert [score for _, score in model.results()] == [1 / 3, 1]
+
+
+def expected(rows: list[list[tuple[str | None, float]]], k: int) -> tuple[float, float]:
+    """Return pass@k and majority by going through all draws of k answers."""
+    passes, votes = [], []
+    for answers in rows:
+        draws = [max(x for _, x in draw) for draw in combinations(answers, k)]
+        passes.append(sum(draws) / len(draws))
+        counts = Counter(value for value, _ in answers if value is not None)
+        top = [value for value in counts if counts[value] == max(counts.values())]
+        scores = dict(answers)
+        votes.append(sum(scores[value] for value in top) / len(top) if top else 0)
+    return sum(passes) / len(rows), sum(votes) / len(rows)
+
+
+def test_four_real_answers_of_each_document_score_as_computed_anew(
+    shared, tmp_path, call
+):
+    files = sorted(shared.glob("responses/*.jsonl"))
+    lines = [
+        x | {"sample": n} for n, path in enumerate(files) for x in read_jsonl(path)
+    ]
+    path = write(tmp_path / "x.jsonl", *lines)
+    status, [row, *_], said = call(path, "--task", "tot_arithmetic", "--k", 2)
+    assert (status, said, row["n"], row["answers"]) == (0, "", 1016, 4064)
+    documents_of: dict[str, list] = {"published": [], "flexible": []}
+    for answers in zip(*map(read_jsonl, files), strict=True):
+        assert len({(x["question"], x["label"]) for x in answers}) == 1
+        told = [scorer("tot_arithmetic").explain(x, x["response"]) for x in answers]
+        read = [(x.published, x.scores["accuracy"]) for x in told]
+        documents_of["published"].append(read)
+        values = [x.value and json.dumps(x.value, default=hash) for x in told]
+        read = [(x, y.scores["accuracy_flexible"]) for x, y in zip(values, told)]
+        documents_of["flexible"].append(read)
+    for rule, rows in documents_of.items():
+        mean = sum(score for answers in rows for _, score in answers) / 4064
+        passes, votes = expected(rows, 2)
+        found = row[rule], row[f"pass@2_{rule}"], row[f"majority_{rule}"]
+        assert found == pytest.approx((mean, passes, votes), abs=1e-12)
+
+
+def test_ties_score_the_mean_and_k_is_at_most_the_answers(tmp_path, call):
+    path = write(tmp_path / "x.jsonl", *numbered()[:3])
+    status, [row], _ = call(path, "--k", 3)
+    assert (row["pass@3_flexible"], row["majority_flexible"]) == (
+        1,
+        1,
+    )  # others read none
+    other = {
+        "task": TASK,
+        "doc_id": 0,
+        "sample": "b",
+        "response": "\\boxed{2001-01-01}",
+    }
+    status, [row], _ = call(write(path, *numbered()[:3], other), "--k", 1)
+    assert (row["pass@1_published"], row["majority_published"]) == (1 / 4, 1 / 2)
+    status, rows, said = call(path, "--k", 5)
+    assert (status, rows) == (1, [])
+    assert said == (
+        f"--k 5: a document of {TASK} has only 4 answers in x; give at most so many\n"
+    )

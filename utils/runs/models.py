@@ -98,10 +98,10 @@ def _models(
                 tally = Tally(answer.task, options.leave_out, repeats)
                 model.tasks[answer.task] = TaskRun(tally, {})
             tally, results = model.tasks[answer.task]
-            if (number := tally.add(scored)) is not None:
-                verdict = scored.verdict._replace(scores=tally.means(number))
+            if document := tally.add(scored):
+                verdict = scored.verdict._replace(scores=document.means())
                 kept = keep(scored._replace(verdict=verdict), place)
-                results.setdefault(scored.digest, {})[number] = kept
+                results.setdefault(scored.digest, {})[document] = kept
         except LineError as error:
             model.refused[answer.task] += 1
             model.refusals.add(str(error))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from array import array
 from collections import Counter
 from collections.abc import Hashable
 from functools import cache
@@ -15,6 +14,8 @@ from ..packs import disputed
 from .answers import Answer
 from .find import Made
 from .scoring import Scored, breakdowns
+from .several import Given
+from .trivial import Trivial
 
 
 _DIGITS = 12  # of a digest that the table below has
@@ -40,28 +41,46 @@ def rows_of(task: str, digest: bytes) -> int | None:
     return _repeated().get(scorer(task).file, {}).get(digest.hex()[:_DIGITS], 1)
 
 
-class Figures:
-    """Counts and scores of some documents of a tally, each by the mean of its answers."""
+class Document:
+    """A document, and what its answers score."""
 
-    def __init__(self, tally: Tally) -> None:
-        self._tally = tally
-        self.documents = array("L")  # their numbers in the tally
+    __slots__ = ("digest", "given", "samples", "scores")
+
+    def __init__(self, digest: bytes) -> None:
+        self.digest = digest
+        self.samples: set[Hashable] | None = None  # which of several answers it has
+        self.scores: list[dict[str, float]] = []  # of each answer
+        self.given: list[tuple[Given, ...]] = []  # of each answer, for `together`
+
+    def means(self) -> dict[str, float]:
+        """Return metric -> mean score of the answers that have it."""
+        if len(self.scores) == 1:
+            return self.scores[0]
+        metrics = dict.fromkeys(metric for scores in self.scores for metric in scores)
+        found = {x: [y[x] for y in self.scores if x in y] for x in metrics}
+        return {metric: sum(values) / len(values) for metric, values in found.items()}
+
+
+class Figures:
+    """Counts and scores of some documents of one task."""
+
+    def __init__(self, task: str) -> None:
+        self.task = task
+        self.documents: list[Document] = []
         self.answers = 0
         self.reasons: Counter[str] = Counter()  # of the family's, by answer
         self.invalid: Counter[str] = Counter()
         self.untold = 0  # answers of which nothing says whether they were cut off
         self.changed = 0  # answers to which the harness's log gives other scores
 
-    def add(self, number: int, scored: Scored, is_first: bool) -> None:
-        """Count one more answer, to the document of a number."""
-        if is_first:
-            self.documents.append(number)
+    def add(self, document: Document, scored: Scored) -> None:
+        """Count one more answer, which is the document's last."""
+        if len(document.scores) == 1:
+            self.documents.append(document)
         self.answers += 1
         self.reasons[scored.verdict.reason] += 1
-        if scored.invalid:
-            self.invalid[scored.invalid] += 1
-        elif not scored.answer.finish_reason:
-            self.untold += 1
+        self.invalid.update({scored.invalid} - {None})
+        self.untold += not (scored.invalid or scored.answer.finish_reason)
         self.changed += scored.is_changed
 
     @property
@@ -70,16 +89,16 @@ class Figures:
         return len(self.documents)
 
     def values(self) -> dict[str, list[float]]:
-        """Return metric -> the score of each document that it applies to, if any.
+        """Return metric -> the scores of the documents that it applies to, if any.
 
         Metrics stand in the order of the task's YAML file.
         """
-        found: dict[str, list[float]] = {}
-        for metric in scorer(self._tally.task).metrics:
-            means = (self._tally.mean(metric, number) for number in self.documents)
-            if values := [mean for mean in means if mean is not None]:
-                found[metric] = values
-        return found
+        means = [document.means() for document in self.documents]
+        metrics = scorer(self.task).metrics
+        found = {
+            metric: [x[metric] for x in means if metric in x] for metric in metrics
+        }
+        return {metric: values for metric, values in found.items() if values}
 
 
 class Tally:
@@ -95,84 +114,59 @@ class Tally:
         self.task, self.leave_out, self.repeats = task, leave_out, repeats
         self.left_out = 0
         self.made: Made | None = None  # what fresh rows were made from, where known
-        self.all = Figures(self)
+        self.all = Figures(task)
         self.parts: dict[tuple[str, str], Figures] = {}  # (breakdown, value) ->
-        # By metric, of the answers to each document: the sum of scores, and their count.
-        self._sums: dict[str, tuple[array[float], array[int]]] = {}
-        self._answers = array("L")  # how many there are to each document
-        self._digests: list[bytes] = []  # of each document
+        self.trivial = Trivial(task)
+        self._documents: dict[Hashable, Document] = {}  # by id, or digest and copy
         self._counts: Counter[bytes] = Counter()  # of documents, by digest
         self._unnamed: set[bytes] = set()  # digests of which an answer has no id
-        self._numbers: dict[Hashable, int] = {}  # of documents, by id or copy
-        self._samples: set[tuple[int, Hashable]] = set()  # of several answers
 
-    def add(self, scored: Scored) -> int | None:
-        """Count one more answer; return the number of its document, None if left out.
+    def add(self, scored: Scored) -> Document | None:
+        """Count one more answer; return its document, or None if that is left out.
 
         Raises LineError for a second answer to a document, unless several are numbered.
         An id has one document. Without ids, there are as many as the benchmark has rows
         of it: one, where that is not known.
         """
-        number = self._number(scored.answer, scored.digest)
-        self._answers[number] += 1
-        is_first = self._answers[number] == 1
+        document = self._document(scored.answer, scored.digest)
+        document.scores.append(scored.verdict.scores)
+        is_first = len(document.scores) == 1
         if disputed.is_in(self.leave_out, scored.digest):
             self.left_out += is_first
             return None
-        for metric, value in scored.verdict.scores.items():
-            sums, counts = self._sums.setdefault(metric, (array("d"), array("L")))
-            lacking = [0] * (number + 1 - len(sums))
-            sums.extend(lacking)
-            counts.extend(lacking)
-            sums[number] += value
-            counts[number] += 1
-        self.all.add(number, scored, is_first)
+        if is_first:
+            self.trivial.add(scored.doc)
+        self.all.add(document, scored)
         for part in breakdowns(scored.doc).items():
-            figures = self.parts.setdefault(part, Figures(self))
-            figures.add(number, scored, is_first)
-        return number
+            self.parts.setdefault(part, Figures(self.task)).add(document, scored)
+        return document
 
-    def mean(self, metric: str, number: int) -> float | None:
-        """Return the mean score of the answers to a document; None where it has none."""
-        sums, counts = self._sums.get(metric, ((), ()))
-        if number >= len(sums) or not counts[number]:
-            return None
-        return sums[number] / counts[number]
-
-    def means(self, number: int) -> dict[str, float]:
-        """Return metric -> the mean score of the answers to a document, if it has some."""
-        found = {metric: self.mean(metric, number) for metric in self._sums}
-        return {metric: mean for metric, mean in found.items() if mean is not None}
-
-    def _number(self, answer: Answer, digest: bytes) -> int:
-        """Return the number of the document of an answer, a new one or an earlier one."""
+    def _document(self, answer: Answer, digest: bytes) -> Document:
+        """Return the document of an answer, a new one or an earlier one."""
         most, keys = rows_of(self.task, digest) or 1, [answer.doc_id]
-        is_unnamed = answer.doc_id is None
-        if is_unnamed:
+        if answer.doc_id is None:
             keys = [(digest, copy) for copy in range(most)]
         for key in keys:
-            number = self._numbers.get(key)
-            if number is None:
-                has_unnamed = is_unnamed or digest in self._unnamed
+            if not (document := self._documents.get(key)):
+                has_unnamed = answer.doc_id is None or digest in self._unnamed
                 if has_unnamed and self._counts.get(digest, 0) >= most:
                     break
-                number = self._numbers[key] = len(self._digests)
-                self._digests.append(digest)
+                document = self._documents[key] = Document(digest)
                 self._counts[digest] += 1
-                self._answers.append(0)
-            if self._digests[number] == digest and self._is_free(number, answer.sample):
-                if is_unnamed:
+            if document.digest == digest and self._takes(document, answer.sample):
+                if answer.doc_id is None:
                     self._unnamed.add(digest)
-                return number
+                return document
         raise self._second(answer, digest, len(keys))
 
-    def _is_free(self, number: int, sample: Hashable) -> bool:
-        """Tell whether a document lacks an answer of a number, and take the number."""
+    def _takes(self, document: Document, sample: Hashable) -> bool:
+        """Tell whether a document takes an answer of this number, None for without."""
         if sample is None:
-            return self._answers[number] < self.repeats
-        is_free = (number, sample) not in self._samples
-        self._samples.add((number, sample))
-        return is_free
+            return len(document.scores) < self.repeats
+        document.samples = document.samples or set()
+        is_new = sample not in document.samples
+        document.samples.add(sample)
+        return is_new
 
     def _second(self, answer: Answer, digest: bytes, most: int) -> LineError:
         doc_id = answer.doc_id
@@ -187,7 +181,7 @@ class Tally:
     @property
     def answered(self) -> int:
         """How many documents are answered, those that are left out included."""
-        return len(self._digests)
+        return len(self._documents)
 
     @property
     def different(self) -> int:

@@ -18,10 +18,9 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import closing, contextmanager, nullcontext, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from functools import cache, partial
 from importlib.metadata import version
-from itertools import islice
 from pathlib import Path
 from types import SimpleNamespace
 from typing import NamedTuple
@@ -30,8 +29,9 @@ from ..core.documents import pack_files, quiet_harness
 from ..core.errors import LineError, Refusals, ToolError
 from ..core.families import FOLDER
 from ..core.files import is_stream, written_whole
-from ..core.jsonl import Line, parse, read_lines, written_lines
+from ..core.jsonl import Line, read_lines, written_lines
 from ..runs.answers import answers_in
+from ..runs.models import shown
 from ..runs.scoring import Scored, document_of, score, scored_as, verdict_line
 
 
@@ -164,7 +164,8 @@ def _score_chunk(job: Job, chunk: Chunk) -> Outcome:
         else:
             # Without what is long and not counted, to go to another process.
             for one in scored:
-                light = one.answer._replace(line={}, prompt=None, response=None)
+                response = shown(one.answer.response)
+                light = one.answer._replace(line={}, prompt=None, response=response)
                 done.append(one._replace(answer=light))
     return Outcome(done, b"".join(lines), refusals, None)
 
@@ -254,15 +255,6 @@ def _finished(output: Path, made_of: dict) -> list[str] | None:
         if note["made_of"] == made_of and note["output"] == _digest(output):
             return note["messages"]
     return None
-
-
-def may_replace(output: Path) -> bool:
-    """Tell whether nothing is there but an earlier output, which need not be finished."""
-    if not output.exists() or output.is_file() and not output.stat().st_size:
-        return True
-    with suppress(ToolError), closing(read_lines(output)) as lines:
-        return any("verdict" in parse(line) for line in islice(lines, 1))
-    return False
 
 
 def _note(output: Path) -> Path:
