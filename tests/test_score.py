@@ -218,8 +218,8 @@ def test_batch_outputs_tell_what_went_wrong(tmp_path, call):
     ]
     path = write(tmp_path / "output.jsonl", *lines)
     status, (row,), said = call(path, *HERE, "--output", tmp_path / "out")
-    counts = [row[x] for x in ("n", "published", "extracted", "cut_off")]
-    assert (status, counts) == (1, [4, 0.25, 0.5, 1])
+    names = ("n", "published", "extracted", "cut_off", "cut_off_unknown")
+    assert (status, [row[x] for x in names]) == (1, [4, 0.25, 0.5, 1, 3])
     scored = read_jsonl(tmp_path / "out" / path.name)
     reasons = [line["verdict"]["reason"] for line in scored]
     assert reasons == ["right", "no_answer", "no_answer", "other_value"]
