@@ -20,7 +20,7 @@ from utils.__main__ import main
 from utils.core.documents import documents
 from utils.core.jsonl import read_jsonl
 from utils.runs.answers import custom_id
-from utils.score import files
+from utils.score import command, files
 
 
 COMMAND = [sys.executable, "-m", "utils", "score"]
@@ -139,6 +139,17 @@ def test_any_number_of_processes_writes_and_prints_the_same(
     parts = [found[0][2][f"part-{n:05}.jsonl"] for n in (0, 100, 200)]
     assert b"".join(parts) == found[0][2]["model.jsonl"]
     assert b"".join(parts).count(b"\n") == 299
+
+
+def test_a_long_run_in_a_terminal_shows_how_far_it_is(
+    tmp_path, call_score, monkeypatch
+):
+    path = write(tmp_path / "x.jsonl", *answers(20))
+    for seconds in (10, 0):
+        monkeypatch.setattr(command, "_PATIENCE", seconds)
+        monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+        status, _, said = call_score(path)
+        assert (status, " answers [00:0" in said) == (0, not seconds)
 
 
 def endless(path: Path) -> int:

@@ -160,3 +160,13 @@ def test_ties_score_the_mean_and_k_is_at_most_the_answers(tmp_path, call):
     assert said == (
         f"--k 5: a document of {TASK} has only 4 answers in x; give at most so many\n"
     )
+
+
+def test_the_report_of_several_answers_fits_a_terminal(tmp_path, capsys):
+    lines = [x | {"task": "timebench_menatqa_counterfactual"} for x in numbered()[:3]]
+    path = write(tmp_path / "x.jsonl", *lines)
+    here = ["--include_path", str(EXAMPLES)]
+    assert main(["score", str(path), *here, "--k", "2"]) == 0
+    printed = capsys.readouterr().out
+    assert "pass@2    | majority  |" in printed
+    assert max(map(len, printed.splitlines())) <= 100

@@ -59,13 +59,17 @@ from .report import Part, report
 from .rows import Tallies, rows, scores as scores
 
 
+_PATIENCE = 10  # seconds after which a run in a terminal shows how far it is
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Print the tables of the runs; return the exit status."""
     options = _options(arguments)
     runs = find_runs(options.path, options.task)
     outputs = _outputs(runs, options.output)
     parts, is_good, kept = [], True, 0
-    bar = tqdm(unit=" answers", delay=10, leave=False, disable=None)  # in a terminal
+    is_seen = sys.stderr.isatty()
+    bar = tqdm(unit=" answers", delay=_PATIENCE, leave=False, disable=not is_seen)
     try:
         with workers(options.workers) as work:
             for run in runs:
@@ -115,7 +119,7 @@ def _score(
         key = (task := scored.answer.task), scored.answer.filter
         if key not in tallies:
             tallies[key] = Tally(task, options.leave_out, run.repeats(task))
-        bar.n += bar.disable  # else it counts itself
+        bar.n += bar.disable  # else `update` counts
         bar.update()
         if document := tallies[key].add(scored):
             examples = part.examples.setdefault(task, {})

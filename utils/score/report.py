@@ -23,7 +23,8 @@ _LEGEND = (
     " the right value in any form. extracted: answers in which the published rule finds one."
     " trivial: the published score of the best single answer to everything. cut off:"
     " answers that the token limit or their end within a block or object cut off; a + means"
-    ' "at least", and "unknown" that the files do not say.'
+    ' "at least", and "unknown" that the files do not say. pass@K, majority: published /'
+    " flexible."
 )
 # What is told below the table where it is not 0, and of how many answers.
 _NOTES = {
@@ -87,10 +88,12 @@ def _cut_off(row: dict) -> float | str:
 
 
 def _several(row: dict) -> dict:
-    """Return what several answers score together; k is said by `--k`."""
-    told = {x: y for x, y in row.items() if x.startswith(("pass@", "majority_"))}
-    told = {name.replace("_", " "): score for name, score in told.items()}
-    return {"task": _name(row), "answers": row["answers"], **told}
+    """Return how many answers there are, and what `--k` asks for: published / flexible."""
+    cells = {"task": _name(row), "answers": row["answers"]}
+    for name in (x.removesuffix("_published") for x in row if x.endswith("_published")):
+        rules = (row[f"{name}_published"], row[f"{name}_flexible"])
+        cells[name] = " / ".join(map(percent, rules))
+    return cells
 
 
 def _notes(rows: list[dict]) -> Iterator[str]:
