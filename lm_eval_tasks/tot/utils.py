@@ -330,6 +330,7 @@ PROMPTED_KEYS = {"answer": "age", "unordered_list": "unorered_list"}
 UNREADABLE = False  # a value that no grammar reads
 # Lines that begin so are no answer, but a prompt that a base model makes up.
 _MADE_UP = re.compile(r"\n[ \t#*]*(?:Question:|Q:|Here is a set of temporal facts)")
+_BRACE = re.compile("[{}]")
 _CODE_COMMENT = re.compile(r"\s(?://|#)[^\n]*|/\*[^*\n]*\*/")
 # `key: value` stands at a line start, behind a brace or a comma.
 _PAIR = r"""(?:^|[{{,])\s{{0,40}}(?:/\*[^*\n]*\*/\s{{0,40}})?["']?
@@ -379,14 +380,13 @@ _LENIENT = json.JSONDecoder(
 
 def _last_pairs(text: str, start: int, keys: set[str]) -> list[Extracted]:
     """Return the last pair of each key from a place on, where no JSON is, as one."""
-    opened = text.find("{", start)
-    if opened < 0 and "}" not in text[start:]:
+    if not (brace := _BRACE.search(text, start)):
         return []
     fields, places = {}, []
     of_a_key = _PAIR.format("|".join(map(re.escape, sorted(keys))))
     pairs = re.compile(of_a_key, re.I | re.M | re.X)
-    for pair in pairs.finditer(text, max(start, opened)):
-        value = pair["value"]
+    for pair in pairs.finditer(text, brace.start() if brace[0] == "{" else start):
+        value = pair["value"].strip("\"'")
         if pair["bare"] is not None:
             value = _CODE_COMMENT.sub("", value).strip()
             if not value or value.startswith("<"):
