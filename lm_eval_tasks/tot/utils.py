@@ -544,9 +544,10 @@ class Field:
         text = plain(text) if isinstance(text, str) else ""
         if not text or has_doubt(text, self.label):
             return None
-        kept = [x for x, cut in readings(text) if not cut or self._is_aside(x, cut)]
+        kept = (x for x, cut in readings(text) if not cut or self._is_aside(x, cut))
         # Any text is a name: what is left of it in the end is the value.
-        values = (self.grammar(x.lower()) for x in kept[-(self.grammar is str) :])
+        kept = [*kept][-1:] if self.grammar is str else kept
+        values = (self.grammar(x.lower()) for x in kept)
         return next((value for value in values if value is not None), None)
 
     def _is_aside(self, kept: str, comment: str) -> bool:
