@@ -547,10 +547,7 @@ def name_words(text: str) -> list[str]:
 
 
 def read_name(text: str, names: list[list[str]], golds: str) -> str | None:
-    """Return the name or phrase that a text gives, "unanswerable", or None.
-
-    `names` are the words of the golds, `golds` their text.
-    """
+    """Return the name or phrase that a text gives, "unanswerable", or None."""
     if name_words(text) in names:
         return text
     text = _LEAD.sub("", text)
