@@ -41,7 +41,7 @@ def lines(*responses: str, **more: object) -> list[dict]:
 
 
 def recorded(task: str) -> list[dict]:
-    return read_jsonl(EXAMPLES / "responses" / f"{task}.jsonl")
+    return read_jsonl(EXAMPLES / "responses" / "careful" / f"{task}.jsonl")
 
 
 @pytest.fixture

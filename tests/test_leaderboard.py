@@ -38,14 +38,14 @@ ODD = "<i>odd</i> | \u202ename\ud800 </script>"
 
 
 def answers(task: str) -> list[dict]:
-    return read_jsonl(EXAMPLES / "responses" / f"{task}.jsonl")
+    return read_jsonl(EXAMPLES / "responses" / "careful" / f"{task}.jsonl")
 
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory) -> list[str]:
     """Two models over all tasks; every other answer of the second is the one before."""
     folder = tmp_path_factory.mktemp("runs")
-    paths = sorted((EXAMPLES / "responses").glob("*.jsonl"))
+    paths = sorted((EXAMPLES / "responses" / "careful").glob("*.jsonl"))
     good = [row for path in paths for row in read_jsonl(path)]
     odd = [
         row | {"response": good[n - n % 2]["response"]} for n, row in enumerate(good)

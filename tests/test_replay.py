@@ -41,7 +41,9 @@ MANAGER = TaskManager(include_path=str(EXAMPLES), include_defaults=False)
 def response(name: str) -> str:
     """Return the recorded response to the document that a custom_id names."""
     task, doc_id, _ = name.split(":")
-    path = EXAMPLES / "responses" / f"{task.removesuffix('_separate')}.jsonl"
+    path = (
+        EXAMPLES / "responses" / "careful" / f"{task.removesuffix('_separate')}.jsonl"
+    )
     return read_jsonl(path)[int(doc_id)]["response"]
 
 
@@ -292,7 +294,7 @@ def test_a_document_that_is_there_twice_takes_two_answers(requests):
 
 
 def test_missing_answers_are_scored_as_empty_and_counted(tmp_path, capsys):
-    path = EXAMPLES / "responses" / "tcp_long.jsonl"
+    path = EXAMPLES / "responses" / "careful" / "tcp_long.jsonl"
     part = write(tmp_path / "part.jsonl", read_jsonl(path)[::2])
     arguments = [str(part), *PACK, "--output_path", str(tmp_path)]
     assert main(["replay", *arguments, "--missing", "score-zero"]) == 0

@@ -21,7 +21,7 @@ from utils.runs import tally
 from utils.runs.answers import custom_id, sha256
 
 
-RESPONSES = sorted((EXAMPLES / "responses").glob("*.jsonl"))
+RESPONSES = sorted((EXAMPLES / "responses" / "careful").glob("*.jsonl"))
 RECORDED = [path.stem for path in RESPONSES]
 HEADLINES = ("published", "flexible", "extracted")
 HERE = ("--include_path", EXAMPLES)

@@ -13,8 +13,8 @@ each run has as many answers to them.
 
 Example:
 
-    temporal-eval compare a=examples/responses/tcp_long.jsonl \\
-        b=examples/responses/tcp_long.jsonl --task tcp_long --include_path examples
+    temporal-eval compare examples/responses/plain examples/responses/hasty \\
+        --include_path examples
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ empty response. Answers to the first N documents want `--limit N`.
 
 Example:
 
-    temporal-eval replay examples/responses/tcp_long.jsonl --tasks tcp_long \\
+    temporal-eval replay examples/responses/careful/tcp_long.jsonl --tasks tcp_long \\
         --include_path examples --output_path output
 """
 

@@ -25,7 +25,7 @@ DIR that is not such an output is never replaced.
 
 Example:
 
-    temporal-eval score examples/responses/tcp_long.jsonl --task tcp_long \\
+    temporal-eval score examples/responses/careful/tcp_long.jsonl --task tcp_long \\
         --include_path examples
 """
 
