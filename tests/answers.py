@@ -18,7 +18,7 @@ def answers(count: int, first_id: int = 0) -> list[dict]:
     recorded = [
         {"task": task, "doc": documents(task, EXAMPLES)[line["doc_id"]], **line}
         for task in TASKS
-        for line in read_jsonl(EXAMPLES / "responses" / f"{task}.jsonl")
+        for line in read_jsonl(EXAMPLES / "responses" / "careful" / f"{task}.jsonl")
     ]
     rows = islice(cycle(recorded), count)
     return [row | {"doc_id": i} for i, row in enumerate(rows, first_id)]

@@ -26,7 +26,7 @@ def scored() -> list[dict[str, float]]:
     """Return the scores of the sample and of every recorded response."""
     sample = [case for family in FAMILIES for case in cases(family)[::STEP]]
     found = [score(case.task, case.doc, case.response) for case in sample]
-    paths = sorted((EXAMPLES / "responses").glob("*.jsonl"))
+    paths = sorted((EXAMPLES / "responses" / "careful").glob("*.jsonl"))
     made = load([path.stem for path in paths], EXAMPLES)[1]["tasks"]
     for path in paths:
         docs = list(made[path.stem].eval_docs)

@@ -22,7 +22,7 @@ ADDED = (
 
 ROWS = [
     (path.stem, documents(path.stem, EXAMPLES)[line["doc_id"]], line["response"])
-    for path in sorted((EXAMPLES / "responses").glob("*.jsonl"))
+    for path in sorted((EXAMPLES / "responses" / "careful").glob("*.jsonl"))
     for line in read_jsonl(path)
 ]
 TASKS, DOCS, RESPONSES = map(list, zip(*ROWS))

@@ -118,7 +118,7 @@ def test_an_input_is_no_output(tmp_path, monkeypatch, name):
         check_outputs({"--csv": Path(name)}, [Path("input")])
 
 
-LEADERBOARD = "leaderboard {0}/responses/tcp_long.jsonl --task tcp_long --csv"
+LEADERBOARD = "leaderboard {0}/responses/careful/tcp_long.jsonl --task tcp_long --csv"
 OVER = [
     (LEADERBOARD, "tcp_long.yaml"),
     ("export tcp --model m --output", "data/TCP_long.jsonl"),

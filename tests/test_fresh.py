@@ -90,8 +90,8 @@ NO_LEVELS = ["", "0-3", "a", "1-", None, True, [1, 2], "1-99999", "١-٣", 1.5]
             "no knob 'step'; it has steps, people",
         ),
         *(
-            ({"gen_knobs": {"tcp_long": {"steps": x}}}, "is not an integer of 0 to 100")
-            for x in ("3", True, -1, 101)
+            ({"gen_knobs": {"tcp_long": {"steps": x}}}, "is not an integer of 1 to 12")
+            for x in ("3", True, 0, 13)
         ),
     ],
 )

@@ -99,7 +99,7 @@ def test_help_and_version_are_told_with_status_0(capsys):
     assert capsys.readouterr().out == f"lm-eval-temporal-tasks {version} (checkout)\n"
 
 
-RECORDED = "examples/responses/tot_arithmetic.jsonl"
+RECORDED = "examples/responses/careful/tot_arithmetic.jsonl"
 TOOL = [sys.executable, "-m", "utils"]
 SCORE = [*TOOL, "score", RECORDED, "--include_path", "examples"]
 

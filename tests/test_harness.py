@@ -87,7 +87,7 @@ class RecordedModel(DummyLM):
 
     @staticmethod
     def answer(task: str, doc_id: int) -> str:
-        recorded = read_jsonl(EXAMPLES / "responses" / f"{task}.jsonl")
+        recorded = read_jsonl(EXAMPLES / "responses" / "careful" / f"{task}.jsonl")
         return next(one["response"] for one in recorded if one["doc_id"] == doc_id)
 
 

@@ -11,6 +11,7 @@ import random
 
 VERSION = "2"
 HIGHEST = 100
+BOUNDS = {"steps": (1, 100)}
 MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
 FIRST_YEAR, LAST_YEAR = 100, 2999  # that a question may pass through
 FIRST_START, LAST_START = 1000, 2019
