@@ -23,12 +23,13 @@ from typing import NamedTuple
 
 VERSION = "2"
 HIGHEST = 8
+BOUNDS = {"pairs": (3, 60), "descriptions": (0, 3)}
 # What is said; the second solver reads it, too.
 TEXTS = json.loads(
     Path(__file__).with_name("_semantic.json").read_text(encoding="utf-8")
 )
 QUESTION_TYPES = tuple(TEXTS["questions"])
-DOUBLES = 5  # of each entity, from level 3 on
+DOUBLES = 6  # entities that a node is, where there are descriptions
 TERMS = 6  # of a role of an entity that has doubles
 STAGGER = 6  # years that doubles come to a role after one another, at most
 TRIES = 100  # questions of the same facts
@@ -297,10 +298,10 @@ def _problem(
 
 
 def ladder(level: int) -> dict[str, int]:
-    """Return the knobs of a level."""
+    """Return the knobs of a level; entities have doubles where there are descriptions."""
     if level < 3:
-        return {"pairs": 6 + 6 * level, "descriptions": 0, "doubles": 0}
-    return {"pairs": level, "descriptions": (level - 1) // 2, "doubles": DOUBLES}
+        return {"pairs": 6 + 6 * level, "descriptions": 0}
+    return {"pairs": level, "descriptions": (level - 1) // 2}
 
 
 def row(
@@ -315,7 +316,7 @@ def row(
     sorting = tuple(SORTINGS)[index % len(SORTINGS)]
     graph = tuple(GRAPHS)[(index + index // 24) % len(GRAPHS)]
     pairs = GRAPHS[graph](rng, knobs["pairs"])
-    facts = facts_of(rng, pairs, 1 + knobs["doubles"])
+    facts = facts_of(rng, pairs, DOUBLES if knobs["descriptions"] else 1)
     if not facts:
         return None
     if not (problem := _problem(rng, facts, kind, knobs["descriptions"])):
