@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import calendar
 import json
-import math
 import re
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 
-import numpy
 from dateutil import parser
 
 
@@ -19,10 +17,9 @@ _TIME = re.compile(
     rf"|[A-Z][a-z]+day|\d+(?: {_MONTH} \d{{4}}|:\d\d)?(?: [AP]M)?)\b"
 )
 _STEP = re.compile(r"((?:\d+ \w+ and )?\d+ \w+) (before|after|back|forward)\b")
-_HOURS = {"minute": 1 / 60, "hour": 1, "day": 24, "week": 168, "month": 30.44 * 24}
-_HOURS |= {"year": 365.25 * 24}
+_HOURS = {"minute": 1 / 60, "hour": 1, "day": 24, "week": 168}
+_HOURS |= {"month": 30.44 * 24, "year": 365.25 * 24}
 _LEFT_OPEN = datetime(2001, 1, 15, 12)  # by a time: a Monday, in the middle of a month
-_LABELS = ("Contradiction", "Entailment", "Neutral")
 _FACT = re.compile(r"(E\d+) was the (R\d+) of (E\d+) from (\d+) to (\d+)")
 _FORM = "Thus, the correct answer is: {}"
 
@@ -40,17 +37,15 @@ def sum_spans(row: dict) -> str:
     moment, asked = (parser.parse(x, default=_LEFT_OPEN) for x in (told, time))
     for count, unit in _steps(row["Premise"]):
         moment += timedelta(hours=count * _HOURS[unit])
-    finest = "%Y%m" if re.match(_MONTH, time) else "%Y%m%d"
-    finest = "%H%M" if re.search(":| [AP]M", time) else finest
-    finest = "%Y" if re.fullmatch(r"\d{4}", time) else finest
-    places = [int(f"{x:{finest}}") for x in (moment, asked)]
-    (one, end), (low, high) = (
-        {"before": (-math.inf, at - 1), "after": (at + 1, math.inf)}.get(how, (at, at))
-        for how, at in zip(prepositions(row), places)
-    )
-    if low <= one and end <= high:
-        return _FORM.format("Entailment")
-    return _FORM.format("Contradiction" if end < low or high < one else "Neutral")
+    kinds = {_MONTH: "%Y%m", ".*(:| [AP]M)": "%H%M", r"\d{4}$": "%Y", "": "%Y%m%d"}
+    finest = next(form for kind, form in kinds.items() if re.match(kind, time))
+    place, other = (int(f"{x:{finest}}") for x in (moment, asked))
+    known, side = prepositions(row)
+    beyond = place - other if side == "after" else other - place
+    if known == side:
+        return _FORM.format("Entailment" if beyond >= 0 else "Neutral")
+    likely = "Neutral" if known in ("before", "after") else "Entailment"
+    return _FORM.format(likely if beyond > 0 else "Contradiction")
 
 
 def prepositions(row: dict) -> list[str]:
@@ -66,20 +61,25 @@ def learned(features: Callable[[dict], list[str]]) -> Callable:
     """Return a logistic regression: each half of the rows is learned from the other."""
 
     def answers(prompts: list[str], rows: list[dict]) -> list[str]:
-        found = [{*features(row)} for row in rows]
-        names = sorted(set().union(*found))
+        import numpy
+        from scipy.special import softmax
+
+        found, golds = (
+            [{*features(row)} for row in rows],
+            [row["Label"] for row in rows],
+        )
+        names, labels = sorted(set().union(*found)), sorted({*golds})
         known = numpy.array([[x in those for x in names] for those in found], float)
-        gold = numpy.array([[row["Label"] == x for x in _LABELS] for row in rows])
-        first = numpy.arange(len(rows)) < len(rows) // 2
-        guess = numpy.zeros(len(rows), int)
+        gold = numpy.array([[x == label for label in labels] for x in golds])
+        odds, first = gold * 0.0, numpy.arange(len(rows)) < len(rows) // 2
         for half in (x for x in (first, ~first) if x.any()):
-            weights = numpy.zeros((len(names), len(_LABELS)))
+            weights = numpy.zeros((len(names), len(labels)))
             for _ in range(300):
-                odds = numpy.exp(known[half] @ weights)
-                miss = gold[half] - odds / odds.sum(1, keepdims=True)
-                weights += known[half].T @ miss / half.sum() - 0.001 * weights
-            guess[~half] = (known[~half] @ weights).argmax(1)
-        return [_FORM.format(_LABELS[x]) for x in guess]
+                guess = softmax(known[half] @ weights, axis=1)
+                step = known[half].T @ (gold[half] - guess) / half.sum()
+                weights += step - 0.001 * weights
+            odds[~half] = known[~half] @ weights
+        return [_FORM.format(labels[x]) for x in odds.argmax(1)]
 
     return answers
 
