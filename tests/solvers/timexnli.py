@@ -54,6 +54,8 @@ def solve(premise: str, hypothesis: str) -> Solution | None:
         return None
     places: dict[str, int] = {}
     for said in told * len(told):  # over and over, for they are in any order
+        if said["event"] in places:
+            continue
         if "span" in said and said["other"] in places:
             places[said["event"]] = _walked(places[said["other"]], said)
         elif said.get("how") in ("in", "on", "at") and "time" in said:

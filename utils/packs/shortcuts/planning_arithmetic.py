@@ -135,15 +135,20 @@ ORDERS: list[Callable[[Project, dict, str, int], object]] = [
 def greedy(prompts: list[str], rows: list[dict]) -> list[str | None]:
     """Return the earliest end of eleven orders, each task by whoever ends it first."""
     projects = [Project(row) for row in rows]
-    ends = [filter(None, (one.end(1, x) for x in ORDERS)) for one in projects]
-    return [one.response(min(x, default=None)) for one, x in zip(projects, ends)]
+    ends = [[one.end(1, order) for order in ORDERS] for one in projects]
+    best = [min(filter(None, each), default=None) for each in ends]
+    return [one.response(end) for one, end in zip(projects, best)]
 
 
 def ignoring(prompts: list[str], rows: list[dict], *, without: str) -> list[str | None]:
-    """Return the end where nobody minds a kind of constraint."""
-    projects = [Project(row, without) for row in rows]
-    ends = [one.end(WIDTH, lambda _, ends, *__: sum(ends.values())) for one in projects]
-    return [one.response(end) for one, end in zip(projects, ends)]
+    """Return the end where nobody minds a kind of constraint that somebody has."""
+    return [_without(Project(row), Project(row, without)) for row in rows]
+
+
+def _without(whole: Project, part: Project) -> str | None:
+    if part.agents == whole.agents:
+        return None
+    return part.response(part.end(WIDTH, lambda _, ends, *__: sum(ends.values())))
 
 
 # ----------------------------------------------------------------------- arithmetic
