@@ -21,6 +21,7 @@ from typing import NamedTuple
 
 VERSION = "2"
 HIGHEST = 100
+BOUNDS = {"gap": (1, 100)}
 # The turns of the labels, in about the shares of the public set: 43, 34 and 23 %.
 LABELS = tuple(
     {"C": "Contradiction", "E": "Entailment", "N": "Neutral"}[x] for x in "CECNECNCECEN"
