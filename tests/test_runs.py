@@ -66,7 +66,8 @@ def test_a_file_is_called_by_its_name_or_the_one_that_it_is_given(tmp_path):
     path = tmp_path / "x=1.jsonl.gz"
     path.touch()
     assert found(path) == {"x=1": [path.name]}
-    assert found(f"A={path}") == {"A": [path.name]}
+    for name in ("A", "seed=1", "A="):
+        assert found(f"{name}={path}") == {name: [path.name]}
 
 
 BATCH = [{"response": None}, {"response": {"body": {"model": "org/served"}}}]

@@ -113,14 +113,26 @@ def find_runs(arguments: list[str], task: str | None = None) -> list[Run]:
     """
     runs: dict[str, Run] = {}
     for argument in arguments:
-        label, equals, path = argument.partition("=")
-        if not equals or Path(argument).exists():
-            label, path = "", argument
+        label, path = _split(argument)
         if not path:
             raise ToolError(f"'{argument}': names no file or folder; give PATH")
         for run in _runs_at(Path(path), label, task):
             runs[run.name] = _joined(runs[run.name], run) if run.name in runs else run
     return list(runs.values())
+
+
+def _split(argument: str) -> tuple[str, str]:
+    """Return the name, or "", and the path of `PATH` or `NAME=PATH`.
+
+    Both may have an equals sign in them: it is split at the last one before a path that
+    is there, else at the first one.
+    """
+    words = argument.split("=")
+    splits = [("=".join(words[:n]), "=".join(words[n:])) for n in range(len(words))]
+    there = [(name, path) for name, path in splits if path and Path(path).exists()]
+    if len(splits) == 1 or splits[0] in there:
+        return splits[0]
+    return there[-1] if there else splits[1]
 
 
 def _joined(one: Run, other: Run) -> Run:
