@@ -148,7 +148,7 @@ def _compared(tally: Tally, check: Check, rows: Rows, of: str) -> Documents:
     surplus = (tally.digests - rows.digests).total()
     if strange := max(surplus, len(check.texts - rows.texts)):
         return Documents(FALSE, f"{strange:,} of {n:,} are not those {of}")
-    share = f"all {n:,}" if n == most else f"{n:,} of {most:,}"
+    share = "all" if n == most else f"{n:,} of {most:,}"
     return Documents(VERIFIED, f"{share} are those {of}", n == most)
 
 
@@ -318,7 +318,7 @@ class Check:
         if not self.settings.is_known:
             return UNKNOWN, "settings unknown: there are no results beside the samples"
         of = f", and {frame:,} characters of template" if frame else ""
-        return VERIFIED, f"all {n:,} as made anew{of}"
+        return VERIFIED, f"all as made anew{of}"
 
 
 def _lone(value: object) -> object:

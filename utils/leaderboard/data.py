@@ -346,9 +346,8 @@ def _trivial(one: Entrant, shares: dict[str, float]) -> dict | None:
     found = [one.model.tasks[x].tally.trivial.best() for x in shares]
     if (None, None) in found:
         return None
-    answers = Counter(
-        answer.rpartition(": ")[2].strip('"}') for _, answer in found
-    ).most_common(3)
+    answers = (answer.rpartition(": ")[2] for _, answer in found)
+    answers = Counter(answers).most_common(3)
     mean = math.fsum(share * x for share, (x, _) in zip(shares.values(), found))
     return {"published": mean, "told": ", ".join(f"“{x}”" for x, _ in answers)}
 
