@@ -330,10 +330,10 @@ _BEHIND = re.compile(r"\b(?:is|was)\b|=")
 def read_month(text: str) -> tuple[int, int] | None:
     """Return the year and month that a text is, or what is behind its last "is"."""
     for kept, cut in readings(text):
-        for part in (kept, _BEHIND.split(kept)[-1]):
-            if month := _month(part.lower()):
-                allowed = numbers(cut) <= numbers(part) and not has_doubt(text)
-                return month if allowed else None
+        part = _BEHIND.split(kept)[-1]
+        if month := _month(part.lower()):
+            allowed = numbers(cut) <= numbers(part) and not has_doubt(text)
+            return month if allowed else None
     return None
 
 
