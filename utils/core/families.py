@@ -190,7 +190,10 @@ def _suggestion(name: str) -> str:
 def _index() -> dict:
     from lm_eval.tasks import TaskManager  # takes a second
 
-    return TaskManager(include_path=str(FOLDER), include_defaults=False).task_index
+    from .private import task_index
+
+    manager = TaskManager(include_path=str(FOLDER), include_defaults=False)
+    return task_index(manager)
 
 
 def _group_names() -> list[str]:
