@@ -42,7 +42,6 @@ def has_its_label(name: str, row: dict) -> bool:
         ("tot_arithmetic", LEVELS, 5 * TURN),
         ("tot_arithmetic", range(6, 16), 70),
         ("tot_arithmetic", range(60, 61), TURN),
-        ("tot_arithmetic", range(9999, 10000), 7),
     ],
 )
 def test_the_second_solver_finds_each_label_and_no_other(name, levels, count):
@@ -55,7 +54,7 @@ def test_the_second_solver_finds_each_label_and_no_other(name, levels, count):
     "name", ["date_arithmetic", "timexnli", "tot_semantic", "tot_arithmetic"]
 )
 def test_the_second_solver_finds_the_labels_of_100_000_rows(name):
-    made = rows(name, 20261121, 100_000, LEVELS)
+    made = list(rows(name, 20261121, 100_000, LEVELS))
     assert all(has_its_label(name, row) for row in made)
     own = {json.dumps({**row, "index": 0}) for row in made}
     other = rows(name, 20261122, 100_000, LEVELS)

@@ -2,6 +2,7 @@
 
 import json
 import re
+from itertools import islice
 from statistics import mean
 
 import pytest
@@ -15,9 +16,9 @@ TURN = 35  # rows of a level until each kind has had its turn
 
 
 def test_each_type_and_each_kind_has_its_turn():
-    few = [row["question_type"] for row in rows_of_level(NAME, 1, 1, 20)]
+    few = [row["question_type"] for row in islice(rows_of_level(NAME, 1, 1), 20)]
     assert set(few) == set(find_generator(NAME).KINDS)
-    kinds = {family(row["question"]) for row in rows_of_level(NAME, 1, 1, TURN)}
+    kinds = {family(row["question"]) for row in islice(rows_of_level(NAME, 1, 1), TURN)}
     assert len(kinds) == sum(map(len, find_generator(NAME).KINDS.values()))
 
 
@@ -33,7 +34,7 @@ def test_an_answer_is_of_the_kind_that_the_prompt_shows():
 def test_ever_fewer_questions_of_a_level_tell_few_numbers():
     found = []
     for level in LEVELS:
-        made = rows_of_level(NAME, SEED, level, 3 * TURN)
+        made = islice(rows_of_level(NAME, SEED, level), 3 * TURN)
         told = [row["question"].split("JSON = ")[0] for row in made]
         found.append(mean(len(re.findall(r"\d[\d:./-]*", x)) < 7 for x in told))
     assert found == sorted(found, reverse=True)

@@ -77,7 +77,7 @@ def test_of_a_role_there_is_one_holder_at_a_time():
 
 
 def test_types_orders_and_graphs_take_turns():
-    drawn = rows("tot_semantic", 1, 240, range(1, 2))
+    drawn = list(rows("tot_semantic", 1, 240, range(1, 2)))
     for column, values in (
         ("question_type", made.QUESTION_TYPES),
         ("sorting_type", made.SORTINGS),

@@ -325,12 +325,13 @@ def test_models_over_two_seeds_are_told_apart_by_them(ranks, tmp_path):
         lines = [{"task": FRESH, "doc": doc, "response": ""} for doc in fresh(seed, 10)]
         results = {"configs": {FRESH: {"metadata": {"gen_seed": seed, "gen_rows": 10}}}}
         named[name] = samples(tmp_path / "logs" / name, FRESH, lines[:n], results)
-    found = {x: (y["rows"], y["not_ranked"]) for x, y in ranks(named).items()}
-    assert found == {
-        "a": ("made from seed 1, all 10", OTHER),
-        "b": ("made from seed 1, 4 of its 10", OTHER),
-        "c": ("made from seed 2, all 10", None),
+    found = ranks(named)
+    assert {x: y["rows"] for x, y in found.items()} == {
+        "a": "made from seed 1, all 10",
+        "b": "made from seed 1, 4 of its 10",
+        "c": "made from seed 2, all 10",
     }
+    assert [x["not_ranked"] for x in found.values()].count(OTHER) == 2
 
 
 def test_the_terminal_shows_a_short_table(page_of, capsys):

@@ -99,7 +99,8 @@ def _check_way(manifest: Manifest, found: list[Source], planned: set[str]) -> No
         if old and old["generated"] != source.generated:
             raise ToolError(
                 f"{manifest.folder / 'data' / source.file}: has the rows of another"
-                f" request ({old['upstream']}); name a new folder"
+                f" request ({old['upstream']}); name a new folder, or take the"
+                " release of its gen_version"
             )
     for name in planned.intersection(manifest.strangers()):
         path = manifest.folder / name

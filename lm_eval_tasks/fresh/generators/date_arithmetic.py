@@ -8,16 +8,24 @@ from __future__ import annotations
 import random
 
 
-VERSION = "1"
+VERSION = "2"
+HIGHEST = 100
 MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
 FIRST_YEAR, LAST_YEAR = 100, 2999  # that a question may pass through
 LONGEST_STEP = 40 * 12  # months
 
 
-def row(rng: random.Random, level: int, index: int) -> dict | None:
+def ladder(level: int) -> dict[str, int]:
+    """Return the knobs of a level."""
+    return {"steps": level}
+
+
+def row(
+    rng: random.Random, level: int, index: int, knobs: dict[str, int]
+) -> dict | None:
     """Return a question and its month; None where a step leaves the years."""
     start = rng.randrange(1000 * 12, 2500 * 12)  # months since the start of the year 0
-    sizes = [rng.randint(1, LONGEST_STEP) for _ in range(level)]
+    sizes = [rng.randint(1, LONGEST_STEP) for _ in range(knobs["steps"])]
     steps = [size * rng.choice((1, -1)) for size in sizes]
     months = [start]
     for step in steps:

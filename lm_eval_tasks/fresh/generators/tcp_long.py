@@ -5,31 +5,26 @@ on, rests after days in a row from 3, days off between tasks from 4, and days of
 from 5.
 """
 
-import importlib.util
 import random
 from collections.abc import Iterator
 from datetime import date, timedelta
-from pathlib import Path
 from typing import NamedTuple
 
-
-def _shared():  # the harness loads this file by its path, so it cannot import a sibling
-    path = Path(__file__).parents[1] / "tcp.py"
-    spec = importlib.util.spec_from_file_location("fresh_tcp", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+from . import _tcp as tcp
 
 
-tcp = _shared()
 VERSION = tcp.VERSION
+HIGHEST = tcp.HIGHEST
+ladder = tcp.ladder
 WEEKDAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
 
 
-def row(rng: random.Random, level: int, index: int) -> dict | None:
+def row(
+    rng: random.Random, level: int, index: int, knobs: dict[str, int]
+) -> dict | None:
     """Return a row of TCP long; None where its end may be argued."""
-    names, durations, needs = tcp.draw_tasks(rng, level, longest=6)
-    people = tcp.draw_people(rng, level)
+    names, durations, needs = tcp.draw_tasks(rng, knobs["steps"], longest=6)
+    people = rng.sample(tcp.NAMES, knobs["people"])
     start = date(2024, 1, 1) + timedelta(days=rng.randrange(365 * 4))
     days = [start + timedelta(days=n) for n in range(4 * sum(durations) + 30)]
     span = max(8, 2 * sum(durations) // len(people))  # in which most of the work falls
@@ -40,7 +35,8 @@ def row(rng: random.Random, level: int, index: int) -> dict | None:
         return None
     told = [list(_tell_plan(rng, plan, start.year)) for plan in plans]
     common = list(tcp.tell_tasks(rng, "day", names, durations, needs))
-    common += [_tell_start(rng, start), *tcp.tell_asides(rng, "day", level)]
+    common += [_tell_start(rng, start)]
+    common += tcp.tell_asides(rng, "day", knobs["distractors"])
     return {
         "dialogue": tcp.dialogue(rng, people, told, common),
         "question": _question(rng, people, names, plans),

@@ -5,24 +5,17 @@ hours in a row from 3, time off between tasks, and zones off the full hour, from
 shifts over midnight from 5.
 """
 
-import importlib.util
 import random
 from collections.abc import Iterator
 from datetime import datetime, timedelta
-from pathlib import Path
 from typing import NamedTuple
 
-
-def _shared():  # the harness loads this file by its path, so it cannot import a sibling
-    path = Path(__file__).parents[1] / "tcp.py"
-    spec = importlib.util.spec_from_file_location("fresh_tcp", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+from . import _tcp as tcp
 
 
-tcp = _shared()
 VERSION = tcp.VERSION
+HIGHEST = tcp.HIGHEST
+ladder = tcp.ladder
 
 # Minutes ahead of GMT of cities that never change their clocks, by the full hour and not.
 FULL_HOURS = {
@@ -39,10 +32,12 @@ PART_HOURS = {
 }  # fmt: skip
 
 
-def row(rng: random.Random, level: int, index: int) -> dict | None:
+def row(
+    rng: random.Random, level: int, index: int, knobs: dict[str, int]
+) -> dict | None:
     """Return a row of TCP short; None where its end may be argued."""
-    names, durations, needs = tcp.draw_tasks(rng, level, longest=7)
-    people = tcp.draw_people(rng, level)
+    names, durations, needs = tcp.draw_tasks(rng, knobs["steps"], longest=7)
+    people = rng.sample(tcp.NAMES, knobs["people"])
     shifts = [draw_shift(rng, level) for _ in people]
     speaker = rng.randrange(len(people))
     start = datetime(2024, 1, 1) + timedelta(hours=rng.randrange(24 * 365 * 4))
@@ -56,7 +51,7 @@ def row(rng: random.Random, level: int, index: int) -> dict | None:
     told = [list(_tell_shift(rng, shift)) for shift in shifts]
     told[speaker].append(_tell_start(rng, start, shifts[speaker].ahead))
     common = list(tcp.tell_tasks(rng, "hour", names, durations, needs))
-    common += tcp.tell_asides(rng, "hour", level)
+    common += tcp.tell_asides(rng, "hour", knobs["distractors"])
     return {
         "dialogue": tcp.dialogue(rng, people, told, common),
         "question": _question(rng, people, names, shifts),

@@ -12,7 +12,8 @@ import random
 from datetime import date, timedelta
 
 
-VERSION = "1"
+VERSION = "2"
+HIGHEST = 100
 LABELS = ("Entailment", "Contradiction", "Neutral")
 MONTHS = (
     "January February March April May June July August September October November"
@@ -37,12 +38,19 @@ LAST_SAFE_DAY = 28  # that every month has: a step of months is certain up to it
 NEAR = 15  # days at most between what premise and hypothesis name
 
 
-def row(rng: random.Random, level: int, index: int) -> dict | None:
+def ladder(level: int) -> dict[str, int]:
+    """Return the knobs of a level."""
+    return {"steps": level - 1}
+
+
+def row(
+    rng: random.Random, level: int, index: int, knobs: dict[str, int]
+) -> dict | None:
     """Return a premise, a hypothesis and its label, each label in its turn.
 
     None where the draw has another label, or a step of months has no certain end.
     """
-    *events, asked_event = _events(rng, level + 1)
+    *events, asked_event = _events(rng, knobs["steps"] + 2)
     day = date(
         rng.randint(1801, 2399), rng.randint(1, 12), rng.randint(1, LAST_SAFE_DAY)
     )
@@ -59,7 +67,7 @@ def row(rng: random.Random, level: int, index: int) -> dict | None:
     label = _label(_days(day, known), _days(asked_day, asked))
     if label != LABELS[index % len(LABELS)]:
         return None
-    if level == 1:
+    if not knobs["steps"]:
         sentences = [f"{asked_event} {known} {_said(day)}"]
     else:
         sentences.append(f"{asked_event} {known} the day on which {events[-1]}")

@@ -18,7 +18,8 @@ from math import lcm
 from typing import NamedTuple
 
 
-VERSION = "1"
+VERSION = "2"
+HIGHEST = 100
 
 MONTHS = (
     "January February March April May June July August September October November"
@@ -101,7 +102,14 @@ class Problem(NamedTuple):
     answer: dict
 
 
-def row(rng: random.Random, level: int, index: int) -> dict | None:
+def ladder(level: int) -> dict[str, int]:
+    """Return the knobs of a level."""
+    return {"steps": level}
+
+
+def row(
+    rng: random.Random, level: int, index: int, knobs: dict[str, int]
+) -> dict | None:
     """Return a row of the type whose turn it is, or None where the draw is not sound."""
     question_type = list(KINDS)[index % len(KINDS)]
     kinds = KINDS[question_type]

@@ -15,7 +15,8 @@ from itertools import combinations
 from typing import NamedTuple
 
 
-VERSION = "1"
+VERSION = "2"
+HIGHEST = 8
 QUESTION_TYPES = (
     "before_after",
     "event_at_time_t",
@@ -295,7 +296,14 @@ def _described(
     return sentences
 
 
-def row(rng: random.Random, level: int, index: int) -> dict | None:
+def ladder(level: int) -> dict[str, int]:
+    """Return the knobs of a level."""
+    return {"descriptions": (level - 1) // 2}
+
+
+def row(
+    rng: random.Random, level: int, index: int, knobs: dict[str, int]
+) -> dict | None:
     """Return a prompt, its question and its label; types, orders and graphs take turns.
 
     None where the facts do not have what the question needs.

@@ -13,7 +13,8 @@ from datetime import date
 from typing import NamedTuple
 
 
-VERSION = "1"
+VERSION = "2"
+HIGHEST = 8
 
 WORK, PAUSE, OFF = range(3)  # can be worked; a meal or a day away; outside of the hours
 
@@ -251,6 +252,12 @@ def certain_end(project: Project) -> int | None:
 
 # -------------------------------------------------------------------------- drawing
 
+
+def ladder(level: int) -> dict[str, int]:
+    """Return the knobs of a level: tasks, people, and what is said beside the matter."""
+    return {"steps": level + 2, "people": 2 + level // 3, "distractors": level}
+
+
 MOST_TASKS = 12  # from there on, a level has longer tasks only
 MONTHS = (
     "January February March April May June July August September October November"
@@ -290,11 +297,11 @@ TASKS = (
 
 
 def draw_tasks(
-    rng: random.Random, level: int, longest: int
+    rng: random.Random, count: int, longest: int
 ) -> tuple[list[str], list[int], list[list[int]]]:
     """Return names and durations of tasks, and for each the earlier ones that it needs."""
-    count = min(level + 2, MOST_TASKS)
-    longest += max(0, level + 2 - MOST_TASKS)
+    longest += max(0, count - MOST_TASKS)
+    count = min(count, MOST_TASKS)
     names = rng.sample(rng.choice(TASKS), count)
     durations = [1 + rng.randrange(longest) for _ in names]
     needs = [
@@ -302,11 +309,6 @@ def draw_tasks(
         for task in range(count)
     ]
     return names, durations, needs
-
-
-def draw_people(rng: random.Random, level: int) -> list[str]:
-    """Return the names of those who plan: two, and one more every third level."""
-    return rng.sample(NAMES, min(2 + level // 3, 6))
 
 
 def draw_rests(rng: random.Random, level: int, most_in_row: range) -> dict[str, int]:
@@ -420,8 +422,8 @@ def constraints(rests: dict[str, int]) -> dict[str, int | None]:
     return {name: units or None for name, units in rests.items()}
 
 
-def tell_asides(rng: random.Random, unit: str, level: int) -> list[str]:
-    """Return what is said and has nothing to do with the project, more with the level."""
+def tell_asides(rng: random.Random, unit: str, count: int) -> list[str]:
+    """Return what is said and has nothing to do with the project."""
     few, hour, pages, late, long = (rng.randrange(2, 10) for _ in range(5))
     asides = (
         f"A project like this once took another team {of(long * 7, unit)}.",
@@ -433,7 +435,7 @@ def tell_asides(rng: random.Random, unit: str, level: int) -> list[str]:
         f"When it is over, I know a place with {few + 3} kinds of cake.",
         f"In my old job I worked from {hour:02}:00 to {hour + 8}:00; luckily that is past.",
     )
-    return rng.sample(asides, min(level, len(asides)))
+    return rng.sample(asides, min(count, len(asides)))
 
 
 def tell_rules(people: list[str], names: list[str]) -> list[str]:
