@@ -81,11 +81,12 @@ def training_set(task: str, include_path: str | None = None):
     scorer(task)  # raises for a group, of which there is no one prompt
     folder = Path(include_path) if include_path else FOLDER
     one = load([task], folder)[1]["tasks"][task]
-    rows = [{"prompt": _messages(one, x), "doc": json.dumps(x)} for x in one.eval_docs]
+    rows = [{"prompt": messages(one, x), "doc": json.dumps(x)} for x in one.eval_docs]
     return datasets.Dataset.from_list(rows)
 
 
-def _messages(task, document: dict) -> list[dict]:
+def messages(task, document: dict) -> list[dict]:
+    """Return what a task of the harness asks: the system's message, if any, the user's."""
     system = (task.resolve_field(document, task.config.description) or "").strip()
     user = {"role": "user", "content": task.doc_to_text(document)}
     return [{"role": "system", "content": system}, user] if system else [user]
