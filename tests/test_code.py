@@ -29,7 +29,7 @@ MODULES = [
 TOOLS = [path for path in MODULES if path.is_relative_to(ROOT / "utils")]
 SOLVERS = [*ROOT.glob("tests/solvers/*.py"), ROOT / "tests" / "audit.py"]
 ROOMS = 8
-MOST_LINES = {"utils": 5_810, "tests": 8_000}  # of Python; solvers and audit aside
+MOST_LINES = {"utils": 6_420, "tests": 8_450}  # of Python; solvers and audit aside
 MOST_LINES_OF_A_FUNCTION = 40
 
 
@@ -82,8 +82,8 @@ def test_tables_of_real_answers_are_what_the_command_above_them_prints(
     command = re.search(r"    (temporal-eval score(?:.*\\\n)+.*\n)", results)[1]
     monkeypatch.chdir(shared / "responses")
     assert main(shlex.split(command.replace("\\\n", ""))[1:]) == 0
-    tables = capsys.readouterr().out
-    assert tables.count("\n") == 31
+    tables = capsys.readouterr().out.replace("## ", "#### ")
+    assert tables.count("\n") == 152
     assert tables in results
 
 

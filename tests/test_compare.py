@@ -8,28 +8,27 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.stats import binomtest, ttest_rel
 from statsmodels.stats.multitest import multipletests
 
 from tests.answers import write
 from tests.conftest import EXAMPLES
 from utils.__main__ import main
-from utils.core.families import scorer
+from utils.core.families import groups, scorer
 from utils.core.jsonl import read_jsonl
 from utils.runs import tally
-from utils.runs.answers import read_answers
-from utils.runs.scoring import score
+from utils.stats import difference
 
 
 TASK = "tot_arithmetic"
 PACK = ("--include_path", EXAMPLES)
 RIGHT, WRONG, NONE = '{"answer": "1"}', '{"answer": "2"}', "no\nidea"
+LETTERS = str.maketrans("0123456789", "abcdefghij")
 FLEXIBLE = '{"answer": "1."}'  # which only the flexible rule takes for 1
 
 
 def doc(number: int) -> dict:
-    """Return a document of ToT arithmetic whose answer is 1."""
-    question = f"How many are {number} without {number - 1}?"
+    """Return a document of ToT arithmetic, of a template of its own; its answer is 1."""
+    question = f"How many are {str(number).translate(LETTERS)} and one?"
     return {"question": question, "question_type": "trick", "label": "{'answer': '1'}"}
 
 
@@ -40,8 +39,8 @@ def lines(*responses: str, **more: object) -> list[dict]:
     ]
 
 
-def recorded(task: str) -> list[dict]:
-    return read_jsonl(EXAMPLES / "responses" / "careful" / f"{task}.jsonl")
+def recorded(task: str, model: str = "careful") -> list[dict]:
+    return read_jsonl(EXAMPLES / "responses" / model / f"{task}.jsonl")
 
 
 @pytest.fixture
@@ -71,9 +70,6 @@ def rows(compare):
     return rows
 
 
-PUBLISHED = ("--metrics", "published")
-
-
 @pytest.fixture
 def repeated(monkeypatch) -> dict:
     """A document that the benchmark holds four times."""
@@ -82,95 +78,112 @@ def repeated(monkeypatch) -> dict:
     return doc(1)
 
 
-def test_figures_of_real_answers_are_those_of_the_ordinary_tests(shared, rows):
-    """Models on ToT arithmetic, of which each document is a cluster of its own."""
-    paths = sorted((shared / "responses").glob("*.jsonl"))[:2]
-    scores = [
-        {x.digest: x.verdict.scores for x in map(score, read_answers(path, TASK))}
-        for path in paths
-    ]
-    found = rows(*paths, options=("--task", TASK))
-    assert len(found) == 3
-    for row in found:
-        a, b = ([run[key][row["metric"]] for key in sorted(run)] for run in scores)
-        test, differences = ttest_rel(a, b), np.subtract(a, b)
-        assert row["n"] == row["clusters"] == len(a) == 1016
-        assert (row["a"], row["b"]) == pytest.approx((np.mean(a), np.mean(b)))
-        assert row["difference"] == pytest.approx(np.mean(differences))
-        assert (row["low"], row["high"]) == pytest.approx(test.confidence_interval())
-        assert row["p"] == pytest.approx(test.pvalue)
-        better = (int(np.sum(differences > 0)), int(np.sum(differences < 0)))
-        assert (row["a_better"], row["b_better"]) == better
-        exact = binomtest(better[0], sum(better)).pvalue
-        assert row["mcnemar"] == pytest.approx(exact)
-        assert 2.7 < row["detectable"] / row["standard_error"] < 2.9
-
-
-def test_holm_takes_all_tasks_and_pairs_of_a_metric(rows):
+def test_holm_takes_all_pairs_benchmarks_and_both_scores(rows):
     draw, runs = random.Random(3), []
     for skill in (0.2, 0.5, 0.7):
         said = [RIGHT if draw.random() < skill else NONE for _ in range(70)]
         runs.append(lines(*said[:40]) + lines(*said[40:], task=f"{TASK}_separate"))
-    found = rows(*runs)
-    for metric in (*scorer(TASK).headline, "extracted"):
-        those = [row for row in found if row["metric"] == metric]
-        assert {row["tests"] for row in those} == {len(those)} == {6}
-        larger = [max(row["p"], row["mcnemar"]) for row in those]
-        expected = multipletests(larger, method="holm")[1]
-        assert [row["holm"] for row in those] == pytest.approx([*expected])
-    published = [row for row in found if row["metric"] == scorer(TASK).headline[0]]
-    assert rows(*runs, options=PUBLISHED) == published
+    for option in ((), ("--detail",)):
+        those = rows(*runs, options=option)[-12:]
+        assert {row["tests"] for row in those} == {len(those)} == {3 * 2 * 2}
+        expected = multipletests([row["p"] for row in those], method="holm")[1]
+        assert [row["p_holm"] for row in those] == pytest.approx([*expected])
+        for row in those:
+            better = row["run_b"] if row["b"] > row["a"] else row["run_a"]
+            assert row["better"] == (better if row["p_holm"] < 0.05 else None)
 
 
-def test_published_metrics_of_any_name_are_one_family(rows):
-    named = "tcp_long", "tot_semantic", "timebench_mctaco", "timebench_situatedgen"
-    run = [line for task in named for line in recorded(task)]
+@pytest.mark.parametrize(("group", "by_size"), [("timebench", False), ("tot", True)])
+def test_a_benchmark_is_tested_as_its_tasks_are_averaged(rows, group, by_size):
+    tasks = next(x.tasks for x in groups() if x.name == group)
+    careful, hasty = (
+        [x for task in tasks for x in recorded(task, model)]
+        for model in ("careful", "hasty")
+    )
+    found = rows(careful, hasty, options=(*PACK, "--detail"))
+    whole, parts = found[0], found[2::2]
+    assert (whole["score"], len(parts)) == ("published", len(tasks))
+    sizes = [part["n"] if by_size else 1 for part in parts]
+    for name in ("a", "b", "difference"):
+        mean = np.average([part[name] for part in parts], weights=sizes)
+        assert whole[name] == pytest.approx(mean)
+    assert whole["n"] == sum(part["n"] for part in parts)
+    assert whole["high"] - whole["low"] < min(x["high"] - x["low"] for x in parts)
+
+
+@pytest.mark.parametrize(
+    ("tasks", "scopes"),
+    [
+        (["tcp_short", "tcp_long"], ["TCP"]),
+        (["tot_semantic"], ["Test of Time (1 of 2 tasks: tot_semantic)"]),
+        (["timebench_mctaco", "timebench_tracie"], ["TimeBench (2 of 15 tasks)"]),
+    ],
+)
+def test_a_benchmark_with_tasks_missing_is_named_so(rows, tasks, scopes):
+    run = [line for task in tasks for line in recorded(task)]
     found = rows(run, run, options=PACK)
-    tasks = {row["task"] for row in found}
-    pairs = [pair for task in tasks if (pair := scorer(task).headline)]
-    assert len(pairs) == len(tasks) - 1  # SituatedGen has neither
-    for row in found:
-        is_headline = any(row["metric"] in pair for pair in pairs)
-        if is_headline or row["metric"] == "extracted":
-            assert row["tests"] == len(pairs if is_headline else tasks)
+    assert [row["scope"] for row in found[::2]] == scopes
+    assert {(row["difference"], row["better"]) for row in found} == {(0, None)}
 
 
 def test_answers_that_share_a_question_are_clustered(rows):
     """ToT semantic has each in five orders."""
-    runs = []
-    for right in ((0, 1, 2, 3, 5, 10), (6, 4)):
-        said = ("E1" if n in right else "?" for n in range(15))
+    right, runs = [{0, 1, 2, 3, 5, 10}, {6, 4}], []
+    for those in right:
+        said = ("E1" if n in those else "?" for n in range(15))
         runs.append(lines(*said, task="tot_semantic"))
         for n, row in enumerate(runs[-1]):
             row["doc"] = {"question": f"Q{n // 5}?", "prompt": f"{n}", "label": "E1"}
     random.Random(5).shuffle(runs[0])
-    (row,) = rows(*runs, options=("--metrics", "flexible"))
+    row = rows(*runs)[1]
     assert (row["n"], row["clusters"]) == (15, 3)
-    # Clusters of one size are three values.
-    test = ttest_rel([0.8, 0.2, 0.2], [0.2, 0.2, 0])
-    assert row["p"] == pytest.approx(test.pvalue)
-    assert (row["low"], row["high"]) == pytest.approx(test.confidence_interval())
+    a, b = ([int(n in those) for n in range(15)] for those in right)
+    assert row["p"] == difference(a, b, [n // 5 for n in range(15)]).p_value
 
 
-def test_errors_are_better_where_they_are_lower(rows):
-    form = {"answer_format": "YYYY-MM-DD", "dialogue": ["D"], "question": "When?"}
-    line = {"task": "tcp_long", "doc": form | {"answer": "2024-05-01"}}
-    a, b = ([line | {"response": rf"\boxed{{2024-05-0{day}}}"}] for day in (2, 1))
-    found = {row["metric"]: row for row in rows(a, b, options=("--metrics", "all"))}
-    row = found["days_off_absolute"]
-    assert (row["a_better"], row["b_better"], row["mcnemar"]) == (0, 1, None)
-    row = found["days_off"]
-    assert (row["a"], row["a_better"], row["b_better"]) == (1, None, None)
-
-
-def test_swapped_runs_give_the_mirror_image(rows):
-    a, b = lines(*[RIGHT, RIGHT, FLEXIBLE, NONE] * 5), lines(*[RIGHT, NONE, WRONG] * 6)
-    swapped = {"a": "b", "b": "a", "a_better": "b_better", "b_better": "a_better"}
-    turned = {"difference": "difference", "low": "high", "high": "low"}
-    for there, back in zip(rows(a[:18], b), rows(b, a[:18]), strict=True):
-        mirrored = back | {one: back[other] for one, other in swapped.items()}
-        mirrored |= {one: -back[other] for one, other in turned.items()}
-        assert there == pytest.approx(mirrored)
+@pytest.mark.parametrize(
+    ("b", "expected"),
+    [
+        (
+            [RIGHT] * 40,
+            "b is better than a on SCOPE: +50.0 points, 100.0 % against 50.0 %"
+            " (95 % interval +30.4 to +64.8, p < 0.0001).",
+        ),
+        (
+            [NONE] * 40,
+            "a is better than b on SCOPE: +50.0 points, 50.0 % against 0.0 %"
+            " (95 % interval +30.4 to +64.8, p < 0.0001).",
+        ),
+        (
+            [NONE] * 14 + [RIGHT] * 26,
+            "no difference shown on SCOPE: +15.0 points for b, 65.0 % against 50.0 %"
+            " (95 % interval +1.1 to +27.5, p = 0.07, but p = 0.035 were it the only"
+            " test). These documents would show a true difference of 21.8 points or more"
+            " four times in five.",
+        ),
+        (
+            [RIGHT],
+            "no difference shown on SCOPE: +100.0 points for b, 100.0 % against 0.0 %"
+            " (95 % interval -100.0 to +100.0, p = 1). So few documents cannot be relied"
+            " on to show any difference.",
+        ),
+    ],
+    ids=["better", "worse", "nearly", "one"],
+)
+def test_a_sentence_says_which_run_is_better(compare, b, expected):
+    a = [NONE] * 20 + [RIGHT] * 20
+    n = len(b)
+    head, empty, what, published, flexible, *caption = compare(
+        lines(*a[:n]), lines(*b)
+    ).out.splitlines()
+    assert (head, empty) == ("a: a, b: b", "")
+    assert what.endswith(f": {n} documents in {n} clusters")
+    assert published.partition(": ")[2] == flexible.partition(": ")[2]
+    assert (
+        published.partition(": ")[2].replace(what.rpartition(":")[0], "SCOPE")
+        == expected
+    )
+    assert "the 2 tests above" in " ".join(caption)
 
 
 @pytest.mark.parametrize("show", [(), ("--show", TASK)])
@@ -192,40 +205,28 @@ def test_copies_of_a_document_are_compared_one_to_one(rows, repeated, ids):
     a = lines(RIGHT, WRONG, NONE, RIGHT, **more)
     b = lines(WRONG, RIGHT, NONE, RIGHT, **more)
     random.Random(2).shuffle(b)
-    (row,) = rows(a, b, options=PUBLISHED)
+    row = rows(a, b)[0]
     assert (row["n"], row["clusters"], row["difference"]) == (4, 1, 0)
     # Which copy is which is known by the ids alone.
-    assert (row["a_better"], row["b_better"]) == ((1, 1) if ids else (0, 0))
-
-
-def test_the_table_has_one_line_a_task_and_metric(compare):
-    runs = lines(RIGHT, RIGHT, FLEXIBLE, NONE), lines(RIGHT, WRONG, WRONG, WRONG)
-    head, _, _, _, *found, _, caption = compare(*runs).out.splitlines()
-    assert head == "a: a, b: b"
-    cells = [[cell.strip("` ") for cell in line.split("|")] for line in found]
-    assert [x[2] for x in cells] == [*scorer(TASK).headline, "extracted"]
-    interval = "-0.4187 to +1.4187"
-    assert cells[1][3:9] == ["4", "0.7500", "0.2500", "+0.5000", interval, "0.18"]
-    assert cells[1][-2] == "a 2, b 0"
-    assert caption.count("1 of ") == 3 and "1 of extracted)" in caption
+    assert len(rows(a, b, options=("--show", TASK))) == (4 if ids else 0)
 
 
 def test_show_lists_the_documents_that_changed_sides(rows, compare):
     runs = lines(RIGHT, RIGHT, FLEXIBLE, NONE), lines(RIGHT, WRONG, WRONG, RIGHT)
     show = ("--show", TASK)
-    found = rows(*runs, options=(*show, "--metrics", "flexible"))
+    found = [row for row in rows(*runs, options=show) if row["score"] == "flexible"]
     assert [[*row.values()][3:4] + [*row.values()][5:] for row in found] == [
         [1, 1, 0, "right", "other_value", RIGHT, WRONG, RIGHT],
         [2, 1, 0, "flexible_only", "other_value", RIGHT, WRONG, RIGHT],
         [3, 0, 1, "no_answer", "right", None, RIGHT, RIGHT],
     ]
-    assert len(compare(*runs, options=show).out.splitlines()) == 4 + 2 + 3 + 1
+    assert len(compare(*runs, options=show).out.splitlines()) == 4 + 2 + 3
     same = compare(runs[0], runs[0], options=show).out
     assert same == "no document changed sides\n"
 
 
 @pytest.mark.parametrize("form", ["markdown", "csv", "json"])
-@pytest.mark.parametrize("show", [(), ("--show", TASK)])
+@pytest.mark.parametrize("show", [("--detail",), ("--show", TASK)])
 def test_what_models_and_files_hold_is_escaped(compare, form, show):
     odd = "\x1b[31m|\ud800\r\n\u202e<b>`" + "x" * 500_000
     a = lines(json.dumps({"answer": odd}), NONE)
@@ -252,7 +253,7 @@ def test_runs_over_different_documents_are_refused_by_name(compare):
     ]
     assert "--common" in fix
     common = compare(a, b[1:], options=("--common", "--format", "json"))
-    assert [row["n"] for row in json.loads(common.out)] == [3] * 3
+    assert [row["n"] for row in json.loads(common.out)] == [3] * 2
     assert common.err.splitlines() == said
     (said, _) = compare(lines(*[RIGHT] * 90), a[:2], status=1).err.splitlines()
     assert "b has no answer to 88 of 90 documents: 2 (" in said
@@ -268,7 +269,7 @@ def test_which_copy_has_no_partner_is_told_by_ids_alone(compare, rows, repeated,
             answer["doc"] = doc(2) if answer["doc_id"] == 3 else repeated
             answer["doc_id"] = answer["doc_id"] if has_ids else None
     said = compare(a, b, status=1).err
-    (row,) = rows(a, b, options=("--common", *PUBLISHED))
+    row = rows(a, b, options=("--common",))[0]
     lacks = "b has no answer" if all(ids) else "a has another number of answers"
     assert said.startswith(f"{TASK}: {lacks} to ")
     figures = (3, 1 / 3, 2 / 3) if all(ids) else (1, 0, 0)
@@ -280,9 +281,9 @@ def test_a_task_that_one_run_lacks_is_named(compare, rows):
     said = compare(a, b, options=PACK, status=1).err
     assert "tcp_long: a has no answer to 8 of 8" in said
     said = compare(a, b, options=(*PACK, "--common"), status=1).err
-    assert said == "a, b: have no document in common\n"
+    assert said == "a, b: have no scored document in common\n"
     found = rows(a + b, b, options=(*PACK, "--common"))
-    assert {row["task"] for row in found} == {"tcp_long"}
+    assert {row["scope"] for row in found} == {"TCP (1 of 2 tasks: tcp_long)"}
 
 
 def test_lines_that_cannot_be_scored_are_named_and_the_many_counted(compare):
@@ -299,7 +300,6 @@ def test_lines_that_cannot_be_scored_are_named_and_the_many_counted(compare):
     ("command", "status", "expected"),
     [
         ("compare a.jsonl", 1, "is the only run"),
-        ("compare a.jsonl b.jsonl --metrics x", 1, "choose from headline, all, pub"),
         ("compare a.jsonl b.jsonl --show tcp_long", 1, "choose from tot_arithmetic"),
         ("compare a.jsonl a.jsonl", 1, "called 'a'"),
         ("compare a.jsonl nowhere.jsonl", 1, "nowhere.jsonl: No such file"),
@@ -341,10 +341,8 @@ def test_repeats_and_answers_that_say_nothing_are_counted(compare):
     a = lines(*[NONE] * 3, finish_reason="length")
     a[2]["doc"] = a[0]["doc"]
     b = [answer | {"response": RIGHT, "finish_reason": "stop"} for answer in a]
-    one, invalid, two = compare(a, b).err.splitlines()
+    one, two, invalid = compare(a, b).err.splitlines()
     for name, said in {"a": one, "b": two}.items():
         start = f"{TASK}: 1 of 3 answers of {name} are to repeats, under other ids, "
         assert said.startswith(start)
-    assert invalid.startswith(
-        f"{TASK}: 3 of 3 answers of a are invalid: the token limit"
-    )
+    assert invalid.startswith("a: 3 of 3 answers are invalid: the token limit")

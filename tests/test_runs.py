@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.answers import write
 from utils.core.errors import ToolError
 from utils.runs.find import find_runs
 
@@ -65,7 +66,25 @@ def test_a_file_is_called_by_its_name_or_the_one_that_it_is_given(tmp_path):
     path = tmp_path / "x=1.jsonl.gz"
     path.touch()
     assert found(path) == {"x=1": [path.name]}
-    assert found(f"A={path}") == {"A": [path.name]}
+    for name in ("A", "seed=1", "A="):
+        assert found(f"{name}={path}") == {name: [path.name]}
+
+
+BATCH = [{"response": None}, {"response": {"body": {"model": "org/served"}}}]
+NAMED = {
+    "batch": ([{"custom_id": "x"} | line for line in BATCH], "org/served"),
+    "failed": ([{"custom_id": "x"} | BATCH[0]], "x"),
+    "answers": (BATCH, "x"),
+    "damaged": (["{"], "x"),
+}
+
+
+@pytest.mark.parametrize("kind", NAMED)
+def test_a_batch_is_called_by_its_model(tmp_path, kind):
+    lines, name = NAMED[kind]
+    path = write(tmp_path / "x.jsonl", *lines)
+    assert [*found(path)] == [name]
+    assert [*found(f"mine={path}")] == ["mine"]
 
 
 UNCLEAR = [

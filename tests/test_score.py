@@ -48,7 +48,7 @@ def call(capsys):
 
 def overall(rows: list[dict]) -> dict[str, dict]:
     """Return task -> the row of all documents."""
-    return {row["task"]: row for row in rows if row["by"] is None}
+    return {x["task"]: x for x in rows if x["by"] is None and "tasks" not in x}
 
 
 def samples(folder: Path, task: str) -> Path:
@@ -139,8 +139,8 @@ def test_each_kind_of_line_is_scored_alike_and_so_is_what_is_written(
     for name in ("one", "two"):
         output = tmp_path / name
         status, rows, said = call(path, "--output", output, "--by", "", *HERE)
-        assert (status, said, len(rows)) == (0, "", len(RECORDED))
-        for row in rows:
+        assert (status, said, len(overall(rows))) == (0, "", len(RECORDED))
+        for row in overall(rows).values():
             expected = overall(logged)[row["task"]]
             assert [row.get(x) for x in columns] == [expected.get(x) for x in columns]
         path = output
@@ -171,20 +171,20 @@ def test_prompts_that_lost_their_instruction_are_invalid(
     assert {line["verdict"]["invalid"] for line in lines} == {expected}
 
 
-def test_each_filter_is_scored_and_one_that_leaves_several_is_named(
+def test_each_filter_is_scored_and_one_that_leaves_no_string_is_named(
     recorded_run, tmp_path, call
 ):
     path = samples(recorded_run, "tcp_long")
     lines = read_jsonl(path)
     first = [line | {"filter": "first"} for line in lines]
-    both = {"filter": "both", "filtered_resps": ["a", "b"]}
-    several = [line | both for line in lines]
-    found = write(tmp_path / path.name, *lines, *first, *several)
+    none = {"filter": "none of them", "filtered_resps": [[1, "b"]]}
+    others = [line | none for line in lines]
+    found = write(tmp_path / path.name, *lines, *first, *others)
     status, rows, said = call(found, "--by", "")
     expected = call(path, "--by", "")[1][0]["published"]
     published = {row["filter"]: row["published"] for row in rows}
     assert (status, published) == (1, {None: expected, "first": expected})
-    assert said.count("is a list, not a string; use a filter that leaves one") == 8
+    assert said.count("is a list, not a string; use a filter that leaves str") == 8
 
 
 REFUSED = [
@@ -218,8 +218,8 @@ def test_batch_outputs_tell_what_went_wrong(tmp_path, call):
     ]
     path = write(tmp_path / "output.jsonl", *lines)
     status, (row,), said = call(path, *HERE, "--output", tmp_path / "out")
-    counts = [row[x] for x in ("n", "published", "extracted", "cut_off")]
-    assert (status, counts) == (1, [4, 0.25, 0.5, 1])
+    names = ("n", "published", "extracted", "cut_off", "cut_off_unknown")
+    assert (status, [row[x] for x in names]) == (1, [4, 0.25, 0.5, 1, 3])
     scored = read_jsonl(tmp_path / "out" / path.name)
     reasons = [line["verdict"]["reason"] for line in scored]
     assert reasons == ["right", "no_answer", "no_answer", "other_value"]
@@ -477,21 +477,49 @@ def test_memory_grows_by_an_id_a_digest_and_the_scores_of_each_answer(tmp_path, 
         assert call(path, "--output", tmp_path / str(len(peaks)))[0] == 0
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
-    # 65 bytes of a digest, 28 of a number, 8 of each score, and their places.
-    assert peaks[2] - peaks[1] < 400 * 600
+    # 65 bytes of a digest, 28 of a number, 300 of the scores, and their places.
+    assert peaks[2] - peaks[1] < 400 * 800
     assert path.stat().st_size > 600 * 1000
 
 
-def test_runs_stand_beside_each_other(tmp_path, capsys):
+REPORT = """\
+## n
+
+| task           | published | flexible | extracted | trivial | cut off | n |
+|:---------------|----------:|---------:|----------:|--------:|:--------|--:|
+| tot_arithmetic |       0.0 |      0.0 |     100.0 |   100.0 | unknown | 1 |
+
+Fewer documents than the benchmark's: tot_arithmetic 1 of 1850.
+
+| task           | reason      | answers |     % |
+|:---------------|:------------|--------:|------:|
+| tot_arithmetic | other_value |       1 | 100.0 |
+
+- other_value, as in document 0 of tot_arithmetic: a value, but not the reference's
+    published: {'answer': 1}
+    flexible: {"answer": "1 AD"}
+    right: {"answer": "263 BC"}
+
+## format
+"""
+
+
+def test_a_report_says_what_is_scored_and_why(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     doc = documents("tot_arithmetic", EXAMPLES)[0]
     one = {"task": "tot_arithmetic", "doc": doc, "response": '{"answer": 1}'}
     lines = [one | {"doc_id": n} for n in range(2)]
-    paths = [write(tmp_path / f"{x}.jsonl", *lines[:x]) for x in (1, 1, 2)]
-    names = [f"{name}={path}" for name, path in zip(("n", "format", "c"), paths)]
+    runs = {"n": lines[:1], "format": lines[:1], "c": lines}
+    paths = [write(Path(f"{y}.jsonl"), *runs[x]) for x, y in zip(runs, "xyz")]
+    names = [f"{name}={path}" for name, path in zip(runs, paths)]
     assert main(["score", *names, "--by", "format"]) == 0
-    *_, title, _, head, rule, row = capsys.readouterr().out.splitlines()
+    printed = capsys.readouterr().out
+    assert printed.startswith(REPORT)
+    _, _, breakdown = printed.partition("tot_arithmetic by format; ")
+    assert max(map(len, printed.splitlines())) <= 100
+    title, _, head, rule, row, *_ = breakdown.splitlines()
     cells = [[cell.strip() for cell in x.split("|")[1:-1]] for x in (head, row)]
-    assert title == "tot_arithmetic by format; published / flexible / extracted"
+    assert title == "published / flexible / extracted"
     assert cells[0] == ["format", "n", "n", "format", "c"]
-    assert cells[1][1:] == ["differs", *["0.0000 / 0.0000 / 1.0000"] * 3]
+    assert cells[1][1:] == ["differs", *["0.0 / 0.0 / 100.0"] * 3]
     assert len({*map(len, (head, rule, row))}) == 1

@@ -20,7 +20,7 @@ from utils.__main__ import main
 from utils.core.documents import documents
 from utils.core.jsonl import read_jsonl
 from utils.runs.answers import custom_id
-from utils.score import files
+from utils.score import command, files
 
 
 COMMAND = [sys.executable, "-m", "utils", "score"]
@@ -141,6 +141,17 @@ def test_any_number_of_processes_writes_and_prints_the_same(
     assert b"".join(parts).count(b"\n") == 299
 
 
+def test_a_long_run_in_a_terminal_shows_how_far_it_is(
+    tmp_path, call_score, monkeypatch
+):
+    path = write(tmp_path / "x.jsonl", *answers(20))
+    for seconds in (10, 0):
+        monkeypatch.setattr(command, "_PATIENCE", seconds)
+        monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+        status, _, said = call_score(path)
+        assert (status, " answers [00:0" in said) == (0, not seconds)
+
+
 def endless(path: Path) -> int:
     """Make a file of answers whose end never comes; return what holds it open."""
     os.mkfifo(path)
@@ -203,7 +214,11 @@ def test_new_processes_score_and_a_signal_to_the_group_ends_them(tmp_path, call_
     os.killpg(process.pid, signal.SIGTERM)  # as `timeout` and a batch system do
     _, said = process.communicate(timeout=60)
     os.close(pipe)
-    assert (process.returncode, said) == (143, "ended by SIGTERM\n")
+    told, end = said.splitlines()
+    assert (process.returncode, end) == (143, "ended by SIGTERM")
+    again = f" answers were scored; run the command again, which keeps what is finished in {output.parent}"
+    assert told.endswith(again)
+    assert int(told.removesuffix(again)) > 200
     assert read_jsonl(output) == [OLDER]
     with pytest.raises(ProcessLookupError):  # of the group nobody is left
         for _ in range(500):
@@ -394,7 +409,7 @@ def test_a_file_that_cannot_be_opened_is_named_the_others_scored(tmp_path, call_
     good = write(tmp_path / "good.jsonl", GOOD)
     for options in ((), ("--output", tmp_path / "out")):
         status, printed, said = call_score(tmp_path / "gone.jsonl", good, *options)
-        assert (status, "| good " in printed) == (1, True)
+        assert (status, printed.startswith("## good\n")) == (1, True)
         assert said == f"{tmp_path / 'gone.jsonl'}: No such file or directory\n"
     assert [*contents(tmp_path / "out")] == ["good.jsonl"]
 

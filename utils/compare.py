@@ -1,11 +1,12 @@
-"""Compare runs of models document by document: is one better, and can these data tell?
+"""Compare runs of models document by document: which is better, and how sure is that?
 
-    temporal-eval compare RUN RUN [RUN ...] [--common] [--show TASK]
+    temporal-eval compare RUN RUN [RUN ...] [--common] [--detail] [--show TASK]
 
 A RUN is the output folder of a model, a sample log, or a file of answers; NAME=RUN names
-it. All answers are scored by this version of the pack. A row of the table compares two
-runs, a and b, in a task and metric over the n documents that have it in both, and a line
-below says what the columns are. `better` counts the documents on which one is better.
+it. All answers are scored by this version of the pack. For each two runs and each benchmark
+a sentence on the published score and one on the flexible score says which run is better,
+or how large a difference these documents would show. `--detail` adds a table of the tasks,
+`--show TASK` prints the documents that changed sides instead.
 
 Runs over different documents are refused; `--common` compares those that all have. Rows
 that a benchmark repeats are paired by `doc_id`; without it in all runs, they count where
@@ -13,7 +14,7 @@ each run has as many answers to them.
 
 Example:
 
-    temporal-eval compare examples/responses/plain examples/responses/hasty \\
+    temporal-eval compare examples/responses/careful examples/responses/hasty \\
         --include_path examples
 """
 
@@ -23,31 +24,30 @@ import json
 import math
 import sys
 from argparse import Namespace
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
-from itertools import combinations
-from operator import gt, lt
+from collections.abc import Iterator
+from itertools import combinations, groupby
 from typing import NamedTuple
 
 from .core import tables
 from .core.cli import say, tool_parser
 from .core.errors import ToolError
-from .core.families import scorer
+from .core.families import configuration, groups, scorer
 from .runs.answers import document_text, sha256
 from .runs.find import find_runs
 from .runs.models import Model, answer_options, read_models, shown
 from .runs.scoring import INVALID, Scored
-from .stats import cluster, holm, mcnemar_exact, paired, smallest_difference
+from .stats import CONFIDENCE, Difference, detectable, difference, holm, linearised
 
 
-HEADLINE, ALL = "headline", "all"  # choices of metrics beside their names
+RULES = ("published", "flexible")
 _MOST_NAMED = 10  # documents that an error names; the rest is counted
 _LONGEST_CELL = 50  # characters of an answer in Markdown
-_CAPTION = """
-a - b: mean difference, with the 95% interval of paired documents, clustered where \
-`clusters` is shown; p: its t test; McNemar: exact; Holm: the larger of both p-values, \
-corrected for the tests of all tasks and pairs ({}); detectable: with a power of 80% at \
-the 5% level.
+_CAPTION = """\
+The published score is the metric card's. The flexible score counts the value that a response
+commits to, in any form. Points are percentage points; the 95 % interval is that of the true
+difference. p is the chance of so large a difference between equally good runs, corrected by
+Holm's method for the {} tests above; below 0.05 a run is called better. Documents that share
+a text, a question or a template are one cluster.
 """
 
 
@@ -58,23 +58,23 @@ class Result(NamedTuple):
     doc_hash: str
     digest: bytes  # of what prompt and scores depend on: documents are matched by it
     cluster: str
-    scores: dict[str, float]
+    scores: tuple[float, ...]  # as RULES; none where the task has no such scores
     reason: str
     published: str | None
     flexible: str | None
     reference: str
 
 
-Document = tuple[Result, ...]  # what each run, or each of two, scored on it
+Document = tuple[Result, ...]  # what each run scored on it
 Matched = dict[str, list[Document]]  # by task
 
 
-class Metric(NamedTuple):
-    """A metric of a task, and the family of tests that it is corrected with."""
+class Scope(NamedTuple):
+    """A task, or as many tasks of a benchmark as the runs have."""
 
-    name: str
-    family: str
-    higher_is_better: bool | None  # None: neither is
+    title: str
+    tasks: tuple[str, ...]
+    by_size: bool  # whether documents count alike, not tasks
 
 
 # ----------------------------------------------------------- reading and matching
@@ -87,8 +87,8 @@ def _result(scored: Scored, place: int) -> Result:
         answer.doc_id,
         sha256(document_text(doc)),
         scored.digest,
-        cluster(answer.task, doc),
-        verdict.scores,
+        sha256(scorer(answer.task).utils.cluster(doc)),
+        tuple(verdict.scores[name] for name in scorer(answer.task).headline or ()),
         verdict.reason,
         *map(shown, (verdict.published, flexible, verdict.reference)),
     )
@@ -161,149 +161,191 @@ def _name(result: Result) -> str:
 # ---------------------------------------------------------------------- comparing
 
 
-def metrics_of(task: str, chosen: Sequence[str]) -> list[Metric]:
-    """Return the metrics of a task that were chosen.
-
-    A choice is the name of a metric or of a family, HEADLINE (the published metric, the
-    flexible one and `extracted`; where a task has no such pair, all), or ALL.
-    """
-    headline = scorer(task).headline
-    families = dict(zip(headline or (), ("published", "flexible")))
+def benchmarks(tasks: list[str]) -> list[Scope]:
+    """Return the benchmarks that tasks belong to; a task of none stands for itself."""
+    known = [group for group in groups() if {*group.tasks} & {*tasks}]
     found = []
-    for name, higher_is_better in scorer(task).higher_is_better.items():
-        family = families.get(name, name)
-        is_headline = not headline or name in (*headline, "extracted")
-        if {name, family, ALL} & {*chosen} or (HEADLINE in chosen and is_headline):
-            found.append(Metric(name, family, higher_is_better))
-    return found
+    for group in known:
+        if any({*group.tasks} < {*other.tasks} for other in known):
+            continue  # a part of a benchmark
+        title = configuration(group.name)["metadata"].get("title", group.name)
+        run = tuple(task for task in group.tasks if task in tasks)
+        if len(run) < len(group.tasks):
+            title += f" ({len(run)} of {len(group.tasks)} tasks"
+            title += f": {run[0]})" if len(run) == 1 else ")"
+        found.append(Scope(title, run, group.by_size))
+    of_groups = {task for scope in found for task in scope.tasks}
+    return found + [Scope(x, (x,), True) for x in tasks if x not in of_groups]
 
 
-def pairs(
-    matched: Matched, names: list[str], chosen: Sequence[str]
-) -> Iterator[tuple[dict, Metric, list[Document]]]:
-    """Yield each pair of runs, task and metric: as cells, the metric, the documents.
+def compare(matched: Matched, names: list[str], scopes: list[Scope]) -> list[dict]:
+    """Return a row for each two runs, scope and score; all rows are tested together.
 
-    `matched` is what `match` returns, `names` are those of the runs. Documents are those
-    that have the metric in both runs.
+    `matched` is what `match` returns, `names` are those of the runs.
     """
+    rows, spreads = [], []
     for a, b in combinations(range(len(names)), 2):
-        for task, documents in matched.items():
-            of_both = [(found[a], found[b]) for found in documents]
-            for metric in metrics_of(task, chosen):
-                those = [x for x in of_both if all(metric.name in y.scores for y in x)]
-                place = {"task": task, "metric": metric.name}
-                place |= {"run_a": names[a], "run_b": names[b]}
-                if those:
-                    yield place, metric, those
-
-
-def compare(matched: Matched, names: list[str], chosen: Sequence[str]) -> list[dict]:
-    """Return the comparisons: one row for each of `pairs`."""
-    rows, families = [], defaultdict(list)
-    for place, metric, documents in pairs(matched, names, chosen):
-        rows.append(place | _compared(documents, metric))
-        families[metric.family].append(rows[-1])
-    for those in families.values():
-        corrected = holm(max(row["p"], row["mcnemar"] or 0) for row in those)
-        for row, p_value in zip(those, corrected):
-            row |= {"holm": p_value, "tests": len(those)}
+        for scope in scopes:
+            documents = [matched[task] for task in scope.tasks]
+            clusters = [found[a].cluster for task in documents for found in task]
+            for rule, score in enumerate(RULES):
+                values = [
+                    [[found[run].scores[rule] for found in task] for task in documents]
+                    for run in (a, b)
+                ]
+                values = [linearised(parts, scope.by_size) for parts in values]
+                tested = difference(*values, clusters)
+                spreads.append(tested.spread)
+                place = {"run_a": names[a], "run_b": names[b], "scope": scope.title}
+                rows.append(place | {"score": score} | _figures(*values, tested))
+    for row, spread, p_value in zip(rows, spreads, holm(row["p"] for row in rows)):
+        better = row["run_a"] if row["difference"] < 0 else row["run_b"]
+        row["p_holm"], row["tests"] = p_value, len(rows)
+        row["detectable"] = detectable(spread, len(rows))
+        row["better"] = better if p_value < 1 - CONFIDENCE else None
     return rows
 
 
-def _compared(documents: list[Document], metric: Metric) -> dict:
-    """Return the figures of two runs over the same documents in one metric."""
-    a, b = ([x.scores[metric.name] for x in run] for run in zip(*documents))
-    found = paired(a, b, [one.cluster for one, _ in documents])
-    better = [sum(map(gt, a, b)), sum(map(lt, a, b))]
-    if metric.higher_is_better is False:
-        better.reverse()
-    is_binary = metric.higher_is_better and {*a, *b} <= {0, 1}
-    has_direction = metric.higher_is_better is not None
+def _figures(a: list[float], b: list[float], tested: Difference) -> dict:
     return {
-        "n": len(documents),
-        "clusters": found.clusters,
-        "a": math.fsum(a) / len(documents),
-        "b": math.fsum(b) / len(documents),
-        "difference": found.value,
-        "standard_error": found.standard_error,
-        "low": found.low,
-        "high": found.high,
-        "p": found.p_value,
-        "mcnemar": mcnemar_exact(*better) if is_binary else None,
-        "detectable": smallest_difference(found.standard_error, found.clusters),
-        "a_better": better[0] if has_direction else None,
-        "b_better": better[1] if has_direction else None,
+        "n": len(a),
+        "clusters": tested.spread.clusters,
+        "a": math.fsum(a) / len(a),
+        "b": math.fsum(b) / len(b),
+        "difference": tested.value,
+        "low": tested.low,
+        "high": tested.high,
+        "p": tested.p_value,
     }
 
 
-def changed(matched: Matched, names: list[str], chosen: Sequence[str]) -> list[dict]:
+def changed(matched: Matched, names: list[str], task: str) -> list[dict]:
     """Return the documents of a task on which two runs score differently, and why."""
     rows = []
-    for place, metric, documents in pairs(matched, names, chosen):
-        # Errors are those of the flexible answer.
-        is_flexible = metric.family == "flexible" or not metric.higher_is_better
-        answer = "flexible" if is_flexible else "published"
-        del place["task"]
-        for one, other in documents:
-            sides = {"a": one, "b": other}.items()
-            row = place | {"doc_id": one.doc_id, "doc_hash": one.doc_hash}
-            row |= {side: x.scores[metric.name] for side, x in sides}
-            row |= {f"{side}_reason": x.reason for side, x in sides}
-            row |= {f"{side}_answer": getattr(x, answer) for side, x in sides}
-            if row["a"] != row["b"]:
-                rows.append(row | {"reference": one.reference})
+    for a, b in combinations(range(len(names)), 2):
+        for rule, score in enumerate(RULES):
+            for found in matched[task]:
+                sides = {"a": found[a], "b": found[b]}
+                row = {"score": score, "run_a": names[a], "run_b": names[b]}
+                row |= {"doc_id": found[a].doc_id, "doc_hash": found[a].doc_hash}
+                row |= {side: x.scores[rule] for side, x in sides.items()}
+                row |= {f"{side}_reason": x.reason for side, x in sides.items()}
+                row |= {
+                    f"{side}_answer": getattr(x, score) for side, x in sides.items()
+                }
+                if row["a"] != row["b"]:
+                    rows.append(row | {"reference": found[a].reference})
     return rows
 
 
 # ----------------------------------------------------------------------- printing
 
 
-def markdown(rows: list[dict], cells: Callable[[dict], dict]) -> str:
-    """Return one table for each pair of runs; `cells` makes a row what readers want."""
-    pairs: dict[tuple[str, str], list[dict]] = {}
-    for row in rows:
-        pairs.setdefault((row["run_a"], row["run_b"]), []).append(cells(row))
-    return "\n".join(
-        f"a: {tables.escaped(a)}, b: {tables.escaped(b)}\n\n"
-        + tables.render(those, "markdown")
-        for (a, b), those in pairs.items()
-    )
+def sentence(row: dict) -> str:
+    """Return what a row of `compare` says; points are of the run that is named first."""
+    names = {side: tables.escaped(row[f"run_{side}"]) for side in "ab"}
+    first, other = "ab" if row["difference"] < 0 else "ba"
+    sign = -1 if first == "a" else 1
+    low, high = sorted((sign * row["low"], sign * row["high"]))
+    interval = f"{_points(low)} to {_points(high)}"
+    points = f"{_points(sign * row['difference'])} points"
+    means = f"{_percent(row[first])} against {_percent(row[other])}"
+    where, p_value = tables.escaped(row["scope"]), _p(row["p_holm"])
+    if row["better"]:
+        return (
+            f"{names[first]} is better than {names[other]} on {where}: {points}, {means}"
+            f" (95 % interval {interval}, p {p_value})."
+        )
+    text = f"no difference shown on {where}: {points} for {names[first]}, {means}"
+    text += f" (95 % interval {interval}, p {p_value}"
+    if row["p"] < 1 - CONFIDENCE:
+        text += f", but p {_p(row['p'])} were it the only test"
+    if row["detectable"] == 1:
+        return f"{text}). So few documents cannot be relied on to show any difference."
+    least = f"{100 * row['detectable']:.1f}"
+    text += f"). These documents would show a true difference of {least} points or more"
+    return f"{text} four times in five."
+
+
+def _points(share: float) -> str:
+    return f"{100 * share:+.1f}"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %"
+
+
+def _p(value: float) -> str:
+    return "< 0.0001" if value < 0.0001 else f"= {value:.2g}"
+
+
+def report(rows: list[dict], details: list[dict]) -> str:
+    """Return the rows of `compare` in sentences, and those of tasks in a table a pair."""
+    lines = []
+    for runs, of_pair in groupby(rows, key=_runs):
+        a, b = map(tables.escaped, runs)
+        lines += [f"a: {a}, b: {b}", ""]
+        for (scope, n, clusters), found in groupby(of_pair, key=_documents):
+            lines.append(f"{scope}: {n:,} documents in {clusters:,} clusters")
+            lines += [f"- {row['score']} score: {sentence(row)}" for row in found]
+            lines.append("")
+        if cells := [_cells(row) for row in details if _runs(row) == runs]:
+            lines.append(tables.render(cells, "markdown"))
+    lines.append(_CAPTION.format(len(rows)))
+    if details:
+        lines[-1] += (
+            f"The {len(details)} tests of tasks are corrected for each other.\n"
+        )
+    return "\n".join(lines)
+
+
+def _runs(row: dict) -> tuple[str, str]:
+    return row["run_a"], row["run_b"]
+
+
+def _documents(row: dict) -> tuple[str, int, int]:
+    return tables.escaped(row["scope"]), row["n"], row["clusters"]
 
 
 def _cells(row: dict) -> dict:
     """Return what a reader of a table wants of a row of `compare`."""
-    interval = None
-    if row["low"] is not None:
-        interval = f"{row['low']:+.4f} to {row['high']:+.4f}"
-    is_signed = row["a_better"] is None
     return {
-        "task": row["task"],
-        "metric": row["metric"],
+        "task": row["scope"],
+        "score": row["score"],
         "n": row["n"],
-        "left_out": row.get("left_out"),
-        "clusters": row["clusters"] if row["clusters"] < row["n"] else None,
-        "a": row["a"],
-        "b": row["b"],
-        "a - b": f"{row['difference']:+.4f}",
-        "95% interval": interval,
-        "p": f"{row['p']:.2g}",
-        "McNemar": None if row["mcnemar"] is None else f"{row['mcnemar']:.2g}",
-        "Holm": f"{row['holm']:.2g}",
-        "detectable": row["detectable"],
-        "better": None if is_signed else f"a {row['a_better']}, b {row['b_better']}",
+        "clusters": row["clusters"],
+        "a": _percent(row["a"]),
+        "b": _percent(row["b"]),
+        "b - a": _points(row["difference"]),
+        "95 % interval": f"{_points(row['low'])} to {_points(row['high'])}",
+        "p": _p(row["p_holm"]).removeprefix("= "),
+        "better": row["better"],
     }
 
 
 def _cells_of_changed(row: dict) -> dict:
     doc = row["doc_hash"][:12] if row["doc_id"] is None else row["doc_id"]
-    cells = {"metric": row["metric"], "document": str(doc)} | row
+    cells = {"score": row["score"], "document": str(doc)} | row
     for name in ("document", "a_answer", "b_answer", "reference"):
         cells[name] = shown(cells[name], _LONGEST_CELL)
     hidden = ("run_a", "run_b", "doc_id", "doc_hash")
     return {name: cell for name, cell in cells.items() if name not in hidden}
 
 
-def notes(models: list[Model]) -> Iterator[str]:
+def report_changed(rows: list[dict]) -> str:
+    """Return the rows of `changed` as a table for each two runs."""
+    pairs: dict[tuple[str, str], list[dict]] = {}
+    for row in rows:
+        pairs.setdefault(_runs(row), []).append(_cells_of_changed(row))
+    told = [
+        f"a: {tables.escaped(a)}, b: {tables.escaped(b)}\n\n"
+        + tables.render(cells, "markdown")
+        for (a, b), cells in pairs.items()
+    ]
+    return "\n".join(told) or "no document changed sides\n"
+
+
+def notes(models: list[Model], leave_out: str | None) -> Iterator[str]:
     """Yield what a reader has to know of runs: other versions, repeats, invalid answers."""
     for task in sorted({task for model in models for task in model.tasks}):
         versions = {model.name: model.run.version(task) for model in models}
@@ -315,15 +357,19 @@ def notes(models: list[Model]) -> Iterator[str]:
             )
         for model in (model for model in models if task in model.tasks):
             tally = model.tasks[task].tally
+            if n := tally.left_out:
+                yield f"{task}: {n} answers of {model.name} are left out ({leave_out})"
             if surplus := tally.surplus:
                 yield (
                     f"{task}: {surplus} of {tally.answered} answers of {model.name} are"
                     " to repeats, under other ids, which the benchmark does not have"
                 )
-            for kind, why in INVALID.items():
-                if n := tally.all.invalid[kind]:
-                    of = f"{n} of {tally.all.n} answers of {model.name}"
-                    yield f"{task}: {of} are invalid: {why}"
+    for model in models:
+        figures = [of_task.tally.all for of_task in model.tasks.values()]
+        for kind, why in INVALID.items():
+            if n := sum(x.invalid[kind] for x in figures):
+                answers = f"{n} of {sum(x.n for x in figures)} answers"
+                yield f"{model.name}: {answers} are invalid: {why}"
 
 
 # ------------------------------------------------------------------- command line
@@ -346,54 +392,41 @@ def main(arguments: list[str] | None = None) -> int:
         say(line)
     if refused:
         return 1
+    matched = {task: x for task, x in matched.items() if scorer(task).headline}
     if not matched:
-        raise ToolError(f"{', '.join(names)}: have no document in common")
-    _check_choices(options.metrics, options.show, matched)
-    for line in (*lacking, *notes(models)):
+        raise ToolError(f"{', '.join(names)}: have no scored document in common")
+    for line in (*lacking, *notes(models, options.leave_out)):
         say(line)
-    _write(options, matched, models)
+    text = _shown(options, matched, names)
+    # Half a surrogate pair has no UTF-8, but an escape, which is the same in JSON.
+    sys.stdout.write(text.encode("utf-8", "backslashreplace").decode())
     return 0
 
 
-def _write(options: Namespace, matched: Matched, models: list[Model]) -> None:
-    names = [model.name for model in models]
+def _shown(options: Namespace, matched: Matched, names: list[str]) -> str:
+    """Return what the options ask for, in the format that they ask for."""
+    if options.show and options.show not in matched:
+        known = ", ".join(matched)
+        raise ToolError(f"--show {options.show}: was not run; choose from {known}")
     if options.show:
-        matched = {options.show: matched[options.show]}
-        rows = changed(matched, names, options.metrics)
-        text = markdown(rows, _cells_of_changed) or "no document changed sides\n"
-    else:
-        rows = compare(matched, names, options.metrics)
-        for row in rows if options.leave_out else ():
-            n = max(model.tasks[row["task"]].tally.left_out for model in models)
-            row["left_out"] = f"{n} ({options.leave_out})"
-        tests = {row["metric"]: row["tests"] for row in rows}
-        counts = ", ".join(f"{n} of {metric}" for metric, n in tests.items())
-        text = markdown(rows, _cells) + _CAPTION.format(counts)
-    if options.format != "markdown":
-        text = tables.render(rows, options.format)
-    # Half a surrogate pair has no UTF-8, but an escape, which is the same in JSON.
-    sys.stdout.write(text.encode("utf-8", "backslashreplace").decode())
-
-
-def _check_choices(chosen: list[str], show: str | None, matched: Matched) -> None:
-    """Raise ToolError for a metric or a task that no run has."""
-    metrics = [metric for task in matched for metric in metrics_of(task, [ALL])]
-    names = (name for metric in metrics for name in (metric.family, metric.name))
-    known = dict.fromkeys([HEADLINE, ALL, *names])
-    for name in chosen:
-        if name not in known:
-            raise ToolError(f"--metrics {name}: choose from {', '.join(known)}")
-    if show and show not in matched:
-        raise ToolError(f"--show {show}: was not run; choose from {', '.join(matched)}")
+        rows = changed(matched, names, options.show)
+        if options.format == "markdown":
+            return report_changed(rows)
+        return tables.render(rows, options.format)
+    rows, details = compare(matched, names, benchmarks([*matched])), []
+    if options.detail:
+        details = compare(matched, names, [Scope(x, (x,), True) for x in matched])
+    if options.format == "markdown":
+        return report(rows, details)
+    return tables.render(rows + details, options.format)
 
 
 def _options(arguments: list[str] | None) -> Namespace:
     parser = tool_parser("compare", __doc__)
     add = parser.add_argument
     add("run", nargs="+", metavar="RUN", help="PATH or NAME=PATH")
-    choices = f"names, published, flexible, {ALL}, or {HEADLINE}, the default"
-    add("--metrics", type=lambda x: x.split(","), default=[HEADLINE], help=choices)
     add("--common", action="store_true", help="leave out what one of the runs lacks")
+    add("--detail", action="store_true", help="print a table of the tasks, too")
     add("--show", metavar="TASK", help="print the documents that changed sides instead")
     answer_options(parser)
     add("--format", choices=tables.FORMATS, default="markdown")

@@ -1,99 +1,137 @@
-"""Intervals, and tests of the difference between two runs over the same documents.
+"""Intervals of scores, and one test of the difference between two runs.
 
-Documents that share a text or a question are not independent: standard errors are those
-of a regression on a constant with clustered errors (Cameron and Miller, A Practitioner's
-Guide to Cluster-Robust Inference, 2015), corrected for few clusters by G / (G - 1), and
-Student's t has G - 1 degrees of freedom for G clusters. Where each document is its own
-cluster, they are the ordinary ones.
+Documents that share a text, a question or a template are not independent. The variance is
+that of cluster totals (Cameron and Miller, A Practitioner's Guide to Cluster-Robust
+Inference, 2015). Two clusters are added to those that were seen, one at either end of the
+scale, as Agresti and Coull (1998) add documents to a share and Bonett and Price (2012) to
+the difference of two: without them, 8 right answers of 8 would have no variance. Each is
+half as large as those that were seen are on average, and at least a document. The degrees
+of freedom count clusters, and fewer where a few hold most of the variance.
+`tests/coverage.py` simulates how often intervals hold and the test rejects.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
 from collections.abc import Hashable, Iterable, Sequence
 from typing import NamedTuple
 
-from .core.families import scorer
-
 
 CONFIDENCE, POWER = 0.95, 0.8
-# What documents share, by their first field of these that has content: a text, a premise,
-# a dialogue; else the question, which may be asked of the same facts in several orders.
-_SHARED = ("context", "premise", "dialogue", "question", "statement")
-# What is smaller, beside the largest value, comes from the rounding of scores such as F1.
-_ROUNDING = 1e-12
+_LEAST_FREEDOM = 10  # where nearly all are right, the added clusters have most of it
 
 
-class Interval(NamedTuple):
-    """A mean with its confidence interval, which may reach beyond 0 and 1.
+class Spread(NamedTuple):
+    """A mean with the two added clusters in it, and how far it may be off."""
 
-    With one cluster alone, nothing is known about the error: it and the bounds are None.
-    """
+    mean: float
+    error: float  # standard error
+    freedom: float  # degrees of freedom of Student's t
+    clusters: int  # that were seen
+    weight: float  # of all clusters, where that of those that were seen is 1
+
+    @property
+    def quantile(self) -> float:
+        """How many standard errors the interval reaches to either side."""
+        from scipy.special import stdtrit
+
+        return float(stdtrit(self.freedom, (1 + CONFIDENCE) / 2))
+
+
+class Difference(NamedTuple):
+    """A difference of two scores; its interval holds 0 where p is above 0.05."""
 
     value: float
-    standard_error: float | None
-    low: float | None
-    high: float | None
-    clusters: int
+    low: float
+    high: float
     p_value: float  # of "it is 0", two-sided
+    spread: Spread
 
 
-def cluster(task: str, doc: dict) -> str:
-    """Return a name of the cluster of a document: equal for documents that share a text."""
-    shared = next((doc[name] for name in _SHARED if doc.get(name)), None)
-    if shared is None:
-        return scorer(task).utils.digest(doc).hex()
-    return hashlib.sha256(json.dumps(shared).encode()).hexdigest()
+def linearised(parts: Sequence[Sequence[float]], by_size: bool) -> list[float]:
+    """Return a value for each document, of which the plain mean is the benchmark's score.
 
-
-def mean_interval(values: Sequence[float], clusters: Sequence[Hashable]) -> Interval:
-    """Return the mean of one or more values with its interval.
-
-    `clusters` names the cluster of each value. The p-value is of the t test. Where all
-    clusters have one and the same value, there is no variance to test against, and it is
-    of the exact sign test.
+    Takes the scores by task, and whether documents count alike, not tasks. The values
+    spread as the scores about the mean of their own task, weighted as the task is; so the
+    error of their mean is that of the benchmark's score.
     """
-    from statsmodels.regression.linear_model import OLS  # takes a second
-
-    numbers: dict[Hashable, int] = {}
-    groups = [numbers.setdefault(name, len(numbers)) for name in clusters]
-    mean, least = math.fsum(values) / len(values), _ROUNDING * max(map(abs, values))
-    mean = mean if abs(mean) >= least else 0.0
-    sign_test = 2.0 ** (1 - len(numbers)) if mean else 1.0
-    if len(numbers) == 1:
-        return Interval(mean, None, None, None, 1, sign_test)
-    options = {"cov_type": "cluster", "cov_kwds": {"groups": groups}, "use_t": True}
-    fitted = OLS(values, [1.0] * len(values)).fit(**options)
-    error = float(fitted.bse[0])
-    if error <= least:
-        return Interval(mean, 0.0, mean, mean, len(numbers), sign_test)
-    low, high = fitted.conf_int(1 - CONFIDENCE)[0].tolist()
-    p_value = float(fitted.pvalues[0]) if mean else 1.0
-    return Interval(mean, error, low, high, len(numbers), p_value)
+    if len(parts) == 1:
+        return [*parts[0]]
+    n = sum(map(len, parts))
+    means = [math.fsum(part) / len(part) for part in parts]
+    weights = [len(part) / n if by_size else 1 / len(parts) for part in parts]
+    mean = math.fsum(map(math.prod, zip(weights, means)))
+    return [
+        mean + weight * n / len(part) * (score - part_mean)
+        for part, part_mean, weight in zip(parts, means, weights)
+        for score in part
+    ]
 
 
-def paired(
+def spread(
+    values: Sequence[float], clusters: Sequence[Hashable], ends: tuple[float, float]
+) -> Spread:
+    """Return the spread of the mean of values, of which each has the name of its cluster.
+
+    The two added clusters stand at the `ends` of the scale.
+    """
+    import numpy as np
+
+    names: dict[Hashable, int] = {}
+    groups = [names.setdefault(name, len(names)) for name in clusters]
+    size = max(0.5 / len(names), 1 / len(values))
+    sizes = np.append(np.bincount(groups) / len(values), [size, size])
+    sums = np.bincount(groups, weights=values) / len(values)
+    sums = np.append(sums, np.multiply(ends, size))
+    weight = sizes.sum()
+    mean = sums.sum() / weight
+    squares = (sums - mean * sizes) ** 2
+    variance = squares.sum() * len(squares) / (len(squares) - 1)
+    # So many clusters of normal totals would have the fourth moment of these.
+    alike = 3 * squares.sum() ** 2 / (squares**2).sum()
+    freedom = min(len(squares) - 1, max(_LEAST_FREEDOM, alike - 1))
+    found = map(float, (mean, variance**0.5 / weight, freedom))
+    return Spread(*found, len(names), float(weight))
+
+
+def score_interval(
+    values: Sequence[float], clusters: Sequence[Hashable]
+) -> tuple[float, float]:
+    """Return the interval of the mean of scores from 0 to 1.
+
+    It is Wilson's for as many documents as would, independent, spread as much.
+    """
+    mean = math.fsum(values) / len(values)
+    found = spread(values, clusters, (0, 1))
+    n = found.mean * (1 - found.mean) / found.error**2
+    n /= found.weight  # without the added clusters
+    square = found.quantile**2
+    middle = (mean + square / n / 2) / (1 + square / n)
+    reach = math.sqrt(max(0, mean * (1 - mean)) * square / n + (square / n / 2) ** 2)
+    reach /= 1 + square / n
+    return max(0.0, middle - reach), min(1.0, middle + reach)
+
+
+def difference(
     a: Sequence[float], b: Sequence[float], clusters: Sequence[Hashable]
-) -> Interval:
-    """Return the mean of `a` - `b`, one value each for a document, with its interval."""
-    return mean_interval([x - y for x, y in zip(a, b, strict=True)], clusters)
+) -> Difference:
+    """Return the mean of `b` - `a`, with one value each for a document, tested.
 
-
-def mcnemar_exact(only_a: int, only_b: int) -> float:
-    """Return the exact two-sided p-value of McNemar's test.
-
-    Takes in how many documents `a` alone, and `b` alone, is right. It knows no clusters.
+    Student's t test of the spread; the interval ends at -1 and 1.
     """
-    from statsmodels.stats.contingency_tables import mcnemar
+    from scipy.special import stdtr
 
-    return float(mcnemar([[0, only_a], [only_b, 0]], exact=True).pvalue)
+    values = [y - x for x, y in zip(a, b, strict=True)]
+    found = spread(values, clusters, (-1, 1))
+    p_value = 2 * stdtr(found.freedom, -abs(found.mean) / found.error)
+    reach = found.quantile * found.error
+    low, high = max(-1.0, found.mean - reach), min(1.0, found.mean + reach)
+    return Difference(math.fsum(values) / len(values), low, high, float(p_value), found)
 
 
 def holm(p_values: Iterable[float]) -> list[float]:
     """Return the p-values of a family of tests corrected by Holm's method, in order."""
-    import numpy as np  # statsmodels collects garbage each time, which takes half a second
+    import numpy as np
 
     found = np.array([*p_values])
     order = found.argsort()
@@ -102,17 +140,17 @@ def holm(p_values: Iterable[float]) -> list[float]:
     return corrected[order.argsort()].tolist()
 
 
-def smallest_difference(standard_error: float | None, clusters: int) -> float | None:
-    """Return the true difference that a test of `paired` finds with a chance of POWER.
+def detectable(found: Spread, tests: int) -> float:
+    """Return the true difference that the test shows with a chance of POWER.
 
-    Takes the error and the clusters of the difference that was found: what as many
-    documents with as much variance could show. None where the error is 0 or not known.
+    Takes the spread of the difference that was found and the number of tests that Holm's
+    method corrects for; documents and models are as these. A difference takes clusters in
+    which the runs differ, even where these runs never did.
     """
-    from statsmodels.stats.power import TTestPower
+    from scipy.special import stdtrit
 
-    if not standard_error:
-        return None
-    # The other tail, where the test finds the wrong sign, is left out.
-    options = {"alpha": (1 - CONFIDENCE) / 2, "power": POWER, "alternative": "larger"}
-    deviations = TTestPower().solve_power(nobs=clusters, **options)
-    return float(deviations) * clusters**0.5 * standard_error
+    level = (1 - CONFIDENCE) / 2 / tests
+    errors = stdtrit(found.freedom, 1 - level) + stdtrit(found.freedom, POWER)
+    least = errors**2 / found.clusters
+    error = found.error * found.weight
+    return min(1.0, float(max(errors * error, least / (1 + least))))

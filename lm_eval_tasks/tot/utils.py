@@ -126,92 +126,77 @@ def _objects(text: str, decoder: json.JSONDecoder) -> Iterator[Extracted]:
 # ------------------------------------------- the answer statement (equal in each family)
 
 LONGEST = 2_000  # characters of a statement; what is longer is not read
-_REASONING = re.compile(
-    r"[<\[\u25c1](/?)(?:think|thinking|reasoning)[>\]\u25b7]"
-    r"|<\|channel\|>(?P<final>final(?:[^<\n]{0,40}<\|message\|>)?)?",
-    re.IGNORECASE,
+_THOUGHT_END = r"[<\[\u25c1]/(?:think|thinking|reasoning)[>\]\u25b7]"
+_THOUGHT = re.compile(
+    rf"(?i)(?:{_THOUGHT_END.replace('/', '')}|<\|channel\|>)"
+    rf"(?:[^<\[\u25c1]+|[<\[\u25c1])*?(?:{_THOUGHT_END}|\Z)"
 )
-# A cue: its kind, what stands before the word that it is found by, and the rest. Lines
-# without a word between a cue and its text do not count.
-_SAYS = r"(?:answer|option|label)(?:s|\(s\))? +(?:is/are|is|are)\b *(?P<colon>:?)"
-_TEXT = r"(?:(?:(?:\\[\[(]|[^\w\n\[\\])*\n)+\s*(?:[-#>\u2022]+ +)*|\s*)(?P<text>[^\n]*)"
+_TEXT = (  # on the line of its cue or, without a word there, on the next that has one
+    r"(?=(?:(?:(?:\\[\[(]|[^\w\n\[\\]){0,200}\n)+\s*(?:[-#>\u2022]+ +)*|\s*)"
+    rf"(?P<cue>[^\n]{{0,{2 * LONGEST}}}))"
+)
 _VALUE = r'(?<=")[^"\\]*(?:\\[\s\S][^"\\]*)*|(?<=\[)[^\]]*|[^,}\n]*'
-_CUES = [
-    (kind, re.compile(before + "$"), re.compile(rest + _TEXT * (kind == "cue"), re.M))
-    for kind, before, rest in (
-        ("cue", r"\bthe +(?:(?:final|correct)[ ,]+){0,2}", _SAYS),
-        ("cue", r"(?:\A|\n|[.!?]\s)[^\w\n]*(?:final +)?", r"answers? *(?P<colon>:|$)"),
-        ("cue", r"\bcorrect +", r"option(?:s|\(s\))? *(?P<colon>:)"),
-        ("tag", "<", r"answer>[ \t]*(?P<text>[^<]*(?=</)|[^<\n]*)"),
-        ("json", '"', rf'answer"\s{{0,20}}:\s{{0,20}}["\[]?(?P<text>{_VALUE})'),
-    )
-]
+_INSIDE = "[^{}]*"
+for _ in range(4):  # braces within a box
+    _INSIDE = rf"[^{{}}]*(?:\{{{_INSIDE}\}}[^{{}}]*){{0,99}}"
+_BOX, _JOINER = rf"\\boxed\s*\{{{_INSIDE}", r"(?:[^\w\n]|and|or|text|quad){0,20}"
+_CUES = (  # a cue's text is the group that is named like its kind
+    r"the +(?:(?:final|correct)[ ,]+){0,2}(?:answer|option|label)(?:s|\(s\))? +"
+    rf"(?:is/are|is|are)\b *:?{_TEXT}",
+    rf"answers? *(?::|(?=\n|\Z)){_TEXT}",
+    rf"correct +option(?:s|\(s\))? *:{_TEXT}",
+    r"<answer>[ \t]*(?P<tag>[^<]*(?=</)|[^<\n]*)",
+    rf'"answer"\s{{0,20}}:\s{{0,20}}["\[]?(?P<json>{_VALUE})',
+    rf"\\boxed\s*\{{(?P<box>{_INSIDE}(?:\}}{_JOINER}{_BOX}){{0,20}})\}}",
+)
+_START = re.compile(r"(?:\A|\n|[.!?]\s)[^\w\n]*(?:final +)?$")  # of "Final answer:"
 _MORE_LINES = re.compile(r"(?:\n[ \t]*\S[^\n]*)*")
 _REJECTED = re.compile(
     r"\b(?:(?:if|whether)\b[^.!?;:\n]*"
     r"|(?:not|cannot|\w+n't|would|might|doubt|thought)\b[^.!?,;:\n]*)$"
 )
-# What the prompts themselves put where an answer goes.
-_PLACEHOLDER = re.compile(
+_PLACEHOLDER = re.compile(  # what the prompts themselves put where an answer goes
     r"[\W_]*(?:(?:\w+\{)?(?:yyyy-mm-dd(?: hh:mm(?: gmt)?)?|mon,? yyyy|letters?|label"
     r"|(?:your )?(?:final )?answers?(?: here)?|an? (?:name|month) (?:or|and) [^\n]*"
     r"|first sentence> <second sentence)[\W_]*)?"
 )
 _ONE_LINE = re.compile(r"\s*(\S(?:[^\n]{0,98}\S)?)\s*")
-_INSIDE = "[^{}]*"
-for _ in range(4):  # braces within a box
-    _INSIDE = rf"[^{{}}]*(?:\{{{_INSIDE}\}}[^{{}}]*){{0,99}}"
-_BOX = rf"\\boxed\s*\{{{_INSIDE}\}}"
-# Boxes with a joiner between them are one.
-_BOXES = re.compile(rf"{_BOX}(?:(?:[^\w\n]|and|or|text|quad){{0,20}}{_BOX}){{0,20}}")
 _DOUBTED = re.compile(r"\b(?:not|maybe|perhaps|possibly|probably)[^\w\n]*$", re.I)
-# Digits that NFKC would add to the number before them make a text unreadable.
-_RAISED = re.compile("[\u00b2\u00b3\u00b9\u00bc-\u00be\u2070-\u209c\u2150-\u2189]")
-# Markup and what stands for it, in the order in which it goes.
-_TAG = r"(?:b|i|u|em|strong|br|p|div|span|code|sub|sup|center|answer)(?: [^<>]{0,60})?"
-_WRAPPER = r"(?:boxed|[fhm]box|underline|emph|bf|rm|large|displaystyle)(?![a-z])"
-_MARKUP = [
-    (re.compile(pattern, re.IGNORECASE), new)
-    for pattern, new in (
-        ("\u3002", "."),
-        ("[\u2010-\u2015\u2212]", "-"),
-        ("[\u2018-\u201b]", "'"),
-        ("[\u201c-\u201f\u00ab\u00bb]", '"'),
-        ("[\u200b-\u200d\u2060\ufeff\ufe0f\U0001f000-\U0001faff]", ""),
-        ("[\u2600-\u2716\u2719-\u274b\u274d\u274f-\u2790]", ""),
-        (r"\\colon\b\s*", ":"),
-        (r"\\[,;:! ]|\\q?quad\b|\\\\(?![a-z])|(?<=\S)~(?=\S)", " "),
-        (r"\\+(?:text)?color\s*\{\w*\}|\\+(?:text|math)[a-z]*\s*(?=\{)", ""),
-        (rf"\\+{_WRAPPER}|\\+[()\[\]]|\\(?=[&$%_])|[{{}}$]", ""),
-        (rf"</?{_TAG}/?>|</s>|<(?:end_of_turn|eos)>|<\|[^<>|]{{0,40}}\|>", ""),
-        (r"<([^<>\n]{1,80})>", r"\1"),
-        (r"`+|(?<!\d)\*\*+|\*\*+(?!\d)", ""),
-        (r"(?<![\w*])\*(?=[^\s*])([^*\n]+)(?<=\S)\*(?![\w*])", r"\1"),
-        (r"(?<!\w)_{1,3}(?=[^\s_])([^_\n]+)(?<=\S)_{1,3}(?!\w)", r"\1"),
-        (r"[^\S\n]+", " "),
-    )
-]
+_PLAIN = str.maketrans("‘’‚‛“”„‟«»‐‑‒–—―−。：", "'" * 4 + '"' * 6 + "-" * 7 + ".:")
+_QUIET = _PLAIN | str.maketrans("\u0130*_`", "I   ")  # cues are found without Markdown
+_TAG = "(?:b|i|u|em|strong|br|p|div|span|code|sub|sup|center|answer)(?: [^<>]{0,60})?"
+_MARKUP = {  # and what stands for it, in the order in which it goes
+    # Digits that NFKC would add to the number before them.
+    "[\u00b2\u00b3\u00b9\u00bc-\u00be\u2070-\u209c\u2150-\u2189]": "?",
+    "(?![✗✘❌❎])[\u200b-\u200d\u2060\ufe0f\ufeff\u2600-\u2790\U0001f000-\U0001faff]": "",
+    r"\\colon\b\s*": ":",
+    r"\\[,;:! ]|\\q?quad\b|\\\\(?![a-z])|(?<=\S)~(?=\S)": " ",
+    r"(?i)\\+(?:boxed|[fhm]box|underline|emph|bf|rm|large|displaystyle)\b": "",
+    r"\\+(?:(?:text)?color\s*\{\w*\}|(?:text|math)[a-z]*|[()\[\]]|(?=[&$%_]))|[{}$]": "",
+    rf"(?i)</?{_TAG}/?>|</s>|<(?:end_of_turn|eos)>|<\|[^<>|]{{0,40}}\|>": "",
+    r"<([^<>\n]{1,80})>": r"\1",
+    r"`+|(?<!\d)\*\*+|\*\*+(?!\d)": "",
+    r"(?<![\w*_])([*_]{1,3})(?=\S)((?:(?!\1).)+)(?<=\S)\1(?![\w*_])": r"\2",
+    r"[^\S\n]+": " ",
+}
 _NO_MARKUP = re.compile(r"[A-Za-z0-9.,:;()/-]+(?: [A-Za-z0-9.,:;()/-]+)*")
 _ENDS = " \n\t*_`\"',;:!\\"  # what may stand around a value and says nothing
 _LEAD = re.compile(
     r"(?i)\A(?:(?:so|thus|therefore),? )?(?:(?:it|this|that) (?:is|was)\b|it's\b"
     r"|the (?:\w+ ){1,3}(?:is|was|are)\b|(?:final )?answer ?(?=:)) ?:?\s*"
 )
-# Behind these words an answer may say anything.
 _REASONS = r"because|since|given|based on|as(?! well\b)|not|instead of|rather than"
-_REASON = re.compile(rf"\b(?:{_REASONS})\b", re.IGNORECASE)
+_REASON = re.compile(rf"\b(?:{_REASONS})\b", re.IGNORECASE)  # anything may follow
 _COMMENT = re.compile(
     r"[(\[;]| -+ |(?:(?<=[A-Za-z]{3})|(?<=\d))\.\s+(?=[A-Z])"
     rf"|\b(?i:{_REASONS}|which|where|for)\b"
 )
 _DOUBT = re.compile(
-    r"(?i)\b(?:or|either|maybe|perhaps|possibly|probably|might|could|unless|otherwise"
-    r"|alternatively|wait|actually|sorry|wrong)\b|\?"
+    r"(?i)\Anot\b|\b(?:or|either|maybe|perhaps|possibly|probably|might|could|unless"
+    r"|otherwise|alternatively|wait|actually|sorry|wrong)\b|\?"
 )
-MONTHS = (
-    "January February March April May June July August September October November"
-    " December"
-).split()
+MONTHS = "January February March April May June July August September".split()
+MONTHS += "October November December".split()
 _MONTHS = {name[:3]: str(number) for number, name in enumerate(MONTHS, 1)}
 _NUMBER = re.compile(rf"\d+(?:,\d{{3}})*(?:\.\d+)?|\b(?:{'|'.join(_MONTHS)})")
 
@@ -227,25 +212,14 @@ class Statement(NamedTuple):
 
 def mask(response: str, repeated: Iterable[str] = ()) -> str:
     """Return a text of equal length with newlines for reasoning and repeated lines."""
-    stripped = response.rfind("assistantfinal")  # gpt-oss without its special tokens
-    hidden, opened = [(0, stripped + 14)] * (stripped >= 0), None
-    has_tag = "<" in response or "[" in response or "\u25c1" in response
-    for tag in _REASONING.finditer(response) if has_tag else ():
-        if not tag[1] and not tag["final"]:
-            opened = tag.start() if opened is None else opened
-            continue
-        if opened is None or tag["final"]:  # all before it is reasoning
-            hidden, opened = [], 0
-        hidden.append((opened, tag.end()))
-        opened = None
-    hidden += [(opened, len(response))] * (opened is not None)
-    parts, position = [], 0
-    for start, end in hidden:
-        parts += response[position:start], "\n" * (end - max(start, position))
-        position = max(end, position)
-    text = "".join([*parts, response[position:]])
+    text = response
+    for final in ("assistantfinal", "<|channel|>final<|message|>", "<|channel|>final"):
+        text = text.rpartition(final)[2]  # gpt-oss, and without its special tokens
+    if "<" in text or "[" in text or "\u25c1" in text:
+        text = _THOUGHT.sub(lambda thought: "\n" * len(thought[0]), text)
+        text = re.split(f"(?i){_THOUGHT_END}", text)[-1]  # lone: all before it goes
+    kept = text.rjust(len(response), "\n").split("\n")
     lines = {line.strip() for one in repeated for line in one.split("\n")} - {""}
-    kept = text.split("\n") if lines else [text]
     return "\n".join("\n" * len(x) if x.strip() in lines else x for x in kept)
 
 
@@ -255,48 +229,30 @@ def statements(text: str, prompt: re.Pattern, several: bool = False) -> list[Sta
     `prompt` matches "\n" and the beginnings of the prompt's fixed lines; with `several`
     the text of a cue goes on to the next empty line.
     """
-    # Of the same length, without case, Markdown and typography.
-    low = text.replace("\u0130", "I").lower()
-    for one in ("* ", "_ ", "` ", "\u2019'", '\u201c"', '\u201d"', "\uff1a:"):
-        low = low.replace(*one)
-    found: list[Statement] = []
-    cues, limit = sorted(_cues(low, several)), -1
-    for at, kind, start, end in cues:
+    low = text.translate(_QUIET).lower()  # of the same length
+    cues = [cue for pattern in _CUES for cue in re.finditer(pattern, low)]
+    found, has_cue, limit = [], "\\boxed" in low, -1
+    for cue in sorted(cues, key=re.Match.start):
+        at, kind, before = cue.start(), cue.lastgroup, max(0, cue.start() - 200)
+        if low[at] == "a" and not _START.search(low, before, at):
+            continue
+        has_cue = True
         if not found and limit < at:
-            made_up = prompt.search(text, at)
-            limit = made_up.start() if made_up else len(text)
-        end = max(start, min(end, limit))
-        if end - start <= LONGEST:
-            end = start + len(text[start:end].rstrip())
-            start = end - len(text[start:end].lstrip())
-        if kind and at < limit and not _PLACEHOLDER.fullmatch(low, start, end):
+            limit = next((x.start() for x in prompt.finditer(text, at)), len(text))
+        can_fail = kind == "cue" and cue[0][-1] != ":"
+        if at > limit or (can_fail and _REJECTED.search(low, before, at)):
+            continue
+        start, end = cue.span(kind)
+        if several and kind == "cue":
+            end = _MORE_LINES.match(low, end, end + 2 * LONGEST).end()
+        end = start + len(text[start : min(end, limit)].rstrip())
+        start = end - len(text[start:end].lstrip())
+        if not _PLACEHOLDER.fullmatch(low, start, end):
             is_doubted = kind == "box" and doubted(low, at)
             found.append(Statement(kind, start, end, is_doubted))
-    if not cues and (line := _ONE_LINE.fullmatch(text)):
+    if not has_cue and (line := _ONE_LINE.fullmatch(text)):
         found.append(Statement("line", *line.span(1)))
     return found
-
-
-def _cues(low: str, several: bool) -> Iterator[tuple[int, str, int, int]]:
-    """Yield place, kind ("" if rejected) and the text's span of each cue."""
-    words = (re.finditer(word, low) for word in ("answer", "option", "label"))
-    for at in (word.start() for found in words for word in found):
-        for kind, before, rest in _CUES:
-            bound = at + LONGEST + 100
-            cue = rest.match(low, at, bound)
-            if not cue or not before.search(low, max(0, at - 40), at):
-                continue
-            start, end = cue.span("text")
-            if several and kind == "cue":
-                end = _MORE_LINES.match(low, end, bound).end()
-            can_fail = kind == "cue" and not cue["colon"]
-            if can_fail and _REJECTED.search(low, max(0, at - 200), at):
-                kind = ""
-            yield at, kind, start, end + (end == bound) * LONGEST
-    for box in _BOXES.finditer(low):
-        yield box.start(), "box", low.find("{", box.start()) + 1, box.end() - 1
-    if "\\boxed" in low:  # one that never closes is a cue, too, but says nothing
-        yield len(low), "", len(low), len(low)
 
 
 def doubted(text: str, at: int) -> bool:
@@ -306,16 +262,14 @@ def doubted(text: str, at: int) -> bool:
 
 def plain(text: str, ends: bool = False) -> str:
     """Return a text without markup, "" for one too long; `ends` keeps marks at its ends."""
-    text = _RAISED.sub("?", text) if len(text) <= LONGEST else ""
+    text = text.translate(_PLAIN) if len(text) <= LONGEST else ""
+    for pattern, new in () if _NO_MARKUP.fullmatch(text) else _MARKUP.items():
+        text = re.sub(pattern, new, text)
     text = unicodedata.normalize("NFKC", text)
-    for pattern, new in () if _NO_MARKUP.fullmatch(text) else _MARKUP:
-        text = pattern.sub(new, text)
     return text.strip() if ends else text.lstrip(_ENDS).rstrip(_ENDS + ".")
 
 
-def readings(
-    text: str, comment: re.Pattern = _COMMENT, reason: re.Pattern = _REASON
-) -> Iterator[tuple[str, str]]:
+def readings(text: str) -> Iterator[tuple[str, str]]:
     """Yield a plain text as it stands, without its lead, and without a comment too.
 
     With each goes what the comment says before a reason or denial, "" without one.
@@ -323,19 +277,15 @@ def readings(
     yield text, ""
     if (led := _LEAD.sub("", text)) != text:
         yield led, ""
-    if cut := comment.search(led, 1):
+    if cut := _COMMENT.search(led, 1):
         kept = led[: cut.start()].rstrip(_ENDS + ".")
-        yield kept, reason.split(led[cut.start() :], maxsplit=1)[0]
+        yield kept, _REASON.split(led[cut.start() :], maxsplit=1)[0]
 
 
 def has_doubt(text: str, golds: str = "", reason: re.Pattern = _REASON) -> bool:
-    """Tell whether a text doubts itself before a reason, or begins with "not".
-
-    Words of the golds are no doubt.
-    """
-    before = reason.split(text, maxsplit=1)[0]
+    """Tell whether a text has a doubt, no word of a gold, at its start or before a reason."""
+    before = reason.split(text, maxsplit=1)[0] or text[:3]
     doubts = {found[0].lower() for found in _DOUBT.finditer(before)}
-    doubts |= {"not"} if text[:4].lower() == "not " else set()
     return bool(doubts and doubts - set(re.findall(r"\w+|\?", golds.lower())))
 
 
@@ -906,6 +856,20 @@ def digest(doc: dict) -> bytes:
     """Return a digest of what prompt and scores of a document depend on."""
     cells = [doc.get(column) for column in ("prompt", "question", "label")]
     return hashlib.sha256(json.dumps(cells).encode()).digest()
+
+
+# What a template of ToT arithmetic fills in: names, numbers, dates, units, activities.
+_FILLED_IN = re.compile(
+    r"[A-Z0-9]|ing\b|^(?:(?:hour|minute|second)s?|on|at|in|from|to|noon|and)\b"
+)
+
+
+def cluster(doc: dict) -> str:
+    """Return what documents share: a question, of arithmetic its template."""
+    question = doc.get("question") or digest(doc).hex()
+    if "prompt" in doc:
+        return question
+    return " ".join(word for word in question.split() if not _FILLED_IN.search(word))
 
 
 def fingerprint(digests: Iterable[bytes]) -> str:

@@ -10,12 +10,13 @@ import gzip
 import json
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
+from itertools import islice
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from .errors import LineError, ToolError
-from .files import written_whole
+from .files import is_stream, written_whole
 
 
 SUFFIXES = (".jsonl", ".jsonl.gz")
@@ -81,6 +82,27 @@ def written_lines(path: Path) -> Iterator[BinaryIO]:
                 yield zipped
         else:
             yield file
+
+
+def check_made(path: Path, tool: str, key: str) -> None:
+    """Raise ToolError where a file is that a tool did not make: one without its `key`.
+
+    An empty file, and what can be written but once, is nobody's.
+    """
+    if (
+        is_stream(path)
+        or not path.exists()
+        or path.is_file()
+        and not path.stat().st_size
+    ):
+        return
+    with suppress(ToolError), closing(read_lines(path)) as lines:
+        if any(key in parse(line) for line in islice(lines, 1)):
+            return
+    raise ToolError(
+        f"{path}: is there, and was not made by {tool}; move it elsewhere, or name another"
+        " output"
+    )
 
 
 def parse(line: Line) -> dict:

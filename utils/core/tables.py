@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+from collections.abc import Callable
 
 from .cli import printable
 
@@ -15,8 +16,13 @@ _MARKUP = re.compile(r"[\\`*<>&\[\]|~]|\b_|_\b")
 
 
 def number(value: float) -> str:
-    """Return a score as every table and page shows it."""
+    """Return a score as tables and pages show it."""
     return f"{value:.4f}"
+
+
+def percent(value: float) -> str:
+    """Return a share as tables show it that are read at a glance."""
+    return f"{100 * value:.1f}"
 
 
 def natural(text: str) -> list[str | int]:
@@ -25,11 +31,11 @@ def natural(text: str) -> list[str | int]:
     return [int(part) if i % 2 else part for i, part in enumerate(parts)]
 
 
-def render(rows: list[dict], form: str) -> str:
+def render(rows: list[dict], form: str, number: Callable[[float], str] = number) -> str:
     """Return rows (column -> cell; columns in the order they come up) as a table.
 
-    `form` is one of FORMATS. Markdown rounds floats and leaves out empty columns; its
-    columns are as wide as their cells, to be read in a terminal, too.
+    `form` is one of FORMATS. Markdown shows floats by `number` and leaves out empty
+    columns; its columns are as wide as their cells, to be read in a terminal, too.
     """
     if form == "json":
         return json.dumps(rows, indent=2, ensure_ascii=False) + "\n"
@@ -40,16 +46,17 @@ def render(rows: list[dict], form: str) -> str:
         writer.writeheader()
         writer.writerows(rows)
         return text.getvalue()
-    from tabulate import tabulate
+    import tabulate
 
+    tabulate.MIN_PADDING = 0
     cells = {name: [row.get(name) for row in rows] for name in columns}
     cells = {x: y for x, y in cells.items() if any(cell is not None for cell in y)}
     is_numeric = [
-        all(isinstance(cell, int | float | None) for cell in column)
+        any(isinstance(cell, int | float) for cell in column)
         for column in cells.values()
     ]
-    table = tabulate(
-        zip(*([_cell(cell) for cell in column] for column in cells.values())),
+    table = tabulate.tabulate(
+        zip(*([_cell(cell, number) for cell in column] for column in cells.values())),
         headers=[escaped(name) for name in cells],  # two may look alike
         tablefmt="pipe",
         disable_numparse=True,
@@ -58,7 +65,7 @@ def render(rows: list[dict], form: str) -> str:
     return f"{table}\n"
 
 
-def _cell(cell: object) -> str:
+def _cell(cell: object, number: Callable[[float], str]) -> str:
     if cell is None:
         return ""
     return number(cell) if isinstance(cell, float) else escaped(str(cell))

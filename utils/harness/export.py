@@ -8,7 +8,8 @@ are chat messages, for /v1/chat/completions (`--model local-chat-completions`); 
 instruction of a `_separate` task is then the system message. Without, they are texts for
 /v1/completions (`--model local-completions` with `tokenizer_backend=None`). --openai
 writes the bodies of `openai-chat-completions` and `openai-completions` instead. `replay`
-scores the answers.
+scores the answers. Where some requests failed, --only-missing OUTPUT writes those that have
+no answer in the output of the batch.
 
 Example:
 
@@ -23,6 +24,7 @@ import json
 import sys
 from argparse import Namespace
 from collections.abc import Iterator
+from pathlib import Path
 
 from lm_eval.models.openai_completions import (
     LocalChatCompletion,
@@ -34,7 +36,8 @@ from lm_eval.models.openai_completions import (
 from ..core.cli import output_path, tool_parser
 from ..core.documents import pack_files, quiet_harness
 from ..core.files import check_outputs, written_whole
-from ..runs.answers import custom_id
+from ..core.jsonl import check_made
+from ..runs.answers import custom_id, read_answers
 from .run import PromptTaker, add_options, evaluate, task_names
 
 
@@ -50,7 +53,7 @@ _MODELS = {
 def lines(names: list[str], options: Namespace) -> Iterator[dict]:
     """Yield the request to each document of the tasks, in the order of a run.
 
-    Raises ToolError as `run.evaluate` does, before the first line.
+    Documents that are answered in the files `options.only_missing` are left out. Raises ToolError as `run.evaluate` does, before the first line.
     """
     taker = PromptTaker()
     evaluate(taker, names, options)
@@ -58,8 +61,13 @@ def lines(names: list[str], options: Namespace) -> Iterator[dict]:
     with quiet_harness():
         api = model(model=options.model, base_url="", tokenizer_backend=None)
     path = "chat/completions" if options.apply_chat_template else "completions"
+    answers = (answer for file in options.only_missing for answer in read_answers(file))
+    answered = {x.line.get("custom_id") for x in answers if not x.fault}
     for request in taker.requests:
         prompt, gen_kwargs = request.args
+        name = custom_id(request.task_name, request.doc_id, request.doc)
+        if name in answered:
+            continue
         with quiet_harness():
             body = api._create_payload(  # as the model's `model_call` makes it
                 api.create_message([prompt]),
@@ -69,7 +77,7 @@ def lines(names: list[str], options: Namespace) -> Iterator[dict]:
                 eos=api.eos_string,
             )
         yield {
-            "custom_id": custom_id(request.task_name, request.doc_id, request.doc),
+            "custom_id": name,
             "method": "POST",
             "url": f"/v1/{path}",
             "body": body,
@@ -84,13 +92,21 @@ def main(arguments: list[str] | None = None) -> int:
     add("--model", required=True, metavar="NAME", help="for the server")
     add("--openai", action="store_true", help="bodies for OpenAI's own models")
     add("--output", type=output_path, metavar="FILE", help="default: stdout")
+    told = {"type": Path, "metavar": "OUTPUT", "nargs": "+", "default": []}
+    add(
+        "--only-missing",
+        **told,
+        help="outputs of a batch; write what has no answer there",
+    )
     add_options(parser)
     options = parser.parse_args(arguments)
-    check_outputs({"--output": options.output}, pack_files(options.include_path))
+    inputs = [*pack_files(options.include_path), *options.only_missing]
+    check_outputs({"--output": options.output}, inputs)
     found = (json.dumps(line) + "\n" for line in lines(options.tasks, options))
     if options.output is None:
         sys.stdout.writelines(found)
         return 0
+    check_made(options.output, "export", "body")
     with written_whole(options.output) as file:
         file.writelines(line.encode() for line in found)
     return 0

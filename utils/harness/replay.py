@@ -6,12 +6,14 @@ RESPONSES are outputs of the OpenAI Batch API to requests of `temporal-eval expo
 samples that the harness logged (a file, or the folder of a run), or lines with `task`,
 `doc_id` or `doc`, and `response`; JSON Lines, plain or compressed by gzip. Printed are
 the harness's tables; DIR gets its results and samples, which differ from those of a live
-run in time stamps, model name and model arguments alone. Give the options that the run
-or the export was given; what a log says of its prompts is kept.
+run in time stamps, model name and model arguments alone, and in `finish_reason`, which a
+sample has where the answer tells why it ended. Give the options that the run or the export
+was given; what a log says of its prompts is kept.
 
 Each document that is asked needs one answer. A second one, and one to another document or
 version of it, is an error; so is a missing one, which `--missing score-zero` takes for an
-empty response. Answers to the first N documents want `--limit N`.
+empty response. A failed request of a batch has no answer: all of them are named. Answers to
+the first N documents want `--limit N`.
 
 Example:
 
@@ -54,6 +56,7 @@ class Replay(PromptTaker):
         self.answers = answers
         self.score_missing = score_missing
         self.missing: Counter[str] = Counter()  # task -> documents without an answer
+        self.found: dict[tuple, Answer] = {}  # by task and document id
         self.other_prompts = 0  # answers to prompts that are not those of this run
 
     def generate_until(self, requests: list[Instance]) -> list[str]:
@@ -62,15 +65,15 @@ class Replay(PromptTaker):
         A prompt that a log tells takes the place of the one that this run makes. Raises
         ToolError for answers and requests without a counterpart, or with two.
         """
-        found = join(requests, self.answers)
+        self.found = found = join(requests, self.answers)
         missing = [x for x in requests if (x.task_name, x.doc_id) not in found]
         self.missing = Counter(x.task_name for x in missing)
         if missing and not self.score_missing:
             task, first = missing[0].task_name, missing[0].doc_id
             raise ToolError(
                 f"{task}: {self.missing[task]} documents have no answer, the first of them"
-                f" document {first}; give the rest, the run's --limit, or --missing"
-                " score-zero"
+                f" document {first}; give the rest (`export --only-missing` writes its"
+                " requests), the run's --limit, or --missing score-zero"
             )
         return [self._answer(x, found.get((x.task_name, x.doc_id))) for x in requests]
 
@@ -158,7 +161,9 @@ def read(options: Namespace) -> tuple[str, list[Answer]]:
             )
         runs += found
     answers = [_kept(answer, options) for run in runs for answer in run.answers()]
-    if not answers:
+    for answer in (answer for answer in answers if answer.fault):
+        say(f"{answer.place}: {answer.fault}")
+    if not (answers := [answer for answer in answers if not answer.fault]):
         raise ToolError(f"{options.responses[0]}: has no answers; name another file")
     names = {run.name for run in runs}
     return options.model or (names.pop() if len(names) == 1 else "replay"), answers
@@ -170,9 +175,11 @@ _HALF = re.compile("[\ud800-\udfff]")  # of a character: a lone surrogate
 def _kept(answer: Answer, options: Namespace) -> Answer:
     """Return what is needed of an answer; ToolError where a run cannot take it.
 
-    That is its prompt, and its document where the line has no hash of it.
+    A failed request, which a line of a batch names, keeps its fault. Else that is its prompt, and its document where the line has no hash of it.
     """
     fault = answer.fault
+    if fault and answer.doc_id is not None:
+        return answer
     if answer.is_chat and not options.apply_chat_template:
         fault = "answers chat messages; add --apply_chat_template"
     elif answer.is_chat is False and options.apply_chat_template:
@@ -250,6 +257,11 @@ def main(arguments: list[str] | None = None) -> int:
     for column in ("results", "groups"):
         if column in results:
             sys.stdout.write(f"{make_table(results, column)}\n")
+    for task, those in samples.items():
+        for sample in those:
+            answer = replay.found.get((task, sample["doc_id"]))
+            if answer and answer.finish_reason:
+                sample["finish_reason"] = answer.finish_reason
     if options.output_path:
         save(tracker, results, samples, options.output_path)
     return 0

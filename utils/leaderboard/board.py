@@ -1,7 +1,7 @@
 """What each model scores in each task and benchmark, how surely, and its rank.
 
 Scores are those of `Figures`, as `temporal-eval score` prints them. Intervals and
-differences are those of `paired`.
+differences are those of `stats`, as in `temporal-eval compare`.
 """
 
 from __future__ import annotations
@@ -14,11 +14,12 @@ from typing import NamedTuple
 
 from ..core.families import configuration, groups, scorer
 from ..core.tables import natural
+from ..runs.answers import sha256
 from ..runs.models import Model
 from ..runs.scoring import INVALID, Scored
 from ..runs.tally import Figures, Tally
 from ..score.command import scores
-from ..stats import CONFIDENCE, cluster, holm, mean_interval, paired
+from ..stats import CONFIDENCE, difference, holm, linearised, score_interval
 
 
 RULES = ("published", "flexible")
@@ -39,7 +40,8 @@ def result(scored: Scored, place: int) -> Result:
     task, verdict = scored.answer.task, scored.verdict
     headline = scorer(task).headline
     scores = headline and tuple(verdict.scores[x] for x in headline)
-    return Result(scores, verdict.reason, sys.intern(cluster(task, scored.doc)), place)
+    cluster = sys.intern(sha256(scorer(task).utils.cluster(scored.doc)))
+    return Result(scores, verdict.reason, cluster, place)
 
 
 class Scope(NamedTuple):
@@ -192,12 +194,12 @@ def _ranks(scope: Scope, models: list[Model], rule: str) -> dict[str, int]:
         return {}
     values = {model.name: _values(scope, model, rule) for model in models}
     pairs = [*combinations(values, 2)]
-    found = [paired(values[a][0], values[b][0], values[a][1]) for a, b in pairs]
+    found = [difference(values[b][0], *values[a]) for a, b in pairs]
     corrected = holm(x.p_value for x in found)
     ranks = dict.fromkeys(values, 1)
-    for (a, b), difference, p_value in zip(pairs, found, corrected):
+    for (a, b), tested, p_value in zip(pairs, found, corrected):
         if p_value < 1 - CONFIDENCE:
-            ranks[b if difference.value > 0 else a] += 1
+            ranks[b if tested.value > 0 else a] += 1
     return ranks
 
 
@@ -208,25 +210,6 @@ def _values(scope: Scope, model: Model, rule: str) -> tuple[list[float], list[st
     parts = [[x.scores[RULES.index(rule)] for x in task] for task in tasks]
     clusters = [x.cluster for task in tasks for x in task]
     return linearised(parts, scope.by_size), clusters
-
-
-def linearised(parts: list[list[float]], by_size: bool) -> list[float]:
-    """Return a value for each document, of which the plain mean is the group's score.
-
-    Their spread about it is that of the scores about the mean of their own task, weighted
-    as the task is; so the error of their mean is that of the group's.
-    """
-    if len(parts) == 1:
-        return parts[0]
-    n = sum(map(len, parts))
-    means = [math.fsum(part) / len(part) for part in parts]
-    weights = [len(part) / n if by_size else 1 / len(parts) for part in parts]
-    mean = math.fsum(weight * mean for weight, mean in zip(weights, means))
-    return [
-        mean + weight * n / len(part) * (score - part_mean)
-        for part, part_mean, weight in zip(parts, means, weights)
-        for score in part
-    ]
 
 
 def rows(found: list[Table]) -> Iterator[dict]:
@@ -262,11 +245,8 @@ def _row(
         row |= {rule: None, f"{rule}_low": None, f"{rule}_high": None}
         row[f"{rule}_rank"] = ranks[rule].get(model.name)
         if told[rule] is not None:
-            interval = mean_interval(*_values(scope, model, rule))
-            # Answers that all score the same, as 8 of 8 right, tell nothing of the spread.
-            if interval.standard_error:
-                row[f"{rule}_low"] = max(interval.low, 0.0)
-                row[f"{rule}_high"] = min(interval.high, 1.0)
+            interval = score_interval(*_values(scope, model, rule))
+            row |= zip((f"{rule}_low", f"{rule}_high"), interval)
     left_out = sum(tally.left_out for tally in tallies)
     return row | {"left_out": left_out or None} | told
 

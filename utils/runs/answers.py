@@ -8,7 +8,9 @@ Three kinds of lines are read:
 - an object with `task`, `response`, and `doc` (a document as the harness logs it) or
   `doc_id`. A line without both is itself a row of the benchmark's file.
 
-What a tool adds to a line (`verdict`) is not read again.
+A document may have several answers: in one line (`resps`, `filtered_resps`, `choices`), in
+lines that number them (`sample`), or in as many lines as the results of the run have
+`repeats`. What a tool adds to a line (`verdict`) is not read again.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from types import UnionType
@@ -49,8 +51,9 @@ class Answer(NamedTuple):
     doc_hash: str | None = None  # or the start of it, as in a custom_id
     response: str | None = None  # None where `fault` says why
     prompt: str | None = None  # as it was sent, where the line tells
-    hit_limit: bool = False  # whether the line says that the token limit ended it
-    fault: str | None = None  # why the line cannot be scored
+    finish_reason: str | None = None  # why it ended, where the line tells: "length"
+    fault: str | None = None  # why the line, or the request, has no answer
+    sample: Hashable = None  # which of several answers to its document
     filter: str | None = None  # of the harness, for it logs a line for each
     is_chat: bool | None = None  # whether it answers messages, where the line tells
 
@@ -59,10 +62,10 @@ def read_answers(path: Path, task: str | None = None) -> Iterator[Answer]:
     """Yield the answers in a file, one at a time.
 
     `task` is the task of lines that do not name theirs, as their file may do. Raises
-    OSError where the file cannot be read, and ToolError as `answer_in` does.
+    OSError where the file cannot be read, and ToolError as `answers_in` does.
     """
     task = task_of(path, task)
-    return (answer_in(line, task) for line in read_lines(path))
+    return (answer for line in read_lines(path) for answer in answers_in(line, task))
 
 
 def task_of(path: Path, task: str | None) -> str | None:
@@ -72,8 +75,8 @@ def task_of(path: Path, task: str | None) -> str | None:
     return name["task"] if is_told else task
 
 
-def answer_in(line: Line, task: str | None) -> Answer:
-    """Return the answer in a line of a file whose lines are of a task.
+def answers_in(line: Line, task: str | None) -> list[Answer]:
+    """Return the answers in a line of a file whose lines are of a task; mostly one.
 
     What is wrong with a line is its `fault`. ToolError where the first line of a file is
     not an answer to a task of the pack: then the others are not, either.
@@ -88,13 +91,27 @@ def answer_in(line: Line, task: str | None) -> Answer:
             raise ToolError(f"{place}: {fault}") from None
     else:
         try:
-            return Answer(place, row, task, **read(row, task))
+            check_cells(row, sample=int | str | None, finish_reason=str | None)
+            return _several(Answer(place, row, task, **read(row, task)))
         except RecursionError:
             fault = "is nested too deeply; fix the line"
         except ValueError as error:
             fault = str(error)
     name = row.get("filter") if isinstance(row.get("filter"), str) else None
-    return Answer(place, row, task or "", fault=fault, filter=name)
+    return [Answer(place, row, task or "", fault=fault, filter=name)]
+
+
+def _several(answer: Answer) -> list[Answer]:
+    """Return the answers of a line whose `response` and `finish_reason` may be lists."""
+    told = {"sample": answer.line.get("sample")}
+    ends = answer.finish_reason or answer.line.get("finish_reason")
+    if not isinstance(answer.response, list):
+        return [answer._replace(finish_reason=ends, **told)]
+    ends = ends if isinstance(ends, list) else [ends] * len(answer.response)
+    return [
+        answer._replace(response=text, finish_reason=end, sample=(told["sample"], n))
+        for n, (text, end) in enumerate(zip(answer.response, ends))
+    ]
 
 
 def _kind(line: dict, task: str | None) -> tuple[Callable[[dict, str], dict], str]:
@@ -131,7 +148,7 @@ def _kind(line: dict, task: str | None) -> tuple[Callable[[dict, str], dict], st
 
 
 def _sample(line: dict, task: str) -> dict:
-    response, prompt = _lone(line["filtered_resps"]), _prompt(line.get("arguments"))
+    response, prompt = _responses(line), _prompt(line.get("arguments"))
     check_cells(line, doc=dict, doc_id=int | str, filter=str | None)
     doc, fix = document_text(line["doc"]), "take the log as the harness wrote it"
     for what, text in ("doc", doc), ("prompt", prompt), ("target", line.get("target")):
@@ -142,13 +159,23 @@ def _sample(line: dict, task: str) -> dict:
                 f"{what}_hash does not recompute: the {what} is not the one that was run;"
                 f" {fix}"
             )
-    if not isinstance(response, str):
-        raise ValueError(
-            f"its filtered response is a {type(response).__name__}, not a string; use a"
-            " filter that leaves one response, such as take_first"
-        )
     told = {name: line.get(name) for name in ("doc_id", "doc", "doc_hash", "filter")}
     return {**told, "response": response, "prompt": prompt}
+
+
+def _responses(line: dict) -> str | list[str]:
+    """Return what a filter left of the responses: all of them, where it took the first."""
+    response, given = _lone(line["filtered_resps"]), _lone(line.get("resps"))
+    is_one_of = isinstance(given, list) and len(given) > 1
+    if is_one_of and line.get("filter") in (None, "none") and given[0] == response:
+        response = given
+    several = response if isinstance(response, list) and response else [response]
+    if not all(isinstance(text, str) for text in several):
+        raise ValueError(
+            f"its filtered response is a {type(response).__name__}, not a string; use a"
+            " filter that leaves strings, such as take_first"
+        )
+    return several if is_one_of else _lone(several)
 
 
 def _prompt(arguments: object) -> object:
@@ -190,25 +217,19 @@ def _batch_output(line: dict, task: str) -> dict:
     match = _CUSTOM_ID.fullmatch(line["custom_id"])
     if "body" in line and "response" not in line:
         raise ValueError("is a request; give the output of the batch instead")
-    try:
-        choice = line["response"]["body"]["choices"][0]
-        is_chat = "message" in choice
-        text = choice["message"].get("content") if is_chat else choice["text"]
-        is_answer = text is None or isinstance(text, str)
-        hit_limit = choice.get("finish_reason") == "length"
-    except (TypeError, LookupError, AttributeError):
-        is_answer = False
-    if not is_answer:
-        told = json.dumps(line.get("error") or line.get("response"))
-        raise ValueError(f"has no answer but {told:.200}; send the request again")
-    return {
-        "doc_id": int(match["doc_id"]),
-        "doc_hash": match["hash"],
-        # A refusal, or reasoning that took all the tokens, has no content: no answer.
-        "response": text or "",
-        "hit_limit": hit_limit,
-        "is_chat": is_chat,
-    }
+    told = {"doc_id": int(match["doc_id"]), "doc_hash": match["hash"]}
+    with suppress(TypeError, LookupError, AttributeError):
+        choices = line["response"]["body"]["choices"]
+        is_chat = "message" in choices[0]
+        texts = [x["message"].get("content") if is_chat else x["text"] for x in choices]
+        if all(isinstance(text, str | None) for text in texts):
+            # A refusal, or reasoning that took all the tokens, has no content.
+            response = _lone([text or "" for text in texts])
+            ends = _lone([choice.get("finish_reason") for choice in choices])
+            told |= {"response": response, "finish_reason": ends}
+            return told | {"is_chat": is_chat}
+    error = json.dumps(line.get("error") or line.get("response"))
+    return told | {"fault": f"has no answer but {error:.200}; send the request again"}
 
 
 def _plain(line: dict, task: str) -> dict:
@@ -227,5 +248,4 @@ def _plain(line: dict, task: str) -> dict:
             "doc_hash does not recompute: 'doc' was changed; take the document again"
         )
     told = {"doc_id": doc_id, "doc": doc, "doc_hash": doc_hash}
-    hit_limit = line.get("finish_reason") == "length"
-    return {**told, "response": line["response"], "hit_limit": hit_limit}
+    return {**told, "response": line["response"]}

@@ -1,6 +1,8 @@
 """Runs of models: which files a run is made of, and what the harness says of it.
 
-A run is the output folder of one model (`<output_path>/<model>`), or a file of answers.
+A run is the output folder of one model (`<output_path>/<model>`), or a file of answers. Its
+name is that of the model in the harness's results or in the answers of a batch, or else
+that of the folder or file.
 """
 
 from __future__ import annotations
@@ -14,7 +16,8 @@ from typing import NamedTuple
 
 from ..core.errors import ToolError
 from ..core.families import FOLDER, all_tasks, scorer
-from ..core.jsonl import SUFFIXES
+from ..core.files import is_stream
+from ..core.jsonl import SUFFIXES, parse, read_lines
 from .answers import SAMPLES_NAME, Answer, read_answers
 
 
@@ -47,6 +50,11 @@ class Run(NamedTuple):
         """Return the version of a task that was run, None where no file tells."""
         told = (_within(file.results, "versions", task) for file in self.files)
         return next((str(version) for version in told if version is not None), None)
+
+    def repeats(self, task: str) -> int:
+        """Return how many lines may answer a document: one, where no file tells."""
+        told = (_within(x.results, "configs", task, "repeats") for x in self.files)
+        return next((number for number in told if type(number) is int), 1)
 
     def made(self, task: str, include_path: Path = FOLDER) -> Made | None:
         """Return what a task's rows were made from; None where no file tells.
@@ -105,14 +113,26 @@ def find_runs(arguments: list[str], task: str | None = None) -> list[Run]:
     """
     runs: dict[str, Run] = {}
     for argument in arguments:
-        label, equals, path = argument.partition("=")
-        if not equals or Path(argument).exists():
-            label, path = "", argument
+        label, path = _split(argument)
         if not path:
             raise ToolError(f"'{argument}': names no file or folder; give PATH")
         for run in _runs_at(Path(path), label, task):
             runs[run.name] = _joined(runs[run.name], run) if run.name in runs else run
     return list(runs.values())
+
+
+def _split(argument: str) -> tuple[str, str]:
+    """Return the name, or "", and the path of `PATH` or `NAME=PATH`.
+
+    Both may have an equals sign in them: it is split at the last one before a path that
+    is there, else at the first one.
+    """
+    words = argument.split("=")
+    splits = [("=".join(words[:n]), "=".join(words[n:])) for n in range(len(words))]
+    there = [(name, path) for name, path in splits if path and Path(path).exists()]
+    if len(splits) == 1 or splits[0] in there:
+        return splits[0]
+    return there[-1] if there else splits[1]
 
 
 def _joined(one: Run, other: Run) -> Run:
@@ -150,9 +170,24 @@ def _runs_at(path: Path, label: str, task: str | None) -> list[Run]:
 
 def _run(paths: Iterable[Path], label: str, otherwise: str, task: str | None) -> Run:
     files = tuple(File(path, _results(path)) for path in paths)
-    model = files[0].results.get("model_name")
-    name = model if isinstance(model, str) and model else otherwise
-    return Run(label or name, files, task)
+    told = (files[0].results.get("model_name"), label or _served(files[0].path))
+    names = (name for name in told if isinstance(name, str) and name)
+    return Run(label or next(names, otherwise), files, task)
+
+
+def _served(path: Path) -> object:
+    """Return the model that the first answer of a batch comes from; None without one.
+
+    What can be read but once, and what cannot be read, is left for those who score it.
+    """
+    with suppress(OSError, ToolError):
+        for line in () if is_stream(path) else read_lines(path):
+            row = parse(line)
+            if "custom_id" not in row:
+                break
+            if model := _within(row, "response", "body", "model"):
+                return model
+    return None
 
 
 def _folders_of_samples(path: Path) -> dict[Path, dict[str, Path]]:

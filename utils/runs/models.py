@@ -17,9 +17,9 @@ from .tally import Tally
 
 
 class TaskRun(NamedTuple):
-    """A model's answers to one task: figures, and what is kept of each answer.
+    """A model's answers to one task: figures, and what is kept of each document.
 
-    Answers go by the digests of their documents, of which some benchmarks have copies.
+    Documents go by their digests, for some benchmarks have copies.
     """
 
     tally: Tally
@@ -40,7 +40,7 @@ class Model(NamedTuple):
         return self.run.name
 
     def results(self) -> Iterator[tuple[tuple[str, bytes, int], Any]]:
-        """Yield what is kept of each answer, behind task, digest and number of the copy.
+        """Yield what is kept of documents, behind task, digest and number of the copy.
 
         Which copy is which changes no figure, since they stand in one cluster.
         """
@@ -68,9 +68,10 @@ def read_models(
     """Return the models of some runs, and what a user has to be told of their lines.
 
     `options` are those of `answer_options`. Where the harness logged answers through
-    several filters, there is a model for each. Of an answer stays what `keep` makes of it
-    and of the number of answers of its run before it. A line that cannot be scored, and a
-    second answer to a document, are refused. Raises OSError and ToolError for a file that
+    several filters, there is a model for each. Of a document stays what `keep` makes of its
+    answer and of the number of answers of the run before it. Of several answers that is the
+    last one, with the mean scores of all. A line that cannot be scored, and a second answer
+    to a document, are refused. Raises OSError and ToolError for a file that
     is not one of answers, and where there are no documents.
     """
     models, said = [], []
@@ -93,17 +94,24 @@ def _models(
         try:
             scored = score(answer, options.include_path)
             if answer.task not in model.tasks:
-                tally = Tally(answer.task, options.leave_out)
+                repeats = run.repeats(answer.task)
+                tally = Tally(answer.task, options.leave_out, repeats)
                 model.tasks[answer.task] = TaskRun(tally, {})
             tally, results = model.tasks[answer.task]
-            if tally.add(scored):
-                results.setdefault(scored.digest, []).append(keep(scored, place))
+            if document := tally.add(scored):
+                verdict = scored.verdict._replace(scores=document.means())
+                kept = keep(scored._replace(verdict=verdict), place)
+                results.setdefault(scored.digest, {})[document] = kept
         except LineError as error:
             model.refused[answer.task] += 1
             model.refusals.add(str(error))
     for model in models.values():
         for name, (tally, results) in [*model.tasks.items()]:
             tally.made = run.made(name, options.include_path)
+            documents = {
+                digest: [*copies.values()] for digest, copies in results.items()
+            }
+            model.tasks[name] = TaskRun(tally, documents)
             if not results:
                 del model.tasks[name]
     if sum(bool(model.tasks) for model in models.values()) < 2:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from decimal import Decimal
 from pathlib import Path
 from typing import NamedTuple
 
@@ -69,7 +70,9 @@ def scored_as(
     answer: Answer, doc: dict, verdict: Verdict, invalid: str | None
 ) -> Scored:
     """Return an answer with a verdict on it; NOT_A_DOCUMENT without a digest."""
-    logged = answer.line if "filtered_resps" in answer.line else {}
+    # Of several answers, the harness scores the one that its filter leaves.
+    is_logged = answer.line.get("filtered_resps") == [answer.response]
+    logged = answer.line if is_logged else {}
     task, scores = scorer(answer.task), verdict.scores
     is_changed = any(
         scores.get(task.metric(name), value) != value for name, value in logged.items()
@@ -110,14 +113,21 @@ def _invalid(answer: Answer, doc: dict, reason: str) -> str | None:
         forms = (text, *(json.dumps(text, ensure_ascii=x)[1:-1] for x in (False, True)))
         if not any(form in answer.prompt for form in forms):
             return "no_instruction"
-    return "cut_off" if answer.hit_limit or reason == "cut_off" else None
+    is_cut_off = answer.finish_reason == "length" or reason == "cut_off"
+    return "cut_off" if is_cut_off else None
 
 
-def verdict_line(scored: Scored) -> dict:
-    """Return the line of an answer with `task` and `verdict`: scores and why."""
-    answer, verdict, task = scored.answer, scored.verdict, scorer(scored.answer.task)
-    told = {"version": task.version, **jsonable(verdict._asdict())}
-    told |= {"why": task.utils.REASONS[verdict.reason], "invalid": scored.invalid}
+def verdict_line(scored: list[Scored]) -> dict:
+    """Return the line of some answers with `task` and `verdict`: scores and why.
+
+    Of several answers, `verdict` is a list.
+    """
+    answer, task, verdicts = scored[0].answer, scorer(scored[0].answer.task), []
+    for one in scored:
+        told = {"version": task.version, **jsonable(one.verdict._asdict())}
+        why = task.utils.REASONS[one.verdict.reason]
+        verdicts.append(told | {"why": why, "invalid": one.invalid})
+    told = verdicts if len(verdicts) > 1 else verdicts[0]
     return {**answer.line, "task": answer.task, "verdict": told}
 
 
@@ -131,6 +141,9 @@ def jsonable(value: object) -> object:
         return [jsonable(cell) for cell in value]
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
+    if isinstance(value, Decimal) and abs(value.adjusted()) < 20:
+        # 5.0 is 5, which another reader of the same family gives as a whole number.
+        return int(value) if value == int(value) else format(value.normalize(), "f")
     return value if isinstance(value, int | float | None) else str(value)
 
 

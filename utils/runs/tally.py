@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from array import array
 from collections import Counter
+from collections.abc import Hashable
 from functools import cache
 from pathlib import Path
 
@@ -14,6 +14,8 @@ from ..packs import disputed
 from .answers import Answer
 from .find import Made
 from .scoring import Scored, breakdowns
+from .several import Given
+from .trivial import Trivial
 
 
 _DIGITS = 12  # of a digest that the table below has
@@ -39,110 +41,156 @@ def rows_of(task: str, digest: bytes) -> int | None:
     return _repeated().get(scorer(task).file, {}).get(digest.hex()[:_DIGITS], 1)
 
 
+class Document:
+    """A document, and what its answers score."""
+
+    __slots__ = ("digest", "given", "samples", "scores")
+
+    def __init__(self, digest: bytes) -> None:
+        self.digest = digest
+        self.samples: set[Hashable] | None = None  # which of several answers it has
+        self.scores: list[dict[str, float]] = []  # of each answer
+        self.given: list[tuple[Given, ...]] = []  # of each answer, for `together`
+
+    def means(self) -> dict[str, float]:
+        """Return metric -> mean score of the answers that have it."""
+        if len(self.scores) == 1:
+            return self.scores[0]
+        metrics = dict.fromkeys(metric for scores in self.scores for metric in scores)
+        found = {x: [y[x] for y in self.scores if x in y] for x in metrics}
+        return {metric: sum(values) / len(values) for metric, values in found.items()}
+
+
 class Figures:
-    """Counts and scores of the answers to some documents of one task."""
+    """Counts and scores of some documents of one task."""
 
     def __init__(self, task: str) -> None:
         self.task = task
-        self.n = 0
+        self.documents: list[Document] = []
+        self.answers = 0
+        self.reasons: Counter[str] = Counter()  # of the family's, by answer
         self.invalid: Counter[str] = Counter()
+        self.untold = 0  # answers of which nothing says whether they were cut off
         self.changed = 0  # answers to which the harness's log gives other scores
-        # By metric, of the documents that have it.
-        self._values: dict[str, array[float]] = {}
 
-    def add(self, scored: Scored) -> None:
-        """Count one more answer."""
-        self.n += 1
-        for metric, value in scored.verdict.scores.items():
-            self._values.setdefault(metric, array("d")).append(value)
-        if scored.invalid:
-            self.invalid[scored.invalid] += 1
+    def add(self, document: Document, scored: Scored) -> None:
+        """Count one more answer, which is the document's last."""
+        if len(document.scores) == 1:
+            self.documents.append(document)
+        self.answers += 1
+        self.reasons[scored.verdict.reason] += 1
+        self.invalid.update({scored.invalid} - {None})
+        self.untold += not (scored.invalid or scored.answer.finish_reason)
         self.changed += scored.is_changed
 
     @property
-    def counts(self) -> dict[str, int]:
-        """How many documents each metric applies to."""
-        return {metric: len(x) for metric, x in self._values.items()}
+    def n(self) -> int:
+        """How many documents there are."""
+        return len(self.documents)
 
-    def means(self) -> dict[str, float]:
-        """Return metric -> mean over the documents that it applies to, if any.
+    def values(self) -> dict[str, list[float]]:
+        """Return metric -> the scores of the documents that it applies to, if any.
 
-        They stand in the order of the task's YAML file, and are the harness's to the last
-        bit: it, too, divides what `sum` gives.
+        Metrics stand in the order of the task's YAML file.
         """
-        metrics = (x for x in scorer(self.task).metrics if x in self._values)
-        return {x: sum(self._values[x]) / len(self._values[x]) for x in metrics}
+        means = [document.means() for document in self.documents]
+        metrics = scorer(self.task).metrics
+        found = {
+            metric: [x[metric] for x in means if metric in x] for metric in metrics
+        }
+        return {metric: values for metric, values in found.items() if values}
 
 
 class Tally:
     """The figures of one task in a run: of all its documents, and broken down.
 
     Answers to the documents of the list `leave_out`, see `disputed`, are counted and left
-    out.
+    out. `repeats` lines may answer a document.
     """
 
-    def __init__(self, task: str, leave_out: str | None = None) -> None:
-        self.task, self.leave_out = task, leave_out
+    def __init__(
+        self, task: str, leave_out: str | None = None, repeats: int = 1
+    ) -> None:
+        self.task, self.leave_out, self.repeats = task, leave_out, repeats
         self.left_out = 0
         self.made: Made | None = None  # what fresh rows were made from, where known
         self.all = Figures(task)
         self.parts: dict[tuple[str, str], Figures] = {}  # (breakdown, value) ->
-        self._counts: Counter[bytes] = Counter()  # of answers, by digest
+        self.trivial = Trivial(task)
+        self._documents: dict[Hashable, Document] = {}  # by id, or digest and copy
+        self._counts: Counter[bytes] = Counter()  # of documents, by digest
         self._unnamed: set[bytes] = set()  # digests of which an answer has no id
-        self._ids: set[int | str] = set()
 
-    def add(self, scored: Scored) -> bool:
-        """Count one more answer; return False for one that is left out.
+    def add(self, scored: Scored) -> Document | None:
+        """Count one more answer; return its document, or None if that is left out.
 
-        Raises LineError for a second one to its document. An id has one answer. Without
-        ids, a document has as many as the benchmark has rows of it: one, where that is
-        not known.
+        Raises LineError for a second answer to a document, unless several are numbered.
+        An id has one document. Without ids, there are as many as the benchmark has rows
+        of it: one, where that is not known.
         """
-        self._note(scored.answer, scored.digest)
+        document = self._document(scored.answer, scored.digest)
+        document.scores.append(scored.verdict.scores)
+        is_first = len(document.scores) == 1
         if disputed.is_in(self.leave_out, scored.digest):
-            self.left_out += 1
-            return False
-        self.all.add(scored)
+            self.left_out += is_first
+            return None
+        if is_first:
+            self.trivial.add(scored.doc)
+        self.all.add(document, scored)
         for part in breakdowns(scored.doc).items():
-            self.parts.setdefault(part, Figures(self.task)).add(scored)
-        return True
+            self.parts.setdefault(part, Figures(self.task)).add(document, scored)
+        return document
 
-    def _note(self, answer: Answer, digest: bytes) -> None:
-        if answer.doc_id in self._ids:
-            raise self._second(answer, digest, 1)
-        is_unnamed = answer.doc_id is None or digest in self._unnamed
-        most = rows_of(self.task, digest) or 1
-        if is_unnamed and self._counts.get(digest, 0) >= most:
-            raise self._second(answer, digest, most)
-        self._counts[digest] += 1
+    def _document(self, answer: Answer, digest: bytes) -> Document:
+        """Return the document of an answer, a new one or an earlier one."""
+        most, keys = rows_of(self.task, digest) or 1, [answer.doc_id]
         if answer.doc_id is None:
-            self._unnamed.add(digest)
-        else:
-            self._ids.add(answer.doc_id)
+            keys = [(digest, copy) for copy in range(most)]
+        for key in keys:
+            if not (document := self._documents.get(key)):
+                has_unnamed = answer.doc_id is None or digest in self._unnamed
+                if has_unnamed and self._counts.get(digest, 0) >= most:
+                    break
+                document = self._documents[key] = Document(digest)
+                self._counts[digest] += 1
+            if document.digest == digest and self._takes(document, answer.sample):
+                if answer.doc_id is None:
+                    self._unnamed.add(digest)
+                return document
+        raise self._second(answer, digest, len(keys))
+
+    def _takes(self, document: Document, sample: Hashable) -> bool:
+        """Tell whether a document takes an answer of this number, None for without."""
+        if sample is None:
+            return len(document.scores) < self.repeats
+        document.samples = document.samples or set()
+        is_new = sample not in document.samples
+        document.samples.add(sample)
+        return is_new
 
     def _second(self, answer: Answer, digest: bytes, most: int) -> LineError:
         doc_id = answer.doc_id
         name = digest.hex()[:_DIGITS] if doc_id is None else f"{doc_id!r:.80}"
-        again, keep = "a second answer", "; keep one"
+        again, fix = "a second answer", "; keep one, or number them by 'sample'"
         if most > 1:
             again = f"answer {most + 1}"
-            keep = f", of which the benchmark has {most} rows; keep {most}"
+            fix = f", of which the benchmark has {most} rows; keep {most}"
         where = f"document {name} of {self.task}"
-        return LineError(f"{answer.place}: is {again} to {where}{keep}")
+        return LineError(f"{answer.place}: is {again} to {where}{fix}")
 
     @property
     def answered(self) -> int:
-        """How many answers there are, those that are left out included."""
-        return self._counts.total()
+        """How many documents are answered, those that are left out included."""
+        return len(self._documents)
 
     @property
     def different(self) -> int:
-        """How many different documents they are to."""
+        """How many of them are different."""
         return len(self._counts)
 
     @property
     def surplus(self) -> int:
-        """How many answers are beyond the rows of their documents, if these are known."""
+        """How many documents are beyond the benchmark's rows of them, if these are known."""
         repeated = ((x, n) for x, n in self._counts.items() if n > 1)
         return sum(max(0, n - (rows_of(self.task, x) or n)) for x, n in repeated)
 

@@ -1,6 +1,6 @@
 """Score recorded answers to any task of the pack, and say why each got its scores.
 
-    temporal-eval score [NAME=]PATH ... [--output DIR] [--by NAME,...]
+    temporal-eval score [NAME=]PATH ... [--output DIR] [--by NAME,...] [--k K]
 
 A PATH is a file of samples that the harness logged (`--log_samples`), of outputs of the
 OpenAI Batch API to requests of `temporal-eval export`, or of lines with `task`,
@@ -9,12 +9,16 @@ own file with a `response`. Files are JSON Lines, plain or compressed by gzip. A
 stands for the samples in it, of each model the last run of each task, or else for the
 files in it, which are then one run. NAME is what tables call a run.
 
-Printed are the mean scores by task, and by question type, answer format and the like.
-"rows" says whether the documents are those of the benchmark, by their fingerprint, or all
-that a seed made; "changed" how many answers the log gives other scores. Answers that say
-nothing about their model are counted: the prompt lacked the format instruction
-("no_instruction"), or the token limit ended the response ("cut_off"). --leave_out names a
-list of rows with a wrong label, or one of several answers, which do not count.
+Printed are, for each run: the scores of benchmarks and tasks in percent; how many answers
+have which reason; and an answer for each frequent reason, with what the rules read. --by
+adds scores by question type, answer format and the like. CSV and JSON have all of these,
+as fractions, and a fingerprint of the documents. --leave_out names a list of rows with a
+wrong label, or one of several answers, which do not count.
+
+A document may have several answers: the `choices` of a batch, the `resps` of a log with
+`repeats`, or lines with a `sample` each. It scores their mean. --k adds pass@k, the
+expected best score of K of them, and the majority: the score of the value, or, published,
+the text, that most of them have.
 
 DIR gets a file for each file, with each line and its `verdict`: scores, reason, the answer
 that each rule extracted and where it stands, its value and the reference's. Lines that
@@ -33,103 +37,29 @@ from __future__ import annotations
 
 import sys
 from argparse import Namespace
-from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
+
+from tqdm import tqdm
 
 from ..core import tables
 from ..core.cli import output_path, say, tool_parser, whole_number
 from ..core.errors import ToolError
 from ..core.families import scorer
 from ..core.files import check_outputs
+from ..core.jsonl import check_made
 from ..runs.answers import task_of
 from ..runs.find import Run, find_runs
 from ..runs.models import answer_options
-from ..runs.scoring import BREAKDOWNS, INVALID, Scored
-from ..runs.tally import Figures, Tally
-from .files import Job, may_replace, score_file, workers
+from ..runs.scoring import BREAKDOWNS, Scored
+from ..runs.several import given
+from ..runs.tally import Tally
+from .files import Job, Work, score_file, workers
+from .report import Part, report
+from .rows import Tallies, rows, scores as scores
 
 
-Tallies = dict[tuple[str, str | None], Tally]  # by task, and by filter of the harness
-
-
-def table(run: str, task: str, filter_name: str | None, tally: Tally) -> Iterator[dict]:
-    """Yield the rows of a run and task: all documents, then each part of them."""
-    place = {"run": run, "task": task}
-    place["filter"] = filter_name if filter_name != "none" else None
-    parts = sorted(
-        tally.parts.items(), key=lambda x: (x[0][0], tables.natural(x[0][1]))
-    )
-    left_out = f"{tally.left_out} ({tally.leave_out})" if tally.leave_out else None
-    for (name, value), figures in [((None, None), tally.all), *parts]:
-        yield {
-            **place,
-            "by": name,
-            "value": value,
-            "n": figures.n,
-            **scores(task, figures),
-            "changed": figures.changed,
-            **{word: figures.invalid[word] for word in INVALID},
-            "left_out": None if name else left_out,
-            "rows": None if name else tally.rows_are(),
-            "fingerprint": None if name else tally.fingerprint,
-        }
-
-
-def scores(task: str, figures: Figures) -> dict[str, float | None]:
-    """Return the mean scores, the headline by its common names, and counts of others."""
-    means: dict[str, float | None] = {}
-    for metric, mean in figures.means().items():
-        means[metric] = mean
-        if figures.counts[metric] < figures.n:
-            means[f"{metric} n"] = figures.counts[metric]
-    published, flexible = scorer(task).headline or (None, None)
-    return {
-        "published": means.pop(published, None),
-        "flexible": means.pop(flexible, None),
-        "extracted": means.pop("extracted", None),  # where nothing counts
-        **means,
-    }
-
-
-def markdown(rows: list[dict]) -> str:
-    """Return the rows as one table by task, and one for each task and breakdown."""
-    counts = ("changed", *INVALID)
-    rows = [row | {name: row[name] or None for name in counts} for row in rows]
-    parts = {}
-    for row in rows:
-        task = " ".join(filter(None, (row["task"], row["filter"])))
-        parts.setdefault((task, row["by"]) if row["by"] else None, []).append(row)
-    overall = tables.render(parts.pop(None), "markdown")
-    return "\n".join((overall, *(_breakdown(*part) for part in parts.items())))
-
-
-def _breakdown(part: tuple[str, str], rows: list[dict]) -> str:
-    task, by = part
-    rows = sorted(rows, key=lambda row: tables.natural(row["value"]))
-    title = f"{tables.escaped(task)} by {by}"
-    if len({row["run"] for row in rows}) == 1:
-        hidden = {"run", "task", "filter", "by", "value"}
-        lines = [
-            {by: x["value"]} | {y: x[y] for y in x if y not in hidden} for x in rows
-        ]
-    else:
-        title += "; published / flexible / extracted"
-        lines = _across(by, rows)
-    return f"{title}\n\n{tables.render(lines, 'markdown')}"
-
-
-def _across(by: str, rows: list[dict]) -> list[dict]:
-    lines: dict[str, dict] = {}
-    for row in rows:
-        line = lines.setdefault(row["value"], {by: row["value"], "n": row["n"]})
-        if line["n"] != row["n"]:  # as a rule, the runs answer the same documents
-            line["n"] = "differs"
-        scores = (row["published"], row["flexible"], row["extracted"])
-        # The blank, which no table shows, keeps a run called "n" apart.
-        name = f"{row['run']} "
-        line[name] = " / ".join(tables.number(x) for x in scores if x is not None)
-    return [*lines.values()]
+_PATIENCE = 10  # seconds after which a run in a terminal shows how far it is
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -137,47 +67,86 @@ def main(arguments: list[str] | None = None) -> int:
     options = _options(arguments)
     runs = find_runs(options.path, options.task)
     outputs = _outputs(runs, options.output)
-    rows, is_good, kept = [], True, 0
-    with workers(options.workers) as work:
-        for run in runs:
-            tallies: Tallies = {}
-            count = partial(_count, tallies, options.leave_out)
-            for path in (file.path for file in run.files):
-                task, output = task_of(path, run.task), outputs.get(path)
-                job = Job(path, task, options.include_path, output)
-                try:
-                    messages, was_finished = score_file(job, work, count)
-                    kept += was_finished
-                except OSError as error:
-                    fault = error.strerror or error
-                    messages = (f"{error.filename or path}: {fault}",)
-                for message in messages:
-                    is_good = False
-                    say(message)
-            for (task, filter_name), tally in tallies.items():
-                tally.made = run.made(task, options.include_path)
-                rows += table(run.name, task, filter_name, tally)
+    parts, is_good, kept = [], True, 0
+    is_seen = sys.stderr.isatty()
+    bar = tqdm(unit=" answers", delay=_PATIENCE, leave=False, disable=not is_seen)
+    try:
+        with workers(options.workers) as work:
+            for run in runs:
+                part, messages, finished = _score(run, options, outputs, work, bar)
+                is_good = is_good and not messages
+                kept += finished
+                parts.append(part)
+    except KeyboardInterrupt:
+        how = "give --output DIR to keep the files that are finished"
+        if options.output:
+            how = f"run the command again, which keeps what is finished in {options.output}"
+        bar.close()
+        say(f"{bar.n} answers were scored; {how}")
+        raise
+    bar.close()
     if kept:
         say(f"{options.output}: {kept} of {len(outputs)} outputs were finished; kept")
-    for row in (row for row in rows if not row["n"]):
+    for row in (row for part in parts for row in part.rows if not row["n"]):
         is_good = False
         say(
             f"{row['run']}: {options.leave_out} has all documents of {row['task']} that are"
             " answered; score it without --leave_out"
         )
-    if rows := [row for row in rows if row["n"] and row["by"] in (None, *options.by)]:
-        is_markdown = options.format == "markdown"
-        text = markdown(rows) if is_markdown else tables.render(rows, options.format)
-        sys.stdout.write(text)
+    parts = [x._replace(rows=[row for row in x.rows if row["n"]]) for x in parts]
+    if parts := [part for part in parts if part.rows]:
+        sys.stdout.write(_text(parts, options))
     return 0 if is_good else 1
 
 
-def _count(tallies: Tallies, leave_out: str | None, scored: Scored) -> None:
-    """Add an answer to the tallies of its run; LineError where it is a second one."""
-    key = scored.answer.task, scored.answer.filter
-    if key not in tallies:
-        tallies[key] = Tally(scored.answer.task, leave_out)
-    tallies[key].add(scored)
+def _text(parts: list[Part], options: Namespace) -> str:
+    if options.format == "markdown":
+        return report(parts, options.by or [])
+    rows = [row for part in parts for row in part.rows]
+    if options.by is not None:
+        rows = [row for row in rows if row["by"] in (None, *options.by)]
+    return tables.render(rows, options.format)
+
+
+def _score(
+    run: Run, options: Namespace, outputs: dict[Path, Path], work: Work, bar: tqdm
+) -> tuple[Part, list[str], int]:
+    """Score the files of a run; also return what was said, and how many were finished."""
+    tallies: Tallies = {}
+    part, said, kept = Part(run.name, [], tallies, {}), [], 0
+
+    def count(scored: Scored) -> None:
+        key = (task := scored.answer.task), scored.answer.filter
+        if key not in tallies:
+            tallies[key] = Tally(task, options.leave_out, run.repeats(task))
+        bar.n += bar.disable  # else `update` counts
+        bar.update()
+        if document := tallies[key].add(scored):
+            examples = part.examples.setdefault(task, {})
+            examples.setdefault(scored.verdict.reason, scored)
+            if options.k:
+                document.given.append(given(scored))
+
+    for path in (file.path for file in run.files):
+        task, output = task_of(path, run.task), outputs.get(path)
+        try:
+            job = Job(path, task, options.include_path, output)
+            messages, was_finished = score_file(job, work, count)
+            kept += was_finished
+        except OSError as error:
+            messages = (f"{error.filename or path}: {error.strerror or error}",)
+        said += messages
+        for message in messages:
+            say(message)
+    for (task, _), tally in tallies.items():
+        tally.made = run.made(task, options.include_path)
+        least = min((len(x.scores) for x in tally.all.documents), default=0)
+        if options.k and options.k > least:
+            raise ToolError(
+                f"--k {options.k}: a document of {task} has only {least} answers in"
+                f" {run.name}; give at most so many"
+            )
+    return part._replace(rows=rows(run.name, tallies, options.k)), said, kept
 
 
 def _options(arguments: list[str] | None) -> Namespace:
@@ -187,22 +156,25 @@ def _options(arguments: list[str] | None) -> Namespace:
     parser.add_argument("--output", type=output_path, **told)
     parser.add_argument(
         "--by",
-        default=",".join(BREAKDOWNS),
         metavar="NAME,...",
-        help="breakdowns to print; default: %(default)s; '' for none",
+        help=f"breakdowns to print: {', '.join(BREAKDOWNS)}; default: none in Markdown,"
+        " all in CSV and JSON",
     )
+    one = partial(whole_number, least=1)
+    parser.add_argument("--k", type=one, metavar="K", help="pass@K and the majority")
     answer_options(parser)
     parser.add_argument("--format", choices=tables.FORMATS, default="markdown")
     parser.add_argument(
         "--workers",
-        type=partial(whole_number, least=1),
+        type=one,
         default=1,
         metavar="N",
         help="processes that score the lines of a file; default: %(default)s",
     )
     options = parser.parse_args(arguments)
-    options.by = [name for name in options.by.split(",") if name]
-    if unknown := [name for name in options.by if name not in BREAKDOWNS]:
+    if options.by is not None:
+        options.by = [name for name in options.by.split(",") if name]
+    if unknown := [name for name in options.by or () if name not in BREAKDOWNS]:
         parser.error(f"--by {unknown[0]}: choose from {', '.join(BREAKDOWNS)}")
     if options.task:
         scorer(options.task)
@@ -215,9 +187,5 @@ def _outputs(runs: list[Run], folder: Path | None) -> dict[Path, Path]:
     outputs = {path: folder / path.name for path in paths}
     check_outputs({f"--output for {path}": outputs[path] for path in paths}, paths)
     for output in outputs.values():
-        if not may_replace(output):
-            raise ToolError(
-                f"{output}: is there, and was not made by score; move it elsewhere, or"
-                " name another DIR"
-            )
+        check_made(output, "score", "verdict")
     return outputs

@@ -18,10 +18,9 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import closing, contextmanager, nullcontext, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from functools import cache, partial
 from importlib.metadata import version
-from itertools import islice
 from pathlib import Path
 from types import SimpleNamespace
 from typing import NamedTuple
@@ -30,8 +29,9 @@ from ..core.documents import pack_files, quiet_harness
 from ..core.errors import LineError, Refusals, ToolError
 from ..core.families import FOLDER
 from ..core.files import is_stream, written_whole
-from ..core.jsonl import Line, parse, read_lines, written_lines
-from ..runs.answers import answer_in
+from ..core.jsonl import Line, read_lines, written_lines
+from ..runs.answers import answers_in
+from ..runs.models import shown
 from ..runs.scoring import Scored, document_of, score, scored_as, verdict_line
 
 
@@ -152,7 +152,9 @@ def _score_chunk(job: Job, chunk: Chunk) -> Outcome:
         try:
             if isinstance(line, ToolError):
                 raise line
-            scored = score(answer_in(line, job.task), job.include_path)
+            scored = [
+                score(answer, job.include_path) for answer in answers_in(line, job.task)
+            ]
             if job.output:
                 lines.append(_with_verdict(line, scored))
         except LineError as error:
@@ -161,8 +163,10 @@ def _score_chunk(job: Job, chunk: Chunk) -> Outcome:
             return Outcome(done, b"".join(lines), refusals, str(error))
         else:
             # Without what is long and not counted, to go to another process.
-            light = scored.answer._replace(line={}, prompt=None, response=None)
-            done.append(scored._replace(answer=light))
+            for one in scored:
+                response = shown(one.answer.response)
+                light = one.answer._replace(line={}, prompt=None, response=response)
+                done.append(one._replace(answer=light))
     return Outcome(done, b"".join(lines), refusals, None)
 
 
@@ -170,22 +174,24 @@ def _read_back(job: Job, chunk: Chunk) -> Outcome:
     """Return what came of some lines of a job's output earlier, by their verdicts."""
     done = []
     for line in chunk:
-        answer = answer_in(line, None)._replace(place=str(job.path))
-        verdict = SimpleNamespace(**answer.line["verdict"])
-        doc = document_of(answer, job.include_path)
-        done.append(scored_as(answer, doc, verdict, verdict.invalid))
+        for n, answer in enumerate(answers_in(line, None)):
+            told = answer.line["verdict"]
+            verdict = SimpleNamespace(**(told[n] if isinstance(told, list) else told))
+            doc = document_of(answer, job.include_path)
+            answer = answer._replace(place=str(job.path))
+            done.append(scored_as(answer, doc, verdict, verdict.invalid))
     return Outcome(done, b"", [], None)
 
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False)
 
 
-def _with_verdict(line: Line, scored: Scored) -> bytes:
+def _with_verdict(line: Line, scored: list[Scored]) -> bytes:
     """Return a line with the verdict before its last brace, else as it was.
 
     One that has a verdict, or another task, is encoded anew: no key comes twice.
     """
-    given, start = scored.answer.line, b"{"
+    given, start = scored[0].answer.line, b"{"
     added = verdict_line(scored)
     if "verdict" not in given and given.get("task", added["task"]) == added["task"]:
         start = line.text.strip().removeprefix(codecs.BOM_UTF8)[:-1].rstrip() + b", "
@@ -249,15 +255,6 @@ def _finished(output: Path, made_of: dict) -> list[str] | None:
         if note["made_of"] == made_of and note["output"] == _digest(output):
             return note["messages"]
     return None
-
-
-def may_replace(output: Path) -> bool:
-    """Tell whether nothing is there but an earlier output, which need not be finished."""
-    if not output.exists() or output.is_file() and not output.stat().st_size:
-        return True
-    with suppress(ToolError), closing(read_lines(output)) as lines:
-        return any("verdict" in parse(line) for line in islice(lines, 1))
-    return False
 
 
 def _note(output: Path) -> Path:

@@ -1,0 +1,172 @@
+"""Several answers to a document: which they are, and what they score together."""
+
+import json
+from argparse import Namespace
+from collections import Counter
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+
+from tests.answers import write
+from tests.conftest import EXAMPLES
+from tests.logs import RecordedModel, run
+from utils.__main__ import main
+from utils.core.documents import documents
+from utils.core.families import scorer
+from utils.core.jsonl import read_jsonl
+from utils.runs.answers import custom_id
+from utils.runs.find import find_runs
+from utils.runs.models import read_models
+
+
+TASK = "tcp_long"
+DOCS = documents(TASK, EXAMPLES)
+RIGHT = [f"\\boxed{{{doc['answer']}}}" for doc in DOCS]
+
+
+@pytest.fixture
+def call(capsys):
+    """Call `score`; return its exit status, the rows of its tables, and stderr."""
+
+    def called(*arguments: object) -> tuple[int, list[dict], str]:
+        options = ["--format", "json", "--include_path", str(EXAMPLES)]
+        status = main(["score", *options, *map(str, arguments)])
+        printed = capsys.readouterr()
+        return status, json.loads(printed.out or "[]"), printed.err
+
+    return called
+
+
+def numbered() -> list[dict]:
+    """Return three answers to document 0 and one to document 1; two of them are right."""
+    texts = [(0, RIGHT[0]), (0, "?"), (0, "??"), (1, RIGHT[1])]
+    return [
+        {"task": TASK, "doc_id": doc_id, "response": text, "sample": n}
+        for n, (doc_id, text) in enumerate(texts)
+    ]
+
+
+def batch() -> list[dict]:
+    made = []
+    for n, texts in ((0, [RIGHT[0], None, "??"]), (1, [RIGHT[1]])):
+        choices = [{"message": {"content": x}, "finish_reason": "stop"} for x in texts]
+        name = custom_id(TASK, n, DOCS[n])
+        made.append({"custom_id": name, "response": {"body": {"choices": choices}}})
+    return made
+
+
+@pytest.fixture(scope="module")
+def logged(tmp_path_factory) -> Path:
+    """The samples of a run with repeats, of which the harness scores the first."""
+    folder = run(RecordedModel(), [TASK], tmp_path_factory.mktemp("log"), limit=2)
+    (path,) = folder.glob("samples_*")
+    lines = read_jsonl(path)
+    lines[0] |= {"resps": [[RIGHT[0], "?", "??"]], "filtered_resps": [RIGHT[0]]}
+    lines[1] |= {"resps": [[RIGHT[1]]], "filtered_resps": [RIGHT[1]]}
+    return write(path, *lines)
+
+
+@pytest.mark.parametrize("kind", ["sample", "choices", "resps", "repeats"])
+def test_a_document_scores_the_mean_of_its_answers_and_a_copy_is_refused(
+    tmp_path, call, logged, kind
+):
+    path = tmp_path / logged.name
+    made = {"choices": batch, "resps": lambda: read_jsonl(logged)}
+    lines = made.get(kind, numbered)()
+    if kind == "repeats":
+        lines = [{x: y for x, y in line.items() if x != "sample"} for line in lines]
+        results = {"configs": {TASK: {"repeats": 3}}}
+        name = path.name.replace(f"samples_{TASK}", "results").removesuffix("l")
+        write(tmp_path / name, results)
+    write(path, *lines)
+    for output in ("one", "two")[: 1 if kind == "repeats" else 2]:
+        status, rows, said = call(path, "--output", tmp_path / output)
+        assert (status, said) == (0, "")
+        assert (rows[0]["n"], rows[0]["answers"]) == (2, 4)
+        assert rows[0]["published"] == (1 / 3 + 1) / 2
+        path = tmp_path / output / path.name
+    again = write(tmp_path / logged.name, *lines, lines[0])
+    status, rows, said = call(again)
+    assert (status, rows[0]["answers"]) == (1, 4)
+    assert "is a second answer to document 0 of tcp_long; keep one" in said
+
+
+def test_models_have_a_mean_score_for_each_document(tmp_path):
+    path = write(tmp_path / "x.jsonl", *numbered())
+    options = Namespace(include_path=EXAMPLES, leave_out=None)
+    keep = lambda scored, _: scored.verdict.scores["accuracy"]  # noqa: E731
+    [model], said = read_models(find_runs([str(path)]), options, keep)
+    assert said == []
+    assert [score for _, score in model.results()] == [1 / 3, 1]
+
+
+def expected(rows: list[list[tuple[str | None, float]]], k: int) -> tuple[float, float]:
+    """Return pass@k and majority by going through all draws of k answers."""
+    passes, votes = [], []
+    for answers in rows:
+        draws = [max(x for _, x in draw) for draw in combinations(answers, k)]
+        passes.append(sum(draws) / len(draws))
+        counts = Counter(value for value, _ in answers if value is not None)
+        top = [value for value in counts if counts[value] == max(counts.values())]
+        scores = dict(answers)
+        votes.append(sum(scores[value] for value in top) / len(top) if top else 0)
+    return sum(passes) / len(rows), sum(votes) / len(rows)
+
+
+def test_four_real_answers_of_each_document_score_as_computed_anew(
+    shared, tmp_path, call
+):
+    files = sorted(shared.glob("responses/*.jsonl"))
+    lines = [
+        x | {"sample": n} for n, path in enumerate(files) for x in read_jsonl(path)
+    ]
+    path = write(tmp_path / "x.jsonl", *lines)
+    status, [row, *_], said = call(path, "--task", "tot_arithmetic", "--k", 2)
+    assert (status, said, row["n"], row["answers"]) == (0, "", 1016, 4064)
+    documents_of: dict[str, list] = {"published": [], "flexible": []}
+    for answers in zip(*map(read_jsonl, files), strict=True):
+        assert len({(x["question"], x["label"]) for x in answers}) == 1
+        told = [scorer("tot_arithmetic").explain(x, x["response"]) for x in answers]
+        read = [(x.published, x.scores["accuracy"]) for x in told]
+        documents_of["published"].append(read)
+        values = [x.value and json.dumps(x.value, default=hash) for x in told]
+        read = [(x, y.scores["accuracy_flexible"]) for x, y in zip(values, told)]
+        documents_of["flexible"].append(read)
+    for rule, rows in documents_of.items():
+        mean = sum(score for answers in rows for _, score in answers) / 4064
+        passes, votes = expected(rows, 2)
+        found = row[rule], row[f"pass@2_{rule}"], row[f"majority_{rule}"]
+        assert found == pytest.approx((mean, passes, votes), abs=1e-12)
+
+
+def test_ties_score_the_mean_and_k_is_at_most_the_answers(tmp_path, call):
+    path = write(tmp_path / "x.jsonl", *numbered()[:3])
+    status, [row], _ = call(path, "--k", 3)
+    assert (row["pass@3_flexible"], row["majority_flexible"]) == (
+        1,
+        1,
+    )  # others read none
+    other = {
+        "task": TASK,
+        "doc_id": 0,
+        "sample": "b",
+        "response": "\\boxed{2001-01-01}",
+    }
+    status, [row], _ = call(write(path, *numbered()[:3], other), "--k", 1)
+    assert (row["pass@1_published"], row["majority_published"]) == (1 / 4, 1 / 2)
+    status, rows, said = call(path, "--k", 5)
+    assert (status, rows) == (1, [])
+    assert said == (
+        f"--k 5: a document of {TASK} has only 4 answers in x; give at most so many\n"
+    )
+
+
+def test_the_report_of_several_answers_fits_a_terminal(tmp_path, capsys):
+    lines = [x | {"task": "timebench_menatqa_counterfactual"} for x in numbered()[:3]]
+    path = write(tmp_path / "x.jsonl", *lines)
+    here = ["--include_path", str(EXAMPLES)]
+    assert main(["score", str(path), *here, "--k", "2"]) == 0
+    printed = capsys.readouterr().out
+    assert "pass@2    | majority  |" in printed
+    assert max(map(len, printed.splitlines())) <= 100

@@ -1,0 +1,63 @@
+"""What several answers to a document score together: pass@k, and the majority."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Hashable, Iterable
+from math import comb, fsum
+from statistics import mean
+
+from ..core.families import scorer
+from .scoring import Scored, jsonable
+
+
+# What a rule read in an answer, None for nothing, and what that scores.
+Given = tuple[Hashable, float]
+
+
+def given(scored: Scored) -> tuple[Given, ...]:
+    """Return what the published and the flexible rule read; () for tasks without both.
+
+    The published rule compares texts; the flexible one values, without case.
+    """
+    headline, verdict = scorer(scored.answer.task).headline, scored.verdict
+    value = verdict.value
+    if value is not None:
+        value = json.dumps(jsonable(value), sort_keys=True).casefold()
+    values = zip((verdict.published, value), headline or ())
+    return tuple((read, verdict.scores[metric]) for read, metric in values)
+
+
+def pass_at(k: int, scores: Iterable[float]) -> float:
+    """Return the expected best score of k answers that are drawn from these.
+
+    Of answers that are right or wrong it is the unbiased 1 - C(n - c, k) / C(n, k) for c
+    right ones of n (Chen et al., Evaluating Large Language Models Trained on Code, 2021).
+    """
+    ordered = sorted(scores)
+    best = (comb(n, k - 1) * score for n, score in enumerate(ordered))
+    return fsum(best) / comb(len(ordered), k)
+
+
+def majority(answers: Iterable[Given]) -> float:
+    """Return the score of the value that most answers have; of tied ones, the mean.
+
+    Answers in which nothing was read have no vote; where no answer has one, it is 0.
+    """
+    votes: dict[Hashable, list[float]] = {}
+    for value, score in answers:
+        if value is not None:
+            votes.setdefault(value, []).append(score)
+    most = max(map(len, votes.values()), default=0)
+    return mean([mean(x) for x in votes.values() if len(x) == most] or [0.0])
+
+
+def together(documents: list[list[tuple[Given, ...]]], k: int) -> dict[str, float]:
+    """Return the mean pass@k and majority of documents with their answers, by rule."""
+    found = {}
+    for place, rule in enumerate(("published", "flexible")):
+        answers = [[answer[place] for answer in document] for document in documents]
+        passes = (pass_at(k, [score for _, score in x]) for x in answers)
+        found[f"pass@{k}_{rule}"] = mean(passes)
+        found[f"majority_{rule}"] = mean(map(majority, answers))
+    return found
