@@ -17,6 +17,7 @@ from utils.__main__ import main
 from utils.core.documents import documents, load as load_tasks
 from utils.core.families import all_tasks, configuration, leaf_tasks, scorer
 from utils.packs.baselines import gold_response
+from utils.packs.shortcuts import SHORTCUTS
 
 
 FRESH = leaf_tasks("fresh")
@@ -135,8 +136,8 @@ def test_every_generator_has_a_task_that_says_its_version():
 )
 @pytest.mark.parametrize("task", FRESH)
 def test_a_perfect_answer_scores_one_and_that_to_another_row_less(task, seeds, count):
-    # Of ToT arithmetic, each kind has its turn within 35 rows of a level.
-    count = count or (175 if "tot_arithmetic" in task else 20)
+    # Of ToT arithmetic, each kind has its turn within 74 rows of a level.
+    count = count or (370 if "tot_arithmetic" in task else 20)
     one = scorer(task)
     for seed in range(seeds):
         dataset = load(one_generator(task), seed, count, "1-5")["test"]
@@ -240,6 +241,17 @@ def test_a_pack_names_its_seed_and_takes_no_other(fresh_pack):
     assert len(load_pack(file, gen_seed=7, pretrained="a/model")["test"]) == 4
     with pytest.raises(ValueError, match="--metadata gen_seed changes nothing in a"):
         load_pack(file, gen_seed=8)
+
+
+def test_shortcuts_stand_beside_the_best_constant_answer_by_level(fresh_pack, capsys):
+    assert main(["baselines", str(fresh_pack)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert "| task | shortcut | level 1 | level 2 | level 3 | level 4 |" in lines
+    cell = r"(\d\.\d\d \(\d\.\d\d\))?"
+    for task, shortcuts in SHORTCUTS.items():
+        for name in shortcuts:
+            told = re.escape(f"| `{task}` | {name} |") + rf"( {cell} \|){{4}}"
+            assert [x for x in lines if re.fullmatch(told, x)], name
 
 
 def test_rows_of_a_benchmark_and_of_a_seed_of_any_length_stand_in_one_pack(tmp_path):

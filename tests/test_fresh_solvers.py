@@ -11,7 +11,7 @@ from utils.core.jsonl import read_jsonl
 
 
 LEVELS = range(1, 6)
-TURN = 35  # rows of a level until each kind of ToT arithmetic has had its turn
+TURN = 74  # rows of a level until each kind of ToT arithmetic has had its turn
 TYPES = {name: question_type for name, question_type, *_ in tot_arithmetic.FAMILIES}
 
 
@@ -40,7 +40,7 @@ def has_its_label(name: str, row: dict) -> bool:
         ("timexnli", LEVELS, 200),
         ("tot_semantic", LEVELS, 150),
         ("tot_arithmetic", LEVELS, 5 * TURN),
-        ("tot_arithmetic", range(6, 16), 70),
+        ("tot_arithmetic", range(6, 16), 370),
         ("tot_arithmetic", range(60, 61), TURN),
     ],
 )

@@ -29,10 +29,10 @@ def test_prompt_and_columns_have_the_label_as_their_only_answer(kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_level_has_more_tasks_and_people_than_the_one_below(kind):
-    for row in rows(kind, 20261121, 25, LEVELS):
-        assert len(row["tasks"]) == row["level"] + 2
-        assert len(row["agents"]) == 2 + row["level"] // 3
+def test_a_row_has_as_many_tasks_and_people_as_its_knobs_say(kind):
+    for row in rows(kind, 20261121, 25, LEVELS, {kind: {"people": 4}}):
+        assert len(row["tasks"]) == short.ladder(row["level"])["steps"]
+        assert len(row["agents"]) == 4
 
 
 @pytest.mark.fuzz

@@ -25,7 +25,7 @@ dataset_kwargs:
   data_file: {data}
 """
 # What the files of families are, beside compiled ones.
-COPIED = re.compile(r".*(\.py|\.md|\.jsonl|yaml)")
+COPIED = re.compile(r".*(\.py|\.md|\.jsonl?|yaml)")
 README = "README.md"
 README_TEXT = """\
 # Offline pack of temporal reasoning tasks
