@@ -18,9 +18,8 @@ from reasoning_gym.factory import register_dataset
 
 from lm_eval_tasks.fresh import utils as fresh
 
-from ..core.documents import documents_of
-from ..core.families import configuration, leaf_tasks, prompt
-from ..core.reward import reward
+from ..core.families import configuration, leaf_tasks
+from ..core.reward import render, reward
 
 
 @dataclass
@@ -38,36 +37,41 @@ class FreshConfig:
 
     def validate(self) -> None:
         """Raise AssertionError, as the configurations of reasoning-gym do."""
-        assert 1 <= self.min_level <= self.max_level, "levels rise from 1 on"
-        assert self.size > 0, "size must be positive"
+        assert 1 <= self.min_level <= self.max_level, (
+            f"min_level {self.min_level} and max_level {self.max_level}: levels rise from 1"
+        )
+        assert self.size > 0, f"size {self.size} is not positive"
 
 
 class FreshDataset(ProceduralDataset):
-    """The problems of one fresh task; `task` is set by the class of each."""
+    """The problems of one fresh task; `task` is set by the class of each.
+
+    Making one raises ValueError for a level, a knob or a seed that its generator lacks.
+    """
 
     task: str
 
     def __init__(self, config: FreshConfig):
         super().__init__(config=config, seed=config.seed, size=config.size)
-        self._rows, self._documents = self._made(), []
+        self._rows, self._made = self._fresh_rows(), []
 
-    def _made(self) -> Iterator[dict]:
-        config, name = self.config, configuration(self.task)["dataset_kwargs"]
+    def _fresh_rows(self) -> Iterator[dict]:
+        config, name = self.config, _generator(self.task)
         levels = range(config.min_level, config.max_level + 1)
-        knobs = {name["generator"]: config.knobs}
+        knobs, many = {name: config.knobs}, self.size + len(levels)
         fresh.check_knobs(knobs)
-        fresh.check_request(name["generator"], self.seed, 10**9, levels, None)
-        return fresh.rows(name["generator"], self.seed, 10**9, levels, knobs)
+        fresh.check_request(name, self.seed, many, levels, None)
+        return fresh.rows(name, self.seed, many, levels, knobs)
 
     def __getitem__(self, idx: int) -> dict:
         """Return a problem; IndexError beyond `size`, as of a list."""
         place = range(self.size)[idx]
-        while len(self._documents) <= place:
-            self._documents += documents_of(self.task, [next(self._rows)])
-        document = self._documents[place]
+        while len(self._made) <= place:  # a row depends on those before it of its level
+            self._made.append(render(self.task, next(self._rows)))
+        question, document = self._made[place]
         target = document[configuration(self.task)["doc_to_target"]]
         return {
-            "question": prompt(self.task, document),
+            "question": question,
             "answer": target[0] if isinstance(target, list) else target,
             "metadata": {
                 "source_dataset": self.task,
@@ -89,11 +93,11 @@ class FreshCurriculum(BaseCurriculum):
 
     def __init__(self):
         super().__init__(type(self).__name__, FreshConfig)
-        name = configuration(self.task)["dataset_kwargs"]["generator"]
+        highest = fresh.find_generator(_generator(self.task)).HIGHEST
         self._define_attributes(
             RangeAttributeDefinition(
                 name="level",
-                levels=[*range(1, fresh.find_generator(name).HIGHEST + 1)],
+                levels=[*range(1, highest + 1)],
                 description="Depth of the problem",
                 lower_field_name="min_level",
                 upper_field_name="max_level",
@@ -101,10 +105,13 @@ class FreshCurriculum(BaseCurriculum):
         )
 
 
+def _generator(task: str) -> str:
+    return configuration(task)["dataset_kwargs"]["generator"]
+
+
 for _task in leaf_tasks("fresh"):
-    _classes = (
+    _dataset, _curriculum = (
         type(f"{base.__name__}_{_task}", (base,), {"task": _task})
         for base in (FreshDataset, FreshCurriculum)
     )
-    _dataset, _curriculum = _classes
     register_dataset(_task, _dataset, FreshConfig, _curriculum)

@@ -1,6 +1,6 @@
 """A task of the pack as a taskset of verifiers, with the flexible score as its reward.
 
-    vf-eval temporal_eval_verifiers --env.taskset.pack_task fresh_timexnli
+    vf-eval temporal_eval_verifiers --env.taskset.pack-task fresh_timexnli
 
 Fresh problems have no end; other tasks, and fresh packs, have the rows at `include_path`.
 """
@@ -14,9 +14,9 @@ import verifiers.v1 as vf
 
 from lm_eval_tasks.fresh import utils as fresh
 
-from ..core.documents import documents_of, load
+from ..core.documents import load
 from ..core.families import FOLDER, configuration, scorer
-from ..core.reward import messages
+from ..core.reward import messages, render, reward
 
 
 class TemporalConfig(vf.TasksetConfig):
@@ -37,23 +37,16 @@ class TemporalData(vf.TaskData):
 
 
 class TemporalTask(vf.Task[TemporalData]):
-    """Scores the last reply by the rules of the task."""
-
-    def _scores(self, trace: vf.Trace) -> dict[str, float]:
-        data = self.data
-        return scorer(data.pack_task).explain(data.doc, trace.last_reply).scores
+    """Scores the last reply by the rules of the task; its metrics have the task's names."""
 
     @vf.reward
     async def flexible(self, trace: vf.Trace) -> float:
-        return self._scores(trace)[scorer(self.data.pack_task).headline[1]]
+        return reward(self.data.pack_task)([trace.last_reply], [self.data.doc])[0]
 
     @vf.metric
-    async def published(self, trace: vf.Trace) -> float:
-        return self._scores(trace)[scorer(self.data.pack_task).headline[0]]
-
-    @vf.metric
-    async def extracted(self, trace: vf.Trace) -> float:
-        return self._scores(trace)["extracted"]
+    async def scores(self, trace: vf.Trace) -> dict[str, float]:
+        explain = scorer(self.data.pack_task).explain
+        return explain(self.data.doc, trace.last_reply).scores
 
 
 class TemporalTaskset(vf.Taskset[TemporalTask, TemporalConfig]):
@@ -61,30 +54,34 @@ class TemporalTaskset(vf.Taskset[TemporalTask, TemporalConfig]):
 
     def __init__(self, config: TemporalConfig) -> None:
         super().__init__(config)
-        told = configuration(scorer(config.pack_task).task)["dataset_kwargs"]
+        told = configuration(scorer(config.pack_task).task).get("dataset_kwargs", {})
         self.generator = None if config.include_path else told.get("generator")
         self.INFINITE = self.generator is not None
 
     def load(self) -> Iterator[TemporalTask]:
         """Yield the problems; ToolError or ValueError names what cannot be loaded."""
-        config, name = self.config, self.config.pack_task
-        one = load([name], config.include_path or FOLDER)[1]["tasks"][name]
-        documents = self._fresh() if self.generator else one.eval_docs
-        for document in documents:
-            said = {x["role"]: x["content"] for x in messages(one, document)}
+        for said, document in self._fresh() if self.INFINITE else self._rows():
             data = TemporalData(
                 prompt=said["user"],
                 system_prompt=said.get("system"),
-                pack_task=name,
+                pack_task=self.config.pack_task,
                 doc=document,
             )
-            yield TemporalTask(data, config.task)
+            yield TemporalTask(data, self.config.task)
 
-    def _fresh(self) -> Iterator[dict]:
-        """Yield documents of the generator, without end."""
+    def _rows(self) -> Iterator[tuple[dict[str, str], dict]]:
+        """Yield the messages and the document of each row, by their roles."""
+        name, folder = self.config.pack_task, self.config.include_path or FOLDER
+        one = load([name], folder)[1]["tasks"][name]
+        for document in one.eval_docs:
+            yield {x["role"]: x["content"] for x in messages(one, document)}, document
+
+    def _fresh(self) -> Iterator[tuple[dict[str, str], dict]]:
+        """Yield the same of the generator, without end."""
         config, levels = self.config, fresh.read_levels(self.config.levels)
         knobs, many = {self.generator: config.knobs}, 10**12
         fresh.check_knobs(knobs)
         fresh.check_request(self.generator, config.seed, many, levels, None)
         for row in fresh.rows(self.generator, config.seed, many, levels, knobs):
-            yield from documents_of(config.pack_task, [row])
+            question, document = render(config.pack_task, row)
+            yield {"user": question}, document

@@ -9,4 +9,5 @@ from lm_eval.tasks._yaml_loader import load_yaml as load_yaml
 
 def task_index(manager) -> dict:
     """Return name -> entry of a TaskManager's index, public before lm-eval 0.5."""
-    return getattr(manager, "task_index", None) or manager._task_index
+    is_public = hasattr(manager, "task_index")
+    return manager.task_index if is_public else manager._task_index

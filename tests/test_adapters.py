@@ -1,0 +1,270 @@
+"""The tasks in other tools: the same prompts, documents and verdicts.
+
+Each tool is in an environment of its own, where its tests run with `-m TOOL`.
+"""
+
+import asyncio
+import json
+import math
+from functools import cache
+from itertools import islice
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import EXAMPLES
+from utils import reward
+from utils.core.documents import documents
+from utils.core.families import leaf_tasks, prompt, scorer
+from utils.core.jsonl import read_jsonl
+
+
+FRESH = leaf_tasks("fresh")
+MODELS = sorted(path.name for path in (EXAMPLES / "responses").iterdir())
+
+
+@cache
+def recorded(task: str) -> list[tuple[dict, str, dict]]:
+    """Return (document, response, scores) of the three models' answers to a task."""
+    lines = (read_jsonl(EXAMPLES / "responses" / x / f"{task}.jsonl") for x in MODELS)
+    pairs = [
+        (documents(task, EXAMPLES)[line["doc_id"]], line["response"])
+        for answers in lines
+        for line in answers
+    ]
+    score = scorer(task).process_results
+    return [(doc, response, score(doc, [response])) for doc, response in pairs]
+
+
+ANSWERED = sorted(x.stem for x in (EXAMPLES / "responses" / "careful").iterdir())
+
+
+def test_at_least_200_recorded_answers_stand_for_all():
+    assert sum(len(recorded(task)) for task in ANSWERED) >= 200
+
+
+# -------------------------------------------------------------------- reasoning-gym
+
+
+@pytest.fixture
+def gym():
+    import reasoning_gym
+
+    import utils.adapters.reasoning_gym as adapter
+
+    assert {*FRESH} <= {*reasoning_gym.factory.DATASETS}
+    return reasoning_gym if adapter else None
+
+
+@pytest.mark.reasoning_gym
+@pytest.mark.parametrize("task", FRESH)
+def test_a_fresh_dataset_is_what_reasoning_gym_documents(gym, task):
+    data = gym.create_dataset(task, seed=7, size=6, max_level=3)
+    longer = gym.create_dataset(task, seed=7, size=9, max_level=3)
+    items = list(data)
+    assert len(items) == len(data) == 6
+    assert items == list(data) == [longer[place] for place in range(6)]
+    assert items != list(gym.create_dataset(task, seed=8, size=6, max_level=3))
+    for place in (6, -7):
+        with pytest.raises(IndexError):
+            data[place]
+    for place, item in enumerate(items):
+        told = item["metadata"]
+        assert (told["source_dataset"], told["source_index"]) == (task, place)
+        assert told["difficulty"] == {"level": place % 3 + 1}
+        assert item["question"] == prompt(task, told["doc"])
+        item = json.loads(json.dumps(item))
+        assert data.score_answer(item["answer"], item) == 1
+        assert data.score_answer(None, item) == data.score_answer("lol", item) == 0
+        score = gym.get_score_answer_fn(told["source_dataset"])
+        assert score(item["answer"], item) == 1
+
+
+@pytest.mark.reasoning_gym
+@pytest.mark.parametrize("task", FRESH)
+def test_reasoning_gym_scores_recorded_answers_as_we_do(gym, task):
+    data, base = gym.create_dataset(task, seed=1, size=1), scorer(task).base
+    for doc, response, scores in recorded(base):
+        found = data.score_answer(response, {"metadata": {"doc": doc | {"level": 1}}})
+        assert found == scores[reward(base).metric]
+
+
+@pytest.mark.reasoning_gym
+@pytest.mark.parametrize(
+    ("config", "error", "fault"),
+    [
+        ({"min_level": 0}, AssertionError, "min_level 0 and max_level 5"),
+        ({"min_level": 3, "max_level": 2}, AssertionError, "levels rise"),
+        ({"size": 0}, AssertionError, "size 0 is not positive"),
+        ({"max_level": 5000}, ValueError, "its highest level is"),
+        ({"knobs": {"stairs": 3}}, ValueError, "timexnli has no knob 'stairs'"),
+        ({"knobs": {"steps": "3"}}, ValueError, "steps '3' is not an integer"),
+        ({"seed": -1}, ValueError, "-1 is not an integer of at least 0"),
+    ],
+)
+def test_a_config_that_makes_no_problem_is_refused(gym, config, error, fault):
+    with pytest.raises(error, match=fault):
+        gym.create_dataset("fresh_timexnli", **config)
+
+
+@pytest.mark.reasoning_gym
+@pytest.mark.parametrize("task", FRESH)
+def test_a_curriculum_climbs_the_levels(gym, task):
+    curriculum = gym.factory.create_curriculum(task)
+    assert curriculum.generate_configuration({"seed": 1}).max_level == 1
+    while curriculum.increment_attr_level("level"):
+        config = curriculum.generate_configuration({"seed": 1, "size": 1})
+    assert config.max_level == len(curriculum.get_attribute("level").levels) > 1
+    assert len(gym.create_dataset(task, **vars(config))) == 1
+
+
+# -------------------------------------------------------------------------- inspect
+
+
+@cache
+def inspected(task: str, model: str, epochs: int = 1):
+    """Return inspect's log of a task that a recorded model answers."""
+    import inspect_ai
+    from inspect_ai.model import ModelOutput, ModelUsage, get_model
+
+    import utils.adapters.inspect_ai as adapter
+
+    path = EXAMPLES / "responses" / model / f"{task}.jsonl"
+    said = {line["doc_id"]: line["response"] for line in read_jsonl(path)}
+    built = getattr(adapter, task)(include_path=str(EXAMPLES))
+    answers = {str(x.input[-1].text): said[x.id] for x in built.dataset}
+
+    def answer(messages, tools, choice, config) -> ModelOutput:
+        assert config.temperature == 0
+        assert config.max_tokens > 1000
+        output = ModelOutput.from_content("recorded", answers[messages[-1].text])
+        output.usage = ModelUsage()  # else inspect downloads a tokenizer to count
+        return output
+
+    [log] = inspect_ai.eval(
+        built,
+        model=get_model("mockllm/model", custom_outputs=answer, memoize=False),
+        epochs=epochs,
+        display="none",
+    )
+    assert log.status == "success", log.error
+    return log
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # where inspect leaves its logs
+
+
+@pytest.mark.inspect
+@pytest.mark.parametrize("task", ANSWERED)
+def test_inspect_scores_recorded_answers_as_we_do(here, task):
+    one, docs = scorer(task), documents(task, EXAMPLES)
+    for sample in inspected(task, "plain").samples:
+        doc, response = docs[sample.id], sample.output.completion
+        assert sample.input[-1].text == one_prompt(task, doc, sample.input)
+        verdict, score = one.explain(doc, response), sample.scores["temporal_eval"]
+        expected = one.headline and {*one.headline, "extracted"}
+        assert {*score.value} == {*(expected or one.metrics)}
+        assert score.value == {name: verdict.scores[name] for name in score.value}
+        assert score.answer == verdict.flexible
+        assert score.explanation.startswith(f"{verdict.reason}: ")
+
+
+def one_prompt(task: str, doc: dict, messages: list) -> str:
+    """Return the last of the messages that a task should have: the system's goes first."""
+    asked = prompt(task, doc)
+    if len(messages) == 2:
+        assert messages[0].role == "system"
+        assert asked.startswith(messages[0].text)
+        return asked.removeprefix(doc["instruction"]).lstrip()
+    return asked
+
+
+@pytest.mark.inspect
+def test_standard_errors_are_clustered_and_epochs_averaged(here):
+    task = "timebench_menatqa_scope"
+    log = inspected(task, "hasty", epochs=2)
+    metric = scorer(task).headline[1]
+    clusters: dict[str, list[float]] = {}
+    for sample in log.samples[: len(log.samples) // 2]:
+        value = sample.scores["temporal_eval"].value[metric]
+        clusters.setdefault(sample.metadata["cluster"], []).append(value)
+    told = {scorer(task).utils.cluster(doc) for doc in documents(task, EXAMPLES)}
+    assert len(clusters) == len(told)
+    values = [value for cluster in clusters.values() for value in cluster]
+    mean, n = sum(values) / len(values), len(clusters)
+    spread = sum(sum(x - mean for x in cluster) ** 2 for cluster in clusters.values())
+    [found] = [x.metrics for x in log.results.scores if x.name == metric]
+    assert found["mean"].value == pytest.approx(mean)
+    error = math.sqrt(spread * n / (n - 1)) / len(values)
+    assert found["stderr"].value == pytest.approx(error)
+
+
+# ------------------------------------------------------------------------ verifiers
+
+
+def taskset(**config: object):
+    """Return the taskset that `vf-eval temporal_eval_verifiers` loads."""
+    from utils.adapters.verifiers import TemporalConfig, TemporalTaskset
+
+    return TemporalTaskset(TemporalConfig(**config))
+
+
+def rewarded(task, response: str) -> tuple[float, dict[str, float]]:
+    """Return the reward and the metrics that verifiers records for a response."""
+    import verifiers.v1 as vf
+    from verifiers.v1.trace import AgentInfo, TraceTask
+
+    trace = vf.Trace(
+        task=TraceTask(type=type(task).__name__, data=task.data),
+        agent=AgentInfo(config=vf.AgentConfig(), name="recorded"),
+        root_reply=response,
+    )
+    asyncio.run(task.score(trace))
+    return trace.reward, trace.metrics
+
+
+@pytest.mark.verifiers
+@pytest.mark.parametrize("task", ANSWERED)
+def test_verifiers_scores_recorded_answers_as_we_do(task):
+    tasks = list(taskset(pack_task=task, include_path=Path(EXAMPLES)))
+    for place, (doc, response, scores) in enumerate(recorded(task)):
+        asked = tasks[place % len(tasks)]
+        assert asked.data.doc == doc
+        said = [asked.data.system_prompt, asked.data.prompt]
+        assert "".join("".join(filter(None, said)).split()) == "".join(
+            prompt(task, doc).split()
+        )
+        assert rewarded(asked, response) == (scores[reward(task).metric], scores)
+
+
+@pytest.mark.verifiers
+@pytest.mark.parametrize("task", FRESH)
+def test_fresh_problems_have_no_end_and_are_the_seed_s(task):
+    first, again = (
+        [x.data for x in islice(taskset(pack_task=task, seed=3, levels="1-2"), 4)]
+        for _ in range(2)
+    )
+    assert taskset(pack_task=task).INFINITE
+    assert first == again
+    assert [x.doc["level"] for x in first] == [1, 2, 1, 2]
+    other = next(iter(taskset(pack_task=task, seed=4, levels="1-2")))
+    assert other.data.doc != first[0].doc
+
+
+@pytest.mark.verifiers
+@pytest.mark.parametrize(
+    ("config", "fault"),
+    [
+        ({"pack_task": "fresh_timexnly"}, "unknown; did you mean fresh_timexnli"),
+        ({"pack_task": "tcp"}, "'tcp' is a group"),
+        ({"pack_task": "tcp_long", "include_path": Path("nowhere")}, "nowhere"),
+        ({"levels": "5-1"}, "'5-1' is not such as 3 or '1-5'"),
+        ({"knobs": {"stairs": 3}}, "timexnli has no knob 'stairs'"),
+        ({"seed": -1}, "-1 is not an integer of at least 0"),
+    ],
+)
+def test_a_taskset_without_problems_says_why(config, fault):
+    with pytest.raises(ValueError, match=fault):
+        next(iter(taskset(**config)))
