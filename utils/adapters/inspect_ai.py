@@ -21,20 +21,20 @@ from inspect_ai.scorer import Score, Scorer, Target, mean, scorer, stderr
 from inspect_ai.solver import TaskState, generate
 
 from ..core import families
-from ..core.documents import load
+from ..core.documents import documents
 from ..core.reward import messages
 
 
 ROLES = {"system": ChatMessageSystem, "user": ChatMessageUser}
 
 
-def _sample(one, name: str, number: int, document: dict) -> Sample:
+def _sample(name: str, number: int, document: dict) -> Sample:
     """Return a document as inspect's sample; its cluster is that of our own tools."""
     said: list[ChatMessage] = [
         ROLES[message["role"]](content=message["content"])
-        for message in messages(one, document)
+        for message in messages(name, document)
     ]
-    target = one.doc_to_target(document)
+    target = families.rendered(name, "doc_to_target", document)
     cluster = families.scorer(name).utils.cluster(document)
     return Sample(
         id=number,
@@ -68,9 +68,9 @@ def verdict(name: str) -> Scorer:
 def _register(name: str) -> None:
     def make(include_path: str | None = None) -> Task:
         folder = Path(include_path) if include_path else families.FOLDER
-        one = load([name], folder)[1]["tasks"][name]
-        settings = one.config.generation_kwargs
-        samples = [_sample(one, name, *pair) for pair in enumerate(one.eval_docs)]
+        settings = families.configuration(name)["generation_kwargs"]
+        pairs = enumerate(documents(name, folder))
+        samples = [_sample(name, *pair) for pair in pairs]
         return Task(
             dataset=MemoryDataset(samples, name=name),
             solver=generate(),

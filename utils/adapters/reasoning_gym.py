@@ -18,7 +18,7 @@ from reasoning_gym.factory import register_dataset
 
 from lm_eval_tasks.fresh import utils as fresh
 
-from ..core.families import configuration, leaf_tasks
+from ..core.families import configuration, leaf_tasks, rendered
 from ..core.reward import render, reward
 
 
@@ -69,7 +69,7 @@ class FreshDataset(ProceduralDataset):
         while len(self._made) <= place:  # a row depends on those before it of its level
             self._made.append(render(self.task, next(self._rows)))
         question, document = self._made[place]
-        target = document[configuration(self.task)["doc_to_target"]]
+        target = rendered(self.task, "doc_to_target", document)
         return {
             "question": question,
             "answer": target[0] if isinstance(target, list) else target,

@@ -14,7 +14,7 @@ import verifiers.v1 as vf
 
 from lm_eval_tasks.fresh import utils as fresh
 
-from ..core.documents import load
+from ..core.documents import documents
 from ..core.families import FOLDER, configuration, scorer
 from ..core.reward import messages, render, reward
 
@@ -72,9 +72,8 @@ class TemporalTaskset(vf.Taskset[TemporalTask, TemporalConfig]):
     def _rows(self) -> Iterator[tuple[dict[str, str], dict]]:
         """Yield the messages and the document of each row, by their roles."""
         name, folder = self.config.pack_task, self.config.include_path or FOLDER
-        one = load([name], folder)[1]["tasks"][name]
-        for document in one.eval_docs:
-            yield {x["role"]: x["content"] for x in messages(one, document)}, document
+        for document in documents(name, folder):
+            yield {x["role"]: x["content"] for x in messages(name, document)}, document
 
     def _fresh(self) -> Iterator[tuple[dict[str, str], dict]]:
         """Yield the same of the generator, without end."""
