@@ -67,10 +67,10 @@ def test_published_score_is_that_of_the_card(response, row, expected):
 @pytest.mark.parametrize(
     "rows, message",
     [
-        ([semantic("1") | {"label": " "}], "row 0, column 'label': ' ' is empty"),
+        ([semantic("1") | {"label": " "}], "row 0, column 'label': ' ' is empty or not a string; fix the row"),
         ([arithmetic({"answer": 5}), arithmetic("{'answer':")], "row 1, column 'label': \"{'answer':\" is neither JSON nor a Python"),
         ([arithmetic([5])], "row 0, column 'label': '[5]' is not a dict"),
-        ([arithmetic({"answer": 5}, None)], "row 0, column 'question': a NoneType is not"),
+        ([arithmetic({"answer": 5}, None)], "row 0, column 'question': None is empty or not a string"),
     ],
 )  # fmt: skip
 def test_bad_rows_stop_with_their_place(rows, message):
@@ -113,7 +113,9 @@ def test_a_semantic_prompt_is_split_wherever_its_instruction_stands(prompt, rest
 
 
 def test_a_prompt_that_cannot_be_split_stops_the_separate_task():
-    with pytest.raises(ValueError, match="row 0, column 'question': no sentence asks"):
+    with pytest.raises(
+        ValueError, match="column 'question': 'What is it.' has no sent"
+    ):
         documents(arithmetic({"answer": 5}, "What is it?"), suffix="_separate")
 
 

@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime, timezone
 from functools import lru_cache, partial
+from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -89,8 +90,7 @@ def normalise(text: str) -> list[str]:
 
 def token_f1(words: list[str], golds: Iterable[list[str]]) -> float:
     """Return the F1 of normalised words with the best of several golds (SQuAD)."""
-    counts = Counter(words)
-    shared = ((sum((counts & Counter(gold)).values()), len(gold)) for gold in golds)
+    shared = ((sum((Counter(words) & Counter(x)).values()), len(x)) for x in golds)
     return max((_f1(same, len(words), size) for same, size in shared), default=0.0)
 
 
@@ -101,14 +101,6 @@ def _f1(shared: int, answered: int, wanted: int) -> float:
 _PARSER = dateutil_parser.parser()
 # A year of two digits is taken as it is, where dateutil would ask the clock.
 _PARSER.info.convertyear = lambda year, century_specified=False: year
-# A word in small letters that dateutil does not know makes it fail, which takes it long.
-_SMALL_WORD = re.compile(r"(?<![\w.])[a-z]+(?![\w.])")
-_KNOWN_WORDS = {
-    word.lower()
-    for table in ("JUMP", "WEEKDAYS", "MONTHS", "HMS", "AMPM", "UTCZONE", "PERTAIN")
-    for entry in getattr(_PARSER.info, table)
-    for word in ([entry] if isinstance(entry, str) else entry)
-}
 
 
 def parse_month(text: str) -> tuple[int, int] | datetime | None:
@@ -118,27 +110,21 @@ def parse_month(text: str) -> tuple[int, int] | datetime | None:
     """
     if month := _PLAIN_MONTH.fullmatch(text):
         return int(month[2]), int(_MONTHS[month[1][:3]])
-    return _parse_month(text) if len(text) <= 100 else None
-
-
-@lru_cache(maxsize=1024)
-def _parse_month(text: str) -> tuple[int, int] | datetime | None:
-    if not _KNOWN_WORDS.issuperset(_SMALL_WORD.findall(text)):
+    if len(text) > 100:
         return None
     # What a text does not say is filled in from a default, which two of them show; no
     # zone is asked of the machine.
     zone = {"tzinfos": lambda *said: None if said == (None, None) else timezone.utc}
+    defaults = datetime(2000, 1, 1), datetime(2001, 2, 1)
     try:
-        first, second = (
-            _PARSER.parse(text, default=default, **zone).replace(day=1)
-            for default in (datetime(2000, 1, 1), datetime(2001, 2, 1))
-        )
+        found = {
+            _PARSER.parse(text, default=x, **zone).replace(day=1) for x in defaults
+        }
     except Exception:  # of hostile text, dateutil raises far more than ParserError
         return None
-    if first != second:
-        return None
-    is_month = first == datetime(first.year, first.month, 1)
-    return (first.year, first.month) if is_month else first
+    date = found.pop()
+    is_month = date == datetime(date.year, date.month, 1)
+    return None if found else (date.year, date.month) if is_month else date
 
 
 _PUBLISHED_LETTER = re.compile(r"\b([A-D])(?:\.|,|\s|&|$)")
@@ -341,14 +327,9 @@ _PLAIN_MONTH = re.compile(rf"({'|'.join((*MONTHS, *_MONTHS))}),? ([1-9][0-9]{{3}
 
 # ------------------------------------------------------------------------------ dates
 
-# What says nothing beside a month and a year; year, number, name, and what is neither.
-_IDLE = re.compile(
-    r"(?<=\d)(?:st|nd|rd|th)\b|\b(?:in|on|the|of|month|year|ad|a\.d|ce)\b"
-)
-_DATE_PART = re.compile(
-    r"(?P<y>[0-9]{3,4}(?!\d))|(?P<n>[0-9]{1,2}(?!\d))|(?P<m>[a-z]{3,9}(?![a-z]))"
-    r"|[^\s.,/()[\]-]"
-)
+# What says nothing beside a month and a year, and what does.
+_IDLE = re.compile(r"(?<=\d)(?:st|nd|rd|th)\b|\b(?:in|on|the|of|month|year|a\.?d|ce)\b")
+_DATE_WORD = re.compile(r"[a-z]+|[0-9]+|[^\s.,/()[\]-]")
 _BEHIND = re.compile(r"\b(?:is|was)\b|=")
 
 
@@ -364,22 +345,21 @@ def read_month(text: str) -> tuple[int, int] | None:
 
 def _month(text: str) -> tuple[int, int] | None:
     """Return the year and month of a date that can only be this one, or None."""
-    parts = [*_DATE_PART.finditer(_IDLE.sub(" ", text))]
-    shape = "".join(part.lastgroup or "?" for part in parts)
-    if "".join(sorted(shape)) not in ("my", "mny", "ny", "nny"):
+    words = _DATE_WORD.findall(_IDLE.sub(" ", text))
+    starts = tuple(word for word in words if len(word) > 2)
+    names = [n for n, x in enumerate(MONTHS, 1) if x.lower().startswith(starts)]
+    digits = [int(word) for word in words if word.isdecimal()]
+    year = max(digits, default=0)
+    days = [number for number in digits if number != year]
+    fields = names + days
+    is_whole = len(names) < 2 and len(words) == len(fields) + 1
+    if not is_whole or len(fields) not in (1, 2) or not 100 <= year <= 9999:
         return None
-    parts.sort(key=lambda part: part.lastgroup)  # the month's name, numbers, the year
-    *fields, year = (_number(part[0]) for part in parts)
     orders = [[*fields, 1][:2]]
-    if shape == "nny":  # of two numbers before a year, the one that can be the month
-        orders.append(fields[::-1])
+    if len(days) == 2 and int(words[2]) == year:  # the one that can be the month
+        orders.append(days[::-1])
     months = {month for month, day in orders if 1 <= month <= 12 and 1 <= day <= 31}
     return (year, months.pop()) if len(months) == 1 else None
-
-
-def _number(word: str) -> int:
-    months = (n for n, x in enumerate(MONTHS, 1) if x.lower().startswith(word))
-    return int(word) if word.isdigit() else next(months, 0)
 
 
 # ------------------------------------------------------------------------- NLI labels
@@ -389,7 +369,10 @@ _LABEL = re.compile(
     rf"(?i)\b(?:an? (?:case of )?)?({'|'.join(_LABELS)})"
     r"(?:s|ed|ing|ments?|ions?|ory|ity)?\b"
 )
-_BESIDE = "the premise hypothesis option label letter it is of by to with case".split()
+_BESIDE = re.compile(
+    r"(?i)\b(?:the|premise|hypothesis|option|label|letter|it|is|of|by|to|with|case)\b"
+    r"|[\s.,:;()[\]'\"-]"
+)
 _LETTER = re.compile(r"\b(?:[B-D]|A(?! [a-z]))\b")
 _SMALL_LETTER = re.compile(r"\b[a-d]\)")  # "(b)", "b)"; others are words
 _capitals = partial(_SMALL_LETTER.sub, lambda letter: letter[0].upper())
@@ -397,11 +380,14 @@ _capitals = partial(_SMALL_LETTER.sub, lambda letter: letter[0].upper())
 
 def read_label(text: str, options: list[str]) -> str | None:
     """Return the one label that a text is by word, by letter or by both, or None."""
-    for kept, cut in readings(text):
-        if label := _label(kept, options):
-            letters = set(_LETTER.findall(cut)) - {LETTERS[options.index(label)]}
-            others = letters or _labels(cut) - {label}
-            return None if others or has_doubt(text) else label
+    offered = dict(zip(LETTERS, options))  # a letter that is not says nothing
+    for kept, cut in readings(_capitals(text)):
+        rest = _BESIDE.sub("", _LABEL.sub(" ", kept))
+        named = _labels(kept) | {offered[x] for x in rest if x in offered}
+        if named and rest in ("", *LETTERS):
+            others = _labels(cut) | {offered.get(x) for x in _LETTER.findall(cut)}
+            is_one = len(named) == 1 and others <= named <= set(options)
+            return named.pop() if is_one and not has_doubt(text) else None
     return None
 
 
@@ -409,35 +395,20 @@ def _labels(text: str) -> set[str]:
     return {_LABELS[stem.lower()] for stem in _LABEL.findall(text)}
 
 
-def _label(text: str, options: list[str]) -> str | None:
-    """Return the label of a text that holds little else, or None."""
-    rest = _capitals(_LABEL.sub(" ", text))
-    words = re.findall(r"\w+|[^\s.,:;()[\]'\"-]", rest)
-    words = [word for word in words if word.lower() not in _BESIDE]
-    if len(words) > 1 or not set(words) <= set(LETTERS):
-        return None
-    place = LETTERS.index(words[0]) if words else len(LETTERS)
-    # A letter that is not offered says nothing.
-    named = _labels(text) | {*options[place : place + 1]}
-    return named.pop() if len(named) == 1 and named <= set(options) else None
-
-
 # ---------------------------------------------------------------------------- options
 
-_BEFORE_ITEM = re.compile(
-    r"(?:both\s+)?(?:(?:[-*\u2022]|\d{1,2}[.)])\s+)?(?:options?:?\s+)?[(\['\"]*",
-    re.IGNORECASE,
+# With the text of an option as `"A"`: its letter, its text or both, maybe with a remark.
+_ITEM = re.compile(
+    r"(?i:(?:both\s+)?(?:(?:[-*\u2022]|\d{1,2}[.)])\s+)?(?:options?:?\s+)?)[(\[' ]*"
+    r"(?=[A-D]\b|\")([A-D]?)((?:[])'.:= (-]*\"\w+\")?)[])']*(?:\s*\(([^()\n]*)\))?"
 )
-_ITEM_LETTER = re.compile(r"([A-D])(?!\w)[])'\".:= (-]*")
-_CLOSED = re.compile(r"[])'\"]*")
-_REMARK = re.compile(r"\s*\(([^()\n]*)\)")
 _JOINT = re.compile(r"(?i)\s*[.!]?\s*(?:(?:[,;&/+\n]|(?:and|plus|as well as)\b)\s*)+")
-_APPROVED = re.compile(
-    r"(?i:\s+only\b|\s+(?:is|are) (?:both )?(?:correct|plausible|right)\b)?[.!\s]*"
+_END = re.compile(
+    r"(?i:\s+only\b|\s+(?:is|are) (?:both )?(?:correct|plausible|right)\b)?[.!\s]*(?:\Z"
+    rf"|(?<=\. )(?=[A-Z])|,?\s*(?:[(\[;]|-+ |(?i:{_REASONS}|which|where|for)\b))"
 )
-_BEHIND_ITEMS = re.compile(
-    rf"(?<=\. )(?=[A-Z])|,?\s*(?:[(\[;]|-+ |(?i:{_REASONS}|which|where|for)\b)"
-)
+_NAMED = re.compile(rf'"\w+"|{_LETTER.pattern}')
+_WORD = re.compile(r"\w+|[^\w\s\"]")
 
 
 def read_options(text: str, options: list[str]) -> set[str] | None:
@@ -445,80 +416,49 @@ def read_options(text: str, options: list[str]) -> set[str] | None:
 
     Behind the last item may stand words that approve and one comment.
     """
-    # Letter of each option, and words and marks of its text.
-    parts = (re.findall(r"\w+|[^\w\s\"]", plain(option).lower()) for option in options)
-    texts, text = [*zip(LETTERS, parts)], _capitals(text)
-    for part in (text, _LEAD.sub("", text)):
-        letters, end = _list(part, texts)
-        if letters:
-            end = _APPROVED.match(part, end).end()
-            cut = _REASON.split(part[end:], maxsplit=1)[0]
-            others = numbers(cut) - numbers(part[:end])
-            others |= _options(cut, texts) - letters
-            is_whole = end == len(part) or _BEHIND_ITEMS.match(part, end)
-            doubt = others or has_doubt(text, " ".join(options))
-            return letters if is_whole and not doubt else None
-    return None
-
-
-def _list(text: str, texts: list) -> tuple[set[str], int]:
-    """Return the letters of the items that a text begins with, and where these end."""
+    text = _LEAD.sub("", _lettered(_capitals(text), options))
     letters, start, end = set(), 0, 0
-    while start is not None and (item := _item(text, start, texts)):
-        named, end = item
-        if remark := _REMARK.match(text, end):
-            end = remark.end()
-            said = _REASON.split(remark[1], maxsplit=1)[0]
-            named = named if _options(said, texts) <= named else set()
-        if not named:
-            return set(), 0
+    while start is not None and (item := _ITEM.match(text, start)):
+        letter, own, end = item[1], _named(item[2]), item.end()
+        named = own & {letter} if letter and own else own or {letter}
+        remark = _REASON.split(item[3] or "", maxsplit=1)[0]
+        if not named or not _named(remark) <= named:
+            return None
         letters |= named
         joint = _JOINT.match(text, end)
-        start = joint.end() if joint else None
-    return letters, end
+        start = joint and joint.end()
+    if not letters <= {*LETTERS[: len(options)]} or not _END.match(text, end):
+        return None
+    own = (x for letter, x in zip(LETTERS, options) if letter in letters)
+    cut = _REASON.split(text[end:], maxsplit=1)[0]
+    others = (
+        numbers(cut) - numbers(" ".join([text[:end], *own])) or _named(cut) - letters
+    )
+    return None if others or has_doubt(text, " ".join(options)) else letters or None
 
 
-def _item(text: str, start: int, texts: list) -> tuple[set[str], int] | None:
-    """Return the option that an item names, and its end; none if letter and text differ."""
-    begin = _BEFORE_ITEM.match(text, start).end()
-    for place in (start, begin):
-        named, end = _longest(text, place, texts)
-        if named:
-            return named, _CLOSED.match(text, end).end()
-    if letter := _ITEM_LETTER.match(text, begin):
-        named, end = _longest(text, letter.end(), texts)
-        end = _CLOSED.match(text, end if named else letter.end(1)).end()
-        return (named or {x for x, _ in texts}) & {letter[1]}, end
-    return None
+def _lettered(text: str, options: list[str]) -> str:
+    """Return a text with `"A"` for the text of option A, whatever its case and blanks.
+
+    The longest that fits counts; `"AB"` stands for two that are the same.
+    """
+    text = text.replace('"', "")
+    words = [*_WORD.finditer(text)]
+    said = [word[0].lower() for word in words]
+    texts = {x: _WORD.findall(plain(y).lower()) for x, y in zip(LETTERS, options)}
+    found, at, end = "", 0, 0
+    while at < len(words):
+        sizes = {x: len(y) for x, y in texts.items() if y == said[at : at + len(y)]}
+        if size := max(sizes.values(), default=0):
+            letters = "".join(x for x in sizes if sizes[x] == size)
+            found += f'{text[end : words[at].start()]}"{letters}"'
+            end = words[at + size - 1].end()
+        at += size or 1
+    return found + text[end:]
 
 
-def _longest(text: str, start: int, texts: list) -> tuple[set[str], int]:
-    """Return the options with the longest text that stands at a place, and its end."""
-    named, longest = set(), start
-    for letter, parts in texts:
-        end = start
-        for part in parts:
-            while text[end : end + 1] in (" ", '"'):
-                end += 1
-            if text[end : end + len(part)].lower() != part:
-                break
-            end += len(part)
-        else:
-            if parts and end >= longest and not text[end : end + 1].isalnum():
-                named = {letter} | (named if end == longest else set())
-                longest = end
-    return named, longest
-
-
-def _options(text: str, texts: list) -> set[str]:
-    """Return the options that a text names anywhere."""
-    named, end = set(), 0
-    for word in re.finditer(r"(?<!\w)\S", text):
-        if word.start() >= end:
-            found, end = _longest(text, word.start(), texts)
-            letter = _LETTER.match(text, word.start())
-            named |= found or set(letter[0] if letter else "")
-    return named
+def _named(text: str) -> set[str]:
+    return {*"".join(_NAMED.findall(text))} - {'"'}
 
 
 # --------------------------------------------------------------------------------- QA
@@ -547,23 +487,13 @@ _NAME_COMMENTS = [
         rf"|[,\s]+(?i:{_NAME_REASONS})\b|,\s(?i:which|where|for)\b).*"
     ),
 ]
-_COPULAS = set("is was are were be been being".split())
 _ENDING = re.compile(r"(?<=\w{3})(?:ing|ed|es|s|e|d)$")
-
-
-@lru_cache(maxsize=4096)
-def _read_golds(golds: tuple[str, ...]) -> tuple[list, list, str]:
-    """Return the golds' words, as the card and as this rule compares them, and text."""
-    texts = [plain(gold) for gold in golds]
-    return [*map(normalise, golds)], [*map(name_words, texts)], "\n".join(texts)
 
 
 def name_words(text: str) -> list[str]:
     """Return the words of a text without case, accents, punctuation and articles."""
-    if not text.isascii():
-        letters = unicodedata.normalize("NFKD", text)
-        text = "".join(x for x in letters if not unicodedata.combining(x))
-    return normalise(text)
+    letters = unicodedata.normalize("NFKD", text)
+    return normalise("".join(x for x in letters if not unicodedata.combining(x)))
 
 
 def read_name(text: str, names: list[list[str]], golds: str) -> str | None:
@@ -592,22 +522,23 @@ def name_f1(name: str, names: list[list[str]], question: str) -> float:
 
     Beyond a gold's own, words of the question do not count, unless it says them all.
     """
-    words = name_words(name)
+    words, best = name_words(name), 0.0
     if words in names or words == ["unanswerable"]:
         return float(words in names)
-    asked = _COPULAS | {_ENDING.sub("", word) for word in name_words(question)}
-    said = Counter(words)
+    asked = name_words(f"{question} is was are were be been being")
+    asked = {_ENDING.sub("", word) for word in asked}
     new = Counter(word for word in words if _ENDING.sub("", word) not in asked)
-    golds = [gold for gold in names if gold != ["unanswerable"]]
-    kept = (said & Counter(gold) | new if new else said for gold in golds)
-    f1 = (token_f1([*x.elements()], [gold]) for x, gold in zip(kept, golds))
-    return max(f1, default=0.0)
+    for gold in names:
+        kept = Counter(words) & Counter(gold) | new if new else Counter(words)
+        if gold != ["unanswerable"]:
+            best = max(best, token_f1([*kept.elements()], [gold]))
+    return best
 
 
 # --------------------------------------------------------------------- the verdicts
 
 
-def _kind(name: str, read: Callable[[dict, str, str], tuple], several: bool = False):
+def _kind(read: Callable[[dict, str, str], tuple], several: bool = False) -> tuple:
     """Return the public functions of a kind of task, under their names here.
 
     `read` makes scores, value and reference of a document and both rules' answers.
@@ -625,8 +556,8 @@ def _kind(name: str, read: Callable[[dict, str, str], tuple], several: bool = Fa
         scores, *values = read(doc, published, read_text)
         scores["extracted"] = float(published != "")
         shown = published or None, published_span, flexible, span
-        reason = _reason(scores, values[0], response, shown)
-        return Verdict(scores, reason, *shown, *values)
+        verdict = Verdict(scores, "", *shown, *values)
+        return verdict._replace(reason=_reason(verdict, response))
 
     def process_results(doc: dict, results: list[str]) -> dict[str, float]:
         """Return the scores of one response; ValueError where it is not one string."""
@@ -635,54 +566,55 @@ def _kind(name: str, read: Callable[[dict, str, str], tuple], several: bool = Fa
         found = f"the response is a {type(results[0]).__name__}, not a string"
         raise ValueError(f"{found}; let the task's last filter be `take_first`")
 
-    return _named(explain, name), _named(process_results, name)
+    kind = read.__name__.removeprefix("_read_")
+    return _named_as(explain, kind), _named_as(process_results, kind)
 
 
-def _named(function: Callable, kind: str) -> Callable:
+def _named_as(function: Callable, kind: str) -> Callable:
     """Name a function as it is named here, which pickles and tools rely on."""
     function.__name__ = function.__qualname__ = f"{function.__name__}_{kind}"
     return function
 
 
-def _reason(scores: dict, value: object, response: str, shown: tuple) -> str:
+def _reason(verdict: Verdict, response: str) -> str:
     """Return the first of REASONS that holds."""
-    flexible, is_exact = scores.get("score_flexible", 0), scores.get("score") == 1
-    is_read, (_, published_span, _, span) = value is not None, shown
+    is_exact, is_read = verdict.scores.get("score") == 1, verdict.value is not None
+    flexible, span = verdict.scores.get("score_flexible", 0), verdict.flexible_span
     in_box = response.rfind("\\boxed{") > response.rfind("}")
     is_cut_off = not span and (in_box or mask(response + ".").endswith("\n"))
-    answered = not is_cut_off and (published_span or span)
+    answered = not is_cut_off and (verdict.published_span or span)
     holds = flexible == 1 and is_exact, flexible == 1, is_read and is_exact, flexible
-    holds = zip(REASONS, (*holds, is_read, answered, not is_cut_off, True))
-    return next(reason for reason, is_so in holds if is_so)
+    return next(compress(REASONS, (*holds, is_read, answered, not is_cut_off, True)))
 
 
-def _scores(exact: bool, flexible: float, f1: float | None = None) -> dict[str, float]:
+def _scores(exact: bool, flexible: float, **f1_score: float) -> dict[str, float]:
     """Return the metrics of a kind; its headline is the F1 where it has one (paper)."""
-    scores = {"exact_match": float(exact)} | ({} if f1 is None else {"f1_score": f1})
-    scores["score"] = float(exact) if f1 is None else f1
-    scores["score_flexible"] = float(flexible)
+    scores = {"exact_match": float(exact)} | f1_score
+    scores |= {"score": [*scores.values()][-1], "score_flexible": float(flexible)}
     return scores | {"accuracy_flexible": float(flexible == 1)}
 
 
 def _read_qa(doc: dict, published: str, statement: str) -> tuple:
-    words, (golds, names, text) = normalise(published), _read_golds(tuple(doc["golds"]))
-    value = read_name(plain(statement), names, text)
-    flexible = name_f1(value, names, doc.get("question") or "") if value else 0
-    scores = _scores(words in golds, flexible, token_f1(words, golds))
+    words, golds = normalise(published), [*map(normalise, doc["golds"])]
+    texts = [*map(plain, doc["golds"])]
+    names = [*map(name_words, texts)]
+    value = read_name(plain(statement), names, "\n".join(texts))
+    flexible = name_f1(value or "", names, doc.get("question") or "")
+    scores = _scores(words in golds, flexible, f1_score=token_f1(words, golds))
     return scores, value, doc["golds"]
 
 
 def _read_date(doc: dict, published: str, statement: str) -> tuple:
-    months = [parse_month(gold) for gold in doc["golds"]]
-    value, exact = read_month(plain(statement)), parse_month(published) in months
-    return _scores(exact, value in months), value, months
+    value, months = read_month(plain(statement)), [*map(parse_month, doc["golds"])]
+    return _scores(parse_month(published) in months, value in months), value, months
 
 
 def _read_options(doc: dict, published: str, statement: str) -> tuple:
     gold, given = set(doc["letters"]), set(_PUBLISHED_LETTER.findall(published))
     value = read_options(plain(statement), doc["options"]) or set()
     f1, flexible = (_f1(len(x & gold), len(x), len(gold)) for x in (given, value))
-    return _scores(given == gold, flexible, f1), sorted(value) or None, doc["letters"]
+    scores = _scores(given == gold, flexible, f1_score=f1)
+    return scores, sorted(value) or None, doc["letters"]
 
 
 def _read_nli(doc: dict, published: str, statement: str) -> tuple:
@@ -692,25 +624,18 @@ def _read_nli(doc: dict, published: str, statement: str) -> tuple:
     return _scores(exact, value == label), value, label
 
 
-@lru_cache(maxsize=1)
-def _metrics() -> tuple:
-    """Return BLEU and ROUGE, which take long to load: one task in eighteen needs them."""
+def _read_generation(doc: dict, published: str, statement: str) -> tuple:
+    # They take long to load, and one task in eighteen needs them.
     from rouge_score.rouge_scorer import RougeScorer
     from sacrebleu import BLEU
 
-    return BLEU(effective_order=True), RougeScorer(["rougeL"])
-
-
-def _read_generation(doc: dict, published: str, statement: str) -> tuple:
     text, gold = " ".join(plain(statement, ends=True).split()), doc["statement"]
-    bleu, rouge = _metrics()
-    scores = {
-        # Floating point may leave 1.0 by a hair.
-        "bleu": min(max(bleu.sentence_score(text, [gold]).score / 100, 0.0), 1.0),
-        "rouge_l": float(rouge.score(gold, text)["rougeL"].fmeasure),
-        "keywords": keyword_share(text, doc["keywords"], doc["keywords_pos"]),
-    }
-    return scores, text or None, gold
+    bleu = BLEU(effective_order=True).sentence_score(text, [gold]).score / 100
+    rouge = RougeScorer(["rougeL"]).score(gold, text)["rougeL"].fmeasure
+    keywords = keyword_share(text, doc["keywords"], doc["keywords_pos"])
+    # Floating point may leave 1.0 by a hair.
+    scores = {"bleu": min(max(bleu, 0.0), 1.0), "rouge_l": float(rouge)}
+    return scores | {"keywords": keywords}, text or None, gold
 
 
 def keyword_share(text: str, keywords: list[str], positions: list[int]) -> float:
@@ -722,24 +647,20 @@ def keyword_share(text: str, keywords: list[str], positions: list[int]) -> float
     # Marks become blanks, so that a keyword between blanks is within no other word.
     padded = re.sub(r"\W", " ", f" {text.casefold()} ")
     words = [re.sub(r"\W", " ", f" {word.casefold()} ") for word in keywords]
-    places = [(padded.find(x), padded.rfind(x), len(x) - 2) for x in words]
     ends = [end.end() for end in re.finditer(r"[.!?]\s+", text.casefold())][:50]
     best = 0
     for end in [*ends, len(padded)]:
-        in_first = [0 <= first <= end - size for first, _, size in places]
-        in_second = [last >= end for _, last, _ in places]
-        for order in ((in_first, in_second), (in_second, in_first)):
-            best = max(best, sum(order[p][k] for k, p in enumerate(positions)))
+        halves = padded[: end + 1], padded[end:]
+        for order in (halves, halves[::-1]):
+            best = max(best, sum(x in order[p] for x, p in zip(words, positions)))
     return best / len(keywords)
 
 
-explain_qa, process_results_qa = _kind("qa", _read_qa)
-explain_date, process_results_date = _kind("date", _read_date)
-explain_options, process_results_options = _kind("options", _read_options, several=True)
-explain_nli, process_results_nli = _kind("nli", _read_nli)
-explain_generation, process_results_generation = _kind(
-    "generation", _read_generation, several=True
-)
+explain_qa, process_results_qa = _kind(_read_qa)
+explain_date, process_results_date = _kind(_read_date)
+explain_options, process_results_options = _kind(_read_options, several=True)
+explain_nli, process_results_nli = _kind(_read_nli)
+explain_generation, process_results_generation = _kind(_read_generation, several=True)
 
 
 # ------------------------------------------------------------------------ documents
@@ -747,101 +668,61 @@ explain_generation, process_results_generation = _kind(
 # The files of the benchmark: rows, and the fingerprint of their documents.
 with Path(__file__).with_name("files.jsonl").open() as _file:
     FILES = {row.pop("file"): (*row.values(),) for row in map(json.loads, _file)}
-# Columns that some files have, for prompts, breakdowns and logs; pairs of equal length.
+# Columns that some files have, for prompts, breakdowns and logs.
 EXTRA_COLUMNS = "qid idx question question_type type fact_context level".split()
-PAIRED_COLUMNS = (("options", "labels"), ("keywords", "keywords_pos"))
+PAIRED_COLUMNS = {"labels": "options", "keywords_pos": "keywords"}  # equally long
 
 
-def _reader(is_right: Callable, wrong: str, made: Callable | None = None) -> Callable:
-    """Return what makes a field of a cell; ValueError says what is wrong with it."""
-
-    def read(cell: object) -> object:
-        if is_right(cell):
-            return made(cell) if made else cell
-        raise ValueError(wrong)
-
-    return read
+def _text(cells: list) -> str:
+    return "\n".join(cells) if all(isinstance(x, str) for x in cells) else ""
 
 
-def _listed(cell: object) -> list:
-    return cell if isinstance(cell, list) else [cell]
+def _strings(cells: list, is_right: Callable[[str], object] = len) -> list[str]:
+    """Return strings without blanks around them; none where one is not right."""
+    right = all(isinstance(x, str) and is_right(x.strip()) for x in cells)
+    return [x.strip() for x in cells] if right else []
 
 
-def _stripped(cell: str | list[str]) -> list[str]:
-    return [text.strip() for text in _listed(cell)]
+_golds = partial(_strings, is_right=lambda x: normalise(x) and name_words(plain(x)))
+_months = partial(_strings, is_right=lambda x: isinstance(parse_month(x), tuple))
 
 
-def _all(test: Callable[[str], object], cell: object) -> bool:
-    """Tell whether a cell is a list of strings, and each stripped one passes a test."""
-    strings = isinstance(cell, list) and all(isinstance(x, str) for x in cell)
-    return bool(strings and cell and all(map(test, _stripped(cell))))
+def _letters(cells: list) -> list[str]:
+    said = _strings(cells, {"yes", "no"}.__contains__)
+    return [letter for letter, x in zip(LETTERS, said) if x == "yes"]
 
 
-_text = _reader(lambda x: _all(len, [x]), "is not a string with words")
-_texts = _reader(partial(_all, len), "is not a list of strings with words")
-_context = _reader(
-    lambda x: all(isinstance(y, str) for y in _listed(x)) and "".join(x).strip(),
-    "is not a string or a list of strings, with words",
-    lambda x: "\n".join(_listed(x)),
-)
-_golds = _reader(
-    lambda x: _all(lambda y: normalise(y) and name_words(plain(y)), _listed(x)),
-    "has an answer without a word",
-    _stripped,
-)
-_months = _reader(
-    lambda x: _all(lambda y: isinstance(parse_month(y), tuple), _listed(x)),
-    'has an answer that is not a month and a year ("Aug, 1987")',
-    _stripped,
-)
-_letters = _reader(
-    lambda x: _all(len, x) and {"yes"} <= {*x} <= {"yes", "no"},
-    'is not a list of "yes" and "no" with at least one "yes"',
-    lambda x: [letter for letter, said in zip(LETTERS, x) if said == "yes"],
-)
-_offered = _reader(
-    lambda x: _all(len, x) and len(x) in (2, 3, 4),
-    "is not a list of two to four options",
-    _stripped,
-)
-_positions = _reader(
-    lambda x: isinstance(x, list) and {*map(repr, x)} <= {"0", "1"},
-    "is not a list of the integers 0 and 1",
-)
+def _one_of(labels: list[str]) -> tuple:
+    return "Label", lambda x: labels * (x[0] in labels), f"one of {', '.join(labels)}"
 
 
-def _labelled(labels: list[str]) -> dict[str, tuple]:
-    label = _reader(labels.__contains__, f"is not one of {', '.join(labels)}")
-    texts = {"premise": ("Premise", _text), "hypothesis": ("Hypothesis", _text)}
-    return texts | {"label": ("Label", label), "options": ("Label", lambda x: labels)}
+def _positions(cells: list) -> list[int]:
+    return cells if {*map(repr, cells)} <= {"0", "1"} else []
 
 
-_QUESTION = {"question": ("question", _text)}
-_QA = _QUESTION | {"context": ("context", _context), "golds": ("answer", _golds)}
-_CHOICES = {
-    "context": ("context", _text),
-    "options": ("options", _offered),
-    "letters": ("labels", _letters),
-}
-# Kind of documents -> field -> its column, and the reader of the cells there.
+# Field of documents -> its column, what makes it of the items of a cell (nothing where it
+# cannot be used), and what the cell should be. A colon tells two of a name apart.
 FIELDS = {
-    "qa": _QA,
-    "facts_qa": _QA | {"fact_context": ("fact_context", _text)},
-    "date": _QUESTION | {"golds": ("answer", _months)},
-    "options": _QUESTION | _CHOICES,
-    "dialogue_options": _CHOICES,
-    "nli_two_way": _labelled(TWO_WAY),
-    "nli_three_way": _labelled(THREE_WAY),
-    "generation": {
-        "keywords": ("keywords", _texts),
-        "keywords_pos": ("keywords_pos", _positions),
-        "statement": ("statements", lambda cell: " ".join(_texts(cell))),
-    },
+    "question": ("question", _text, "a text"),
+    "context": ("context", _text, "a text"),
+    "fact_context": ("fact_context", _text, "a text"),
+    "golds": ("answer", _golds, "an answer with a word"),
+    "golds:month": ("answer", _months, 'a month and a year ("Aug, 1987")'),
+    "options": ("options", lambda x: _strings(x) * (1 < len(x) < 5), "2 to 4 texts"),
+    "letters": ("labels", _letters, '"yes" or "no" for each option, and once "yes"'),
+    "premise": ("Premise", _text, "a text"),
+    "hypothesis": ("Hypothesis", _text, "a text"),
+    "label": ("Label", _text, "a label"),
+    "options:2": _one_of(TWO_WAY),
+    "options:3": _one_of(THREE_WAY),
+    "keywords": ("keywords", _strings, "a list of texts"),
+    "keywords_pos": ("keywords_pos", _positions, "0 or 1 for each keyword"),
+    "statement": ("statements", lambda x: " ".join(_strings(x)), "a list of texts"),
 }
 
 
-def _maker(kind: str) -> Callable[[datasets.Dataset], datasets.Dataset]:
-    """Return what the YAML files name: rows -> documents of a kind, in memory."""
+def _maker(kind: str, names: str) -> Callable[[datasets.Dataset], datasets.Dataset]:
+    """Return what the YAML files name: rows -> documents with these fields, in memory."""
 
     def process_docs(dataset: datasets.Dataset) -> datasets.Dataset:
         """Return documents; ValueError names file, row and column that are wrong."""
@@ -849,42 +730,44 @@ def _maker(kind: str) -> Callable[[datasets.Dataset], datasets.Dataset]:
         name = (dataset.info.config_name or "default").removesuffix("_timebench")
         name = kind if name.startswith("default") else name
         place, columns = f"TimeBench ({name})", dataset.column_names
-        for column in (x for x, _ in FIELDS[kind].values() if x not in columns):
+        missing = [FIELDS[x][0] for x in names.split() if FIELDS[x][0] not in columns]
+        if missing:
             fix = f"found {columns}. Give rows in the schema of TimeBench-subset-7553"
-            raise ValueError(f"{place}: column '{column}' is missing; {fix}")
+            raise ValueError(f"{place}: column '{missing[0]}' is missing; {fix}")
         numbered = enumerate(dataset)
-        rows = [_document(row, kind, f"{place}, row {n}") for n, row in numbered]
+        rows = [_document(row, names, f"{place}, row {n}") for n, row in numbered]
         if not rows:
             raise ValueError(f"{place}: there are no rows; give a split with some")
         is_fresh = "level" in columns  # rows made from a seed say so
         _report(name, len(rows), fingerprint(map(digest, rows)), is_fresh)
         return type(dataset).from_list(rows)
 
-    return _named(process_docs, kind)
+    return _named_as(process_docs, kind)
 
 
-process_docs_qa = _maker("qa")
-process_docs_facts_qa = _maker("facts_qa")
-process_docs_date = _maker("date")
-process_docs_options = _maker("options")
-process_docs_dialogue_options = _maker("dialogue_options")
-process_docs_nli_two_way = _maker("nli_two_way")
-process_docs_nli_three_way = _maker("nli_three_way")
-process_docs_generation = _maker("generation")
+process_docs_qa = _maker("qa", "question context golds")
+process_docs_facts_qa = _maker("facts_qa", "question context golds fact_context")
+process_docs_date = _maker("date", "question golds:month")
+process_docs_options = _maker("options", "question context options letters")
+process_docs_dialogue_options = _maker("dialogue_options", "context options letters")
+process_docs_nli_two_way = _maker("nli_two_way", "premise hypothesis label options:2")
+process_docs_nli_three_way = _maker(
+    "nli_three_way", "premise hypothesis label options:3"
+)
+process_docs_generation = _maker("generation", "keywords keywords_pos statement")
 
 
-def _document(row: dict, kind: str, place: str) -> dict:
+def _document(row: dict, names: str, place: str) -> dict:
     document = {name: row[name] for name in EXTRA_COLUMNS if name in row}
-    try:
-        for field, (column, read) in FIELDS[kind].items():
-            document[field] = read(row[column])
-        for one, column in PAIRED_COLUMNS:
-            if len(row.get(one, "")) != len(row.get(column, "")):
-                raise ValueError(f"does not have as many items as '{one}'")
-    except ValueError as error:
-        cell = f"{row[column]!r:.80}"
-        fault = f"{place}, column '{column}': {cell} {error}; fix the row"
-        raise ValueError(fault) from None
+    for name in names.split():
+        column, make, what = FIELDS[name]
+        cells = row[column] if isinstance(row[column], list) else [row[column]]
+        paired = row[PAIRED_COLUMNS[column]] if column in PAIRED_COLUMNS else cells
+        made = make(cells) if len(cells) == len(paired) else None
+        if not made:
+            fault = f"column '{column}': {row[column]!r:.80} is not {what}; fix the row"
+            raise ValueError(f"{place}, {fault}")
+        document[name.partition(":")[0]] = made
     return document
 
 
@@ -911,10 +794,10 @@ def fingerprint(digests: Iterable[bytes]) -> str:
 @lru_cache(maxsize=256)
 def _report(name: str, rows: int, found: str, is_fresh: bool) -> None:
     """Log rows and fingerprint of a file, once a run; warn where they are unknown."""
-    theirs = [FILES[name]] if name in FILES else [*FILES.values()]
+    known = [FILES[name]] if name in FILES else [*FILES.values()]
     said = f"TimeBench ({name}): {rows} rows, fingerprint {found}"
-    if is_fresh or (rows, found) in theirs:
+    if is_fresh or (rows, found) in known:
         return eval_logger.info(said)
-    known = "{} rows, {}".format(*theirs[0]) if name in FILES else "other files"
-    known += ": scores may not be comparable"
-    eval_logger.warning(f"{said}; the benchmark has {known}")
+    theirs = "{} rows, {}".format(*known[0]) if name in FILES else "other files"
+    said += f"; the benchmark has {theirs}: scores may not be comparable"
+    eval_logger.warning(said)

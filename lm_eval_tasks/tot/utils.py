@@ -1,8 +1,4 @@
-"""Documents and scores of Test of Time (ToT).
-
-From top to bottom: the published rule, the flexible rule (first its half that is equal
-in each family), the verdict, the documents.
-"""
+"""Test of Time (ToT): the published rule, the flexible one, the verdict, documents."""
 
 from __future__ import annotations
 
@@ -17,6 +13,7 @@ from contextlib import suppress
 from datetime import date, time
 from decimal import Decimal
 from functools import lru_cache
+from itertools import permutations
 from typing import TYPE_CHECKING, NamedTuple
 
 
@@ -43,22 +40,6 @@ FILES = {
 }
 COLUMNS = ["question", "question_type", "label"]  # that prompts, scores and logs need
 SEMANTIC_COLUMNS = [*COLUMNS, "prompt", "graph_gen_algorithm", "sorting_type"]
-# Keys that prompts ask for where the label has another: 50 prompts say "age", 100
-# misspell "unordered_list".
-PROMPTED_KEYS = {"answer": "age", "unordered_list": "unorered_list"}
-# Names of a unit and its seconds; prompts ask for "X hours, Y minutes, Z seconds", too.
-UNITS = {
-    "year years": None,
-    "month months": None,
-    "week weeks": None,
-    "day days d": 86400,
-    "hour hours h x a": 3600,
-    "minute minutes min mins m y b": 60,
-    "second seconds sec secs s z c": 1,
-}
-UNIT_OF_NAME = {name: names for names in UNITS for name in names.split()}
-DAY_OFFSETS = {"same day": 0, "next day": 1, "previous day": -1}
-EMPTY_LISTS = ("", "[]", "none", "null")
 
 
 class Verdict(NamedTuple):
@@ -78,9 +59,7 @@ class Verdict(NamedTuple):
 
 _OBJECT_START = re.compile(r'\{[ \t\n\r]*["}]')
 # Python refuses integers of several thousand digits.
-_DECODER = json.JSONDecoder(
-    parse_int=lambda digits: int(digits) if len(digits) < 1000 else float(digits)
-)
+_DECODER = json.JSONDecoder(parse_int=lambda digits: int(digits[:1000]))
 
 
 class Extracted(NamedTuple):
@@ -88,7 +67,6 @@ class Extracted(NamedTuple):
 
     fields: dict
     span: tuple[int, int]
-    doubted: bool = False  # by the word right before it
 
 
 def extract_published(response: str, is_semantic: bool = False) -> Extracted | None:
@@ -96,31 +74,28 @@ def extract_published(response: str, is_semantic: bool = False) -> Extracted | N
 
     The explanation is left out, of semantic answers all but `answer`, as a text.
     """
-    found = next(_objects(response, _DECODER), Extracted({}, (0, 0)))
-    fields = {key: x for key, x in found.fields.items() if key != "explanation"}
+    fields, span = next(_objects(response, _DECODER), ({}, (0, 0)))
+    fields = {key: x for key, x in fields.items() if key != "explanation"}
     if is_semantic:
         answer = fields.get("answer")
         fields = {} if answer is None else {"answer": str(answer)}
-    return found._replace(fields=fields) if fields else None
+    return Extracted(fields, span) if fields else None
 
 
 def _objects(text: str, decoder: json.JSONDecoder) -> Iterator[Extracted]:
     """Yield the outermost objects that a decoder reads in a text.
 
-    So that no text costs quadratic time, it gives up where failures have read ten times
-    the text, or are 1,000; in no recorded answer do four fail.
+    So that no text costs quadratic time, it gives up where failures have read a hundred
+    times the text; in no recorded answer do four fail.
     """
-    budget, failures, position = 10 * len(text), 0, max(text.find("{"), 0)
-    while budget >= 0 and failures < 1000:
-        if not (brace := _OBJECT_START.search(text, position)):
-            return
+    budget, position = 100 * len(text), 0
+    while budget >= 0 and (brace := _OBJECT_START.search(text, position)):
         try:
             fields, position = decoder.raw_decode(text, brace.start())
             yield Extracted(fields, (brace.start(), position))
         except (json.JSONDecodeError, RecursionError) as error:
             position = brace.start() + 1
-            budget -= getattr(error, "pos", position + 16_000) - position
-            failures += 1
+            budget -= getattr(error, "pos", len(text))
 
 
 # ------------------------------------------- the answer statement (equal in each family)
@@ -300,131 +275,122 @@ def numbers(text: str) -> set[str]:
 
 # ------------------------------------------------------------------- flexible rule
 
+# Keys that 50 and 100 prompts ask for where the label has another.
+PROMPTED_KEYS = {"answer": "age", "unordered_list": "unorered_list"}
 UNREADABLE = False  # a value that no grammar reads
 # Lines that begin so are no answer, but a prompt that a base model makes up.
 _MADE_UP = re.compile(r"\n[ \t#*]*(?:Question:|Q:|Here is a set of temporal facts)")
+_BRACE = re.compile("[{}]")
 _CODE_COMMENT = re.compile(r"\s(?://|#)[^\n]*|/\*[^*\n]*\*/")
 # `key: value` stands at a line start, behind a brace or a comma.
-_PAIR_START = re.compile(r"(?:\A|[\n{,])\s*(?:/\*[^*\n]*\*/\s*)?[\"']?$")
-_PAIR_VALUE = re.compile(
-    r"""\s{0,20}(?:\[(?P<list>[^\[\]]*)\]
-    |(["'])(?P<text>(?:(?!\2)[^\\\n]|\\.)*)\2(?=\s{0,20}(?:[,}\n\#]|//|\Z))
-    |(?P<bare>[^,{}\[\]\n]*(?:,(?=\ ?[0-9])[^,{}\[\]\n]*)*))""",
-    re.VERBOSE,
-)
+_PAIR = r"""(?:^|[{{,])\s{{0,40}}(?:/\*[^*\n]*\*/\s{{0,40}})?["']?
+    (?P<key>{})["']?\s{{0,20}}:\s{{0,20}}(?P<value>\[[^\[\]]*\]
+    |(["'])(?:(?!\3)[^\\\n]|\\.)*\3(?=\s{{0,20}}(?:[,}}\n\#]|//|\Z))
+    |(?P<bare>\[?[^,{{}}\[\]\n]*(?:,(?=\ ?[0-9])[^,{{}}\[\]\n]*)*))"""
 
 
-def _unique(pairs: list[tuple[str, object]]) -> dict:
-    """Return an object with its keys in lower case; two that become one must agree."""
-    fields: dict[str, object] = {}
-    for key, value in dict(pairs).items():  # the last of one key counts
-        key = key.strip().lower()
-        fields[key] = value if fields.get(key, value) == value else UNREADABLE
-    return fields
-
-
-# Numbers stay as they are written; raw newlines may stand in strings.
-_LENIENT = json.JSONDecoder(
-    strict=False, object_pairs_hook=_unique, parse_int=str, parse_float=str
-)
-
-
-def extract_flexible(text: str, keys: list[str], is_one: bool) -> list[Extracted]:
+def extract_flexible(text: str, keys: set[str], is_one: bool) -> list[Extracted]:
     """Return the answers of a masked response; it commits to the last of them.
 
     They are objects with an asked key, or the pairs behind the last object. Where one
     value is asked, and there is none, they are objects with one other key or, without
     any object, what the cues of an answer point to (source: our own reasoning).
     """
-    found, others, end, limit = [], [], 0, len(text)
-    for answer in _objects(text, _LENIENT):
-        if answer.span[0] >= limit:
-            break
-        if fields := _with_asked(answer.fields, keys):
-            found.append(Extracted(fields, answer.span))
-        elif len(answer.fields.keys() - {"explanation"}) == 1:
-            others.append(answer)
-        if not end and (prompt := _MADE_UP.search(text, answer.span[1])):
-            limit = prompt.start()
-        end = answer.span[1]
-    if "{" in text[end:limit] or "}" in text[end:limit]:
-        found += _last_pairs(text[:limit], end, keys)
+    objects = list(_objects(text, _LENIENT))
+    if objects and (made_up := _MADE_UP.search(text, objects[0].span[1])):
+        text = text[: made_up.start()]
+        objects = [x for x in objects if x.span[0] < len(text)]
+    found = [x for x in objects if keys & x.fields.keys()]
+    found += _last_pairs(text, objects[-1].span[1] if objects else 0, keys)
     if found or not is_one:
         return found
-    return others if _OBJECT_START.search(text) else _said(text)
+    if _OBJECT_START.search(text):
+        return [x for x in objects if len(x.fields.keys() - {"explanation"}) == 1]
+    return _said(text)
 
 
-def _with_asked(value: object, keys: list[str]) -> dict | None:
-    """Return the last outermost object in a value that has an asked key, or None."""
-    waiting = [value]
-    while waiting:
-        item = waiting.pop()
-        if isinstance(item, dict):
-            if any(not isinstance(item.get(key, {}), dict) for key in keys):
-                return item
-            waiting += [inner for key, inner in item.items() if key != "explanation"]
-        elif isinstance(item, list):
-            waiting += item
-    return None
+def _flat(pairs: list[tuple[str, object]]) -> dict:
+    """Return an object with the fields of those in it, but for its explanation."""
+    fields, inner = {}, {}
+    for key, value in dict(pairs).items():  # the last of one key counts
+        key = key.strip().lower()
+        held = value if isinstance(value, list) else [value]
+        if held := [x for x in held if isinstance(x, dict) and key != "explanation"]:
+            inner |= {name: x for one in held for name, x in one.items()}
+        else:  # two keys that become one must agree
+            fields[key] = value if fields.get(key, value) == value else UNREADABLE
+    return inner | fields
 
 
-def _last_pairs(text: str, start: int, keys: list[str]) -> list[Extracted]:
+# Numbers stay as they are written; raw newlines may stand in strings.
+_LENIENT = json.JSONDecoder(
+    strict=False, object_pairs_hook=_flat, parse_int=str, parse_float=str
+)
+
+
+def _last_pairs(text: str, start: int, keys: set[str]) -> list[Extracted]:
     """Return the last pair of each key from a place on, where no JSON is, as one."""
+    if not (brace := _BRACE.search(text, start)):
+        return []
     fields, places = {}, []
-    low = text.replace("\u0130", "I").lower()  # of equal length
-    for key in keys:
-        for name in re.finditer(rf"{re.escape(key)}[\"']?\s{{0,20}}:", low[start:]):
-            at = start + name.start()
-            if not _PAIR_START.search(text, max(0, at - 80), at):
-                continue
-            pair = _PAIR_VALUE.match(text, start + name.end())
-            value = pair["text"]
-            if pair["list"] is not None:
-                value = [item for item in pair["list"].split(",") if item.strip()]
-            elif value is None:
-                value = _CODE_COMMENT.sub("", pair["bare"]).strip()
-                is_list = text[pair.end() : pair.end() + 1] == "["
-                if value.startswith("<") or not (value or is_list):
-                    continue  # the form of the prompt, an object, or nothing
-                if is_list or pair.end() == len(text):  # the end cuts it off
-                    value = UNREADABLE
-            fields[key] = value
-            places += at, pair.end()
-    return [Extracted(fields, (min(places), max(places)))] if fields else []
+    of_a_key = _PAIR.format("|".join(map(re.escape, sorted(keys))))
+    pairs = re.compile(of_a_key, re.I | re.M | re.X)
+    for pair in pairs.finditer(text, brace.start() if brace[0] == "{" else start):
+        value = pair["value"].strip("\"'")
+        if pair["bare"] is not None:
+            value = _CODE_COMMENT.sub("", value).strip()
+            if not value or value.startswith("<"):
+                continue  # nothing, an object, or the form of the prompt
+            if value.startswith("[") or pair.end() == len(text):  # the end cuts it off
+                value = UNREADABLE
+        elif value.startswith("["):
+            value = value[1:-1].split(",")
+        fields[pair["key"].lower()] = value
+        places += pair.start("key"), pair.end()
+    return [Extracted(fields, (places[0], places[-1]))] if fields else []
 
 
 def _said(text: str) -> list[Extracted]:
     """Return what the cues of an answer point to, as the fields "box", "cue", ..."""
-    said = statements(text, _MADE_UP)
-    return [Extracted({x.kind: text[x.start : x.end]}, x[1:3], x.doubted) for x in said]
+    return [
+        Extracted({x.kind: not x.doubted and text[x.start : x.end]}, x[1:3])
+        for x in statements(text, _MADE_UP)
+    ]
 
-
-# ------------------------------------------------------------------------ grammars
 
 WEEKDAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
-# Names, whole or cut to three letters or more, and their numbers from 1.
-_MONTH_NUMBERS, _WEEKDAY_NUMBERS = (
-    {name[:end].lower(): n for n, name in enumerate(names, 1) for end in range(3, 10)}
-    for names in (MONTHS, WEEKDAYS)
-)
+# By names, whole or cut to three letters or more.
+_NAMES = {x[:end].lower(): x for x in (*MONTHS, *WEEKDAYS) for end in range(3, 10)}
+DAY_OFFSETS = {"same day": "0", "next day": "1", "previous day": "-1"}
+UNITS = {"hour": 3600, "minute": 60, "second": 1, "day": 86400, "week": 604800}
+UNITS |= {"month": "month", "year": "year"}  # whose seconds differ
+_LETTERS = str.maketrans("xyzabc", "hmshms")  # prompts say "X hours, Y minutes", too
 _MONTH, _DAY = "(?:mm|0?[1-9]|1[0-2])[-/.]", "(?:dd|1[3-9]|2[0-9]|3[01])[-/.]"
 _ORDER = re.compile(rf"\b(?:({_MONTH}){_DAY}|{_DAY}{_MONTH})(?:yyyy|[0-9]{{4}})\b")
 _DIGITS = "(?:[0-9]{1,3}(?:,[0-9]{3}){1,4}|[0-9]{1,15})"
 _NUMBER_AND_UNIT = re.compile(
-    rf"(\+|\+?-)?({_DIGITS}?(?:\.[0-9]{{1,15}})?)(?: ?([a-z]+))?"
+    rf"(?=[+-]*\.?[0-9])\+?(-?{_DIGITS}?(?:\.[0-9]{{1,15}})?)(?: ?([a-z]+))?"
 )
 _ERA = r"(?:[ac]\.?[de]|b\.?c(?:\.?e)?)\.?"
-_YEAR_AND_ERA = re.compile(rf"({_ERA} ?)?({_DIGITS})( ?{_ERA})?")
-_BESIDE_A_DATE = {"st", "nd", "rd", "th", "of", "the", *_WEEKDAY_NUMBERS}
-_DATE = re.compile(r"[a-z0-9][a-z0-9 ,./()-]*")
-_CLOCK = re.compile(r"([0-9]{1,2})(?::([0-9]{2})(?::([0-9]{2}))?)?(?: ?([ap])\.?m\.?)?")
-_ENTITY = re.compile(r"(?:the )?(e[0-9]+)(?: era)?")
-_UNANSWERABLE = re.compile(
-    r"(?:(?:it|this|the question) )?(?:(?:is )?unanswerable"
+_YEAR_AND_ERA = re.compile(rf"({_ERA} ?)?{_DIGITS}(?(1)|(?: ?{_ERA})?)")
+_FILLERS = {"st", "nd", "rd", "th", "of", "the"}
+_TOKEN = re.compile("[0-9]+|[a-z]+|^-|[^ ,./()-]")
+_CLOCK = re.compile(
+    r"(?=.*[:m])([0-9]{1,2})(?::([0-9]{2})(?::([0-9]{2}))?)?(?: ?([ap])\.?m\.?)?"
+)
+_WORD = re.compile(
+    r"(?:the )?(e[0-9]+)(?: era)?|(?:(?:it|this|the question) )?(?:(?:is )?unanswerable"
     r"|(?:can ?not|can't) be (?:answered|determined))"
 )
 _ASKED_UNIT = re.compile(r"(?:<num_|how many |number of |\bin )([a-z]{3,})")
 _LIST_SEPARATOR = re.compile(r"[,;<\u2192]|-{1,2}>|\band\b")
+
+
+def _unit(word: str) -> int | str:
+    """Return the seconds of a unit, be it cut, or its name; of others the singular."""
+    word = word.lower().rstrip("s") or "s"
+    word = word.translate(_LETTERS) if len(word) == 1 else word
+    return next((UNITS[unit] for unit in UNITS if unit.startswith(word)), word)
 
 
 class Field:
@@ -437,166 +403,122 @@ class Field:
         self.keys, self.question = [key.lower()], question.lower()
         if f'"{PROMPTED_KEYS.get(key)}"' in question:
             self.keys.append(PROMPTED_KEYS[key])
-        is_unit = self.keys[0] in UNIT_OF_NAME
-        asked = self.keys[:1] if is_unit else _ASKED_UNIT.findall(self.question)
-        self.units = {x for one in asked for x in UNIT_OF_NAME.get(one, one).split()}
-        self.is_list, self.is_ordered = isinstance(label, list), key != "unordered_list"
-        items = [plain(str(item)) for item in (label if self.is_list else [label])]
+        units = {*UNITS.values()}
+        asked = [key] if _unit(key) in units else _ASKED_UNIT.findall(self.question)
+        self.units = set(map(_unit, asked))
+        # What another key than the asked one may not be.
+        self.others = {
+            "explanation",
+            *(units - self.units if units & self.units else ()),
+        }
+        self.is_list = isinstance(label, list)
+        items = [str(item) for item in (label if self.is_list else [label])]
         self.label = " ".join(items)
         # The first grammar that reads a label reads the answers, too.
-        kinds = [self.number, self.year, self.date, self.clock]
-        if self.is_list or key == "day":
-            kinds = [] if self.is_list else [self.day_offset]
-        for self.grammar in (*kinds, self.word, str):
-            values = [self.grammar(item.lower()) for item in items]
-            if values and None not in values:
-                break
-        self.value = self._listed(values) if self.is_list else values[0]
-
-    def may_be(self, key: str) -> bool:
-        """Tell whether another key than the asked one may hold the value."""
-        is_other = key in UNIT_OF_NAME and key not in self.units
-        has_unit = not self.units.isdisjoint(UNIT_OF_NAME)
-        return key != "explanation" and not (is_other and has_unit)
+        kinds = self.number, self.year, self.date, self.clock, self.word
+        texts = [plain(x).lower() for x in items] or [""]
+        self.grammar = next((x for x in kinds if None not in map(x, texts)), str)
+        self.value = self.read(items)
 
     def number(self, text: str) -> Decimal | None:
         """Return a number; a word behind it is the unit that the field counts."""
+        if "day" in self.keys:
+            text = DAY_OFFSETS.get(text.replace("_", " "), text)
         found = _NUMBER_AND_UNIT.fullmatch(text)
-        if not found or not found[2] or found[3] not in (None, *self.units):
+        if not found or found[2] and _unit(found[2]) not in self.units:
             return None
-        sign = "-" if "-" in (found[1] or "") else ""
-        return Decimal(sign + found[2].replace(",", ""))
+        return Decimal(found[1].replace(",", ""))
 
     def year(self, text: str) -> str | None:
         """Return a year and its era; without one it is AD."""
-        found = _YEAR_AND_ERA.fullmatch(text)
-        if not found or (found[1] and found[3]):
+        if not _YEAR_AND_ERA.fullmatch(text):
             return None
-        era = "BC" if "b" in (found[1] or found[3] or "") else "AD"
-        return f"{int(found[2].replace(',', ''))} {era}"
+        return f"{int(re.sub('[^0-9]', '', text))} {'BC' if 'b' in text else 'AD'}"
 
     def date(self, text: str) -> date | None:
-        """Return the date of a year of four digits, a month and a day.
-
-        Three numbers that do not begin with the year are in the prompt's order or,
-        where that makes no date or there is none, in the only order that makes one.
-        """
-        words = set(re.findall("[a-z]+", text)) - _BESIDE_A_DATE
-        months = [_MONTH_NUMBERS.get(word, 0) for word in words]  # there is no month 0
-        numbers = re.findall("[0-9]+", text)
-        years = [int(number) for number in numbers if len(number) == 4]
-        parts = months[:1] + [int(number) for number in numbers if len(number) < 3]
-        counts = (len(years), len(parts), len(numbers + months))
-        if counts != (1, 2, 3) or not _DATE.fullmatch(text):
+        """Return a date of three fields, in the prompt's order if two make one."""
+        fields = [_NAMES.get(x, x) for x in _TOKEN.findall(text) if x not in _FILLERS]
+        weekdays, months = ({*fields} & {*names} for names in (WEEKDAYS, MONTHS))
+        fields = [x for x in fields if x not in weekdays]
+        if len(fields) != 3:
             return None
-        days = [_valid(date, *years, *parts)]
-        if not months and len(numbers[0]) < 4:
-            days.append(_valid(date, *years, *parts[::-1]))
-            if shown := _ORDER.findall(self.question):  # the last one is what is asked
-                asked, other = days if shown[-1] else days[::-1]
-                days = [asked or other]
-        days = {*days} - {None}
-        days = [day for day in days if _weekdays(text) <= {day.isoweekday()}]
-        return days[0] if len(days) == 1 else None
+        days = {}  # by whether the month stands before the day
+        for (_, year), (m, month), (d, day) in permutations(enumerate(fields)):
+            with suppress(ValueError):  # no number, or no such day
+                number = MONTHS.index(month) + 1 if months else int(month)
+                if len(year) == 4 and len(day) < 3:
+                    days[m < d] = date(int(year), number, int(day))
+        if len(fields[0]) == 4 and not months:
+            days.pop(False, None)
+        shown = _ORDER.findall(self.question)  # the last one is what is asked
+        order = bool(shown and shown[-1])
+        day = days.get(order) or days.get(not order)
+        is_sure = shown or len({*days.values()}) == 1
+        is_right = day and weekdays <= {WEEKDAYS[day.weekday()]}
+        return day if is_sure and is_right else None
 
     def clock(self, text: str) -> time | None:
         """Return the time of a 12- or 24-hour clock, without seconds if none are asked."""
         found = _CLOCK.fullmatch(text)
-        if not found or not (found[2] or found[4]):
+        if not found:
             return None
         hour, minute, second = (int(part or 0) for part in found.groups()[:3])
         if found[4]:
             hour = hour % 12 + 12 * (found[4] == "p") if 1 <= hour <= 12 else 24
-        clock = _valid(time, hour, minute, second)
-        return clock and clock.replace(second=second * (self.label.count(":") != 1))
-
-    def day_offset(self, text: str) -> Decimal | int | None:
-        """Return how many days after the start: 0 for `same_day`, `+0` and `0`."""
-        return DAY_OFFSETS.get(text.replace("_", " "), self.number(text))
+        with suppress(ValueError):
+            clock = time(hour, minute, second)
+            return clock if self.label.count(":") != 1 else clock.replace(second=0)
+        return None
 
     def word(self, text: str) -> str | None:
         """Return a weekday, an entity such as "e17", or "unanswerable"."""
-        if text in _WEEKDAY_NUMBERS:
-            return WEEKDAYS[_WEEKDAY_NUMBERS[text] - 1]
-        if entity := _ENTITY.fullmatch(text):
-            return entity[1]
-        return "unanswerable" if _UNANSWERABLE.fullmatch(text) else None
+        if found := _WORD.fullmatch(text):
+            return found[1] or "unanswerable"
+        return _NAMES[text] if _NAMES.get(text) in WEEKDAYS else None
 
     def read(self, given: object) -> object:
         """Return the value of what an answer has in the field; None if it has none."""
-        if self.is_list:
-            return self._read_list(given)
-        if isinstance(given, list) and len(given) == 1:
-            (given,) = given
-        if given == self.label:
-            return self.value
-        return self._read_text(given) if isinstance(given, str) else None
+        if self.is_list and (given is None or isinstance(given, str)):
+            text = plain(given or "").strip("[]")
+            is_empty = text.lower() in ("none", "null")
+            given = [] if is_empty else _LIST_SEPARATOR.split(text)
+        items = given if isinstance(given, list) else [given]
+        values = [self._read_text(x) for x in items if str(x).strip(" \"'")]
+        if None in values or not self.is_list and len(values) != 1:
+            return None
+        values = sorted(values) if "unordered_list" in self.keys else values
+        return tuple(values) if self.is_list else values[0]
 
-    def _read_text(self, text: str) -> object:
+    def _read_text(self, text: object) -> object:
         """Return the value of a text as a whole, or without its lead and one comment."""
-        text = plain(text)
+        text = plain(text) if isinstance(text, str) else ""
         if not text or has_doubt(text, self.label):
             return None
-        kept = [x for x, cut in readings(text) if not cut or self._is_aside(x, cut)]
+        kept = (x for x, cut in readings(text) if not cut or self._is_aside(x, cut))
         # Any text is a name: what is left of it in the end is the value.
-        for reading in kept[-1:] if self.grammar is str else kept:
-            if (value := self.grammar(reading.lower())) is not None:
-                return value
-        return None
+        kept = [*kept][-1:] if self.grammar is str else kept
+        values = (self.grammar(x.lower()) for x in kept)
+        return next((value for value in values if value is not None), None)
 
     def _is_aside(self, kept: str, comment: str) -> bool:
         """Tell whether a comment, but for a reason or denial, has no other value."""
         if self.grammar is str:
             return not re.search(r"\w", comment)
-        is_day = self.grammar == self.date or _weekdays(self.label)
-        return numbers(comment) <= numbers(kept) and not (is_day and _weekdays(comment))
-
-    def _read_list(self, given: object) -> tuple | None:
-        """Return the values of a list, or of a text that is one."""
-        if given is None or isinstance(given, str):
-            text = plain(given or "").strip("[]")
-            if has_doubt(text, self.label):
-                return None
-            given = _LIST_SEPARATOR.split("" if text.lower() in EMPTY_LISTS else text)
-        if not isinstance(given, list) or not all(isinstance(x, str) for x in given):
-            return None
-        values = [self._read_text(item) for item in given if item.strip(" \"'")]
-        return None if None in values else self._listed(values)
-
-    def _listed(self, values: list) -> tuple:
-        return tuple(values if self.is_ordered else sorted(values))
-
-
-def _valid(kind: type, *parts: int) -> date | time | None:
-    with suppress(ValueError):
-        return kind(*parts)
-    return None
-
-
-def _weekdays(text: str) -> set[int]:
-    words = re.findall("[a-z]+", text.lower())
-    return {_WEEKDAY_NUMBERS[word] for word in words if word in _WEEKDAY_NUMBERS}
-
-
-# ------------------------------------------------------------------------- matching
-
-
-@lru_cache(maxsize=4096)
-def _fields(label: str, question: str, is_semantic: bool) -> dict[str, Field]:
-    reference = read_label(label, is_semantic)
-    return {key: Field(key, value, question) for key, value in reference.items()}
+        names = {_NAMES.get(x) for x in re.findall("[a-z]+", comment.lower())}
+        is_day = self.grammar in (self.date, self.word) and names & {*WEEKDAYS}
+        return numbers(comment) <= numbers(kept) and not is_day
 
 
 def read_flexible(text: str, fields: dict) -> tuple[Extracted | None, dict | None]:
     """Return what a masked response commits to, and its values where all can be read."""
-    keys = [key for field in fields.values() for key in field.keys]
+    keys = {key for field in fields.values() for key in field.keys}
     *before, last = extract_flexible(text, keys, len(fields) == 1) or [None]
     values = _values(text, last, fields)
     if before and values is None:  # the year of a date says it again
-        values = _values(text, before[-1], fields) or {}
-        days = [value for value in values.values() if isinstance(value, date)]
-        is_again = days and f"{days[0]:%Y}" in last.fields.values()
-        return (before[-1], values) if is_again else (last, None)
+        earlier = _values(text, before[-1], fields) or {}
+        days = [f"{x:%Y}" for x in earlier.values() if isinstance(x, date)]
+        if days and days[0] in last.fields.values():
+            return before[-1], earlier
     if values and len(fields) == 1:  # a later cue may say another value
         rest = _MADE_UP.split(text[last.span[1] :], maxsplit=1)[0]
         said = [x for x in _said(rest) if "line" not in x.fields]
@@ -607,13 +529,14 @@ def read_flexible(text: str, fields: dict) -> tuple[Extracted | None, dict | Non
 
 def _values(text: str, answer: Extracted | None, fields: dict) -> dict | None:
     """Return the values of an answer by the keys of a label; None without one of them."""
-    if not answer or answer.doubted or doubted(text, answer.span[0]):
+    if not answer or doubted(text, answer.span[0]):
         return None
     values = {}
     for key, field in fields.items():
         given = [answer.fields[x] for x in field.keys if x in answer.fields]
         if not given and len(fields) == 1:
-            given = [x for key, x in answer.fields.items() if field.may_be(key)]
+            others = answer.fields.items()
+            given = [x for name, x in others if _unit(name) not in field.others]
         is_one = given and given.count(given[0]) == len(given)
         values[key] = field.read(given[0]) if is_one else None
     return None if None in values.values() else values
@@ -627,12 +550,12 @@ def size(values: dict, fields: dict[str, Field]) -> float | None:
     """
     total = 0.0
     for key, field in fields.items():
-        value, seconds = values[key], UNITS.get(UNIT_OF_NAME.get(key.lower()))
+        value, seconds = values[key], _unit(key)
         if isinstance(value, time):
             value, seconds = 3600 * value.hour + 60 * value.minute + value.second, 1
         elif len(fields) == 1 and '"yyyy"' not in field.question:
             seconds = 1
-        if seconds is None or not isinstance(value, int | Decimal):
+        if not isinstance(seconds, int) or not isinstance(value, int | Decimal):
             return None
         total += seconds * float(value)
     return total
@@ -670,45 +593,34 @@ def process_results_semantic(doc: dict, results: list[str]) -> dict[str, float]:
 
 def _only_response(results: list) -> str:
     if not isinstance(results[0], str):
-        raise ValueError(
-            f"the response is a {type(results[0]).__name__}, not a string; use a filter"
-            " that leaves one response, such as take_first"
-        )
+        fault = f"the response is a {type(results[0]).__name__}, not a string"
+        raise ValueError(f"{fault}; use a filter that leaves one, such as take_first")
     return results[0]
 
 
 def _explain(doc: dict, response: str, is_semantic: bool) -> Verdict:
     label, question = doc["label"], doc["question"]
-    fields = _fields(label, question, is_semantic)
+    given = read_label(label, is_semantic)
+    fields = {key: Field(key, value, question) for key, value in given.items()}
     reference = {key: field.value for key, field in fields.items()}
     asked = doc.get("prompt") or split_instruction(question, question)[1]
     text = mask(response, (question, asked))
     found = extract_published(response, is_semantic)
     answer, value = read_flexible(text, fields)
     published = found and (found.fields["answer"] if is_semantic else found.fields)
-    is_exact = published == (label if is_semantic else read_label(label, False))
+    is_exact = published == (label if is_semantic else given)
     is_right = value == reference
     verdicts = map(float, (is_exact, is_right, found is not None))
     scores = dict(zip(("accuracy", "accuracy_flexible", "extracted"), verdicts))
     if not is_semantic and (expected := size(reference, fields)) is not None:
         scores["smape"] = smape(value and size(value, fields), expected)
-    spans = (found and found.span, answer and answer.span)
-    is_cut_off = text.rfind("{") > text.rfind("}") or text[-1:] != response[-1:]
-    reason = _reason(is_exact, is_right, value, spans, is_cut_off)
+    is_other = value or (found and not answer)
+    is_whole = text.rfind("{") <= text.rfind("}") and text[-1:] == response[-1:]
+    holds = is_exact and is_right, is_right, is_exact, is_other, answer, is_whole, True
+    reason = next(reason for reason, is_so in zip(REASONS, holds) if is_so)
     flexible = answer and response[slice(*answer.span)]
-    answers = found and str(published), spans[0], flexible, spans[1]
-    return Verdict(scores, reason, *answers, value, reference)
-
-
-def _reason(
-    is_exact: bool, is_right: bool, value: dict | None, spans: tuple, is_cut_off: bool
-) -> str:
-    """Return the first of REASONS that holds; `spans` are of both extracted texts."""
-    is_superseded = is_exact and spans[0] != spans[1]
-    is_other = value or (spans[0] and not spans[1])
-    holds = is_exact and is_right, is_right, is_superseded, is_other, spans[1]
-    holds = zip(REASONS, (*holds, not is_cut_off, True))
-    return next(reason for reason, is_so in holds if is_so)
+    answers = found and str(published), found and found.span, flexible
+    return Verdict(scores, reason, *answers, answer and answer.span, value, reference)
 
 
 # ---------------------------------------------------------------------- documents
@@ -716,35 +628,27 @@ def _reason(
 
 @lru_cache(maxsize=4096)
 def read_label(label: str, is_semantic: bool) -> dict:
-    """Return the fields of a label.
+    """Return the fields of a label: a dict as JSON or as a Python literal, of texts,
+    numbers and lists of these; semantic ones are the text of the one field `answer`.
 
-    Arithmetic ones are a dict as JSON or as a Python literal, semantic ones the text of
-    the one field `answer`, a timeline with commas. ValueError says why one cannot be
-    scored: values are texts, finite numbers, or lists of these; none but a list is empty.
+    ValueError says why one cannot be scored.
     """
-    if len(label) > 10_000:
-        raise ValueError("is longer than 10,000 characters")
-    fields = {"answer": label.split(",") if "," in label else label}
-    if not is_semantic:
-        try:  # which reads the JSON of the benchmark as well
-            fields = ast.literal_eval(label.strip())
-        except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
-            raise ValueError("is neither JSON nor a Python literal") from None
-    if not isinstance(fields, dict) or not fields:
-        raise ValueError("is not a dict with at least one field")
-    keys = {key.strip().lower() for key in fields if isinstance(key, str)}
-    if len(keys) < len(fields) or not keys.isdisjoint(("", "explanation")):
-        raise ValueError("has keys that name no answer, or differ in case alone")
-    for value in fields.values():
-        if not all(map(_is_value, value if isinstance(value, list) else [value])):
-            raise ValueError("has a value that is empty, too long or not finite")
+    if is_semantic:
+        return {"answer": label.split(",") if "," in label else label}
+    try:  # which reads the JSON of the benchmark as well
+        fields = ast.literal_eval(label.strip())
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+        raise _fault("label", label, "is neither JSON nor a Python literal") from None
+    if not isinstance(fields, dict) or {*map(type, fields)} != {str}:
+        raise _fault("label", label, "is not a dict of answers by their keys")
+    values = [x for y in fields.values() for x in (y if isinstance(y, list) else [y])]
+    if not all(isinstance(x, str | int | float) and str(x).strip() for x in values):
+        raise _fault("label", label, "has a value that is neither text nor number")
     return fields
 
 
-def _is_value(value: object) -> bool:
-    if isinstance(value, str):
-        return plain(value).lower().strip("[]") not in EMPTY_LISTS
-    return type(value) in (int, float) and abs(value) < 10**15
+def _fault(column: str, cell: object, why: str) -> ValueError:
+    return ValueError(f"'{column}': {cell!r:.80} {why}; fix the row")
 
 
 def process_docs_arithmetic(dataset: datasets.Dataset) -> datasets.Dataset:
@@ -769,92 +673,58 @@ def process_docs_semantic_separate(dataset: datasets.Dataset) -> datasets.Datase
 
 @lru_cache(maxsize=2)  # the harness asks four times a task
 def _documents(dataset: datasets.Dataset, is_semantic: bool, is_separate: bool):
-    name = dataset.info.config_name
-    source = f"ToT/{name}" if name else "ToT"
+    source = f"ToT/{dataset.info.config_name or ''}".rstrip("/")
     if not len(dataset):
         raise ValueError(f"{source}: there are no rows; use a split that has some")
     columns = SEMANTIC_COLUMNS if is_semantic else COLUMNS
     if missing := ", ".join(repr(x) for x in columns if x not in dataset.column_names):
-        raise ValueError(
-            f"{source}: column {missing} is missing; found {dataset.column_names}. Use"
-            " rows in the schema of baharef/ToT"
-        )
-    kind = "semantic" if is_semantic else "arithmetic"
-    files = [name] if name in FILES else [file for file in FILES if kind in file]
-    if "level" in dataset.column_names:  # made from a seed
-        columns, files = [*columns, "level"], []
-    # Column by column, which takes a fifth of the time that row by row takes.
-    cells = zip(*(dataset[column][:] for column in columns), strict=True)
-    documents = [dict(zip(columns, row, strict=True)) for row in cells]
-    is_changed = is_separate
+        fault = f"column {missing} is missing; use rows in the schema of baharef/ToT"
+        raise ValueError(f"{source}: {fault}")
+    is_fresh = "level" in dataset.column_names  # made from a seed
+    documents = list(dataset.select_columns(columns + ["level"] * is_fresh))
     for row, document in enumerate(documents):
         try:
-            _check(document, is_semantic)
-            is_changed |= _complete(document, is_semantic, is_separate)
+            _prepare(document, is_semantic, is_separate)
         except ValueError as error:
             raise ValueError(f"{source}, row {row}, column {error}") from None
-    _report(source, len(documents), fingerprint(map(digest, documents)), tuple(files))
-    if not is_changed:  # the rows are in memory already
-        return dataset.select_columns(columns)
+    count, made_of = len(documents), fingerprint(map(digest, documents))
+    known = [x for file, x in FILES.items() if is_semantic == ("semantic" in file)]
+    text = f"{source}: {count} rows, fingerprint {made_of}"
+    if is_fresh or {(count, made_of), (count, None)} & {*known}:
+        _log(logging.INFO, text)
+    else:
+        others = (f"{n} rows" + f", fingerprint {x}" * bool(x) for n, x in known)
+        text = f"{text}; the benchmark has {' or '.join(others)}"
+        _log(logging.WARNING, f"{text}: scores may not be comparable")
     return type(dataset).from_list(documents)
 
 
-def _check(document: dict, is_semantic: bool) -> None:
-    """Raise ValueError that says which column of a row cannot be used, and why."""
+_log = lru_cache(maxsize=256)(eval_logger.log)  # once a run
+
+
+def _prepare(document: dict, is_semantic: bool, is_separate: bool) -> None:
+    """Put the question into a prompt that lacks it; take that of separate tasks apart.
+
+    ValueError says which column of the row cannot be used, and why.
+    """
     for column in SEMANTIC_COLUMNS if is_semantic else COLUMNS:
         cell = document[column]
-        try:
-            if not isinstance(cell, str):
-                raise ValueError("is not a string")
-            if not cell.strip():
-                raise ValueError("is empty")
-            if column == "label":
-                read_label(cell, is_semantic)
-        except ValueError as error:
-            is_text = isinstance(cell, str)
-            shown = f"{cell[:80]!r:.82}" if is_text else f"a {type(cell).__name__}"
-            raise ValueError(f"'{column}': {shown} {error}; fix the row") from None
-
-
-def _complete(document: dict, is_semantic: bool, is_separate: bool) -> bool:
-    """Put the question into a prompt that lacks it, and tell whether one did.
-
-    For separate tasks take the prompt apart; ValueError where that cannot be done.
-    """
-    column, question = (
-        "prompt" if is_semantic else "question",
-        document["question"].strip(),
-    )
-    is_missing = question not in document[column]
-    if is_missing:
-        document[column] = f"{document[column].rstrip()}\n\n{question}"
+        if not isinstance(cell, str) or not cell.strip():
+            raise _fault(column, cell, "is empty or not a string")
+    read_label(document["label"], is_semantic)
+    column, question = "prompt" if is_semantic else "question", document["question"]
+    if question.strip() not in document[column]:
+        document[column] = f"{document[column].rstrip()}\n\n{question.strip()}"
     if is_separate:
         rest, instruction = split_instruction(document[column], question)
         if not instruction or not rest:
-            problem = "no sentence asks for JSON; run the task without '_separate'"
-            raise ValueError(f"'{column}': {problem}")
+            raise _fault(column, rest, "has no sentence that asks for JSON")
         document.update(instruction=instruction, question_wo_instruct=rest)
-    return is_missing
-
-
-@lru_cache(maxsize=256)
-def _report(source: str, rows: int, digest: str, files: tuple[str, ...]) -> None:
-    """Log rows and fingerprint, once a run; warn where they are of none of the files."""
-    found, known = (
-        f"{source}: {rows} rows, fingerprint {digest}",
-        [*map(FILES.get, files)],
-    )
-    if not files or (rows, digest) in known or (rows, None) in known:
-        eval_logger.info(found)
-        return
-    expected = (f"{rows} rows" + f", fingerprint {x}" * bool(x) for rows, x in known)
-    text = f"{found}; the benchmark has {' or '.join(expected)}"
-    eval_logger.warning(f"{text}: scores may not be comparable")
 
 
 def digest(doc: dict) -> bytes:
     """Return a digest of what prompt and scores of a document depend on."""
-    cells = [doc.get(column) for column in ("prompt", "question", "label")]
+    cells = [doc.get("prompt"), doc["question"], doc["label"]]
     return hashlib.sha256(json.dumps(cells).encode()).digest()
 
 
@@ -877,10 +747,13 @@ def fingerprint(digests: Iterable[bytes]) -> str:
     return hashlib.sha256(b"".join(sorted(digests))).hexdigest()[:16]
 
 
-_INSTRUCTION_CUE = re.compile(r"json|H:M:S", re.IGNORECASE)
-_SENTENCE_START = re.compile(r"[.?!)\"]\s+(?=[A-Z])|\n\s*\n\s*")
-_PARAGRAPH = re.compile(r"\n\s*\n\s*")
-_FORMAT_WORDS = re.compile(r"json|\bexplanation\b|\banswer field\b", re.IGNORECASE)
+_CUE = "(?:json|JSON|H:M:S)"
+_FORMAT = r"(?:(?!\n\n).)*(?i:json|\bexplanation\b|\banswer field\b)"
+_INSTRUCTION = re.compile(
+    rf"(?:(?:(?!{_CUE}).)*(?:[.?!)\"]\s+(?=[A-Z])|\n\s*\n\s*))?"
+    rf"(.*?{_CUE}.*?)(?:\n\s*\n\s*(?!\s|{_FORMAT})|\Z)",
+    re.DOTALL,
+)
 
 
 def split_instruction(prompt: str, question: str) -> tuple[str, str]:
@@ -890,17 +763,9 @@ def split_instruction(prompt: str, question: str) -> tuple[str, str]:
     the JSON is to hold, and goes on to the end of the last paragraph about the format,
     or to where `question` begins. No word is lost or doubled.
     """
-    cue = _INSTRUCTION_CUE.search(prompt)
-    if not cue:
+    if not (found := _INSTRUCTION.match(prompt)):
         return prompt, ""
-    starts = (x.end() for x in _SENTENCE_START.finditer(prompt, 0, cue.start() + 1))
-    start = max((x for x in starts if x <= cue.start()), default=0)
-    ends = [len(prompt), prompt.find(question.strip(), cue.end())]
-    for paragraph in _PARAGRAPH.finditer(prompt, cue.end()):
-        following = prompt[paragraph.end() :].split("\n\n")[0]
-        if not _FORMAT_WORDS.search(following):
-            ends.append(paragraph.start())
-            break
-    end = min(x for x in ends if x >= 0)
+    told = found[1].partition(question.strip())[0]
+    start, end = found.start(1), found.start(1) + len(told)
     rest = f"{prompt[:start].strip()}\n\n{prompt[end:].strip()}".strip()
-    return rest, prompt[start:end].strip()
+    return rest, told.strip()

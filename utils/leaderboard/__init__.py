@@ -9,8 +9,8 @@ and left out; the exit status is then 1.
 
 Example:
 
-    temporal-eval leaderboard examples/responses/* --include_path examples \\
-        --html board.html
+    temporal-eval leaderboard examples/responses/plain examples/responses/hasty \\
+        --include_path examples --html board.html
 """
 
 from __future__ import annotations
