@@ -6,17 +6,20 @@ Each tool is in an environment of its own, where its tests run with `-m TOOL`.
 import asyncio
 import json
 import math
+from datetime import datetime, timedelta
 from functools import cache
 from itertools import islice
 from pathlib import Path
 
 import pytest
+import yaml
 
-from tests.conftest import EXAMPLES
+from tests.conftest import EXAMPLES, TASKS
 from utils import reward
 from utils.core.documents import documents
 from utils.core.families import leaf_tasks, prompt, scorer
 from utils.core.jsonl import read_jsonl
+from utils.core.reward import messages
 
 
 FRESH = leaf_tasks("fresh")
@@ -41,6 +44,37 @@ ANSWERED = sorted(x.stem for x in (EXAMPLES / "responses" / "careful").iterdir()
 
 def test_at_least_200_recorded_answers_stand_for_all():
     assert sum(len(recorded(task)) for task in ANSWERED) >= 200
+
+
+# -------------------------------------------------------------------------- results
+
+
+def test_results_have_the_known_fingerprints(dummy_run):
+    [path] = dummy_run.glob("results_*.json")
+    configs = json.loads(path.read_text(encoding="utf-8"))["configs"]
+    for task, config in configs.items():
+        _, known = scorer(task).known
+        told = config["metadata"].get("expected_fingerprint", {})
+        stem = scorer(task).file.removesuffix("_timebench")
+        assert told.get(stem) == known, task
+
+
+def test_the_hub_s_results_say_how_they_were_made(dummy_run, call_score, tmp_path):
+    path = tmp_path / "results.yaml"
+    status, _, said = call_score(dummy_run, "--eval_results", path)
+    assert status == 0
+    entries = {x["dataset"]["task_id"]: x for x in yaml.safe_load(path.read_text())}
+    left_out = {task for task in TASKS if task.startswith("timebench")}
+    assert {*entries} == {*TASKS} - left_out
+    assert all(task in said for task in left_out if scorer(task).headline)
+    entry = entries["tcp_long"]
+    assert entry["dataset"] == {"id": "Beanbagdzf/TCP", "task_id": "tcp_long"}
+    assert entry["value"] == 0
+    assert datetime.fromisoformat(entry["date"]).utcoffset() == timedelta(0)
+    for part in ("accuracy by the metric card", "0-shot", "max_gen_toks 4096", "(8)"):
+        assert part in entry["notes"]
+    status, _, said = call_score("a=setup.cfg", "b=setup.cfg", "--eval_results", path)
+    assert (status, "is of one model, but there are 2 runs" in said) == (2, True)
 
 
 # -------------------------------------------------------------------- reasoning-gym
@@ -127,22 +161,21 @@ def inspected(task: str, model: str, epochs: int = 1):
     import inspect_ai
     from inspect_ai.model import ModelOutput, ModelUsage, get_model
 
-    import utils.adapters.inspect_ai as adapter
-
     path = EXAMPLES / "responses" / model / f"{task}.jsonl"
     said = {line["doc_id"]: line["response"] for line in read_jsonl(path)}
-    built = getattr(adapter, task)(include_path=str(EXAMPLES))
-    answers = {str(x.input[-1].text): said[x.id] for x in built.dataset}
+    docs = enumerate(documents(task, EXAMPLES))
+    answers = {messages(task, doc)[-1]["content"]: said[number] for number, doc in docs}
 
-    def answer(messages, tools, choice, config) -> ModelOutput:
+    def answer(asked, tools, choice, config) -> ModelOutput:
         assert config.temperature == 0
         assert config.max_tokens > 1000
-        output = ModelOutput.from_content("recorded", answers[messages[-1].text])
+        output = ModelOutput.from_content("recorded", answers[asked[-1].text])
         output.usage = ModelUsage()  # else inspect downloads a tokenizer to count
         return output
 
     [log] = inspect_ai.eval(
-        built,
+        f"temporal_eval/{task}",  # by the entry point of the installed package
+        task_args={"include_path": str(EXAMPLES)},
         model=get_model("mockllm/model", custom_outputs=answer, memoize=False),
         epochs=epochs,
         display="none",
@@ -162,23 +195,14 @@ def test_inspect_scores_recorded_answers_as_we_do(here, task):
     one, docs = scorer(task), documents(task, EXAMPLES)
     for sample in inspected(task, "plain").samples:
         doc, response = docs[sample.id], sample.output.completion
-        assert sample.input[-1].text == one_prompt(task, doc, sample.input)
+        asked = [{"role": x.role, "content": x.text} for x in sample.input]
+        assert asked == messages(task, doc)
         verdict, score = one.explain(doc, response), sample.scores["temporal_eval"]
         expected = one.headline and {*one.headline, "extracted"}
         assert {*score.value} == {*(expected or one.metrics)}
         assert score.value == {name: verdict.scores[name] for name in score.value}
         assert score.answer == verdict.flexible
         assert score.explanation.startswith(f"{verdict.reason}: ")
-
-
-def one_prompt(task: str, doc: dict, messages: list) -> str:
-    """Return the last of the messages that a task should have: the system's goes first."""
-    asked = prompt(task, doc)
-    if len(messages) == 2:
-        assert messages[0].role == "system"
-        assert asked.startswith(messages[0].text)
-        return asked.removeprefix(doc["instruction"]).lstrip()
-    return asked
 
 
 @pytest.mark.inspect
@@ -206,9 +230,10 @@ def test_standard_errors_are_clustered_and_epochs_averaged(here):
 
 def taskset(**config: object):
     """Return the taskset that `vf-eval temporal_eval_verifiers` loads."""
-    from utils.adapters.verifiers import TemporalConfig, TemporalTaskset
+    from verifiers.v1.utils.loaders import load_taskset, taskset_config_type
 
-    return TemporalTaskset(TemporalConfig(**config))
+    name = "temporal_eval_verifiers"
+    return load_taskset(taskset_config_type(name)(id=name, **config))
 
 
 def rewarded(task, response: str) -> tuple[float, dict[str, float]]:
@@ -232,10 +257,9 @@ def test_verifiers_scores_recorded_answers_as_we_do(task):
     for place, (doc, response, scores) in enumerate(recorded(task)):
         asked = tasks[place % len(tasks)]
         assert asked.data.doc == doc
-        said = [asked.data.system_prompt, asked.data.prompt]
-        assert "".join("".join(filter(None, said)).split()) == "".join(
-            prompt(task, doc).split()
-        )
+        told = {"system": asked.data.system_prompt, "user": asked.data.prompt}
+        roles = [{"role": x, "content": y} for x, y in told.items() if y]
+        assert roles == messages(task, doc)
         assert rewarded(asked, response) == (scores[reward(task).metric], scores)
 
 
