@@ -4,6 +4,7 @@ import json
 import logging
 import pickle
 import re
+from statistics import mean
 
 import pytest
 from lm_eval import simple_evaluate
@@ -14,7 +15,7 @@ from tests import golden
 from tests.conftest import EXAMPLES, PACK
 from tests.test_offline import content, manifest_of
 from utils.__main__ import main
-from utils.core.documents import documents, load as load_tasks
+from utils.core.documents import Rows, documents, load as load_tasks
 from utils.core.families import all_tasks, configuration, leaf_tasks, scorer
 from utils.packs.baselines import gold_response
 from utils.packs.shortcuts import SHORTCUTS
@@ -89,8 +90,8 @@ NO_LEVELS = ["", "0-3", "a", "1-", None, True, [1, 2], "1-99999", "١-٣", 1.5]
             "no knob 'step'; it has steps, people",
         ),
         *(
-            ({"gen_knobs": {"tcp_long": {"steps": x}}}, "is not an integer of 0 to 100")
-            for x in ("3", True, -1, 101)
+            ({"gen_knobs": {"tcp_long": {"steps": x}}}, "is not an integer of 1 to 12")
+            for x in ("3", True, 0, 13)
         ),
     ],
 )
@@ -252,6 +253,27 @@ def test_shortcuts_stand_beside_the_best_constant_answer_by_level(fresh_pack, ca
         for name in shortcuts:
             told = re.escape(f"| `{task}` | {name} |") + rf"( {cell} \|){{4}}"
             assert [x for x in lines if re.fullmatch(told, x)], name
+
+
+@pytest.mark.parametrize(
+    ("task", "shortcut", "count", "bound"),
+    [
+        ("fresh_tcp_long", "best of 11 greedy orders", 10, 0.25),
+        ("fresh_tcp_short", "best of 11 greedy orders", 10, 0.25),
+        ("fresh_tot_arithmetic", "only what is told by no other fact", 740, 0.27),
+        ("fresh_timexnli", "all spans onto the one time", 400, 0.62),
+        ("fresh_timexnli", "the two prepositions", 400, 0.62),
+        ("fresh_tot_semantic", "the last description", 120, 0.30),
+        ("fresh_tot_semantic", "no description", 120, 0.30),
+    ],
+)
+def test_a_shortcut_is_of_no_use_from_level_3_on(task, shortcut, count, bound):
+    made = list(rows(one_generator(task), 17, count, range(3, 5)))
+    documents = scorer(task).process_docs(Rows(made))
+    said = SHORTCUTS[task][shortcut]([""] * count, made)
+    pairs = [(document, x) for document, x in zip(documents, said) if x]
+    found = [scorer(task).process_results(x, [y])["score"] for x, y in pairs]
+    assert len(found) >= 10 and mean(found) < bound
 
 
 def test_rows_of_a_benchmark_and_of_a_seed_of_any_length_stand_in_one_pack(tmp_path):

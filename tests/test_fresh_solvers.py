@@ -2,6 +2,8 @@
 
 import json
 import re
+from calendar import month_name
+from collections import Counter
 
 import pytest
 
@@ -65,10 +67,39 @@ def test_the_second_solver_finds_the_labels_of_100_000_rows(name):
     ("name", "column"), [("date_arithmetic", "question"), ("timexnli", "Premise")]
 )
 def test_a_level_has_one_step_more_than_the_one_before(name, column):
-    steps = re.compile(r"\d+ (?:year|month|week|day)s?(?: and \d+ months?)?\b(?! \d)")
+    steps = re.compile(r"\d+ \w+(?: and \d+ \w+)? (?:before|after|forward|back)\b")
     for row in rows(name, 13, 100, LEVELS):
-        found = len(steps.findall(row[column])) + (name == "timexnli")
-        assert found == row["level"], row
+        # Of pairs, every other distractor is a step that leads nowhere.
+        more = row["level"] // 2 - 1 if name == "timexnli" else 0
+        assert len(steps.findall(row[column])) == row["level"] + more, row
+
+
+TIMES = {
+    "clock": (r"\d+:\d\d|[AP]M", 0.18),
+    "weekday": ("All the days named are in the same week", 0.08),
+    "day": ("All the days named are in the same month", 0.10),
+    "month": ("All the months named", 0.26),
+    "date": (r"\d [A-Z]\w+ \d{4}", 0.16),
+    "month of a year": (rf"({'|'.join(month_name[1:])}) \d{{4}}", 0.18),
+    "year": (r"\d{4}", 0.04),
+}
+
+
+def test_pairs_are_of_the_public_kinds_labels_and_tenses_at_every_level():
+    made = list(rows("timexnli", 17, 2000, LEVELS))
+    texts = [f"{row['Premise']} {row['Hypothesis']}" for row in made]
+    kinds = Counter(
+        next(kind for kind, (sign, _) in TIMES.items() if re.search(sign, text))
+        for text in texts
+    )
+    assert all(abs(kinds[x] / 2000 - y) < 0.03 for x, (_, y) in TIMES.items()), kinds
+    labels = Counter(row["Label"] for row in made)
+    shares = {"Contradiction": 0.426, "Entailment": 0.342, "Neutral": 0.232}  # in s1
+    assert all(abs(labels[x] / 2000 - y) < 0.02 for x, y in shares.items()), labels
+    assert 0.45 < sum(" will " in text for text in texts) / 2000 < 0.55
+    for text in texts:
+        years = [int(x) for x in re.findall(r"\b\d{4}\b", text)]
+        assert all((x > 2026) == (" will " in text) for x in years), text
 
 
 def test_every_real_row_of_date_arithmetic_is_recomputed(shared):

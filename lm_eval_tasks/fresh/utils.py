@@ -5,7 +5,8 @@ its rows; `HIGHEST`, the highest level of which it makes ten rows a second;
 
     ladder(level: int) -> dict[str, int]
 
-the knobs of a level of difficulty from 1 on, such as steps, which `gen_knobs` overrides;
+the knobs of a level of difficulty from 1 on, such as steps, which `gen_knobs` overrides
+(0 to 100, or what `BOUNDS` says of a knob);
 
     row(rng: random.Random, level: int, index: int, knobs: dict[str, int]) -> dict | None
 
@@ -40,7 +41,6 @@ eval_logger = logging.getLogger("lm_eval.tasks.fresh")
 GENERATORS = Path(__file__).resolve().parent / "generators"
 NAMES = sorted(path.stem for path in GENERATORS.glob("[a-z]*.py"))
 MOST_DRAWS = 5000  # for one row
-MOST_KNOB = 100
 _LEVELS = re.compile(r"(?P<first>[1-9]\d{0,3})(-(?P<last>[1-9]\d{0,3}))?", re.ASCII)
 
 
@@ -120,17 +120,19 @@ def check_knobs(said: object) -> None:
                 f"gen_knobs: there is no generator {name!r:.40}; name some of"
                 f" {', '.join(NAMES)}"
             )
-        known = find_generator(name).ladder(1)
+        made = find_generator(name)
+        known, bounds = made.ladder(1), getattr(made, "BOUNDS", {})
         for knob, value in knobs.items():
             if knob not in known:
                 raise ValueError(
                     f"gen_knobs: {name} has no knob {knob!r:.40}; it has"
                     f" {', '.join(known)}"
                 )
-            if type(value) is not int or not 0 <= value <= MOST_KNOB:
+            least, most = bounds.get(knob, (0, 100))
+            if type(value) is not int or not least <= value <= most:
                 raise ValueError(
-                    f"gen_knobs: {name}: {knob} {value!r:.40} is not an integer of 0 to"
-                    f" {MOST_KNOB}; correct it"
+                    f"gen_knobs: {name}: {knob} {value!r:.40} is not an integer of {least}"
+                    f" to {most}; correct it"
                 )
 
 

@@ -6,6 +6,7 @@ import json
 import random
 from calendar import monthrange
 from datetime import date, timedelta
+from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
@@ -42,11 +43,16 @@ def is_relative(rng: random.Random, level: int) -> bool:
     return rng.random() < (0, 0.5, 0.8)[min(level, 3) - 1]
 
 
-def is_given_away(rng: random.Random, level: int, is_right: bool) -> bool:
-    """Return whether to drop a draw that the facts told by no other answer.
+def is_given_away(
+    rng: random.Random, level: int, at_once: list[tuple], rank: str, chosen: list[str]
+) -> bool:
+    """Return whether to drop a draw whose first or last are so among the facts, of value
+    and name, that are told by no other.
 
     From level 3 on; some are kept, else such an answer would be known to be wrong.
     """
+    edge = (min if rank == "first" else max)(at_once)[0]
+    is_right = [name for value, name in at_once if value == edge] == chosen
     return level > 2 and is_right and rng.random() < 0.7
 
 
@@ -54,22 +60,13 @@ def names(rng: random.Random, count: int) -> list[str]:
     """Return names of people; with surnames where there are too many for first names."""
     if count <= len(TEXTS["first names"]):
         return rng.sample(TEXTS["first names"], count)
-    full = [
-        f"{first} {last}"
-        for first in TEXTS["first names"]
-        for last in TEXTS["last names"]
-    ]
-    return rng.sample(full, count)
+    full = map(" ".join, product(TEXTS["first names"], TEXTS["last names"]))
+    return rng.sample([*full], count)
 
 
 def places(rng: random.Random, count: int) -> list[str]:
     """Return made names of cities."""
-    made = [
-        (a + b + c).capitalize()
-        for a in SYLLABLES
-        for b in SYLLABLES
-        for c in SYLLABLES
-    ]
+    made = ["".join(parts).capitalize() for parts in product(SYLLABLES, repeat=3)]
     return rng.sample(made, count)
 
 

@@ -354,7 +354,8 @@ def widest_gap(rng: random.Random, level: int) -> a.Problem | None:
             known_at_once.append(zone)
         zones.append(zone)
     gap = max(zones) - min(zones)
-    if a.is_given_away(rng, level, gap == max(known_at_once) - min(known_at_once)):
+    is_told = gap == max(known_at_once) - min(known_at_once)
+    if level > 2 and is_told and rng.random() < 0.7:
         return None
     asked = "How far are the clocks furthest ahead from those furthest behind"
     if level == 1:

@@ -213,9 +213,7 @@ def first_or_last(rng: random.Random, level: int) -> a.Problem | None:
         told.append(f"{name} {said}")
     rank, wanted = rng.choice((("first", min(minutes)), ("last", max(minutes))))
     chosen = [name for name, minute in zip(names, minutes) if minute == wanted]
-    edge = (min if rank == "first" else max)(known_at_once)[0]
-    told_at_once = [name for minute, name in known_at_once if minute == edge]
-    if a.is_given_away(rng, level, told_at_once == chosen):
+    if a.is_given_away(rng, level, known_at_once, rank, chosen):
         return None
     answer = {"unordered_list": chosen}
     parts = {"rank": rank, "edge": "earliest" if rank == "first" else "latest"}
@@ -243,9 +241,7 @@ def oldest_city(rng: random.Random, level: int) -> a.Problem | None:
         told.append(f"{name} was founded {said}")
     rank, wanted = rng.choice((("first", min(years)), ("last", max(years))))
     chosen = [name for name, year in zip(names, years) if year == wanted]
-    edge = (min if rank == "first" else max)(known_at_once)[0]
-    told_at_once = [name for year, name in known_at_once if year == edge]
-    if a.is_given_away(rng, level, told_at_once == chosen):
+    if a.is_given_away(rng, level, known_at_once, rank, chosen):
         return None
     answer = {"answer": chosen[0] if len(chosen) == 1 else "equal"}
     return a.problem("oldest_city", answer, told=". ".join(told), rank=rank)

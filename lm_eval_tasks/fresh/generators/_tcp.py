@@ -16,7 +16,13 @@ from typing import NamedTuple
 
 
 VERSION = "2"
-HIGHEST = 7
+HIGHEST = 8
+BOUNDS = {
+    "steps": (1, 12),
+    "people": (1, 26),
+    "misleading": (0, 10),
+    "binding": (0, 10),
+}
 
 WORK, PAUSE, OFF = range(3)  # can be worked; a meal or a day away; outside of the hours
 
@@ -336,7 +342,6 @@ def ladder(level: int) -> dict[str, int]:
     }
 
 
-MOST_TASKS = 12  # from there on, a level has longer tasks only
 MONTHS = (
     "January February March April May June July August September October November"
     " December"
@@ -348,8 +353,6 @@ def draw_tasks(
     rng: random.Random, count: int, longest: int
 ) -> tuple[list[str], list[int], list[list[int]]]:
     """Return names and durations of tasks, and for each the earlier ones that it needs."""
-    longest += max(0, count - MOST_TASKS)
-    count = min(count, MOST_TASKS)
     names = rng.sample(rng.choice(TEXTS["tasks"]), count)
     durations = [1 + rng.randrange(longest) for _ in names]
     needs = [

@@ -14,7 +14,7 @@ from . import _tcp as tcp
 
 
 VERSION = tcp.VERSION
-HIGHEST = tcp.HIGHEST
+HIGHEST, BOUNDS = tcp.HIGHEST, tcp.BOUNDS
 ladder = tcp.ladder
 TEXTS = tcp.TEXTS["long"]
 WEEKDAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()

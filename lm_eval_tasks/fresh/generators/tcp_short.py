@@ -14,7 +14,7 @@ from . import _tcp as tcp
 
 
 VERSION = tcp.VERSION
-HIGHEST = tcp.HIGHEST
+HIGHEST, BOUNDS = tcp.HIGHEST, tcp.BOUNDS
 ladder = tcp.ladder
 
 TEXTS = tcp.TEXTS["short"]

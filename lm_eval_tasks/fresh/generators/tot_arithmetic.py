@@ -20,6 +20,7 @@ from ._arithmetic import Problem
 
 VERSION = "2"
 HIGHEST = 100
+BOUNDS = {"steps": (1, HIGHEST)}
 Kind = Callable[[random.Random, int], Problem | None]
 # Type -> its rows in the benchmark, of 37 each, and its kinds of question.
 KINDS: dict[str, tuple[int, tuple[Kind, ...]]] = {
@@ -55,7 +56,7 @@ def row(
     name = TURNS[place]
     share, kinds = KINDS[name]
     turn = rounds * share + TURNS[:place].count(name)
-    problem = kinds[turn % len(kinds)](rng, max(1, knobs["steps"]))
+    problem = kinds[turn % len(kinds)](rng, knobs["steps"])
     if problem is None:
         return None
     return {

@@ -4,7 +4,7 @@ A shortcut takes the prompts and the rows of a task and a level, and returns a r
 each, or None where it knows no way.
 """
 
-from . import planning_arithmetic
+from . import nli_dates_roles, planning_arithmetic
 
 
-SHORTCUTS = {**planning_arithmetic.SHORTCUTS}
+SHORTCUTS = {**planning_arithmetic.SHORTCUTS, **nli_dates_roles.SHORTCUTS}

@@ -135,66 +135,61 @@ ORDERS: list[Callable[[Project, dict, str, int], object]] = [
 def greedy(prompts: list[str], rows: list[dict]) -> list[str | None]:
     """Return the earliest end of eleven orders, each task by whoever ends it first."""
     projects = [Project(row) for row in rows]
-    ends = [filter(None, (one.end(1, x) for x in ORDERS)) for one in projects]
-    return [one.response(min(x, default=None)) for one, x in zip(projects, ends)]
+    ends = [[one.end(1, order) for order in ORDERS] for one in projects]
+    best = [min(filter(None, each), default=None) for each in ends]
+    return [one.response(end) for one, end in zip(projects, best)]
 
 
 def ignoring(prompts: list[str], rows: list[dict], *, without: str) -> list[str | None]:
-    """Return the end where nobody minds a kind of constraint."""
-    projects = [Project(row, without) for row in rows]
-    ends = [one.end(WIDTH, lambda _, ends, *__: sum(ends.values())) for one in projects]
-    return [one.response(end) for one, end in zip(projects, ends)]
+    """Return the end where nobody minds a kind of constraint that somebody has."""
+    return [_without(Project(row), Project(row, without)) for row in rows]
+
+
+def _without(whole: Project, part: Project) -> str | None:
+    if part.agents == whole.agents:
+        return None
+    return part.response(part.end(WIDTH, lambda _, ends, *__: sum(ends.values())))
 
 
 # ----------------------------------------------------------------------- arithmetic
 
 
-def by_facts_at_once(prompts: list[str], rows: list[dict]) -> list[str | None]:
+def at_once(prompts: list[str], rows: list[dict]) -> list[str | None]:
     """Return what follows of guests, cities and zones that are told by no other."""
     return [_at_once(row["question"].split("JSON =")[0]) for row in rows]
 
 
 def _at_once(question: str) -> str | None:
     edge = min if re.search("(arrived|founded) first", question) else max
-    clocks = re.findall(r"[:;] ([\w ]+) at (\d+):(\d\d(?::\d\d)?)( [AP]M)?", question)
-    years = re.findall(r"(\w+) was founded in (\d+) (AD|BC)", question)
-    zones = re.findall(r" at UTC([+-]\d\d):(\d\d)", question)
+    found: list[tuple] = []
     if "at an inn" in question:
-        half = {" AM": 12, " PM": 12, "": 24}
-        times = {
-            name: (int(hour) % half[x] + 12 * (x == " PM"), rest)
-            for name, hour, rest, x in clocks
-        }
-        first = edge(times.values())
-        return json.dumps({"unordered_list": [x for x in times if times[x] == first]})
-    if "Which of these cities" in question:
-        found = [(int(n) * (1 if era == "AD" else -1), name) for name, n, era in years]
-        chosen = [name for year, name in found if year == edge(found)[0]]
+        clock = r"[:;] ([\w ]+) at (\d+):(\d\d(?::\d\d)?)( [AP]M)?"
+        for name, hour, rest, half in re.findall(clock, question):
+            hours = int(hour) % (12 if half else 24) + 12 * (half == " PM")
+            found.append(((hours, rest), name))
+    for name, year, era in re.findall(r"(\w+) was founded in (\d+) (AD|BC)", question):
+        found.append((int(year) * (1 if era == "AD" else -1), name))
+    chosen = [name for value, name in found if value == edge(found)[0]]
+    if "at an inn" in question:
+        return json.dumps({"unordered_list": chosen})
+    if found:
         return json.dumps({"answer": chosen[0] if len(chosen) == 1 else "equal"})
     if "a chain of hotels" in question:
+        zones = re.findall(r" at UTC([+-]\d\d):(\d\d)", question)
         minutes = [int(x) * 60 + int(x[0] + y) for x, y in zones]
-        hours, rest = divmod(max(minutes) - min(minutes), 60)
-        return json.dumps({"hours": hours, "minutes": rest})
+        gap = max(minutes) - min(minutes)
+        return json.dumps({"hours": gap // 60, "minutes": gap % 60})
     return None
 
 
+# A vague link to an age; a ticket of the 29th or later.
+CUES = r" is (younger|older) than .* full years old|^The ticket of .* is dated [-0-9]{8}(29|3.)"
+
+
 def by_cues(prompts: list[str], rows: list[dict]) -> list[str | None]:
-    """Return "unanswerable" for ages with a vague link, and tickets of the 29th or later."""
-    cues = (
-        (r"full years old.*", r"(?s).* is (younger|older) than ", "unanswerable"),
-        (r"ticket of", r"(?s).* is dated \d+-\d+-(29|3.)", "unanswerable"),
-    )
-    return [
-        next(
-            (
-                json.dumps({"answer": answer})
-                for kind, cue, answer in cues
-                if re.search(kind, row["question"]) and re.match(cue, row["question"])
-            ),
-            None,
-        )
-        for row in rows
-    ]
+    """Return "unanswerable" for questions that look so."""
+    found = [re.search(CUES, row["question"]) for row in rows]
+    return [json.dumps({"answer": "unanswerable"}) if x else None for x in found]
 
 
 PLANNING = {
@@ -208,7 +203,7 @@ SHORTCUTS = {
     "fresh_tcp_long": PLANNING
     | {"without absences": partial(ignoring, without="absences")},
     "fresh_tot_arithmetic": {
-        "only what is told by no other fact": by_facts_at_once,
+        "only what is told by no other fact": at_once,
         "give-away cues": by_cues,
     },
 }
