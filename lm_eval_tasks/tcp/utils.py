@@ -1,8 +1,4 @@
-"""Documents and scores of TCP, temporal constraint-based planning.
-
-From top to bottom: the published rule, the flexible rule (first its half that is equal
-in each family), the verdict, the documents.
-"""
+"""TCP (temporal planning): the published rule, the flexible one, verdict, documents."""
 
 from __future__ import annotations
 
@@ -314,8 +310,7 @@ def _read_clock(clock: re.Match) -> timedelta | None:
 
 def read_moment(text: str) -> date | None:
     """Return the moment in GMT, or without a clock the day, that a text is."""
-    clock = _CLOCK.search(text)
-    day = read_day(f"{text[: clock.start()]} {text[clock.end() :]}" if clock else text)
+    clock, day = _CLOCK.search(text), read_day(_CLOCK.sub(" ", text, count=1))
     if not day or not clock:
         return day
     with suppress(OverflowError, TypeError):  # past the last year; no such time of day
@@ -444,13 +439,12 @@ def _process_docs(dataset: datasets.Dataset, name: str, form: str) -> datasets.D
             raise ValueError(f"{name}.jsonl, row {row}, column {fault}; fix the row")
         answer = cells["answer"].strip()
         documents.append({**cells, "answer": answer, "answer_format": form})
-    found = f"{name}.jsonl: {'fresh ' * is_fresh}{len(documents)} rows"
-    found += f", fingerprint {fingerprint(map(digest, documents))}"
-    if is_fresh or len(documents) == FILES[name][0]:
-        eval_logger.info(found)
-    else:
-        known = f"the benchmark has {FILES[name][0]} rows"
-        eval_logger.warning(f"{found}; {known}, scores may not be comparable")
+    count, made_of = len(documents), fingerprint(map(digest, documents))
+    level, found = logging.INFO, f"{name}.jsonl: {count} rows, fingerprint {made_of}"
+    if not is_fresh and count != FILES[name][0]:
+        found = f"{found}; the benchmark has {FILES[name][0]} rows"
+        level, found = logging.WARNING, f"{found}: scores may not be comparable"
+    eval_logger.log(level, found)
     return type(dataset).from_list(documents)
 
 
@@ -466,16 +460,13 @@ def read_reference(answer: str, form: str) -> date | None:
 
 def _fault(cells: dict, form: str) -> str | None:
     """Return which column of a row is wrong, and how; None where none is."""
-    kinds = {"question": str, "answer": str, "dialogue": list}
-    names = {str: "a string", list: "a list of strings"}
-    for column, kind in kinds.items():
-        cell = cells[column]
-        if not isinstance(cell, kind) or not all(isinstance(x, str) for x in cell):
-            return f"'{column}': {repr(cell)[:80]} is not {names[kind]}"
-        if not "".join(cell).strip():
-            return f"'{column}': is empty"
+    for column in ("dialogue", "question", "answer"):
+        texts = cells[column] if column == "dialogue" else [cells[column]]
+        is_text = isinstance(texts, list) and all(isinstance(x, str) for x in texts)
+        if not is_text or not "".join(texts).strip():
+            return f"'{column}': {cells[column]!r:.80} is empty or not text"
     if not read_reference(cells["answer"].strip(), form):
-        return f"'answer': {repr(cells['answer'])[:80]} is not in the form {form}"
+        return f"'answer': {cells['answer']!r:.80} is not in the form {form}"
     return None
 
 
