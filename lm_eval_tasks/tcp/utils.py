@@ -426,14 +426,12 @@ def process_docs_long(dataset: datasets.Dataset) -> datasets.Dataset:
 def _process_docs(dataset: datasets.Dataset, name: str, form: str) -> datasets.Dataset:
     if not len(dataset):
         raise ValueError(f"{name}.jsonl: has no rows; give a split with at least one")
-    columns = ["index", "dialogue", "question", "answer"]
-    if missing := ", ".join(repr(x) for x in columns if x not in dataset.column_names):
-        fault = f"column {missing} is missing; give rows as in Beanbagdzf/TCP"
-        raise ValueError(f"{name}.jsonl: {fault}")
     is_fresh = "level" in dataset.column_names  # rows made from a seed say so
+    columns = ["index", "dialogue", "question", "answer", "level"]
+    found = [column for column in columns if column in dataset.column_names]
     documents = []
-    for row, cells in enumerate(dataset.select_columns(columns + ["level"] * is_fresh)):
-        if isinstance(cells["answer"], datetime):  # as `datasets` reads dates in JSON
+    for row, cells in enumerate(dataset.select_columns(found)):
+        if isinstance(cells.get("answer"), datetime):  # how `datasets` reads a date
             cells["answer"] = cells["answer"].date().isoformat()
         if fault := _fault(cells, form):
             raise ValueError(f"{name}.jsonl, row {row}, column {fault}; fix the row")
@@ -461,10 +459,11 @@ def read_reference(answer: str, form: str) -> date | None:
 def _fault(cells: dict, form: str) -> str | None:
     """Return which column of a row is wrong, and how; None where none is."""
     for column in ("dialogue", "question", "answer"):
-        texts = cells[column] if column == "dialogue" else [cells[column]]
+        cell = cells.get(column)
+        texts = cell if column == "dialogue" else [cell]
         is_text = isinstance(texts, list) and all(isinstance(x, str) for x in texts)
         if not is_text or not "".join(texts).strip():
-            return f"'{column}': {cells[column]!r:.80} is empty or not text"
+            return f"'{column}': {cell!r:.80} is missing, empty or not text"
     if not read_reference(cells["answer"].strip(), form):
         return f"'answer': {cells['answer']!r:.80} is not in the form {form}"
     return None

@@ -622,9 +622,7 @@ def read_label(label: str, is_semantic: bool) -> dict:
     with suppress(ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         fields = fields or ast.literal_eval(label.strip())
     if not isinstance(fields, dict) or {*map(type, fields)} != {str}:
-        raise ValueError(
-            f"'label': {label!r:.80} is neither a JSON object nor a Python dict"
-        )
+        raise ValueError(f"'label': {label!r:.80} is not a dict in JSON or Python")
     return fields
 
 
@@ -653,12 +651,10 @@ def _documents(dataset: datasets.Dataset, is_semantic: bool, is_separate: bool):
     source = f"ToT/{dataset.info.config_name or ''}".rstrip("/")
     if not len(dataset):
         raise ValueError(f"{source}: there are no rows; use a split that has some")
-    columns = SEMANTIC_COLUMNS if is_semantic else COLUMNS
-    if missing := ", ".join(repr(x) for x in columns if x not in dataset.column_names):
-        fault = f"column {missing} is missing; use rows in the schema of baharef/ToT"
-        raise ValueError(f"{source}: {fault}")
     is_fresh = "level" in dataset.column_names  # made from a seed
-    documents = list(dataset.select_columns(columns + ["level"] * is_fresh))
+    columns = [*(SEMANTIC_COLUMNS if is_semantic else COLUMNS), "level"]
+    found = [column for column in columns if column in dataset.column_names]
+    documents = list(dataset.select_columns(found))
     for row, document in enumerate(documents):
         try:
             _prepare(document, is_semantic, is_separate)
@@ -682,17 +678,15 @@ def _prepare(document: dict, is_semantic: bool, is_separate: bool) -> None:
     ValueError says which column of the row cannot be used, and why.
     """
     for column in SEMANTIC_COLUMNS if is_semantic else COLUMNS:
-        if not isinstance(cell := document[column], str) or not cell.strip():
-            raise ValueError(f"'{column}': {cell!r:.80} is empty or not a string")
+        if not isinstance(cell := document.get(column), str) or not cell.strip():
+            raise ValueError(f"'{column}': {cell!r:.80} is missing, empty or not text")
     column, question = "prompt" if is_semantic else "question", document["question"]
     if question.strip() not in document[column]:
         document[column] = f"{document[column].rstrip()}\n\n{question.strip()}"
     if is_separate:
         rest, instruction = split_instruction(document[column], question)
         if not instruction or not rest:
-            raise ValueError(
-                f"'{column}': {rest!r:.80} has no sentence that asks for JSON"
-            )
+            raise ValueError(f"'{column}': {rest!r:.80} has no sentence on JSON")
         document.update(instruction=instruction, question_wo_instruct=rest)
     label = document["label"]
     answer = json.dumps(read_label(label, is_semantic), default=str)
