@@ -411,10 +411,15 @@ class Field:
         items = [str(item) for item in (label if self.is_list else [label])]
         self.label = " ".join(items)
         # The first grammar that reads a label reads the answers, too.
-        kinds = self.number, self.year, self.date, self.clock, self.word
         texts = [plain(x).lower() for x in items] or [""]
-        self.grammar = next((x for x in kinds if None not in map(x, texts)), str)
-        self.value = self.read(items)
+        for self.grammar in (self.number, self.year, self.clock, self.word, self.date):
+            values = [self.grammar(x) for x in texts]
+            if None not in values:
+                break
+        else:
+            self.grammar = str
+            values = [self._read_text(x) for x in items]
+        self.value = self._together(values)
 
     def number(self, text: str) -> Decimal | None:
         """Return a number; a word behind it is the unit that the field counts."""
@@ -476,7 +481,9 @@ class Field:
         items = given if isinstance(given, list) else [given]
         empty = {"", "none", "null"} if self.is_list else {""}
         items = [x for x in items if str(x).strip(" \"'").lower() not in empty]
-        values = [self._read_text(x) for x in items]
+        return self._together([self._read_text(x) for x in items])
+
+    def _together(self, values: list) -> object:
         if None in values or not self.is_list and len(values) != 1:
             return None
         values = sorted(values) if "unordered_list" in self.keys else values
@@ -512,7 +519,7 @@ def read_flexible(text: str, fields: dict) -> tuple[Extracted | None, dict | Non
         days = [f"{x:%Y}" for x in earlier.values() if isinstance(x, date)]
         if days and days[0] in last.fields.values():
             return before[-1], earlier
-    if values and len(fields) == 1:  # a later cue may say another value
+    if values and len(fields) == 1 and "}" in text:  # a later cue may say another
         rest = _MADE_UP.split(text[last.span[1] :], maxsplit=1)[0]
         said = [x for x in _said(rest) if "line" not in x.fields]
         if said and _values(rest, said[-1], fields) not in (None, values):
