@@ -305,10 +305,14 @@ def test_lines_that_cannot_be_scored_are_named_and_the_many_counted(compare):
         ("compare a.jsonl a.jsonl", 1, "called 'a'"),
         ("compare a.jsonl nowhere.jsonl", 1, "nowhere.jsonl: No such file"),
         ("leaderboard a.jsonl", 2, "give --html, --csv or --json"),
-        ("leaderboard --csv x.csv a=bad.jsonl", 1, "bad.jsonl, line 1: "),
-        ("leaderboard --html folder a.jsonl", 1, "folder"),
+        ("leaderboard --csv x.csv a=bad.jsonl", 1, "bad.jsonl: left out: line 1: "),
+        ("leaderboard --csv folder a.jsonl", 1, "folder"),
         ("leaderboard --csv a.jsonl a.jsonl", 1, "a.jsonl"),
-        ("leaderboard --html x.html a=pipe", 1, "can be read only once"),
+        (
+            "leaderboard --html x.html a=pipe",
+            1,
+            "pipe: left out: is a pipe or a device",
+        ),
     ],
 )
 def test_a_command_that_cannot_be_done_ends_in_one_line(

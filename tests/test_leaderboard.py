@@ -8,37 +8,33 @@ import socket
 from html.parser import HTMLParser
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from lm_eval_tasks.fresh.utils import load
 from tests.answers import write
-from tests.conftest import EXAMPLES
+from tests.conftest import EXAMPLES, PACK as OWN
+from tests.test_tricks import STAMPS, submission
 from utils.__main__ import main
-from utils.core.documents import documents
-from utils.core.families import groups, scorer
+from utils.core.families import groups, prompt, scorer
 from utils.core.jsonl import read_jsonl
-from utils.leaderboard import browser, page
+from utils.leaderboard import browser, data, page
 from utils.runs.answers import document_text, sha256
-from utils.stats import linearised
 
 
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 MOST_SECONDS = 60  # for the browser to do a thing
 PACK = ["--include_path", str(EXAMPLES)]
-STAMP = "2026-01-01T00-00-00"
 HOSTILE = [
     "</script><script>document.title = 'run'</script>",
     "<img src=x onerror=\"document.title = 'run'\"></textarea><!--",
     "\u2028\u2029\0\x1b[31m\u202e\ud800 ]]> {{ 7 * 7 }} {% raw %} ${7}",
     "Thus, the correct answer is: <b>B</b>" + "x" * 9000,
 ]
-OTHER = "other documents"
-ODD = "<i>odd</i> | \u202ename\ud800 </script>"
+ODD = "=<i>odd</i> | \u202ename\ud800 </script>\r, twenty-nine or more"
 
 
-def answers(task: str) -> list[dict]:
-    return read_jsonl(EXAMPLES / "responses" / "careful" / f"{task}.jsonl")
+def answers(task: str, model: str = "careful") -> list[dict]:
+    return read_jsonl(EXAMPLES / "responses" / model / f"{task}.jsonl")
 
 
 @pytest.fixture(scope="module")
@@ -58,10 +54,11 @@ def runs(tmp_path_factory) -> list[str]:
 
 @pytest.fixture(scope="module")
 def board(runs, tmp_path_factory) -> Path:
-    """The folder with the page, CSV and JSON of the two models."""
+    """The folder with the page, CSV and JSON of the two models, and a page in a folder."""
     folder = tmp_path_factory.mktemp("board")
     forms = [f"--{x}={folder / f'board.{x}'}" for x in ("html", "csv", "json")]
     assert main(["leaderboard", *runs, *PACK, *forms]) == 0
+    assert main(["leaderboard", *runs, *PACK, "--html", f"{folder}/all/"]) == 0
     return folder
 
 
@@ -76,8 +73,8 @@ def text(board) -> str:
 
 
 def data_of(text: str) -> dict:
-    (data,) = re.findall(r'id="data">(.*?)</script>', text, re.DOTALL)
-    return json.loads(data)
+    (found,) = re.findall(r'id="data">(.*?)</script>', text, re.DOTALL)
+    return json.loads(found)
 
 
 @pytest.fixture
@@ -99,11 +96,11 @@ def make(tmp_path):
 
 @pytest.fixture
 def ranks(make):
-    """A function that makes a board of name -> answers; returns the rows of the models."""
+    """A function that makes a board of name -> answers; returns the models' first rows."""
 
     def ranks(*named: object, **more: int) -> dict[str, dict]:
         rows = json.loads(make("json", *named, **more))
-        return {row["model"]: row for row in rows if row["by"] is None}
+        return {row["model"]: row for row in reversed(rows) if row["by"] is None}
 
     return ranks
 
@@ -113,37 +110,38 @@ def page_of(make):
     return lambda rows, **more: make("html", {"a": rows}, **more)
 
 
+# --------------------------------------------------------------------------- figures
+
+
 def test_figures_are_those_of_score_to_the_last_bit(table, runs, capsys):
     places = ("model", "scope", "by", "value")
     shown = {tuple(row[x] for x in places): row for row in table}
     checked = 0
     for run in runs:
-        name, _, path = run.partition("=")
+        name, _, path = run.partition("=/")
         capsys.readouterr()
-        assert main(["score", path, *PACK, "--format", "json"]) == 0
+        assert main(["score", f"/{path}", *PACK, "--format", "json"]) == 0
         for row in json.loads(capsys.readouterr().out):
             mine = shown[name, row["task"], row.get("by"), row.get("value")]
             for metric in ("n", "published", "flexible", "extracted"):
-                assert mine[metric] == row.get(metric), (row, metric)
+                same = row.get(metric)
+                if (
+                    "tasks" in row and same is not None
+                ):  # of means, the last bit differs
+                    same = pytest.approx(same, abs=1e-12)
+                assert mine[metric] == same, (row, metric)
             checked += 1
     assert checked > 100
 
 
-@pytest.mark.parametrize("wrong", [0, 1, 8])
-def test_an_interval_of_a_score_ends_at_0_and_1(ranks, wrong):
-    row = ranks({"a": planned(8, wrong=wrong)})["a"]
-    low, high = row["published_low"], row["published_high"]
-    assert 0 <= low <= row["published"] <= high <= 1
-    assert 0.25 < high - low < 0.6
-
-
-def test_csv_and_json_hold_the_same_rows(board, table):
+def test_csv_and_json_hold_the_same_rows_and_no_cell_is_a_formula(board, table):
     with open(board / "board.csv", encoding="utf-8", newline="") as file:
         lines = [*csv.DictReader(file)]
     for line, row in zip(lines, table, strict=True):
-        for name in ("model", "scope", "n", "published", "flexible_rank"):
-            cell = "" if row.get(name) is None else str(row[name])
-            assert line[name] == cell.encode("utf-8", "backslashreplace").decode()
+        for name in ("scope", "n", "published", "flexible_rank"):
+            assert line[name] == ("" if row.get(name) is None else str(row[name]))
+    odd = ODD.replace("\r", "\\r").encode("utf-8", "backslashreplace").decode()
+    assert {line["model"] for line in lines} == {"good", f"'{odd}"}
 
 
 def test_groups_are_averaged_as_their_yaml_files_say(table):
@@ -154,137 +152,109 @@ def test_groups_are_averaged_as_their_yaml_files_say(table):
     assert good["tot"]["published"] == pytest.approx(by_size, abs=1e-12)
     plain = sum(x["flexible"] for x in timebench) / 15
     assert good["timebench"]["flexible"] == pytest.approx(plain, abs=1e-12)
+    three = sum(good[x]["flexible"] for x in ("tcp", "tot", "timebench")) / 3
+    assert good["mean"]["flexible"] == pytest.approx(three, abs=1e-12)
 
 
-@pytest.mark.parametrize(("by_size", "weights"), [(1, [1 / 3, 2 / 3]), (0, [0.5, 0.5])])
-def test_the_error_of_a_group_is_that_of_its_weighted_tasks(by_size, weights):
-    parts = [[1, 0], [1, 1, 1, 0]]
-    found = linearised(parts, by_size)
-    assert np.mean(found) == pytest.approx(np.dot(weights, [0.5, 0.75]))
-    variances = [w**2 * np.var(x) / len(x) for w, x in zip(weights, parts)]
-    assert np.var(found) / len(found) == pytest.approx(sum(variances))
+FORMS = {
+    "tcp_long": "\\boxed{{{}}}",
+    "timebench_date_arithmetic": "Thus, the correct answer is: {}",
+}
 
 
-def planned(days: int, *, wrong: int = 0) -> list[dict]:
-    """Return answers to as many made documents of `tcp_long`; the first ones are wrong."""
-    form = {"question": "When?", "answer_format": "YYYY-MM-DD"}
-    dates = [f"{2000 + n // 28}-01-{n % 28 + 1:02}" for n in range(days)]
-    docs = [form | {"dialogue": f"A: On {date}.", "answer": date} for date in dates]
-    said = ["none"] * wrong + [f"\\boxed{{{date}}}" for date in dates[wrong:]]
-    return [{"task": "tcp_long", "doc": x, "response": y} for x, y in zip(docs, said)]
+def planned(n: int, *, wrong: int = 0, task: str = "tcp_long") -> list[dict]:
+    """Return answers to as many made documents of a task; the first ones are wrong."""
+    rows = []
+    for place in range(n):
+        gold = f"{2000 + place // 28}-01-{place % 28 + 1:02}"
+        doc = {"question": "When?", "answer_format": "YYYY-MM-DD", "answer": gold}
+        doc["dialogue"] = f"A: On {gold}."
+        if task != "tcp_long":
+            gold = f"Jan, {2000 + place}"
+            doc = {
+                "question": f"What is the time {place} years after?",
+                "golds": [gold],
+            }
+        said = "none" if place < wrong else FORMS[task].format(gold)
+        rows.append({"task": task, "doc": doc, "response": said})
+    return rows
 
 
-def test_models_are_ranked_on_the_documents_that_most_have_or_the_benchmark_has(ranks):
-    rows = answers("tot_arithmetic")
-    found = ranks({"a": rows, "b": rows, "c": rows[:-1]})
-    assert [found[x]["not_ranked"] for x in "abc"] == [None, None, OTHER]
-    assert [found[x]["published_rank"] for x in "abc"] == [1, 1, None]
-    found = ranks({"a": planned(300), "b": planned(10), "c": planned(10)})
-    assert [found[x]["not_ranked"] for x in "abc"] == [None, OTHER, OTHER]
+def test_ranks_are_ranges_and_equal_answers_count_once(ranks):
+    rows = {"a": planned(40), "b": planned(40, wrong=5), "c": planned(40, wrong=30)}
+    found = {name: row["flexible_rank"] for name, row in ranks(rows, *BARE).items()}
+    assert found == {"a": "1-2", "b": "1-2", "c": "3-3"}
+    rows["copy of a"] = planned(40)
+    again = ranks(rows, *BARE)
+    assert {x: y["flexible_rank"] for x, y in again.items()} == found | {
+        "copy of a": "1-2"
+    }
+    assert "40 of 40 answers are those of copy of a" in again["a"]["remarks"]
+    alone = ranks({"a": planned(40)}, *BARE)
+    assert alone["a"]["flexible_rank"] is None
 
 
-REFUSED = "lines refused: 6"
-SURPLUS = f"answers beyond the benchmark's rows: 6; {OTHER}"
+BARE = ("--include_path", str(OWN))  # without rows to compare documents with
 
 
-@pytest.mark.parametrize(
-    ("task", "ids", "said"),
-    [  # of one that answers once, and of two that answer more
-        ("tot_arithmetic", False, [None, REFUSED, REFUSED]),
-        ("tot_arithmetic", True, [None, SURPLUS, SURPLUS]),
-        ("tcp_long", False, [None, REFUSED, REFUSED]),
-        # whose rows are not known one by one: which is right, nobody can tell
-        ("tcp_long", True, [OTHER, None, None]),
-    ],
-)
-def test_who_answers_documents_twice_does_not_set_the_standard(ranks, task, ids, said):
-    rows = [{"task": task, "doc": x, "response": ""} for x in documents(task, EXAMPLES)]
-    once, more = (
-        [row | {"doc_id": n} if ids else row for n, row in enumerate(x)]
-        for x in (rows, [*rows, *rows[:4], *rows[:2]])
-    )
-    found = ranks({"a": once, "b": more, "c": more}, status=0 if ids else 1)
-    assert [found[x]["not_ranked"] for x in "abc"] == said
-
-
-def test_differences_are_corrected_for_the_number_of_pairs(ranks, make):
-    # p is 0.04 for a and b alone: with a third model, thrice that.
-    rows = {"a": planned(40), "b": planned(40, wrong=6)}
-    assert [row["flexible_rank"] for row in ranks(rows).values()] == [1, 2]
-    rows["c"] = planned(37) + planned(40, wrong=40)[37:]
-    assert [row["flexible_rank"] for row in ranks(rows).values()] == [1, 1, 1]
-    assert make("html", rows).count('<span class="rank">=1</span>') >= 6
+def test_models_stand_by_their_first_ranks_not_by_their_mean_score(make):
+    wrong = {"a": (60, 100), "b": (10, 90), "c": (0, 150)}
+    named = {
+        name: planned(200, wrong=x)
+        + planned(200, wrong=y, task="timebench_date_arithmetic")
+        for name, (x, y) in wrong.items()
+    }
+    rows = json.loads(make("json", named, *BARE))
+    assert [x["model"] for x in rows if x["scope"] == "tcp_long" and not x["by"]] == [
+        "b",
+        "c",
+        "a",
+    ]
+    assert {x["status"] for x in rows} == {"not verified"}
+    assert "there are no rows to compare them with" in rows[0]["remarks"]
 
 
 def test_orders_of_one_question_are_one_observation(ranks):
     row = {"task": "tot_semantic", "response": '{"answer": "E1"}'}
-    docs = [{"question": f"Q{n // 5}?", "prompt": f"{n}"} for n in range(60)]
+    docs = [{"question": f"Q{n // 5}?", "prompt": f"{n}"} for n in range(100)]
     good = [row | {"doc": doc | {"label": "E1"}} for doc in docs]
-    # Which is p = 0.02 for 60 observations.
-    wrong = [row | {"response": "none"} for row in good[:5]]
-    found = ranks({"a": good, "b": wrong + good[5:]})
-    assert [row["flexible_rank"] for row in found.values()] == [1, 1]
+    wrong = [row | {"response": "none"} for row in good[:10]]
+    found = ranks({"a": good, "b": wrong + good[10:]}, *BARE)
+    assert {row["flexible_rank"] for row in found.values()} == {"1-2"}
+    apart = [x | {"doc": x["doc"] | {"question": f"{n}?"}} for n, x in enumerate(good)]
+    lost = [x | {"response": "none"} for x in apart[:10]]
+    found = ranks({"a": apart, "b": lost + apart[10:]}, *BARE)
+    assert {row["flexible_rank"] for row in found.values()} == {"1-1", "2-2"}
 
 
-def logged(task: str, prompt: str | None = None, name: str = "none") -> list[dict]:
-    """Return answers as the harness logs them, to the documents of the examples."""
-    rows = []
-    for n, doc in enumerate(documents(task, EXAMPLES)):
-        asked = prompt or f"{doc.get('instruction', '')}{doc['question']}"
-        row = {"doc_id": n, "doc": doc, "filter": name, "filtered_resps": ["I see."]}
-        row |= {"resps": [["I see."]], "doc_hash": sha256(document_text(doc))}
-        row |= {"arguments": {"gen_args_0": {"arg_0": asked}}, "target": ""}
-        row |= {"prompt_hash": sha256(asked), "target_hash": sha256("")}
-        rows.append(row)
-    return rows
+def test_what_format_costs_is_split_by_what_the_published_rule_read(make, tmp_path):
+    said = ["The answer is {}.", "\\boxed{{on {}}}", "\\boxed{{1}}, no: \\boxed{{{}}}"]
+    rows = planned(30)
+    for n, row in enumerate(rows):
+        row["response"] = said[n % 3].format(row["doc"]["answer"])
+    text = make("html", {"a": rows}, *BARE)
+    for cause in data.board.CAUSES.values():
+        assert f"<title>{cause}: 33.3 points</title>" in text
 
 
-def samples(folder: Path, task: str, rows: list[dict], results: dict) -> str:
-    """Write a folder as the harness does; return its name."""
-    write(folder / f"samples_{task}_{STAMP}.jsonl", *rows)
-    write(folder / f"results_{STAMP}.json", results)
-    return str(folder)
-
-
-SEPARATE = "tot_arithmetic_separate"
-OURS = scorer(SEPARATE).version
-
-
-@pytest.mark.parametrize(
-    ("version", "prompt", "said"),
-    [
-        (1.0, None, f"run as version 1.0, not {OURS}"),
-        (1.1, None, None),
-        (2.0, None, None),
-        (OURS, "no instruction", "prompts without the instruction: "),
-    ],
-)
-def test_other_prompts_and_a_dropped_instruction_are_marked(
-    ranks, tmp_path, version, prompt, said
-):
-    rows, versions = logged(SEPARATE, prompt), {"versions": {SEPARATE: version}}
-    found = ranks({"a": samples(tmp_path / "logs", SEPARATE, rows, versions)})
-    lacking = f"{said}{len(rows)}" if prompt else said
-    assert found["a"]["not_ranked"] == lacking
-
-
-def test_metrics_that_some_documents_lack_do_not_break_the_board(table, text):
+def test_metrics_that_some_documents_lack_say_on_how_many_they_rest(table, text):
     row = next(x for x in table if (x["scope"], x["model"]) == ("tot_arithmetic", ODD))
-    assert row["by"] is None
-    assert 0 < row["smape n"] < row["n"] and row["smape"] > 1
-    button = r'data-first="ascending" title="lower is better"><button[^>]*>\s*smape'
-    assert re.search(button, text)
+    assert row["by"] is None and 0 < row["smape n"] < row["n"]
+    assert f'<td class="num">{row["smape n"]} of {row["n"]}</td>' in text
 
 
 @pytest.mark.parametrize("place", [0, 3, 7])
 def test_each_of_two_filters_is_a_model_with_its_refused_lines(ranks, tmp_path, place):
-    rows, strict = logged("tcp_long"), logged("tcp_long", name="strict")
+    submission(tmp_path / "a", "careful", {"tasks": ["tcp_long"]})
+    path = tmp_path / "a" / f"samples_tcp_long_{STAMPS[0]}.jsonl"
+    rows = read_jsonl(path)
+    strict = [row | {"filter": "strict"} for row in rows]
     strict[place] |= {"doc_hash": "0" * 64}
-    path = write(tmp_path / f"samples_tcp_long_{STAMP}.jsonl", *rows, *strict)
-    found = ranks({"a": path}, status=1)
+    write(path, *rows, *strict)
+    found = ranks({"a": tmp_path / "a"}, status=1)
     assert {name: row["n"] for name, row in found.items()} == {"a": 8, "a (strict)": 7}
-    assert found["a (strict)"]["not_ranked"].startswith("lines refused: 1")
-    assert found["a"]["not_ranked"] is None
+    assert "1 line refused" in found["a (strict)"]["remarks"]
+    assert found["a"]["status"] == "verified"
 
 
 def test_copies_of_a_row_are_matched_whatever_their_order(ranks, page_of):
@@ -293,60 +263,112 @@ def test_copies_of_a_row_are_matched_whatever_their_order(ranks, page_of):
         {"task": "tot_arithmetic", "doc_id": n, "doc": doc, "response": answer}
         for n, answer in enumerate(['{"answer": "3"}', '{"answer": "4"}'] * 20)
     ]
-    found = ranks({"a": rows, "b": rows[::-1]})
+    found = ranks({"a": rows, "b": rows[::-1]}, *BARE)
     figures = [(x["n"], x["published"], x["flexible"]) for x in found.values()]
     assert figures == [(40, 0.5, 0.5)] * 2
-    assert len(data_of(page_of(rows))["documents"]) == 40
+    documents = data_of(page_of(rows))["documents"]
+    assert len({document["key"] for document in documents}) == 40
 
+
+# ----------------------------------------------------------------------------- fresh
 
 FRESH = "fresh_date_arithmetic"
 
 
-def fresh(seed: int, rows: int) -> list[dict]:
-    """Return the documents of a fresh task over rows of a seed."""
+def fresh(folder: Path, seed: int, rows: int, right: int = 0, **told: object) -> Path:
+    """Write the log of a run over rows of a seed; `told` is what its results say."""
     made = load("date_arithmetic", seed, rows, "1-2")["test"]
-    return [*scorer(FRESH).process_docs(made)]
+    lines = []
+    for n, doc in enumerate(scorer(FRESH).process_docs(made)):
+        asked = prompt(FRESH, doc)
+        said = f"Thus, the correct answer is: {doc['golds'][0] if n < right else 'no'}"
+        line = {"doc_id": n, "doc": doc, "filter": "none", "target": ""}
+        line |= {"resps": [[said]], "filtered_resps": [said]}
+        line |= {"arguments": {"gen_args_0": {"arg_0": asked}}}
+        line |= {"doc_hash": sha256(document_text(doc)), "prompt_hash": sha256(asked)}
+        lines.append(line | {"target_hash": sha256("")})
+    write(folder / f"samples_{FRESH}_{STAMPS[0]}.jsonl", *lines)
+    told = {"gen_seed": seed, "gen_rows": rows, "gen_levels": "1-2"} | told
+    results = {"model_name": folder.name, "configs": {FRESH: {"metadata": told}}}
+    results |= {"n-shot": {FRESH: 0}, "versions": {FRESH: scorer(FRESH).version}}
+    write(folder / f"results_{STAMPS[0]}.json", results)
+    return folder
 
 
-def test_public_and_fresh_are_set_side_by_side(page_of):
-    rows = [{"task": FRESH, "doc": doc, "response": "none"} for doc in fresh(1, 20)]
-    text = page_of(answers("timebench_date_arithmetic") + rows)
-    assert "Public and fresh" in text and "made from a seed" in text
-    assert '<th scope="colgroup" colspan="1" class="family"><span>Fresh</span>' in text
+@pytest.mark.parametrize(
+    ("seed", "told", "status", "says"),
+    [
+        (1, {}, "verified", "20 documents"),
+        (1, {"gen_fingerprint": "0" * 16}, "verified", "20 documents"),
+        (1, {"gen_seed": 2}, "not ranked", "are not those of seed 2"),
+        (1, {"gen_version": "0"}, "not verified", "cannot be made anew"),
+        (1, {"gen_rows": 10**9}, "not verified", "more than 20,000 rows"),
+        (1, {"gen_levels": [1]}, "not verified", "cannot be made anew"),
+        (1, {"gen_seed": None}, "not verified", "cannot be made anew"),
+    ],
+)
+def test_fresh_rows_are_made_anew_from_their_seed(
+    ranks, tmp_path, seed, told, status, says
+):
+    found = ranks({"a": fresh(tmp_path / "a", seed, 20, **told)}, *BARE)
+    assert found["a"]["status"] == status and says in found["a"]["remarks"]
 
 
-def test_models_over_two_seeds_are_told_apart_by_them(ranks, tmp_path):
-    named = {}
-    for name, seed, n in (("a", 1, 10), ("b", 1, 4), ("c", 2, 10)):
-        lines = [{"task": FRESH, "doc": doc, "response": ""} for doc in fresh(seed, 10)]
-        results = {"configs": {FRESH: {"metadata": {"gen_seed": seed, "gen_rows": 10}}}}
-        named[name] = samples(tmp_path / "logs" / name, FRESH, lines[:n], results)
-    found = {x: (y["rows"], y["not_ranked"]) for x, y in ranks(named).items()}
-    assert found == {
-        "a": ("made from seed 1, all 10", OTHER),
-        "b": ("made from seed 1, 4 of its 10", OTHER),
-        "c": ("made from seed 2, all 10", None),
-    }
+def test_public_minus_fresh_and_levels_are_shown(make, tmp_path):
+    folder = fresh(tmp_path / "a", 1, 40, right=10)
+    submission(folder, "careful", {"tasks": ["timebench_date_arithmetic"]})
+    (folder / f"results_{STAMPS[0]}.json").unlink()
+    text = make("html", {"a": folder})
+    assert "public − fresh" in text and "By level" in text
+    (gap,) = re.findall(r'data-label="public − fresh: " data-v="([^"]+)"', text)
+    assert 0 < float(gap) <= 1
+
+
+# -------------------------------------------------------------------------- the tool
 
 
 def test_the_terminal_shows_a_short_table(page_of, capsys):
     page_of(answers("tcp_long") + answers("tcp_short"))
     head, _, row = capsys.readouterr().out.strip().splitlines()
-    assert re.findall(r"\w+", head)[2:] == ["n", "published", "flexible", "extracted"]
-    assert re.findall(r"[\w.]+", row) == ["tcp", "a", "16", "0.8750", *["1.0000"] * 2]
+    names = ["benchmark", "model", "status", "rank", "published", "flexible", "n"]
+    assert re.findall(r"\w+", head) == names
+    assert re.findall(r"[\w.]+", row) == [
+        "tcp",
+        "a",
+        "not",
+        "verified",
+        "0.8750",
+        "1.0000",
+        "16",
+    ]
 
 
 def test_what_cannot_be_scored_is_named_and_its_model_is_not_ranked(ranks, capsys):
     rows = answers("tcp_long")
     none = [{"task": "tcp_long", "doc_id": 0, "response": None}]
-    named = {"good": rows, "bad": [*rows, rows[0]], "none": none, "empty": []}
+    named = {"good": rows, "bad": [*rows, rows[0], rows[1]], "none": none, "empty": []}
     found = ranks(named, "--task", "tcp_long", status=1)
-    notes = {name: row["not_ranked"] for name, row in found.items()}
-    assert notes == {"good": None, "bad": "lines refused: 1"}
-    second, _, *lacking, _ = capsys.readouterr().err.splitlines()
-    assert "line 9: is a second answer to document 0" in second
-    ends = "has no answer that counts; name another run"
-    assert lacking == [f"none: {ends}", f"empty: {ends}"]
+    assert {name: row["status"] for name, row in found.items()} == {
+        "good": "not verified",
+        "bad": "not ranked",
+    }
+    assert "2 lines refused" in found["bad"]["remarks"]
+    said = capsys.readouterr().err
+    assert "line 9: is a second answer to document 0" in said
+    assert said.count("left out: has no answer that counts") == 2
+
+
+@pytest.mark.parametrize("form", ["html", "csv", "json"])
+def test_only_what_the_tool_made_is_replaced(make, tmp_path, form, capsys):
+    rows = {"a": answers("tcp_long")}
+    make(form, rows)
+    make(form, rows)
+    (tmp_path / f"board.{form}").write_text("mine")
+    assert make(form, rows, status=1) == "mine"
+    assert "was not made by leaderboard" in capsys.readouterr().err
+
+
+# -------------------------------------------------------------------------- the page
 
 
 def test_the_page_holds_all_it_needs_and_what_a_model_says_stays_text(text):
@@ -357,7 +379,7 @@ def test_the_page_holds_all_it_needs_and_what_a_model_says_stays_text(text):
     scripts = [attrs for tag, attrs in elements if tag == "script"]
     assert len(scripts) == 2  # data and code
     assert not any("src" in attrs or "href" in attrs for attrs in scripts)
-    foreign = {"img", "iframe", "object", "link", "textarea", "i", "b"}
+    foreign = {"img", "iframe", "object", "link", "textarea"}
     assert not foreign & {tag for tag, _ in elements}
     for _, attrs in elements:
         assert not any(name.startswith("on") for name in attrs)
@@ -367,6 +389,18 @@ def test_the_page_holds_all_it_needs_and_what_a_model_says_stays_text(text):
     assert "&lt;i&gt;odd&lt;/i&gt;" in text
     assert not re.search(r"[\0\x1b\u202e\ud800]", text)
     assert "\\u202ename\\ud800" in text
+    assert "<bdi>=&lt;i&gt;odd&lt;/i&gt;" in text and "…" in text
+
+
+def test_a_folder_holds_all_documents_in_scripts_that_are_ascii(board, text):
+    inline = {x["key"]: x for x in data_of(text)["documents"]}
+    found = {}
+    for path in (board / "all" / "documents").iterdir():
+        script = path.read_bytes().decode("ascii")
+        assert "<" not in script
+        rows = json.loads(script.removeprefix("addDocuments(").removesuffix(");\n"))
+        found |= {row["key"]: row for row in rows}
+    assert found == inline
 
 
 def test_texts_are_cut_around_what_was_extracted():
@@ -379,13 +413,19 @@ def test_texts_are_cut_around_what_was_extracted():
     assert browser.pieces("short", [(0, 5), (0, 5)], 100) == [[3, "short"]]
 
 
+def test_values_are_shown_as_values():
+    values = {"{'answer': 3}": "{'answer': 3}", '{"answer": "3"}': "3", "x": "x"}
+    assert {value: browser.plain(value) for value in values} == values
+    assert browser.plain({"explanation": "…", "H": 1.0, "M": [2, 3]}) == "H 1.0, M 2, 3"
+
+
 def test_the_page_stays_below_its_bounds_and_says_what_it_leaves_out(
     page_of, monkeypatch, capsys
 ):
     rows = answers("tot_arithmetic")
     monkeypatch.setattr(browser, "MOST_ANSWERS", 12)
     text = page_of(rows)
-    assert "12 of 38 documents are on this page" in text
+    assert "12 of 38: some of each model, task and reason" in text
     reasons = {x["reason"] for y in data_of(text)["documents"] for x in y["answers"]}
     assert {"right", "flexible_only"} <= reasons
     monkeypatch.setattr(page, "MOST_BYTES", 1_000)
@@ -396,9 +436,9 @@ def test_the_page_stays_below_its_bounds_and_says_what_it_leaves_out(
 def test_a_file_that_changes_while_it_is_read_is_named(page_of, monkeypatch, capsys):
     collect = browser.collect
 
-    def changed(models, include_path):
+    def changed(models, include_path, is_all):
         write(models[0].run.files[0].path, *answers("tcp_short"))
-        return collect(models, include_path)
+        return collect(models, include_path, is_all)
 
     monkeypatch.setattr(browser, "collect", changed)
     assert page_of(answers("tcp_long"), status=1) == ""
@@ -406,11 +446,12 @@ def test_a_file_that_changes_while_it_is_read_is_named(page_of, monkeypatch, cap
 
 
 # In one step: an element that is found may be replaced before it is asked for its text.
-SHOWN = "return document.querySelector('#document h3').textContent"
+SHOWN = "return document.querySelector('#document h3').firstChild.textContent"
 FOUND = "return parseInt(document.getElementById('count').textContent)"
 FOCUS = "return document.activeElement.id || document.activeElement.className"
 BACKGROUND = "return getComputedStyle(document.body).backgroundColor"
 OVERFLOW = "return document.documentElement.scrollWidth - innerWidth"
+NAMES = "return [...document.querySelectorAll('#ranking .row:not([hidden])')].map((row) => row.dataset.m)"
 
 
 @pytest.fixture(scope="module")
@@ -433,14 +474,17 @@ def driver():
         yield made
 
 
-def look(driver, folder: Path, place="", width=1400, theme="light"):
-    """Open the page of a folder as on a screen of a width and theme, at a place in it."""
+def look(driver, page: Path, place="", width=1280, theme="light", script=True):
+    """Open a page as on a screen of a width and theme, at a place in it."""
     media = [{"name": "prefers-color-scheme", "value": theme}]
     driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": media})
+    driver.execute_cdp_cmd(
+        "Emulation.setScriptExecutionDisabled", {"value": not script}
+    )
     size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
     driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
     driver.get("about:blank")
-    driver.get(f"file://{folder / 'board.html'}{place}")
+    driver.get(f"file://{page}{place}")
 
 
 def wait_for(driver, script: str, value) -> None:
@@ -452,59 +496,78 @@ def wait_for(driver, script: str, value) -> None:
     )
 
 
-def test_filters_search_and_links_find_documents(driver, board):
+@pytest.mark.parametrize("name", ["board.html", "all/index.html"])
+def test_filters_search_and_links_find_documents(driver, board, text, name):
     from selenium.webdriver.common.keys import Keys
 
-    look(driver, board)
+    key = next(
+        x["key"] for x in data_of(text)["documents"] if x["task"] == "tot_arithmetic"
+    )
+    look(driver, board / name, f"#{key}")
+    wait_for(driver, FOCUS, "document")
+    assert driver.execute_script(SHOWN).startswith("tot_arithmetic")
     everything = driver.execute_script(FOUND)
-    driver.find_element("id", "filter-reason").send_keys("flexible only")
+    driver.find_element("name", "reason").send_keys("flexible only")
     assert 0 < driver.execute_script(FOUND) < everything
-    driver.find_element("css selector", "#filters [type=reset]").click()
-    wait_for(driver, FOUND, everything)
-    query = driver.find_element("id", "query")
+    shown = driver.execute_script(SHOWN)
+    listed = driver.find_elements("css selector", "#list a b")
+    assert shown.strip() in [x.text for x in listed]  # the pane follows the filters
+    query = driver.find_element("name", "text")
     query.send_keys("no such words anywhere")
-    assert driver.execute_script(FOUND) == 0
+    wait_for(driver, FOUND, 0)
     query.send_keys(Keys.CONTROL, "a")
     query.send_keys("json")
     assert 0 < driver.execute_script(FOUND) < everything
-    first = driver.find_element("css selector", "#list a")
-    name = first.find_element("class name", "name").text
-    first.click()
-    wait_for(driver, FOCUS, "document")
-    assert driver.execute_script(SHOWN) == name
-    assert driver.find_elements("css selector", "#document pre mark")
+    assert driver.find_elements("css selector", "#document mark.flexible")
 
 
 def test_the_page_fits_its_screen_in_light_and_dark(driver, board):
     grounds = set()
-    for width, theme in ((400, "light"), (800, "dark"), (1400, "light")):
-        look(driver, board, "#document-0", width, theme)
+    for width, theme in ((400, "light"), (800, "dark"), (1280, "light")):
+        look(driver, board / "board.html", "", width, theme)
         assert driver.execute_script(OVERFLOW) <= 0
         grounds.add(driver.execute_script(BACKGROUND))
+        seen = driver.find_elements("css selector", "#ranking .row:first-child td.num")
+        assert sum(x.is_displayed() for x in seen) >= 4  # two ranks and both scores
     assert len(grounds) == 2
 
 
-def test_nothing_runs_fails_or_leaves_the_page(driver, board):
+def test_nothing_runs_fails_or_leaves_the_page(driver, board, text):
     driver.get_log("browser")
     driver.get_log("performance")
-    look(driver, board)
-    for place in range(40):
-        driver.execute_script(f"location.hash = 'document-{place}'")
+    look(driver, board / "board.html")
+    for document in data_of(text)["documents"][:40]:
+        driver.execute_script("location.hash = arguments[0]", document["key"])
     assert driver.title == "Temporal reasoning: leaderboard"
     assert driver.get_log("browser") == []
     urls = re.findall(r'"url":"([a-z]+:[^"]*)"', str(driver.get_log("performance")))
     assert all(url.startswith(("file:", "about:", "data:")) for url in urls), urls
 
 
-def test_the_overview_leads_to_a_table_which_a_click_sorts(driver, board):
-    look(driver, board)
-    driver.find_element("css selector", ".matrix a[href='#score-tot']").click()
-    wait_for(driver, FOCUS, "scope")
-    assert not driver.find_element("id", "score-tcp").is_displayed()
-    table = driver.find_element("css selector", "#score-tot table.sortable")
-    header = table.find_element("css selector", "th:has(.sort[aria-label*='odel'])")
-    for order in ("ascending", "descending"):
-        header.find_element("class name", "sort").click()
-        assert header.get_attribute("aria-sort") == order
-    names = [x.text for x in table.find_elements("css selector", "tbody th")]
-    assert names == sorted(names, reverse=True) and len(names) == 2
+def test_without_script_all_tables_stand_and_no_control_is_dead(driver, board):
+    look(driver, board / "board.html", script=False)
+    shown = [x for x in driver.find_elements("css selector", "input, select, button")]
+    kinds = {x.get_attribute("class") for x in shown if x.is_displayed()}
+    assert kinds == {"open"}  # the boxes that open run cards, by style alone
+    for box in driver.find_elements("css selector", "#ranking .open"):
+        card = box.find_element(
+            "xpath", "ancestor::tr/following-sibling::tr[@class='card'][1]"
+        )
+        assert not card.is_displayed()
+        box.click()
+        assert card.is_displayed()
+
+
+def test_models_are_found_pinned_and_sorted(driver, board):
+    look(driver, board / "board.html")
+    first = driver.execute_script(NAMES)
+    header = driver.find_element("css selector", "#ranking th[data-sort] .sort")
+    header.click()
+    header.click()
+    assert driver.execute_script(NAMES) == first[::-1]
+    driver.find_element("id", "find").send_keys("good")
+    assert len(driver.execute_script(NAMES)) == 1
+    driver.find_element("id", "find").send_keys(*["\b"] * 4)
+    driver.find_element("css selector", "#ranking .pin").click()
+    driver.find_element("id", "find").send_keys("nobody")
+    assert len(driver.execute_script(NAMES)) == 1  # the pinned one

@@ -44,7 +44,7 @@ def render(rows: list[dict], form: str, number: Callable[[float], str] = number)
         text = io.StringIO()
         writer = csv.DictWriter(text, columns, lineterminator="\n")
         writer.writeheader()
-        writer.writerows(rows)
+        writer.writerows({x: _of_csv(y) for x, y in row.items()} for row in rows)
         return text.getvalue()
     import tabulate
 
@@ -63,6 +63,13 @@ def render(rows: list[dict], form: str, number: Callable[[float], str] = number)
         colalign=["right" if x else "left" for x in is_numeric],
     )
     return f"{table}\n"
+
+
+def _of_csv(cell: object) -> object:
+    """Return a cell that no spreadsheet runs as a formula, in one line where it can be."""
+    if isinstance(cell, str) and cell.startswith(("=", "+", "-", "@", "\t", "\r")):
+        cell = f"'{cell}"
+    return cell.replace("\r", "\\r") if isinstance(cell, str) else cell
 
 
 def _cell(cell: object, number: Callable[[float], str]) -> str:

@@ -1,90 +1,198 @@
 """Make a board of models: a page to read and to publish, and its tables as data.
 
-    temporal-eval leaderboard RUN [RUN ...] --html FILE [--csv FILE] [--json FILE]
+    temporal-eval leaderboard RUN [RUN ...] --html PAGE [--csv FILE] [--json FILE]
 
 A RUN is the output folder of one model or of several, or a file of answers; NAME=RUN names
-it. Every answer is scored again, so that all models stand under the same rules. The page
-says why a model has no rank, and what it is made of. Lines that cannot be scored are named
-and left out; the exit status is then 1.
+it. Every answer is scored again, so that all models stand under the same rules. Documents
+and prompts are compared with those of the tasks at --include_path; the page says what is
+verified, what is not, and why a run is left out. PAGE is a file, which holds some of the
+documents, or a folder (with a slash at its end), which holds all. Where a run or a line is
+left out, the exit status is 1.
 
 Example:
 
-    temporal-eval leaderboard examples/responses/* --include_path examples \\
-        --html board.html
+    temporal-eval leaderboard examples/responses/plain examples/responses/hasty \\
+        --include_path examples --html board.html
 """
 
 from __future__ import annotations
 
 import sys
 from argparse import Namespace
+from pathlib import Path
 
 from ..core import tables as text_tables
 from ..core.cli import output_path, say, tool_parser
 from ..core.documents import pack_files
 from ..core.errors import ToolError
 from ..core.files import check_outputs, is_stream, written_whole
-from ..runs.find import Run, find_runs
-from ..runs.models import answer_options, read_models
+from ..runs.models import Model, answer_options, read_models
+from ..runs.scoring import Scored
+from . import checks
+from .board import Checked, Entrant, result, rows
+from .data import board_data
+from .submissions import LeftOut, Submission, find_submissions, told
 
 
 _OUTPUTS = ("html", "csv", "json")
-_SHOWN = ("scope", "model", "n", "published", "flexible", "extracted", "not_ranked")
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Write the files; return the exit status."""
     options = _options(arguments)
-    from . import board, browser, page
-
-    runs = find_runs(options.run, options.task)
-    _check_files(runs, options)
-    found, said = read_models(runs, options, board.result)
-    for line in said:
+    found, left_out = find_submissions(options.run, options.task)
+    _check_files(found, options)
+    entrants, is_good = [], True
+    for submission in found:
+        try:
+            those, said = _entrants(submission, options)
+        except (ToolError, OSError, RecursionError) as error:
+            place = submission.place
+            out = LeftOut(place, told(error, Path(place)), submission.run.name)
+            left_out.append(out)
+            continue
+        entrants += those
+        for line in said:
+            is_good = False
+            say(line)
+    lines = [f"{one.place}: left out: {one.reason}" for one in left_out]
+    if not entrants:
+        raise ToolError("\n".join(lines) or "no answer could be scored")
+    for line in lines:
         say(line)
-    if not found:
-        raise ToolError("no answer could be scored; nothing was written")
-    tables = board.tables(found)
-    rows = [*board.rows(tables)]
-    contents = {}
+    data = board_data(entrants, left_out, options.include_path, options.leave_out)
+    _write(entrants, data, options)
+    return 0 if is_good and not left_out else 1
+
+
+def _entrants(
+    submission: Submission, options: Namespace
+) -> tuple[list[Entrant], list[str]]:
+    """Return the models of a submission, one for each filter, and what is to be said.
+
+    Raises OSError and ToolError for a file that is not one of
+    answers.
+    """
+    run = submission.run
+    found: dict[tuple[str, str], checks.Check] = {}
+
+    def keep(scored: Scored, place: int) -> object:
+        task, name = scored.answer.task, scored.answer.filter or "none"
+        if (task, name) not in found:
+            found[task, name] = checks.Check(task, checks.Settings.of(run, task), name)
+        found[task, name].add(scored)
+        return result(scored, place)
+
+    models, said = read_models([run], options, keep)
+    if not models:
+        *lines, none = said
+        none = none.removeprefix(f"{run.name}: ")
+        raise ToolError(f"{none} ({lines[0]})" if lines else none)
+    names = sorted({name for _, name in found}, key=lambda name: name != "none")
+    entrants = []
+    for model in models:
+        name = next((x for x in names if model.name == f"{run.name} ({x})"), names[0])
+        tasks = {task: found[task, name] for task in model.tasks}
+        checked = {
+            x: _checked(model, y, options.include_path) for x, y in tasks.items()
+        }
+        remarks = [*submission.remarks]
+        entrants.append(Entrant(model, submission.place, remarks, checked))
+    return entrants, said
+
+
+def _checked(model: Model, check: checks.Check, include_path: Path) -> Checked:
+    tally = model.tasks[check.task].tally
+    documents = checks.check_documents(tally, check, model.run, include_path)
+    return Checked(check.settings, check, documents)
+
+
+def _write(entrants: list[Entrant], data: dict, options: Namespace) -> None:
+    """Write the files that are asked for, and print who stands where."""
+    from . import browser, page
+
+    contents: dict[Path, bytes] = {}
     if path := options.html:
-        documents = browser.collect(found, options.include_path)
-        contents[path] = page.render(found, tables, documents, options.leave_out)
+        models = [one.model for one in entrants]  # now in the order of the board
+        documents = browser.collect(models, options.include_path, options.is_folder)
+        scripts = documents.scripts() if options.is_folder else {}
+        contents |= {path.parent / name: text for name, text in scripts.items()}
+        contents[path] = page.render(data, documents, options.is_folder)
     for form in _OUTPUTS[1:]:
         if path := getattr(options, form):
-            text = text_tables.render(rows, form)
+            text = text_tables.render([*rows(data)], form)
             contents[path] = text.encode("utf-8", "backslashreplace")
     for path, content in contents.items():
+        check_ours(path)
         with written_whole(path) as file:
             file.write(content)
-    scopes = board.outermost([table.scope for table in tables])
-    those = [row for row in rows if row["by"] is None and row["scope"] in scopes]
-    cells = [{column: row[column] for column in _SHOWN} for row in those]
-    sys.stdout.write(f"{text_tables.render(cells, 'markdown')}\n")
+    cells = [
+        _line(model, x["name"]) for x in data["benchmarks"] for model in data["models"]
+    ]
+    sys.stdout.write(f"{text_tables.render([x for x in cells if x], 'markdown')}\n")
     for path in contents:
-        say(f"{path.absolute()} is written")
-    return 1 if said else 0
+        if path.suffix != ".js":
+            say(f"{path.absolute()} is written")
 
 
-def _check_files(runs: list[Run], options: Namespace) -> None:
+def _line(model: dict, benchmark: str) -> dict | None:
+    """Return what a terminal shows of a model in a benchmark."""
+    if (cells := model["scopes"].get(benchmark)) is None:
+        return None
+    line = {"benchmark": benchmark, "model": model["name"], "status": model["status"]}
+    for rule in ("published", "flexible"):
+        ends = cells[rule]["rank"]
+        line["rank"] = line.get("rank", "") + (
+            f" {ends[0]}-{ends[1]}" if ends else " –"
+        )
+        line[rule] = cells[rule]["value"]
+    return line | {"rank": line["rank"].strip(), "n": cells["n"]}
+
+
+def check_ours(path: Path) -> None:
+    """Raise ToolError for a file that this tool has not made, and would replace."""
+    if not path.is_file() or is_stream(path):
+        return
+    with path.open("rb") as file:
+        start = file.read(400)
+    ours = (b"model,status,remarks,", b'[\n  {\n    "model": ', b"addDocuments(")
+    if (
+        start
+        and b"temporal-eval leaderboard" not in start
+        and not start.startswith(ours)
+    ):
+        raise ToolError(f"{path}: was not made by leaderboard; name another file")
+
+
+def _check_files(found: list[Submission], options: Namespace) -> None:
     """Raise ToolError for an output that is an input, and for what the page, which reads
     answers twice, cannot read so.
     """
     outputs = {f"--{name}": getattr(options, name) for name in _OUTPUTS}
-    paths = [path for run in runs for path in run.paths()]
+    paths = [path for one in found for path in one.run.paths()]
     check_outputs(outputs, [*paths, *pack_files(options.include_path)])
-    for path in filter(is_stream, paths if options.html else ()):
-        raise ToolError(
-            f"{path}: can be read only once, and the page reads it twice; save it to a file"
-        )
+    for path in filter(None, outputs.values()):
+        check_ours(path)
+
+
+def _page(text: str) -> str:
+    output_path(text)
+    return text  # with its slash
 
 
 def _options(arguments: list[str] | None) -> Namespace:
     parser = tool_parser("leaderboard", __doc__)
     parser.add_argument("run", nargs="+", metavar="RUN")
-    for name in _OUTPUTS:
+    told = {"metavar": "PAGE", "help": "a file, or a folder with a slash at its end"}
+    parser.add_argument("--html", type=_page, **told)
+    for name in _OUTPUTS[1:]:
         parser.add_argument(f"--{name}", type=output_path, metavar="FILE")
     answer_options(parser)
     options = parser.parse_args(arguments)
     if not (options.html or options.csv or options.json):
         parser.error("give --html, --csv or --json")
+    html = options.html
+    options.is_folder = bool(html) and (html.endswith("/") or Path(html).is_dir())
+    if html:
+        options.html = Path(html, "index.html") if options.is_folder else Path(html)
     return options

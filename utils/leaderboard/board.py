@@ -1,29 +1,37 @@
-"""What each model scores in each task and benchmark, how surely, and its rank.
+"""What each model scores in each benchmark and task, how surely, and its range of ranks.
 
-Scores are those of `Figures`, as `temporal-eval score` prints them. Intervals and
-differences are those of `stats`, as in `temporal-eval compare`.
+Models are ranked together that answered the same documents of the same tasks with as many
+few-shot examples and through the same filter. Their ranks are ranges: of the models from
+which one cannot be told apart.
 """
 
 from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from itertools import combinations
 from typing import NamedTuple
 
-from ..core.families import configuration, groups, scorer
-from ..core.tables import natural
+from ..core.families import Group, configuration, groups, leaf_tasks, scorer
 from ..runs.answers import sha256
 from ..runs.models import Model
 from ..runs.scoring import INVALID, Scored
-from ..runs.tally import Figures, Tally
-from ..score.command import scores
 from ..stats import CONFIDENCE, difference, holm, linearised, score_interval
+from .checks import FALSE, UNKNOWN, VERIFIED, Check, Documents, Settings
 
 
 RULES = ("published", "flexible")
-_AS_MANY = "as many as the benchmark's"
+PUBLIC = "temporal_reasoning"  # the group of the benchmarks that the mean is over
+MOST_OF_A_NAME = 200  # characters
+SAME = 0.95  # share of equal answers from which on two runs count once
+# Why the published rule gives less than the flexible one, by what it read.
+CAUSES = {
+    "nothing": "the published rule finds no answer",
+    "form": "it reads the answer, but not its form",
+    "elsewhere": "it reads another part of the response",
+}
 
 
 class Result(NamedTuple):
@@ -33,6 +41,10 @@ class Result(NamedTuple):
     reason: str
     cluster: str
     place: int  # how many answers of the run stand before it
+    kind: str  # of question
+    level: int | None  # of a fresh document
+    cause: str | None  # one of CAUSES, where the flexible score is higher
+    text: str  # digest of the response: its letters and digits
 
 
 def result(scored: Scored, place: int) -> Result:
@@ -40,263 +52,294 @@ def result(scored: Scored, place: int) -> Result:
     task, verdict = scored.answer.task, scored.verdict
     headline = scorer(task).headline
     scores = headline and tuple(verdict.scores[x] for x in headline)
-    cluster = sys.intern(sha256(scorer(task).utils.cluster(scored.doc)))
-    return Result(scores, verdict.reason, cluster, place)
-
-
-class Scope(NamedTuple):
-    """A task, or a group of tasks, that models are ranked in."""
-
-    name: str
-    tasks: tuple[str, ...]
-    by_size: bool  # whether documents count alike, not tasks
-    version: float
-    is_group: bool
-
-    @property
-    def is_made(self) -> bool:
-        """Whether its rows are made from a seed: no benchmark has a number of them."""
-        return scorer(self.tasks[0]).known[0] is None
-
-    @property
-    def benchmark(self) -> str:
-        """The name of its family, or of the group of tasks whose rows are made."""
-        of = [x for x in groups() if self.is_made and {*self.tasks} <= {*x.tasks}]
-        largest = max(of, key=lambda group: len(group.tasks), default=None)
-        return largest.name if largest else scorer(self.tasks[0]).family
-
-    @property
-    def title(self) -> str:
-        """What the YAML file of the benchmark's group calls it."""
-        is_known = self.benchmark in (group.name for group in groups())
-        told = configuration(self.benchmark)["metadata"] if is_known else {}
-        return told.get("title", self.benchmark)
-
-
-class Table(NamedTuple):
-    """What models score in a scope: rows as in the CSV file.
-
-    `parts` are breakdown -> value -> model -> scores: of a group, by its tasks.
-    """
-
-    scope: Scope
-    rows: list[dict]  # best first
-    parts: dict[str, dict[str, dict[str, dict]]]
-
-
-def tables(models: list[Model]) -> list[Table]:
-    """Return a table for each group that a model ran whole, and for each task."""
-    found = [
-        Scope(*group, is_group=True)
-        for group in groups()
-        if any(model.tasks.keys() >= {*group.tasks} for model in models)
-    ]
-    for task in {task for model in models for task in model.tasks}:
-        found.append(Scope(task, (task,), True, scorer(task).version, is_group=False))
-    return [_table(scope, models) for scope in sorted(found, key=_order)]
-
-
-def _order(scope: Scope) -> tuple:
-    """Return what scopes are sorted by: benchmarks, their parts, their tasks."""
-    first, is_part = scope.tasks[0], scope.name != scope.benchmark
-    places = [group.tasks.index(first) for group in groups() if first in group.tasks]
-    parts = not scope.is_group, is_part, max(places, default=math.inf)
-    return scope.is_made, scope.benchmark, *parts, scope.name
-
-
-def outermost(found: list[Scope]) -> set[str]:
-    """Return the names of scopes that are not part of another one."""
-    return {
-        scope.name
-        for scope in found
-        if not any({*scope.tasks} < {*other.tasks} for other in found)
-    }
-
-
-def _table(scope: Scope, models: list[Model]) -> Table:
-    models = [model for model in models if model.tasks.keys() & {*scope.tasks}]
-    notes = {model.name: [*_notes(scope, model)] for model in models}
-    whole = [model for model in models if model.tasks.keys() >= {*scope.tasks}]
-    documents = {
-        x.name: tuple(tally.fingerprint for tally in _tallies(scope, x)) for x in whole
-    }
-    standard = max(whole, key=lambda x: _weight(scope, x, documents), default=None)
-    for model in whole:
-        if documents[model.name] != documents[standard.name]:
-            notes[model.name].append("other documents")
-    ranked = [model for model in whole if not notes[model.name]]
-    ranks = {rule: _ranks(scope, ranked, rule) for rule in RULES}
-    found = [_row(scope, model, ranks, notes[model.name]) for model in models]
-    return Table(scope, sorted(found, key=_best_first), _parts(scope, models))
-
-
-def _best_first(row: dict) -> tuple:
-    means = (-1 if row[rule] is None else row[rule] for rule in RULES)
-    return bool(row["not_ranked"]), *(-mean for mean in means), row["model"]
-
-
-def _tallies(scope: Scope, model: Model) -> list[Tally]:
-    return [model.tasks[task].tally for task in scope.tasks if task in model.tasks]
-
-
-def _notes(scope: Scope, model: Model) -> Iterator[str]:
-    """Yield why the model is not ranked, but for its documents."""
-    tallies = _tallies(scope, model)
-    if len(tallies) < len(scope.tasks):
-        yield f"{len(tallies)} of {len(scope.tasks)} tasks"
-    for task in scope.tasks:
-        version = model.run.version(task)
-        if not scorer(task).asks_as(version):
-            of = f" of {task}" if scope.is_group else ""
-            yield f"run as version {version}{of}, not {scorer(task).version}"
-            break
-    if lacking := sum(tally.all.invalid["no_instruction"] for tally in tallies):
-        yield f"prompts without the instruction: {lacking}"
-    if surplus := sum(tally.surplus for tally in tallies):
-        yield f"answers beyond the benchmark's rows: {surplus}"
-    if refused := sum(model.refused[task] for task in scope.tasks):
-        yield f"lines refused: {refused}"
-
-
-def _weight(scope: Scope, model: Model, documents: dict[str, tuple[str, ...]]) -> tuple:
-    """Return what is greatest for a model with the documents that all are ranked on.
-
-    The benchmark's, where a model has them: by their fingerprint where it is known, else
-    by their number. Then those that most models have, then the most. Documents under
-    several ids do not count more often than in the benchmark.
-    """
-    tallies, those = _tallies(scope, model), documents[model.name]
-    return (
-        those == tuple(scorer(task).known[1] for task in scope.tasks),
-        all(map(_has_all, tallies)),
-        not any(tally.surplus for tally in tallies),
-        [*documents.values()].count(those),
-        sum(tally.different for tally in tallies),
-        -sum(tally.answered for tally in tallies),
-        those,
+    text = "".join(filter(str.isalnum, scored.answer.response.casefold()))
+    return Result(
+        scores,
+        verdict.reason,
+        sys.intern(sha256(scorer(task).utils.cluster(scored.doc))),
+        place,
+        sys.intern(str(scored.doc.get("question_type", ""))),
+        level if type(level := scored.doc.get("level")) is int else None,
+        _cause(verdict) if scores and scores[1] > scores[0] else None,
+        sha256(text)[:16],
     )
 
 
-def _has_all(tally: Tally) -> bool:
-    rows, fingerprint = scorer(tally.task).known
-    rows = tally.made.rows if tally.made else rows
-    is_repeated = fingerprint is None and tally.different < tally.answered
-    return tally.answered == rows and not tally.surplus and not is_repeated
+def _cause(verdict) -> str:
+    published, flexible = verdict.published_span, verdict.flexible_span
+    if verdict.published is None or not published:
+        return "nothing"
+    is_apart = flexible and (flexible[0] >= published[1] or flexible[1] <= published[0])
+    return "elsewhere" if is_apart else "form"
 
 
-def _ranks(scope: Scope, models: list[Model], rule: str) -> dict[str, int]:
-    """Return model -> rank: 1 + how many are better by a difference that is not chance.
+class Checked(NamedTuple):
+    """A task of a model, and what was checked of it."""
 
-    The differences are paired by document, and their p-values corrected by Holm's method
-    over all pairs of models. Nothing is ranked alone.
+    settings: Settings
+    check: Check
+    documents: Documents
+
+
+class Entrant(NamedTuple):
+    """A model on the board."""
+
+    model: Model
+    place: str  # its file or folder
+    remarks: list[str]
+    checked: dict[str, Checked]  # by task
+
+    @property
+    def name(self) -> str:
+        """The name of the model."""
+        return self.model.name[:MOST_OF_A_NAME]
+
+    def results(self, task: str) -> list[Result]:
+        """Return what is kept of its answers to a task, in the same order for each model."""
+        found = sorted(self.model.tasks[task].results.items())
+        return [result for _, copies in found for result in copies]
+
+    def answered(self, benchmark: Group) -> tuple[str, ...]:
+        """Return which of a benchmark's tasks it has, in their order."""
+        return tuple(task for task in benchmark.tasks if task in self.model.tasks)
+
+
+class Standing(NamedTuple):
+    """How a model stands in a benchmark."""
+
+    status: str  # VERIFIED, UNKNOWN or FALSE
+    reasons: tuple[str, ...]  # of a status that is not VERIFIED
+    marks: tuple[str, ...]  # why it is not ranked with those that ran it as it is
+    together: tuple  # equal for models that are ranked together
+
+
+def benchmarks(entrants: list[Entrant]) -> list[Group]:
+    """Return the benchmarks of some models: of each of their tasks the largest group."""
+    found: dict[str, Group] = {}
+    for task in sorted({task for one in entrants for task in one.model.tasks}):
+        if scorer(task).headline:
+            of = [group for group in groups() if task in group.tasks]
+            largest = max(of, key=lambda group: len(group.tasks), default=alone(task))
+            found[largest.name] = largest
+    public = leaf_tasks(PUBLIC)
+    return sorted(found.values(), key=lambda x: (x.tasks[0] not in public, x.name))
+
+
+def alone(task: str) -> Group:
+    """Return a task as a benchmark of its own."""
+    return Group(task, (task,), True, scorer(task).version)
+
+
+def is_public(benchmark: Group) -> bool:
+    """Whether the mean over benchmarks counts it."""
+    return {*benchmark.tasks} <= {*leaf_tasks(PUBLIC)}
+
+
+def title(name: str) -> str:
+    """Return what the YAML file of a benchmark calls it."""
+    return configuration(name)["metadata"].get("title", name.replace("_", " "))
+
+
+def by_task(said: Iterable[tuple[str, str]], tasks: tuple[str, ...] = ()) -> list[str]:
+    """Return what is said of tasks, each once: takes (what, task). What is said of all of
+    some tasks names none.
     """
-    if len(models) < 2 or not all(scorer(task).headline for task in scope.tasks):
-        return {}
-    values = {model.name: _values(scope, model, rule) for model in models}
-    pairs = [*combinations(values, 2)]
-    found = [difference(values[b][0], *values[a]) for a, b in pairs]
-    corrected = holm(x.p_value for x in found)
-    ranks = dict.fromkeys(values, 1)
-    for (a, b), tested, p_value in zip(pairs, found, corrected):
-        if p_value < 1 - CONFIDENCE:
-            ranks[b if tested.value > 0 else a] += 1
-    return ranks
-
-
-def _values(scope: Scope, model: Model, rule: str) -> tuple[list[float], list[str]]:
-    """Return value and cluster of each document, in the same order for every model."""
-    found = [sorted(model.tasks[task].results.items()) for task in scope.tasks]
-    tasks = [[x for _, copies in task for x in copies] for task in found]
-    parts = [[x.scores[RULES.index(rule)] for x in task] for task in tasks]
-    clusters = [x.cluster for task in tasks for x in task]
-    return linearised(parts, scope.by_size), clusters
-
-
-def rows(found: list[Table]) -> Iterator[dict]:
-    """Yield the rows of all tables, for CSV and JSON; floats are not rounded."""
-    for table in found:
-        yield from table.rows
-        place = {"model": None, "scope": table.scope.name}
-        for by, values in table.parts.items() if not table.scope.is_group else ():
-            for value, of_model in values.items():
-                for model, cells in of_model.items():
-                    yield place | {"model": model, "by": by, "value": value} | cells
-
-
-def _row(
-    scope: Scope, model: Model, ranks: dict[str, dict[str, int]], notes: list[str]
-) -> dict:
-    tallies = _tallies(scope, model)
-    first = tallies[0]
-    told = _mean(scope, tallies) if scope.is_group else _scores(first, first.all)
-    versions = {model.run.version(tally.task) for tally in tallies} - {None}
-    row = {
-        "model": model.name,
-        "scope": scope.name,
-        "by": None,
-        "value": None,
-        "n": told["n"],
-        "rows": _rows_are(scope, tallies),
-        "version_run": " ".join(sorted(versions)) or None,
-        "version_scored": str(scope.version),
-        "not_ranked": "; ".join(notes) or None,
+    found: dict[str, list[str]] = defaultdict(list)
+    for what, task in said:
+        found[what].append(task)
+    names = {
+        x: ", ".join(of) if len(of) < 3 else f"{len(of)} tasks"
+        for x, of in found.items()
     }
-    for rule in RULES:
-        row |= {rule: None, f"{rule}_low": None, f"{rule}_high": None}
-        row[f"{rule}_rank"] = ranks[rule].get(model.name)
-        if told[rule] is not None:
-            interval = score_interval(*_values(scope, model, rule))
-            row |= zip((f"{rule}_low", f"{rule}_high"), interval)
-    left_out = sum(tally.left_out for tally in tallies)
-    return row | {"left_out": left_out or None} | told
+    return [
+        x if len(of) == len(tasks) else f"{x} ({names[x]})" for x, of in found.items()
+    ]
 
 
-def _scores(tally: Tally, figures: Figures) -> dict:
-    """Return the scores as columns, as `temporal-eval score` names them."""
-    cells = dict.fromkeys(("n", *RULES, "extracted")) | {"n": figures.n}
-    cells |= {word: figures.invalid[word] for word in INVALID}
-    return cells | scores(tally.task, figures)
+def standing(one: Entrant, benchmark: Group) -> Standing:
+    """Return how a model stands in a benchmark, of which it has a task."""
+    tasks = one.answered(benchmark)
+    said, marks = [], []
+    for task in tasks:
+        settings, check, documents = one.checked[task]
+        told = [(documents.status, documents.told), check.prompts()]
+        told += [(FALSE, fault) for fault in _faults(one, task)]
+        said += [(status, what, task) for status, what in told if status != VERIFIED]
+        if documents.status == VERIFIED and not documents.whole:
+            marks.append((f"{one.model.tasks[task].tally.answered:,} documents", task))
+        if settings.few_shot:
+            marks.append((f"{settings.few_shot}-shot", task))
+        if check.filter != "none":
+            marks.append((f"filter {check.filter:.40}", task))
+    if refused := sum(one.model.refused[task] for task in tasks):
+        lines = f"{refused:,} line{'s' * (refused > 1)} refused"
+        said += [(FALSE, lines, task) for task in tasks]
+    status = next((x for x in (FALSE, UNKNOWN) if x in {y for y, *_ in said}), VERIFIED)
+    reasons = by_task(((what, task) for x, what, task in said if x == status), tasks)
+    marks = by_task(marks, tasks)
+    if len(tasks) < len(benchmark.tasks):
+        marks.append(f"{len(tasks)} of {len(benchmark.tasks)} tasks")
+    same = tuple(one.model.tasks[task].tally.fingerprint for task in tasks)
+    shots = tuple(one.checked[task].settings.few_shot for task in tasks)
+    filters = tuple(one.checked[task].check.filter for task in tasks)
+    together = (status, tasks, same, shots, filters)
+    return Standing(status, tuple(reasons), tuple(marks), together)
 
 
-def _mean(scope: Scope, tallies: list[Tally]) -> dict:
-    """Return the scores of a group as its YAML file says, from those of its tasks."""
-    parts = [_scores(tally, tally.all) for tally in tallies]
-    sizes = [part["n"] if scope.by_size else 1 for part in parts]
-    cells = {"n": sum(part["n"] for part in parts)}
-    for name in (*RULES, "extracted"):
-        values = [part[name] for part in parts]
-        cells[name] = None
-        if None not in values and len(parts) == len(scope.tasks):
-            cells[name] = math.fsum(map(math.prod, zip(values, sizes))) / sum(sizes)
-    return cells | {word: sum(part[word] for part in parts) for word in INVALID}
+def _faults(one: Entrant, task: str) -> Iterator[str]:
+    """Yield why a task of a model is not ranked, but for its documents and prompts."""
+    run, tally = one.model.run, one.model.tasks[task].tally
+    if not scorer(task).asks_as(version := run.version(task)):
+        yield f"run as version {version:.20}, not {scorer(task).version}"
+    if lacking := tally.all.invalid["no_instruction"]:
+        yield f"{lacking:,} prompts without the instruction"
+    if surplus := tally.surplus:
+        yield f"{surplus:,} answers beyond the benchmark's rows"
+    if contradicted := one.checked[task].check.contradicted:
+        yield f"{contradicted:,} filtered responses are not those of the model"
 
 
-def _rows_are(scope: Scope, tallies: list[Tally]) -> str:
-    """Return in words whether the documents are the rows of the benchmark.
+# --------------------------------------------------------------------------- scores
 
-    Of a group, what is so of each task; else how many of its rows were run.
+
+Values = tuple[list[float], list[str]]  # by document, and the clusters of these
+
+
+def values(one: Entrant, those: list[Group], rule: str, keep=None) -> Values:
+    """Return a value and the cluster of each document, in the same order for each model.
+
+    The plain mean of the values is the score in a benchmark, or the mean of those in
+    several. `keep` tells which results count.
     """
-    words = {tally.rows_are() for tally in tallies}
-    n = sum(tally.all.n for tally in tallies)
-    known = sum(scorer(task).known[0] or 0 for task in scope.tasks)
-    if n < known and "not the benchmark's" not in words and scope.is_group:
-        return f"fewer than the benchmark's {known}"
-    if len(words) == 1:
-        return words.pop()
-    if not known:
-        return "made from a seed, not alike for each task"
-    is_known = n == known and words <= {"the benchmark's", _AS_MANY}
-    return _AS_MANY if is_known else "not the benchmark's"
+    parts, clusters = [], []
+    for group in those:
+        tasks = []
+        for task in one.answered(group):
+            results = [x for x in one.results(task) if not keep or keep(x)]
+            tasks.append([x.scores[RULES.index(rule)] for x in results])
+            clusters += [x.cluster for x in results]
+        parts.append(linearised(tasks, group.by_size))
+    return linearised(parts, by_size=False), clusters
 
 
-def _parts(scope: Scope, models: list[Model]) -> dict:
-    found: dict[str, dict[str, dict[str, dict]]] = {}
-    for model, tally in ((x, y) for x in models for y in _tallies(scope, x)):
-        parts = {("task", tally.task): tally.all} if scope.is_group else tally.parts
-        for (by, value), figures in parts.items():
-            of_model = found.setdefault(by, {}).setdefault(value, {})
-            of_model[model.name] = _scores(tally, figures)
-    return {
-        by: dict(sorted(values.items(), key=lambda x: natural(x[0])))
-        for by, values in sorted(found.items())
-    }
+def shares(one: Entrant, those: list[Group]) -> dict[str, float]:
+    """Return what share of the mean of benchmarks each task of a model has."""
+    found = {}
+    for group in those:
+        sizes = {x: one.model.tasks[x].tally.all.n for x in one.answered(group)}
+        sizes = sizes if group.by_size else dict.fromkeys(sizes, 1)
+        total = sum(sizes.values()) * len(those)
+        found |= {task: size / total for task, size in sizes.items()}
+    return found
+
+
+def estimate(found: Values) -> dict:
+    """Return a score with the ends of its interval, and room for its rank."""
+    low, high = score_interval(*found)
+    value = math.fsum(found[0]) / len(found[0])
+    return {"value": value, "low": low, "high": high, "rank": None}
+
+
+def lost(one: Entrant, benchmark: Group) -> dict[str, float]:
+    """Return what the published score lacks beside the flexible one, by cause."""
+    found = dict.fromkeys(CAUSES, 0.0)
+    for task, share in shares(one, [benchmark]).items():
+        results = one.results(task)
+        for x in results:
+            if x.cause:
+                found[x.cause] += share * (x.scores[1] - x.scores[0]) / len(results)
+    return found
+
+
+# ---------------------------------------------------------------------------- ranks
+
+
+def equal_answers(entrants: list[Entrant]) -> list[tuple[int, int, int, int]]:
+    """Return the pairs of models of which nearly all answers are equal: their places, the
+    number of equal answers, and of the documents that both answered.
+    """
+    texts, asked = [], []
+    for one in entrants:
+        found = [(key, result.text) for key, result in one.model.results()]
+        texts.append({*found})
+        asked.append({key for key, _ in found})
+    pairs = []
+    for a, b in combinations(range(len(entrants)), 2):
+        same, both = len(texts[a] & texts[b]), len(asked[a] & asked[b])
+        if both and same >= SAME * both:
+            pairs.append((a, b, same, both))
+    return pairs
+
+
+def units(n: int, pairs: list[tuple[int, int, int, int]]) -> list[int]:
+    """Return the unit of each of n models: those with equal answers are one."""
+    unit = [*range(n)]
+    for a, b, *_ in pairs:
+        unit = [unit[a] if x == unit[b] else x for x in unit]
+    return unit
+
+
+class Contest(NamedTuple):
+    """Models that are ranked together in a score."""
+
+    scope: str
+    rule: str
+    members: dict[int, Values]  # by the place of the model
+
+
+def rank(contests: list[Contest], unit: list[int]) -> Iterator[dict[int, list[int]]]:
+    """Yield the first and the last rank of each member of each contest.
+
+    Differences are paired by document; the p-values of all pairs of all contests are
+    corrected by Holm's method. Models with equal answers count once, and nobody is ranked
+    alone.
+    """
+    pairs, tests = [], []
+    for contest in contests:
+        found = {unit[x]: values for x, values in contest.members.items()}
+        those = [*combinations(found, 2)]
+        pairs.append(those)
+        tests += [difference(found[b][0], *found[a]) for a, b in those]
+    corrected = iter(zip(tests, holm(x.p_value for x in tests)) if tests else ())
+    for contest, those in zip(contests, pairs):
+        better, worse = defaultdict(int), defaultdict(int)
+        for a, b in those:
+            test, p_value = next(corrected)
+            if p_value < 1 - CONFIDENCE:
+                winner, loser = (a, b) if test.value > 0 else (b, a)
+                better[loser] += 1
+                worse[winner] += 1
+        n = len({unit[x] for x in contest.members})
+        yield {
+            x: [1 + better[unit[x]], n - worse[unit[x]]]
+            for x in contest.members
+            if n > 1
+        }
+
+
+def rows(data: dict) -> Iterator[dict]:
+    """Yield the figures of a board's data as rows, for CSV and JSON; see `data.py`."""
+    for model in data["models"]:
+        place = {"model": model["name"], "status": model["status"]}
+        place["remarks"] = "; ".join(model["remarks"]) or None
+        for scope, cells in model["scopes"].items():
+            known = {x: cells[x] for x in ("n", "extracted", *INVALID)}
+            for rule in RULES:
+                told = cells[rule] or dict.fromkeys(("value", "low", "high", "rank"))
+                ends = told["rank"] and "-".join(map(str, told["rank"]))
+                known |= {rule: told["value"], f"{rule}_rank": ends}
+                known |= {f"{rule}_{x}": told[x] for x in ("low", "high")}
+            others = {}
+            for metric, (mean, n) in cells["others"].items():
+                others |= {metric: mean, f"{metric} n": n}
+            yield {
+                **place,
+                "scope": scope,
+                "by": None,
+                "value": None,
+                **known,
+                **others,
+            }
+        for task, by, value, cells in model["parts"]:
+            part = {x: cells[x] for x in ("n", *RULES, "extracted")}
+            yield {**place, "scope": task, "by": by, "value": value, **part}

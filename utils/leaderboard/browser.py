@@ -7,8 +7,10 @@ chosen so that each reason of each model in each task has some before any has mo
 from __future__ import annotations
 
 import json
+import math
 from collections import defaultdict
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,11 +21,12 @@ from ..core.families import prompt, scorer
 from ..core.tables import natural
 from ..runs.answers import Answer
 from ..runs.models import Model, shown
-from ..runs.scoring import Scored, breakdowns, score
+from ..runs.scoring import Scored, breakdowns, jsonable, score
 
 
 MOST_ANSWERS = 8_000  # of all models together, to the documents that are shown
 MOST_BYTES = 12_000_000  # of JSON that holds them
+MOST_OF_A_FILE = 300  # documents
 LONGEST_PROMPT, LONGEST_RESPONSE = 4_000, 2_400  # characters; longer ones lose some
 
 Key = tuple[str, bytes, int]  # task, document, and number of the copy
@@ -63,8 +66,8 @@ def _kept(length: int, places: list[int], longest: int) -> list[tuple[int, int]]
     return [(max(0, x), min(length, y)) for x, y in windows]
 
 
-def chosen(models: list[Model]) -> list[Key]:
-    """Return the documents to show, the first ones first, within MOST_ANSWERS.
+def chosen(models: list[Model], most: float) -> list[Key]:
+    """Return the documents to show, the first ones first, with at most so many answers.
 
     In each cell of model, task and reason documents stand in the order of their digests,
     which is as good as random and the same every time; a document's place is its best.
@@ -82,43 +85,69 @@ def chosen(models: list[Model]) -> list[Key]:
     found, n = [], 0
     for key in sorted(places, key=lambda key: (places[key], key)):
         n += answers[key]
-        if n > MOST_ANSWERS:
+        if n > most:
             break
         found.append(key)
     return found
 
 
 class Documents(NamedTuple):
-    """Documents as the page holds them."""
+    """Documents as a page, or the files beside it, hold them."""
 
-    encoded: list[str]  # JSON of each
+    encoded: dict[str, list[str]]  # task -> JSON of each document
     total: int  # how many there are
 
+    @property
+    def count(self) -> int:
+        """How many of them are held."""
+        return sum(map(len, self.encoded.values()))
 
-def collect(models: list[Model], include_path: Path) -> Documents:
-    """Return the documents to show, with every model's answer.
+    def files(self) -> dict[str, list[str]]:
+        """Return task -> the names of its files, of which each has MOST_OF_A_FILE."""
+        return {
+            task: [
+                f"documents/{task}-{n}.js"
+                for n in range(math.ceil(len(of) / MOST_OF_A_FILE))
+            ]
+            for task, of in self.encoded.items()
+        }
+
+    def scripts(self) -> dict[str, bytes]:
+        """Return the files: name -> content, which a page from disk can load."""
+        found = {}
+        for task, names in self.files().items():
+            for n, name in enumerate(names):
+                part = self.encoded[task][n * MOST_OF_A_FILE : (n + 1) * MOST_OF_A_FILE]
+                found[name] = f"addDocuments([{','.join(part)}]);\n".encode()
+        return found
+
+
+def collect(models: list[Model], include_path: Path, is_all: bool = False) -> Documents:
+    """Return the documents to show, or all, with every model's answer.
 
     The files are read a second time, so that texts of others need not be kept. Raises
     ToolError where a file has changed since.
     """
-    found: dict[Key, dict] = {key: {} for key in chosen(models)}
+    most, room = (math.inf, math.inf) if is_all else (MOST_ANSWERS, MOST_BYTES)
+    found: dict[Key, dict] = {key: {} for key in chosen(models, most)}
     order: dict[Key, tuple] = {}
     for number, model in enumerate(models):
         for key, scored in _answers(model, found.keys(), include_path):
             doc_id = natural(json.dumps(scored.answer.doc_id))
             order.setdefault(key, (key[0], doc_id, len(order)))
-            found[key] = found[key] or _document(scored)
+            found[key] = found[key] or _document(key, scored)
             found[key]["answers"].append(_answer(number, scored))
     encoded: dict[Key, str] = {}
-    room = MOST_BYTES
     for key, document in found.items():
         text = escaped(document)
-        room -= len(text)
-        if room < 0:
-            break
-        encoded[key] = text
+        if len(text) <= room:
+            room -= len(text)
+            encoded[key] = text
+    by_task: dict[str, list[str]] = {}
+    for key in sorted(encoded, key=order.get):
+        by_task.setdefault(key[0], []).append(encoded[key])
     total = {key for model in models for key, _ in model.results()}
-    return Documents([encoded[x] for x in sorted(encoded, key=order.get)], len(total))
+    return Documents(by_task, len(total))
 
 
 def _answers(
@@ -135,14 +164,16 @@ def _answers(
         raise ToolError(f"{model.name}: has changed while it was read; run again")
 
 
-def _document(scored: Scored) -> dict:
-    task, doc = scored.answer.task, scored.doc
+def _document(key: Key, scored: Scored) -> dict:
+    (task, digest, copy), doc = key, scored.doc
     return {
+        # The same in every build, so that links to it stay.
+        "key": f"{task}-{digest.hex()[:12]}{f'-{copy}' if copy else ''}",
         "task": task,
         "id": scored.answer.doc_id,
         "parts": breakdowns(doc),
         "prompt": pieces(_prompt(scored.answer, doc), [], LONGEST_PROMPT),
-        "reference": shown(scored.verdict.reference),
+        "reference": plain(scored.verdict.reference),
         "answers": [],
     }
 
@@ -151,21 +182,29 @@ def _answer(model: int, scored: Scored) -> dict:
     verdict = scored.verdict
     headline = scorer(scored.answer.task).headline or ()
     spans = [verdict.published_span, verdict.flexible_span]
-    others = {
-        name: value
-        for name, value in verdict.scores.items()
-        if name not in (*headline, "extracted")
-    }
     return {
         "model": model,
         "reason": verdict.reason,
         "scores": [verdict.scores[x] for x in headline] or [None, None],
-        "others": others,
-        "read": [shown(verdict.published), shown(verdict.flexible)],
-        "value": shown(verdict.value),
+        "read": [plain(verdict.published), plain(verdict.value)],
         "invalid": scored.invalid,
         "response": pieces(scored.answer.response, spans, LONGEST_RESPONSE),
     }
+
+
+def plain(value: object) -> str | None:
+    """Return a value that a rule reads as a text: a field alone is its value."""
+    value = jsonable(value)
+    if isinstance(value, str) and value[:1] in "{[":
+        with suppress(ValueError, RecursionError):
+            value = json.loads(value)
+    if isinstance(value, dict):
+        fields = {x: plain(y) for x, y in value.items() if x != "explanation"}
+        alone = len(fields) == 1
+        value = ", ".join(f"{y}" if alone else f"{x} {y}" for x, y in fields.items())
+    elif isinstance(value, list):
+        value = ", ".join(f"{plain(x)}" for x in value)
+    return shown(None if value is None else str(value))
 
 
 def _prompt(answer: Answer, doc: dict) -> str:

@@ -1,65 +1,61 @@
-"""The page: one HTML file with its style, script and data, which opens from disk."""
+"""The page: an HTML file with its style, script and data, which opens from disk."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
+import math
 from collections.abc import Iterable
+from datetime import datetime, timezone
+from itertools import groupby
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from lm_eval_tasks import version
+
 from ..core.cli import printable
 from ..core.errors import ToolError
 from ..core.families import scorer
-from ..core.tables import number
-from ..runs.models import Model
+from ..core.tables import percent
 from . import browser
-from .board import RULES, Scope, Table
+from .board import CAUSES
+from .data import SEVERITY
 
 
 _TEMPLATES = Path(__file__).parent / "templates"
 MOST_BYTES = 20_000_000  # of the page
-_SIDE, _LABEL_HEIGHT = 260, 16  # of a plot
+FIRST = 15  # models that a section shows of many, beside the pinned ones
+FEW = 20  # rows below which a cell is grey
 
 
-def render(
-    models: list[Model],
-    tables: list[Table],
-    documents: browser.Documents,
-    leave_out: str | None = None,
-) -> bytes:
-    """Return the page; `leave_out` is the list of rows that were left out.
+def render(data: dict, documents: browser.Documents, is_folder: bool) -> bytes:
+    """Return the page of a board's data; ToolError for one above MOST_BYTES.
 
-    Raises ToolError for a page above MOST_BYTES.
+    In a folder, the documents stand in files beside the page, which it loads.
     """
-    files = ("board.css", "board.js")
-    style, script = ((_TEMPLATES / x).read_text(encoding="utf-8") for x in files)
-    tallies = [task.tally for model in models for task in model.tasks.values()]
-    entries = {table.scope.name: _entries(table) for table in tables}
-    names = dict.fromkeys([*entries[tables[0].scope.name], *(x.name for x in models)])
+    names = ("board.css", "board.js")
+    style, script = ((_TEMPLATES / x).read_text(encoding="utf-8") for x in names)
     text = _environment().get_template("board.html.jinja").render(
+        **data,
         style=style,
         script=script,
-        models=models,
-        names=[*names],
-        tables=tables,
-        entries=entries,
-        groups=_overview(tables),
-        fresh_plots=_fresh_plots(tables, entries),
-        side=_SIDE,
+        made=datetime.now(timezone.utc),
+        tool=version(),
+        causes=CAUSES,
+        scales=_scales(data),
+        severity=SEVERITY,
+        first=FIRST,
+        few=FEW,
         documents=documents,
-        bounds=browser,
-        data=_data(models, tables, documents),
-        leave_out=leave_out,
-        left_out=sum(tally.left_out for tally in tallies),
-        n_answers=sum(tally.all.n for tally in tallies),
+        is_folder=is_folder,
+        held=_held(data, documents, is_folder),
     )  # fmt: skip
     content = text.encode()
     if len(content) > MOST_BYTES:
         raise ToolError(
-            f"a page of {len(models)} models is larger than {MOST_BYTES // 10**6} MB;"
-            " name fewer runs, or write --csv or --json alone"
+            f"a page of {len(data['models'])} models is larger than"
+            f" {MOST_BYTES // 10**6} MB; name fewer runs, or write --csv or --json alone"
         )
     return content
 
@@ -73,8 +69,9 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         finalize=_clean,
     )
-    filters = {"number": number, "short": _short, "others": _others, "costs": _costs}
-    environment.filters |= filters | {"hash": _hash}
+    filters = {"one": percent, "signed": _signed, "at": _at, "span": _span}
+    filters |= {"middle": _middle, "hash": _hash, "runs": _runs}
+    environment.filters |= filters
     return environment
 
 
@@ -90,114 +87,74 @@ def _hash(text: str) -> str:
     return f"'sha256-{digest}'"
 
 
-def _data(
-    models: list[Model], tables: list[Table], documents: browser.Documents
-) -> str:
-    tasks = sorted({task for table in tables for task in table.scope.tasks})
-    scorers = [scorer(task) for task in tasks]
-    known = {
-        "models": [printable(model.name) for model in models],
-        "families": {x.task: x.family for x in scorers},
-        "reasons": {x.family: x.utils.REASONS for x in scorers},
-    }
-    return (
-        f'{browser.escaped(known)[:-1]},"documents":[{",".join(documents.encoded)}]}}'
-    )
+def _signed(value: float) -> str:
+    return f"{100 * value:+.1f}".replace("-", "−")
 
 
-def _entries(table: Table) -> dict[str, dict]:
-    """Return model -> its row of a table with both scores as `_estimate` has them."""
-    rows = table.rows
-    return {
-        x["model"]: x | {rule: _estimate(rows, x, rule) for rule in RULES} for x in rows
-    }
+def _at(value: float, scale: dict) -> str:
+    """Return where a score stands on a scale, as a length of SVG."""
+    share = 100 * (value - scale["low"]) / (scale["high"] - scale["low"])
+    return f"{min(max(share, 0), 100):.1f}%"
 
 
-def _estimate(rows: list[dict], row: dict, rule: str) -> dict | None:
-    """Return a score with interval, the half of it before it is cut, and rank."""
-    value, low, high = (row[f"{rule}{end}"] for end in ("", "_low", "_high"))
-    if value is None:
-        return None
-    rank = row[f"{rule}_rank"]
-    is_tied = [other[f"{rule}_rank"] for other in rows].count(rank) > 1
-    known = {"value": value, "rank": rank and f"{'=' * is_tied}{rank}"}
-    known |= {"low": value, "high": value, "reach": None}
-    if low is not None:
-        known |= {"low": low, "high": high, "reach": max(high - value, value - low)}
-    return known
+def _span(rank: list[int] | None) -> str:
+    if rank is None:
+        return "–"
+    return f"{rank[0]}" if rank[0] == rank[1] else f"{rank[0]}–{rank[1]}"
 
 
-def _overview(tables: list[Table]) -> list[tuple[str, list[Table]]]:
-    """Return the columns of the overview under their headings: the benchmarks first."""
-    found: dict[str, list[Table]] = {"Benchmarks": []}
-    for table in tables:
-        is_whole = table.scope.name == table.scope.benchmark
-        heading = "Benchmarks" if is_whole else table.scope.title
-        found.setdefault(heading, []).append(table)
-    return [(heading, those) for heading, those in found.items() if those]
+def _middle(name: str, longest: int = 28) -> str:
+    """Return a name without its middle where it is long: both of its ends tell."""
+    name = printable(name)
+    if len(name) <= longest:
+        return name
+    return f"{name[: longest - longest // 2]}…{name[-(longest // 2 - 1) :]}"
 
 
-def _short(scope: Scope) -> str:
-    """Return the name of a task below the title of its benchmark."""
-    return scope.name.removeprefix(f"{scope.benchmark}_").replace("_", " ")
+def _runs(columns: list[dict]) -> list[tuple[str, list[dict]]]:
+    """Return columns under their headings."""
+    return [(x, [*y]) for x, y in groupby(columns, key=lambda column: column["group"])]
 
 
-def _others(table: Table) -> dict[str, bool | None]:
-    """Return the metrics beside the headline ones that some models have: name -> whether
-    higher is better.
+def _scales(data: dict) -> dict[str, dict]:
+    """Return for each benchmark the part of 0 to 1 that its scores and intervals are in,
+    and for the points lost their largest sum.
     """
-    if table.scope.is_group:
-        return {}
-    task = scorer(table.scope.name)
-    known = {*(task.headline or ()), "extracted"}
-    return {
-        name: is_better
-        for name, is_better in task.higher_is_better.items()
-        if name not in known and any(name in row for row in table.rows)
-    }
-
-
-def _costs(entries: dict[str, dict]) -> dict | None:
-    """Return the plot of published against flexible scores."""
-    return plot((x, y["published"], y["flexible"]) for x, y in entries.items())
-
-
-def _fresh_plots(
-    tables: list[Table], entries: dict[str, dict[str, dict]]
-) -> list[dict]:
-    """Return a plot of the flexible score in each public task against its fresh twin.
-
-    The twin is the same task over rows that are made from a seed.
-    """
-    found = []
-    scopes = (x.scope for x in tables if x.scope.is_made and not x.scope.is_group)
-    for name in (scope.name for scope in scopes):
-        base = scorer(name).base
-        public, fresh = entries.get(base, {}), entries[name]
-        drawn = plot(
-            (model, public[model]["flexible"], fresh[model]["flexible"])
-            for model in public.keys() & fresh.keys()
+    found = {}
+    for name in ["mean", *(x["name"] for x in data["benchmarks"])]:
+        of = [x["scopes"][name] for x in data["models"] if name in x["scopes"]]
+        told = [x[rule] for x in of for rule in ("published", "flexible")]
+        found[name] = scale(
+            y for x in told for y in (x["value"], x["low"], x["high"]) if y is not None
         )
-        if drawn:
-            found.append({"public": base, "fresh": name, "plot": drawn})
+        lost = [sum(x["lost"].values()) for x in of if "lost" in x]
+        found[f"{name} lost"] = scale([0, *lost], 0.05)
+        gaps = [x["gap"] for x in of if x.get("gap")]
+        found[f"{name} gap"] = scale(
+            [0, *(y for x in gaps for y in (x["low"], x["high"]))]
+        )
     return found
 
 
-def plot(pairs: Iterable[tuple[str, dict | None, dict | None]]) -> dict | None:
-    """Return the points of models by two scores, both between 0 and 1.
+def scale(values: Iterable[float], step: float = 0.1) -> dict:
+    """Return the ends of a scale of whole steps, and where its ticks are."""
+    values = [*values] or [0.0]
+    low = math.floor(min(values) / step + 1e-9)
+    high = max(math.ceil(max(values) / step - 1e-9), low + 1)
+    every = math.ceil((high - low) / 5)
+    ticks = [step * x for x in range(low, high + 1, every)]
+    return {"low": step * low, "high": step * high, "ticks": ticks}
 
-    Takes (model, horizontal score, vertical score); models that lack one are left out.
-    None where no model is left.
-    """
-    known = [pair for pair in pairs if pair[1] and pair[2]]
-    if not known:
-        return None
-    known.sort(key=lambda pair: (-pair[2]["value"], -pair[1]["value"], pair[0]))
-    # Labels stand beside the plot, none over another, around the middle of the points.
-    middle = sum(_SIDE * (1 - y["value"]) for _, _, y in known) / len(known)
-    top = max(0, middle - _LABEL_HEIGHT * (len(known) - 1) / 2)
-    points = [
-        {"name": name, "x": x, "y": y, "label_y": top + _LABEL_HEIGHT * place}
-        for place, (name, x, y) in enumerate(known)
-    ]
-    return {"points": points, "height": max(_SIDE, points[-1]["label_y"] + 10)}
+
+def _held(data: dict, documents: browser.Documents, is_folder: bool) -> str:
+    """Return what the script of the page needs, as JSON."""
+    tasks = {task: scorer(task) for task in documents.encoded}
+    known = {
+        # In the order in which documents number them; the page has its own.
+        "models": [printable(x["name"]) for x in data["models"]],
+        "families": {task: one.family for task, one in tasks.items()},
+        "reasons": {one.family: one.utils.REASONS for one in tasks.values()},
+        "files": documents.files() if is_folder else {},
+    }
+    inline = [] if is_folder else [y for x in documents.encoded.values() for y in x]
+    return f'{browser.escaped(known)[:-1]},"documents":[{",".join(inline)}]}}'

@@ -142,8 +142,7 @@ def jsonable(value: object) -> object:
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
     if isinstance(value, Decimal) and abs(value.adjusted()) < 20:
-        # 5.0 is 5, which another reader of the same family gives as a whole number.
-        return int(value) if value == int(value) else format(value.normalize(), "f")
+        return format(value.normalize(), "f")  # 5.0 is 5
     return value if isinstance(value, int | float | None) else str(value)
 
 

@@ -23,7 +23,8 @@ def given(scored: Scored) -> tuple[Given, ...]:
     headline, verdict = scorer(scored.answer.task).headline, scored.verdict
     value = verdict.value
     if value is not None:
-        value = json.dumps(jsonable(value), sort_keys=True).casefold()
+        # Without quotation marks, for a number may be read as one or as a text.
+        value = json.dumps(jsonable(value), sort_keys=True).replace('"', "").casefold()
     values = zip((verdict.published, value), headline or ())
     return tuple((read, verdict.scores[metric]) for read, metric in values)
 

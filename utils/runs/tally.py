@@ -179,6 +179,16 @@ class Tally:
         return LineError(f"{answer.place}: is {again} to {where}{fix}")
 
     @property
+    def documents(self) -> Counter[bytes]:
+        """How many answers there are to each document, by digest."""
+        return self._counts
+
+    @property
+    def digests(self) -> Counter[bytes]:
+        """How many documents of each digest are answered."""
+        return self._counts
+
+    @property
     def answered(self) -> int:
         """How many documents are answered, those that are left out included."""
         return len(self._documents)

@@ -1,11 +1,11 @@
 "use strict";
-// Tables are in the page as they are. This sorts them, shows one score at a time, and
-// browses the documents. All that comes from data goes through textContent.
-
+// Tables are in the page as they are. This finds, pins and sorts models, and browses the
+// documents. All that comes from data goes through textContent.
+const all = (selector, root = document) => [...root.querySelectorAll(selector)];
 const byId = (id) => document.getElementById(id);
 const data = JSON.parse(byId("data").textContent);
+const FIRST = 15;
 const PAGE = 50;
-const RULES = ["published", "flexible"];
 
 /** Make an element; strings among the children become text. */
 function make(tag, properties = {}, ...children) {
@@ -14,307 +14,273 @@ function make(tag, properties = {}, ...children) {
   return element;
 }
 
-// ------------------------------------------------------------------------- theme
+// ------------------------------------------------------------------------ models
 
-function setUpTheme() {
-  const button = byId("theme");
-  const root = document.documentElement;
-  const preference = matchMedia("(prefers-color-scheme: dark)");
-  const isDark = () => (root.dataset.theme ?? (preference.matches ? "dark" : "light")) === "dark";
-  const label = () => { button.textContent = isDark() ? "Light theme" : "Dark theme"; };
-  button.addEventListener("click", () => {
-    root.dataset.theme = isDark() ? "light" : "dark";
-    label();
-  });
-  preference.addEventListener("change", label);
-  label();
-  button.hidden = false;
+const pinned = new Set();
+
+function showModels() {
+  const mode = document.querySelector("[name=show]:checked").value;
+  const words = byId("find").value.trim().toLowerCase();
+  let count = 0;
+  for (const group of all(".filtered")) {
+    const places = new Map();
+    for (const row of all(".row", group)) {
+      const id = row.dataset.m;
+      if (!places.has(id)) places.set(id, places.size);
+      const isPinned = pinned.has(id);
+      const name = row.querySelector("[title]").title.toLowerCase();
+      const isWhole = group.classList.contains("whole") || mode === "all";
+      const isFirst = mode === "top" && places.get(id) < FIRST;
+      row.hidden = !(isPinned || (words ? name.includes(words) : isWhole || isFirst));
+      row.classList.toggle("is-pinned", isPinned);
+      if (group.id === "ranking") {
+        count += !row.hidden;
+        if (row.hidden) row.querySelector(".open").checked = false;
+        if (row.nextElementSibling.matches(".why")) row.nextElementSibling.hidden = row.hidden;
+      }
+    }
+  }
+  byId("shown").textContent = words ? `${count} found` : "";
 }
 
-// ------------------------------------------------------------------------ tables
-
-function cellValue(row, column) {
-  const cell = row.cells[column];
-  const value = cell.dataset.value;
-  if (value === undefined) return cell.textContent.trim();
-  return value === "" ? null : Number.parseFloat(value);
-}
-
-function compareValues(a, b) {
-  return typeof a === "string" ? a.localeCompare(b, "en", { numeric: true }) : a - b;
-}
-
-const isUnranked = (element) => element.classList.contains("unranked");
-
-/** Sort a table by a column; rows without a value, and models without a rank, come last. */
-function sortTable(table, column, isDescending) {
-  const body = table.tBodies[0];
-  const keyed = [...body.rows].map((row) => [row, cellValue(row, column)]);
-  const isLast = ([row, value]) => Number(value === null || isUnranked(row) || isUnranked(row.cells[column]));
-  keyed.sort((a, b) => {
-    const last = isLast(a) - isLast(b);
-    if (last || a[1] === null || b[1] === null) return last;
-    return compareValues(a[1], b[1]) * (isDescending ? -1 : 1);
-  });
-  body.append(...keyed.map(([row]) => row));
-}
-
-function setUpSorting(table) {
-  const head = table.tHead.rows[table.tHead.rows.length - 1];
-  for (const header of head.cells) {
-    const button = header.querySelector(".sort");
-    button?.addEventListener("click", () => {
-      const sample = cellValue(table.tBodies[0].rows[0], header.cellIndex);
-      const isRank = button.textContent === "rank";
-      const before = header.getAttribute("aria-sort");
-      const isText = typeof sample === "string";
-      const first = header.dataset.first ?? (isText || isRank ? "ascending" : "descending");
-      const other = first === "ascending" ? "descending" : "ascending";
-      const order = before === first ? other : first;
-      for (const cell of head.cells) cell.removeAttribute("aria-sort");
-      header.setAttribute("aria-sort", order);
-      sortTable(table, header.cellIndex, order === "descending");
+function setUpModels() {
+  for (const row of all("#ranking .row")) {
+    const pin = make("button", { type: "button", className: "pin", textContent: "☆" });
+    pin.setAttribute("aria-label", `Pin ${row.querySelector(".model").title}`);
+    pin.setAttribute("aria-pressed", "false");
+    pin.addEventListener("click", () => {
+      const id = row.dataset.m;
+      if (!pinned.delete(id)) pinned.add(id);
+      pin.setAttribute("aria-pressed", pinned.has(id));
+      pin.textContent = pinned.has(id) ? "★" : "☆";
+      showModels();
     });
+    row.querySelector(".open").after(pin);
+  }
+  byId("find").addEventListener("input", showModels);
+  all("[name=show]").forEach((radio) => radio.addEventListener("change", showModels));
+  document.querySelector(".tools").hidden = false;
+  showModels();
+}
+
+/** What the pointer is on is marked in every table. */
+function setUpHighlight() {
+  let hot = "";
+  document.addEventListener("pointerover", (event) => {
+    const id = event.target.closest?.("[data-m]")?.dataset.m ?? "";
+    if (id === hot) return;
+    all(".is-hot").forEach((row) => row.classList.remove("is-hot"));
+    if (id) all(`.row[data-m="${id}"]`).forEach((row) => row.classList.add("is-hot"));
+    hot = id;
+  });
+}
+
+const cellValue = (cell) => {
+  const value = parseFloat((cell.dataset.v ?? cell.textContent).replace("−", "-"));
+  return Number.isNaN(value) ? null : value;
+};
+
+/** Sort each body of a table by a column; what follows a row goes with it. */
+function sort(header, column) {
+  const table = header.closest("table");
+  const isUp = header.ariaSort ? header.ariaSort === "descending" : header.dataset.sort === "up";
+  all("[aria-sort]", table).forEach((other) => other.removeAttribute("aria-sort"));
+  header.setAttribute("aria-sort", isUp ? "ascending" : "descending");
+  for (const body of table.tBodies) {
+    const rows = [];
+    for (const row of body.rows) {
+      if (row.matches(".row")) rows.push([row]);
+      else rows.at(-1)?.push(row);
+    }
+    const values = new Map(rows.map((group) => [group, cellValue(group[0].cells[column])]));
+    rows.sort((a, b) => {
+      const [x, y] = [values.get(a), values.get(b)];
+      if (x === null || y === null) return (x === null) - (y === null);
+      return (isUp ? 1 : -1) * (x - y);
+    });
+    body.append(...rows.flat());
+  }
+  showModels();
+}
+
+function setUpSorting() {
+  for (const header of all("th[data-sort]")) {
+    const button = make("button", { type: "button", className: "sort" });
+    button.append(...header.childNodes);
+    header.append(button);
+    button.addEventListener("click", () => sort(header, header.cellIndex));
   }
 }
 
-// ------------------------------------------------------------- one score at a time
+// --------------------------------------------------------------------- documents
 
-function showScope(name) {
-  for (const section of document.querySelectorAll(".scope")) {
-    section.hidden = section.dataset.scope !== name;
-  }
-  byId("scope").value = name;
+let documents = [];
+let found = [];
+let page = 0;
+let shown = null;
+const filters = byId("filters");
+const wanted = () => Object.fromEntries(new FormData(filters));
+
+/** What a file of documents calls. */
+function addDocuments(more) {
+  documents.push(...more);
 }
-
-function setUpScopes() {
-  const select = byId("scope");
-  select.addEventListener("change", () => showScope(select.value));
-  byId("scope-label").hidden = false;
-  showScope(select.options[0].value);
-}
-
-// --------------------------------------------------------------- finding documents
 
 const plainText = (pieces) => pieces
   .map((piece) => (typeof piece === "number" ? " … " : piece[1]))
   .join("");
 
-/** What a search looks in, and its lower case; made when it is first asked for. */
-function searched(doc) {
-  doc.haystack ??= [
-    `${doc.task} ${doc.id ?? ""}`,
-    plainText(doc.prompt),
-    doc.reference ?? "",
-    ...doc.answers.map((answer) => plainText(answer.response)),
-  ].join("\n");
-  doc.lowered ??= doc.haystack.toLowerCase();
-  return doc;
+/** What a search looks in; made when it is first asked for. */
+function haystack(doc) {
+  doc.haystack ??= [`${doc.task} ${doc.id ?? ""}`, plainText(doc.prompt), doc.reference ?? "",
+    ...doc.answers.map((answer) => plainText(answer.response))].join("\n").toLowerCase();
+  return doc.haystack;
 }
 
-const isRight = (answer, rule) => answer.scores[rule] === 1;
-
-function answerMatches(answer, wanted) {
-  const verdict = (rule) => (isRight(answer, rule) ? "right" : "wrong");
-  return (wanted.model === "" || answer.model === Number(wanted.model))
-    && (wanted.reason === "" || answer.reason === wanted.reason)
-    && RULES.every((rule, n) => wanted[rule] === "" || verdict(n) === wanted[rule]);
+function fits(doc, { text, task, model, reason, differ }) {
+  const answers = doc.answers.filter((answer) => (!model || answer.model === Number(model))
+    && (!reason || answer.reason === reason));
+  return (!task || doc.task === task)
+    && answers.length > 0
+    && (!differ || new Set(doc.answers.map((answer) => answer.scores[differ])).size > 1)
+    && haystack(doc).includes(text.trim().toLowerCase());
 }
 
-function documentMatches(doc, wanted) {
-  if (wanted.task !== "" && doc.task !== wanted.task) return false;
-  if (wanted.changed !== "") {
-    const verdicts = new Set(doc.answers.map((answer) => isRight(answer, Number(wanted.changed))));
-    if (verdicts.size < 2) return false;
-  }
-  if (!doc.answers.some((answer) => answerMatches(answer, wanted))) return false;
-  return wanted.query === "" || searched(doc).lowered.includes(wanted.query);
-}
+const title = (doc) => `${doc.task} ${doc.id ?? ""}`;
+const right = (doc, rule) => doc.answers.filter((answer) => answer.scores[rule] === 1).length;
+const mark = (rule) => make("span", { className: rule ? "mark flexible" : "mark" });
 
-function filters() {
-  const wanted = { query: byId("query").value.trim().toLowerCase() };
-  for (const name of ["model", "task", "reason", "changed", ...RULES]) {
-    wanted[name] = byId(`filter-${name}`).value;
-  }
-  return wanted;
-}
-
-const state = { found: [], page: 0, shown: null };
-
-const title = (doc) => `${doc.task} ${doc.id ?? `#${data.documents.indexOf(doc) + 1}`}`;
-
-function snippet(doc, query) {
-  const text = query ? searched(doc).haystack : plainText(doc.prompt);
-  const at = query ? Math.max(0, text.toLowerCase().indexOf(query) - 30) : 0;
-  return text.slice(at, at + 160);
-}
-
-function sums(doc, model) {
-  if (model !== "") {
-    const answer = doc.answers.find((one) => one.model === Number(model));
-    return answer.reason.replaceAll("_", " ");
-  }
-  const right = (rule) => doc.answers.filter((answer) => isRight(answer, rule)).length;
+function listItem(doc) {
   const n = doc.answers.length;
-  return doc.answers[0].scores[0] === null ? "" : `published ${right(0)}/${n}, flexible ${right(1)}/${n}`;
-}
-
-function listItem(number, wanted) {
-  const doc = data.documents[number];
-  const link = make("a", { href: `#document-${number}` },
-    make("span", { className: "name", textContent: title(doc) }),
-    make("span", { className: "sums", textContent: sums(doc, wanted.model) }),
-    make("span", { className: "snippet", textContent: snippet(doc, wanted.query) }));
-  if (number === state.shown) link.setAttribute("aria-current", "true");
-  return make("li", {}, link);
+  const sums = doc.answers[0].scores[0] === null ? null
+    : make("span", {}, mark(0), ` ${right(doc, 0)}/${n} `, mark(1), ` ${right(doc, 1)}/${n}`);
+  const link = make("a", { href: `#${doc.key}` }, make("b", { textContent: title(doc) }), sums,
+    make("span", { className: "cut", textContent: plainText(doc.prompt).slice(0, 160) }));
+  if (doc === shown) link.setAttribute("aria-current", "true");
+  return link;
 }
 
 function showList() {
-  const wanted = filters();
-  const start = state.page * PAGE;
-  const page = state.found.slice(start, start + PAGE);
-  byId("list").replaceChildren(...page.map((number) => listItem(number, wanted)));
+  const start = page * PAGE;
+  byId("list").replaceChildren(...found.slice(start, start + PAGE).map(listItem));
   byId("list").scrollTop = 0;
-  const range = state.found.length > PAGE ? `; ${start + 1} to ${start + page.length}` : "";
-  byId("count").textContent = `${state.found.length} of ${data.documents.length} found${range}`;
-  byId("page-back").disabled = state.page === 0;
-  byId("page-on").disabled = start + PAGE >= state.found.length;
-  byId("pages").hidden = state.found.length <= PAGE;
+  byId("count").textContent = `${found.length} of ${documents.length}`;
+  byId("back").disabled = page === 0;
+  byId("on").disabled = start + PAGE >= found.length;
 }
-
-function search() {
-  const wanted = filters();
-  state.found = data.documents.flatMap((doc, number) => (documentMatches(doc, wanted) ? [number] : []));
-  state.page = 0;
-  showList();
-}
-
-function turnPage(step) {
-  state.page += step;
-  showList();
-  byId("list").focus();
-}
-
-// --------------------------------------------------------------- showing a document
 
 const MARKS = ["", "published", "flexible", "published flexible"];
 
-function showPieces(pieces, className) {
-  const nodes = pieces.map((piece) => {
+function showPieces(pieces) {
+  return make("p", { className: "text" }, ...pieces.map((piece) => {
     if (typeof piece === "number") {
-      return make("span", { className: "cut", textContent: ` … ${piece.toLocaleString("en")} characters … ` });
+      return make("span", { className: "note", textContent: ` [… ${piece.toLocaleString("en")} characters …] ` });
     }
-    const [mark, text] = piece;
-    return mark ? make("mark", { className: MARKS[mark], textContent: text }) : text;
-  });
-  return make("pre", { className: `text ${className}` }, ...nodes);
+    return piece[0] ? make("mark", { className: MARKS[piece[0]], textContent: piece[1] }) : piece[1];
+  }));
 }
 
-const scoreWord = (score) => ({ 0: "wrong", 1: "right" }[score] ?? score.toFixed(4));
+const INVALID = { no_instruction: "; its prompt lacked the instruction", cut_off: "; cut off" };
+const SIGNS = { 0: "✗", 1: "✓" };
 
-function verdict(answer, family) {
-  const words = data.reasons[family][answer.reason];
-  const others = Object.entries(answer.others)
-    .map(([metric, score]) => `${metric.replaceAll("_", " ")} ${score.toFixed(4)}`);
-  const headline = answer.scores[0] === null ? others
-    : RULES.map((rule, n) => `${rule} ${scoreWord(answer.scores[n])}`);
-  const invalid = { no_instruction: "; its prompt lacked the instruction", cut_off: "; cut off" };
-  return make("p", { className: "verdict" },
-    make("b", { textContent: headline.join(", ") }), `: ${words}${invalid[answer.invalid] ?? ""}`,
-    headline === others || !others.length ? null
-      : make("span", { className: "others", textContent: others.join(", ") }));
+function showAnswer(answer, doc) {
+  const why = data.reasons[data.families[doc.task]][answer.reason];
+  const read = ["published", "flexible"].flatMap((rule, n) => [
+    make("span", { className: rule }, `${SIGNS[answer.scores[n]] ?? (answer.scores[n] ?? 0).toFixed(2)} ${rule} reads`),
+    make("code", { textContent: answer.read[n] ?? "nothing" }),
+  ]);
+  return make("div", { className: "answer" },
+    make("h3", {}, make("bdi", { textContent: data.models[answer.model] }),
+      make("span", { textContent: `${why}${INVALID[answer.invalid] ?? ""}` })),
+    make("div", { className: "read" }, ...read), showPieces(answer.response));
 }
 
-function facts(pairs) {
-  const known = pairs.filter(([, value]) => value !== null && value !== undefined);
-  return make("dl", { className: "facts" }, ...known.flatMap(([name, value]) => [
-    make("dt", { textContent: name }), make("dd", {}, make("code", { textContent: value })),
-  ]));
-}
-
-function answerSection(answer, doc) {
-  return make("section", { className: "answer" },
-    make("h4", {}, make("bdi", { textContent: data.models[answer.model] })),
-    verdict(answer, data.families[doc.task]),
-    facts([["published reads", answer.read[0]], ["flexible reads", answer.read[1]], ["as the value", answer.value]]),
-    showPieces(answer.response, "response"));
-}
-
-function documentHeader(number) {
-  const at = state.found.indexOf(number);
-  const step = (text, by) => {
-    const target = at < 0 ? undefined : state.found[at + by];
-    return make("button", {
-      type: "button",
-      textContent: text,
-      disabled: target === undefined,
-      onclick: () => { location.hash = `document-${target}`; },
-    });
-  };
-  return make("header", {},
-    make("h3", { textContent: title(data.documents[number]) }),
-    make("div", { className: "pager" }, step("Previous", -1), step("Next", 1)));
-}
-
-function showDocument(number) {
-  const doc = data.documents[number];
-  state.shown = number;
-  const model = byId("filter-model").value;
-  const first = (answer) => Number(model !== "" && answer.model !== Number(model));
-  const answers = [...doc.answers].sort((a, b) => first(a) - first(b));
-  const prompt = showPieces(doc.prompt, "prompt");
-  prompt.tabIndex = 0;
+/** Show a document: the answers that the filters ask for come first. */
+function showDocument(doc) {
+  shown = doc;
+  const { model, reason } = wanted();
+  const isLast = (answer) => (model && answer.model !== Number(model)) || (reason && answer.reason !== reason);
+  const answers = [...doc.answers].sort((a, b) => Boolean(isLast(a)) - Boolean(isLast(b)));
+  const parts = Object.entries(doc.parts).map(([name, value]) => `${name.replaceAll("_", " ")}: ${value}`);
   byId("document").replaceChildren(
-    documentHeader(number),
-    facts([...Object.entries(doc.parts).map(([name, value]) => [name.replaceAll("_", " "), value]),
-      ["reference", doc.reference]]),
-    make("h4", { textContent: "Prompt" }), prompt,
-    make("p", { className: "note" }, "In responses: ",
-      make("mark", { className: "published", textContent: "published answer" }), " ",
-      make("mark", { className: "flexible", textContent: "flexible answer" })),
-    ...answers.map((answer) => answerSection(answer, doc)),
+    make("h3", {}, title(doc), " ", make("a", { className: "note", href: `#${doc.key}`, textContent: "link" })),
+    make("p", { className: "note", textContent: parts.join("; ") }), showPieces(doc.prompt),
+    make("p", {}, "Reference: ", make("code", { textContent: doc.reference ?? "" }), ". In answers: ",
+      make("mark", { className: "published", textContent: "published rule reads" }), " ",
+      make("mark", { className: "flexible", textContent: "flexible rule reads" })),
+    ...answers.map((answer) => showAnswer(answer, doc)),
   );
-  for (const link of byId("list").querySelectorAll("a")) {
-    if (link.hash === `#document-${number}`) link.setAttribute("aria-current", "true");
-    else link.removeAttribute("aria-current");
+  byId("document").scrollTop = 0;
+  showList();
+}
+
+/** Find documents; what is shown is always one of those found. */
+function search() {
+  const asked = wanted();
+  found = documents.filter((doc) => fits(doc, asked));
+  page = 0;
+  if (!found.length) {
+    shown = null;
+    byId("document").replaceChildren();
+    showList();
+  } else showDocument(found.includes(shown) ? shown : found[0]);
+}
+
+/** Load the files of a task, where documents stand beside the page. */
+async function load(task) {
+  const names = data.files[task];
+  if (!names) return;
+  documents = [];
+  for (const name of names) {
+    await new Promise((resolve) => {
+      const script = make("script", { src: name, onload: resolve, onerror: resolve });
+      document.head.append(script);
+    });
   }
 }
 
-function setUpBrowser() {
-  const tasks = [...new Set(data.documents.map((doc) => doc.task))].sort();
-  byId("filter-task").append(...tasks.map((task) => make("option", { value: task, textContent: task })));
+async function followHash() {
+  const key = decodeURIComponent(location.hash.slice(1));
+  const task = Object.keys(data.files).find((name) => key.startsWith(`${name}-`));
+  if (task && filters.task.value !== task) {
+    filters.task.value = task;
+    await load(task);
+    search();
+  }
+  const doc = documents.find((one) => one.key === key);
+  if (!doc) return;
+  if (!found.includes(doc)) {
+    filters.reset();
+    if (task) filters.task.value = task;
+    search();
+  }
+  page = Math.floor(found.indexOf(doc) / PAGE);
+  showDocument(doc);
+  byId("document").focus({ preventScroll: true });
+  byId("documents").scrollIntoView();
+}
+
+async function setUpDocuments() {
+  documents = data.documents;
   const reasons = new Set(Object.values(data.reasons).flatMap(Object.keys));
-  byId("filter-reason").append(...[...reasons].map((reason) => make("option", { value: reason, textContent: reason.replaceAll("_", " ") })));
-  const form = byId("filters");
-  form.addEventListener("input", search);
-  form.addEventListener("submit", (event) => event.preventDefault());
-  form.addEventListener("reset", () => setTimeout(search));
-  byId("page-back").addEventListener("click", () => turnPage(-1));
-  byId("page-on").addEventListener("click", () => turnPage(1));
-  form.hidden = false;
-  byId("browser").hidden = false;
-  search();
-}
-
-// ------------------------------------------------------------------ where links lead
-
-function followHash() {
-  const [, kind, name] = /^#(document|score)-(.+)$/.exec(location.hash) ?? [];
-  if (kind === "document" && data.documents[Number(name)]) {
-    showDocument(Number(name));
-    byId("document").focus({ preventScroll: true });
-    byId("document").scrollIntoView();
-  } else if (kind === "score" && byId(`score-${name}`)) {
-    showScope(name);
-    byId("scores").scrollIntoView();
-    byId("scope").focus({ preventScroll: true });
+  filters.reason.append(...[...reasons].map((reason) => make("option", { value: reason, textContent: reason.replaceAll("_", " ") })));
+  filters.addEventListener("input", async (event) => {
+    if (event.target.name === "task") await load(event.target.value);
+    search();
+  });
+  filters.addEventListener("submit", (event) => event.preventDefault());
+  for (const [id, step] of [["back", -1], ["on", 1]]) {
+    byId(id).addEventListener("click", () => { page += step; showList(); });
   }
+  filters.hidden = false;
+  byId("browser").hidden = false;
+  await load(filters.task.value);
+  search();
+  await followHash();
+  addEventListener("hashchange", followHash);
 }
 
-setUpTheme();
-for (const table of document.querySelectorAll(".sortable")) setUpSorting(table);
-setUpScopes();
-setUpBrowser();
-if (data.documents.length) showDocument(0);
-followHash();
-addEventListener("hashchange", followHash);
+setUpModels();
+setUpHighlight();
+setUpSorting();
+setUpDocuments();

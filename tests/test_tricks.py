@@ -1,0 +1,217 @@
+"""Whatever a submission does, it is told or left out, and no honest one pays for it."""
+
+import gzip
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.answers import write
+from tests.conftest import EXAMPLES, ROOT
+from utils.__main__ import main
+from utils.core.documents import documents, load
+from utils.core.families import configuration, scorer
+from utils.core.jsonl import read_jsonl
+from utils.packs.baselines import gold_response
+from utils.runs.answers import document_text, sha256
+
+
+TASKS = ["tcp_long", "tcp_short"]
+STAMPS = ["2026-01-01T00-00-00", "2026-01-02T00-00-00"]
+TRICKS = read_jsonl(ROOT / "tests" / "tricks.jsonl")
+# Keys of results that hold a value for each task, and what stands around the value.
+BY_TASK = {
+    "n-shot": lambda value: value,
+    "versions": lambda value: value,
+    "results": lambda value: {"accuracy,none": value},
+    "configs": lambda value: {"generation_kwargs": value},
+}
+
+
+def filled(text: str, **cells: object) -> str:
+    """Return a text with cells in it; other braces stay."""
+    for name, value in cells.items():
+        text = text.replace(f"{{{name}}}", str(value))
+    return text
+
+
+def changed(value: object, answer: str) -> object:
+    """Return a value with the answer in its texts."""
+    if isinstance(value, dict):
+        return {name: changed(x, answer) for name, x in value.items()}
+    if isinstance(value, list):
+        return [changed(x, answer) for x in value]
+    return filled(value, answer=answer) if isinstance(value, str) else value
+
+
+def lines(task: str, model: str, edit: dict) -> list[dict]:
+    """Return the samples of an imagined model, as the harness logs them, with an edit."""
+    said = [
+        [
+            x["response"]
+            for x in read_jsonl(EXAMPLES / "responses" / y / f"{task}.jsonl")
+        ]
+        for y in (model, "careful")
+    ]
+    built, found = load([task], EXAMPLES)[1]["tasks"][task], []
+    docs = documents(task, EXAMPLES)
+    for n in range(edit.get("keep", len(docs) * edit.get("repeat", 1))):
+        doc, at = docs[n % len(docs)], n % len(docs)
+        own = {} if at < edit.get("from", 0) else edit
+        gold = gold_response(task, doc)
+        cells = changed(own.get("doc", {}), doc.get("answer"))
+        seen = doc | cells if own.get("own_prompt") else doc
+        asked = built.fewshot_context(seen, num_fewshot=own.get("shots", 0))
+        asked = filled(
+            own.get("prompt", "{prompt}"),
+            prompt=asked,
+            gold=gold,
+            pad="x" * 3000,
+            json=json.dumps(asked),
+        )
+        given = {"careful": said[1][at], "answer": doc.get("answer")}
+        response = (
+            filled(own["response"], **given) if "response" in own else said[0][at]
+        )
+        doc = doc | cells
+        line = {"doc_id": n, "doc": doc, "target": "", "filter": "none"}
+        line |= {"arguments": {"gen_args_0": {"arg_0": asked}}}
+        line |= {"resps": [[response]], "filtered_resps": [response]}
+        line |= {"doc_hash": sha256(document_text(doc)), "prompt_hash": sha256(asked)}
+        line |= {"target_hash": sha256("")}
+        found.append(line | changed(own.get("set", {}), doc.get("answer")))
+    return found
+
+
+def submission(folder: Path, model: str, edit: dict, number: int = 0) -> None:
+    """Write the samples and the results of a run of the harness."""
+    tasks, stamp = edit.get("tasks", TASKS), STAMPS[number]
+    for task in tasks:
+        path = folder / f"samples_{task}_{stamp}.jsonl"
+        write(path, *lines(task, model, edit))
+        if more := edit.get("append"):
+            path.write_text(path.read_text() + more)
+    told = {
+        "model_name": filled(edit.get("name", f"org/{folder.name}"), pad="x" * 10**5),
+        "date": 1_700_000_000,
+    }
+    told |= {
+        "lm_eval_version": "0.4.13",
+        "chat_template": None,
+        "config": {"limit": None},
+    }
+    given = {"n-shot": 0, **edit.get("results", {})}
+    told |= {"versions": {task: scorer(task).version for task in tasks}}
+    own = {task: configuration(task)["generation_kwargs"] for task in tasks}
+    told["configs"] = {task: {"generation_kwargs": own[task]} for task in tasks}
+    for key, value in given.items():
+        if key == "configs" and isinstance(value, dict):
+            value = own[tasks[0]] | value
+        is_odd = key == "configs" and not isinstance(value, dict)
+        by_task = BY_TASK.get(key) if not is_odd else None
+        told[key] = {task: by_task(value) for task in tasks} if by_task else value
+    if not edit.get("no_results"):
+        write(folder / f"results_{stamp}.json", told)
+
+
+@pytest.fixture
+def board(tmp_path, capsys):
+    """Make a board of two honest models and what a function puts into a folder."""
+
+    def board(put) -> tuple[dict[str, dict], str]:
+        for model in ("careful", "hasty"):
+            submission(tmp_path / "runs" / model, model, {})
+        put(tmp_path / "runs")
+        path = tmp_path / "board.json"
+        folder, pack = str(tmp_path / "runs"), ["--include_path", str(EXAMPLES)]
+        main(["leaderboard", folder, *pack, "--json", str(path)])
+        rows = [x for x in json.loads(path.read_text()) if x["scope"] == "tcp"]
+        return {row["model"]: row for row in rows}, capsys.readouterr().err
+
+    return board
+
+
+def is_honest(row: dict) -> bool:
+    """Whether a row stands as if there were no other submission."""
+    return row["status"] == "verified" and row["published_rank"] is not None
+
+
+@pytest.mark.parametrize("edit", TRICKS, ids=lambda edit: edit["trick"])
+def test_a_trick_is_told_and_costs_no_other(edit, board):
+    def put(folder: Path) -> None:
+        for copy in range(edit.get("copies", 1)):
+            place = folder / f"trick{copy}"
+            if other := edit.get("link"):
+                place.mkdir()
+                for path in (folder / other).iterdir():
+                    (place / path.name).symlink_to(path)
+            else:
+                submission(place, "plain", edit)
+            if "later" in edit:
+                submission(place, "plain", {"tasks": ["tcp_long"]} | edit["later"], 1)
+
+    found, said = board(put)
+    assert edit.get("left_out", "") in said
+    honest = [
+        row for name, row in found.items() if name in ("org/hasty", "org/careful")
+    ]
+    honest += [row for name, row in found.items() if name.endswith("runs/careful)")]
+    assert len(honest) == 2 and all(map(is_honest, honest))
+    tricks = [row for row in found.values() if row not in honest]
+    if "status" not in edit:
+        assert not tricks
+    for row in tricks:
+        assert row["status"] == edit["status"]
+        assert edit.get("says", "") in (row["remarks"] or "")
+    assert tricks or "left_out" in edit
+
+
+BAD = {  # what stands in the place of samples -> why it is left out
+    "garbage": (lambda x: x.write_bytes(b"\x00\xff garbage\n"), "is not UTF-8"),
+    "an empty file": (lambda x: x.write_bytes(b""), "has no answer"),
+    "bad gzip": (
+        lambda x: x.write_bytes(gzip.compress(bytes(range(256)))[:99]),
+        "cut off",
+    ),
+    "deep nesting": (lambda x: x.write_text("[" * 10**5 + "\n"), "too deeply"),
+    "a folder": (lambda x: x.mkdir(), "is a folder"),
+    "a pipe": (lambda x: os.mkfifo(x), "is a pipe or a device"),
+    "a dangling link": (lambda x: x.symlink_to("nowhere"), "is a link to nothing"),
+    "a device": (lambda x: x.symlink_to("/dev/zero"), "is a pipe or a device"),
+}
+
+
+@pytest.mark.parametrize("kind", BAD)
+def test_a_bad_submission_is_left_out_alone(kind, board):
+    spoil, why = BAD[kind]
+
+    def put(folder: Path) -> None:
+        (folder / "bad").mkdir()
+        spoil(folder / "bad" / f"samples_tcp_long_{STAMPS[0]}.jsonl")
+
+    found, said = board(put)
+    assert {*found} == {"org/careful", "org/hasty"} and all(
+        map(is_honest, found.values())
+    )
+    assert "left out" in said and why in said and "bad" in said
+
+
+@pytest.mark.parametrize("results", ["[1]", "[" * 10**5, "{", "\x00"])
+def test_results_that_are_none_cost_their_own_submission(results, board):
+    def put(folder: Path) -> None:
+        submission(folder / "bad", "plain", {})
+        (folder / "bad" / f"results_{STAMPS[0]}.json").write_text(results)
+
+    found, said = board(put)
+    assert {*found} == {"org/careful", "org/hasty"}
+    assert "is not a results file" in said
+
+
+def test_links_to_folders_and_results_alone_are_named(board):
+    def put(folder: Path) -> None:
+        (folder / "link").symlink_to("careful")
+        write(folder / "alone" / f"results_{STAMPS[0]}.json", {})
+
+    _, said = board(put)
+    assert "is a link to a folder" in said and "results without samples" in said

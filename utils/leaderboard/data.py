@@ -1,0 +1,385 @@
+"""The data of a board: one JSON-able object, which the page and the tables are made from.
+
+Keys of `board_data(...)`:
+
+- `about`: `runs`, `answers`, `pack` (the folder that documents are compared with, or
+  None), `partial` (task -> how many of its rows that pack has), `leave_out`,
+  `left_out_rows`, `reasons` and `shared` (remarks) that all models have
+- `benchmarks`: of each `name`, `title`, `tasks`, `of` (so many), `by_size`, `version`, `rows`,
+  `clusters`, `columns` (`key`, `label`, `group`, `n`: tasks, then question types, then
+  formats), `levels`, `trivial` (published score of the best constant answers, and
+  `told`; or None), `ceiling` (`published`, `flexible`; or None)
+- `models`, in the order of the board: `id`, `name`, `place`, `status` (verified, not
+  verified, not ranked), `reasons` (of the status), `remarks` (all that is to be said of
+  it), `card` (label -> value), `scopes` (name of a benchmark, group or task, or `mean` ->
+  figures) and `parts` (task, breakdown, value, scores)
+- figures: `published` and `flexible` (`value`, `low`, `high`, `rank`: first and last; or
+  None), `n`, `extracted`, `cut_off`, `no_instruction`, `untold` (of how
+  many answers nothing says whether they were cut off), `others` (metric -> mean, and on
+  how many documents it rests); of a benchmark also `standing`, `lost` (cause -> share of
+  all), `cells` (key of a column -> scores), `levels` and `gap` (estimates)
+- `left_out`: `place`, `model`, `reason`
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter, defaultdict
+from pathlib import Path
+
+from ..core.families import FOLDER, Group, groups, scorer
+from ..core.tables import natural
+from ..runs.answers import sha256
+from ..runs.scoring import INVALID
+from ..score.rows import scores
+from ..stats import linearised, spread
+from . import board
+from .board import RULES, Contest, Entrant, Standing
+from .checks import FALSE, UNKNOWN, VERIFIED, card, marks, own_scores_differ
+from .submissions import LeftOut
+
+
+CEILINGS = Path(__file__).parents[1] / "ceilings.json"
+NORMAL = 1.96  # standard errors that 95 % of a normal distribution are within
+SEVERITY = (VERIFIED, UNKNOWN, FALSE)
+# Breakdowns whose values a page has columns for, in this order.
+COLUMNS = ("question_type", "type", "format")
+
+
+def board_data(
+    entrants: list[Entrant],
+    left_out: list[LeftOut],
+    include_path: Path,
+    leave_out: str | None,
+) -> dict:
+    """Return the data of a board, as the head of this module describes them.
+
+    `entrants` are put into the order of the board.
+    """
+    found = board.benchmarks(entrants)
+    standings = [
+        {x.name: board.standing(one, x) for x in found if one.answered(x)}
+        for one in entrants
+    ]
+    pairs = board.equal_answers(entrants)
+    for a, b, same, both in pairs:
+        for one, other in ((a, b), (b, a)):
+            said = f"{same:,} of {both:,} answers are those of {entrants[other].name}"
+            entrants[one].remarks.append(said)
+    models = [_model(*each, found) for each in zip(entrants, standings)]
+    _rank(entrants, models, standings, found, board.units(len(entrants), pairs))
+    order = _in_order(models, found)
+    entrants[:] = [entrants[place] for place in order]
+    about = _about(entrants, include_path, leave_out)
+    for told, name in (("reasons", "reasons"), ("shared", "remarks")):
+        of = [model[name] for model in models]
+        about[told] = [x for x in of[0] if all(x in other for other in of)]
+    return {
+        "about": about,
+        "benchmarks": [_benchmark(group, entrants) for group in found],
+        "models": [models[place] for place in order],
+        "left_out": [one._asdict() for one in left_out],
+    }
+
+
+def _about(entrants: list[Entrant], include_path: Path, leave_out: str | None) -> dict:
+    tallies = [task.tally for one in entrants for task in one.model.tasks.values()]
+    is_pack = include_path != FOLDER
+    known = {
+        tally.task: (tally.answered, scorer(tally.task).known[0]) for tally in tallies
+    }
+    return {
+        "runs": len(entrants),
+        "answers": sum(tally.all.answers for tally in tallies),
+        "pack": include_path.name if is_pack else None,
+        "partial": {
+            task: f"{n} of {rows:,}"
+            for task, (n, rows) in sorted(known.items())
+            if is_pack and rows and n < rows
+        },
+        "leave_out": leave_out,
+        "left_out_rows": sum(tally.left_out for tally in tallies),
+    }
+
+
+# ---------------------------------------------------------------------------- models
+
+
+def _model(one: Entrant, standings: dict[str, Standing], found: list[Group]) -> dict:
+    told = [x.status for x in standings.values()] or [UNKNOWN]
+    status = max(told, key=SEVERITY.index)
+    reasons = [
+        f"{board.title(name)}: {'; '.join(x.reasons)}"
+        for name, x in standings.items()
+        if x.reasons and x.status == status
+    ]
+    said = [mark for x in standings.values() for mark in x.marks]
+    of_tasks = [
+        (mark, task)
+        for task, checked in one.checked.items()
+        for mark in marks(checked.settings, checked.check)
+    ]
+    said += board.by_task(of_tasks, tuple(one.checked))
+    own = (
+        own_scores_differ(checked.settings, one.model.run, one.model.tasks[task].tally)
+        for task, checked in one.checked.items()
+    )
+    return {
+        "id": sha256(one.name)[:10],
+        "name": one.name,
+        "place": one.place,
+        "status": status,
+        "reasons": reasons,
+        "remarks": [*reasons, *said, *one.remarks, *filter(None, own)],
+        "card": _card(one),
+        "scopes": _scopes(one, found, standings),
+        "parts": [
+            (task, by, value, scores(task, figures) | {"n": figures.n})
+            for task in sorted(one.model.tasks)
+            for (by, value), figures in _sorted(one.model.tasks[task].tally.parts)
+        ],
+    }
+
+
+def _sorted(parts: dict[tuple[str, str], object]) -> list:
+    return sorted(parts.items(), key=lambda x: (x[0][0], natural(x[0][1])))
+
+
+def _card(one: Entrant) -> dict[str, str]:
+    """Return the run card of a model; where its tasks differ, the most frequent value,
+    and how many tasks have others.
+    """
+    cards = [card(x.settings, x.check, x.documents.told) for x in one.checked.values()]
+    cells = {}
+    for name in cards[0]:
+        [(most, count), *others] = Counter(x[name] for x in cards).most_common()
+        rest = f" ({len(cards) - count} tasks: {others[0][0]}, …)" if others else ""
+        cells[name] = f"{most}{rest}"
+    return cells
+
+
+def _scopes(
+    one: Entrant, found: list[Group], standings: dict[str, Standing]
+) -> dict[str, dict]:
+    public = [x for x in found if board.is_public(x)]
+    scopes = {}
+    if len(public) > 1 and all(one.answered(x) == x.tasks for x in public):
+        scopes["mean"] = _figures(one, public)
+    for group in found:
+        if group.name in standings:
+            told = standings[group.name]._asdict() | {"together": None}
+            scopes[group.name] = _figures(one, [group]) | _more(one, group)
+            scopes[group.name]["standing"] = told
+    for group in groups():
+        if {*group.tasks} <= one.model.tasks.keys():
+            scopes.setdefault(group.name, _figures(one, [group]))
+    for task in sorted(one.model.tasks):
+        scopes.setdefault(task, _figures(one, [board.alone(task)]))
+    return scopes
+
+
+def _figures(one: Entrant, those: list[Group]) -> dict:
+    """Return the figures of a group, or of the mean of several."""
+    shares = board.shares(one, those)
+    tallies = [one.model.tasks[task].tally for task in shares]
+    cells = [scores(tally.task, tally.all) for tally in tallies]
+    told = {"n": sum(tally.all.n for tally in tallies), "others": {}}
+    for name in (*RULES, "extracted"):
+        values = [x.pop(name) for x in cells]
+        told[name] = None
+        if None not in values:
+            # As the harness adds them up; of a task to the last bit.
+            mean = math.fsum(map(math.prod, zip(shares.values(), values)))
+            told[name] = mean if len(cells) > 1 else values[0]
+    for rule in (rule for rule in RULES if told[rule] is not None):
+        found = board.estimate(board.values(one, those, rule))
+        told[rule] = found | {"value": told[rule]}
+    if len(cells) == 1:
+        n = {x: cells[0].pop(f"{x} n", told["n"]) for x in [*cells[0]]}
+        told["others"] = {x: (mean, n[x]) for x, mean in cells[0].items()}
+    told["untold"] = sum(tally.all.untold for tally in tallies)
+    return told | {word: sum(x.all.invalid[word] for x in tallies) for word in INVALID}
+
+
+def _more(one: Entrant, benchmark: Group) -> dict:
+    """Return what a benchmark has beside its figures."""
+    cells, levels = {}, {}
+    for task in one.answered(benchmark):
+        tally = one.model.tasks[task].tally
+        parts = {task: tally.all}
+        parts |= {
+            f"{task}|{by}|{x}": y for (by, x), y in tally.parts.items() if by in COLUMNS
+        }
+        cells |= {x: scores(task, y) | {"n": y.n} for x, y in parts.items()}
+    for level in _levels(one, benchmark):
+        found = board.values(one, [benchmark], "flexible", lambda x: x.level == level)  # noqa: B023
+        levels[level] = board.estimate(found)
+    lost, gap = board.lost(one, benchmark), _gap(one, benchmark)
+    return {"cells": cells, "lost": lost, "levels": levels, "gap": gap}
+
+
+def _levels(one: Entrant, benchmark: Group) -> list[int]:
+    """Return the levels that each of the tasks has."""
+    tasks = one.answered(benchmark)
+    found = [{x.level for x in one.results(task)} for task in tasks]
+    return sorted(set.intersection(*found) - {None}) if found else []
+
+
+def _gap(one: Entrant, benchmark: Group) -> dict | None:
+    """Return the flexible score on public rows minus that on fresh ones.
+
+    It is the plain mean over the tasks of which both were run, and in each over the
+    question types that both have.
+    """
+    found = []
+    for fresh in one.answered(benchmark):
+        public = scorer(fresh).base
+        if public in one.model.tasks and scorer(fresh).known[0] is None:
+            found += _gap_of(one, public, fresh)
+    if not found:
+        return None
+    n = len(found)
+    value = math.fsum(gap for gap, _ in found) / n
+    half = NORMAL * math.sqrt(math.fsum(variance for _, variance in found)) / n
+    return {"value": value, "low": value - half, "high": value + half, "tasks": n}
+
+
+def _gap_of(one: Entrant, public: str, fresh: str) -> list[tuple[float, float]]:
+    """Return the gap of a task and the variance of its error, where it has one."""
+    kinds = [{x.kind for x in one.results(task)} for task in (public, fresh)]
+    means, variance = [], 0.0
+    if not (both := sorted(set.intersection(*kinds))):
+        return []
+    for task in (public, fresh):
+        parts = [[x for x in one.results(task) if x.kind == kind] for kind in both]
+        values = linearised([[x.scores[1] for x in y] for y in parts], by_size=False)
+        clusters = [x.cluster for y in parts for x in y]
+        means.append(math.fsum(values) / len(values))
+        variance += spread(values, clusters, ends=(0, 1)).error ** 2
+    return [(means[0] - means[1], variance)]
+
+
+# ----------------------------------------------------------------------------- ranks
+
+
+def _rank(
+    entrants: list[Entrant],
+    models: list[dict],
+    standings: list[dict[str, Standing]],
+    found: list[Group],
+    unit: list[int],
+) -> None:
+    """Give each model its ranks in each benchmark, and in their mean."""
+    together: dict[tuple, list[int]] = defaultdict(list)
+    those = {group.name: [group] for group in found}
+    those["mean"] = [group for group in found if board.is_public(group)]
+    for place, model in enumerate(models):
+        for name in model["scopes"].keys() & those.keys():
+            told = [standings[place][x.name] for x in those[name]]
+            if FALSE not in (x.status for x in told):
+                key = (name, *(x.together for x in told))
+                together[key].append(place)
+    contests = [
+        Contest(
+            name, rule, {x: board.values(entrants[x], those[name], rule) for x in of}
+        )
+        for (name, *_), of in together.items()
+        for rule in RULES
+    ]
+    for contest, ranks in zip(contests, board.rank(contests, unit)):
+        for place, ends in ranks.items():
+            models[place]["scopes"][contest.scope][contest.rule]["rank"] = ends
+
+
+def _in_order(models: list[dict], found: list[Group]) -> list[int]:
+    """Return the places of the models, the best first.
+
+    Verified ones come first, then those that did not run the tasks as they are; among
+    these the mean over the benchmarks of the first rank decides, then the mean score.
+    """
+    names = [x.name for x in found if board.is_public(x)] or [x.name for x in found]
+
+    def key(place: int) -> tuple:
+        model = models[place]
+        scopes = [model["scopes"].get(name) for name in names]
+        is_other = any(x and x["standing"]["marks"] for x in scopes)
+        firsts, means = [], []
+        for rule in RULES:
+            told = [x[rule] if x else None for x in scopes]
+            is_whole = all(x and x["rank"] for x in told)
+            firsts.append(sum(x["rank"][0] for x in told) if is_whole else math.inf)
+            means.append(-sum(x["value"] for x in told if x))
+        severity = SEVERITY.index(model["status"])
+        return severity, is_other, None in scopes, *firsts, *means, model["name"]
+
+    return sorted(range(len(models)), key=key)
+
+
+# ------------------------------------------------------------------------ benchmarks
+
+
+def _benchmark(group: Group, entrants: list[Entrant]) -> dict:
+    """Return what is to be said of a benchmark; the first model that has it is its
+    example.
+    """
+    one = next(x for x in entrants if x.answered(group))
+    shares = board.shares(one, [group])
+    return {
+        "name": group.name,
+        "title": board.title(group.name),
+        "tasks": [*shares],
+        "of": len(group.tasks),
+        "by_size": group.by_size,
+        "version": str(group.version),
+        "rows": sum(one.model.tasks[task].tally.all.n for task in shares),
+        "clusters": len({x.cluster for task in shares for x in one.results(task)}),
+        "columns": _columns(one, group),
+        "levels": _levels(one, group),
+        "trivial": _trivial(one, shares),
+        "ceiling": _ceiling(one, shares),
+    }
+
+
+def _trivial(one: Entrant, shares: dict[str, float]) -> dict | None:
+    """Return what the best answers that are the same for all documents of a task score."""
+    found = [one.model.tasks[x].tally.trivial.best() for x in shares]
+    if (None, None) in found:
+        return None
+    answers = (answer.rpartition(": ")[2] for _, answer in found)
+    answers = Counter(answers).most_common(3)
+    mean = math.fsum(share * x for share, (x, _) in zip(shares.values(), found))
+    return {"published": mean, "told": ", ".join(f"“{x}”" for x, _ in answers)}
+
+
+def _columns(one: Entrant, group: Group) -> list[dict]:
+    """Return what a benchmark's scores are split by: tasks, question types, formats."""
+    tasks = one.answered(group)
+    label = {x: x.removeprefix(f"{group.name}_").replace("_", " ") for x in tasks}
+    found = []
+    for task in tasks if len(tasks) > 1 else ():
+        inner = [x.name for x in groups() if task in x.tasks and x.tasks != group.tasks]
+        of = inner[0].removeprefix(f"{group.name}_") if inner else "Tasks"
+        n = one.model.tasks[task].tally.all.n
+        found.append({"key": task, "label": label[task], "group": of, "n": n})
+    for by in COLUMNS:
+        for task in tasks:
+            at = f"{label[task]} by " if len(tasks) > 1 else "By "
+            for (kind, value), x in _sorted(one.model.tasks[task].tally.parts):
+                if kind == by:
+                    cells = {"key": f"{task}|{by}|{value}", "label": value, "n": x.n}
+                    found.append(cells | {"group": at + by.replace("_", " ")})
+    return found
+
+
+def _ceiling(one: Entrant, shares: dict[str, float]) -> dict | None:
+    """Return the most that prompts allow, where the documents are those it is known of."""
+    known = json.loads(CEILINGS.read_text(encoding="utf-8"))
+    found = [known.get(one.model.tasks[x].tally.fingerprint, {}).get(x) for x in shares]
+    if None in found:
+        return None
+    cells = [x["answers"]["as asked"] for x in found]
+    return {
+        rule: math.fsum(share * x[rule] for share, x in zip(shares.values(), cells))
+        for rule in RULES
+    }
