@@ -222,7 +222,7 @@ def test_show_lists_the_documents_that_changed_sides(rows, compare):
     runs = lines(RIGHT, RIGHT, FLEXIBLE, NONE), lines(RIGHT, WRONG, WRONG, RIGHT)
     show = ("--show", TASK)
     found = [row for row in rows(*runs, options=show) if row["score"] == "flexible"]
-    one, two = '{"answer": 1}', '{"answer": 2}'  # the values that were read
+    one, two = RIGHT, WRONG  # the values that were read
     assert [[*row.values()][3:4] + [*row.values()][5:] for row in found] == [
         [1, 1, 0, "right", "other_value", one, two, one],
         [2, 1, 0, "flexible_only", "other_value", one, two, one],
