@@ -175,9 +175,9 @@ BAD = {  # what stands in the place of samples -> why it is left out
         "cut off",
     ),
     "deep nesting": (lambda x: x.write_text("[" * 10**5 + "\n"), "too deeply"),
-    "a folder": (lambda x: x.mkdir(), "is a folder"),
+    "a folder": (lambda x: x.mkdir(), "has no samples"),
     "a pipe": (lambda x: os.mkfifo(x), "is a pipe or a device"),
-    "a dangling link": (lambda x: x.symlink_to("nowhere"), "is a link to nothing"),
+    "a dangling link": (lambda x: x.symlink_to("nowhere"), "No such file"),
     "a device": (lambda x: x.symlink_to("/dev/zero"), "is a pipe or a device"),
 }
 

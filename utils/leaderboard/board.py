@@ -14,12 +14,12 @@ from collections.abc import Iterable, Iterator
 from itertools import combinations
 from typing import NamedTuple
 
-from ..core.families import Group, configuration, groups, leaf_tasks, scorer
+from ..core.families import Group, benchmarks, configuration, leaf_tasks, scorer
 from ..runs.answers import sha256
 from ..runs.models import Model
 from ..runs.scoring import INVALID, Scored
 from ..stats import CONFIDENCE, difference, holm, linearised, score_interval
-from .checks import FALSE, UNKNOWN, VERIFIED, Check, Documents, Settings
+from .checks import FALSE, UNKNOWN, VERIFIED, Check
 
 
 RULES = ("published", "flexible")
@@ -45,9 +45,10 @@ class Result(NamedTuple):
     level: int | None  # of a fresh document
     cause: str | None  # one of CAUSES, where the flexible score is higher
     text: str  # digest of the response: its letters and digits
+    check: Check  # which has seen the answer
 
 
-def result(scored: Scored, place: int) -> Result:
+def result(scored: Scored, place: int, check: Check) -> Result:
     """Return what a board keeps of an answer."""
     task, verdict = scored.answer.task, scored.verdict
     headline = scorer(task).headline
@@ -62,6 +63,7 @@ def result(scored: Scored, place: int) -> Result:
         level if type(level := scored.doc.get("level")) is int else None,
         _cause(verdict) if scores and scores[1] > scores[0] else None,
         sha256(text)[:16],
+        check,
     )
 
 
@@ -73,12 +75,13 @@ def _cause(verdict) -> str:
     return "elsewhere" if is_apart else "form"
 
 
-class Checked(NamedTuple):
-    """A task of a model, and what was checked of it."""
+class Standing(NamedTuple):
+    """How a model stands in a benchmark."""
 
-    settings: Settings
-    check: Check
-    documents: Documents
+    status: str  # VERIFIED, UNKNOWN or FALSE
+    reasons: list[str]  # of a status that is not VERIFIED
+    marks: list[str]  # why it is not ranked with those that ran it as it is
+    together: tuple  # equal for models that are ranked together
 
 
 class Entrant(NamedTuple):
@@ -87,7 +90,12 @@ class Entrant(NamedTuple):
     model: Model
     place: str  # its file or folder
     remarks: list[str]
-    checked: dict[str, Checked]  # by task
+    standings: dict[str, Standing]  # by benchmark
+
+    @property
+    def checks(self) -> dict[str, Check]:
+        """What was checked of its tasks."""
+        return {task: self.results(task)[0].check for task in self.model.tasks}
 
     @property
     def name(self) -> str:
@@ -104,30 +112,11 @@ class Entrant(NamedTuple):
         return tuple(task for task in benchmark.tasks if task in self.model.tasks)
 
 
-class Standing(NamedTuple):
-    """How a model stands in a benchmark."""
-
-    status: str  # VERIFIED, UNKNOWN or FALSE
-    reasons: tuple[str, ...]  # of a status that is not VERIFIED
-    marks: tuple[str, ...]  # why it is not ranked with those that ran it as it is
-    together: tuple  # equal for models that are ranked together
-
-
-def benchmarks(entrants: list[Entrant]) -> list[Group]:
-    """Return the benchmarks of some models: of each of their tasks the largest group."""
-    found: dict[str, Group] = {}
-    for task in sorted({task for one in entrants for task in one.model.tasks}):
-        if scorer(task).headline:
-            of = [group for group in groups() if task in group.tasks]
-            largest = max(of, key=lambda group: len(group.tasks), default=alone(task))
-            found[largest.name] = largest
-    public = leaf_tasks(PUBLIC)
-    return sorted(found.values(), key=lambda x: (x.tasks[0] not in public, x.name))
-
-
-def alone(task: str) -> Group:
-    """Return a task as a benchmark of its own."""
-    return Group(task, (task,), True, scorer(task).version)
+def benchmarks_of(entrants: list[Entrant]) -> list[Group]:
+    """Return the benchmarks of some models, the public ones first."""
+    tasks = {task for one in entrants for task in one.model.tasks}
+    found = benchmarks([task for task in tasks if scorer(task).headline])
+    return sorted(found, key=lambda x: (not is_public(x), x.name))
 
 
 def is_public(benchmark: Group) -> bool:
@@ -159,9 +148,10 @@ def by_task(said: Iterable[tuple[str, str]], tasks: tuple[str, ...] = ()) -> lis
 def standing(one: Entrant, benchmark: Group) -> Standing:
     """Return how a model stands in a benchmark, of which it has a task."""
     tasks = one.answered(benchmark)
-    said, marks = [], []
+    said, marks, ran = [], [], []
     for task in tasks:
-        settings, check, documents = one.checked[task]
+        check = one.results(task)[0].check
+        settings, documents = check.settings, check.documents
         told = [(documents.status, documents.told), check.prompts()]
         told += [(FALSE, fault) for fault in _faults(one, task)]
         said += [(status, what, task) for status, what in told if status != VERIFIED]
@@ -171,6 +161,8 @@ def standing(one: Entrant, benchmark: Group) -> Standing:
             marks.append((f"{settings.few_shot}-shot", task))
         if check.filter != "none":
             marks.append((f"filter {check.filter:.40}", task))
+        same = one.model.tasks[task].tally.fingerprint
+        ran.append((task, same, settings.few_shot, check.filter))
     if refused := sum(one.model.refused[task] for task in tasks):
         lines = f"{refused:,} line{'s' * (refused > 1)} refused"
         said += [(FALSE, lines, task) for task in tasks]
@@ -179,11 +171,7 @@ def standing(one: Entrant, benchmark: Group) -> Standing:
     marks = by_task(marks, tasks)
     if len(tasks) < len(benchmark.tasks):
         marks.append(f"{len(tasks)} of {len(benchmark.tasks)} tasks")
-    same = tuple(one.model.tasks[task].tally.fingerprint for task in tasks)
-    shots = tuple(one.checked[task].settings.few_shot for task in tasks)
-    filters = tuple(one.checked[task].check.filter for task in tasks)
-    together = (status, tasks, same, shots, filters)
-    return Standing(status, tuple(reasons), tuple(marks), together)
+    return Standing(status, reasons, marks, (status, *ran))
 
 
 def _faults(one: Entrant, task: str) -> Iterator[str]:
@@ -195,7 +183,7 @@ def _faults(one: Entrant, task: str) -> Iterator[str]:
         yield f"{lacking:,} prompts without the instruction"
     if surplus := tally.surplus:
         yield f"{surplus:,} answers beyond the benchmark's rows"
-    if contradicted := one.checked[task].check.contradicted:
+    if contradicted := one.results(task)[0].check.contradicted:
         yield f"{contradicted:,} filtered responses are not those of the model"
 
 
@@ -279,12 +267,7 @@ def units(n: int, pairs: list[tuple[int, int, int, int]]) -> list[int]:
     return unit
 
 
-class Contest(NamedTuple):
-    """Models that are ranked together in a score."""
-
-    scope: str
-    rule: str
-    members: dict[int, Values]  # by the place of the model
+Contest = dict[int, Values]  # of those that are ranked together, by their places
 
 
 def rank(contests: list[Contest], unit: list[int]) -> Iterator[dict[int, list[int]]]:
@@ -296,7 +279,7 @@ def rank(contests: list[Contest], unit: list[int]) -> Iterator[dict[int, list[in
     """
     pairs, tests = [], []
     for contest in contests:
-        found = {unit[x]: values for x, values in contest.members.items()}
+        found = {unit[x]: values for x, values in contest.items()}
         those = [*combinations(found, 2)]
         pairs.append(those)
         tests += [difference(found[b][0], *found[a]) for a, b in those]
@@ -309,12 +292,9 @@ def rank(contests: list[Contest], unit: list[int]) -> Iterator[dict[int, list[in
                 winner, loser = (a, b) if test.value > 0 else (b, a)
                 better[loser] += 1
                 worse[winner] += 1
-        n = len({unit[x] for x in contest.members})
-        yield {
-            x: [1 + better[unit[x]], n - worse[unit[x]]]
-            for x in contest.members
-            if n > 1
-        }
+        n = len({unit[x] for x in contest})
+        members = contest if n > 1 else ()
+        yield {x: [1 + better[unit[x]], n - worse[unit[x]]] for x in members}
 
 
 def rows(data: dict) -> Iterator[dict]:
@@ -329,17 +309,10 @@ def rows(data: dict) -> Iterator[dict]:
                 ends = told["rank"] and "-".join(map(str, told["rank"]))
                 known |= {rule: told["value"], f"{rule}_rank": ends}
                 known |= {f"{rule}_{x}": told[x] for x in ("low", "high")}
-            others = {}
             for metric, (mean, n) in cells["others"].items():
-                others |= {metric: mean, f"{metric} n": n}
-            yield {
-                **place,
-                "scope": scope,
-                "by": None,
-                "value": None,
-                **known,
-                **others,
-            }
-        for task, by, value, cells in model["parts"]:
-            part = {x: cells[x] for x in ("n", *RULES, "extracted")}
-            yield {**place, "scope": task, "by": by, "value": value, **part}
+                known |= {metric: mean, f"{metric} n": n}
+            yield place | {"scope": scope, "by": None, "value": None} | known
+        for cells in model["parts"].values():
+            if cells["by"]:
+                names = ("by", "value", "n", *RULES, "extracted")
+                yield place | {"scope": cells["task"]} | {x: cells[x] for x in names}

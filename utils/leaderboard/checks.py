@@ -71,11 +71,6 @@ class Settings(NamedTuple):
             generation=_dict(results[0], "configs", task, "generation_kwargs"),
         )
 
-    @property
-    def is_known(self) -> bool:
-        """Whether results tell them."""
-        return self.few_shot is not None
-
 
 def _dict(value: object, *keys: str) -> dict:
     for key in keys:
@@ -94,33 +89,27 @@ class Documents(NamedTuple):
     whole: bool = False  # all of them, and of the seed that the task has by itself
 
 
-class Rows(NamedTuple):
-    """What documents are compared with."""
-
-    digests: Counter[bytes]
-    texts: set[bytes]  # digests know nothing of what a family adds to a row
-
-    @classmethod
-    def of(cls, task: str, docs: list[dict]) -> Rows:
-        """Return the documents of a task as they are compared."""
-        return cls(Counter(map(scorer(task).utils.digest, docs)), {*map(text_of, docs)})
+# Of the rows that documents are compared with: digests, and texts, for digests know
+# nothing of what a family adds to a row.
+Rows = tuple[Counter[bytes], set[bytes]]
 
 
-def text_of(doc: dict) -> bytes:
+def _rows(task: str, docs: list[dict]) -> Rows:
+    return Counter(map(scorer(task).utils.digest, docs)), {*map(_text_of, docs)}
+
+
+def _text_of(doc: dict) -> bytes:
     """Return what is equal for documents that are equal in all fields."""
     return _hash(json.dumps(doc, sort_keys=True))
 
 
-def check_documents(
-    tally: Tally, check: Check, run: Run, include_path: Path
-) -> Documents:
-    """Compare documents with the rows at a path, a known fingerprint, or rows made anew."""
+def _documents(tally: Tally, check: Check, include_path: Path) -> Documents:
     task, n = tally.task, tally.answered
     rows, fingerprint = scorer(task).known
     if (found := _at(task, include_path)) is not None:
         return _compared(tally, check, found, f"of {include_path.name}/")
     if is_generated(task):
-        return _made_anew(tally, check, run)
+        return _made_anew(tally, check)
     # What a system message says is no part of a fingerprint.
     if fingerprint is None or configuration(task).get("description"):
         return Documents(UNKNOWN, "there are no rows to compare them with")
@@ -138,27 +127,25 @@ def _at(task: str, include_path: Path) -> Rows | None:
     if include_path == FOLDER:
         return None
     try:
-        return Rows.of(task, documents(task, include_path))
+        return _rows(task, documents(task, include_path))
     except ToolError:
         return None
 
 
 def _compared(tally: Tally, check: Check, rows: Rows, of: str) -> Documents:
-    n, most = tally.answered, rows.digests.total()
-    surplus = (tally.digests - rows.digests).total()
-    if strange := max(surplus, len(check.texts - rows.texts)):
+    digests, texts = rows
+    n, most = tally.answered, digests.total()
+    if strange := max((tally.digests - digests).total(), len(check.texts - texts)):
         return Documents(FALSE, f"{strange:,} of {n:,} are not those {of}")
     share = "all" if n == most else f"{n:,} of {most:,}"
     return Documents(VERIFIED, f"{share} are those {of}", n == most)
 
 
-def _made_anew(tally: Tally, check: Check, run: Run) -> Documents:
+def _made_anew(tally: Tally, check: Check) -> Documents:
     """Compare with the rows of the seed that the results tell."""
-    task = tally.task
-    results = (x.results for x in run.files)
-    told = next(
-        filter(None, (_dict(x, "configs", task, "metadata") for x in results)), {}
-    )
+    task, files = tally.task, check.run.files
+    metadata = (_dict(x.results, "configs", task, "metadata") for x in files)
+    told = next(filter(None, metadata), {})
     told = {x: told[x] for x in sorted(told) if x.startswith("gen_")}
     if not {"gen_seed", "gen_rows"} <= told.keys():
         return Documents(UNKNOWN, "the seed of their rows is not told")
@@ -166,7 +153,7 @@ def _made_anew(tally: Tally, check: Check, run: Run) -> Documents:
         return Documents(UNKNOWN, f"more than {MOST_MADE:,} rows of a seed")
     told.pop("gen_fingerprint", None)
     try:
-        rows = _rows_of(task, json.dumps(told))
+        rows = _rows_of_seed(task, json.dumps(told))
     except ValueError as error:
         return Documents(UNKNOWN, f"cannot be made anew: {error}")
     by_itself = configuration(task)["metadata"]
@@ -176,12 +163,12 @@ def _made_anew(tally: Tally, check: Check, run: Run) -> Documents:
 
 
 @cache
-def _rows_of(task: str, metadata: str) -> Rows:
+def _rows_of_seed(task: str, metadata: str) -> Rows:
     config = load_yaml(index()[task].yaml_path)
     told = config["metadata"] | json.loads(metadata)
     with quiet_harness():
         rows = config["custom_dataset"](**config["dataset_kwargs"], **told)
-        return Rows.of(task, documents_of(task, [*rows[config["test_split"]]]))
+        return _rows(task, documents_of(task, [*rows[config["test_split"]]]))
 
 
 # --------------------------------------------------------------------------- prompts
@@ -193,28 +180,23 @@ _BUILT: dict[tuple, object] = {}
 _RENDERED: dict[tuple, bytes] = {}
 
 
-def render(task: str, doc: dict, settings: Settings, is_chat: bool) -> str:
+def _render(task: str, doc: dict, settings: Settings, is_chat: bool) -> str:
     """Return a prompt as the harness makes it; as JSON the messages of a chat.
 
     Raises ValueError where a document or settings do not let it.
     """
-    chat = {}
-    if is_chat:
-        template = PromptTaker().apply_chat_template
-        chat = {"apply_chat_template": True, "chat_template": template}
-        chat["fewshot_as_multiturn"] = settings.multiturn
     try:
-        key = (
-            task,
-            *sorted(doc),
-        )  # the harness takes a field for a template without it
+        # The harness takes a field for a template where documents lack it.
+        key = (task, *sorted(doc))
         if key not in _BUILT:
             _BUILT[key] = _built(task, doc)
         made = _BUILT[key].fewshot_context(
             doc,
             num_fewshot=settings.few_shot or 0,
             system_instruction=settings.system_instruction,
-            **chat,
+            apply_chat_template=is_chat,
+            fewshot_as_multiturn=is_chat and settings.multiturn,
+            chat_template=PromptTaker().apply_chat_template if is_chat else None,
         )
         return made[0] if is_chat else made
     except Exception as error:  # what a submission may have the harness raise
@@ -234,7 +216,7 @@ def _built(task: str, doc: dict):
         return manager.load([config])["tasks"][task]
 
 
-def around(prompt: str, texts: list[str]) -> tuple[str, ...] | None:
+def _around(prompt: str, texts: list[str]) -> tuple[str, ...] | None:
     """Return what stands around texts in a prompt; None where one is not in it, in turn."""
     found, at = [], 0
     for text in (text.strip() for text in texts):
@@ -249,17 +231,20 @@ def around(prompt: str, texts: list[str]) -> tuple[str, ...] | None:
 class Check:
     """What the answers of a run to one task show, one after the other."""
 
-    def __init__(self, task: str, settings: Settings, filter_name: str) -> None:
-        self.task, self.settings, self.filter = task, settings, filter_name
+    documents: Documents  # once all answers are read
+
+    def __init__(self, run: Run, task: str, filter_name: str) -> None:
+        self.run, self.task, self.filter = run, task, filter_name
+        self.settings = Settings.of(run, task)
         self.n = self.equal = self.strange = self.untold = self.contradicted = 0
-        self.frames: set[tuple[str, ...]] = set()  # around prompts that are not equal
+        self.frames: list[tuple[str, ...]] = []  # around prompts that are not equal
         self.repeats = 1
         self.texts: set[bytes] = set()  # of the documents
 
     def add(self, scored: Scored) -> None:
         """Look at one more answer."""
         self.n += 1
-        self.texts.add(text_of(scored.doc))
+        self.texts.add(_text_of(scored.doc))
         line = scored.answer.line
         if "filtered_resps" in line and self.filter == "none":
             given, left = _lone(line.get("resps")), line["filtered_resps"]
@@ -274,37 +259,37 @@ class Check:
         if prompt is None:
             self.untold += 1
             return
-        messages = _messages(prompt)
+        messages = messages_of(prompt)
         is_chat = messages is not None or settings.chat_template is not None
-        key = (self.task, text_of(scored.doc), is_chat, settings.few_shot)
+        key = (self.task, _text_of(scored.doc), is_chat, settings.few_shot)
         key += (settings.system_instruction, settings.multiturn)
         if _RENDERED.get(key) == _hash(prompt):
             self.equal += 1
             return
         try:
-            rendered = render(self.task, scored.doc, settings, is_chat)
+            rendered = _render(self.task, scored.doc, settings, is_chat)
         except ValueError:
             self.strange += 1
             return
-        expected = _messages(rendered)
+        expected = messages_of(rendered)
         _RENDERED[key] = _hash(rendered)
         if prompt == rendered or (messages and messages == expected):
             self.equal += 1
             return
         texts = [x["content"] for x in expected] if expected else [rendered]
-        found = around(prompt, texts) if messages is None else None
+        found = _around(prompt, texts) if messages is None else None
         self.strange += found is None
-        if found is not None and len(self.frames) < 2:
-            self.frames.add(found)
+        if found and len(self.frames) < 2 and found not in self.frames:
+            self.frames.append(found)
 
-    @property
-    def frame(self) -> int:
-        """How many characters stand around the prompts."""
-        return max((sum(map(len, frame)) for frame in self.frames), default=0)
+    def check_documents(self, tally: Tally, include_path: Path) -> None:
+        """Compare documents with rows at a path, a known fingerprint, or rows made anew."""
+        self.documents = _documents(tally, self, include_path)
 
     def prompts(self) -> tuple[str, str]:
         """Return whether the prompts are the task's, and what is to be said of them."""
-        n, frame = self.n, self.frame
+        n = self.n
+        frame = max((sum(map(len, frame)) for frame in self.frames), default=0)
         if self.strange:
             return FALSE, f"{self.strange:,} of {n:,} prompts are not the task's"
         if self.untold:
@@ -315,10 +300,83 @@ class Check:
             return FALSE, f"prompts have {frame:,} characters that no setting explains"
         if frame > MOST_FRAME:
             return FALSE, f"the chat template adds {frame:,} characters"
-        if not self.settings.is_known:
+        if self.settings.few_shot is None:
             return UNKNOWN, "settings unknown: there are no results beside the samples"
         of = f", and {frame:,} characters of template" if frame else ""
         return VERIFIED, f"all as made anew{of}"
+
+    def card(self) -> dict[str, str]:
+        """Return the run card of the task: label -> value."""
+        settings, told = self.settings, self.settings.results
+        given, nothing = settings.generation or {}, "none" if told else None
+        arguments = _dict(told, "config").get("model_args")
+        if isinstance(arguments, dict):
+            arguments = ",".join(f"{x}={y}" for x, y in arguments.items())
+        revision = re.search(r"\brevision=([^,]*)", f"{arguments}")
+        date, template = None, settings.chat_template
+        with suppress(TypeError, ValueError, OverflowError, OSError):
+            date = f"{datetime.fromtimestamp(told.get('date'), timezone.utc):%Y-%m-%d}"
+        cells = {
+            "Model": told.get("model_name"),
+            "Revision": revision and revision[1],
+            "Date": date,
+            "Harness": told.get("lm_eval_version"),
+            "Task version": _dict(told, "versions").get(self.task),
+            "Few-shot examples": settings.few_shot,
+            "Chat template": nothing if template is None else template or "of an API",
+            "System instruction": settings.system_instruction or nothing,
+            "Generation": ", ".join(f"{x} {y}" for x, y in given.items()) or None,
+            "Token limit": given.get("max_gen_toks"),
+            "Filter": self.filter,
+            "Limit": _dict(told, "config").get("limit") or nothing,
+            "Answers a document": self.repeats,
+            "Documents": self.documents.told,
+            "Prompts": self.prompts()[1],
+        }
+        return {x: "unknown" if y is None else f"{y!s:.200}" for x, y in cells.items()}
+
+    def marks(self) -> list[str]:
+        """Return what is not as the task has it by itself, in few words."""
+        said, own = [], configuration(self.task)["generation_kwargs"]
+        given = self.settings.generation
+        given = own if given is None else given
+        for key in sorted({*own, *given})[:MOST_SHOTS]:
+            if (value := given.get(key)) != own.get(key):
+                is_limit = key == "max_gen_toks"
+                mark = (
+                    f"{value!s:.20} tokens" if is_limit else f"{key:.40} {value!s:.40}"
+                )
+                said.append(mark)
+        if text := self.settings.system_instruction:
+            said.append(f"system instruction, {len(text):,} characters")
+        for frame in self.frames:
+            if text := " ".join(_OF_TEMPLATES.sub(" ", " ".join(frame)).split()):
+                size = f"{len(text):,} characters"
+                said.append(f"the chat template says “{text:.60}”, {size}")
+        if self.repeats > 1:
+            said.append(f"{self.repeats} answers a document")
+        return said
+
+    def own_scores_differ(self, tally: Tally) -> str | None:
+        """Return what to say where the scores in the run's files are not those made anew.
+
+        Flexible ones are compared where they are of the same version of the task.
+        """
+        task, values = scorer(self.task), tally.all.values()
+        is_same = self.run.version(self.task) == str(task.version)
+        claims = _dict(self.settings.results, "results", self.task)
+        for name, claimed in claims.items() if not tally.left_out else ():
+            metric = task.metric(name.partition(",")[0])
+            if metric in values and (is_same or "flexible" not in metric):
+                mean = sum(values[metric]) / len(values[metric])
+                is_number = isinstance(claimed, int | float)
+                if not (is_number and abs(claimed - mean) <= ROUNDING):
+                    said = f"claims {metric} {claimed!s:.8} instead of {mean:.4f}"
+                    return f"{self.task}: {said}"
+        if tally.all.changed and is_same and not tally.left_out:
+            count = f"{tally.all.changed:,} of {tally.all.answers:,}"
+            return f"{self.task}: {count} logged scores are not those made anew"
+        return None
 
 
 def _lone(value: object) -> object:
@@ -329,92 +387,10 @@ def _hash(text: str) -> bytes:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:16]
 
 
-def _messages(prompt: str) -> list[dict] | None:
+def messages_of(prompt: str) -> list[dict] | None:
     """Return the messages of a chat, each with role and content; None of a text."""
     with suppress(ValueError, RecursionError):
         found = json.loads(prompt)
         is_chat = isinstance(found, list) and all(isinstance(x, dict) for x in found)
         return found if is_chat and found else None
-    return None
-
-
-# -------------------------------------------------------------------------- settings
-
-
-def card(settings: Settings, check: Check, documents_told: str) -> dict[str, str]:
-    """Return the run card of a task: label -> value."""
-    told, given = settings.results, settings.generation or {}
-    arguments = _dict(told, "config").get("model_args")
-    if isinstance(arguments, dict):
-        arguments = ",".join(f"{x}={y}" for x, y in arguments.items())
-    found = re.search(r"\brevision=([^,]*)", f"{arguments}")
-    date, stamp = None, told.get("date")
-    with suppress(TypeError, ValueError, OverflowError, OSError):
-        date = f"{datetime.fromtimestamp(stamp, timezone.utc):%Y-%m-%d}"
-    nothing = "none" if told else None
-    template = settings.chat_template
-    cells = {
-        "Model": told.get("model_name"),
-        "Revision": found and found[1],
-        "Date": date,
-        "Harness": told.get("lm_eval_version"),
-        "Task version": _dict(told, "versions").get(check.task),
-        "Few-shot examples": settings.few_shot,
-        "Chat template": nothing if template is None else template or "of an API",
-        "System instruction": settings.system_instruction or nothing,
-        "Generation": ", ".join(f"{x} {y}" for x, y in given.items()) or None,
-        "Token limit": given.get("max_gen_toks"),
-        "Filter": check.filter,
-        "Limit": _dict(told, "config").get("limit") or nothing,
-        "Answers a document": check.repeats,
-        "Documents": documents_told,
-        "Prompts": check.prompts()[1],
-    }
-    return {x: "unknown" if y is None else f"{y!s:.200}" for x, y in cells.items()}
-
-
-def marks(settings: Settings, check: Check) -> list[str]:
-    """Return what is not as the task has it by itself, in few words."""
-    said = []
-    own = configuration(check.task)["generation_kwargs"]
-    given = own if settings.generation is None else settings.generation
-    for key in sorted({*own, *given})[:MOST_SHOTS]:
-        if (value := given.get(key)) != own.get(key):
-            is_limit = key == "max_gen_toks"
-            said.append(
-                f"{value!s:.20} tokens" if is_limit else f"{key:.40} {value!s:.40}"
-            )
-    if text := settings.system_instruction:
-        said.append(f"system instruction, {len(text):,} characters")
-    for frame in check.frames:
-        if text := " ".join(_OF_TEMPLATES.sub(" ", " ".join(frame)).split()):
-            said.append(
-                f"the chat template says “{text:.60}”, {len(text):,} characters"
-            )
-    if check.repeats > 1:
-        said.append(f"{check.repeats} answers a document")
-    return said
-
-
-def own_scores_differ(settings: Settings, run: Run, tally: Tally) -> str | None:
-    """Return what to say where the scores in a run's files are not those made anew.
-
-    Flexible ones are compared where they are of the same version of the task.
-    """
-    task, values = scorer(tally.task), tally.all.values()
-    is_same = run.version(tally.task) == str(task.version)
-    if tally.left_out:
-        return None
-    for name, claimed in _dict(settings.results, "results", tally.task).items():
-        metric = task.metric(name.partition(",")[0])
-        if metric in values and (is_same or "flexible" not in metric):
-            mean = sum(values[metric]) / len(values[metric])
-            is_number = isinstance(claimed, int | float)
-            if not (is_number and abs(claimed - mean) <= ROUNDING):
-                return (
-                    f"{task.task}: claims {metric} {claimed!s:.8} instead of {mean:.4f}"
-                )
-    if tally.all.changed and is_same:
-        count = f"{tally.all.changed:,} of {tally.all.answers:,}"
-        return f"{task.task}: {count} logged scores are not those made anew"
     return None

@@ -12,12 +12,12 @@ Keys of `board_data(...)`:
 - `models`, in the order of the board: `id`, `name`, `place`, `status` (verified, not
   verified, not ranked), `reasons` (of the status), `remarks` (all that is to be said of
   it), `card` (label -> value), `scopes` (name of a benchmark, group or task, or `mean` ->
-  figures) and `parts` (task, breakdown, value, scores)
+  figures) and `parts` (key of a column -> `task`, `by`, `value`, scores)
 - figures: `published` and `flexible` (`value`, `low`, `high`, `rank`: first and last; or
   None), `n`, `extracted`, `cut_off`, `no_instruction`, `untold` (of how
   many answers nothing says whether they were cut off), `others` (metric -> mean, and on
-  how many documents it rests); of a benchmark also `standing`, `lost` (cause -> share of
-  all), `cells` (key of a column -> scores), `levels` and `gap` (estimates)
+  how many documents it rests); of a benchmark also `status`, `marks`, `lost` (cause ->
+  share of all), `levels` and `gap` (estimates)
 - `left_out`: `place`, `model`, `reason`
 """
 
@@ -26,17 +26,19 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter, defaultdict
+from collections.abc import Iterator
 from pathlib import Path
 
-from ..core.families import FOLDER, Group, groups, scorer
+from ..core.families import FOLDER, Group, alone, groups, scorer
 from ..core.tables import natural
 from ..runs.answers import sha256
 from ..runs.scoring import INVALID
+from ..runs.tally import Figures, Tally
 from ..score.rows import scores
 from ..stats import linearised, spread
 from . import board
-from .board import RULES, Contest, Entrant, Standing
-from .checks import FALSE, UNKNOWN, VERIFIED, card, marks, own_scores_differ
+from .board import RULES, Entrant
+from .checks import FALSE, UNKNOWN, VERIFIED, Check
 from .submissions import LeftOut
 
 
@@ -57,18 +59,17 @@ def board_data(
 
     `entrants` are put into the order of the board.
     """
-    found = board.benchmarks(entrants)
-    standings = [
-        {x.name: board.standing(one, x) for x in found if one.answered(x)}
-        for one in entrants
-    ]
+    found = board.benchmarks_of(entrants)
+    for one in entrants:
+        those = [group for group in found if one.answered(group)]
+        one.standings.update((x.name, board.standing(one, x)) for x in those)
     pairs = board.equal_answers(entrants)
     for a, b, same, both in pairs:
         for one, other in ((a, b), (b, a)):
             said = f"{same:,} of {both:,} answers are those of {entrants[other].name}"
             entrants[one].remarks.append(said)
-    models = [_model(*each, found) for each in zip(entrants, standings)]
-    _rank(entrants, models, standings, found, board.units(len(entrants), pairs))
+    models = [_model(one, found) for one in entrants]
+    _rank(entrants, models, found, board.units(len(entrants), pairs))
     order = _in_order(models, found)
     entrants[:] = [entrants[place] for place in order]
     about = _about(entrants, include_path, leave_out)
@@ -106,7 +107,8 @@ def _about(entrants: list[Entrant], include_path: Path, leave_out: str | None) -
 # ---------------------------------------------------------------------------- models
 
 
-def _model(one: Entrant, standings: dict[str, Standing], found: list[Group]) -> dict:
+def _model(one: Entrant, found: list[Group]) -> dict:
+    standings, checks, tasks = one.standings, one.checks, one.model.tasks
     told = [x.status for x in standings.values()] or [UNKNOWN]
     status = max(told, key=SEVERITY.index)
     reasons = [
@@ -115,16 +117,9 @@ def _model(one: Entrant, standings: dict[str, Standing], found: list[Group]) -> 
         if x.reasons and x.status == status
     ]
     said = [mark for x in standings.values() for mark in x.marks]
-    of_tasks = [
-        (mark, task)
-        for task, checked in one.checked.items()
-        for mark in marks(checked.settings, checked.check)
-    ]
-    said += board.by_task(of_tasks, tuple(one.checked))
-    own = (
-        own_scores_differ(checked.settings, one.model.run, one.model.tasks[task].tally)
-        for task, checked in one.checked.items()
-    )
+    of_tasks = [(mark, task) for task, x in checks.items() for mark in x.marks()]
+    said += board.by_task(of_tasks, tuple(checks))
+    own = (x.own_scores_differ(tasks[task].tally) for task, x in checks.items())
     return {
         "id": sha256(one.name)[:10],
         "name": one.name,
@@ -132,25 +127,30 @@ def _model(one: Entrant, standings: dict[str, Standing], found: list[Group]) -> 
         "status": status,
         "reasons": reasons,
         "remarks": [*reasons, *said, *one.remarks, *filter(None, own)],
-        "card": _card(one),
-        "scopes": _scopes(one, found, standings),
-        "parts": [
-            (task, by, value, scores(task, figures) | {"n": figures.n})
-            for task in sorted(one.model.tasks)
-            for (by, value), figures in _sorted(one.model.tasks[task].tally.parts)
-        ],
+        "card": _card(checks),
+        "scopes": _scopes(one, found),
+        "parts": {
+            key: {"task": task, "by": by, "value": value, "n": figures.n}
+            | scores(task, figures)
+            for task in sorted(tasks)
+            for key, by, value, figures in _parts(tasks[task].tally)
+        },
     }
 
 
-def _sorted(parts: dict[tuple[str, str], object]) -> list:
-    return sorted(parts.items(), key=lambda x: (x[0][0], natural(x[0][1])))
+def _parts(tally: Tally) -> Iterator[tuple[str, str | None, str | None, Figures]]:
+    """Yield the figures of a task and of its parts: key, breakdown, value, figures."""
+    yield tally.task, None, None, tally.all
+    parts = sorted(tally.parts.items(), key=lambda x: (x[0][0], natural(x[0][1])))
+    for (by, value), figures in parts:
+        yield f"{tally.task}|{by}|{value}", by, value, figures
 
 
-def _card(one: Entrant) -> dict[str, str]:
+def _card(checks: dict[str, Check]) -> dict[str, str]:
     """Return the run card of a model; where its tasks differ, the most frequent value,
     and how many tasks have others.
     """
-    cards = [card(x.settings, x.check, x.documents.told) for x in one.checked.values()]
+    cards = [check.card() for check in checks.values()]
     cells = {}
     for name in cards[0]:
         [(most, count), *others] = Counter(x[name] for x in cards).most_common()
@@ -159,23 +159,19 @@ def _card(one: Entrant) -> dict[str, str]:
     return cells
 
 
-def _scopes(
-    one: Entrant, found: list[Group], standings: dict[str, Standing]
-) -> dict[str, dict]:
+def _scopes(one: Entrant, found: list[Group]) -> dict[str, dict]:
     public = [x for x in found if board.is_public(x)]
     scopes = {}
     if len(public) > 1 and all(one.answered(x) == x.tasks for x in public):
         scopes["mean"] = _figures(one, public)
     for group in found:
-        if group.name in standings:
-            told = standings[group.name]._asdict() | {"together": None}
+        if group.name in one.standings:
             scopes[group.name] = _figures(one, [group]) | _more(one, group)
-            scopes[group.name]["standing"] = told
     for group in groups():
         if {*group.tasks} <= one.model.tasks.keys():
             scopes.setdefault(group.name, _figures(one, [group]))
     for task in sorted(one.model.tasks):
-        scopes.setdefault(task, _figures(one, [board.alone(task)]))
+        scopes.setdefault(task, _figures(one, [alone(task)]))
     return scopes
 
 
@@ -204,19 +200,14 @@ def _figures(one: Entrant, those: list[Group]) -> dict:
 
 def _more(one: Entrant, benchmark: Group) -> dict:
     """Return what a benchmark has beside its figures."""
-    cells, levels = {}, {}
-    for task in one.answered(benchmark):
-        tally = one.model.tasks[task].tally
-        parts = {task: tally.all}
-        parts |= {
-            f"{task}|{by}|{x}": y for (by, x), y in tally.parts.items() if by in COLUMNS
-        }
-        cells |= {x: scores(task, y) | {"n": y.n} for x, y in parts.items()}
+    levels = {}
     for level in _levels(one, benchmark):
         found = board.values(one, [benchmark], "flexible", lambda x: x.level == level)  # noqa: B023
         levels[level] = board.estimate(found)
     lost, gap = board.lost(one, benchmark), _gap(one, benchmark)
-    return {"cells": cells, "lost": lost, "levels": levels, "gap": gap}
+    told = one.standings[benchmark.name]
+    known = {"status": told.status, "marks": told.marks}
+    return known | {"lost": lost, "levels": levels, "gap": gap}
 
 
 def _levels(one: Entrant, benchmark: Group) -> list[int]:
@@ -264,11 +255,7 @@ def _gap_of(one: Entrant, public: str, fresh: str) -> list[tuple[float, float]]:
 
 
 def _rank(
-    entrants: list[Entrant],
-    models: list[dict],
-    standings: list[dict[str, Standing]],
-    found: list[Group],
-    unit: list[int],
+    entrants: list[Entrant], models: list[dict], found: list[Group], unit: list[int]
 ) -> None:
     """Give each model its ranks in each benchmark, and in their mean."""
     together: dict[tuple, list[int]] = defaultdict(list)
@@ -276,20 +263,18 @@ def _rank(
     those["mean"] = [group for group in found if board.is_public(group)]
     for place, model in enumerate(models):
         for name in model["scopes"].keys() & those.keys():
-            told = [standings[place][x.name] for x in those[name]]
+            told = [entrants[place].standings[x.name] for x in those[name]]
             if FALSE not in (x.status for x in told):
                 key = (name, *(x.together for x in told))
                 together[key].append(place)
+    scores = [(key[0], rule, of) for key, of in together.items() for rule in RULES]
     contests = [
-        Contest(
-            name, rule, {x: board.values(entrants[x], those[name], rule) for x in of}
-        )
-        for (name, *_), of in together.items()
-        for rule in RULES
+        {x: board.values(entrants[x], those[name], rule) for x in of}
+        for name, rule, of in scores
     ]
-    for contest, ranks in zip(contests, board.rank(contests, unit)):
+    for (name, rule, _), ranks in zip(scores, board.rank(contests, unit)):
         for place, ends in ranks.items():
-            models[place]["scopes"][contest.scope][contest.rule]["rank"] = ends
+            models[place]["scopes"][name][rule]["rank"] = ends
 
 
 def _in_order(models: list[dict], found: list[Group]) -> list[int]:
@@ -303,7 +288,7 @@ def _in_order(models: list[dict], found: list[Group]) -> list[int]:
     def key(place: int) -> tuple:
         model = models[place]
         scopes = [model["scopes"].get(name) for name in names]
-        is_other = any(x and x["standing"]["marks"] for x in scopes)
+        is_other = any(x and x["marks"] for x in scopes)
         firsts, means = [], []
         for rule in RULES:
             told = [x[rule] if x else None for x in scopes]
@@ -365,9 +350,9 @@ def _columns(one: Entrant, group: Group) -> list[dict]:
     for by in COLUMNS:
         for task in tasks:
             at = f"{label[task]} by " if len(tasks) > 1 else "By "
-            for (kind, value), x in _sorted(one.model.tasks[task].tally.parts):
+            for key, kind, value, x in _parts(one.model.tasks[task].tally):
                 if kind == by:
-                    cells = {"key": f"{task}|{by}|{value}", "label": value, "n": x.n}
+                    cells = {"key": key, "label": value, "n": x.n}
                     found.append(cells | {"group": at + by.replace("_", " ")})
     return found
 

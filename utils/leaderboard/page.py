@@ -29,10 +29,11 @@ FIRST = 15  # models that a section shows of many, beside the pinned ones
 FEW = 20  # rows below which a cell is grey
 
 
-def render(data: dict, documents: browser.Documents, is_folder: bool) -> bytes:
+def render(data: dict, documents: browser.Documents, files: dict[str, dict]) -> bytes:
     """Return the page of a board's data; ToolError for one above MOST_BYTES.
 
-    In a folder, the documents stand in files beside the page, which it loads.
+    In a folder, the documents stand in files beside the page, which it loads: task ->
+    names of files.
     """
     names = ("board.css", "board.js")
     style, script = ((_TEMPLATES / x).read_text(encoding="utf-8") for x in names)
@@ -48,8 +49,8 @@ def render(data: dict, documents: browser.Documents, is_folder: bool) -> bytes:
         first=FIRST,
         few=FEW,
         documents=documents,
-        is_folder=is_folder,
-        held=_held(data, documents, is_folder),
+        is_folder=bool(files),
+        held=_held(data, documents, files),
     )  # fmt: skip
     content = text.encode()
     if len(content) > MOST_BYTES:
@@ -146,7 +147,7 @@ def scale(values: Iterable[float], step: float = 0.1) -> dict:
     return {"low": step * low, "high": step * high, "ticks": ticks}
 
 
-def _held(data: dict, documents: browser.Documents, is_folder: bool) -> str:
+def _held(data: dict, documents: browser.Documents, files: dict[str, dict]) -> str:
     """Return what the script of the page needs, as JSON."""
     tasks = {task: scorer(task) for task in documents.encoded}
     known = {
@@ -154,7 +155,7 @@ def _held(data: dict, documents: browser.Documents, is_folder: bool) -> str:
         "models": [printable(x["name"]) for x in data["models"]],
         "families": {task: one.family for task, one in tasks.items()},
         "reasons": {one.family: one.utils.REASONS for one in tasks.values()},
-        "files": documents.files() if is_folder else {},
+        "files": {task: [*names] for task, names in files.items()},
     }
-    inline = [] if is_folder else [y for x in documents.encoded.values() for y in x]
+    inline = [] if files else [y for x in documents.encoded.values() for y in x]
     return f'{browser.escaped(known)[:-1]},"documents":[{",".join(inline)}]}}'
