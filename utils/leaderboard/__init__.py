@@ -36,6 +36,8 @@ from .submissions import LeftOut, Submission, find_submissions
 
 
 _OUTPUTS = ("html", "csv", "json")
+# How tables and scripts of ours begin.
+_STARTS = (b"model,status,remarks,", b'[\n  {\n    "model": ', b"addDocuments(")
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -60,7 +62,7 @@ def main(arguments: list[str] | None = None) -> int:
         raise ToolError("\n".join(lines) or "no answer could be scored")
     for line in lines:
         say(line)
-    data = board_data(entrants, left_out, options.include_path, options.leave_out)
+    data = board_data(entrants, left_out, options)
     _write(entrants, data, options)
     return 0 if is_good and not left_out else 1
 
@@ -70,8 +72,7 @@ def _entrants(
 ) -> tuple[list[Entrant], list[str]]:
     """Return the models of a submission, one for each filter, and what is to be said.
 
-    Raises OSError and ToolError for a file that is not one of
-    answers.
+    Raises OSError and ToolError for a file that is not one of answers.
     """
     run = submission.run
     checks: dict[tuple[str, str], Check] = {}
@@ -139,12 +140,8 @@ def check_ours(path: Path) -> None:
         return
     with path.open("rb") as file:
         start = file.read(400)
-    ours = (b"model,status,remarks,", b'[\n  {\n    "model": ', b"addDocuments(")
-    if (
-        start
-        and b"temporal-eval leaderboard" not in start
-        and not start.startswith(ours)
-    ):
+    is_page = b"temporal-eval leaderboard" in start
+    if start and not is_page and not start.startswith(_STARTS):
         raise ToolError(f"{path}: was not made by leaderboard; name another file")
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import combinations
 from typing import NamedTuple
@@ -18,6 +18,7 @@ from ..core.families import Group, benchmarks, configuration, leaf_tasks, scorer
 from ..runs.answers import sha256
 from ..runs.models import Model
 from ..runs.scoring import INVALID, Scored
+from ..runs.tally import Tally
 from ..stats import CONFIDENCE, difference, holm, linearised, score_interval
 from .checks import FALSE, UNKNOWN, VERIFIED, Check
 
@@ -102,6 +103,10 @@ class Entrant(NamedTuple):
         """The name of the model."""
         return self.model.name[:MOST_OF_A_NAME]
 
+    def tally(self, task: str) -> Tally:
+        """Return the figures of a task."""
+        return self.model.tasks[task].tally
+
     def results(self, task: str) -> list[Result]:
         """Return what is kept of its answers to a task, in the same order for each model."""
         found = sorted(self.model.tasks[task].results.items())
@@ -129,20 +134,16 @@ def title(name: str) -> str:
     return configuration(name)["metadata"].get("title", name.replace("_", " "))
 
 
-def by_task(said: Iterable[tuple[str, str]], tasks: tuple[str, ...] = ()) -> list[str]:
-    """Return what is said of tasks, each once: takes (what, task). What is said of all of
-    some tasks names none.
+def by_task(said: Iterable[tuple[str, str]], tasks: tuple[str, ...]) -> Iterator[str]:
+    """Yield what is said of tasks, each once: takes (what, task). What is said of all of
+    the tasks names none.
     """
     found: dict[str, list[str]] = defaultdict(list)
     for what, task in said:
         found[what].append(task)
-    names = {
-        x: ", ".join(of) if len(of) < 3 else f"{len(of)} tasks"
-        for x, of in found.items()
-    }
-    return [
-        x if len(of) == len(tasks) else f"{x} ({names[x]})" for x, of in found.items()
-    ]
+    for what, of in found.items():
+        names = ", ".join(of) if len(of) < 3 else f"{len(of)} tasks"
+        yield what if len(of) == len(tasks) else f"{what} ({names})"
 
 
 def standing(one: Entrant, benchmark: Group) -> Standing:
@@ -151,32 +152,32 @@ def standing(one: Entrant, benchmark: Group) -> Standing:
     said, marks, ran = [], [], []
     for task in tasks:
         check = one.results(task)[0].check
-        settings, documents = check.settings, check.documents
+        documents = check.documents
         told = [(documents.status, documents.told), check.prompts()]
         told += [(FALSE, fault) for fault in _faults(one, task)]
         said += [(status, what, task) for status, what in told if status != VERIFIED]
         if documents.status == VERIFIED and not documents.whole:
-            marks.append((f"{one.model.tasks[task].tally.answered:,} documents", task))
-        if settings.few_shot:
-            marks.append((f"{settings.few_shot}-shot", task))
+            marks.append((f"{one.tally(task).answered:,} documents", task))
+        if check.few_shot:
+            marks.append((f"{check.few_shot}-shot", task))
         if check.filter != "none":
             marks.append((f"filter {check.filter:.40}", task))
-        same = one.model.tasks[task].tally.fingerprint
-        ran.append((task, same, settings.few_shot, check.filter))
+        same = one.tally(task).fingerprint
+        ran.append((task, same, check.few_shot, check.filter))
     if refused := sum(one.model.refused[task] for task in tasks):
         lines = f"{refused:,} line{'s' * (refused > 1)} refused"
         said += [(FALSE, lines, task) for task in tasks]
     status = next((x for x in (FALSE, UNKNOWN) if x in {y for y, *_ in said}), VERIFIED)
-    reasons = by_task(((what, task) for x, what, task in said if x == status), tasks)
-    marks = by_task(marks, tasks)
+    reasons = [(what, task) for x, what, task in said if x == status]
+    marks = [*by_task(marks, tasks)]
     if len(tasks) < len(benchmark.tasks):
         marks.append(f"{len(tasks)} of {len(benchmark.tasks)} tasks")
-    return Standing(status, reasons, marks, (status, *ran))
+    return Standing(status, [*by_task(reasons, tasks)], marks, (status, *ran))
 
 
 def _faults(one: Entrant, task: str) -> Iterator[str]:
     """Yield why a task of a model is not ranked, but for its documents and prompts."""
-    run, tally = one.model.run, one.model.tasks[task].tally
+    run, tally = one.model.run, one.tally(task)
     if not scorer(task).asks_as(version := run.version(task)):
         yield f"run as version {version:.20}, not {scorer(task).version}"
     if lacking := tally.all.invalid["no_instruction"]:
@@ -214,7 +215,7 @@ def shares(one: Entrant, those: list[Group]) -> dict[str, float]:
     """Return what share of the mean of benchmarks each task of a model has."""
     found = {}
     for group in those:
-        sizes = {x: one.model.tasks[x].tally.all.n for x in one.answered(group)}
+        sizes = {x: one.tally(x).all.n for x in one.answered(group)}
         sizes = sizes if group.by_size else dict.fromkeys(sizes, 1)
         total = sum(sizes.values()) * len(those)
         found |= {task: size / total for task, size in sizes.items()}
@@ -246,14 +247,11 @@ def equal_answers(entrants: list[Entrant]) -> list[tuple[int, int, int, int]]:
     """Return the pairs of models of which nearly all answers are equal: their places, the
     number of equal answers, and of the documents that both answered.
     """
-    texts, asked = [], []
-    for one in entrants:
-        found = [(key, result.text) for key, result in one.model.results()]
-        texts.append({*found})
-        asked.append({key for key, _ in found})
+    texts = [{key: x.text for key, x in one.model.results()} for one in entrants]
     pairs = []
     for a, b in combinations(range(len(entrants)), 2):
-        same, both = len(texts[a] & texts[b]), len(asked[a] & asked[b])
+        same = len(texts[a].items() & texts[b].items())
+        both = len(texts[a].keys() & texts[b].keys())
         if both and same >= SAME * both:
             pairs.append((a, b, same, both))
     return pairs
@@ -277,24 +275,20 @@ def rank(contests: list[Contest], unit: list[int]) -> Iterator[dict[int, list[in
     corrected by Holm's method. Models with equal answers count once, and nobody is ranked
     alone.
     """
-    pairs, tests = [], []
-    for contest in contests:
-        found = {unit[x]: values for x, values in contest.items()}
-        those = [*combinations(found, 2)]
-        pairs.append(those)
-        tests += [difference(found[b][0], *found[a]) for a, b in those]
-    corrected = iter(zip(tests, holm(x.p_value for x in tests)) if tests else ())
-    for contest, those in zip(contests, pairs):
-        better, worse = defaultdict(int), defaultdict(int)
-        for a, b in those:
-            test, p_value = next(corrected)
-            if p_value < 1 - CONFIDENCE:
-                winner, loser = (a, b) if test.value > 0 else (b, a)
-                better[loser] += 1
-                worse[winner] += 1
-        n = len({unit[x] for x in contest})
-        members = contest if n > 1 else ()
-        yield {x: [1 + better[unit[x]], n - worse[unit[x]]] for x in members}
+    those = [{unit[x]: values for x, values in y.items()} for y in contests]
+    pairs = [(n, *x) for n, found in enumerate(those) for x in combinations(found, 2)]
+    tests = [difference(those[n][b][0], *those[n][a]) for n, a, b in pairs]
+    p_values = holm(x.p_value for x in tests) if tests else []
+    better, worse = Counter(), Counter()
+    for (n, a, b), test, p_value in zip(pairs, tests, p_values):
+        if p_value < 1 - CONFIDENCE:
+            winner, loser = (a, b) if test.value > 0 else (b, a)
+            better[n, loser] += 1
+            worse[n, winner] += 1
+    for n, contest in enumerate(contests):
+        of = len(those[n])
+        members = contest if of > 1 else ()
+        yield {x: [1 + better[n, unit[x]], of - worse[n, unit[x]]] for x in members}
 
 
 def rows(data: dict) -> Iterator[dict]:

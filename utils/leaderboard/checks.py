@@ -42,36 +42,6 @@ _OF_TEMPLATES = re.compile(
 )
 
 
-class Settings(NamedTuple):
-    """How a task was run, as the harness's results tell it; None: they do not."""
-
-    results: dict = {}
-    few_shot: int | None = None
-    chat_template: str | None = None  # "": one that the results do not show
-    system_instruction: str | None = None
-    multiturn: bool = False
-    generation: dict | None = None
-
-    @classmethod
-    def of(cls, run: Run, task: str) -> Settings:
-        """Return the settings of a task in a run; what is of another type is left out."""
-        results = [x.results for x in run.files if task in _dict(x.results, "versions")]
-        if not results:
-            return cls()
-        shots = _dict(results[0], "n-shot").get(task)
-        is_number = type(shots) is int and 0 <= shots <= MOST_SHOTS
-        texts = (results[0].get(x) for x in ("chat_template", "system_instruction"))
-        template, system = (x if isinstance(x, str) else None for x in texts)
-        return cls(
-            results=results[0],
-            few_shot=shots if is_number else None,
-            chat_template=template,
-            system_instruction=system or None,
-            multiturn=results[0].get("fewshot_as_multiturn") is True,
-            generation=_dict(results[0], "configs", task, "generation_kwargs"),
-        )
-
-
 def _dict(value: object, *keys: str) -> dict:
     for key in keys:
         value = value.get(key) if isinstance(value, dict) else None
@@ -180,29 +150,6 @@ _BUILT: dict[tuple, object] = {}
 _RENDERED: dict[tuple, bytes] = {}
 
 
-def _render(task: str, doc: dict, settings: Settings, is_chat: bool) -> str:
-    """Return a prompt as the harness makes it; as JSON the messages of a chat.
-
-    Raises ValueError where a document or settings do not let it.
-    """
-    try:
-        # The harness takes a field for a template where documents lack it.
-        key = (task, *sorted(doc))
-        if key not in _BUILT:
-            _BUILT[key] = _built(task, doc)
-        made = _BUILT[key].fewshot_context(
-            doc,
-            num_fewshot=settings.few_shot or 0,
-            system_instruction=settings.system_instruction,
-            apply_chat_template=is_chat,
-            fewshot_as_multiturn=is_chat and settings.multiturn,
-            chat_template=PromptTaker().apply_chat_template if is_chat else None,
-        )
-        return made[0] if is_chat else made
-    except Exception as error:  # what a submission may have the harness raise
-        raise ValueError(error) from None
-
-
 def _built(task: str, doc: dict):
     """Return a task as the harness builds it, over one document and without its data."""
     import datasets
@@ -235,11 +182,25 @@ class Check:
 
     def __init__(self, run: Run, task: str, filter_name: str) -> None:
         self.run, self.task, self.filter = run, task, filter_name
-        self.settings = Settings.of(run, task)
+        self._read_settings()
         self.n = self.equal = self.strange = self.untold = self.contradicted = 0
         self.frames: list[tuple[str, ...]] = []  # around prompts that are not equal
         self.repeats = 1
         self.texts: set[bytes] = set()  # of the documents
+
+    def _read_settings(self) -> None:
+        """Read how the task was run; what results do not tell, or not rightly, is None."""
+        files, task = self.run.files, self.task
+        known = (x.results for x in files if task in _dict(x.results, "versions"))
+        self.results = told = next(known, {})
+        shots = _dict(told, "n-shot").get(task)
+        is_number = type(shots) is int and 0 <= shots <= MOST_SHOTS
+        self.few_shot = shots if is_number else None
+        texts = map(told.get, ("chat_template", "system_instruction"))
+        template, system = (x if isinstance(x, str) else None for x in texts)
+        # A template may be "": one that the results do not show.
+        self.chat_template, self.system_instruction = template, system or None
+        self.is_multiturn = told.get("fewshot_as_multiturn") is True
 
     def add(self, scored: Scored) -> None:
         """Look at one more answer."""
@@ -255,19 +216,19 @@ class Check:
         self._look_at_prompt(scored)
 
     def _look_at_prompt(self, scored: Scored) -> None:
-        prompt, settings = scored.answer.prompt, self.settings
+        prompt = scored.answer.prompt
         if prompt is None:
             self.untold += 1
             return
         messages = messages_of(prompt)
-        is_chat = messages is not None or settings.chat_template is not None
-        key = (self.task, _text_of(scored.doc), is_chat, settings.few_shot)
-        key += (settings.system_instruction, settings.multiturn)
+        is_chat = messages is not None or self.chat_template is not None
+        key = (self.task, _text_of(scored.doc), is_chat, self.few_shot)
+        key += (self.system_instruction, self.is_multiturn)
         if _RENDERED.get(key) == _hash(prompt):
             self.equal += 1
             return
         try:
-            rendered = _render(self.task, scored.doc, settings, is_chat)
+            rendered = self._render(scored.doc, is_chat)
         except ValueError:
             self.strange += 1
             return
@@ -281,6 +242,28 @@ class Check:
         self.strange += found is None
         if found and len(self.frames) < 2 and found not in self.frames:
             self.frames.append(found)
+
+    def _render(self, doc: dict, is_chat: bool) -> str:
+        """Return a prompt as the harness makes it; as JSON the messages of a chat.
+
+        Raises ValueError where a document or settings do not let it.
+        """
+        try:
+            # The harness takes a field for a template where documents lack it.
+            key = (self.task, *sorted(doc))
+            if key not in _BUILT:
+                _BUILT[key] = _built(self.task, doc)
+            made = _BUILT[key].fewshot_context(
+                doc,
+                num_fewshot=self.few_shot or 0,
+                system_instruction=self.system_instruction,
+                apply_chat_template=is_chat,
+                fewshot_as_multiturn=is_chat and self.is_multiturn,
+                chat_template=PromptTaker().apply_chat_template if is_chat else None,
+            )
+            return made[0] if is_chat else made
+        except Exception as error:  # what a submission may have the harness raise
+            raise ValueError(error) from None
 
     def check_documents(self, tally: Tally, include_path: Path) -> None:
         """Compare documents with rows at a path, a known fingerprint, or rows made anew."""
@@ -296,24 +279,24 @@ class Check:
             return UNKNOWN, "the prompts are not in the files"
         if len(self.frames) > 1 or (self.frames and self.equal):
             return FALSE, "prompts have text of their own beside the task's"
-        if self.frames and not self.settings.chat_template:
+        if self.frames and not self.chat_template:
             return FALSE, f"prompts have {frame:,} characters that no setting explains"
         if frame > MOST_FRAME:
             return FALSE, f"the chat template adds {frame:,} characters"
-        if self.settings.few_shot is None:
+        if self.few_shot is None:
             return UNKNOWN, "settings unknown: there are no results beside the samples"
         of = f", and {frame:,} characters of template" if frame else ""
         return VERIFIED, f"all as made anew{of}"
 
     def card(self) -> dict[str, str]:
         """Return the run card of the task: label -> value."""
-        settings, told = self.settings, self.settings.results
-        given, nothing = settings.generation or {}, "none" if told else None
+        told, template = self.results, self.chat_template
+        given, nothing = self._generation(), "none" if told else None
         arguments = _dict(told, "config").get("model_args")
         if isinstance(arguments, dict):
             arguments = ",".join(f"{x}={y}" for x, y in arguments.items())
         revision = re.search(r"\brevision=([^,]*)", f"{arguments}")
-        date, template = None, settings.chat_template
+        date = None
         with suppress(TypeError, ValueError, OverflowError, OSError):
             date = f"{datetime.fromtimestamp(told.get('date'), timezone.utc):%Y-%m-%d}"
         cells = {
@@ -322,9 +305,9 @@ class Check:
             "Date": date,
             "Harness": told.get("lm_eval_version"),
             "Task version": _dict(told, "versions").get(self.task),
-            "Few-shot examples": settings.few_shot,
+            "Few-shot examples": self.few_shot,
             "Chat template": nothing if template is None else template or "of an API",
-            "System instruction": settings.system_instruction or nothing,
+            "System instruction": self.system_instruction or nothing,
             "Generation": ", ".join(f"{x} {y}" for x, y in given.items()) or None,
             "Token limit": given.get("max_gen_toks"),
             "Filter": self.filter,
@@ -335,11 +318,13 @@ class Check:
         }
         return {x: "unknown" if y is None else f"{y!s:.200}" for x, y in cells.items()}
 
+    def _generation(self) -> dict:
+        return _dict(self.results, "configs", self.task, "generation_kwargs")
+
     def marks(self) -> list[str]:
         """Return what is not as the task has it by itself, in few words."""
         said, own = [], configuration(self.task)["generation_kwargs"]
-        given = self.settings.generation
-        given = own if given is None else given
+        given = self._generation() if self.results else own
         for key in sorted({*own, *given})[:MOST_SHOTS]:
             if (value := given.get(key)) != own.get(key):
                 is_limit = key == "max_gen_toks"
@@ -347,7 +332,7 @@ class Check:
                     f"{value!s:.20} tokens" if is_limit else f"{key:.40} {value!s:.40}"
                 )
                 said.append(mark)
-        if text := self.settings.system_instruction:
+        if text := self.system_instruction:
             said.append(f"system instruction, {len(text):,} characters")
         for frame in self.frames:
             if text := " ".join(_OF_TEMPLATES.sub(" ", " ".join(frame)).split()):
@@ -364,7 +349,7 @@ class Check:
         """
         task, values = scorer(self.task), tally.all.values()
         is_same = self.run.version(self.task) == str(task.version)
-        claims = _dict(self.settings.results, "results", self.task)
+        claims = _dict(self.results, "results", self.task)
         for name, claimed in claims.items() if not tally.left_out else ():
             metric = task.metric(name.partition(",")[0])
             if metric in values and (is_same or "flexible" not in metric):

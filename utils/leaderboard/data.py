@@ -4,7 +4,7 @@ Keys of `board_data(...)`:
 
 - `about`: `runs`, `answers`, `pack` (the folder that documents are compared with, or
   None), `partial` (task -> how many of its rows that pack has), `leave_out`,
-  `left_out_rows`, `reasons` and `shared` (remarks) that all models have
+  `left_out_rows`, `reasons` and `remarks` that all models have
 - `benchmarks`: of each `name`, `title`, `tasks`, `of` (so many), `by_size`, `version`, `rows`,
   `clusters`, `columns` (`key`, `label`, `group`, `n`: tasks, then question types, then
   formats), `levels`, `trivial` (published score of the best constant answers, and
@@ -25,6 +25,7 @@ from __future__ import annotations
 
 import json
 import math
+from argparse import Namespace
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -50,10 +51,7 @@ COLUMNS = ("question_type", "type", "format")
 
 
 def board_data(
-    entrants: list[Entrant],
-    left_out: list[LeftOut],
-    include_path: Path,
-    leave_out: str | None,
+    entrants: list[Entrant], left_out: list[LeftOut], options: Namespace
 ) -> dict:
     """Return the data of a board, as the head of this module describes them.
 
@@ -72,34 +70,32 @@ def board_data(
     _rank(entrants, models, found, board.units(len(entrants), pairs))
     order = _in_order(models, found)
     entrants[:] = [entrants[place] for place in order]
-    about = _about(entrants, include_path, leave_out)
-    for told, name in (("reasons", "reasons"), ("shared", "remarks")):
-        of = [model[name] for model in models]
-        about[told] = [x for x in of[0] if all(x in other for other in of)]
+    shared = {
+        name: [x for x in models[0][name] if all(x in other[name] for other in models)]
+        for name in ("reasons", "remarks")
+    }
     return {
-        "about": about,
+        "about": _about(entrants, options) | shared,
         "benchmarks": [_benchmark(group, entrants) for group in found],
         "models": [models[place] for place in order],
         "left_out": [one._asdict() for one in left_out],
     }
 
 
-def _about(entrants: list[Entrant], include_path: Path, leave_out: str | None) -> dict:
+def _about(entrants: list[Entrant], options: Namespace) -> dict:
+    include_path = options.include_path
     tallies = [task.tally for one in entrants for task in one.model.tasks.values()]
-    is_pack = include_path != FOLDER
-    known = {
-        tally.task: (tally.answered, scorer(tally.task).known[0]) for tally in tallies
-    }
+    is_pack, partial = include_path != FOLDER, {}
+    for tally in sorted(tallies, key=lambda tally: tally.task) if is_pack else ():
+        rows = scorer(tally.task).known[0]
+        if rows and tally.answered < rows:
+            partial[tally.task] = f"{tally.answered} of {rows:,}"
     return {
         "runs": len(entrants),
         "answers": sum(tally.all.answers for tally in tallies),
         "pack": include_path.name if is_pack else None,
-        "partial": {
-            task: f"{n} of {rows:,}"
-            for task, (n, rows) in sorted(known.items())
-            if is_pack and rows and n < rows
-        },
-        "leave_out": leave_out,
+        "partial": partial,
+        "leave_out": options.leave_out,
         "left_out_rows": sum(tally.left_out for tally in tallies),
     }
 
@@ -119,7 +115,7 @@ def _model(one: Entrant, found: list[Group]) -> dict:
     said = [mark for x in standings.values() for mark in x.marks]
     of_tasks = [(mark, task) for task, x in checks.items() for mark in x.marks()]
     said += board.by_task(of_tasks, tuple(checks))
-    own = (x.own_scores_differ(tasks[task].tally) for task, x in checks.items())
+    own = (x.own_scores_differ(one.tally(task)) for task, x in checks.items())
     return {
         "id": sha256(one.name)[:10],
         "name": one.name,
@@ -133,7 +129,7 @@ def _model(one: Entrant, found: list[Group]) -> dict:
             key: {"task": task, "by": by, "value": value, "n": figures.n}
             | scores(task, figures)
             for task in sorted(tasks)
-            for key, by, value, figures in _parts(tasks[task].tally)
+            for key, by, value, figures in _parts(one.tally(task))
         },
     }
 
@@ -178,7 +174,7 @@ def _scopes(one: Entrant, found: list[Group]) -> dict[str, dict]:
 def _figures(one: Entrant, those: list[Group]) -> dict:
     """Return the figures of a group, or of the mean of several."""
     shares = board.shares(one, those)
-    tallies = [one.model.tasks[task].tally for task in shares]
+    tallies = [one.tally(task) for task in shares]
     cells = [scores(tally.task, tally.all) for tally in tallies]
     told = {"n": sum(tally.all.n for tally in tallies), "others": {}}
     for name in (*RULES, "extracted"):
@@ -223,32 +219,26 @@ def _gap(one: Entrant, benchmark: Group) -> dict | None:
     It is the plain mean over the tasks of which both were run, and in each over the
     question types that both have.
     """
-    found = []
+    gaps, variance = [], 0.0
     for fresh in one.answered(benchmark):
-        public = scorer(fresh).base
-        if public in one.model.tasks and scorer(fresh).known[0] is None:
-            found += _gap_of(one, public, fresh)
-    if not found:
+        tasks = (scorer(fresh).base, fresh)
+        if tasks[0] not in one.model.tasks or scorer(fresh).known[0] is not None:
+            continue
+        kinds = [{x.kind for x in one.results(task)} for task in tasks]
+        if not (both := sorted(set.intersection(*kinds))):
+            continue
+        means = []
+        for task in tasks:
+            parts = [[x for x in one.results(task) if x.kind == kind] for kind in both]
+            values = linearised([[x.scores[1] for x in y] for y in parts], False)
+            clusters = [x.cluster for y in parts for x in y]
+            means.append(math.fsum(values) / len(values))
+            variance += spread(values, clusters, ends=(0, 1)).error ** 2
+        gaps.append(means[0] - means[1])
+    if not gaps:
         return None
-    n = len(found)
-    value = math.fsum(gap for gap, _ in found) / n
-    half = NORMAL * math.sqrt(math.fsum(variance for _, variance in found)) / n
-    return {"value": value, "low": value - half, "high": value + half, "tasks": n}
-
-
-def _gap_of(one: Entrant, public: str, fresh: str) -> list[tuple[float, float]]:
-    """Return the gap of a task and the variance of its error, where it has one."""
-    kinds = [{x.kind for x in one.results(task)} for task in (public, fresh)]
-    means, variance = [], 0.0
-    if not (both := sorted(set.intersection(*kinds))):
-        return []
-    for task in (public, fresh):
-        parts = [[x for x in one.results(task) if x.kind == kind] for kind in both]
-        values = linearised([[x.scores[1] for x in y] for y in parts], by_size=False)
-        clusters = [x.cluster for y in parts for x in y]
-        means.append(math.fsum(values) / len(values))
-        variance += spread(values, clusters, ends=(0, 1)).error ** 2
-    return [(means[0] - means[1], variance)]
+    value, half = math.fsum(gaps) / len(gaps), NORMAL * variance**0.5 / len(gaps)
+    return {"value": value, "low": value - half, "high": value + half}
 
 
 # ----------------------------------------------------------------------------- ranks
@@ -317,7 +307,7 @@ def _benchmark(group: Group, entrants: list[Entrant]) -> dict:
         "of": len(group.tasks),
         "by_size": group.by_size,
         "version": str(group.version),
-        "rows": sum(one.model.tasks[task].tally.all.n for task in shares),
+        "rows": sum(one.tally(task).all.n for task in shares),
         "clusters": len({x.cluster for task in shares for x in one.results(task)}),
         "columns": _columns(one, group),
         "levels": _levels(one, group),
@@ -328,7 +318,7 @@ def _benchmark(group: Group, entrants: list[Entrant]) -> dict:
 
 def _trivial(one: Entrant, shares: dict[str, float]) -> dict | None:
     """Return what the best answers that are the same for all documents of a task score."""
-    found = [one.model.tasks[x].tally.trivial.best() for x in shares]
+    found = [one.tally(x).trivial.best() for x in shares]
     if (None, None) in found:
         return None
     answers = (answer.rpartition(": ")[2] for _, answer in found)
@@ -345,12 +335,12 @@ def _columns(one: Entrant, group: Group) -> list[dict]:
     for task in tasks if len(tasks) > 1 else ():
         inner = [x.name for x in groups() if task in x.tasks and x.tasks != group.tasks]
         of = inner[0].removeprefix(f"{group.name}_") if inner else "Tasks"
-        n = one.model.tasks[task].tally.all.n
+        n = one.tally(task).all.n
         found.append({"key": task, "label": label[task], "group": of, "n": n})
     for by in COLUMNS:
         for task in tasks:
             at = f"{label[task]} by " if len(tasks) > 1 else "By "
-            for key, kind, value, x in _parts(one.model.tasks[task].tally):
+            for key, kind, value, x in _parts(one.tally(task)):
                 if kind == by:
                     cells = {"key": key, "label": value, "n": x.n}
                     found.append(cells | {"group": at + by.replace("_", " ")})
@@ -360,7 +350,7 @@ def _columns(one: Entrant, group: Group) -> list[dict]:
 def _ceiling(one: Entrant, shares: dict[str, float]) -> dict | None:
     """Return the most that prompts allow, where the documents are those it is known of."""
     known = json.loads(CEILINGS.read_text(encoding="utf-8"))
-    found = [known.get(one.model.tasks[x].tally.fingerprint, {}).get(x) for x in shares]
+    found = [known.get(one.tally(x).fingerprint, {}).get(x) for x in shares]
     if None in found:
         return None
     cells = [x["answers"]["as asked"] for x in found]

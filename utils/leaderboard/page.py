@@ -19,7 +19,7 @@ from ..core.errors import ToolError
 from ..core.families import scorer
 from ..core.tables import percent
 from . import browser
-from .board import CAUSES
+from .board import CAUSES, RULES
 from .data import SEVERITY
 
 
@@ -124,17 +124,18 @@ def _scales(data: dict) -> dict[str, dict]:
     found = {}
     for name in ["mean", *(x["name"] for x in data["benchmarks"])]:
         of = [x["scopes"][name] for x in data["models"] if name in x["scopes"]]
-        told = [x[rule] for x in of for rule in ("published", "flexible")]
-        found[name] = scale(
-            y for x in told for y in (x["value"], x["low"], x["high"]) if y is not None
-        )
+        found[name] = scale(y for x in of for rule in RULES for y in _ends(x[rule]))
         lost = [sum(x["lost"].values()) for x in of if "lost" in x]
         found[f"{name} lost"] = scale([0, *lost], 0.05)
-        gaps = [x["gap"] for x in of if x.get("gap")]
-        found[f"{name} gap"] = scale(
-            [0, *(y for x in gaps for y in (x["low"], x["high"]))]
-        )
+        gaps = [y for x in of if x.get("gap") for y in _ends(x["gap"])]
+        found[f"{name} gap"] = scale([0, *gaps])
     return found
+
+
+def _ends(estimate: dict) -> list[float]:
+    """Return a value and the ends of its interval, where it has one."""
+    cells = (estimate[x] for x in ("value", "low", "high"))
+    return [x for x in cells if x is not None]
 
 
 def scale(values: Iterable[float], step: float = 0.1) -> dict:
