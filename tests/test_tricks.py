@@ -12,7 +12,7 @@ from tests.conftest import EXAMPLES, ROOT
 from utils.__main__ import main
 from utils.core.documents import documents, load
 from utils.core.families import configuration, scorer
-from utils.core.jsonl import read_jsonl
+from utils.core.jsonl import MOST_BYTES, read_jsonl
 from utils.packs.baselines import gold_response
 from utils.runs.answers import document_text, sha256
 
@@ -173,6 +173,14 @@ BAD = {  # what stands in the place of samples -> why it is left out
     "bad gzip": (
         lambda x: x.write_bytes(gzip.compress(bytes(range(256)))[:99]),
         "cut off",
+    ),
+    "a gzip bomb": (
+        lambda x: x.write_bytes(gzip.compress(bytes(MOST_BYTES + 1), 1)),
+        "is longer than 64 MiB",
+    ),
+    "a line of a gigabyte": (
+        lambda x: (x.touch(), os.truncate(x, 10**9)),
+        "is longer than 64 MiB",
     ),
     "deep nesting": (lambda x: x.write_text("[" * 10**5 + "\n"), "too deeply"),
     "a folder": (lambda x: x.mkdir(), "has no samples"),

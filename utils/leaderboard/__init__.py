@@ -30,7 +30,7 @@ from ..core.files import check_outputs, is_stream, written_whole
 from ..runs.models import answer_options, read_models
 from ..runs.scoring import Scored
 from .board import RULES, Entrant, Result, result, rows
-from .checks import Check
+from .checks import Check, check_documents
 from .data import board_data
 from .submissions import LeftOut, Submission, find_submissions
 
@@ -45,26 +45,24 @@ def main(arguments: list[str] | None = None) -> int:
     options = _options(arguments)
     found, left_out = find_submissions(options.run, options.task)
     _check_files(found, options)
-    entrants, is_good = [], True
+    entrants, said = [], []
     for submission in found:
         try:
-            those, said = _entrants(submission, options)
+            those, lines = _entrants(submission, options)
         except (ToolError, OSError, RecursionError) as error:
             name = submission.run.name
             left_out.append(LeftOut.of(submission.place, error, name))
-            continue
-        entrants += those
-        for line in said:
-            is_good = False
-            say(line)
-    lines = [f"{one.place}: left out: {one.reason}" for one in left_out]
+        else:
+            entrants += those
+            said += lines
+    said += [f"{one.place}: left out: {one.reason}" for one in left_out]
     if not entrants:
-        raise ToolError("\n".join(lines) or "no answer could be scored")
-    for line in lines:
+        raise ToolError("\n".join(said))
+    for line in said:
         say(line)
     data = board_data(entrants, left_out, options)
     _write(entrants, data, options)
-    return 0 if is_good and not left_out else 1
+    return 1 if said else 0
 
 
 def _entrants(
@@ -93,7 +91,8 @@ def _entrants(
     entrants = [Entrant(model, place, [*remarks], {}) for model in models]
     for one in entrants:
         for task, check in one.checks.items():
-            check.check_documents(one.model.tasks[task].tally, options.include_path)
+            tally = one.tally(task)
+            check.documents = check_documents(tally, check, options.include_path)
     return entrants, said
 
 

@@ -151,19 +151,18 @@ def standing(one: Entrant, benchmark: Group) -> Standing:
     tasks = one.answered(benchmark)
     said, marks, ran = [], [], []
     for task in tasks:
-        check = one.results(task)[0].check
+        check, tally = one.results(task)[0].check, one.tally(task)
         documents = check.documents
         told = [(documents.status, documents.told), check.prompts()]
         told += [(FALSE, fault) for fault in _faults(one, task)]
         said += [(status, what, task) for status, what in told if status != VERIFIED]
         if documents.status == VERIFIED and not documents.whole:
-            marks.append((f"{one.tally(task).answered:,} documents", task))
+            marks.append((f"{tally.answered:,} documents", task))
         if check.few_shot:
             marks.append((f"{check.few_shot}-shot", task))
         if check.filter != "none":
             marks.append((f"filter {check.filter:.40}", task))
-        same = one.tally(task).fingerprint
-        ran.append((task, same, check.few_shot, check.filter))
+        ran.append((task, tally.fingerprint, check.few_shot, check.filter))
     if refused := sum(one.model.refused[task] for task in tasks):
         lines = f"{refused:,} line{'s' * (refused > 1)} refused"
         said += [(FALSE, lines, task) for task in tasks]
@@ -194,17 +193,19 @@ def _faults(one: Entrant, task: str) -> Iterator[str]:
 Values = tuple[list[float], list[str]]  # by document, and the clusters of these
 
 
-def values(one: Entrant, those: list[Group], rule: str, keep=None) -> Values:
+def values(
+    one: Entrant, those: list[Group], rule: str, level: int | None = None
+) -> Values:
     """Return a value and the cluster of each document, in the same order for each model.
 
     The plain mean of the values is the score in a benchmark, or the mean of those in
-    several. `keep` tells which results count.
+    several; where a `level` is given, on documents of it alone.
     """
     parts, clusters = [], []
     for group in those:
         tasks = []
         for task in one.answered(group):
-            results = [x for x in one.results(task) if not keep or keep(x)]
+            results = [x for x in one.results(task) if level in (None, x.level)]
             tasks.append([x.scores[RULES.index(rule)] for x in results])
             clusters += [x.cluster for x in results]
         parts.append(linearised(tasks, group.by_size))

@@ -30,6 +30,7 @@ from ..runs.tally import Tally
 MOST_FRAME = 2_000  # characters of a chat template around one prompt
 MOST_MADE = 20_000  # rows made anew from a seed
 MOST_SHOTS = 100
+_LIMIT = "max_gen_toks"
 ROUNDING = 1e-6  # of scores in results
 VERIFIED, UNKNOWN, FALSE = "verified", "not verified", "not ranked"
 
@@ -73,7 +74,8 @@ def _text_of(doc: dict) -> bytes:
     return _hash(json.dumps(doc, sort_keys=True))
 
 
-def _documents(tally: Tally, check: Check, include_path: Path) -> Documents:
+def check_documents(tally: Tally, check: Check, include_path: Path) -> Documents:
+    """Compare documents with the rows at a path, a known fingerprint, or rows made anew."""
     task, n = tally.task, tally.answered
     rows, fingerprint = scorer(task).known
     if (found := _at(task, include_path)) is not None:
@@ -227,9 +229,7 @@ class Check:
         if _RENDERED.get(key) == _hash(prompt):
             self.equal += 1
             return
-        try:
-            rendered = self._render(scored.doc, is_chat)
-        except ValueError:
+        if (rendered := self._render(scored.doc, is_chat)) is None:
             self.strange += 1
             return
         expected = messages_of(rendered)
@@ -243,11 +243,8 @@ class Check:
         if found and len(self.frames) < 2 and found not in self.frames:
             self.frames.append(found)
 
-    def _render(self, doc: dict, is_chat: bool) -> str:
-        """Return a prompt as the harness makes it; as JSON the messages of a chat.
-
-        Raises ValueError where a document or settings do not let it.
-        """
+    def _render(self, doc: dict, is_chat: bool) -> str | None:
+        """Return a prompt as the harness makes it, messages as JSON; None if it cannot."""
         try:
             # The harness takes a field for a template where documents lack it.
             key = (self.task, *sorted(doc))
@@ -262,12 +259,8 @@ class Check:
                 chat_template=PromptTaker().apply_chat_template if is_chat else None,
             )
             return made[0] if is_chat else made
-        except Exception as error:  # what a submission may have the harness raise
-            raise ValueError(error) from None
-
-    def check_documents(self, tally: Tally, include_path: Path) -> None:
-        """Compare documents with rows at a path, a known fingerprint, or rows made anew."""
-        self.documents = _documents(tally, self, include_path)
+        except Exception:  # what a submission may have the harness raise
+            return None
 
     def prompts(self) -> tuple[str, str]:
         """Return whether the prompts are the task's, and what is to be said of them."""
@@ -309,7 +302,7 @@ class Check:
             "Chat template": nothing if template is None else template or "of an API",
             "System instruction": self.system_instruction or nothing,
             "Generation": ", ".join(f"{x} {y}" for x, y in given.items()) or None,
-            "Token limit": given.get("max_gen_toks"),
+            "Token limit": given.get(_LIMIT),
             "Filter": self.filter,
             "Limit": _dict(told, "config").get("limit") or nothing,
             "Answers a document": self.repeats,
@@ -327,11 +320,8 @@ class Check:
         given = self._generation() if self.results else own
         for key in sorted({*own, *given})[:MOST_SHOTS]:
             if (value := given.get(key)) != own.get(key):
-                is_limit = key == "max_gen_toks"
-                mark = (
-                    f"{value!s:.20} tokens" if is_limit else f"{key:.40} {value!s:.40}"
-                )
-                said.append(mark)
+                mark = f"{value!s:.20} tokens"  # of a limit
+                said.append(mark if key == _LIMIT else f"{key:.40} {value!s:.40}")
         if text := self.system_instruction:
             said.append(f"system instruction, {len(text):,} characters")
         for frame in self.frames:
@@ -350,15 +340,17 @@ class Check:
         task, values = scorer(self.task), tally.all.values()
         is_same = self.run.version(self.task) == str(task.version)
         claims = _dict(self.results, "results", self.task)
-        for name, claimed in claims.items() if not tally.left_out else ():
+        if tally.left_out:
+            return None
+        for name, claimed in claims.items():
             metric = task.metric(name.partition(",")[0])
             if metric in values and (is_same or "flexible" not in metric):
                 mean = sum(values[metric]) / len(values[metric])
                 is_number = isinstance(claimed, int | float)
                 if not (is_number and abs(claimed - mean) <= ROUNDING):
-                    said = f"claims {metric} {claimed!s:.8} instead of {mean:.4f}"
-                    return f"{self.task}: {said}"
-        if tally.all.changed and is_same and not tally.left_out:
+                    claim = f"{metric} {claimed!s:.8} instead of {mean:.4f}"
+                    return f"{self.task}: claims {claim}"
+        if tally.all.changed and is_same:
             count = f"{tally.all.changed:,} of {tally.all.answers:,}"
             return f"{self.task}: {count} logged scores are not those made anew"
         return None

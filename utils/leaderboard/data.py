@@ -198,12 +198,15 @@ def _more(one: Entrant, benchmark: Group) -> dict:
     """Return what a benchmark has beside its figures."""
     levels = {}
     for level in _levels(one, benchmark):
-        found = board.values(one, [benchmark], "flexible", lambda x: x.level == level)  # noqa: B023
+        found = board.values(one, [benchmark], "flexible", level)
         levels[level] = board.estimate(found)
-    lost, gap = board.lost(one, benchmark), _gap(one, benchmark)
-    told = one.standings[benchmark.name]
-    known = {"status": told.status, "marks": told.marks}
-    return known | {"lost": lost, "levels": levels, "gap": gap}
+    return {
+        "status": one.standings[benchmark.name].status,
+        "marks": one.standings[benchmark.name].marks,
+        "lost": board.lost(one, benchmark),
+        "levels": levels,
+        "gap": _gap(one, benchmark),
+    }
 
 
 def _levels(one: Entrant, benchmark: Group) -> list[int]:

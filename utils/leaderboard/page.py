@@ -71,8 +71,7 @@ def _environment() -> Environment:
         finalize=_clean,
     )
     filters = {"one": percent, "signed": _signed, "at": _at, "span": _span}
-    filters |= {"middle": _middle, "hash": _hash, "runs": _runs}
-    environment.filters |= filters
+    environment.filters |= filters | {"middle": _middle, "hash": _hash, "runs": _runs}
     return environment
 
 

@@ -17,7 +17,7 @@ from ..core.errors import ToolError
 from ..core.families import all_tasks
 from ..core.files import is_stream
 from ..core.jsonl import read_lines
-from ..runs.answers import SAMPLES_NAME
+from ..runs.answers import SAMPLES_NAME, task_of
 from ..runs.find import Run, find_runs, split_name
 
 
@@ -62,7 +62,7 @@ def find_submissions(
             places[label, sample.parent].append(sample)
         if not samples:
             places[label, path].append(path)
-    found = (_submission(*key, x, task, left_out) for key, x in places.items())
+    found = [_submission(x, y, task, left_out) for (x, _), y in places.items()]
     return [*_named_apart([*filter(None, found)])], left_out
 
 
@@ -73,12 +73,10 @@ def _samples(folder: Path, left_out: list[LeftOut]) -> list[Path]:
     found = []
     for place, folders, files in os.walk(folder):
         here = [Path(place, name) for name in sorted([*folders, *files])]
-        named = [(path, SAMPLES_NAME.fullmatch(path.name)) for path in here]
-        those = [path for path, name in named if name and name["task"] in all_tasks()]
+        those = [path for path in here if task_of(path, None) in all_tasks()]
         found += those
-        for path in here:
-            if path.is_symlink() and path.is_dir() and path not in those:
-                left_out.append(LeftOut(str(path), "is a link to a folder"))
+        links = [x for x in here if x.is_symlink() and x.is_dir() and x not in those]
+        left_out += [LeftOut(str(path), "is a link to a folder") for path in links]
         if not those and any(re.match(r"results_.*\.json$", name) for name in files):
             why = "has results without samples; run with --log_samples"
             left_out.append(LeftOut(place, why))
@@ -86,14 +84,9 @@ def _samples(folder: Path, left_out: list[LeftOut]) -> list[Path]:
 
 
 def _submission(
-    label: str,
-    place: Path,
-    paths: list[Path],
-    task: str | None,
-    left_out: list[LeftOut],
+    label: str, paths: list[Path], task: str | None, left_out: list[LeftOut]
 ) -> Submission | None:
-    """Return the submission that the samples in a folder are, or a file of answers, or a
-    folder of these.
+    """Return the submission that samples in a folder are, or one path without samples.
 
     Of a task that was run several times the run with the most lines counts, of these the
     last: one with --limit takes the place of no whole one.
@@ -110,7 +103,7 @@ def _submission(
         name = SAMPLES_NAME.fullmatch(path.name)
         names.append(run.name)
         runs[name and name["task"]].append((lines, name and name["time"], run))
-        if name and place.resolve() != path.resolve().parent:
+        if name and path.parent.resolve() != path.resolve().parent:
             remarks.append(f"{path.name} is a link to {path.resolve()}")
     for of_task, of in runs.items():
         of.sort(key=lambda run: run[:2], reverse=True)
@@ -122,6 +115,7 @@ def _submission(
         told = ", ".join(sorted({*names}))
         remarks.append(f"its results name several models: {told:.200}")
     files = tuple(file for of in runs.values() for file in of[0][2].files)
+    place = paths[0].parent if name else paths[0]
     return Submission(Run(label or names[-1], files, task), place, tuple(remarks))
 
 
