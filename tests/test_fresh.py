@@ -4,23 +4,24 @@ import json
 import logging
 import pickle
 import re
+from statistics import mean
 
 import pytest
 from lm_eval import simple_evaluate
 from lm_eval.tasks import TaskManager
 
-from lm_eval_tasks.fresh.utils import find_generator, load, read_levels, rows
+from lm_eval_tasks.fresh.utils import NAMES, find_generator, load, read_levels, rows
 from tests import golden
 from tests.conftest import EXAMPLES, PACK
 from tests.test_offline import content, manifest_of
 from utils.__main__ import main
-from utils.core.documents import documents, load as load_tasks
+from utils.core.documents import Rows, documents, load as load_tasks
 from utils.core.families import all_tasks, configuration, leaf_tasks, scorer
 from utils.packs.baselines import gold_response
+from utils.packs.shortcuts import SHORTCUTS
 
 
 FRESH = leaf_tasks("fresh")
-NAMES = sorted(path.stem for path in golden.GENERATORS.glob("*.py"))
 LEVELS = range(1, 6)
 
 
@@ -39,11 +40,14 @@ def test_a_seed_names_its_rows_for_ever():
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_row_depends_on_seed_level_and_place_alone(name):
-    few, many = rows(name, 3, 6, range(1, 4)), rows(name, 3, 20, range(1, 5))
-    alone = (rows(name, 3, 2, range(level, level + 1)) for level in range(1, 4))
-    assert few == sum(alone, [])
+    few, many = (
+        list(rows(name, 3, 6, range(1, 4))),
+        list(rows(name, 3, 20, range(1, 5))),
+    )
+    alone = [list(rows(name, 3, 2, range(level, level + 1))) for level in range(1, 4)]
+    assert few == [row for turn in zip(*alone) for row in turn]
     assert all(row in many for row in few)
-    assert rows(name, 4, 6, range(1, 4)) != few
+    assert list(rows(name, 4, 6, range(1, 4))) != few
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -55,13 +59,13 @@ def test_no_two_rows_of_a_seed_are_alike_and_two_seeds_share_few(name):
     assert len(one) == 20 and len(one & other) <= 1
 
 
-def test_levels_have_equal_shares_and_the_first_ones_what_is_over():
-    made = rows("date_arithmetic", 1, 13, read_levels("1-5"))
-    assert [row["level"] for row in made] == [1] * 3 + [2] * 3 + [3] * 3 + [4, 4, 5, 5]
+def test_levels_take_turns_so_that_the_first_rows_are_of_all():
+    made = rows("date_arithmetic", 1, 7, read_levels("1-5"))
+    assert [row["level"] for row in made] == [1, 2, 3, 4, 5, 1, 2]
     assert read_levels(3) == read_levels("3") == read_levels("3-3") == range(3, 4)
 
 
-NO_LEVELS = ["", "0-3", "a", "1-", None, True, [1, 2], "1-9999", "١-٣", 1.5]
+NO_LEVELS = ["", "0-3", "a", "1-", None, True, [1, 2], "1-99999", "١-٣", 1.5]
 
 
 @pytest.mark.parametrize(
@@ -73,7 +77,22 @@ NO_LEVELS = ["", "0-3", "a", "1-", None, True, [1, 2], "1-9999", "١-٣", 1.5]
         ({"gen_rows": 4}, "gen_rows 4 is less than one row for each of 5 levels"),
         ({"gen_levels": "5-1"}, "gen_levels '5-1' is not such as"),
         *(({"gen_levels": x}, "is not such as 3 or '1-5'") for x in NO_LEVELS),
-        ({"gen_version": "0"}, "gen_version '0': the generator date_arithmetic has"),
+        (
+            {"gen_version": "1"},
+            r"others; leave .* release of that version \(0.3 has 1\)",
+        ),
+        ({"gen_levels": "999", "gen_rows": 1}, "its highest level is 100, not 999"),
+        ({"gen_knobs": [1]}, "gen_knobs .* is not such as"),
+        ({"gen_knobs": {"timexnli": 3}}, "gen_knobs .* is not such as"),
+        ({"gen_knobs": {"tcp": {}}}, "there is no generator 'tcp'; name some of date_"),
+        (
+            {"gen_knobs": {"tcp_long": {"step": 3}}},
+            "no knob 'step'; it has steps, people",
+        ),
+        *(
+            ({"gen_knobs": {"tcp_long": {"steps": x}}}, "is not an integer of 1 to 12")
+            for x in ("3", True, 0, 13)
+        ),
     ],
 )
 def test_metadata_that_cannot_be_meant_is_refused(changed, said):
@@ -90,9 +109,19 @@ def test_a_cache_of_requests_is_refused(monkeypatch):
 
 def test_a_level_without_enough_rows_says_so(monkeypatch):
     made = find_generator("date_arithmetic")
-    monkeypatch.setattr(made, "row", lambda rng, level, index: {"question": "same"})
-    with pytest.raises(ValueError, match="level 1 of seed 1 has no 2 different rows"):
-        rows("date_arithmetic", 1, 2, range(1, 2))
+    monkeypatch.setattr(made, "row", lambda *_: {"question": "same"})
+    with pytest.raises(ValueError, match="level 1 of seed 1 has only 1 different rows"):
+        list(rows("date_arithmetic", 1, 2, range(1, 2)))
+
+
+def test_knobs_change_the_rows_of_their_generator_and_are_no_others_where_they_are_so():
+    levels = range(2, 3)
+    ladder = list(rows("date_arithmetic", 1, 3, levels))
+    same = rows("date_arithmetic", 1, 3, levels, {"date_arithmetic": {"steps": 2}})
+    more = rows("date_arithmetic", 1, 3, levels, {"date_arithmetic": {"steps": 5}})
+    other = rows("date_arithmetic", 1, 3, levels, {"timexnli": {"steps": 5}})
+    assert list(same) == list(other) == ladder
+    assert [row["question"].lower().count("go ") for row in more] == [5, 5, 5]
 
 
 def test_every_generator_has_a_task_that_says_its_version():
@@ -108,8 +137,8 @@ def test_every_generator_has_a_task_that_says_its_version():
 )
 @pytest.mark.parametrize("task", FRESH)
 def test_a_perfect_answer_scores_one_and_that_to_another_row_less(task, seeds, count):
-    # Of ToT arithmetic, each kind has its turn within 35 rows of a level.
-    count = count or (175 if "tot_arithmetic" in task else 20)
+    # Of ToT arithmetic, each kind has its turn within 74 rows of a level.
+    count = count or (370 if "tot_arithmetic" in task else 20)
     one = scorer(task)
     for seed in range(seeds):
         dataset = load(one_generator(task), seed, count, "1-5")["test"]
@@ -128,12 +157,13 @@ def test_a_perfect_answer_scores_one_and_that_to_another_row_less(task, seeds, c
 @pytest.mark.parametrize("task", FRESH)
 def test_scores_are_those_of_the_rule_by_common_names(task):
     one, base = scorer(task), scorer(scorer(task).base)
-    [document] = one.process_docs(load(one_generator(task), 1, 1, "12")["test"])
+    [document] = one.process_docs(load(one_generator(task), 1, 1, "1")["test"])
+    document = {**document, "level": 12}
     for response in (perfect(task, document), "No idea."):
         verdict, expected = (x.explain(document, response) for x in (one, base))
         published, flexible = (expected.scores[name] for name in base.headline)
         assert verdict.scores == one.process_results(document, [response])
-        # of level 12, which has no metric of its own
+        # Level 12 has no metric of its own.
         scores = {"score": published, "score_flexible": flexible}
         assert verdict.scores == scores | {"extracted": expected.scores["extracted"]}
         assert verdict._replace(scores=None) == expected._replace(scores=None)
@@ -150,7 +180,7 @@ def test_the_families_warn_of_rows_that_do_not_say_that_they_are_fresh(caplog):
 
 
 def test_a_run_says_its_rows_and_scores_by_level(caplog):
-    metadata = {"gen_seed": 2, "gen_rows": 6, "gen_levels": "2-4", "gen_version": "1"}
+    metadata = {"gen_seed": 2, "gen_rows": 6, "gen_levels": "2-4", "gen_version": "2"}
     told = {"include_defaults": False, "metadata": metadata}
     manager = TaskManager(include_path=str(PACK), **told)
     with caplog.at_level(logging.INFO, logger="lm_eval"):
@@ -200,7 +230,8 @@ def test_a_pack_that_is_made_again_is_the_same_and_sound(fresh_pack, capsys):
 
 
 def test_a_pack_names_its_seed_and_takes_no_other(fresh_pack):
-    told = {"gen_seed": 7, "gen_rows": 4, "gen_levels": "1-4", "gen_version": "1"}
+    told = {"gen_seed": 7, "gen_rows": 4, "gen_levels": "1-4", "gen_version": "2"}
+    told["gen_knobs"] = {}
     for entry in manifest_of(fresh_pack)["data"].values():
         assert entry["generated"] == told
         assert entry["given_as"] == "generated"
@@ -211,6 +242,38 @@ def test_a_pack_names_its_seed_and_takes_no_other(fresh_pack):
     assert len(load_pack(file, gen_seed=7, pretrained="a/model")["test"]) == 4
     with pytest.raises(ValueError, match="--metadata gen_seed changes nothing in a"):
         load_pack(file, gen_seed=8)
+
+
+def test_shortcuts_stand_beside_the_best_constant_answer_by_level(fresh_pack, capsys):
+    assert main(["baselines", str(fresh_pack)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert "| task | shortcut | level 1 | level 2 | level 3 | level 4 |" in lines
+    cell = r"(\d\.\d\d \(\d\.\d\d\))?"
+    for task, shortcuts in SHORTCUTS.items():
+        for name in shortcuts:
+            told = re.escape(f"| `{task}` | {name} |") + rf"( {cell} \|){{4}}"
+            assert [x for x in lines if re.fullmatch(told, x)], name
+
+
+@pytest.mark.parametrize(
+    ("task", "shortcut", "count", "bound"),
+    [
+        ("fresh_tcp_long", "best of 11 greedy orders", 10, 0.25),
+        ("fresh_tcp_short", "best of 11 greedy orders", 10, 0.25),
+        ("fresh_tot_arithmetic", "only what is told by no other fact", 740, 0.27),
+        ("fresh_timexnli", "all spans onto the one time", 400, 0.62),
+        ("fresh_timexnli", "the two prepositions", 400, 0.62),
+        ("fresh_tot_semantic", "the last description", 120, 0.30),
+        ("fresh_tot_semantic", "no description", 120, 0.30),
+    ],
+)
+def test_a_shortcut_is_of_no_use_from_level_3_on(task, shortcut, count, bound):
+    made = list(rows(one_generator(task), 17, count, range(3, 5)))
+    documents = scorer(task).process_docs(Rows(made))
+    said = SHORTCUTS[task][shortcut]([""] * count, made)
+    pairs = [(document, x) for document, x in zip(documents, said) if x]
+    found = [scorer(task).process_results(x, [y])["score"] for x, y in pairs]
+    assert len(found) >= 10 and mean(found) < bound
 
 
 def test_rows_of_a_benchmark_and_of_a_seed_of_any_length_stand_in_one_pack(tmp_path):

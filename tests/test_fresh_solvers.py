@@ -2,6 +2,8 @@
 
 import json
 import re
+from calendar import month_name
+from collections import Counter
 
 import pytest
 
@@ -11,7 +13,7 @@ from utils.core.jsonl import read_jsonl
 
 
 LEVELS = range(1, 6)
-TURN = 35  # rows of a level until each kind of ToT arithmetic has had its turn
+TURN = 74  # rows of a level until each kind of ToT arithmetic has had its turn
 TYPES = {name: question_type for name, question_type, *_ in tot_arithmetic.FAMILIES}
 
 
@@ -40,9 +42,8 @@ def has_its_label(name: str, row: dict) -> bool:
         ("timexnli", LEVELS, 200),
         ("tot_semantic", LEVELS, 150),
         ("tot_arithmetic", LEVELS, 5 * TURN),
-        ("tot_arithmetic", range(6, 16), 70),
+        ("tot_arithmetic", range(6, 16), 370),
         ("tot_arithmetic", range(60, 61), TURN),
-        ("tot_arithmetic", range(9999, 10000), 7),
     ],
 )
 def test_the_second_solver_finds_each_label_and_no_other(name, levels, count):
@@ -55,7 +56,7 @@ def test_the_second_solver_finds_each_label_and_no_other(name, levels, count):
     "name", ["date_arithmetic", "timexnli", "tot_semantic", "tot_arithmetic"]
 )
 def test_the_second_solver_finds_the_labels_of_100_000_rows(name):
-    made = rows(name, 20261121, 100_000, LEVELS)
+    made = list(rows(name, 20261121, 100_000, LEVELS))
     assert all(has_its_label(name, row) for row in made)
     own = {json.dumps({**row, "index": 0}) for row in made}
     other = rows(name, 20261122, 100_000, LEVELS)
@@ -66,10 +67,39 @@ def test_the_second_solver_finds_the_labels_of_100_000_rows(name):
     ("name", "column"), [("date_arithmetic", "question"), ("timexnli", "Premise")]
 )
 def test_a_level_has_one_step_more_than_the_one_before(name, column):
-    steps = re.compile(r"\d+ (?:year|month|week|day)s?(?: and \d+ months?)?\b(?! \d)")
+    steps = re.compile(r"\d+ \w+(?: and \d+ \w+)? (?:before|after|forward|back)\b")
     for row in rows(name, 13, 100, LEVELS):
-        found = len(steps.findall(row[column])) + (name == "timexnli")
-        assert found == row["level"], row
+        # Of pairs, every other distractor is a step that leads nowhere.
+        more = row["level"] // 2 - 1 if name == "timexnli" else 0
+        assert len(steps.findall(row[column])) == row["level"] + more, row
+
+
+TIMES = {
+    "clock": (r"\d+:\d\d|[AP]M", 0.18),
+    "weekday": ("All the days named are in the same week", 0.08),
+    "day": ("All the days named are in the same month", 0.10),
+    "month": ("All the months named", 0.26),
+    "date": (r"\d [A-Z]\w+ \d{4}", 0.16),
+    "month of a year": (rf"({'|'.join(month_name[1:])}) \d{{4}}", 0.18),
+    "year": (r"\d{4}", 0.04),
+}
+
+
+def test_pairs_are_of_the_public_kinds_labels_and_tenses_at_every_level():
+    made = list(rows("timexnli", 17, 2000, LEVELS))
+    texts = [f"{row['Premise']} {row['Hypothesis']}" for row in made]
+    kinds = Counter(
+        next(kind for kind, (sign, _) in TIMES.items() if re.search(sign, text))
+        for text in texts
+    )
+    assert all(abs(kinds[x] / 2000 - y) < 0.03 for x, (_, y) in TIMES.items()), kinds
+    labels = Counter(row["Label"] for row in made)
+    shares = {"Contradiction": 0.426, "Entailment": 0.342, "Neutral": 0.232}  # in s1
+    assert all(abs(labels[x] / 2000 - y) < 0.02 for x, y in shares.items()), labels
+    assert 0.45 < sum(" will " in text for text in texts) / 2000 < 0.55
+    for text in texts:
+        years = [int(x) for x in re.findall(r"\b\d{4}\b", text)]
+        assert all((x > 2026) == (" will " in text) for x in years), text
 
 
 def test_every_real_row_of_date_arithmetic_is_recomputed(shared):

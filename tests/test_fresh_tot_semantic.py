@@ -9,6 +9,7 @@ import networkx
 import pytest
 
 from lm_eval_tasks.fresh.utils import find_generator, rows
+from tests.solvers.tot_semantic import solve
 
 
 LEVELS = range(1, 6)
@@ -77,7 +78,7 @@ def test_of_a_role_there_is_one_holder_at_a_time():
 
 
 def test_types_orders_and_graphs_take_turns():
-    drawn = rows("tot_semantic", 1, 240, range(1, 2))
+    drawn = list(rows("tot_semantic", 1, 240, range(1, 2)))
     for column, values in (
         ("question_type", made.QUESTION_TYPES),
         ("sorting_type", made.SORTINGS),
@@ -109,3 +110,26 @@ def test_a_level_has_more_facts_than_the_one_below():
         for levels in (range(level, level + 1) for level in LEVELS)
     ]
     assert all(few + 4 < many for few, many in zip(counts, counts[1:]))
+
+
+def test_a_description_counts():
+    """Without its object, and without its year, it leaves several answers."""
+    let = re.compile(
+        r"Let (X\d+) be the entity that was the (R\d+) of (\w+) in (\d+)\. "
+    )
+    for row in rows("tot_semantic", 15, 60, range(3, 9)):
+        facts = re.findall(
+            r"(E\d+) was the (R\d+) of (E\d+) from (\d+) to (\d+)", row["prompt"]
+        )
+        told, question = row["prompt"][: -len(row["question"])], row["question"]
+        while said := let.match(question):
+            name, role, of, year = said.groups()
+            rest = question[said.end() :]
+            held = [x for x in facts if x[1] == role]
+            in_year = [x for x in held if int(x[3]) <= int(year) < int(x[4])]
+            [own] = [x[0] for x in in_year if x[2] == of]
+            for fit in (in_year, [x for x in held if x[2] == of]):
+                questions = {re.sub(rf"\b{name}\b", x[0], rest) for x in fit}
+                found = {solve(told + x) for x in questions} - {None}
+                assert len({x.answers for x in found}) >= 3, row
+            question = re.sub(rf"\b{name}\b", own, rest)

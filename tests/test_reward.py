@@ -6,9 +6,10 @@ import pickle
 
 import pytest
 
+from lm_eval_tasks.fresh.utils import rows
 from tests.conftest import EXAMPLES
 from tests.test_fresh import FRESH, perfect
-from utils import reward, training_set
+from utils import render, reward, training_set
 from utils.__main__ import main
 from utils.core.families import scorer
 
@@ -77,8 +78,19 @@ def test_what_makes_no_reward_is_refused():
     for make in (reward, training_set):
         with pytest.raises(ValueError, match="task 'tcp' is a group; its tasks are"):
             make("tcp")
-    with pytest.raises(ValueError, match="longer|shorter"):
+    with pytest.raises(ValueError, match="are 2 completions and 1 documents; give as"):
         reward("tcp_long")(["a", "b"], doc=[DOC])
+
+
+def test_a_row_is_rendered_as_the_harness_does(pack):
+    task = "fresh_tcp_long"
+    row = next(rows("tcp_long", 5, 1, range(1, 2)))
+    [first, *_] = training_set(task, pack)
+    prompt, doc = render(task, row)
+    assert first["prompt"] == [{"role": "user", "content": prompt}]
+    assert reward(task)([perfect(task, doc)], doc=[doc]) == [1.0]
+    with pytest.raises(ValueError, match="column 'answer'|no 'answer'|answer"):
+        render(task, {x: row[x] for x in row if x != "answer"})
 
 
 NOT_OF_TCP = [

@@ -2,10 +2,15 @@
 TOOL` in the checkout.
 
 For other programs: `compute`, the metric cards' function; `reward` and `training_set`,
-which make the scores rewards; and `score_batch`, which scores many answers at once.
+which make the scores rewards; `render`, which makes a prompt and a document of a row; and
+`score_batch`, which scores many answers at once.
 """
 
 # These import little: the harness comes with the first call.
 from .core.compute import compute as compute
-from .core.reward import reward as reward, training_set as training_set
+from .core.reward import (
+    render as render,
+    reward as reward,
+    training_set as training_set,
+)
 from .score import score_batch as score_batch

@@ -47,55 +47,26 @@ def _common(doc: dict, scores: dict[str, float]) -> dict[str, float]:
     return common
 
 
-def _explained(doc: dict, verdict: tuple) -> tuple:
-    return verdict._replace(scores=_common(doc, verdict.scores))
+def _add(kind: str, family: str, base: str) -> None:
+    """Add `explain_KIND` and `process_results_KIND`, as of a family's functions."""
+
+    def explain(doc: dict, response: str) -> tuple:
+        verdict = getattr(_family(family), f"explain{base}")(doc, response)
+        return verdict._replace(scores=_common(doc, verdict.scores))
+
+    def process_results(doc: dict, results: list[str]) -> dict[str, float]:
+        scores = getattr(_family(family), f"process_results{base}")(doc, results)
+        return _common(doc, scores)
+
+    for function in (explain, process_results):
+        name = f"{function.__name__}_{kind}"
+        function.__name__ = function.__qualname__ = name  # so that it can be pickled
+        globals()[name] = function
 
 
-def explain_tcp(doc: dict, response: str) -> tuple:
-    """Return the `Verdict` of TCP with the scores of the fresh tasks."""
-    return _explained(doc, _family("tcp").explain(doc, response))
-
-
-def process_results_tcp(doc: dict, results: list[str]) -> dict[str, float]:
-    """Score a response to a document of TCP; errors as of the family."""
-    return _common(doc, _family("tcp").process_results(doc, results))
-
-
-def explain_arithmetic(doc: dict, response: str) -> tuple:
-    """Return the `Verdict` of ToT arithmetic with the scores of the fresh tasks."""
-    return _explained(doc, _family("tot").explain_arithmetic(doc, response))
-
-
-def process_results_arithmetic(doc: dict, results: list[str]) -> dict[str, float]:
-    """Score a response to a document of ToT arithmetic; errors as of the family."""
-    return _common(doc, _family("tot").process_results_arithmetic(doc, results))
-
-
-def explain_semantic(doc: dict, response: str) -> tuple:
-    """Return the `Verdict` of ToT semantic with the scores of the fresh tasks."""
-    return _explained(doc, _family("tot").explain_semantic(doc, response))
-
-
-def process_results_semantic(doc: dict, results: list[str]) -> dict[str, float]:
-    """Score a response to a document of ToT semantic; errors as of the family."""
-    return _common(doc, _family("tot").process_results_semantic(doc, results))
-
-
-def explain_date(doc: dict, response: str) -> tuple:
-    """Return the `Verdict` of Date Arithmetic with the scores of the fresh tasks."""
-    return _explained(doc, _family("timebench").explain_date(doc, response))
-
-
-def process_results_date(doc: dict, results: list[str]) -> dict[str, float]:
-    """Score a response to a document of Date Arithmetic; errors as of the family."""
-    return _common(doc, _family("timebench").process_results_date(doc, results))
-
-
-def explain_nli(doc: dict, response: str) -> tuple:
-    """Return the `Verdict` of TimeX-NLI with the scores of the fresh tasks."""
-    return _explained(doc, _family("timebench").explain_nli(doc, response))
-
-
-def process_results_nli(doc: dict, results: list[str]) -> dict[str, float]:
-    """Score a response to a document of TimeX-NLI; errors as of the family."""
-    return _common(doc, _family("timebench").process_results_nli(doc, results))
+# Kind, as the YAML files name it; family; what the names of its functions end in.
+_add("tcp", "tcp", "")
+_add("arithmetic", "tot", "_arithmetic")
+_add("semantic", "tot", "_semantic")
+_add("date", "timebench", "_date")
+_add("nli", "timebench", "_nli")

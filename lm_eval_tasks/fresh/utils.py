@@ -1,26 +1,33 @@
 """Rows of the benchmarks made from a seed: the same on every machine, whatever the size.
 
 A generator is a file in `generators/` with `VERSION`, which is bumped with every change to
-its rows, and
+its rows; `HIGHEST`, the highest level of which it makes ten rows a second;
 
-    row(rng: random.Random, level: int, index: int) -> dict | None
+    ladder(level: int) -> dict[str, int]
 
-an upstream row of the benchmark (its columns, the answer among them) of a level of
-difficulty from 1 on, or None where the draw gave no problem with one certain answer. It
-draws from `rng` alone. `index` counts the rows of a level, so that a generator can give
-each kind of question its turn.
+the knobs of a level of difficulty from 1 on, such as steps, which `gen_knobs` overrides
+(0 to 100, or what `BOUNDS` says of a knob);
+
+    row(rng: random.Random, level: int, index: int, knobs: dict[str, int]) -> dict | None
+
+an upstream row of the benchmark (its columns, the answer among them), or None where the
+draw gave no problem with one certain answer. It draws from `rng` alone. `index` counts the
+rows of a level, so that a generator can give each kind of question its turn, whatever the
+level. What generators share is in files that begin with an underscore.
 """
 
 from __future__ import annotations
 
-import importlib.util
+import importlib
 import json
 import logging
 import random
 import re
 import sys
-from collections.abc import Iterator
+import zlib
+from collections.abc import Iterable, Iterator
 from functools import cache
+from itertools import count, cycle, islice
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, NoReturn
@@ -32,19 +39,64 @@ if TYPE_CHECKING:
 eval_logger = logging.getLogger("lm_eval.tasks.fresh")
 
 GENERATORS = Path(__file__).resolve().parent / "generators"
-MOST_DRAWS = 1000  # for one row
-MOST_LEVELS = 1000
+NAMES = sorted(path.stem for path in GENERATORS.glob("[a-z]*.py"))
+MOST_DRAWS = 5000  # for one row
 _LEVELS = re.compile(r"(?P<first>[1-9]\d{0,3})(-(?P<last>[1-9]\d{0,3}))?", re.ASCII)
 
 
 @cache
 def find_generator(name: str) -> ModuleType:
-    """Return a generator; by its path, since the harness loads this file by its own."""
-    path = GENERATORS / f"{name}.py"
-    spec = importlib.util.spec_from_file_location(f"fresh_{name}", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    """Return a generator, of a package that is found by its path: the harness loads this
+    file by its own.
+    """
+    package = f"fresh_generators_{zlib.crc32(bytes(GENERATORS)):08x}"
+    if package not in sys.modules:
+        sys.modules[package] = ModuleType(package)
+        sys.modules[package].__path__ = [str(GENERATORS)]
+    return importlib.import_module(f"{package}.{name}")
+
+
+def rows_of_level(
+    name: str, seed: int, level: int, knobs: dict[str, int] | None = None
+) -> Iterator[dict]:
+    """Yield the rows of a level, no two alike, without end.
+
+    `knobs` are those that are not the ladder's. Raises ValueError where the level has no
+    more different rows.
+    """
+    made, seen = find_generator(name), set()
+    knobs = made.ladder(level) | (knobs or {})
+    for index in count():
+        key = f"{name}|{made.VERSION}|{seed}|{level}|{index}|{sorted(knobs.items())}"
+        rng = random.Random(key)
+        for _ in range(MOST_DRAWS):
+            row = made.row(rng, level, index, knobs)
+            text = row and json.dumps(row, sort_keys=True)
+            if row and text not in seen:
+                break
+        else:
+            raise ValueError(
+                f"fresh {name}: level {level} of seed {seed} has only {index} different"
+                " rows; ask for fewer with gen_rows, or change gen_knobs"
+            )
+        seen.add(text)
+        yield {"level": level, "index": index, **row}
+
+
+def rows(
+    name: str,
+    seed: int,
+    count: int,
+    levels: range,
+    knobs: dict[str, dict[str, int]] | None = None,
+) -> Iterator[dict]:
+    """Yield `count` rows, of each level in its turn.
+
+    `knobs` are those of each generator. Raises ValueError as of `rows_of_level`.
+    """
+    own = (knobs or {}).get(name)
+    turns = cycle([rows_of_level(name, seed, level, own) for level in levels])
+    return map(next, islice(turns, count))
 
 
 def read_levels(said: object) -> range:
@@ -52,68 +104,64 @@ def read_levels(said: object) -> range:
     match = _LEVELS.fullmatch(str(said))
     if match and not isinstance(said, bool):
         first = int(match["first"])
-        levels = range(first, int(match["last"] or first) + 1)
-        if 0 < len(levels) <= MOST_LEVELS:
+        if levels := range(first, int(match["last"] or first) + 1):
             return levels
     raise ValueError(f"gen_levels {said!r:.40} is not such as 3 or '1-5'; correct it")
 
 
-def rows_of_level(name: str, seed: int, level: int, count: int) -> Iterator[dict]:
-    """Yield the first rows of a level, no two alike; row n is the same for every count.
-
-    Raises ValueError where the level has fewer different rows than asked for.
-    """
-    made = find_generator(name)
-    seen = set()
-    for index in range(count):
-        key = f"{name}|{made.VERSION}|{seed}|{level}|{index}"
-        rng = random.Random(key)
-        for _ in range(MOST_DRAWS):
-            row = made.row(rng, level, index)
-            text = row and json.dumps(row, sort_keys=True)
-            if row and text not in seen:
-                break
-        else:
+def check_knobs(said: object) -> None:
+    """Raise ValueError for other `gen_knobs` than {generator: {knob: number}}."""
+    if not isinstance(said, dict) or {*map(type, said.values())} - {dict}:
+        example = '{"timexnli": {"steps": 3}}'
+        raise ValueError(f"gen_knobs {said!r:.40} is not such as {example}; correct it")
+    for name, knobs in said.items():
+        if name not in NAMES:
             raise ValueError(
-                f"fresh {name}: level {level} of seed {seed} has no {count} different rows"
-                f" ({index} were found); ask for fewer with gen_rows"
+                f"gen_knobs: there is no generator {name!r:.40}; name some of"
+                f" {', '.join(NAMES)}"
             )
-        seen.add(text)
-        yield {"level": level, "index": index, **row}
+        made = find_generator(name)
+        known, bounds = made.ladder(1), getattr(made, "BOUNDS", {})
+        for knob, value in knobs.items():
+            if knob not in known:
+                raise ValueError(
+                    f"gen_knobs: {name} has no knob {knob!r:.40}; it has"
+                    f" {', '.join(known)}"
+                )
+            least, most = bounds.get(knob, (0, 100))
+            if type(value) is not int or not least <= value <= most:
+                raise ValueError(
+                    f"gen_knobs: {name}: {knob} {value!r:.40} is not an integer of {least}"
+                    f" to {most}; correct it"
+                )
 
 
-def rows(name: str, seed: int, count: int, levels: range) -> list[dict]:
-    """Return `count` rows in equal shares of the levels; the first ones have one more.
-
-    Raises ValueError as of `rows_of_level`.
-    """
-    share, more = divmod(count, len(levels))
-    return [
-        row
-        for place, level in enumerate(levels)
-        for row in rows_of_level(name, seed, level, share + (place < more))
-    ]
-
-
-def read_request(
-    gen_seed: object, gen_rows: object, gen_levels: object
-) -> tuple[int, int, range]:
-    """Return seed, count and levels as `rows` takes them.
-
-    Raises ValueError for invalid values, and where a level would have no row.
-    """
-    for key, value, least in (("gen_seed", gen_seed, 0), ("gen_rows", gen_rows, 1)):
+def check_request(
+    generator: str, seed: object, count: object, levels: range, version: object
+) -> None:
+    """Raise ValueError for what a generator cannot make, before anything is made."""
+    for key, value, least in (("gen_seed", seed, 0), ("gen_rows", count, 1)):
         if type(value) is not int or value < least:
             raise ValueError(
                 f"{key} {value!r:.40} is not an integer of at least {least}; correct it"
             )
-    levels = read_levels(gen_levels)
-    if gen_rows < len(levels):
+    if count < len(levels):
         raise ValueError(
-            f"gen_rows {gen_rows} is less than one row for each of {len(levels)} levels;"
+            f"gen_rows {count} is less than one row for each of {len(levels)} levels;"
             " ask for more rows or fewer levels"
         )
-    return gen_seed, gen_rows, levels
+    made = find_generator(generator)
+    if levels[-1] > made.HIGHEST:
+        raise ValueError(
+            f"fresh {generator}: its highest level is {made.HIGHEST}, not {levels[-1]};"
+            " change gen_levels"
+        )
+    if version not in (None, made.VERSION):
+        raise ValueError(
+            f"gen_version {version!r:.40}: the generator {generator} has version"
+            f" {made.VERSION}, and its rows are others; leave gen_version out, or take"
+            " the release of that version (0.3 has 1)"
+        )
 
 
 def load(
@@ -122,6 +170,7 @@ def load(
     gen_rows: int,
     gen_levels: object,
     gen_version: str | None = None,
+    gen_knobs: dict | None = None,
     **_metadata: object,
 ) -> datasets.DatasetDict:
     """Return fresh rows as the harness wants them: what `custom_dataset` names.
@@ -133,24 +182,30 @@ def load(
     """
     import datasets
 
-    version = find_generator(generator).VERSION
+    knobs = {} if gen_knobs is None else gen_knobs
     try:
-        if gen_version not in (None, version):
-            raise ValueError(
-                f"gen_version {gen_version!r:.40}: the generator {generator} has version"
-                f" {version}, and its rows are others; leave gen_version out"
-            )
+        levels = read_levels(gen_levels)
+        check_knobs(knobs)
+        check_request(generator, gen_seed, gen_rows, levels, gen_version)
         _check_cache(sys.argv)
-        made = rows(generator, *read_request(gen_seed, gen_rows, gen_levels))
+        made = rows(generator, gen_seed, gen_rows, levels, knobs)
+        test = datasets.Dataset.from_list(list(_shown(made, generator, gen_rows)))
     except ValueError as error:
         _stop(error)
     eval_logger.info(
-        f"fresh_{generator}: {len(made)} rows, gen_seed {gen_seed}, gen_rows {gen_rows},"
-        f" gen_levels {gen_levels}, gen_version {version}"
+        f"fresh_{generator}: {gen_rows} rows, gen_seed {gen_seed}, gen_rows {gen_rows},"
+        f" gen_levels {gen_levels}, gen_knobs {json.dumps(knobs)}, gen_version"
+        f" {find_generator(generator).VERSION}"
     )
-    test = datasets.Dataset.from_list(made)
     test.info.config_name = f"fresh_{generator}"
     return datasets.DatasetDict(test=test)
+
+
+def _shown(made: Iterable[dict], generator: str, total: int) -> Iterable[dict]:
+    """Return rows, of which those that take seconds show their progress on stderr."""
+    from tqdm import tqdm
+
+    return tqdm(made, f"fresh_{generator}", total, delay=2, unit="row", leave=False)
 
 
 def _check_cache(command_line: list[str]) -> None:

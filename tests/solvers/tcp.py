@@ -7,16 +7,19 @@ everybody may also wait on purpose; one answer is a certain one.
 
 from __future__ import annotations
 
+import json
 import re
 from datetime import date, datetime, timedelta
 from graphlib import TopologicalSorter
 from itertools import product
+from pathlib import Path
 from typing import NamedTuple
 
 from tests.solvers import Solution
 
 
 DAY = 1440  # minutes
+FOLDER = Path(__file__).parents[2] / "lm_eval_tasks" / "fresh" / "generators"
 
 
 class Agent(NamedTuple):
@@ -288,32 +291,26 @@ START = re.compile(
     rf"(?:project starts on|Work can begin on|we can work is) ({DATE})"
     r"(?: at (\d\d):(\d\d) my time)?"
 )
-LENGTHS = [
-    re.compile(r"The (?P<task>[a-z ]+) (?:takes|is) (?P<units>\d+) (?:hour|day)s?\b"),
-    re.compile(r"For the (?P<task>[a-z ]+) we need (?P<units>\d+) (?:hour|day)s?\b"),
-    re.compile(
-        r"(?P<units>\d+) (?:hour|day)s? of work will go into the (?P<task>[a-z ]+)\."
-    ),
-]
-ORDERS = [
-    re.compile(
-        r"The (?P<after>[a-z ]+) can't begin before the (?P<before>[a-z ]+) is done"
-    ),
-    re.compile(
-        r"The (?P<before>[a-z ]+) has to be done before the (?P<after>[a-z ]+) begins"
-    ),
-    re.compile(r"begin the (?P<after>[a-z ]+) until the (?P<before>[a-z ]+) is done"),
-    re.compile(
-        r"when the (?P<before>[a-z ]+) is done can the (?P<after>[a-z ]+) begin"
-    ),
-]
+# What can be said, in the table that the generators speak from: words, not code.
+TABLE = json.loads((FOLDER / "_tcp.json").read_text(encoding="utf-8"))
+UNITS = r"(?P<{name}>\d+) (?:hour|day)s?"
+SHAPES = dict.fromkeys(("task", "before", "after"), "(?P<{name}>[a-z ]+)")
+SHAPES |= dict.fromkeys(("units", "row", "rest"), UNITS)
+
+
+def _patterns(texts: list[str]) -> list[re.Pattern]:
+    """Return a pattern of each text of the table, with groups of its names."""
+    shape = lambda match: SHAPES[match[1]].format(name=match[1])  # noqa: E731
+    escaped = (re.escape(text).replace(r"\ ", " ") for text in texts)
+    return [re.compile(re.sub(r"\\\{(\w+)\\\}", shape, text)) for text in escaped]
+
+
+LENGTHS, ORDERS, ROWS, BETWEENS = (
+    _patterns(TABLE[name]) for name in ("length", "order", "row", "between")
+)
 ZONE = re.compile(r"GMT(?:([+-])(\d+)(?::(\d\d))?)?")
 HOURS = re.compile(rf"(?:I work|working hours are) {SPAN}")
 MEAL = re.compile(rf"(?:I don't work|meal break is) {SPAN}")
-ROW = re.compile(r"(\d+) \w+(?: of work)? in a row\D+(\d+) \w+ off")
-BETWEEN = re.compile(
-    r"(?:Between two of my tasks|Whenever I have finished a task)\D+(\d+) \w+ off"
-)
 AWAY = re.compile(r"(?:can't work|not available) on ([^.]+)\.")
 HOLIDAY = re.compile(rf"holiday (?:from|begins on) ({DATE})(?: to|, and) ({DATE})")
 WEEKDAY = re.compile(r"(?:never work on|Every) (\w+day)")
@@ -378,9 +375,10 @@ def _agent(name: str, said: str, moments: list[datetime], minutes: int) -> Agent
             minute = local.hour * 60 + local.minute
             kind = "w" if _within(minute, hours) else "o"
             days += "p" if meal and _within(minute, meal) else kind
-    row, between = ROW.search(said), BETWEEN.search(said)
-    most, rest = (int(row[1]), int(row[2])) if row else (0, 0)
-    return Agent(name, days, most, rest, int(between[1]) if between else 0)
+    rows = [x for told in ROWS for x in told.finditer(said)]
+    most, rest = (int(rows[0]["row"]), int(rows[0]["rest"])) if rows else (0, 0)
+    between = [int(x["rest"]) for told in BETWEENS for x in told.finditer(said)]
+    return Agent(name, days, most, rest, *between)
 
 
 def _within(minute: int, span: re.Match) -> bool:

@@ -1,105 +1,133 @@
-"""Labels of premises and hypotheses about days, by trying each day.
+"""Labels of premises and hypotheses about times, by trying each time.
 
-Every day on which the event of the hypothesis may have been is a world: where all worlds
-of the premise make the hypothesis true it is entailed, where none does contradicted.
+Every time at which the event of the hypothesis may have been is a world: where all worlds
+of the premise make the hypothesis true it is entailed, where none does contradicted. Each
+reading gives an answer: worlds are times such as those that are named, or moments between
+two of them, too; the event is in the week (or other cycle) that is named, or out of it.
 """
 
 from __future__ import annotations
 
+import json
 import re
-from datetime import date, timedelta
+from calendar import day_name, month_name
+from datetime import date
+from itertools import product
 
+from lm_eval_tasks.fresh.utils import GENERATORS
 from tests.solvers import Solution
 
 
-_DATE = re.compile(r"(\d{1,2}) ([A-Z][a-z]+) (\d{4})")
-_MONTHS = (
-    *("January", "February", "March", "April", "May", "June", "July"),
-    *("August", "September", "October", "November", "December"),
+_TABLE = json.loads((GENERATORS / "_timexnli.json").read_text(encoding="utf-8"))
+_EVENT = "|".join(
+    rf"{subject.format('[A-Z][a-z]+')} (?:{'|'.join(verbs)})"
+    for subject, *verbs in _TABLE["events"]
 )
-_ON_DATE = re.compile(r"(?P<event>.+) (?P<how>on|before|after) (?P<date>\d.*)")
-_ON_DAY_OF = re.compile(
-    r"(?P<event>.+) (?P<how>on|before|after) the day on which (?P<of>.+)"
-)
-_STEP = re.compile(
-    r"(?P<event>.+) (?P<count>\d+) (?P<unit>day|week|month)s? (?P<side>before|after)"
-    r" (?P<of>.+)"
-)
-_MARGIN = 3  # days tried beyond all that are named: what holds there holds further out
+_PARTS = {
+    "event": rf"(?P<event>{_EVENT})",
+    "other": rf"(?P<other>{_EVENT})",
+    "how": "(?P<how>in|on|at|before|after)",
+    "span": r"(?P<span>\d+ \w+(?: and \d+ \w+)?) (?P<side>before|after)",
+    "time": r"(?P<time>[\w: ]+)",
+    "noun": r"(?:time|day|month|year)",
+    "at": "(?:in|on|at)",
+}
+_SENTENCES = [
+    re.compile(
+        _TABLE[order].format(
+            event=_PARTS["event"], when=_TABLE[wording].format(**_PARTS)
+        )
+    )
+    for order, wording in product(("first", "last"), ("same", "step", "time"))
+]
+_NOTE = re.compile(r"All the \w+ named are (?:in|on) the same (\w+)[^.]*\. ")
+_CYCLES = {"day": (0, 24 * 60 - 1), "week": (0, 6), "month": (1, 31), "year": (0, 11)}
+_MARGIN = 3  # tried beyond all that are named: what holds there holds further out
 
 
 def solve(premise: str, hypothesis: str) -> Solution | None:
-    """Return the label of a pair; None where one of the two cannot be read."""
-    facts = [_clause(x) for x in re.findall(r"[^.]+\.", premise)]
-    asked = _ON_DATE.fullmatch(_clause(hypothesis))
-    asked_day = _read_date(asked["date"]) if asked else None
-    days = _days_of_events(facts)
-    known = next(filter(None, (_known(x, asked["event"], days) for x in facts)), None)
-    if not asked_day or not known:
+    """Return the labels that a pair may have; None where one of the two is not read."""
+    note = _NOTE.match(premise)
+    told = [_said(x) for x in re.findall(r"[^.]+\.", _NOTE.sub("", premise))]
+    claim = _said(hypothesis)
+    if None in told or not claim:
         return None
-    how, day = known
-    worlds = [x for x in _worlds(day, asked_day) if _holds(x, how, day)]
-    true = [_holds(x, asked["how"], asked_day) for x in worlds]
-    label = "Entailment" if all(true) else "Neutral" if any(true) else "Contradiction"
-    return Solution((label,), f"{how} {day} against {asked['how']} {asked_day}")
+    places: dict[str, int] = {}
+    for said in told * len(told):  # over and over, for they are in any order
+        if said["event"] in places:
+            continue
+        if "span" in said and said["other"] in places:
+            places[said["event"]] = _walked(places[said["other"]], said)
+        elif said.get("how") in ("in", "on", "at") and "time" in said:
+            places[said["event"]] = _place(said["time"])
+    [known] = [said for said in told if said["event"] == claim["event"]]
+    place = _place(known["time"]) if "time" in known else places[known["other"]]
+    cycle = _CYCLES[note[1]] if note else None
+    sides = (known["how"], place), (claim["how"], _place(claim["time"]))
+    labels = {_label(*sides, *x) for x in product((0.5, 1), {None, cycle})}
+    return Solution(tuple(labels), f"{sides[0]} against {sides[1]}")
 
 
-def _clause(sentence: str) -> str:
-    words = sentence.strip().removesuffix(".")
-    return words[:1].lower() + words[1:]
+def _said(sentence: str) -> dict[str, str] | None:
+    """Return what a sentence says, events by their subjects."""
+    text = sentence.strip().removesuffix(".")
+    text = text[0].lower() + text[1:]
+    match = next(filter(None, (x.fullmatch(text) for x in _SENTENCES)), None)
+    said = match.groupdict() if match else {}
+    for name in said.keys() & {"event", "other"}:
+        ends = "|".join(verb for _, *verbs in _TABLE["events"] for verb in verbs)
+        said[name] = re.sub(f" ({ends})$", "", said[name])
+    return said or None
 
 
-def _read_date(text: str) -> date | None:
-    match = _DATE.fullmatch(text)
-    if not match or match[2] not in _MONTHS:
-        return None
-    return date(int(match[3]), _MONTHS.index(match[2]) + 1, int(match[1]))
+def _place(text: str) -> int:
+    """Return the minute, day, month or year that a time is, counted from any start."""
+    if clock := re.fullmatch(r"(\d+)(?::(\d\d))?(?: ([AP])M)?", text):
+        if not clock[2] and not clock[3]:
+            return int(text)
+        hour = int(clock[1]) % (12 if clock[3] else 24) + 12 * (clock[3] == "P")
+        return 60 * hour + int(clock[2] or 0)
+    if day := re.fullmatch(r"the (\d+)(?:st|nd|rd|th)", text):
+        return int(day[1])
+    if text in day_name:
+        return [*day_name].index(text)
+    *day, month, year = text.split() if " " in text else (text, "0")
+    number = [*month_name].index(month)
+    if day:
+        return date(int(year), number, int(*day)).toordinal()
+    return 12 * int(year) + number - 1
 
 
-def _days_of_events(facts: list[str]) -> dict[str, date]:
-    """Return event -> its day, found by going over the facts again and again."""
-    days: dict[str, date] = {}
-    for _ in facts:
-        for fact in facts:
-            told, step = _ON_DATE.fullmatch(fact), _STEP.fullmatch(fact)
-            if told and told["how"] == "on" and (day := _read_date(told["date"])):
-                days[told["event"]] = day
-            elif step and step["of"] in days:
-                days[step["event"]] = _walked(days[step["of"]], step)
-    return days
+def _walked(place: int, said: dict[str, str]) -> int:
+    """Return the place at the end of a span, walked step by step."""
+    sign = 1 if said["side"] == "after" else -1
+    is_date, is_year = place > 366 * 1000, place < 3000  # else months, of the year 0
+    sizes = {"week": 7, "hour": 60, "year": 1 if is_year else 12}
+    for count, unit in re.findall(r"(\d+) (\w+?)s?\b", said["span"]):
+        for _ in range(int(count)):
+            if unit == "month" and is_date:
+                number = date.fromordinal(place).day
+                place += sign
+                while date.fromordinal(place).day != number:
+                    place += sign
+            else:
+                place += sign * sizes.get(unit, 1)
+    return place
 
 
-def _walked(day: date, step: re.Match) -> date:
-    """Return the day at the end of a step, walked day by day."""
-    one = timedelta(days=1 if step["side"] == "after" else -1)
-    if step["unit"] != "month":
-        for _ in range(int(step["count"]) * (7 if step["unit"] == "week" else 1)):
-            day += one
-        return day
-    number = day.day
-    for _ in range(int(step["count"])):
-        day += one
-        while day.day != number:
-            day += one
-    return day
+def _label(
+    known: tuple[str, int], asked: tuple[str, int], step: float, cycle: tuple | None
+) -> str:
+    """Return the label that the worlds of a reading give."""
+    near = sorted((known[1], asked[1]))
+    first, last = cycle or (near[0] - _MARGIN, near[1] + _MARGIN)
+    count = int((last - first) / step) + 1
+    worlds = [x for x in (first + step * n for n in range(count)) if _holds(x, *known)]
+    true = {_holds(x, *asked) for x in worlds}
+    return {(True,): "Entailment", (False,): "Contradiction"}.get((*true,), "Neutral")
 
 
-def _known(fact: str, event: str, days: dict[str, date]) -> tuple[str, date] | None:
-    """Return what a fact says of an event: on, before or after which day."""
-    if (told := _ON_DAY_OF.fullmatch(fact)) and told["event"] == event:
-        return (told["how"], days[told["of"]]) if told["of"] in days else None
-    if (told := _ON_DATE.fullmatch(fact)) and told["event"] == event:
-        day = _read_date(told["date"])
-        return (told["how"], day) if day else None
-    return None
-
-
-def _worlds(day: date, other: date) -> list[date]:
-    """Return each day from a little before the two to a little after them."""
-    first, last = sorted((day, other))
-    count = (last - first).days + 2 * _MARGIN + 1
-    return [first + timedelta(days=x - _MARGIN) for x in range(count)]
-
-
-def _holds(day: date, how: str, named: date) -> bool:
-    return {"on": day == named, "before": day < named, "after": day > named}[how]
+def _holds(place: float, how: str, named: int) -> bool:
+    if how in ("before", "after"):
+        return place < named if how == "before" else place > named
+    return place == named

@@ -33,15 +33,16 @@ MEETING = (
     "They want to meet for {number} minutes without a break, starting on {when:the hour or"
     " the half hour|the hour or 15, 30 or 45 minutes after it}. They may begin at the very"
     " time at which somebody becomes free, and end at the very time at which somebody stops being free. Times are"
-    f" on the 24-hour clock. At how many times can they begin? {NUMBERS}"
+    " on the 24-hour clock. {asked:At how many|What is the earliest|What is the latest}"
+    f"<| time> <times can they begin? {NUMBERS}|at which they can begin? If there is none,"
+    ' the answer is "unanswerable".>'
 )
 
 
 def dynasties(match: re.Match) -> Found:
     """The year in which a dynasty took or lost power, from another's and their lengths."""
     found = re.findall(r"(\d+)(?:st|nd|rd|th) for (\d+) years?", match["rest"])
-    single = re.search(r"the 1st, ruled \w+ for (\d+)", match["rest"])
-    years = [int(single[1])] if single else [int(length) for _, length in found]
+    years = [int(length) for _, length in found]
     # Boundary n is where the dynasty of rank n loses power.
     at = int(match["number"]) - (match["known"] == "took")
     asked = int(match["number2"]) - (match["asked"] == "take")
@@ -53,6 +54,13 @@ def dynasties(match: re.Match) -> Found:
             year, at = r.walk_years(year, -years[at - 1]), at - 1
         way.append(r.era(year))
     yield {"answer": r.era(year)}, " -> ".join(way)
+
+
+def one_dynasty(match: re.Match) -> Found:
+    """The year in which a dynasty took or lost power, from its length."""
+    years = int(match["number"]) * (1 if match["known"] == "took" else -1)
+    year = r.era(r.walk_years(r.read_era(match["year"]), years))
+    yield {"answer": year}, f"{match['year']} {years:+} years = {year}"
 
 
 def _moves(told: str) -> list[tuple[int, str]]:
@@ -252,7 +260,7 @@ def full_months(match: re.Match) -> Found:
 def shifts_worked(match: re.Match) -> Found:
     """The time of all shifts."""
     total, way = 0, []
-    for item in each("from {time} to {time2}", match["rest"], ", "):
+    for item in each("{name} was on duty from {time} to {time2}", match["rest"], ", "):
         start, end = r.read_time(item["time"]), r.read_time(item["time2"])
         if start == end:
             raise Unreadable("no span or a whole day")
@@ -376,7 +384,7 @@ def _minutes(told: str) -> set[int]:
 
 
 def _starts(free: set[int], match: re.Match) -> Found:
-    """Yield how many starts of a meeting all of whose minutes are free there are."""
+    """Yield what is asked of the starts of a meeting all of whose minutes are free."""
     step = 30 if "half" in match["when"] else 15
     length = int(match["number"])
     starts = [
@@ -384,8 +392,12 @@ def _starts(free: set[int], match: re.Match) -> Found:
         for start in range(0, 24 * 60, step)
         if all(minute in free for minute in range(start, start + length))
     ]
-    told = " ".join(r.clock(60 * start, False) for start in starts)
-    yield {"answer": len(starts)}, f"{len(starts)} starts: {told}"
+    told = [r.clock(60 * start, False) for start in starts]
+    answer = len(starts)
+    if "est" in match["asked"]:
+        edge = 0 if match["asked"].endswith("earliest") else -1
+        answer = told[edge] if told else "unanswerable"
+    yield {"answer": answer}, f"{len(starts)} starts: {' '.join(told)}"
 
 
 def common_times(match: re.Match) -> Found:
@@ -563,58 +575,32 @@ def possible_weekdays(match: re.Match) -> Found:
     )
 
 
-def told_calendar(match: re.Match) -> Found:
-    """The days between two dates of a calendar as told, walked one by one."""
-    if item := pattern("{number} months of {number2} days each.").fullmatch(
-        match["rest"]
-    ):
-        months, odd, even, leap = int(item["number"]), *[int(item["number2"])] * 2, 0
-    else:
-        numbers = re.fullmatch(
-            r"(\d+) months: months 1, 3, 5 and so on have (\d+) days, months 2, 4, 6 and so"
-            r" on have (\d+)\.(?: In years whose number can be divided by (\d+), one more"
-            r" day follows after the last day of the last month\.)?",
-            match["rest"],
-        )
-        months, odd, even, leap = (int(number or 0) for number in numbers.groups())
-    day, month, year = (int(match[f"number{n}"]) for n in ("", 2, 3))
-    end = tuple(int(match[f"number{n}"]) for n in (4, 5, 6))
-    days = 0
-    while (day, month, year) != end:
-        days, day = days + 1, day + 1
-        is_long = leap and year % leap == 0 and month == months
-        if day > (odd if month % 2 else even) + bool(is_long):
-            day, month = 1, month + 1
-        if month > months:
-            month, year = 1, year + 1
-        if year > end[2]:
-            raise Unreadable("not in this calendar")
-    yield {"answer": days}, f"{days} days counted"
-
-
 def age(match: re.Match) -> Found:
     """The full years of an age, unless a link to it is missing."""
-    asked = match["name"]
-    first, *links = match["rest"].split(". ")
-    item = pattern("{name} was born on {date}").fullmatch(first)
-    unknown = pattern("The birthday of {name} is on {number} {name2}").fullmatch(first)
-    if not (item or unknown):
-        raise Unreadable(first)
-    born = {(item or unknown)["name"]: r.read_date(item["date"]) if item else None}
-    for piece in links:
-        link = pattern("{name} is {rest}{side:younger|older} than {name2}").fullmatch(
+    asked, facts = match["name"], {}
+    for piece in match["rest"].split(". "):
+        if item := pattern("{name} was born on {date}").fullmatch(piece):
+            facts[item["name"]] = lambda born, day=r.read_date(item["date"]): day
+        elif item := pattern("The birthday of {name} is on {number} {name2}").fullmatch(
             piece
-        )
-        if not link:
+        ):
+            continue
+        elif item := pattern(
+            "{name} is exactly {number} {unit} and {number2} {unit2}"
+            " {side:younger|older} than {name2}"
+        ).fullmatch(piece):
+            months = _signed(item, 12 * int(item["number"]) + int(item["number2"]))
+            facts[item["name"]] = lambda born, months=months, other=item["name2"]: (
+                r.walk_months(born[other], months) if other in born else None
+            )
+        elif not pattern("{name} is {side:younger|older} than {name2}").fullmatch(
+            piece
+        ):
             raise Unreadable(piece)
-        much = re.fullmatch(r"exactly (\d+) years? and (\d+) months? ", link["rest"])
-        known = born[link["name2"]]
-        if known and much:
-            months = _signed(link, 12 * int(much[1]) + int(much[2]))
-            born[link["name"]] = r.walk_months(known, months)
-        else:
-            born[link["name"]] = None
-    if born[asked] is None:
+    born = {}
+    for _ in facts:
+        born = {name: day for name, fact in facts.items() if (day := fact(born))}
+    if asked not in born:
         yield {"answer": "unanswerable"}, f"nothing tells when {asked} was born"
         return
     years = r.full_years(born[asked], r.read_date(match["date"]))
@@ -630,6 +616,14 @@ FAMILIES = (
         " which year did the {number2}<st|nd|rd|th> dynasty {asked:take|lose} power?"
         f' {NO_YEAR_ZERO} Give the year with its era, such as "44 BC" or "44 AD".',
         dynasties,
+    ),
+    (
+        "years of one dynasty",
+        "add_subtract",
+        "A dynasty ruled {name} for {number} {unit}. It {known:took|lost} power in {year}."
+        " In which year did it {asked:take|lose} power?"
+        f' {NO_YEAR_ZERO} Give the year with its era, such as "44 BC" or "44 AD".',
+        one_dynasty,
     ),
     (
         "a weekday moved",
@@ -650,8 +644,8 @@ FAMILIES = (
     (
         "anniversaries of guilds",
         "add_subtract",
-        "The guild of {name} was founded in {number}{rest}. In which year is the"
-        " {number2}<st|nd|rd|th> anniversary of the guild of {name2}?",
+        "The guild of {name} was founded in {number}{rest}. In which year does"
+        " the {number2}<st|nd|rd|th> anniversary of the guild of {name2} fall?",
         founded,
     ),
     (
@@ -703,7 +697,7 @@ FAMILIES = (
     (
         "shifts on duty",
         "duration",
-        "{name} was on duty {rest}. How long is that in all? Each of these spans is shorter"
+        "{rest}. <How long was that?|Add up these spans.> Each span is shorter"
         " than a day: where an end is before its start, it is on the next day."
         f" {HALVES} Minutes and seconds stay below 60, hours may be any number. {NUMBERS}",
         shifts_worked,
@@ -711,8 +705,8 @@ FAMILIES = (
     (
         "years of republics",
         "duration",
-        "{rest}. How long <was that|is that in all>, in years, if each began and ended on"
-        f" the same day of the year? {NO_YEAR_ZERO} {NUMBERS}",
+        "{rest}. <How many years was that?|Add up these spans, in years.> A span began and"
+        f" ended on the same day of the year. {NO_YEAR_ZERO} {NUMBERS}",
         reigns,
     ),
     (
@@ -807,14 +801,6 @@ FAMILIES = (
         " On which days of the week can this end? Name all that are possible, be it one or"
         " more.",
         possible_weekdays,
-    ),
-    (
-        "days of a calendar as told",
-        "trick",
-        "A year of the {name} calendar has {rest} How many days after day {number} of month"
-        " {number2} of year {number3} is day {number4} of month {number5} of year"
-        f" {{number6}}? {NUMBERS}",
-        told_calendar,
     ),
     (
         "ages by those of others",

@@ -6,16 +6,32 @@ calendar of years alone.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 
+from lm_eval_tasks.fresh.utils import GENERATORS
 from tests.solvers import Solution
 
 
-_FACT = re.compile(r"\b(E\d+) was the (R\d+) of (E\d+) from (\d+) to (\d+)\b")
-_LET = re.compile(
-    r"Let (X\d+) be the entity that was the (R\d+) of ([EX]\d+) in (\d+)\. "
-)
+_TABLE = json.loads((GENERATORS / "_semantic.json").read_text(encoding="utf-8"))
+_NUMBER = r"\d+"
+_FIELDS = {"of": r"[EX]\d+", "name": r"X\d+", "side": "before|after|first|last"}
+
+
+def _pattern(wording: str) -> re.Pattern:
+    """Return the pattern of an entry of the generator's table: "R{role}" is a group."""
+
+    def group(field: re.Match) -> str:
+        letter, name = field.groups()
+        return (
+            f"(?P<{name}>{letter}{_NUMBER if letter else _FIELDS.get(name, _NUMBER)})"
+        )
+
+    return re.compile(re.sub(r"([RE]?)\\{(\w+)\\}", group, re.escape(wording)))
+
+
+_FACT, _LET = _pattern(_TABLE["fact"]), _pattern(_TABLE["description"] + " ")
 
 # (role, of) -> year -> who held it, each as often as a fact says so.
 Years = dict[tuple[str, str], dict[int, list[str]]]
@@ -27,14 +43,14 @@ def solve(prompt: str) -> Solution | None:
     years = _calendar(_FACT.findall(told))
     names: dict[str, str] = {}
     while let := _LET.match(question):
-        name, role, of, year = let.groups()
+        name, role, of, year = let.group("name", "role", "of", "year")
         held = years.get((role, names.get(of, of)), {}).get(int(year), [])
         if len(held) != 1:
             return None
         names[name] = held[0]
         question = question[let.end() :]
-    for pattern, answer in _QUESTIONS:
-        if asked := re.fullmatch(pattern, question):
+    for kind, answer in _QUESTIONS.items():
+        if asked := _pattern(_TABLE["questions"][kind]).fullmatch(question):
             said = {k: names.get(v, v) for k, v in asked.groupdict().items()}
             found = answer(years, said)
             way = ", ".join(f"{name} is {entity}" for name, entity in names.items())
@@ -77,7 +93,7 @@ def _in_year(years: Years, said: dict) -> list[str]:
 
 def _end(years: Years, said: dict) -> list[str]:
     own = _own_years(years, said)
-    return [str(own[0 if said["end"] == "first" else -1])] if own else []
+    return [str(own[0 if said["side"] == "first" else -1])] if own else []
 
 
 def _meanwhile(years: Years, said: dict) -> list[str]:
@@ -88,11 +104,11 @@ def _meanwhile(years: Years, said: dict) -> list[str]:
 
 def _outermost(years: Years, said: dict) -> list[str]:
     order = _order(years, said["role"], said["of"])
-    return [order[0 if said["end"] == "first" else -1]] if order else []
+    return [order[0 if said["side"] == "first" else -1]] if order else []
 
 
 def _came(years: Years, said: dict) -> list[str]:
-    span = range(int(said["from"]), int(said["to"]) + 1)
+    span = range(int(said["start"]), int(said["end"]) + 1)
     starts = [
         _own_years(years, {**said, "who": who})[0]
         for who in _order(years, said["role"], said["of"])
@@ -109,29 +125,13 @@ def _all(years: Years, said: dict) -> list[str]:
     return [",".join(_order(years, said["role"], said["of"]))]
 
 
-_ROLE = r"the (?P<role>R\d+) of (?P<of>[EX]\d+)"
-_WHO = r"(?P<who>E\d+)"
-_QUESTIONS: list[tuple[str, Callable[[Years, dict], list[str]]]] = [
-    (rf"Which entity was {_ROLE} right (?P<side>before|after) {_WHO}\?", _beside),
-    (rf"Which entity was {_ROLE} in (?P<year>\d+)\?", _in_year),
-    (
-        rf"Which was the (?P<end>first|last) year in which {_WHO} was {_ROLE}\?",
-        _end,
-    ),
-    (
-        rf"Which entity was {_ROLE} in the year in which {_WHO} became"
-        r" the (?P<other_role>R\d+) of (?P<other_of>E\d+)\?",
-        _meanwhile,
-    ),
-    (rf"Which entity was the (?P<end>first|last) to be {_ROLE}\?", _outermost),
-    (
-        rf"How many entities became {_ROLE} in the years from (?P<from>\d+) to"
-        r" (?P<to>\d+), both included\?",
-        _came,
-    ),
-    (rf"For how many years was {_WHO} {_ROLE}\?", _length),
-    (
-        rf"Which entities were {_ROLE}, in the order in which they became it\?",
-        _all,
-    ),
-]
+_QUESTIONS: dict[str, Callable[[Years, dict], list[str]]] = {
+    "before_after": _beside,
+    "event_at_time_t": _in_year,
+    "event_at_what_time": _end,
+    "event_at_the_time_of_another_event": _meanwhile,
+    "first_last": _outermost,
+    "number_of_events_in_time_interval": _came,
+    "relation_duration": _length,
+    "timeline": _all,
+}

@@ -6,9 +6,9 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from .documents import load
+from .documents import document, documents
 from .errors import NOT_A_DOCUMENT, ToolError
-from .families import FOLDER, scorer
+from .families import FOLDER, prompt, prompt_parts, scorer
 
 
 class Reward:
@@ -42,9 +42,16 @@ class Reward:
         the answer. `doc` is the column of the data set with the documents that were asked:
         objects as the harness logs them, or these as JSON. Other columns play no part.
         Raises ValueError for lists of unequal length, and for what is not a document of
-        the task, naming its place in the list and what it lacks.
+        the task, naming its place in the list and what it lacks, before any is scored.
         """
-        pairs = enumerate(zip(doc, completions, strict=True))
+        if len(completions) != len(doc):
+            raise ToolError(
+                f"{self.task}: there are {len(completions)} completions and {len(doc)}"
+                " documents; give as many of each"
+            )
+        for place, one in enumerate(doc):
+            self._score(f"doc[{place}]", one, "")
+        pairs = enumerate(zip(doc, completions))
         return [self._score(f"doc[{place}]", *pair) for place, pair in pairs]
 
     def _score(self, place: str, document: str | dict, completion: object) -> float:
@@ -68,6 +75,16 @@ class Reward:
 reward = Reward  # called as a function
 
 
+def render(task: str, row: dict) -> tuple[str, dict]:
+    """Return the prompt and the document of a row of a task, without few-shot examples.
+
+    The document is what `reward` takes as `doc`. Raises ValueError for a row that the
+    task cannot score, naming the column.
+    """
+    made = document(task, row)
+    return prompt(task, made), made
+
+
 def training_set(task: str, include_path: str | None = None):
     """Return a `datasets.Dataset` of a task for `reward`: `prompt` and `doc`.
 
@@ -80,15 +97,16 @@ def training_set(task: str, include_path: str | None = None):
 
     scorer(task)  # raises for a group, of which there is no one prompt
     folder = Path(include_path) if include_path else FOLDER
-    one = load([task], folder)[1]["tasks"][task]
-    rows = [{"prompt": _messages(one, x), "doc": json.dumps(x)} for x in one.eval_docs]
+    found = documents(task, folder)
+    rows = [{"prompt": messages(task, x), "doc": json.dumps(x)} for x in found]
     return datasets.Dataset.from_list(rows)
 
 
-def _messages(task, document: dict) -> list[dict]:
-    system = (task.resolve_field(document, task.config.description) or "").strip()
-    user = {"role": "user", "content": task.doc_to_text(document)}
-    return [{"role": "system", "content": system}, user] if system else [user]
+def messages(task: str, document: dict) -> list[dict]:
+    """Return what a task asks of a chat: the system's message, if any, and the user's."""
+    system, user = prompt_parts(task, document)
+    said = [("system", system.strip()), ("user", user)]
+    return [{"role": role, "content": text} for role, text in said if text]
 
 
 def _text(completion: object) -> str:

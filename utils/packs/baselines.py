@@ -7,6 +7,10 @@ names. The responders are: an empty answer; the most frequent label, in the form
 asked for; and a set of options (or a label) drawn at random, all being as likely: its
 score is the expected one, so that no seed plays a part.
 
+Of a pack of fresh problems, the table has a column for each level, and for each shortcut
+its flexible score beside that of the most frequent label of that level: both over the
+rows for which the shortcut knows an answer.
+
 Example:
 
     temporal-eval baselines examples/data
@@ -26,8 +30,10 @@ from jinja2 import Template
 
 from ..core.cli import folder_path, tool_parser
 from ..core.documents import benchmark_files, documents_of
-from ..core.families import Scorer, configuration, scorer
+from ..core.families import Scorer, configuration, prompt, scorer
 from ..core.jsonl import read_jsonl
+from .shortcuts import SHORTCUTS
+from .sources import is_generated
 
 
 def gold_response(task: str, document: dict) -> str:
@@ -81,6 +87,41 @@ def _cell(task: Scorer, documents: list[dict], responses: Iterable[list[str]]) -
     return " / ".join(f"{score:.3f}" for score in means)
 
 
+def by_level(path: Path, task: Scorer) -> list[str]:
+    """Return a table's rows for a file of fresh rows: a line for each shortcut."""
+    levels: dict[int, list[dict]] = {}
+    for row in read_jsonl(path):
+        levels.setdefault(row["level"], []).append(row)
+    cells: dict[str, list[str]] = {}
+    for _, rows in sorted(levels.items()):
+        documents = documents_of(task.task, rows)
+        prompts = [prompt(task.task, document) for document in documents]
+        for name, shortcut in SHORTCUTS.get(task.task, {}).items():
+            cell = _shortcut_cell(task, documents, shortcut(prompts, rows))
+            cells.setdefault(name, []).append(cell)
+    lead = f"| task | shortcut | {' | '.join(f'level {level}' for level in sorted(levels))} |"
+    rule = f"|---|---|{'--:|' * len(levels)}"
+    told = [f"| `{task.task}` | {name} | {' | '.join(cells[name])} |" for name in cells]
+    return [lead, rule, *told]
+
+
+def _shortcut_cell(
+    task: Scorer, documents: list[dict], responses: list[str | None]
+) -> str:
+    """Return the score of a shortcut, and that of the most frequent label, if any."""
+    pairs = [pair for pair in zip(documents, responses, strict=True) if pair[1]]
+    if not pairs:
+        return ""
+    golds = Counter(gold_response(task.base, document) for document, _ in pairs)
+    [(frequent, _)] = golds.most_common(1)
+    name = task.headline[1]
+    scores = [
+        mean(task.process_results(document, [said])[name] for document, said in each)
+        for each in (pairs, [(document, frequent) for document, _ in pairs])
+    ]
+    return "{:.2f} ({:.2f})".format(*scores)
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Print a table for each family; return the exit status."""
     parser = tool_parser("baselines", __doc__)
@@ -88,7 +129,9 @@ def main(arguments: list[str] | None = None) -> int:
     folder, tables = parser.parse_args(arguments).folder, {}
     for path, tasks in benchmark_files(folder):
         task = next((x for x in map(scorer, tasks) if x.headline), None)
-        if task:
+        if task and is_generated(task.task):
+            sys.stdout.write("\n".join([*by_level(path, task), "", ""]))
+        elif task:
             tables.setdefault(task.family, []).append((path, task))
     for rows in tables.values():
         lines = [

@@ -1,12 +1,13 @@
 """Make a pack of fresh problems: an offline pack whose rows come from a seed.
 
     temporal-eval generate DIR --gen-seed N [--gen-rows N] [--gen-levels FIRST-LAST]
-        [--tasks NAME,...]
+        [--gen-knobs JSON] [--tasks NAME,...]
 
-The same seed, rows and levels give the same pack on every machine. For a leaderboard,
-choose the seed after the models were released, run the pack, and publish it with its
-seed and fingerprints, which are in its manifest. DIR is new, empty, or a pack, which
-then has these rows beside its own.
+The same seed, rows, levels and knobs give the same pack on every machine and with every
+version that has the same `gen_version`; rows of version 1 need release 0.3. For a
+leaderboard, choose the seed after the models were released, run the pack, and publish it
+with its seed and fingerprints, which are in its manifest. DIR is new, empty, or a pack,
+which then has these rows beside its own. Nothing is written before all rows are made.
 
 Example:
 
@@ -14,6 +15,9 @@ Example:
 """
 
 from __future__ import annotations
+
+import json
+from argparse import ArgumentTypeError
 
 from ..core.cli import output_path, tool_parser, whole_number
 from ..core.documents import quiet_harness
@@ -33,6 +37,8 @@ def main(arguments: list[str] | None = None) -> int:
     add("--gen-seed", "--gen_seed", **number, required=True, help="a whole number")
     add("--gen-rows", "--gen_rows", **number, default=100, help=f"{of}; {default}")
     add("--gen-levels", "--gen_levels", default="1-5", help=default)
+    what = 'knobs that are not the level\'s, such as \'{"timexnli": {"steps": 3}}\''
+    add("--gen-knobs", "--gen_knobs", type=_json, default={}, metavar="JSON", help=what)
     add("--tasks", metavar="NAME,...", help="default: all whose rows come from a seed")
     request = vars(parser.parse_args(arguments))
     folder, named = request.pop("folder").resolve(), request.pop("tasks")
@@ -49,6 +55,14 @@ def main(arguments: list[str] | None = None) -> int:
     whole = [name for name in index() if {*leaf_tasks(name)} == made]  # or a group
     say_command(folder, whole[:1] or sorted(made))
     return 0
+
+
+def _json(text: str) -> object:
+    """Return what a JSON text says; ArgumentTypeError for other texts."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        raise ArgumentTypeError(f"{text!r:.80} is not JSON") from None
 
 
 def _source(task: str, request: dict) -> Source:

@@ -25,7 +25,7 @@ dataset_kwargs:
   data_file: {data}
 """
 # What the files of families are, beside compiled ones.
-COPIED = re.compile(r".*(\.py|\.md|\.jsonl|yaml)")
+COPIED = re.compile(r".*(\.py|\.md|\.jsonl?|yaml)")
 README = "README.md"
 README_TEXT = """\
 # Offline pack of temporal reasoning tasks
@@ -99,7 +99,8 @@ def _check_way(manifest: Manifest, found: list[Source], planned: set[str]) -> No
         if old and old["generated"] != source.generated:
             raise ToolError(
                 f"{manifest.folder / 'data' / source.file}: has the rows of another"
-                f" request ({old['upstream']}); name a new folder"
+                f" request ({old['upstream']}); name a new folder, or take the"
+                " release of its gen_version"
             )
     for name in planned.intersection(manifest.strangers()):
         path = manifest.folder / name

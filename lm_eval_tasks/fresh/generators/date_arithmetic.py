@@ -1,6 +1,7 @@
 """Months reached by steps of years and months, in the schema of Date Arithmetic.
 
-A question of level N has N steps, forward and back, of up to 40 years each.
+A question of level N has N steps, forward and back, of up to 11 years each, as long as the
+public set's, and starts in its years.
 """
 
 from __future__ import annotations
@@ -8,16 +9,28 @@ from __future__ import annotations
 import random
 
 
-VERSION = "1"
+VERSION = "2"
+HIGHEST = 100
+BOUNDS = {"steps": (1, 100)}
 MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
 FIRST_YEAR, LAST_YEAR = 100, 2999  # that a question may pass through
-LONGEST_STEP = 40 * 12  # months
+FIRST_START, LAST_START = 1000, 2019
+LONGEST_STEP = 11 * 12 - 1  # months
 
 
-def row(rng: random.Random, level: int, index: int) -> dict | None:
+def ladder(level: int) -> dict[str, int]:
+    """Return the knobs of a level."""
+    return {"steps": level}
+
+
+def row(
+    rng: random.Random, level: int, index: int, knobs: dict[str, int]
+) -> dict | None:
     """Return a question and its month; None where a step leaves the years."""
-    start = rng.randrange(1000 * 12, 2500 * 12)  # months since the start of the year 0
-    sizes = [rng.randint(1, LONGEST_STEP) for _ in range(level)]
+    start = rng.randrange(
+        FIRST_START * 12, (LAST_START + 1) * 12
+    )  # months since the start of the year 0
+    sizes = [rng.randint(1, LONGEST_STEP) for _ in range(knobs["steps"])]
     steps = [size * rng.choice((1, -1)) for size in sizes]
     months = [start]
     for step in steps:

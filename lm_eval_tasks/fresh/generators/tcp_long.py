@@ -5,45 +5,43 @@ on, rests after days in a row from 3, days off between tasks from 4, and days of
 from 5.
 """
 
-import importlib.util
 import random
 from collections.abc import Iterator
 from datetime import date, timedelta
-from pathlib import Path
 from typing import NamedTuple
 
-
-def _shared():  # the harness loads this file by its path, so it cannot import a sibling
-    path = Path(__file__).parents[1] / "tcp.py"
-    spec = importlib.util.spec_from_file_location("fresh_tcp", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+from . import _tcp as tcp
 
 
-tcp = _shared()
 VERSION = tcp.VERSION
+HIGHEST, BOUNDS = tcp.HIGHEST, tcp.BOUNDS
+ladder = tcp.ladder
+TEXTS = tcp.TEXTS["long"]
 WEEKDAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
 
 
-def row(rng: random.Random, level: int, index: int) -> dict | None:
+def row(
+    rng: random.Random, level: int, index: int, knobs: dict[str, int]
+) -> dict | None:
     """Return a row of TCP long; None where its end may be argued."""
-    names, durations, needs = tcp.draw_tasks(rng, level, longest=6)
-    people = tcp.draw_people(rng, level)
+    names, durations, needs = tcp.draw_tasks(rng, knobs["steps"], longest=6)
+    people = rng.sample(tcp.TEXTS["names"], knobs["people"])
     start = date(2024, 1, 1) + timedelta(days=rng.randrange(365 * 4))
     days = [start + timedelta(days=n) for n in range(4 * sum(durations) + 30)]
     span = max(8, 2 * sum(durations) // len(people))  # in which most of the work falls
     plans = [_draw_plan(rng, level, start, span) for _ in people]
     project = tcp.Project(durations, needs, [plan.person(days) for plan in plans])
-    end = tcp.certain_end(project)
+    end = tcp.certain_end(project, *tcp.demands(index, knobs))
     if end is None:
         return None
+    rests = [plan.rests for plan in plans]
     told = [list(_tell_plan(rng, plan, start.year)) for plan in plans]
     common = list(tcp.tell_tasks(rng, "day", names, durations, needs))
-    common += [_tell_start(rng, start), *tcp.tell_asides(rng, "day", level)]
+    common.append(rng.choice(TEXTS["start"]).format(day=tcp.day(start)))
+    common += tcp.tell_asides(rng, "day", knobs["distractors"])
     return {
         "dialogue": tcp.dialogue(rng, people, told, common),
-        "question": _question(rng, people, names, plans),
+        "question": tcp.question(rng, "long", people, names, rests),
         "answer": f"{days[end - 1]}",
         "tasks": dict(zip(names, durations)),
         "dependencies": tcp.dependencies(names, needs),
@@ -100,52 +98,10 @@ def _draw_plan(rng: random.Random, level: int, start: date, span: int) -> Plan:
 def _tell_plan(rng: random.Random, plan: Plan, year: int) -> Iterator[str]:
     if plan.days:
         away = tcp.listed([tcp.day(day, year) for day in plan.days])
-        yield rng.choice((f"I can't work on {away}.", f"I'm not available on {away}."))
+        yield rng.choice(TEXTS["away"]).format(days=away)
     if plan.holiday:
         first, last = (tcp.day(day, year) for day in plan.holiday)
-        yield rng.choice(
-            (
-                f"I'm on holiday from {first} to {last}, both days included.",
-                f"My holiday begins on {first}, and {last} is its last day.",
-            )
-        )
+        yield rng.choice(TEXTS["holiday"]).format(first=first, last=last)
     if plan.weekday is not None:
-        weekday = WEEKDAYS[plan.weekday]
-        yield rng.choice(
-            (f"I never work on {weekday}s.", f"Every {weekday} is a day off for me.")
-        )
+        yield rng.choice(TEXTS["weekday"]).format(weekday=WEEKDAYS[plan.weekday])
     yield from tcp.tell_rests(rng, "day", plan.rests)
-
-
-def _tell_start(rng: random.Random, start: date) -> str:
-    return rng.choice(
-        (
-            f"The first day on which we can work is {tcp.day(start)}.",
-            f"Work can begin on {tcp.day(start)}, and no earlier.",
-        )
-    )
-
-
-def _question(
-    rng: random.Random, people: list[str], names: list[str], plans: list[Plan]
-) -> str:
-    """Return the rules that decide the answer, and the question."""
-    rules = [
-        *tcp.tell_rules(people, names),
-        "Work that is cut off by an absence or a rest is resumed by that person as soon as"
-        " possible, with nothing lost.",
-        "Work is done in full days, and on any day of the week unless somebody says that"
-        " they are away on it.",
-        "A task that waits for others can begin on the day after the last of them is done.",
-    ]
-    rules += tcp.tell_pauses(
-        "day", [plan.rests for plan in plans], "waiting or absences"
-    )
-    ask = rng.choice(
-        (
-            "If all goes well, what is the earliest possible date of the last day of work?",
-            "On what date can the last of the tasks be finished at the earliest?",
-            "What is the earliest date on which all of the tasks can be done?",
-        )
-    )
-    return " ".join([*rules, ask])

@@ -5,44 +5,27 @@ hours in a row from 3, time off between tasks, and zones off the full hour, from
 shifts over midnight from 5.
 """
 
-import importlib.util
 import random
 from collections.abc import Iterator
 from datetime import datetime, timedelta
-from pathlib import Path
 from typing import NamedTuple
 
-
-def _shared():  # the harness loads this file by its path, so it cannot import a sibling
-    path = Path(__file__).parents[1] / "tcp.py"
-    spec = importlib.util.spec_from_file_location("fresh_tcp", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+from . import _tcp as tcp
 
 
-tcp = _shared()
 VERSION = tcp.VERSION
+HIGHEST, BOUNDS = tcp.HIGHEST, tcp.BOUNDS
+ladder = tcp.ladder
 
-# Minutes ahead of GMT of cities that never change their clocks, by the full hour and not.
-FULL_HOURS = {
-    "Accra": 0, "Dakar": 0, "Lagos": 60, "Tunis": 60, "Johannesburg": 120,
-    "Nairobi": 180, "Riyadh": 180, "Dubai": 240, "Baku": 240, "Karachi": 300,
-    "Tashkent": 300, "Dhaka": 360, "Bangkok": 420, "Hanoi": 420, "Singapore": 480,
-    "Manila": 480, "Tokyo": 540, "Seoul": 540, "Brisbane": 600, "Buenos Aires": -180,
-    "Montevideo": -180, "La Paz": -240, "Caracas": -240, "Lima": -300, "Bogota": -300,
-    "Costa Rica": -360, "Phoenix": -420, "Honolulu": -600,
-}  # fmt: skip
-PART_HOURS = {
-    "Tehran": 210, "Kabul": 270, "Mumbai": 330, "Chennai": 330, "Colombo": 330,
-    "Kathmandu": 345, "Yangon": 390, "Darwin": 570, "Taiohae": -570,
-}  # fmt: skip
+TEXTS = tcp.TEXTS["short"]
 
 
-def row(rng: random.Random, level: int, index: int) -> dict | None:
+def row(
+    rng: random.Random, level: int, index: int, knobs: dict[str, int]
+) -> dict | None:
     """Return a row of TCP short; None where its end may be argued."""
-    names, durations, needs = tcp.draw_tasks(rng, level, longest=7)
-    people = tcp.draw_people(rng, level)
+    names, durations, needs = tcp.draw_tasks(rng, knobs["steps"], longest=7)
+    people = rng.sample(tcp.TEXTS["names"], knobs["people"])
     shifts = [draw_shift(rng, level) for _ in people]
     speaker = rng.randrange(len(people))
     start = datetime(2024, 1, 1) + timedelta(hours=rng.randrange(24 * 365 * 4))
@@ -50,16 +33,17 @@ def row(rng: random.Random, level: int, index: int) -> dict | None:
     project = tcp.Project(
         durations, needs, [shift.person(start.hour, hours) for shift in shifts]
     )
-    end = tcp.certain_end(project)
+    end = tcp.certain_end(project, *tcp.demands(index, knobs))
     if end is None:
         return None
+    rests = [shift.rests for shift in shifts]
     told = [list(_tell_shift(rng, shift)) for shift in shifts]
     told[speaker].append(_tell_start(rng, start, shifts[speaker].ahead))
     common = list(tcp.tell_tasks(rng, "hour", names, durations, needs))
-    common += tcp.tell_asides(rng, "hour", level)
+    common += tcp.tell_asides(rng, "hour", knobs["distractors"])
     return {
         "dialogue": tcp.dialogue(rng, people, told, common),
-        "question": _question(rng, people, names, shifts),
+        "question": tcp.question(rng, "short", people, names, rests),
         "answer": f"{start + timedelta(hours=end):%Y-%m-%d %H:%M} GMT",
         "tasks": dict(zip(names, durations)),
         "dependencies": tcp.dependencies(names, needs),
@@ -105,7 +89,9 @@ class Shift(NamedTuple):
 
 def draw_shift(rng: random.Random, level: int) -> Shift:
     """Return somebody's day: by day, and at night as well from level 5 on."""
-    cities = FULL_HOURS if level < 4 or rng.random() < 0.6 else PART_HOURS
+    part = level > 3 and rng.random() >= 0.6
+    # Minutes ahead of GMT of cities that never change their clocks.
+    cities = TEXTS["part hours" if part else "full hours"]
     city = rng.choice(sorted(cities))
     begins, length = rng.randrange(24), 6 + rng.randrange(4)
     local = (begins * 60 + cities[city]) % 1440
@@ -140,58 +126,14 @@ def _span(span: list[int], ahead: int) -> str:
 
 def _tell_shift(rng: random.Random, shift: Shift) -> Iterator[str]:
     zone, hours = _zone(shift.ahead), _span(shift.hours, shift.ahead)
-    yield rng.choice(
-        (
-            f"I'm in {shift.city}, so my clock shows {zone}, and I work {hours}.",
-            f"{shift.city}, where I am, is on {zone}. My working hours are {hours}.",
-            f"I work {hours}. That is {zone}, since I live in {shift.city}.",
-        )
-    )
+    told = {"city": shift.city, "zone": zone, "hours": hours}
+    yield rng.choice(TEXTS["shift"]).format(**told)
     if shift.meal:
-        meal = _span(shift.meal, shift.ahead)
-        yield rng.choice(
-            (
-                f"I don't work {meal}, because that is when I eat.",
-                f"My meal break is {meal}.",
-            )
-        )
+        yield rng.choice(TEXTS["meal"]).format(hours=_span(shift.meal, shift.ahead))
     yield from tcp.tell_rests(rng, "hour", shift.rests)
 
 
 def _tell_start(rng: random.Random, start: datetime, ahead: int) -> str:
     local = start + timedelta(minutes=ahead)
-    day = tcp.day(local)
-    return rng.choice(
-        (
-            f"The project starts on {day} at {local:%H:%M} my time.",
-            f"Work can begin on {day} at {local:%H:%M} my time, and no earlier.",
-        )
-    )
-
-
-def _question(
-    rng: random.Random, people: list[str], names: list[str], shifts: list[Shift]
-) -> str:
-    """Return the rules that decide the answer, and the question."""
-    rules = [
-        *tcp.tell_rules(people, names),
-        "Work that is cut off by a meal, a rest or the end of somebody's working hours is"
-        " resumed by that person as soon as possible, with nothing lost.",
-        "Everybody works on all days of the week, always in full hours that begin on the"
-        " hour in GMT.",
-        "A task that waits for others can begin as soon as they are done: if the last of"
-        " them ends at 14:00, it can begin at 14:00.",
-    ]
-    rules += tcp.tell_pauses(
-        "hour",
-        [shift.rests for shift in shifts],
-        "waiting, meals or the time between two working days",
-    )
-    ask = rng.choice(
-        (
-            "At what time, in GMT, can the whole project be finished at the earliest?",
-            "What is the earliest time, in GMT, at which all of the tasks can be done?",
-            "How early can the last task be completed? Give the date and time in GMT.",
-        )
-    )
-    return " ".join([*rules, ask])
+    clock = f"{local:%H:%M}"
+    return rng.choice(TEXTS["start"]).format(day=tcp.day(local), clock=clock)

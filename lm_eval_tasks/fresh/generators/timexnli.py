@@ -1,122 +1,256 @@
-"""Premises and hypotheses about the day of an event, in the schema of TimeX-NLI.
+"""Premises and hypotheses about the time of an event, in the schema of TimeX-NLI.
 
-At level 1 the premise names a day; at level N a chain of N - 1 steps of days, weeks or
-months from event to event leads to it, told in any order. Days are of the Gregorian
-calendar.
+Times are of the public set's kinds, and as frequent: clocks, weekdays, days of a month,
+months, months of a year, dates, years. So are labels, tenses, and how an event is placed.
+At level 1 the premise says in, before or after which time the event was. At level N a chain
+of N - 1 steps from event to event leads to that time, told in any order among steps and
+events that do not lead there; from level 3 on premise and hypothesis are at most two days
+(or other units) apart.
 """
 
 from __future__ import annotations
 
+import json
 import math
 import random
-from datetime import date, timedelta
+from datetime import date
+from itertools import product
+from pathlib import Path
+from typing import NamedTuple
 
 
-VERSION = "1"
-LABELS = ("Entailment", "Contradiction", "Neutral")
-MONTHS = (
-    "January February March April May June July August September October November"
-    " December"
-).split()
-SUBJECTS = (
-    *("the ferry line", "the night market", "the glass works", "the east bridge"),
-    *("the tram depot", "the sea wall", "the salt mill", "the new archive"),
-    *("the tide clock", "the grain hall", "the radio mast", "the rope walk"),
-    *("the canal lock", "the hill chapel", "the fish auction", "the reading room"),
-    *("the ice rink", "the herb garden", "the cable car", "the print shop"),
-    *("the bell tower", "the oyster bar", "the town orchard", "the boat school"),
+VERSION = "2"
+HIGHEST = 100
+BOUNDS = {"gap": (1, 100)}
+# The turns of the labels, in about the shares of the public set: 43, 34 and 23 %.
+LABELS = tuple(
+    {"C": "Contradiction", "E": "Entailment", "N": "Neutral"}[x] for x in "CECNECNCECEN"
 )
-VERBS = (
-    *("opened", "closed", "was sold", "was inspected", "was repainted", "was flooded"),
-    *("got a new roof", "changed hands", "was insured", "was photographed"),
+# What is said; the second solver reads it, too. Events happen once by their nature: each
+# is a subject, and what it did, does and will do.
+TEXTS = json.loads(
+    Path(__file__).with_name("_timexnli.json").read_text(encoding="utf-8")
 )
-# Relation -> the first and the last day that it leaves, counted from the day it names.
-RELATIONS = {"on": (0, 0), "before": (-math.inf, -1), "after": (1, math.inf)}
-UNITS = {"day": 60, "week": 20, "month": 18}  # unit -> the most of it in a step
+EVENTS, PLACES = TEXTS["events"], TEXTS["places"]
+ERAS = {"past": (1900, 2020), "future": (2030, 2099)}  # years
+ENDLESS = (-math.inf, math.inf)
+SUFFIXES = {1: "st", 2: "nd", 3: "rd", 21: "st", 22: "nd", 23: "rd"}
+DATE_STEPS = {"day": 60, "week": 20, "month": 18}  # unit -> the most of it in a step
 LAST_SAFE_DAY = 28  # that every month has: a step of months is certain up to it
-NEAR = 15  # days at most between what premise and hypothesis name
 
 
-def row(rng: random.Random, level: int, index: int) -> dict | None:
+class Kind(NamedTuple):
+    """A kind of time; its places are numbered."""
+
+    share: int  # of fifty rows, as in the public set
+    at: str  # in, on or at such a time
+    noun: str
+    units: tuple[tuple[str, int], ...] = ()  # of steps, each with its places
+    cycle: tuple[int, int] | None = None  # the first and the last place
+    longest: int = 10_000  # step
+    grid: int = 1  # places from one time to the next
+
+
+_YEARS = ("year", 12), ("month", 1)
+KINDS = {
+    "clock": Kind(9, "at", "time", (("hour", 60), ("minute", 1)), (0, 1439), grid=15),
+    "weekday": Kind(4, "on", "day", (("day", 1),), (0, 6)),
+    "day": Kind(5, "on", "day", (("day", 1),), (1, 28)),
+    "month": Kind(13, "in", "month", (("month", 1),), (0, 11)),
+    "month of a year": Kind(9, "in", "month", _YEARS, longest=60),
+    "date": Kind(8, "on", "day"),
+    "year": Kind(2, "in", "year", (("year", 1),), longest=30),
+}
+SHARES = tuple(kind for kind in KINDS for _ in range(KINDS[kind].share))
+SIDES = ("before", "after")
+Event = tuple[str, str]  # as a sentence says it, and as a clause behind "which" does
+
+
+def ladder(level: int) -> dict[str, int]:
+    """Return the knobs of a level; its gap is the most between the times compared."""
+    gap = 100 if level < 3 else 2
+    return {"steps": level - 1, "distractors": level - 1, "gap": gap}
+
+
+def row(
+    rng: random.Random, level: int, index: int, knobs: dict[str, int]
+) -> dict | None:
     """Return a premise, a hypothesis and its label, each label in its turn.
 
-    None where the draw has another label, or a step of months has no certain end.
+    None where the draw has another label, or none that is certain.
     """
-    *events, asked_event = _events(rng, level + 1)
-    day = date(
-        rng.randint(1801, 2399), rng.randint(1, 12), rng.randint(1, LAST_SAFE_DAY)
-    )
-    sentences = [f"{events[0]} on {_said(day)}"]
-    for earlier, event in zip(events, events[1:]):
-        count, unit = _step(rng)
-        if (day := _moved(day, count, unit)) is None:
-            return None
-        side = "after" if count > 0 else "before"
-        span = f"{abs(count)} {unit}{'s' * (abs(count) > 1)}"
-        sentences.append(f"{event} {span} {side} {earlier}")
-    known, asked = rng.choice(tuple(RELATIONS)), rng.choice(tuple(RELATIONS))
-    asked_day = day + timedelta(days=rng.randint(-NEAR, NEAR))
-    label = _label(_days(day, known), _days(asked_day, asked))
+    name, tense = rng.choice(SHARES), rng.choice(tuple(ERAS))
+    kind, end = KINDS[name], knobs["steps"]
+    first, last = within = kind.cycle or _era(name, *ERAS[tense])
+    links, decoys = _links(rng, end, knobs["distractors"])
+    places, spans = _places(rng, name, within, links)
+    if not first <= min(places) <= max(places) <= last:
+        return None
+    gap = knobs["gap"] * kind.grid
+    near = range(places[end] - gap, places[end] + gap + 1, kind.grid)
+    asked_place = rng.choice([x for x in near if first <= x <= last])
+    hows = (kind.at, kind.at, *SIDES)
+    known, asked = rng.choice(hows), rng.choice(SIDES)
+    label = _label(kind.cycle, (known, places[end]), (asked, asked_place))
     if label != LABELS[index % len(LABELS)]:
         return None
-    if level == 1:
-        sentences = [f"{asked_event} {known} {_said(day)}"]
-    else:
-        sentences.append(f"{asked_event} {known} the day on which {events[-1]}")
-        rng.shuffle(sentences)
+    event, *events = _events(rng, tense, 1 + len(links) + len(decoys))
+    begin = (events[0], kind.at) if end else (event, known)
+    told = [_dated(rng, name, *begin, places[0])]
+    for other, link, span in list(zip(events, links, spans))[1:]:
+        told.append(_sentence(rng, other, "step", span=span, other=events[link][1]))
+    placed = [
+        (x, rng.choice(hows), node) for x, node in zip(events[len(links) :], decoys)
+    ]
+    for other, how, node in [*placed, (event, known, end)] if end else ():
+        said = {"how": how, "noun": kind.noun, "at": kind.at, "other": events[node][1]}
+        told.append(_sentence(rng, other, "same", **said))
+    rng.shuffle(told)
     return {
-        "Premise": " ".join(map(_sentence, sentences)),
-        "Hypothesis": _sentence(f"{asked_event} {asked} {_said(asked_day)}"),
+        "Premise": " ".join([*TEXTS["notes"].get(name, []), *told]),
+        "Hypothesis": _dated(rng, name, event, asked, asked_place),
         "Label": label,
     }
 
 
-def _events(rng: random.Random, count: int) -> list[str]:
-    """Return clauses, no two with the same subject while there are enough of them."""
-    subjects = [
-        subject
-        for _ in range(-(-count // len(SUBJECTS)))
-        for subject in rng.sample(SUBJECTS, len(SUBJECTS))
-    ]
-    return [
-        f"{subject} {rng.choice(VERBS)}{' again' * (place // len(SUBJECTS))}"
-        for place, subject in enumerate(subjects[:count])
-    ]
+def _links(
+    rng: random.Random, steps: int, distractors: int
+) -> tuple[list[int], list[int]]:
+    """Return which event each one is a step from, and which the decoys are told by.
+
+    The first is told by its time, and has no use for its number. Every other distractor
+    is a step from any event so far.
+    """
+    links, decoys = [0, *range(steps)], []
+    for number in range(distractors if steps else 0):
+        node = rng.randrange(len(links))
+        (decoys if number % 2 else links).append(node)
+    return links, decoys
 
 
-def _step(rng: random.Random) -> tuple[int, str]:
-    unit = rng.choice(tuple(UNITS))
-    return rng.randint(1, UNITS[unit]) * rng.choice((1, -1)), unit
+def _places(
+    rng: random.Random, name: str, within: tuple[int, int], links: list[int]
+) -> tuple[list[int], list[str]]:
+    """Return where each event is, and the span from the one that it is a step from."""
+    places = [rng.randrange(within[0], within[1] + 1, KINDS[name].grid)]
+    spans = [""]
+    for link in links[1:]:
+        place, span = _step(rng, name, within, places[link])
+        places.append(place)
+        spans.append(span)
+    return places, spans
 
 
-def _moved(day: date, count: int, unit: str) -> date | None:
-    """Return the day a step leads to; None where not every month has that day."""
+def _step(
+    rng: random.Random, name: str, within: tuple[int, int], place: int
+) -> tuple[int, str]:
+    """Return the place that a step leads to, and what it is called."""
+    grid = KINDS[name].grid
+    rooms = {"before": place - within[0], "after": within[1] - place}
+    side = rng.choice([side for side in SIDES if rooms[side] >= grid])
+    sign = 1 if side == "after" else -1
+    if name == "date":
+        is_safe = date.fromordinal(place).day <= LAST_SAFE_DAY
+        unit = rng.choice(("day", "week", "month")[: 2 + is_safe])
+        count = rng.randint(1, DATE_STEPS[unit])
+        return _moved(place, sign * count, unit), f"{_count(count, unit)} {side}"
+    count = rng.randint(1, min(KINDS[name].longest, rooms[side]) // grid) * grid
+    parts, rest = [], count
+    for unit, size in KINDS[name].units:
+        number, rest = divmod(rest, size)
+        parts += [_count(number, unit)] * (number > 0)
+    return place + sign * count, f"{' and '.join(parts)} {side}"
+
+
+def _moved(place: int, count: int, unit: str) -> int:
+    """Return the day that a step leads to."""
     if unit != "month":
-        return day + timedelta(days=count * (7 if unit == "week" else 1))
-    if day.day > LAST_SAFE_DAY:
-        return None
+        return place + count * (7 if unit == "week" else 1)
+    day = date.fromordinal(place)
     year, month = divmod(day.year * 12 + day.month - 1 + count, 12)
-    return day.replace(year=year, month=month + 1)
+    return day.replace(year=year, month=month + 1).toordinal()
 
 
-def _days(day: date, relation: str) -> tuple[float, float]:
-    """Return the first and the last day, as ordinals, that a relation to a day leaves."""
-    first, last = RELATIONS[relation]
-    return day.toordinal() + first, day.toordinal() + last
+def _label(
+    cycle: tuple | None, known: tuple[str, int], asked: tuple[str, int]
+) -> str | None:
+    """Return how what is asked follows from what is known, each a side and a place.
+
+    None where it hangs on whether there is something between one time and the next, or on
+    whether the event is in the week (or other cycle) of the times that are named.
+    """
+    labels = set()
+    for step, (first, last) in product((1, 0.5), (ENDLESS, cycle or ENDLESS)):
+        (one, other), (low, high) = (
+            {"before": (first, place - step), "after": (place + step, last)}.get(
+                how, (place, place)
+            )
+            for how, place in (known, asked)
+        )
+        if low <= one <= other <= high:
+            labels.add("Entailment")
+        elif other < low or high < one:
+            labels.add("Contradiction" if one <= other else None)
+        else:
+            labels.add("Neutral")
+    return labels.pop() if len(labels) == 1 else None
 
 
-def _label(known: tuple[float, float], asked: tuple[float, float]) -> str:
-    """Return how the days that are known relate to those that are asked about."""
-    if asked[0] <= known[0] and known[1] <= asked[1]:
-        return "Entailment"
-    if known[1] < asked[0] or asked[1] < known[0]:
-        return "Contradiction"
-    return "Neutral"
+# ------------------------------------------------------------------------------ wording
 
 
-def _said(day: date) -> str:
-    return f"{day.day} {MONTHS[day.month - 1]} {day.year}"
+def _events(rng: random.Random, tense: str, count: int) -> list[Event]:
+    """Return different events."""
+    events = []
+    for number in rng.sample(range(len(EVENTS) * len(PLACES)), count):
+        subject, did, does, will = EVENTS[number % len(EVENTS)]
+        subject = subject.format(PLACES[number // len(EVENTS)])
+        main, clause = (did, did) if tense == "past" else (will, does)
+        events.append((f"{subject} {main}", f"{subject} {clause}"))
+    return events
 
 
-def _sentence(clause: str) -> str:
-    return f"{clause[0].upper()}{clause[1:]}."
+def _dated(rng: random.Random, name: str, event: Event, how: str, place: int) -> str:
+    return _sentence(rng, event, "time", how=how, time=_time(rng, name, place))
+
+
+def _sentence(rng: random.Random, event: Event, wording: str, **said: str) -> str:
+    when = TEXTS[wording].format(**said)
+    order = "last" if wording == "step" else rng.choice(("first", "last"))
+    text = TEXTS[order].format(event=event[0], when=when)
+    return f"{text[0].upper()}{text[1:]}."
+
+
+def _count(number: int, unit: str) -> str:
+    return f"{number} {unit}{'s' * (number > 1)}"
+
+
+def _time(rng: random.Random, name: str, place: int) -> str:
+    """Return a place as premises and hypotheses say it."""
+    match name:
+        case "clock":
+            hour, minute = divmod(place, 60)
+            # Not 12 AM, which some read as noon.
+            if rng.random() < 0.5 or not hour % 12:
+                return f"{hour:02}:{minute:02}"
+            minutes = f":{minute:02}" * (minute > 0)
+            return f"{hour % 12}{minutes} {'AP'[hour // 12]}M"
+        case "weekday":
+            return TEXTS["days"][place]
+        case "day":
+            return f"the {place}{SUFFIXES.get(place, 'th')}"
+        case "month":
+            return TEXTS["months"][place]
+        case "month of a year":
+            return f"{TEXTS['months'][place % 12]} {place // 12}"
+        case "date":
+            day = date.fromordinal(place)
+            return f"{day.day} {TEXTS['months'][day.month - 1]} {day.year}"
+    return str(place)
+
+
+def _era(name: str, first: int, last: int) -> tuple[int, int]:
+    """Return the first and the last place of years."""
+    if name == "date":
+        return date(first, 1, 1).toordinal(), date(last, 12, 31).toordinal()
+    return (first * 12, last * 12 + 11) if name == "month of a year" else (first, last)

@@ -3,39 +3,40 @@
 A random graph gives the pairs of entities, every edge becomes a fact "E1 was the R2 of E3
 from 1984 to 1990", and a question of one of the eight types is asked of the facts. Of a
 role of an entity there is one holder at a time, and roles change hands at the turn of a
-year, so that no answer hangs on whether ends are inclusive. A level has more facts than
-the one below, and from level 3 on the entity asked about is itself described by a role,
-at every second level by one more.
+year, so that no answer hangs on whether ends are inclusive.
+
+From level 3 on the entity asked about is itself described by a role, at every second level
+by one more, and the graph is lifted: each of its nodes is six entities, and each of its
+edges is one between each of the six and another one of the other node's at each term. So
+what leaves out the object or the year of a description fits several entities alike.
 """
 
 from __future__ import annotations
 
+import json
 import random
+from collections.abc import Iterator
 from itertools import combinations
+from pathlib import Path
 from typing import NamedTuple
 
 
-VERSION = "1"
-QUESTION_TYPES = (
-    "before_after",
-    "event_at_time_t",
-    "event_at_what_time",
-    "event_at_the_time_of_another_event",
-    "first_last",
-    "number_of_events_in_time_interval",
-    "relation_duration",
-    "timeline",
+VERSION = "2"
+HIGHEST = 8
+BOUNDS = {"pairs": (3, 60), "descriptions": (0, 3)}
+# What is said; the second solver reads it, too.
+TEXTS = json.loads(
+    Path(__file__).with_name("_semantic.json").read_text(encoding="utf-8")
 )
-INTRODUCTION = (
-    "The following facts are all that is known. Roles change hands only at the turn of a"
-    ' year: "from 1984 to 1990" means from the first day of 1984 until the first day of'
-    " 1990, so that the role was held in every year from 1984 to 1989, and not in 1990."
-)
-INSTRUCTION = (
-    'Reply with JSON that has two fields, "explanation" with your reasoning first, then'
-    ' "answer" with the bare result: the name of an entity such as "E5", several names in'
-    ' order as "E5,E17,E2", or a whole number such as 12.'
-)
+QUESTION_TYPES = tuple(TEXTS["questions"])
+DOUBLES = 6  # entities that a node is, where there are descriptions
+TERMS = 6  # of a role of an entity that has doubles
+STAGGER = 6  # years that doubles come to a role after one another, at most
+TRIES = 100  # questions of the same facts
+# Answers that a description leaves without its object, or without its year, at least; and
+# those that the last one leaves, but for kinds that rarely have so many.
+LEAST, LEAST_OF_LAST = 3, 5
+FEWER = {"before_after": 4, "number_of_events_in_time_interval": 4}
 
 
 class Fact(NamedTuple):
@@ -123,33 +124,40 @@ GRAPHS = {
 # ------------------------------------------------------------------------------- facts
 
 
-def edges_of_level(level: int) -> int:
-    """Return about how many pairs of entities a level has."""
-    return 6 + 6 * level
-
-
 def facts_of(
-    rng: random.Random, pairs: list[tuple[int, int]], level: int
+    rng: random.Random, pairs: list[tuple[int, int]], doubles: int
 ) -> list[Fact]:
-    """Return facts over the pairs: of each role one holder at a time."""
+    """Return facts over the pairs: of each role one holder at a time.
+
+    With doubles, each node is as many entities, and each role of a node is one of each of
+    them, at about the same time: its holders are the doubles of the same nodes, but others
+    of them at each term.
+    """
     nodes = sorted({node for pair in pairs for node in pair})
-    names = dict(zip(nodes, rng.sample(range(1, 100 + len(nodes)), len(nodes))))
-    holders: dict[tuple[int, int], list[int]] = {}
+    numbers = rng.sample(range(1, 100 + doubles * len(nodes)), doubles * len(nodes))
+    names = {node: numbers[place :: len(nodes)] for place, node in enumerate(nodes)}
+    roles = range(1, 3 + len(pairs) // 12 + (doubles > 1))
+    posts: dict[tuple[int, int], list[int]] = {}
     for pair in pairs:
-        ends = [names[node] for node in pair]
+        ends = list(pair)
         rng.shuffle(ends)
         # Some pairs hold roles of each other.
-        for holder, of in (ends, ends[::-1])[: 1 + (rng.random() < 0.3)]:
-            role = rng.randint(1, 2 + level // 2)
-            holders.setdefault((role, of), []).append(holder)
+        for holder, of in (ends, ends[::-1])[: 1 + (rng.random() < 0.3 / doubles)]:
+            free = [x for x in roles if doubles == 1 or (x, of) not in posts]
+            if free:
+                posts.setdefault((rng.choice(free), of), []).append(holder)
     facts = []
-    for (role, of), those in sorted(holders.items()):
-        rng.shuffle(those)
-        year = rng.randint(1900, 1990)
-        for holder in those:
-            end = year + rng.randint(1, 9)
-            facts.append(Fact(holder, role, of, year, end))
-            year = end + rng.choice((0, 0, 0, 1, 2))
+    for (role, of), holders in sorted(posts.items()):
+        turns = [(holder, shift) for holder in holders for shift in range(doubles)]
+        rng.shuffle(turns)
+        first = rng.randint(1900, 1960)
+        for place, entity in enumerate(names[of]):
+            year = first + rng.randint(0, STAGGER) * (doubles > 1)
+            for holder, shift in turns if doubles == 1 else turns[:TERMS]:
+                end = year + rng.randint(1, 9)
+                name = names[holder][(place + shift) % doubles]
+                facts.append(Fact(name, role, entity, year, end))
+                year = end + rng.choice((0, 0, 0, 1, 2))
     return facts
 
 
@@ -164,169 +172,184 @@ SORTINGS = {
 
 # --------------------------------------------------------------------------- questions
 
-
-class Asked(NamedTuple):
-    """A question about a role of an entity, that entity being called by a name."""
-
-    text: str  # with {of} in the place of the entity
-    of: int
-    answer: str
+Terms = list[Fact]  # of one role of one entity, from the first to the last
+Calendar = dict[tuple[int, int | None], Terms]  # of role and entity
+Step = tuple[Fact, int]  # and a year of it
 
 
-def _terms(facts: list[Fact], role: int, of: int) -> list[Fact]:
-    """Return the terms of a role, from the first to the last."""
-    return sorted(
-        (fact for fact in facts if (fact.role, fact.of) == (role, of)),
-        key=lambda fact: fact.start,
-    )
-
-
-def _in_year(facts: list[Fact], role: int, of: int, year: int) -> Fact | None:
-    terms = _terms(facts, role, of)
-    return next((fact for fact in terms if fact.start <= year < fact.end), None)
-
-
-def _before_after(rng: random.Random, facts: list[Fact], fact: Fact) -> Asked | None:
-    terms = _terms(facts, fact.role, fact.of)
-    word, step = rng.choice((("before", -1), ("after", 1)))
-    place = terms.index(fact) + step
-    if not 0 <= place < len(terms):
-        return None
-    text = f"Which entity was the R{fact.role} of {{of}} right {word} E{fact.holder}?"
-    return Asked(text, fact.of, f"E{terms[place].holder}")
-
-
-def _at_time(rng: random.Random, facts: list[Fact], fact: Fact) -> Asked:
+def _said(rng: random.Random, kind: str, facts: list[Fact], fact: Fact) -> dict | None:
+    """Return what a question on the role of a fact says; None where there is none."""
+    if kind == "number_of_events_in_time_interval":
+        return _interval(rng, [x.start for x in facts if x[1:3] == fact[1:3]])
+    if kind == "event_at_the_time_of_another_event":
+        others = [x for x in facts if fact.start <= x.start < fact.end and x != fact]
+        if not others:
+            return None
+        who, role, of, year, _ = rng.choice(others)
+        return {"who": who, "other_role": role, "other_of": of, "year": year}
+    words = ("before", "after") if kind == "before_after" else ("first", "last")
     year = rng.randrange(fact.start, fact.end)
-    text = f"Which entity was the R{fact.role} of {{of}} in {year}?"
-    return Asked(text, fact.of, f"E{fact.holder}")
+    return {"who": fact.holder, "side": rng.choice(words), "year": year}
 
 
-def _what_time(rng: random.Random, facts: list[Fact], fact: Fact) -> Asked:
-    end, year = rng.choice((("first", fact.start), ("last", fact.end - 1)))
-    text = f"Which was the {end} year in which E{fact.holder} was the R{fact.role} of {{of}}?"
-    return Asked(text, fact.of, str(year))
+def _interval(rng: random.Random, starts: list[int]) -> dict | None:
+    """Return years in which so many terms start, all numbers being as likely."""
+    count = rng.randint(0, len(starts))
+    place = rng.randint(0, len(starts) - count)
+    turns = [starts[0] - 4, *starts, starts[-1] + 4]
+    first = rng.randint(turns[place] + 1, turns[place + 1])
+    last = rng.randint(turns[place + count], turns[place + count + 1] - 1)
+    return {"start": first, "end": last} if first < last else None
 
 
-def _at_another(rng: random.Random, facts: list[Fact], fact: Fact) -> Asked | None:
-    others = [x for x in facts if fact.start <= x.start < fact.end and x != fact]
-    if not others:
+def _answer(kind: str, said: dict, terms: Terms) -> str | None:
+    """Return the answer from the terms of a role; None where they have none."""
+    names = [x.holder for x in terms]
+    match kind:
+        case "timeline" | "first_last" | "number_of_events_in_time_interval":
+            if len(terms) < 2:
+                return None
+            if kind == "timeline":
+                return ",".join(f"E{name}" for name in names)
+            if kind == "first_last":
+                return f"E{names[0 if said['side'] == 'first' else -1]}"
+            return str(sum(said["start"] <= x.start <= said["end"] for x in terms))
+        case "event_at_time_t" | "event_at_the_time_of_another_event":
+            name = _in_year(terms, said["year"])
+            return name and f"E{name}"
+    if said["who"] not in names:
         return None
-    other = rng.choice(others)
-    text = (
-        f"Which entity was the R{fact.role} of {{of}} in the year in which"
-        f" E{other.holder} became the R{other.role} of E{other.of}?"
-    )
-    return Asked(text, fact.of, f"E{fact.holder}")
+    place = names.index(said["who"])
+    own = terms[place]
+    match kind:
+        case "before_after":
+            beside = [None, *names, None][
+                place if said["side"] == "before" else place + 2
+            ]
+            return beside and f"E{beside}"
+        case "relation_duration":
+            return str(own.end - own.start)
+    return str(own.start if said["side"] == "first" else own.end - 1)
 
 
-def _first_last(rng: random.Random, facts: list[Fact], fact: Fact) -> Asked | None:
-    terms = _terms(facts, fact.role, fact.of)
-    if len(terms) < 2:
-        return None
-    word, place = rng.choice((("first", 0), ("last", -1)))
-    text = f"Which entity was the {word} to be the R{fact.role} of {{of}}?"
-    return Asked(text, fact.of, f"E{terms[place].holder}")
+def _in_year(terms: Terms, year: int) -> int | None:
+    return next((x.holder for x in terms if x.start <= year < x.end), None)
 
 
-def _number(rng: random.Random, facts: list[Fact], fact: Fact) -> Asked | None:
-    terms = _terms(facts, fact.role, fact.of)
-    if len(terms) < 2:
-        return None
-    first = rng.randint(terms[0].start - 3, terms[-1].start)
-    last = rng.randint(first + 1, terms[-1].start + 5)
-    count = sum(first <= term.start <= last for term in terms)
-    text = (
-        f"How many entities became the R{fact.role} of {{of}} in the years from {first} to"
-        f" {last}, both included?"
-    )
-    return Asked(text, fact.of, str(count))
-
-
-def _duration(rng: random.Random, facts: list[Fact], fact: Fact) -> Asked:
-    text = f"For how many years was E{fact.holder} the R{fact.role} of {{of}}?"
-    return Asked(text, fact.of, str(fact.end - fact.start))
-
-
-def _timeline(rng: random.Random, facts: list[Fact], fact: Fact) -> Asked | None:
-    terms = _terms(facts, fact.role, fact.of)
-    if len(terms) < 2:
-        return None
-    text = (
-        f"Which entities were the R{fact.role} of {{of}}, in the order in which they"
-        " became it?"
-    )
-    return Asked(text, fact.of, ",".join(f"E{term.holder}" for term in terms))
-
-
-ASK = dict(
-    zip(
-        QUESTION_TYPES,
-        (
-            *(_before_after, _at_time, _what_time, _at_another),
-            *(_first_last, _number, _duration, _timeline),
-        ),
-    )
-)
-
-
-def _described(
+def _way(
     rng: random.Random, facts: list[Fact], entity: int, hops: int
-) -> list[str] | None:
-    """Return sentences that lead to an entity, calling it X1, X2 …; None without a way.
+) -> list[Step] | None:
+    """Return facts, each with a year of it, that lead to an entity; None without a way.
 
-    Each says who held a role in a year: of a named entity, then of the one before.
+    Each says who held a role: of a named entity, then of the one before.
     """
-    way: list[Fact] = []
+    way: list[Step] = []
     for _ in range(hops):
-        used = {entity, *(x.of for x in way)}
+        used = {entity, *(x.of for x, _ in way)}
         steps = [x for x in facts if x.holder == entity and x.of not in used]
         if not steps:
             return None
-        way.append(rng.choice(steps))
-        entity = way[-1].of
-    sentences, of = [], f"E{entity}"
-    for number, fact in enumerate(reversed(way), 1):
-        year = rng.randrange(fact.start, fact.end)
-        sentences.append(
-            f"Let X{number} be the entity that was the R{fact.role} of {of} in {year}."
-        )
-        of = f"X{number}"
-    return sentences
+        step = rng.choice(steps)
+        way.insert(0, (step, rng.randrange(step.start, step.end)))
+        entity = step.of
+    return way
 
 
-def row(rng: random.Random, level: int, index: int) -> dict | None:
+def _fits(calendar: Calendar, way: list[Step]) -> Iterator[tuple[set, list[Step]]]:
+    """Yield whom each description fits without its object or year, and the rest of the way."""
+    for place, (step, year) in enumerate(way, 1):
+        others = [terms for name, terms in calendar.items() if name[0] == step.role]
+        yield {_in_year(terms, year) for terms in others} - {None}, way[place:]
+        yield {x.holder for x in calendar[step.role, step.of]}, way[place:]
+
+
+def _problem(
+    rng: random.Random, facts: list[Fact], kind: str, hops: int
+) -> tuple[str, str] | None:
+    """Return a question and its answer; None where no draw has one.
+
+    Each description counts: without its object, or without its year, it fits entities that
+    lead to several answers.
+    """
+    calendar: Calendar = {}
+    for fact in facts:
+        calendar.setdefault((fact.role, fact.of), []).append(fact)
+    for _ in range(TRIES if hops else 1):
+        fact = rng.choice(facts)
+        said = _said(rng, kind, facts, fact)
+        way = _way(rng, facts, fact.of, hops)
+        if said is None or way is None:
+            continue
+
+        def answers(entities: set, rest: list[Step]) -> set[str]:
+            for step, year in rest:
+                those = [calendar.get((step.role, x), []) for x in entities]
+                entities = {_in_year(terms, year) for terms in those}
+            those = [calendar.get((fact.role, x), []) for x in entities]
+            return {_answer(kind, said, terms) for terms in those} - {None}
+
+        label, last = answers({fact.of}, []), FEWER.get(kind, LEAST_OF_LAST)
+        if label and all(
+            len(answers(fit, rest)) >= (LEAST if rest else last)
+            for fit, rest in _fits(calendar, way)
+        ):
+            return _told(way, kind, said, fact), label.pop()
+    return None
+
+
+def ladder(level: int) -> dict[str, int]:
+    """Return the knobs of a level; entities have doubles where there are descriptions."""
+    if level < 3:
+        return {"pairs": 6 + 6 * level, "descriptions": 0}
+    return {"pairs": level, "descriptions": (level - 1) // 2}
+
+
+def row(
+    rng: random.Random, level: int, index: int, knobs: dict[str, int]
+) -> dict | None:
     """Return a prompt, its question and its label; types, orders and graphs take turns.
 
-    None where the facts do not have what the question needs.
+    None where the facts do not have what the question needs, or where a description does
+    not count.
     """
     kind = QUESTION_TYPES[index % len(QUESTION_TYPES)]
     sorting = tuple(SORTINGS)[index % len(SORTINGS)]
     graph = tuple(GRAPHS)[(index + index // 24) % len(GRAPHS)]
-    facts = facts_of(rng, GRAPHS[graph](rng, edges_of_level(level)), level)
+    pairs = GRAPHS[graph](rng, knobs["pairs"])
+    facts = facts_of(rng, pairs, DOUBLES if knobs["descriptions"] else 1)
     if not facts:
         return None
-    asked = ASK[kind](rng, facts, rng.choice(facts))
-    hops = (level - 1) // 2
-    way = _described(rng, facts, asked.of, hops) if asked else None
-    if way is None:
+    if not (problem := _problem(rng, facts, kind, knobs["descriptions"])):
         return None
-    question = " ".join(
-        [*way, asked.text.format(of=f"X{hops}" if hops else f"E{asked.of}")]
-    )
+    question, answer = problem
     if key := SORTINGS[sorting]:
         facts.sort(key=key)
     else:
         rng.shuffle(facts)
     told = "\n".join(
-        f"E{x.holder} was the R{x.role} of E{x.of} from {x.start} to {x.end}."
-        for x in facts
+        TEXTS["fact"].format(who=who, role=role, of=of, start=start, end=end)
+        for who, role, of, start, end in facts
     )
     return {
         "question": question,
         "graph_gen_algorithm": graph,
         "question_type": kind,
         "sorting_type": sorting,
-        "prompt": f"{INTRODUCTION}\n\n{told}\n\n{INSTRUCTION}\n\n{question}",
-        "label": asked.answer,
+        "prompt": "\n\n".join(
+            [TEXTS["introduction"], told, TEXTS["instruction"], question]
+        ),
+        "label": answer,
     }
+
+
+def _told(way: list[Step], kind: str, said: dict, fact: Fact) -> str:
+    """Return the descriptions, of X1, X2 …, and the question."""
+    of = f"E{way[0][0].of if way else fact.of}"
+    sentences = []
+    for number, (step, year) in enumerate(way, 1):
+        let = {"name": f"X{number}", "role": step.role, "of": of, "year": year}
+        sentences.append(TEXTS["description"].format(**let))
+        of = f"X{number}"
+    return " ".join(
+        [*sentences, TEXTS["questions"][kind].format(role=fact.role, of=of, **said)]
+    )

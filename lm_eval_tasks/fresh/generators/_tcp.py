@@ -7,13 +7,22 @@ the earliest end of the whole counts. A project is kept only where its end does 
 how one reads a pause, nor on whether somebody may wait on purpose (`certain_end`).
 """
 
+import json
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import date
+from pathlib import Path
 from typing import NamedTuple
 
 
-VERSION = "1"
+VERSION = "2"
+HIGHEST = 8
+BOUNDS = {
+    "steps": (1, 12),
+    "people": (1, 26),
+    "misleading": (0, 10),
+    "binding": (0, 10),
+}
 
 WORK, PAUSE, OFF = range(3)  # can be worked; a meal or a day away; outside of the hours
 
@@ -69,9 +78,10 @@ def work(
         kind = person.calendar[time]
         must_wait = start is None and (between or time < ready)
         if kind != WORK or rest or must_wait:
-            row, rest, between, idle = _pause(
-                reading, kind, due, row, rest, between, idle
-            )
+            if reading == STRICT:
+                row, rest, between, idle = _pause(kind, due, row, rest, between, idle)
+            else:
+                row, rest, between = 0, rest and rest - 1, between and between - 1
             continue
         start, idle = time if start is None else start, 0
         duration -= 1
@@ -85,11 +95,11 @@ def work(
 
 
 def _pause(
-    reading: str, kind: int, due: int, row: int, rest: int, between: int, idle: int
+    kind: int, due: int, row: int, rest: int, between: int, idle: int
 ) -> tuple[int, int, int, int]:
-    """Return row, rest, time between tasks and idle units after a unit without work."""
-    if reading != STRICT:
-        return 0, max(0, rest - 1), max(0, between - 1), 0
+    """Return row, rest, time between tasks and idle units after a unit without work, by
+    a STRICT reading.
+    """
     if kind == OFF:
         return 0, 0, between, 0
     if kind == PAUSE:
@@ -102,7 +112,8 @@ def _pause(
 
 # --------------------------------------------------------------------------- search
 
-MOST_STEPS = 3_000  # of one search; a project that needs more is not kept
+MOST_STEPS = 1_000  # of one search; a project that needs more is not kept
+FEW_STEPS = 60  # until something better than the ends of the simple orders is found
 
 
 class OutOfSteps(Exception):
@@ -163,12 +174,14 @@ class Search:
         self._project, self._reading, self._bounds = project, reading, bounds
         self._done: dict[tuple, tuple[int, State] | None] = {}
 
-    def earliest(self, least: int, best: int) -> int:
+    def earliest(self, least: int, best: int, few: int = MOST_STEPS) -> int:
         """Return the earliest end if it is less than `best`, else `best`.
 
-        `least` is known to be a lower bound. Raises OutOfSteps.
+        `least` is known to be a lower bound. Raises OutOfSteps, after `few` steps where
+        nothing better is found.
         """
-        self._least, self._best, self._steps = least, best, 0
+        self._least, self._best, self._given, self._steps = least, best, best, 0
+        self._few = few
         self._place({}, [State()] * len(self._project.people), (0, -1))
         return self._best
 
@@ -181,7 +194,7 @@ class Search:
             self._best = max(ends.values())
             return
         self._steps += 1
-        if self._steps > MOST_STEPS:
+        if self._steps > (MOST_STEPS if self._best < self._given else self._few):
             raise OutOfSteps
         for end, task, who, start, state in sorted(self._choices(ends, states, last)):
             if self._best <= self._least:
@@ -190,6 +203,41 @@ class Search:
             then = [*states[:who], state, *states[who + 1 :]]
             if self._may_be_better(after, then, start):
                 self._place(after, then, (start, task))
+
+    def simple(self) -> int:
+        """Return the best end of simple orders, each task by whoever ends it first."""
+        durations, needs = self._project.durations, self._project.needs
+        tails: list[
+            int
+        ] = []  # of the longest chain from a task on, the last task first
+        for task in reversed(range(len(durations))):
+            after = [tails[-1 - n] for n in range(len(tails)) if task in needs[-1 - n]]
+            tails.append(durations[task] + max(after, default=0))
+        followers = [sum(task in x for x in needs) for task in range(len(needs))]
+        ranks = [
+            durations,
+            tails[::-1],
+            [*map(len, needs)],
+            followers,
+            [*range(len(needs))],
+        ]
+        signs = [[-rank for rank in one] for one in ranks]
+        orders = [lambda x, rank=rank: rank[x[1]] for rank in [*ranks, *signs]]
+        orders += [lambda x: x[0], lambda x: x[3]]  # what ends first, what starts first
+        return min(map(self._in_order, orders))
+
+    def _in_order(self, order: Callable[[tuple], int]) -> int:
+        """Return the end where what can be done and is first by an order is done next."""
+        ends: dict[int, int] = {}
+        states = [State()] * len(self._project.people)
+        while len(ends) < len(self._project.durations):
+            choices = self._choices(ends, states, (-1, -1))
+            best = min(choices, key=lambda x: (order(x), *x), default=None)
+            if best is None:
+                return len(self._project.people[0].calendar) + 1
+            end, task, who, _, states[who] = best
+            ends[task] = end
+        return max(ends.values())
 
     def _choices(
         self, ends: dict[int, int], states: list[State], last: tuple[int, int]
@@ -227,86 +275,91 @@ class Search:
         return self._bounds.units(states, self._best - 1) >= left
 
 
-def certain_end(project: Project) -> int | None:
+def certain_end(
+    project: Project, is_hard: bool = False, is_binding: bool = False
+) -> int | None:
     """Return the units from start to earliest end; None where that may be argued.
+
+    None, too, where one of the simple orders leads to it and `is_hard` is asked for, or
+    where it is the same without one kind of constraint and `is_binding` is.
 
     What MILD allows contains, and what STRICT allows is contained in, whatever another
     reading allows, with or without waiting on purpose; MILD itself gains nothing from
     waiting. So where both end alike, every reading does.
     """
     bounds = Bounds(project)
-    never = len(project.people[0].calendar) + 1
+    search = Search(project, RULES, bounds)
     least = max(bounds.chain(task, 0) for task in range(len(project.durations)))
+    most = search.simple() if is_hard else len(project.people[0].calendar) + 1
     try:
-        end = Search(project, MILD, bounds).earliest(least, never)
-        if end == never:
+        end = search.earliest(least, most, FEW_STEPS if is_hard else MOST_STEPS)
+        if end == most or Search(project, STRICT, bounds).earliest(end, end + 1) > end:
             return None
-        for reading in (RULES, STRICT):
-            if Search(project, reading, bounds).earliest(end, end + 1) > end:
+        if Search(project, MILD, bounds).earliest(least, end) < end:
+            return None
+        for other in _relaxed(project) if is_binding else ():
+            if Search(other, RULES, Bounds(other)).earliest(0, end) == end:
                 return None
     except OutOfSteps:
         return None
     return end
 
 
+def _relaxed(project: Project) -> Iterator[Project]:
+    """Yield the project without each kind of constraint that it has."""
+    for change in (
+        lambda one: one._replace(most_in_row=0),
+        lambda one: one._replace(between=0),
+        lambda one: one._replace(
+            calendar=[0 if x == PAUSE else x for x in one.calendar]
+        ),
+    ):
+        people = [change(person) for person in project.people]
+        if people != project.people:
+            yield project._replace(people=people)
+
+
 # -------------------------------------------------------------------------- drawing
 
-MOST_TASKS = 12  # from there on, a level has longer tasks only
+
+def demands(index: int, knobs: dict[str, int]) -> tuple[bool, bool]:
+    """Return whether a row's project is to be hard, and binding: see `certain_end`."""
+    return index % 10 < knobs["misleading"], index % 10 >= 10 - knobs["binding"]
+
+
+def ladder(level: int) -> dict[str, int]:
+    """Return the knobs of a level.
+
+    `steps` are tasks; of `misleading` rows in ten no simple order is right, and `binding`
+    ones have another end without any kind of their constraints.
+    """
+    return {
+        "steps": (level + 7) // 2,
+        "people": 2 + level // 4,
+        "distractors": level,
+        "misleading": 0 if level < 3 else 10 if level < 5 else 6,
+        "binding": 0 if level < 3 else 4 if level < 6 else 2,
+    }
+
+
 MONTHS = (
     "January February March April May June July August September October November"
     " December"
 ).split()
-NAMES = (
-    "Ana Ben Chloe Diego Elif Femi Greta Hiro Ines Jonas Kofi Lena Mateo Noor Oscar Petra"
-    " Quentin Rosa Samir Tova Umar Vera Wanda Ximena Yusuf Zoe"
-).split()
-TASKS = (
-    (
-        *("site survey", "cost estimate", "floor plan", "fire inspection"),
-        *("wiring diagram", "window order", "staircase drawing", "roof design"),
-        *("permit file", "noise report", "furniture list", "handover booklet"),
-    ),
-    (
-        *("reader survey", "outline", "picture search", "cover design"),
-        *("first draft", "fact check", "translation", "index"),
-        *("glossary", "page layout", "final proofreading", "press release"),
-    ),
-    (
-        *("data export", "schema review", "server setup", "load test"),
-        *("login page", "search function", "payment module", "security audit"),
-        *("user manual", "training video", "backup plan", "data import"),
-    ),
-    (
-        *("guest list", "menu", "venue booking", "seating plan"),
-        *("invitation text", "music programme", "stage design", "lighting plan"),
-        *("welcome speech", "sound check", "photo wall", "cleaning rota"),
-    ),
-    (
-        *("soil sampling", "water analysis", "sensor calibration", "field map"),
-        *("plant census", "insect count", "weather record", "drone flight"),
-        *("lab report", "statistics chapter", "poster", "funding request"),
-    ),
-)
+TEXTS = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
 
 
 def draw_tasks(
-    rng: random.Random, level: int, longest: int
+    rng: random.Random, count: int, longest: int
 ) -> tuple[list[str], list[int], list[list[int]]]:
     """Return names and durations of tasks, and for each the earlier ones that it needs."""
-    count = min(level + 2, MOST_TASKS)
-    longest += max(0, level + 2 - MOST_TASKS)
-    names = rng.sample(rng.choice(TASKS), count)
+    names = rng.sample(rng.choice(TEXTS["tasks"]), count)
     durations = [1 + rng.randrange(longest) for _ in names]
     needs = [
         sorted(rng.sample(range(task), min(task, rng.choice((0, 1, 1, 2)))))
         for task in range(count)
     ]
     return names, durations, needs
-
-
-def draw_people(rng: random.Random, level: int) -> list[str]:
-    """Return the names of those who plan: two, and one more every third level."""
-    return rng.sample(NAMES, min(2 + level // 3, 6))
 
 
 def draw_rests(rng: random.Random, level: int, most_in_row: range) -> dict[str, int]:
@@ -348,45 +401,19 @@ def tell_tasks(
 ) -> Iterator[str]:
     """Yield a sentence for each duration and each need."""
     for name, duration in zip(names, durations):
-        long = of(duration, unit)
-        yield rng.choice(
-            (
-                f"The {name} takes {long}, no matter who does it.",
-                f"The {name} is {long} of work for any of us.",
-                f"For the {name} we need {long}.",
-                f"{long} of work will go into the {name}.",
-            )
-        )
-    for name, others in zip(names, needs):
-        for other in others:
-            yield rng.choice(
-                (
-                    f"The {name} can't begin before the {names[other]} is done.",
-                    f"The {names[other]} has to be done before the {name} begins.",
-                    f"Nobody can begin the {name} until the {names[other]} is done.",
-                    f"Only when the {names[other]} is done can the {name} begin.",
-                )
-            )
+        units = of(duration, unit)
+        yield rng.choice(TEXTS["length"]).format(task=name, units=units)
+    for before, after in dependencies(names, needs):
+        yield rng.choice(TEXTS["order"]).format(before=before, after=after)
 
 
 def tell_rests(rng: random.Random, unit: str, rests: dict[str, int]) -> Iterator[str]:
     """Yield a sentence of somebody for each kind of rest that they need."""
-    if row := rests["max_consecutive"]:
-        row, rest = of(row, unit), of(rests["break_after"], unit)
-        yield rng.choice(
-            (
-                f"After {row} of work in a row I need {rest} off.",
-                f"I work {row} in a row at the most, then I take {rest} off.",
-            )
-        )
-    if between := rests["break_between"]:
-        yield rng.choice(
-            (
-                f"Between two of my tasks I take {of(between, unit)} off.",
-                f"Whenever I have finished a task, I need {of(between, unit)} off before"
-                " I begin another one.",
-            )
-        )
+    row, rest, between = (of(units, unit) for units in rests.values())
+    if rests["max_consecutive"]:
+        yield rng.choice(TEXTS["row"]).format(row=row, rest=rest)
+    if rests["break_between"]:
+        yield rng.choice(TEXTS["between"]).format(rest=between)
 
 
 def dialogue(
@@ -420,46 +447,31 @@ def constraints(rests: dict[str, int]) -> dict[str, int | None]:
     return {name: units or None for name, units in rests.items()}
 
 
-def tell_asides(rng: random.Random, unit: str, level: int) -> list[str]:
-    """Return what is said and has nothing to do with the project, more with the level."""
+def tell_asides(rng: random.Random, unit: str, count: int) -> list[str]:
+    """Return what is said and has nothing to do with the project."""
     few, hour, pages, late, long = (rng.randrange(2, 10) for _ in range(5))
-    asides = (
-        f"A project like this once took another team {of(long * 7, unit)}.",
-        f"The client has {few} branches now, not that it changes anything for us.",
-        f"My train was {late * 4} minutes late this morning.",
-        f"My sister gets up at {hour:02}:30 every day; I could never do that.",
-        f"Last year's report has {pages * 13} pages, if anyone is curious.",
-        "Can everybody hear me? The line is bad today.",
-        f"When it is over, I know a place with {few + 3} kinds of cake.",
-        f"In my old job I worked from {hour:02}:00 to {hour + 8}:00; luckily that is past.",
-    )
-    return rng.sample(asides, min(level, len(asides)))
+    told = {"few": few, "cakes": few + 3, "hour": hour, "later": hour + 8}
+    told |= {"pages": 13 * pages, "late": 4 * late, "long": of(7 * long, unit)}
+    asides = [text.format(**told) for text in TEXTS["asides"]]
+    return rng.sample(asides, min(count, len(asides)))
 
 
-def tell_rules(people: list[str], names: list[str]) -> list[str]:
-    """Return who can do what, and how."""
-    return [
-        f"{listed(people)} can each do any of the {len(names)} tasks, and they can work at"
-        " the same time.",
-        "A task is done by one person from its beginning to its end: nobody helps or takes"
-        " over, and nobody turns to another task before theirs is done.",
-    ]
-
-
-def tell_pauses(unit: str, rests: list[dict[str, int]], others: str) -> list[str]:
-    """Return how to count rests, where somebody needs one.
-
-    `others` are times without work that count towards them.
+def question(
+    rng: random.Random,
+    kind: str,
+    people: list[str],
+    names: list[str],
+    rests: list[dict[str, int]],
+) -> str:
+    """Return the rules that decide the answer, those of rests where somebody needs one,
+    and the question.
     """
-    rules = []
+    told, unit = TEXTS[kind], "hour" if kind == "short" else "day"
+    common = TEXTS["rules"].format(people=listed(people), count=len(names))
+    rules = [common, told["rules"]]
+    said = {"unit": unit, "Unit": unit.title(), "others": told["others"]}
     if any(rest["max_consecutive"] for rest in rests):
-        rules.append(
-            f"{unit.title()}s of work are in a row if there is no {unit} without work"
-            " between them, even if they belong to different tasks."
-        )
+        rules.append(TEXTS["rows rule"].format(**said))
     if any(rest["max_consecutive"] or rest["break_between"] for rest in rests):
-        rules.append(
-            f"Time off is time without work on any task, and {unit}s without work for"
-            f" another reason, such as {others}, count towards it."
-        )
-    return rules
+        rules.append(TEXTS["time off rule"].format(**said))
+    return " ".join([*rules, rng.choice(told["ask"])])

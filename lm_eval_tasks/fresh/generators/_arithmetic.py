@@ -1,0 +1,154 @@
+"""What questions of arithmetic are made of: names, and how dates and times are told."""
+
+from __future__ import annotations
+
+import json
+import random
+from calendar import monthrange
+from datetime import date, timedelta
+from itertools import product
+from pathlib import Path
+from typing import NamedTuple
+
+
+MONTHS = (
+    "January February March April May June July August September October November"
+    " December"
+).split()
+WEEKDAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
+SYLLABLES = "ba do ke la mi no pu ra sel tor ush vin wal yor zem".split()
+PLURALS = {"loaf": "loaves", "shelf": "shelves"}
+DAY = 24 * 60 * 60
+TEXTS = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
+
+
+class Problem(NamedTuple):
+    """A question without its format, the fields asked for, and the answer."""
+
+    text: str
+    fields: str
+    answer: dict
+
+
+def problem(kind: str, answer: dict, **parts: object) -> Problem:
+    """Return a problem of a kind, told in the words of the table."""
+    texts = TEXTS[kind]
+    return Problem(
+        texts["text"].format(**TEXTS, **parts), texts["fields"].format(**parts), answer
+    )
+
+
+def is_relative(rng: random.Random, level: int) -> bool:
+    """Return whether a fact is told by another: never at level 1, mostly from 3 on."""
+    return rng.random() < (0, 0.5, 0.8)[min(level, 3) - 1]
+
+
+def is_given_away(
+    rng: random.Random, level: int, at_once: list[tuple], rank: str, chosen: list[str]
+) -> bool:
+    """Return whether to drop a draw whose first or last are so among the facts, of value
+    and name, that are told by no other.
+
+    From level 3 on; some are kept, else such an answer would be known to be wrong.
+    """
+    edge = (min if rank == "first" else max)(at_once)[0]
+    is_right = [name for value, name in at_once if value == edge] == chosen
+    return level > 2 and is_right and rng.random() < 0.7
+
+
+def names(rng: random.Random, count: int) -> list[str]:
+    """Return names of people; with surnames where there are too many for first names."""
+    if count <= len(TEXTS["first names"]):
+        return rng.sample(TEXTS["first names"], count)
+    full = map(" ".join, product(TEXTS["first names"], TEXTS["last names"]))
+    return rng.sample([*full], count)
+
+
+def places(rng: random.Random, count: int) -> list[str]:
+    """Return made names of cities."""
+    made = ["".join(parts).capitalize() for parts in product(SYLLABLES, repeat=3)]
+    return rng.sample(made, count)
+
+
+def joined(items: list[str]) -> str:
+    return ", ".join(items[:-1]) + " and " * (len(items) > 1) + items[-1]
+
+
+def counted(number: int, noun: str) -> str:
+    plural = PLURALS.get(noun, f"{noun}s")
+    return f"{number} {noun if number == 1 else plural}"
+
+
+def ordinal(number: int) -> str:
+    suffix = {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{'th' if number % 100 in (11, 12, 13) else suffix}"
+
+
+def duration(seconds: int) -> str:
+    """Return "3 hours, 5 minutes and 7 seconds", without what is zero."""
+    sizes = (("hour", 3600, 10**9), ("minute", 60, 60), ("second", 1, 60))
+    parts = [(seconds // size % most, unit) for unit, size, most in sizes]
+    return joined([counted(number, unit) for number, unit in parts if number])
+
+
+def clock(seconds: int) -> str:
+    """Return a time on the 24-hour clock, with seconds where there are any."""
+    hours, minutes, rest = seconds // 3600, seconds // 60 % 60, seconds % 60
+    return f"{hours:02}:{minutes:02}" + f":{rest:02}" * bool(rest)
+
+
+def either_clock(rng: random.Random, seconds: int) -> str:
+    """Return a time on the 24-hour clock or, but for noon and midnight, with AM or PM."""
+    if seconds % (12 * 3600) == 0 or rng.random() < 0.5:
+        return clock(seconds)
+    half = "AM" if seconds < 12 * 3600 else "PM"
+    hour = seconds // 3600 % 12 or 12
+    return f"{hour}{clock(seconds % 3600)[2:]} {half}"
+
+
+def time(rng: random.Random, level: int) -> int:
+    """Return seconds since midnight: of a full minute first, later of any second."""
+    return rng.randrange(DAY) if level > 2 else 60 * rng.randrange(DAY // 60)
+
+
+def hours_minutes_seconds(seconds: int, keys: str) -> dict[str, int]:
+    values = (seconds // 3600, seconds // 60 % 60, seconds % 60)
+    return dict(zip(keys.split(), values, strict=True))
+
+
+def day_and_time(days: int, clock: str) -> dict[str, str]:
+    return {"day": f"{days:+d}" if days else "same_day", "time": clock}
+
+
+def date_of(rng: random.Random, first_year: int, last_year: int) -> date:
+    first = date(first_year, 1, 1)
+    return first + timedelta(rng.randrange((date(last_year + 1, 1, 1) - first).days))
+
+
+def in_words(day: date, is_month_first: bool) -> str:
+    month = MONTHS[day.month - 1]
+    if is_month_first:
+        return f"{month} {day.day}, {day.year}"
+    return f"{day.day} {month} {day.year}"
+
+
+def mixed_date(rng: random.Random, day: date) -> str:
+    """Return a date in one of three forms that cannot be mistaken for each other."""
+    form = rng.randrange(3)
+    return day.isoformat() if form == 2 else in_words(day, form == 1)
+
+
+def plus_months(day: date, months: int) -> date:
+    """Return a date some months on, or the last day of that month where it is shorter."""
+    year, month = divmod(day.year * 12 + day.month - 1 + months, 12)
+    return date(year, month + 1, min(day.day, monthrange(year, month + 1)[1]))
+
+
+def era(year: int) -> str:
+    """Return a year that counts 1 BC as 0."""
+    return f"{year} AD" if year > 0 else f"{1 - year} BC"
+
+
+def most(level: int, step: int, total: int, least: int) -> int:
+    """Return the size of one of `level` spans: it grows until all together are `total`."""
+    return max(least, min(step * level, total // level))

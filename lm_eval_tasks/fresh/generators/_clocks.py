@@ -1,0 +1,472 @@
+"""Questions on clocks and calendars: of the types multi_op, schedule, timezone, trick."""
+
+from __future__ import annotations
+
+import random
+from calendar import monthrange
+from datetime import date, timedelta
+from math import lcm
+from typing import NamedTuple
+
+from . import _arithmetic as a
+
+
+a.TEXTS["routines"] = (
+    "the boiler is serviced/the filters are changed/the stock is counted"
+    "/the lift is inspected/the beds are watered/the log is archived/the pump is tested"
+    "/the signs are washed"
+).split("/")
+# Divisors of 2,520, so that any of them fall together within seven years.
+PERIODS = (5, 6, 7, 8, 9, 10, 12, 14, 15, 18, 20, 21, 24, 28, 30, 35, 36, 40, 42)
+MOST_DAYS = 20_000  # over which what returns is followed
+NUMERIC_FORMS = (
+    ("yyyy-mm-dd", "%Y-%m-%d"),
+    ("mm/dd/yyyy", "%m/%d/%Y"),
+    ("dd-mm-yyyy", "%d-%m-%Y"),
+)
+a.TEXTS["machines"] = (
+    "washing machine",
+    "printer",
+    "pump",
+    "kiln",
+    "loom",
+    "harvester",
+    "backup",
+)
+# Minutes ahead of UTC of the zones that are off the full hour.
+PART_HOURS = (-570, -210, -150, 210, 270, 330, 345, 390, 525, 570, 630, 765)
+
+
+# -------------------------------------------------------------------------- multi_op
+
+
+def average(rng: random.Random, level: int) -> a.Problem:
+    """The mean of durations, which is full seconds."""
+    count = level + 1
+    unit = 60 if level == 1 else 1
+    mean = unit * rng.randrange(1800 // unit, 14_400 // unit)
+    shares = [unit * rng.randrange(-840 // unit, 840 // unit) for _ in range(count)]
+    # Each takes from the mean what the one before it adds.
+    times = [mean + own - last for own, last in zip(shares, [shares[-1], *shares])]
+    told = "; ".join(a.duration(time) for time in times)
+    parts = {
+        "name": a.names(rng, 1)[0],
+        "machine": rng.choice(a.TEXTS["machines"]),
+        "told": told,
+    }
+    answer = a.hours_minutes_seconds(mean, "H M S")
+    return a.problem("average", answer, count=count, **parts)
+
+
+def at_the_same_pace(rng: random.Random, level: int) -> a.Problem:
+    """The time of several jobs, each at the pace of a sample of it."""
+    told, asked, total = [], [], 0
+    jobs = rng.sample(a.TEXTS["jobs"], len(a.TEXTS["jobs"]))
+    for step in range(level):
+        (noun, verb), batch = jobs[step % len(jobs)], step // len(jobs)
+        sample = 1 if level == 1 else rng.randrange(2, 8)
+        pace = 30 * rng.randrange(1, 40) if level == 1 else rng.randrange(20, 1500)
+        number = rng.randrange(3, 40)
+        way = f"{verb} {a.counted(sample, noun)}"
+        if batch:
+            way += f" on day {batch + 1}"
+        told.append(f"{a.duration(pace * sample)} to {way}")
+        asked.append(way.replace(a.counted(sample, noun), a.counted(number, noun)))
+        total += pace * number
+    jobs = a.joined(asked) + ", one job after the other" * (level > 1)
+    answer = a.hours_minutes_seconds(total, "X Y Z")
+    return a.problem("at_the_same_pace", answer, told="; ".join(told), asked=jobs)
+
+
+def next_time(rng: random.Random, level: int) -> a.Problem:
+    """The next day on which things that return every few days fall together."""
+    count = min((level + 1) // 2, len(a.TEXTS["routines"]))
+    periods, routines = (
+        rng.sample(PERIODS, count),
+        rng.sample(a.TEXTS["routines"], count),
+    )
+    together = lcm(*periods)
+    turn = rng.randrange(max(1, min(12 * level, MOST_DAYS // together)))
+    form, written = rng.choice(NUMERIC_FORMS)
+    first = a.date_of(rng, 1960, 2020)
+    today = first + timedelta(turn * together + rng.randrange(together))
+    told = [f"{r} every {p} days" for r, p in zip(routines, periods)]
+    which = ("it", "both", "all of these")[min(count - 1, 2)]
+    happens = "was done" if count == 1 else "were done"
+    told[0] = told[0][0].upper() + told[0][1:]
+    parts = {"told": a.joined(told), "which": which, "happens": happens, "form": form}
+    parts |= {"first": f"{first:{written}}", "today": f"{today:{written}}"}
+    parts["together"] = " together" * (count > 1)
+    answer = {"answer": f"{first + timedelta((turn + 1) * together):{written}}"}
+    return a.problem("next_time", answer, **parts)
+
+
+def clock_time(rng: random.Random, level: int) -> a.Problem:
+    """The clock after, or before, one thing after the other."""
+    unit = 60 if level < 3 else 1
+    most = 36_000 // unit
+    spans = [unit * rng.randrange(600 // unit, most) for _ in range(level)]
+    told = [
+        f"{'a break of' if step % 2 else 'work for'} {a.duration(span)}"
+        for step, span in enumerate(spans)
+    ]
+    start, (name,) = a.time(rng, level), a.names(rng, 1)
+    begins, asked, sign = "begins", "When is all of this over", 1
+    if rng.random() >= 0.6:
+        begins, asked, sign = "has to be ready", f"When does {name} have to begin", -1
+    parts = {"name": name, "begins": begins, "clock": a.either_clock(rng, start)}
+    parts |= {"told": ", then ".join(told), "asked": asked}
+    days, second = divmod(start + sign * sum(spans), a.DAY)
+    answer = a.day_and_time(days, f"{a.clock(second)[:5]}:{second % 60:02}")
+    return a.problem("clock_time", answer, **parts)
+
+
+# -------------------------------------------------------------------------- schedule
+
+
+class Calendar(NamedTuple):
+    """A day's frame, a meeting, and the window in which everybody has time for it."""
+
+    start: int  # in minutes, as are the others
+    end: int
+    length: int
+    raster: int
+    kept: range  # empty where nobody minds whether there is such a window
+
+    def busy(self, rng: random.Random, count: int) -> list[tuple[int, int]]:
+        """Return spans outside of the kept window that do not touch each other."""
+        spans: list[tuple[int, int]] = []
+        longest = 5 if self.kept else 16
+        for start in sorted(
+            rng.sample(range(self.start, self.end, self.raster), count)
+        ):
+            end = min(start + self.raster * rng.randrange(1, longest), self.end)
+            is_apart = not spans or spans[-1][1] < start
+            if is_apart and (end <= self.kept.start or start >= self.kept.stop):
+                spans.append((start, end))
+        return spans
+
+    def free(self, busy: list[tuple[int, int]]) -> list[tuple[int, int]]:
+        """Return the spans between busy ones."""
+        edges = [self.start, *(edge for span in busy for edge in span), self.end]
+        return [(a, b) for a, b in zip(edges[::2], edges[1::2]) if a < b]
+
+    def starts(self, busy: list[tuple[int, int]]) -> list[int]:
+        """Return the starts of a meeting that meets none of the busy spans."""
+        return [
+            start
+            for start in range(self.start, self.end - self.length + 1, self.raster)
+            if all(start + self.length <= a or b <= start for a, b in busy)
+        ]
+
+    def problem(
+        self, rng: random.Random, told: str, busy: list[tuple[int, int]]
+    ) -> a.Problem | None:
+        """Return a question on the starts; None where there are some and should not be."""
+        starts = self.starts(busy)
+        if starts and not self.kept:
+            return None
+        when = "the hour or the half hour"
+        if self.raster == 15:
+            when = "the hour or 15, 30 or 45 minutes after it"
+        edge = rng.choice(("earliest", "latest"))
+        asked, form = (
+            f"At how many times can they begin? {a.TEXTS['NUMBERS']}",
+            "<number>",
+        )
+        answer: object = len(starts)
+        if rng.random() < 0.4:
+            clocks = [a.clock(60 * start) for start in starts] or ["unanswerable"]
+            answer, form = clocks[0 if edge == "earliest" else -1], '"HH:MM"'
+            asked = a.TEXTS["meeting edge"].format(edge=edge)
+        parts = {"told": told, "length": self.length, "when": when, "asked": asked}
+        return a.problem("meeting", {"answer": answer}, form=form, **parts)
+
+
+def _calendar(rng: random.Random, level: int) -> Calendar:
+    """Return a day; one of six times, no start of the meeting is to be possible."""
+    raster = 30 if level < 3 else 15
+    length = raster * rng.randrange(1, 3 if level == 1 else 5)
+    start, end = 60 * rng.randrange(7, 10), 60 * rng.randrange(16, 20)
+    if rng.random() < 1 / 6:
+        return Calendar(start, end, length, raster, range(start, start))
+    kept_for = length + raster * rng.randrange(5)
+    first = rng.randrange(start, end - kept_for + 1, raster)
+    return Calendar(start, end, length, raster, range(first, first + kept_for))
+
+
+def _told_spans(spans: list[tuple[int, int]]) -> str:
+    return a.joined([f"{a.clock(60 * x)} to {a.clock(60 * y)}" for x, y in spans])
+
+
+MOST_TRIES = 100  # until there is no start
+
+
+def common_times(rng: random.Random, level: int) -> a.Problem | None:
+    """The starts of a meeting when all have time, by the spans in which they have."""
+    calendar, names = _calendar(rng, level), a.names(rng, level + 1)
+    for _ in range(MOST_TRIES):
+        taken = [calendar.busy(rng, 1 + min(level // 2, 4)) for _ in names]
+        free = [calendar.free(spans) for spans in taken]
+        if all(free):
+            told = [
+                f"{name} has time from {_told_spans(spans)}"
+                for name, spans in zip(names, free)
+            ]
+            if made := calendar.problem(rng, f"{'; '.join(told)}.", sum(taken, [])):
+                return made
+    return None
+
+
+def busy_calendars(rng: random.Random, level: int) -> a.Problem | None:
+    """The starts of a meeting when none is taken; some can move what they have."""
+    calendar, names = _calendar(rng, level), a.names(rng, level + 1)
+    lead = (
+        f"{a.joined(names)} work from {a.clock(60 * calendar.start)} to"
+        f" {a.clock(60 * calendar.end)} and meet within these hours."
+    )
+    for _ in range(MOST_TRIES):
+        told, busy = [], []
+        for place, name in enumerate(names):
+            spans = calendar.busy(rng, 2 + min(level // 2, 4))
+            can_move = level > 1 and place % 3 == 1 and spans
+            busy += [] if can_move else spans
+            taken = f"taken from {_told_spans(spans)}" if spans else "not taken at all"
+            told.append(
+                f"{name} is {taken}{' but can move all of it' * bool(can_move)}"
+            )
+        if made := calendar.problem(rng, f"{lead} {'; '.join(told)}.", busy):
+            return made
+    return None
+
+
+# -------------------------------------------------------------------------- timezone
+
+
+def _zone(rng: random.Random, level: int) -> int:
+    """Return minutes ahead of UTC: of full hours first, from level 2 on of all zones.
+
+    No two zones are a day apart: their clocks would show the same time.
+    """
+    if level > 1 and rng.random() < 0.5:
+        return rng.choice(PART_HOURS)
+    return 60 * rng.randrange(-10, 14)
+
+
+def _flight(rng: random.Random, here: int, there: int) -> int:
+    """Return the seconds of a flight between two zones: the further, the longer."""
+    apart = abs(here - there)
+    return 60 * (rng.randrange(45, 200) + min(apart, 1440 - apart) * 5 // 6)
+
+
+def _zone_name(minutes: int) -> str:
+    sign = "-" if minutes < 0 else "+"
+    return f"UTC{sign}{a.clock(60 * abs(minutes))}"
+
+
+def calls(rng: random.Random, level: int) -> a.Problem | None:
+    """The clock of the last one in a chain of calls, each at a time of the caller's."""
+    names = a.names(rng, level + 1)
+    zones = [_zone(rng, level) for _ in names]
+    start = moment = 60 * rng.randrange(a.DAY // 60)  # by the clock of the first
+    told = [
+        f"At {a.clock(start)} on the clock of {names[0]}, {names[0]} calls {names[1]}"
+    ]
+    for place in range(1, len(names) - 1):
+        local = (moment + 60 * (zones[place] - zones[0])) % a.DAY
+        wait = 60 * rng.randrange(10, 1430)
+        moment += wait
+        told.append(
+            f"when the clock of {names[place]} next shows {a.clock((local + wait) % a.DAY)},"
+            f" {names[place]} calls {names[place + 1]}"
+        )
+    where = [f"{name} is at {_zone_name(zone)}" for name, zone in zip(names, zones)]
+    parts = {"where": a.joined(where), "told": "; ".join(told), "name": names[-1]}
+    days, second = divmod(moment + 60 * (zones[-1] - zones[0]), a.DAY)
+    answer = a.day_and_time(days, a.clock(second))
+    return a.problem("calls", answer, last=" last" * (level > 1), **parts)
+
+
+def landing(rng: random.Random, level: int) -> a.Problem:
+    """The local time of the landing, after flights and stops."""
+    here, there = a.places(rng, 2)
+    zones = _zone(rng, level), _zone(rng, level)
+    start = 60 * rng.randrange(a.DAY // 60)
+    parts = [_flight(rng, *zones)]
+    for _ in range(level - 1):
+        parts += [60 * rng.randrange(35, 600), _flight(rng, 0, 0)]
+    told = [
+        f"{'a stop of' if step % 2 else 'a flight of'} {a.duration(part)}"
+        for step, part in enumerate(parts)
+    ]
+    days, second = divmod(start + sum(parts) + 60 * (zones[1] - zones[0]), a.DAY)
+    answer = a.day_and_time(days, a.clock(second))
+    told = {"told": ", then ".join(told), "here": here, "there": there}
+    told |= {"from_zone": _zone_name(zones[0]), "to_zone": _zone_name(zones[1])}
+    told |= {"name": a.names(rng, 1)[0], "clock": a.clock(start)}
+    return a.problem("landing", answer, **told)
+
+
+def time_in_the_air(rng: random.Random, level: int) -> a.Problem:
+    """The time of flights, by the local dates and times of their ends."""
+    places = a.places(rng, level + 1)
+    zones = [_zone(rng, level) for _ in places]
+    moment = 60 * rng.randrange(a.DAY // 60)
+    day, told, total = a.date_of(rng, 1990, 2020), [], 0
+
+    def local(place: int) -> str:
+        days, second = divmod(moment + 60 * zones[place], a.DAY)
+        return f"{a.clock(second)} on {a.in_words(day + timedelta(days), False)}"
+
+    for place in range(len(places) - 1):
+        leaves, flight = local(place), _flight(rng, *zones[place : place + 2])
+        moment, total = moment + flight, total + flight
+        told.append(
+            f"{places[place]} at {leaves}, arriving in {places[place + 1]} at"
+            f" {local(place + 1)}"
+        )
+        moment += 60 * rng.randrange(40, 50 * 60)
+    where = [f"{place} is at {_zone_name(zone)}" for place, zone in zip(places, zones)]
+    parts = {"where": a.joined(where), "told": "; from ".join(told)}
+    days, rest = divmod(total, a.DAY)
+    answer = {"days": days, **a.hours_minutes_seconds(rest, "hours minutes seconds")}
+    return a.problem("time_in_the_air", answer, name=a.names(rng, 1)[0], **parts)
+
+
+def widest_gap(rng: random.Random, level: int) -> a.Problem | None:
+    """How far the zones of two places, or the outermost of more, are apart."""
+    places = a.places(rng, level + 1)
+    zones = [_zone(rng, level)]
+    known_at_once = [*zones]
+    told = [f"the clocks in {places[0]} are at {_zone_name(zones[0])}"]
+    for place in range(1, len(places)):
+        other = rng.randrange(place)
+        zone = _zone(rng, level)
+        shift = zone - zones[other]
+        if shift and a.is_relative(rng, level):
+            side = "ahead of" if shift > 0 else "behind"
+            told.append(
+                f"those in {places[place]} are {a.duration(60 * abs(shift))} {side} those in"
+                f" {places[other]}"
+            )
+        else:
+            told.append(f"those in {places[place]} are at {_zone_name(zone)}")
+            known_at_once.append(zone)
+        zones.append(zone)
+    gap = max(zones) - min(zones)
+    is_told = gap == max(known_at_once) - min(known_at_once)
+    if level > 2 and is_told and rng.random() < 0.7:
+        return None
+    asked = "How far are the clocks furthest ahead from those furthest behind"
+    if level == 1:
+        asked = f"By how much do the clocks in {places[0]} and {places[1]} differ"
+    answer = dict(zip(("hours", "minutes"), divmod(gap, 60)))
+    return a.problem("widest_gap", answer, told="; ".join(told), asked=asked)
+
+
+# ----------------------------------------------------------------------------- trick
+
+
+def _date_or_not(rng: random.Random) -> tuple[str, date | None]:
+    """Return a date and how it is written; one of five times there is no such date."""
+    if rng.random() < 0.8:
+        day = a.date_of(rng, 1890, 2110)
+        if rng.random() < 0.6:  # the end of a month, at times a leap day
+            day = day.replace(month=rng.choice((2, 2, 4, 6, 9, 11)), day=1)
+            day = day.replace(day=monthrange(day.year, day.month)[1])
+        return day.isoformat(), day
+    year, month = rng.randrange(1890, 2111), rng.choice((2, 2, 2, 4, 6, 9, 11))
+    year = rng.choice((1900, 2100)) if month == 2 and rng.random() < 0.3 else year
+    return f"{year}-{month:02}-{monthrange(year, month)[1] + 1}", None
+
+
+def impossible_date(rng: random.Random, level: int) -> a.Problem:
+    """A date some days from another, which may not exist."""
+    names = a.names(rng, level + 1)
+    said, day = _date_or_not(rng)
+    told = [f"The ticket of {names[0]} is dated {said}"]
+    for before, name in zip(names, names[1:]):
+        days = rng.choice((1, -1)) * rng.randrange(2, 20 + 60 * min(level, 20))
+        side = "later" if days > 0 else "earlier"
+        told.append(
+            f"that of {name} is dated {a.counted(abs(days), 'day')} {side} than that of"
+            f" {before}"
+        )
+        day = day and day + timedelta(days)
+    answer = {"answer": day.isoformat() if day else "unanswerable"}
+    return a.problem("impossible_date", answer, told="; ".join(told), name=names[-1])
+
+
+def nested_days(rng: random.Random, level: int) -> a.Problem:
+    """A date some days from today, which is told as a day before or after others."""
+    named, offset = rng.choice((("yesterday", -1), ("today", 0), ("tomorrow", 1)))
+    for _ in range(level):
+        step = rng.choice((1, -1))
+        named = f"the day {'after' if step > 0 else 'before'} {named}"
+        offset += step
+    today = a.date_of(rng, 1950, 2060)
+    days = rng.randrange(2, 100 + 100 * min(level, 20))
+    asked, sign = f"was the date {days} days before", -1
+    if rng.random() < 0.5:
+        asked, sign = f"is the date {days} days from", 1
+    parts = {"named": named.capitalize(), "date": today + timedelta(offset)}
+    answer = {"answer": str(today + timedelta(sign * days))}
+    return a.problem("nested_days", answer, asked=asked, **parts)
+
+
+def possible_weekdays(rng: random.Random, level: int) -> a.Problem:
+    """The weekdays that it can be some hours from an uncertain time."""
+    unit = 3600 if level < 3 else 60
+    parts = [unit * rng.randrange(3600 // unit, 90_000 // unit) for _ in range(level)]
+    told = [
+        f"{'waits for' if step % 2 else 'travels for'} {a.duration(part)}"
+        for step, part in enumerate(parts)
+    ]
+    half, first = rng.choice((("before noon", 0), ("at noon or later", a.DAY // 2)))
+    weekday, (name,) = rng.randrange(7), a.names(rng, 1)
+    earliest = first + sum(parts)
+    last = earliest + a.DAY // 2 - 1  # the last second of that half of the day
+    days = range(earliest // a.DAY, last // a.DAY + 1)
+    answer = {"unordered_list": [a.WEEKDAYS[(weekday + day) % 7] for day in days]}
+    told = {"told": ", then ".join(told), "name": name, "half": half}
+    return a.problem("possible_weekdays", answer, weekday=a.WEEKDAYS[weekday], **told)
+
+
+def age(rng: random.Random, level: int) -> a.Problem | None:
+    """An age from those of others; in a third of the questions a link is missing.
+
+    From level 2 on, some links lead elsewhere, and one of them is as vague as the missing
+    one. The facts are told in any order.
+    """
+    path = a.names(rng, level + (level > 1) * (1 + level // 2))
+    path, others = path[:level], path[level:]
+    born = {path[0]: a.date_of(rng, 1850, 1950)}
+    born[path[0]] = born[path[0]].replace(day=min(born[path[0]].day, 28))
+    is_known = rng.random() < 2 / 3
+    vague = rng.choice(others if is_known else path[1:] or [""]) if level > 1 else ""
+    told = [f"{path[0]} was born on {a.in_words(born[path[0]], False)}"]
+    if level == 1 and not is_known:
+        day = born[path[0]]
+        told = [f"The birthday of {path[0]} is on {day.day} {a.MONTHS[day.month - 1]}"]
+    for place, name in enumerate([*path[1:], *others], start=1):
+        before = path[place - 1] if place < level else rng.choice([*born])
+        sign, side = rng.choice(((1, "younger"), (-1, "older")))
+        years, months = rng.randrange(1, 15), rng.randrange(1, 12)
+        born[name] = a.plus_months(born[before], sign * (12 * years + months))
+        much = f"exactly {a.counted(years, 'year')} and {a.counted(months, 'month')} "
+        told.append(f"{name} is {'' if name == vague else much}{side} than {before}")
+    rng.shuffle(told)
+    day = born[path[-1]]
+    today = day + timedelta(rng.randrange(400, 36_000))
+    if today.year > 2024:
+        return None
+    years = today.year - day.year - ((today.month, today.day) < (day.month, day.day))
+    answer = {"answer": years if is_known else "unanswerable"}
+    parts = {"told": ". ".join(told), "today": a.in_words(today, False)}
+    return a.problem("age", answer, name=path[-1], **parts)
+
+
+MULTI_OP = (average, at_the_same_pace, next_time, clock_time)
+SCHEDULE = (common_times, busy_calendars)
+TIMEZONE = (calls, landing, time_in_the_air, widest_gap)
+TRICK = (impossible_date, nested_days, possible_weekdays, age)

@@ -1,0 +1,323 @@
+"""Questions on spans and their order: of the types add_subtract, compare and duration."""
+
+from __future__ import annotations
+
+import random
+from datetime import date, timedelta
+from typing import NamedTuple
+
+from . import _arithmetic as a
+
+
+MOVES = (("day", 1, 0, 60), ("week", 7, 0, 10), ("month", 0, 1, 8), ("year", 0, 12, 3))
+
+
+# ---------------------------------------------------------------------- add_subtract
+
+
+def dynasties(rng: random.Random, level: int) -> a.Problem:
+    """A year that follows from the lengths of reigns, over the line between the eras."""
+    most = 30 + a.most(level, 40, 3000, 1)
+    years = [rng.randrange(5, most) for _ in range(level)]
+    total = sum(years)
+    # From level 2 on year 1 AD is passed; at level 1 it may be.
+    start = rng.randrange(1 - total, 1) if level > 1 else rng.randrange(-900, 900)
+    ranks = [a.ordinal(number) for number in range(1, level + 1)]
+    reigns = [f"the {x} for {a.counted(n, 'year')}" for x, n in zip(ranks, years)]
+    (place,) = a.places(rng, 1)
+    text = (
+        f"{level} dynasties ruled {place} one after the other: {a.joined(reigns)}. Each"
+        " took power in the year in which the one before it lost power."
+    )
+    ends = [f"the {rank} dynasty" for rank in (ranks[0], ranks[-1])]
+    if level == 1:
+        text = f"A dynasty ruled {place} for {a.counted(total, 'year')}."
+        ends = ["it", "it"]
+    known, asked, year, answer = "took", "lose", start, start + total
+    if rng.random() < 0.5:
+        known, asked, year, answer = "lost", "take", answer, start
+        ends.reverse()
+    parts = {"knows": ends[0].capitalize(), "known": known, "year": a.era(year)}
+    parts |= {"told": text, "asks": ends[1], "asked": asked}
+    return a.problem("dynasties", {"answer": a.era(answer)}, **parts)
+
+
+def _moves(amounts: list[tuple[int, str]]) -> str:
+    """Return what moved an appointment."""
+    parts = [
+        f"{a.counted(abs(number), unit)} {'later' if number > 0 else 'earlier'}"
+        for number, unit in amounts
+    ]
+    return ", then ".join(parts)
+
+
+def moved_weekday(rng: random.Random, level: int) -> a.Problem:
+    """The weekday of what was moved by days and weeks."""
+    amounts = [
+        (rng.choice((1, -1)) * rng.randrange(2, 60 + 60 * min(level, 50)), "day")
+        if step == 0 or rng.random() < 0.8
+        else (rng.choice((1, -1)) * rng.randrange(2, 20), "week")
+        for step in range(level)
+    ]
+    start, (name,) = rng.randrange(7), a.names(rng, 1)
+    moved = sum(n * (7 if unit == "week" else 1) for n, unit in amounts)
+    parts = {
+        "what": rng.choice(a.TEXTS["appointments"]),
+        "name": name,
+        "moves": _moves(amounts),
+    }
+    answer = {"answer": a.WEEKDAYS[(start + moved) % 7]}
+    return a.problem("moved_weekday", answer, weekday=a.WEEKDAYS[start], **parts)
+
+
+def moved_date(rng: random.Random, level: int) -> a.Problem:
+    """The date of what was moved by days, weeks, months and years, over months' ends."""
+    units = MOVES[: min(level, len(MOVES))]
+    day = start = a.date_of(rng, 1950, 2060)
+    if level > 2 and rng.random() < 0.3:  # months lead to others without such a day
+        day = start = start.replace(month=rng.choice((1, 3, 5, 7, 8, 10, 12)), day=31)
+    amounts = []
+    for step in range(level):
+        unit, days, months, most = units[-1 - step % len(units)]
+        signs = (day.year < 2200,) if abs(day.year - 2000) > 200 else (True, False)
+        amount = rng.randrange(2, most * min(level, 10))
+        amount = amount if rng.choice(signs) else -amount
+        amounts.append((amount, unit))
+        day = a.plus_months(day + timedelta(amount * days), amount * months)
+    parts = {"what": rng.choice(a.TEXTS["appointments"]), "name": a.names(rng, 1)[0]}
+    parts["date"] = a.in_words(start, rng.random() < 0.5)
+    parts |= {"moves": _moves(amounts), "rule": a.TEXTS["month rule"] * (level > 2)}
+    return a.problem("moved_date", {"date": f"{day:%m/%d/%Y}"}, **parts)
+
+
+def founded(rng: random.Random, level: int) -> a.Problem:
+    """The year of an anniversary, over a chain of foundations."""
+    places, year = a.places(rng, level), rng.randrange(1400, 1900)
+    told = [f"The guild of {places[0]} was founded in {year}"]
+    for before, place in zip(places, places[1:]):
+        last, year = year, rng.randrange(max(1300, year - 90), min(2000, year + 90))
+        side = "after" if year > last else "before"
+        said = f"{a.counted(abs(year - last), 'year')} {side}"
+        if year == last:
+            said = "in the same year as"
+        told.append(f"that of {place} {said} that of {before}")
+    anniversary = rng.randrange(5, 150)
+    parts = {"told": ", ".join(told), "rank": a.ordinal(anniversary)}
+    answer = {"answer": str(year + anniversary)}
+    return a.problem("founded", answer, place=places[-1], **parts)
+
+
+# --------------------------------------------------------------------------- compare
+
+WINDOWS = (40_000, 4_000, 400, 60)  # days between which moments lie, by level
+
+
+class Moment(NamedTuple):
+    """A moment in days and seconds, and how it is told."""
+
+    day: date
+    second: int
+    said: str
+
+
+def _moment(rng: random.Random, day: date, level: int, share: float = 0.5) -> Moment:
+    """Return a moment of a day; above level 3, a share of them with a time."""
+    said = a.mixed_date(rng, day) if level > 1 else a.in_words(day, False)
+    if level < 4 or rng.random() >= share:
+        return Moment(day, 0, f"on {said}")
+    second = 60 * rng.randrange(1, a.DAY // 60)
+    return Moment(day, second, f"on {said} at {a.clock(second)}")
+
+
+def _moments(rng: random.Random, level: int, count: int) -> list[Moment]:
+    """Return moments that lie the closer, and are told the more precisely, the higher."""
+    window = max(2 * count, WINDOWS[min(level, len(WINDOWS)) - 1])
+    first = a.date_of(rng, 1780, 1980)
+    made: list[Moment] = []
+    for offset in rng.sample(range(window), count):
+        day = first + timedelta(offset)
+        if level > 2 and rng.random() < 0.15:
+            month = f"in {a.MONTHS[day.month - 1]} {day.year}"
+            made.append(Moment(day.replace(day=1), 0, month))
+        elif level > 3 and made and rng.random() < 0.3:  # on the day of another
+            made.append(_moment(rng, made[-1].day, level))
+        else:
+            made.append(_moment(rng, day, level))
+    return made
+
+
+def in_order(rng: random.Random, level: int) -> a.Problem | None:
+    """People in the order of what they did."""
+    count = level + 2
+    names = a.names(rng, count)
+    apart = {moment[:2]: moment for moment in _moments(rng, level, 2 * count)}
+    moments = list(apart.values())[:count]
+    if len(moments) < count:
+        return None
+    told = "; ".join(f"{name} {moment.said}" for name, moment in zip(names, moments))
+    is_first = rng.random() < 0.5
+    way = "earliest to the latest" if is_first else "latest to the earliest"
+    what = rng.choice(("reports", "films", "designs"))
+    order = sorted(zip(moments, names), reverse=not is_first)
+    answer = {"ordered_list": [name for _, name in order]}
+    return a.problem("in_order", answer, what=what, told=told, way=way)
+
+
+def before_or_after(rng: random.Random, level: int) -> a.Problem | None:
+    """The people who did something before, after or between moments, perhaps none."""
+    count = level + 3
+    names, moments = a.names(rng, count), _moments(rng, level, count)
+    first, last = min(moments)[0], max(moments)[0]
+    days = [first + timedelta(rng.randrange((last - first).days + 1)) for _ in "ab"]
+    lower, upper = sorted(_moment(rng, day, level, share=1) for day in days)
+    told = "; ".join(f"{name} {moment.said}" for name, moment in zip(names, moments))
+    after, before = (cut.said.removeprefix("on ") for cut in (lower, upper))
+    side = rng.randrange(3 if level > 1 else 2)
+    said = (
+        f"before {before}",
+        f"after {after}",
+        f"after {after} and strictly before {before}",
+    )
+    chosen = [
+        name
+        for name, moment in zip(names, moments)
+        if (side == 0 or lower[:2] < moment[:2])
+        and (side == 1 or moment[:2] < upper[:2])
+    ]
+    answer = {"unordered_list": chosen}
+    return a.problem("before_or_after", answer, told=told, side=said[side])
+
+
+def first_or_last(rng: random.Random, level: int) -> a.Problem | None:
+    """Who arrived first or last in a day; some times are told by that of others."""
+    count = level + 2
+    names, minutes, told, known_at_once = a.names(rng, count), [], [], []
+    for name in names:
+        minute, other = (
+            rng.randrange(1, 24 * 60),
+            rng.choice(names[: len(minutes)] or [""]),
+        )
+        if other and rng.random() < 0.2:  # as late as the one before
+            minute = minutes[-1]
+        said = f"at {a.either_clock(rng, 60 * minute)}"
+        if not (other and a.is_relative(rng, level)):
+            known_at_once.append((minute, name))
+        else:
+            known = minutes[names.index(other)]
+            minute = rng.randrange(max(1, known - 150), min(24 * 60, known + 150))
+            said = f"at the same time as {other}"
+            if shift := 60 * (minute - known):
+                side = "after" if shift > 0 else "before"
+                said = f"{a.duration(abs(shift))} {side} {other}"
+        minutes.append(minute)
+        told.append(f"{name} {said}")
+    rank, wanted = rng.choice((("first", min(minutes)), ("last", max(minutes))))
+    chosen = [name for name, minute in zip(names, minutes) if minute == wanted]
+    if a.is_given_away(rng, level, known_at_once, rank, chosen):
+        return None
+    answer = {"unordered_list": chosen}
+    parts = {"rank": rank, "edge": "earliest" if rank == "first" else "latest"}
+    return a.problem("first_or_last", answer, told="; ".join(told), **parts)
+
+
+def oldest_city(rng: random.Random, level: int) -> a.Problem | None:
+    """The city founded first or last, by years of both eras and by years from others."""
+    count = level + 1
+    names = a.places(rng, count)
+    years, told, known_at_once = [], [], []
+    for place, name in enumerate(names):
+        if place and rng.random() < 0.2:
+            years.append(years[-1])
+        else:
+            years.append(rng.randrange(-700, 700))
+        said = f"in {a.era(years[-1])}"
+        other = rng.randrange(max(place, 1))
+        shift = years[-1] - years[other]
+        if shift and a.is_relative(rng, level):
+            side = "after" if shift > 0 else "before"
+            said = f"{a.counted(abs(shift), 'year')} {side} {names[other]}"
+        else:
+            known_at_once.append((years[-1], name))
+        told.append(f"{name} was founded {said}")
+    rank, wanted = rng.choice((("first", min(years)), ("last", max(years))))
+    chosen = [name for name, year in zip(names, years) if year == wanted]
+    if a.is_given_away(rng, level, known_at_once, rank, chosen):
+        return None
+    answer = {"answer": chosen[0] if len(chosen) == 1 else "equal"}
+    return a.problem("oldest_city", answer, told=". ".join(told), rank=rank)
+
+
+# -------------------------------------------------------------------------- duration
+
+
+def open_days(rng: random.Random, level: int) -> a.Problem:
+    """The days of spans, both ends of which count."""
+    most = a.most(level, 150, 100_000, 20)
+    day, told, total = a.date_of(rng, 1590, 1680), [], 0
+    is_month_first = rng.random() < 0.5
+    for _ in range(level):
+        day, days = day + timedelta(rng.randrange(2, 60)), rng.randrange(10, 10 + most)
+        last = day + timedelta(days - 1)
+        ends = [a.in_words(end, is_month_first) for end in (day, last)]
+        told.append(f"from {ends[0]} to {ends[1]}")
+        day, total = last, total + days
+    parts = {"place": a.places(rng, 1)[0], "told": "; ".join(told)}
+    return a.problem("open_days", {"answer": total}, **parts)
+
+
+def full_months(rng: random.Random, level: int) -> a.Problem:
+    """The ages of people in full months, added up."""
+    today = a.date_of(rng, 1980, 2023)
+    names, told, total = a.names(rng, level), [], 0
+    today = today.replace(day=min(today.day, 28))
+    for name in names:
+        months, days = rng.randrange(2, 60 + 60 * min(level, 10)), rng.randrange(28)
+        back = a.plus_months(today, -months)
+        # `days` before the same day of the month, but less than a month.
+        born = back - timedelta(days)
+        if born.day > 28:
+            born = born.replace(day=28)
+        told.append(f"{name} was born on {a.in_words(born, False)}")
+        total += months
+    if len(names) == 1:
+        asked = f"How many full months old was {names[0]}"
+    else:
+        asked = "Add up their ages, each in full months: how many months did that make"
+    parts = {"told": ". ".join(told), "asked": asked, "today": a.in_words(today, False)}
+    return a.problem("full_months", {"answer": total}, **parts)
+
+
+def shifts_worked(rng: random.Random, level: int) -> a.Problem:
+    """The time of shifts together, some of which end on the next day."""
+    told, total = [], 0
+    for name in a.names(rng, level):
+        start, end = a.time(rng, level), a.time(rng, level)
+        end = (start + 60) % a.DAY if start == end else end
+        clocks = a.either_clock(rng, start), a.either_clock(rng, end)
+        told.append(f"{name} was on duty from {clocks[0]} to {clocks[1]}")
+        total += (end - start) % a.DAY
+    asked = "How long was that?" if level == 1 else "Add up these spans."
+    answer = a.hours_minutes_seconds(total, "hours minutes seconds")
+    return a.problem("shifts_worked", answer, told=a.joined(told), asked=asked)
+
+
+def reigns(rng: random.Random, level: int) -> a.Problem:
+    """The years of reigns, many of which began before year 1 and ended after it."""
+    places, told, total = a.places(rng, level), [], 0
+    for place in places:
+        years = rng.randrange(20, 120 + 60 * min(level, 10))
+        is_across = level > 1 and rng.random() < 0.7
+        start = rng.randrange(1 - years, 1) if is_across else rng.randrange(-900, 500)
+        told.append(
+            f"{place} was a republic from {a.era(start)} to {a.era(start + years)}"
+        )
+        total += years
+    asked = "Add up these spans, in years."
+    if level == 1:
+        asked = "How many years was that?"
+    return a.problem("reigns", {"answer": total}, told="; ".join(told), asked=asked)
+
+
+ADD_SUBTRACT = (dynasties, moved_weekday, moved_date, founded)
+COMPARE = (in_order, before_or_after, first_or_last, oldest_city)
+DURATION = (open_days, full_months, shifts_worked, reigns)
