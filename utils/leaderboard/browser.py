@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -74,7 +74,7 @@ def chosen(models: list[Model], most: float) -> list[Key]:
     which is as good as random and the same every time; a document's place is its best.
     """
     cells: dict[tuple, list[Key]] = defaultdict(list)
-    answers: dict[Key, int] = defaultdict(int)
+    answers: Counter[Key] = Counter()
     for number, model in enumerate(models):
         for key, result in model.results():
             cells[number, key[0], result.reason].append(key)

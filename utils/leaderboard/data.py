@@ -2,22 +2,18 @@
 
 Keys of `board_data(...)`:
 
-- `about`: `runs`, `answers`, `pack` (the folder that documents are compared with, or
-  None), `partial` (task -> how many of its rows that pack has), `leave_out`,
-  `left_out_rows`, `reasons` and `remarks` that all models have
-- `benchmarks`: of each `name`, `title`, `tasks`, `of` (so many), `by_size`, `version`, `rows`,
-  `clusters`, `columns` (`key`, `label`, `group`, `n`: tasks, then question types, then
-  formats), `levels`, `trivial` (published score of the best constant answers, and
-  `told`; or None), `ceiling` (`published`, `flexible`; or None)
-- `models`, in the order of the board: `id`, `name`, `place`, `status` (verified, not
-  verified, not ranked), `reasons` (of the status), `remarks` (all that is to be said of
-  it), `card` (label -> value), `scopes` (name of a benchmark, group or task, or `mean` ->
-  figures) and `parts` (key of a column -> `task`, `by`, `value`, scores)
-- figures: `published` and `flexible` (`value`, `low`, `high`, `rank`: first and last; or
-  None), `n`, `extracted`, `cut_off`, `no_instruction`, `untold` (of how
-  many answers nothing says whether they were cut off), `others` (metric -> mean, and on
-  how many documents it rests); of a benchmark also `status`, `marks`, `lost` (cause ->
-  share of all), `levels` and `gap` (estimates)
+- `about`: `runs`, `answers`, `pack` (which documents are compared with), `partial` (task ->
+  how many of its rows that pack has), `leave_out`, `left_out_rows`, and the `reasons` and
+  `remarks` that all models have
+- `benchmarks`: `name`, `title`, `tasks`, `of` (so many), `by_size`, `version`, `rows`,
+  `clusters`, `columns` (`key`, `label`, `group`, `n`), `levels`, `trivial` (the best
+  constant answers) and `ceiling`, or None
+- `models`, in the order of the board: `id`, `name`, `place`, `status`, `reasons` (of it),
+  `remarks`, `card` (label -> value), `scopes` (name of a benchmark, group or task, or
+  `mean` -> figures), `parts` (key of a column -> `task`, `by`, `value`, scores)
+- figures: `published` and `flexible` (`value`, `low`, `high`, `rank`; or None), `n`,
+  `extracted`, counts of invalid answers, `others` (metric -> mean, and on how many documents
+  it rests); of a benchmark also `status`, `marks`, `lost` (by cause), `levels` and `gap`
 - `left_out`: `place`, `model`, `reason`
 """
 
@@ -70,12 +66,12 @@ def board_data(
     _rank(entrants, models, found, board.units(len(entrants), pairs))
     order = _in_order(models, found)
     entrants[:] = [entrants[place] for place in order]
-    shared = {
-        name: [x for x in models[0][name] if all(x in other[name] for other in models)]
-        for name in ("reasons", "remarks")
-    }
+    about = _about(entrants, options)
+    for name in ("reasons", "remarks"):
+        first, *others = (model[name] for model in models)
+        about[name] = [x for x in first if all(x in other for other in others)]
     return {
-        "about": _about(entrants, options) | shared,
+        "about": about,
         "benchmarks": [_benchmark(group, entrants) for group in found],
         "models": [models[place] for place in order],
         "left_out": [one._asdict() for one in left_out],
@@ -163,11 +159,10 @@ def _scopes(one: Entrant, found: list[Group]) -> dict[str, dict]:
     for group in found:
         if group.name in one.standings:
             scopes[group.name] = _figures(one, [group]) | _more(one, group)
-    for group in groups():
-        if {*group.tasks} <= one.model.tasks.keys():
-            scopes.setdefault(group.name, _figures(one, [group]))
-    for task in sorted(one.model.tasks):
-        scopes.setdefault(task, _figures(one, [alone(task)]))
+    whole = [group for group in groups() if {*group.tasks} <= one.model.tasks.keys()]
+    for group in (*whole, *map(alone, sorted(one.model.tasks))):
+        if group.name not in scopes:
+            scopes[group.name] = _figures(one, [group])
     return scopes
 
 
