@@ -167,8 +167,14 @@ def test_answers_that_share_a_question_are_clustered(rows):
             " (95 % interval -100.0 to +100.0, p = 1). So few documents cannot be relied"
             " on to show any difference.",
         ),
+        (
+            [RIGHT] * 20 + [NONE] * 20,
+            "no difference shown on SCOPE: 0.0 points, 50.0 % against 50.0 %"
+            " (95 % interval -31.5 to +31.5, p = 1). These documents would show a true"
+            " difference of 52.1 points or more four times in five.",
+        ),
     ],
-    ids=["better", "worse", "nearly", "one"],
+    ids=["better", "worse", "nearly", "one", "equal"],
 )
 def test_a_sentence_says_which_run_is_better(compare, b, expected):
     a = [NONE] * 20 + [RIGHT] * 20
@@ -183,7 +189,8 @@ def test_a_sentence_says_which_run_is_better(compare, b, expected):
         published.partition(": ")[2].replace(what.rpartition(":")[0], "SCOPE")
         == expected
     )
-    assert "the 2 tests above" in " ".join(caption)
+    assert "for the 2 tests in sentences. Below" in " ".join(caption)
+    assert max(map(len, caption)) <= 94
 
 
 @pytest.mark.parametrize("show", [(), ("--show", TASK)])
@@ -294,7 +301,8 @@ def test_lines_that_cannot_be_scored_are_named_and_the_many_counted(compare):
     assert "b.jsonl, line 4: is a second answer to document 3" in said
     *said, more, none = compare(a, lines(*[None] * 25), status=1).err.splitlines()
     assert len(said) == 10 and more == "b: 15 more lines were refused"
-    assert none == "b: has no answer that counts; name another run"
+    assert none.startswith("b: has no answer that counts in /")
+    assert none.endswith("/b.jsonl; name another run")
 
 
 @pytest.mark.parametrize(
@@ -303,7 +311,7 @@ def test_lines_that_cannot_be_scored_are_named_and_the_many_counted(compare):
         ("compare a.jsonl", 1, "is the only run"),
         ("compare a.jsonl b.jsonl --show tcp_long", 1, "choose from tot_arithmetic"),
         ("compare a.jsonl a.jsonl", 1, "called 'a'"),
-        ("compare a.jsonl nowhere.jsonl", 1, "nowhere.jsonl: No such file"),
+        ("compare a.jsonl nowhere.jsonl", 1, "directory; check the path"),
         ("leaderboard a.jsonl", 2, "give --html, --csv or --json"),
         ("leaderboard --csv x.csv a=bad.jsonl", 1, "bad.jsonl: left out: line 1: "),
         ("leaderboard --csv folder a.jsonl", 1, "folder"),
@@ -350,4 +358,16 @@ def test_repeats_and_answers_that_say_nothing_are_counted(compare):
     for name, said in {"a": one, "b": two}.items():
         start = f"{TASK}: 1 of 3 answers of {name} are to repeats, under other ids, "
         assert said.startswith(start)
-    assert invalid.startswith("a: 3 of 3 answers are invalid: the token limit")
+    assert invalid.startswith("a: 3 of 3 answers are invalid: ended by the token limit")
+
+
+def test_answers_are_counted_and_each_table_names_its_tests(compare, tmp_path):
+    a = [x | {"sample": n} for n in range(2) for x in lines(NONE, RIGHT)]
+    a[0]["finish_reason"] = "length"
+    for found in (a, b := [x | {"task": f"{TASK}_separate"} for x in a]):
+        found += [x | {"sample": 7} for x in found[:2]]
+    found = compare(a + b, a + b, options=("--detail",))
+    # Two tasks of two benchmarks, each with three answers to two documents.
+    assert "a: 4 of 12 answers are invalid: ended by" in found.err
+    told = " ".join(found.out.split())
+    assert "for the 4 tests in sentences, and the 4 in tables. Below" in told

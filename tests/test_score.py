@@ -395,6 +395,9 @@ LINES = {
     "sample without hashes": (SAMPLE, "has no doc or no doc_hash; take the log as the"),
     "sample without prompt": (SAMPLE | {"doc_hash": sha256(json.dumps(DOC, indent=2)), "prompt_hash": ""}, "has no prompt or no prompt_hash; take"),
     "odd custom_id": ({"custom_id": "tcp_long:0:"}, "custom_id 'tcp_long:0:' is not TASK:"),
+    "resps beside response": (GOOD | {"resps": ["a"]}, "has 'resps' beside 'response'; keep one"),
+    "null among texts": (SAMPLE | {"resps": [["a", None]], "filtered_resps": [["a", None]]}, "text 2 of 2 is not a string; write"),
+    "row and wrong task": ({"task": "tcp_short", "response": "", "index": 0, "dialogue": ["a"], "answer": "2024-04-12"}, "or name another --task"),
     "list as custom_id": ({"custom_id": ["a"]}, "custom_id ['a'] is not TASK:DOC_ID:HASH"),
     "batch without a body": ({"custom_id": "tcp_long:0:" + "0" * 16, "response": []}, "has no answer but []; send"),
 }  # fmt: skip
@@ -424,6 +427,7 @@ ZIPPED = gzip.compress(b"".join(ROWS_OF_JSON[:8]))
 # What a file is, and what is said of it.
 FILES = {
     "empty": (b"", "{path}: has no answers that can be scored; give"),
+    "CSV": (b"doc_id,response\n0,a\n", "{path}, line 1: is not JSON Lines; give a"),
     "Parquet": (b"PAR1\x15\x04\xff\xfe\n", "{path}: is Parquet, not JSON Lines; convert it"),
     "half a gzip file": (ZIPPED[:9], "{path}, after line 0: the gzip data is cut off or"),
     "log of another pack": (json.dumps(GOOD | {"task": "gsm8k"}).encode(), "{path}, line 1: task 'gsm8k' is unknown"),
@@ -462,7 +466,8 @@ def test_documents_that_cannot_be_loaded_are_said_once(tmp_path, call):
     path = write(tmp_path / "x.jsonl", *[GOOD] * 50)
     status, rows, said = call(path, "--include_path", tmp_path)
     assert (status, rows, said.count("\n")) == (1, [], 1)
-    assert said.startswith(f"{tmp_path}: has no task or group 'tcp_long'; name another")
+    fault = f"{tmp_path}: has no task or group 'tcp_long'; name another"
+    assert said.startswith(f"{path}, line 1: {fault}")
 
 
 def test_memory_grows_by_an_id_a_digest_and_the_scores_of_each_answer(tmp_path, call):
@@ -486,14 +491,14 @@ REPORT = """\
 ## n
 
 | task           | published | flexible | extracted | trivial | cut off | n |
-|:---------------|----------:|---------:|----------:|--------:|:--------|--:|
-| tot_arithmetic |       0.0 |      0.0 |     100.0 |   100.0 | unknown | 1 |
+|:---------------|:----------|:---------|----------:|--------:|:--------|--:|
+| tot_arithmetic | 0.0 ±97   | 0.0 ±97  |     100.0 |   100.0 | unknown | 1 |
 
 Fewer documents than the benchmark's: tot_arithmetic 1 of 1850.
 
-| task           | reason      | answers |     % |
-|:---------------|:------------|--------:|------:|
-| tot_arithmetic | other_value |       1 | 100.0 |
+| task           | reason      | answers |     % | published finds none |
+|:---------------|:------------|--------:|------:|---------------------:|
+| tot_arithmetic | other_value |       1 | 100.0 |                    0 |
 
 - other_value, as in document 0 of tot_arithmetic: a value, but not the reference's
     published: {'answer': 1}
@@ -523,3 +528,19 @@ def test_a_report_says_what_is_scored_and_why(tmp_path, capsys, monkeypatch):
     assert cells[0] == ["format", "n", "n", "format", "c"]
     assert cells[1][1:] == ["differs", *["0.0 / 0.0 / 100.0"] * 3]
     assert len({*map(len, (head, rule, row))}) == 1
+
+
+def test_a_table_says_how_many_lines_it_lacks(tmp_path, capsys):
+    several = {x: GOOD[x] for x in ("task", "doc_id")}
+    texts = [[GOOD["response"]] * 4]
+    doc = documents("tcp_long", EXAMPLES)[0]
+    sample = several | {"resps": texts, "filtered_resps": texts, "doc": doc}
+    sample |= {"target": "", "target_hash": sha256("")}
+    sample |= {"arguments": {"gen_args_0": {"arg_0": ""}}, "prompt_hash": sha256("")}
+    sample |= {"doc_hash": sha256(json.dumps(doc, indent=2, ensure_ascii=False))}
+    path = write(tmp_path / "x.jsonl", *[sample] * 3)
+    for _ in range(2):  # the second time, the output is finished
+        assert main(["score", str(path), "--output", str(tmp_path / "out")]) == 1
+        printed = capsys.readouterr()
+        assert "\nNot in these figures: 2 lines refused.\n" in printed.out
+        assert printed.err.count("is a second answer to document 0") == 2

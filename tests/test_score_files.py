@@ -351,7 +351,8 @@ def test_jobs_that_score_a_file_each_leave_but_the_table(tmp_path, call_score):
     assert written_at(tmp_path / "out") == before
     assert printed == call_score(source)[1]
     repeated, kept = said.splitlines()
-    assert repeated.startswith(f"{source / 'part-00008.jsonl'}: is a second answer to")
+    again = tmp_path / "out" / "part-00008.jsonl"
+    assert repeated.startswith(f"{again}, line 2: is a second answer to")
     assert kept.endswith(": 3 of 3 outputs were finished; kept")
 
 
@@ -410,8 +411,22 @@ def test_a_file_that_cannot_be_opened_is_named_the_others_scored(tmp_path, call_
     for options in ((), ("--output", tmp_path / "out")):
         status, printed, said = call_score(tmp_path / "gone.jsonl", good, *options)
         assert (status, printed.startswith("## good\n")) == (1, True)
-        assert said == f"{tmp_path / 'gone.jsonl'}: No such file or directory\n"
+        fault = "No such file or directory; check the path"
+        assert said == f"{tmp_path / 'gone.jsonl'}: {fault}\n"
     assert [*contents(tmp_path / "out")] == ["good.jsonl"]
+
+
+def test_an_output_of_another_file_is_replaced_by_that_file_alone(tmp_path, call_score):
+    a, b = (write(tmp_path / x / "x.jsonl", GOOD) for x in "ab")
+    to = ("--output", tmp_path / "out")
+    assert [call_score(path, *to)[0] for path in (a, b)] == [0, 0]  # the same lines
+    write(b, GOOD | {"response": "?"})
+    status, _, said = call_score(b, *to)
+    fault = f"was made of {a}; name another --output for {b}, or delete it"
+    assert (status, said) == (1, f"{tmp_path / 'out' / 'x.jsonl'}: {fault}\n")
+    write(a, GOOD | {"response": "??"})
+    assert call_score(a, *to)[0] == 0
+    assert read_jsonl(tmp_path / "out" / "x.jsonl")[0]["response"] == "??"
 
 
 @pytest.mark.parametrize("number", ["0", "two"])

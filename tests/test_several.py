@@ -158,7 +158,7 @@ def test_ties_score_the_mean_and_k_is_at_most_the_answers(tmp_path, call):
     status, rows, said = call(path, "--k", 5)
     assert (status, rows) == (1, [])
     assert said == (
-        f"--k 5: a document of {TASK} has only 4 answers in x; give at most so many\n"
+        f"--k 5: document 0 of {TASK} has only 4 answers in x; give at most --k 4\n"
     )
 
 

@@ -13,7 +13,7 @@ from types import FrameType
 from lm_eval_tasks import version
 
 from .core.cli import say, tool_parser
-from .core.errors import ToolError
+from .core.errors import ToolError, fault_of
 
 
 # Each tool is a module with `main(arguments) -> exit status`, imported when it is asked for.
@@ -50,9 +50,10 @@ def main(arguments: list[str] | None = None) -> int:
     except (ToolError, OSError) as error:
         _leave_output()
         place = f"{error.filename}: " if getattr(error, "filename", None) else ""
+        said = fault_of(error) if isinstance(error, OSError) else error
         # The reader of a pipe, such as `head`, may just have had enough.
         if not isinstance(error, BrokenPipeError):
-            say(f"{place}{getattr(error, 'strerror', None) or error}")
+            say(f"{place}{said}")
         return 1
     except KeyboardInterrupt as error:
         number = error.args[0] if error.args else signal.SIGINT

@@ -23,6 +23,7 @@ from __future__ import annotations
 import json
 import math
 import sys
+import textwrap
 from argparse import Namespace
 from collections.abc import Iterator
 from itertools import combinations, groupby
@@ -44,10 +45,11 @@ _MOST_NAMED = 10  # documents that an error names; the rest is counted
 _LONGEST_CELL = 50  # characters of an answer in Markdown
 _CAPTION = """\
 The published score is the metric card's. The flexible score counts the value that a response
-commits to, in any form. Points are percentage points; the 95 % interval is that of the true
-difference. p is the chance of so large a difference between equally good runs, corrected by
-Holm's method for the {} tests above; below 0.05 a run is called better. Documents that share
-a text, a question or a template are one cluster.
+commits to, in any form. Points are percentage points. The 95 % interval is of one comparison
+alone. p is the chance of so large a difference between equally good runs, corrected by Holm's
+method for {}. Below 0.05 a run is called better, so an interval may exclude 0
+where none is. The difference that documents would show is after this correction, four times in
+five: at 80 % power. Documents that share a text, a question or a template are one cluster.
 """
 
 
@@ -245,6 +247,9 @@ def sentence(row: dict) -> str:
     low, high = sorted((sign * row["low"], sign * row["high"]))
     interval = f"{_points(low)} to {_points(high)}"
     points = f"{_points(sign * row['difference'])} points"
+    whose = f" for {names[first]}"
+    if round(row["difference"], 3) == 0:
+        points, whose = "0.0 points", ""
     means = f"{_percent(row[first])} against {_percent(row[other])}"
     where, p_value = tables.escaped(row["scope"]), _p(row["p_holm"])
     if row["better"]:
@@ -252,7 +257,7 @@ def sentence(row: dict) -> str:
             f"{names[first]} is better than {names[other]} on {where}: {points}, {means}"
             f" (95 % interval {interval}, p {p_value})."
         )
-    text = f"no difference shown on {where}: {points} for {names[first]}, {means}"
+    text = f"no difference shown on {where}: {points}{whose}, {means}"
     text += f" (95 % interval {interval}, p {p_value}"
     if row["p"] < 1 - CONFIDENCE:
         text += f", but p {_p(row['p'])} were it the only test"
@@ -287,12 +292,10 @@ def report(rows: list[dict], details: list[dict]) -> str:
             lines.append("")
         if cells := [_cells(row) for row in details if _runs(row) == runs]:
             lines.append(tables.render(cells, "markdown"))
-    lines.append(_CAPTION.format(len(rows)))
-    if details:
-        lines[-1] += (
-            f"The {len(details)} tests of tasks are corrected for each other.\n"
-        )
-    return "\n".join(lines)
+    tests = f"the {len(rows)} tests in sentences"
+    tests += f", and the {len(details)} in tables" if details else ""
+    caption = textwrap.fill(_CAPTION.format(tests), 94, break_on_hyphens=False)
+    return "\n".join([*lines, f"{caption}\n"])
 
 
 def _runs(row: dict) -> tuple[str, str]:
@@ -364,7 +367,7 @@ def notes(models: list[Model], leave_out: str | None) -> Iterator[str]:
         figures = [of_task.tally.all for of_task in model.tasks.values()]
         for kind, why in INVALID.items():
             if n := sum(x.invalid[kind] for x in figures):
-                answers = f"{n} of {sum(x.n for x in figures)} answers"
+                answers = f"{n} of {sum(x.answers for x in figures)} answers"
                 yield f"{model.name}: {answers} are invalid: {why}"
 
 

@@ -97,6 +97,14 @@ def f1(answered: Iterable[str], wanted: Iterable[str]) -> float:
 _PARSER = dateutil_parser.parser()
 # A year of two digits is taken as it is, where dateutil would ask the clock.
 _PARSER.info.convertyear = lambda year, century_specified=False: year
+# A word in small letters that dateutil does not know makes it fail, which takes it long.
+_SMALL_WORD = re.compile(r"(?<![\w.])[a-z]+(?![\w.])")
+_KNOWN_WORDS = {
+    word.lower()
+    for table in ("JUMP", "WEEKDAYS", "MONTHS", "HMS", "AMPM", "UTCZONE", "PERTAIN")
+    for entry in getattr(_PARSER.info, table)
+    for word in ([entry] if isinstance(entry, str) else entry)
+}
 
 
 def parse_month(text: str) -> datetime | None:
@@ -106,7 +114,7 @@ def parse_month(text: str) -> datetime | None:
     """
     if month := _PLAIN_MONTH.fullmatch(text):
         return datetime(int(month[2]), int(_MONTHS[month[1][:3]]), 1)
-    if len(text) > 100:
+    if len(text) > 100 or not _KNOWN_WORDS.issuperset(_SMALL_WORD.findall(text)):
         return None
     # What a text does not say is filled in from a default, which two of them show; no
     # zone is asked of the machine.

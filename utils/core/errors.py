@@ -16,6 +16,12 @@ NOT_A_DOCUMENT = (
 )
 
 
+def fault_of(error: OSError) -> str:
+    """Return what is wrong with a file, and the fix where that is plain."""
+    fix = "; check the path" if isinstance(error, FileNotFoundError) else ""
+    return f"{error.strerror or error}{fix}"
+
+
 class Refusals:
     """Keeps why lines were refused: of the first by name, of the rest a count."""
 
@@ -23,10 +29,13 @@ class Refusals:
 
     def __init__(self) -> None:
         self._named: list[str] = []
-        self.count = 0
+        self.count, self._last = 0, ""
 
     def add(self, message: str) -> None:
-        """Note why one more was refused."""
+        """Note why one more was refused; each of its several answers may say it."""
+        if message == self._last:
+            return
+        self._last = message
         self.count += 1
         if self.count <= self.MOST_NAMED:
             self._named.append(message)

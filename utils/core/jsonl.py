@@ -149,4 +149,6 @@ def _fault(line: Line, error: ValueError) -> str:
         return f"{error}: JSON over several lines; write each object in its own line"
     if not line.is_first and text.startswith(b"{") and not line.text.endswith(b"\n"):
         return "the last line is cut off, as in half a download; get the file again"
+    if line.is_first and not text.startswith((b"{", b"[")):
+        return "is not JSON Lines; give a file with a JSON object in each line"
     return f"{error}; fix the line"

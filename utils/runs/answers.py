@@ -170,7 +170,13 @@ def _responses(line: dict) -> str | list[str]:
     if is_one_of and line.get("filter") in (None, "none") and given[0] == response:
         response = given
     several = response if isinstance(response, list) and response else [response]
-    if not all(isinstance(text, str) for text in several):
+    odd = [n for n, text in enumerate(several, 1) if not isinstance(text, str)]
+    if odd and is_one_of and response is several:
+        fault = (
+            f'text {odd[0]} of {len(several)} is not a string; write "" for no answer'
+        )
+        raise ValueError(fault)
+    if odd:
         raise ValueError(
             f"its filtered response is a {type(response).__name__}, not a string; use a"
             " filter that leaves strings, such as take_first"
@@ -233,6 +239,9 @@ def _batch_output(line: dict, task: str) -> dict:
 
 
 def _plain(line: dict, task: str) -> dict:
+    if "resps" in line:
+        fix = "keep one; number several texts by 'sample', each in its line"
+        raise ValueError(f"has 'resps' beside 'response'; {fix}")
     check_cells(line, response=str, doc=dict | None)
     check_cells(line, doc_id=int | str | None, doc_hash=str | None)
     doc, doc_id, doc_hash = map(line.get, ("doc", "doc_id", "doc_hash"))
@@ -241,7 +250,8 @@ def _plain(line: dict, task: str) -> dict:
             doc = document(task, line)
         except ValueError as error:
             raise ValueError(
-                f"has no 'doc' or 'doc_id', and is not a row of {task} itself ({error})"
+                f"has no 'doc' or 'doc_id', and is not a row of {task} itself ({error});"
+                " or name another --task"
             ) from None
     if doc and doc_hash and sha256(document_text(doc)) != doc_hash:
         raise ValueError(

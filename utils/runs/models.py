@@ -79,7 +79,8 @@ def read_models(
         found = _models(run, options, keep)
         said += [x for model in found for x in model.refusals.messages(model.name)]
         if not any(model.tasks for model in found):
-            said.append(f"{run.name}: has no answer that counts; name another run")
+            fault = f"has no answer that counts in {run.files[0].path}"
+            said.append(f"{run.name}: {fault}; name another run")
         models += [model for model in found if model.tasks]
     return models, said
 

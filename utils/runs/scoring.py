@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..core.documents import documents
-from ..core.errors import NOT_A_DOCUMENT, LineError
+from ..core.errors import NOT_A_DOCUMENT, LineError, ToolError
 from ..core.families import FOLDER, Verdict, scorer
 from .answers import Answer, document_text, sha256
 
@@ -23,7 +23,8 @@ from .answers import Answer, document_text, sha256
 INVALID = {
     "no_instruction": "the prompt lacks the format instruction: the chat template dropped"
     " the system message",
-    "cut_off": "the token limit ended the response",
+    "cut_off": "ended by the token limit, or, without an answer, within reasoning, a box"
+    " or an object",
 }
 # Fields of documents by which scores are broken down; the answer format comes from the
 # prompt, see `answer_format`.
@@ -62,7 +63,7 @@ def score(answer: Answer, include_path: Path = FOLDER) -> Scored:
         why = repr(error)
     raise LineError(
         f"{answer.place}: its document is not one of {answer.task} ({why:.100}); give the"
-        " 'doc' as the harness logs it"
+        " 'doc' as the harness logs it, or the task that it is of"
     )
 
 
@@ -84,11 +85,11 @@ def document_of(answer: Answer, include_path: Path) -> dict:
     """Return the document of an answer; errors as of `score` where it is only named."""
     if answer.doc is not None:
         return answer.doc
-    found, task, doc_id = (
-        documents(answer.task, include_path),
-        answer.task,
-        answer.doc_id,
-    )
+    task, doc_id = answer.task, answer.doc_id
+    try:
+        found = documents(task, include_path)
+    except ToolError as error:
+        raise ToolError(f"{answer.place}: {error}") from None
     if not isinstance(doc_id, int) or not 0 <= doc_id < len(found):
         fault = f"{task} has no document {doc_id!r:.80} at {include_path}"
         fault += f" ({len(found)} documents)"

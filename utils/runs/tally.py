@@ -11,7 +11,7 @@ from pathlib import Path
 from ..core.errors import LineError
 from ..core.families import scorer
 from ..packs import disputed
-from .answers import Answer
+from .answers import Answer, sha256
 from .find import Made
 from .scoring import Scored, breakdowns
 from .several import Given
@@ -44,10 +44,11 @@ def rows_of(task: str, digest: bytes) -> int | None:
 class Document:
     """A document, and what its answers score."""
 
-    __slots__ = ("digest", "given", "samples", "scores")
+    __slots__ = ("cluster", "digest", "given", "samples", "scores")
 
     def __init__(self, digest: bytes) -> None:
         self.digest = digest
+        self.cluster = b""  # start of a digest: what documents that share it have alike
         self.samples: set[Hashable] | None = None  # which of several answers it has
         self.scores: list[dict[str, float]] = []  # of each answer
         self.given: list[tuple[Given, ...]] = []  # of each answer, for `together`
@@ -69,6 +70,7 @@ class Figures:
         self.documents: list[Document] = []
         self.answers = 0
         self.reasons: Counter[str] = Counter()  # of the family's, by answer
+        self.unextracted: Counter[str] = Counter()  # of them, by the published rule
         self.invalid: Counter[str] = Counter()
         self.untold = 0  # answers of which nothing says whether they were cut off
         self.changed = 0  # answers to which the harness's log gives other scores
@@ -79,6 +81,8 @@ class Figures:
             self.documents.append(document)
         self.answers += 1
         self.reasons[scored.verdict.reason] += 1
+        if scored.verdict.scores.get("extracted") == 0:
+            self.unextracted[scored.verdict.reason] += 1
         self.invalid.update({scored.invalid} - {None})
         self.untold += not (scored.invalid or scored.answer.finish_reason)
         self.changed += scored.is_changed
@@ -135,6 +139,8 @@ class Tally:
             self.left_out += is_first
             return None
         if is_first:
+            name = scorer(self.task).utils.cluster(scored.doc)
+            document.cluster = bytes.fromhex(sha256(name)[:_DIGITS])
             self.trivial.add(scored.doc)
         self.all.add(document, scored)
         for part in breakdowns(scored.doc).items():
@@ -169,19 +175,24 @@ class Tally:
         return is_new
 
     def _second(self, answer: Answer, digest: bytes, most: int) -> LineError:
-        doc_id = answer.doc_id
-        name = digest.hex()[:_DIGITS] if doc_id is None else f"{doc_id!r:.80}"
         again, fix = "a second answer", "; keep one, or number them by 'sample'"
         if most > 1:
             again = f"answer {most + 1}"
             fix = f", of which the benchmark has {most} rows; keep {most}"
-        where = f"document {name} of {self.task}"
-        return LineError(f"{answer.place}: is {again} to {where}{fix}")
+        key = (digest, 0) if answer.doc_id is None else answer.doc_id
+        return LineError(f"{answer.place}: is {again} to {self._name(key)}{fix}")
 
-    @property
-    def documents(self) -> Counter[bytes]:
-        """How many answers there are to each document, by digest."""
-        return self._counts
+    def _name(self, key: Hashable) -> str:
+        """Return how messages name a document: by its id, or its digest."""
+        is_unnamed = isinstance(key, tuple)
+        name = key[0].hex()[:_DIGITS] if is_unnamed else f"{key!r:.80}"
+        return f"document {name} of {self.task}"
+
+    def fewest(self) -> tuple[int, str]:
+        """Return the fewest answers that a document has for `together`, and its name."""
+        numbers = {x: len(y.given) for x, y in self._documents.items() if y.given}
+        key = min(numbers, key=numbers.get)
+        return numbers[key], self._name(key)
 
     @property
     def digests(self) -> Counter[bytes]:

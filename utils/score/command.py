@@ -24,8 +24,9 @@ DIR gets a file for each file, with each line and its `verdict`: scores, reason,
 that each rule extracted and where it stands, its value and the reference's. Lines that
 cannot be scored, and a second answer to a document, are named; the exit status is then 1.
 An output is written whole or not at all. A file whose output is finished is not scored
-again, so that an interrupted job goes on, and machines may score some files each. A file in
-DIR that is not such an output is never replaced.
+again, so that an interrupted job goes on, and machines may score some files each. One that
+was changed since is written anew. A file in DIR that is not such an output, or the output of
+another file, is never replaced.
 
 Example:
 
@@ -44,7 +45,7 @@ from tqdm import tqdm
 
 from ..core import tables
 from ..core.cli import output_path, say, tool_parser, whole_number
-from ..core.errors import ToolError
+from ..core.errors import ToolError, fault_of
 from ..core.families import scorer
 from ..core.files import check_outputs
 from ..core.jsonl import check_made
@@ -55,7 +56,7 @@ from ..runs.scoring import BREAKDOWNS, Scored
 from ..runs.several import given
 from ..runs.tally import Tally
 from . import eval_results
-from .files import Job, Work, score_file, workers
+from .files import Job, Refused, Work, check_source, score_file, workers
 from .report import Part, report
 from .rows import Tallies, rows, scores as scores
 
@@ -75,8 +76,8 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         with workers(options.workers) as work:
             for run in runs:
-                part, messages, finished = _score(run, options, outputs, work, bar)
-                is_good = is_good and not messages
+                part, finished = _score(run, options, outputs, work, bar)
+                is_good = is_good and not any(x.messages for x in part.refused)
                 kept += finished
                 parts.append(part)
     except KeyboardInterrupt:
@@ -114,10 +115,10 @@ def _text(parts: list[Part], options: Namespace) -> str:
 
 def _score(
     run: Run, options: Namespace, outputs: dict[Path, Path], work: Work, bar: tqdm
-) -> tuple[Part, list[str], int]:
-    """Score the files of a run; also return what was said, and how many were finished."""
+) -> tuple[Part, int]:
+    """Score the files of a run; also return how many were finished."""
     tallies: Tallies = {}
-    part, said, kept = Part(run.name, [], tallies, {}), [], 0
+    part, kept = Part(run.name, [], tallies, {}, []), 0
 
     def count(scored: Scored) -> None:
         key = (task := scored.answer.task), scored.answer.filter
@@ -135,22 +136,22 @@ def _score(
         task, output = task_of(path, run.task), outputs.get(path)
         try:
             job = Job(path, task, options.include_path, output)
-            messages, was_finished = score_file(job, work, count)
+            found, was_finished = score_file(job, work, count)
             kept += was_finished
         except OSError as error:
-            messages = (f"{error.filename or path}: {error.strerror or error}",)
-        said += messages
-        for message in messages:
+            fault = f"{error.filename or path}: {fault_of(error)}"
+            found = Refused((fault,), is_whole=False)
+        for message in found.messages:
             say(message)
+        part.refused.append(found)
     for (task, _), tally in tallies.items():
         tally.made = run.made(task, options.include_path)
-        least = min((len(x.scores) for x in tally.all.documents), default=0)
-        if options.k and options.k > least:
-            raise ToolError(
-                f"--k {options.k}: a document of {task} has only {least} answers in"
-                f" {run.name}; give at most so many"
-            )
-    return part._replace(rows=rows(run.name, tallies, options.k)), said, kept
+    counted = [x for x in tallies.values() if options.k and x.all.n]
+    for least, name in sorted(x.fewest() for x in counted)[:1]:
+        if options.k > least:
+            few = f"{name} has only {least} answers in {run.name}"
+            raise ToolError(f"--k {options.k}: {few}; give at most --k {least}")
+    return part._replace(rows=rows(run.name, tallies, options.k)), kept
 
 
 def _options(arguments: list[str] | None) -> Namespace:
@@ -192,6 +193,7 @@ def _outputs(runs: list[Run], folder: Path | None) -> dict[Path, Path]:
     paths = [file.path for run in runs for file in run.files] if folder else []
     outputs = {path: folder / path.name for path in paths}
     check_outputs({f"--output for {path}": outputs[path] for path in paths}, paths)
-    for output in outputs.values():
+    for path, output in outputs.items():
         check_made(output, "score", "verdict")
+        check_source(path, output)
     return outputs

@@ -59,6 +59,14 @@ class Outcome(NamedTuple):
     end: str | None  # why no line after these is read, where that is a fault
 
 
+class Refused(NamedTuple):
+    """What of some files does not count."""
+
+    messages: tuple[str, ...] = ()
+    lines: int = 0
+    is_whole: bool = True  # whether the files were read to their ends
+
+
 Chunk = list[Line | ToolError]  # lines, and why there are no more behind them
 # What applies a function to each chunk; outcomes come in the order of the chunks.
 Work = Callable[[Callable[[Chunk], Outcome], Iterator[Chunk]], Iterator[Outcome]]
@@ -66,10 +74,10 @@ Work = Callable[[Callable[[Chunk], Outcome], Iterator[Chunk]], Iterator[Outcome]
 
 def score_file(
     job: Job, work: Work, count: Callable[[Scored], object]
-) -> tuple[tuple[str, ...], bool]:
+) -> tuple[Refused, bool]:
     """Score a file, unless its output is finished, and write the output.
 
-    Returns why lines were refused, and whether the output of an earlier call stands.
+    Returns what was refused, and whether the output of an earlier call stands.
     `count` is called with each scored answer, and raises LineError for one that does not
     count. OSError where a file cannot be read or written.
     """
@@ -86,19 +94,19 @@ def score_file(
 
     # What can be read but once is never finished.
     made_of = _made_of(job) if job.output and not is_stream(job.path) else None
-    messages = _finished(job.output, made_of) if made_of else None
-    was_finished = messages is not None
+    refused = _finished(job.output, made_of) if made_of else None
+    was_finished = refused is not None
     if was_finished:
         deque(counted(_read_back, job.output), maxlen=0)
     else:
-        messages = _write(job, counted(_score_chunk, job.path), made_of)
-    return (*messages, *repeated.messages(job.path)), was_finished
+        refused = _write(job, counted(_score_chunk, job.path), made_of)
+    messages = (*refused.messages, *repeated.messages(job.path))
+    lines = refused.lines + repeated.count
+    return refused._replace(messages=messages, lines=lines), was_finished
 
 
-def _write(
-    job: Job, outcomes: Iterable[Outcome], made_of: dict | None
-) -> tuple[str, ...]:
-    """Write the output of a file, and what it is made of; return why lines were refused.
+def _write(job: Job, outcomes: Iterable[Outcome], made_of: dict | None) -> Refused:
+    """Write the output of a file, and what it is made of; return what was refused.
 
     Where the file cannot be read to its end, what came before it stands, if anything did;
     else the output stays as it was.
@@ -119,14 +127,14 @@ def _write(
                 raise ToolError(end or f"{job.path}: {fault}")
     except ToolError as error:
         end = str(error)
-    if end:
-        refused.add(end)
-    messages = refused.messages(job.path)
+    messages = (*refused.messages(job.path), *filter(None, [end]))
+    found = Refused(messages, refused.count, not end)
     if made_of and not end:
-        note = {"made_of": made_of, "output": _digest(job.output), "messages": messages}
+        note = {"made_of": made_of, "output": _digest(job.output), "refused": found}
+        note["source"] = os.path.realpath(job.path)
         with written_whole(_note(job.output)) as file:
             file.write(json.dumps(note, indent=1).encode())
-    return messages
+    return found
 
 
 def _chunks(path: Path) -> Iterator[Chunk]:
@@ -178,7 +186,6 @@ def _read_back(job: Job, chunk: Chunk) -> Outcome:
             told = answer.line["verdict"]
             verdict = SimpleNamespace(**(told[n] if isinstance(told, list) else told))
             doc = document_of(answer, job.include_path)
-            answer = answer._replace(place=str(job.path))
             done.append(scored_as(answer, doc, verdict, verdict.invalid))
     return Outcome(done, b"", [], None)
 
@@ -248,13 +255,25 @@ def _end_with_parent() -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
-def _finished(output: Path, made_of: dict) -> list[str] | None:
-    """Return what was said of the file of a finished output; None where it is not one."""
+def _finished(output: Path, made_of: dict) -> Refused | None:
+    """Return what was refused of the file of a finished output; None if it is not one."""
     with suppress(OSError, ValueError, LookupError, TypeError):
         note = json.loads(_note(output).read_bytes())
         if note["made_of"] == made_of and note["output"] == _digest(output):
-            return note["messages"]
+            return Refused(*note["refused"])
     return None
+
+
+def check_source(path: Path, output: Path) -> None:
+    """Raise ToolError where an output was made of another file, with other lines."""
+    source = None
+    with suppress(OSError, ValueError, LookupError, TypeError):
+        note = json.loads(_note(output).read_bytes())
+        if output.exists() and note["made_of"]["input"] != _digest(path):
+            source = note["source"]
+    if source not in (None, os.path.realpath(path)):
+        fix = f"name another --output for {path}, or delete it"
+        raise ToolError(f"{output}: was made of {source}; {fix}")
 
 
 def _note(output: Path) -> Path:

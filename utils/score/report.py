@@ -11,7 +11,8 @@ from ..core.families import scorer
 from ..core.tables import escaped, percent, render
 from ..packs.baselines import gold_response
 from ..runs.models import shown
-from ..runs.scoring import Scored, jsonable
+from ..runs.scoring import INVALID, Scored, jsonable
+from .files import Refused
 from .rows import Tallies
 
 
@@ -19,12 +20,13 @@ WIDTH = 100
 # A reason is frequent that so many of the answers to a benchmark have.
 FREQUENT = 0.05
 _LEGEND = (
-    "Scores are percentages of n documents. published: by the metric card's rule. flexible:"
-    " the right value in any form. extracted: answers in which the published rule finds one."
-    " trivial: the published score of the best single answer to everything. cut off:"
-    " answers that the token limit or their end within a block or object cut off; a + means"
-    ' "at least", and "unknown" that the files do not say. pass@K, majority: published /'
-    " flexible."
+    "Scores are percentages of n documents; that of TimeBench is the mean of its tasks, those"
+    " of other groups are the means of their documents. ±: the farther end of the 95 %"
+    " interval of the score. published: by the metric card's rule. flexible: the right value"
+    " in any form. extracted: answers in which the published rule finds one. trivial: the"
+    " published score of the best single answer to everything, chosen with these"
+    f' labels: at least 1/n. cut off: {INVALID["cut_off"]}; a + means "at least", and "unknown" that the'
+    " files do not say. pass@K, majority: published / flexible."
 )
 # What is told below the table where it is not 0, and of how many answers.
 _NOTES = {
@@ -41,6 +43,7 @@ class Part(NamedTuple):
     rows: list[dict]  # as of `rows`
     tallies: Tallies
     examples: dict[str, dict[str, Scored]]  # task -> reason -> an answer
+    refused: list[Refused]  # of each file
 
 
 def report(parts: list[Part], by: list[str]) -> str:
@@ -60,7 +63,7 @@ def _run(part: Part) -> Iterator[str]:
     yield render([_line(row) for row in rows], "markdown", percent)
     if any(row["answers"] > row["n"] for row in rows):
         yield render([_several(row) for row in rows], "markdown", percent)
-    if notes := [*_notes(rows)]:
+    if notes := [*_refused(part.refused), *_notes(rows)]:
         yield "".join(notes)
     yield render([*_reasons(rows)], "markdown", percent)
     if examples := [*_examples(part)]:
@@ -75,9 +78,18 @@ def _name(row: dict) -> str:
 
 
 def _line(row: dict) -> dict:
-    names = ("published", "flexible", "extracted", "trivial")
-    cells = {"task": _name(row), **{name: row[name] for name in names}}
+    cells = {"task": _name(row)}
+    cells |= {rule: _sure(row, rule) for rule in ("published", "flexible")}
+    cells |= {name: row[name] for name in ("extracted", "trivial")}
     return cells | {"cut off": _cut_off(row), "n": row["n"]}
+
+
+def _sure(row: dict, rule: str) -> str | None:
+    """Return a score and how far its interval reaches, in two digits or to tenths."""
+    if (score := row[rule]) is None:
+        return None
+    reach = 100 * max(score - row[f"{rule}_low"], row[f"{rule}_high"] - score)
+    return f"{percent(score)} ±{reach:.{0 if reach >= 9.95 else 1}f}"
 
 
 def _cut_off(row: dict) -> float | str:
@@ -94,6 +106,13 @@ def _several(row: dict) -> dict:
         rules = (row[f"{name}_published"], row[f"{name}_flexible"])
         cells[name] = " / ".join(map(percent, rules))
     return cells
+
+
+def _refused(refused: list[Refused]) -> Iterator[str]:
+    if n := sum(x.lines for x in refused):
+        yield f"Not in these figures: {n:,} {'line' if n == 1 else 'lines'} refused.\n"
+    if not all(x.is_whole for x in refused):
+        yield "A file could not be read to its end.\n"
 
 
 def _notes(rows: list[dict]) -> Iterator[str]:
@@ -122,7 +141,9 @@ def _reasons(rows: list[dict]) -> Iterator[dict]:
         for reason in reasons:
             share = row[reason] / row["answers"]
             told = {"task": name, "reason": reason.removeprefix("reason_")}
-            yield told | {"answers": row[reason], "%": share}
+            none = row[f"un{reason}".replace("reason", "extracted", 1)]
+            told |= {"answers": row[reason], "%": share}
+            yield told | {"published finds none": none}
             name = ""
 
 

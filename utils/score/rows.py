@@ -11,6 +11,7 @@ from ..core.tables import natural
 from ..runs.scoring import INVALID
 from ..runs.several import together
 from ..runs.tally import Figures, Tally
+from ..stats import linearised, score_interval
 
 
 Tallies = dict[tuple[str, str | None], Tally]  # by task, and by filter of the harness
@@ -40,7 +41,10 @@ def rows(run: str, tallies: Tallies, k: int | None) -> list[dict]:
         first, *rest = _rows(place, tallies[task, filter_name], k)
         tasks.append(first)
         parts += rest
-    return [*_means(run, tasks), *tasks, *parts]
+    figures = {
+        (key[0], row["filter"]): tallies[key].all for key, row in zip(order, tasks)
+    }
+    return [*_means(run, tasks, figures), *tasks, *parts]
 
 
 def _rows(place: dict, tally: Tally, k: int | None) -> Iterator[dict]:
@@ -60,12 +64,14 @@ def _rows(place: dict, tally: Tally, k: int | None) -> Iterator[dict]:
             "answers": figures.answers,
             **scores(tally.task, figures),
             **several,
+            **(intervals([figures], True) if has_both else {}),
             "trivial": None if name else score,
             "trivial_answer": None if name else answer,
             "changed": figures.changed,
             **{word: figures.invalid[word] for word in INVALID},
             "cut_off_unknown": figures.untold,
             **{f"reason_{word}": x for word, x in figures.reasons.most_common()},
+            **{f"unextracted_{x}": figures.unextracted[x] for x in figures.reasons},
             "left_out": None if name else left_out,
             "rows": None if name else tally.rows_are(),
             "fingerprint": None if name else tally.fingerprint,
@@ -89,7 +95,18 @@ def scores(task: str, figures: Figures) -> dict[str, float | None]:
     }
 
 
-def _means(run: str, tasks: list[dict]) -> Iterator[dict]:
+def intervals(tasks: list[Figures], by_size: bool) -> dict[str, float]:
+    """Return both ends of the intervals of the published and the flexible score."""
+    clusters = [x.cluster for task in tasks for x in task.documents]
+    found = {}
+    for place, rule in enumerate(("published", "flexible")):
+        parts = [x.values()[scorer(x.task).headline[place]] for x in tasks]
+        ends = score_interval(linearised(parts, by_size), clusters)
+        found |= zip((f"{rule}_low", f"{rule}_high"), ends)
+    return found
+
+
+def _means(run: str, tasks: list[dict], figures: dict) -> Iterator[dict]:
     """Yield a row for each benchmark of which there are several tasks."""
     for group in _benchmarks():
         for name in dict.fromkeys(row["filter"] for row in tasks):
@@ -106,4 +123,7 @@ def _means(run: str, tasks: list[dict]) -> Iterator[dict]:
                 if None not in values:
                     found = math.fsum(map(math.prod, zip(values, sizes)))
                     cells[mean] = found / sum(sizes)
+            if cells["published"] is not None:
+                those = [figures[x["task"], name] for x in parts]
+                cells |= intervals(those, group.by_size)
             yield cells | {x: sum(part[x] for part in parts) for x in _SUMS}
