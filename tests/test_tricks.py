@@ -12,7 +12,7 @@ from tests.conftest import EXAMPLES, ROOT
 from utils.__main__ import main
 from utils.core.documents import documents, load
 from utils.core.families import configuration, scorer
-from utils.core.jsonl import read_jsonl
+from utils.core.jsonl import MOST_BYTES, read_jsonl
 from utils.packs.baselines import gold_response
 from utils.runs.answers import document_text, sha256
 
@@ -174,10 +174,18 @@ BAD = {  # what stands in the place of samples -> why it is left out
         lambda x: x.write_bytes(gzip.compress(bytes(range(256)))[:99]),
         "cut off",
     ),
+    "a gzip bomb": (
+        lambda x: x.write_bytes(gzip.compress(bytes(MOST_BYTES + 1), 1)),
+        "is longer than 64 MiB",
+    ),
+    "a line of a gigabyte": (
+        lambda x: (x.touch(), os.truncate(x, 10**9)),
+        "is longer than 64 MiB",
+    ),
     "deep nesting": (lambda x: x.write_text("[" * 10**5 + "\n"), "too deeply"),
-    "a folder": (lambda x: x.mkdir(), "is a folder"),
+    "a folder": (lambda x: x.mkdir(), "has no samples"),
     "a pipe": (lambda x: os.mkfifo(x), "is a pipe or a device"),
-    "a dangling link": (lambda x: x.symlink_to("nowhere"), "is a link to nothing"),
+    "a dangling link": (lambda x: x.symlink_to("nowhere"), "No such file"),
     "a device": (lambda x: x.symlink_to("/dev/zero"), "is a pipe or a device"),
 }
 

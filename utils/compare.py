@@ -32,7 +32,7 @@ from typing import NamedTuple
 from .core import tables
 from .core.cli import say, tool_parser
 from .core.errors import ToolError
-from .core.families import configuration, groups, scorer
+from .core.families import benchmarks, configuration, scorer
 from .runs.answers import document_text, sha256
 from .runs.find import find_runs
 from .runs.models import Model, answer_options, read_models, shown
@@ -163,21 +163,17 @@ def _name(result: Result) -> str:
 # ---------------------------------------------------------------------- comparing
 
 
-def benchmarks(tasks: list[str]) -> list[Scope]:
-    """Return the benchmarks that tasks belong to; a task of none stands for itself."""
-    known = [group for group in groups() if {*group.tasks} & {*tasks}]
+def _scopes(tasks: list[str]) -> list[Scope]:
+    """Return the benchmarks that tasks belong to, with these tasks of them."""
     found = []
-    for group in known:
-        if any({*group.tasks} < {*other.tasks} for other in known):
-            continue  # a part of a benchmark
+    for group in benchmarks(tasks):
         title = configuration(group.name)["metadata"].get("title", group.name)
         run = tuple(task for task in group.tasks if task in tasks)
         if len(run) < len(group.tasks):
             title += f" ({len(run)} of {len(group.tasks)} tasks"
             title += f": {run[0]})" if len(run) == 1 else ")"
         found.append(Scope(title, run, group.by_size))
-    of_groups = {task for scope in found for task in scope.tasks}
-    return found + [Scope(x, (x,), True) for x in tasks if x not in of_groups]
+    return found
 
 
 def compare(matched: Matched, names: list[str], scopes: list[Scope]) -> list[dict]:
@@ -416,7 +412,7 @@ def _shown(options: Namespace, matched: Matched, names: list[str]) -> str:
         if options.format == "markdown":
             return report_changed(rows)
         return tables.render(rows, options.format)
-    rows, details = compare(matched, names, benchmarks([*matched])), []
+    rows, details = compare(matched, names, _scopes([*matched])), []
     if options.detail:
         details = compare(matched, names, [Scope(x, (x,), True) for x in matched])
     if options.format == "markdown":

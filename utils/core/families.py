@@ -133,6 +133,19 @@ def groups() -> list[Group]:
     return found
 
 
+def alone(task: str) -> Group:
+    """Return a task as a benchmark of its own."""
+    return Group(task, (task,), True, scorer(task).version)
+
+
+def benchmarks(tasks: list[str]) -> list[Group]:
+    """Return the largest groups that tasks are in; a task of none stands for itself."""
+    known = [group for group in groups() if {*group.tasks} & {*tasks}]
+    found = [x for x in known if not any({*x.tasks} < {*y.tasks} for y in known)]
+    of_groups = {task for group in found for task in group.tasks}
+    return found + [alone(task) for task in tasks if task not in of_groups]
+
+
 def leaf_tasks(name: str) -> list[str]:
     """Return the tasks of a group and of the groups in it, or `[name]` for a task.
 

@@ -20,6 +20,7 @@ from .files import is_stream, written_whole
 
 
 SUFFIXES = (".jsonl", ".jsonl.gz")
+MOST_BYTES = 2**26  # of a line once it is unpacked, and of a file that is read at once
 _GZIP = b"\x1f\x8b"
 # What is converted first: how files of it begin, and the command.
 _FOREIGN = {
@@ -57,7 +58,13 @@ def read_lines(path: Path) -> Iterator[Line]:
                 raise ToolError(f"{path}: is {fault.format(path)}")
         texts = gzip.open(file) if start.startswith(_GZIP) else file
         try:
-            for number, text in enumerate(texts, 1):
+            lines = iter(lambda: texts.readline(MOST_BYTES + 1), b"")
+            for number, text in enumerate(lines, 1):
+                if len(text) > MOST_BYTES:
+                    raise ToolError(
+                        f"{path}, line {number}: is longer than {MOST_BYTES // 2**20} MiB;"
+                        " write each object in its own line"
+                    )
                 if text.strip():
                     yield Line(f"{path}, line {number}", number, text, is_first)
                     is_first = False
@@ -66,6 +73,15 @@ def read_lines(path: Path) -> Iterator[Line]:
                 f"{path}, after line {number}: the gzip data is cut off or damaged; get"
                 " the file again"
             ) from None
+
+
+def read_text(path: Path) -> str:
+    """Return the text of a file that is read at once; ValueError for a larger one."""
+    with open(path, "rb") as file:
+        content = file.read(MOST_BYTES + 1)
+    if len(content) > MOST_BYTES:
+        raise ValueError(f"{path}: is larger than {MOST_BYTES // 2**20} MiB")
+    return content.decode()
 
 
 @contextmanager

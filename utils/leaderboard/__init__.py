@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import sys
 from argparse import Namespace
+from collections.abc import Iterator
 from pathlib import Path
 
 from ..core import tables as text_tables
@@ -26,15 +27,17 @@ from ..core.cli import output_path, say, tool_parser
 from ..core.documents import pack_files
 from ..core.errors import ToolError
 from ..core.files import check_outputs, is_stream, written_whole
-from ..runs.models import Model, answer_options, read_models
+from ..runs.models import answer_options, read_models
 from ..runs.scoring import Scored
-from . import checks
-from .board import Checked, Entrant, result, rows
+from .board import RULES, Entrant, Result, result, rows
+from .checks import Check, check_documents
 from .data import board_data
-from .submissions import LeftOut, Submission, find_submissions, told
+from .submissions import LeftOut, Submission, find_submissions
 
 
 _OUTPUTS = ("html", "csv", "json")
+# How tables and scripts of ours begin.
+_STARTS = (b"model,status,remarks,", b'[\n  {\n    "model": ', b"addDocuments(")
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -42,27 +45,24 @@ def main(arguments: list[str] | None = None) -> int:
     options = _options(arguments)
     found, left_out = find_submissions(options.run, options.task)
     _check_files(found, options)
-    entrants, is_good = [], True
+    entrants, said = [], []
     for submission in found:
         try:
-            those, said = _entrants(submission, options)
+            those, lines = _entrants(submission, options)
         except (ToolError, OSError, RecursionError) as error:
-            place = submission.place
-            out = LeftOut(place, told(error, Path(place)), submission.run.name)
-            left_out.append(out)
-            continue
-        entrants += those
-        for line in said:
-            is_good = False
-            say(line)
-    lines = [f"{one.place}: left out: {one.reason}" for one in left_out]
+            name = submission.run.name
+            left_out.append(LeftOut.of(submission.place, error, name))
+        else:
+            entrants += those
+            said += lines
+    said += [f"{one.place}: left out: {one.reason}" for one in left_out]
     if not entrants:
-        raise ToolError("\n".join(lines) or "no answer could be scored")
-    for line in lines:
+        raise ToolError("\n".join(said))
+    for line in said:
         say(line)
-    data = board_data(entrants, left_out, options.include_path, options.leave_out)
+    data = board_data(entrants, left_out, options)
     _write(entrants, data, options)
-    return 0 if is_good and not left_out else 1
+    return 1 if said else 0
 
 
 def _entrants(
@@ -70,41 +70,30 @@ def _entrants(
 ) -> tuple[list[Entrant], list[str]]:
     """Return the models of a submission, one for each filter, and what is to be said.
 
-    Raises OSError and ToolError for a file that is not one of
-    answers.
+    Raises OSError and ToolError for a file that is not one of answers.
     """
     run = submission.run
-    found: dict[tuple[str, str], checks.Check] = {}
+    checks: dict[tuple[str, str], Check] = {}
 
-    def keep(scored: Scored, place: int) -> object:
-        task, name = scored.answer.task, scored.answer.filter or "none"
-        if (task, name) not in found:
-            found[task, name] = checks.Check(task, checks.Settings.of(run, task), name)
-        found[task, name].add(scored)
-        return result(scored, place)
+    def keep(scored: Scored, place: int) -> Result:
+        key = scored.answer.task, scored.answer.filter or "none"
+        if key not in checks:
+            checks[key] = Check(run, *key)
+        checks[key].add(scored)
+        return result(scored, place, checks[key])
 
     models, said = read_models([run], options, keep)
     if not models:
         *lines, none = said
         none = none.removeprefix(f"{run.name}: ")
         raise ToolError(f"{none} ({lines[0]})" if lines else none)
-    names = sorted({name for _, name in found}, key=lambda name: name != "none")
-    entrants = []
-    for model in models:
-        name = next((x for x in names if model.name == f"{run.name} ({x})"), names[0])
-        tasks = {task: found[task, name] for task in model.tasks}
-        checked = {
-            x: _checked(model, y, options.include_path) for x, y in tasks.items()
-        }
-        remarks = [*submission.remarks]
-        entrants.append(Entrant(model, submission.place, remarks, checked))
+    place, remarks = f"{submission.place}", submission.remarks
+    entrants = [Entrant(model, place, [*remarks], {}) for model in models]
+    for one in entrants:
+        for task, check in one.checks.items():
+            tally = one.tally(task)
+            check.documents = check_documents(tally, check, options.include_path)
     return entrants, said
-
-
-def _checked(model: Model, check: checks.Check, include_path: Path) -> Checked:
-    tally = model.tasks[check.task].tally
-    documents = checks.check_documents(tally, check, model.run, include_path)
-    return Checked(check.settings, check, documents)
 
 
 def _write(entrants: list[Entrant], data: dict, options: Namespace) -> None:
@@ -116,8 +105,9 @@ def _write(entrants: list[Entrant], data: dict, options: Namespace) -> None:
         models = [one.model for one in entrants]  # now in the order of the board
         documents = browser.collect(models, options.include_path, options.is_folder)
         scripts = documents.scripts() if options.is_folder else {}
-        contents |= {path.parent / name: text for name, text in scripts.items()}
-        contents[path] = page.render(data, documents, options.is_folder)
+        for files in scripts.values():
+            contents |= {path.parent / name: text for name, text in files.items()}
+        contents[path] = page.render(data, documents, scripts)
     for form in _OUTPUTS[1:]:
         if path := getattr(options, form):
             text = text_tables.render([*rows(data)], form)
@@ -126,27 +116,21 @@ def _write(entrants: list[Entrant], data: dict, options: Namespace) -> None:
         check_ours(path)
         with written_whole(path) as file:
             file.write(content)
-    cells = [
-        _line(model, x["name"]) for x in data["benchmarks"] for model in data["models"]
-    ]
-    sys.stdout.write(f"{text_tables.render([x for x in cells if x], 'markdown')}\n")
+    sys.stdout.write(f"{text_tables.render([*_lines(data)], 'markdown')}\n")
     for path in contents:
         if path.suffix != ".js":
             say(f"{path.absolute()} is written")
 
 
-def _line(model: dict, benchmark: str) -> dict | None:
-    """Return what a terminal shows of a model in a benchmark."""
-    if (cells := model["scopes"].get(benchmark)) is None:
-        return None
-    line = {"benchmark": benchmark, "model": model["name"], "status": model["status"]}
-    for rule in ("published", "flexible"):
-        ends = cells[rule]["rank"]
-        line["rank"] = line.get("rank", "") + (
-            f" {ends[0]}-{ends[1]}" if ends else " –"
-        )
-        line[rule] = cells[rule]["value"]
-    return line | {"rank": line["rank"].strip(), "n": cells["n"]}
+def _lines(data: dict) -> Iterator[dict]:
+    """Yield what a terminal shows of the models in each benchmark."""
+    for benchmark in data["benchmarks"]:
+        for row in rows(data):
+            if row["scope"] == benchmark["name"] and not row["by"]:
+                ranks = (row[f"{rule}_rank"] or "–" for rule in RULES)
+                cells = {"benchmark": row["scope"], "model": row["model"]}
+                cells |= {"status": row["status"], "rank": " ".join(ranks)}
+                yield cells | {x: row[x] for x in (*RULES, "n")}
 
 
 def check_ours(path: Path) -> None:
@@ -155,12 +139,8 @@ def check_ours(path: Path) -> None:
         return
     with path.open("rb") as file:
         start = file.read(400)
-    ours = (b"model,status,remarks,", b'[\n  {\n    "model": ', b"addDocuments(")
-    if (
-        start
-        and b"temporal-eval leaderboard" not in start
-        and not start.startswith(ours)
-    ):
+    is_page = b"temporal-eval leaderboard" in start
+    if start and not is_page and not start.startswith(_STARTS):
         raise ToolError(f"{path}: was not made by leaderboard; name another file")
 
 

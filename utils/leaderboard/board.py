@@ -9,17 +9,18 @@ from __future__ import annotations
 
 import math
 import sys
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import combinations
 from typing import NamedTuple
 
-from ..core.families import Group, configuration, groups, leaf_tasks, scorer
+from ..core.families import Group, benchmarks, configuration, leaf_tasks, scorer
 from ..runs.answers import sha256
 from ..runs.models import Model
 from ..runs.scoring import INVALID, Scored
+from ..runs.tally import Tally
 from ..stats import CONFIDENCE, difference, holm, linearised, score_interval
-from .checks import FALSE, UNKNOWN, VERIFIED, Check, Documents, Settings
+from .checks import FALSE, UNKNOWN, VERIFIED, Check
 
 
 RULES = ("published", "flexible")
@@ -45,9 +46,10 @@ class Result(NamedTuple):
     level: int | None  # of a fresh document
     cause: str | None  # one of CAUSES, where the flexible score is higher
     text: str  # digest of the response: its letters and digits
+    check: Check  # which has seen the answer
 
 
-def result(scored: Scored, place: int) -> Result:
+def result(scored: Scored, place: int, check: Check) -> Result:
     """Return what a board keeps of an answer."""
     task, verdict = scored.answer.task, scored.verdict
     headline = scorer(task).headline
@@ -62,6 +64,7 @@ def result(scored: Scored, place: int) -> Result:
         level if type(level := scored.doc.get("level")) is int else None,
         _cause(verdict) if scores and scores[1] > scores[0] else None,
         sha256(text)[:16],
+        check,
     )
 
 
@@ -73,12 +76,13 @@ def _cause(verdict) -> str:
     return "elsewhere" if is_apart else "form"
 
 
-class Checked(NamedTuple):
-    """A task of a model, and what was checked of it."""
+class Standing(NamedTuple):
+    """How a model stands in a benchmark."""
 
-    settings: Settings
-    check: Check
-    documents: Documents
+    status: str  # VERIFIED, UNKNOWN or FALSE
+    reasons: list[str]  # of a status that is not VERIFIED
+    marks: list[str]  # why it is not ranked with those that ran it as it is
+    together: tuple  # equal for models that are ranked together
 
 
 class Entrant(NamedTuple):
@@ -87,12 +91,21 @@ class Entrant(NamedTuple):
     model: Model
     place: str  # its file or folder
     remarks: list[str]
-    checked: dict[str, Checked]  # by task
+    standings: dict[str, Standing]  # by benchmark
+
+    @property
+    def checks(self) -> dict[str, Check]:
+        """What was checked of its tasks."""
+        return {task: self.results(task)[0].check for task in self.model.tasks}
 
     @property
     def name(self) -> str:
         """The name of the model."""
         return self.model.name[:MOST_OF_A_NAME]
+
+    def tally(self, task: str) -> Tally:
+        """Return the figures of a task."""
+        return self.model.tasks[task].tally
 
     def results(self, task: str) -> list[Result]:
         """Return what is kept of its answers to a task, in the same order for each model."""
@@ -104,30 +117,11 @@ class Entrant(NamedTuple):
         return tuple(task for task in benchmark.tasks if task in self.model.tasks)
 
 
-class Standing(NamedTuple):
-    """How a model stands in a benchmark."""
-
-    status: str  # VERIFIED, UNKNOWN or FALSE
-    reasons: tuple[str, ...]  # of a status that is not VERIFIED
-    marks: tuple[str, ...]  # why it is not ranked with those that ran it as it is
-    together: tuple  # equal for models that are ranked together
-
-
-def benchmarks(entrants: list[Entrant]) -> list[Group]:
-    """Return the benchmarks of some models: of each of their tasks the largest group."""
-    found: dict[str, Group] = {}
-    for task in sorted({task for one in entrants for task in one.model.tasks}):
-        if scorer(task).headline:
-            of = [group for group in groups() if task in group.tasks]
-            largest = max(of, key=lambda group: len(group.tasks), default=alone(task))
-            found[largest.name] = largest
-    public = leaf_tasks(PUBLIC)
-    return sorted(found.values(), key=lambda x: (x.tasks[0] not in public, x.name))
-
-
-def alone(task: str) -> Group:
-    """Return a task as a benchmark of its own."""
-    return Group(task, (task,), True, scorer(task).version)
+def benchmarks_of(entrants: list[Entrant]) -> list[Group]:
+    """Return the benchmarks of some models, the public ones first."""
+    tasks = {task for one in entrants for task in one.model.tasks}
+    found = benchmarks([task for task in tasks if scorer(task).headline])
+    return sorted(found, key=lambda x: (not is_public(x), x.name))
 
 
 def is_public(benchmark: Group) -> bool:
@@ -140,62 +134,56 @@ def title(name: str) -> str:
     return configuration(name)["metadata"].get("title", name.replace("_", " "))
 
 
-def by_task(said: Iterable[tuple[str, str]], tasks: tuple[str, ...] = ()) -> list[str]:
-    """Return what is said of tasks, each once: takes (what, task). What is said of all of
-    some tasks names none.
+def by_task(said: Iterable[tuple[str, str]], tasks: tuple[str, ...]) -> Iterator[str]:
+    """Yield what is said of tasks, each once: takes (what, task). What is said of all of
+    the tasks names none.
     """
     found: dict[str, list[str]] = defaultdict(list)
     for what, task in said:
         found[what].append(task)
-    names = {
-        x: ", ".join(of) if len(of) < 3 else f"{len(of)} tasks"
-        for x, of in found.items()
-    }
-    return [
-        x if len(of) == len(tasks) else f"{x} ({names[x]})" for x, of in found.items()
-    ]
+    for what, of in found.items():
+        names = ", ".join(of) if len(of) < 3 else f"{len(of)} tasks"
+        yield what if len(of) == len(tasks) else f"{what} ({names})"
 
 
 def standing(one: Entrant, benchmark: Group) -> Standing:
     """Return how a model stands in a benchmark, of which it has a task."""
     tasks = one.answered(benchmark)
-    said, marks = [], []
+    said, marks, ran = [], [], []
     for task in tasks:
-        settings, check, documents = one.checked[task]
+        check, tally = one.results(task)[0].check, one.tally(task)
+        documents = check.documents
         told = [(documents.status, documents.told), check.prompts()]
         told += [(FALSE, fault) for fault in _faults(one, task)]
         said += [(status, what, task) for status, what in told if status != VERIFIED]
         if documents.status == VERIFIED and not documents.whole:
-            marks.append((f"{one.model.tasks[task].tally.answered:,} documents", task))
-        if settings.few_shot:
-            marks.append((f"{settings.few_shot}-shot", task))
+            marks.append((f"{tally.answered:,} documents", task))
+        if check.few_shot:
+            marks.append((f"{check.few_shot}-shot", task))
         if check.filter != "none":
             marks.append((f"filter {check.filter:.40}", task))
+        ran.append((task, tally.fingerprint, check.few_shot, check.filter))
     if refused := sum(one.model.refused[task] for task in tasks):
         lines = f"{refused:,} line{'s' * (refused > 1)} refused"
         said += [(FALSE, lines, task) for task in tasks]
     status = next((x for x in (FALSE, UNKNOWN) if x in {y for y, *_ in said}), VERIFIED)
-    reasons = by_task(((what, task) for x, what, task in said if x == status), tasks)
-    marks = by_task(marks, tasks)
+    reasons = [(what, task) for x, what, task in said if x == status]
+    marks = [*by_task(marks, tasks)]
     if len(tasks) < len(benchmark.tasks):
         marks.append(f"{len(tasks)} of {len(benchmark.tasks)} tasks")
-    same = tuple(one.model.tasks[task].tally.fingerprint for task in tasks)
-    shots = tuple(one.checked[task].settings.few_shot for task in tasks)
-    filters = tuple(one.checked[task].check.filter for task in tasks)
-    together = (status, tasks, same, shots, filters)
-    return Standing(status, tuple(reasons), tuple(marks), together)
+    return Standing(status, [*by_task(reasons, tasks)], marks, (status, *ran))
 
 
 def _faults(one: Entrant, task: str) -> Iterator[str]:
     """Yield why a task of a model is not ranked, but for its documents and prompts."""
-    run, tally = one.model.run, one.model.tasks[task].tally
+    run, tally = one.model.run, one.tally(task)
     if not scorer(task).asks_as(version := run.version(task)):
         yield f"run as version {version:.20}, not {scorer(task).version}"
     if lacking := tally.all.invalid["no_instruction"]:
         yield f"{lacking:,} prompts without the instruction"
     if surplus := tally.surplus:
         yield f"{surplus:,} answers beyond the benchmark's rows"
-    if contradicted := one.checked[task].check.contradicted:
+    if contradicted := one.results(task)[0].check.contradicted:
         yield f"{contradicted:,} filtered responses are not those of the model"
 
 
@@ -205,17 +193,19 @@ def _faults(one: Entrant, task: str) -> Iterator[str]:
 Values = tuple[list[float], list[str]]  # by document, and the clusters of these
 
 
-def values(one: Entrant, those: list[Group], rule: str, keep=None) -> Values:
+def values(
+    one: Entrant, those: list[Group], rule: str, level: int | None = None
+) -> Values:
     """Return a value and the cluster of each document, in the same order for each model.
 
     The plain mean of the values is the score in a benchmark, or the mean of those in
-    several. `keep` tells which results count.
+    several; where a `level` is given, on documents of it alone.
     """
     parts, clusters = [], []
     for group in those:
         tasks = []
         for task in one.answered(group):
-            results = [x for x in one.results(task) if not keep or keep(x)]
+            results = [x for x in one.results(task) if level in (None, x.level)]
             tasks.append([x.scores[RULES.index(rule)] for x in results])
             clusters += [x.cluster for x in results]
         parts.append(linearised(tasks, group.by_size))
@@ -226,7 +216,7 @@ def shares(one: Entrant, those: list[Group]) -> dict[str, float]:
     """Return what share of the mean of benchmarks each task of a model has."""
     found = {}
     for group in those:
-        sizes = {x: one.model.tasks[x].tally.all.n for x in one.answered(group)}
+        sizes = {x: one.tally(x).all.n for x in one.answered(group)}
         sizes = sizes if group.by_size else dict.fromkeys(sizes, 1)
         total = sum(sizes.values()) * len(those)
         found |= {task: size / total for task, size in sizes.items()}
@@ -258,14 +248,11 @@ def equal_answers(entrants: list[Entrant]) -> list[tuple[int, int, int, int]]:
     """Return the pairs of models of which nearly all answers are equal: their places, the
     number of equal answers, and of the documents that both answered.
     """
-    texts, asked = [], []
-    for one in entrants:
-        found = [(key, result.text) for key, result in one.model.results()]
-        texts.append({*found})
-        asked.append({key for key, _ in found})
+    texts = [{key: x.text for key, x in one.model.results()} for one in entrants]
     pairs = []
     for a, b in combinations(range(len(entrants)), 2):
-        same, both = len(texts[a] & texts[b]), len(asked[a] & asked[b])
+        same = len(texts[a].items() & texts[b].items())
+        both = len(texts[a].keys() & texts[b].keys())
         if both and same >= SAME * both:
             pairs.append((a, b, same, both))
     return pairs
@@ -279,12 +266,7 @@ def units(n: int, pairs: list[tuple[int, int, int, int]]) -> list[int]:
     return unit
 
 
-class Contest(NamedTuple):
-    """Models that are ranked together in a score."""
-
-    scope: str
-    rule: str
-    members: dict[int, Values]  # by the place of the model
+Contest = dict[int, Values]  # of those that are ranked together, by their places
 
 
 def rank(contests: list[Contest], unit: list[int]) -> Iterator[dict[int, list[int]]]:
@@ -294,27 +276,20 @@ def rank(contests: list[Contest], unit: list[int]) -> Iterator[dict[int, list[in
     corrected by Holm's method. Models with equal answers count once, and nobody is ranked
     alone.
     """
-    pairs, tests = [], []
-    for contest in contests:
-        found = {unit[x]: values for x, values in contest.members.items()}
-        those = [*combinations(found, 2)]
-        pairs.append(those)
-        tests += [difference(found[b][0], *found[a]) for a, b in those]
-    corrected = iter(zip(tests, holm(x.p_value for x in tests)) if tests else ())
-    for contest, those in zip(contests, pairs):
-        better, worse = defaultdict(int), defaultdict(int)
-        for a, b in those:
-            test, p_value = next(corrected)
-            if p_value < 1 - CONFIDENCE:
-                winner, loser = (a, b) if test.value > 0 else (b, a)
-                better[loser] += 1
-                worse[winner] += 1
-        n = len({unit[x] for x in contest.members})
-        yield {
-            x: [1 + better[unit[x]], n - worse[unit[x]]]
-            for x in contest.members
-            if n > 1
-        }
+    those = [{unit[x]: values for x, values in y.items()} for y in contests]
+    pairs = [(n, *x) for n, found in enumerate(those) for x in combinations(found, 2)]
+    tests = [difference(those[n][b][0], *those[n][a]) for n, a, b in pairs]
+    p_values = holm(x.p_value for x in tests) if tests else []
+    better, worse = Counter(), Counter()
+    for (n, a, b), test, p_value in zip(pairs, tests, p_values):
+        if p_value < 1 - CONFIDENCE:
+            winner, loser = (a, b) if test.value > 0 else (b, a)
+            better[n, loser] += 1
+            worse[n, winner] += 1
+    for n, contest in enumerate(contests):
+        of = len(those[n])
+        members = contest if of > 1 else ()
+        yield {x: [1 + better[n, unit[x]], of - worse[n, unit[x]]] for x in members}
 
 
 def rows(data: dict) -> Iterator[dict]:
@@ -329,17 +304,10 @@ def rows(data: dict) -> Iterator[dict]:
                 ends = told["rank"] and "-".join(map(str, told["rank"]))
                 known |= {rule: told["value"], f"{rule}_rank": ends}
                 known |= {f"{rule}_{x}": told[x] for x in ("low", "high")}
-            others = {}
             for metric, (mean, n) in cells["others"].items():
-                others |= {metric: mean, f"{metric} n": n}
-            yield {
-                **place,
-                "scope": scope,
-                "by": None,
-                "value": None,
-                **known,
-                **others,
-            }
-        for task, by, value, cells in model["parts"]:
-            part = {x: cells[x] for x in ("n", *RULES, "extracted")}
-            yield {**place, "scope": task, "by": by, "value": value, **part}
+                known |= {metric: mean, f"{metric} n": n}
+            yield place | {"scope": scope, "by": None, "value": None} | known
+        for cells in model["parts"].values():
+            if cells["by"]:
+                names = ("by", "value", "n", *RULES, "extracted")
+                yield place | {"scope": cells["task"]} | {x: cells[x] for x in names}

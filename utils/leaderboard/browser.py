@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -22,6 +22,7 @@ from ..core.tables import natural
 from ..runs.answers import Answer
 from ..runs.models import Model, shown
 from ..runs.scoring import Scored, breakdowns, jsonable, score
+from .checks import messages_of
 
 
 MOST_ANSWERS = 8_000  # of all models together, to the documents that are shown
@@ -73,7 +74,7 @@ def chosen(models: list[Model], most: float) -> list[Key]:
     which is as good as random and the same every time; a document's place is its best.
     """
     cells: dict[tuple, list[Key]] = defaultdict(list)
-    answers: dict[Key, int] = defaultdict(int)
+    answers: Counter[Key] = Counter()
     for number, model in enumerate(models):
         for key, result in model.results():
             cells[number, key[0], result.reason].append(key)
@@ -102,23 +103,13 @@ class Documents(NamedTuple):
         """How many of them are held."""
         return sum(map(len, self.encoded.values()))
 
-    def files(self) -> dict[str, list[str]]:
-        """Return task -> the names of its files, of which each has MOST_OF_A_FILE."""
-        return {
-            task: [
-                f"documents/{task}-{n}.js"
-                for n in range(math.ceil(len(of) / MOST_OF_A_FILE))
-            ]
-            for task, of in self.encoded.items()
-        }
-
-    def scripts(self) -> dict[str, bytes]:
-        """Return the files: name -> content, which a page from disk can load."""
-        found = {}
-        for task, names in self.files().items():
-            for n, name in enumerate(names):
-                part = self.encoded[task][n * MOST_OF_A_FILE : (n + 1) * MOST_OF_A_FILE]
-                found[name] = f"addDocuments([{','.join(part)}]);\n".encode()
+    def scripts(self) -> dict[str, dict[str, bytes]]:
+        """Return task -> name of a file -> content, which a page from disk can load."""
+        found: dict[str, dict[str, bytes]] = {task: {} for task in self.encoded}
+        for task, of in self.encoded.items():
+            for n, at in enumerate(range(0, len(of), MOST_OF_A_FILE)):
+                text = f"addDocuments([{','.join(of[at : at + MOST_OF_A_FILE])}]);\n"
+                found[task][f"documents/{task}-{n}.js"] = text.encode()
         return found
 
 
@@ -217,11 +208,9 @@ def _prompt(answer: Answer, doc: dict) -> str:
             return prompt(answer.task, doc)
         except (KeyError, TypeError, ValueError, TemplateError):
             return json.dumps(doc, indent=2, ensure_ascii=False)
-    try:
-        messages = json.loads(answer.prompt)
-        return "\n\n".join(f"[{x['role']}]\n{x['content']}" for x in messages)
-    except (ValueError, TypeError, KeyError, RecursionError):
-        return answer.prompt
+    if messages := messages_of(answer.prompt):
+        return "\n\n".join(f"[{x.get('role')}]\n{x.get('content')}" for x in messages)
+    return answer.prompt
 
 
 def escaped(value: object) -> str:

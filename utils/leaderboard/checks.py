@@ -30,6 +30,7 @@ from ..runs.tally import Tally
 MOST_FRAME = 2_000  # characters of a chat template around one prompt
 MOST_MADE = 20_000  # rows made anew from a seed
 MOST_SHOTS = 100
+_LIMIT = "max_gen_toks"
 ROUNDING = 1e-6  # of scores in results
 VERIFIED, UNKNOWN, FALSE = "verified", "not verified", "not ranked"
 
@@ -40,41 +41,6 @@ _OF_TEMPLATES = re.compile(
     r"|(start|end)_of_turn|bos|eos|s|user|assistant|system|model|end|think)\|?>"
     r"|\[/?INST\]|\b(user|assistant|system|model)\b"
 )
-
-
-class Settings(NamedTuple):
-    """How a task was run, as the harness's results tell it; None: they do not."""
-
-    results: dict = {}
-    few_shot: int | None = None
-    chat_template: str | None = None  # "": one that the results do not show
-    system_instruction: str | None = None
-    multiturn: bool = False
-    generation: dict | None = None
-
-    @classmethod
-    def of(cls, run: Run, task: str) -> Settings:
-        """Return the settings of a task in a run; what is of another type is left out."""
-        results = [x.results for x in run.files if task in _dict(x.results, "versions")]
-        if not results:
-            return cls()
-        shots = _dict(results[0], "n-shot").get(task)
-        is_number = type(shots) is int and 0 <= shots <= MOST_SHOTS
-        texts = (results[0].get(x) for x in ("chat_template", "system_instruction"))
-        template, system = (x if isinstance(x, str) else None for x in texts)
-        return cls(
-            results=results[0],
-            few_shot=shots if is_number else None,
-            chat_template=template,
-            system_instruction=system or None,
-            multiturn=results[0].get("fewshot_as_multiturn") is True,
-            generation=_dict(results[0], "configs", task, "generation_kwargs"),
-        )
-
-    @property
-    def is_known(self) -> bool:
-        """Whether results tell them."""
-        return self.few_shot is not None
 
 
 def _dict(value: object, *keys: str) -> dict:
@@ -94,33 +60,28 @@ class Documents(NamedTuple):
     whole: bool = False  # all of them, and of the seed that the task has by itself
 
 
-class Rows(NamedTuple):
-    """What documents are compared with."""
-
-    digests: Counter[bytes]
-    texts: set[bytes]  # digests know nothing of what a family adds to a row
-
-    @classmethod
-    def of(cls, task: str, docs: list[dict]) -> Rows:
-        """Return the documents of a task as they are compared."""
-        return cls(Counter(map(scorer(task).utils.digest, docs)), {*map(text_of, docs)})
+# Of the rows that documents are compared with: digests, and texts, for digests know
+# nothing of what a family adds to a row.
+Rows = tuple[Counter[bytes], set[bytes]]
 
 
-def text_of(doc: dict) -> bytes:
+def _rows(task: str, docs: list[dict]) -> Rows:
+    return Counter(map(scorer(task).utils.digest, docs)), {*map(_text_of, docs)}
+
+
+def _text_of(doc: dict) -> bytes:
     """Return what is equal for documents that are equal in all fields."""
     return _hash(json.dumps(doc, sort_keys=True))
 
 
-def check_documents(
-    tally: Tally, check: Check, run: Run, include_path: Path
-) -> Documents:
+def check_documents(tally: Tally, check: Check, include_path: Path) -> Documents:
     """Compare documents with the rows at a path, a known fingerprint, or rows made anew."""
     task, n = tally.task, tally.answered
     rows, fingerprint = scorer(task).known
     if (found := _at(task, include_path)) is not None:
         return _compared(tally, check, found, f"of {include_path.name}/")
     if is_generated(task):
-        return _made_anew(tally, check, run)
+        return _made_anew(tally, check)
     # What a system message says is no part of a fingerprint.
     if fingerprint is None or configuration(task).get("description"):
         return Documents(UNKNOWN, "there are no rows to compare them with")
@@ -138,27 +99,25 @@ def _at(task: str, include_path: Path) -> Rows | None:
     if include_path == FOLDER:
         return None
     try:
-        return Rows.of(task, documents(task, include_path))
+        return _rows(task, documents(task, include_path))
     except ToolError:
         return None
 
 
 def _compared(tally: Tally, check: Check, rows: Rows, of: str) -> Documents:
-    n, most = tally.answered, rows.digests.total()
-    surplus = (tally.digests - rows.digests).total()
-    if strange := max(surplus, len(check.texts - rows.texts)):
+    digests, texts = rows
+    n, most = tally.answered, digests.total()
+    if strange := max((tally.digests - digests).total(), len(check.texts - texts)):
         return Documents(FALSE, f"{strange:,} of {n:,} are not those {of}")
     share = "all" if n == most else f"{n:,} of {most:,}"
     return Documents(VERIFIED, f"{share} are those {of}", n == most)
 
 
-def _made_anew(tally: Tally, check: Check, run: Run) -> Documents:
+def _made_anew(tally: Tally, check: Check) -> Documents:
     """Compare with the rows of the seed that the results tell."""
-    task = tally.task
-    results = (x.results for x in run.files)
-    told = next(
-        filter(None, (_dict(x, "configs", task, "metadata") for x in results)), {}
-    )
+    task, files = tally.task, check.run.files
+    metadata = (_dict(x.results, "configs", task, "metadata") for x in files)
+    told = next(filter(None, metadata), {})
     told = {x: told[x] for x in sorted(told) if x.startswith("gen_")}
     if not {"gen_seed", "gen_rows"} <= told.keys():
         return Documents(UNKNOWN, "the seed of their rows is not told")
@@ -166,7 +125,7 @@ def _made_anew(tally: Tally, check: Check, run: Run) -> Documents:
         return Documents(UNKNOWN, f"more than {MOST_MADE:,} rows of a seed")
     told.pop("gen_fingerprint", None)
     try:
-        rows = _rows_of(task, json.dumps(told))
+        rows = _rows_of_seed(task, json.dumps(told))
     except ValueError as error:
         return Documents(UNKNOWN, f"cannot be made anew: {error}")
     by_itself = configuration(task)["metadata"]
@@ -176,12 +135,12 @@ def _made_anew(tally: Tally, check: Check, run: Run) -> Documents:
 
 
 @cache
-def _rows_of(task: str, metadata: str) -> Rows:
+def _rows_of_seed(task: str, metadata: str) -> Rows:
     config = load_yaml(index()[task].yaml_path)
     told = config["metadata"] | json.loads(metadata)
     with quiet_harness():
         rows = config["custom_dataset"](**config["dataset_kwargs"], **told)
-        return Rows.of(task, documents_of(task, [*rows[config["test_split"]]]))
+        return _rows(task, documents_of(task, [*rows[config["test_split"]]]))
 
 
 # --------------------------------------------------------------------------- prompts
@@ -191,34 +150,6 @@ def _rows_of(task: str, metadata: str) -> Rows:
 _BUILT: dict[tuple, object] = {}
 # Of prompts that are made anew: what tells them apart. Runs share them.
 _RENDERED: dict[tuple, bytes] = {}
-
-
-def render(task: str, doc: dict, settings: Settings, is_chat: bool) -> str:
-    """Return a prompt as the harness makes it; as JSON the messages of a chat.
-
-    Raises ValueError where a document or settings do not let it.
-    """
-    chat = {}
-    if is_chat:
-        template = PromptTaker().apply_chat_template
-        chat = {"apply_chat_template": True, "chat_template": template}
-        chat["fewshot_as_multiturn"] = settings.multiturn
-    try:
-        key = (
-            task,
-            *sorted(doc),
-        )  # the harness takes a field for a template without it
-        if key not in _BUILT:
-            _BUILT[key] = _built(task, doc)
-        made = _BUILT[key].fewshot_context(
-            doc,
-            num_fewshot=settings.few_shot or 0,
-            system_instruction=settings.system_instruction,
-            **chat,
-        )
-        return made[0] if is_chat else made
-    except Exception as error:  # what a submission may have the harness raise
-        raise ValueError(error) from None
 
 
 def _built(task: str, doc: dict):
@@ -234,7 +165,7 @@ def _built(task: str, doc: dict):
         return manager.load([config])["tasks"][task]
 
 
-def around(prompt: str, texts: list[str]) -> tuple[str, ...] | None:
+def _around(prompt: str, texts: list[str]) -> tuple[str, ...] | None:
     """Return what stands around texts in a prompt; None where one is not in it, in turn."""
     found, at = [], 0
     for text in (text.strip() for text in texts):
@@ -249,17 +180,34 @@ def around(prompt: str, texts: list[str]) -> tuple[str, ...] | None:
 class Check:
     """What the answers of a run to one task show, one after the other."""
 
-    def __init__(self, task: str, settings: Settings, filter_name: str) -> None:
-        self.task, self.settings, self.filter = task, settings, filter_name
+    documents: Documents  # once all answers are read
+
+    def __init__(self, run: Run, task: str, filter_name: str) -> None:
+        self.run, self.task, self.filter = run, task, filter_name
+        self._read_settings()
         self.n = self.equal = self.strange = self.untold = self.contradicted = 0
-        self.frames: set[tuple[str, ...]] = set()  # around prompts that are not equal
+        self.frames: list[tuple[str, ...]] = []  # around prompts that are not equal
         self.repeats = 1
         self.texts: set[bytes] = set()  # of the documents
+
+    def _read_settings(self) -> None:
+        """Read how the task was run; what results do not tell, or not rightly, is None."""
+        files, task = self.run.files, self.task
+        known = (x.results for x in files if task in _dict(x.results, "versions"))
+        self.results = told = next(known, {})
+        shots = _dict(told, "n-shot").get(task)
+        is_number = type(shots) is int and 0 <= shots <= MOST_SHOTS
+        self.few_shot = shots if is_number else None
+        texts = map(told.get, ("chat_template", "system_instruction"))
+        template, system = (x if isinstance(x, str) else None for x in texts)
+        # A template may be "": one that the results do not show.
+        self.chat_template, self.system_instruction = template, system or None
+        self.is_multiturn = told.get("fewshot_as_multiturn") is True
 
     def add(self, scored: Scored) -> None:
         """Look at one more answer."""
         self.n += 1
-        self.texts.add(text_of(scored.doc))
+        self.texts.add(_text_of(scored.doc))
         line = scored.answer.line
         if "filtered_resps" in line and self.filter == "none":
             given, left = _lone(line.get("resps")), line["filtered_resps"]
@@ -270,55 +218,142 @@ class Check:
         self._look_at_prompt(scored)
 
     def _look_at_prompt(self, scored: Scored) -> None:
-        prompt, settings = scored.answer.prompt, self.settings
+        prompt = scored.answer.prompt
         if prompt is None:
             self.untold += 1
             return
-        messages = _messages(prompt)
-        is_chat = messages is not None or settings.chat_template is not None
-        key = (self.task, text_of(scored.doc), is_chat, settings.few_shot)
-        key += (settings.system_instruction, settings.multiturn)
+        messages = messages_of(prompt)
+        is_chat = messages is not None or self.chat_template is not None
+        key = (self.task, _text_of(scored.doc), is_chat, self.few_shot)
+        key += (self.system_instruction, self.is_multiturn)
         if _RENDERED.get(key) == _hash(prompt):
             self.equal += 1
             return
-        try:
-            rendered = render(self.task, scored.doc, settings, is_chat)
-        except ValueError:
+        if (rendered := self._render(scored.doc, is_chat)) is None:
             self.strange += 1
             return
-        expected = _messages(rendered)
+        expected = messages_of(rendered)
         _RENDERED[key] = _hash(rendered)
         if prompt == rendered or (messages and messages == expected):
             self.equal += 1
             return
         texts = [x["content"] for x in expected] if expected else [rendered]
-        found = around(prompt, texts) if messages is None else None
+        found = _around(prompt, texts) if messages is None else None
         self.strange += found is None
-        if found is not None and len(self.frames) < 2:
-            self.frames.add(found)
+        if found and len(self.frames) < 2 and found not in self.frames:
+            self.frames.append(found)
 
-    @property
-    def frame(self) -> int:
-        """How many characters stand around the prompts."""
-        return max((sum(map(len, frame)) for frame in self.frames), default=0)
+    def _render(self, doc: dict, is_chat: bool) -> str | None:
+        """Return a prompt as the harness makes it, messages as JSON; None if it cannot."""
+        try:
+            # The harness takes a field for a template where documents lack it.
+            key = (self.task, *sorted(doc))
+            if key not in _BUILT:
+                _BUILT[key] = _built(self.task, doc)
+            made = _BUILT[key].fewshot_context(
+                doc,
+                num_fewshot=self.few_shot or 0,
+                system_instruction=self.system_instruction,
+                apply_chat_template=is_chat,
+                fewshot_as_multiturn=is_chat and self.is_multiturn,
+                chat_template=PromptTaker().apply_chat_template if is_chat else None,
+            )
+            return made[0] if is_chat else made
+        except Exception:  # what a submission may have the harness raise
+            return None
 
     def prompts(self) -> tuple[str, str]:
         """Return whether the prompts are the task's, and what is to be said of them."""
-        n, frame = self.n, self.frame
+        n = self.n
+        frame = max((sum(map(len, frame)) for frame in self.frames), default=0)
         if self.strange:
             return FALSE, f"{self.strange:,} of {n:,} prompts are not the task's"
         if self.untold:
             return UNKNOWN, "the prompts are not in the files"
         if len(self.frames) > 1 or (self.frames and self.equal):
             return FALSE, "prompts have text of their own beside the task's"
-        if self.frames and not self.settings.chat_template:
+        if self.frames and not self.chat_template:
             return FALSE, f"prompts have {frame:,} characters that no setting explains"
         if frame > MOST_FRAME:
             return FALSE, f"the chat template adds {frame:,} characters"
-        if not self.settings.is_known:
+        if self.few_shot is None:
             return UNKNOWN, "settings unknown: there are no results beside the samples"
         of = f", and {frame:,} characters of template" if frame else ""
         return VERIFIED, f"all as made anew{of}"
+
+    def card(self) -> dict[str, str]:
+        """Return the run card of the task: label -> value."""
+        told, template = self.results, self.chat_template
+        given, nothing = self._generation(), "none" if told else None
+        arguments = _dict(told, "config").get("model_args")
+        if isinstance(arguments, dict):
+            arguments = ",".join(f"{x}={y}" for x, y in arguments.items())
+        revision = re.search(r"\brevision=([^,]*)", f"{arguments}")
+        date = None
+        with suppress(TypeError, ValueError, OverflowError, OSError):
+            date = f"{datetime.fromtimestamp(told.get('date'), timezone.utc):%Y-%m-%d}"
+        cells = {
+            "Model": told.get("model_name"),
+            "Revision": revision and revision[1],
+            "Date": date,
+            "Harness": told.get("lm_eval_version"),
+            "Task version": _dict(told, "versions").get(self.task),
+            "Few-shot examples": self.few_shot,
+            "Chat template": nothing if template is None else template or "of an API",
+            "System instruction": self.system_instruction or nothing,
+            "Generation": ", ".join(f"{x} {y}" for x, y in given.items()) or None,
+            "Token limit": given.get(_LIMIT),
+            "Filter": self.filter,
+            "Limit": _dict(told, "config").get("limit") or nothing,
+            "Answers a document": self.repeats,
+            "Documents": self.documents.told,
+            "Prompts": self.prompts()[1],
+        }
+        return {x: "unknown" if y is None else f"{y!s:.200}" for x, y in cells.items()}
+
+    def _generation(self) -> dict:
+        return _dict(self.results, "configs", self.task, "generation_kwargs")
+
+    def marks(self) -> list[str]:
+        """Return what is not as the task has it by itself, in few words."""
+        said, own = [], configuration(self.task)["generation_kwargs"]
+        given = self._generation() if self.results else own
+        for key in sorted({*own, *given})[:MOST_SHOTS]:
+            if (value := given.get(key)) != own.get(key):
+                mark = f"{value!s:.20} tokens"  # of a limit
+                said.append(mark if key == _LIMIT else f"{key:.40} {value!s:.40}")
+        if text := self.system_instruction:
+            said.append(f"system instruction, {len(text):,} characters")
+        for frame in self.frames:
+            if text := " ".join(_OF_TEMPLATES.sub(" ", " ".join(frame)).split()):
+                size = f"{len(text):,} characters"
+                said.append(f"the chat template says “{text:.60}”, {size}")
+        if self.repeats > 1:
+            said.append(f"{self.repeats} answers a document")
+        return said
+
+    def own_scores_differ(self, tally: Tally) -> str | None:
+        """Return what to say where the scores in the run's files are not those made anew.
+
+        Flexible ones are compared where they are of the same version of the task.
+        """
+        task, values = scorer(self.task), tally.all.values()
+        is_same = self.run.version(self.task) == str(task.version)
+        claims = _dict(self.results, "results", self.task)
+        if tally.left_out:
+            return None
+        for name, claimed in claims.items():
+            metric = task.metric(name.partition(",")[0])
+            if metric in values and (is_same or "flexible" not in metric):
+                mean = sum(values[metric]) / len(values[metric])
+                is_number = isinstance(claimed, int | float)
+                if not (is_number and abs(claimed - mean) <= ROUNDING):
+                    claim = f"{metric} {claimed!s:.8} instead of {mean:.4f}"
+                    return f"{self.task}: claims {claim}"
+        if tally.all.changed and is_same:
+            count = f"{tally.all.changed:,} of {tally.all.answers:,}"
+            return f"{self.task}: {count} logged scores are not those made anew"
+        return None
 
 
 def _lone(value: object) -> object:
@@ -329,92 +364,10 @@ def _hash(text: str) -> bytes:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:16]
 
 
-def _messages(prompt: str) -> list[dict] | None:
+def messages_of(prompt: str) -> list[dict] | None:
     """Return the messages of a chat, each with role and content; None of a text."""
     with suppress(ValueError, RecursionError):
         found = json.loads(prompt)
         is_chat = isinstance(found, list) and all(isinstance(x, dict) for x in found)
         return found if is_chat and found else None
-    return None
-
-
-# -------------------------------------------------------------------------- settings
-
-
-def card(settings: Settings, check: Check, documents_told: str) -> dict[str, str]:
-    """Return the run card of a task: label -> value."""
-    told, given = settings.results, settings.generation or {}
-    arguments = _dict(told, "config").get("model_args")
-    if isinstance(arguments, dict):
-        arguments = ",".join(f"{x}={y}" for x, y in arguments.items())
-    found = re.search(r"\brevision=([^,]*)", f"{arguments}")
-    date, stamp = None, told.get("date")
-    with suppress(TypeError, ValueError, OverflowError, OSError):
-        date = f"{datetime.fromtimestamp(stamp, timezone.utc):%Y-%m-%d}"
-    nothing = "none" if told else None
-    template = settings.chat_template
-    cells = {
-        "Model": told.get("model_name"),
-        "Revision": found and found[1],
-        "Date": date,
-        "Harness": told.get("lm_eval_version"),
-        "Task version": _dict(told, "versions").get(check.task),
-        "Few-shot examples": settings.few_shot,
-        "Chat template": nothing if template is None else template or "of an API",
-        "System instruction": settings.system_instruction or nothing,
-        "Generation": ", ".join(f"{x} {y}" for x, y in given.items()) or None,
-        "Token limit": given.get("max_gen_toks"),
-        "Filter": check.filter,
-        "Limit": _dict(told, "config").get("limit") or nothing,
-        "Answers a document": check.repeats,
-        "Documents": documents_told,
-        "Prompts": check.prompts()[1],
-    }
-    return {x: "unknown" if y is None else f"{y!s:.200}" for x, y in cells.items()}
-
-
-def marks(settings: Settings, check: Check) -> list[str]:
-    """Return what is not as the task has it by itself, in few words."""
-    said = []
-    own = configuration(check.task)["generation_kwargs"]
-    given = own if settings.generation is None else settings.generation
-    for key in sorted({*own, *given})[:MOST_SHOTS]:
-        if (value := given.get(key)) != own.get(key):
-            is_limit = key == "max_gen_toks"
-            said.append(
-                f"{value!s:.20} tokens" if is_limit else f"{key:.40} {value!s:.40}"
-            )
-    if text := settings.system_instruction:
-        said.append(f"system instruction, {len(text):,} characters")
-    for frame in check.frames:
-        if text := " ".join(_OF_TEMPLATES.sub(" ", " ".join(frame)).split()):
-            said.append(
-                f"the chat template says “{text:.60}”, {len(text):,} characters"
-            )
-    if check.repeats > 1:
-        said.append(f"{check.repeats} answers a document")
-    return said
-
-
-def own_scores_differ(settings: Settings, run: Run, tally: Tally) -> str | None:
-    """Return what to say where the scores in a run's files are not those made anew.
-
-    Flexible ones are compared where they are of the same version of the task.
-    """
-    task, values = scorer(tally.task), tally.all.values()
-    is_same = run.version(tally.task) == str(task.version)
-    if tally.left_out:
-        return None
-    for name, claimed in _dict(settings.results, "results", tally.task).items():
-        metric = task.metric(name.partition(",")[0])
-        if metric in values and (is_same or "flexible" not in metric):
-            mean = sum(values[metric]) / len(values[metric])
-            is_number = isinstance(claimed, int | float)
-            if not (is_number and abs(claimed - mean) <= ROUNDING):
-                return (
-                    f"{task.task}: claims {metric} {claimed!s:.8} instead of {mean:.4f}"
-                )
-    if tally.all.changed and is_same:
-        count = f"{tally.all.changed:,} of {tally.all.answers:,}"
-        return f"{task.task}: {count} logged scores are not those made anew"
     return None

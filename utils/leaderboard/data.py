@@ -2,22 +2,18 @@
 
 Keys of `board_data(...)`:
 
-- `about`: `runs`, `answers`, `pack` (the folder that documents are compared with, or
-  None), `partial` (task -> how many of its rows that pack has), `leave_out`,
-  `left_out_rows`, `reasons` and `shared` (remarks) that all models have
-- `benchmarks`: of each `name`, `title`, `tasks`, `of` (so many), `by_size`, `version`, `rows`,
-  `clusters`, `columns` (`key`, `label`, `group`, `n`: tasks, then question types, then
-  formats), `levels`, `trivial` (published score of the best constant answers, and
-  `told`; or None), `ceiling` (`published`, `flexible`; or None)
-- `models`, in the order of the board: `id`, `name`, `place`, `status` (verified, not
-  verified, not ranked), `reasons` (of the status), `remarks` (all that is to be said of
-  it), `card` (label -> value), `scopes` (name of a benchmark, group or task, or `mean` ->
-  figures) and `parts` (task, breakdown, value, scores)
-- figures: `published` and `flexible` (`value`, `low`, `high`, `rank`: first and last; or
-  None), `n`, `extracted`, `cut_off`, `no_instruction`, `untold` (of how
-  many answers nothing says whether they were cut off), `others` (metric -> mean, and on
-  how many documents it rests); of a benchmark also `standing`, `lost` (cause -> share of
-  all), `cells` (key of a column -> scores), `levels` and `gap` (estimates)
+- `about`: `runs`, `answers`, `pack` (which documents are compared with), `partial` (task ->
+  how many of its rows that pack has), `leave_out`, `left_out_rows`, and the `reasons` and
+  `remarks` that all models have
+- `benchmarks`: `name`, `title`, `tasks`, `of` (so many), `by_size`, `version`, `rows`,
+  `clusters`, `columns` (`key`, `label`, `group`, `n`), `levels`, `trivial` (the best
+  constant answers) and `ceiling`, or None
+- `models`, in the order of the board: `id`, `name`, `place`, `status`, `reasons` (of it),
+  `remarks`, `card` (label -> value), `scopes` (name of a benchmark, group or task, or
+  `mean` -> figures), `parts` (key of a column -> `task`, `by`, `value`, scores)
+- figures: `published` and `flexible` (`value`, `low`, `high`, `rank`; or None), `n`,
+  `extracted`, counts of invalid answers, `others` (metric -> mean, and on how many documents
+  it rests); of a benchmark also `status`, `marks`, `lost` (by cause), `levels` and `gap`
 - `left_out`: `place`, `model`, `reason`
 """
 
@@ -25,18 +21,21 @@ from __future__ import annotations
 
 import json
 import math
+from argparse import Namespace
 from collections import Counter, defaultdict
+from collections.abc import Iterator
 from pathlib import Path
 
-from ..core.families import FOLDER, Group, groups, scorer
+from ..core.families import FOLDER, Group, alone, groups, scorer
 from ..core.tables import natural
 from ..runs.answers import sha256
 from ..runs.scoring import INVALID
+from ..runs.tally import Figures, Tally
 from ..score.rows import scores
 from ..stats import linearised, spread
 from . import board
-from .board import RULES, Contest, Entrant, Standing
-from .checks import FALSE, UNKNOWN, VERIFIED, card, marks, own_scores_differ
+from .board import RULES, Entrant
+from .checks import FALSE, UNKNOWN, VERIFIED, Check
 from .submissions import LeftOut
 
 
@@ -48,33 +47,29 @@ COLUMNS = ("question_type", "type", "format")
 
 
 def board_data(
-    entrants: list[Entrant],
-    left_out: list[LeftOut],
-    include_path: Path,
-    leave_out: str | None,
+    entrants: list[Entrant], left_out: list[LeftOut], options: Namespace
 ) -> dict:
     """Return the data of a board, as the head of this module describes them.
 
     `entrants` are put into the order of the board.
     """
-    found = board.benchmarks(entrants)
-    standings = [
-        {x.name: board.standing(one, x) for x in found if one.answered(x)}
-        for one in entrants
-    ]
+    found = board.benchmarks_of(entrants)
+    for one in entrants:
+        those = [group for group in found if one.answered(group)]
+        one.standings.update((x.name, board.standing(one, x)) for x in those)
     pairs = board.equal_answers(entrants)
     for a, b, same, both in pairs:
         for one, other in ((a, b), (b, a)):
             said = f"{same:,} of {both:,} answers are those of {entrants[other].name}"
             entrants[one].remarks.append(said)
-    models = [_model(*each, found) for each in zip(entrants, standings)]
-    _rank(entrants, models, standings, found, board.units(len(entrants), pairs))
+    models = [_model(one, found) for one in entrants]
+    _rank(entrants, models, found, board.units(len(entrants), pairs))
     order = _in_order(models, found)
     entrants[:] = [entrants[place] for place in order]
-    about = _about(entrants, include_path, leave_out)
-    for told, name in (("reasons", "reasons"), ("shared", "remarks")):
-        of = [model[name] for model in models]
-        about[told] = [x for x in of[0] if all(x in other for other in of)]
+    about = _about(entrants, options)
+    for name in ("reasons", "remarks"):
+        first, *others = (model[name] for model in models)
+        about[name] = [x for x in first if all(x in other for other in others)]
     return {
         "about": about,
         "benchmarks": [_benchmark(group, entrants) for group in found],
@@ -83,22 +78,20 @@ def board_data(
     }
 
 
-def _about(entrants: list[Entrant], include_path: Path, leave_out: str | None) -> dict:
+def _about(entrants: list[Entrant], options: Namespace) -> dict:
+    include_path = options.include_path
     tallies = [task.tally for one in entrants for task in one.model.tasks.values()]
-    is_pack = include_path != FOLDER
-    known = {
-        tally.task: (tally.answered, scorer(tally.task).known[0]) for tally in tallies
-    }
+    is_pack, partial = include_path != FOLDER, {}
+    for tally in sorted(tallies, key=lambda tally: tally.task) if is_pack else ():
+        rows = scorer(tally.task).known[0]
+        if rows and tally.answered < rows:
+            partial[tally.task] = f"{tally.answered} of {rows:,}"
     return {
         "runs": len(entrants),
         "answers": sum(tally.all.answers for tally in tallies),
         "pack": include_path.name if is_pack else None,
-        "partial": {
-            task: f"{n} of {rows:,}"
-            for task, (n, rows) in sorted(known.items())
-            if is_pack and rows and n < rows
-        },
-        "leave_out": leave_out,
+        "partial": partial,
+        "leave_out": options.leave_out,
         "left_out_rows": sum(tally.left_out for tally in tallies),
     }
 
@@ -106,7 +99,8 @@ def _about(entrants: list[Entrant], include_path: Path, leave_out: str | None) -
 # ---------------------------------------------------------------------------- models
 
 
-def _model(one: Entrant, standings: dict[str, Standing], found: list[Group]) -> dict:
+def _model(one: Entrant, found: list[Group]) -> dict:
+    standings, checks, tasks = one.standings, one.checks, one.model.tasks
     told = [x.status for x in standings.values()] or [UNKNOWN]
     status = max(told, key=SEVERITY.index)
     reasons = [
@@ -115,16 +109,9 @@ def _model(one: Entrant, standings: dict[str, Standing], found: list[Group]) -> 
         if x.reasons and x.status == status
     ]
     said = [mark for x in standings.values() for mark in x.marks]
-    of_tasks = [
-        (mark, task)
-        for task, checked in one.checked.items()
-        for mark in marks(checked.settings, checked.check)
-    ]
-    said += board.by_task(of_tasks, tuple(one.checked))
-    own = (
-        own_scores_differ(checked.settings, one.model.run, one.model.tasks[task].tally)
-        for task, checked in one.checked.items()
-    )
+    of_tasks = [(mark, task) for task, x in checks.items() for mark in x.marks()]
+    said += board.by_task(of_tasks, tuple(checks))
+    own = (x.own_scores_differ(one.tally(task)) for task, x in checks.items())
     return {
         "id": sha256(one.name)[:10],
         "name": one.name,
@@ -132,25 +119,30 @@ def _model(one: Entrant, standings: dict[str, Standing], found: list[Group]) -> 
         "status": status,
         "reasons": reasons,
         "remarks": [*reasons, *said, *one.remarks, *filter(None, own)],
-        "card": _card(one),
-        "scopes": _scopes(one, found, standings),
-        "parts": [
-            (task, by, value, scores(task, figures) | {"n": figures.n})
-            for task in sorted(one.model.tasks)
-            for (by, value), figures in _sorted(one.model.tasks[task].tally.parts)
-        ],
+        "card": _card(checks),
+        "scopes": _scopes(one, found),
+        "parts": {
+            key: {"task": task, "by": by, "value": value, "n": figures.n}
+            | scores(task, figures)
+            for task in sorted(tasks)
+            for key, by, value, figures in _parts(one.tally(task))
+        },
     }
 
 
-def _sorted(parts: dict[tuple[str, str], object]) -> list:
-    return sorted(parts.items(), key=lambda x: (x[0][0], natural(x[0][1])))
+def _parts(tally: Tally) -> Iterator[tuple[str, str | None, str | None, Figures]]:
+    """Yield the figures of a task and of its parts: key, breakdown, value, figures."""
+    yield tally.task, None, None, tally.all
+    parts = sorted(tally.parts.items(), key=lambda x: (x[0][0], natural(x[0][1])))
+    for (by, value), figures in parts:
+        yield f"{tally.task}|{by}|{value}", by, value, figures
 
 
-def _card(one: Entrant) -> dict[str, str]:
+def _card(checks: dict[str, Check]) -> dict[str, str]:
     """Return the run card of a model; where its tasks differ, the most frequent value,
     and how many tasks have others.
     """
-    cards = [card(x.settings, x.check, x.documents.told) for x in one.checked.values()]
+    cards = [check.card() for check in checks.values()]
     cells = {}
     for name in cards[0]:
         [(most, count), *others] = Counter(x[name] for x in cards).most_common()
@@ -159,30 +151,25 @@ def _card(one: Entrant) -> dict[str, str]:
     return cells
 
 
-def _scopes(
-    one: Entrant, found: list[Group], standings: dict[str, Standing]
-) -> dict[str, dict]:
+def _scopes(one: Entrant, found: list[Group]) -> dict[str, dict]:
     public = [x for x in found if board.is_public(x)]
     scopes = {}
     if len(public) > 1 and all(one.answered(x) == x.tasks for x in public):
         scopes["mean"] = _figures(one, public)
     for group in found:
-        if group.name in standings:
-            told = standings[group.name]._asdict() | {"together": None}
+        if group.name in one.standings:
             scopes[group.name] = _figures(one, [group]) | _more(one, group)
-            scopes[group.name]["standing"] = told
-    for group in groups():
-        if {*group.tasks} <= one.model.tasks.keys():
-            scopes.setdefault(group.name, _figures(one, [group]))
-    for task in sorted(one.model.tasks):
-        scopes.setdefault(task, _figures(one, [board.alone(task)]))
+    whole = [group for group in groups() if {*group.tasks} <= one.model.tasks.keys()]
+    for group in (*whole, *map(alone, sorted(one.model.tasks))):
+        if group.name not in scopes:
+            scopes[group.name] = _figures(one, [group])
     return scopes
 
 
 def _figures(one: Entrant, those: list[Group]) -> dict:
     """Return the figures of a group, or of the mean of several."""
     shares = board.shares(one, those)
-    tallies = [one.model.tasks[task].tally for task in shares]
+    tallies = [one.tally(task) for task in shares]
     cells = [scores(tally.task, tally.all) for tally in tallies]
     told = {"n": sum(tally.all.n for tally in tallies), "others": {}}
     for name in (*RULES, "extracted"):
@@ -204,19 +191,17 @@ def _figures(one: Entrant, those: list[Group]) -> dict:
 
 def _more(one: Entrant, benchmark: Group) -> dict:
     """Return what a benchmark has beside its figures."""
-    cells, levels = {}, {}
-    for task in one.answered(benchmark):
-        tally = one.model.tasks[task].tally
-        parts = {task: tally.all}
-        parts |= {
-            f"{task}|{by}|{x}": y for (by, x), y in tally.parts.items() if by in COLUMNS
-        }
-        cells |= {x: scores(task, y) | {"n": y.n} for x, y in parts.items()}
+    levels = {}
     for level in _levels(one, benchmark):
-        found = board.values(one, [benchmark], "flexible", lambda x: x.level == level)  # noqa: B023
+        found = board.values(one, [benchmark], "flexible", level)
         levels[level] = board.estimate(found)
-    lost, gap = board.lost(one, benchmark), _gap(one, benchmark)
-    return {"cells": cells, "lost": lost, "levels": levels, "gap": gap}
+    return {
+        "status": one.standings[benchmark.name].status,
+        "marks": one.standings[benchmark.name].marks,
+        "lost": board.lost(one, benchmark),
+        "levels": levels,
+        "gap": _gap(one, benchmark),
+    }
 
 
 def _levels(one: Entrant, benchmark: Group) -> list[int]:
@@ -232,43 +217,33 @@ def _gap(one: Entrant, benchmark: Group) -> dict | None:
     It is the plain mean over the tasks of which both were run, and in each over the
     question types that both have.
     """
-    found = []
+    gaps, variance = [], 0.0
     for fresh in one.answered(benchmark):
-        public = scorer(fresh).base
-        if public in one.model.tasks and scorer(fresh).known[0] is None:
-            found += _gap_of(one, public, fresh)
-    if not found:
+        tasks = (scorer(fresh).base, fresh)
+        if tasks[0] not in one.model.tasks or scorer(fresh).known[0] is not None:
+            continue
+        kinds = [{x.kind for x in one.results(task)} for task in tasks]
+        if not (both := sorted(set.intersection(*kinds))):
+            continue
+        means = []
+        for task in tasks:
+            parts = [[x for x in one.results(task) if x.kind == kind] for kind in both]
+            values = linearised([[x.scores[1] for x in y] for y in parts], False)
+            clusters = [x.cluster for y in parts for x in y]
+            means.append(math.fsum(values) / len(values))
+            variance += spread(values, clusters, ends=(0, 1)).error ** 2
+        gaps.append(means[0] - means[1])
+    if not gaps:
         return None
-    n = len(found)
-    value = math.fsum(gap for gap, _ in found) / n
-    half = NORMAL * math.sqrt(math.fsum(variance for _, variance in found)) / n
-    return {"value": value, "low": value - half, "high": value + half, "tasks": n}
-
-
-def _gap_of(one: Entrant, public: str, fresh: str) -> list[tuple[float, float]]:
-    """Return the gap of a task and the variance of its error, where it has one."""
-    kinds = [{x.kind for x in one.results(task)} for task in (public, fresh)]
-    means, variance = [], 0.0
-    if not (both := sorted(set.intersection(*kinds))):
-        return []
-    for task in (public, fresh):
-        parts = [[x for x in one.results(task) if x.kind == kind] for kind in both]
-        values = linearised([[x.scores[1] for x in y] for y in parts], by_size=False)
-        clusters = [x.cluster for y in parts for x in y]
-        means.append(math.fsum(values) / len(values))
-        variance += spread(values, clusters, ends=(0, 1)).error ** 2
-    return [(means[0] - means[1], variance)]
+    value, half = math.fsum(gaps) / len(gaps), NORMAL * variance**0.5 / len(gaps)
+    return {"value": value, "low": value - half, "high": value + half}
 
 
 # ----------------------------------------------------------------------------- ranks
 
 
 def _rank(
-    entrants: list[Entrant],
-    models: list[dict],
-    standings: list[dict[str, Standing]],
-    found: list[Group],
-    unit: list[int],
+    entrants: list[Entrant], models: list[dict], found: list[Group], unit: list[int]
 ) -> None:
     """Give each model its ranks in each benchmark, and in their mean."""
     together: dict[tuple, list[int]] = defaultdict(list)
@@ -276,20 +251,18 @@ def _rank(
     those["mean"] = [group for group in found if board.is_public(group)]
     for place, model in enumerate(models):
         for name in model["scopes"].keys() & those.keys():
-            told = [standings[place][x.name] for x in those[name]]
+            told = [entrants[place].standings[x.name] for x in those[name]]
             if FALSE not in (x.status for x in told):
                 key = (name, *(x.together for x in told))
                 together[key].append(place)
+    scores = [(key[0], rule, of) for key, of in together.items() for rule in RULES]
     contests = [
-        Contest(
-            name, rule, {x: board.values(entrants[x], those[name], rule) for x in of}
-        )
-        for (name, *_), of in together.items()
-        for rule in RULES
+        {x: board.values(entrants[x], those[name], rule) for x in of}
+        for name, rule, of in scores
     ]
-    for contest, ranks in zip(contests, board.rank(contests, unit)):
+    for (name, rule, _), ranks in zip(scores, board.rank(contests, unit)):
         for place, ends in ranks.items():
-            models[place]["scopes"][contest.scope][contest.rule]["rank"] = ends
+            models[place]["scopes"][name][rule]["rank"] = ends
 
 
 def _in_order(models: list[dict], found: list[Group]) -> list[int]:
@@ -303,7 +276,7 @@ def _in_order(models: list[dict], found: list[Group]) -> list[int]:
     def key(place: int) -> tuple:
         model = models[place]
         scopes = [model["scopes"].get(name) for name in names]
-        is_other = any(x and x["standing"]["marks"] for x in scopes)
+        is_other = any(x and x["marks"] for x in scopes)
         firsts, means = [], []
         for rule in RULES:
             told = [x[rule] if x else None for x in scopes]
@@ -332,7 +305,7 @@ def _benchmark(group: Group, entrants: list[Entrant]) -> dict:
         "of": len(group.tasks),
         "by_size": group.by_size,
         "version": str(group.version),
-        "rows": sum(one.model.tasks[task].tally.all.n for task in shares),
+        "rows": sum(one.tally(task).all.n for task in shares),
         "clusters": len({x.cluster for task in shares for x in one.results(task)}),
         "columns": _columns(one, group),
         "levels": _levels(one, group),
@@ -343,7 +316,7 @@ def _benchmark(group: Group, entrants: list[Entrant]) -> dict:
 
 def _trivial(one: Entrant, shares: dict[str, float]) -> dict | None:
     """Return what the best answers that are the same for all documents of a task score."""
-    found = [one.model.tasks[x].tally.trivial.best() for x in shares]
+    found = [one.tally(x).trivial.best() for x in shares]
     if (None, None) in found:
         return None
     answers = (answer.rpartition(": ")[2] for _, answer in found)
@@ -360,14 +333,14 @@ def _columns(one: Entrant, group: Group) -> list[dict]:
     for task in tasks if len(tasks) > 1 else ():
         inner = [x.name for x in groups() if task in x.tasks and x.tasks != group.tasks]
         of = inner[0].removeprefix(f"{group.name}_") if inner else "Tasks"
-        n = one.model.tasks[task].tally.all.n
+        n = one.tally(task).all.n
         found.append({"key": task, "label": label[task], "group": of, "n": n})
     for by in COLUMNS:
         for task in tasks:
             at = f"{label[task]} by " if len(tasks) > 1 else "By "
-            for (kind, value), x in _sorted(one.model.tasks[task].tally.parts):
+            for key, kind, value, x in _parts(one.tally(task)):
                 if kind == by:
-                    cells = {"key": f"{task}|{by}|{value}", "label": value, "n": x.n}
+                    cells = {"key": key, "label": value, "n": x.n}
                     found.append(cells | {"group": at + by.replace("_", " ")})
     return found
 
@@ -375,7 +348,7 @@ def _columns(one: Entrant, group: Group) -> list[dict]:
 def _ceiling(one: Entrant, shares: dict[str, float]) -> dict | None:
     """Return the most that prompts allow, where the documents are those it is known of."""
     known = json.loads(CEILINGS.read_text(encoding="utf-8"))
-    found = [known.get(one.model.tasks[x].tally.fingerprint, {}).get(x) for x in shares]
+    found = [known.get(one.tally(x).fingerprint, {}).get(x) for x in shares]
     if None in found:
         return None
     cells = [x["answers"]["as asked"] for x in found]

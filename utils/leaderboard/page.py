@@ -19,7 +19,7 @@ from ..core.errors import ToolError
 from ..core.families import scorer
 from ..core.tables import percent
 from . import browser
-from .board import CAUSES
+from .board import CAUSES, RULES
 from .data import SEVERITY
 
 
@@ -29,10 +29,11 @@ FIRST = 15  # models that a section shows of many, beside the pinned ones
 FEW = 20  # rows below which a cell is grey
 
 
-def render(data: dict, documents: browser.Documents, is_folder: bool) -> bytes:
+def render(data: dict, documents: browser.Documents, files: dict[str, dict]) -> bytes:
     """Return the page of a board's data; ToolError for one above MOST_BYTES.
 
-    In a folder, the documents stand in files beside the page, which it loads.
+    In a folder, the documents stand in files beside the page, which it loads: task ->
+    names of files.
     """
     names = ("board.css", "board.js")
     style, script = ((_TEMPLATES / x).read_text(encoding="utf-8") for x in names)
@@ -48,8 +49,8 @@ def render(data: dict, documents: browser.Documents, is_folder: bool) -> bytes:
         first=FIRST,
         few=FEW,
         documents=documents,
-        is_folder=is_folder,
-        held=_held(data, documents, is_folder),
+        is_folder=bool(files),
+        held=_held(data, documents, files),
     )  # fmt: skip
     content = text.encode()
     if len(content) > MOST_BYTES:
@@ -70,8 +71,7 @@ def _environment() -> Environment:
         finalize=_clean,
     )
     filters = {"one": percent, "signed": _signed, "at": _at, "span": _span}
-    filters |= {"middle": _middle, "hash": _hash, "runs": _runs}
-    environment.filters |= filters
+    environment.filters |= filters | {"middle": _middle, "hash": _hash, "runs": _runs}
     return environment
 
 
@@ -123,17 +123,18 @@ def _scales(data: dict) -> dict[str, dict]:
     found = {}
     for name in ["mean", *(x["name"] for x in data["benchmarks"])]:
         of = [x["scopes"][name] for x in data["models"] if name in x["scopes"]]
-        told = [x[rule] for x in of for rule in ("published", "flexible")]
-        found[name] = scale(
-            y for x in told for y in (x["value"], x["low"], x["high"]) if y is not None
-        )
+        found[name] = scale(y for x in of for rule in RULES for y in _ends(x[rule]))
         lost = [sum(x["lost"].values()) for x in of if "lost" in x]
         found[f"{name} lost"] = scale([0, *lost], 0.05)
-        gaps = [x["gap"] for x in of if x.get("gap")]
-        found[f"{name} gap"] = scale(
-            [0, *(y for x in gaps for y in (x["low"], x["high"]))]
-        )
+        gaps = [y for x in of if x.get("gap") for y in _ends(x["gap"])]
+        found[f"{name} gap"] = scale([0, *gaps])
     return found
+
+
+def _ends(estimate: dict) -> list[float]:
+    """Return a value and the ends of its interval, where it has one."""
+    cells = (estimate[x] for x in ("value", "low", "high"))
+    return [x for x in cells if x is not None]
 
 
 def scale(values: Iterable[float], step: float = 0.1) -> dict:
@@ -146,7 +147,7 @@ def scale(values: Iterable[float], step: float = 0.1) -> dict:
     return {"low": step * low, "high": step * high, "ticks": ticks}
 
 
-def _held(data: dict, documents: browser.Documents, is_folder: bool) -> str:
+def _held(data: dict, documents: browser.Documents, files: dict[str, dict]) -> str:
     """Return what the script of the page needs, as JSON."""
     tasks = {task: scorer(task) for task in documents.encoded}
     known = {
@@ -154,7 +155,7 @@ def _held(data: dict, documents: browser.Documents, is_folder: bool) -> str:
         "models": [printable(x["name"]) for x in data["models"]],
         "families": {task: one.family for task, one in tasks.items()},
         "reasons": {one.family: one.utils.REASONS for one in tasks.values()},
-        "files": documents.files() if is_folder else {},
+        "files": {task: [*names] for task, names in files.items()},
     }
-    inline = [] if is_folder else [y for x in documents.encoded.values() for y in x]
+    inline = [] if files else [y for x in documents.encoded.values() for y in x]
     return f'{browser.escaped(known)[:-1]},"documents":[{",".join(inline)}]}}'

@@ -15,9 +15,10 @@ from typing import NamedTuple
 
 from ..core.errors import ToolError
 from ..core.families import all_tasks
+from ..core.files import is_stream
 from ..core.jsonl import read_lines
-from ..runs.answers import SAMPLES_NAME
-from ..runs.find import File, Run, find_runs
+from ..runs.answers import SAMPLES_NAME, task_of
+from ..runs.find import Run, find_runs, split_name
 
 
 class LeftOut(NamedTuple):
@@ -27,12 +28,18 @@ class LeftOut(NamedTuple):
     reason: str
     model: str = ""  # what it calls itself, where it says so
 
+    @classmethod
+    def of(cls, path: Path, error: Exception, model: str) -> LeftOut:
+        """Return what an error says of a path."""
+        said = getattr(error, "strerror", None) or str(error)
+        return cls(str(path), said.removeprefix(f"{path}").lstrip(":, "), model)
+
 
 class Submission(NamedTuple):
     """A run, and what is to be said of its files."""
 
     run: Run
-    place: str
+    place: Path  # the file or folder
     remarks: tuple[str, ...] = ()
 
 
@@ -45,30 +52,18 @@ def find_submissions(
     A folder stands for each folder with samples of the pack's tasks in it or below it.
     `task` is that of lines that do not name theirs.
     """
-    found: list[Submission] = []
     left_out: list[LeftOut] = []
-    samples: dict[tuple[str, Path], list[Path]] = defaultdict(list)
+    places: dict[tuple[str, Path], list[Path]] = defaultdict(list)
     for argument in arguments:
-        label, path = _named(argument)
-        those = (
-            [path] if SAMPLES_NAME.fullmatch(path.name) else _samples(path, left_out)
-        )
-        for sample in those:
-            samples[label, sample.parent].append(sample)
-        if not those:
-            _add(found, left_out, label, path, task)
-    for (label, folder), paths in samples.items():
-        _add_samples(found, left_out, label, folder, sorted(paths))
-    return [*_named_apart(found)], left_out
-
-
-def _named(argument: str) -> tuple[str, Path]:
-    """Return name and path of an argument, split at the last "=" before a path."""
-    parts = argument.split("=")
-    for n in range(len(parts)):
-        if (path := Path("=".join(parts[n:]))).exists():
-            return "=".join(parts[:n]), path
-    return "", Path(argument)
+        label, path = split_name(argument)
+        is_sample = SAMPLES_NAME.fullmatch(path.name)
+        samples = [path] if is_sample else _samples(path, left_out)
+        for sample in samples:
+            places[label, sample.parent].append(sample)
+        if not samples:
+            places[label, path].append(path)
+    found = [_submission(x, y, task, left_out) for (x, _), y in places.items()]
+    return [*_named_apart([*filter(None, found)])], left_out
 
 
 def _samples(folder: Path, left_out: list[LeftOut]) -> list[Path]:
@@ -78,97 +73,57 @@ def _samples(folder: Path, left_out: list[LeftOut]) -> list[Path]:
     found = []
     for place, folders, files in os.walk(folder):
         here = [Path(place, name) for name in sorted([*folders, *files])]
-        named = [(path, SAMPLES_NAME.fullmatch(path.name)) for path in here]
-        those = [path for path, name in named if name and name["task"] in all_tasks()]
+        those = [path for path in here if task_of(path, None) in all_tasks()]
         found += those
-        for path in here:
-            if path.is_symlink() and path.is_dir() and path not in those:
-                left_out.append(LeftOut(str(path), "is a link to a folder"))
+        links = [x for x in here if x.is_symlink() and x.is_dir() and x not in those]
+        left_out += [LeftOut(str(path), "is a link to a folder") for path in links]
         if not those and any(re.match(r"results_.*\.json$", name) for name in files):
             why = "has results without samples; run with --log_samples"
             left_out.append(LeftOut(place, why))
     return found
 
 
-def _add(
-    found: list[Submission],
-    left_out: list[LeftOut],
-    label: str,
-    path: Path,
-    task: str | None,
-) -> None:
-    """Add the submission of an argument that holds no samples: files of answers."""
-    try:
-        if not path.is_dir() and (fault := _fault(path)):
-            raise ToolError(fault)
-        runs = find_runs([str(path)], task)
-        for file in (file for run in runs for file in run.files):
-            if fault := _fault(file.path):
-                raise ToolError(f"{file.path.name} {fault}")
-    except (ToolError, OSError) as error:
-        left_out.append(LeftOut(str(path), told(error, path)))
-    else:
-        names = (label or run.name for run in runs)
-        runs = (run._replace(name=name) for run, name in zip(runs, names))
-        found += [Submission(run, str(path)) for run in runs]
-
-
-def _add_samples(
-    found: list[Submission],
-    left_out: list[LeftOut],
-    label: str,
-    folder: Path,
-    paths: list[Path],
-) -> None:
-    """Add the submission that a folder of samples is.
+def _submission(
+    label: str, paths: list[Path], task: str | None, left_out: list[LeftOut]
+) -> Submission | None:
+    """Return the submission that samples in a folder are, or one path without samples.
 
     Of a task that was run several times the run with the most lines counts, of these the
     last: one with --limit takes the place of no whole one.
     """
-    runs: dict[str, list[tuple[int, str, File]]] = defaultdict(list)
+    runs: dict[str, list[tuple[int, str, Run]]] = defaultdict(list)
     remarks, names = [], []
-    for path in paths:
-        name = SAMPLES_NAME.fullmatch(path.name)
+    for path in sorted(paths):
         try:
-            if fault := _fault(path):
-                raise ToolError(fault)
-            (run,) = find_runs([str(path)])
-            lines = sum(1 for _ in read_lines(path))
+            (run,) = find_runs([str(path)], task)
+            lines = sum(_lines(file.path) for file in run.files)
         except (ToolError, OSError) as error:
-            left_out.append(LeftOut(str(path), told(error, path), label))
+            left_out.append(LeftOut.of(path, error, label))
             continue
+        name = SAMPLES_NAME.fullmatch(path.name)
         names.append(run.name)
-        runs[name["task"]].append((lines, name["time"], run.files[0]))
-        if folder.resolve() != path.resolve().parent:
+        runs[name and name["task"]].append((lines, name and name["time"], run))
+        if name and path.parent.resolve() != path.resolve().parent:
             remarks.append(f"{path.name} is a link to {path.resolve()}")
-    for task, of in runs.items():
+    for of_task, of in runs.items():
         of.sort(key=lambda run: run[:2], reverse=True)
         if len(of) > 1:
-            remarks.append(f"{len(of)} runs of {task}: that of {of[0][1]} is shown")
+            remarks.append(f"{len(of)} runs of {of_task}: that of {of[0][1]} is shown")
+    if not runs:
+        return None
     if len({*names}) > 1:
-        remarks.append(
-            f"its results name several models: {', '.join(sorted({*names})):.200}"
-        )
-    if runs:
-        run = Run(label or names[-1], tuple(of[0][2] for of in runs.values()), None)
-        found.append(Submission(run, str(folder), tuple(remarks)))
+        told = ", ".join(sorted({*names}))
+        remarks.append(f"its results name several models: {told:.200}")
+    files = tuple(file for of in runs.values() for file in of[0][2].files)
+    place = paths[0].parent if name else paths[0]
+    return Submission(Run(label or names[-1], files, task), place, tuple(remarks))
 
 
-def _fault(path: Path) -> str | None:
-    """Return why a path is not a file that can be read to its end."""
-    if path.is_symlink() and not path.exists():
-        return "is a link to nothing"
-    if not path.exists():
-        return "does not exist"
-    if path.is_dir():
-        return "is a folder, not a file"
-    return None if path.is_file() else "is a pipe or a device, not a file"
-
-
-def told(error: Exception, path: Path) -> str:
-    """Return what an error says of a submission, without its path."""
-    said = getattr(error, "strerror", None) or str(error)
-    return said.removeprefix(f"{path}").lstrip(":, ")
+def _lines(path: Path) -> int:
+    """Return how many lines a file has; ToolError for one without an end."""
+    if is_stream(path):
+        raise ToolError(f"{path}: is a pipe or a device, not a file")
+    return sum(1 for _ in read_lines(path))
 
 
 def _named_apart(found: list[Submission]) -> Iterator[Submission]:

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from ..core.errors import ToolError
 from ..core.families import FOLDER, all_tasks, scorer
 from ..core.files import is_stream
-from ..core.jsonl import SUFFIXES, parse, read_lines
+from ..core.jsonl import SUFFIXES, parse, read_lines, read_text
 from .answers import SAMPLES_NAME, Answer, read_answers
 
 
@@ -113,16 +113,14 @@ def find_runs(arguments: list[str], task: str | None = None) -> list[Run]:
     """
     runs: dict[str, Run] = {}
     for argument in arguments:
-        label, path = _split(argument)
-        if not path:
-            raise ToolError(f"'{argument}': names no file or folder; give PATH")
-        for run in _runs_at(Path(path), label, task):
+        label, path = split_name(argument)
+        for run in _runs_at(path, label, task):
             runs[run.name] = _joined(runs[run.name], run) if run.name in runs else run
     return list(runs.values())
 
 
-def _split(argument: str) -> tuple[str, str]:
-    """Return the name, or "", and the path of `PATH` or `NAME=PATH`.
+def split_name(argument: str) -> tuple[str, Path]:
+    """Return the name, or "", and the path of `PATH` or `NAME=PATH`; ToolError without.
 
     Both may have an equals sign in them: it is split at the last one before a path that
     is there, else at the first one.
@@ -130,9 +128,12 @@ def _split(argument: str) -> tuple[str, str]:
     words = argument.split("=")
     splits = [("=".join(words[:n]), "=".join(words[n:])) for n in range(len(words))]
     there = [(name, path) for name, path in splits if path and Path(path).exists()]
-    if len(splits) == 1 or splits[0] in there:
-        return splits[0]
-    return there[-1] if there else splits[1]
+    if len(splits) > 1 and splits[0] not in there:
+        splits = there[-1:] or splits[1:]
+    name, path = splits[0]
+    if not path:
+        raise ToolError(f"'{argument}': names no file or folder; give PATH")
+    return name, Path(path)
 
 
 def _joined(one: Run, other: Run) -> Run:
@@ -220,7 +221,7 @@ def _results(path: Path) -> dict:
     if not (found := _results_path(path)):
         return {}
     with suppress(ValueError, RecursionError):
-        results = json.loads(found.read_text(encoding="utf-8"))
+        results = json.loads(read_text(found))
         if isinstance(results, dict):
             return results
     raise ToolError(f"{found}: is not a results file; copy it again, or delete it")
