@@ -39,14 +39,21 @@ from .sources import is_generated
 def gold_response(task: str, document: dict) -> str:
     """Return the reference of a document in the form that the prompt asks for.
 
-    That form is `gold_response` in the task's metadata, a Jinja template.
+    That form is `gold_response` in the metadata of the task, or of the one that its YAML
+    file includes: a Jinja template.
     """
     return _template(task).render(**document)
 
 
 @cache
 def _template(task: str) -> Template:
-    return Template(configuration(task)["metadata"]["gold_response"])
+    return Template(_form(task))
+
+
+def _form(task: str) -> str:
+    tasks = task, scorer(task).base or task
+    told = [configuration(name)["metadata"] for name in tasks]
+    return next(x["gold_response"] for x in told if "gold_response" in x)
 
 
 def random_choices(task: str, document: dict) -> list[str]:
@@ -69,7 +76,7 @@ def row(path: Path, task: Scorer) -> str:
     empty, most = (_cell(task, documents, repeat([x])) for x in ("", frequent))
     choices = (random_choices(task.task, document) for document in documents)
     drawn = _cell(task, documents, choices)
-    lead = configuration(task.task)["metadata"]["gold_response"].partition("{{")[0]
+    lead = _form(task.task).partition("{{")[0]
     label = frequent.removeprefix(lead) if lead.endswith(" ") else frequent
     most = f"`{label}` ({times} of {len(documents)}): {most}"
     return f"| `{path.stem}` | {empty} | {most} | {drawn} |"
@@ -112,7 +119,7 @@ def _shortcut_cell(
     pairs = [pair for pair in zip(documents, responses, strict=True) if pair[1]]
     if not pairs:
         return ""
-    golds = Counter(gold_response(task.base, document) for document, _ in pairs)
+    golds = Counter(gold_response(task.task, document) for document, _ in pairs)
     [(frequent, _)] = golds.most_common(1)
     name = task.headline[1]
     scores = [
