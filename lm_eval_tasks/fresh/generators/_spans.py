@@ -211,10 +211,10 @@ def first_or_last(rng: random.Random, level: int) -> a.Problem | None:
                 said = f"{a.duration(abs(shift))} {side} {other}"
         minutes.append(minute)
         told.append(f"{name} {said}")
-    rank, wanted = rng.choice((("first", min(minutes)), ("last", max(minutes))))
-    chosen = [name for name, minute in zip(names, minutes) if minute == wanted]
-    if a.is_given_away(rng, level, known_at_once, rank, chosen):
+    facts = list(zip(minutes, names))
+    if (asked := a.first_or_last(rng, level, facts, known_at_once)) is None:
         return None
+    rank, chosen = asked
     answer = {"unordered_list": chosen}
     parts = {"rank": rank, "edge": "earliest" if rank == "first" else "latest"}
     return a.problem("first_or_last", answer, told="; ".join(told), **parts)
@@ -239,10 +239,10 @@ def oldest_city(rng: random.Random, level: int) -> a.Problem | None:
         else:
             known_at_once.append((years[-1], name))
         told.append(f"{name} was founded {said}")
-    rank, wanted = rng.choice((("first", min(years)), ("last", max(years))))
-    chosen = [name for name, year in zip(names, years) if year == wanted]
-    if a.is_given_away(rng, level, known_at_once, rank, chosen):
+    facts = list(zip(years, names))
+    if (asked := a.first_or_last(rng, level, facts, known_at_once)) is None:
         return None
+    rank, chosen = asked
     answer = {"answer": chosen[0] if len(chosen) == 1 else "equal"}
     return a.problem("oldest_city", answer, told=". ".join(told), rank=rank)
 

@@ -7,16 +7,15 @@ the earliest end of the whole counts. A project is kept only where its end does 
 how one reads a pause, nor on whether somebody may wait on purpose (`certain_end`).
 """
 
-import json
 import random
 from collections.abc import Callable, Iterator
 from datetime import date
-from pathlib import Path
 from typing import NamedTuple
+
+from . import _arithmetic as words
 
 
 VERSION = "2"
-HIGHEST = 8
 BOUNDS = {
     "steps": (1, 12),
     "people": (1, 26),
@@ -126,7 +125,7 @@ class Bounds:
     def __init__(self, project: Project):
         self._project = project
         self._chains: dict[tuple[int, int], int] = {}
-        self._followers = [
+        self.followers = [
             [other for other, needs in enumerate(project.needs) if task in needs]
             for task in range(len(project.durations))
         ]
@@ -143,7 +142,7 @@ class Bounds:
                 for person in self._project.people
             ]
             end = min((x[1].time for x in done if x), default=self._never)
-            ends = [self.chain(other, end) for other in self._followers[task]]
+            ends = [self.chain(other, end) for other in self.followers[task]]
             self._chains[key] = max([end, *ends])
         return self._chains[key]
 
@@ -207,20 +206,15 @@ class Search:
     def simple(self) -> int:
         """Return the best end of simple orders, each task by whoever ends it first."""
         durations, needs = self._project.durations, self._project.needs
-        tails: list[
-            int
-        ] = []  # of the longest chain from a task on, the last task first
+        # Nearly the longest chain from a task on, the last task first: followers are
+        # paired with each other's chains, which the rows of this version hang on.
+        tails: list[int] = []
         for task in reversed(range(len(durations))):
-            after = [tails[-1 - n] for n in range(len(tails)) if task in needs[-1 - n]]
+            pairs = zip(reversed(tails), reversed(needs))
+            after = [tail for tail, others in pairs if task in others]
             tails.append(durations[task] + max(after, default=0))
-        followers = [sum(task in x for x in needs) for task in range(len(needs))]
-        ranks = [
-            durations,
-            tails[::-1],
-            [*map(len, needs)],
-            followers,
-            [*range(len(needs))],
-        ]
+        counts = [*map(len, needs)], [*map(len, self._bounds.followers)]
+        ranks = [durations, tails[::-1], *counts, [*range(len(needs))]]
         signs = [[-rank for rank in one] for one in ranks]
         orders = [lambda x, rank=rank: rank[x[1]] for rank in [*ranks, *signs]]
         orders += [lambda x: x[0], lambda x: x[3]]  # what ends first, what starts first
@@ -342,11 +336,7 @@ def ladder(level: int) -> dict[str, int]:
     }
 
 
-MONTHS = (
-    "January February March April May June July August September October November"
-    " December"
-).split()
-TEXTS = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
+TEXTS = words.texts("_tcp")
 
 
 def draw_tasks(
@@ -376,20 +366,9 @@ def draw_rests(rng: random.Random, level: int, most_in_row: range) -> dict[str, 
 # --------------------------------------------------------------------------- telling
 
 
-def of(count: int, unit: str) -> str:
-    """Return such as "1 hour" and "3 hours"."""
-    return f"{count} {unit}" if count == 1 else f"{count} {unit}s"
-
-
 def day(moment: date, year: int | None = None) -> str:
     """Return such as "5 June 2025", and without its year where that is `year`."""
-    said = f"{moment.day} {MONTHS[moment.month - 1]}"  # in English whatever the locale
-    return said if moment.year == year else f"{said} {moment.year}"
-
-
-def listed(names: list[str]) -> str:
-    """Return such as "Ana, Ben and Chloe"."""
-    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+    return words.in_words(moment, False).removesuffix(f" {year}")
 
 
 def tell_tasks(
@@ -401,7 +380,7 @@ def tell_tasks(
 ) -> Iterator[str]:
     """Yield a sentence for each duration and each need."""
     for name, duration in zip(names, durations):
-        units = of(duration, unit)
+        units = words.counted(duration, unit)
         yield rng.choice(TEXTS["length"]).format(task=name, units=units)
     for before, after in dependencies(names, needs):
         yield rng.choice(TEXTS["order"]).format(before=before, after=after)
@@ -409,7 +388,7 @@ def tell_tasks(
 
 def tell_rests(rng: random.Random, unit: str, rests: dict[str, int]) -> Iterator[str]:
     """Yield a sentence of somebody for each kind of rest that they need."""
-    row, rest, between = (of(units, unit) for units in rests.values())
+    row, rest, between = (words.counted(units, unit) for units in rests.values())
     if rests["max_consecutive"]:
         yield rng.choice(TEXTS["row"]).format(row=row, rest=rest)
     if rests["break_between"]:
@@ -451,7 +430,11 @@ def tell_asides(rng: random.Random, unit: str, count: int) -> list[str]:
     """Return what is said and has nothing to do with the project."""
     few, hour, pages, late, long = (rng.randrange(2, 10) for _ in range(5))
     told = {"few": few, "cakes": few + 3, "hour": hour, "later": hour + 8}
-    told |= {"pages": 13 * pages, "late": 4 * late, "long": of(7 * long, unit)}
+    told |= {
+        "pages": 13 * pages,
+        "late": 4 * late,
+        "long": words.counted(7 * long, unit),
+    }
     asides = [text.format(**told) for text in TEXTS["asides"]]
     return rng.sample(asides, min(count, len(asides)))
 
@@ -467,7 +450,7 @@ def question(
     and the question.
     """
     told, unit = TEXTS[kind], "hour" if kind == "short" else "day"
-    common = TEXTS["rules"].format(people=listed(people), count=len(names))
+    common = TEXTS["rules"].format(people=words.joined(people), count=len(names))
     rules = [common, told["rules"]]
     said = {"unit": unit, "Unit": unit.title(), "others": told["others"]}
     if any(rest["max_consecutive"] for rest in rests):

@@ -14,10 +14,9 @@ from . import _tcp as tcp
 
 
 VERSION = tcp.VERSION
-HIGHEST, BOUNDS = tcp.HIGHEST, tcp.BOUNDS
+HIGHEST, BOUNDS = 8, tcp.BOUNDS  # at 9, six rows a second
 ladder = tcp.ladder
 TEXTS = tcp.TEXTS["long"]
-WEEKDAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
 
 
 def row(
@@ -97,11 +96,13 @@ def _draw_plan(rng: random.Random, level: int, start: date, span: int) -> Plan:
 
 def _tell_plan(rng: random.Random, plan: Plan, year: int) -> Iterator[str]:
     if plan.days:
-        away = tcp.listed([tcp.day(day, year) for day in plan.days])
+        away = tcp.words.joined([tcp.day(day, year) for day in plan.days])
         yield rng.choice(TEXTS["away"]).format(days=away)
     if plan.holiday:
         first, last = (tcp.day(day, year) for day in plan.holiday)
         yield rng.choice(TEXTS["holiday"]).format(first=first, last=last)
     if plan.weekday is not None:
-        yield rng.choice(TEXTS["weekday"]).format(weekday=WEEKDAYS[plan.weekday])
+        yield rng.choice(TEXTS["weekday"]).format(
+            weekday=tcp.words.WEEKDAYS[plan.weekday]
+        )
     yield from tcp.tell_rests(rng, "day", plan.rests)

@@ -13,21 +13,18 @@ what leaves out the object or the year of a description fits several entities al
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Iterator
 from itertools import combinations
-from pathlib import Path
 from typing import NamedTuple
+
+from ._arithmetic import texts
 
 
 VERSION = "2"
 HIGHEST = 8
 BOUNDS = {"pairs": (3, 60), "descriptions": (0, 3)}
-# What is said; the second solver reads it, too.
-TEXTS = json.loads(
-    Path(__file__).with_name("_semantic.json").read_text(encoding="utf-8")
-)
+TEXTS = texts("_semantic")
 QUESTION_TYPES = tuple(TEXTS["questions"])
 DOUBLES = 6  # entities that a node is, where there are descriptions
 TERMS = 6  # of a role of an entity that has doubles
@@ -54,9 +51,21 @@ class Fact(NamedTuple):
 
 def erdos_renyi(rng: random.Random, edges: int) -> list[tuple[int, int]]:
     """Return each pair of some nodes with one and the same chance."""
-    nodes = 3 + edges // 2
+    return _drawn(rng, edges, nodes=3 + edges // 2, within=1)
+
+
+def stochastic_block(rng: random.Random, edges: int) -> list[tuple[int, int]]:
+    """Return pairs of nodes in two blocks, five times as likely within one."""
+    return _drawn(rng, edges, nodes=4 + edges // 2, within=5)
+
+
+def _drawn(
+    rng: random.Random, edges: int, nodes: int, within: int
+) -> list[tuple[int, int]]:
     pairs = list(combinations(range(nodes), 2))
-    return [pair for pair in pairs if rng.random() < edges / len(pairs)]
+    weights = [within if first % 2 == second % 2 else 1 for first, second in pairs]
+    scale = edges / sum(weights)
+    return [x for x, weight in zip(pairs, weights) if rng.random() < weight * scale]
 
 
 def barabasi_albert(rng: random.Random, edges: int) -> list[tuple[int, int]]:
@@ -87,17 +96,6 @@ def scale_free(rng: random.Random, edges: int) -> list[tuple[int, int]]:
         elif second == nodes - 1 and second not in ends:
             nodes -= 1
     return pairs
-
-
-def stochastic_block(rng: random.Random, edges: int) -> list[tuple[int, int]]:
-    """Return pairs of nodes in two blocks, five times as likely within one."""
-    nodes = 4 + edges // 2
-    pairs = list(combinations(range(nodes), 2))
-    weights = [5 if first % 2 == second % 2 else 1 for first, second in pairs]
-    scale = edges / sum(weights)
-    return [
-        pair for pair, weight in zip(pairs, weights) if rng.random() < weight * scale
-    ]
 
 
 def star(rng: random.Random, edges: int) -> list[tuple[int, int]]:
