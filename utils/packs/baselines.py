@@ -30,7 +30,7 @@ from jinja2 import Template
 
 from ..core.cli import folder_path, tool_parser
 from ..core.documents import benchmark_files, documents_of
-from ..core.families import Scorer, configuration, prompt, scorer
+from ..core.families import Scorer, configuration, scorer
 from ..core.jsonl import read_jsonl
 from .shortcuts import SHORTCUTS
 from .sources import is_generated
@@ -102,9 +102,8 @@ def by_level(path: Path, task: Scorer) -> list[str]:
     cells: dict[str, list[str]] = {}
     for _, rows in sorted(levels.items()):
         documents = documents_of(task.task, rows)
-        prompts = [prompt(task.task, document) for document in documents]
         for name, shortcut in SHORTCUTS.get(task.task, {}).items():
-            cell = _shortcut_cell(task, documents, shortcut(prompts, rows))
+            cell = _shortcut_cell(task, documents, shortcut(rows))
             cells.setdefault(name, []).append(cell)
     lead = f"| task | shortcut | {' | '.join(f'level {level}' for level in sorted(levels))} |"
     rule = f"|---|---|{'--:|' * len(levels)}"
