@@ -11,11 +11,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 
-MONTHS = (
-    "January February March April May June July August September October November"
-    " December"
-).split()
-WEEKDAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
 SYLLABLES = "ba do ke la mi no pu ra sel tor ush vin wal yor zem".split()
 PLURALS = {"loaf": "loaves", "shelf": "shelves"}
 DAY = 24 * 60 * 60
@@ -27,6 +22,7 @@ def texts(name: str) -> dict:
 
 
 TEXTS = texts("_arithmetic")
+MONTHS, WEEKDAYS = TEXTS["months"], TEXTS["weekdays"]
 
 
 class Problem(NamedTuple):

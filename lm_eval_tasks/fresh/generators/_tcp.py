@@ -35,6 +35,19 @@ class Person(NamedTuple):
     between: int = 0  # units off between two tasks
 
 
+class Tasks(NamedTuple):
+    """What is to be done; a task needs only tasks before it, by their numbers."""
+
+    names: list[str]
+    durations: list[int]
+    needs: list[list[int]]
+
+    def pairs(self) -> list[list[str]]:
+        """Return pairs of tasks, the earlier one first, as the benchmark has them."""
+        named = zip(self.names, self.needs)
+        return [[self.names[x], name] for name, needs in named for x in needs]
+
+
 class Project(NamedTuple):
     """Tasks by their numbers; a task needs only tasks with lower numbers."""
 
@@ -339,17 +352,15 @@ def ladder(level: int) -> dict[str, int]:
 TEXTS = words.texts("_tcp")
 
 
-def draw_tasks(
-    rng: random.Random, count: int, longest: int
-) -> tuple[list[str], list[int], list[list[int]]]:
-    """Return names and durations of tasks, and for each the earlier ones that it needs."""
+def draw_tasks(rng: random.Random, count: int, longest: int) -> Tasks:
+    """Return so many tasks, each with some of the earlier ones as its needs."""
     names = rng.sample(rng.choice(TEXTS["tasks"]), count)
     durations = [1 + rng.randrange(longest) for _ in names]
     needs = [
         sorted(rng.sample(range(task), min(task, rng.choice((0, 1, 1, 2)))))
         for task in range(count)
     ]
-    return names, durations, needs
+    return Tasks(names, durations, needs)
 
 
 def draw_rests(rng: random.Random, level: int, most_in_row: range) -> dict[str, int]:
@@ -371,18 +382,12 @@ def day(moment: date, year: int | None = None) -> str:
     return words.in_words(moment, False).removesuffix(f" {year}")
 
 
-def tell_tasks(
-    rng: random.Random,
-    unit: str,
-    names: list[str],
-    durations: list[int],
-    needs: list[list[int]],
-) -> Iterator[str]:
+def tell_tasks(rng: random.Random, unit: str, tasks: Tasks) -> Iterator[str]:
     """Yield a sentence for each duration and each need."""
-    for name, duration in zip(names, durations):
+    for name, duration in zip(tasks.names, tasks.durations):
         units = words.counted(duration, unit)
         yield rng.choice(TEXTS["length"]).format(task=name, units=units)
-    for before, after in dependencies(names, needs):
+    for before, after in tasks.pairs():
         yield rng.choice(TEXTS["order"]).format(before=before, after=after)
 
 
@@ -414,13 +419,6 @@ def dialogue(
     return lines
 
 
-def dependencies(names: list[str], needs: list[list[int]]) -> list[list[str]]:
-    """Return the pairs of tasks, the earlier one first, as the benchmark has them."""
-    return [
-        [names[other], name] for name, others in zip(names, needs) for other in others
-    ]
-
-
 def constraints(rests: dict[str, int]) -> dict[str, int | None]:
     """Return the rests as the benchmark's columns have them: None for none."""
     return {name: units or None for name, units in rests.items()}
@@ -440,17 +438,13 @@ def tell_asides(rng: random.Random, unit: str, count: int) -> list[str]:
 
 
 def question(
-    rng: random.Random,
-    kind: str,
-    people: list[str],
-    names: list[str],
-    rests: list[dict[str, int]],
+    rng: random.Random, kind: str, people: list[str], tasks: int, rests: list[dict]
 ) -> str:
     """Return the rules that decide the answer, those of rests where somebody needs one,
     and the question.
     """
     told, unit = TEXTS[kind], "hour" if kind == "short" else "day"
-    common = TEXTS["rules"].format(people=words.joined(people), count=len(names))
+    common = TEXTS["rules"].format(people=words.joined(people), count=tasks)
     rules = [common, told["rules"]]
     said = {"unit": unit, "Unit": unit.title(), "others": told["others"]}
     if any(rest["max_consecutive"] for rest in rests):

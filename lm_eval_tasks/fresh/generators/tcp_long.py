@@ -23,27 +23,30 @@ def row(
     rng: random.Random, level: int, index: int, knobs: dict[str, int]
 ) -> dict | None:
     """Return a row of TCP long; None where its end may be argued."""
-    names, durations, needs = tcp.draw_tasks(rng, knobs["steps"], longest=6)
+    tasks = tcp.draw_tasks(rng, knobs["steps"], longest=6)
     people = rng.sample(tcp.TEXTS["names"], knobs["people"])
     start = date(2024, 1, 1) + timedelta(days=rng.randrange(365 * 4))
-    days = [start + timedelta(days=n) for n in range(4 * sum(durations) + 30)]
-    span = max(8, 2 * sum(durations) // len(people))  # in which most of the work falls
+    days = [start + timedelta(days=n) for n in range(4 * sum(tasks.durations) + 30)]
+    span = max(
+        8, 2 * sum(tasks.durations) // len(people)
+    )  # in which most of the work falls
     plans = [_draw_plan(rng, level, start, span) for _ in people]
-    project = tcp.Project(durations, needs, [plan.person(days) for plan in plans])
+    workers = [plan.person(days) for plan in plans]
+    project = tcp.Project(tasks.durations, tasks.needs, workers)
     end = tcp.certain_end(project, *tcp.demands(index, knobs))
     if end is None:
         return None
     rests = [plan.rests for plan in plans]
     told = [list(_tell_plan(rng, plan, start.year)) for plan in plans]
-    common = list(tcp.tell_tasks(rng, "day", names, durations, needs))
+    common = list(tcp.tell_tasks(rng, "day", tasks))
     common.append(rng.choice(TEXTS["start"]).format(day=tcp.day(start)))
     common += tcp.tell_asides(rng, "day", knobs["distractors"])
     return {
         "dialogue": tcp.dialogue(rng, people, told, common),
-        "question": tcp.question(rng, "long", people, names, rests),
+        "question": tcp.question(rng, "long", people, len(tasks.names), rests),
         "answer": f"{days[end - 1]}",
-        "tasks": dict(zip(names, durations)),
-        "dependencies": tcp.dependencies(names, needs),
+        "tasks": dict(zip(tasks.names, tasks.durations)),
+        "dependencies": tasks.pairs(),
         "agents": people,
         "project_start_date": f"{start}",
         "agent_constraints": {
