@@ -67,10 +67,7 @@ def at_the_same_pace(rng: random.Random, level: int) -> a.Problem:
 def next_time(rng: random.Random, level: int) -> a.Problem:
     """The next day on which things that return every few days fall together."""
     count = min((level + 1) // 2, len(a.TEXTS["routines"]))
-    periods, routines = (
-        rng.sample(PERIODS, count),
-        rng.sample(a.TEXTS["routines"], count),
-    )
+    periods, routines = (rng.sample(x, count) for x in (PERIODS, a.TEXTS["routines"]))
     together = lcm(*periods)
     turn = rng.randrange(max(1, min(12 * level, MOST_DAYS // together)))
     form, written = rng.choice(NUMERIC_FORMS)
@@ -152,11 +149,8 @@ class Calendar(NamedTuple):
         if self.raster == 15:
             when = "the hour or 15, 30 or 45 minutes after it"
         edge = rng.choice(("earliest", "latest"))
-        asked, form = (
-            f"At how many times can they begin? {a.TEXTS['NUMBERS']}",
-            "<number>",
-        )
-        answer: object = len(starts)
+        asked = f"At how many times can they begin? {a.TEXTS['NUMBERS']}"
+        answer, form = len(starts), "<number>"
         if rng.random() < 0.4:
             clocks = [a.clock(60 * start) for start in starts] or ["unanswerable"]
             answer, form = clocks[0 if edge == "earliest" else -1], '"HH:MM"'

@@ -61,11 +61,8 @@ def moved_weekday(rng: random.Random, level: int) -> a.Problem:
     ]
     start, (name,) = rng.randrange(7), a.names(rng, 1)
     moved = sum(n * (7 if unit == "week" else 1) for n, unit in amounts)
-    parts = {
-        "what": rng.choice(a.TEXTS["appointments"]),
-        "name": name,
-        "moves": _moves(amounts),
-    }
+    parts = {"what": rng.choice(a.TEXTS["appointments"]), "name": name}
+    parts["moves"] = _moves(amounts)
     answer = {"answer": a.WEEKDAYS[(start + moved) % 7]}
     return a.problem("moved_weekday", answer, weekday=a.WEEKDAYS[start], **parts)
 
@@ -173,11 +170,8 @@ def before_or_after(rng: random.Random, level: int) -> a.Problem | None:
     told = "; ".join(f"{name} {moment.said}" for name, moment in zip(names, moments))
     after, before = (cut.said.removeprefix("on ") for cut in (lower, upper))
     side = rng.randrange(3 if level > 1 else 2)
-    said = (
-        f"before {before}",
-        f"after {after}",
-        f"after {after} and strictly before {before}",
-    )
+    both = f"after {after} and strictly before {before}"
+    said = f"before {before}", f"after {after}", both
     chosen = [
         name
         for name, moment in zip(names, moments)
@@ -193,10 +187,8 @@ def first_or_last(rng: random.Random, level: int) -> a.Problem | None:
     count = level + 2
     names, minutes, told, known_at_once = a.names(rng, count), [], [], []
     for name in names:
-        minute, other = (
-            rng.randrange(1, 24 * 60),
-            rng.choice(names[: len(minutes)] or [""]),
-        )
+        minute = rng.randrange(1, 24 * 60)
+        other = rng.choice(names[: len(minutes)] or [""])
         if other and rng.random() < 0.2:  # as late as the one before
             minute = minutes[-1]
         said = f"at {a.either_clock(rng, 60 * minute)}"

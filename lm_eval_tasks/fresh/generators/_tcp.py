@@ -10,6 +10,7 @@ how one reads a pause, nor on whether somebody may wait on purpose (`certain_end
 import random
 from collections.abc import Callable, Iterator
 from datetime import date
+from itertools import accumulate, groupby
 from typing import NamedTuple
 
 from . import _arithmetic as words
@@ -143,7 +144,10 @@ class Bounds:
             for task in range(len(project.durations))
         ]
         self._never = len(project.people[0].calendar) + 1
-        self._worked = [_counts(person.calendar) for person in project.people]
+        self._worked = [  # by each unit, how many before it can be worked
+            [0, *accumulate(kind == WORK for kind in person.calendar)]
+            for person in project.people
+        ]
 
     def chain(self, task: int, time: int) -> int:
         """Return an end of a task that starts from `time` on and all that need it."""
@@ -165,14 +169,6 @@ class Bounds:
             counts[end] - counts[min(state.time, end)]
             for counts, state in zip(self._worked, states)
         )
-
-
-def _counts(calendar: list[int]) -> list[int]:
-    """Return for each unit how many before it can be worked."""
-    counts = [0]
-    for kind in calendar:
-        counts.append(counts[-1] + (kind == WORK))
-    return counts
 
 
 class Search:
@@ -410,13 +406,8 @@ def dialogue(
     said = [(who, text) for who, texts in zip(people, own) for text in texts]
     said += [(rng.choice(people), text) for text in common]
     rng.shuffle(said)
-    lines: list[str] = []
-    for who, text in said:
-        if lines and lines[-1].startswith(f"{who}: "):
-            lines[-1] += f" {text}"
-        else:
-            lines.append(f"{who}: {text}")
-    return lines
+    running = groupby(said, key=lambda x: x[0])
+    return [f"{who}: {' '.join(text for _, text in texts)}" for who, texts in running]
 
 
 def constraints(rests: dict[str, int]) -> dict[str, int | None]:

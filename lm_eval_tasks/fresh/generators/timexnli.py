@@ -95,9 +95,8 @@ def row(
     told = [_dated(rng, name, *begin, places[0])]
     for other, link, span in list(zip(events, links, spans))[1:]:
         told.append(_sentence(rng, other, "step", span=span, other=events[link][1]))
-    placed = [
-        (x, rng.choice(hows), node) for x, node in zip(events[len(links) :], decoys)
-    ]
+    rest = zip(events[len(links) :], decoys)
+    placed = [(x, rng.choice(hows), node) for x, node in rest]
     for other, how, node in [*placed, (event, known, end)] if end else ():
         said = {"how": how, "noun": kind.noun, "at": kind.at, "other": events[node][1]}
         told.append(_sentence(rng, other, "same", **said))

@@ -202,7 +202,7 @@ def _interval(rng: random.Random, starts: list[int]) -> dict | None:
 def _answer(kind: str, said: dict, terms: Terms) -> str | None:
     """Return the answer from the terms of a role; None where they have none."""
     names = [f"E{x.holder}" for x in terms]
-    is_first = said["side"] in ("first", "before") if "side" in said else None
+    is_first = said.get("side") in ("first", "before")
     match kind:
         case "event_at_time_t" | "event_at_the_time_of_another_event":
             name = _in_year(terms, said["year"])
