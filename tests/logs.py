@@ -10,7 +10,7 @@ from lm_eval.models.api_models import JsonChatStr
 from lm_eval.tasks import TaskManager
 
 from tests.conftest import EXAMPLES
-from tests.test_harness import RecordedModel
+from tests.next_harness import RecordedModel
 
 
 class ChatModel(RecordedModel):

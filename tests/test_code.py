@@ -28,8 +28,8 @@ MODULES = [
 ]
 TOOLS = [path for path in MODULES if path.is_relative_to(ROOT / "utils")]
 SOLVERS = [*ROOT.glob("tests/solvers/*.py"), ROOT / "tests" / "audit.py"]
-ROOMS = 8
-MOST_LINES = {"utils": 7_760, "tests": 8_800}  # of Python; solvers and audit aside
+ROOMS = 9
+MOST_LINES = {"utils": 8_150, "tests": 9_000}  # of Python; solvers and audit aside
 MOST_LINES_OF_A_FUNCTION = 40
 
 
@@ -40,7 +40,7 @@ def test_the_house_stays_small(folder):
     assert lines <= MOST_LINES[folder]
 
 
-def test_tools_have_at_most_eight_rooms():
+def test_tools_have_at_most_nine_rooms():
     tools = {path.relative_to(ROOT / "utils").parts[0] for path in TOOLS}
     assert len(tools - {"__init__.py", "__main__.py"}) <= ROOMS
 

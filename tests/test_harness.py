@@ -5,10 +5,10 @@ from math import fsum
 
 import pytest
 from lm_eval import simple_evaluate
-from lm_eval.models.dummy import DummyLM
 from lm_eval.tasks import TaskManager
 
 from tests.conftest import EXAMPLES, GROUPS, PACK, ROOT, TASKS, run_python
+from tests.next_harness import RecordedModel
 from utils.core.families import configuration, leaf_tasks
 from utils.core.jsonl import read_jsonl
 
@@ -77,18 +77,6 @@ def test_a_run_says_once_of_each_data_file_which_rows_it_has(dummy_run):
 def test_installed_pack_tells_its_include_path(tmp_path):
     done = run_python("-m", "lm_eval_tasks", cwd=tmp_path, PYTHONPATH=str(ROOT))
     assert done.stdout == f"{PACK}\n"
-
-
-class RecordedModel(DummyLM):
-    """Answers with the first response that the offline pack records for a document."""
-
-    def generate_until(self, requests, disable_tqdm: bool = False) -> list[str]:
-        return [self.answer(request.task_name, request.doc_id) for request in requests]
-
-    @staticmethod
-    def answer(task: str, doc_id: int) -> str:
-        recorded = read_jsonl(EXAMPLES / "responses" / "careful" / f"{task}.jsonl")
-        return next(one["response"] for one in recorded if one["doc_id"] == doc_id)
 
 
 def test_timebench_is_the_plain_mean_of_its_15_subtasks():

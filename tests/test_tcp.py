@@ -91,7 +91,7 @@ def test_documents_hold_no_column_whose_keys_differ_from_row_to_row():
         ("tcp_short", [row(LONG)], "TCP_short.jsonl, row 0, column 'answer'"),
         ("tcp_long", [row(SHORT)], "TCP_long.jsonl, row 0, column 'answer'"),
         ("tcp_long", [row(LONG, question=None)], "TCP_long.jsonl, row 0, column 'question': None"),
-        ("tcp_long", [row(LONG, dialogue=[])], "TCP_long.jsonl, row 0, column 'dialogue': is empty"),
+        ("tcp_long", [row(LONG, dialogue=[])], "TCP_long.jsonl, row 0, column 'dialogue': [] is missing, empty"),
     ],
 )  # fmt: skip
 def test_bad_rows_stop_with_their_place(task, rows, message):

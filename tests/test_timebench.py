@@ -112,7 +112,6 @@ def test_generation_that_is_the_reference_scores_one():
         ("qa", [ROWS["qa"] | {"answer": ["the"]}], "row 0, column 'answer': ['the'] is not an answer"),
         ("qa", [ROWS["qa"] | {"question": None}], "row 0, column 'question': None is"),
         ("date", [ROWS["date"] | {"answer": ["Aug"]}], "row 0, column 'answer': ['Aug'] is not a month"),
-        ("date", [ROWS["date"] | {"answer": ["Aug 1, 1987 9:00"]}], "row 0, column 'answer'"),
         ("nli", [ROWS["nli"] | {"Label": "Maybe"}], "row 0, column 'Label': 'Maybe' is"),
         ("options", [ROWS["options"], ROWS["options"] | {"labels": ["no"] * 4}], "row 1, column 'labels': ['no', 'no', 'no', 'no'] "),
         ("options", [ROWS["options"] | {"labels": ["yes"]}], "row 0, column 'labels'"),

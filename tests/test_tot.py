@@ -67,10 +67,12 @@ def test_published_score_is_that_of_the_card(response, row, expected):
 @pytest.mark.parametrize(
     "rows, message",
     [
-        ([semantic("1") | {"label": " "}], "row 0, column 'label': ' ' is empty or not a string; fix the row"),
-        ([arithmetic({"answer": 5}), arithmetic("{'answer':")], "row 1, column 'label': \"{'answer':\" is neither JSON nor a Python"),
-        ([arithmetic([5])], "row 0, column 'label': '[5]' is not a dict"),
-        ([arithmetic({"answer": 5}, None)], "row 0, column 'question': None is empty or not a string"),
+        ([semantic("1") | {"label": " "}], "row 0, column 'label': ' ' is missing, empty or not text; fix the row"),
+        ([arithmetic({"answer": 5}), arithmetic("{'answer':")], "row 1, column 'label': \"{'answer':\" is not a dict in JSON or Python"),
+        ([arithmetic([5])], "row 0, column 'label': '[5]' is not a dict in JSON or Python"),
+        # What no answer can equal, be it the same one.
+        *(([arithmetic(x)], "row 0, column 'label': ") for x in ({}, {"answer": " "}, {"answer": None}, "{'answer': 1e999}", {"answer": True}, {"explanation": 5})),
+        ([arithmetic({"answer": 5}, None)], "row 0, column 'question': None is missing, empty or not text"),
     ],
 )  # fmt: skip
 def test_bad_rows_stop_with_their_place(rows, message):

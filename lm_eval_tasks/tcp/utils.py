@@ -1,8 +1,4 @@
-"""Documents and scores of TCP, temporal constraint-based planning.
-
-From top to bottom: the published rule, the flexible rule (first its half that is equal
-in each family), the verdict, the documents.
-"""
+"""TCP (temporal planning): the published rule, the flexible one, verdict, documents."""
 
 from __future__ import annotations
 
@@ -314,8 +310,7 @@ def _read_clock(clock: re.Match) -> timedelta | None:
 
 def read_moment(text: str) -> date | None:
     """Return the moment in GMT, or without a clock the day, that a text is."""
-    clock = _CLOCK.search(text)
-    day = read_day(f"{text[: clock.start()]} {text[clock.end() :]}" if clock else text)
+    clock, day = _CLOCK.search(text), read_day(_CLOCK.sub(" ", text, count=1))
     if not day or not clock:
         return day
     with suppress(OverflowError, TypeError):  # past the last year; no such time of day
@@ -431,26 +426,23 @@ def process_docs_long(dataset: datasets.Dataset) -> datasets.Dataset:
 def _process_docs(dataset: datasets.Dataset, name: str, form: str) -> datasets.Dataset:
     if not len(dataset):
         raise ValueError(f"{name}.jsonl: has no rows; give a split with at least one")
-    columns = ["index", "dialogue", "question", "answer"]
-    if missing := ", ".join(repr(x) for x in columns if x not in dataset.column_names):
-        fault = f"column {missing} is missing; give rows as in Beanbagdzf/TCP"
-        raise ValueError(f"{name}.jsonl: {fault}")
     is_fresh = "level" in dataset.column_names  # rows made from a seed say so
+    columns = ["index", "dialogue", "question", "answer", "level"]
+    found = [column for column in columns if column in dataset.column_names]
     documents = []
-    for row, cells in enumerate(dataset.select_columns(columns + ["level"] * is_fresh)):
-        if isinstance(cells["answer"], datetime):  # as `datasets` reads dates in JSON
+    for row, cells in enumerate(dataset.select_columns(found)):
+        if isinstance(cells.get("answer"), datetime):  # how `datasets` reads a date
             cells["answer"] = cells["answer"].date().isoformat()
         if fault := _fault(cells, form):
             raise ValueError(f"{name}.jsonl, row {row}, column {fault}; fix the row")
         answer = cells["answer"].strip()
         documents.append({**cells, "answer": answer, "answer_format": form})
-    found = f"{name}.jsonl: {'fresh ' * is_fresh}{len(documents)} rows"
-    found += f", fingerprint {fingerprint(map(digest, documents))}"
-    if is_fresh or len(documents) == FILES[name][0]:
-        eval_logger.info(found)
-    else:
-        known = f"the benchmark has {FILES[name][0]} rows"
-        eval_logger.warning(f"{found}; {known}, scores may not be comparable")
+    count, made_of = len(documents), fingerprint(map(digest, documents))
+    level, found = logging.INFO, f"{name}.jsonl: {count} rows, fingerprint {made_of}"
+    if not is_fresh and count != FILES[name][0]:
+        found = f"{found}; the benchmark has {FILES[name][0]} rows"
+        level, found = logging.WARNING, f"{found}: scores may not be comparable"
+    eval_logger.log(level, found)
     return type(dataset).from_list(documents)
 
 
@@ -466,16 +458,14 @@ def read_reference(answer: str, form: str) -> date | None:
 
 def _fault(cells: dict, form: str) -> str | None:
     """Return which column of a row is wrong, and how; None where none is."""
-    kinds = {"question": str, "answer": str, "dialogue": list}
-    names = {str: "a string", list: "a list of strings"}
-    for column, kind in kinds.items():
-        cell = cells[column]
-        if not isinstance(cell, kind) or not all(isinstance(x, str) for x in cell):
-            return f"'{column}': {repr(cell)[:80]} is not {names[kind]}"
-        if not "".join(cell).strip():
-            return f"'{column}': is empty"
+    for column in ("dialogue", "question", "answer"):
+        cell = cells.get(column)
+        texts = cell if column == "dialogue" else [cell]
+        is_text = isinstance(texts, list) and all(isinstance(x, str) for x in texts)
+        if not is_text or not "".join(texts).strip():
+            return f"'{column}': {cell!r:.80} is missing, empty or not text"
     if not read_reference(cells["answer"].strip(), form):
-        return f"'answer': {repr(cells['answer'])[:80]} is not in the form {form}"
+        return f"'answer': {cells['answer']!r:.80} is not in the form {form}"
     return None
 
 

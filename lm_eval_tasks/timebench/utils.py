@@ -31,8 +31,8 @@ eval_logger = logging.getLogger("lm_eval.tasks.timebench")
 
 MARKER = "Thus, the correct answer is:"  # what the prompts ask for and the card reads
 LETTERS = "ABCD"
-THREE_WAY = ["Entailment", "Neutral", "Contradiction"]
-TWO_WAY = ["Entailment", "Contradiction"]
+LABELS = ["Entailment", "Neutral", "Contradiction"]
+TWO_WAY = LABELS[::2]
 
 REASONS = {  # the first that holds
     "right": "both rules say right",
@@ -88,14 +88,10 @@ def normalise(text: str) -> list[str]:
     return _ARTICLE.sub(" ", text.lower().translate(_WITHOUT_PUNCTUATION)).split()
 
 
-def token_f1(words: list[str], golds: Iterable[list[str]]) -> float:
-    """Return the F1 of normalised words with the best of several golds (SQuAD)."""
-    shared = ((sum((Counter(words) & Counter(x)).values()), len(x)) for x in golds)
-    return max((_f1(same, len(words), size) for same, size in shared), default=0.0)
-
-
-def _f1(shared: int, answered: int, wanted: int) -> float:
-    return 2 * shared / (answered + wanted) if shared else 0.0
+def f1(answered: Iterable[str], wanted: Iterable[str]) -> float:
+    """Return the F1 of two multisets, of words (SQuAD) or of letters."""
+    answered, wanted = Counter(answered), Counter(wanted)
+    return 2 * (answered & wanted).total() / ((answered + wanted).total() or 1)
 
 
 _PARSER = dateutil_parser.parser()
@@ -103,13 +99,13 @@ _PARSER = dateutil_parser.parser()
 _PARSER.info.convertyear = lambda year, century_specified=False: year
 
 
-def parse_month(text: str) -> tuple[int, int] | datetime | None:
-    """Return the year and month that dateutil reads in a text, or None (card).
+def parse_month(text: str) -> datetime | None:
+    """Return the datetime that dateutil reads in a text, its day set to 1 (card).
 
-    A day does not count. With a clock or a zone it is a datetime, which equals no month.
+    None where it reads none, or the text does not say year and month.
     """
     if month := _PLAIN_MONTH.fullmatch(text):
-        return int(month[2]), int(_MONTHS[month[1][:3]])
+        return datetime(int(month[2]), int(_MONTHS[month[1][:3]]), 1)
     if len(text) > 100:
         return None
     # What a text does not say is filled in from a default, which two of them show; no
@@ -122,9 +118,7 @@ def parse_month(text: str) -> tuple[int, int] | datetime | None:
         }
     except Exception:  # of hostile text, dateutil raises far more than ParserError
         return None
-    date = found.pop()
-    is_month = date == datetime(date.year, date.month, 1)
-    return None if found else (date.year, date.month) if is_month else date
+    return found.pop() if len(found) == 1 else None
 
 
 _PUBLISHED_LETTER = re.compile(r"\b([A-D])(?:\.|,|\s|&|$)")
@@ -336,10 +330,10 @@ _BEHIND = re.compile(r"\b(?:is|was)\b|=")
 def read_month(text: str) -> tuple[int, int] | None:
     """Return the year and month that a text is, or what is behind its last "is"."""
     for kept, cut in readings(text):
-        for part in (kept, _BEHIND.split(kept)[-1]):
-            if month := _month(part.lower()):
-                allowed = numbers(cut) <= numbers(part) and not has_doubt(text)
-                return month if allowed else None
+        part = _BEHIND.split(kept)[-1]
+        if month := _month(part.lower()):
+            allowed = numbers(cut) <= numbers(part) and not has_doubt(text)
+            return month if allowed else None
     return None
 
 
@@ -364,9 +358,9 @@ def _month(text: str) -> tuple[int, int] | None:
 
 # ------------------------------------------------------------------------- NLI labels
 
-_LABELS = {"entail": "Entailment", "neutral": "Neutral", "contradict": "Contradiction"}
+_STEMS = {"entail": "Entailment", "neutral": "Neutral", "contradict": "Contradiction"}
 _LABEL = re.compile(
-    rf"(?i)\b(?:an? (?:case of )?)?({'|'.join(_LABELS)})"
+    rf"(?i)\b(?:an? (?:case of )?)?({'|'.join(_STEMS)})"
     r"(?:s|ed|ing|ments?|ions?|ory|ity)?\b"
 )
 _BESIDE = re.compile(
@@ -392,7 +386,7 @@ def read_label(text: str, options: list[str]) -> str | None:
 
 
 def _labels(text: str) -> set[str]:
-    return {_LABELS[stem.lower()] for stem in _LABEL.findall(text)}
+    return {_STEMS[stem.lower()] for stem in _LABEL.findall(text)}
 
 
 # ---------------------------------------------------------------------------- options
@@ -431,9 +425,8 @@ def read_options(text: str, options: list[str]) -> set[str] | None:
         return None
     own = (x for letter, x in zip(LETTERS, options) if letter in letters)
     cut = _REASON.split(text[end:], maxsplit=1)[0]
-    others = (
-        numbers(cut) - numbers(" ".join([text[:end], *own])) or _named(cut) - letters
-    )
+    known = numbers(" ".join([text[:end], *own]))
+    others = numbers(cut) - known or _named(cut) - letters
     return None if others or has_doubt(text, " ".join(options)) else letters or None
 
 
@@ -522,17 +515,15 @@ def name_f1(name: str, names: list[list[str]], question: str) -> float:
 
     Beyond a gold's own, words of the question do not count, unless it says them all.
     """
-    words, best = name_words(name), 0.0
+    words = name_words(name)
     if words in names or words == ["unanswerable"]:
         return float(words in names)
     asked = name_words(f"{question} is was are were be been being")
     asked = {_ENDING.sub("", word) for word in asked}
     new = Counter(word for word in words if _ENDING.sub("", word) not in asked)
-    for gold in names:
-        kept = Counter(words) & Counter(gold) | new if new else Counter(words)
-        if gold != ["unanswerable"]:
-            best = max(best, token_f1([*kept.elements()], [gold]))
-    return best
+    golds = [gold for gold in names if gold != ["unanswerable"]]
+    kept = [Counter(words) & Counter(x) | new if new else words for x in golds]
+    return max(map(f1, kept, golds), default=0.0)
 
 
 # --------------------------------------------------------------------- the verdicts
@@ -600,20 +591,22 @@ def _read_qa(doc: dict, published: str, statement: str) -> tuple:
     names = [*map(name_words, texts)]
     value = read_name(plain(statement), names, "\n".join(texts))
     flexible = name_f1(value or "", names, doc.get("question") or "")
-    scores = _scores(words in golds, flexible, f1_score=token_f1(words, golds))
+    scores = _scores(
+        words in golds, flexible, f1_score=max(f1(words, x) for x in golds)
+    )
     return scores, value, doc["golds"]
 
 
 def _read_date(doc: dict, published: str, statement: str) -> tuple:
-    value, months = read_month(plain(statement)), [*map(parse_month, doc["golds"])]
-    return _scores(parse_month(published) in months, value in months), value, months
+    value, golds = read_month(plain(statement)), [*map(parse_month, doc["golds"])]
+    months = [(gold.year, gold.month) for gold in golds]
+    return _scores(parse_month(published) in golds, value in months), value, months
 
 
 def _read_options(doc: dict, published: str, statement: str) -> tuple:
     gold, given = set(doc["letters"]), set(_PUBLISHED_LETTER.findall(published))
     value = read_options(plain(statement), doc["options"]) or set()
-    f1, flexible = (_f1(len(x & gold), len(x), len(gold)) for x in (given, value))
-    scores = _scores(given == gold, flexible, f1_score=f1)
+    scores = _scores(given == gold, f1(value, gold), f1_score=f1(given, gold))
     return scores, sorted(value) or None, doc["letters"]
 
 
@@ -633,9 +626,9 @@ def _read_generation(doc: dict, published: str, statement: str) -> tuple:
     bleu = BLEU(effective_order=True).sentence_score(text, [gold]).score / 100
     rouge = RougeScorer(["rougeL"]).score(gold, text)["rougeL"].fmeasure
     keywords = keyword_share(text, doc["keywords"], doc["keywords_pos"])
-    # Floating point may leave 1.0 by a hair.
-    scores = {"bleu": min(max(bleu, 0.0), 1.0), "rouge_l": float(rouge)}
-    return scores | {"keywords": keywords}, text or None, gold
+    bleu = min(bleu, 1.0)  # which floating point may leave by a hair
+    scores = {"bleu": bleu, "rouge_l": float(rouge), "keywords": keywords}
+    return scores, text or None, gold
 
 
 def keyword_share(text: str, keywords: list[str], positions: list[int]) -> float:
@@ -673,18 +666,14 @@ EXTRA_COLUMNS = "qid idx question question_type type fact_context level".split()
 PAIRED_COLUMNS = {"labels": "options", "keywords_pos": "keywords"}  # equally long
 
 
-def _text(cells: list) -> str:
-    return "\n".join(cells) if all(isinstance(x, str) for x in cells) else ""
-
-
 def _strings(cells: list, is_right: Callable[[str], object] = len) -> list[str]:
     """Return strings without blanks around them; none where one is not right."""
-    right = all(isinstance(x, str) and is_right(x.strip()) for x in cells)
-    return [x.strip() for x in cells] if right else []
+    found = [cell.strip() for cell in cells]
+    return found if all(map(is_right, found)) else []
 
 
 _golds = partial(_strings, is_right=lambda x: normalise(x) and name_words(plain(x)))
-_months = partial(_strings, is_right=lambda x: isinstance(parse_month(x), tuple))
+_months = partial(_strings, is_right=parse_month)
 
 
 def _letters(cells: list) -> list[str]:
@@ -692,53 +681,37 @@ def _letters(cells: list) -> list[str]:
     return [letter for letter, x in zip(LETTERS, said) if x == "yes"]
 
 
-def _one_of(labels: list[str]) -> tuple:
-    return "Label", lambda x: labels * (x[0] in labels), f"one of {', '.join(labels)}"
-
-
 def _positions(cells: list) -> list[int]:
     return cells if {*map(repr, cells)} <= {"0", "1"} else []
 
 
-# Field of documents -> its column, what makes it of the items of a cell (nothing where it
-# cannot be used), and what the cell should be. A colon tells two of a name apart.
+# Field of documents -> its column, what makes it of the items of a cell (nothing, or an
+# error, where it cannot be used), and what the cell should be. A field that is not here
+# is the text in the column of its name. A colon tells two of a name apart.
 FIELDS = {
-    "question": ("question", _text, "a text"),
-    "context": ("context", _text, "a text"),
-    "fact_context": ("fact_context", _text, "a text"),
     "golds": ("answer", _golds, "an answer with a word"),
     "golds:month": ("answer", _months, 'a month and a year ("Aug, 1987")'),
     "options": ("options", lambda x: _strings(x) * (1 < len(x) < 5), "2 to 4 texts"),
     "letters": ("labels", _letters, '"yes" or "no" for each option, and once "yes"'),
-    "premise": ("Premise", _text, "a text"),
-    "hypothesis": ("Hypothesis", _text, "a text"),
-    "label": ("Label", _text, "a label"),
-    "options:2": _one_of(TWO_WAY),
-    "options:3": _one_of(THREE_WAY),
+    "options:2": ("Label", lambda x: TWO_WAY * (x[0] in TWO_WAY), f"in {TWO_WAY}"),
+    "options:3": ("Label", lambda x: LABELS * (x[0] in LABELS), f"in {LABELS}"),
     "keywords": ("keywords", _strings, "a list of texts"),
     "keywords_pos": ("keywords_pos", _positions, "0 or 1 for each keyword"),
     "statement": ("statements", lambda x: " ".join(_strings(x)), "a list of texts"),
 }
 
 
-def _maker(kind: str, names: str) -> Callable[[datasets.Dataset], datasets.Dataset]:
+def _maker(kind: str, fields: str) -> Callable[[datasets.Dataset], datasets.Dataset]:
     """Return what the YAML files name: rows -> documents with these fields, in memory."""
 
     def process_docs(dataset: datasets.Dataset) -> datasets.Dataset:
         """Return documents; ValueError names file, row and column that are wrong."""
-        # `sources.load` and packs name the file; other loaders say "default-…".
-        name = (dataset.info.config_name or "default").removesuffix("_timebench")
-        name = kind if name.startswith("default") else name
-        place, columns = f"TimeBench ({name})", dataset.column_names
-        missing = [FIELDS[x][0] for x in names.split() if FIELDS[x][0] not in columns]
-        if missing:
-            fix = f"found {columns}. Give rows in the schema of TimeBench-subset-7553"
-            raise ValueError(f"{place}: column '{missing[0]}' is missing; {fix}")
-        numbered = enumerate(dataset)
-        rows = [_document(row, names, f"{place}, row {n}") for n, row in numbered]
+        name = (dataset.info.config_name or kind).removesuffix("_timebench")
+        place, numbered = f"TimeBench ({name})", enumerate(dataset)
+        rows = [_document(row, fields, f"{place}, row {n}") for n, row in numbered]
         if not rows:
             raise ValueError(f"{place}: there are no rows; give a split with some")
-        is_fresh = "level" in columns  # rows made from a seed say so
+        is_fresh = "level" in rows[0]  # rows made from a seed say so
         _report(name, len(rows), fingerprint(map(digest, rows)), is_fresh)
         return type(dataset).from_list(rows)
 
@@ -746,28 +719,33 @@ def _maker(kind: str, names: str) -> Callable[[datasets.Dataset], datasets.Datas
 
 
 process_docs_qa = _maker("qa", "question context golds")
-process_docs_facts_qa = _maker("facts_qa", "question context golds fact_context")
+process_docs_facts_qa = _maker("facts_qa", "question context fact_context golds")
 process_docs_date = _maker("date", "question golds:month")
 process_docs_options = _maker("options", "question context options letters")
 process_docs_dialogue_options = _maker("dialogue_options", "context options letters")
-process_docs_nli_two_way = _maker("nli_two_way", "premise hypothesis label options:2")
+process_docs_nli_two_way = _maker("nli_two_way", "Premise Hypothesis Label options:2")
 process_docs_nli_three_way = _maker(
-    "nli_three_way", "premise hypothesis label options:3"
+    "nli_three_way", "Premise Hypothesis Label options:3"
 )
 process_docs_generation = _maker("generation", "keywords keywords_pos statement")
 
 
-def _document(row: dict, names: str, place: str) -> dict:
+def _document(row: dict, fields: str, place: str) -> dict:
     document = {name: row[name] for name in EXTRA_COLUMNS if name in row}
-    for name in names.split():
-        column, make, what = FIELDS[name]
-        cells = row[column] if isinstance(row[column], list) else [row[column]]
-        paired = row[PAIRED_COLUMNS[column]] if column in PAIRED_COLUMNS else cells
-        made = make(cells) if len(cells) == len(paired) else None
+    for field in fields.split():
+        column, make, what = FIELDS.get(field, (field, "\n".join, "a text"))
+        cell = row.get(column)
+        cells = cell if isinstance(cell, list) else [cell]
+        try:
+            paired = row.get(PAIRED_COLUMNS.get(column), cells)
+            made = len(paired) == len(cells) and make(cells)
+        except (AttributeError, TypeError):  # of what is not a text
+            made = None
         if not made:
-            fault = f"column '{column}': {row[column]!r:.80} is not {what}; fix the row"
-            raise ValueError(f"{place}, {fault}")
-        document[name.partition(":")[0]] = made
+            fault = f"column '{column}': {cell!r:.80} is not {what}"
+            fix = "fix the row" if column in row else "the column is missing"
+            raise ValueError(f"{place}, {fault}; {fix}")
+        document[field.partition(":")[0].lower()] = made
     return document
 
 

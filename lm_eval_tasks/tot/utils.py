@@ -280,7 +280,6 @@ PROMPTED_KEYS = {"answer": "age", "unordered_list": "unorered_list"}
 UNREADABLE = False  # a value that no grammar reads
 # Lines that begin so are no answer, but a prompt that a base model makes up.
 _MADE_UP = re.compile(r"\n[ \t#*]*(?:Question:|Q:|Here is a set of temporal facts)")
-_BRACE = re.compile("[{}]")
 _CODE_COMMENT = re.compile(r"\s(?://|#)[^\n]*|/\*[^*\n]*\*/")
 # `key: value` stands at a line start, behind a brace or a comma.
 _PAIR = r"""(?:^|[{{,])\s{{0,40}}(?:/\*[^*\n]*\*/\s{{0,40}})?["']?
@@ -296,7 +295,8 @@ def extract_flexible(text: str, keys: set[str], is_one: bool) -> list[Extracted]
     value is asked, and there is none, they are objects with one other key or, without
     any object, what the cues of an answer point to (source: our own reasoning).
     """
-    objects = list(_objects(text, _LENIENT))
+    outermost = _objects(text, _LENIENT)
+    objects = [Extracted(x, one.span) for one in outermost for x in one.fields]
     if objects and (made_up := _MADE_UP.search(text, objects[0].span[1])):
         text = text[: made_up.start()]
         objects = [x for x in objects if x.span[0] < len(text)]
@@ -309,17 +309,17 @@ def extract_flexible(text: str, keys: set[str], is_one: bool) -> list[Extracted]
     return _said(text)
 
 
-def _flat(pairs: list[tuple[str, object]]) -> dict:
-    """Return an object with the fields of those in it, but for its explanation."""
-    fields, inner = {}, {}
+def _flat(pairs: list[tuple[str, object]]) -> tuple[dict, ...]:
+    """Return the objects in an object, but for its explanation, and what else it has."""
+    fields, inner = {}, []
     for key, value in dict(pairs).items():  # the last of one key counts
         key = key.strip().lower()
         held = value if isinstance(value, list) else [value]
-        if held := [x for x in held if isinstance(x, dict) and key != "explanation"]:
-            inner |= {name: x for one in held for name, x in one.items()}
+        if held := [x for x in held if isinstance(x, tuple) and key != "explanation"]:
+            inner += [x for one in held for x in one]
         else:  # two keys that become one must agree
             fields[key] = value if fields.get(key, value) == value else UNREADABLE
-    return inner | fields
+    return (*inner, fields)
 
 
 # Numbers stay as they are written; raw newlines may stand in strings.
@@ -330,12 +330,13 @@ _LENIENT = json.JSONDecoder(
 
 def _last_pairs(text: str, start: int, keys: set[str]) -> list[Extracted]:
     """Return the last pair of each key from a place on, where no JSON is, as one."""
-    if not (brace := _BRACE.search(text, start)):
+    brace = text.find("{", start)
+    if brace < 0 and text.find("}", start) < 0:
         return []
     fields, places = {}, []
     of_a_key = _PAIR.format("|".join(map(re.escape, sorted(keys))))
     pairs = re.compile(of_a_key, re.I | re.M | re.X)
-    for pair in pairs.finditer(text, brace.start() if brace[0] == "{" else start):
+    for pair in pairs.finditer(text, max(start, brace)):
         value = pair["value"].strip("\"'")
         if pair["bare"] is not None:
             value = _CODE_COMMENT.sub("", value).strip()
@@ -343,8 +344,6 @@ def _last_pairs(text: str, start: int, keys: set[str]) -> list[Extracted]:
                 continue  # nothing, an object, or the form of the prompt
             if value.startswith("[") or pair.end() == len(text):  # the end cuts it off
                 value = UNREADABLE
-        elif value.startswith("["):
-            value = value[1:-1].split(",")
         fields[pair["key"].lower()] = value
         places += pair.start("key"), pair.end()
     return [Extracted(fields, (places[0], places[-1]))] if fields else []
@@ -376,7 +375,7 @@ _YEAR_AND_ERA = re.compile(rf"({_ERA} ?)?{_DIGITS}(?(1)|(?: ?{_ERA})?)")
 _FILLERS = {"st", "nd", "rd", "th", "of", "the"}
 _TOKEN = re.compile("[0-9]+|[a-z]+|^-|[^ ,./()-]")
 _CLOCK = re.compile(
-    r"(?=.*[:m])([0-9]{1,2})(?::([0-9]{2})(?::([0-9]{2}))?)?(?: ?([ap])\.?m\.?)?"
+    r"(?=.*[:m])([0-9]{1,2})(?::([0-9]{2})(?::([0-5][0-9]))?)?(?: ?([ap])\.?m\.?)?"
 )
 _WORD = re.compile(
     r"(?:the )?(e[0-9]+)(?: era)?|(?:(?:it|this|the question) )?(?:(?:is )?unanswerable"
@@ -407,18 +406,20 @@ class Field:
         asked = [key] if _unit(key) in units else _ASKED_UNIT.findall(self.question)
         self.units = set(map(_unit, asked))
         # What another key than the asked one may not be.
-        self.others = {
-            "explanation",
-            *(units - self.units if units & self.units else ()),
-        }
+        self.others = {"explanation"} | (units & self.units and units - self.units)
         self.is_list = isinstance(label, list)
         items = [str(item) for item in (label if self.is_list else [label])]
         self.label = " ".join(items)
         # The first grammar that reads a label reads the answers, too.
-        kinds = self.number, self.year, self.date, self.clock, self.word
         texts = [plain(x).lower() for x in items] or [""]
-        self.grammar = next((x for x in kinds if None not in map(x, texts)), str)
-        self.value = self.read(items)
+        for self.grammar in (self.number, self.year, self.clock, self.word, self.date):
+            values = [self.grammar(x) for x in texts]
+            if None not in values:
+                break
+        else:
+            self.grammar = str
+            values = [self._read_text(x) for x in items]
+        self.value = self._together(values)
 
     def number(self, text: str) -> Decimal | None:
         """Return a number; a word behind it is the unit that the field counts."""
@@ -459,15 +460,12 @@ class Field:
 
     def clock(self, text: str) -> time | None:
         """Return the time of a 12- or 24-hour clock, without seconds if none are asked."""
-        found = _CLOCK.fullmatch(text)
-        if not found:
-            return None
-        hour, minute, second = (int(part or 0) for part in found.groups()[:3])
-        if found[4]:
-            hour = hour % 12 + 12 * (found[4] == "p") if 1 <= hour <= 12 else 24
-        with suppress(ValueError):
-            clock = time(hour, minute, second)
-            return clock if self.label.count(":") != 1 else clock.replace(second=0)
+        if found := _CLOCK.fullmatch(text):
+            hour, minute, second = (int(part or 0) for part in found.groups()[:3])
+            if found[4]:
+                hour = hour % 12 + 12 * (found[4] == "p") if 1 <= hour <= 12 else 24
+            with suppress(ValueError):
+                return time(hour, minute, second * (self.label.count(":") != 1))
         return None
 
     def word(self, text: str) -> str | None:
@@ -478,12 +476,14 @@ class Field:
 
     def read(self, given: object) -> object:
         """Return the value of what an answer has in the field; None if it has none."""
-        if self.is_list and (given is None or isinstance(given, str)):
-            text = plain(given or "").strip("[]")
-            is_empty = text.lower() in ("none", "null")
-            given = [] if is_empty else _LIST_SEPARATOR.split(text)
+        if isinstance(given, str) and (self.is_list or given.startswith("[")):
+            given = _LIST_SEPARATOR.split(plain(given).strip("[]"))
         items = given if isinstance(given, list) else [given]
-        values = [self._read_text(x) for x in items if str(x).strip(" \"'")]
+        empty = {"", "none", "null"} if self.is_list else {""}
+        items = [x for x in items if str(x).strip(" \"'").lower() not in empty]
+        return self._together([self._read_text(x) for x in items])
+
+    def _together(self, values: list) -> object:
         if None in values or not self.is_list and len(values) != 1:
             return None
         values = sorted(values) if "unordered_list" in self.keys else values
@@ -519,7 +519,7 @@ def read_flexible(text: str, fields: dict) -> tuple[Extracted | None, dict | Non
         days = [f"{x:%Y}" for x in earlier.values() if isinstance(x, date)]
         if days and days[0] in last.fields.values():
             return before[-1], earlier
-    if values and len(fields) == 1:  # a later cue may say another value
+    if values and len(fields) == 1 and "}" in text:  # a later cue may say another
         rest = _MADE_UP.split(text[last.span[1] :], maxsplit=1)[0]
         said = [x for x in _said(rest) if "line" not in x.fields]
         if said and _values(rest, said[-1], fields) not in (None, values):
@@ -542,6 +542,62 @@ def _values(text: str, answer: Extracted | None, fields: dict) -> dict | None:
     return None if None in values.values() else values
 
 
+# ------------------------------------------------------------------------- verdict
+
+
+def explain_arithmetic(doc: dict, response: str) -> Verdict:
+    """Return what the rules read; published: the dict is the label's (metric card)."""
+    return _explain(doc, response, is_semantic=False)
+
+
+def explain_semantic(doc: dict, response: str) -> Verdict:
+    """Return what the rules read; published: `answer` is the label (metric card)."""
+    return _explain(doc, response, is_semantic=True)
+
+
+def process_results_arithmetic(doc: dict, results: list[str]) -> dict[str, float]:
+    """Score one response; ValueError where a filter leaves anything but one text."""
+    return explain_arithmetic(doc, results[0]).scores
+
+
+def process_results_semantic(doc: dict, results: list[str]) -> dict[str, float]:
+    """Score one response; ValueError where a filter leaves anything but one text."""
+    return explain_semantic(doc, results[0]).scores
+
+
+def _explain(doc: dict, response: str, is_semantic: bool) -> Verdict:
+    if not isinstance(response, str):
+        fault = f"the response is a {type(response).__name__}, not a string"
+        raise ValueError(f"{fault}; use a filter that leaves one, such as take_first")
+    given, question = read_label(doc["label"], is_semantic), doc["question"]
+    is_timeline = is_semantic and "," in doc["label"]
+    labels = {"answer": doc["label"].split(",")} if is_timeline else given
+    fields = {key: Field(key, label, question) for key, label in labels.items()}
+    reference = {key: field.value for key, field in fields.items()}
+    asked = doc.get("prompt") or split_instruction(question, question)[1]
+    text = mask(response, (question, asked))
+    found = extract_published(response, is_semantic)
+    answer, value = read_flexible(text, fields)
+    is_exact = found is not None and found.fields == given
+    is_right = value == reference
+    verdicts = map(float, (is_exact, is_right, found is not None))
+    scores = dict(zip(("accuracy", "accuracy_flexible", "extracted"), verdicts))
+    if not is_semantic and (expected := size(reference, fields)) is not None:
+        scores["smape"] = 100.0  # the largest, for no readable answer
+        if value:  # then it has a size as well
+            given = size(value, fields)
+            both = abs(given) + abs(expected) or 1
+            scores["smape"] = 100 * abs(given - expected) / both
+    is_other = value or (found and not answer)
+    is_whole = text.rfind("{") <= text.rfind("}") and text[-1:] == response[-1:]
+    holds = is_exact and is_right, is_right, is_exact, is_other, answer, is_whole, True
+    reason = next(reason for reason, is_so in zip(REASONS, holds) if is_so)
+    published = found and str(found.fields["answer"] if is_semantic else found.fields)
+    flexible = answer and response[slice(*answer.span)]
+    answers = published, found and found.span, flexible, answer and answer.span
+    return Verdict(scores, reason, *answers, value, reference)
+
+
 def size(values: dict, fields: dict[str, Field]) -> float | None:
     """Return the number that values are together: a count, or seconds; None for none.
 
@@ -561,94 +617,20 @@ def size(values: dict, fields: dict[str, Field]) -> float | None:
     return total
 
 
-def smape(given: float | None, expected: float) -> float:
-    """Return the symmetric percentage error; 100, the largest, for no readable answer."""
-    if given is None:
-        return 100.0
-    return 100 * abs(given - expected) / (abs(given) + abs(expected) or 1)
-
-
-# ------------------------------------------------------------------------- verdict
-
-
-def explain_arithmetic(doc: dict, response: str) -> Verdict:
-    """Return what the rules read; published: the dict is the label's (metric card)."""
-    return _explain(doc, response, is_semantic=False)
-
-
-def explain_semantic(doc: dict, response: str) -> Verdict:
-    """Return what the rules read; published: `answer` is the label (metric card)."""
-    return _explain(doc, response, is_semantic=True)
-
-
-def process_results_arithmetic(doc: dict, results: list[str]) -> dict[str, float]:
-    """Score one response; ValueError where a filter leaves anything but one text."""
-    return explain_arithmetic(doc, _only_response(results)).scores
-
-
-def process_results_semantic(doc: dict, results: list[str]) -> dict[str, float]:
-    """Score one response; ValueError where a filter leaves anything but one text."""
-    return explain_semantic(doc, _only_response(results)).scores
-
-
-def _only_response(results: list) -> str:
-    if not isinstance(results[0], str):
-        fault = f"the response is a {type(results[0]).__name__}, not a string"
-        raise ValueError(f"{fault}; use a filter that leaves one, such as take_first")
-    return results[0]
-
-
-def _explain(doc: dict, response: str, is_semantic: bool) -> Verdict:
-    label, question = doc["label"], doc["question"]
-    given = read_label(label, is_semantic)
-    fields = {key: Field(key, value, question) for key, value in given.items()}
-    reference = {key: field.value for key, field in fields.items()}
-    asked = doc.get("prompt") or split_instruction(question, question)[1]
-    text = mask(response, (question, asked))
-    found = extract_published(response, is_semantic)
-    answer, value = read_flexible(text, fields)
-    published = found and (found.fields["answer"] if is_semantic else found.fields)
-    is_exact = published == (label if is_semantic else given)
-    is_right = value == reference
-    verdicts = map(float, (is_exact, is_right, found is not None))
-    scores = dict(zip(("accuracy", "accuracy_flexible", "extracted"), verdicts))
-    if not is_semantic and (expected := size(reference, fields)) is not None:
-        scores["smape"] = smape(value and size(value, fields), expected)
-    is_other = value or (found and not answer)
-    is_whole = text.rfind("{") <= text.rfind("}") and text[-1:] == response[-1:]
-    holds = is_exact and is_right, is_right, is_exact, is_other, answer, is_whole, True
-    reason = next(reason for reason, is_so in zip(REASONS, holds) if is_so)
-    flexible = answer and response[slice(*answer.span)]
-    answers = found and str(published), found and found.span, flexible
-    return Verdict(scores, reason, *answers, answer and answer.span, value, reference)
-
-
 # ---------------------------------------------------------------------- documents
 
 
 @lru_cache(maxsize=4096)
 def read_label(label: str, is_semantic: bool) -> dict:
-    """Return the fields of a label: a dict as JSON or as a Python literal, of texts,
-    numbers and lists of these; semantic ones are the text of the one field `answer`.
-
-    ValueError says why one cannot be scored.
+    """Return the fields of a label: a dict as JSON or as a Python literal; semantic ones
+    are the text of the one field `answer`. ValueError for what is no such dict.
     """
-    if is_semantic:
-        return {"answer": label.split(",") if "," in label else label}
-    try:  # which reads the JSON of the benchmark as well
-        fields = ast.literal_eval(label.strip())
-    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
-        raise _fault("label", label, "is neither JSON nor a Python literal") from None
+    fields = {"answer": label} if is_semantic else None
+    with suppress(ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+        fields = fields or ast.literal_eval(label.strip())
     if not isinstance(fields, dict) or {*map(type, fields)} != {str}:
-        raise _fault("label", label, "is not a dict of answers by their keys")
-    values = [x for y in fields.values() for x in (y if isinstance(y, list) else [y])]
-    if not all(isinstance(x, str | int | float) and str(x).strip() for x in values):
-        raise _fault("label", label, "has a value that is neither text nor number")
+        raise ValueError(f"'label': {label!r:.80} is not a dict in JSON or Python")
     return fields
-
-
-def _fault(column: str, cell: object, why: str) -> ValueError:
-    return ValueError(f"'{column}': {cell!r:.80} {why}; fix the row")
 
 
 def process_docs_arithmetic(dataset: datasets.Dataset) -> datasets.Dataset:
@@ -676,30 +658,25 @@ def _documents(dataset: datasets.Dataset, is_semantic: bool, is_separate: bool):
     source = f"ToT/{dataset.info.config_name or ''}".rstrip("/")
     if not len(dataset):
         raise ValueError(f"{source}: there are no rows; use a split that has some")
-    columns = SEMANTIC_COLUMNS if is_semantic else COLUMNS
-    if missing := ", ".join(repr(x) for x in columns if x not in dataset.column_names):
-        fault = f"column {missing} is missing; use rows in the schema of baharef/ToT"
-        raise ValueError(f"{source}: {fault}")
     is_fresh = "level" in dataset.column_names  # made from a seed
-    documents = list(dataset.select_columns(columns + ["level"] * is_fresh))
+    columns = [*(SEMANTIC_COLUMNS if is_semantic else COLUMNS), "level"]
+    found = [column for column in columns if column in dataset.column_names]
+    documents = list(dataset.select_columns(found))
     for row, document in enumerate(documents):
         try:
             _prepare(document, is_semantic, is_separate)
         except ValueError as error:
-            raise ValueError(f"{source}, row {row}, column {error}") from None
+            fault = f"{source}, row {row}, column {error}"
+            raise ValueError(f"{fault}; fix the row") from None
     count, made_of = len(documents), fingerprint(map(digest, documents))
     known = [x for file, x in FILES.items() if is_semantic == ("semantic" in file)]
-    text = f"{source}: {count} rows, fingerprint {made_of}"
-    if is_fresh or {(count, made_of), (count, None)} & {*known}:
-        _log(logging.INFO, text)
-    else:
+    level, text = logging.INFO, f"{source}: {count} rows, fingerprint {made_of}"
+    if not is_fresh and not {(count, made_of), (count, None)} & {*known}:
         others = (f"{n} rows" + f", fingerprint {x}" * bool(x) for n, x in known)
         text = f"{text}; the benchmark has {' or '.join(others)}"
-        _log(logging.WARNING, f"{text}: scores may not be comparable")
+        level, text = logging.WARNING, f"{text}: scores may not be comparable"
+    eval_logger.log(level, text)
     return type(dataset).from_list(documents)
-
-
-_log = lru_cache(maxsize=256)(eval_logger.log)  # once a run
 
 
 def _prepare(document: dict, is_semantic: bool, is_separate: bool) -> None:
@@ -708,18 +685,20 @@ def _prepare(document: dict, is_semantic: bool, is_separate: bool) -> None:
     ValueError says which column of the row cannot be used, and why.
     """
     for column in SEMANTIC_COLUMNS if is_semantic else COLUMNS:
-        cell = document[column]
-        if not isinstance(cell, str) or not cell.strip():
-            raise _fault(column, cell, "is empty or not a string")
-    read_label(document["label"], is_semantic)
+        if not isinstance(cell := document.get(column), str) or not cell.strip():
+            raise ValueError(f"'{column}': {cell!r:.80} is missing, empty or not text")
     column, question = "prompt" if is_semantic else "question", document["question"]
     if question.strip() not in document[column]:
         document[column] = f"{document[column].rstrip()}\n\n{question.strip()}"
     if is_separate:
         rest, instruction = split_instruction(document[column], question)
         if not instruction or not rest:
-            raise _fault(column, rest, "has no sentence that asks for JSON")
+            raise ValueError(f"'{column}': {rest!r:.80} has no sentence on JSON")
         document.update(instruction=instruction, question_wo_instruct=rest)
+    label = document["label"]
+    answer = json.dumps(read_label(label, is_semantic), default=str)
+    if _explain(document, answer, is_semantic).reason != "right":
+        raise ValueError(f"'label': {label!r:.80} is not right as an answer to itself")
 
 
 def digest(doc: dict) -> bytes:

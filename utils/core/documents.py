@@ -24,12 +24,14 @@ def load(
     """
     from lm_eval.tasks import TaskManager  # takes a second
 
+    from .private import task_index
+
     with quiet_harness():
         manager = TaskManager(
             include_path=str(include_path), include_defaults=False, metadata=metadata
         )
     for name in names:
-        if name not in manager.task_index:
+        if name not in task_index(manager):
             raise ToolError(
                 f"{include_path}: has no task or group '{name}'; name another folder with"
                 " --include_path, or another task"

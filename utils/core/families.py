@@ -25,7 +25,7 @@ HEADLINES = (("score", "score_flexible"), ("accuracy", "accuracy_flexible"))
 # What versions before 2.0 call a metric, and what it is called since.
 RENAMED = {"acc": "accuracy", "acc_flexible": "accuracy_flexible", "f1": "f1_score"}
 # Versions that have one another's prompts and documents: their runs differ in no answer.
-SAME_PROMPTS = {"1.1", "2.0"}
+SAME_PROMPTS = {"1.1", "2.0", "2.1"}
 
 
 class Verdict(Protocol):
@@ -161,21 +161,27 @@ def configuration(name: str) -> dict:
 
 def prompt(task: str, doc: dict) -> str:
     """Return what a document of a task asks, with its description, without few-shot."""
-    text = ""
-    for part in ("description", "doc_to_text"):
-        told = configuration(task).get(part, "")
-        if Path(told).is_relative_to(FOLDER):
-            text += _function(told)(doc)
-        else:
-            text += doc[told] if told in doc else _template(told).render(**doc)
-    return text
+    return "".join(prompt_parts(task, doc))
+
+
+def prompt_parts(task: str, doc: dict) -> tuple[str, str]:
+    """Return the description, which is the system message of a chat, and the rest."""
+    return rendered(task, "description", doc), rendered(task, "doc_to_text", doc)
+
+
+def rendered(task: str, key: str, doc: dict):
+    """Return what the YAML file says by a key, such as `doc_to_target`, of a document."""
+    told = configuration(task).get(key, "")
+    if Path(told).is_relative_to(FOLDER):
+        return _function(told)(doc)
+    return doc[told] if told in doc else _template(told).render(**doc)
 
 
 @cache
 def _template(text: str):
-    from lm_eval.utils import env  # which compiles it anew for each document
+    from .private import template_environment  # which compiles it for each document
 
-    return env.from_string(text)
+    return template_environment().from_string(text)
 
 
 def _suggestion(name: str) -> str:
@@ -190,7 +196,10 @@ def _suggestion(name: str) -> str:
 def _index() -> dict:
     from lm_eval.tasks import TaskManager  # takes a second
 
-    return TaskManager(include_path=str(FOLDER), include_defaults=False).task_index
+    from .private import task_index
+
+    manager = TaskManager(include_path=str(FOLDER), include_defaults=False)
+    return task_index(manager)
 
 
 def _group_names() -> list[str]:

@@ -5,3 +5,20 @@ from lm_eval._cli.utils import MergeDictAction as MergeDictAction
 
 # Task files with their includes and functions: `TaskManager` gives only its index.
 from lm_eval.tasks._yaml_loader import load_yaml as load_yaml
+
+
+def task_index(manager) -> dict:
+    """Return name -> entry of a TaskManager's index, public before lm-eval 0.5."""
+    is_public = hasattr(manager, "task_index")
+    return manager.task_index if is_public else manager._task_index
+
+
+def template_environment():
+    """Return the Jinja environment of the harness, public before lm-eval 0.5."""
+    try:
+        from lm_eval.utils import env
+    except ImportError:
+        from lm_eval.config.templates import _jinja_env
+
+        return _jinja_env()
+    return env

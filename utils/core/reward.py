@@ -6,9 +6,9 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from .documents import document, load
+from .documents import document, documents
 from .errors import NOT_A_DOCUMENT, ToolError
-from .families import FOLDER, prompt, scorer
+from .families import FOLDER, prompt, prompt_parts, scorer
 
 
 class Reward:
@@ -97,15 +97,16 @@ def training_set(task: str, include_path: str | None = None):
 
     scorer(task)  # raises for a group, of which there is no one prompt
     folder = Path(include_path) if include_path else FOLDER
-    one = load([task], folder)[1]["tasks"][task]
-    rows = [{"prompt": _messages(one, x), "doc": json.dumps(x)} for x in one.eval_docs]
+    found = documents(task, folder)
+    rows = [{"prompt": messages(task, x), "doc": json.dumps(x)} for x in found]
     return datasets.Dataset.from_list(rows)
 
 
-def _messages(task, document: dict) -> list[dict]:
-    system = (task.resolve_field(document, task.config.description) or "").strip()
-    user = {"role": "user", "content": task.doc_to_text(document)}
-    return [{"role": "system", "content": system}, user] if system else [user]
+def messages(task: str, document: dict) -> list[dict]:
+    """Return what a task asks of a chat: the system's message, if any, and the user's."""
+    system, user = prompt_parts(task, document)
+    said = [("system", system.strip()), ("user", user)]
+    return [{"role": role, "content": text} for role, text in said if text]
 
 
 def _text(completion: object) -> str:

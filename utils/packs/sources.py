@@ -23,7 +23,7 @@ from ..core.families import (
     scorer,
 )
 from ..core.jsonl import parse, read_lines
-from ..core.private import load_yaml
+from ..core.private import load_yaml, task_index
 from .local_data import SOME_ROWS, dataset_of
 
 
@@ -56,7 +56,7 @@ class Source(NamedTuple):
 @cache
 def index() -> dict:
     """Return the harness's index of the tasks and groups: name -> entry."""
-    return TaskManager(include_path=str(TASKS), include_defaults=False).task_index
+    return task_index(TaskManager(include_path=str(TASKS), include_defaults=False))
 
 
 def is_generated(task: str) -> bool:

@@ -54,6 +54,7 @@ from ..runs.models import answer_options
 from ..runs.scoring import BREAKDOWNS, Scored
 from ..runs.several import given
 from ..runs.tally import Tally
+from . import eval_results
 from .files import Job, Work, score_file, workers
 from .report import Part, report
 from .rows import Tallies, rows, scores as scores
@@ -67,6 +68,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = _options(arguments)
     runs = find_runs(options.path, options.task)
     outputs = _outputs(runs, options.output)
+    eval_results.check(runs, options.eval_results)
     parts, is_good, kept = [], True, 0
     is_seen = sys.stderr.isatty()
     bar = tqdm(unit=" answers", delay=_PATIENCE, leave=False, disable=not is_seen)
@@ -96,6 +98,8 @@ def main(arguments: list[str] | None = None) -> int:
     parts = [x._replace(rows=[row for row in x.rows if row["n"]]) for x in parts]
     if parts := [part for part in parts if part.rows]:
         sys.stdout.write(_text(parts, options))
+        if options.eval_results:
+            eval_results.write(options.eval_results, runs[0], parts[0].rows)
     return 0 if is_good else 1
 
 
@@ -163,6 +167,8 @@ def _options(arguments: list[str] | None) -> Namespace:
     one = partial(whole_number, least=1)
     parser.add_argument("--k", type=one, metavar="K", help="pass@K and the majority")
     answer_options(parser)
+    told = {"metavar": "FILE", "help": "published scores, as the hub's results YAML"}
+    parser.add_argument("--eval_results", type=output_path, **told)
     parser.add_argument("--format", choices=tables.FORMATS, default="markdown")
     parser.add_argument(
         "--workers",

@@ -17,7 +17,7 @@ DAY = 24 * 60 * 60
 
 
 def texts(name: str) -> dict:
-    """Return what a generator says, in a file beside this one: second solvers read it."""
+    """Return what a generator says, of a file beside this one."""
     return json.loads(Path(__file__).with_name(f"{name}.json").read_text("utf-8"))
 
 

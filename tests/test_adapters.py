@@ -1,0 +1,294 @@
+"""The tasks in other tools: the same prompts, documents and verdicts.
+
+Each tool is in an environment of its own, where its tests run with `-m TOOL`.
+"""
+
+import asyncio
+import json
+import math
+from datetime import datetime, timedelta
+from functools import cache
+from itertools import islice
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.conftest import EXAMPLES, TASKS
+from utils import reward
+from utils.core.documents import documents
+from utils.core.families import leaf_tasks, prompt, scorer
+from utils.core.jsonl import read_jsonl
+from utils.core.reward import messages
+
+
+FRESH = leaf_tasks("fresh")
+MODELS = sorted(path.name for path in (EXAMPLES / "responses").iterdir())
+
+
+@cache
+def recorded(task: str) -> list[tuple[dict, str, dict]]:
+    """Return (document, response, scores) of the three models' answers to a task."""
+    lines = (read_jsonl(EXAMPLES / "responses" / x / f"{task}.jsonl") for x in MODELS)
+    pairs = [
+        (documents(task, EXAMPLES)[line["doc_id"]], line["response"])
+        for answers in lines
+        for line in answers
+    ]
+    score = scorer(task).process_results
+    return [(doc, response, score(doc, [response])) for doc, response in pairs]
+
+
+ANSWERED = sorted(x.stem for x in (EXAMPLES / "responses" / "careful").iterdir())
+
+
+def test_at_least_200_recorded_answers_stand_for_all():
+    assert sum(len(recorded(task)) for task in ANSWERED) >= 200
+
+
+# -------------------------------------------------------------------------- results
+
+
+def test_results_have_the_known_fingerprints(dummy_run):
+    [path] = dummy_run.glob("results_*.json")
+    configs = json.loads(path.read_text(encoding="utf-8"))["configs"]
+    for task, config in configs.items():
+        _, known = scorer(task).known
+        told = config["metadata"].get("expected_fingerprint", {})
+        stem = scorer(task).file.removesuffix("_timebench")
+        assert told.get(stem) == known, task
+
+
+def test_the_hub_s_results_say_how_they_were_made(dummy_run, call_score, tmp_path):
+    path = tmp_path / "results.yaml"
+    status, _, said = call_score(dummy_run, "--eval_results", path)
+    assert status == 0
+    entries = {x["dataset"]["task_id"]: x for x in yaml.safe_load(path.read_text())}
+    left_out = {task for task in TASKS if task.startswith("timebench")}
+    assert {*entries} == {*TASKS} - left_out
+    assert all(task in said for task in left_out if scorer(task).headline)
+    entry = entries["tcp_long"]
+    assert entry["dataset"] == {"id": "Beanbagdzf/TCP", "task_id": "tcp_long"}
+    assert entry["value"] == 0
+    assert datetime.fromisoformat(entry["date"]).utcoffset() == timedelta(0)
+    for part in ("accuracy by the metric card", "0-shot", "max_gen_toks 4096", "(8)"):
+        assert part in entry["notes"]
+    status, _, said = call_score("a=setup.cfg", "b=setup.cfg", "--eval_results", path)
+    assert (status, "is of one model, but there are 2 runs" in said) == (1, True)
+
+
+# -------------------------------------------------------------------- reasoning-gym
+
+
+@pytest.fixture
+def gym():
+    import reasoning_gym
+
+    import utils.adapters.reasoning_gym as adapter
+
+    assert {*FRESH} <= {*reasoning_gym.factory.DATASETS}
+    return reasoning_gym if adapter else None
+
+
+@pytest.mark.reasoning_gym
+@pytest.mark.parametrize("task", FRESH)
+def test_a_fresh_dataset_is_what_reasoning_gym_documents(gym, task):
+    data = gym.create_dataset(task, seed=7, size=6, max_level=3)
+    longer = gym.create_dataset(task, seed=7, size=9, max_level=3)
+    items = list(data)
+    assert len(items) == len(data) == 6
+    assert items == list(data) == [longer[place] for place in range(6)]
+    assert items != list(gym.create_dataset(task, seed=8, size=6, max_level=3))
+    for place in (6, -7):
+        with pytest.raises(IndexError):
+            data[place]
+    for place, item in enumerate(items):
+        told = item["metadata"]
+        assert (told["source_dataset"], told["source_index"]) == (task, place)
+        assert told["difficulty"] == {"level": place % 3 + 1}
+        assert item["question"] == prompt(task, told["doc"])
+        item = json.loads(json.dumps(item))
+        assert data.score_answer(item["answer"], item) == 1
+        assert data.score_answer(None, item) == data.score_answer("lol", item) == 0
+        score = gym.get_score_answer_fn(told["source_dataset"])
+        assert score(item["answer"], item) == 1
+
+
+@pytest.mark.reasoning_gym
+@pytest.mark.parametrize("task", FRESH)
+def test_reasoning_gym_scores_recorded_answers_as_we_do(gym, task):
+    data, base = gym.create_dataset(task, seed=1, size=1), scorer(task).base
+    for doc, response, scores in recorded(base):
+        found = data.score_answer(response, {"metadata": {"doc": doc | {"level": 1}}})
+        assert found == scores[reward(base).metric]
+
+
+@pytest.mark.reasoning_gym
+@pytest.mark.parametrize(
+    ("config", "error", "fault"),
+    [
+        ({"min_level": 0}, AssertionError, "min_level 0 and max_level 5"),
+        ({"min_level": 3, "max_level": 2}, AssertionError, "levels rise"),
+        ({"size": 0}, AssertionError, "size 0 is not positive"),
+        ({"max_level": 5000}, ValueError, "its highest level is"),
+        ({"knobs": {"stairs": 3}}, ValueError, "timexnli has no knob 'stairs'"),
+        ({"knobs": {"steps": "3"}}, ValueError, "steps '3' is not an integer"),
+        ({"seed": -1}, ValueError, "-1 is not an integer of at least 0"),
+    ],
+)
+def test_a_config_that_makes_no_problem_is_refused(gym, config, error, fault):
+    with pytest.raises(error, match=fault):
+        gym.create_dataset("fresh_timexnli", **config)
+
+
+@pytest.mark.reasoning_gym
+@pytest.mark.parametrize("task", FRESH)
+def test_a_curriculum_climbs_the_levels(gym, task):
+    curriculum = gym.factory.create_curriculum(task)
+    assert curriculum.generate_configuration({"seed": 1}).max_level == 1
+    while curriculum.increment_attr_level("level"):
+        config = curriculum.generate_configuration({"seed": 1, "size": 1})
+    assert config.max_level == len(curriculum.get_attribute("level").levels) > 1
+    assert len(gym.create_dataset(task, **vars(config))) == 1
+
+
+# -------------------------------------------------------------------------- inspect
+
+
+@cache
+def inspected(task: str, model: str, epochs: int = 1):
+    """Return inspect's log of a task that a recorded model answers."""
+    import inspect_ai
+    from inspect_ai.model import ModelOutput, ModelUsage, get_model
+
+    path = EXAMPLES / "responses" / model / f"{task}.jsonl"
+    said = {line["doc_id"]: line["response"] for line in read_jsonl(path)}
+    docs = enumerate(documents(task, EXAMPLES))
+    answers = {messages(task, doc)[-1]["content"]: said[number] for number, doc in docs}
+
+    def answer(asked, tools, choice, config) -> ModelOutput:
+        assert config.temperature == 0
+        assert config.max_tokens > 1000
+        output = ModelOutput.from_content("recorded", answers[asked[-1].text])
+        output.usage = ModelUsage()  # else inspect downloads a tokenizer to count
+        return output
+
+    [log] = inspect_ai.eval(
+        f"temporal_eval/{task}",  # by the entry point of the installed package
+        task_args={"include_path": str(EXAMPLES)},
+        model=get_model("mockllm/model", custom_outputs=answer, memoize=False),
+        epochs=epochs,
+        display="none",
+    )
+    assert log.status == "success", log.error
+    return log
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # where inspect leaves its logs
+
+
+@pytest.mark.inspect
+@pytest.mark.parametrize("task", ANSWERED)
+def test_inspect_scores_recorded_answers_as_we_do(here, task):
+    one, docs = scorer(task), documents(task, EXAMPLES)
+    for sample in inspected(task, "plain").samples:
+        doc, response = docs[sample.id], sample.output.completion
+        asked = [{"role": x.role, "content": x.text} for x in sample.input]
+        assert asked == messages(task, doc)
+        verdict, score = one.explain(doc, response), sample.scores["temporal_eval"]
+        expected = one.headline and {*one.headline, "extracted"}
+        assert {*score.value} == {*(expected or one.metrics)}
+        assert score.value == {name: verdict.scores[name] for name in score.value}
+        assert score.answer == verdict.flexible
+        assert score.explanation.startswith(f"{verdict.reason}: ")
+
+
+@pytest.mark.inspect
+def test_standard_errors_are_clustered_and_epochs_averaged(here):
+    task = "timebench_menatqa_scope"
+    log = inspected(task, "hasty", epochs=2)
+    metric = scorer(task).headline[1]
+    clusters: dict[str, list[float]] = {}
+    for sample in log.samples[: len(log.samples) // 2]:
+        value = sample.scores["temporal_eval"].value[metric]
+        clusters.setdefault(sample.metadata["cluster"], []).append(value)
+    told = {scorer(task).utils.cluster(doc) for doc in documents(task, EXAMPLES)}
+    assert len(clusters) == len(told)
+    values = [value for cluster in clusters.values() for value in cluster]
+    mean, n = sum(values) / len(values), len(clusters)
+    spread = sum(sum(x - mean for x in cluster) ** 2 for cluster in clusters.values())
+    [found] = [x.metrics for x in log.results.scores if x.name == metric]
+    assert found["mean"].value == pytest.approx(mean)
+    error = math.sqrt(spread * n / (n - 1)) / len(values)
+    assert found["stderr"].value == pytest.approx(error)
+
+
+# ------------------------------------------------------------------------ verifiers
+
+
+def taskset(**config: object):
+    """Return the taskset that `vf-eval temporal_eval_verifiers` loads."""
+    from verifiers.v1.utils.loaders import load_taskset, taskset_config_type
+
+    name = "temporal_eval_verifiers"
+    return load_taskset(taskset_config_type(name)(id=name, **config))
+
+
+def rewarded(task, response: str) -> tuple[float, dict[str, float]]:
+    """Return the reward and the metrics that verifiers records for a response."""
+    import verifiers.v1 as vf
+    from verifiers.v1.trace import AgentInfo, TraceTask
+
+    trace = vf.Trace(
+        task=TraceTask(type=type(task).__name__, data=task.data),
+        agent=AgentInfo(config=vf.AgentConfig(), name="recorded"),
+        root_reply=response,
+    )
+    asyncio.run(task.score(trace))
+    return trace.reward, trace.metrics
+
+
+@pytest.mark.verifiers
+@pytest.mark.parametrize("task", ANSWERED)
+def test_verifiers_scores_recorded_answers_as_we_do(task):
+    tasks = list(taskset(pack_task=task, include_path=Path(EXAMPLES)))
+    for place, (doc, response, scores) in enumerate(recorded(task)):
+        asked = tasks[place % len(tasks)]
+        assert asked.data.doc == doc
+        told = {"system": asked.data.system_prompt, "user": asked.data.prompt}
+        roles = [{"role": x, "content": y} for x, y in told.items() if y]
+        assert roles == messages(task, doc)
+        assert rewarded(asked, response) == (scores[reward(task).metric], scores)
+
+
+@pytest.mark.verifiers
+@pytest.mark.parametrize("task", FRESH)
+def test_fresh_problems_have_no_end_and_are_the_seed_s(task):
+    first, again = (
+        [x.data for x in islice(taskset(pack_task=task, seed=3, levels="1-2"), 4)]
+        for _ in range(2)
+    )
+    assert taskset(pack_task=task).INFINITE
+    assert first == again
+    assert [x.doc["level"] for x in first] == [1, 2, 1, 2]
+    other = next(iter(taskset(pack_task=task, seed=4, levels="1-2")))
+    assert other.data.doc != first[0].doc
+
+
+@pytest.mark.verifiers
+@pytest.mark.parametrize(
+    ("config", "fault"),
+    [
+        ({"pack_task": "fresh_timexnly"}, "unknown; did you mean fresh_timexnli"),
+        ({"pack_task": "tcp"}, "'tcp' is a group"),
+        ({"pack_task": "tcp_long", "include_path": Path("nowhere")}, "nowhere"),
+        ({"levels": "5-1"}, "'5-1' is not such as 3 or '1-5'"),
+        ({"knobs": {"stairs": 3}}, "timexnli has no knob 'stairs'"),
+        ({"seed": -1}, "-1 is not an integer of at least 0"),
+    ],
+)
+def test_a_taskset_without_problems_says_why(config, fault):
+    with pytest.raises(ValueError, match=fault):
+        next(iter(taskset(**config)))

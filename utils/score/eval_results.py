@@ -1,0 +1,91 @@
+"""The published scores of a run in the form in which the hub shows results of a model.
+
+Source of the form: `EvalResultEntry` of `huggingface_hub`, for `.eval_results/*.yaml`.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timezone
+from pathlib import Path
+
+import yaml
+
+from ..core.cli import say
+from ..core.errors import ToolError
+from ..core.families import configuration, scorer
+from ..core.files import written_whole
+from ..runs.find import Run
+
+
+def check(runs: list[Run], path: Path | None) -> None:
+    """Raise ToolError for a file of several runs: it is one model's."""
+    if path and len(runs) > 1:
+        raise ToolError(
+            f"--eval_results {path}: is of one model, but there are {len(runs)} runs;"
+            " name one"
+        )
+
+
+def write(path: Path, run: Run, rows: list[dict]) -> None:
+    """Write an entry for each task of a run whose rows are on the hub; name the others.
+
+    `rows` are those that `score` prints. No revision is said, for none is known.
+    """
+    from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml
+
+    entries, left_out = [], []
+    for row in rows:
+        if row["by"] or "tasks" in row or row["published"] is None:
+            continue
+        config = configuration(row["task"])
+        if "dataset_path" not in config:
+            left_out.append(row["task"])
+            continue
+        entry = EvalResultEntry(
+            dataset_id=config["dataset_path"],
+            task_id=row["task"],
+            value=row["published"],
+            date=_date(run, row["task"]),
+            notes=_notes(run, row),
+        )
+        entries.append(entry)
+    with written_whole(path) as file:
+        told = eval_result_entries_to_yaml(entries)
+        file.write(yaml.safe_dump(told, sort_keys=False, width=1000).encode())
+    if left_out:
+        say(
+            f"{path}: lacks {', '.join(left_out)}, whose rows no data set of the hub has"
+        )
+
+
+def _results(run: Run, task: str) -> dict:
+    """Return what the harness wrote of a task, {} where it wrote nothing."""
+    found = (x.results for x in run.files if task in x.results.get("configs", {}))
+    return next(found, {})
+
+
+def _date(run: Run, task: str) -> str | None:
+    """Return when the harness ran a task, which the hub takes from the commit if None."""
+    seconds = _results(run, task).get("date")
+    if seconds is None:
+        return None
+    return datetime.fromtimestamp(seconds, timezone.utc).isoformat(timespec="seconds")
+
+
+def _notes(run: Run, row: dict) -> str:
+    """Return the rule, and what else a score must be read with, as far as it is known."""
+    task, results = row["task"], _results(run, row["task"])
+    published, flexible = scorer(task).headline
+    told = [
+        f"{published} by the metric card's rule",
+        f"{flexible} {row['flexible']:.4f}",
+        f"version {scorer(task).version} of lm-eval-temporal-tasks",
+        f"rows: {row['rows']} ({row['n']})",
+    ]
+    if row["filter"]:
+        told.append(f"filter {row['filter']}")
+    if results:
+        settings = results["configs"][task]["generation_kwargs"]
+        told.append(f"{results['n-shot'][task]}-shot")
+        told.append(f"max_gen_toks {settings['max_gen_toks']}")
+    return "; ".join(told)
