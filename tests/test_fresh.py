@@ -19,7 +19,6 @@ from utils.core.documents import Rows, documents, load as load_tasks
 from utils.core.families import all_tasks, configuration, leaf_tasks, scorer
 from utils.packs.baselines import gold_response
 from utils.packs.shortcuts import SHORTCUTS
-from utils.runs.trivial import Trivial
 
 
 FRESH = leaf_tasks("fresh")
@@ -275,16 +274,6 @@ def test_a_shortcut_is_of_no_use_from_level_3_on(task, shortcut, count, bound):
     pairs = [(document, x) for document, x in zip(documents, said) if x]
     found = [scorer(task).process_results(x, [y])["score"] for x, y in pairs]
     assert len(found) >= 10 and mean(found) < bound
-
-
-def test_the_best_answer_to_everything_is_known_for_each_task(fresh_pack):
-    for task in FRESH:
-        trivial, docs = Trivial(task), documents(task, fresh_pack)
-        for document in docs:
-            trivial.add(document)
-        score, answer = trivial.best()
-        right = [answer == gold_response(task, document) for document in docs]
-        assert score and any(right), (task, answer)
 
 
 def test_rows_of_a_benchmark_and_of_a_seed_of_any_length_stand_in_one_pack(tmp_path):
