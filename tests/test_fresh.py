@@ -19,6 +19,7 @@ from utils.core.documents import Rows, documents, load as load_tasks
 from utils.core.families import all_tasks, configuration, leaf_tasks, scorer
 from utils.packs.baselines import gold_response
 from utils.packs.shortcuts import SHORTCUTS
+from utils.runs.trivial import Trivial
 
 
 FRESH = leaf_tasks("fresh")
@@ -219,6 +220,8 @@ def test_a_pack_of_a_seed_has_the_documents_of_the_seed(fresh_pack):
         document = found[task].eval_docs[3]
         scores = found[task].process_results(document, [perfect(task, document)])
         assert scores["score"] == scores["score_flexible_level_4"] == 1.0
+        (trivial := Trivial(task)).add(document)
+        assert trivial.best() == (1.0, perfect(task, document))
 
 
 def test_a_pack_that_is_made_again_is_the_same_and_sound(fresh_pack, capsys):
