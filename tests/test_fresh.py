@@ -19,6 +19,7 @@ from utils.core.documents import Rows, documents, load as load_tasks
 from utils.core.families import all_tasks, configuration, leaf_tasks, scorer
 from utils.packs.baselines import gold_response
 from utils.packs.shortcuts import SHORTCUTS
+from utils.runs.trivial import Trivial
 
 
 FRESH = leaf_tasks("fresh")
@@ -31,7 +32,7 @@ def one_generator(task: str) -> str:
 
 def perfect(task: str, document: dict) -> str:
     """Return the answer of one who knows it and does what the prompt says."""
-    return gold_response(scorer(task).base, document)
+    return gold_response(task, document)
 
 
 def test_a_seed_names_its_rows_for_ever():
@@ -129,7 +130,7 @@ def test_every_generator_has_a_task_that_says_its_version():
     for task in FRESH:
         made = find_generator(one_generator(task))
         assert configuration(task)["metadata"]["gen_version"] == made.VERSION
-        assert scorer(task).version == scorer(scorer(task).base).version  # of the rule
+        assert scorer(task).version == 2.1  # of prompts and rule, as of the group
 
 
 @pytest.mark.parametrize(
@@ -219,6 +220,8 @@ def test_a_pack_of_a_seed_has_the_documents_of_the_seed(fresh_pack):
         document = found[task].eval_docs[3]
         scores = found[task].process_results(document, [perfect(task, document)])
         assert scores["score"] == scores["score_flexible_level_4"] == 1.0
+        (trivial := Trivial(task)).add(document)
+        assert trivial.best() == (1.0, perfect(task, document))
 
 
 def test_a_pack_that_is_made_again_is_the_same_and_sound(fresh_pack, capsys):
@@ -270,7 +273,7 @@ def test_shortcuts_stand_beside_the_best_constant_answer_by_level(fresh_pack, ca
 def test_a_shortcut_is_of_no_use_from_level_3_on(task, shortcut, count, bound):
     made = list(rows(one_generator(task), 17, count, range(3, 5)))
     documents = scorer(task).process_docs(Rows(made))
-    said = SHORTCUTS[task][shortcut]([""] * count, made)
+    said = SHORTCUTS[task][shortcut](made)
     pairs = [(document, x) for document, x in zip(documents, said) if x]
     found = [scorer(task).process_results(x, [y])["score"] for x, y in pairs]
     assert len(found) >= 10 and mean(found) < bound

@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import sys
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -47,26 +48,30 @@ def _common(doc: dict, scores: dict[str, float]) -> dict[str, float]:
     return common
 
 
-def _add(kind: str, family: str, base: str) -> None:
-    """Add `explain_KIND` and `process_results_KIND`, as of a family's functions."""
+def _functions(kind: str, family: str, name: str) -> dict[str, Callable]:
+    """Return `explain_KIND` and `process_results_KIND`, as of a family's functions."""
 
     def explain(doc: dict, response: str) -> tuple:
-        verdict = getattr(_family(family), f"explain{base}")(doc, response)
+        verdict = getattr(_family(family), f"explain{name}")(doc, response)
         return verdict._replace(scores=_common(doc, verdict.scores))
 
     def process_results(doc: dict, results: list[str]) -> dict[str, float]:
-        scores = getattr(_family(family), f"process_results{base}")(doc, results)
+        scores = getattr(_family(family), f"process_results{name}")(doc, results)
         return _common(doc, scores)
 
-    for function in (explain, process_results):
-        name = f"{function.__name__}_{kind}"
-        function.__name__ = function.__qualname__ = name  # so that it can be pickled
-        globals()[name] = function
+    made = {f"{x.__name__}_{kind}": x for x in (explain, process_results)}
+    for public, function in made.items():
+        function.__name__ = function.__qualname__ = public  # so that it can be pickled
+    return made
 
 
 # Kind, as the YAML files name it; family; what the names of its functions end in.
-_add("tcp", "tcp", "")
-_add("arithmetic", "tot", "_arithmetic")
-_add("semantic", "tot", "_semantic")
-_add("date", "timebench", "_date")
-_add("nli", "timebench", "_nli")
+KINDS = (
+    ("tcp", "tcp", ""),
+    ("arithmetic", "tot", "_arithmetic"),
+    ("semantic", "tot", "_semantic"),
+    ("date", "timebench", "_date"),
+    ("nli", "timebench", "_nli"),
+)
+for _kind in KINDS:
+    globals().update(_functions(*_kind))

@@ -30,7 +30,7 @@ from jinja2 import Template
 
 from ..core.cli import folder_path, tool_parser
 from ..core.documents import benchmark_files, documents_of
-from ..core.families import Scorer, configuration, prompt, scorer
+from ..core.families import Scorer, configuration, scorer
 from ..core.jsonl import read_jsonl
 from .shortcuts import SHORTCUTS
 from .sources import is_generated
@@ -39,14 +39,21 @@ from .sources import is_generated
 def gold_response(task: str, document: dict) -> str:
     """Return the reference of a document in the form that the prompt asks for.
 
-    That form is `gold_response` in the task's metadata, a Jinja template.
+    That form is `gold_response` in the metadata of the task, or of the one that its YAML
+    file includes: a Jinja template.
     """
     return _template(task).render(**document)
 
 
 @cache
 def _template(task: str) -> Template:
-    return Template(configuration(task)["metadata"]["gold_response"])
+    return Template(_form(task))
+
+
+def _form(task: str) -> str:
+    tasks = task, scorer(task).base or task
+    told = [configuration(name)["metadata"] for name in tasks]
+    return next(x["gold_response"] for x in told if "gold_response" in x)
 
 
 def random_choices(task: str, document: dict) -> list[str]:
@@ -69,7 +76,7 @@ def row(path: Path, task: Scorer) -> str:
     empty, most = (_cell(task, documents, repeat([x])) for x in ("", frequent))
     choices = (random_choices(task.task, document) for document in documents)
     drawn = _cell(task, documents, choices)
-    lead = configuration(task.task)["metadata"]["gold_response"].partition("{{")[0]
+    lead = _form(task.task).partition("{{")[0]
     label = frequent.removeprefix(lead) if lead.endswith(" ") else frequent
     most = f"`{label}` ({times} of {len(documents)}): {most}"
     return f"| `{path.stem}` | {empty} | {most} | {drawn} |"
@@ -95,9 +102,8 @@ def by_level(path: Path, task: Scorer) -> list[str]:
     cells: dict[str, list[str]] = {}
     for _, rows in sorted(levels.items()):
         documents = documents_of(task.task, rows)
-        prompts = [prompt(task.task, document) for document in documents]
         for name, shortcut in SHORTCUTS.get(task.task, {}).items():
-            cell = _shortcut_cell(task, documents, shortcut(prompts, rows))
+            cell = _shortcut_cell(task, documents, shortcut(rows))
             cells.setdefault(name, []).append(cell)
     lead = f"| task | shortcut | {' | '.join(f'level {level}' for level in sorted(levels))} |"
     rule = f"|---|---|{'--:|' * len(levels)}"
@@ -112,7 +118,7 @@ def _shortcut_cell(
     pairs = [pair for pair in zip(documents, responses, strict=True) if pair[1]]
     if not pairs:
         return ""
-    golds = Counter(gold_response(task.base, document) for document, _ in pairs)
+    golds = Counter(gold_response(task.task, document) for document, _ in pairs)
     [(frequent, _)] = golds.most_common(1)
     name = task.headline[1]
     scores = [

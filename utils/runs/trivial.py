@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 
-from ..core.families import configuration, scorer
+from ..core.families import scorer
 from ..packs.baselines import gold_response, random_choices
 
 
 # All of a document that its published score depends on; of others, that it has them.
 _FIELDS = ("answer", "answer_format", "golds", "label", "letters", "options")
-_OTHERS = {"question", "prompt"}
+_OTHERS = {"question": "?", "prompt": "?", "level": 1}
 
 
 class Trivial:
@@ -25,18 +25,17 @@ class Trivial:
         fields = {name: doc[name] for name in _FIELDS if name in doc}
         key = json.dumps({x: y for x, y in fields.items() if x != "options"})
         number, _ = self._references.get(key, (0, {}))
-        fields |= dict.fromkeys(_OTHERS & doc.keys(), "?")
+        fields |= {name: _OTHERS[name] for name in _OTHERS.keys() & doc.keys()}
         self._references[key] = (number + 1, fields)
 
     def best(self) -> tuple[float | None, str | None]:
         """Return the best published score of one answer to all documents, and the answer.
 
         The answers are the most frequent right one and, where there is a choice, each
-        label and each set of options. (None, None) where the task's YAML file does not say
-        how an answer is to look, or there is no published score.
+        label and each set of options. (None, None) where there is no published score.
         """
-        one, told = scorer(self.task), configuration(self.task)["metadata"]
-        if not (self._references and one.headline and "gold_response" in told):
+        one = scorer(self.task)
+        if not (self._references and one.headline):
             return None, None
         numbers, docs = zip(*self._references.values())
         most_options = max(docs, key=lambda doc: len(doc.get("options", ())))

@@ -1,4 +1,4 @@
-"""What questions of arithmetic are made of: names, and how dates and times are told."""
+"""How generators tell dates, times and numbers, and what questions of arithmetic share."""
 
 from __future__ import annotations
 
@@ -6,20 +6,23 @@ import json
 import random
 from calendar import monthrange
 from datetime import date, timedelta
-from itertools import product
+from itertools import cycle, product
 from pathlib import Path
 from typing import NamedTuple
 
 
-MONTHS = (
-    "January February March April May June July August September October November"
-    " December"
-).split()
-WEEKDAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
 SYLLABLES = "ba do ke la mi no pu ra sel tor ush vin wal yor zem".split()
 PLURALS = {"loaf": "loaves", "shelf": "shelves"}
 DAY = 24 * 60 * 60
-TEXTS = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
+
+
+def texts(name: str) -> dict:
+    """Return what a generator says, of a file beside this one."""
+    return json.loads(Path(__file__).with_name(f"{name}.json").read_text("utf-8"))
+
+
+TEXTS = texts("_arithmetic")
+MONTHS, WEEKDAYS = TEXTS["months"], TEXTS["weekdays"]
 
 
 class Problem(NamedTuple):
@@ -43,17 +46,22 @@ def is_relative(rng: random.Random, level: int) -> bool:
     return rng.random() < (0, 0.5, 0.8)[min(level, 3) - 1]
 
 
-def is_given_away(
-    rng: random.Random, level: int, at_once: list[tuple], rank: str, chosen: list[str]
-) -> bool:
-    """Return whether to drop a draw whose first or last are so among the facts, of value
-    and name, that are told by no other.
+def first_or_last(
+    rng: random.Random, level: int, facts: list[tuple], at_once: list[tuple]
+) -> tuple[str, list[str]] | None:
+    """Return "first" or "last", and who is so by the facts, of value and name.
 
-    From level 3 on; some are kept, else such an answer would be known to be wrong.
+    From level 3 on, most draws with the same answer by the facts that are told by no other
+    are dropped: None. Some are kept, else such an answer would be known to be wrong.
     """
-    edge = (min if rank == "first" else max)(at_once)[0]
-    is_right = [name for value, name in at_once if value == edge] == chosen
-    return level > 2 and is_right and rng.random() < 0.7
+    rank, edge = rng.choice((("first", min), ("last", max)))
+    chosen, likely = (
+        [name for value, name in those if value == edge(those)[0]]
+        for those in (facts, at_once)
+    )
+    if level > 2 and chosen == likely and rng.random() < 0.7:
+        return None
+    return rank, chosen
 
 
 def names(rng: random.Random, count: int) -> list[str]:
@@ -89,6 +97,12 @@ def duration(seconds: int) -> str:
     sizes = (("hour", 3600, 10**9), ("minute", 60, 60), ("second", 1, 60))
     parts = [(seconds // size % most, unit) for unit, size, most in sizes]
     return joined([counted(number, unit) for number, unit in parts if number])
+
+
+def by_turns(spans: list[int], first: str, second: str) -> str:
+    """Return spans of seconds one after the other, of two sorts in turns."""
+    sorts = zip(cycle((first, second)), spans)
+    return ", then ".join(f"{sort} {duration(span)}" for sort, span in sorts)
 
 
 def clock(seconds: int) -> str:

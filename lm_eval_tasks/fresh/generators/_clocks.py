@@ -11,11 +11,6 @@ from typing import NamedTuple
 from . import _arithmetic as a
 
 
-a.TEXTS["routines"] = (
-    "the boiler is serviced/the filters are changed/the stock is counted"
-    "/the lift is inspected/the beds are watered/the log is archived/the pump is tested"
-    "/the signs are washed"
-).split("/")
 # Divisors of 2,520, so that any of them fall together within seven years.
 PERIODS = (5, 6, 7, 8, 9, 10, 12, 14, 15, 18, 20, 21, 24, 28, 30, 35, 36, 40, 42)
 MOST_DAYS = 20_000  # over which what returns is followed
@@ -23,15 +18,6 @@ NUMERIC_FORMS = (
     ("yyyy-mm-dd", "%Y-%m-%d"),
     ("mm/dd/yyyy", "%m/%d/%Y"),
     ("dd-mm-yyyy", "%d-%m-%Y"),
-)
-a.TEXTS["machines"] = (
-    "washing machine",
-    "printer",
-    "pump",
-    "kiln",
-    "loom",
-    "harvester",
-    "backup",
 )
 # Minutes ahead of UTC of the zones that are off the full hour.
 PART_HOURS = (-570, -210, -150, 210, 270, 330, 345, 390, 525, 570, 630, 765)
@@ -81,10 +67,7 @@ def at_the_same_pace(rng: random.Random, level: int) -> a.Problem:
 def next_time(rng: random.Random, level: int) -> a.Problem:
     """The next day on which things that return every few days fall together."""
     count = min((level + 1) // 2, len(a.TEXTS["routines"]))
-    periods, routines = (
-        rng.sample(PERIODS, count),
-        rng.sample(a.TEXTS["routines"], count),
-    )
+    periods, routines = (rng.sample(x, count) for x in (PERIODS, a.TEXTS["routines"]))
     together = lcm(*periods)
     turn = rng.randrange(max(1, min(12 * level, MOST_DAYS // together)))
     form, written = rng.choice(NUMERIC_FORMS)
@@ -106,16 +89,12 @@ def clock_time(rng: random.Random, level: int) -> a.Problem:
     unit = 60 if level < 3 else 1
     most = 36_000 // unit
     spans = [unit * rng.randrange(600 // unit, most) for _ in range(level)]
-    told = [
-        f"{'a break of' if step % 2 else 'work for'} {a.duration(span)}"
-        for step, span in enumerate(spans)
-    ]
     start, (name,) = a.time(rng, level), a.names(rng, 1)
     begins, asked, sign = "begins", "When is all of this over", 1
     if rng.random() >= 0.6:
         begins, asked, sign = "has to be ready", f"When does {name} have to begin", -1
     parts = {"name": name, "begins": begins, "clock": a.either_clock(rng, start)}
-    parts |= {"told": ", then ".join(told), "asked": asked}
+    parts |= {"told": a.by_turns(spans, "work for", "a break of"), "asked": asked}
     days, second = divmod(start + sign * sum(spans), a.DAY)
     answer = a.day_and_time(days, f"{a.clock(second)[:5]}:{second % 60:02}")
     return a.problem("clock_time", answer, **parts)
@@ -170,11 +149,8 @@ class Calendar(NamedTuple):
         if self.raster == 15:
             when = "the hour or 15, 30 or 45 minutes after it"
         edge = rng.choice(("earliest", "latest"))
-        asked, form = (
-            f"At how many times can they begin? {a.TEXTS['NUMBERS']}",
-            "<number>",
-        )
-        answer: object = len(starts)
+        asked = f"At how many times can they begin? {a.TEXTS['NUMBERS']}"
+        answer, form = len(starts), "<number>"
         if rng.random() < 0.4:
             clocks = [a.clock(60 * start) for start in starts] or ["unanswerable"]
             answer, form = clocks[0 if edge == "earliest" else -1], '"HH:MM"'
@@ -295,13 +271,10 @@ def landing(rng: random.Random, level: int) -> a.Problem:
     parts = [_flight(rng, *zones)]
     for _ in range(level - 1):
         parts += [60 * rng.randrange(35, 600), _flight(rng, 0, 0)]
-    told = [
-        f"{'a stop of' if step % 2 else 'a flight of'} {a.duration(part)}"
-        for step, part in enumerate(parts)
-    ]
     days, second = divmod(start + sum(parts) + 60 * (zones[1] - zones[0]), a.DAY)
     answer = a.day_and_time(days, a.clock(second))
-    told = {"told": ", then ".join(told), "here": here, "there": there}
+    told = {"told": a.by_turns(parts, "a flight of", "a stop of")}
+    told |= {"here": here, "there": there}
     told |= {"from_zone": _zone_name(zones[0]), "to_zone": _zone_name(zones[1])}
     told |= {"name": a.names(rng, 1)[0], "clock": a.clock(start)}
     return a.problem("landing", answer, **told)
@@ -418,17 +391,14 @@ def possible_weekdays(rng: random.Random, level: int) -> a.Problem:
     """The weekdays that it can be some hours from an uncertain time."""
     unit = 3600 if level < 3 else 60
     parts = [unit * rng.randrange(3600 // unit, 90_000 // unit) for _ in range(level)]
-    told = [
-        f"{'waits for' if step % 2 else 'travels for'} {a.duration(part)}"
-        for step, part in enumerate(parts)
-    ]
     half, first = rng.choice((("before noon", 0), ("at noon or later", a.DAY // 2)))
     weekday, (name,) = rng.randrange(7), a.names(rng, 1)
     earliest = first + sum(parts)
     last = earliest + a.DAY // 2 - 1  # the last second of that half of the day
     days = range(earliest // a.DAY, last // a.DAY + 1)
     answer = {"unordered_list": [a.WEEKDAYS[(weekday + day) % 7] for day in days]}
-    told = {"told": ", then ".join(told), "name": name, "half": half}
+    told = {"told": a.by_turns(parts, "travels for", "waits for")}
+    told |= {"name": name, "half": half}
     return a.problem("possible_weekdays", answer, weekday=a.WEEKDAYS[weekday], **told)
 
 

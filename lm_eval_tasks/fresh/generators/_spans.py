@@ -61,11 +61,8 @@ def moved_weekday(rng: random.Random, level: int) -> a.Problem:
     ]
     start, (name,) = rng.randrange(7), a.names(rng, 1)
     moved = sum(n * (7 if unit == "week" else 1) for n, unit in amounts)
-    parts = {
-        "what": rng.choice(a.TEXTS["appointments"]),
-        "name": name,
-        "moves": _moves(amounts),
-    }
+    parts = {"what": rng.choice(a.TEXTS["appointments"]), "name": name}
+    parts["moves"] = _moves(amounts)
     answer = {"answer": a.WEEKDAYS[(start + moved) % 7]}
     return a.problem("moved_weekday", answer, weekday=a.WEEKDAYS[start], **parts)
 
@@ -173,11 +170,8 @@ def before_or_after(rng: random.Random, level: int) -> a.Problem | None:
     told = "; ".join(f"{name} {moment.said}" for name, moment in zip(names, moments))
     after, before = (cut.said.removeprefix("on ") for cut in (lower, upper))
     side = rng.randrange(3 if level > 1 else 2)
-    said = (
-        f"before {before}",
-        f"after {after}",
-        f"after {after} and strictly before {before}",
-    )
+    both = f"after {after} and strictly before {before}"
+    said = f"before {before}", f"after {after}", both
     chosen = [
         name
         for name, moment in zip(names, moments)
@@ -193,10 +187,8 @@ def first_or_last(rng: random.Random, level: int) -> a.Problem | None:
     count = level + 2
     names, minutes, told, known_at_once = a.names(rng, count), [], [], []
     for name in names:
-        minute, other = (
-            rng.randrange(1, 24 * 60),
-            rng.choice(names[: len(minutes)] or [""]),
-        )
+        minute = rng.randrange(1, 24 * 60)
+        other = rng.choice(names[: len(minutes)] or [""])
         if other and rng.random() < 0.2:  # as late as the one before
             minute = minutes[-1]
         said = f"at {a.either_clock(rng, 60 * minute)}"
@@ -211,10 +203,10 @@ def first_or_last(rng: random.Random, level: int) -> a.Problem | None:
                 said = f"{a.duration(abs(shift))} {side} {other}"
         minutes.append(minute)
         told.append(f"{name} {said}")
-    rank, wanted = rng.choice((("first", min(minutes)), ("last", max(minutes))))
-    chosen = [name for name, minute in zip(names, minutes) if minute == wanted]
-    if a.is_given_away(rng, level, known_at_once, rank, chosen):
+    facts = list(zip(minutes, names))
+    if (asked := a.first_or_last(rng, level, facts, known_at_once)) is None:
         return None
+    rank, chosen = asked
     answer = {"unordered_list": chosen}
     parts = {"rank": rank, "edge": "earliest" if rank == "first" else "latest"}
     return a.problem("first_or_last", answer, told="; ".join(told), **parts)
@@ -239,10 +231,10 @@ def oldest_city(rng: random.Random, level: int) -> a.Problem | None:
         else:
             known_at_once.append((years[-1], name))
         told.append(f"{name} was founded {said}")
-    rank, wanted = rng.choice((("first", min(years)), ("last", max(years))))
-    chosen = [name for name, year in zip(names, years) if year == wanted]
-    if a.is_given_away(rng, level, known_at_once, rank, chosen):
+    facts = list(zip(years, names))
+    if (asked := a.first_or_last(rng, level, facts, known_at_once)) is None:
         return None
+    rank, chosen = asked
     answer = {"answer": chosen[0] if len(chosen) == 1 else "equal"}
     return a.problem("oldest_city", answer, told=". ".join(told), rank=rank)
 

@@ -7,16 +7,16 @@ the earliest end of the whole counts. A project is kept only where its end does 
 how one reads a pause, nor on whether somebody may wait on purpose (`certain_end`).
 """
 
-import json
 import random
 from collections.abc import Callable, Iterator
 from datetime import date
-from pathlib import Path
+from itertools import accumulate, groupby
 from typing import NamedTuple
+
+from . import _arithmetic as words
 
 
 VERSION = "2"
-HIGHEST = 8
 BOUNDS = {
     "steps": (1, 12),
     "people": (1, 26),
@@ -34,6 +34,19 @@ class Person(NamedTuple):
     most_in_row: int = 0  # units of work in a row before a rest; 0: no limit
     rest: int = 0  # units of that rest
     between: int = 0  # units off between two tasks
+
+
+class Tasks(NamedTuple):
+    """What is to be done; a task needs only tasks before it, by their numbers."""
+
+    names: list[str]
+    durations: list[int]
+    needs: list[list[int]]
+
+    def pairs(self) -> list[list[str]]:
+        """Return pairs of tasks, the earlier one first, as the benchmark has them."""
+        named = zip(self.names, self.needs)
+        return [[self.names[x], name] for name, needs in named for x in needs]
 
 
 class Project(NamedTuple):
@@ -126,12 +139,15 @@ class Bounds:
     def __init__(self, project: Project):
         self._project = project
         self._chains: dict[tuple[int, int], int] = {}
-        self._followers = [
+        self.followers = [
             [other for other, needs in enumerate(project.needs) if task in needs]
             for task in range(len(project.durations))
         ]
         self._never = len(project.people[0].calendar) + 1
-        self._worked = [_counts(person.calendar) for person in project.people]
+        self._worked = [  # by each unit, how many before it can be worked
+            [0, *accumulate(kind == WORK for kind in person.calendar)]
+            for person in project.people
+        ]
 
     def chain(self, task: int, time: int) -> int:
         """Return an end of a task that starts from `time` on and all that need it."""
@@ -143,7 +159,7 @@ class Bounds:
                 for person in self._project.people
             ]
             end = min((x[1].time for x in done if x), default=self._never)
-            ends = [self.chain(other, end) for other in self._followers[task]]
+            ends = [self.chain(other, end) for other in self.followers[task]]
             self._chains[key] = max([end, *ends])
         return self._chains[key]
 
@@ -153,14 +169,6 @@ class Bounds:
             counts[end] - counts[min(state.time, end)]
             for counts, state in zip(self._worked, states)
         )
-
-
-def _counts(calendar: list[int]) -> list[int]:
-    """Return for each unit how many before it can be worked."""
-    counts = [0]
-    for kind in calendar:
-        counts.append(counts[-1] + (kind == WORK))
-    return counts
 
 
 class Search:
@@ -207,20 +215,15 @@ class Search:
     def simple(self) -> int:
         """Return the best end of simple orders, each task by whoever ends it first."""
         durations, needs = self._project.durations, self._project.needs
-        tails: list[
-            int
-        ] = []  # of the longest chain from a task on, the last task first
+        # Nearly the longest chain from a task on, the last task first: followers are
+        # paired with each other's chains, which the rows of this version hang on.
+        tails: list[int] = []
         for task in reversed(range(len(durations))):
-            after = [tails[-1 - n] for n in range(len(tails)) if task in needs[-1 - n]]
+            pairs = zip(reversed(tails), reversed(needs))
+            after = [tail for tail, others in pairs if task in others]
             tails.append(durations[task] + max(after, default=0))
-        followers = [sum(task in x for x in needs) for task in range(len(needs))]
-        ranks = [
-            durations,
-            tails[::-1],
-            [*map(len, needs)],
-            followers,
-            [*range(len(needs))],
-        ]
+        counts = [*map(len, needs)], [*map(len, self._bounds.followers)]
+        ranks = [durations, tails[::-1], *counts, [*range(len(needs))]]
         signs = [[-rank for rank in one] for one in ranks]
         orders = [lambda x, rank=rank: rank[x[1]] for rank in [*ranks, *signs]]
         orders += [lambda x: x[0], lambda x: x[3]]  # what ends first, what starts first
@@ -342,24 +345,18 @@ def ladder(level: int) -> dict[str, int]:
     }
 
 
-MONTHS = (
-    "January February March April May June July August September October November"
-    " December"
-).split()
-TEXTS = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
+TEXTS = words.texts("_tcp")
 
 
-def draw_tasks(
-    rng: random.Random, count: int, longest: int
-) -> tuple[list[str], list[int], list[list[int]]]:
-    """Return names and durations of tasks, and for each the earlier ones that it needs."""
+def draw_tasks(rng: random.Random, count: int, longest: int) -> Tasks:
+    """Return so many tasks, each with some of the earlier ones as its needs."""
     names = rng.sample(rng.choice(TEXTS["tasks"]), count)
     durations = [1 + rng.randrange(longest) for _ in names]
     needs = [
         sorted(rng.sample(range(task), min(task, rng.choice((0, 1, 1, 2)))))
         for task in range(count)
     ]
-    return names, durations, needs
+    return Tasks(names, durations, needs)
 
 
 def draw_rests(rng: random.Random, level: int, most_in_row: range) -> dict[str, int]:
@@ -376,40 +373,23 @@ def draw_rests(rng: random.Random, level: int, most_in_row: range) -> dict[str, 
 # --------------------------------------------------------------------------- telling
 
 
-def of(count: int, unit: str) -> str:
-    """Return such as "1 hour" and "3 hours"."""
-    return f"{count} {unit}" if count == 1 else f"{count} {unit}s"
-
-
 def day(moment: date, year: int | None = None) -> str:
     """Return such as "5 June 2025", and without its year where that is `year`."""
-    said = f"{moment.day} {MONTHS[moment.month - 1]}"  # in English whatever the locale
-    return said if moment.year == year else f"{said} {moment.year}"
+    return words.in_words(moment, False).removesuffix(f" {year}")
 
 
-def listed(names: list[str]) -> str:
-    """Return such as "Ana, Ben and Chloe"."""
-    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
-
-
-def tell_tasks(
-    rng: random.Random,
-    unit: str,
-    names: list[str],
-    durations: list[int],
-    needs: list[list[int]],
-) -> Iterator[str]:
+def tell_tasks(rng: random.Random, unit: str, tasks: Tasks) -> Iterator[str]:
     """Yield a sentence for each duration and each need."""
-    for name, duration in zip(names, durations):
-        units = of(duration, unit)
+    for name, duration in zip(tasks.names, tasks.durations):
+        units = words.counted(duration, unit)
         yield rng.choice(TEXTS["length"]).format(task=name, units=units)
-    for before, after in dependencies(names, needs):
+    for before, after in tasks.pairs():
         yield rng.choice(TEXTS["order"]).format(before=before, after=after)
 
 
 def tell_rests(rng: random.Random, unit: str, rests: dict[str, int]) -> Iterator[str]:
     """Yield a sentence of somebody for each kind of rest that they need."""
-    row, rest, between = (of(units, unit) for units in rests.values())
+    row, rest, between = (words.counted(units, unit) for units in rests.values())
     if rests["max_consecutive"]:
         yield rng.choice(TEXTS["row"]).format(row=row, rest=rest)
     if rests["break_between"]:
@@ -426,20 +406,8 @@ def dialogue(
     said = [(who, text) for who, texts in zip(people, own) for text in texts]
     said += [(rng.choice(people), text) for text in common]
     rng.shuffle(said)
-    lines: list[str] = []
-    for who, text in said:
-        if lines and lines[-1].startswith(f"{who}: "):
-            lines[-1] += f" {text}"
-        else:
-            lines.append(f"{who}: {text}")
-    return lines
-
-
-def dependencies(names: list[str], needs: list[list[int]]) -> list[list[str]]:
-    """Return the pairs of tasks, the earlier one first, as the benchmark has them."""
-    return [
-        [names[other], name] for name, others in zip(names, needs) for other in others
-    ]
+    running = groupby(said, key=lambda x: x[0])
+    return [f"{who}: {' '.join(text for _, text in texts)}" for who, texts in running]
 
 
 def constraints(rests: dict[str, int]) -> dict[str, int | None]:
@@ -451,23 +419,23 @@ def tell_asides(rng: random.Random, unit: str, count: int) -> list[str]:
     """Return what is said and has nothing to do with the project."""
     few, hour, pages, late, long = (rng.randrange(2, 10) for _ in range(5))
     told = {"few": few, "cakes": few + 3, "hour": hour, "later": hour + 8}
-    told |= {"pages": 13 * pages, "late": 4 * late, "long": of(7 * long, unit)}
+    told |= {
+        "pages": 13 * pages,
+        "late": 4 * late,
+        "long": words.counted(7 * long, unit),
+    }
     asides = [text.format(**told) for text in TEXTS["asides"]]
     return rng.sample(asides, min(count, len(asides)))
 
 
 def question(
-    rng: random.Random,
-    kind: str,
-    people: list[str],
-    names: list[str],
-    rests: list[dict[str, int]],
+    rng: random.Random, kind: str, people: list[str], tasks: int, rests: list[dict]
 ) -> str:
     """Return the rules that decide the answer, those of rests where somebody needs one,
     and the question.
     """
     told, unit = TEXTS[kind], "hour" if kind == "short" else "day"
-    common = TEXTS["rules"].format(people=listed(people), count=len(names))
+    common = TEXTS["rules"].format(people=words.joined(people), count=tasks)
     rules = [common, told["rules"]]
     said = {"unit": unit, "Unit": unit.title(), "others": told["others"]}
     if any(rest["max_consecutive"] for rest in rests):

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import random
 
+from ._arithmetic import counted
+
 
 VERSION = "2"
 HIGHEST = 100
@@ -27,9 +29,7 @@ def row(
     rng: random.Random, level: int, index: int, knobs: dict[str, int]
 ) -> dict | None:
     """Return a question and its month; None where a step leaves the years."""
-    start = rng.randrange(
-        FIRST_START * 12, (LAST_START + 1) * 12
-    )  # months since the start of the year 0
+    start = rng.randrange(FIRST_START * 12, (LAST_START + 1) * 12)  # since the year 0
     sizes = [rng.randint(1, LONGEST_STEP) for _ in range(knobs["steps"])]
     steps = [size * rng.choice((1, -1)) for size in sizes]
     months = [start]
@@ -62,4 +62,4 @@ def _month(months: int) -> str:
 def _span(months: int) -> str:
     years, rest = divmod(abs(months), 12)
     parts = [(years, "year"), (rest, "month")]
-    return " and ".join(f"{n} {unit}{'s' * (n > 1)}" for n, unit in parts if n)
+    return " and ".join(counted(n, unit) for n, unit in parts if n)

@@ -14,37 +14,39 @@ from . import _tcp as tcp
 
 
 VERSION = tcp.VERSION
-HIGHEST, BOUNDS = tcp.HIGHEST, tcp.BOUNDS
+HIGHEST, BOUNDS = 8, tcp.BOUNDS  # at 9, six rows a second
 ladder = tcp.ladder
 TEXTS = tcp.TEXTS["long"]
-WEEKDAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
 
 
 def row(
     rng: random.Random, level: int, index: int, knobs: dict[str, int]
 ) -> dict | None:
     """Return a row of TCP long; None where its end may be argued."""
-    names, durations, needs = tcp.draw_tasks(rng, knobs["steps"], longest=6)
+    tasks = tcp.draw_tasks(rng, knobs["steps"], longest=6)
     people = rng.sample(tcp.TEXTS["names"], knobs["people"])
     start = date(2024, 1, 1) + timedelta(days=rng.randrange(365 * 4))
-    days = [start + timedelta(days=n) for n in range(4 * sum(durations) + 30)]
-    span = max(8, 2 * sum(durations) // len(people))  # in which most of the work falls
+    days = [start + timedelta(days=n) for n in range(4 * sum(tasks.durations) + 30)]
+    span = max(
+        8, 2 * sum(tasks.durations) // len(people)
+    )  # in which most of the work falls
     plans = [_draw_plan(rng, level, start, span) for _ in people]
-    project = tcp.Project(durations, needs, [plan.person(days) for plan in plans])
+    workers = [plan.person(days) for plan in plans]
+    project = tcp.Project(tasks.durations, tasks.needs, workers)
     end = tcp.certain_end(project, *tcp.demands(index, knobs))
     if end is None:
         return None
     rests = [plan.rests for plan in plans]
     told = [list(_tell_plan(rng, plan, start.year)) for plan in plans]
-    common = list(tcp.tell_tasks(rng, "day", names, durations, needs))
+    common = list(tcp.tell_tasks(rng, "day", tasks))
     common.append(rng.choice(TEXTS["start"]).format(day=tcp.day(start)))
     common += tcp.tell_asides(rng, "day", knobs["distractors"])
     return {
         "dialogue": tcp.dialogue(rng, people, told, common),
-        "question": tcp.question(rng, "long", people, names, rests),
+        "question": tcp.question(rng, "long", people, len(tasks.names), rests),
         "answer": f"{days[end - 1]}",
-        "tasks": dict(zip(names, durations)),
-        "dependencies": tcp.dependencies(names, needs),
+        "tasks": dict(zip(tasks.names, tasks.durations)),
+        "dependencies": tasks.pairs(),
         "agents": people,
         "project_start_date": f"{start}",
         "agent_constraints": {
@@ -97,11 +99,13 @@ def _draw_plan(rng: random.Random, level: int, start: date, span: int) -> Plan:
 
 def _tell_plan(rng: random.Random, plan: Plan, year: int) -> Iterator[str]:
     if plan.days:
-        away = tcp.listed([tcp.day(day, year) for day in plan.days])
+        away = tcp.words.joined([tcp.day(day, year) for day in plan.days])
         yield rng.choice(TEXTS["away"]).format(days=away)
     if plan.holiday:
         first, last = (tcp.day(day, year) for day in plan.holiday)
         yield rng.choice(TEXTS["holiday"]).format(first=first, last=last)
     if plan.weekday is not None:
-        yield rng.choice(TEXTS["weekday"]).format(weekday=WEEKDAYS[plan.weekday])
+        yield rng.choice(TEXTS["weekday"]).format(
+            weekday=tcp.words.WEEKDAYS[plan.weekday]
+        )
     yield from tcp.tell_rests(rng, "day", plan.rests)

@@ -14,7 +14,7 @@ from . import _tcp as tcp
 
 
 VERSION = tcp.VERSION
-HIGHEST, BOUNDS = tcp.HIGHEST, tcp.BOUNDS
+HIGHEST, BOUNDS = 7, tcp.BOUNDS  # at 8, four rows a second
 ladder = tcp.ladder
 
 TEXTS = tcp.TEXTS["short"]
@@ -24,29 +24,28 @@ def row(
     rng: random.Random, level: int, index: int, knobs: dict[str, int]
 ) -> dict | None:
     """Return a row of TCP short; None where its end may be argued."""
-    names, durations, needs = tcp.draw_tasks(rng, knobs["steps"], longest=7)
+    tasks = tcp.draw_tasks(rng, knobs["steps"], longest=7)
     people = rng.sample(tcp.TEXTS["names"], knobs["people"])
     shifts = [draw_shift(rng, level) for _ in people]
     speaker = rng.randrange(len(people))
     start = datetime(2024, 1, 1) + timedelta(hours=rng.randrange(24 * 365 * 4))
-    hours = 24 * (sum(durations) + 4)
-    project = tcp.Project(
-        durations, needs, [shift.person(start.hour, hours) for shift in shifts]
-    )
+    hours = 24 * (sum(tasks.durations) + 4)
+    workers = [shift.person(start.hour, hours) for shift in shifts]
+    project = tcp.Project(tasks.durations, tasks.needs, workers)
     end = tcp.certain_end(project, *tcp.demands(index, knobs))
     if end is None:
         return None
     rests = [shift.rests for shift in shifts]
     told = [list(_tell_shift(rng, shift)) for shift in shifts]
     told[speaker].append(_tell_start(rng, start, shifts[speaker].ahead))
-    common = list(tcp.tell_tasks(rng, "hour", names, durations, needs))
+    common = list(tcp.tell_tasks(rng, "hour", tasks))
     common += tcp.tell_asides(rng, "hour", knobs["distractors"])
     return {
         "dialogue": tcp.dialogue(rng, people, told, common),
-        "question": tcp.question(rng, "short", people, names, rests),
+        "question": tcp.question(rng, "short", people, len(tasks.names), rests),
         "answer": f"{start + timedelta(hours=end):%Y-%m-%d %H:%M} GMT",
-        "tasks": dict(zip(names, durations)),
-        "dependencies": tcp.dependencies(names, needs),
+        "tasks": dict(zip(tasks.names, tasks.durations)),
+        "dependencies": tasks.pairs(),
         "agents": people,
         "project_start_datetime_gmt": f"{start:%Y-%m-%d %H:%M}",
         "agent_constraints_gmt": {

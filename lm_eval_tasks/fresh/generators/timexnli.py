@@ -10,13 +10,13 @@ events that do not lead there; from level 3 on premise and hypothesis are at mos
 
 from __future__ import annotations
 
-import json
 import math
 import random
 from datetime import date
 from itertools import product
-from pathlib import Path
 from typing import NamedTuple
+
+from . import _arithmetic as words
 
 
 VERSION = "2"
@@ -26,15 +26,11 @@ BOUNDS = {"gap": (1, 100)}
 LABELS = tuple(
     {"C": "Contradiction", "E": "Entailment", "N": "Neutral"}[x] for x in "CECNECNCECEN"
 )
-# What is said; the second solver reads it, too. Events happen once by their nature: each
-# is a subject, and what it did, does and will do.
-TEXTS = json.loads(
-    Path(__file__).with_name("_timexnli.json").read_text(encoding="utf-8")
-)
+# Events happen once by their nature: each is a subject, and what it did, does, will do.
+TEXTS = words.texts("_timexnli")
 EVENTS, PLACES = TEXTS["events"], TEXTS["places"]
 ERAS = {"past": (1900, 2020), "future": (2030, 2099)}  # years
 ENDLESS = (-math.inf, math.inf)
-SUFFIXES = {1: "st", 2: "nd", 3: "rd", 21: "st", 22: "nd", 23: "rd"}
 DATE_STEPS = {"day": 60, "week": 20, "month": 18}  # unit -> the most of it in a step
 LAST_SAFE_DAY = 28  # that every month has: a step of months is certain up to it
 
@@ -99,9 +95,8 @@ def row(
     told = [_dated(rng, name, *begin, places[0])]
     for other, link, span in list(zip(events, links, spans))[1:]:
         told.append(_sentence(rng, other, "step", span=span, other=events[link][1]))
-    placed = [
-        (x, rng.choice(hows), node) for x, node in zip(events[len(links) :], decoys)
-    ]
+    rest = zip(events[len(links) :], decoys)
+    placed = [(x, rng.choice(hows), node) for x, node in rest]
     for other, how, node in [*placed, (event, known, end)] if end else ():
         said = {"how": how, "noun": kind.noun, "at": kind.at, "other": events[node][1]}
         told.append(_sentence(rng, other, "same", **said))
@@ -153,12 +148,12 @@ def _step(
         is_safe = date.fromordinal(place).day <= LAST_SAFE_DAY
         unit = rng.choice(("day", "week", "month")[: 2 + is_safe])
         count = rng.randint(1, DATE_STEPS[unit])
-        return _moved(place, sign * count, unit), f"{_count(count, unit)} {side}"
+        return _moved(place, sign * count, unit), f"{words.counted(count, unit)} {side}"
     count = rng.randint(1, min(KINDS[name].longest, rooms[side]) // grid) * grid
     parts, rest = [], count
     for unit, size in KINDS[name].units:
         number, rest = divmod(rest, size)
-        parts += [_count(number, unit)] * (number > 0)
+        parts += [words.counted(number, unit)] * (number > 0)
     return place + sign * count, f"{' and '.join(parts)} {side}"
 
 
@@ -166,9 +161,7 @@ def _moved(place: int, count: int, unit: str) -> int:
     """Return the day that a step leads to."""
     if unit != "month":
         return place + count * (7 if unit == "week" else 1)
-    day = date.fromordinal(place)
-    year, month = divmod(day.year * 12 + day.month - 1 + count, 12)
-    return day.replace(year=year, month=month + 1).toordinal()
+    return words.plus_months(date.fromordinal(place), count).toordinal()
 
 
 def _label(
@@ -221,10 +214,6 @@ def _sentence(rng: random.Random, event: Event, wording: str, **said: str) -> st
     return f"{text[0].upper()}{text[1:]}."
 
 
-def _count(number: int, unit: str) -> str:
-    return f"{number} {unit}{'s' * (number > 1)}"
-
-
 def _time(rng: random.Random, name: str, place: int) -> str:
     """Return a place as premises and hypotheses say it."""
     match name:
@@ -238,14 +227,13 @@ def _time(rng: random.Random, name: str, place: int) -> str:
         case "weekday":
             return TEXTS["days"][place]
         case "day":
-            return f"the {place}{SUFFIXES.get(place, 'th')}"
+            return f"the {words.ordinal(place)}"
         case "month":
             return TEXTS["months"][place]
         case "month of a year":
             return f"{TEXTS['months'][place % 12]} {place // 12}"
         case "date":
-            day = date.fromordinal(place)
-            return f"{day.day} {TEXTS['months'][day.month - 1]} {day.year}"
+            return words.in_words(date.fromordinal(place), False)
     return str(place)
 
 

@@ -13,21 +13,18 @@ what leaves out the object or the year of a description fits several entities al
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Iterator
 from itertools import combinations
-from pathlib import Path
 from typing import NamedTuple
+
+from ._arithmetic import texts
 
 
 VERSION = "2"
 HIGHEST = 8
 BOUNDS = {"pairs": (3, 60), "descriptions": (0, 3)}
-# What is said; the second solver reads it, too.
-TEXTS = json.loads(
-    Path(__file__).with_name("_semantic.json").read_text(encoding="utf-8")
-)
+TEXTS = texts("_semantic")
 QUESTION_TYPES = tuple(TEXTS["questions"])
 DOUBLES = 6  # entities that a node is, where there are descriptions
 TERMS = 6  # of a role of an entity that has doubles
@@ -37,6 +34,9 @@ TRIES = 100  # questions of the same facts
 # those that the last one leaves, but for kinds that rarely have so many.
 LEAST, LEAST_OF_LAST = 3, 5
 FEWER = {"before_after": 4, "number_of_events_in_time_interval": 4}
+
+
+Pairs = list[tuple[int, int]]  # of nodes that are joined
 
 
 class Fact(NamedTuple):
@@ -52,14 +52,24 @@ class Fact(NamedTuple):
 # ------------------------------------------------------------------------------ graphs
 
 
-def erdos_renyi(rng: random.Random, edges: int) -> list[tuple[int, int]]:
+def erdos_renyi(rng: random.Random, edges: int) -> Pairs:
     """Return each pair of some nodes with one and the same chance."""
-    nodes = 3 + edges // 2
+    return _drawn(rng, edges, nodes=3 + edges // 2, within=1)
+
+
+def stochastic_block(rng: random.Random, edges: int) -> Pairs:
+    """Return pairs of nodes in two blocks, five times as likely within one."""
+    return _drawn(rng, edges, nodes=4 + edges // 2, within=5)
+
+
+def _drawn(rng: random.Random, edges: int, nodes: int, within: int) -> Pairs:
     pairs = list(combinations(range(nodes), 2))
-    return [pair for pair in pairs if rng.random() < edges / len(pairs)]
+    weights = [within if first % 2 == second % 2 else 1 for first, second in pairs]
+    scale = edges / sum(weights)
+    return [x for x, weight in zip(pairs, weights) if rng.random() < weight * scale]
 
 
-def barabasi_albert(rng: random.Random, edges: int) -> list[tuple[int, int]]:
+def barabasi_albert(rng: random.Random, edges: int) -> Pairs:
     """Return pairs that join each new node with two, the likelier the more they have."""
     pairs = [(0, 2), (1, 2)]
     ends = [0, 2, 1, 2]  # each node as often as it has edges
@@ -71,7 +81,7 @@ def barabasi_albert(rng: random.Random, edges: int) -> list[tuple[int, int]]:
     return pairs
 
 
-def scale_free(rng: random.Random, edges: int) -> list[tuple[int, int]]:
+def scale_free(rng: random.Random, edges: int) -> Pairs:
     """Return pairs of which each joins a node by its edges to a new or another one."""
     pairs, ends, nodes = [(0, 1)], [0, 1], 2
     while len(pairs) < edges:
@@ -89,23 +99,12 @@ def scale_free(rng: random.Random, edges: int) -> list[tuple[int, int]]:
     return pairs
 
 
-def stochastic_block(rng: random.Random, edges: int) -> list[tuple[int, int]]:
-    """Return pairs of nodes in two blocks, five times as likely within one."""
-    nodes = 4 + edges // 2
-    pairs = list(combinations(range(nodes), 2))
-    weights = [5 if first % 2 == second % 2 else 1 for first, second in pairs]
-    scale = edges / sum(weights)
-    return [
-        pair for pair, weight in zip(pairs, weights) if rng.random() < weight * scale
-    ]
-
-
-def star(rng: random.Random, edges: int) -> list[tuple[int, int]]:
+def star(rng: random.Random, edges: int) -> Pairs:
     """Return pairs of one node with every other."""
     return [(0, node) for node in range(1, edges + 1)]
 
 
-def complete(rng: random.Random, edges: int) -> list[tuple[int, int]]:
+def complete(rng: random.Random, edges: int) -> Pairs:
     """Return every pair of as many nodes as give about so many."""
     nodes = next(n for n in range(3, edges + 3) if n * (n + 1) // 2 > edges)
     return list(combinations(range(nodes), 2))
@@ -124,9 +123,7 @@ GRAPHS = {
 # ------------------------------------------------------------------------------- facts
 
 
-def facts_of(
-    rng: random.Random, pairs: list[tuple[int, int]], doubles: int
-) -> list[Fact]:
+def facts_of(rng: random.Random, pairs: Pairs, doubles: int) -> list[Fact]:
     """Return facts over the pairs: of each role one holder at a time.
 
     With doubles, each node is as many entities, and each role of a node is one of each of
@@ -204,32 +201,29 @@ def _interval(rng: random.Random, starts: list[int]) -> dict | None:
 
 def _answer(kind: str, said: dict, terms: Terms) -> str | None:
     """Return the answer from the terms of a role; None where they have none."""
-    names = [x.holder for x in terms]
+    names = [f"E{x.holder}" for x in terms]
+    is_first = said.get("side") in ("first", "before")
     match kind:
-        case "timeline" | "first_last" | "number_of_events_in_time_interval":
-            if len(terms) < 2:
-                return None
-            if kind == "timeline":
-                return ",".join(f"E{name}" for name in names)
-            if kind == "first_last":
-                return f"E{names[0 if said['side'] == 'first' else -1]}"
-            return str(sum(said["start"] <= x.start <= said["end"] for x in terms))
         case "event_at_time_t" | "event_at_the_time_of_another_event":
             name = _in_year(terms, said["year"])
             return name and f"E{name}"
-    if said["who"] not in names:
+        case "timeline":
+            return ",".join(names) if len(terms) > 1 else None
+        case "first_last":
+            return names[0 if is_first else -1] if len(terms) > 1 else None
+        case "number_of_events_in_time_interval":
+            count = sum(said["start"] <= x.start <= said["end"] for x in terms)
+            return str(count) if len(terms) > 1 else None
+    if f"E{said['who']}" not in names:
         return None
-    place = names.index(said["who"])
-    own = terms[place]
+    place = names.index(f"E{said['who']}")
+    start, end = terms[place][3:]
     match kind:
         case "before_after":
-            beside = [None, *names, None][
-                place if said["side"] == "before" else place + 2
-            ]
-            return beside and f"E{beside}"
+            return [None, *names, None][place if is_first else place + 2]
         case "relation_duration":
-            return str(own.end - own.start)
-    return str(own.start if said["side"] == "first" else own.end - 1)
+            return str(end - start)
+    return str(start if is_first else end - 1)
 
 
 def _in_year(terms: Terms, year: int) -> int | None:

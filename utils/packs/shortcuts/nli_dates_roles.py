@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
+from functools import partial
 
 from dateutil import parser
 
@@ -60,14 +61,12 @@ def prepositions(row: dict) -> list[str]:
 def learned(features: Callable[[dict], list[str]]) -> Callable:
     """Return a logistic regression: each half of the rows is learned from the other."""
 
-    def answers(prompts: list[str], rows: list[dict]) -> list[str]:
+    def answers(rows: list[dict]) -> list[str]:
         import numpy
         from scipy.special import softmax
 
-        found, golds = (
-            [{*features(row)} for row in rows],
-            [row["Label"] for row in rows],
-        )
+        found = [{*features(row)} for row in rows]
+        golds = [row["Label"] for row in rows]
         names, labels = sorted(set().union(*found)), sorted({*golds})
         known = numpy.array([[x in those for x in names] for those in found], float)
         gold = numpy.array([[x == label for label in labels] for x in golds])
@@ -132,26 +131,21 @@ def _held(kind: str, asked: str, facts: list[tuple], of: str) -> str | None:
     return str(end - start if "For" in asked else end - 1 if "last" in asked else start)
 
 
-def each(answer: Callable, **options: object) -> Callable:
-    """Return a shortcut that takes each row for itself."""
-    return lambda prompts, rows: [answer(row, **options) for row in rows]
-
-
-SHORTCUTS = {
-    "fresh_timexnli": {
-        "all spans onto the one time": each(sum_spans),
-        "the two prepositions": learned(lambda row: [" ".join(prepositions(row))]),
-        "words": learned(lambda row: f"{row['Premise']} {row['Hypothesis']}".split()),
-    },
+OF_A_ROW = {
+    "fresh_timexnli": {"all spans onto the one time": sum_spans},
     "fresh_date_arithmetic": {
-        "one step": each(months, steps=1, slip=0),
-        "a month too many": each(months, steps=None, slip=1),
+        "one step": partial(months, steps=1, slip=0),
+        "a month too many": partial(months, steps=None, slip=1),
     },
     "fresh_tot_semantic": {
-        "the last description": each(first_fit, described=True),
-        "no description": each(first_fit, described=False),
-        "1 for counts": each(
-            lambda row: '{"answer": "1"}' if "How many" in row["question"] else None
+        "the last description": partial(first_fit, described=True),
+        "no description": partial(first_fit, described=False),
+        "1 for counts": lambda row: (
+            '{"answer": "1"}' if "How many" in row["question"] else None
         ),
     },
+}
+OF_ALL_ROWS = {
+    "the two prepositions": learned(lambda row: [" ".join(prepositions(row))]),
+    "words": learned(lambda row: f"{row['Premise']} {row['Hypothesis']}".split()),
 }

@@ -5,12 +5,18 @@ from __future__ import annotations
 import heapq
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterator
 from datetime import datetime, timedelta
 from functools import partial
+from itertools import product
 from typing import NamedTuple
 
 
+# Of rows of hours, and of those of days: their start, and what people ask for.
+COLUMNS = {
+    True: ("project_start_datetime_gmt", "agent_constraints_gmt"),
+    False: ("project_start_date", "agent_constraints"),
+}
 WIDTH = 30  # schedules that the search for the end without a constraint keeps
 
 
@@ -47,26 +53,24 @@ class Project:
 
     def __init__(self, row: dict, without: str = ""):
         self.hourly = "project_start_datetime_gmt" in row
-        begins = row[
-            "project_start_datetime_gmt" if self.hourly else "project_start_date"
-        ]
-        self.start, self.unit = datetime.fromisoformat(begins), timedelta(hours=1)
-        self.unit *= 1 if self.hourly else 24
+        self.unit = timedelta(hours=1 if self.hourly else 24)
+        begins, limits = COLUMNS[self.hourly]
+        self.start = datetime.fromisoformat(row[begins])
         self.lengths = {x: n for x, n in row["tasks"].items() if n}
         self.needs = {x: set() for x in self.lengths}
         for before, after in row["dependencies"]:
             self.needs[after].add(before)
-        self.agents = [self._agent(row, name, without) for name in row["agents"]]
+        away = "absences" not in without and row.get("agent_unavailable_dates") or {}
+        self.agents = [
+            self._agent({**row[limits][name], without: 0}, away.get(name) or ())
+            for name in row["agents"]
+        ]
 
-    def _agent(self, row: dict, name: str, without: str) -> Agent:
-        told = row["agent_constraints_gmt" if self.hourly else "agent_constraints"]
-        told = {x: y or 0 for x, y in told[name].items() if x not in without.split()}
-        away = (row.get("agent_unavailable_dates") or {}).get(name) or []
-        away = {} if "absences" in without else {*away}
+    def _agent(self, told: dict, away: Collection[str]) -> Agent:
         begins, ends = told.get("working_hours") or (0, 24)
-        meal = (told.get("lunch_break") or [None])[0]
-        units = range(24 * (sum(self.lengths.values()) + 4) if self.hourly else 200)
-        moments = [self.start + self.unit * n for n in units]
+        meal, *_ = told.get("lunch_break") or [None]
+        units = 24 * (sum(self.lengths.values()) + 4) if self.hourly else 200
+        moments = [self.start + self.unit * n for n in range(units)]
         free = [
             (x.hour - begins) % 24 < ((ends - begins) % 24 or 24)
             and x.hour != meal
@@ -74,18 +78,16 @@ class Project:
             for x in moments
         ]
         rests = ("max_consecutive", "break_after", "break_between")
-        return Agent(*(told.get(x, 0) for x in rests), free)
+        return Agent(*(told.get(x) or 0 for x in rests), free)
 
-    def steps(self, ends: dict, states: tuple) -> list[tuple]:
-        """Return each next step: (end, ready, task, agent, state)."""
-        found = []
+    def steps(self, ends: dict, states: tuple) -> Iterator[tuple]:
+        """Yield each next step: task, agent, when it can begin, and the state after it."""
         for task in self.lengths.keys() - ends.keys():
             if self.needs[task] <= ends.keys():
                 ready = max((ends[x] for x in self.needs[task]), default=0)
                 for who, agent in enumerate(self.agents):
                     if state := agent.work(states[who], ready, self.lengths[task]):
-                        found.append((state[0], ready, task, who, state))
-        return found
+                        yield task, who, ready, state
 
     def end(self, width: int, key: Callable) -> int | None:
         """Return the end of the best of the schedules that are built step by step."""
@@ -93,15 +95,28 @@ class Project:
         for _ in self.lengths:
             grown = {}
             for ends, states in kept:
-                for end, ready, task, who, state in self.steps(ends, states):
-                    after = ends | {task: end}
+                for task, who, ready, state in self.steps(ends, states):
+                    after = ends | {task: state[0]}
                     then = (*states[:who], state, *states[who + 1 :])
-                    rank = (key(self, after, task, ready), end, task, who)
+                    rank = (key(after, task, ready), state[0], task, who)
                     name = (frozenset(after.items()), then)
                     grown.setdefault(name, (rank, after, then))
             best = heapq.nsmallest(width, grown.values(), key=lambda x: x[0])
             kept = [x[1:] for x in best]
         return min((max(ends.values()) for ends, _ in kept), default=None)
+
+    def orders(self) -> list[Callable]:
+        """Return what is least of the task that is done next, by simple orders."""
+        ranks = [
+            [*self.lengths].index,
+            self.lengths.get,
+            self.tail,
+            lambda task: len(self.needs[task]),
+            lambda task: sum(task in x for x in self.needs.values()),
+        ]
+        signed = product(ranks, (1, -1))
+        by_rank = [lambda _, x, __, f=f, sign=sign: sign * f(x) for f, sign in signed]
+        return [lambda _, __, ready: ready, *by_rank]
 
     def tail(self, task: str) -> int:
         """Return the units of the longest chain that a task begins."""
@@ -117,79 +132,56 @@ class Project:
         return f"\\boxed{{{said}}}"
 
 
-# What is done next is what has the least of these: (project, ends, task, ready) -> it.
-RANKS: list[Callable[[Project, str], int]] = [
-    lambda project, task: [*project.lengths].index(task),
-    lambda project, task: project.lengths[task],
-    lambda project, task: project.tail(task),
-    lambda project, task: len(project.needs[task]),
-    lambda project, task: sum(task in x for x in project.needs.values()),
-]
-ORDERS: list[Callable[[Project, dict, str, int], object]] = [
-    lambda project, ends, task, ready: ready,
-    *(lambda one, _, task, __, rank=rank: rank(one, task) for rank in RANKS),
-    *(lambda one, _, task, __, rank=rank: -rank(one, task) for rank in RANKS),
-]
-
-
-def greedy(prompts: list[str], rows: list[dict]) -> list[str | None]:
+def greedy(row: dict) -> str | None:
     """Return the earliest end of eleven orders, each task by whoever ends it first."""
-    projects = [Project(row) for row in rows]
-    ends = [[one.end(1, order) for order in ORDERS] for one in projects]
-    best = [min(filter(None, each), default=None) for each in ends]
-    return [one.response(end) for one, end in zip(projects, best)]
+    project = Project(row)
+    ends = filter(None, (project.end(1, order) for order in project.orders()))
+    return project.response(min(ends, default=None))
 
 
-def ignoring(prompts: list[str], rows: list[dict], *, without: str) -> list[str | None]:
+def ignoring(row: dict, *, without: str) -> str | None:
     """Return the end where nobody minds a kind of constraint that somebody has."""
-    return [_without(Project(row), Project(row, without)) for row in rows]
-
-
-def _without(whole: Project, part: Project) -> str | None:
-    if part.agents == whole.agents:
+    project = Project(row, without)
+    if project.agents == Project(row).agents:
         return None
-    return part.response(part.end(WIDTH, lambda _, ends, *__: sum(ends.values())))
+    return project.response(project.end(WIDTH, lambda ends, *_: sum(ends.values())))
 
 
 # ----------------------------------------------------------------------- arithmetic
 
 
-def at_once(prompts: list[str], rows: list[dict]) -> list[str | None]:
+def at_once(row: dict) -> str | None:
     """Return what follows of guests, cities and zones that are told by no other."""
-    return [_at_once(row["question"].split("JSON =")[0]) for row in rows]
-
-
-def _at_once(question: str) -> str | None:
-    edge = min if re.search("(arrived|founded) first", question) else max
-    found: list[tuple] = []
-    if "at an inn" in question:
-        clock = r"[:;] ([\w ]+) at (\d+):(\d\d(?::\d\d)?)( [AP]M)?"
-        for name, hour, rest, half in re.findall(clock, question):
-            hours = int(hour) % (12 if half else 24) + 12 * (half == " PM")
-            found.append(((hours, rest), name))
-    for name, year, era in re.findall(r"(\w+) was founded in (\d+) (AD|BC)", question):
-        found.append((int(year) * (1 if era == "AD" else -1), name))
-    chosen = [name for value, name in found if value == edge(found)[0]]
-    if "at an inn" in question:
-        return json.dumps({"unordered_list": chosen})
-    if found:
-        return json.dumps({"answer": chosen[0] if len(chosen) == 1 else "equal"})
+    question = row["question"].split("JSON =")[0]
     if "a chain of hotels" in question:
         zones = re.findall(r" at UTC([+-]\d\d):(\d\d)", question)
         minutes = [int(x) * 60 + int(x[0] + y) for x, y in zones]
         gap = max(minutes) - min(minutes)
         return json.dumps({"hours": gap // 60, "minutes": gap % 60})
-    return None
+    guests = re.findall(GUEST, question) if "at an inn" in question else []
+    hours = [int(x[1]) % (12 if x[3] else 24) + 12 * (x[3] == " PM") for x in guests]
+    cities = re.findall(r"(\w+) was founded in (\d+) (AD|BC)", question)
+    years = [int(year) * (1 if era == "AD" else -1) for _, year, era in cities]
+    found = [((hour, x[2]), x[0]) for hour, x in zip(hours, guests)]
+    found += [(year, x[0]) for year, x in zip(years, cities)]
+    if not found:
+        return None
+    edge = min if re.search("(arrived|founded) first", question) else max
+    chosen = [name for value, name in found if value == edge(found)[0]]
+    if guests:
+        return json.dumps({"unordered_list": chosen})
+    return json.dumps({"answer": chosen[0] if len(chosen) == 1 else "equal"})
 
 
+GUEST = r"[:;] ([\w ]+) at (\d+):(\d\d(?::\d\d)?)( [AP]M)?"
 # A vague link to an age; a ticket of the 29th or later.
 CUES = r" is (younger|older) than .* full years old|^The ticket of .* is dated [-0-9]{8}(29|3.)"
 
 
-def by_cues(prompts: list[str], rows: list[dict]) -> list[str | None]:
+def by_cues(row: dict) -> str | None:
     """Return "unanswerable" for questions that look so."""
-    found = [re.search(CUES, row["question"]) for row in rows]
-    return [json.dumps({"answer": "unanswerable"}) if x else None for x in found]
+    found = re.search(CUES, row["question"])
+    return json.dumps({"answer": "unanswerable"}) if found else None
 
 
 PLANNING = {
@@ -197,11 +189,11 @@ PLANNING = {
     "without rests": partial(ignoring, without="max_consecutive"),
     "without breaks": partial(ignoring, without="break_between"),
 }
-SHORTCUTS = {
-    "fresh_tcp_short": PLANNING
-    | {"without meals": partial(ignoring, without="lunch_break")},
-    "fresh_tcp_long": PLANNING
-    | {"without absences": partial(ignoring, without="absences")},
+MEALS = {"without meals": partial(ignoring, without="lunch_break")}
+ABSENCES = {"without absences": partial(ignoring, without="absences")}
+OF_A_ROW = {
+    "fresh_tcp_short": PLANNING | MEALS,
+    "fresh_tcp_long": PLANNING | ABSENCES,
     "fresh_tot_arithmetic": {
         "only what is told by no other fact": at_once,
         "give-away cues": by_cues,
