@@ -1,8 +1,8 @@
 """Solve a prompt of TimeX-NLI: `solve(text)` returns the label.
 
-Every event with a known time has an interval, in days (clocks: minutes, months and
-years alone: months). Three readings of "before" and "after" are tried; a label on which
-they disagree is returned as "ambiguous".
+Times are whole numbers of a scale: minutes, days, months, or days of a week or month.
+Events may lie outside of the one day, week, month or year of the times, or not: a label
+on which these two readings disagree is returned as "ambiguous".
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ def solve(text: str) -> str:
         question = re.sub(rf"\b{name}\b", entity, question)
         if not entity.startswith("E"):
             return entity
-        # later descriptions of this loop still say the name
+        # Later descriptions say the name, as this loop reads the first wording.
         facts = [
             *facts,
             *((s, r, name, a, b) for s, r, o, a, b in facts if o == entity),
