@@ -113,9 +113,11 @@ def guilds(q: str) -> dict:
     first = re.search(r"The guild of (\w+) was founded in (\d+)", q)
     founded = {first[1]: int(first[2])}
     for name, by, way, other in re.findall(
-        r"that of (\w+) (\d+) years? (after|before) that of (\w+)", q
+        r"that of (\w+) (?:(\d+) years? (after|before)|in the same year as)"
+        r" that of (\w+)",
+        q,
     ):
-        founded[name] = founded[other] + int(by) * (1 if way == "after" else -1)
+        founded[name] = founded[other] + int(by or 0) * (1 if way == "after" else -1)
     many, name = re.search(
         r"the (\d+)\w\w anniversary of the guild of (\w+)", q
     ).groups()
