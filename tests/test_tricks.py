@@ -76,7 +76,9 @@ def lines(task: str, model: str, edit: dict) -> list[dict]:
         )
         doc = doc | cells
         line = {"doc_id": n, "doc": doc, "target": "", "filter": "none"}
-        line |= {"arguments": {"gen_args_0": {"arg_0": asked}}}
+        settings = configuration(task)["generation_kwargs"] | own.get("asked_with", {})
+        line |= {"arguments": {"gen_args_0": {"arg_0": asked, "arg_1": settings}}}
+        line["arguments"] |= changed(own.get("asked_too", {}), gold)
         line |= {"resps": [[response]], "filtered_resps": [response]}
         line |= {"doc_hash": sha256(document_text(doc)), "prompt_hash": sha256(asked)}
         line |= {"target_hash": sha256("")}
@@ -101,10 +103,13 @@ def submission(folder: Path, model: str, edit: dict, number: int = 0) -> None:
         "chat_template": None,
         "config": {"limit": None},
     }
-    given = {"n-shot": 0, **edit.get("results", {})}
+    given = {"n-shot": 0, "task": {}, **edit.get("results", {})}
     told |= {"versions": {task: scorer(task).version for task in tasks}}
     own = {task: configuration(task)["generation_kwargs"] for task in tasks}
     told["configs"] = {task: {"generation_kwargs": own[task]} for task in tasks}
+    of_task = given.pop("task")
+    for task in tasks:
+        told["configs"][task] |= of_task
     for key, value in given.items():
         if key == "configs" and isinstance(value, dict):
             value = own[tasks[0]] | value

@@ -10,6 +10,7 @@ import hashlib
 import json
 import re
 from collections import Counter
+from collections.abc import Iterator
 from contextlib import suppress
 from datetime import datetime, timezone
 from functools import cache
@@ -41,6 +42,10 @@ _OF_TEMPLATES = re.compile(
     r"|(start|end)_of_turn|bos|eos|s|user|assistant|system|model|end|think)\|?>"
     r"|\[/?INST\]|\b(user|assistant|system|model)\b"
 )
+
+
+# A setting of the model that has it reason, or cuts what it reasoned.
+_THINKING = re.compile(r"enable_thinking|think_end_token|reasoning_effort")
 
 
 def _dict(value: object, *keys: str) -> dict:
@@ -186,6 +191,7 @@ class Check:
         self.run, self.task, self.filter = run, task, filter_name
         self._read_settings()
         self.n = self.equal = self.strange = self.untold = self.contradicted = 0
+        self.asked_otherwise = 0  # than the results tell
         self.frames: list[tuple[str, ...]] = []  # around prompts that are not equal
         self.repeats = 1
         self.texts: set[bytes] = set()  # of the documents
@@ -209,11 +215,16 @@ class Check:
         self.n += 1
         self.texts.add(_text_of(scored.doc))
         line = scored.answer.line
+        if self.results and isinstance(asked := line.get("arguments"), dict):
+            settings = _dict(asked, "gen_args_0")
+            is_alike = settings.get("arg_1") == self._generation()
+            is_alike &= len(asked) == 1 and settings.keys() == {"arg_0", "arg_1"}
+            self.asked_otherwise += not is_alike
         if "filtered_resps" in line and self.filter == "none":
             given, left = _lone(line.get("resps")), line["filtered_resps"]
             given = given if isinstance(given, list) else [given]
             # By itself the harness takes the first response.
-            self.contradicted += _lone(left) not in (given[0], given)
+            self.contradicted += _lone(left) not in (*given[:1], given)
             self.repeats = max(self.repeats, len(given))
         self._look_at_prompt(scored)
 
@@ -330,7 +341,28 @@ class Check:
                 said.append(f"the chat template says “{text:.60}”, {size}")
         if self.repeats > 1:
             said.append(f"{self.repeats} answers a document")
-        return said
+        if n := self.asked_otherwise:
+            said.append(
+                f"{n:,} answers asked with settings that the results do not tell"
+            )
+        return said + [*self._changes(given)]
+
+    def _changes(self, given: dict) -> Iterator[str]:
+        """Yield what else the results tell of the task and the model, where it counts."""
+        told, own = _dict(self.results, "configs", self.task), configuration(self.task)
+        for key in ("doc_to_text", "gen_prefix", "filter_list"):
+            value = told.get(key) or None
+            is_code = isinstance(value, str) and value.startswith("def ")
+            if key in told and not is_code and value != own.get(key):
+                yield f"{key} {value!s:.40}"
+        if told.get("repeats", 1) != 1 and self.repeats == 1:
+            yield f"repeats {told['repeats']!s:.40}"
+        config = _dict(self.results, "config")
+        for key, value in [*_dict(config, "gen_kwargs").items()][:MOST_SHOTS]:
+            if given.get(key) != value:
+                yield f"gen_kwargs {key:.40} {value!s:.40}"
+        if found := _THINKING.search(json.dumps(config.get("model_args"))):
+            yield f"model_args {found[0]}"
 
     def own_scores_differ(self, tally: Tally) -> str | None:
         """Return what to say where the scores in the run's files are not those made anew.

@@ -61,7 +61,9 @@ def board_data(
     for a, b, same, both in pairs:
         for one, other in ((a, b), (b, a)):
             said = f"{same:,} of {both:,} answers are those of {entrants[other].name}"
-            entrants[one].remarks.append(said)
+            # A copy that is not ranked costs nobody a remark.
+            if FALSE not in {_status(entrants[other])} - {_status(entrants[one])}:
+                entrants[one].remarks.append(said)
     models = [_model(one, found) for one in entrants]
     _rank(entrants, models, found, board.units(len(entrants), pairs))
     order = _in_order(models, found)
@@ -81,11 +83,13 @@ def board_data(
 def _about(entrants: list[Entrant], options: Namespace) -> dict:
     include_path = options.include_path
     tallies = [task.tally for one in entrants for task in one.model.tasks.values()]
-    is_pack, partial = include_path != FOLDER, {}
-    for tally in sorted(tallies, key=lambda tally: tally.task) if is_pack else ():
-        rows = scorer(tally.task).known[0]
-        if rows and tally.answered < rows:
-            partial[tally.task] = f"{tally.answered} of {rows:,}"
+    is_pack, partial, most = include_path != FOLDER, {}, Counter()
+    for tally in tallies if is_pack else ():
+        most[tally.task] = max(most[tally.task], tally.answered)
+    for task in sorted(most):
+        rows = scorer(task).known[0]
+        if rows and most[task] < rows:
+            partial[task] = f"{most[task]} of {rows:,}"
     return {
         "runs": len(entrants),
         "answers": sum(tally.all.answers for tally in tallies),
@@ -99,10 +103,15 @@ def _about(entrants: list[Entrant], options: Namespace) -> dict:
 # ---------------------------------------------------------------------------- models
 
 
+def _status(one: Entrant) -> str:
+    """Return the worst status that a model has in a benchmark."""
+    told = [x.status for x in one.standings.values()] or [UNKNOWN]
+    return max(told, key=SEVERITY.index)
+
+
 def _model(one: Entrant, found: list[Group]) -> dict:
     standings, checks, tasks = one.standings, one.checks, one.model.tasks
-    told = [x.status for x in standings.values()] or [UNKNOWN]
-    status = max(told, key=SEVERITY.index)
+    status = _status(one)
     reasons = [
         f"{board.title(name)}: {'; '.join(x.reasons)}"
         for name, x in standings.items()
