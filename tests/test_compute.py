@@ -85,7 +85,7 @@ ERRORS = [
     (BOX, DAY, {"subset": ["semantic"]}, "subset[0] 'semantic' is unknown; use tcp_short, "),
     ([*BOX, None], DAY * 2, LONG, "predictions[1] is a NoneType; give a str"),
     (BOX * 2, [*DAY, "2012-11-31"], LONG, "references[1]: .*'2012-11-31' is not in the form"),
-    (BOX, ["{"], {"subset": "arithmetic"}, "is neither JSON nor a Python literal"),
+    (BOX, ["{"], {"subset": "arithmetic"}, "is not a dict in JSON or Python"),
     (BOX, ["The"], {"task": "TimeQA"}, "references[0]: .*'The'"),
     (BOX, ["1987"], {"task": "Date Arithmetic"}, "'1987'.* is not a month and a year"),
     (BOX, ["E. ten"], {"task": "TimeDial"}, "is not like \"B. one day && C. two days\""),

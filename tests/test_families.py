@@ -74,7 +74,10 @@ def test_files_are_known_by_upstream_s_names():
         (lambda: scorer("tcp_lnog"), "is unknown; did you mean tcp_long"),
         (lambda: leaf_tasks("zzz"), "'zzz' is unknown; the groups are fresh, tcp, "),
         (lambda: documents("fresh_tcp_long", EXAMPLES), "examples: has no task or gro"),
-        (lambda: documents_of("tcp_long", [{"answer": "x"}]), "TCP_long.jsonl: column"),
+        (
+            lambda: documents_of("tcp_long", [{"answer": "x"}]),
+            "TCP_long.jsonl, row 0, col",
+        ),
         (lambda: benchmark_files(EXAMPLES / "nowhere"), "upstream's name, such as "),
     ],
 )

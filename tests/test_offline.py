@@ -316,7 +316,7 @@ def row(**cells) -> str:
         (ROWS[0] + row(answer=7), "line 2: a cell is not of the type of those"),
         (row(index=None) + ROWS[0] + row(index="x"), "line 3: a cell is not"),
         (row(tasks={"a": 1}) + row(tasks={"b": 1}) + row(tasks={"b": "x"}), "line 3: "),
-        (json.dumps({"', row 7000000": 0}), "'dialogue', 'question', 'answer' is mis"),
+        (json.dumps({"', row 7000000": 0}), "line 1, column 'dialogue': None is mis"),
         ("[" * 100_000, "line 1: is nested too deeply; fix the line"),
         ("".join(ROWS[:5]), "has 5 rows, the benchmark's file 300; give the whole"),
     ],

@@ -428,7 +428,8 @@ def _process_docs(dataset: datasets.Dataset, name: str, form: str) -> datasets.D
         raise ValueError(f"{name}.jsonl: has no rows; give a split with at least one")
     is_fresh = "level" in dataset.column_names  # rows made from a seed say so
     columns = ["index", "dialogue", "question", "answer", "level"]
-    found = [column for column in columns if column in dataset.column_names]
+    names = dataset.column_names  # of which rows of another file have none
+    found = [column for column in columns if column in names] or names
     documents = []
     for row, cells in enumerate(dataset.select_columns(found)):
         if isinstance(cells.get("answer"), datetime):  # how `datasets` reads a date
@@ -442,7 +443,7 @@ def _process_docs(dataset: datasets.Dataset, name: str, form: str) -> datasets.D
     if not is_fresh and count != FILES[name][0]:
         found = f"{found}; the benchmark has {FILES[name][0]} rows"
         level, found = logging.WARNING, f"{found}: scores may not be comparable"
-    eval_logger.log(level, found)
+    _log(level, found)
     return type(dataset).from_list(documents)
 
 
@@ -467,6 +468,11 @@ def _fault(cells: dict, form: str) -> str | None:
     if not read_reference(cells["answer"].strip(), form):
         return f"'answer': {cells['answer']!r:.80} is not in the form {form}"
     return None
+
+
+@lru_cache(maxsize=256)  # once a run
+def _log(level: int, text: str) -> None:
+    eval_logger.log(level, text)
 
 
 def digest(doc: dict) -> bytes:

@@ -660,7 +660,8 @@ def _documents(dataset: datasets.Dataset, is_semantic: bool, is_separate: bool):
         raise ValueError(f"{source}: there are no rows; use a split that has some")
     is_fresh = "level" in dataset.column_names  # made from a seed
     columns = [*(SEMANTIC_COLUMNS if is_semantic else COLUMNS), "level"]
-    found = [column for column in columns if column in dataset.column_names]
+    names = dataset.column_names  # of which rows of another file have none
+    found = [column for column in columns if column in names] or names
     documents = list(dataset.select_columns(found))
     for row, document in enumerate(documents):
         try:
@@ -675,7 +676,7 @@ def _documents(dataset: datasets.Dataset, is_semantic: bool, is_separate: bool):
         others = (f"{n} rows" + f", fingerprint {x}" * bool(x) for n, x in known)
         text = f"{text}; the benchmark has {' or '.join(others)}"
         level, text = logging.WARNING, f"{text}: scores may not be comparable"
-    eval_logger.log(level, text)
+    _log(level, text)
     return type(dataset).from_list(documents)
 
 
@@ -699,6 +700,11 @@ def _prepare(document: dict, is_semantic: bool, is_separate: bool) -> None:
     answer = json.dumps(read_label(label, is_semantic), default=str)
     if _explain(document, answer, is_semantic).reason != "right":
         raise ValueError(f"'label': {label!r:.80} is not right as an answer to itself")
+
+
+@lru_cache(maxsize=256)  # once a run
+def _log(level: int, text: str) -> None:
+    eval_logger.log(level, text)
 
 
 def digest(doc: dict) -> bytes:
