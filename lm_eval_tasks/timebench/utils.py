@@ -263,7 +263,7 @@ def statements(text: str, prompt: re.Pattern, several: bool = False) -> list[Sta
             continue
         start, end = cue.span(kind)
         if several and kind == "cue":
-            end = _MORE_LINES.match(low, end, end + 2 * LONGEST).end()
+            end = _MORE_LINES.match(low, end, end + LONGEST + 100).end()
         end = start + len(text[start : min(end, limit)].rstrip())
         start = end - len(text[start:end].lstrip())
         if not _PLACEHOLDER.fullmatch(low, start, end):
