@@ -81,59 +81,53 @@ def answers_in(line: Line, task: str | None) -> list[Answer]:
     What is wrong with a line is its `fault`. ToolError where the first line of a file is
     not an answer to a task of the pack: then the others are not, either.
     """
-    place, row = line.place, {}
+    row, is_answer = {}, False
     try:
         row = parse(line)
         read, task = _kind(row, task)
+        is_answer = True
+        check_cells(row, sample=int | str | None, finish_reason=str | None)
+        return _several(Answer(line.place, row, task, **read(row, task)))
+    except RecursionError:
+        fault = "is nested too deeply; fix the line"
     except ValueError as error:
-        fault = str(error).removeprefix(f"{place}: ")
-        if line.is_first:
-            raise ToolError(f"{place}: {fault}") from None
-    else:
-        try:
-            check_cells(row, sample=int | str | None, finish_reason=str | None)
-            return _several(Answer(place, row, task, **read(row, task)))
-        except RecursionError:
-            fault = "is nested too deeply; fix the line"
-        except ValueError as error:
-            fault = str(error)
+        fault = str(error).removeprefix(f"{line.place}: ")
+    if line.is_first and not is_answer:
+        raise ToolError(f"{line.place}: {fault}")
     name = row.get("filter") if isinstance(row.get("filter"), str) else None
-    return [Answer(place, row, task or "", fault=fault, filter=name)]
+    return [Answer(line.place, row, task or "", fault=fault, filter=name)]
 
 
 def _several(answer: Answer) -> list[Answer]:
     """Return the answers of a line whose `response` and `finish_reason` may be lists."""
-    told = {"sample": answer.line.get("sample")}
+    texts, number = answer.response, answer.line.get("sample")
     ends = answer.finish_reason or answer.line.get("finish_reason")
-    if not isinstance(answer.response, list):
-        return [answer._replace(finish_reason=ends, **told)]
-    ends = ends if isinstance(ends, list) else [ends] * len(answer.response)
+    if not isinstance(texts, list):
+        return [answer._replace(finish_reason=ends, sample=number)]
+    ends = ends if isinstance(ends, list) else [ends] * len(texts)
     return [
-        answer._replace(response=text, finish_reason=end, sample=(told["sample"], n))
-        for n, (text, end) in enumerate(zip(answer.response, ends))
+        answer._replace(response=text, finish_reason=end, sample=(number, n))
+        for n, (text, end) in enumerate(zip(texts, ends))
     ]
 
 
 def _kind(line: dict, task: str | None) -> tuple[Callable[[dict, str], dict], str]:
     """Return the reader of a line and its task; ValueError where it is no answer to one."""
-    task = line.get("task", task)
-    if "filtered_resps" in line:
-        read = _sample
-    elif "custom_id" in line:
-        read, name = _batch_output, line["custom_id"]
-        if not (match := _CUSTOM_ID.fullmatch(str(name))):
-            raise ValueError(
-                f"custom_id {name!r:.80} is not TASK:DOC_ID:HASH; use requests made by"
-                " `temporal-eval export`"
-            )
-        task = match["task"]
-    elif "response" in line:
-        read = _plain
-    else:
+    kinds = {"filtered_resps": _sample, "custom_id": _batch_output, "response": _plain}
+    read = next((kinds[key] for key in kinds if key in line), None)
+    if not read:
         raise ValueError(
             "has no 'response', 'filtered_resps' or 'custom_id'; give samples of the"
             " harness, batch outputs, or lines with a 'response'"
         )
+    task = line.get("task", task)
+    if read is _batch_output:
+        if not (match := _CUSTOM_ID.fullmatch(str(line["custom_id"]))):
+            raise ValueError(
+                f"custom_id {line['custom_id']!r:.80} is not TASK:DOC_ID:HASH; use"
+                " requests made by `temporal-eval export`"
+            )
+        task = match["task"]
     if not isinstance(task, str) or len(task) > 200:
         raise ValueError(
             "does not name its task; name the file samples_TASK_TIME.jsonl as the harness"
@@ -171,25 +165,28 @@ def _responses(line: dict) -> str | list[str]:
         response = given
     several = response if isinstance(response, list) and response else [response]
     odd = [n for n, text in enumerate(several, 1) if not isinstance(text, str)]
-    if odd and is_one_of and response is several:
-        fault = (
-            f'text {odd[0]} of {len(several)} is not a string; write "" for no answer'
-        )
-        raise ValueError(fault)
-    if odd:
-        raise ValueError(
-            f"its filtered response is a {type(response).__name__}, not a string; use a"
-            " filter that leaves strings, such as take_first"
-        )
-    return several if is_one_of else _lone(several)
+    if not odd:
+        return several if is_one_of else _lone(several)
+    if is_one_of and response is several:
+        place = f"text {odd[0]} of {len(several)}"
+        raise ValueError(f'{place} is not a string; write "" for no answer')
+    raise ValueError(
+        f"its filtered response is a {type(response).__name__}, not a string; use a"
+        " filter that leaves strings, such as take_first"
+    )
 
 
 def _prompt(arguments: object) -> object:
     """Return the prompt in the arguments of a sample: text, or messages as JSON."""
-    with suppress(TypeError, LookupError):
-        # Chat APIs are given a named tuple with one string, which JSON makes a list.
-        return _lone(arguments["gen_args_0"]["arg_0"])
-    return None
+    # Chat APIs are given a named tuple with one string, which JSON makes a list.
+    return _lone(within(arguments, "gen_args_0", "arg_0"))
+
+
+def within(value: object, *keys: str) -> object:
+    """Return what stands in nested objects; None where something else does."""
+    for key in keys:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value
 
 
 def _lone(value: object) -> object:
@@ -230,9 +227,8 @@ def _batch_output(line: dict, task: str) -> dict:
         texts = [x["message"].get("content") if is_chat else x["text"] for x in choices]
         if all(isinstance(text, str | None) for text in texts):
             # A refusal, or reasoning that took all the tokens, has no content.
-            response = _lone([text or "" for text in texts])
-            ends = _lone([choice.get("finish_reason") for choice in choices])
-            told |= {"response": response, "finish_reason": ends}
+            told["response"] = _lone([text or "" for text in texts])
+            told["finish_reason"] = _lone([x.get("finish_reason") for x in choices])
             return told | {"is_chat": is_chat}
     error = json.dumps(line.get("error") or line.get("response"))
     return told | {"fault": f"has no answer but {error:.200}; send the request again"}
@@ -244,10 +240,11 @@ def _plain(line: dict, task: str) -> dict:
         raise ValueError(f"has 'resps' beside 'response'; {fix}")
     check_cells(line, response=str, doc=dict | None)
     check_cells(line, doc_id=int | str | None, doc_hash=str | None)
-    doc, doc_id, doc_hash = map(line.get, ("doc", "doc_id", "doc_hash"))
-    if doc is None and doc_id is None:
+    told = {x: line.get(x) for x in ("doc", "doc_id", "doc_hash", "response")}
+    doc, doc_hash = told["doc"], told["doc_hash"]
+    if doc is None and told["doc_id"] is None:
         try:
-            doc = document(task, line)
+            told["doc"] = doc = document(task, line)
         except ValueError as error:
             raise ValueError(
                 f"has no 'doc' or 'doc_id', and is not a row of {task} itself ({error});"
@@ -257,5 +254,4 @@ def _plain(line: dict, task: str) -> dict:
         raise ValueError(
             "doc_hash does not recompute: 'doc' was changed; take the document again"
         )
-    told = {"doc_id": doc_id, "doc": doc, "doc_hash": doc_hash}
-    return {**told, "response": line["response"]}
+    return told

@@ -95,8 +95,7 @@ def _models(
         try:
             scored = score(answer, options.include_path)
             if answer.task not in model.tasks:
-                repeats = run.repeats(answer.task)
-                tally = Tally(answer.task, options.leave_out, repeats)
+                tally = Tally(answer.task, run, options)
                 model.tasks[answer.task] = TaskRun(tally, {})
             tally, results = model.tasks[answer.task]
             if document := tally.add(scored):
@@ -106,15 +105,13 @@ def _models(
         except LineError as error:
             model.refused[answer.task] += 1
             model.refusals.add(str(error))
-    for model in models.values():
-        for name, (tally, results) in [*model.tasks.items()]:
-            tally.made = run.made(name, options.include_path)
-            documents = {
-                digest: [*copies.values()] for digest, copies in results.items()
-            }
-            model.tasks[name] = TaskRun(tally, documents)
-            if not results:
-                del model.tasks[name]
+    for name, model in models.items():
+        tasks = {
+            task: TaskRun(tally, {x: [*copies.values()] for x, copies in found.items()})
+            for task, (tally, found) in model.tasks.items()
+            if found
+        }
+        models[name] = model._replace(tasks=tasks)
     if sum(bool(model.tasks) for model in models.values()) < 2:
         return [*models.values()]
     return [

@@ -123,7 +123,7 @@ def _score(
     def count(scored: Scored) -> None:
         key = (task := scored.answer.task), scored.answer.filter
         if key not in tallies:
-            tallies[key] = Tally(task, options.leave_out, run.repeats(task))
+            tallies[key] = Tally(task, run, options)
         bar.n += bar.disable  # else `update` counts
         bar.update()
         if document := tallies[key].add(scored):
@@ -144,8 +144,6 @@ def _score(
         for message in found.messages:
             say(message)
         part.refused.append(found)
-    for (task, _), tally in tallies.items():
-        tally.made = run.made(task, options.include_path)
     counted = [x for x in tallies.values() if options.k and x.all.n]
     for least, name in sorted(x.fewest() for x in counted)[:1]:
         if options.k > least:
