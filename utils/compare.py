@@ -5,8 +5,7 @@
 A RUN is the output folder of a model, a sample log, or a file of answers; NAME=RUN names
 it. All answers are scored by this version of the pack. For each two runs and each benchmark
 a sentence on the published score and one on the flexible score says which run is better,
-or how large a difference these documents would show. `--detail` adds a table of the tasks,
-`--show TASK` prints the documents that changed sides instead.
+or how large a difference these documents would show.
 
 Runs over different documents are refused; `--common` compares those that all have. Rows
 that a benchmark repeats are paired by `doc_id`; without it in all runs, they count where
@@ -29,10 +28,10 @@ from collections.abc import Iterator
 from itertools import combinations, groupby, product
 from typing import NamedTuple
 
-from .core import tables
 from .core.cli import say, tool_parser
 from .core.errors import ToolError
 from .core.families import Group, alone, benchmarks, configuration, scorer
+from .core.tables import FORMATS, escaped, natural, percent, render
 from .runs.answers import document_text, sha256
 from .runs.find import find_runs
 from .runs.models import Model, answer_options, read_models, shown
@@ -127,7 +126,7 @@ def _side_by_side(copies: list[list[Result]]) -> list[tuple[Result | None, ...]]
 
 def _place(result: Result) -> tuple:
     """Return by what results are sorted."""
-    return tables.natural(json.dumps(result.doc_id)), result.doc_hash
+    return natural(json.dumps(result.doc_id)), result.doc_hash
 
 
 def _lacking(
@@ -225,7 +224,7 @@ def changed(matched: Matched, names: list[str], task: str) -> list[dict]:
 
 def sentence(row: dict) -> str:
     """Return what a row of `compare` says; points are of the run that is named first."""
-    names = {side: tables.escaped(row[f"run_{side}"]) for side in "ab"}
+    names = {side: escaped(row[f"run_{side}"]) for side in "ab"}
     first, other = "ab" if row["difference"] < 0 else "ba"
     sign = -1 if first == "a" else 1
     low, high = sorted((sign * row["low"], sign * row["high"]))
@@ -234,8 +233,8 @@ def sentence(row: dict) -> str:
     whose = f" for {names[first]}"
     if round(row["difference"], 3) == 0:
         points, whose = "0.0 points", ""
-    means = f"{_percent(row[first])} against {_percent(row[other])}"
-    where, p_value = tables.escaped(row["scope"]), _p(row["p_holm"])
+    means = f"{percent(row[first])} % against {percent(row[other])} %"
+    where, p_value = escaped(row["scope"]), _p(row["p_holm"])
     if row["better"]:
         return (
             f"{names[first]} is better than {names[other]} on {where}: {points}, {means}"
@@ -256,10 +255,6 @@ def _points(share: float) -> str:
     return f"{100 * share:+.1f}"
 
 
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f} %"
-
-
 def _p(value: float) -> str:
     return "< 0.0001" if value < 0.0001 else f"= {value:.2g}"
 
@@ -274,7 +269,7 @@ def report(rows: list[dict], details: list[dict]) -> str:
             lines += [f"- {row['score']} score: {sentence(row)}" for row in found]
             lines.append("")
         if cells := [_cells(row) for row in details if _runs(row) == runs]:
-            lines.append(tables.render(cells, "markdown"))
+            lines.append(render(cells, "markdown"))
     tests = f"the {len(rows)} tests in sentences"
     tests += f", and the {len(details)} in tables" if details else ""
     caption = textwrap.fill(_CAPTION.format(tests), 94, break_on_hyphens=False)
@@ -282,11 +277,11 @@ def report(rows: list[dict], details: list[dict]) -> str:
 
 
 def _runs(row: dict) -> str:
-    return "a: {}, b: {}".format(*(tables.escaped(row[f"run_{x}"]) for x in "ab"))
+    return "a: {}, b: {}".format(*(escaped(row[f"run_{x}"]) for x in "ab"))
 
 
 def _documents(row: dict) -> str:
-    scope, n, clusters = tables.escaped(row["scope"]), row["n"], row["clusters"]
+    scope, n, clusters = escaped(row["scope"]), row["n"], row["clusters"]
     return f"{scope}: {n:,} documents in {clusters:,} clusters"
 
 
@@ -297,8 +292,8 @@ def _cells(row: dict) -> dict:
         "score": row["score"],
         "n": row["n"],
         "clusters": row["clusters"],
-        "a": _percent(row["a"]),
-        "b": _percent(row["b"]),
+        "a": f"{percent(row['a'])} %",
+        "b": f"{percent(row['b'])} %",
         "b - a": _points(row["difference"]),
         "95 % interval": f"{_points(row['low'])} to {_points(row['high'])}",
         "p": _p(row["p_holm"]).removeprefix("= "),
@@ -319,7 +314,7 @@ def _cells_of_changed(row: dict) -> dict:
 def report_changed(rows: list[dict]) -> str:
     """Return the rows of `changed` as a table for each two runs."""
     told = [
-        f"{runs}\n\n{tables.render([*map(_cells_of_changed, of_pair)], 'markdown')}"
+        f"{runs}\n\n{render([*map(_cells_of_changed, of_pair)], 'markdown')}"
         for runs, of_pair in groupby(rows, key=_runs)
     ]
     return "\n".join(told) or "no document changed sides\n"
@@ -392,13 +387,13 @@ def _shown(options: Namespace, matched: Matched, names: list[str]) -> str:
         rows = changed(matched, names, options.show)
         if options.format == "markdown":
             return report_changed(rows)
-        return tables.render(rows, options.format)
+        return render(rows, options.format)
     rows, details = compare(matched, names, _scopes([*matched])), []
     if options.detail:
         details = compare(matched, names, [*map(alone, matched)])
     if options.format == "markdown":
         return report(rows, details)
-    return tables.render(rows + details, options.format)
+    return render(rows + details, options.format)
 
 
 def _options(arguments: list[str] | None) -> Namespace:
@@ -409,5 +404,5 @@ def _options(arguments: list[str] | None) -> Namespace:
     add("--detail", action="store_true", help="print a table of the tasks, too")
     add("--show", metavar="TASK", help="print the documents that changed sides instead")
     answer_options(parser)
-    add("--format", choices=tables.FORMATS, default="markdown")
+    add("--format", choices=FORMATS, default="markdown")
     return parser.parse_args(arguments)

@@ -54,7 +54,7 @@ class Answer(NamedTuple):
     finish_reason: str | None = None  # why it ended, where the line tells: "length"
     fault: str | None = None  # why the line, or the request, has no answer
     sample: Hashable = None  # which of several answers to its document
-    filter: str | None = None  # of the harness, for it logs a line for each
+    filter: str | None = None  # of the harness, which logs a line for each, but `none`
     is_chat: bool | None = None  # whether it answers messages, where the line tells
 
 
@@ -94,8 +94,13 @@ def answers_in(line: Line, task: str | None) -> list[Answer]:
         fault = str(error).removeprefix(f"{line.place}: ")
     if line.is_first and not is_answer:
         raise ToolError(f"{line.place}: {fault}")
-    name = row.get("filter") if isinstance(row.get("filter"), str) else None
-    return [Answer(line.place, row, task or "", fault=fault, filter=name)]
+    return [Answer(line.place, row, task or "", fault=fault, filter=_filter(row))]
+
+
+def _filter(line: dict) -> str | None:
+    """Return the filter that a line tells, None for `none`."""
+    name = line.get("filter")
+    return name if isinstance(name, str) and name != "none" else None
 
 
 def _several(answer: Answer) -> list[Answer]:
@@ -142,26 +147,26 @@ def _kind(line: dict, task: str | None) -> tuple[Callable[[dict, str], dict], st
 
 
 def _sample(line: dict, task: str) -> dict:
-    response, prompt = _responses(line), _prompt(line.get("arguments"))
+    response = _responses(line)
+    # Chat APIs are given a named tuple with one string, which JSON makes a list.
+    prompt = _lone(within(line, "arguments", "gen_args_0", "arg_0"))
     check_cells(line, doc=dict, doc_id=int | str, filter=str | None)
     doc, fix = document_text(line["doc"]), "take the log as the harness wrote it"
     for what, text in ("doc", doc), ("prompt", prompt), ("target", line.get("target")):
         if not isinstance(text, str) or f"{what}_hash" not in line:
             raise ValueError(f"has no {what} or no {what}_hash; {fix}")
         if line[f"{what}_hash"] != sha256(text):
-            raise ValueError(
-                f"{what}_hash does not recompute: the {what} is not the one that was run;"
-                f" {fix}"
-            )
-    told = {name: line.get(name) for name in ("doc_id", "doc", "doc_hash", "filter")}
-    return {**told, "response": response, "prompt": prompt}
+            fault = f"{what}_hash does not recompute: the {what} is not the one that was run"
+            raise ValueError(f"{fault}; {fix}")
+    told = {name: line.get(name) for name in ("doc_id", "doc", "doc_hash")}
+    return {**told, "response": response, "prompt": prompt, "filter": _filter(line)}
 
 
 def _responses(line: dict) -> str | list[str]:
     """Return what a filter left of the responses: all of them, where it took the first."""
     response, given = _lone(line["filtered_resps"]), _lone(line.get("resps"))
     is_one_of = isinstance(given, list) and len(given) > 1
-    if is_one_of and line.get("filter") in (None, "none") and given[0] == response:
+    if is_one_of and not _filter(line) and given[0] == response:
         response = given
     several = response if isinstance(response, list) and response else [response]
     odd = [n for n, text in enumerate(several, 1) if not isinstance(text, str)]
@@ -174,12 +179,6 @@ def _responses(line: dict) -> str | list[str]:
         f"its filtered response is a {type(response).__name__}, not a string; use a"
         " filter that leaves strings, such as take_first"
     )
-
-
-def _prompt(arguments: object) -> object:
-    """Return the prompt in the arguments of a sample: text, or messages as JSON."""
-    # Chat APIs are given a named tuple with one string, which JSON makes a list.
-    return _lone(within(arguments, "gen_args_0", "arg_0"))
 
 
 def within(value: object, *keys: str) -> object:
@@ -241,17 +240,12 @@ def _plain(line: dict, task: str) -> dict:
     check_cells(line, response=str, doc=dict | None)
     check_cells(line, doc_id=int | str | None, doc_hash=str | None)
     told = {x: line.get(x) for x in ("doc", "doc_id", "doc_hash", "response")}
-    doc, doc_hash = told["doc"], told["doc_hash"]
-    if doc is None and told["doc_id"] is None:
+    if told["doc"] is None and told["doc_id"] is None:
         try:
-            told["doc"] = doc = document(task, line)
+            told["doc"] = document(task, line)
         except ValueError as error:
-            raise ValueError(
-                f"has no 'doc' or 'doc_id', and is not a row of {task} itself ({error});"
-                " or name another --task"
-            ) from None
-    if doc and doc_hash and sha256(document_text(doc)) != doc_hash:
-        raise ValueError(
-            "doc_hash does not recompute: 'doc' was changed; take the document again"
-        )
+            fault = (
+                f"has no 'doc' or 'doc_id', and is not a row of {task} itself ({error})"
+            )
+            raise ValueError(f"{fault}; or name another --task") from None
     return told

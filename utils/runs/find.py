@@ -17,7 +17,7 @@ from typing import NamedTuple
 from ..core.errors import ToolError
 from ..core.families import FOLDER, all_tasks, scorer
 from ..core.files import is_stream
-from ..core.jsonl import SUFFIXES, parse, read_lines, read_text
+from ..core.jsonl import MOST_BYTES, SUFFIXES, parse, read_lines
 from .answers import SAMPLES_NAME, Answer, read_answers, within
 
 
@@ -64,7 +64,7 @@ class Run(NamedTuple):
         if scorer(task).known[0] is not None:
             return None
         told = [within(x.results, "configs", task, "metadata") for x in self.files]
-        for one in (*told, _told_by_pack(task, include_path)):
+        for one in (*told, told_by_pack(task, include_path)):
             made = Made(*(within(one, f"gen_{name}") for name in Made._fields))
             if type(made.seed) is type(made.rows) is int:
                 return made
@@ -80,7 +80,7 @@ class Made(NamedTuple):
 
 
 @cache
-def _told_by_pack(task: str, folder: Path) -> dict | None:
+def told_by_pack(task: str, folder: Path) -> dict | None:
     with suppress(OSError, ValueError, LookupError, TypeError, AttributeError):
         manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
         for entry in manifest["data"].values():
@@ -208,7 +208,8 @@ def _results(path: Path) -> dict:
     if not (found := _results_path(path)):
         return {}
     with suppress(ValueError, RecursionError):
-        results = json.loads(read_text(found))
+        is_small = found.stat().st_size <= MOST_BYTES
+        results = json.loads(found.read_bytes()) if is_small else None
         if isinstance(results, dict):
             return results
     raise ToolError(f"{found}: is not a results file; copy it again, or delete it")

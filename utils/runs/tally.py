@@ -11,14 +11,16 @@ from pathlib import Path
 from ..core.errors import LineError
 from ..core.families import scorer
 from ..packs import disputed
+from ..packs.baselines import gold_response, random_choices
 from .answers import Answer, sha256
 from .find import Run
 from .scoring import Scored, breakdowns
 from .several import Given
-from .trivial import Trivial
 
 
 _DIGITS = 12  # of a digest that the table below has
+# All of a document that its published score depends on, but options.
+_REFERENCE = ("answer", "answer_format", "golds", "label", "letters")
 
 
 # File -> start of a digest -> how often it has the row, if more than once; the files are
@@ -93,10 +95,43 @@ class Figures:
         """
         means = [document.means() for document in self.documents]
         metrics = scorer(self.task).metrics
-        found = {
-            metric: [x[metric] for x in means if metric in x] for metric in metrics
-        }
-        return {metric: values for metric, values in found.items() if values}
+        found = {name: [x[name] for x in means if name in x] for name in metrics}
+        return {name: values for name, values in found.items() if values}
+
+
+class Trivial:
+    """The references of a task's documents, and how many documents have each."""
+
+    def __init__(self, task: str) -> None:
+        self.task = task
+        self._references: dict[str, tuple[int, dict]] = {}  # with one of the documents
+
+    def add(self, doc: dict) -> None:
+        """Count one more document."""
+        key = json.dumps([doc.get(name) for name in _REFERENCE])
+        number, _ = self._references.get(key, (0, doc))
+        self._references[key] = (number + 1, doc)
+
+    def best(self) -> tuple[float | None, str | None]:
+        """Return the best published score of one answer to all documents, and the answer.
+
+        The answers are the most frequent right one and, where there is a choice, each
+        label and each set of options. (None, None) where there is no published score.
+        """
+        one = scorer(self.task)
+        if not (self._references and one.headline):
+            return None, None
+        numbers, docs = zip(*self._references.values())
+        most_options = max(docs, key=lambda doc: len(doc.get("options", ())))
+        answers = random_choices(self.task, most_options)
+        answers.append(gold_response(self.task, docs[numbers.index(max(numbers))]))
+        found = dict.fromkeys(sorted(answers), 0.0)
+        for answer in found:
+            for number, doc in zip(numbers, docs):
+                scores = one.process_results(doc, [answer])
+                found[answer] += number * scores[one.headline[0]]
+        best = max(found, key=found.get)
+        return found[best] / sum(numbers), best
 
 
 class Tally:
