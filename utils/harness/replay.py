@@ -42,6 +42,7 @@ from ..core.families import leaf_tasks, scorer
 from ..core.files import check_writable, written_whole
 from ..runs.answers import Answer, document_text, sha256
 from ..runs.find import Run, find_runs
+from ..runs.scoring import misfit
 from .run import PromptTaker, add_options, evaluate, task_names
 
 
@@ -95,8 +96,12 @@ def join(requests: list[Instance], answers: list[Answer]) -> dict[tuple, Answer]
         same[task, scorer(task).utils.digest(doc)].append(doc_id)
     found: dict[tuple, Answer] = {}
     for answer in answers:
-        digest = None if answer.doc is None else _digest(answer)
-        doc_id = answer.doc_id
+        doc_id, digest = answer.doc_id, None
+        if answer.doc is not None:
+            try:
+                digest = scorer(answer.task).utils.digest(answer.doc)
+            except NOT_A_DOCUMENT as error:
+                raise misfit(answer, error) from None
         if doc_id is None and (ids := same.get((answer.task, digest))):
             while len(ids) > 1 and (answer.task, ids[0]) in found:
                 ids.popleft()
@@ -108,17 +113,6 @@ def join(requests: list[Instance], answers: list[Answer]) -> dict[tuple, Answer]
             raise ToolError(f"{answer.place}: {fault}")
         found[key] = answer
     return found
-
-
-def _digest(answer: Answer) -> bytes:
-    """Return the digest of the document of a line; ToolError where it is none."""
-    try:
-        return scorer(answer.task).utils.digest(answer.doc)
-    except NOT_A_DOCUMENT as error:
-        raise ToolError(
-            f"{answer.place}: its document is not one of {answer.task} ({error!r:.100});"
-            " give a 'doc' as the harness logs it, or a 'doc_id'"
-        ) from None
 
 
 def _fault(

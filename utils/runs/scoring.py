@@ -58,8 +58,13 @@ def score(answer: Answer, include_path: Path = FOLDER) -> Scored:
         verdict = scorer(answer.task).explain(doc, answer.response)
         return scored_as(answer, doc, verdict, _invalid(answer, doc, verdict.reason))
     except NOT_A_DOCUMENT as error:
-        why = f"has no {error}" if isinstance(error, KeyError) else repr(error)
-    raise LineError(
+        raise misfit(answer, error) from None
+
+
+def misfit(answer: Answer, error: Exception) -> LineError:
+    """Return why the document that a line holds is not one of its task."""
+    why = f"has no {error}" if isinstance(error, KeyError) else repr(error)
+    return LineError(
         f"{answer.place}: its document is not one of {answer.task} ({why:.100}); give the"
         " 'doc' as the harness logs it, or the task that it is of"
     )
