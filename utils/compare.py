@@ -95,13 +95,12 @@ def match(models: list[Model]) -> tuple[Matched, list[str]]:
     matched, lacking = {}, []
     for task in sorted({task for model in models for task in model.tasks}):
         runs = [x.tasks[task].results if task in x.tasks else {} for x in models]
-        documents, unpaired = [], []
+        found = []
         for digest in sorted(set().union(*runs)):
-            for found in _side_by_side([results.get(digest, []) for results in runs]):
-                (documents if all(found) else unpaired).append(found)
-        if documents:
+            found += _side_by_side([results.get(digest, []) for results in runs])
+        if documents := [pair for pair in found if all(pair)]:
             matched[task] = sorted(documents, key=lambda pair: min(map(_place, pair)))
-        lacking += _lacking(task, models, documents, unpaired)
+        lacking += _lacking(task, models, found)
     return matched, lacking
 
 
@@ -129,23 +128,20 @@ def _place(result: Result) -> tuple:
     return natural(json.dumps(result.doc_id)), result.doc_hash
 
 
-def _lacking(
-    task: str, models: list[Model], paired: list[Document], unpaired: list[Document]
-) -> Iterator[str]:
+def _lacking(task: str, models: list[Model], found: list[tuple]) -> Iterator[str]:
     """Yield what each run lacks, in words; where a run lacks one, it has None."""
-    total = {_name(next(filter(None, found))) for found in (*paired, *unpaired)}
+    total = {_name(next(filter(None, pair))) for pair in found}
+    unpaired = [pair for pair in found if not all(pair)]
     for place, model in enumerate(models):
         short = [next(filter(None, x)) for x in unpaired if not x[place]]
-        lacking = [*dict.fromkeys(map(_name, sorted(short, key=_place)))]
-        if lacking:
-            known = {found[place].digest for found in unpaired if found[place]}
+        if lacking := [*dict.fromkeys(map(_name, sorted(short, key=_place)))]:
+            known = {pair[place].digest for pair in unpaired if pair[place]}
             has_some = any(result.digest in known for result in short)
             what = "another number of answers" if has_some else "no answer"
             more = ", ..." * (len(lacking) > _MOST_NAMED)
-            yield (
-                f"{task}: {model.name} has {what} to {len(lacking)} of {len(total)}"
-                f" documents: {', '.join(lacking[:_MOST_NAMED])}{more}"
-            )
+            what += f" to {len(lacking)} of {len(total)} documents"
+            named = ", ".join(lacking[:_MOST_NAMED])
+            yield f"{task}: {model.name} has {what}: {named}{more}"
 
 
 def _name(result: Result) -> str:

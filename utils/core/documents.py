@@ -28,7 +28,7 @@ def load(
     given = {"include_defaults": False, "metadata": metadata}
     with quiet_harness():
         manager = TaskManager(include_path=str(include_path), **given)
-    for name in {*names} - task_index(manager).keys():
+    for name in (x for x in names if x not in task_index(manager)):
         fix = "name another folder with --include_path, or another task"
         raise ToolError(f"{include_path}: has no task or group '{name}'; {fix}")
     try:

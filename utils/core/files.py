@@ -38,7 +38,8 @@ def written_whole(path: Path) -> Iterator[BinaryIO]:
     try:
         with part.open("xb") as file:
             if target.exists():
-                shutil.copymode(target, part)
+                with suppress(PermissionError):  # some file systems have no modes
+                    shutil.copymode(target, part)
             yield file
             file.flush()
             os.fsync(file.fileno())

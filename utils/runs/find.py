@@ -146,9 +146,8 @@ def _runs_at(path: Path, label: str, task: str | None) -> list[Run]:
     if not folders:
         return [_run(_parts(path), label, path.resolve().name, task)]
     if label and len(folders) > 1:
-        raise ToolError(
-            f"{label}={path}: holds the samples of {len(folders)} models; name one folder"
-        )
+        fault = f"holds the samples of {len(folders)} models; name one folder"
+        raise ToolError(f"{label}={path}: {fault}")
     return [
         # The last run first: it tells the version of a task that ran before, too.
         _run(reversed(last.values()), label, folder.resolve().name, task)

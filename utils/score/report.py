@@ -130,13 +130,11 @@ def _notes(refused: list[Refused], rows: list[dict]) -> Iterator[str]:
 def _reasons(rows: list[dict]) -> Iterator[dict]:
     for row in rows:
         name = _name(row)
-        reasons = [x for x in row if x.startswith("reason_")]
+        reasons = [x.removeprefix("reason_") for x in row if x.startswith("reason_")]
         for reason in reasons:
-            share = row[reason] / row["answers"]
-            told = {"task": name, "reason": reason.removeprefix("reason_")}
-            none = row[f"un{reason}".replace("reason", "extracted", 1)]
-            told |= {"answers": row[reason], "%": share}
-            yield told | {"published finds none": none}
+            n, none = row[f"reason_{reason}"], row[f"unextracted_{reason}"]
+            cells = {"task": name, "reason": reason, "answers": n}
+            yield cells | {"%": n / row["answers"], "published finds none": none}
             name = ""
 
 
