@@ -51,7 +51,7 @@ from ..runs.tally import Tally
 from . import eval_results
 from .files import Job, Refused, Work, check_source, score_file, workers
 from .report import Part, report
-from .rows import Tallies, rows, scores as scores
+from .rows import Tallies, rows
 
 
 _PATIENCE = 10  # seconds after which a run in a terminal shows how far it is
