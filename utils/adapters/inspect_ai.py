@@ -23,6 +23,7 @@ from inspect_ai.solver import TaskState, generate
 from ..core import families
 from ..core.documents import documents
 from ..core.reward import messages
+from . import metrics
 
 
 ROLES = {"system": ChatMessageSystem, "user": ChatMessageUser}
@@ -54,11 +55,10 @@ def verdict(name: str) -> Scorer:
     `answer` is the text that the flexible rule extracted, `explanation` the reason.
     """
     one = families.scorer(name)
-    headline = one.headline and [*one.headline[::-1], "extracted"]
 
     async def score(state: TaskState, target: Target) -> Score:
         found = one.explain(state.metadata["doc"], state.output.completion)
-        value = {metric: found.scores[metric] for metric in headline or one.metrics}
+        value = {metric: found.scores[metric] for metric in metrics(name)}
         reason = f"{found.reason}: {one.utils.REASONS[found.reason]}"
         return Score(value=value, answer=found.flexible, explanation=reason)
 
