@@ -16,11 +16,6 @@ def metrics(task: str) -> tuple[str, ...]:
     return (*one.headline[::-1], "extracted") if one.headline else one.metrics
 
 
-def generator(task: str) -> str:
-    """Return the name of the generator of a fresh task."""
-    return configuration(task)["dataset_kwargs"]["generator"]
-
-
 def fresh_documents(
     task: str, seed: int, levels: range, knobs: dict[str, int]
 ) -> Iterator[dict]:
@@ -28,7 +23,8 @@ def fresh_documents(
 
     Raises ValueError for a level, a knob or a seed that its generator lacks.
     """
-    name, most, of_all = generator(task), 10**12, {generator(task): knobs}
+    name = configuration(task)["dataset_kwargs"]["generator"]
+    most, of_all = 10**12, {name: knobs}
     fresh.check_knobs(of_all)
     fresh.check_request(name, seed, most, levels, None)
     return (document(task, x) for x in fresh.rows(name, seed, most, levels, of_all))

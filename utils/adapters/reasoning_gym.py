@@ -17,9 +17,9 @@ from reasoning_gym.factory import register_dataset
 
 from lm_eval_tasks.fresh import utils as fresh
 
-from ..core.families import leaf_tasks, prompt, rendered
+from ..core.families import configuration, leaf_tasks, prompt, rendered
 from ..core.reward import reward
-from . import fresh_documents, generator
+from . import fresh_documents
 
 
 @dataclass
@@ -87,11 +87,12 @@ class FreshCurriculum(BaseCurriculum):
 
     def __init__(self):
         super().__init__(type(self).__name__, FreshConfig)
-        highest = fresh.find_generator(generator(self.task)).HIGHEST
+        name = configuration(self.task)["dataset_kwargs"]["generator"]
+        levels = range(1, fresh.find_generator(name).HIGHEST + 1)
         self._define_attributes(
             RangeAttributeDefinition(
                 name="level",
-                levels=[*range(1, highest + 1)],
+                levels=[*levels],
                 description="Depth of the problem",
                 lower_field_name="min_level",
                 upper_field_name="max_level",

@@ -43,11 +43,12 @@ def write(path: Path, run: Run, rows: list[dict]) -> None:
             continue
         told = [x.results for x in run.files]  # {} where the harness wrote none
         results = next((x for x in told if row["task"] in x.get("configs", {})), {})
+        date = results and datetime.fromtimestamp(results["date"], timezone.utc)
         entry = EvalResultEntry(
             dataset_id=config["dataset_path"],
             task_id=row["task"],
             value=row["published"],
-            date=_date(results),
+            date=date.isoformat(timespec="seconds") if date else None,
             notes=_notes(results, row),
         )
         entries.append(entry)
@@ -58,14 +59,6 @@ def write(path: Path, run: Run, rows: list[dict]) -> None:
         say(
             f"{path}: lacks {', '.join(left_out)}, whose rows no data set of the hub has"
         )
-
-
-def _date(results: dict) -> str | None:
-    """Return when the harness ran, which the hub takes from the commit if None."""
-    if not results:
-        return None
-    date = datetime.fromtimestamp(results["date"], timezone.utc)
-    return date.isoformat(timespec="seconds")
 
 
 def _notes(results: dict, row: dict) -> str:
