@@ -185,11 +185,18 @@ def test_ranks_are_ranges_and_equal_answers_count_once(ranks):
     found = {name: row["flexible_rank"] for name, row in ranks(rows, *BARE).items()}
     assert found == {"a": "1-2", "b": "1-2", "c": "3-3"}
     rows["copy of a"] = planned(40)
+    rows["b in words"] = [
+        row | {"response": f"I think {n} times, then: {row['response']}"}
+        for n, row in enumerate(rows["b"])
+    ]
     again = ranks(rows, *BARE)
-    assert {x: y["flexible_rank"] for x, y in again.items()} == found | {
-        "copy of a": "1-2"
-    }
+    copies = {"copy of a": "1-2", "b in words": "1-2"}
+    assert {x: y["flexible_rank"] for x, y in again.items()} == found | copies
+    assert {row["rank_of"] for row in again.values()} == {3}
     assert "40 of 40 answers are those of copy of a" in again["a"]["remarks"]
+    said = "all 40 answers are read as those of"
+    assert f"{said} b in words" in again["b"]["remarks"]
+    assert f"{said} b" in again["b in words"]["remarks"]
     alone = ranks({"a": planned(40)}, *BARE)
     assert alone["a"]["flexible_rank"] is None
 
@@ -230,7 +237,7 @@ def test_what_format_costs_is_split_by_what_the_published_rule_read(make, tmp_pa
     for n, row in enumerate(rows):
         row["response"] = said[n % 3].format(row["doc"]["answer"])
     text = make("html", {"a": rows}, *BARE)
-    for cause in data.board.CAUSES.values():
+    for cause in data.CAUSES.values():
         assert f"<title>{cause}: 33.3 points</title>" in text
 
 
@@ -440,7 +447,9 @@ SHOWN = "return document.querySelector('#document h3').firstChild.textContent"
 FOUND = "return parseInt(document.getElementById('count').textContent)"
 FOCUS = "return document.activeElement.id || document.activeElement.className"
 BACKGROUND = "return getComputedStyle(document.body).backgroundColor"
-OVERFLOW = "return document.documentElement.scrollWidth - innerWidth"
+OVERFLOW = (
+    "const page = document.documentElement; return page.scrollWidth - page.clientWidth"
+)
 NAMES = "return [...document.querySelectorAll('#ranking .row:not([hidden])')].map((row) => row.dataset.m)"
 
 
@@ -513,7 +522,7 @@ def test_filters_search_and_links_find_documents(driver, board, text, name):
 
 def test_the_page_fits_its_screen_in_light_and_dark(driver, board):
     grounds = set()
-    for width, theme in ((400, "light"), (800, "dark"), (1280, "light")):
+    for width, theme in ((320, "dark"), (400, "light"), (800, "dark"), (1280, "light")):
         look(driver, board / "board.html", "", width, theme)
         assert driver.execute_script(OVERFLOW) <= 0
         grounds.add(driver.execute_script(BACKGROUND))

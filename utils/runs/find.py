@@ -64,7 +64,7 @@ class Run(NamedTuple):
         if scorer(task).known[0] is not None:
             return None
         told = [_within(x.results, "configs", task, "metadata") for x in self.files]
-        told.append(_told_by_pack(task, include_path))
+        told.append(told_by_pack(task, include_path))
         return next(filter(None, map(Made.read, told)), None)
 
 
@@ -93,7 +93,7 @@ def _within(value: object, *keys: str) -> object:
 
 
 @cache
-def _told_by_pack(task: str, folder: Path) -> dict | None:
+def told_by_pack(task: str, folder: Path) -> dict | None:
     with suppress(OSError, ValueError, LookupError, TypeError, AttributeError):
         manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
         for entry in manifest["data"].values():

@@ -11,6 +11,8 @@ from ..packs.baselines import gold_response, random_choices
 # All of a document that its published score depends on; of others, that it has them.
 _FIELDS = ("answer", "answer_format", "golds", "label", "letters", "options")
 _OTHERS = {"question": "?", "prompt": "?", "level": 1}
+# By task and references, which the runs of a board share.
+_BEST: dict[tuple, tuple[float, str]] = {}
 
 
 class Trivial:
@@ -38,6 +40,9 @@ class Trivial:
         if not (self._references and one.headline):
             return None, None
         numbers, docs = zip(*self._references.values())
+        place = (self.task, *zip(self._references, numbers))
+        if place in _BEST:
+            return _BEST[place]
         most_options = max(docs, key=lambda doc: len(doc.get("options", ())))
         answers = random_choices(self.task, most_options)
         answers.append(gold_response(self.task, docs[numbers.index(max(numbers))]))
@@ -47,4 +52,5 @@ class Trivial:
                 scores = one.process_results(doc, [answer])
                 found[answer] += number * scores[one.headline[0]]
         best = max(found, key=found.get)
-        return found[best] / sum(numbers), best
+        _BEST[place] = found[best] / sum(numbers), best
+        return _BEST[place]
