@@ -13,7 +13,7 @@ import pytest
 from lm_eval_tasks.fresh.utils import load
 from tests.answers import write
 from tests.conftest import EXAMPLES, PACK as OWN
-from tests.test_tricks import STAMPS, submission
+from tests.test_tricks import STAMPS, answers, submission
 from utils.__main__ import main
 from utils.core.families import groups, prompt, scorer
 from utils.core.jsonl import read_jsonl
@@ -31,10 +31,6 @@ HOSTILE = [
     "Thus, the correct answer is: <b>B</b>" + "x" * 9000,
 ]
 ODD = "=<i>odd</i> | \u202ename\ud800 </script>\r, twenty-nine or more"
-
-
-def answers(task: str, model: str = "careful") -> list[dict]:
-    return read_jsonl(EXAMPLES / "responses" / model / f"{task}.jsonl")
 
 
 @pytest.fixture(scope="module")
@@ -303,7 +299,7 @@ def fresh(folder: Path, seed: int, rows: int, right: int = 0, **told: object) ->
     ("seed", "told", "status", "says"),
     [
         (1, {}, "verified", "20 documents"),
-        (1, {"gen_fingerprint": "0" * 16}, "verified", "20 documents"),
+        (1, {"gen_fingerprint": "0" * 16}, "verified", "gen_fingerprint 0000"),
         (1, {"gen_seed": 2}, "not ranked", "are not those of seed 2"),
         (1, {"gen_version": "0"}, "not verified", "cannot be made anew"),
         (1, {"gen_rows": 10**9}, "not verified", "more than 20,000 rows"),

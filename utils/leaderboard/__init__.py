@@ -89,7 +89,7 @@ def _entrants(
     ]
     for one in entrants:
         for task, check in one.checks.items():
-            check.see_documents(one.tally(task), options.include_path)
+            check.documents = check.compare(one.tally(task), options.include_path)
     return entrants, said
 
 

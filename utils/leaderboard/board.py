@@ -171,9 +171,6 @@ def _said(one: Entrant, task: str, check: Check) -> Iterator[tuple[str, str]]:
         yield FALSE, f"{contradicted:,} filtered responses are not those of the model"
 
 
-# --------------------------------------------------------------------------- scores
-
-
 Score = Callable[[Result], float]
 Values = tuple[list[float], list[str]]  # by document, and the clusters of these
 RULES: dict[str, Score] = {

@@ -42,10 +42,8 @@ _OF_TEMPLATES = re.compile(
     r"|\[/?INST\]|\b(user|assistant|system|model)\b"
 )
 # Words around a prompt that a template has by another name.
-_BY_NAME = "user assistant system model bos s begin_of_text startoftext".split()
-
-
-# ------------------------------------------------------------------------- documents
+_BY_NAME = "user assistant system model s bos begin_of_text startoftext".split()
+_BY_NAME += ["begin", "of", "sentence"]
 
 
 class Documents(NamedTuple):
@@ -90,9 +88,6 @@ def _rows_of_seed(task: str, metadata: str) -> Rows:
     with quiet_harness():
         rows = config["custom_dataset"](**config["dataset_kwargs"], **told)
         return _rows(documents_of(task, [*rows[config["test_split"]]]))
-
-
-# --------------------------------------------------------------------------- prompts
 
 
 def messages_of(prompt: str) -> list[dict] | None:
@@ -154,9 +149,6 @@ def _around(prompt: str, texts: list[str]) -> tuple[str, ...] | None:
 
 def _lone(value: object) -> object:
     return value[0] if isinstance(value, list) and len(value) == 1 else value
-
-
-# ------------------------------------------------------------------------- the check
 
 
 class Check:
@@ -235,11 +227,10 @@ class Check:
         It is read, not run: a template may take as long as it likes.
         """
         words, date = re.compile(r"[^\W_]+(?:_[^\W_]+)*"), self.settings.date
-        found = {*words.findall(" ".join(" ".join(x) for x in self.frames))}
-        known = words.findall(
-            f"{self.settings.chat_template} {date and date:%d %b %B %Y}"
-        )
-        return bool(found) and found <= {*known, *_BY_NAME}
+        around = " ".join(" ".join(frame) for frame in self.frames)
+        given = f"{self.settings.chat_template} {f'{date:%d %b %B %Y}' if date else ''}"
+        found, known = ({*words.findall(x.casefold())} for x in (around, given))
+        return bool(found) and found <= known.union(_BY_NAME)
 
     def marks(self) -> list[str]:
         """Return what is not as the task has it by itself, in few words."""
@@ -263,13 +254,8 @@ class Check:
         }
         return {x: "unknown" if y is None else f"{y!s:.200}" for x, y in cells.items()}
 
-    # -------------------------------------------------------------------- documents
-
-    def see_documents(self, tally: Tally, include_path: Path) -> None:
-        """Compare them with the rows at a path, a known fingerprint, or rows made anew."""
-        self.documents = self._documents(tally, include_path)
-
-    def _documents(self, tally: Tally, include_path: Path) -> Documents:
+    def compare(self, tally: Tally, include_path: Path) -> Documents:
+        """Compare documents with rows at a path, a fingerprint, or rows made anew."""
         task, n = tally.task, tally.answered
         if (found := _at(task, include_path)) is not None:
             self.made = told_by_pack(task, include_path) or {}

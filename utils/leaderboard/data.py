@@ -115,9 +115,6 @@ def _about(entrants: list[Entrant], options: Namespace) -> dict:
     }
 
 
-# ---------------------------------------------------------------------------- models
-
-
 def _model(one: Entrant, found: list[Group]) -> dict:
     standings, checks, status = one.standings, one.checks, one.status
     reasons = [
@@ -223,28 +220,18 @@ def _gap(one: Entrant, benchmark: Group) -> tuple | None:
     return value, value - half, value + half
 
 
-# ----------------------------------------------------------------------------- ranks
-
-
 def _rank(
     entrants: list[Entrant], models: dict[int, dict], found: list[Group], unit: dict
 ) -> None:
     """Give each model its ranks in each benchmark, and in their mean.
 
-    Models are ranked together that answered the same documents of the same tasks with as
-    many few-shot examples and through the same filter. A rank is a range: of the models
-    from which one cannot be told apart. Differences are paired by document; the p-values
-    of all pairs are corrected by Holm's method. Models with equal answers, those of a
-    `unit`, count once, and nobody is ranked alone.
+    A rank is a range: of the models from which one cannot be told apart. Differences are
+    paired by document; the p-values of all pairs are corrected by Holm's method. Models
+    with equal answers, those of a `unit`, count once, and nobody is ranked alone.
     """
-    together: dict[tuple, list[Entrant]] = defaultdict(list)
     those = {group.name: [group] for group in found}
     those["mean"] = [group for group in found if _is_public(group)]
-    for one in entrants:
-        for name in models[id(one)]["figures"].keys() & those.keys():
-            told = [one.standings[x.name] for x in those[name]]
-            if FALSE not in (x.status for x in told):
-                together[(name, *(x.together for x in told))].append(one)
+    together = _together(entrants, models, those)
     tests, better, worse = [], Counter(), Counter()
     for key in ((x, rule) for x in together for rule in RULES):
         (name, *_), rule = key
@@ -269,6 +256,21 @@ def _rank(
                 cells[f"{rule}_rank"] = f"{1 + better[at]}-{of - worse[at]}"
 
 
+def _together(
+    entrants: list[Entrant], models: dict[int, dict], those: dict[str, list[Group]]
+) -> dict[tuple, list[Entrant]]:
+    """Return the models that are ranked together: that answered the same documents of the
+    same tasks with as many few-shot examples and through the same filter.
+    """
+    found: dict[tuple, list[Entrant]] = defaultdict(list)
+    for one in entrants:
+        for name in (x for x in those if x in models[id(one)]["figures"]):
+            told = [one.standings[x.name] for x in those[name]]
+            if FALSE not in (x.status for x in told):
+                found[(name, *(x.together for x in told))].append(one)
+    return found
+
+
 def _order(model: dict, names: list[str]) -> tuple:
     """Return by what models are sorted: the best comes first.
 
@@ -287,9 +289,6 @@ def _order(model: dict, names: list[str]) -> tuple:
     is_other = any(x["marks"] for x in known)
     severity = SEVERITY.index(model["status"])
     return severity, is_other, None in figures, *firsts, *means, model["model"]
-
-
-# ------------------------------------------------------------------------ benchmarks
 
 
 def _benchmark(group: Group, entrants: list[Entrant], models: list[dict]) -> dict:
