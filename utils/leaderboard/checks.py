@@ -30,9 +30,7 @@ from .settings import Settings, within
 
 MOST_FRAME = 2_000  # characters of a chat template around one prompt
 MOST_MADE = 20_000  # rows made anew from a seed
-MOST_KEPT = (
-    20_000  # prompts made anew, which runs share: making one takes a millisecond
-)
+MOST_KEPT = 20_000  # prompts, which runs share: to make one takes a millisecond
 VERIFIED, UNKNOWN, FALSE = "verified", "not verified", "not ranked"
 SEVERITY = (VERIFIED, UNKNOWN, FALSE)
 # What chat templates put around messages, and tells a model nothing.
