@@ -340,7 +340,8 @@ def notes(models: list[Model], leave_out: str | None) -> Iterator[str]:
         for kind, why in INVALID.items():
             if n := sum(x.invalid[kind] for x in figures):
                 answers = f"{n} of {sum(x.answers for x in figures)} answers"
-                yield f"{model.name}: {answers} are invalid: {why}"
+                told = "count as they are, but say little of the model"
+                yield f"{model.name}: {answers} {told}: {why}"
 
 
 # ------------------------------------------------------------------- command line

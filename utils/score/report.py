@@ -24,9 +24,10 @@ _LEGEND = (
     " of other groups are the means of their documents. ±: the farther end of the 95 %"
     " interval of the score. published: by the metric card's rule. flexible: the right value"
     " in any form. extracted: answers in which the published rule finds one. trivial: the"
-    " published score of the best single answer to everything, chosen with these"
-    f' labels: at least 1/n. cut off: {INVALID["cut_off"]}; a + means "at least", and "unknown" that the'
-    " files do not say. pass@K, majority: published / flexible."
+    " published score of one answer to everything: these documents' most frequent right one,"
+    " or their best label or set of options; at least 1/n."
+    f" cut off: {INVALID['cut_off']}, in percent of all answers; a + means “at least”, and"
+    " “unknown” that the files do not say. pass@K, majority: published / flexible."
 )
 # What is told below the table where it is not 0, and of how many answers.
 _NOTES = {
