@@ -13,7 +13,7 @@ import pytest
 from lm_eval_tasks.fresh.utils import load
 from tests.answers import write
 from tests.conftest import EXAMPLES, PACK as OWN
-from tests.test_tricks import STAMPS, submission
+from tests.test_tricks import STAMPS, answers, submission
 from utils.__main__ import main
 from utils.core.families import groups, prompt, scorer
 from utils.core.jsonl import read_jsonl
@@ -31,10 +31,6 @@ HOSTILE = [
     "Thus, the correct answer is: <b>B</b>" + "x" * 9000,
 ]
 ODD = "=<i>odd</i> | \u202ename\ud800 </script>\r, twenty-nine or more"
-
-
-def answers(task: str, model: str = "careful") -> list[dict]:
-    return read_jsonl(EXAMPLES / "responses" / model / f"{task}.jsonl")
 
 
 @pytest.fixture(scope="module")
@@ -185,11 +181,18 @@ def test_ranks_are_ranges_and_equal_answers_count_once(ranks):
     found = {name: row["flexible_rank"] for name, row in ranks(rows, *BARE).items()}
     assert found == {"a": "1-2", "b": "1-2", "c": "3-3"}
     rows["copy of a"] = planned(40)
+    rows["b in words"] = [
+        row | {"response": f"I think {n} times, then: {row['response']}"}
+        for n, row in enumerate(rows["b"])
+    ]
     again = ranks(rows, *BARE)
-    assert {x: y["flexible_rank"] for x, y in again.items()} == found | {
-        "copy of a": "1-2"
-    }
+    copies = {"copy of a": "1-2", "b in words": "1-2"}
+    assert {x: y["flexible_rank"] for x, y in again.items()} == found | copies
+    assert {row["rank_of"] for row in again.values()} == {3}
     assert "40 of 40 answers are those of copy of a" in again["a"]["remarks"]
+    said = "all 40 answers are read as those of"
+    assert f"{said} b in words" in again["b"]["remarks"]
+    assert f"{said} b" in again["b in words"]["remarks"]
     alone = ranks({"a": planned(40)}, *BARE)
     assert alone["a"]["flexible_rank"] is None
 
@@ -230,7 +233,7 @@ def test_what_format_costs_is_split_by_what_the_published_rule_read(make, tmp_pa
     for n, row in enumerate(rows):
         row["response"] = said[n % 3].format(row["doc"]["answer"])
     text = make("html", {"a": rows}, *BARE)
-    for cause in data.board.CAUSES.values():
+    for cause in data.CAUSES.values():
         assert f"<title>{cause}: 33.3 points</title>" in text
 
 
@@ -296,7 +299,7 @@ def fresh(folder: Path, seed: int, rows: int, right: int = 0, **told: object) ->
     ("seed", "told", "status", "says"),
     [
         (1, {}, "verified", "20 documents"),
-        (1, {"gen_fingerprint": "0" * 16}, "verified", "20 documents"),
+        (1, {"gen_fingerprint": "0" * 16}, "verified", "gen_fingerprint 0000"),
         (1, {"gen_seed": 2}, "not ranked", "are not those of seed 2"),
         (1, {"gen_version": "0"}, "not verified", "cannot be made anew"),
         (1, {"gen_rows": 10**9}, "not verified", "more than 20,000 rows"),
@@ -440,7 +443,9 @@ SHOWN = "return document.querySelector('#document h3').firstChild.textContent"
 FOUND = "return parseInt(document.getElementById('count').textContent)"
 FOCUS = "return document.activeElement.id || document.activeElement.className"
 BACKGROUND = "return getComputedStyle(document.body).backgroundColor"
-OVERFLOW = "return document.documentElement.scrollWidth - innerWidth"
+OVERFLOW = (
+    "const page = document.documentElement; return page.scrollWidth - page.clientWidth"
+)
 NAMES = "return [...document.querySelectorAll('#ranking .row:not([hidden])')].map((row) => row.dataset.m)"
 
 
@@ -513,7 +518,7 @@ def test_filters_search_and_links_find_documents(driver, board, text, name):
 
 def test_the_page_fits_its_screen_in_light_and_dark(driver, board):
     grounds = set()
-    for width, theme in ((400, "light"), (800, "dark"), (1280, "light")):
+    for width, theme in ((320, "dark"), (400, "light"), (800, "dark"), (1280, "light")):
         look(driver, board / "board.html", "", width, theme)
         assert driver.execute_script(OVERFLOW) <= 0
         grounds.add(driver.execute_script(BACKGROUND))

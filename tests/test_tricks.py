@@ -29,6 +29,11 @@ BY_TASK = {
 }
 
 
+def answers(task: str, model: str = "careful") -> list[dict]:
+    """Return the hand-made answers of a model to a task."""
+    return read_jsonl(EXAMPLES / "responses" / model / f"{task}.jsonl")
+
+
 def filled(text: str, **cells: object) -> str:
     """Return a text with cells in it; other braces stay."""
     for name, value in cells.items():
@@ -47,13 +52,7 @@ def changed(value: object, answer: str) -> object:
 
 def lines(task: str, model: str, edit: dict) -> list[dict]:
     """Return the samples of an imagined model, as the harness logs them, with an edit."""
-    said = [
-        [
-            x["response"]
-            for x in read_jsonl(EXAMPLES / "responses" / y / f"{task}.jsonl")
-        ]
-        for y in (model, "careful")
-    ]
+    said = [[x["response"] for x in answers(task, y)] for y in (model, "careful")]
     built, found = load([task], EXAMPLES)[1]["tasks"][task], []
     docs = documents(task, EXAMPLES)
     for n in range(edit.get("keep", len(docs) * edit.get("repeat", 1))):
@@ -63,17 +62,10 @@ def lines(task: str, model: str, edit: dict) -> list[dict]:
         cells = changed(own.get("doc", {}), doc.get("answer"))
         seen = doc | cells if own.get("own_prompt") else doc
         asked = built.fewshot_context(seen, num_fewshot=own.get("shots", 0))
-        asked = filled(
-            own.get("prompt", "{prompt}"),
-            prompt=asked,
-            gold=gold,
-            pad="x" * 3000,
-            json=json.dumps(asked),
-        )
+        told = {"gold": gold, "pad": "x" * 3000, "json": json.dumps(asked)}
+        asked = filled(own.get("prompt", "{prompt}"), prompt=asked, **told)
         given = {"careful": said[1][at], "answer": doc.get("answer")}
-        response = (
-            filled(own["response"], **given) if "response" in own else said[0][at]
-        )
+        response = filled(own.get("response", said[0][at]), **given)
         doc = doc | cells
         line = {"doc_id": n, "doc": doc, "target": "", "filter": "none"}
         settings = configuration(task)["generation_kwargs"] | own.get("asked_with", {})
@@ -98,11 +90,8 @@ def submission(folder: Path, model: str, edit: dict, number: int = 0) -> None:
         "model_name": filled(edit.get("name", f"org/{folder.name}"), pad="x" * 10**5),
         "date": 1_700_000_000,
     }
-    told |= {
-        "lm_eval_version": "0.4.13",
-        "chat_template": None,
-        "config": {"limit": None},
-    }
+    told |= {"lm_eval_version": "0.4.13", "config": {"limit": None}}
+    told |= {"chat_template": None}
     given = {"n-shot": 0, "task": {}, **edit.get("results", {})}
     told |= {"versions": {task: scorer(task).version for task in tasks}}
     own = {task: configuration(task)["generation_kwargs"] for task in tasks}

@@ -29,13 +29,12 @@ from ..core.errors import ToolError
 from ..core.files import check_outputs, is_stream, written_whole
 from ..runs.models import answer_options, read_models
 from ..runs.scoring import Scored
-from .board import RULES, Entrant, Result, result, rows
-from .checks import Check, check_documents
-from .data import board_data
+from .board import RULES, Entrant, Result, result
+from .checks import Check
+from .data import board_data, rows
 from .submissions import LeftOut, Submission, find_submissions
 
 
-_OUTPUTS = ("html", "csv", "json")
 # How tables and scripts of ours begin.
 _STARTS = (b"model,status,remarks,", b'[\n  {\n    "model": ', b"addDocuments(")
 
@@ -60,8 +59,7 @@ def main(arguments: list[str] | None = None) -> int:
         raise ToolError("\n".join(said))
     for line in said:
         say(line)
-    data = board_data(entrants, left_out, options)
-    _write(entrants, data, options)
+    _write(entrants, board_data(entrants, left_out, options), options)
     return 1 if said else 0
 
 
@@ -77,22 +75,21 @@ def _entrants(
 
     def keep(scored: Scored, place: int) -> Result:
         key = scored.answer.task, scored.answer.filter or "none"
-        if key not in checks:
-            checks[key] = Check(run, *key)
-        checks[key].add(scored)
-        return result(scored, place, checks[key])
+        check = checks.get(key) or checks.setdefault(key, Check(run, *key))
+        check.add(scored)
+        return result(scored, place, check)
 
     models, said = read_models([run], options, keep)
     if not models:
-        *lines, none = said
-        none = none.removeprefix(f"{run.name}: ")
+        *lines, none = (line.removeprefix(f"{run.name}: ") for line in said)
         raise ToolError(f"{none} ({lines[0]})" if lines else none)
-    place, remarks = f"{submission.place}", submission.remarks
-    entrants = [Entrant(model, place, [*remarks], {}) for model in models]
+    entrants = [
+        Entrant(x, f"{x.name:.200}", f"{submission.place}", [*submission.remarks], {})
+        for x in models
+    ]
     for one in entrants:
         for task, check in one.checks.items():
-            tally = one.tally(task)
-            check.documents = check_documents(tally, check, options.include_path)
+            check.documents = check.compare(one.tally(task), options.include_path)
     return entrants, said
 
 
@@ -108,7 +105,7 @@ def _write(entrants: list[Entrant], data: dict, options: Namespace) -> None:
         for files in scripts.values():
             contents |= {path.parent / name: text for name, text in files.items()}
         contents[path] = page.render(data, documents, scripts)
-    for form in _OUTPUTS[1:]:
+    for form in ("csv", "json"):
         if path := getattr(options, form):
             text = text_tables.render([*rows(data)], form)
             contents[path] = text.encode("utf-8", "backslashreplace")
@@ -124,13 +121,13 @@ def _write(entrants: list[Entrant], data: dict, options: Namespace) -> None:
 
 def _lines(data: dict) -> Iterator[dict]:
     """Yield what a terminal shows of the models in each benchmark."""
-    for benchmark in data["benchmarks"]:
-        for row in rows(data):
-            if row["scope"] == benchmark["name"] and not row["by"]:
-                ranks = (row[f"{rule}_rank"] or "–" for rule in RULES)
-                cells = {"benchmark": row["scope"], "model": row["model"]}
-                cells |= {"status": row["status"], "rank": " ".join(ranks)}
-                yield cells | {x: row[x] for x in (*RULES, "n")}
+    for name in (benchmark["name"] for benchmark in data["benchmarks"]):
+        for model in (x for x in data["models"] if name in x["figures"]):
+            row = model["figures"][name]
+            ranks = (row[f"{rule}_rank"] or "–" for rule in RULES)
+            cells = {"benchmark": name, "model": model["model"]}
+            cells |= {"status": model["status"], "rank": " ".join(ranks)}
+            yield cells | {x: row[x] for x in (*RULES, "n")}
 
 
 def check_ours(path: Path) -> None:
@@ -145,10 +142,8 @@ def check_ours(path: Path) -> None:
 
 
 def _check_files(found: list[Submission], options: Namespace) -> None:
-    """Raise ToolError for an output that is an input, and for what the page, which reads
-    answers twice, cannot read so.
-    """
-    outputs = {f"--{name}": getattr(options, name) for name in _OUTPUTS}
+    """Raise ToolError for an output that is an input, or that this tool has not made."""
+    outputs = {f"--{name}": getattr(options, name) for name in ("html", "csv", "json")}
     paths = [path for one in found for path in one.run.paths()]
     check_outputs(outputs, [*paths, *pack_files(options.include_path)])
     for path in filter(None, outputs.values()):
@@ -165,13 +160,13 @@ def _options(arguments: list[str] | None) -> Namespace:
     parser.add_argument("run", nargs="+", metavar="RUN")
     told = {"metavar": "PAGE", "help": "a file, or a folder with a slash at its end"}
     parser.add_argument("--html", type=_page, **told)
-    for name in _OUTPUTS[1:]:
-        parser.add_argument(f"--{name}", type=output_path, metavar="FILE")
+    for name in ("--csv", "--json"):
+        parser.add_argument(name, type=output_path, metavar="FILE")
     answer_options(parser)
     options = parser.parse_args(arguments)
-    if not (options.html or options.csv or options.json):
-        parser.error("give --html, --csv or --json")
     html = options.html
+    if not (html or options.csv or options.json):
+        parser.error("give --html, --csv or --json")
     options.is_folder = bool(html) and (html.endswith("/") or Path(html).is_dir())
     if html:
         options.html = Path(html, "index.html") if options.is_folder else Path(html)

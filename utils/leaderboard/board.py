@@ -1,31 +1,24 @@
-"""What each model scores in each benchmark and task, how surely, and its range of ranks.
-
-Models are ranked together that answered the same documents of the same tasks with as many
-few-shot examples and through the same filter. Their ranks are ranges: of the models from
-which one cannot be told apart.
-"""
+"""How each model stands in each benchmark: its answers, status, scores and copies."""
 
 from __future__ import annotations
 
-import math
 import sys
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
 from itertools import combinations
+from statistics import fmean
 from typing import NamedTuple
 
-from ..core.families import Group, benchmarks, configuration, leaf_tasks, scorer
+from ..core.families import Group, configuration, scorer
 from ..runs.answers import sha256
 from ..runs.models import Model
-from ..runs.scoring import INVALID, Scored
+from ..runs.scoring import Scored
+from ..runs.several import given
 from ..runs.tally import Tally
-from ..stats import CONFIDENCE, difference, holm, linearised, score_interval
-from .checks import FALSE, UNKNOWN, VERIFIED, Check
+from ..stats import linearised, score_interval
+from .checks import FALSE, SEVERITY, VERIFIED, Check
 
 
-RULES = ("published", "flexible")
-PUBLIC = "temporal_reasoning"  # the group of the benchmarks that the mean is over
-MOST_OF_A_NAME = 200  # characters
 SAME = 0.95  # share of equal answers from which on two runs count once
 # Why the published rule gives less than the flexible one, by what it read.
 CAUSES = {
@@ -46,6 +39,7 @@ class Result(NamedTuple):
     level: int | None  # of a fresh document
     cause: str | None  # one of CAUSES, where the flexible score is higher
     text: str  # digest of the response: its letters and digits
+    read: str  # digest of the value that was read, and of both scores
     check: Check  # which has seen the answer
 
 
@@ -55,6 +49,7 @@ def result(scored: Scored, place: int, check: Check) -> Result:
     headline = scorer(task).headline
     scores = headline and tuple(verdict.scores[x] for x in headline)
     text = "".join(filter(str.isalnum, scored.answer.response.casefold()))
+    read = (given(scored)[1:], scores) if scores else text
     return Result(
         scores,
         verdict.reason,
@@ -64,6 +59,7 @@ def result(scored: Scored, place: int, check: Check) -> Result:
         level if type(level := scored.doc.get("level")) is int else None,
         _cause(verdict) if scores and scores[1] > scores[0] else None,
         sha256(text)[:16],
+        sha256(f"{read}")[:16],
         check,
     )
 
@@ -79,7 +75,7 @@ def _cause(verdict) -> str:
 class Standing(NamedTuple):
     """How a model stands in a benchmark."""
 
-    status: str  # VERIFIED, UNKNOWN or FALSE
+    status: str  # one of SEVERITY
     reasons: list[str]  # of a status that is not VERIFIED
     marks: list[str]  # why it is not ranked with those that ran it as it is
     together: tuple  # equal for models that are ranked together
@@ -89,6 +85,7 @@ class Entrant(NamedTuple):
     """A model on the board."""
 
     model: Model
+    name: str
     place: str  # its file or folder
     remarks: list[str]
     standings: dict[str, Standing]  # by benchmark
@@ -99,9 +96,10 @@ class Entrant(NamedTuple):
         return {task: self.results(task)[0].check for task in self.model.tasks}
 
     @property
-    def name(self) -> str:
-        """The name of the model."""
-        return self.model.name[:MOST_OF_A_NAME]
+    def status(self) -> str:
+        """The worst status that it has in a benchmark."""
+        told = [x.status for x in self.standings.values()] or SEVERITY[1:2]
+        return max(told, key=SEVERITY.index)
 
     def tally(self, task: str) -> Tally:
         """Return the figures of a task."""
@@ -115,18 +113,6 @@ class Entrant(NamedTuple):
     def answered(self, benchmark: Group) -> tuple[str, ...]:
         """Return which of a benchmark's tasks it has, in their order."""
         return tuple(task for task in benchmark.tasks if task in self.model.tasks)
-
-
-def benchmarks_of(entrants: list[Entrant]) -> list[Group]:
-    """Return the benchmarks of some models, the public ones first."""
-    tasks = {task for one in entrants for task in one.model.tasks}
-    found = benchmarks([task for task in tasks if scorer(task).headline])
-    return sorted(found, key=lambda x: (not is_public(x), x.name))
-
-
-def is_public(benchmark: Group) -> bool:
-    """Whether the mean over benchmarks counts it."""
-    return {*benchmark.tasks} <= {*leaf_tasks(PUBLIC)}
 
 
 def title(name: str) -> str:
@@ -148,53 +134,53 @@ def by_task(said: Iterable[tuple[str, str]], tasks: tuple[str, ...]) -> Iterator
 
 def standing(one: Entrant, benchmark: Group) -> Standing:
     """Return how a model stands in a benchmark, of which it has a task."""
-    tasks = one.answered(benchmark)
+    tasks, checks = one.answered(benchmark), one.checks
     said, marks, ran = [], [], []
     for task in tasks:
-        check, tally = one.results(task)[0].check, one.tally(task)
-        documents = check.documents
-        told = [(documents.status, documents.told), check.prompts()]
-        told += [(FALSE, fault) for fault in _faults(one, task)]
-        said += [(status, what, task) for status, what in told if status != VERIFIED]
-        if documents.status == VERIFIED and not documents.whole:
-            marks.append((f"{tally.answered:,} documents", task))
-        if check.few_shot:
-            marks.append((f"{check.few_shot}-shot", task))
-        if check.filter != "none":
-            marks.append((f"filter {check.filter:.40}", task))
-        ran.append((task, tally.fingerprint, check.few_shot, check.filter))
+        check, shots = checks[task], checks[task].settings.few_shot
+        said += [(status, what, task) for status, what in _said(one, task, check)]
+        is_part = check.documents.status == VERIFIED and not check.documents.whole
+        told = [(is_part, f"{one.tally(task).answered:,} documents")]
+        told += [(shots, f"{shots}-shot")]
+        told += [(check.filter != "none", f"filter {check.filter:.40}")]
+        marks += [(what, task) for is_so, what in told if is_so]
+        ran.append((task, one.tally(task).fingerprint, shots, check.filter))
     if refused := sum(one.model.refused[task] for task in tasks):
         lines = f"{refused:,} line{'s' * (refused > 1)} refused"
         said += [(FALSE, lines, task) for task in tasks]
-    status = next((x for x in (FALSE, UNKNOWN) if x in {y for y, *_ in said}), VERIFIED)
-    reasons = [(what, task) for x, what, task in said if x == status]
+    status = max((x for x, *_ in said), key=SEVERITY.index)
+    reasons = [(what, task) for x, what, task in said if x == status != VERIFIED]
     marks = [*by_task(marks, tasks)]
     if len(tasks) < len(benchmark.tasks):
         marks.append(f"{len(tasks)} of {len(benchmark.tasks)} tasks")
     return Standing(status, [*by_task(reasons, tasks)], marks, (status, *ran))
 
 
-def _faults(one: Entrant, task: str) -> Iterator[str]:
-    """Yield why a task of a model is not ranked, but for its documents and prompts."""
+def _said(one: Entrant, task: str, check: Check) -> Iterator[tuple[str, str]]:
+    """Yield what there is to say of a task of a model: status and reason."""
     run, tally = one.model.run, one.tally(task)
+    yield check.documents[:2]
+    yield check.prompts()
     if not scorer(task).asks_as(version := run.version(task)):
-        yield f"run as version {version:.20}, not {scorer(task).version}"
+        yield FALSE, f"run as version {version:.20}, not {scorer(task).version}"
     if lacking := tally.all.invalid["no_instruction"]:
-        yield f"{lacking:,} prompts without the instruction"
+        yield FALSE, f"{lacking:,} prompts without the instruction"
     if surplus := tally.surplus:
-        yield f"{surplus:,} answers beyond the benchmark's rows"
-    if contradicted := one.results(task)[0].check.contradicted:
-        yield f"{contradicted:,} filtered responses are not those of the model"
+        yield FALSE, f"{surplus:,} answers beyond the benchmark's rows"
+    if contradicted := check.found["contradicted"]:
+        yield FALSE, f"{contradicted:,} filtered responses are not those of the model"
 
 
-# --------------------------------------------------------------------------- scores
-
-
+Score = Callable[[Result], float]
 Values = tuple[list[float], list[str]]  # by document, and the clusters of these
+RULES: dict[str, Score] = {
+    "published": lambda x: x.scores[0],
+    "flexible": lambda x: x.scores[1],
+}
 
 
 def values(
-    one: Entrant, those: list[Group], rule: str, level: int | None = None
+    one: Entrant, those: list[Group], of: Score, level: int | None = None
 ) -> Values:
     """Return a value and the cluster of each document, in the same order for each model.
 
@@ -203,111 +189,32 @@ def values(
     """
     parts, clusters = [], []
     for group in those:
-        tasks = []
-        for task in one.answered(group):
-            results = [x for x in one.results(task) if level in (None, x.level)]
-            tasks.append([x.scores[RULES.index(rule)] for x in results])
-            clusters += [x.cluster for x in results]
-        parts.append(linearised(tasks, group.by_size))
+        tasks = [one.results(task) for task in one.answered(group)]
+        tasks = [[x for x in y if level in (None, x.level)] for y in tasks]
+        parts.append(linearised([[*map(of, x)] for x in tasks], group.by_size))
+        clusters += [x.cluster for results in tasks for x in results]
     return linearised(parts, by_size=False), clusters
 
 
-def shares(one: Entrant, those: list[Group]) -> dict[str, float]:
-    """Return what share of the mean of benchmarks each task of a model has."""
-    found = {}
-    for group in those:
-        sizes = {x: one.tally(x).all.n for x in one.answered(group)}
-        sizes = sizes if group.by_size else dict.fromkeys(sizes, 1)
-        total = sum(sizes.values()) * len(those)
-        found |= {task: size / total for task, size in sizes.items()}
-    return found
+def estimate(*of: object) -> tuple[float, float, float]:
+    """Return the mean of what `values` returns, and the ends of its interval."""
+    found = values(*of)
+    return fmean(found[0]), *score_interval(*found)
 
 
-def estimate(found: Values) -> dict:
-    """Return a score with the ends of its interval, and room for its rank."""
-    low, high = score_interval(*found)
-    value = math.fsum(found[0]) / len(found[0])
-    return {"value": value, "low": low, "high": high, "rank": None}
+def copies(entrants: list[Entrant]) -> Iterator[tuple[Entrant, Entrant, str]]:
+    """Yield the pairs of models that count once, and what there is to say of them.
 
-
-def lost(one: Entrant, benchmark: Group) -> dict[str, float]:
-    """Return what the published score lacks beside the flexible one, by cause."""
-    found = dict.fromkeys(CAUSES, 0.0)
-    for task, share in shares(one, [benchmark]).items():
-        results = one.results(task)
-        for x in results:
-            if x.cause:
-                found[x.cause] += share * (x.scores[1] - x.scores[0]) / len(results)
-    return found
-
-
-# ---------------------------------------------------------------------------- ranks
-
-
-def equal_answers(entrants: list[Entrant]) -> list[tuple[int, int, int, int]]:
-    """Return the pairs of models of which nearly all answers are equal: their places, the
-    number of equal answers, and of the documents that both answered.
+    Nearly all of their answers are equal, or in other words all values that were read in
+    them, and all verdicts on these.
     """
-    texts = [{key: x.text for key, x in one.model.results()} for one in entrants]
-    pairs = []
-    for a, b in combinations(range(len(entrants)), 2):
-        same = len(texts[a].items() & texts[b].items())
-        both = len(texts[a].keys() & texts[b].keys())
-        if both and same >= SAME * both:
-            pairs.append((a, b, same, both))
-    return pairs
-
-
-def units(n: int, pairs: list[tuple[int, int, int, int]]) -> list[int]:
-    """Return the unit of each of n models: those with equal answers are one."""
-    unit = [*range(n)]
-    for a, b, *_ in pairs:
-        unit = [unit[a] if x == unit[b] else x for x in unit]
-    return unit
-
-
-Contest = dict[int, Values]  # of those that are ranked together, by their places
-
-
-def rank(contests: list[Contest], unit: list[int]) -> Iterator[dict[int, list[int]]]:
-    """Yield the first and the last rank of each member of each contest.
-
-    Differences are paired by document; the p-values of all pairs of all contests are
-    corrected by Holm's method. Models with equal answers count once, and nobody is ranked
-    alone.
-    """
-    those = [{unit[x]: values for x, values in y.items()} for y in contests]
-    pairs = [(n, *x) for n, found in enumerate(those) for x in combinations(found, 2)]
-    tests = [difference(those[n][b][0], *those[n][a]) for n, a, b in pairs]
-    p_values = holm(x.p_value for x in tests) if tests else []
-    better, worse = Counter(), Counter()
-    for (n, a, b), test, p_value in zip(pairs, tests, p_values):
-        if p_value < 1 - CONFIDENCE:
-            winner, loser = (a, b) if test.value > 0 else (b, a)
-            better[n, loser] += 1
-            worse[n, winner] += 1
-    for n, contest in enumerate(contests):
-        of = len(those[n])
-        members = contest if of > 1 else ()
-        yield {x: [1 + better[n, unit[x]], of - worse[n, unit[x]]] for x in members}
-
-
-def rows(data: dict) -> Iterator[dict]:
-    """Yield the figures of a board's data as rows, for CSV and JSON; see `data.py`."""
-    for model in data["models"]:
-        place = {"model": model["name"], "status": model["status"]}
-        place["remarks"] = "; ".join(model["remarks"]) or None
-        for scope, cells in model["scopes"].items():
-            known = {x: cells[x] for x in ("n", "extracted", *INVALID)}
-            for rule in RULES:
-                told = cells[rule] or dict.fromkeys(("value", "low", "high", "rank"))
-                ends = told["rank"] and "-".join(map(str, told["rank"]))
-                known |= {rule: told["value"], f"{rule}_rank": ends}
-                known |= {f"{rule}_{x}": told[x] for x in ("low", "high")}
-            for metric, (mean, n) in cells["others"].items():
-                known |= {metric: mean, f"{metric} n": n}
-            yield place | {"scope": scope, "by": None, "value": None} | known
-        for cells in model["parts"].values():
-            if cells["by"]:
-                names = ("by", "value", "n", *RULES, "extracted")
-                yield place | {"scope": cells["task"]} | {x: cells[x] for x in names}
+    found = [
+        {key: (x.text, x.read) for key, x in one.model.results()} for one in entrants
+    ]
+    for (a, x), (b, y) in combinations(zip(entrants, found), 2):
+        both = x.keys() & y.keys()
+        texts, reads = (sum(x[k][n] == y[k][n] for k in both) for n in (0, 1))
+        if both and texts >= SAME * len(both):
+            yield a, b, f"{texts:,} of {len(both):,} answers are those of"
+        elif x.keys() == y.keys() == both and reads == len(both):
+            yield a, b, f"all {reads:,} answers are read as those of"

@@ -11,6 +11,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from contextlib import suppress
+from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
 
@@ -43,8 +44,11 @@ def pieces(text: str, spans: list[tuple[int, int] | None], longest: int) -> Piec
     """
     marked = [(*span, 1 << n) for n, span in enumerate(spans) if span]
     ends = [x for start, end, _ in marked for x in (start, end)]
-    kept = _kept(len(text), ends, longest)
-    cuts = sorted({0, len(text), *ends, *(x for window in kept for x in window)})
+    size, share = len(text), longest // (2 + len(ends))
+    kept = [(0, share), (size - share, size)]
+    kept += [(max(0, x - share // 2), min(size, x + share // 2)) for x in ends]
+    kept = kept if size > longest else [(0, size)]
+    cuts = sorted({0, size, *ends, *(x for window in kept for x in window)})
     found: Pieces = []
     for start, end in zip(cuts, cuts[1:]):
         if any(x <= start and end <= y for x, y in kept):
@@ -55,16 +59,6 @@ def pieces(text: str, spans: list[tuple[int, int] | None], longest: int) -> Piec
         else:
             found.append(end - start)
     return found
-
-
-def _kept(length: int, places: list[int], longest: int) -> list[tuple[int, int]]:
-    """Return the windows of a text that are kept: its ends, and around the places."""
-    if length <= longest:
-        return [(0, length)]
-    share = longest // (2 + len(places))
-    around = [(x - share // 2, x + share // 2) for x in places]
-    windows = [(0, share), (length - share, length), *around]
-    return [(max(0, x), min(length, y)) for x, y in windows]
 
 
 def chosen(models: list[Model], most: float) -> list[Key]:
@@ -98,14 +92,9 @@ class Documents(NamedTuple):
     encoded: dict[str, list[str]]  # task -> JSON of each document
     total: int  # how many there are
 
-    @property
-    def count(self) -> int:
-        """How many of them are held."""
-        return sum(map(len, self.encoded.values()))
-
     def scripts(self) -> dict[str, dict[str, bytes]]:
         """Return task -> name of a file -> content, which a page from disk can load."""
-        found: dict[str, dict[str, bytes]] = {task: {} for task in self.encoded}
+        found: dict[str, dict[str, bytes]] = defaultdict(dict)
         for task, of in self.encoded.items():
             for n, at in enumerate(range(0, len(of), MOST_OF_A_FILE)):
                 text = f"addDocuments([{','.join(of[at : at + MOST_OF_A_FILE])}]);\n"
@@ -128,15 +117,11 @@ def collect(models: list[Model], include_path: Path, is_all: bool = False) -> Do
             order.setdefault(key, (key[0], doc_id, len(order)))
             found[key] = found[key] or _document(key, scored)
             found[key]["answers"].append(_answer(number, scored))
-    encoded: dict[Key, str] = {}
-    for key, document in found.items():
-        text = escaped(document)
-        if len(text) <= room:
-            room -= len(text)
-            encoded[key] = text
-    by_task: dict[str, list[str]] = {}
-    for key in sorted(encoded, key=order.get):
-        by_task.setdefault(key[0], []).append(encoded[key])
+    encoded = {key: escaped(document) for key, document in found.items()}
+    sizes = zip(encoded, accumulate(map(len, encoded.values())))
+    by_task: dict[str, list[str]] = defaultdict(list)
+    for key in sorted((key for key, size in sizes if size <= room), key=order.get):
+        by_task[key[0]].append(encoded[key])
     total = {key for model in models for key, _ in model.results()}
     return Documents(by_task, len(total))
 
@@ -191,8 +176,8 @@ def plain(value: object) -> str | None:
             value = json.loads(value)
     if isinstance(value, dict):
         fields = {x: plain(y) for x, y in value.items() if x != "explanation"}
-        alone = len(fields) == 1
-        value = ", ".join(f"{y}" if alone else f"{x} {y}" for x, y in fields.items())
+        named = [y if len(fields) == 1 else f"{x} {y}" for x, y in fields.items()]
+        value = ", ".join(map(str, named))
     elif isinstance(value, list):
         value = ", ".join(f"{plain(x)}" for x in value)
     return shown(None if value is None else str(value))

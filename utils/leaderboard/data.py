@@ -1,20 +1,9 @@
 """The data of a board: one JSON-able object, which the page and the tables are made from.
 
-Keys of `board_data(...)`:
-
-- `about`: `runs`, `answers`, `pack` (which documents are compared with), `partial` (task ->
-  how many of its rows that pack has), `leave_out`, `left_out_rows`, and the `reasons` and
-  `remarks` that all models have
-- `benchmarks`: `name`, `title`, `tasks`, `of` (so many), `by_size`, `version`, `rows`,
-  `clusters`, `columns` (`key`, `label`, `group`, `n`), `levels`, `trivial` (the best
-  constant answers) and `ceiling`, or None
-- `models`, in the order of the board: `id`, `name`, `place`, `status`, `reasons` (of it),
-  `remarks`, `card` (label -> value), `scopes` (name of a benchmark, group or task, or
-  `mean` -> figures), `parts` (key of a column -> `task`, `by`, `value`, scores)
-- figures: `published` and `flexible` (`value`, `low`, `high`, `rank`; or None), `n`,
-  `extracted`, counts of invalid answers, `others` (metric -> mean, and on how many documents
-  it rests); of a benchmark also `status`, `marks`, `lost` (by cause), `levels` and `gap`
-- `left_out`: `place`, `model`, `reason`
+Keys of `board_data(...)`: `about`, `benchmarks`, `models` in the order of the board, and
+`left_out`. The `figures` of a model are the rows of `score`, with ranks: of the `mean`, of
+benchmarks, of tasks, and by TASK|BREAKDOWN|VALUE of their parts. Benchmarks also have
+`status`, `marks`, `lost` (points by cause), `gap` (public minus fresh) and `levels`.
 """
 
 from __future__ import annotations
@@ -24,26 +13,38 @@ import math
 from argparse import Namespace
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from itertools import combinations
 from pathlib import Path
+from statistics import fmean
 
-from ..core.families import FOLDER, Group, alone, groups, scorer
-from ..core.tables import natural
+from ..core.families import FOLDER, Group, benchmarks, groups, leaf_tasks, scorer
 from ..runs.answers import sha256
 from ..runs.scoring import INVALID
-from ..runs.tally import Figures, Tally
-from ..score.rows import scores
-from ..stats import linearised, spread
-from . import board
-from .board import RULES, Entrant
-from .checks import FALSE, UNKNOWN, VERIFIED, Check
+from ..score import rows as score_rows
+from ..stats import CONFIDENCE, difference, holm, linearised, spread
+from .board import (
+    CAUSES,
+    RULES,
+    Entrant,
+    by_task,
+    copies,
+    estimate,
+    standing,
+    title,
+    values,
+)
+from .checks import FALSE, SEVERITY, Check
 from .submissions import LeftOut
 
 
+PUBLIC = "temporal_reasoning"  # the group of the benchmarks that the mean is over
 CEILINGS = Path(__file__).parents[1] / "ceilings.json"
 NORMAL = 1.96  # standard errors that 95 % of a normal distribution are within
-SEVERITY = (VERIFIED, UNKNOWN, FALSE)
 # Breakdowns whose values a page has columns for, in this order.
 COLUMNS = ("question_type", "type", "format")
+UNRANKED = dict.fromkeys([*(f"{rule}_rank" for rule in RULES), "rank_of", "rank_group"])
+# Figures that rows of tables lack.
+OF_PAGE = ("run", "task", "filter", "status", "marks", "levels", "lost", "gap")
 
 
 def board_data(
@@ -53,106 +54,101 @@ def board_data(
 
     `entrants` are put into the order of the board.
     """
-    found = board.benchmarks_of(entrants)
+    tasks = {task for one in entrants for task in one.model.tasks}
+    found = benchmarks([task for task in tasks if scorer(task).headline])
+    found.sort(key=lambda x: (not _is_public(x), x.name))
     for one in entrants:
         those = [group for group in found if one.answered(group)]
-        one.standings.update((x.name, board.standing(one, x)) for x in those)
-    pairs = board.equal_answers(entrants)
-    for a, b, same, both in pairs:
+        one.standings.update((x.name, standing(one, x)) for x in those)
+    unit = {id(one): id(one) for one in entrants}
+    for a, b, said in copies(entrants):
+        unit = {x: unit[id(a)] if y == unit[id(b)] else y for x, y in unit.items()}
         for one, other in ((a, b), (b, a)):
-            said = f"{same:,} of {both:,} answers are those of {entrants[other].name}"
             # A copy that is not ranked costs nobody a remark.
-            if FALSE not in {_status(entrants[other])} - {_status(entrants[one])}:
-                entrants[one].remarks.append(said)
-    models = [_model(one, found) for one in entrants]
-    _rank(entrants, models, found, board.units(len(entrants), pairs))
-    order = _in_order(models, found)
-    entrants[:] = [entrants[place] for place in order]
+            if FALSE not in {other.status} - {one.status}:
+                one.remarks.append(f"{said} {other.name}")
+    models = {id(one): _model(one, found) for one in entrants}
+    _rank(entrants, models, found, unit)
+    names = [x.name for x in found if _is_public(x)] or [x.name for x in found]
+    entrants.sort(key=lambda one: _order(models[id(one)], names))
+    models = [models[id(one)] for one in entrants]
     about = _about(entrants, options)
     for name in ("reasons", "remarks"):
         first, *others = (model[name] for model in models)
         about[name] = [x for x in first if all(x in other for other in others)]
     return {
         "about": about,
-        "benchmarks": [_benchmark(group, entrants) for group in found],
-        "models": [models[place] for place in order],
+        "benchmarks": [_benchmark(group, entrants, models) for group in found],
+        "models": models,
         "left_out": [one._asdict() for one in left_out],
     }
+
+
+def rows(data: dict) -> Iterator[dict]:
+    """Yield the figures of a board's data as rows, for CSV and JSON."""
+    for model in data["models"]:
+        place = {x: model[x] for x in ("model", "status")}
+        place["remarks"] = "; ".join(model["remarks"]) or None
+        for key, row in model["figures"].items():
+            row = {x: y for x, y in row.items() if x not in OF_PAGE}
+            yield place | {"scope": key.partition("|")[0]} | row
+
+
+def _is_public(benchmark: Group) -> bool:
+    return {*benchmark.tasks} <= {*leaf_tasks(PUBLIC)}
 
 
 def _about(entrants: list[Entrant], options: Namespace) -> dict:
     include_path = options.include_path
     tallies = [task.tally for one in entrants for task in one.model.tasks.values()]
-    is_pack, partial, most = include_path != FOLDER, {}, Counter()
+    is_pack, most = include_path != FOLDER, Counter()
     for tally in tallies if is_pack else ():
         most[tally.task] = max(most[tally.task], tally.answered)
-    for task in sorted(most):
-        rows = scorer(task).known[0]
-        if rows and most[task] < rows:
-            partial[task] = f"{most[task]} of {rows:,}"
+    rows = {task: scorer(task).known[0] or 0 for task in sorted(most)}
     return {
         "runs": len(entrants),
         "answers": sum(tally.all.answers for tally in tallies),
         "pack": include_path.name if is_pack else None,
-        "partial": partial,
+        "partial": {x: f"{most[x]} of {n:,}" for x, n in rows.items() if most[x] < n},
         "leave_out": options.leave_out,
         "left_out_rows": sum(tally.left_out for tally in tallies),
     }
 
 
-# ---------------------------------------------------------------------------- models
-
-
-def _status(one: Entrant) -> str:
-    """Return the worst status that a model has in a benchmark."""
-    told = [x.status for x in one.standings.values()] or [UNKNOWN]
-    return max(told, key=SEVERITY.index)
-
-
 def _model(one: Entrant, found: list[Group]) -> dict:
-    standings, checks, tasks = one.standings, one.checks, one.model.tasks
-    status = _status(one)
+    standings, checks, status = one.standings, one.checks, one.status
     reasons = [
-        f"{board.title(name)}: {'; '.join(x.reasons)}"
+        f"{title(name)}: {'; '.join(x.reasons)}"
         for name, x in standings.items()
         if x.reasons and x.status == status
     ]
     said = [mark for x in standings.values() for mark in x.marks]
     of_tasks = [(mark, task) for task, x in checks.items() for mark in x.marks()]
-    said += board.by_task(of_tasks, tuple(checks))
-    own = (x.own_scores_differ(one.tally(task)) for task, x in checks.items())
+    said += [*by_task(of_tasks, tuple(checks)), *one.remarks]
+    own = (x.settings.own_scores_differ(one.tally(task)) for task, x in checks.items())
+    tallies = {(task, None): x.tally for task, x in one.model.tasks.items()}
+    figures = {_key(x): x for x in score_rows.rows(one.name, tallies, None)}
     return {
         "id": sha256(one.name)[:10],
-        "name": one.name,
+        "model": one.name,
         "place": one.place,
         "status": status,
         "reasons": reasons,
-        "remarks": [*reasons, *said, *one.remarks, *filter(None, own)],
+        "remarks": [*reasons, *said, *filter(None, own)],
         "card": _card(checks),
-        "scopes": _scopes(one, found),
-        "parts": {
-            key: {"task": task, "by": by, "value": value, "n": figures.n}
-            | scores(task, figures)
-            for task in sorted(tasks)
-            for key, by, value, figures in _parts(one.tally(task))
-        },
+        "figures": _figures(one, found, figures),
     }
 
 
-def _parts(tally: Tally) -> Iterator[tuple[str, str | None, str | None, Figures]]:
-    """Yield the figures of a task and of its parts: key, breakdown, value, figures."""
-    yield tally.task, None, None, tally.all
-    parts = sorted(tally.parts.items(), key=lambda x: (x[0][0], natural(x[0][1])))
-    for (by, value), figures in parts:
-        yield f"{tally.task}|{by}|{value}", by, value, figures
+def _key(row: dict) -> str:
+    return "|".join(filter(None, (row["task"], row["by"], row["value"])))
 
 
 def _card(checks: dict[str, Check]) -> dict[str, str]:
     """Return the run card of a model; where its tasks differ, the most frequent value,
     and how many tasks have others.
     """
-    cards = [check.card() for check in checks.values()]
-    cells = {}
+    cards, cells = [check.card() for check in checks.values()], {}
     for name in cards[0]:
         [(most, count), *others] = Counter(x[name] for x in cards).most_common()
         rest = f" ({len(cards) - count} tasks: {others[0][0]}, …)" if others else ""
@@ -160,67 +156,44 @@ def _card(checks: dict[str, Check]) -> dict[str, str]:
     return cells
 
 
-def _scopes(one: Entrant, found: list[Group]) -> dict[str, dict]:
-    public = [x for x in found if board.is_public(x)]
-    scopes = {}
+def _figures(one: Entrant, groups: list[Group], figures: dict[str, dict]) -> dict:
+    """Return figures with more of benchmarks, and with their mean; these come first."""
+    found = {}
+    for group in (x for x in groups if x.name in one.standings):
+        # The score of one task of a benchmark is that of the benchmark, as far as it goes.
+        row = figures.get(group.name) or figures[one.answered(group)[0]]
+        found[group.name] = row | UNRANKED | _more(one, group)
+    public = [x for x in groups if _is_public(x)]
     if len(public) > 1 and all(one.answered(x) == x.tasks for x in public):
-        scopes["mean"] = _figures(one, public)
-    for group in found:
-        if group.name in one.standings:
-            scopes[group.name] = _figures(one, [group]) | _more(one, group)
-    whole = [group for group in groups() if {*group.tasks} <= one.model.tasks.keys()]
-    for group in (*whole, *map(alone, sorted(one.model.tasks))):
-        if group.name not in scopes:
-            scopes[group.name] = _figures(one, [group])
-    return scopes
-
-
-def _figures(one: Entrant, those: list[Group]) -> dict:
-    """Return the figures of a group, or of the mean of several."""
-    shares = board.shares(one, those)
-    tallies = [one.tally(task) for task in shares]
-    cells = [scores(tally.task, tally.all) for tally in tallies]
-    told = {"n": sum(tally.all.n for tally in tallies), "others": {}}
-    for name in (*RULES, "extracted"):
-        values = [x.pop(name) for x in cells]
-        told[name] = None
-        if None not in values:
-            # As the harness adds them up; of a task to the last bit.
-            mean = math.fsum(map(math.prod, zip(shares.values(), values)))
-            told[name] = mean if len(cells) > 1 else values[0]
-    for rule in (rule for rule in RULES if told[rule] is not None):
-        found = board.estimate(board.values(one, those, rule))
-        told[rule] = found | {"value": told[rule]}
-    if len(cells) == 1:
-        n = {x: cells[0].pop(f"{x} n", told["n"]) for x in [*cells[0]]}
-        told["others"] = {x: (mean, n[x]) for x, mean in cells[0].items()}
-    told["untold"] = sum(tally.all.untold for tally in tallies)
-    return told | {word: sum(x.all.invalid[word] for x in tallies) for word in INVALID}
+        of = [found[x.name] for x in public]
+        mean = {"by": None, "value": None} | UNRANKED
+        mean |= {x: sum(row[x] for row in of) for x in ("n", "answers", *INVALID)}
+        mean |= {"extracted": fmean(row["extracted"] for row in of)}
+        for rule, score in RULES.items():
+            names = (rule, f"{rule}_low", f"{rule}_high")
+            mean |= zip(names, estimate(one, public, score))
+        found = {"mean": mean} | found
+    return found | {x: y for x, y in figures.items() if x not in found}
 
 
 def _more(one: Entrant, benchmark: Group) -> dict:
-    """Return what a benchmark has beside its figures."""
-    levels = {}
-    for level in _levels(one, benchmark):
-        found = board.values(one, [benchmark], "flexible", level)
-        levels[level] = board.estimate(found)
+    """Return what a page shows of a benchmark beside its figures."""
+    found = [{x.level for x in one.results(task)} for task in one.answered(benchmark)]
+    levels = sorted(set.intersection(*found) - {None})
+    lost = {
+        cause: lambda x, cause=cause: (x.scores[1] - x.scores[0]) * (x.cause == cause)
+        for cause in CAUSES
+    }
     return {
         "status": one.standings[benchmark.name].status,
         "marks": one.standings[benchmark.name].marks,
-        "lost": board.lost(one, benchmark),
-        "levels": levels,
+        "levels": {x: estimate(one, [benchmark], RULES["flexible"], x) for x in levels},
+        "lost": {x: estimate(one, [benchmark], of)[0] for x, of in lost.items()},
         "gap": _gap(one, benchmark),
     }
 
 
-def _levels(one: Entrant, benchmark: Group) -> list[int]:
-    """Return the levels that each of the tasks has."""
-    tasks = one.answered(benchmark)
-    found = [{x.level for x in one.results(task)} for task in tasks]
-    return sorted(set.intersection(*found) - {None}) if found else []
-
-
-def _gap(one: Entrant, benchmark: Group) -> dict | None:
+def _gap(one: Entrant, benchmark: Group) -> tuple | None:
     """Return the flexible score on public rows minus that on fresh ones.
 
     It is the plain mean over the tasks of which both were run, and in each over the
@@ -231,137 +204,150 @@ def _gap(one: Entrant, benchmark: Group) -> dict | None:
         tasks = (scorer(fresh).base, fresh)
         if tasks[0] not in one.model.tasks or scorer(fresh).known[0] is not None:
             continue
-        kinds = [{x.kind for x in one.results(task)} for task in tasks]
-        if not (both := sorted(set.intersection(*kinds))):
-            continue
+        results = [one.results(task) for task in tasks]
+        kinds = sorted(set.intersection(*({x.kind for x in y} for y in results)))
         means = []
-        for task in tasks:
-            parts = [[x for x in one.results(task) if x.kind == kind] for kind in both]
-            values = linearised([[x.scores[1] for x in y] for y in parts], False)
+        for of_task in results if kinds else ():
+            parts = [[x for x in of_task if x.kind == kind] for kind in kinds]
+            found = linearised([[x.scores[1] for x in y] for y in parts], False)
             clusters = [x.cluster for y in parts for x in y]
-            means.append(math.fsum(values) / len(values))
-            variance += spread(values, clusters, ends=(0, 1)).error ** 2
-        gaps.append(means[0] - means[1])
+            means.append(math.fsum(found) / len(found))
+            variance += spread(found, clusters, ends=(0, 1)).error ** 2
+        gaps += [a - b for a, b in [means]] if means else []
     if not gaps:
         return None
     value, half = math.fsum(gaps) / len(gaps), NORMAL * variance**0.5 / len(gaps)
-    return {"value": value, "low": value - half, "high": value + half}
-
-
-# ----------------------------------------------------------------------------- ranks
+    return value, value - half, value + half
 
 
 def _rank(
-    entrants: list[Entrant], models: list[dict], found: list[Group], unit: list[int]
+    entrants: list[Entrant], models: dict[int, dict], found: list[Group], unit: dict
 ) -> None:
-    """Give each model its ranks in each benchmark, and in their mean."""
-    together: dict[tuple, list[int]] = defaultdict(list)
+    """Give each model its ranks in each benchmark, and in their mean.
+
+    A rank is a range: of the models from which one cannot be told apart. Differences are
+    paired by document; the p-values of all pairs are corrected by Holm's method. Models
+    with equal answers, those of a `unit`, count once, and nobody is ranked alone.
+    """
     those = {group.name: [group] for group in found}
-    those["mean"] = [group for group in found if board.is_public(group)]
-    for place, model in enumerate(models):
-        for name in model["scopes"].keys() & those.keys():
-            told = [entrants[place].standings[x.name] for x in those[name]]
+    those["mean"] = [group for group in found if _is_public(group)]
+    together = _together(entrants, models, those)
+    tests, better, worse = [], Counter(), Counter()
+    for key in ((x, rule) for x in together for rule in RULES):
+        (name, *_), rule = key
+        members = {unit[id(one)]: one for one in together[key[0]]}
+        of = {x: values(one, those[name], RULES[rule]) for x, one in members.items()}
+        pairs = combinations(of, 2)
+        tests += [(key, a, b, difference(of[b][0], *of[a])) for a, b in pairs]
+    p_values = holm(test.p_value for *_, test in tests)
+    for (key, a, b, test), p_value in zip(tests, p_values):
+        if p_value < 1 - CONFIDENCE:
+            winner, loser = (a, b) if test.value > 0 else (b, a)
+            better[key, loser] += 1
+            worse[key, winner] += 1
+    for key, members in together.items():
+        of = len({unit[id(one)] for one in members})
+        group = f"{members[0].status} #{sha256(str(key))[:6]}"
+        for one in members if of > 1 else ():
+            cells = models[id(one)]["figures"][key[0]]
+            cells |= {"rank_of": of, "rank_group": group}
+            for rule in RULES:
+                at = (key, rule), unit[id(one)]
+                cells[f"{rule}_rank"] = f"{1 + better[at]}-{of - worse[at]}"
+
+
+def _together(
+    entrants: list[Entrant], models: dict[int, dict], those: dict[str, list[Group]]
+) -> dict[tuple, list[Entrant]]:
+    """Return the models that are ranked together: that answered the same documents of the
+    same tasks with as many few-shot examples and through the same filter.
+    """
+    found: dict[tuple, list[Entrant]] = defaultdict(list)
+    for one in entrants:
+        for name in (x for x in those if x in models[id(one)]["figures"]):
+            told = [one.standings[x.name] for x in those[name]]
             if FALSE not in (x.status for x in told):
-                key = (name, *(x.together for x in told))
-                together[key].append(place)
-    scores = [(key[0], rule, of) for key, of in together.items() for rule in RULES]
-    contests = [
-        {x: board.values(entrants[x], those[name], rule) for x in of}
-        for name, rule, of in scores
-    ]
-    for (name, rule, _), ranks in zip(scores, board.rank(contests, unit)):
-        for place, ends in ranks.items():
-            models[place]["scopes"][name][rule]["rank"] = ends
+                found[(name, *(x.together for x in told))].append(one)
+    return found
 
 
-def _in_order(models: list[dict], found: list[Group]) -> list[int]:
-    """Return the places of the models, the best first.
+def _order(model: dict, names: list[str]) -> tuple:
+    """Return by what models are sorted: the best comes first.
 
     Verified ones come first, then those that did not run the tasks as they are; among
     these the mean over the benchmarks of the first rank decides, then the mean score.
     """
-    names = [x.name for x in found if board.is_public(x)] or [x.name for x in found]
-
-    def key(place: int) -> tuple:
-        model = models[place]
-        scopes = [model["scopes"].get(name) for name in names]
-        is_other = any(x and x["marks"] for x in scopes)
-        firsts, means = [], []
-        for rule in RULES:
-            told = [x[rule] if x else None for x in scopes]
-            is_whole = all(x and x["rank"] for x in told)
-            firsts.append(sum(x["rank"][0] for x in told) if is_whole else math.inf)
-            means.append(-sum(x["value"] for x in told if x))
-        severity = SEVERITY.index(model["status"])
-        return severity, is_other, None in scopes, *firsts, *means, model["name"]
-
-    return sorted(range(len(models)), key=key)
+    figures = [model["figures"].get(name) for name in names]
+    known = [x for x in figures if x]
+    firsts, means = [], []
+    for rule in RULES:
+        ranks = [x[f"{rule}_rank"] for x in known]
+        is_whole = None not in (*figures, *ranks)
+        those = (int(x.partition("-")[0]) for x in ranks)
+        firsts.append(sum(those) if is_whole else math.inf)
+        means.append(-sum(x[rule] for x in known))
+    is_other = any(x["marks"] for x in known)
+    severity = SEVERITY.index(model["status"])
+    return severity, is_other, None in figures, *firsts, *means, model["model"]
 
 
-# ------------------------------------------------------------------------ benchmarks
-
-
-def _benchmark(group: Group, entrants: list[Entrant]) -> dict:
+def _benchmark(group: Group, entrants: list[Entrant], models: list[dict]) -> dict:
     """Return what is to be said of a benchmark; the first model that has it is its
     example.
     """
-    one = next(x for x in entrants if x.answered(group))
-    shares = board.shares(one, [group])
+    one, model = next(x for x in zip(entrants, models) if group.name in x[1]["figures"])
+    tasks, figures = one.answered(group), model["figures"]
+    constant = Counter(
+        f"{figures[x]['trivial_answer']}".rpartition(": ")[2] for x in tasks
+    )
     return {
         "name": group.name,
-        "title": board.title(group.name),
-        "tasks": [*shares],
+        "title": title(group.name),
+        "tasks": {x: _others(x) for x in tasks},
         "of": len(group.tasks),
         "by_size": group.by_size,
         "version": str(group.version),
-        "rows": sum(one.tally(task).all.n for task in shares),
-        "clusters": len({x.cluster for task in shares for x in one.results(task)}),
-        "columns": _columns(one, group),
-        "levels": _levels(one, group),
-        "trivial": _trivial(one, shares),
-        "ceiling": _ceiling(one, shares),
+        "rows": figures[group.name]["n"],
+        "clusters": len({x.cluster for task in tasks for x in one.results(task)}),
+        "columns": [*_columns(one, group, model)],
+        "trivial": {"published": figures[group.name]["trivial"]},
+        "constant": ", ".join(
+            f"“{answer}”" for answer, _ in Counter(constant).most_common(3)
+        ),
+        "ceiling": _ceiling(group, [figures[task] for task in tasks]),
     }
 
 
-def _trivial(one: Entrant, shares: dict[str, float]) -> dict | None:
-    """Return what the best answers that are the same for all documents of a task score."""
-    found = [one.tally(x).trivial.best() for x in shares]
-    if (None, None) in found:
+def _others(task: str) -> list[str]:
+    """Return the measures of a task beside its scores; levels are shown by themselves."""
+    known = {*(scorer(task).headline or ()), "extracted"}
+    names = (x for x in scorer(task).metrics if x not in known)
+    return [x for x in names if not x.startswith("score_flexible_level")]
+
+
+def _ceiling(group: Group, rows: list[dict]) -> dict | None:
+    """Return the most that prompts allow, where the documents are those it is known of."""
+    known = json.loads(CEILINGS.read_text(encoding="utf-8"))
+    found = [known.get(x["fingerprint"], {}).get(x["task"]) for x in rows]
+    if None in found:
         return None
-    answers = (answer.rpartition(": ")[2] for _, answer in found)
-    answers = Counter(answers).most_common(3)
-    mean = math.fsum(share * x for share, (x, _) in zip(shares.values(), found))
-    return {"published": mean, "told": ", ".join(f"“{x}”" for x, _ in answers)}
+    weights = [row["n"] if group.by_size else 1 for row in rows]
+    cells = [x["answers"]["as asked"] for x in found]
+    return {rule: fmean((x[rule] for x in cells), weights) for rule in RULES}
 
 
-def _columns(one: Entrant, group: Group) -> list[dict]:
-    """Return what a benchmark's scores are split by: tasks, question types, formats."""
-    tasks = one.answered(group)
+def _columns(one: Entrant, group: Group, model: dict) -> Iterator[dict]:
+    """Yield what a benchmark's scores are split by: tasks, question types, formats."""
+    tasks, figures = one.answered(group), model["figures"]
     label = {x: x.removeprefix(f"{group.name}_").replace("_", " ") for x in tasks}
-    found = []
     for task in tasks if len(tasks) > 1 else ():
         inner = [x.name for x in groups() if task in x.tasks and x.tasks != group.tasks]
         of = inner[0].removeprefix(f"{group.name}_") if inner else "Tasks"
-        n = one.tally(task).all.n
-        found.append({"key": task, "label": label[task], "group": of, "n": n})
-    for by in COLUMNS:
-        for task in tasks:
-            at = f"{label[task]} by " if len(tasks) > 1 else "By "
-            for key, kind, value, x in _parts(one.tally(task)):
-                if kind == by:
-                    cells = {"key": key, "label": value, "n": x.n}
-                    found.append(cells | {"group": at + by.replace("_", " ")})
-    return found
-
-
-def _ceiling(one: Entrant, shares: dict[str, float]) -> dict | None:
-    """Return the most that prompts allow, where the documents are those it is known of."""
-    known = json.loads(CEILINGS.read_text(encoding="utf-8"))
-    found = [known.get(one.tally(x).fingerprint, {}).get(x) for x in shares]
-    if None in found:
-        return None
-    cells = [x["answers"]["as asked"] for x in found]
-    return {
-        rule: math.fsum(share * x[rule] for share, x in zip(shares.values(), cells))
-        for rule in RULES
-    }
+        cells = {"key": task, "label": label[task]}
+        yield cells | {"group": of, "n": figures[task]["n"]}
+    for by, task in ((by, task) for by in COLUMNS for task in tasks):
+        at = f"{label[task]} by " if len(tasks) > 1 else "By "
+        for key, x in figures.items():
+            if x["by"] == by and x["task"] == task:
+                cells = {"key": key, "label": x["value"], "n": x["n"]}
+                yield cells | {"group": at + by.replace("_", " ")}

@@ -8,6 +8,7 @@ import math
 from collections.abc import Iterable
 from datetime import datetime, timezone
 from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -20,12 +21,14 @@ from ..core.families import scorer
 from ..core.tables import percent
 from . import browser
 from .board import CAUSES, RULES
-from .data import SEVERITY
+from .checks import SEVERITY
 
 
 _TEMPLATES = Path(__file__).parent / "templates"
+_GROUP = itemgetter("group")
 MOST_BYTES = 20_000_000  # of the page
 FIRST = 15  # models that a section shows of many, beside the pinned ones
+ENDS = ("low", "high")
 FEW = 20  # rows below which a cell is grey
 
 
@@ -70,8 +73,16 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         finalize=_clean,
     )
-    filters = {"one": percent, "signed": _signed, "at": _at, "span": _span}
-    environment.filters |= filters | {"middle": _middle, "hash": _hash, "runs": _runs}
+    environment.filters |= {
+        "one": percent,
+        "signed": lambda value: f"{100 * value:+.1f}".replace("-", "−"),
+        "at": _at,
+        "span": lambda rank: "–".join(dict.fromkeys(rank.split("-"))) if rank else "–",
+        "middle": _middle,
+        "hash": _hash,
+        # Columns under their headings.
+        "runs": lambda columns: [(x, [*y]) for x, y in groupby(columns, _GROUP)],
+    }
     return environment
 
 
@@ -87,20 +98,10 @@ def _hash(text: str) -> str:
     return f"'sha256-{digest}'"
 
 
-def _signed(value: float) -> str:
-    return f"{100 * value:+.1f}".replace("-", "−")
-
-
 def _at(value: float, scale: dict) -> str:
     """Return where a score stands on a scale, as a length of SVG."""
     share = 100 * (value - scale["low"]) / (scale["high"] - scale["low"])
     return f"{min(max(share, 0), 100):.1f}%"
-
-
-def _span(rank: list[int] | None) -> str:
-    if rank is None:
-        return "–"
-    return f"{rank[0]}" if rank[0] == rank[1] else f"{rank[0]}–{rank[1]}"
 
 
 def _middle(name: str, longest: int = 28) -> str:
@@ -111,30 +112,18 @@ def _middle(name: str, longest: int = 28) -> str:
     return f"{name[: longest - longest // 2]}…{name[-(longest // 2 - 1) :]}"
 
 
-def _runs(columns: list[dict]) -> list[tuple[str, list[dict]]]:
-    """Return columns under their headings."""
-    return [(x, [*y]) for x, y in groupby(columns, key=lambda column: column["group"])]
-
-
 def _scales(data: dict) -> dict[str, dict]:
     """Return for each benchmark the part of 0 to 1 that its scores and intervals are in,
-    and for the points lost their largest sum.
+    and for the points lost in any benchmark their largest sum.
     """
-    found = {}
+    found, lost = {}, [0.0]
     for name in ["mean", *(x["name"] for x in data["benchmarks"])]:
-        of = [x["scopes"][name] for x in data["models"] if name in x["scopes"]]
-        found[name] = scale(y for x in of for rule in RULES for y in _ends(x[rule]))
-        lost = [sum(x["lost"].values()) for x in of if "lost" in x]
-        found[f"{name} lost"] = scale([0, *lost], 0.05)
-        gaps = [y for x in of if x.get("gap") for y in _ends(x["gap"])]
+        of = [x["figures"][name] for x in data["models"] if name in x["figures"]]
+        found[name] = scale(x[f"{y}_{z}"] for x in of for y in RULES for z in ENDS)
+        gaps = [y for x in of if x.get("gap") for y in x["gap"]]
         found[f"{name} gap"] = scale([0, *gaps])
-    return found
-
-
-def _ends(estimate: dict) -> list[float]:
-    """Return a value and the ends of its interval, where it has one."""
-    cells = (estimate[x] for x in ("value", "low", "high"))
-    return [x for x in cells if x is not None]
+        lost += [sum(x["lost"].values()) for x in of if "lost" in x]
+    return found | {"lost": scale(lost, 0.05)}
 
 
 def scale(values: Iterable[float], step: float = 0.1) -> dict:
@@ -152,7 +141,7 @@ def _held(data: dict, documents: browser.Documents, files: dict[str, dict]) -> s
     tasks = {task: scorer(task) for task in documents.encoded}
     known = {
         # In the order in which documents number them; the page has its own.
-        "models": [printable(x["name"]) for x in data["models"]],
+        "models": [printable(x["model"]) for x in data["models"]],
         "families": {task: one.family for task, one in tasks.items()},
         "reasons": {one.family: one.utils.REASONS for one in tasks.values()},
         "files": {task: [*names] for task, names in files.items()},

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 import unicodedata
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -40,7 +40,7 @@ class Submission(NamedTuple):
 
     run: Run
     place: Path  # the file or folder
-    remarks: tuple[str, ...] = ()
+    remarks: tuple[str, ...]
 
 
 def find_submissions(
@@ -91,8 +91,8 @@ def _submission(
     Of a task that was run several times the run with the most lines counts, of these the
     last: one with --limit takes the place of no whole one.
     """
-    runs: dict[str, list[tuple[int, str, Run]]] = defaultdict(list)
-    remarks, names = [], []
+    runs: dict[str | None, list[tuple[int, str, Run]]] = defaultdict(list)
+    remarks = []
     for path in sorted(paths):
         try:
             (run,) = find_runs([str(path)], task)
@@ -100,22 +100,21 @@ def _submission(
         except (ToolError, OSError) as error:
             left_out.append(LeftOut.of(path, error, label))
             continue
-        name = SAMPLES_NAME.fullmatch(path.name)
-        names.append(run.name)
-        runs[name and name["task"]].append((lines, name and name["time"], run))
-        if name and path.parent.resolve() != path.resolve().parent:
+        name = SAMPLES_NAME.fullmatch(path.name) or {"task": None, "time": ""}
+        runs[name["task"]].append((lines, name["time"], run))
+        if name["task"] and path.parent.resolve() != path.resolve().parent:
             remarks.append(f"{path.name} is a link to {path.resolve()}")
     for of_task, of in runs.items():
         of.sort(key=lambda run: run[:2], reverse=True)
         if len(of) > 1:
             remarks.append(f"{len(of)} runs of {of_task}: that of {of[0][1]} is shown")
-    if not runs:
+    names = sorted({run.name for of in runs.values() for *_, run in of})
+    if not names:
         return None
-    if len({*names}) > 1:
-        told = ", ".join(sorted({*names}))
-        remarks.append(f"its results name several models: {told:.200}")
+    if len(names) > 1:
+        remarks.append(f"its results name several models: {', '.join(names):.200}")
     files = tuple(file for of in runs.values() for file in of[0][2].files)
-    place = paths[0].parent if name else paths[0]
+    place = paths[0] if None in runs else paths[0].parent
     return Submission(Run(label or names[-1], files, task), place, tuple(remarks))
 
 
@@ -128,20 +127,17 @@ def _lines(path: Path) -> int:
 
 def _named_apart(found: list[Submission]) -> Iterator[Submission]:
     """Yield the submissions, each under another name, with remarks on its name."""
-    names: dict[str, list[Submission]] = defaultdict(list)
-    looks: dict[str, set[str]] = defaultdict(set)
-    for one in found:
-        names[one.run.name].append(one)
-        looks[_look(one.run.name)].add(one.run.name)
+    names = Counter(one.run.name for one in found)
+    looks = {name: _look(name) for name in names}
     for one in found:
         name, remarks = one.run.name, [*one.remarks]
-        if len(names[name]) > 1:
-            remarks.append(f"{len(names[name])} submissions give the name {name:.150}")
+        if names[name] > 1:
+            remarks.append(f"{names[name]} submissions give the name {name:.150}")
             one = one._replace(run=one.run._replace(name=f"{name:.150} ({one.place})"))
-        if others := looks[_look(name)] - {name}:
-            remarks.append(f"the name looks like {', '.join(sorted(others)):.200}")
-        if odd := {x for x in name if not x.isascii()}:
-            said = (unicodedata.name(x, ascii(x)).lower() for x in sorted(odd))
+        if others := [x for x in looks if looks[x] == looks[name] and x != name]:
+            remarks.append(f"the name looks like {', '.join(others):.200}")
+        if odd := sorted({x for x in name if not x.isascii()}):
+            said = (unicodedata.name(x, ascii(x)).lower() for x in odd)
             remarks.append(f"the name holds {', '.join(said):.200}")
         yield one._replace(remarks=tuple(remarks))
 
@@ -149,5 +145,5 @@ def _named_apart(found: list[Submission]) -> Iterator[Submission]:
 def _look(name: str) -> str:
     """Return what names that look alike have in common."""
     plain = unicodedata.normalize("NFKD", name).casefold()
-    plain = plain.translate(str.maketrans("01|", "oll")).replace("i", "l")
+    plain = plain.translate(str.maketrans("01|i", "olll"))
     return "".join(x for x in plain if x.isascii() and x.isalnum())

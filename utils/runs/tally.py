@@ -99,6 +99,10 @@ class Figures:
         return {name: values for name, values in found.items() if values}
 
 
+# By task and references, which the runs of a board share.
+_BEST: dict[tuple, tuple[float, str]] = {}
+
+
 class Trivial:
     """The references of a task's documents, and how many documents have each."""
 
@@ -122,6 +126,9 @@ class Trivial:
         if not (self._references and one.headline):
             return None, None
         numbers, docs = zip(*self._references.values())
+        place = (self.task, *zip(self._references, numbers))
+        if place in _BEST:
+            return _BEST[place]
         most_options = max(docs, key=lambda doc: len(doc.get("options", ())))
         answers = random_choices(self.task, most_options)
         answers.append(gold_response(self.task, docs[numbers.index(max(numbers))]))
@@ -131,7 +138,8 @@ class Trivial:
                 scores = one.process_results(doc, [answer])
                 found[answer] += number * scores[one.headline[0]]
         best = max(found, key=found.get)
-        return found[best] / sum(numbers), best
+        _BEST[place] = found[best] / sum(numbers), best
+        return _BEST[place]
 
 
 class Tally:
