@@ -19,9 +19,10 @@ from tests.solvers import Solution
 
 
 _TABLE = json.loads((GENERATORS / "_timexnli.json").read_text(encoding="utf-8"))
+_EVENTS = _TABLE["events by the day"] + _TABLE["events by the hour"]
 _EVENT = "|".join(
     rf"{subject.format('[A-Z][a-z]+')} (?:{'|'.join(verbs)})"
-    for subject, *verbs in _TABLE["events"]
+    for subject, *verbs in _EVENTS
 )
 _PARTS = {
     "event": rf"(?P<event>{_EVENT})",
@@ -75,7 +76,7 @@ def _said(sentence: str) -> dict[str, str] | None:
     match = next(filter(None, (x.fullmatch(text) for x in _SENTENCES)), None)
     said = match.groupdict() if match else {}
     for name in said.keys() & {"event", "other"}:
-        ends = "|".join(verb for _, *verbs in _TABLE["events"] for verb in verbs)
+        ends = "|".join(verb for _, *verbs in _EVENTS for verb in verbs)
         said[name] = re.sub(f" ({ends})$", "", said[name])
     return said or None
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from calendar import monthrange
+from collections.abc import Callable
 from datetime import date, timedelta
 from itertools import cycle, product
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import NamedTuple
 
 
 SYLLABLES = "ba do ke la mi no pu ra sel tor ush vin wal yor zem".split()
-PLURALS = {"loaf": "loaves", "shelf": "shelves"}
+PLURALS = {"shelf": "shelves"}
 DAY = 24 * 60 * 60
 
 
@@ -111,13 +112,17 @@ def clock(seconds: int) -> str:
     return f"{hours:02}:{minutes:02}" + f":{rest:02}" * bool(rest)
 
 
-def either_clock(rng: random.Random, seconds: int) -> str:
-    """Return a time on the 24-hour clock or, but for noon and midnight, with AM or PM."""
-    if seconds % (12 * 3600) == 0 or rng.random() < 0.5:
-        return clock(seconds)
-    half = "AM" if seconds < 12 * 3600 else "PM"
-    hour = seconds // 3600 % 12 or 12
-    return f"{hour}{clock(seconds % 3600)[2:]} {half}"
+def clock_of_a_style(rng: random.Random) -> Callable[[int], str]:
+    """Return what tells times on the 24-hour clock, or all of them with AM or PM."""
+    return rng.choice((clock, half_day_clock))
+
+
+def half_day_clock(seconds: int) -> str:
+    """Return a time with AM or PM, or noon or midnight."""
+    hours, rest = divmod(seconds, 3600)
+    if seconds % (12 * 3600) == 0:
+        return "noon" if hours else "midnight"
+    return f"{hours % 12 or 12}{clock(rest)[2:]} {'AP'[hours // 12]}M"
 
 
 def time(rng: random.Random, level: int) -> int:

@@ -190,7 +190,12 @@ def _said(rng: random.Random, kind: str, facts: list[Fact], fact: Fact) -> dict 
 
 
 def _interval(rng: random.Random, starts: list[int]) -> dict | None:
-    """Return years in which so many terms start, all numbers being as likely."""
+    """Return years in which so many terms start, all numbers being about as likely.
+
+    None where there are so few terms that most intervals would have one start.
+    """
+    if len(starts) < 4:
+        return None
     count = rng.randint(0, len(starts))
     place = rng.randint(0, len(starts) - count)
     turns = [starts[0] - 4, *starts, starts[-1] + 4]
