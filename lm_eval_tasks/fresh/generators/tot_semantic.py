@@ -236,7 +236,7 @@ def _in_year(terms: Terms, year: int) -> int | None:
 
 
 def _way(
-    rng: random.Random, facts: list[Fact], entity: int, hops: int
+    rng: random.Random, held: dict[int, Terms], entity: int, hops: int
 ) -> list[Step] | None:
     """Return facts, each with a year of it, that lead to an entity; None without a way.
 
@@ -245,7 +245,7 @@ def _way(
     way: list[Step] = []
     for _ in range(hops):
         used = {entity, *(x.of for x, _ in way)}
-        steps = [x for x in facts if x.holder == entity and x.of not in used]
+        steps = [x for x in held.get(entity, []) if x.of not in used]
         if not steps:
             return None
         step = rng.choice(steps)
@@ -271,12 +271,14 @@ def _problem(
     lead to several answers.
     """
     calendar: Calendar = {}
+    held: dict[int, Terms] = {}
     for fact in facts:
         calendar.setdefault((fact.role, fact.of), []).append(fact)
-    for _ in range(TRIES if hops else 1):
+        held.setdefault(fact.holder, []).append(fact)
+    for _ in range(TRIES):
         fact = rng.choice(facts)
         said = _said(rng, kind, facts, fact)
-        way = _way(rng, facts, fact.of, hops)
+        way = _way(rng, held, fact.of, hops)
         if said is None or way is None:
             continue
 
