@@ -193,8 +193,6 @@ def first_or_last(match: re.Match) -> Found:
     for piece in match["rest"].split("; "):
         if item := pattern("{name} at {time}").fullmatch(piece):
             facts[item["name"]] = _fact(r.read_time(item["time"]), None, 0, int.__add__)
-        elif item := pattern("{name} at the same time as {name2}").fullmatch(piece):
-            facts[item["name"]] = _fact(None, item["name2"], 0, int.__add__)
         elif item := pattern("{name} {duration} {side:after|before} {name2}").fullmatch(
             piece
         ):
@@ -214,7 +212,7 @@ def first_or_last(match: re.Match) -> Found:
 def oldest_city(match: re.Match) -> Found:
     """The city of the first or last year."""
     facts = {}
-    for piece in match["rest"].split(". "):
+    for piece in match["rest"].split("; "):
         if item := pattern("{name} was founded in {year}").fullmatch(piece):
             facts[item["name"]] = _fact(r.read_era(item["year"]), None, 0, r.walk_years)
         elif item := pattern(

@@ -47,14 +47,42 @@ def is_relative(rng: random.Random, level: int) -> bool:
     return rng.random() < (0, 0.5, 0.8)[min(level, 3) - 1]
 
 
+Facts = list[tuple[int, str]]  # each a value and whose it is
+
+
+def told_by_others(
+    rng: random.Random, level: int, names: list[str], value: Callable, said: tuple
+) -> tuple[Facts, str, Facts]:
+    """Return a value for each name, how they are told, and those told by no other.
+
+    `said` is what a fact is told in, of its name and its value, what says a value and a
+    difference, and what stands between a smaller, or a larger one, and the other.
+    """
+    text, absolute, difference, *sides = said
+    facts: Facts = []
+    told, at_once = [], []
+    for place, name in enumerate(names):
+        own = facts[-1][0] if place and rng.random() < 0.2 else value()
+        known, other = rng.choice(facts) if place else (own, "")
+        if own != known and is_relative(rng, level):
+            how = f"{difference(abs(own - known))} {sides[own > known]} {other}"
+        else:
+            how = absolute(own)
+            at_once.append((own, name))
+        facts.append((own, name))
+        told.append(text.format(name, how))
+    return facts, "; ".join(told), at_once
+
+
 def first_or_last(
-    rng: random.Random, level: int, facts: list[tuple], at_once: list[tuple]
-) -> tuple[str, list[str]] | None:
-    """Return "first" or "last", and who is so by the facts, of value and name.
+    rng: random.Random, level: int, names: list[str], value: Callable, said: tuple
+) -> tuple[str, list[str], str] | None:
+    """Return "first" or "last", who is so, and the facts that tell it.
 
     From level 3 on, most draws with the same answer by the facts that are told by no other
     are dropped: None. Some are kept, else such an answer would be known to be wrong.
     """
+    facts, told, at_once = told_by_others(rng, level, names, value, said)
     rank, edge = rng.choice((("first", min), ("last", max)))
     chosen, likely = (
         [name for value, name in those if value == edge(those)[0]]
@@ -62,7 +90,7 @@ def first_or_last(
     )
     if level > 2 and chosen == likely and rng.random() < 0.7:
         return None
-    return rank, chosen
+    return rank, chosen, told
 
 
 def names(rng: random.Random, count: int) -> list[str]:
@@ -86,6 +114,10 @@ def joined(items: list[str]) -> str:
 def counted(number: int, noun: str) -> str:
     plural = PLURALS.get(noun, f"{noun}s")
     return f"{number} {noun if number == 1 else plural}"
+
+
+def years(number: int) -> str:
+    return counted(number, "year")
 
 
 def ordinal(number: int) -> str:
@@ -135,8 +167,10 @@ def hours_minutes_seconds(seconds: int, keys: str) -> dict[str, int]:
     return dict(zip(keys.split(), values, strict=True))
 
 
-def day_and_time(days: int, clock: str) -> dict[str, str]:
-    return {"day": f"{days:+d}" if days else "same_day", "time": clock}
+def day_and_time(seconds: int, width: int = 8) -> dict[str, str]:
+    days, second = divmod(seconds, DAY)
+    time = f"{clock(second)[:5]}:{second % 60:02}"[:width]
+    return {"day": f"{days:+d}" if days else "same_day", "time": time}
 
 
 def date_of(rng: random.Random, first_year: int, last_year: int) -> date:

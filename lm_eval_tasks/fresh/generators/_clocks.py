@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from calendar import monthrange
 from datetime import date, timedelta
+from functools import partial
 from math import lcm
 from typing import NamedTuple
 
@@ -14,11 +15,7 @@ from . import _arithmetic as a
 # Divisors of 2,520, so that any of them fall together within seven years.
 PERIODS = (5, 6, 7, 8, 9, 10, 12, 14, 15, 18, 20, 21, 24, 28, 30, 35, 36, 40, 42)
 MOST_DAYS = 7_000  # over which what returns is followed
-NUMERIC_FORMS = (
-    ("yyyy-mm-dd", "%Y-%m-%d"),
-    ("mm/dd/yyyy", "%m/%d/%Y"),
-    ("dd-mm-yyyy", "%d-%m-%Y"),
-)
+NUMERIC_FORMS = ("yyyy-mm-dd", "mm/dd/yyyy", "dd-mm-yyyy")
 # Minutes ahead of UTC of the zones that are off the full hour.
 PART_HOURS = (-570, -210, -150, 210, 270, 330, 345, 390, 525, 570, 630, 765)
 
@@ -34,14 +31,9 @@ def average(rng: random.Random, level: int) -> a.Problem:
     shares = [unit * rng.randrange(-840 // unit, 840 // unit) for _ in range(count)]
     # Each takes from the mean what the one before it adds.
     times = [mean + own - last for own, last in zip(shares, [shares[-1], *shares])]
-    told = "; ".join(a.duration(time) for time in times)
-    parts = {
-        "name": a.names(rng, 1)[0],
-        "machine": rng.choice(a.TEXTS["machines"]),
-        "told": told,
-    }
-    answer = a.hours_minutes_seconds(mean, "H M S")
-    return a.problem("average", answer, count=count, **parts)
+    parts = {"name": a.names(rng, 1)[0], "machine": rng.choice(a.TEXTS["machines"])}
+    parts |= {"told": "; ".join(map(a.duration, times)), "count": count}
+    return a.problem("average", a.hours_minutes_seconds(mean, "H M S"), **parts)
 
 
 def at_the_same_pace(rng: random.Random, level: int) -> a.Problem:
@@ -71,7 +63,8 @@ def next_time(rng: random.Random, level: int) -> a.Problem:
     periods, routines = (rng.sample(x, count) for x in (PERIODS, a.TEXTS["routines"]))
     together = lcm(*periods)
     turn = rng.randrange(max(1, min(12 * level, MOST_DAYS // together)))
-    form, written = rng.choice(NUMERIC_FORMS)
+    form = rng.choice(NUMERIC_FORMS)
+    written = form.replace("yyyy", "%Y").replace("mm", "%m").replace("dd", "%d")
     first = a.date_of(rng, 1960, 1999)
     today = first + timedelta(turn * together + rng.randrange(together))
     told = [f"{r} every {p} days" for r, p in zip(routines, periods)]
@@ -86,16 +79,14 @@ def next_time(rng: random.Random, level: int) -> a.Problem:
 def clock_time(rng: random.Random, level: int) -> a.Problem:
     """The clock after, or before, one thing after the other."""
     unit = 60 if level < 3 else 1
-    most = 36_000 // unit
-    spans = [unit * rng.randrange(600 // unit, most) for _ in range(level)]
+    spans = [unit * rng.randrange(600 // unit, 36_000 // unit) for _ in range(level)]
     start, clock = a.time(rng, level), a.clock_of_a_style(rng)
     begins, asked, sign = "begins", "When is it over", 1
     if rng.random() >= 0.6:
         begins, asked, sign = "has to be over", "When does it have to begin", -1
     parts = {"begins": begins, "clock": clock(start), "asked": asked}
     parts["told"] = a.by_turns(spans, "heating for", "cooling for")
-    days, second = divmod(start + sign * sum(spans), a.DAY)
-    answer = a.day_and_time(days, f"{a.clock(second)[:5]}:{second % 60:02}")
+    answer = a.day_and_time(start + sign * sum(spans))
     return a.problem("clock_time", answer, **parts)
 
 
@@ -220,24 +211,23 @@ def busy_calendars(rng: random.Random, level: int) -> a.Problem | None:
 
 
 def _zone(rng: random.Random, level: int) -> int:
-    """Return minutes ahead of UTC: of full hours first, from level 2 on of all zones.
+    """Return seconds ahead of UTC: of full hours first, from level 2 on of all zones.
 
     No two zones are a day apart: their clocks would show the same time.
     """
     if level > 1 and rng.random() < 0.5:
-        return rng.choice(PART_HOURS)
-    return 60 * rng.randrange(-10, 14)
+        return 60 * rng.choice(PART_HOURS)
+    return 3600 * rng.randrange(-10, 14)
 
 
 def _flight(rng: random.Random, here: int, there: int) -> int:
     """Return the seconds of a flight between two zones: the further, the longer."""
     apart = abs(here - there)
-    return 60 * (rng.randrange(45, 200) + min(apart, 1440 - apart) * 5 // 6)
+    return 60 * (rng.randrange(45, 200) + min(apart, a.DAY - apart) // 72)
 
 
-def _zone_name(minutes: int) -> str:
-    sign = "-" if minutes < 0 else "+"
-    return f"UTC{sign}{a.clock(60 * abs(minutes))}"
+def _zone_name(seconds: int) -> str:
+    return f"UTC{'-' if seconds < 0 else '+'}{a.clock(abs(seconds))}"
 
 
 def calls(rng: random.Random, level: int) -> a.Problem | None:
@@ -247,7 +237,7 @@ def calls(rng: random.Random, level: int) -> a.Problem | None:
     start = moment = 60 * rng.randrange(a.DAY // 60)  # by the clock of the first
     told = [f"At {a.clock(start)} on {names[0]}'s clock, {names[0]} calls {names[1]}"]
     for place in range(1, len(names) - 1):
-        local = (moment + 60 * (zones[place] - zones[0])) % a.DAY
+        local = (moment + zones[place] - zones[0]) % a.DAY
         wait = 60 * rng.randrange(10, 1430)
         moment += wait
         name, time = names[place], a.clock((local + wait) % a.DAY)
@@ -256,8 +246,7 @@ def calls(rng: random.Random, level: int) -> a.Problem | None:
         )
     where = [f"{name} is at {_zone_name(zone)}" for name, zone in zip(names, zones)]
     parts = {"where": a.joined(where), "told": "; ".join(told), "name": names[-1]}
-    days, second = divmod(moment + 60 * (zones[-1] - zones[0]), a.DAY)
-    answer = a.day_and_time(days, a.clock(second))
+    answer = a.day_and_time(moment + zones[-1] - zones[0], 5)
     return a.problem("calls", answer, last=" last" * (level > 1), **parts)
 
 
@@ -269,8 +258,7 @@ def landing(rng: random.Random, level: int) -> a.Problem:
     parts = [_flight(rng, *zones)]
     for _ in range(level - 1):
         parts += [60 * rng.randrange(35, 600), _flight(rng, 0, 0)]
-    days, second = divmod(start + sum(parts) + 60 * (zones[1] - zones[0]), a.DAY)
-    answer = a.day_and_time(days, a.clock(second))
+    answer = a.day_and_time(start + sum(parts) + zones[1] - zones[0], 5)
     told = {"told": a.by_turns(parts, "a flight of", "a stop of")}
     told |= {"here": here, "there": there}
     told |= {"from_zone": _zone_name(zones[0]), "to_zone": _zone_name(zones[1])}
@@ -286,7 +274,7 @@ def time_in_the_air(rng: random.Random, level: int) -> a.Problem:
     day, told, total = a.date_of(rng, 1990, 2020), [], 0
 
     def local(place: int) -> str:
-        days, second = divmod(moment + 60 * zones[place], a.DAY)
+        days, second = divmod(moment + zones[place], a.DAY)
         return f"{a.clock(second)} on {a.in_words(day + timedelta(days), False)}"
 
     for place in range(len(places) - 1):
@@ -306,33 +294,25 @@ def time_in_the_air(rng: random.Random, level: int) -> a.Problem:
 
 def widest_gap(rng: random.Random, level: int) -> a.Problem | None:
     """How far the zones of two places, or the outermost of more, are apart."""
-    places = a.places(rng, level + 1)
-    zones = [_zone(rng, level)]
-    known_at_once = [*zones]
-    told = [f"the clocks in {places[0]} are at {_zone_name(zones[0])}"]
-    for place in range(1, len(places)):
-        other = rng.randrange(place)
-        zone = _zone(rng, level)
-        shift = zone - zones[other]
-        if shift and a.is_relative(rng, level):
-            side = "ahead of" if shift > 0 else "behind"
-            told.append(
-                f"those in {places[place]} are {a.duration(60 * abs(shift))} {side} those in"
-                f" {places[other]}"
-            )
-        else:
-            told.append(f"those in {places[place]} are at {_zone_name(zone)}")
-            known_at_once.append(zone)
-        zones.append(zone)
-    gap = max(zones) - min(zones)
-    is_told = gap == max(known_at_once) - min(known_at_once)
-    if level > 2 and is_told and rng.random() < 0.7:
+    names = [f"those in {place}" for place in a.places(rng, level + 1)]
+    said = (
+        "{} are {}",
+        lambda x: f"at {_zone_name(x)}",
+        a.duration,
+        "behind",
+        "ahead of",
+    )
+    zone = partial(_zone, rng, level)
+    facts, told, at_once = a.told_by_others(rng, level, names, zone, said)
+    gap, known = (max(those)[0] - min(those)[0] for those in (facts, at_once))
+    if level > 2 and gap == known and rng.random() < 0.7:
         return None
-    answer = dict(zip(("hours", "minutes"), divmod(gap, 60)))
     asked = "greatest time difference between any two of them"
     if level == 1:
         asked = "time difference between the two"
-    return a.problem("widest_gap", answer, told="; ".join(told), asked=asked)
+    answer = dict(zip(("hours", "minutes"), divmod(gap // 60, 60)))
+    told = told.replace("those", "the clocks", 1)
+    return a.problem("widest_gap", answer, told=told, asked=asked)
 
 
 # ----------------------------------------------------------------------------- trick

@@ -30,7 +30,11 @@ LABELS = tuple(
 # Events happen once by their nature: each is a subject, and what it did, does, will do.
 TEXTS = words.texts("_timexnli")
 PLACES = TEXTS["places"]
-ERAS = {"past": (1900, 2020), "future": (2030, 2099)}  # years
+ERAS = {"past": (1900, 2021), "future": (2030, 2100)}  # years, the second one left out
+FIRST_PLACES = {  # of a year
+    "date": lambda year: date(year, 1, 1).toordinal(),
+    "month of a year": lambda year: 12 * year,
+}
 ENDLESS = (-math.inf, math.inf)
 DATE_STEPS = {"day": 60, "week": 20, "month": 18}  # unit -> the most of it in a step
 LAST_SAFE_DAY = 28  # that every month has: a step of months is certain up to it
@@ -86,7 +90,8 @@ def row(
     """
     name, tense = rng.choice(SHARES), rng.choice(tuple(ERAS))
     kind, end = KINDS[name], knobs["steps"]
-    first, last = within = kind.cycle or _era(name, *ERAS[tense])
+    era, place_of = ERAS[tense], FIRST_PLACES.get(name, int)
+    first, last = within = kind.cycle or (place_of(era[0]), place_of(era[1]) - 1)
     links, decoys = _links(rng, end, knobs["distractors"])
     places, spans = _places(rng, name, within, links)
     if not first <= min(places) <= max(places) <= last:
@@ -239,10 +244,3 @@ def _sentence(rng: random.Random, event: Event, wording: str, **said: str) -> st
     order = "last" if wording == "step" else rng.choice(("first", "last"))
     text = TEXTS[order].format(event=event[0], when=when)
     return f"{text[0].upper()}{text[1:]}."
-
-
-def _era(name: str, first: int, last: int) -> tuple[int, int]:
-    """Return the first and the last place of years."""
-    if name == "date":
-        return date(first, 1, 1).toordinal(), date(last, 12, 31).toordinal()
-    return (first * 12, last * 12 + 11) if name == "month of a year" else (first, last)

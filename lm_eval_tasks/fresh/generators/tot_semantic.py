@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from functools import partial
 from itertools import combinations
 from typing import NamedTuple
 
@@ -52,17 +53,9 @@ class Fact(NamedTuple):
 # ------------------------------------------------------------------------------ graphs
 
 
-def erdos_renyi(rng: random.Random, edges: int) -> Pairs:
-    """Return each pair of some nodes with one and the same chance."""
-    return _drawn(rng, edges, nodes=3 + edges // 2, within=1)
-
-
-def stochastic_block(rng: random.Random, edges: int) -> Pairs:
-    """Return pairs of nodes in two blocks, five times as likely within one."""
-    return _drawn(rng, edges, nodes=4 + edges // 2, within=5)
-
-
-def _drawn(rng: random.Random, edges: int, nodes: int, within: int) -> Pairs:
+def drawn(rng: random.Random, edges: int, nodes: int, within: int) -> Pairs:
+    """Return pairs of nodes in two blocks, so many times as likely within one."""
+    nodes += edges // 2
     pairs = list(combinations(range(nodes), 2))
     weights = [within if first % 2 == second % 2 else 1 for first, second in pairs]
     scale = edges / sum(weights)
@@ -99,11 +92,6 @@ def scale_free(rng: random.Random, edges: int) -> Pairs:
     return pairs
 
 
-def star(rng: random.Random, edges: int) -> Pairs:
-    """Return pairs of one node with every other."""
-    return [(0, node) for node in range(1, edges + 1)]
-
-
 def complete(rng: random.Random, edges: int) -> Pairs:
     """Return every pair of as many nodes as give about so many."""
     nodes = next(n for n in range(3, edges + 3) if n * (n + 1) // 2 > edges)
@@ -111,11 +99,11 @@ def complete(rng: random.Random, edges: int) -> Pairs:
 
 
 GRAPHS = {
-    "er": erdos_renyi,
+    "er": partial(drawn, nodes=3, within=1),
     "ba": barabasi_albert,
     "sfn": scale_free,
-    "sbm": stochastic_block,
-    "star": star,
+    "sbm": partial(drawn, nodes=4, within=5),
+    "star": lambda _, edges: [(0, node) for node in range(1, edges + 1)],
     "complete": complete,
 }
 

@@ -161,8 +161,6 @@ def inn(q: str) -> dict:
         name = told.split()[0]
         if found := re.fullmatch(rf"\w+ at {CLOCK}", told):
             times[name] = clock(found[1])
-        elif found := re.fullmatch(r"\w+ at the same time as (\w+)", told):
-            times[name] = times[found[1]]
         else:
             span, way, other = re.fullmatch(
                 rf"\w+ {SPAN} (after|before) (\w+)", told
@@ -176,7 +174,7 @@ def inn(q: str) -> dict:
 
 def cities(q: str) -> dict:
     years: dict = {}
-    told = re.findall(r"(\w+) was founded (.+?)\. ", q.split("Which of")[0])
+    told = re.findall(r"(\w+) was founded (.+?)[.;] ", q.split("Which of")[0])
     for name, how in told:
         if found := re.fullmatch(r"in (\d+) (AD|BC)", how):
             years[name] = number(*found.groups())
