@@ -192,7 +192,7 @@ def _interval(rng: random.Random, starts: list[int]) -> dict | None:
     return {"start": first, "end": last} if first < last else None
 
 
-def _answer(kind: str, said: dict, terms: Terms) -> str | None:
+def answer_of(kind: str, said: dict, terms: Terms) -> str | None:
     """Return the answer from the terms of a role; None where they have none."""
     names = [f"E{x.holder}" for x in terms]
     is_first = said.get("side") in ("first", "before")
@@ -275,7 +275,7 @@ def _problem(
                 those = [calendar.get((step.role, x), []) for x in entities]
                 entities = {_in_year(terms, year) for terms in those}
             those = [calendar.get((fact.role, x), []) for x in entities]
-            return {_answer(kind, said, terms) for terms in those} - {None}
+            return {answer_of(kind, said, terms) for terms in those} - {None}
 
         label, last = answers({fact.of}, []), FEWER.get(kind, LEAST_OF_LAST)
         if label and all(
