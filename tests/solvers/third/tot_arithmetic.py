@@ -425,7 +425,7 @@ KINDS = (
     ("was a republic", republics),
     ("on average", runs),
     ("at the same pace", machine),
-    ("after today", together),
+    ("Today is", together),
     ("without any gap", plan),
     ("They want to meet", meeting),
     ("'s clock", calls),
