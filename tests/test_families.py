@@ -3,21 +3,11 @@
 import pickle
 
 import pytest
-from lm_eval.tasks import TaskManager
 
-from tests.conftest import EXAMPLES, PACK, TASKS
+from tests.conftest import EXAMPLES, TASKS
 from utils.core.documents import benchmark_files, document, documents, documents_of
 from utils.core.errors import ToolError
-from utils.core.families import (
-    Verdict,
-    all_tasks,
-    configuration,
-    groups,
-    leaf_tasks,
-    prompt,
-    scorer,
-)
-from utils.core.private import task_index
+from utils.core.families import Verdict, all_tasks, groups, leaf_tasks, prompt, scorer
 
 
 @pytest.mark.parametrize("task", all_tasks())
@@ -39,13 +29,6 @@ def test_scores_and_prompts_are_those_of_a_run(task, offline_tasks):
             assert verdict.scores == built.process_results(doc, [response])
             assert {*verdict._fields} == {*Verdict.__annotations__}
             assert verdict.reason in one.utils.REASONS
-
-
-def test_files_are_read_as_the_harness_reads_them():
-    manager = TaskManager(include_path=str(PACK), include_defaults=False)
-    read = {name: entry.cfg for name, entry in task_index(manager).items()}
-    assert read == {name: configuration(name) for name in read}
-    assert {*all_tasks()} == {name for name, x in read.items() if "group" not in x}
 
 
 NAMINGS = [  # metrics of a task, its headline, a logged name, and what that is

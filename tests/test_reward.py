@@ -7,7 +7,7 @@ import pickle
 import pytest
 
 from lm_eval_tasks.fresh.utils import rows
-from tests.conftest import EXAMPLES, ROOT, run_python
+from tests.conftest import EXAMPLES
 from tests.test_fresh import FRESH, perfect
 from utils import render, reward, training_set
 from utils.__main__ import main
@@ -91,21 +91,6 @@ def test_a_row_is_rendered_as_the_harness_does(pack):
     assert reward(task)([perfect(task, doc)], doc=[doc]) == [1.0]
     with pytest.raises(ValueError, match="column 'answer'|no 'answer'|answer"):
         render(task, {x: row[x] for x in row if x != "answer"})
-
-
-REWARDED = """
-import json, sys, utils
-from lm_eval_tasks.fresh.utils import rows
-prompt, doc = utils.render("fresh_timexnli", next(rows("timexnli", 1, 1, range(1, 2))))
-said = f"Thus, the correct answer is: {doc['label']}"
-assert utils.reward("fresh_timexnli")([said], doc=[doc]) == [1.0], doc
-assert not {"lm_eval", "datasets", "numpy"} & sys.modules.keys()
-"""
-
-
-def test_a_row_is_rendered_and_rewarded_without_what_takes_seconds_to_import():
-    done = run_python("-c", REWARDED, cwd=ROOT)
-    assert done.returncode == 0, done.stderr
 
 
 NOT_OF_TCP = [

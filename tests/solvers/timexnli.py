@@ -47,7 +47,13 @@ _MARGIN = 3  # tried beyond all that are named: what holds there holds further o
 
 
 def solve(premise: str, hypothesis: str) -> Solution | None:
-    """Return the labels that a pair may have; None where one of the two is not read."""
+    """Return the labels that a pair may have; None where one of the two is not read.
+
+    Nor is one with clocks of two styles, or about before a week (or other cycle) or after.
+    """
+    clocks = re.findall(r"\b\d+:\d\d( [AP]M)?", f"{premise} {hypothesis}")
+    if len({*map(bool, clocks)}) > 1:
+        return None
     note = _NOTE.match(premise)
     told = [_said(x) for x in re.findall(r"[^.]+\.", _NOTE.sub("", premise))]
     claim = _said(hypothesis)
@@ -65,6 +71,8 @@ def solve(premise: str, hypothesis: str) -> Solution | None:
     place = _place(known["time"]) if "time" in known else places[known["other"]]
     cycle = _CYCLES[note[1]] if note else None
     sides = (known["how"], place), (claim["how"], _place(claim["time"]))
+    if cycle and sides[1] in (("before", cycle[0]), ("after", cycle[1])):
+        return None
     labels = {_label(*sides, *x) for x in product((0.5, 1), {None, cycle})}
     return Solution(tuple(labels), f"{sides[0]} against {sides[1]}")
 

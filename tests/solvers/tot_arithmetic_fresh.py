@@ -200,6 +200,7 @@ def first_or_last(match: re.Match) -> Found:
             facts[item["name"]] = _fact(None, item["name2"], shift, int.__add__)
         else:
             raise Unreadable(piece)
+    _check_clocks(match["rest"])
     known = _settled(facts)
     if not all(0 <= time < r.DAY_SECONDS for time in known.values()):
         raise Unreadable("not on one day")
@@ -267,9 +268,16 @@ def shifts_worked(match: re.Match) -> Found:
         end += r.DAY_SECONDS if end < start else 0
         total += end - start
         way.append(r.clock(end - start))
+    _check_clocks(match["rest"])
     hours, minutes, seconds = r.split_time(total)
     answer = {"hours": hours, "minutes": minutes, "seconds": seconds}
     yield answer, f"{' + '.join(way)} = {r.clock(total)}"
+
+
+def _check_clocks(told: str) -> None:
+    """Raise Unreadable for clocks of two styles."""
+    if len({*map(bool, re.findall(r"\d:\d\d\b(?!:)( [AP]M)?", told))}) > 1:
+        raise Unreadable(told)
 
 
 def reigns(match: re.Match) -> Found:
@@ -605,7 +613,10 @@ def age(match: re.Match) -> Found:
     if asked not in born:
         yield {"answer": "unanswerable"}, f"nothing tells when {asked} was born"
         return
-    years = r.full_years(born[asked], r.read_date(match["date"]))
+    today = r.read_date(match["date"])
+    if max(born.values()) > today or today[0] - min(born.values())[0] > 110:
+        raise Unreadable("somebody is not born yet, or very old")
+    years = r.full_years(born[asked], today)
     yield {"answer": years}, f"{asked} was born on {r.iso(born[asked])}: {years} years"
 
 
@@ -799,8 +810,8 @@ FAMILIES = (
     (
         "weekdays that are possible",
         "trick",
-        "On a {weekday}, {half:before noon|at noon or later}, a ship leaves port; the exact"
-        " time is not known. Without any other stop, it {rest}, all in one time zone. On"
+        "On a {weekday}, {half:before noon|at noon or later}, a ship leaves the port of"
+        " {name}; the exact time is not known. Without any other stop, it {rest}, all in one time zone. On"
         " which days of the week can the voyage end? Name all that are possible, be it one"
         " or more.",
         possible_weekdays,

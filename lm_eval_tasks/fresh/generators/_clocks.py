@@ -374,6 +374,7 @@ def possible_weekdays(rng: random.Random, level: int) -> a.Problem:
     days = range(earliest // a.DAY, last // a.DAY + 1)
     answer = {"unordered_list": [a.WEEKDAYS[(weekday + day) % 7] for day in days]}
     told = {"told": a.by_turns(parts, "sails for", "lies at anchor for"), "half": half}
+    told["place"] = a.places(rng, 1)[0]
     return a.problem("possible_weekdays", answer, weekday=a.WEEKDAYS[weekday], **told)
 
 

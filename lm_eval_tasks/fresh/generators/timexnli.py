@@ -107,14 +107,11 @@ def row(
     event, *events = _events(rng, name, tense, 1 + len(links) + len(decoys))
     begin = (events[0], kind.at) if end else (event, known)
     dated = [(*begin, places[0]), (event, asked, asked_place)]
-    premise, hypothesis = _dated(rng, name, dated)
-    told = [premise]
+    *told, hypothesis = _dated(rng, name, dated)
     for other, link, span in list(zip(events, links, spans))[1:]:
         told.append(_sentence(rng, other, "step", span=span, other=events[link][1]))
-    placed = [
-        (other, rng.choice(_hows(kind, places[node])), node)
-        for other, node in zip(events[len(links) :], decoys)
-    ]
+    others = zip(events[len(links) :], decoys)
+    placed = [(x, rng.choice(_hows(kind, places[node])), node) for x, node in others]
     for other, how, node in [*placed, (event, known, end)] if end else ():
         said = {"how": how, "noun": kind.noun, "at": kind.at, "other": events[node][1]}
         told.append(_sentence(rng, other, "same", **said))

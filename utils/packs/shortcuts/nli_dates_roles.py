@@ -22,6 +22,7 @@ _STEP = re.compile(r"(\d+) (\w+?)s?(?= (?:and \d+ \w+ )?(before|after|back|forwa
 _DAYS = {"minute": 1 / 1440, "hour": 1 / 24, "day": 1, "week": 7, "month": 30.44}
 _LEFT_OPEN = datetime(2001, 1, 15, 12)  # by a time: a Monday, in the middle of a month
 _FACT = re.compile(r"E(\d+) was the R(\d+) of E(\d+) from (\d+) to (\d+)")
+_ROLES = "fresh_tot_semantic"
 _FORM = "Thus, the correct answer is: {}"
 
 
@@ -79,7 +80,7 @@ def months(row: dict, steps: int | None = None, slip: int = 0) -> str:
 
 def first_fit(row: dict, is_described: bool) -> str:
     """Take the last description alone, or none, and the first entity with an answer."""
-    roles, kind = find_generator("tot_semantic"), row["question_type"]
+    roles, kind = find_generator(_ROLES.removeprefix("fresh_")), row["question_type"]
     facts = [roles.Fact(*map(int, x)) for x in _FACT.findall(row["prompt"])]
     form = re.sub(r"{(\w+)}", r"(?P<\1>\\w+)", roles.TEXTS["questions"][kind][:-1])
     groups = re.search(form, row["question"]).groupdict().items()
@@ -103,7 +104,7 @@ OF_A_ROW = {
         "one step": partial(months, steps=1),
         "a month too many": partial(months, slip=1),
     },
-    "fresh_tot_semantic": {
+    _ROLES: {
         "the last description": partial(first_fit, is_described=True),
         "no description": partial(first_fit, is_described=False),
         "1 for counts": lambda row: '{"answer": "1"}' * ("How many" in row["question"]),
