@@ -20,7 +20,7 @@ from utils.core.families import all_tasks, configuration, leaf_tasks, scorer
 from utils.core.private import task_index
 from utils.packs.baselines import gold_response
 from utils.packs.shortcuts import SHORTCUTS
-from utils.runs.trivial import Trivial
+from utils.runs.tally import Trivial
 
 
 FRESH = leaf_tasks("fresh")
