@@ -121,7 +121,13 @@ def test_every_case_scores_as_in_a_run(card, task):
 
 
 def test_importing_the_package_imports_nothing_heavy():
-    heavy = "{'lm_eval', 'datasets', 'yaml', 'numpy', 'pandas', 'dateutil', 'scipy'}"
-    code = f"import utils, sys; assert not {heavy} & sys.modules.keys(), sys.modules"
+    heavy = {"lm_eval", "datasets", "yaml", "numpy", "pandas", "dateutil", "scipy"}
+    row = {"dialogue": ["Hi."], "question": "Now?", "answer": "2012-11-05"}
+    code = (
+        f"import utils, sys; assert not {heavy} & sys.modules.keys();"
+        f"_, doc = utils.render('tcp_long', {row});"
+        "assert utils.reward('tcp_long')(['\\\\boxed{2012-11-05}'], [doc]) == [1.0];"
+        f"assert not {heavy} - {{'dateutil', 'yaml'}} & sys.modules.keys(), sys.modules"
+    )
     done = run_python("-c", code, cwd=ROOT)
     assert done.returncode == 0, done.stderr

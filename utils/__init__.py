@@ -6,7 +6,7 @@ which make the scores rewards; `render`, which makes a prompt and a document of 
 `score_batch`, which scores many answers at once.
 """
 
-# These import little: the harness comes with the first call.
+# These import little: the harness comes with the first data set.
 from .core.compute import compute as compute
 from .core.reward import (
     render as render,

@@ -25,7 +25,7 @@ import random
 import re
 import sys
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import cache
 from itertools import count, cycle, islice
 from pathlib import Path
@@ -101,8 +101,7 @@ def rows(
 
 def read_levels(said: object) -> range:
     """Return the levels of `gen_levels`: "1-5", "3" or 3; ValueError for others."""
-    match = _LEVELS.fullmatch(str(said))
-    if match and not isinstance(said, bool):
+    if match := _LEVELS.fullmatch(str(said)):
         first = int(match["first"])
         if levels := range(first, int(match["last"] or first) + 1):
             return levels
@@ -181,6 +180,7 @@ def load(
     is a ValueError.
     """
     import datasets
+    from tqdm import tqdm
 
     knobs = {} if gen_knobs is None else gen_knobs
     try:
@@ -189,7 +189,9 @@ def load(
         check_request(generator, gen_seed, gen_rows, levels, gen_version)
         _check_cache(sys.argv)
         made = rows(generator, gen_seed, gen_rows, levels, knobs)
-        test = datasets.Dataset.from_list(list(_shown(made, generator, gen_rows)))
+        told = {"total": gen_rows, "delay": 2, "unit": "row", "leave": False}
+        shown = tqdm(made, f"fresh_{generator}", **told)  # where it takes seconds
+        test = datasets.Dataset.from_list(list(shown))
     except ValueError as error:
         _stop(error)
     eval_logger.info(
@@ -201,19 +203,8 @@ def load(
     return datasets.DatasetDict(test=test)
 
 
-def _shown(made: Iterable[dict], generator: str, total: int) -> Iterable[dict]:
-    """Return rows, of which those that take seconds show their progress on stderr."""
-    from tqdm import tqdm
-
-    return tqdm(made, f"fresh_{generator}", total, delay=2, unit="row", leave=False)
-
-
 def _check_cache(command_line: list[str]) -> None:
-    """Raise ValueError for `--cache_requests true`.
-
-    The harness keeps prompts by the name of their task: those of one seed would be scored
-    against the answers of another.
-    """
+    """Raise ValueError for `--cache_requests true`, which keeps prompts by their task."""
     if "--cache_requests true" in " ".join(command_line).replace("=", " "):
         raise ValueError(
             "--cache_requests true: the cache tells no seed from another; leave it out,"

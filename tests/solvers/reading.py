@@ -31,7 +31,7 @@ SHAPES = {
         r"\d{1,2} [A-Z][a-z]+,? \d+|[A-Z][a-z]+ \d{1,2}, ?\d+|\d+[-/]\w+[-/]\d+"
         r"|[A-Z][a-z]+,? \d{4}|\d{4}"
     ),
-    "time": r"\d{1,2}(?::\d\d){0,2}(?: [AP]M)?(?: \(24hr\))?",
+    "time": r"\d{1,2}(?::\d\d){0,2}(?: [AP]M)?(?: \(24hr\))?|noon|midnight",
     "duration": (
         r"\d+ (?:hours?(?:(?:,? and|,) \d+ minutes?)?(?:(?:,? and|,) \d+ seconds?)?"
         r"|minutes?(?:(?:,? and|,) \d+ seconds?)?|seconds?)"
@@ -165,7 +165,8 @@ def era(year: int) -> str:
 
 def read_time(text: str) -> int:
     """Return the seconds after midnight of "2:40 PM", "05 AM" or "14:40:10 (24hr)"."""
-    match = re.fullmatch(r"([\d:]+)(?: ([AP])M)?(?: \(24hr\))?", text.strip())
+    text = {"noon": "12:00", "midnight": "00:00"}.get(text.strip(), text.strip())
+    match = re.fullmatch(r"([\d:]+)(?: ([AP])M)?(?: \(24hr\))?", text)
     if not match:
         raise Unreadable(text)
     hours, minutes, seconds = [*map(int, match[1].split(":")), 0, 0][:3]

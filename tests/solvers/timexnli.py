@@ -19,9 +19,10 @@ from tests.solvers import Solution
 
 
 _TABLE = json.loads((GENERATORS / "_timexnli.json").read_text(encoding="utf-8"))
+_EVENTS = _TABLE["events by the day"] + _TABLE["events by the hour"]
 _EVENT = "|".join(
     rf"{subject.format('[A-Z][a-z]+')} (?:{'|'.join(verbs)})"
-    for subject, *verbs in _TABLE["events"]
+    for subject, *verbs in _EVENTS
 )
 _PARTS = {
     "event": rf"(?P<event>{_EVENT})",
@@ -46,7 +47,13 @@ _MARGIN = 3  # tried beyond all that are named: what holds there holds further o
 
 
 def solve(premise: str, hypothesis: str) -> Solution | None:
-    """Return the labels that a pair may have; None where one of the two is not read."""
+    """Return the labels that a pair may have; None where one of the two is not read.
+
+    Nor is one with clocks of two styles, or about before a week (or other cycle) or after.
+    """
+    clocks = re.findall(r"\b\d+:\d\d( [AP]M)?", f"{premise} {hypothesis}")
+    if len({*map(bool, clocks)}) > 1:
+        return None
     note = _NOTE.match(premise)
     told = [_said(x) for x in re.findall(r"[^.]+\.", _NOTE.sub("", premise))]
     claim = _said(hypothesis)
@@ -64,6 +71,8 @@ def solve(premise: str, hypothesis: str) -> Solution | None:
     place = _place(known["time"]) if "time" in known else places[known["other"]]
     cycle = _CYCLES[note[1]] if note else None
     sides = (known["how"], place), (claim["how"], _place(claim["time"]))
+    if cycle and sides[1] in (("before", cycle[0]), ("after", cycle[1])):
+        return None
     labels = {_label(*sides, *x) for x in product((0.5, 1), {None, cycle})}
     return Solution(tuple(labels), f"{sides[0]} against {sides[1]}")
 
@@ -75,7 +84,7 @@ def _said(sentence: str) -> dict[str, str] | None:
     match = next(filter(None, (x.fullmatch(text) for x in _SENTENCES)), None)
     said = match.groupdict() if match else {}
     for name in said.keys() & {"event", "other"}:
-        ends = "|".join(verb for _, *verbs in _TABLE["events"] for verb in verbs)
+        ends = "|".join(verb for _, *verbs in _EVENTS for verb in verbs)
         said[name] = re.sub(f" ({ends})$", "", said[name])
     return said or None
 

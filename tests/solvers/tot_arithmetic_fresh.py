@@ -193,8 +193,6 @@ def first_or_last(match: re.Match) -> Found:
     for piece in match["rest"].split("; "):
         if item := pattern("{name} at {time}").fullmatch(piece):
             facts[item["name"]] = _fact(r.read_time(item["time"]), None, 0, int.__add__)
-        elif item := pattern("{name} at the same time as {name2}").fullmatch(piece):
-            facts[item["name"]] = _fact(None, item["name2"], 0, int.__add__)
         elif item := pattern("{name} {duration} {side:after|before} {name2}").fullmatch(
             piece
         ):
@@ -202,6 +200,7 @@ def first_or_last(match: re.Match) -> Found:
             facts[item["name"]] = _fact(None, item["name2"], shift, int.__add__)
         else:
             raise Unreadable(piece)
+    _check_clocks(match["rest"])
     known = _settled(facts)
     if not all(0 <= time < r.DAY_SECONDS for time in known.values()):
         raise Unreadable("not on one day")
@@ -214,7 +213,7 @@ def first_or_last(match: re.Match) -> Found:
 def oldest_city(match: re.Match) -> Found:
     """The city of the first or last year."""
     facts = {}
-    for piece in match["rest"].split(". "):
+    for piece in match["rest"].split("; "):
         if item := pattern("{name} was founded in {year}").fullmatch(piece):
             facts[item["name"]] = _fact(r.read_era(item["year"]), None, 0, r.walk_years)
         elif item := pattern(
@@ -260,16 +259,25 @@ def full_months(match: re.Match) -> Found:
 def shifts_worked(match: re.Match) -> Found:
     """The time of all shifts."""
     total, way = 0, []
-    for item in each("{name} was on duty from {time} to {time2}", match["rest"], ", "):
+    for item in each(
+        "{name} was logged in from {time} to {time2}", match["rest"], ", "
+    ):
         start, end = r.read_time(item["time"]), r.read_time(item["time2"])
         if start == end:
             raise Unreadable("no span or a whole day")
         end += r.DAY_SECONDS if end < start else 0
         total += end - start
         way.append(r.clock(end - start))
+    _check_clocks(match["rest"])
     hours, minutes, seconds = r.split_time(total)
     answer = {"hours": hours, "minutes": minutes, "seconds": seconds}
     yield answer, f"{' + '.join(way)} = {r.clock(total)}"
+
+
+def _check_clocks(told: str) -> None:
+    """Raise Unreadable for clocks of two styles."""
+    if len({*map(bool, re.findall(r"\d:\d\d\b(?!:)( [AP]M)?", told))}) > 1:
+        raise Unreadable(told)
 
 
 def reigns(match: re.Match) -> Found:
@@ -354,7 +362,7 @@ def clock_time(match: re.Match) -> Found:
     """The clock after all parts of a plan, or before them."""
     items = match["rest"].split(", then ")
     found = [
-        pattern("<work for|a break of> {duration}").fullmatch(item) for item in items
+        pattern("<heating|cooling> for {duration}").fullmatch(item) for item in items
     ]
     if not all(found):
         raise Unreadable(match["rest"])
@@ -375,9 +383,9 @@ def clock_time(match: re.Match) -> Found:
 
 
 def _minutes(told: str) -> set[int]:
-    """Return the minutes within spans such as "08:00 to 09:30 and 10:00 to 12:00"."""
+    """Return the minutes of "from 08:00 to 09:30 and from 10:00 to 12:00"."""
     minutes: set[int] = set()
-    for item in each("{time} to {time2}", told, ", "):
+    for item in each("from {time} to {time2}", told, ", "):
         start, end = r.read_time(item["time"]), r.read_time(item["time2"])
         minutes |= set(range(start // 60, end // 60))
     return minutes
@@ -403,21 +411,21 @@ def _starts(free: set[int], match: re.Match) -> Found:
 def common_times(match: re.Match) -> Found:
     """The starts within the times that all have."""
     free = set(range(24 * 60))
-    for item in each("{name} has time from {rest}", match["rest"], "; "):
+    for item in each("{name} is free {rest}", match["rest"], "; "):
         free &= _minutes(item["rest"])
     yield from _starts(free, match)
 
 
 def busy_calendars(match: re.Match) -> Found:
     """The starts within the hours that all work and in which none is taken."""
-    free = _minutes(f"{match['time']} to {match['time2']}")
+    free = _minutes(f"from {match['time']} to {match['time2']}")
     for piece in match["rest2"].split("; "):
-        if pattern("{name} is not taken at all").fullmatch(piece):
+        if pattern("{name} is not busy at all").fullmatch(piece):
             continue
-        item = pattern("{name} is taken from {rest}").fullmatch(piece)
+        item = pattern("{name} is busy {rest}").fullmatch(piece)
         if not item:
             raise Unreadable(piece)
-        if not item["rest"].endswith(" but can move all of it"):
+        if not item["rest"].endswith(", but can move all of it"):
             free -= _minutes(item["rest"])
     yield from _starts(free, match)
 
@@ -446,7 +454,7 @@ def calls(match: re.Match) -> Found:
     caller, called, way = first, match["name3"], [f"{match['time']} {first}"]
     for piece in filter(None, match["rest2"].split("; ")):
         item = pattern(
-            "when the clock of {name} next shows {time}, {name2} calls {name3}"
+            "when {name}'s clock next shows {time}, {name2} calls {name3}"
         ).fullmatch(piece)
         if not item or not item["name"] == item["name2"] == called:
             raise Unreadable(piece)
@@ -530,8 +538,7 @@ def impossible_date(match: re.Match) -> Found:
     way = [r.iso(day)]
     for piece in filter(None, match["rest"].split("; ")):
         item = pattern(
-            "that of {name} is dated {number} {unit} {side:later|earlier} than that of"
-            " {name2}"
+            "{name}'s is dated {number} {unit} {side:later|earlier} than {name2}'s"
         ).fullmatch(piece)
         if not item or item["name2"] != name:
             raise Unreadable(piece)
@@ -558,7 +565,7 @@ def possible_weekdays(match: re.Match) -> Found:
     """The weekdays of the end, from each minute of half a day on."""
     total = 0
     for piece in match["rest"].split(", then "):
-        item = pattern("<travels|waits> for {duration}").fullmatch(piece)
+        item = pattern("<sails|lies at anchor> for {duration}").fullmatch(piece)
         if not item:
             raise Unreadable(piece)
         total += r.read_duration(item["duration"])
@@ -577,14 +584,14 @@ def possible_weekdays(match: re.Match) -> Found:
 
 def age(match: re.Match) -> Found:
     """The full years of an age, unless a link to it is missing."""
-    asked, facts = match["name"], {}
+    asked, facts, days, years = match["name"], {}, {}, {}
     for piece in match["rest"].split(". "):
         if item := pattern("{name} was born on {date}").fullmatch(piece):
             facts[item["name"]] = lambda born, day=r.read_date(item["date"]): day
-        elif item := pattern("The birthday of {name} is on {number} {name2}").fullmatch(
-            piece
-        ):
-            continue
+        elif item := pattern("The birthday of {name} is on {rest}").fullmatch(piece):
+            days[item["name"]] = item["rest"]
+        elif item := pattern("{name} turned {number} in {number2}").fullmatch(piece):
+            years[item["name"]] = int(item["number2"]) - int(item["number"])
         elif item := pattern(
             "{name} is exactly {number} {unit} and {number2} {unit2}"
             " {side:younger|older} than {name2}"
@@ -597,13 +604,19 @@ def age(match: re.Match) -> Found:
             piece
         ):
             raise Unreadable(piece)
+    for name in days.keys() & years.keys():
+        day = r.read_date(f"{days[name]} {years[name]}")
+        facts[name] = lambda born, day=day: day
     born = {}
     for _ in facts:
         born = {name: day for name, fact in facts.items() if (day := fact(born))}
     if asked not in born:
         yield {"answer": "unanswerable"}, f"nothing tells when {asked} was born"
         return
-    years = r.full_years(born[asked], r.read_date(match["date"]))
+    today = r.read_date(match["date"])
+    if max(born.values()) > today or today[0] - min(born.values())[0] > 110:
+        raise Unreadable("somebody is not born yet, or very old")
+    years = r.full_years(born[asked], today)
     yield {"answer": years}, f"{asked} was born on {r.iso(born[asked])}: {years} years"
 
 
@@ -628,14 +641,14 @@ FAMILIES = (
     (
         "a weekday moved",
         "add_subtract",
-        "The {rest2} of {name} was set for a {weekday}. It was moved {rest}. On which day"
+        "The {rest2} was set for a {weekday}. It was moved {rest}. On which day"
         " of the week does it take place now?",
         moved_weekday,
     ),
     (
         "a date moved",
         "add_subtract",
-        "The {rest2} of {name} was set for {date}. It was moved {rest}. On which date does"
+        "The {rest2} was set for {date}. It was moved {rest}. On which date does"
         f" it take place now? {GREGORIAN}< A move by months or years keeps the day of the"
         " month; where the month that it leads to is too short for that, it leads to the"
         " last day of that month.|>",
@@ -705,8 +718,8 @@ FAMILIES = (
     (
         "years of republics",
         "duration",
-        "{rest}. <How many years was that?|Add up these spans, in years.> A span began and"
-        f" ended on the same day of the year. {NO_YEAR_ZERO} {NUMBERS}",
+        "{rest}. <For how many years was it a republic?|Add up these spans, in years.>"
+        f" Beginning and end fall on the same day of the year. {NO_YEAR_ZERO} {NUMBERS}",
         reigns,
     ),
     (
@@ -719,7 +732,7 @@ FAMILIES = (
     (
         "jobs at the same pace",
         "multi_op",
-        "A machine needs {rest}. How long does it need at the same pace to {rest2}<, one"
+        "{name} needs {rest}. How long does {name2} need at the same pace to {rest2}<, one"
         " job after the other|>? Minutes and seconds stay below 60, hours may be any"
         f" number. {NUMBERS}",
         at_the_same_pace,
@@ -727,16 +740,17 @@ FAMILIES = (
     (
         "the next time of all",
         "multi_op",
-        "{rest}. On {rest2} <it was|both were|all of these were> done. Today is {rest3}."
-        " What is the date of the first day after today on which <it|both|all of these>"
-        " will be done again< together|>? Dates are {form:yyyy-mm-dd|mm/dd/yyyy|dd-mm-yyyy}.",
+        "{rest}. <One such day was|Both were done on|All of these were done on> {rest2}."
+        " Today is {rest3}. What is the date of the first <such day after today|day after"
+        " today on which both are done|day after today on which all of these are done>?"
+        " Dates are {form:yyyy-mm-dd|mm/dd/yyyy|dd-mm-yyyy}.",
         next_time,
     ),
     (
         "clock after a plan",
         "multi_op",
-        "{name} {how:begins|has to be ready} at {time}. The plan, without any gap: {rest}."
-        f" <When is all of this over|When does>{{rest2}}? {HALVES} {DAY_SAID}",
+        "An experiment {how:begins|has to be over} at {time}. It runs without any gap:"
+        f" {{rest}}. <When is it over|When does it have to begin>? {HALVES} {DAY_SAID}",
         clock_time,
     ),
     ("meeting by free times", "schedule", f"{{rest}}. {MEETING}", common_times),
@@ -750,7 +764,7 @@ FAMILIES = (
     (
         "calls over zones",
         "timezone",
-        "{rest}. At {time} on the clock of {name}, {name2} calls {name3}<; |>{rest2}. What"
+        "{rest}. At {time} on {name}'s clock, {name2} calls {name3}<; |>{rest2}. What"
         " do the clock and the calendar of {name4} show when the< last|> call comes?"
         f" {LOCAL}",
         calls,
@@ -774,15 +788,15 @@ FAMILIES = (
     (
         "clocks apart",
         "timezone",
-        "In a chain of hotels, {rest}. <By how much do the clocks|How far are the clocks"
-        f" furthest ahead>{{rest2}}? Minutes stay below 60. {NUMBERS}",
+        "In a chain of hotels, {rest}. What is the <time difference between the two"
+        f"|greatest time difference between any two of them>? Minutes stay below 60. {NUMBERS}",
         widest_gap,
     ),
     (
         "dates that may not exist",
         "trick",
-        "The ticket of {name} is dated {date}<; |>{rest}. Which date is on the ticket of"
-        f" {{name2}}? Dates are yyyy-mm-dd. {GREGORIAN} If a date that is given is not in"
+        "{name}'s letter is dated {date}<; |>{rest}. Which date is on"
+        f" {{name2}}'s letter? Dates are yyyy-mm-dd. {GREGORIAN} If a date that is given is not in"
         ' that calendar, the answer is "unanswerable".',
         impossible_date,
     ),
@@ -796,10 +810,10 @@ FAMILIES = (
     (
         "weekdays that are possible",
         "trick",
-        "On a {weekday}, {half:before noon|at noon or later}, {name} sets out; the exact"
-        " time is not known. Without any other break, {name2} {rest}, all in one time zone."
-        " On which days of the week can this end? Name all that are possible, be it one or"
-        " more.",
+        "On a {weekday}, {half:before noon|at noon or later}, a ship leaves the port of"
+        " {name}; the exact time is not known. Without any other stop, it {rest}, all in one time zone. On"
+        " which days of the week can the voyage end? Name all that are possible, be it one"
+        " or more.",
         possible_weekdays,
     ),
     (

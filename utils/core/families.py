@@ -17,9 +17,9 @@ from typing import NamedTuple, Protocol
 import lm_eval_tasks
 
 from .errors import ToolError
+from .task_files import FOLDER as FOLDER, task_files
 
 
-FOLDER = Path(lm_eval_tasks.__file__).resolve().parent
 # Published score and flexible one: a task's headline is the first pair that it has.
 HEADLINES = (("score", "score_flexible"), ("accuracy", "accuracy_flexible"))
 # What versions before 2.0 call a metric, and what it is called since.
@@ -87,7 +87,7 @@ class Scorer(NamedTuple):
 def scorer(task: str) -> Scorer:
     """Return the scorer of a task; ToolError names near matches of an unknown one."""
     if task not in all_tasks():
-        what = "a group" if task in _index() else "unknown"
+        what = "a group" if task in task_files() else "unknown"
         raise ToolError(f"task '{task}' is {what}; {_suggestion(task)}")
     config = configuration(task)
     process_docs = _function(config["process_docs"])
@@ -156,7 +156,7 @@ def leaf_tasks(name: str) -> list[str]:
 
     Raises ToolError, with near matches, where neither has the name.
     """
-    if name not in _index():
+    if name not in task_files():
         raise ToolError(f"task or group '{name}' is unknown; {_suggestion(name)}")
     members = configuration(name)["task"]
     if isinstance(members, str):  # its own name
@@ -166,7 +166,7 @@ def leaf_tasks(name: str) -> list[str]:
 
 def all_tasks() -> list[str]:
     """Return the names of all tasks of the pack, sorted."""
-    return sorted(_index().keys() - _group_names())
+    return sorted(task_files().keys() - _group_names())
 
 
 def configuration(name: str) -> dict:
@@ -174,7 +174,7 @@ def configuration(name: str) -> dict:
 
     A function is the path of its module, without the suffix, a full stop and its name.
     """
-    return _index()[name].cfg
+    return task_files()[name].config
 
 
 def prompt(task: str, doc: dict) -> str:
@@ -197,40 +197,29 @@ def rendered(task: str, key: str, doc: dict):
 
 @cache
 def _template(text: str):
-    from .private import template_environment  # which compiles it for each document
+    import jinja2  # with the settings of the harness, which compiles for each document
 
-    return template_environment().from_string(text)
+    made = jinja2.Environment(
+        undefined=jinja2.StrictUndefined, keep_trailing_newline=True
+    )
+    return made.from_string(text)
 
 
 def _suggestion(name: str) -> str:
-    if name in _index():
+    if name in task_files():
         return f"its tasks are {', '.join(leaf_tasks(name))}"
-    if near := difflib.get_close_matches(name, _index()):
+    if near := difflib.get_close_matches(name, task_files()):
         return f"did you mean {' or '.join(near)}?"
     return f"the groups are {', '.join(_group_names())}"
 
 
-@cache
-def _index() -> dict:
-    from lm_eval.tasks import TaskManager  # takes a second
-
-    from .private import task_index
-
-    manager = TaskManager(include_path=str(FOLDER), include_defaults=False)
-    return task_index(manager)
-
-
 def _group_names() -> list[str]:
-    return sorted(name for name, entry in _index().items() if "group" in entry.cfg)
+    return sorted(name for name, x in task_files().items() if "group" in x.config)
 
 
 def _base(task: str) -> str | None:
     """Return the task whose YAML file that of a task includes, which has its name."""
-    from .private import load_yaml
-
-    path = _index()[task].yaml_path
-    included = load_yaml(path, resolve_func=False, recursive=False).get("include", [])
-    paths = map(Path, [included] if isinstance(included, str) else included)
+    paths = task_files()[task].included
     return next((path.stem for path in paths if path.suffix == ".yaml"), None)
 
 

@@ -11,14 +11,3 @@ def task_index(manager) -> dict:
     """Return name -> entry of a TaskManager's index, public before lm-eval 0.5."""
     is_public = hasattr(manager, "task_index")
     return manager.task_index if is_public else manager._task_index
-
-
-def template_environment():
-    """Return the Jinja environment of the harness, public before lm-eval 0.5."""
-    try:
-        from lm_eval.utils import env
-    except ImportError:
-        from lm_eval.config.templates import _jinja_env
-
-        return _jinja_env()
-    return env

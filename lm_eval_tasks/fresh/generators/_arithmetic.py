@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from calendar import monthrange
+from collections.abc import Callable
 from datetime import date, timedelta
 from itertools import cycle, product
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import NamedTuple
 
 
 SYLLABLES = "ba do ke la mi no pu ra sel tor ush vin wal yor zem".split()
-PLURALS = {"loaf": "loaves", "shelf": "shelves"}
+PLURALS = {"shelf": "shelves"}
 DAY = 24 * 60 * 60
 
 
@@ -46,14 +47,42 @@ def is_relative(rng: random.Random, level: int) -> bool:
     return rng.random() < (0, 0.5, 0.8)[min(level, 3) - 1]
 
 
+Facts = list[tuple[int, str]]  # each a value and whose it is
+
+
+def told_by_others(
+    rng: random.Random, level: int, names: list[str], value: Callable, said: tuple
+) -> tuple[Facts, str, Facts]:
+    """Return a value for each name, how they are told, and those told by no other.
+
+    `said` is what a fact is told in, of its name and its value, what says a value and a
+    difference, and what stands between a smaller, or a larger one, and the other.
+    """
+    text, absolute, difference, *sides = said
+    facts: Facts = []
+    told, at_once = [], []
+    for place, name in enumerate(names):
+        own = facts[-1][0] if place and rng.random() < 0.2 else value()
+        known, other = rng.choice(facts) if place else (own, "")
+        if own != known and is_relative(rng, level):
+            how = f"{difference(abs(own - known))} {sides[own > known]} {other}"
+        else:
+            how = absolute(own)
+            at_once.append((own, name))
+        facts.append((own, name))
+        told.append(text.format(name, how))
+    return facts, "; ".join(told), at_once
+
+
 def first_or_last(
-    rng: random.Random, level: int, facts: list[tuple], at_once: list[tuple]
-) -> tuple[str, list[str]] | None:
-    """Return "first" or "last", and who is so by the facts, of value and name.
+    rng: random.Random, level: int, names: list[str], value: Callable, said: tuple
+) -> tuple[str, list[str], str] | None:
+    """Return "first" or "last", who is so, and the facts that tell it.
 
     From level 3 on, most draws with the same answer by the facts that are told by no other
     are dropped: None. Some are kept, else such an answer would be known to be wrong.
     """
+    facts, told, at_once = told_by_others(rng, level, names, value, said)
     rank, edge = rng.choice((("first", min), ("last", max)))
     chosen, likely = (
         [name for value, name in those if value == edge(those)[0]]
@@ -61,7 +90,7 @@ def first_or_last(
     )
     if level > 2 and chosen == likely and rng.random() < 0.7:
         return None
-    return rank, chosen
+    return rank, chosen, told
 
 
 def names(rng: random.Random, count: int) -> list[str]:
@@ -85,6 +114,10 @@ def joined(items: list[str]) -> str:
 def counted(number: int, noun: str) -> str:
     plural = PLURALS.get(noun, f"{noun}s")
     return f"{number} {noun if number == 1 else plural}"
+
+
+def years(number: int) -> str:
+    return counted(number, "year")
 
 
 def ordinal(number: int) -> str:
@@ -111,13 +144,17 @@ def clock(seconds: int) -> str:
     return f"{hours:02}:{minutes:02}" + f":{rest:02}" * bool(rest)
 
 
-def either_clock(rng: random.Random, seconds: int) -> str:
-    """Return a time on the 24-hour clock or, but for noon and midnight, with AM or PM."""
-    if seconds % (12 * 3600) == 0 or rng.random() < 0.5:
-        return clock(seconds)
-    half = "AM" if seconds < 12 * 3600 else "PM"
-    hour = seconds // 3600 % 12 or 12
-    return f"{hour}{clock(seconds % 3600)[2:]} {half}"
+def clock_of_a_style(rng: random.Random) -> Callable[[int], str]:
+    """Return what tells times on the 24-hour clock, or all of them with AM or PM."""
+    return rng.choice((clock, half_day_clock))
+
+
+def half_day_clock(seconds: int) -> str:
+    """Return a time with AM or PM, or noon or midnight."""
+    hours, rest = divmod(seconds, 3600)
+    if seconds % (12 * 3600) == 0:
+        return "noon" if hours else "midnight"
+    return f"{hours % 12 or 12}{clock(rest)[2:]} {'AP'[hours // 12]}M"
 
 
 def time(rng: random.Random, level: int) -> int:
@@ -130,8 +167,10 @@ def hours_minutes_seconds(seconds: int, keys: str) -> dict[str, int]:
     return dict(zip(keys.split(), values, strict=True))
 
 
-def day_and_time(days: int, clock: str) -> dict[str, str]:
-    return {"day": f"{days:+d}" if days else "same_day", "time": clock}
+def day_and_time(seconds: int, width: int = 8) -> dict[str, str]:
+    days, second = divmod(seconds, DAY)
+    time = f"{clock(second)[:5]}:{second % 60:02}"[:width]
+    return {"day": f"{days:+d}" if days else "same_day", "time": time}
 
 
 def date_of(rng: random.Random, first_year: int, last_year: int) -> date:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import random
 from datetime import date, timedelta
+from functools import partial
 from typing import NamedTuple
 
 from . import _arithmetic as a
 
 
-MOVES = (("day", 1, 0, 60), ("week", 7, 0, 10), ("month", 0, 1, 8), ("year", 0, 12, 3))
+# Unit -> its days and months, and the most that something is moved by.
+MOVES = ("day", 1, 0, 300), ("week", 7, 0, 50), ("month", 0, 1, 20), ("year", 0, 12, 3)
+FIRST_YEAR = 2030  # of what is still to come
 
 
 # ---------------------------------------------------------------------- add_subtract
@@ -22,24 +25,24 @@ def dynasties(rng: random.Random, level: int) -> a.Problem:
     total = sum(years)
     # From level 2 on year 1 AD is passed; at level 1 it may be.
     start = rng.randrange(1 - total, 1) if level > 1 else rng.randrange(-900, 900)
-    ranks = [a.ordinal(number) for number in range(1, level + 1)]
-    reigns = [f"the {x} for {a.counted(n, 'year')}" for x, n in zip(ranks, years)]
-    (place,) = a.places(rng, 1)
-    text = (
-        f"{level} dynasties ruled {place} one after the other: {a.joined(reigns)}. Each"
-        " took power in the year in which the one before it lost power."
+    reigns = [f"the {a.ordinal(n)} for {a.years(x)}" for n, x in enumerate(years, 1)]
+    told = a.TEXTS["one dynasty" if level == 1 else "some dynasties"].format(
+        *a.places(rng, 1), level, a.joined(reigns), a.years(total)
     )
-    ends = [f"the {rank} dynasty" for rank in (ranks[0], ranks[-1])]
+    ends = [f"the {a.ordinal(n)} dynasty" for n in (1, level)]
     if level == 1:
-        text = f"A dynasty ruled {place} for {a.counted(total, 'year')}."
         ends = ["it", "it"]
     known, asked, year, answer = "took", "lose", start, start + total
     if rng.random() < 0.5:
         known, asked, year, answer = "lost", "take", answer, start
         ends.reverse()
     parts = {"knows": ends[0].capitalize(), "known": known, "year": a.era(year)}
-    parts |= {"told": text, "asks": ends[1], "asked": asked}
+    parts |= {"told": told, "asks": ends[1], "asked": asked}
     return a.problem("dynasties", {"answer": a.era(answer)}, **parts)
+
+
+def _appointment(rng: random.Random) -> str:
+    return rng.choice(a.TEXTS["appointments"]).format(*a.places(rng, 1))
 
 
 def _moves(amounts: list[tuple[int, str]]) -> str:
@@ -53,36 +56,30 @@ def _moves(amounts: list[tuple[int, str]]) -> str:
 
 def moved_weekday(rng: random.Random, level: int) -> a.Problem:
     """The weekday of what was moved by days and weeks."""
-    amounts = [
-        (rng.choice((1, -1)) * rng.randrange(2, 60 + 60 * min(level, 50)), "day")
-        if step == 0 or rng.random() < 0.8
-        else (rng.choice((1, -1)) * rng.randrange(2, 20), "week")
-        for step in range(level)
-    ]
-    start, (name,) = rng.randrange(7), a.names(rng, 1)
-    moved = sum(n * (7 if unit == "week" else 1) for n, unit in amounts)
-    parts = {"what": rng.choice(a.TEXTS["appointments"]), "name": name}
-    parts["moves"] = _moves(amounts)
-    answer = {"answer": a.WEEKDAYS[(start + moved) % 7]}
+    start, at, amounts = rng.randrange(7), 0, []
+    for step in range(level):
+        unit, days, _, most = MOVES[step > 0 and rng.random() < 0.2]
+        amounts.append((rng.choice((1, -1)) * rng.randrange(2, most), unit))
+        at += amounts[-1][0] * days
+    parts = {"what": _appointment(rng), "moves": _moves(amounts)}
+    answer = {"answer": a.WEEKDAYS[(start + at) % 7]}
     return a.problem("moved_weekday", answer, weekday=a.WEEKDAYS[start], **parts)
 
 
 def moved_date(rng: random.Random, level: int) -> a.Problem:
     """The date of what was moved by days, weeks, months and years, over months' ends."""
     units = MOVES[: min(level, len(MOVES))]
-    day = start = a.date_of(rng, 1950, 2060)
+    day = start = a.date_of(rng, FIRST_YEAR, 2060)
     if level > 2 and rng.random() < 0.3:  # months lead to others without such a day
         day = start = start.replace(month=rng.choice((1, 3, 5, 7, 8, 10, 12)), day=31)
     amounts = []
     for step in range(level):
         unit, days, months, most = units[-1 - step % len(units)]
-        signs = (day.year < 2200,) if abs(day.year - 2000) > 200 else (True, False)
-        amount = rng.randrange(2, most * min(level, 10))
-        amount = amount if rng.choice(signs) else -amount
+        amount = rng.randrange(2, 2 + most * min(level, 5) // 5)
+        amount *= rng.choice((1, -1) if day.year > FIRST_YEAR else (1,))
         amounts.append((amount, unit))
         day = a.plus_months(day + timedelta(amount * days), amount * months)
-    parts = {"what": rng.choice(a.TEXTS["appointments"]), "name": a.names(rng, 1)[0]}
-    parts["date"] = a.in_words(start, rng.random() < 0.5)
+    parts = {"what": _appointment(rng), "date": a.in_words(start, rng.random() < 0.5)}
     parts |= {"moves": _moves(amounts), "rule": a.TEXTS["month rule"] * (level > 2)}
     return a.problem("moved_date", {"date": f"{day:%m/%d/%Y}"}, **parts)
 
@@ -94,7 +91,7 @@ def founded(rng: random.Random, level: int) -> a.Problem:
     for before, place in zip(places, places[1:]):
         last, year = year, rng.randrange(max(1300, year - 90), min(2000, year + 90))
         side = "after" if year > last else "before"
-        said = f"{a.counted(abs(year - last), 'year')} {side}"
+        said = f"{a.years(abs(year - last))} {side}"
         if year == last:
             said = "in the same year as"
         told.append(f"that of {place} {said} that of {before}")
@@ -106,7 +103,7 @@ def founded(rng: random.Random, level: int) -> a.Problem:
 
 # --------------------------------------------------------------------------- compare
 
-WINDOWS = (40_000, 4_000, 400, 60)  # days between which moments lie, by level
+WINDOWS = (5_000, 1_000, 300, 60)  # days between which moments lie, by level
 
 
 class Moment(NamedTuple):
@@ -129,7 +126,7 @@ def _moment(rng: random.Random, day: date, level: int, share: float = 0.5) -> Mo
 def _moments(rng: random.Random, level: int, count: int) -> list[Moment]:
     """Return moments that lie the closer, and are told the more precisely, the higher."""
     window = max(2 * count, WINDOWS[min(level, len(WINDOWS)) - 1])
-    first = a.date_of(rng, 1780, 1980)
+    first = a.date_of(rng, 1950, 2010)
     made: list[Moment] = []
     for offset in rng.sample(range(window), count):
         day = first + timedelta(offset)
@@ -184,59 +181,25 @@ def before_or_after(rng: random.Random, level: int) -> a.Problem | None:
 
 def first_or_last(rng: random.Random, level: int) -> a.Problem | None:
     """Who arrived first or last in a day; some times are told by that of others."""
-    count = level + 2
-    names, minutes, told, known_at_once = a.names(rng, count), [], [], []
-    for name in names:
-        minute = rng.randrange(1, 24 * 60)
-        other = rng.choice(names[: len(minutes)] or [""])
-        if other and rng.random() < 0.2:  # as late as the one before
-            minute = minutes[-1]
-        said = f"at {a.either_clock(rng, 60 * minute)}"
-        if not (other and a.is_relative(rng, level)):
-            known_at_once.append((minute, name))
-        else:
-            known = minutes[names.index(other)]
-            minute = rng.randrange(max(1, known - 150), min(24 * 60, known + 150))
-            said = f"at the same time as {other}"
-            if shift := 60 * (minute - known):
-                side = "after" if shift > 0 else "before"
-                said = f"{a.duration(abs(shift))} {side} {other}"
-        minutes.append(minute)
-        told.append(f"{name} {said}")
-    facts = list(zip(minutes, names))
-    if (asked := a.first_or_last(rng, level, facts, known_at_once)) is None:
+    clock, names = a.clock_of_a_style(rng), a.names(rng, level + 2)
+    said = "{} {}", lambda time: f"at {clock(time)}", a.duration, "before", "after"
+    time = partial(rng.randrange, 60, a.DAY, 60)
+    if not (found := a.first_or_last(rng, level, names, time, said)):
         return None
-    rank, chosen = asked
-    answer = {"unordered_list": chosen}
+    rank, chosen, told = found
     parts = {"rank": rank, "edge": "earliest" if rank == "first" else "latest"}
-    return a.problem("first_or_last", answer, told="; ".join(told), **parts)
+    return a.problem("first_or_last", {"unordered_list": chosen}, told=told, **parts)
 
 
 def oldest_city(rng: random.Random, level: int) -> a.Problem | None:
     """The city founded first or last, by years of both eras and by years from others."""
-    count = level + 1
-    names = a.places(rng, count)
-    years, told, known_at_once = [], [], []
-    for place, name in enumerate(names):
-        if place and rng.random() < 0.2:
-            years.append(years[-1])
-        else:
-            years.append(rng.randrange(-700, 700))
-        said = f"in {a.era(years[-1])}"
-        other = rng.randrange(max(place, 1))
-        shift = years[-1] - years[other]
-        if shift and a.is_relative(rng, level):
-            side = "after" if shift > 0 else "before"
-            said = f"{a.counted(abs(shift), 'year')} {side} {names[other]}"
-        else:
-            known_at_once.append((years[-1], name))
-        told.append(f"{name} was founded {said}")
-    facts = list(zip(years, names))
-    if (asked := a.first_or_last(rng, level, facts, known_at_once)) is None:
+    said = "{} was founded {}", lambda x: f"in {a.era(x)}", a.years, "before", "after"
+    year, names = partial(rng.randrange, -700, 700), a.places(rng, level + 1)
+    if not (found := a.first_or_last(rng, level, names, year, said)):
         return None
-    rank, chosen = asked
+    rank, chosen, told = found
     answer = {"answer": chosen[0] if len(chosen) == 1 else "equal"}
-    return a.problem("oldest_city", answer, told=". ".join(told), rank=rank)
+    return a.problem("oldest_city", answer, told=told, rank=rank)
 
 
 # -------------------------------------------------------------------------- duration
@@ -244,8 +207,8 @@ def oldest_city(rng: random.Random, level: int) -> a.Problem | None:
 
 def open_days(rng: random.Random, level: int) -> a.Problem:
     """The days of spans, both ends of which count."""
-    most = a.most(level, 150, 100_000, 20)
-    day, told, total = a.date_of(rng, 1590, 1680), [], 0
+    most = a.most(level, 150, 30_000, 20)
+    day, told, total = a.date_of(rng, 1870, 1920), [], 0
     is_month_first = rng.random() < 0.5
     for _ in range(level):
         day, days = day + timedelta(rng.randrange(2, 60)), rng.randrange(10, 10 + most)
@@ -281,13 +244,12 @@ def full_months(rng: random.Random, level: int) -> a.Problem:
 
 def shifts_worked(rng: random.Random, level: int) -> a.Problem:
     """The time of shifts together, some of which end on the next day."""
-    told, total = [], 0
+    told, total, clock = [], 0, a.clock_of_a_style(rng)
     for name in a.names(rng, level):
-        start, end = a.time(rng, level), a.time(rng, level)
-        end = (start + 60) % a.DAY if start == end else end
-        clocks = a.either_clock(rng, start), a.either_clock(rng, end)
-        told.append(f"{name} was on duty from {clocks[0]} to {clocks[1]}")
-        total += (end - start) % a.DAY
+        start, span = a.time(rng, level), 600 + a.time(rng, level) % 50_400
+        ends = clock(start), clock((start + span) % a.DAY)
+        told.append(f"{name} was logged in from {ends[0]} to {ends[1]}")
+        total += span
     asked = "How long was that?" if level == 1 else "Add up these spans."
     answer = a.hours_minutes_seconds(total, "hours minutes seconds")
     return a.problem("shifts_worked", answer, told=a.joined(told), asked=asked)
@@ -306,7 +268,7 @@ def reigns(rng: random.Random, level: int) -> a.Problem:
         total += years
     asked = "Add up these spans, in years."
     if level == 1:
-        asked = "How many years was that?"
+        asked = "For how many years was it a republic?"
     return a.problem("reigns", {"answer": total}, told="; ".join(told), asked=asked)
 
 

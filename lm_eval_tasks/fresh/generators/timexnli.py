@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 import random
+from collections.abc import Iterator
 from datetime import date
 from itertools import product
 from typing import NamedTuple
@@ -28,8 +29,12 @@ LABELS = tuple(
 )
 # Events happen once by their nature: each is a subject, and what it did, does, will do.
 TEXTS = words.texts("_timexnli")
-EVENTS, PLACES = TEXTS["events"], TEXTS["places"]
-ERAS = {"past": (1900, 2020), "future": (2030, 2099)}  # years
+PLACES = TEXTS["places"]
+ERAS = {"past": (1900, 2021), "future": (2030, 2100)}  # years, the second one left out
+FIRST_PLACES = {  # of a year
+    "date": lambda year: date(year, 1, 1).toordinal(),
+    "month of a year": lambda year: 12 * year,
+}
 ENDLESS = (-math.inf, math.inf)
 DATE_STEPS = {"day": 60, "week": 20, "month": 18}  # unit -> the most of it in a step
 LAST_SAFE_DAY = 28  # that every month has: a step of months is certain up to it
@@ -57,6 +62,14 @@ KINDS = {
     "date": Kind(8, "on", "day"),
     "year": Kind(2, "in", "year", (("year", 1),), longest=30),
 }
+SAID = {  # how a place is said
+    "weekday": words.WEEKDAYS.__getitem__,
+    "day": lambda place: f"the {words.ordinal(place)}",
+    "month": words.MONTHS.__getitem__,
+    "month of a year": lambda place: f"{words.MONTHS[place % 12]} {place // 12}",
+    "date": lambda place: words.in_words(date.fromordinal(place), False),
+    "year": str,
+}
 SHARES = tuple(kind for kind in KINDS for _ in range(KINDS[kind].share))
 SIDES = ("before", "after")
 Event = tuple[str, str]  # as a sentence says it, and as a clause behind "which" does
@@ -77,7 +90,8 @@ def row(
     """
     name, tense = rng.choice(SHARES), rng.choice(tuple(ERAS))
     kind, end = KINDS[name], knobs["steps"]
-    first, last = within = kind.cycle or _era(name, *ERAS[tense])
+    era, place_of = ERAS[tense], FIRST_PLACES.get(name, int)
+    first, last = within = kind.cycle or (place_of(era[0]), place_of(era[1]) - 1)
     links, decoys = _links(rng, end, knobs["distractors"])
     places, spans = _places(rng, name, within, links)
     if not first <= min(places) <= max(places) <= last:
@@ -85,27 +99,34 @@ def row(
     gap = knobs["gap"] * kind.grid
     near = range(places[end] - gap, places[end] + gap + 1, kind.grid)
     asked_place = rng.choice([x for x in near if first <= x <= last])
-    hows = (kind.at, kind.at, *SIDES)
-    known, asked = rng.choice(hows), rng.choice(SIDES)
+    known = rng.choice(_hows(kind, places[end]))
+    asked = rng.choice(_hows(kind, asked_place)[2:])
     label = _label(kind.cycle, (known, places[end]), (asked, asked_place))
     if label != LABELS[index % len(LABELS)]:
         return None
-    event, *events = _events(rng, tense, 1 + len(links) + len(decoys))
+    event, *events = _events(rng, name, tense, 1 + len(links) + len(decoys))
     begin = (events[0], kind.at) if end else (event, known)
-    told = [_dated(rng, name, *begin, places[0])]
+    dated = [(*begin, places[0]), (event, asked, asked_place)]
+    *told, hypothesis = _dated(rng, name, dated)
     for other, link, span in list(zip(events, links, spans))[1:]:
         told.append(_sentence(rng, other, "step", span=span, other=events[link][1]))
-    rest = zip(events[len(links) :], decoys)
-    placed = [(x, rng.choice(hows), node) for x, node in rest]
+    others = zip(events[len(links) :], decoys)
+    placed = [(x, rng.choice(_hows(kind, places[node])), node) for x, node in others]
     for other, how, node in [*placed, (event, known, end)] if end else ():
         said = {"how": how, "noun": kind.noun, "at": kind.at, "other": events[node][1]}
         told.append(_sentence(rng, other, "same", **said))
     rng.shuffle(told)
     return {
         "Premise": " ".join([*TEXTS["notes"].get(name, []), *told]),
-        "Hypothesis": _dated(rng, name, event, asked, asked_place),
+        "Hypothesis": hypothesis,
         "Label": label,
     }
+
+
+def _hows(kind: Kind, place: int) -> list[str]:
+    """Return how an event can be placed: not before a week (or other cycle), or after it."""
+    edges = zip(SIDES, kind.cycle or ENDLESS)
+    return [kind.at, kind.at, *(side for side, edge in edges if place != edge)]
 
 
 def _links(
@@ -192,19 +213,27 @@ def _label(
 # ------------------------------------------------------------------------------ wording
 
 
-def _events(rng: random.Random, tense: str, count: int) -> list[Event]:
-    """Return different events."""
+def _events(rng: random.Random, name: str, tense: str, count: int) -> list[Event]:
+    """Return different events, by the hour or by the day."""
+    texts = TEXTS["events by the hour" if name == "clock" else "events by the day"]
     events = []
-    for number in rng.sample(range(len(EVENTS) * len(PLACES)), count):
-        subject, did, does, will = EVENTS[number % len(EVENTS)]
-        subject = subject.format(PLACES[number // len(EVENTS)])
+    for number in rng.sample(range(len(texts) * len(PLACES)), count):
+        subject, did, does, will = texts[number % len(texts)]
+        subject = subject.format(PLACES[number // len(texts)])
         main, clause = (did, did) if tense == "past" else (will, does)
         events.append((f"{subject} {main}", f"{subject} {clause}"))
     return events
 
 
-def _dated(rng: random.Random, name: str, event: Event, how: str, place: int) -> str:
-    return _sentence(rng, event, "time", how=how, time=_time(rng, name, place))
+def _dated(rng: random.Random, name: str, those: list[tuple]) -> Iterator[str]:
+    """Yield a sentence on each event, how it is placed, and the place; clocks are of one
+    style, without AM and PM where the hour is 12, which some misread.
+    """
+    is_twelve = any(place // 60 % 12 == 0 for *_, place in those)
+    clock = words.clock if is_twelve else words.clock_of_a_style(rng)
+    for event, how, place in those:
+        time = clock(60 * place) if name == "clock" else SAID[name](place)
+        yield _sentence(rng, event, "time", how=how, time=time)
 
 
 def _sentence(rng: random.Random, event: Event, wording: str, **said: str) -> str:
@@ -212,33 +241,3 @@ def _sentence(rng: random.Random, event: Event, wording: str, **said: str) -> st
     order = "last" if wording == "step" else rng.choice(("first", "last"))
     text = TEXTS[order].format(event=event[0], when=when)
     return f"{text[0].upper()}{text[1:]}."
-
-
-def _time(rng: random.Random, name: str, place: int) -> str:
-    """Return a place as premises and hypotheses say it."""
-    match name:
-        case "clock":
-            hour, minute = divmod(place, 60)
-            # Not 12 AM, which some read as noon.
-            if rng.random() < 0.5 or not hour % 12:
-                return f"{hour:02}:{minute:02}"
-            minutes = f":{minute:02}" * (minute > 0)
-            return f"{hour % 12}{minutes} {'AP'[hour // 12]}M"
-        case "weekday":
-            return TEXTS["days"][place]
-        case "day":
-            return f"the {words.ordinal(place)}"
-        case "month":
-            return TEXTS["months"][place]
-        case "month of a year":
-            return f"{TEXTS['months'][place % 12]} {place // 12}"
-        case "date":
-            return words.in_words(date.fromordinal(place), False)
-    return str(place)
-
-
-def _era(name: str, first: int, last: int) -> tuple[int, int]:
-    """Return the first and the last place of years."""
-    if name == "date":
-        return date(first, 1, 1).toordinal(), date(last, 12, 31).toordinal()
-    return (first * 12, last * 12 + 11) if name == "month of a year" else (first, last)

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from functools import partial
 from itertools import combinations
 from typing import NamedTuple
 
@@ -52,17 +53,9 @@ class Fact(NamedTuple):
 # ------------------------------------------------------------------------------ graphs
 
 
-def erdos_renyi(rng: random.Random, edges: int) -> Pairs:
-    """Return each pair of some nodes with one and the same chance."""
-    return _drawn(rng, edges, nodes=3 + edges // 2, within=1)
-
-
-def stochastic_block(rng: random.Random, edges: int) -> Pairs:
-    """Return pairs of nodes in two blocks, five times as likely within one."""
-    return _drawn(rng, edges, nodes=4 + edges // 2, within=5)
-
-
-def _drawn(rng: random.Random, edges: int, nodes: int, within: int) -> Pairs:
+def drawn(rng: random.Random, edges: int, nodes: int, within: int) -> Pairs:
+    """Return pairs of nodes in two blocks, so many times as likely within one."""
+    nodes += edges // 2
     pairs = list(combinations(range(nodes), 2))
     weights = [within if first % 2 == second % 2 else 1 for first, second in pairs]
     scale = edges / sum(weights)
@@ -99,11 +92,6 @@ def scale_free(rng: random.Random, edges: int) -> Pairs:
     return pairs
 
 
-def star(rng: random.Random, edges: int) -> Pairs:
-    """Return pairs of one node with every other."""
-    return [(0, node) for node in range(1, edges + 1)]
-
-
 def complete(rng: random.Random, edges: int) -> Pairs:
     """Return every pair of as many nodes as give about so many."""
     nodes = next(n for n in range(3, edges + 3) if n * (n + 1) // 2 > edges)
@@ -111,11 +99,11 @@ def complete(rng: random.Random, edges: int) -> Pairs:
 
 
 GRAPHS = {
-    "er": erdos_renyi,
+    "er": partial(drawn, nodes=3, within=1),
     "ba": barabasi_albert,
     "sfn": scale_free,
-    "sbm": stochastic_block,
-    "star": star,
+    "sbm": partial(drawn, nodes=4, within=5),
+    "star": lambda _, edges: [(0, node) for node in range(1, edges + 1)],
     "complete": complete,
 }
 
@@ -190,7 +178,12 @@ def _said(rng: random.Random, kind: str, facts: list[Fact], fact: Fact) -> dict 
 
 
 def _interval(rng: random.Random, starts: list[int]) -> dict | None:
-    """Return years in which so many terms start, all numbers being as likely."""
+    """Return years in which so many terms start, all numbers being about as likely.
+
+    None where there are so few terms that most intervals would have one start.
+    """
+    if len(starts) < 4:
+        return None
     count = rng.randint(0, len(starts))
     place = rng.randint(0, len(starts) - count)
     turns = [starts[0] - 4, *starts, starts[-1] + 4]
@@ -199,7 +192,7 @@ def _interval(rng: random.Random, starts: list[int]) -> dict | None:
     return {"start": first, "end": last} if first < last else None
 
 
-def _answer(kind: str, said: dict, terms: Terms) -> str | None:
+def answer_of(kind: str, said: dict, terms: Terms) -> str | None:
     """Return the answer from the terms of a role; None where they have none."""
     names = [f"E{x.holder}" for x in terms]
     is_first = said.get("side") in ("first", "before")
@@ -231,7 +224,7 @@ def _in_year(terms: Terms, year: int) -> int | None:
 
 
 def _way(
-    rng: random.Random, facts: list[Fact], entity: int, hops: int
+    rng: random.Random, held: dict[int, Terms], entity: int, hops: int
 ) -> list[Step] | None:
     """Return facts, each with a year of it, that lead to an entity; None without a way.
 
@@ -240,7 +233,7 @@ def _way(
     way: list[Step] = []
     for _ in range(hops):
         used = {entity, *(x.of for x, _ in way)}
-        steps = [x for x in facts if x.holder == entity and x.of not in used]
+        steps = [x for x in held.get(entity, []) if x.of not in used]
         if not steps:
             return None
         step = rng.choice(steps)
@@ -266,12 +259,14 @@ def _problem(
     lead to several answers.
     """
     calendar: Calendar = {}
+    held: dict[int, Terms] = {}
     for fact in facts:
         calendar.setdefault((fact.role, fact.of), []).append(fact)
-    for _ in range(TRIES if hops else 1):
+        held.setdefault(fact.holder, []).append(fact)
+    for _ in range(TRIES):
         fact = rng.choice(facts)
         said = _said(rng, kind, facts, fact)
-        way = _way(rng, facts, fact.of, hops)
+        way = _way(rng, held, fact.of, hops)
         if said is None or way is None:
             continue
 
@@ -280,7 +275,7 @@ def _problem(
                 those = [calendar.get((step.role, x), []) for x in entities]
                 entities = {_in_year(terms, year) for terms in those}
             those = [calendar.get((fact.role, x), []) for x in entities]
-            return {_answer(kind, said, terms) for terms in those} - {None}
+            return {answer_of(kind, said, terms) for terms in those} - {None}
 
         label, last = answers({fact.of}, []), FEWER.get(kind, LEAST_OF_LAST)
         if label and all(

@@ -20,7 +20,7 @@ DATE = (
     r"|[A-Z][a-z]+ \d{4})"
 )
 SPAN = r"((?:(?:, | and )?\d+ (?:hour|minute|second|year|month|week|day)s?)+)"
-CLOCK = r"(\d{1,2}:\d\d(?::\d\d)?(?: [AP]M)?)"
+CLOCK = r"(\d{1,2}:\d\d(?::\d\d)?(?: [AP]M)?|noon|midnight)"
 ZONE = r"UTC([+-]\d\d:\d\d)"
 UNITS = {"hour": 3600, "minute": 60, "second": 1, "day": 86400, "week": 604800}
 
@@ -38,6 +38,7 @@ def day(text: str) -> date:
 
 def clock(text: str) -> int:
     """Return the second of the day."""
+    text = {"noon": "12:00", "midnight": "00:00"}.get(text, text)
     digits, _, half = text.partition(" ")
     hour, minute, second = [*map(int, digits.split(":")), 0][:3]
     if half:
@@ -160,8 +161,6 @@ def inn(q: str) -> dict:
         name = told.split()[0]
         if found := re.fullmatch(rf"\w+ at {CLOCK}", told):
             times[name] = clock(found[1])
-        elif found := re.fullmatch(r"\w+ at the same time as (\w+)", told):
-            times[name] = times[found[1]]
         else:
             span, way, other = re.fullmatch(
                 rf"\w+ {SPAN} (after|before) (\w+)", told
@@ -175,7 +174,7 @@ def inn(q: str) -> dict:
 
 def cities(q: str) -> dict:
     years: dict = {}
-    told = re.findall(r"(\w+) was founded (.+?)\. ", q.split("Which of")[0])
+    told = re.findall(r"(\w+) was founded (.+?)[.;] ", q.split("Which of")[0])
     for name, how in told:
         if found := re.fullmatch(r"in (\d+) (AD|BC)", how):
             years[name] = number(*found.groups())
@@ -214,7 +213,7 @@ def ages(q: str) -> dict:
 
 def duty(q: str) -> dict:
     total = 0
-    for begin, end in re.findall(rf"on duty from {CLOCK} to {CLOCK}", q):
+    for begin, end in re.findall(rf"logged in from {CLOCK} to {CLOCK}", q):
         total += (clock(end) - clock(begin)) % 86400
     return hms(total, "hours minutes seconds")
 
@@ -231,9 +230,7 @@ def runs(q: str) -> dict:
 
 
 def machine(q: str) -> dict:
-    needs, asked = re.search(
-        r"A machine needs (.+?)\. How .+? pace (.+?)\?", q
-    ).groups()
+    needs, asked = re.search(r"^\w+ needs (.+?)\. How .+? pace (.+?)\?", q).groups()
     total = Fraction(0)
     wanted = dict(
         (verb + noun[:3], int(n))
@@ -255,9 +252,7 @@ def together(q: str) -> dict:
         "mm/dd/yyyy": "%m/%d/%Y",
     }
     form = form[re.search(r"Dates are (\S+)\.", q)[1]]
-    both, today = re.search(
-        r"On (\S+) (?:both were|it was|all of these were) done\. Today is (\S+)\.", q
-    ).groups()
+    both, today = re.search(r" (\S+)\. Today is (\S+)\.", q).groups()
     at, now = datetime.strptime(both, form), datetime.strptime(today, form)
     while at <= now:
         at += timedelta(days=every)
@@ -265,7 +260,7 @@ def together(q: str) -> dict:
 
 
 def plan(q: str) -> dict:
-    begin = re.search(rf"(begins|has to be ready) at {CLOCK}\.", q)
+    begin = re.search(rf"(begins|has to be over) at {CLOCK}\.", q)
     told = re.search(r"without any gap: (.+?)\. When", q)[1]
     total = sum(seconds(x) for x in re.findall(rf"(?:for|of) {SPAN}", told))
     at = clock(begin[2]) + (total if begin[1] == "begins" else -total)
@@ -305,11 +300,11 @@ def meeting(q: str) -> dict:
 
 def calls(q: str) -> dict:
     zones = {a: zone(b) for a, b in re.findall(rf"(\w+) is at {ZONE}", q)}
-    first = re.search(rf"At {CLOCK} on the clock of (\w+), (\w+) calls (\w+)", q)
+    first = re.search(rf"At {CLOCK} on (\w+)'s clock, (\w+) calls (\w+)", q)
     at = clock(first[1]) - zones[first[2]]
     last = first[4]
     for who, time, _, called in re.findall(
-        rf"when the clock of (\w+) next shows {CLOCK}, (\w+) calls (\w+)", q
+        rf"when (\w+)'s clock next shows {CLOCK}, (\w+) calls (\w+)", q
     ):
         at += (clock(time) - at - zones[who]) % 86400 or 86400
         last = called
@@ -356,24 +351,22 @@ def hotels(q: str) -> dict:
             zones[name] = zone(at)
         else:
             zones[name] = zones[other] + seconds(span) * (1 if way[0] == "a" else -1)
-    pair = re.search(r"clocks in (\w+) and (\w+) differ", q)
-    values = [zones[x] for x in pair.groups()] if pair else zones.values()
-    gap = max(values) - min(values)
+    gap = max(zones.values()) - min(zones.values())
     return {"hours": gap // 3600, "minutes": gap // 60 % 60}
 
 
-def tickets(q: str) -> dict:
-    name, start = re.search(r"ticket of (\w+) is dated (\S+?);", q).groups()
+def letters(q: str) -> dict:
+    name, start = re.search(r"(\w+)'s letter is dated (\S+?);", q).groups()
     try:
         dates = {name: day(start)}
     except ValueError:
         return {"answer": "unanswerable"}
     for name, by, way, other in re.findall(
-        r"that of (\w+) is dated (\d+) days? (earlier|later) than that of (\w+)", q
+        r"(\w+)'s is dated (\d+) days? (earlier|later) than (\w+)'s", q
     ):
         by = int(by) * (1 if way == "later" else -1)
         dates[name] = dates[other] + timedelta(days=by)
-    return {"answer": str(dates[re.search(r"the ticket of (\w+)\?", q)[1]])}
+    return {"answer": str(dates[re.search(r"on (\w+)'s letter\?", q)[1]])}
 
 
 def riddle(q: str) -> dict:
@@ -400,6 +393,9 @@ def possible(q: str) -> dict:
 
 def relatives(q: str) -> dict:
     births = {x: day(y) for x, y in re.findall(rf"(\w+) was born on ({DATE})\.", q)}
+    for who, when in re.findall(r"The birthday of (\w+) is on (\d+ \w+)\.", q):
+        for turned, year in re.findall(rf"\b{who} turned (\d+) in (\d+)\.", q):
+            births[who] = day(f"{when} {int(year) - int(turned)}")
     links = re.findall(rf"(\w+) is exactly {SPAN} (older|younger) than (\w+)\.", q)
     for _ in links:
         for one, span, way, other in links:
@@ -425,18 +421,18 @@ KINDS = (
     ("Which of these cities", cities),
     ("The museum of", museum),
     ("full month", ages),
-    ("on duty from", duty),
+    ("logged in from", duty),
     ("was a republic", republics),
     ("on average", runs),
-    ("A machine needs", machine),
-    ("be done again", together),
+    ("at the same pace", machine),
+    ("Today is", together),
     ("without any gap", plan),
     ("They want to meet", meeting),
-    ("on the clock of", calls),
+    ("'s clock", calls),
     ("takes off in", arrival),
     ("in the air", flights),
     ("the clocks in", hotels),
-    ("The ticket of", tickets),
+    ("'s letter", letters),
     ("The day after", riddle),
     ("The day before", riddle),
     ("On which days of the week can", possible),

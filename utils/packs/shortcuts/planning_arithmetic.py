@@ -174,8 +174,8 @@ def at_once(row: dict) -> str | None:
 
 
 GUEST = r"[:;] ([\w ]+) at (\d+):(\d\d(?::\d\d)?)( [AP]M)?"
-# A vague link to an age; a ticket of the 29th or later.
-CUES = r" is (younger|older) than .* full years old|^The ticket of .* is dated [-0-9]{8}(29|3.)"
+# A vague link to an age; a letter of the 29th or later.
+CUES = r" (is (younger|older) than|turned) .* full years old|'s letter is dated [-0-9]{8}(29|3.)"
 
 
 def by_cues(row: dict) -> str | None:
