@@ -94,7 +94,9 @@ def messages_of(prompt: str) -> list[dict] | None:
         found = json.loads(prompt)
         if isinstance(found, list) and all(isinstance(x, dict) for x in found):
             of_next = ("type", "text")  # which lm-eval 0.5 adds to each
-            return [dict(x for x in one.items() if x != of_next) for one in found] or None
+            return [
+                dict(x for x in one.items() if x != of_next) for one in found
+            ] or None
     return None
 
 
