@@ -13,6 +13,7 @@ from utils.core.families import prompt, scorer
 KINDS = ["tcp_short", "tcp_long"]
 LEVELS = range(1, 6)
 short = find_generator("tcp_short")
+tcp = short.tcp
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -95,15 +96,12 @@ def as_row(hour, lengths, pairs, people) -> dict:
 
 def end_on_the_structure(hour, lengths, pairs, people) -> int | None:
     needs = [[x for x, y in pairs if y == task] for task in range(len(lengths))]
-    shifts = [
-        short.Shift(
-            *("", 0, one["working_hours"], one.get("lunch_break")),
-            {key: one.get(key, 0) for key in REST_KEYS},
-        )
-        for one in people
-    ]
-    agents = [shift.person(hour, 240) for shift in shifts]
-    return short.tcp.certain_end(short.tcp.Project(lengths, needs, agents))
+    workers = []
+    for one in people:
+        shift = short.Shift("", 0, one["working_hours"], one.get("lunch_break"))
+        rests = (one.get(key, 0) for key in REST_KEYS)
+        workers.append(tcp.Person(shift.calendar(hour, 240), *rests))
+    return tcp.certain_end(tcp.Project(lengths, needs, workers))
 
 
 REST_KEYS = ("max_consecutive", "break_after", "break_between")

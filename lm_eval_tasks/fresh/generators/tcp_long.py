@@ -31,26 +31,43 @@ def row(
         8, 2 * sum(tasks.durations) // len(people)
     )  # in which most of the work falls
     plans = [_draw_plan(rng, level, start, span) for _ in people]
-    workers = [plan.person(days) for plan in plans]
+    workers = [
+        tcp.Person(
+            [
+                (n, tcp.PAUSE if plan.is_away(day) else tcp.WORK)
+                for n, day in enumerate(days)
+            ],
+            *tcp.draw_rests(rng, level, range(2, 6)),
+        )
+        for plan in plans
+    ]
     project = tcp.Project(tasks.durations, tasks.needs, workers)
-    end = tcp.certain_end(project, *tcp.demands(index, knobs))
-    if end is None:
+    is_hard = index % 10 < knobs["misleading"]
+    found = tcp.settled(project, is_hard, knobs["binding"])
+    if found is None:
         return None
-    rests = [plan.rests for plan in plans]
-    told = [list(_tell_plan(rng, plan, start.year)) for plan in plans]
+    end, workers = found
+    plans = [
+        plan if tcp.PAUSE in dict(worker.calendar).values() else Plan([], None, None)
+        for plan, worker in zip(plans, workers)
+    ]
+    told = [
+        [*_tell_plan(rng, plan, start.year), *tcp.tell_rests(rng, "day", worker)]
+        for plan, worker in zip(plans, workers)
+    ]
     common = list(tcp.tell_tasks(rng, "day", tasks))
     common.append(rng.choice(TEXTS["start"]).format(day=tcp.day(start)))
     common += tcp.tell_asides(rng, "day", knobs["distractors"])
     return {
         "dialogue": tcp.dialogue(rng, people, told, common),
-        "question": tcp.question(rng, "long", people, len(tasks.names), rests),
+        "question": tcp.question(rng, "long", people, len(tasks.names), workers),
         "answer": f"{days[end - 1]}",
         "tasks": dict(zip(tasks.names, tasks.durations)),
         "dependencies": tasks.pairs(),
         "agents": people,
         "project_start_date": f"{start}",
         "agent_constraints": {
-            name: tcp.constraints(plan.rests) for name, plan in zip(people, plans)
+            name: worker.constraints() for name, worker in zip(people, workers)
         },
         "agent_unavailable_dates": {
             name: [f"{day}" for day in days if plan.is_away(day)]
@@ -68,17 +85,11 @@ class Plan(NamedTuple):
     days: list[date]  # single days, sorted
     holiday: tuple[date, date] | None  # first and last day
     weekday: int | None  # never worked; 0: Monday
-    rests: dict[str, int]
 
     def is_away(self, day: date) -> bool:
         """Return whether somebody does not work on a day."""
         first, last = self.holiday or (date.max, date.min)
         return day in self.days or first <= day <= last or day.weekday() == self.weekday
-
-    def person(self, days: list[date]) -> tcp.Person:
-        """Return somebody's days, counted from the first one on."""
-        calendar = [tcp.PAUSE if self.is_away(day) else tcp.WORK for day in days]
-        return tcp.Person(calendar, *self.rests.values())
 
 
 def _draw_plan(rng: random.Random, level: int, start: date, span: int) -> Plan:
@@ -91,7 +102,7 @@ def _draw_plan(rng: random.Random, level: int, start: date, span: int) -> Plan:
         days = [day for day in days if not holiday[0] <= day <= holiday[1]]
     if level >= 5 and rng.random() < 0.4:
         weekday = rng.randrange(7)
-    return Plan(days, holiday, weekday, tcp.draw_rests(rng, level, range(2, 6)))
+    return Plan(days, holiday, weekday)
 
 
 # -------------------------------------------------------------------------- telling
@@ -108,4 +119,3 @@ def _tell_plan(rng: random.Random, plan: Plan, year: int) -> Iterator[str]:
         yield rng.choice(TEXTS["weekday"]).format(
             weekday=tcp.words.WEEKDAYS[plan.weekday]
         )
-    yield from tcp.tell_rests(rng, "day", plan.rests)
