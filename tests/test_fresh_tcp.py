@@ -36,6 +36,33 @@ def test_a_row_has_as_many_tasks_and_people_as_its_knobs_say(kind):
         assert len(row["agents"]) == 4
 
 
+KINDS_OF_CONSTRAINT = ["max_consecutive", "break_between", "lunch_break", "absences"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_kind_of_constraint_that_a_row_tells_changes_its_end(kind):
+    for row in rows(kind, 20261121, 9, range(3, 6)):
+        limits = row.get("agent_constraints_gmt") or row["agent_constraints"]
+        away = row.get("agent_unavailable_dates") or {}
+        told = {name: limits[name] | {"absences": away.get(name)} for name in limits}
+        for one in KINDS_OF_CONSTRAINT:
+            if any(own.get(one) for own in told.values()):
+                other = {name: {**limits[name], one: None} for name in limits}
+                columns = dict.fromkeys(
+                    ("agent_constraints_gmt", "agent_constraints"), other
+                )
+                if one == "absences":
+                    columns = {"agent_unavailable_dates": {}}
+                assert solve_row(row | columns).answers != (row["answer"],), (one, row)
+
+
+def test_a_simple_order_goes_by_the_longest_chain_that_each_task_begins():
+    free = tcp.Person([(hour, tcp.WORK) for hour in range(20)])
+    project = tcp.Project([4, 4, 2, 3, 1], [[], [], [], [2], [0]], [free, free])
+    search = tcp.Search(project, tcp.RULES, tcp.Bounds(project))
+    assert search.simple(0) == 7  # 8 where chains are those of other tasks
+
+
 @pytest.mark.fuzz
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("kind", KINDS)

@@ -18,12 +18,7 @@ from . import _arithmetic as words
 
 
 VERSION = "2"
-BOUNDS = {
-    "steps": (1, 12),
-    "people": (1, 26),
-    "misleading": (0, 10),
-    "binding": (0, 3),
-}
+BOUNDS = {"steps": (1, 12), "people": (1, 26), "misleading": (0, 10), "binding": (0, 3)}
 
 WORK, PAUSE, OFF = range(3)  # can be worked; a meal or a day away; outside of the hours
 
@@ -38,31 +33,28 @@ class Person(NamedTuple):
     rest: int = 0  # units of that rest
     between: int = 0  # units off between two tasks
 
+    def pauses(self) -> bool:
+        """Return whether somebody has meals or days away."""
+        return any(kind == PAUSE for _, kind in self.calendar)
+
     def constraints(self) -> dict[str, int | None]:
         """Return the rests as the benchmark's columns have them: None for none."""
         names = ("max_consecutive", "break_after", "break_between")
         return {name: units or None for name, units in zip(names, self[1:])}
 
 
-class Tasks(NamedTuple):
-    """What is to be done; a task needs only tasks before it, by their numbers."""
+class Project(NamedTuple):
+    """What is to be done, by whom; a task needs only tasks before it, by their numbers."""
 
-    names: list[str]
     durations: list[int]
     needs: list[list[int]]
+    people: list[Person] = []
+    names: list[str] = []
 
     def pairs(self) -> list[list[str]]:
         """Return pairs of tasks, the earlier one first, as the benchmark has them."""
         named = zip(self.names, self.needs)
         return [[self.names[x], name] for name, needs in named for x in needs]
-
-
-class Project(NamedTuple):
-    """Tasks by their numbers; a task needs only tasks with lower numbers."""
-
-    durations: list[int]
-    needs: list[list[int]]
-    people: list[Person]
 
 
 # ---------------------------------------------------------------------------- rules
@@ -161,11 +153,8 @@ class Bounds:
         """Return an end of a task that starts from `time` on and all that need it."""
         key = task, time
         if key not in self._chains:
-            duration = self._project.durations[task]
-            done = [
-                work(person, MILD, State(time), 0, duration)
-                for person in self._project.people
-            ]
+            durations, _, people, _ = self._project
+            done = [work(x, MILD, State(time), 0, durations[task]) for x in people]
             end = min((x[1].time for x in done if x), default=self.never)
             ends = [self.chain(other, end) for other in self.followers[task]]
             self._chains[key] = max([end, *ends])
@@ -173,10 +162,8 @@ class Bounds:
 
     def units(self, states: list[State], end: int) -> int:
         """Return how many units can be worked before `end`."""
-        return sum(
-            counts[end] - counts[min(state.time, end)]
-            for counts, state in zip(self._worked, states)
-        )
+        pairs = zip(self._worked, states)
+        return sum(counts[end] - counts[min(x.time, end)] for counts, x in pairs)
 
 
 class Search:
@@ -189,7 +176,7 @@ class Search:
     def __init__(self, project: Project, reading: str, bounds: Bounds):
         self._project, self._reading, self._bounds = project, reading, bounds
         self._done: dict[tuple, tuple[int, State] | None] = {}
-        self._after: dict[tuple, list] = {}
+        self._after: dict[tuple, list] = {}  # what can follow simple orders so far
 
     def earliest(self, least: int, best: int, few: int = MOST_STEPS) -> int:
         """Return the earliest end if it is less than `best`, else `best`.
@@ -197,8 +184,8 @@ class Search:
         `least` is known to be a lower bound. Raises OutOfSteps, after `few` steps where
         nothing better is found.
         """
-        self._least, self._best, self._given, self._steps = least, best, best, 0
-        self._few = few
+        self._least, self._best, self._given = least, best, best
+        self._steps, self._few = 0, few
         self._place({}, [State()] * len(self._project.people), (0, -1))
         return self._best
 
@@ -206,8 +193,7 @@ class Search:
         self, ends: dict[int, int], states: list[State], last: tuple[int, int]
     ) -> None:
         """Place one more task after those with `ends`, each way that may be better."""
-        durations = self._project.durations
-        if len(ends) == len(durations):
+        if len(ends) == len(self._project.durations):
             self._best = max(ends.values())
             return
         self._steps += 1
@@ -311,28 +297,25 @@ def certain_end(project: Project, is_hard: bool = False) -> int | None:
     return end
 
 
-def settled(
-    project: Project, is_hard: bool, binding: int
-) -> tuple[int, list[Person]] | None:
-    """Return the certain end of a project, and its people with what binds them.
+def settled(project: Project, index: int, knobs: dict[str, int]) -> tuple | None:
+    """Return the certain end of a row's project, and the project with what binds.
 
-    From `binding` 1 on, no kind of constraint (rests, breaks, meals or absences) stays
-    without which the end is the same; where fewer than `binding` stay, the project is None.
+    Where constraints are to bind, no kind of them (rests, breaks, meals or absences) stays
+    without which the end is the same. None where fewer kinds than `binding` stay.
     """
-    others = list(_relaxed(project)) if binding else []
-    end = None if len(others) < binding else certain_end(project, is_hard)
+    others = list(_relaxed(project)) if knobs["binding"] else []
+    end = None
+    if len(others) >= knobs["binding"]:
+        end = certain_end(project, index % 10 < knobs["misleading"])
     if end is None:
         return None
+    hangs = lambda x: Search(x, RULES, Bounds(x)).earliest(end - 1, end) < end  # noqa: E731
     try:
-        slack = [
-            x
-            for x in others
-            if Search(x, RULES, Bounds(x)).earliest(end - 1, end) == end
-        ]
+        slack = [other for other in others if not hangs(other)]
     except OutOfSteps:
         return None
-    ways = (settled(other, is_hard, binding) for other in slack)
-    return next(filter(None, ways), None) if slack else (end, project.people)
+    ways = (settled(other, index, knobs) for other in slack)
+    return next(filter(None, ways), None) if slack else (end, project)
 
 
 def _relaxed(project: Project) -> Iterator[Project]:
@@ -370,24 +353,25 @@ def ladder(level: int) -> dict[str, int]:
 TEXTS = words.texts("_tcp")
 
 
-def draw_tasks(rng: random.Random, count: int, longest: int) -> Tasks:
+def draw_tasks(rng: random.Random, count: int, longest: int) -> Project:
     """Return so many tasks, each with some of the earlier ones as its needs."""
     known = rng.choice(TEXTS["tasks"])
     names = [known[n] for n in sorted(rng.sample(range(len(known)), count))]
     durations = [1 + rng.randrange(longest) for _ in names]
-    needs = [
-        sorted(rng.sample(range(task), min(task, rng.choice((0, 1, 1, 2)))))
-        for task in range(count)
-    ]
-    return Tasks(names, durations, needs)
+    counts = (min(task, rng.choice((0, 1, 1, 2))) for task in range(count))
+    needs = [sorted(rng.sample(range(n), most)) for n, most in enumerate(counts)]
+    return Project(durations, needs, names=names)
 
 
-def draw_rests(rng: random.Random, level: int, most_in_row: range) -> Iterator[int]:
-    """Yield how somebody rests after work in a row and between tasks: see `Person`."""
-    rests = level >= 3 and rng.random() < 0.6
-    yield rng.choice(most_in_row) if rests else 0
-    yield rng.choice((1, 1, 2) if level >= 5 else (1,)) if rests else 0
-    yield rng.choice((1, 1, 2)) if level >= 4 and rng.random() < 0.6 else 0
+def draw_person(rng: random.Random, level: int, calendar: list, longest: int) -> Person:
+    """Return somebody who may rest after so many units in a row, and between tasks."""
+    most = rest = between = 0
+    if level >= 3 and rng.random() < 0.6:
+        most = rng.randrange(2, longest)
+        rest = rng.choice((1, 1, 2) if level >= 5 else (1,))
+    if level >= 4 and rng.random() < 0.6:
+        between = rng.choice((1, 1, 2))
+    return Person(calendar, most, rest, between)
 
 
 # --------------------------------------------------------------------------- telling
@@ -398,7 +382,7 @@ def day(moment: date, year: int | None = None) -> str:
     return words.in_words(moment, False).removesuffix(f" {year}")
 
 
-def tell_tasks(rng: random.Random, unit: str, tasks: Tasks) -> Iterator[str]:
+def tell_tasks(rng: random.Random, unit: str, tasks: Project) -> Iterator[str]:
     """Yield a sentence for each duration and each need."""
     for name, duration in zip(tasks.names, tasks.durations):
         units = words.counted(duration, unit)
@@ -416,45 +400,49 @@ def tell_rests(rng: random.Random, unit: str, person: Person) -> Iterator[str]:
         yield rng.choice(TEXTS["between"]).format(rest=between)
 
 
-def dialogue(
-    rng: random.Random, people: list[str], own: list[list[str]], common: list[str]
-) -> list[str]:
-    """Return what is said: `own` sentences by each of the people, `common` ones by any.
+def tell_asides(rng: random.Random, unit: str, count: int) -> list[str]:
+    """Return what is said and has nothing to do with the project."""
+    few, hour, pages, late, long = (rng.randrange(5, 10) for _ in range(5))
+    told = {"few": few, "cakes": few + 3, "hour": hour, "later": hour + 8}
+    told |= {"pages": 13 * pages, "late": 4 * late}
+    told["long"] = words.counted(7 * long, unit)
+    asides = [text.format(**told) for text in TEXTS["asides"]]
+    return rng.sample(asides, min(count, len(asides)))
 
-    The order is drawn; what somebody says twice running becomes one utterance.
+
+def columns(
+    rng: random.Random,
+    kind: str,
+    people: list[str],
+    project: Project,
+    own: list,
+    common: list,
+) -> dict:
+    """Return the columns that both kinds have.
+
+    `own` sentences are said by each of the people, `common` ones by any, in an order that
+    is drawn; what somebody says twice running becomes one utterance. The question has the
+    rules of rests where somebody needs one.
     """
     said = [(who, text) for who, texts in zip(people, own) for text in texts]
     said += [(rng.choice(people), text) for text in common]
     rng.shuffle(said)
     running = groupby(said, key=lambda x: x[0])
-    return [f"{who}: {' '.join(text for _, text in texts)}" for who, texts in running]
-
-
-def tell_asides(rng: random.Random, unit: str, count: int) -> list[str]:
-    """Return what is said and has nothing to do with the project."""
-    few, hour, pages, late, long = (rng.randrange(5, 10) for _ in range(5))
-    told = {"few": few, "cakes": few + 3, "hour": hour, "later": hour + 8}
-    told |= {
-        "pages": 13 * pages,
-        "late": 4 * late,
-        "long": words.counted(7 * long, unit),
+    texts, unit = TEXTS[kind], "hour" if kind == "short" else "day"
+    names = {"people": words.joined(people), "count": len(project.names)}
+    names |= {"unit": unit, "Unit": unit.title(), "others": texts["others"]}
+    rules = [TEXTS["rules"], texts["rules"]]
+    if any(person.most_in_row for person in project.people):
+        rules.append(TEXTS["rows rule"])
+    if any(person.most_in_row or person.between for person in project.people):
+        rules.append(TEXTS["time off rule"])
+    rules.append(rng.choice(texts["ask"]))
+    return {
+        "dialogue": [
+            f"{who}: {' '.join(x for _, x in parts)}" for who, parts in running
+        ],
+        "question": " ".join(rules).format(**names),
+        "tasks": dict(zip(project.names, project.durations)),
+        "dependencies": project.pairs(),
+        "agents": people,
     }
-    asides = [text.format(**told) for text in TEXTS["asides"]]
-    return rng.sample(asides, min(count, len(asides)))
-
-
-def question(
-    rng: random.Random, kind: str, people: list[str], tasks: int, workers: list[Person]
-) -> str:
-    """Return the rules that decide the answer, those of rests where somebody needs one,
-    and the question.
-    """
-    told, unit = TEXTS[kind], "hour" if kind == "short" else "day"
-    common = TEXTS["rules"].format(people=words.joined(people), count=tasks)
-    rules = [common, told["rules"]]
-    said = {"unit": unit, "Unit": unit.title(), "others": told["others"]}
-    if any(worker.most_in_row for worker in workers):
-        rules.append(TEXTS["rows rule"].format(**said))
-    if any(worker.most_in_row or worker.between for worker in workers):
-        rules.append(TEXTS["time off rule"].format(**said))
-    return " ".join([*rules, rng.choice(told["ask"])])

@@ -16,7 +16,6 @@ from . import _tcp as tcp
 VERSION = tcp.VERSION
 HIGHEST, BOUNDS = 6, tcp.BOUNDS  # at 7, five rows a second
 ladder = tcp.ladder
-
 TEXTS = tcp.TEXTS["short"]
 
 
@@ -31,46 +30,31 @@ def row(
     hour = (shifts[speaker].hours[0] + rng.randrange(6)) % 24  # while they work
     start = datetime(2024, 1, 1, hour) + timedelta(days=rng.randrange(365 * 4))
     hours = 8 * sum(tasks.durations) + 96
-    workers = [
-        tcp.Person(
-            shift.calendar(start.hour, hours), *tcp.draw_rests(rng, level, range(2, 5))
-        )
-        for shift in shifts
-    ]
-    project = tcp.Project(tasks.durations, tasks.needs, workers)
-    is_hard = index % 10 < knobs["misleading"]
-    found = tcp.settled(project, is_hard, knobs["binding"])
+    calendars = (shift.calendar(start.hour, hours) for shift in shifts)
+    workers = [tcp.draw_person(rng, level, calendar, 5) for calendar in calendars]
+    found = tcp.settled(tasks._replace(people=workers), index, knobs)
     if found is None:
         return None
-    end, workers = found
-    shifts = [
-        shift
-        if tcp.PAUSE in dict(worker.calendar).values()
-        else shift._replace(meal=None)
-        for shift, worker in zip(shifts, workers)
-    ]
+    end, project = found
+    for n, worker in enumerate(project.people):
+        if not worker.pauses():
+            shifts[n] = shifts[n]._replace(meal=None)
     told = [
         [*_tell_shift(rng, shift), *tcp.tell_rests(rng, "hour", worker)]
-        for shift, worker in zip(shifts, workers)
+        for shift, worker in zip(shifts, project.people)
     ]
-    told[speaker].append(_tell_start(rng, start, shifts[speaker].ahead))
+    local = start + timedelta(minutes=shifts[speaker].ahead)
+    said = {"day": tcp.day(local), "clock": f"{local:%H:%M}"}
+    told[speaker].append(rng.choice(TEXTS["start"]).format(**said))
     common = list(tcp.tell_tasks(rng, "hour", tasks))
     common += tcp.tell_asides(rng, "hour", knobs["distractors"])
-    return {
-        "dialogue": tcp.dialogue(rng, people, told, common),
-        "question": tcp.question(rng, "short", people, len(tasks.names), workers),
+    shown = tcp.columns(rng, "short", people, project, told, common)
+    return shown | {
         "answer": f"{start + timedelta(hours=end):%Y-%m-%d %H:%M} GMT",
-        "tasks": dict(zip(tasks.names, tasks.durations)),
-        "dependencies": tasks.pairs(),
-        "agents": people,
         "project_start_datetime_gmt": f"{start:%Y-%m-%d %H:%M}",
         "agent_constraints_gmt": {
-            name: {
-                "working_hours": shift.hours,
-                "lunch_break": shift.meal,
-                **worker.constraints(),
-            }
-            for name, shift, worker in zip(people, shifts, workers)
+            name: {"working_hours": x.hours, "lunch_break": x.meal} | y.constraints()
+            for name, x, y in zip(people, shifts, project.people)
         },
     }
 
@@ -90,10 +74,9 @@ class Shift(NamedTuple):
         """Return somebody's hours, counted from the first one of the project on."""
         day = [tcp.OFF] * 24
         for kind, span in ((tcp.WORK, self.hours), (tcp.PAUSE, self.meal)):
-            if span:
-                begins, ends = span
-                for hour in range(begins, ends if ends > begins else ends + 24):
-                    day[hour % 24] = kind
+            begins, ends = span or (0, 0)
+            for hour in range((ends - begins) % 24):
+                day[(begins + hour) % 24] = kind
         found = [(hour, day[(first + hour) % 24]) for hour in range(hours)]
         return [
             (hour, kind)
@@ -138,14 +121,8 @@ def _span(span: list[int], ahead: int) -> str:
 
 
 def _tell_shift(rng: random.Random, shift: Shift) -> Iterator[str]:
-    zone, hours = _zone(shift.ahead), _span(shift.hours, shift.ahead)
-    told = {"city": shift.city, "zone": zone, "hours": hours}
-    yield rng.choice(TEXTS["shift"]).format(**told)
+    told = {"city": shift.city, "zone": _zone(shift.ahead)}
+    hours = _span(shift.hours, shift.ahead)
+    yield rng.choice(TEXTS["shift"]).format(hours=hours, **told)
     if shift.meal:
         yield rng.choice(TEXTS["meal"]).format(hours=_span(shift.meal, shift.ahead))
-
-
-def _tell_start(rng: random.Random, start: datetime, ahead: int) -> str:
-    local = start + timedelta(minutes=ahead)
-    clock = f"{local:%H:%M}"
-    return rng.choice(TEXTS["start"]).format(day=tcp.day(local), clock=clock)
