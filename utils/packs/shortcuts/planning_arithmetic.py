@@ -23,8 +23,9 @@ CITY = r"(\w+) was founded in (\d+) (AD|BC)"
 CUES = r" is (younger|older) than .* full years old|^The ticket of .* is dated [-0-9]{8}(29|3.)"
 
 
-def read(row: dict, without: str = "") -> tuple[list[str], list[tuple]]:
-    """Return the answer to each end, and each agent: units that are free, and RESTS."""
+def read(row: dict, without: str = "") -> tuple[list[str], dict, list[tuple]]:
+    """Return the answer to each end, tasks, and of agents free units and RESTS."""
+    tasks = {x: n for x, n in row["tasks"].items() if n}  # None: other rows' tasks
     hourly = "agent_constraints_gmt" in row
     start = row["project_start_datetime_gmt" if hourly else "project_start_date"]
     unit, form = timedelta(hours=1 if hourly else 24), "%Y-%m-%d"
@@ -44,7 +45,7 @@ def read(row: dict, without: str = "") -> tuple[list[str], list[tuple]]:
             for x in moments
         ]
         agents.append((free, *(told[x] or 0 for x in RESTS)))
-    return [f"\\boxed{{{x - back:{form}}}}" for x in moments], agents
+    return [f"\\boxed{{{x - back:{form}}}}" for x in moments], tasks, agents
 
 
 def work(agent: tuple, state: tuple, ready: int, left: int) -> tuple:
@@ -62,10 +63,10 @@ def work(agent: tuple, state: tuple, ready: int, left: int) -> tuple:
     return unit, row, rest, pause
 
 
-def end(row: dict, agents: list[tuple], width: int, order: Callable) -> int:
+def end(tasks: dict, pairs: list, agents: list, width: int, order: Callable) -> int:
     """Return the earliest end of the schedules that are the best ones task by task."""
     kept = [({}, ((0, 0, 0, 0),) * len(agents))]
-    needs = {x: {y for y, z in row["dependencies"] if z == x} for x in row["tasks"]}
+    needs = {x: {y for y, z in pairs if z == x} for x in tasks}
     for _ in needs:
         grown = {}
         for (ends, states), task in product(kept, needs.keys()):
@@ -73,7 +74,7 @@ def end(row: dict, agents: list[tuple], width: int, order: Callable) -> int:
                 continue
             ready = max((ends[x] for x in needs[task]), default=0)
             for who, agent in enumerate(agents):
-                state = work(agent, states[who], ready, row["tasks"][task])
+                state = work(agent, states[who], ready, tasks[task])
                 after = ends | {task: state[0]}
                 then = (*states[:who], state, *states[who + 1 :])
                 rank = order(after, task, ready), state[0], task, who
@@ -85,7 +86,7 @@ def end(row: dict, agents: list[tuple], width: int, order: Callable) -> int:
 
 def greedy(row: dict) -> str:
     """Return the earliest end of eleven orders, each task by whoever ends it first."""
-    (answers, agents), tasks, pairs = read(row), row["tasks"], row["dependencies"]
+    (answers, tasks, agents), pairs = read(row), row["dependencies"]
     tails = dict(tasks)
     for task in reversed(tasks):  # those that need it come after it
         tails[task] += max((tails[y] for x, y in pairs if x == task), default=0)
@@ -94,15 +95,18 @@ def greedy(row: dict) -> str:
     signed = product(ranks, (1, -1))
     orders = [lambda _, x, __, of=of, sign=sign: sign * of[x] for of, sign in signed]
     orders.append(lambda _, __, ready: ready)
-    return answers[min(end(row, agents, 1, order) for order in orders)]
+    return answers[min(end(tasks, pairs, agents, 1, order) for order in orders)]
 
 
 def ignoring(row: dict, *, without: str) -> str | None:
     """Return the end where nobody minds a kind of constraint that somebody has."""
-    answers, agents = read(row, without)
-    if agents == read(row)[1]:
+    (answers, tasks, agents), order = (
+        read(row, without),
+        lambda ends, *_: sum(ends.values()),
+    )
+    if agents == read(row)[2]:
         return None
-    return answers[end(row, agents, WIDTH, lambda ends, *_: sum(ends.values()))]
+    return answers[end(tasks, row["dependencies"], agents, WIDTH, order)]
 
 
 def at_once(row: dict) -> str | None:
