@@ -55,7 +55,7 @@ def test_rows_that_do_not_agree_are_those_of_the_list(checked):
     kinds = {"wrong_label": "disagree", "two_readings": "two_readings"}
     listed = {
         (row["file"], row["row"], kinds[row["kind"]])
-        for row in disputed.read(LIST)
+        for row in disputed.LISTS[LIST]
         if row["kind"] in kinds
     }
     # How long it was from a month to another is counted one way throughout.
@@ -141,7 +141,7 @@ def test_a_text_without_the_label_caps_what_can_be_quoted_from_it(tmp_path):
 
 def test_a_list_has_the_rows_that_it_names(shared):
     files: dict[str, list[int]] = {}
-    for row in disputed.read(LIST):
+    for row in disputed.LISTS[LIST]:
         files.setdefault(row["file"], []).append(row["row"])
     found = {path.stem: (path, tasks) for path, tasks in benchmark_files(shared)}
     for file, rows in files.items():
@@ -153,9 +153,9 @@ def test_a_list_has_the_rows_that_it_names(shared):
 
 
 def test_a_published_list_does_not_change():
-    known = {f"{x['file']} {x['row']} {x['digest']}" for x in disputed.read(LIST)}
-    assert (len(known), disputed.names()) == (61, [LIST])
-    assert all(row["kind"] and row["reason"] for row in disputed.read(LIST))
+    known = {f"{x['file']} {x['row']} {x['digest']}" for x in disputed.LISTS[LIST]}
+    assert (len(known), [*disputed.LISTS]) == (61, [LIST])
+    assert all(row["kind"] and row["reason"] for row in disputed.LISTS[LIST])
 
 
 def test_compare_and_the_board_leave_out_the_rows_of_a_list_and_say_so(

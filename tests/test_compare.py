@@ -358,7 +358,7 @@ def test_repeats_and_answers_that_say_nothing_are_counted(compare):
     for name, said in {"a": one, "b": two}.items():
         start = f"{TASK}: 1 of 3 answers of {name} are to repeats, under other ids, "
         assert said.startswith(start)
-    assert invalid.startswith("a: 3 of 3 answers are invalid: ended by the token limit")
+    assert invalid.startswith("a: 3 of 3 answers count as they are, but say little")
 
 
 def test_answers_are_counted_and_each_table_names_its_tests(compare, tmp_path):
@@ -368,6 +368,6 @@ def test_answers_are_counted_and_each_table_names_its_tests(compare, tmp_path):
         found += [x | {"sample": 7} for x in found[:2]]
     found = compare(a + b, a + b, options=("--detail",))
     # Two tasks of two benchmarks, each with three answers to two documents.
-    assert "a: 4 of 12 answers are invalid: ended by" in found.err
+    assert "a: 4 of 12 answers count as they are, but say little" in found.err
     told = " ".join(found.out.split())
     assert "for the 4 tests in sentences, and the 4 in tables. Below" in told

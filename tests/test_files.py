@@ -179,9 +179,3 @@ def test_a_bad_file_is_one_error_of_its_place_and_fix(tmp_path, name, content, f
     path.write_bytes(content)
     with pytest.raises(ToolError, match=f"{name}.*{fault}"):
         read_jsonl(path)
-
-
-@pytest.mark.parametrize("name", ["x.jsonl.zst", "x.jsonl.parquet"])
-def test_other_formats_are_not_written(tmp_path, name):
-    with pytest.raises(ToolError, match="is not written"):
-        written_lines(tmp_path / name).__enter__()

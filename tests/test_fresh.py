@@ -19,7 +19,7 @@ from utils.core.documents import Rows, documents, load as load_tasks
 from utils.core.families import all_tasks, configuration, leaf_tasks, scorer
 from utils.packs.baselines import gold_response
 from utils.packs.shortcuts import SHORTCUTS
-from utils.runs.trivial import Trivial
+from utils.runs.tally import Trivial
 
 
 FRESH = leaf_tasks("fresh")

@@ -5,8 +5,7 @@
 A RUN is the output folder of a model, a sample log, or a file of answers; NAME=RUN names
 it. All answers are scored by this version of the pack. For each two runs and each benchmark
 a sentence on the published score and one on the flexible score says which run is better,
-or how large a difference these documents would show. `--detail` adds a table of the tasks,
-`--show TASK` prints the documents that changed sides instead.
+or how large a difference these documents would show.
 
 Runs over different documents are refused; `--common` compares those that all have. Rows
 that a benchmark repeats are paired by `doc_id`; without it in all runs, they count where
@@ -26,18 +25,18 @@ import sys
 import textwrap
 from argparse import Namespace
 from collections.abc import Iterator
-from itertools import combinations, groupby
+from itertools import combinations, groupby, product
 from typing import NamedTuple
 
-from .core import tables
 from .core.cli import say, tool_parser
 from .core.errors import ToolError
-from .core.families import benchmarks, configuration, scorer
+from .core.families import Group, alone, benchmarks, configuration, scorer
+from .core.tables import FORMATS, escaped, natural, percent, render
 from .runs.answers import document_text, sha256
 from .runs.find import find_runs
 from .runs.models import Model, answer_options, read_models, shown
 from .runs.scoring import INVALID, Scored
-from .stats import CONFIDENCE, Difference, detectable, difference, holm, linearised
+from .stats import CONFIDENCE, detectable, difference, holm, linearised
 
 
 RULES = ("published", "flexible")
@@ -71,14 +70,6 @@ Document = tuple[Result, ...]  # what each run scored on it
 Matched = dict[str, list[Document]]  # by task
 
 
-class Scope(NamedTuple):
-    """A task, or as many tasks of a benchmark as the runs have."""
-
-    title: str
-    tasks: tuple[str, ...]
-    by_size: bool  # whether documents count alike, not tasks
-
-
 # ----------------------------------------------------------- reading and matching
 
 
@@ -104,54 +95,53 @@ def match(models: list[Model]) -> tuple[Matched, list[str]]:
     matched, lacking = {}, []
     for task in sorted({task for model in models for task in model.tasks}):
         runs = [x.tasks[task].results if task in x.tasks else {} for x in models]
-        documents, unpaired = [], []
+        found = []
         for digest in sorted(set().union(*runs)):
-            keyed = _told_apart([results.get(digest, []) for results in runs])
-            for key in sorted(set().union(*keyed)):
-                found = [of_run.get(key) for of_run in keyed]
-                (documents if all(found) else unpaired).append(tuple(found))
-        if documents:
+            found += _side_by_side([results.get(digest, []) for results in runs])
+        if documents := [pair for pair in found if all(pair)]:
             matched[task] = sorted(documents, key=lambda pair: min(map(_place, pair)))
-        lacking += _lacking(task, models, documents, unpaired)
+        lacking += _lacking(task, models, found)
     return matched, lacking
 
 
-def _told_apart(copies: list[list[Result]]) -> list[dict[tuple, Result]]:
-    """Return, for each run, a key of each of its answers to one document.
+def _side_by_side(copies: list[list[Result]]) -> list[tuple[Result | None, ...]]:
+    """Return the answers of the runs to one document, those that are compared together.
 
-    Equal keys are compared. A benchmark may have a document several times: such copies go
-    by their ids. Without ids in all runs they go by what was scored, where each run has
-    as many; else it is not known which one lacks, and a choice would tilt the comparison.
+    A benchmark may have a document several times: such copies go by their ids. Without
+    ids in all runs they go by what was scored, where each run has as many; else it is not
+    known which one lacks, and a choice would tilt the comparison.
     """
     is_named = all(x.doc_id is not None for results in copies for x in results)
     if is_named and max(map(len, copies)) > 1:
-        return [{(json.dumps(x.doc_id),): x for x in results} for results in copies]
-    ordered = [sorted(x, key=lambda x: repr(x._replace(doc_id=None))) for x in copies]
-    return [{(len(x), n): y for n, y in enumerate(x)} for x in ordered]
+        keyed = [{(json.dumps(x.doc_id),): x for x in results} for results in copies]
+    else:
+        ordered = (
+            sorted(x, key=lambda x: repr(x._replace(doc_id=None))) for x in copies
+        )
+        keyed = [{(len(x), n): y for n, y in enumerate(x)} for x in ordered]
+    keys = sorted(set().union(*keyed))
+    return [tuple(of_run.get(key) for of_run in keyed) for key in keys]
 
 
 def _place(result: Result) -> tuple:
     """Return by what results are sorted."""
-    return tables.natural(json.dumps(result.doc_id)), result.doc_hash
+    return natural(json.dumps(result.doc_id)), result.doc_hash
 
 
-def _lacking(
-    task: str, models: list[Model], paired: list[Document], unpaired: list[Document]
-) -> Iterator[str]:
+def _lacking(task: str, models: list[Model], found: list[tuple]) -> Iterator[str]:
     """Yield what each run lacks, in words; where a run lacks one, it has None."""
-    total = {_name(next(filter(None, found))) for found in (*paired, *unpaired)}
+    total = {_name(next(filter(None, pair))) for pair in found}
+    unpaired = [pair for pair in found if not all(pair)]
     for place, model in enumerate(models):
         short = [next(filter(None, x)) for x in unpaired if not x[place]]
-        lacking = [*dict.fromkeys(map(_name, sorted(short, key=_place)))]
-        if lacking:
-            known = {found[place].digest for found in unpaired if found[place]}
+        if lacking := [*dict.fromkeys(map(_name, sorted(short, key=_place)))]:
+            known = {pair[place].digest for pair in unpaired if pair[place]}
             has_some = any(result.digest in known for result in short)
             what = "another number of answers" if has_some else "no answer"
             more = ", ..." * (len(lacking) > _MOST_NAMED)
-            yield (
-                f"{task}: {model.name} has {what} to {len(lacking)} of {len(total)}"
-                f" documents: {', '.join(lacking[:_MOST_NAMED])}{more}"
-            )
+            what += f" to {len(lacking)} of {len(total)} documents"
+            named = ", ".join(lacking[:_MOST_NAMED])
+            yield f"{task}: {model.name} has {what}: {named}{more}"
 
 
 def _name(result: Result) -> str:
@@ -163,8 +153,8 @@ def _name(result: Result) -> str:
 # ---------------------------------------------------------------------- comparing
 
 
-def _scopes(tasks: list[str]) -> list[Scope]:
-    """Return the benchmarks that tasks belong to, with these tasks of them."""
+def _scopes(tasks: list[str]) -> list[Group]:
+    """Return the benchmarks that tasks belong to, with these tasks of them and titles."""
     found = []
     for group in benchmarks(tasks):
         title = configuration(group.name)["metadata"].get("title", group.name)
@@ -172,30 +162,34 @@ def _scopes(tasks: list[str]) -> list[Scope]:
         if len(run) < len(group.tasks):
             title += f" ({len(run)} of {len(group.tasks)} tasks"
             title += f": {run[0]})" if len(run) == 1 else ")"
-        found.append(Scope(title, run, group.by_size))
+        found.append(group._replace(name=title, tasks=run))
     return found
 
 
-def compare(matched: Matched, names: list[str], scopes: list[Scope]) -> list[dict]:
+def compare(matched: Matched, names: list[str], scopes: list[Group]) -> list[dict]:
     """Return a row for each two runs, scope and score; all rows are tested together.
 
     `matched` is what `match` returns, `names` are those of the runs.
     """
     rows, spreads = [], []
-    for a, b in combinations(range(len(names)), 2):
-        for scope in scopes:
-            documents = [matched[task] for task in scope.tasks]
-            clusters = [found[a].cluster for task in documents for found in task]
-            for rule, score in enumerate(RULES):
-                values = [
-                    [[found[run].scores[rule] for found in task] for task in documents]
-                    for run in (a, b)
-                ]
-                values = [linearised(parts, scope.by_size) for parts in values]
-                tested = difference(*values, clusters)
-                spreads.append(tested.spread)
-                place = {"run_a": names[a], "run_b": names[b], "scope": scope.title}
-                rows.append(place | {"score": score} | _figures(*values, tested))
+    places = product(combinations(range(len(names)), 2), scopes, enumerate(RULES))
+    for runs, scope, (rule, score) in places:
+        documents = [matched[task] for task in scope.tasks]
+        a, b = (
+            linearised(
+                [[found[run].scores[rule] for found in task] for task in documents],
+                scope.by_size,
+            )
+            for run in runs
+        )
+        tested = difference(a, b, [x[0].cluster for task in documents for x in task])
+        spreads.append(tested.spread)
+        row = {f"run_{side}": names[run] for side, run in zip("ab", runs)}
+        row |= {"scope": scope.name, "score": score}
+        row |= {"n": len(a), "clusters": tested.spread.clusters}
+        row |= {"a": math.fsum(a) / len(a), "b": math.fsum(b) / len(b)}
+        row |= {"difference": tested.value, "low": tested.low, "high": tested.high}
+        rows.append(row | {"p": tested.p_value})
     for row, spread, p_value in zip(rows, spreads, holm(row["p"] for row in rows)):
         better = row["run_a"] if row["difference"] < 0 else row["run_b"]
         row["p_holm"], row["tests"] = p_value, len(rows)
@@ -204,35 +198,20 @@ def compare(matched: Matched, names: list[str], scopes: list[Scope]) -> list[dic
     return rows
 
 
-def _figures(a: list[float], b: list[float], tested: Difference) -> dict:
-    return {
-        "n": len(a),
-        "clusters": tested.spread.clusters,
-        "a": math.fsum(a) / len(a),
-        "b": math.fsum(b) / len(b),
-        "difference": tested.value,
-        "low": tested.low,
-        "high": tested.high,
-        "p": tested.p_value,
-    }
-
-
 def changed(matched: Matched, names: list[str], task: str) -> list[dict]:
     """Return the documents of a task on which two runs score differently, and why."""
     rows = []
-    for a, b in combinations(range(len(names)), 2):
-        for rule, score in enumerate(RULES):
-            for found in matched[task]:
-                sides = {"a": found[a], "b": found[b]}
-                row = {"score": score, "run_a": names[a], "run_b": names[b]}
-                row |= {"doc_id": found[a].doc_id, "doc_hash": found[a].doc_hash}
-                row |= {side: x.scores[rule] for side, x in sides.items()}
-                row |= {f"{side}_reason": x.reason for side, x in sides.items()}
-                row |= {
-                    f"{side}_answer": getattr(x, score) for side, x in sides.items()
-                }
-                if row["a"] != row["b"]:
-                    rows.append(row | {"reference": found[a].reference})
+    pairs = combinations(range(len(names)), 2)
+    places = product(pairs, enumerate(RULES), matched[task])
+    for (a, b), (rule, score), found in places:
+        sides = {"a": found[a], "b": found[b]}
+        if found[a].scores[rule] != found[b].scores[rule]:
+            row = {"score": score, "run_a": names[a], "run_b": names[b]}
+            row |= {"doc_id": found[a].doc_id, "doc_hash": found[a].doc_hash}
+            row |= {side: x.scores[rule] for side, x in sides.items()}
+            row |= {f"{side}_reason": x.reason for side, x in sides.items()}
+            row |= {f"{side}_answer": getattr(x, score) for side, x in sides.items()}
+            rows.append(row | {"reference": found[a].reference})
     return rows
 
 
@@ -241,7 +220,7 @@ def changed(matched: Matched, names: list[str], task: str) -> list[dict]:
 
 def sentence(row: dict) -> str:
     """Return what a row of `compare` says; points are of the run that is named first."""
-    names = {side: tables.escaped(row[f"run_{side}"]) for side in "ab"}
+    names = {side: escaped(row[f"run_{side}"]) for side in "ab"}
     first, other = "ab" if row["difference"] < 0 else "ba"
     sign = -1 if first == "a" else 1
     low, high = sorted((sign * row["low"], sign * row["high"]))
@@ -250,8 +229,8 @@ def sentence(row: dict) -> str:
     whose = f" for {names[first]}"
     if round(row["difference"], 3) == 0:
         points, whose = "0.0 points", ""
-    means = f"{_percent(row[first])} against {_percent(row[other])}"
-    where, p_value = tables.escaped(row["scope"]), _p(row["p_holm"])
+    means = f"{percent(row[first])} % against {percent(row[other])} %"
+    where, p_value = escaped(row["scope"]), _p(row["p_holm"])
     if row["better"]:
         return (
             f"{names[first]} is better than {names[other]} on {where}: {points}, {means}"
@@ -272,10 +251,6 @@ def _points(share: float) -> str:
     return f"{100 * share:+.1f}"
 
 
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f} %"
-
-
 def _p(value: float) -> str:
     return "< 0.0001" if value < 0.0001 else f"= {value:.2g}"
 
@@ -284,26 +259,26 @@ def report(rows: list[dict], details: list[dict]) -> str:
     """Return the rows of `compare` in sentences, and those of tasks in a table a pair."""
     lines = []
     for runs, of_pair in groupby(rows, key=_runs):
-        a, b = map(tables.escaped, runs)
-        lines += [f"a: {a}, b: {b}", ""]
-        for (scope, n, clusters), found in groupby(of_pair, key=_documents):
-            lines.append(f"{scope}: {n:,} documents in {clusters:,} clusters")
+        lines += [runs, ""]
+        for what, found in groupby(of_pair, key=_documents):
+            lines.append(what)
             lines += [f"- {row['score']} score: {sentence(row)}" for row in found]
             lines.append("")
         if cells := [_cells(row) for row in details if _runs(row) == runs]:
-            lines.append(tables.render(cells, "markdown"))
+            lines.append(render(cells, "markdown"))
     tests = f"the {len(rows)} tests in sentences"
     tests += f", and the {len(details)} in tables" if details else ""
     caption = textwrap.fill(_CAPTION.format(tests), 94, break_on_hyphens=False)
     return "\n".join([*lines, f"{caption}\n"])
 
 
-def _runs(row: dict) -> tuple[str, str]:
-    return row["run_a"], row["run_b"]
+def _runs(row: dict) -> str:
+    return "a: {}, b: {}".format(*(escaped(row[f"run_{x}"]) for x in "ab"))
 
 
-def _documents(row: dict) -> tuple[str, int, int]:
-    return tables.escaped(row["scope"]), row["n"], row["clusters"]
+def _documents(row: dict) -> str:
+    scope, n, clusters = escaped(row["scope"]), row["n"], row["clusters"]
+    return f"{scope}: {n:,} documents in {clusters:,} clusters"
 
 
 def _cells(row: dict) -> dict:
@@ -313,8 +288,8 @@ def _cells(row: dict) -> dict:
         "score": row["score"],
         "n": row["n"],
         "clusters": row["clusters"],
-        "a": _percent(row["a"]),
-        "b": _percent(row["b"]),
+        "a": f"{percent(row['a'])} %",
+        "b": f"{percent(row['b'])} %",
         "b - a": _points(row["difference"]),
         "95 % interval": f"{_points(row['low'])} to {_points(row['high'])}",
         "p": _p(row["p_holm"]).removeprefix("= "),
@@ -325,21 +300,18 @@ def _cells(row: dict) -> dict:
 def _cells_of_changed(row: dict) -> dict:
     doc = row["doc_hash"][:12] if row["doc_id"] is None else row["doc_id"]
     cells = {"score": row["score"], "document": str(doc)} | row
+    for name in ("run_a", "run_b", "doc_id", "doc_hash"):
+        del cells[name]
     for name in ("document", "a_answer", "b_answer", "reference"):
         cells[name] = shown(cells[name], _LONGEST_CELL)
-    hidden = ("run_a", "run_b", "doc_id", "doc_hash")
-    return {name: cell for name, cell in cells.items() if name not in hidden}
+    return cells
 
 
 def report_changed(rows: list[dict]) -> str:
     """Return the rows of `changed` as a table for each two runs."""
-    pairs: dict[tuple[str, str], list[dict]] = {}
-    for row in rows:
-        pairs.setdefault(_runs(row), []).append(_cells_of_changed(row))
     told = [
-        f"a: {tables.escaped(a)}, b: {tables.escaped(b)}\n\n"
-        + tables.render(cells, "markdown")
-        for (a, b), cells in pairs.items()
+        f"{runs}\n\n{render([*map(_cells_of_changed, of_pair)], 'markdown')}"
+        for runs, of_pair in groupby(rows, key=_runs)
     ]
     return "\n".join(told) or "no document changed sides\n"
 
@@ -368,7 +340,8 @@ def notes(models: list[Model], leave_out: str | None) -> Iterator[str]:
         for kind, why in INVALID.items():
             if n := sum(x.invalid[kind] for x in figures):
                 answers = f"{n} of {sum(x.answers for x in figures)} answers"
-                yield f"{model.name}: {answers} are invalid: {why}"
+                told = "count as they are, but say little of the model"
+                yield f"{model.name}: {answers} {told}: {why}"
 
 
 # ------------------------------------------------------------------- command line
@@ -411,13 +384,13 @@ def _shown(options: Namespace, matched: Matched, names: list[str]) -> str:
         rows = changed(matched, names, options.show)
         if options.format == "markdown":
             return report_changed(rows)
-        return tables.render(rows, options.format)
+        return render(rows, options.format)
     rows, details = compare(matched, names, _scopes([*matched])), []
     if options.detail:
-        details = compare(matched, names, [Scope(x, (x,), True) for x in matched])
+        details = compare(matched, names, [*map(alone, matched)])
     if options.format == "markdown":
         return report(rows, details)
-    return tables.render(rows + details, options.format)
+    return render(rows + details, options.format)
 
 
 def _options(arguments: list[str] | None) -> Namespace:
@@ -428,5 +401,5 @@ def _options(arguments: list[str] | None) -> Namespace:
     add("--detail", action="store_true", help="print a table of the tasks, too")
     add("--show", metavar="TASK", help="print the documents that changed sides instead")
     answer_options(parser)
-    add("--format", choices=tables.FORMATS, default="markdown")
+    add("--format", choices=FORMATS, default="markdown")
     return parser.parse_args(arguments)

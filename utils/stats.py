@@ -16,6 +16,9 @@ import math
 from collections.abc import Hashable, Iterable, Sequence
 from typing import NamedTuple
 
+import numpy as np
+from scipy.special import stdtr, stdtrit
+
 
 CONFIDENCE, POWER = 0.95, 0.8
 _LEAST_FREEDOM = 10  # where nearly all are right, the added clusters have most of it
@@ -33,8 +36,6 @@ class Spread(NamedTuple):
     @property
     def quantile(self) -> float:
         """How many standard errors the interval reaches to either side."""
-        from scipy.special import stdtrit
-
         return float(stdtrit(self.freedom, (1 + CONFIDENCE) / 2))
 
 
@@ -75,8 +76,6 @@ def spread(
 
     The two added clusters stand at the `ends` of the scale.
     """
-    import numpy as np
-
     names: dict[Hashable, int] = {}
     groups = [names.setdefault(name, len(names)) for name in clusters]
     size = max(0.5 / len(names), 1 / len(values))
@@ -119,8 +118,6 @@ def difference(
 
     Student's t test of the spread; the interval ends at -1 and 1.
     """
-    from scipy.special import stdtr
-
     values = [y - x for x, y in zip(a, b, strict=True)]
     found = spread(values, clusters, (-1, 1))
     p_value = 2 * stdtr(found.freedom, -abs(found.mean) / found.error)
@@ -131,8 +128,6 @@ def difference(
 
 def holm(p_values: Iterable[float]) -> list[float]:
     """Return the p-values of a family of tests corrected by Holm's method, in order."""
-    import numpy as np
-
     found = np.array([*p_values])
     order = found.argsort()
     factors = np.arange(len(found), 0, -1)
@@ -147,8 +142,6 @@ def detectable(found: Spread, tests: int) -> float:
     method corrects for; documents and models are as these. A difference takes clusters in
     which the runs differ, even where these runs never did.
     """
-    from scipy.special import stdtrit
-
     level = (1 - CONFIDENCE) / 2 / tests
     errors = stdtrit(found.freedom, 1 - level) + stdtrit(found.freedom, POWER)
     least = errors**2 / found.clusters

@@ -1,9 +1,9 @@
 """The metric cards' `compute`, over the functions that score runs of the harness.
 
 The cards' scores need no more than a reference. The flexible one also depends on what the
-prompt asked for or showed: with `documents`, those of the tasks, it is that of a run.
-Without them it may be too high or too low: the order of a date like 05/06/2007 and the
-unit of a number are not known, nor the texts of TimeDial's wrong options.
+prompt asked for or showed, so it may be too high or too low here: the order of a date like
+05/06/2007 and the unit of a number are not known, nor the texts of TimeDial's wrong
+options. Who has documents finds it by the families' `explain`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,6 @@ def compute(
     task: str | None = None,
     return_average: bool | None = None,
     flexible: bool = False,
-    documents: Iterable[dict] | None = None,
 ) -> dict[str, float | list]:
     """Score responses as the cards TCP Accuracy, Test of Time Accuracy, TimeBench Eval do.
 
@@ -50,11 +49,9 @@ def compute(
     count = len(predictions)
     cards = _cards(subset, task, count)
     references = _listed("references", references, count)
-    known = [{}] * count if documents is None else documents
-    known = _listed("documents", known, count)
-    samples = zip(cards, predictions, references, known, strict=True)
+    samples = enumerate(zip(cards, predictions, references))
     with quiet_harness():
-        scored = [_scores(place, *sample) for place, sample in enumerate(samples)]
+        scored = [_scores(place, *sample) for place, sample in samples]
     is_mean = task is None if return_average is None else return_average
     lists = {
         name: [kind(scores[name]) for scores in scored]
@@ -68,54 +65,43 @@ def _listed(name: str, values: Iterable, count: int | None = None) -> list:
     """Return an argument as a list; ValueError where it is none or of another length."""
     if isinstance(values, str | bytes | dict) or not isinstance(values, Iterable):
         raise ValueError(f"{name} is a {type(values).__name__}; give a list")
-    values = list(values)
-    if not values:
+    if not (values := list(values)):
         raise ValueError(f"{name} is empty; give at least one")
-    if count is not None and len(values) != count:
+    if count not in (None, len(values)):
         raise ValueError(f"{count} predictions, but {len(values)} {name}; give as many")
     return values
 
 
 def _cards(subset: object, task: object, count: int) -> list[_Card]:
+    """Return the card of each sample; ValueError for names that are not known."""
     if (subset is None) is (task is None):
-        raise ValueError(
-            f"give either subset ({', '.join(_SUBSETS)}) or task ({', '.join(_TASKS)})"
-        )
-    if task is not None:
-        return [_named("task", task, _TASKS)] * count
+        names = f"subset ({', '.join(_SUBSETS)}) or task ({', '.join(_TASKS)})"
+        raise ValueError(f"give either {names}")
+    what, names, cards = "task", [task] * count, _TASKS
+    if task is None:
+        what, names, cards = "subset", [subset] * count, _SUBSETS
     if isinstance(subset, Iterable) and not isinstance(subset, str):
-        names = enumerate(_listed("subset", subset, count))
-        return [_named(f"subset[{place}]", name, _TCP) for place, name in names]
-    return [_named("subset", subset, _SUBSETS)] * count
-
-
-def _named(what: str, name: object, cards: dict[str, _Card]) -> _Card:
-    if not isinstance(name, str) or name not in cards:
-        raise ValueError(f"{what} {name!r:.80} is unknown; use {', '.join(cards)}")
-    return cards[name]
+        names, cards = _listed("subset", subset, count), _TCP
+    for place, name in enumerate(names):
+        if not isinstance(name, str) or name not in cards:
+            where = f"{what}[{place}]" if cards is _TCP else what
+            raise ValueError(f"{where} {name!r:.80} is unknown; use {', '.join(cards)}")
+    return [cards[name] for name in names]
 
 
 def _scores(
-    place: int, card: _Card, prediction: object, reference: object, known: object
+    place: int, card: _Card, prediction: object, reference: object
 ) -> dict[str, float]:
     """Return the scores of a sample, by the names that the card returns."""
-    given = {"predictions": (prediction, str), "documents": (known, dict)}
-    for name, (value, kind) in given.items():
-        if not isinstance(value, kind):
-            what = f"{name}[{place}] is a {type(value).__name__}"
-            raise ValueError(f"{what}; give a {kind.__name__}")
+    if not isinstance(prediction, str):
+        what = f"predictions[{place}] is a {type(prediction).__name__}"
+        raise ValueError(f"{what}; give a str")
     try:
-        made = document(card.task, _UNKNOWN | card.row(reference))
+        doc = document(card.task, _UNKNOWN | card.row(reference))
     except ValueError as error:
         raise ValueError(f"references[{place}]: {error}") from None
-    for name in _REFERENCES & made.keys() & known.keys():
-        if known[name] != made[name]:
-            raise ValueError(
-                f"documents[{place}] has {name} {known[name]!r:.80}, but"
-                f" references[{place}] is {reference!r:.80}; give them in one order"
-            )
     one = scorer(card.task)
-    scores = one.explain(made | known, prediction).scores
+    scores = one.explain(doc, prediction).scores
     return {name: scores[one.metric(name)] for name in card.returns}
 
 
@@ -126,7 +112,6 @@ _UNKNOWN = {
     **{"index": 0, "dialogue": ["?"], "question": "?", "question_type": "?"},
     **{"prompt": "?", "sorting_type": "?", "graph_gen_algorithm": "?", "context": "?"},
 }
-_REFERENCES = {"answer", "label", "golds", "letters"}  # where documents hold one
 _OPTIONS = re.compile(r"\s*&&\s*(?=[A-D]\.\s)")
 _OPTION = re.compile(r"([A-D])\.\s+(\S.*)", re.DOTALL)
 _LETTERS = re.compile(r"[A-D](?:[\s,&]*[A-D])*\.?")
@@ -153,9 +138,8 @@ def _options(reference: object) -> dict:
     elif _LETTERS.fullmatch(text):
         texts = {letter: f"({letter})" for letter in re.findall("[A-D]", text)}
     else:
-        raise ValueError(
-            f'{reference!r:.80} is not like "B. one day && C. two days" or "B, C"'
-        )
+        like = '"B. one day && C. two days" or "B, C"'
+        raise ValueError(f"{reference!r:.80} is not like {like}")
     return {
         "options": [texts.get(letter, f"({letter})") for letter in "ABCD"],
         "labels": ["yes" if letter in texts else "no" for letter in "ABCD"],

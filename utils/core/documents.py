@@ -19,23 +19,18 @@ def load(
     """Return the harness's TaskManager of a path, and the TaskDict that it loads.
 
     `include_path` is the folder of the pack, or an offline pack; `metadata` is added to
-    that of each task. Raises ToolError where it lacks one of the tasks or groups, or
-    where the rows cannot be loaded.
+    that of each task. Raises ToolError for tasks that it lacks, or that cannot be loaded.
     """
     from lm_eval.tasks import TaskManager  # takes a second
 
     from .private import task_index
 
+    given = {"include_defaults": False, "metadata": metadata}
     with quiet_harness():
-        manager = TaskManager(
-            include_path=str(include_path), include_defaults=False, metadata=metadata
-        )
-    for name in names:
-        if name not in task_index(manager):
-            raise ToolError(
-                f"{include_path}: has no task or group '{name}'; name another folder with"
-                " --include_path, or another task"
-            )
+        manager = TaskManager(include_path=str(include_path), **given)
+    for name in (x for x in names if x not in task_index(manager)):
+        fix = "name another folder with --include_path, or another task"
+        raise ToolError(f"{include_path}: has no task or group '{name}'; {fix}")
     try:
         with quiet_harness():
             return manager, manager.load(names)
@@ -49,11 +44,9 @@ def load(
 
 @contextmanager
 def quiet_harness() -> Iterator[None]:
-    """Leave out what harness, hub and families log below errors: tools say their own.
-
-    Within such a block, another costs nothing.
-    """
+    """Leave out what harness, hub and families log below errors: tools say their own."""
     loggers = [logging.getLogger(name) for name in ("lm_eval", "huggingface_hub")]
+    # Within such a block, another costs nothing: each line of a file may have one.
     levels = {x: x.level for x in loggers if x.level != logging.ERROR}
     for logger in levels:
         logger.setLevel(logging.ERROR)
@@ -93,9 +86,7 @@ def documents_of(task: str, rows: list[dict]) -> list[dict]:
 
 
 def pack_files(include_path: Path) -> list[Path]:
-    """Return what is read of the tasks at a path: task files, code, and an offline
-    pack's data and manifest.
-    """
+    """Return what is read at a path: task files, code, a pack's data and manifest."""
     suffixes = (".py", "yaml", "manifest.json")
     found = (x for x in include_path.rglob("*") if x.name.endswith(suffixes))
     return [*found, *(include_path / "data").glob("*")]  # which may be a symlink
@@ -111,10 +102,8 @@ def benchmark_files(folder: Path) -> list[tuple[Path, list[str]]]:
         tasks.setdefault(f"{scorer(task).file}.jsonl", []).append(task)
     paths = sorted(x for x in folder.rglob("*.jsonl") if x.name in tasks)
     if not paths:
-        raise ToolError(
-            f"{folder}: has no file of a benchmark under upstream's name, such as"
-            f" {min(tasks)}; name another folder"
-        )
+        what = f"file of a benchmark under upstream's name, such as {min(tasks)}"
+        raise ToolError(f"{folder}: has no {what}; name another folder")
     return [(path, tasks[path.name]) for path in paths]
 
 

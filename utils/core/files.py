@@ -24,9 +24,8 @@ def written_whole(path: Path) -> Iterator[BinaryIO]:
     """Give a file to write to, which is under its name whole or not at all.
 
     It replaces what is there, or what a symlink there leads to, once the `with` block ends
-    without an exception, and has its mode. Folders on the way are made. What is not a
-    regular file, such as a pipe or /dev/stdout, is written into instead. Raises OSError,
-    with the name of `path`, where it cannot be written.
+    without an exception, and has its mode. What is not a regular file, such as a pipe, is
+    written into instead. Raises OSError, with the name of `path`.
     """
     check_writable(path)
     if is_stream(path):
@@ -46,8 +45,7 @@ def written_whole(path: Path) -> Iterator[BinaryIO]:
             os.fsync(file.fileno())
         part.replace(target)
     except BaseException as error:  # Ctrl-C, too
-        with suppress(OSError):
-            part.unlink()
+        part.unlink(missing_ok=True)
         # A full disk has no name, and nobody knows the name of a part.
         if isinstance(error, OSError) and error.filename in (None, str(part)):
             error.filename, error.filename2 = str(path), None
@@ -85,26 +83,24 @@ def check_outputs(outputs: Mapping[str, Path | None], inputs: Iterable[Path]) ->
     `outputs` has the option that each is named by; None is an option not given. Raises
     OSError for one that cannot be written.
     """
-    read, taken = identities(inputs), {}
+    read, taken = {_identity(path) for path in inputs if path.is_file()}, {}
     for option, path in outputs.items():
         if path is None:
             continue
         check_writable(path)
         if is_stream(path):
             continue
-        if identities([path]) & read:
-            raise ToolError(
-                f"{path}: is one of the files to read; name another {option}"
-            )
+        if path.exists() and _identity(path) in read:
+            fault = "is one of the files to read"
+            raise ToolError(f"{path}: {fault}; name another {option}")
         other = taken.setdefault(os.path.realpath(path), option)
         if other != option:
             raise ToolError(f"{path}: is named by {other}, too; name another {option}")
 
 
-def identities(paths: Iterable[Path]) -> set[tuple[int, int]]:
-    """Return what tells regular files from others, whatever they are called."""
-    found = (path.stat() for path in paths if path.is_file())
-    return {(x.st_dev, x.st_ino) for x in found}
+def _identity(path: Path) -> tuple[int, int]:
+    """Return what tells a file from others, whatever it is called."""
+    return (found := path.stat()).st_dev, found.st_ino
 
 
 def is_stream(path: Path) -> bool:

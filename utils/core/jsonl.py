@@ -61,37 +61,23 @@ def read_lines(path: Path) -> Iterator[Line]:
             lines = iter(lambda: texts.readline(MOST_BYTES + 1), b"")
             for number, text in enumerate(lines, 1):
                 if len(text) > MOST_BYTES:
-                    raise ToolError(
-                        f"{path}, line {number}: is longer than {MOST_BYTES // 2**20} MiB;"
-                        " write each object in its own line"
-                    )
+                    fault = f"is longer than {MOST_BYTES // 2**20} MiB"
+                    fix = "write each object in its own line"
+                    raise ToolError(f"{path}, line {number}: {fault}; {fix}")
                 if text.strip():
                     yield Line(f"{path}, line {number}", number, text, is_first)
                     is_first = False
         except (EOFError, zlib.error, gzip.BadGzipFile):
-            raise ToolError(
-                f"{path}, after line {number}: the gzip data is cut off or damaged; get"
-                " the file again"
-            ) from None
-
-
-def read_text(path: Path) -> str:
-    """Return the text of a file that is read at once; ValueError for a larger one."""
-    with open(path, "rb") as file:
-        content = file.read(MOST_BYTES + 1)
-    if len(content) > MOST_BYTES:
-        raise ValueError(f"{path}: is larger than {MOST_BYTES // 2**20} MiB")
-    return content.decode()
+            fault = "the gzip data is cut off or damaged; get the file again"
+            raise ToolError(f"{path}, after line {number}: {fault}") from None
 
 
 @contextmanager
 def written_lines(path: Path) -> Iterator[BinaryIO]:
     """Give a file to write lines to, packed as its name says; see `written_whole`.
 
-    Of the same lines, the same bytes are written. ToolError for what is not written.
+    Of the same lines, the same bytes are written.
     """
-    if path.suffix in (".zst", ".parquet"):
-        raise ToolError(f"{path}: is not written; name it .jsonl or .jsonl.gz")
     with written_whole(path) as file:
         if path.suffix == ".gz":
             with gzip.GzipFile("", "wb", fileobj=file, mtime=0) as zipped:
@@ -105,20 +91,13 @@ def check_made(path: Path, tool: str, key: str) -> None:
 
     An empty file, and what can be written but once, is nobody's.
     """
-    if (
-        is_stream(path)
-        or not path.exists()
-        or path.is_file()
-        and not path.stat().st_size
-    ):
+    if is_stream(path) or not path.exists() or not path.stat().st_size:
         return
     with suppress(ToolError), closing(read_lines(path)) as lines:
         if any(key in parse(line) for line in islice(lines, 1)):
             return
-    raise ToolError(
-        f"{path}: is there, and was not made by {tool}; move it elsewhere, or name another"
-        " output"
-    )
+    fix = "move it elsewhere, or name another output"
+    raise ToolError(f"{path}: is there, and was not made by {tool}; {fix}")
 
 
 def parse(line: Line) -> dict:

@@ -8,16 +8,14 @@ import json
 import re
 from collections.abc import Callable
 
+import tabulate
+
 from .cli import printable
 
 
+tabulate.MIN_PADDING = 0
 FORMATS = ("markdown", "csv", "json")
 _MARKUP = re.compile(r"[\\`*<>&\[\]|~]|\b_|_\b")
-
-
-def number(value: float) -> str:
-    """Return a score as tables and pages show it."""
-    return f"{value:.4f}"
 
 
 def percent(value: float) -> str:
@@ -31,7 +29,7 @@ def natural(text: str) -> list[str | int]:
     return [int(part) if i % 2 else part for i, part in enumerate(parts)]
 
 
-def render(rows: list[dict], form: str, number: Callable[[float], str] = number) -> str:
+def render(rows: list[dict], form: str, number: Callable = "{:.4f}".format) -> str:
     """Return rows (column -> cell; columns in the order they come up) as a table.
 
     `form` is one of FORMATS. Markdown shows floats by `number` and leaves out empty
@@ -46,15 +44,9 @@ def render(rows: list[dict], form: str, number: Callable[[float], str] = number)
         writer.writeheader()
         writer.writerows({x: _of_csv(y) for x, y in row.items()} for row in rows)
         return text.getvalue()
-    import tabulate
-
-    tabulate.MIN_PADDING = 0
     cells = {name: [row.get(name) for row in rows] for name in columns}
     cells = {x: y for x, y in cells.items() if any(cell is not None for cell in y)}
-    is_numeric = [
-        any(isinstance(cell, int | float) for cell in column)
-        for column in cells.values()
-    ]
+    is_numeric = (any(isinstance(x, int | float) for x in y) for y in cells.values())
     table = tabulate.tabulate(
         zip(*([_cell(cell, number) for cell in column] for column in cells.values())),
         headers=[escaped(name) for name in cells],  # two may look alike
@@ -67,9 +59,10 @@ def render(rows: list[dict], form: str, number: Callable[[float], str] = number)
 
 def _of_csv(cell: object) -> object:
     """Return a cell that no spreadsheet runs as a formula, in one line where it can be."""
-    if isinstance(cell, str) and cell.startswith(("=", "+", "-", "@", "\t", "\r")):
-        cell = f"'{cell}"
-    return cell.replace("\r", "\\r") if isinstance(cell, str) else cell
+    if not isinstance(cell, str):
+        return cell
+    is_formula = cell.startswith(("=", "+", "-", "@", "\t", "\r"))
+    return ("'" * is_formula + cell).replace("\r", "\\r")
 
 
 def _cell(cell: object, number: Callable[[float], str]) -> str:

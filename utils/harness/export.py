@@ -53,7 +53,8 @@ _MODELS = {
 def lines(names: list[str], options: Namespace) -> Iterator[dict]:
     """Yield the request to each document of the tasks, in the order of a run.
 
-    Documents that are answered in the files `options.only_missing` are left out. Raises ToolError as `run.evaluate` does, before the first line.
+    Documents that are answered in the files `options.only_missing` are left out. Raises
+    ToolError as `run.evaluate` does, before the first line.
     """
     taker = PromptTaker()
     evaluate(taker, names, options)
@@ -76,12 +77,8 @@ def lines(names: list[str], options: Namespace) -> Iterator[dict]:
                 seed=api._seed,
                 eos=api.eos_string,
             )
-        yield {
-            "custom_id": name,
-            "method": "POST",
-            "url": f"/v1/{path}",
-            "body": body,
-        }
+        made = {"custom_id": name, "method": "POST", "url": f"/v1/{path}"}
+        yield made | {"body": body}
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -93,11 +90,8 @@ def main(arguments: list[str] | None = None) -> int:
     add("--openai", action="store_true", help="bodies for OpenAI's own models")
     add("--output", type=output_path, metavar="FILE", help="default: stdout")
     told = {"type": Path, "metavar": "OUTPUT", "nargs": "+", "default": []}
-    add(
-        "--only-missing",
-        **told,
-        help="outputs of a batch; write what has no answer there",
-    )
+    what = "outputs of a batch; write what has no answer there"
+    add("--only-missing", **told, help=what)
     add_options(parser)
     options = parser.parse_args(arguments)
     inputs = [*pack_files(options.include_path), *options.only_missing]

@@ -10,10 +10,9 @@ run in time stamps, model name and model arguments alone, and in `finish_reason`
 sample has where the answer tells why it ended. Give the options that the run or the export
 was given; what a log says of its prompts is kept.
 
-Each document that is asked needs one answer. A second one, and one to another document or
-version of it, is an error; so is a missing one, which `--missing score-zero` takes for an
-empty response. A failed request of a batch has no answer: all of them are named. Answers to
-the first N documents want `--limit N`.
+Each document that is asked needs one answer: a missing one is an error, or, with
+`--missing score-zero`, an empty response. A failed request of a batch has no answer: all of
+them are named. Answers to the first N documents want `--limit N`.
 
 Example:
 
@@ -25,7 +24,6 @@ from __future__ import annotations
 
 import argparse
 import re
-import shutil
 import sys
 import tempfile
 from argparse import Namespace
@@ -44,6 +42,7 @@ from ..core.families import leaf_tasks, scorer
 from ..core.files import check_writable, written_whole
 from ..runs.answers import Answer, document_text, sha256
 from ..runs.find import Run, find_runs
+from ..runs.scoring import misfit
 from .run import PromptTaker, add_options, evaluate, task_names
 
 
@@ -53,10 +52,7 @@ class Replay(PromptTaker):
     def __init__(self, answers: list[Answer], score_missing: bool = False) -> None:
         """Take the answers, and whether an empty response stands for a missing one."""
         super().__init__()
-        self.answers = answers
-        self.score_missing = score_missing
-        self.missing: Counter[str] = Counter()  # task -> documents without an answer
-        self.found: dict[tuple, Answer] = {}  # by task and document id
+        self.answers, self.score_missing = answers, score_missing
         self.other_prompts = 0  # answers to prompts that are not those of this run
 
     def generate_until(self, requests: list[Instance]) -> list[str]:
@@ -65,7 +61,7 @@ class Replay(PromptTaker):
         A prompt that a log tells takes the place of the one that this run makes. Raises
         ToolError for answers and requests without a counterpart, or with two.
         """
-        self.found = found = join(requests, self.answers)
+        self.found = found = join(requests, self.answers)  # by task and document id
         missing = [x for x in requests if (x.task_name, x.doc_id) not in found]
         self.missing = Counter(x.task_name for x in missing)
         if missing and not self.score_missing:
@@ -100,8 +96,12 @@ def join(requests: list[Instance], answers: list[Answer]) -> dict[tuple, Answer]
         same[task, scorer(task).utils.digest(doc)].append(doc_id)
     found: dict[tuple, Answer] = {}
     for answer in answers:
-        digest = None if answer.doc is None else _digest(answer)
-        doc_id = answer.doc_id
+        doc_id, digest = answer.doc_id, None
+        if answer.doc is not None:
+            try:
+                digest = scorer(answer.task).utils.digest(answer.doc)
+            except NOT_A_DOCUMENT as error:
+                raise misfit(answer, error) from None
         if doc_id is None and (ids := same.get((answer.task, digest))):
             while len(ids) > 1 and (answer.task, ids[0]) in found:
                 ids.popleft()
@@ -113,17 +113,6 @@ def join(requests: list[Instance], answers: list[Answer]) -> dict[tuple, Answer]
             raise ToolError(f"{answer.place}: {fault}")
         found[key] = answer
     return found
-
-
-def _digest(answer: Answer) -> bytes:
-    """Return the digest of the document of a line; ToolError where it is none."""
-    try:
-        return scorer(answer.task).utils.digest(answer.doc)
-    except NOT_A_DOCUMENT as error:
-        raise ToolError(
-            f"{answer.place}: its document is not one of {answer.task} ({error!r:.100});"
-            " give a 'doc' as the harness logs it, or a 'doc_id'"
-        ) from None
 
 
 def _fault(
@@ -156,14 +145,22 @@ def read(options: Namespace) -> tuple[str, list[Answer]]:
     for path in options.responses:
         found = find_runs([path], task)
         if len(found) > 1:
-            raise ToolError(
-                f"{path}: holds the runs of {len(found)} models; name one folder"
-            )
+            fault = f"holds the runs of {len(found)} models; name one folder"
+            raise ToolError(f"{path}: {fault}")
         runs += found
-    answers = [_kept(answer, options) for run in runs for answer in run.answers()]
-    for answer in (answer for answer in answers if answer.fault):
-        say(f"{answer.place}: {answer.fault}")
-    if not (answers := [answer for answer in answers if not answer.fault]):
+    answers = []
+    for answer in (answer for run in runs for answer in run.answers()):
+        if fault := _unfit(answer, options):
+            raise ToolError(f"{answer.place}: {fault}")
+        if answer.fault:  # of a failed request, which a line of a batch names
+            say(f"{answer.place}: {answer.fault}")
+            continue
+        # What is needed: its prompt, and the document where the line has no hash of it.
+        line = answer.line if isinstance(answer.prompt, str) else {}
+        line = {name: line[name] for name in line.keys() & {"arguments"}}
+        doc = None if answer.doc_hash else answer.doc
+        answers.append(answer._replace(line=line, doc=doc))
+    if not answers:
         raise ToolError(f"{options.responses[0]}: has no answers; name another file")
     names = {run.name for run in runs}
     return options.model or (names.pop() if len(names) == 1 else "replay"), answers
@@ -172,28 +169,20 @@ def read(options: Namespace) -> tuple[str, list[Answer]]:
 _HALF = re.compile("[\ud800-\udfff]")  # of a character: a lone surrogate
 
 
-def _kept(answer: Answer, options: Namespace) -> Answer:
-    """Return what is needed of an answer; ToolError where a run cannot take it.
-
-    A failed request, which a line of a batch names, keeps its fault. Else that is its prompt, and its document where the line has no hash of it.
-    """
-    fault = answer.fault
-    if fault and answer.doc_id is not None:
-        return answer
+def _unfit(answer: Answer, options: Namespace) -> str | None:
+    """Return why a run cannot take an answer."""
+    if answer.fault:
+        return answer.fault if answer.doc_id is None else None
     if answer.is_chat and not options.apply_chat_template:
-        fault = "answers chat messages; add --apply_chat_template"
-    elif answer.is_chat is False and options.apply_chat_template:
-        fault = "answers a text; leave out --apply_chat_template"
-    elif options.log_samples and _HALF.search(f"{answer.response}{answer.prompt}"):
+        return "answers chat messages; add --apply_chat_template"
+    if answer.is_chat is False and options.apply_chat_template:
+        return "answers a text; leave out --apply_chat_template"
+    if options.log_samples and _HALF.search(f"{answer.response}{answer.prompt}"):
         fault = (
-            "holds half a character (a lone surrogate), which the harness cannot log;"
-            " replace it, or use --no-log_samples"
+            "holds half a character (a lone surrogate), which the harness cannot log"
         )
-    if fault:
-        raise ToolError(f"{answer.place}: {fault}")
-    line = answer.line if isinstance(answer.prompt, str) else {}
-    line = {name: line[name] for name in line.keys() & {"arguments"}}
-    return answer._replace(line=line, doc=None if answer.doc_hash else answer.doc)
+        return f"{fault}; replace it, or use --no-log_samples"
+    return None
 
 
 def save(
@@ -213,16 +202,14 @@ def save(
         logs = [path for path in files if path.suffix == ".jsonl"]
         # The tracker passes over a file that it cannot write, or only by half.
         lines = sum(path.read_bytes().count(b"\n") for path in logs)
-        rows = sum(map(len, samples.values()))
-        if (len(files), lines) != (len(samples) + 1, rows):
+        if (len(files), lines) != (1 + len(samples), sum(map(len, samples.values()))):
+            fault = f"the harness cannot write its files to {part} first"
             raise ToolError(
-                f"{output}: the harness cannot write its files to {part} first; make"
-                " room there, or give a shorter --model"
+                f"{output}: {fault}; make room there, or give a shorter --model"
             )
         for path in sorted(files, key=lambda path: path not in logs):
-            target = output / path.relative_to(part)
-            with open(path, "rb") as source, written_whole(target) as file:
-                shutil.copyfileobj(source, file)
+            with written_whole(output / path.relative_to(part)) as file:
+                file.write(path.read_bytes())
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -234,9 +221,8 @@ def main(arguments: list[str] | None = None) -> int:
         options.log_samples = False
     options.model, answers = read(options)
     if sanitize_model_name(options.model) in ("", ".", ".."):
-        raise ToolError(
-            f"--model {options.model}: is not the name of a folder; change it"
-        )
+        fault = "is not the name of a folder; change it"
+        raise ToolError(f"--model {options.model}: {fault}")
     names = options.tasks or list(dict.fromkeys(answer.task for answer in answers))
     replay = Replay(answers, options.missing == "score-zero")
     tracker = EvaluationTracker()

@@ -6,8 +6,7 @@ import argparse
 import json
 import logging
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 
 from lm_eval.api.instance import Instance
 from lm_eval.api.model import LM
@@ -62,7 +61,8 @@ def add_options(parser: ArgumentParser) -> None:
     add("--num_fewshot", type=whole_number, metavar="N", help="worked examples")
     add("--apply_chat_template", action="store_true", help="chat messages, not text")
     told = "worked examples as turns of a chat (default: true in chat messages)"
-    switch = {"nargs": "?", "const": True, "metavar": "BOOL", "type": _boolean}
+    switch = {"nargs": "?", "const": True, "metavar": "BOOL"}
+    switch["type"] = lambda text: text.lower() in ("true", "1", "yes")
     add("--fewshot_as_multiturn", **switch, help=told)
     add("--system_instruction", metavar="TEXT", help="begins the system message")
     told = "over the tasks' own, such as max_gen_toks=32768"
@@ -87,10 +87,6 @@ def task_names(text: str) -> list[str]:
     return names
 
 
-def _boolean(text: str) -> bool:
-    return text.lower() in ("true", "1", "yes")
-
-
 def _limit(text: str) -> float:
     with suppress(ValueError):
         if 0 < (number := float(text)) < float("inf"):
@@ -112,14 +108,16 @@ def evaluate(
     """
     given = {name: getattr(options, name) for name in (*_OPTIONS, "include_path")}
     given |= {"tasks": names, "model_args": {"model": options.model}}
-    with quiet_harness(), _families_heard():
+    heard = logging.getLogger("lm_eval.tasks")  # rows that are not the benchmark's
+    with quiet_harness():
         try:
             config = EvaluatorConfig.from_cli(Namespace(**given))
         except ValueError as error:
             raise ToolError(str(error)) from None
-        manager, loaded = load(names, options.include_path, config.metadata)
-        built = {**loaded["tasks"], **loaded["groups"]}
+        heard.setLevel(logging.WARNING)
         try:
+            manager, loaded = load(names, options.include_path, config.metadata)
+            built = {**loaded["tasks"], **loaded["groups"]}
             return simple_evaluate(
                 model=lm,
                 tasks=[built[name] for name in names],
@@ -133,14 +131,5 @@ def evaluate(
                 raise
             said = str(error).removeprefix("Error: ")  # by the sampler
             raise ToolError(f"--num_fewshot {options.num_fewshot}: {said}") from None
-
-
-@contextmanager
-def _families_heard() -> Iterator[None]:
-    """Let through what the families warn of: rows that are not the benchmark's."""
-    logger = logging.getLogger("lm_eval.tasks")
-    logger.setLevel(logging.WARNING)
-    try:
-        yield
-    finally:
-        logger.setLevel(logging.NOTSET)
+        finally:
+            heard.setLevel(logging.NOTSET)

@@ -5,11 +5,9 @@
 FOLDER, or folders in it, have the rows of the benchmarks as JSON Lines, under upstream's
 names. The responders are: an empty answer; the most frequent label, in the form that is
 asked for; and a set of options (or a label) drawn at random, all being as likely: its
-score is the expected one, so that no seed plays a part.
-
-Of a pack of fresh problems, the table has a column for each level, and for each shortcut
-its flexible score beside that of the most frequent label of that level: both over the
-rows for which the shortcut knows an answer.
+score is the expected one, so that no seed plays a part. Fresh problems have a column for
+each level, and for each shortcut its flexible score beside that of the most frequent
+label of that level: both over the rows for which the shortcut knows an answer.
 
 Example:
 
@@ -22,7 +20,8 @@ import sys
 from collections import Counter
 from collections.abc import Iterable
 from functools import cache
-from itertools import combinations, repeat
+from itertools import combinations, groupby, repeat
+from operator import itemgetter
 from pathlib import Path
 from statistics import mean
 
@@ -42,44 +41,44 @@ def gold_response(task: str, document: dict) -> str:
     That form is `gold_response` in the metadata of the task, or of the one that its YAML
     file includes: a Jinja template.
     """
-    return _template(task).render(**document)
+    return _template(task)[1].render(**document)
 
 
 @cache
-def _template(task: str) -> Template:
-    return Template(_form(task))
-
-
-def _form(task: str) -> str:
+def _template(task: str) -> tuple[str, Template]:
     tasks = task, scorer(task).base or task
     told = [configuration(name)["metadata"] for name in tasks]
-    return next(x["gold_response"] for x in told if "gold_response" in x)
+    text = next(x["gold_response"] for x in told if "gold_response" in x)
+    return text, Template(text)
 
 
 def random_choices(task: str, document: dict) -> list[str]:
     """Return every answer to choose from: sets of options, labels, else none."""
     options = document.get("options", [])
+    golds = [{"label": option} for option in options]
     if "letters" in document:
         letters = "ABCD"[: len(options)]
         sizes = range(1, len(letters) + 1)
         golds = [{"letters": x} for size in sizes for x in combinations(letters, size)]
-    else:
-        golds = [{"label": option} for option in options]
     return [gold_response(task, document | gold) for gold in golds]
 
 
 def row(path: Path, task: Scorer) -> str:
     """Return a file's row of a table: a cell for each responder."""
     documents = documents_of(task.task, read_jsonl(path))
-    golds = Counter(gold_response(task.task, document) for document in documents)
-    [(frequent, times)] = golds.most_common(1)
+    frequent, times = _most_frequent(task, documents)
     empty, most = (_cell(task, documents, repeat([x])) for x in ("", frequent))
     choices = (random_choices(task.task, document) for document in documents)
     drawn = _cell(task, documents, choices)
-    lead = _form(task.task).partition("{{")[0]
+    lead = _template(task.task)[0].partition("{{")[0]
     label = frequent.removeprefix(lead) if lead.endswith(" ") else frequent
     most = f"`{label}` ({times} of {len(documents)}): {most}"
     return f"| `{path.stem}` | {empty} | {most} | {drawn} |"
+
+
+def _most_frequent(task: Scorer, documents: list[dict]) -> tuple[str, int]:
+    golds = Counter(gold_response(task.task, document) for document in documents)
+    return golds.most_common(1)[0]
 
 
 def _cell(task: Scorer, documents: list[dict], responses: Iterable[list[str]]) -> str:
@@ -96,16 +95,15 @@ def _cell(task: Scorer, documents: list[dict], responses: Iterable[list[str]]) -
 
 def by_level(path: Path, task: Scorer) -> list[str]:
     """Return a table's rows for a file of fresh rows: a line for each shortcut."""
-    levels: dict[int, list[dict]] = {}
-    for row in read_jsonl(path):
-        levels.setdefault(row["level"], []).append(row)
+    rows = sorted(read_jsonl(path), key=itemgetter("level"))
+    levels = {level: [*those] for level, those in groupby(rows, itemgetter("level"))}
     cells: dict[str, list[str]] = {}
-    for _, rows in sorted(levels.items()):
+    for rows in levels.values():
         documents = documents_of(task.task, rows)
         for name, shortcut in SHORTCUTS.get(task.task, {}).items():
             cell = _shortcut_cell(task, documents, shortcut(rows))
             cells.setdefault(name, []).append(cell)
-    lead = f"| task | shortcut | {' | '.join(f'level {level}' for level in sorted(levels))} |"
+    lead = f"| task | shortcut | {' | '.join(f'level {level}' for level in levels)} |"
     rule = f"|---|---|{'--:|' * len(levels)}"
     told = [f"| `{task.task}` | {name} | {' | '.join(cells[name])} |" for name in cells]
     return [lead, rule, *told]
@@ -118,12 +116,11 @@ def _shortcut_cell(
     pairs = [pair for pair in zip(documents, responses, strict=True) if pair[1]]
     if not pairs:
         return ""
-    golds = Counter(gold_response(task.task, document) for document, _ in pairs)
-    [(frequent, _)] = golds.most_common(1)
-    name = task.headline[1]
+    known, said = zip(*pairs)
+    frequent, _ = _most_frequent(task, known)
     scores = [
-        mean(task.process_results(document, [said])[name] for document, said in each)
-        for each in (pairs, [(document, frequent) for document, _ in pairs])
+        mean(task.process_results(*x)[task.headline[1]] for x in zip(known, each))
+        for each in ([[x] for x in said], repeat([frequent]))
     ]
     return "{:.2f} ({:.2f})".format(*scores)
 

@@ -46,9 +46,8 @@ def main(arguments: list[str] | None = None) -> int:
     names = named.split(",") if named else fresh
     tasks = dict.fromkeys(task for name in names for task in leaf_tasks(name))
     if strange := [task for task in tasks if task not in fresh]:
-        raise ToolError(
-            f"{strange[0]}: is not a fresh task; name some of {', '.join(fresh)}"
-        )
+        fix = f"name some of {', '.join(fresh)}"
+        raise ToolError(f"{strange[0]}: is not a fresh task; {fix}")
     with quiet_harness():
         manifest = make(folder, [_source(task, request) for task in tasks], {})
     made = {*fresh} & manifest.tasks.keys()
@@ -76,5 +75,4 @@ def _source(task: str, request: dict) -> Source:
     made = {key: metadata[key] for key in sorted(metadata) if key.startswith("gen_")}
     said = ", ".join(f"{key} {value}" for key, value in made.items())
     upstream = f"generator {kwargs['generator']}: {said}"
-    told = {"upstream": upstream, "revision": None, "generated": made}
-    return Source.of(task, load=lambda: rows, **told)
+    return Source.of(task, upstream, None, lambda: rows, made)

@@ -40,9 +40,8 @@ def load(data_file: str, **metadata: object) -> datasets.DatasetDict:
     try:
         found = sha256_of(path)
         if found != expected:
-            _stop(
-                f"{path}: has SHA-256 {found}, but the manifest says {expected}; {FIX}"
-            )
+            fault = f"has SHA-256 {found}, but the manifest says {expected}"
+            _stop(f"{path}: {fault}; {FIX}")
         with path.open("rb") as file:
             dataset = dataset_of(map(json.loads, file), found)
     except OSError as error:
@@ -86,10 +85,8 @@ def _check_request(made: dict, metadata: dict) -> None:
                 f" {value}); leave it out, or make a pack with `temporal-eval generate`"
             )
     if made and "--cache_requests true" in " ".join(sys.argv).replace("=", " "):
-        _stop(
-            "--cache_requests true: the cache tells no seed from another; leave it out,"
-            " or give `refresh`"
-        )
+        fix = "leave it out, or give `refresh`"
+        _stop(f"--cache_requests true: the cache tells no seed from another; {fix}")
 
 
 def _stop(message: str) -> NoReturn:

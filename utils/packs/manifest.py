@@ -49,15 +49,13 @@ class Manifest:
                 _check(content)
                 return cls(folder, *(content[x] for x in ("data", "files", "complete")))
             except (ValueError, RecursionError, TypeError, KeyError, AttributeError):
-                raise ToolError(
-                    f"{path}: is not the manifest of a pack that this version made; make"
-                    " a new pack in another folder"
-                ) from None
+                fault = "is not the manifest of a pack that this version made"
+                fix = "make a new pack in another folder"
+                raise ToolError(f"{path}: {fault}; {fix}") from None
         new = cls(folder, {}, {})
         for name in new.strangers():
-            raise ToolError(
-                f"{folder}: is not a pack and holds {name}; name a new or an empty folder"
-            )
+            fault = f"is not a pack and holds {name}; name a new or an empty folder"
+            raise ToolError(f"{folder}: {fault}")
         return new
 
     @property

@@ -46,20 +46,13 @@ def main(arguments: list[str] | None = None) -> int:
             for said in faults or [f"{folder}: all files are as they were made"]:
                 say(said)
             return bool(faults)
-        given, found = _given(options.source), sources(names)
-        manifest = make(folder, found, given, options.allow_partial)
+        given, families = {}, sorted({source.family for source in sources([])})
+        for text in options.source:
+            family, _, name = text.partition("=")
+            if family not in families or not name or not Path(name).is_dir():
+                one = f"give one of {', '.join(families)}, '=', and a folder"
+                raise ToolError(f"--source {text}: {one}")
+            given[family] = Path(name)
+        manifest = make(folder, sources(names), given, options.allow_partial)
     say_command(folder, names or [min(manifest.tasks)])
     return 0
-
-
-def _given(given: list[str]) -> dict[str, Path]:
-    """Return family -> folder with its files; ToolError for invalid values."""
-    families, folders = sorted({source.family for source in sources([])}), {}
-    for text in given:
-        family, _, name = text.partition("=")
-        if family not in families or not name or not Path(name).is_dir():
-            raise ToolError(
-                f"--source {text}: give one of {', '.join(families)}, '=', and a folder"
-            )
-        folders[family] = Path(name)
-    return folders

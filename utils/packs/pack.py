@@ -14,7 +14,7 @@ from ..core.cli import say
 from ..core.errors import ToolError
 from ..core.families import FOLDER as TASKS, leaf_tasks, scorer
 from .manifest import FILE, LOCK, Manifest
-from .sources import Source, checked, find, index
+from .sources import Source, checked, index
 
 
 LOADER = Path(__file__).with_name("local_data.py")
@@ -64,9 +64,8 @@ def make(
     try:
         lock = FileLock(folder / LOCK).acquire(timeout=0)
     except Timeout:
-        raise ToolError(
-            f"{folder}: another run is making this pack; wait for its end"
-        ) from None
+        fault = "another run is making this pack; wait for its end"
+        raise ToolError(f"{folder}: {fault}") from None
     with lock:
         manifest = Manifest.of(folder)
         files = _task_files(manifest, found)
@@ -97,11 +96,9 @@ def _check_way(manifest: Manifest, found: list[Source], planned: set[str]) -> No
     for source in found:
         old = manifest.data.get(source.file)
         if old and old["generated"] != source.generated:
-            raise ToolError(
-                f"{manifest.folder / 'data' / source.file}: has the rows of another"
-                f" request ({old['upstream']}); name a new folder, or take the"
-                " release of its gen_version"
-            )
+            fault = f"has the rows of another request ({old['upstream']})"
+            fix = "name a new folder, or take the release of its gen_version"
+            raise ToolError(f"{manifest.folder / 'data' / source.file}: {fault}; {fix}")
     for name in planned.intersection(manifest.strangers()):
         path = manifest.folder / name
         raise ToolError(f"{path}: is not of the pack and in its way; move it elsewhere")
@@ -115,7 +112,11 @@ def _add_data(
     source = source._replace(tasks=source.tasks | {*old.get("tasks", [])})
     is_there, before = bool(old) and manifest.has(name), manifest.files[name]
     if folder:
-        path, given_as = find(source.file, folder), "local file"
+        found = sorted(folder.rglob(source.file))
+        if len(found) != 1:
+            count = f"{len(found) or 'no'} files {source.file}"
+            raise ToolError(f"{folder}: has {count}; name a folder with one")
+        path, given_as = found[0], "local file"
     elif is_there:
         path, given_as = manifest.folder / name, old["given_as"]
     else:
@@ -142,8 +143,7 @@ def _add_data(
         said += f", of {count}"
     elif known not in (None, fingerprint):
         said += f", but not the benchmark's: fingerprint {fingerprint}, not {known}"
-    is_same = is_there and manifest.files[name] == before
-    return said + (", there already" if is_same else "")
+    return said + ", there already" * (is_there and manifest.files[name] == before)
 
 
 def _lines(rows: Iterable[tuple[dict, bytes]], digests: list[bytes]) -> Iterator[bytes]:
@@ -158,9 +158,9 @@ def _task_files(manifest: Manifest, found: list[Source]) -> dict[str, bytes]:
     entries = index()
     tasks = manifest.tasks | {task: x.file for x in found for task in x.tasks}
     if strange := sorted(tasks.keys() - entries.keys()):
+        fault = f"this version has no task {strange[0]}"
         raise ToolError(
-            f"{manifest.folder}: this version has no task {strange[0]}; make a new pack"
-            " in another folder"
+            f"{manifest.folder}: {fault}; make a new pack in another folder"
         )
     generated = {file: x["generated"] for file, x in manifest.data.items()}
     generated |= {x.file: x.generated for x in found}
@@ -232,9 +232,8 @@ def _differences(manifest: Manifest) -> list[str]:
         if not path.is_file():
             lines.append(f"{path}: is missing; make the pack again")
         elif not manifest.has(name):
-            lines.append(
-                f"{path}: has another SHA-256 than the manifest; make the pack again"
-            )
+            fault = "has another SHA-256 than the manifest"
+            lines.append(f"{path}: {fault}; make the pack again")
     for name in manifest.strangers():
         if name.endswith((".yaml", ".py")) or name.startswith("data/"):
             path = manifest.folder / name

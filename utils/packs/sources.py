@@ -38,19 +38,15 @@ class Source(NamedTuple):
     upstream: str  # what the manifest and messages call the source
     revision: str | None
     load: Callable[[], Iterable[dict]]  # ToolError for whatever is in the way
-    generated: dict | None = None  # the metadata of rows made from a seed
+    generated: dict | None  # the metadata of rows made from a seed
 
     @classmethod
-    def of(cls, task: str, **told: object) -> Source:
+    def of(cls, task: str, *told: object) -> Source:
         """Return the source of a task; `told` are the last four fields."""
-        return cls(
-            file=f"{scorer(task).file}.jsonl",
-            family=index()[task].yaml_path.parent.name,
-            tasks=frozenset({task}),
-            known=scorer(task).known,
-            licence=configuration(task)["metadata"]["licence"],
-            **told,
-        )
+        file, family = f"{scorer(task).file}.jsonl", index()[task].yaml_path.parent.name
+        licence = configuration(task)["metadata"]["licence"]
+        known = scorer(task).known
+        return cls(file, family, frozenset({task}), known, licence, *told)
 
 
 @cache
@@ -104,12 +100,12 @@ def _source(task: str) -> Source:
                 said = str(error).replace(module["USE_A_PACK"], "or use --source")
                 raise ToolError(said) from error
             said = str(error).strip().split("\n")[0] or type(error).__name__
+            fix = "check the network, the disk and your access (`hf auth login`)"
             raise ToolError(
-                f"{url}: {said}; check the network, the disk and your access (`hf auth"
-                " login`), or give the files with --source"
+                f"{url}: {said}; {fix}, or give the files with --source"
             ) from error
 
-    return Source.of(task, upstream=url, revision=revision, load=rows)
+    return Source.of(task, url, revision, rows, None)
 
 
 def _of_hub(path: str, name: str | None, file: str | None, **kwargs: object) -> dict:
@@ -120,15 +116,6 @@ def _of_hub(path: str, name: str | None, file: str | None, **kwargs: object) -> 
     told = {"repo_type": "dataset", "revision": kwargs.get("revision")}
     found = Path(huggingface_hub.hf_hub_download(path, file, **told))
     return dict.fromkeys(kwargs["data_files"], map(parse, read_lines(found)))
-
-
-def find(file: str, folder: Path) -> Path:
-    """Return the file of a name below a folder; ToolError for none or several."""
-    found = sorted(folder.rglob(file))
-    if len(found) != 1:
-        count = len(found) or "no"
-        raise ToolError(f"{folder}: has {count} files {file}; name a folder with one")
-    return found[0]
 
 
 def checked(
@@ -161,10 +148,8 @@ def checked(
     if not found:
         raise ToolError(f"{place}: there are no rows; give a file with some")
     if count not in (None, found):
-        raise ToolError(
-            f"{place}: has {found} rows, the benchmark's file {count}; give the whole"
-            " file, or --allow-partial"
-        )
+        fault = f"has {found} rows, the benchmark's file {count}"
+        raise ToolError(f"{place}: {fault}; give the whole file, or --allow-partial")
 
 
 def _misfit(
@@ -178,10 +163,8 @@ def _misfit(
             error = its_own
             break
     said = f"{' '.join(str(error).split()):.200}"
-    return ToolError(
-        f"{place}, {name}: a cell is not of the type of those above it, or too large"
-        f" ({said}); fix the row"
-    )
+    fault = f"a cell is not of the type of those above it, or too large ({said})"
+    return ToolError(f"{place}, {name}: {fault}; fix the row")
 
 
 def _placed(place: str, part: list[tuple[str, dict]], said: str) -> ToolError:

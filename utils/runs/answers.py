@@ -54,7 +54,7 @@ class Answer(NamedTuple):
     finish_reason: str | None = None  # why it ended, where the line tells: "length"
     fault: str | None = None  # why the line, or the request, has no answer
     sample: Hashable = None  # which of several answers to its document
-    filter: str | None = None  # of the harness, for it logs a line for each
+    filter: str | None = None  # of the harness, which logs a line for each, but `none`
     is_chat: bool | None = None  # whether it answers messages, where the line tells
 
 
@@ -81,59 +81,58 @@ def answers_in(line: Line, task: str | None) -> list[Answer]:
     What is wrong with a line is its `fault`. ToolError where the first line of a file is
     not an answer to a task of the pack: then the others are not, either.
     """
-    place, row = line.place, {}
+    row, is_answer = {}, False
     try:
         row = parse(line)
         read, task = _kind(row, task)
+        is_answer = True
+        check_cells(row, sample=int | str | None, finish_reason=str | None)
+        return _several(Answer(line.place, row, task, **read(row, task)))
+    except RecursionError:
+        fault = "is nested too deeply; fix the line"
     except ValueError as error:
-        fault = str(error).removeprefix(f"{place}: ")
-        if line.is_first:
-            raise ToolError(f"{place}: {fault}") from None
-    else:
-        try:
-            check_cells(row, sample=int | str | None, finish_reason=str | None)
-            return _several(Answer(place, row, task, **read(row, task)))
-        except RecursionError:
-            fault = "is nested too deeply; fix the line"
-        except ValueError as error:
-            fault = str(error)
-    name = row.get("filter") if isinstance(row.get("filter"), str) else None
-    return [Answer(place, row, task or "", fault=fault, filter=name)]
+        fault = str(error).removeprefix(f"{line.place}: ")
+    if line.is_first and not is_answer:
+        raise ToolError(f"{line.place}: {fault}")
+    return [Answer(line.place, row, task or "", fault=fault, filter=_filter(row))]
+
+
+def _filter(line: dict) -> str | None:
+    """Return the filter that a line tells, None for `none`."""
+    name = line.get("filter")
+    return name if isinstance(name, str) and name != "none" else None
 
 
 def _several(answer: Answer) -> list[Answer]:
     """Return the answers of a line whose `response` and `finish_reason` may be lists."""
-    told = {"sample": answer.line.get("sample")}
+    texts, number = answer.response, answer.line.get("sample")
     ends = answer.finish_reason or answer.line.get("finish_reason")
-    if not isinstance(answer.response, list):
-        return [answer._replace(finish_reason=ends, **told)]
-    ends = ends if isinstance(ends, list) else [ends] * len(answer.response)
+    if not isinstance(texts, list):
+        return [answer._replace(finish_reason=ends, sample=number)]
+    ends = ends if isinstance(ends, list) else [ends] * len(texts)
     return [
-        answer._replace(response=text, finish_reason=end, sample=(told["sample"], n))
-        for n, (text, end) in enumerate(zip(answer.response, ends))
+        answer._replace(response=text, finish_reason=end, sample=(number, n))
+        for n, (text, end) in enumerate(zip(texts, ends))
     ]
 
 
 def _kind(line: dict, task: str | None) -> tuple[Callable[[dict, str], dict], str]:
     """Return the reader of a line and its task; ValueError where it is no answer to one."""
-    task = line.get("task", task)
-    if "filtered_resps" in line:
-        read = _sample
-    elif "custom_id" in line:
-        read, name = _batch_output, line["custom_id"]
-        if not (match := _CUSTOM_ID.fullmatch(str(name))):
-            raise ValueError(
-                f"custom_id {name!r:.80} is not TASK:DOC_ID:HASH; use requests made by"
-                " `temporal-eval export`"
-            )
-        task = match["task"]
-    elif "response" in line:
-        read = _plain
-    else:
+    kinds = {"filtered_resps": _sample, "custom_id": _batch_output, "response": _plain}
+    read = next((kinds[key] for key in kinds if key in line), None)
+    if not read:
         raise ValueError(
             "has no 'response', 'filtered_resps' or 'custom_id'; give samples of the"
             " harness, batch outputs, or lines with a 'response'"
         )
+    task = line.get("task", task)
+    if read is _batch_output:
+        if not (match := _CUSTOM_ID.fullmatch(str(line["custom_id"]))):
+            raise ValueError(
+                f"custom_id {line['custom_id']!r:.80} is not TASK:DOC_ID:HASH; use"
+                " requests made by `temporal-eval export`"
+            )
+        task = match["task"]
     if not isinstance(task, str) or len(task) > 200:
         raise ValueError(
             "does not name its task; name the file samples_TASK_TIME.jsonl as the harness"
@@ -148,48 +147,45 @@ def _kind(line: dict, task: str | None) -> tuple[Callable[[dict, str], dict], st
 
 
 def _sample(line: dict, task: str) -> dict:
-    response, prompt = _responses(line), _prompt(line.get("arguments"))
+    response = _responses(line)
+    # Chat APIs are given a named tuple with one string, which JSON makes a list.
+    prompt = _lone(within(line, "arguments", "gen_args_0", "arg_0"))
     check_cells(line, doc=dict, doc_id=int | str, filter=str | None)
     doc, fix = document_text(line["doc"]), "take the log as the harness wrote it"
     for what, text in ("doc", doc), ("prompt", prompt), ("target", line.get("target")):
         if not isinstance(text, str) or f"{what}_hash" not in line:
             raise ValueError(f"has no {what} or no {what}_hash; {fix}")
         if line[f"{what}_hash"] != sha256(text):
-            raise ValueError(
-                f"{what}_hash does not recompute: the {what} is not the one that was run;"
-                f" {fix}"
-            )
-    told = {name: line.get(name) for name in ("doc_id", "doc", "doc_hash", "filter")}
-    return {**told, "response": response, "prompt": prompt}
+            fault = f"{what}_hash does not recompute: the {what} is not the one that was run"
+            raise ValueError(f"{fault}; {fix}")
+    told = {name: line.get(name) for name in ("doc_id", "doc", "doc_hash")}
+    return {**told, "response": response, "prompt": prompt, "filter": _filter(line)}
 
 
 def _responses(line: dict) -> str | list[str]:
     """Return what a filter left of the responses: all of them, where it took the first."""
     response, given = _lone(line["filtered_resps"]), _lone(line.get("resps"))
     is_one_of = isinstance(given, list) and len(given) > 1
-    if is_one_of and line.get("filter") in (None, "none") and given[0] == response:
+    if is_one_of and not _filter(line) and given[0] == response:
         response = given
     several = response if isinstance(response, list) and response else [response]
     odd = [n for n, text in enumerate(several, 1) if not isinstance(text, str)]
-    if odd and is_one_of and response is several:
-        fault = (
-            f'text {odd[0]} of {len(several)} is not a string; write "" for no answer'
-        )
-        raise ValueError(fault)
-    if odd:
-        raise ValueError(
-            f"its filtered response is a {type(response).__name__}, not a string; use a"
-            " filter that leaves strings, such as take_first"
-        )
-    return several if is_one_of else _lone(several)
+    if not odd:
+        return several if is_one_of else _lone(several)
+    if is_one_of and response is several:
+        place = f"text {odd[0]} of {len(several)}"
+        raise ValueError(f'{place} is not a string; write "" for no answer')
+    raise ValueError(
+        f"its filtered response is a {type(response).__name__}, not a string; use a"
+        " filter that leaves strings, such as take_first"
+    )
 
 
-def _prompt(arguments: object) -> object:
-    """Return the prompt in the arguments of a sample: text, or messages as JSON."""
-    with suppress(TypeError, LookupError):
-        # Chat APIs are given a named tuple with one string, which JSON makes a list.
-        return _lone(arguments["gen_args_0"]["arg_0"])
-    return None
+def within(value: object, *keys: str) -> object:
+    """Return what stands in nested objects; None where something else does."""
+    for key in keys:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value
 
 
 def _lone(value: object) -> object:
@@ -230,9 +226,8 @@ def _batch_output(line: dict, task: str) -> dict:
         texts = [x["message"].get("content") if is_chat else x["text"] for x in choices]
         if all(isinstance(text, str | None) for text in texts):
             # A refusal, or reasoning that took all the tokens, has no content.
-            response = _lone([text or "" for text in texts])
-            ends = _lone([choice.get("finish_reason") for choice in choices])
-            told |= {"response": response, "finish_reason": ends}
+            told["response"] = _lone([text or "" for text in texts])
+            told["finish_reason"] = _lone([x.get("finish_reason") for x in choices])
             return told | {"is_chat": is_chat}
     error = json.dumps(line.get("error") or line.get("response"))
     return told | {"fault": f"has no answer but {error:.200}; send the request again"}
@@ -244,18 +239,13 @@ def _plain(line: dict, task: str) -> dict:
         raise ValueError(f"has 'resps' beside 'response'; {fix}")
     check_cells(line, response=str, doc=dict | None)
     check_cells(line, doc_id=int | str | None, doc_hash=str | None)
-    doc, doc_id, doc_hash = map(line.get, ("doc", "doc_id", "doc_hash"))
-    if doc is None and doc_id is None:
+    told = {x: line.get(x) for x in ("doc", "doc_id", "doc_hash", "response")}
+    if told["doc"] is None and told["doc_id"] is None:
         try:
-            doc = document(task, line)
+            told["doc"] = document(task, line)
         except ValueError as error:
-            raise ValueError(
-                f"has no 'doc' or 'doc_id', and is not a row of {task} itself ({error});"
-                " or name another --task"
-            ) from None
-    if doc and doc_hash and sha256(document_text(doc)) != doc_hash:
-        raise ValueError(
-            "doc_hash does not recompute: 'doc' was changed; take the document again"
-        )
-    told = {"doc_id": doc_id, "doc": doc, "doc_hash": doc_hash}
-    return {**told, "response": line["response"]}
+            fault = (
+                f"has no 'doc' or 'doc_id', and is not a row of {task} itself ({error})"
+            )
+            raise ValueError(f"{fault}; or name another --task") from None
+    return told

@@ -17,8 +17,8 @@ from typing import NamedTuple
 from ..core.errors import ToolError
 from ..core.families import FOLDER, all_tasks, scorer
 from ..core.files import is_stream
-from ..core.jsonl import SUFFIXES, parse, read_lines, read_text
-from .answers import SAMPLES_NAME, Answer, read_answers
+from ..core.jsonl import MOST_BYTES, SUFFIXES, parse, read_lines
+from .answers import SAMPLES_NAME, Answer, read_answers, within
 
 
 class File(NamedTuple):
@@ -48,12 +48,12 @@ class Run(NamedTuple):
 
     def version(self, task: str) -> str | None:
         """Return the version of a task that was run, None where no file tells."""
-        told = (_within(file.results, "versions", task) for file in self.files)
+        told = (within(file.results, "versions", task) for file in self.files)
         return next((str(version) for version in told if version is not None), None)
 
     def repeats(self, task: str) -> int:
         """Return how many lines may answer a document: one, where no file tells."""
-        told = (_within(x.results, "configs", task, "repeats") for x in self.files)
+        told = (within(x.results, "configs", task, "repeats") for x in self.files)
         return next((number for number in told if type(number) is int), 1)
 
     def made(self, task: str, include_path: Path = FOLDER) -> Made | None:
@@ -63,9 +63,12 @@ class Run(NamedTuple):
         """
         if scorer(task).known[0] is not None:
             return None
-        told = [_within(x.results, "configs", task, "metadata") for x in self.files]
-        told.append(_told_by_pack(task, include_path))
-        return next(filter(None, map(Made.read, told)), None)
+        told = [within(x.results, "configs", task, "metadata") for x in self.files]
+        for one in (*told, told_by_pack(task, include_path)):
+            made = Made(*(within(one, f"gen_{name}") for name in Made._fields))
+            if type(made.seed) is type(made.rows) is int:
+                return made
+        return None
 
 
 class Made(NamedTuple):
@@ -75,25 +78,9 @@ class Made(NamedTuple):
     rows: int
     fingerprint: str | None
 
-    @classmethod
-    def read(cls, told: object) -> Made | None:
-        """Return what the metadata of a task say; None where they do not."""
-        seed, rows = _within(told, "gen_seed"), _within(told, "gen_rows")
-        if type(seed) is not int or type(rows) is not int:
-            return None
-        fingerprint = _within(told, "gen_fingerprint")
-        return cls(seed, rows, fingerprint if isinstance(fingerprint, str) else None)
-
-
-def _within(value: object, *keys: str) -> object:
-    """Return what stands in nested objects; None where something else does."""
-    for key in keys:
-        value = value.get(key) if isinstance(value, dict) else None
-    return value
-
 
 @cache
-def _told_by_pack(task: str, folder: Path) -> dict | None:
+def told_by_pack(task: str, folder: Path) -> dict | None:
     with suppress(OSError, ValueError, LookupError, TypeError, AttributeError):
         manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
         for entry in manifest["data"].values():
@@ -127,9 +114,9 @@ def split_name(argument: str) -> tuple[str, Path]:
     """
     words = argument.split("=")
     splits = [("=".join(words[:n]), "=".join(words[n:])) for n in range(len(words))]
-    there = [(name, path) for name, path in splits if path and Path(path).exists()]
-    if len(splits) > 1 and splits[0] not in there:
-        splits = there[-1:] or splits[1:]
+    there = [x for x in splits if x[1] and Path(x[1]).exists()]
+    if splits[0] not in there:
+        splits = there[-1:] or splits[1:2] or splits
     name, path = splits[0]
     if not path:
         raise ToolError(f"'{argument}': names no file or folder; give PATH")
@@ -159,9 +146,8 @@ def _runs_at(path: Path, label: str, task: str | None) -> list[Run]:
     if not folders:
         return [_run(_parts(path), label, path.resolve().name, task)]
     if label and len(folders) > 1:
-        raise ToolError(
-            f"{label}={path}: holds the samples of {len(folders)} models; name one folder"
-        )
+        fault = f"holds the samples of {len(folders)} models; name one folder"
+        raise ToolError(f"{label}={path}: {fault}")
     return [
         # The last run first: it tells the version of a task that ran before, too.
         _run(reversed(last.values()), label, folder.resolve().name, task)
@@ -186,7 +172,7 @@ def _served(path: Path) -> object:
             row = parse(line)
             if "custom_id" not in row:
                 break
-            if model := _within(row, "response", "body", "model"):
+            if model := within(row, "response", "body", "model"):
                 return model
     return None
 
@@ -208,9 +194,9 @@ def _folders_of_samples(path: Path) -> dict[Path, dict[str, Path]]:
 
 
 def _parts(folder: Path) -> list[Path]:
-    paths = (x for x in sorted(folder.iterdir()) if x.name.endswith(SUFFIXES))
-    paths = (x for x in paths if not x.name.startswith("."))
-    if parts := [x for x in paths if not SAMPLES_NAME.fullmatch(x.name)]:
+    paths = (x for x in sorted(folder.iterdir()) if not x.name.startswith("."))
+    parts = [x for x in paths if x.name.endswith(SUFFIXES)]
+    if parts := [x for x in parts if not SAMPLES_NAME.fullmatch(x.name)]:
         return parts
     raise ToolError(
         f"{folder}: has no samples of the pack's tasks; run with --log_samples, or name files"
@@ -221,7 +207,8 @@ def _results(path: Path) -> dict:
     if not (found := _results_path(path)):
         return {}
     with suppress(ValueError, RecursionError):
-        results = json.loads(read_text(found))
+        is_small = found.stat().st_size <= MOST_BYTES
+        results = json.loads(found.read_bytes()) if is_small else None
         if isinstance(results, dict):
             return results
     raise ToolError(f"{found}: is not a results file; copy it again, or delete it")

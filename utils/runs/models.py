@@ -16,6 +16,9 @@ from .scoring import Scored, jsonable, score
 from .tally import Tally
 
 
+Keep = Callable[[Scored, int], object]
+
+
 class TaskRun(NamedTuple):
     """A model's answers to one task: figures, and what is kept of each document.
 
@@ -56,14 +59,14 @@ def answer_options(parser: ArgumentParser) -> None:
     include_path_option(parser)
     parser.add_argument(
         "--leave_out",
-        choices=disputed.names(),
+        choices=disputed.LISTS,
         metavar="LIST",
-        help=f"a list of disputed rows to leave out: {', '.join(disputed.names())}",
+        help=f"a list of disputed rows to leave out: {', '.join(disputed.LISTS)}",
     )
 
 
 def read_models(
-    runs: list[Run], options: Namespace, keep: Callable[[Scored, int], object]
+    runs: list[Run], options: Namespace, keep: Keep
 ) -> tuple[list[Model], list[str]]:
     """Return the models of some runs, and what a user has to be told of their lines.
 
@@ -78,25 +81,23 @@ def read_models(
     for run in runs:
         found = _models(run, options, keep)
         said += [x for model in found for x in model.refusals.messages(model.name)]
-        if not any(model.tasks for model in found):
+        models += (counted := [model for model in found if model.tasks])
+        if not counted:
             fault = f"has no answer that counts in {run.files[0].path}"
             said.append(f"{run.name}: {fault}; name another run")
-        models += [model for model in found if model.tasks]
     return models, said
 
 
-def _models(
-    run: Run, options: Namespace, keep: Callable[[Scored, int], object]
-) -> list[Model]:
+def _models(run: Run, options: Namespace, keep: Keep) -> list[Model]:
     models: dict[str, Model] = {}
     for place, answer in enumerate(run.answers()):
-        name = answer.filter if answer.filter not in (None, "none") else ""
-        model = models.setdefault(name, Model(run, {}, Refusals(), Counter()))
+        model = models.setdefault(
+            answer.filter or "", Model(run, {}, Refusals(), Counter())
+        )
         try:
             scored = score(answer, options.include_path)
             if answer.task not in model.tasks:
-                repeats = run.repeats(answer.task)
-                tally = Tally(answer.task, options.leave_out, repeats)
+                tally = Tally(answer.task, run, options)
                 model.tasks[answer.task] = TaskRun(tally, {})
             tally, results = model.tasks[answer.task]
             if document := tally.add(scored):
@@ -106,15 +107,13 @@ def _models(
         except LineError as error:
             model.refused[answer.task] += 1
             model.refusals.add(str(error))
-    for model in models.values():
-        for name, (tally, results) in [*model.tasks.items()]:
-            tally.made = run.made(name, options.include_path)
-            documents = {
-                digest: [*copies.values()] for digest, copies in results.items()
-            }
-            model.tasks[name] = TaskRun(tally, documents)
-            if not results:
-                del model.tasks[name]
+    for name, model in models.items():
+        tasks = {
+            task: TaskRun(tally, {x: [*copies.values()] for x, copies in found.items()})
+            for task, (tally, found) in model.tasks.items()
+            if found
+        }
+        models[name] = model._replace(tasks=tasks)
     if sum(bool(model.tasks) for model in models.values()) < 2:
         return [*models.values()]
     return [

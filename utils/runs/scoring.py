@@ -53,15 +53,18 @@ def score(answer: Answer, include_path: Path = FOLDER) -> Scored:
     """
     if answer.fault:
         raise LineError(f"{answer.place}: {answer.fault}")
-    doc, explain = document_of(answer, include_path), scorer(answer.task).explain
+    doc = document_of(answer, include_path)
     try:
-        verdict = explain(doc, answer.response)
+        verdict = scorer(answer.task).explain(doc, answer.response)
         return scored_as(answer, doc, verdict, _invalid(answer, doc, verdict.reason))
-    except KeyError as error:
-        why = f"has no {error}"
     except NOT_A_DOCUMENT as error:
-        why = repr(error)
-    raise LineError(
+        raise misfit(answer, error) from None
+
+
+def misfit(answer: Answer, error: Exception) -> LineError:
+    """Return why the document that a line holds is not one of its task."""
+    why = f"has no {error}" if isinstance(error, KeyError) else repr(error)
+    return LineError(
         f"{answer.place}: its document is not one of {answer.task} ({why:.100}); give the"
         " 'doc' as the harness logs it, or the task that it is of"
     )
@@ -94,16 +97,15 @@ def document_of(answer: Answer, include_path: Path) -> dict:
         fault = f"{task} has no document {doc_id!r:.80} at {include_path}"
         fault += f" ({len(found)} documents)"
     else:
-        doc, doc_hash = found[doc_id], answer.doc_hash
+        doc, doc_hash = found[doc_id], answer.doc_hash or ""
         if not doc_hash or sha256(document_text(doc)).startswith(doc_hash):
             return doc
         fault = (
             f"answers another version of document {doc_id} of {task} than the one at"
         )
         fault += f" {include_path}"
-    raise LineError(
-        f"{answer.place}: {fault}; name the tasks that it was made with by --include_path"
-    )
+    fix = "name the tasks that it was made with by --include_path"
+    raise LineError(f"{answer.place}: {fault}; {fix}")
 
 
 def _invalid(answer: Answer, doc: dict, reason: str) -> str | None:
@@ -118,18 +120,15 @@ def _invalid(answer: Answer, doc: dict, reason: str) -> str | None:
     return "cut_off" if is_cut_off else None
 
 
-def verdict_line(scored: list[Scored]) -> dict:
-    """Return the line of some answers with `task` and `verdict`: scores and why.
-
-    Of several answers, `verdict` is a list.
-    """
-    answer, task, verdicts = scored[0].answer, scorer(scored[0].answer.task), []
+def verdicts(scored: list[Scored]) -> dict | list[dict]:
+    """Return the scores of the answers of a line, and why; a list where there are several."""
+    found = []
     for one in scored:
+        task = scorer(one.answer.task)
         told = {"version": task.version, **jsonable(one.verdict._asdict())}
         why = task.utils.REASONS[one.verdict.reason]
-        verdicts.append(told | {"why": why, "invalid": one.invalid})
-    told = verdicts if len(verdicts) > 1 else verdicts[0]
-    return {**answer.line, "task": answer.task, "verdict": told}
+        found.append(told | {"why": why, "invalid": one.invalid})
+    return found if len(found) > 1 else found[0]
 
 
 def jsonable(value: object) -> object:

@@ -3,32 +3,29 @@
 from __future__ import annotations
 
 import json
+from argparse import Namespace
 from collections import Counter
 from collections.abc import Hashable
-from functools import cache
 from pathlib import Path
 
 from ..core.errors import LineError
 from ..core.families import scorer
 from ..packs import disputed
+from ..packs.baselines import gold_response, random_choices
 from .answers import Answer, sha256
-from .find import Made
+from .find import Run
 from .scoring import Scored, breakdowns
 from .several import Given
-from .trivial import Trivial
 
 
 _DIGITS = 12  # of a digest that the table below has
+# All of a document that its published score depends on, but options.
+_REFERENCE = ("answer", "answer_format", "golds", "label", "letters")
 
 
-@cache
-def _repeated() -> dict[str, dict[str, int]]:
-    """Return file -> start of a digest -> how often it has the row, if more than once.
-
-    The files are in the revisions whose fingerprints the families know.
-    """
-    path = Path(__file__).with_name("repeated.json")
-    return json.loads(path.read_text(encoding="utf-8"))
+# File -> start of a digest -> how often it has the row, if more than once; the files are
+# in the revisions whose fingerprints the families know.
+_REPEATED = json.loads(Path(__file__).with_name("repeated.json").read_bytes())
 
 
 def rows_of(task: str, digest: bytes) -> int | None:
@@ -38,18 +35,17 @@ def rows_of(task: str, digest: bytes) -> int | None:
     """
     if scorer(task).known[1] is None:
         return None
-    return _repeated().get(scorer(task).file, {}).get(digest.hex()[:_DIGITS], 1)
+    return _REPEATED.get(scorer(task).file, {}).get(digest.hex()[:_DIGITS], 1)
 
 
 class Document:
     """A document, and what its answers score."""
 
-    __slots__ = ("cluster", "digest", "given", "samples", "scores")
+    __slots__ = ("cluster", "digest", "given", "scores")
 
     def __init__(self, digest: bytes) -> None:
         self.digest = digest
         self.cluster = b""  # start of a digest: what documents that share it have alike
-        self.samples: set[Hashable] | None = None  # which of several answers it has
         self.scores: list[dict[str, float]] = []  # of each answer
         self.given: list[tuple[Given, ...]] = []  # of each answer, for `together`
 
@@ -99,30 +95,63 @@ class Figures:
         """
         means = [document.means() for document in self.documents]
         metrics = scorer(self.task).metrics
-        found = {
-            metric: [x[metric] for x in means if metric in x] for metric in metrics
-        }
-        return {metric: values for metric, values in found.items() if values}
+        found = {name: [x[name] for x in means if name in x] for name in metrics}
+        return {name: values for name, values in found.items() if values}
+
+
+class Trivial:
+    """The references of a task's documents, and how many documents have each."""
+
+    def __init__(self, task: str) -> None:
+        self.task = task
+        self._references: dict[str, tuple[int, dict]] = {}  # with one of the documents
+
+    def add(self, doc: dict) -> None:
+        """Count one more document."""
+        key = json.dumps([doc.get(name) for name in _REFERENCE])
+        number, _ = self._references.get(key, (0, doc))
+        self._references[key] = (number + 1, doc)
+
+    def best(self) -> tuple[float | None, str | None]:
+        """Return the best published score of one answer to all documents, and the answer.
+
+        The answers are the most frequent right one and, where there is a choice, each
+        label and each set of options. (None, None) where there is no published score.
+        """
+        one = scorer(self.task)
+        if not (self._references and one.headline):
+            return None, None
+        numbers, docs = zip(*self._references.values())
+        most_options = max(docs, key=lambda doc: len(doc.get("options", ())))
+        answers = random_choices(self.task, most_options)
+        answers.append(gold_response(self.task, docs[numbers.index(max(numbers))]))
+        found = dict.fromkeys(sorted(answers), 0.0)
+        for answer in found:
+            for number, doc in zip(numbers, docs):
+                scores = one.process_results(doc, [answer])
+                found[answer] += number * scores[one.headline[0]]
+        best = max(found, key=found.get)
+        return found[best] / sum(numbers), best
 
 
 class Tally:
     """The figures of one task in a run: of all its documents, and broken down.
 
-    Answers to the documents of the list `leave_out`, see `disputed`, are counted and left
-    out. `repeats` lines may answer a document.
+    `options` are those of `answer_options`. Answers to the documents of the list
+    `leave_out`, see `disputed`, are counted and left out.
     """
 
-    def __init__(
-        self, task: str, leave_out: str | None = None, repeats: int = 1
-    ) -> None:
-        self.task, self.leave_out, self.repeats = task, leave_out, repeats
+    def __init__(self, task: str, run: Run, options: Namespace) -> None:
+        self.task, self.leave_out = task, options.leave_out
         self.left_out = 0
-        self.made: Made | None = None  # what fresh rows were made from, where known
+        self.repeats = run.repeats(task)  # lines that may answer a document
+        self.made = run.made(task, options.include_path)
         self.all = Figures(task)
         self.parts: dict[tuple[str, str], Figures] = {}  # (breakdown, value) ->
         self.trivial = Trivial(task)
+        self.digests: Counter[bytes] = Counter()  # how many documents have each
         self._documents: dict[Hashable, Document] = {}  # by id, or digest and copy
-        self._counts: Counter[bytes] = Counter()  # of documents, by digest
+        self._samples: set[tuple[Document, Hashable]] = set()  # of several answers
         self._unnamed: set[bytes] = set()  # digests of which an answer has no id
 
     def add(self, scored: Scored) -> Document | None:
@@ -155,10 +184,10 @@ class Tally:
         for key in keys:
             if not (document := self._documents.get(key)):
                 has_unnamed = answer.doc_id is None or digest in self._unnamed
-                if has_unnamed and self._counts.get(digest, 0) >= most:
+                if has_unnamed and self.digests.get(digest, 0) >= most:
                     break
                 document = self._documents[key] = Document(digest)
-                self._counts[digest] += 1
+                self.digests[digest] += 1
             if document.digest == digest and self._takes(document, answer.sample):
                 if answer.doc_id is None:
                     self._unnamed.add(digest)
@@ -169,10 +198,9 @@ class Tally:
         """Tell whether a document takes an answer of this number, None for without."""
         if sample is None:
             return len(document.scores) < self.repeats
-        document.samples = document.samples or set()
-        is_new = sample not in document.samples
-        document.samples.add(sample)
-        return is_new
+        before = len(self._samples)
+        self._samples.add((document, sample))
+        return len(self._samples) > before
 
     def _second(self, answer: Answer, digest: bytes, most: int) -> LineError:
         again, fix = "a second answer", "; keep one, or number them by 'sample'"
@@ -195,30 +223,20 @@ class Tally:
         return numbers[key], self._name(key)
 
     @property
-    def digests(self) -> Counter[bytes]:
-        """How many documents of each digest are answered."""
-        return self._counts
-
-    @property
     def answered(self) -> int:
         """How many documents are answered, those that are left out included."""
         return len(self._documents)
 
     @property
-    def different(self) -> int:
-        """How many of them are different."""
-        return len(self._counts)
-
-    @property
     def surplus(self) -> int:
         """How many documents are beyond the benchmark's rows of them, if these are known."""
-        repeated = ((x, n) for x, n in self._counts.items() if n > 1)
+        repeated = ((x, n) for x, n in self.digests.items() if n > 1)
         return sum(max(0, n - (rows_of(self.task, x) or n)) for x, n in repeated)
 
     @property
     def fingerprint(self) -> str:
         """The fingerprint of the documents, as the families log it."""
-        return scorer(self.task).utils.fingerprint(self._counts.elements())
+        return scorer(self.task).utils.fingerprint(self.digests.elements())
 
     def rows_are(self) -> str:
         """Return in words whether the documents are the rows of the benchmark.
@@ -226,7 +244,7 @@ class Tally:
         A fingerprint is one of all rows, those that are left out included.
         """
         rows, fingerprint = scorer(self.task).known
-        found, different = self.answered, self.different
+        found, different = self.answered, len(self.digests)
         if rows is None:
             return self._rows_made()
         if self.surplus or found > rows:
@@ -243,7 +261,7 @@ class Tally:
         if self.made is None:  # rows do not tell their seed, nor how many it made
             return "made from a seed"
         seed, rows, fingerprint = self.made
-        if self.answered == self.different < rows:
+        if self.answered == len(self.digests) < rows:
             return f"made from seed {seed}, {self.answered} of its {rows}"
         if self.answered == rows and fingerprint in (None, self.fingerprint):
             return f"made from seed {seed}, all {rows}"

@@ -53,6 +53,7 @@ def _scored(task: object, doc: object, response: object) -> dict:
     from ..core.families import scorer  # not before they are asked for
     from ..runs.answers import check_cells
 
+    found = dict.fromkeys(_COLUMNS)
     try:
         doc = _plain(json.loads(doc) if isinstance(doc, str) else doc)
         cells = {"task": task, "doc": doc, "response": response}
@@ -62,12 +63,13 @@ def _scored(task: object, doc: object, response: object) -> dict:
         why = f"has no {error}" if isinstance(error, KeyError) else f"{error!r:.100}"
         why = f"its document is not one of {task} ({why})"
         fault = str(error) if isinstance(error, ValueError) else why
-        return dict.fromkeys(_COLUMNS) | {"error": _text(fault)}
-    published, flexible = scorer(task).headline or (None, None)
-    scores = (verdict.scores.get(x) for x in (published, flexible, "extracted"))
-    answers = (_text(verdict.published), _text(verdict.flexible))
-    cells = (json.dumps(verdict.scores), *scores, verdict.reason, *answers, None)
-    return dict(zip(_COLUMNS, cells, strict=True))
+        return found | {"error": _text(fault)}
+    names = (*(scorer(task).headline or (None, None)), "extracted")
+    scores = map(verdict.scores.get, names)
+    found |= zip(("published", "flexible", "extracted"), scores)
+    found |= {"scores": json.dumps(verdict.scores), "reason": verdict.reason}
+    found["published_answer"] = _text(verdict.published)
+    return found | {"flexible_answer": _text(verdict.flexible)}
 
 
 def _text(text: str | None) -> str | None:
@@ -100,24 +102,23 @@ def _cells(batch: object, name: str) -> Iterable:
 
 
 def _extended(batch: object, added: dict[str, list]) -> object:
-    """Return a batch with more columns, which replace those of the same names."""
-    if _library(batch) == "pyarrow":
-        return _extended_table(batch, added)
+    """Return a batch with more columns, which replace those of the same names.
+
+    Where the library has types, a column of nulls alone has its type, too.
+    """
+    is_list = any(isinstance(cell, list) for cell in added["reason"])
     if _library(batch) == "pandas":
         import pandas
 
-        if not any(isinstance(cell, list) for cell in added["reason"]):
-            # A column of nulls alone has its type, too.
+        if not is_list:
             added = {x: pandas.array(added[x], _COLUMNS[x]) for x in added}
         return batch.assign(**added)
-    return {**batch, **added}
-
-
-def _extended_table(table: object, added: dict[str, list]) -> object:
+    if _library(batch) != "pyarrow":
+        return {**batch, **added}
     import pyarrow
 
-    is_list = pyarrow.types.is_nested(table["response"].type)
-    table = table.drop_columns([name for name in added if name in table.column_names])
+    is_list = pyarrow.types.is_nested(batch["response"].type)
+    table = batch.drop_columns([name for name in added if name in batch.column_names])
     for name, cells in added.items():
         kind = pyarrow.type_for_alias(_COLUMNS[name])
         kind = pyarrow.list_(kind) if is_list else kind

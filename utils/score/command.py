@@ -9,24 +9,17 @@ own file with a `response`. Files are JSON Lines, plain or compressed by gzip. A
 stands for the samples in it, of each model the last run of each task, or else for the
 files in it, which are then one run. NAME is what tables call a run.
 
-Printed are, for each run: the scores of benchmarks and tasks in percent; how many answers
-have which reason; and an answer for each frequent reason, with what the rules read. --by
-adds scores by question type, answer format and the like. CSV and JSON have all of these,
-as fractions, and a fingerprint of the documents. --leave_out names a list of rows with a
-wrong label, or one of several answers, which do not count.
-
 A document may have several answers: the `choices` of a batch, the `resps` of a log with
 `repeats`, or lines with a `sample` each. It scores their mean. --k adds pass@k, the
 expected best score of K of them, and the majority: the score of the value, or, published,
-the text, that most of them have.
+the text, that most of them have. CSV and JSON have all scores, reasons and breakdowns, as
+fractions, and a fingerprint of the documents.
 
-DIR gets a file for each file, with each line and its `verdict`: scores, reason, the answer
-that each rule extracted and where it stands, its value and the reference's. Lines that
-cannot be scored, and a second answer to a document, are named; the exit status is then 1.
-An output is written whole or not at all. A file whose output is finished is not scored
-again, so that an interrupted job goes on, and machines may score some files each. One that
-was changed since is written anew. A file in DIR that is not such an output, or the output of
-another file, is never replaced.
+DIR gets a file for each file, with each line and its `verdict`. Lines that cannot be
+scored, and a second answer to a document, are named; the exit status is then 1. A file
+whose output is finished is not scored again, so that an interrupted job goes on, and
+machines may score some files each. One that was changed since is written anew. A file in
+DIR that is not such an output, or the output of another file, is never replaced.
 
 Example:
 
@@ -58,7 +51,7 @@ from ..runs.tally import Tally
 from . import eval_results
 from .files import Job, Refused, Work, check_source, score_file, workers
 from .report import Part, report
-from .rows import Tallies, rows, scores as scores
+from .rows import Tallies, rows
 
 
 _PATIENCE = 10  # seconds after which a run in a terminal shows how far it is
@@ -70,28 +63,25 @@ def main(arguments: list[str] | None = None) -> int:
     runs = find_runs(options.path, options.task)
     outputs = _outputs(runs, options.output)
     eval_results.check(runs, options.eval_results)
-    parts, is_good, kept = [], True, 0
+    parts: list[Part] = []
     is_seen = sys.stderr.isatty()
     bar = tqdm(unit=" answers", delay=_PATIENCE, leave=False, disable=not is_seen)
     try:
-        with workers(options.workers) as work:
+        with bar, workers(options.workers) as work:
             for run in runs:
-                part, finished = _score(run, options, outputs, work, bar)
-                is_good = is_good and not any(x.messages for x in part.refused)
-                kept += finished
-                parts.append(part)
+                parts.append(_score(run, options, outputs, work, bar))
     except KeyboardInterrupt:
         how = "give --output DIR to keep the files that are finished"
         if options.output:
             how = f"run the command again, which keeps what is finished in {options.output}"
-        bar.close()
         say(f"{bar.n} answers were scored; {how}")
         raise
-    bar.close()
-    if kept:
+    refused = [x for part in parts for x in part.refused]
+    if kept := sum(x.was_finished for x in refused):
         say(f"{options.output}: {kept} of {len(outputs)} outputs were finished; kept")
-    for row in (row for part in parts for row in part.rows if not row["n"]):
-        is_good = False
+    rows = [row for part in parts for row in part.rows]
+    is_good = all(row["n"] for row in rows) and not any(x.messages for x in refused)
+    for row in (row for row in rows if not row["n"]):
         say(
             f"{row['run']}: {options.leave_out} has all documents of {row['task']} that are"
             " answered; score it without --leave_out"
@@ -115,15 +105,15 @@ def _text(parts: list[Part], options: Namespace) -> str:
 
 def _score(
     run: Run, options: Namespace, outputs: dict[Path, Path], work: Work, bar: tqdm
-) -> tuple[Part, int]:
-    """Score the files of a run; also return how many were finished."""
+) -> Part:
+    """Score the files of a run."""
     tallies: Tallies = {}
-    part, kept = Part(run.name, [], tallies, {}, []), 0
+    part = Part(run.name, [], tallies, {}, [])
 
     def count(scored: Scored) -> None:
         key = (task := scored.answer.task), scored.answer.filter
         if key not in tallies:
-            tallies[key] = Tally(task, options.leave_out, run.repeats(task))
+            tallies[key] = Tally(task, run, options)
         bar.n += bar.disable  # else `update` counts
         bar.update()
         if document := tallies[key].add(scored):
@@ -136,22 +126,19 @@ def _score(
         task, output = task_of(path, run.task), outputs.get(path)
         try:
             job = Job(path, task, options.include_path, output)
-            found, was_finished = score_file(job, work, count)
-            kept += was_finished
+            refused = score_file(job, work, count)
         except OSError as error:
             fault = f"{error.filename or path}: {fault_of(error)}"
-            found = Refused((fault,), is_whole=False)
-        for message in found.messages:
+            refused = Refused((fault,), is_whole=False)
+        part.refused.append(refused)
+        for message in refused.messages:
             say(message)
-        part.refused.append(found)
-    for (task, _), tally in tallies.items():
-        tally.made = run.made(task, options.include_path)
     counted = [x for x in tallies.values() if options.k and x.all.n]
     for least, name in sorted(x.fewest() for x in counted)[:1]:
         if options.k > least:
             few = f"{name} has only {least} answers in {run.name}"
             raise ToolError(f"--k {options.k}: {few}; give at most --k {least}")
-    return part._replace(rows=rows(run.name, tallies, options.k)), kept
+    return part._replace(rows=rows(run.name, tallies, options.k))
 
 
 def _options(arguments: list[str] | None) -> Namespace:

@@ -7,7 +7,6 @@ stands what it was made of: a file whose output is finished is not scored again.
 from __future__ import annotations
 
 import codecs
-import hashlib
 import json
 import multiprocessing
 import os
@@ -30,15 +29,17 @@ from ..core.errors import LineError, Refusals, ToolError
 from ..core.families import FOLDER
 from ..core.files import is_stream, written_whole
 from ..core.jsonl import Line, read_lines, written_lines
-from ..runs.answers import answers_in
+from ..packs.local_data import sha256_of
+from ..runs.answers import answers_in, sha256
 from ..runs.models import shown
-from ..runs.scoring import Scored, document_of, score, scored_as, verdict_line
+from ..runs.scoring import Scored, document_of, score, scored_as, verdicts
 
 
 # A chunk is long enough to be worth its way to another process.
 _MOST_LINES, _MOST_BYTES = 64, 1 << 20
 _WAITING = 4  # chunks handed out for each worker, so that few are in memory
 _METHOD = "spawn"  # for threads do not live through a fork
+_NOTED = ("made_of", "output", "refused", "source")
 
 
 class Job(NamedTuple):
@@ -60,11 +61,12 @@ class Outcome(NamedTuple):
 
 
 class Refused(NamedTuple):
-    """What of some files does not count."""
+    """What of a file does not count."""
 
     messages: tuple[str, ...] = ()
     lines: int = 0
-    is_whole: bool = True  # whether the files were read to their ends
+    is_whole: bool = True  # whether the file was read to its end
+    was_finished: bool = False  # whether the output of an earlier call stands
 
 
 Chunk = list[Line | ToolError]  # lines, and why there are no more behind them
@@ -72,14 +74,11 @@ Chunk = list[Line | ToolError]  # lines, and why there are no more behind them
 Work = Callable[[Callable[[Chunk], Outcome], Iterator[Chunk]], Iterator[Outcome]]
 
 
-def score_file(
-    job: Job, work: Work, count: Callable[[Scored], object]
-) -> tuple[Refused, bool]:
+def score_file(job: Job, work: Work, count: Callable[[Scored], object]) -> Refused:
     """Score a file, unless its output is finished, and write the output.
 
-    Returns what was refused, and whether the output of an earlier call stands.
-    `count` is called with each scored answer, and raises LineError for one that does not
-    count. OSError where a file cannot be read or written.
+    Returns what was refused. `count` is called with each scored answer, and raises
+    LineError for one that does not count. OSError where a file cannot be read or written.
     """
     repeated = Refusals()
 
@@ -94,15 +93,18 @@ def score_file(
 
     # What can be read but once is never finished.
     made_of = _made_of(job) if job.output and not is_stream(job.path) else None
-    refused = _finished(job.output, made_of) if made_of else None
-    was_finished = refused is not None
-    if was_finished:
+    note = _note(job.output) if made_of else {}
+    if (
+        made_of
+        and note["made_of"] == made_of
+        and note["output"] == sha256_of(job.output)
+    ):
+        refused = Refused(*note["refused"])._replace(was_finished=True)
         deque(counted(_read_back, job.output), maxlen=0)
     else:
         refused = _write(job, counted(_score_chunk, job.path), made_of)
     messages = (*refused.messages, *repeated.messages(job.path))
-    lines = refused.lines + repeated.count
-    return refused._replace(messages=messages, lines=lines), was_finished
+    return refused._replace(messages=messages, lines=refused.lines + repeated.count)
 
 
 def _write(job: Job, outcomes: Iterable[Outcome], made_of: dict | None) -> Refused:
@@ -130,10 +132,9 @@ def _write(job: Job, outcomes: Iterable[Outcome], made_of: dict | None) -> Refus
     messages = (*refused.messages(job.path), *filter(None, [end]))
     found = Refused(messages, refused.count, not end)
     if made_of and not end:
-        note = {"made_of": made_of, "output": _digest(job.output), "refused": found}
-        note["source"] = os.path.realpath(job.path)
-        with written_whole(_note(job.output)) as file:
-            file.write(json.dumps(note, indent=1).encode())
+        values = (made_of, sha256_of(job.output), found, os.path.realpath(job.path))
+        with written_whole(_note_path(job.output)) as file:
+            file.write(json.dumps(dict(zip(_NOTED, values)), indent=1).encode())
     return found
 
 
@@ -190,21 +191,20 @@ def _read_back(job: Job, chunk: Chunk) -> Outcome:
     return Outcome(done, b"", [], None)
 
 
-_ENCODER = json.JSONEncoder(ensure_ascii=False)
-
-
 def _with_verdict(line: Line, scored: list[Scored]) -> bytes:
     """Return a line with the verdict before its last brace, else as it was.
 
     One that has a verdict, or another task, is encoded anew: no key comes twice.
     """
-    given, start = scored[0].answer.line, b"{"
-    added = verdict_line(scored)
-    if "verdict" not in given and given.get("task", added["task"]) == added["task"]:
+    given, task = scored[0].answer.line, scored[0].answer.task
+    added = {"task": task, "verdict": verdicts(scored)}
+    if "verdict" in given or given.get("task", task) != task:
+        start, added = b"{", given | added
+    else:
         start = line.text.strip().removeprefix(codecs.BOM_UTF8)[:-1].rstrip() + b", "
-        added = {name: added[name] for name in ("task", "verdict") if name not in given}
+        added = {name: added[name] for name in added if name not in given}
     try:
-        text = _ENCODER.encode(added)
+        text = json.dumps(added, ensure_ascii=False)
     except RecursionError:
         raise LineError(f"{line.place}: is nested too deeply; fix the line") from None
     # Half a surrogate pair, which has no UTF-8, becomes the escape of JSON.
@@ -255,28 +255,26 @@ def _end_with_parent() -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
-def _finished(output: Path, made_of: dict) -> Refused | None:
-    """Return what was refused of the file of a finished output; None if it is not one."""
-    with suppress(OSError, ValueError, LookupError, TypeError):
-        note = json.loads(_note(output).read_bytes())
-        if note["made_of"] == made_of and note["output"] == _digest(output):
-            return Refused(*note["refused"])
-    return None
-
-
 def check_source(path: Path, output: Path) -> None:
     """Raise ToolError where an output was made of another file, with other lines."""
-    source = None
-    with suppress(OSError, ValueError, LookupError, TypeError):
-        note = json.loads(_note(output).read_bytes())
-        if output.exists() and note["made_of"]["input"] != _digest(path):
-            source = note["source"]
-    if source not in (None, os.path.realpath(path)):
+    note = _note(output)
+    if note["source"] in (None, os.path.realpath(path)):
+        return
+    if note["made_of"]["input"] != sha256_of(path):
         fix = f"name another --output for {path}, or delete it"
-        raise ToolError(f"{output}: was made of {source}; {fix}")
+        raise ToolError(f"{output}: was made of {note['source']}; {fix}")
 
 
-def _note(output: Path) -> Path:
+def _note(output: Path) -> dict:
+    """Return what is noted of an output; None for each where there is no note, or none."""
+    with suppress(OSError, ValueError, AttributeError):
+        note = json.loads(_note_path(output).read_bytes())
+        if note.keys() == {*_NOTED} and output.exists():
+            return note
+    return dict.fromkeys(_NOTED)
+
+
+def _note_path(output: Path) -> Path:
     return output.parent / ".finished" / f"{output.name}.json"
 
 
@@ -284,7 +282,7 @@ def _made_of(job: Job) -> dict:
     """Return what the output of a file depends on."""
     python = ".".join(platform.python_version_tuple()[:2])
     libraries = {"python": python, "dateutil": version("python-dateutil")}
-    made_of = {"input": _digest(job.path), "task": job.task}
+    made_of = {"input": sha256_of(job.path), "task": job.task}
     return made_of | {"code": _code(job.include_path)} | libraries
 
 
@@ -293,13 +291,5 @@ def _code(include_path: Path) -> str:
     """Return a digest of the code, the tasks and the data: rules change with them."""
     tools = Path(__file__).parents[1].rglob("*.py")
     files = {*tools, *pack_files(FOLDER), *pack_files(include_path)}
-    found = sorted(f"{path.name} {_digest(path)}" for path in files if path.is_file())
-    return hashlib.sha256("\n".join(found).encode()).hexdigest()
-
-
-def _digest(path: Path) -> str:
-    with open(path, "rb") as file:
-        digest = hashlib.sha256()
-        while block := file.read(1 << 16):
-            digest.update(block)
-        return digest.hexdigest()
+    found = sorted(f"{path.name} {sha256_of(path)}" for path in files if path.is_file())
+    return sha256("\n".join(found))

@@ -24,9 +24,10 @@ _LEGEND = (
     " of other groups are the means of their documents. ±: the farther end of the 95 %"
     " interval of the score. published: by the metric card's rule. flexible: the right value"
     " in any form. extracted: answers in which the published rule finds one. trivial: the"
-    " published score of the best single answer to everything, chosen with these"
-    f' labels: at least 1/n. cut off: {INVALID["cut_off"]}; a + means "at least", and "unknown" that the'
-    " files do not say. pass@K, majority: published / flexible."
+    " published score of one answer to everything: these documents' most frequent right one,"
+    " or their best label or set of options; at least 1/n."
+    f" cut off: {INVALID['cut_off']}, in percent of all answers; a + means “at least”, and"
+    " “unknown” that the files do not say. pass@K, majority: published / flexible."
 )
 # What is told below the table where it is not 0, and of how many answers.
 _NOTES = {
@@ -63,11 +64,11 @@ def _run(part: Part) -> Iterator[str]:
     yield render([_line(row) for row in rows], "markdown", percent)
     if any(row["answers"] > row["n"] for row in rows):
         yield render([_several(row) for row in rows], "markdown", percent)
-    if notes := [*_refused(part.refused), *_notes(rows)]:
-        yield "".join(notes)
+    if notes := "".join(_notes(part.refused, rows)):
+        yield notes
     yield render([*_reasons(rows)], "markdown", percent)
-    if examples := [*_examples(part)]:
-        yield "".join(examples)
+    if examples := "".join(_examples(part)):
+        yield examples
 
 
 def _name(row: dict) -> str:
@@ -81,7 +82,10 @@ def _line(row: dict) -> dict:
     cells = {"task": _name(row)}
     cells |= {rule: _sure(row, rule) for rule in ("published", "flexible")}
     cells |= {name: row[name] for name in ("extracted", "trivial")}
-    return cells | {"cut off": _cut_off(row), "n": row["n"]}
+    share = row["cut_off"] / row["answers"]
+    if row["cut_off_unknown"]:
+        share = f"{percent(share)}+" if row["cut_off"] else "unknown"
+    return cells | {"cut off": share, "n": row["n"]}
 
 
 def _sure(row: dict, rule: str) -> str | None:
@@ -90,13 +94,6 @@ def _sure(row: dict, rule: str) -> str | None:
         return None
     reach = 100 * max(score - row[f"{rule}_low"], row[f"{rule}_high"] - score)
     return f"{percent(score)} ±{reach:.{0 if reach >= 9.95 else 1}f}"
-
-
-def _cut_off(row: dict) -> float | str:
-    share = row["cut_off"] / row["answers"]
-    if not row["cut_off_unknown"]:
-        return share
-    return f"{percent(share)}+" if row["cut_off"] else "unknown"
 
 
 def _several(row: dict) -> dict:
@@ -108,15 +105,12 @@ def _several(row: dict) -> dict:
     return cells
 
 
-def _refused(refused: list[Refused]) -> Iterator[str]:
+def _notes(refused: list[Refused], rows: list[dict]) -> Iterator[str]:
+    """Yield what has to be known beside the scores."""
     if n := sum(x.lines for x in refused):
         yield f"Not in these figures: {n:,} {'line' if n == 1 else 'lines'} refused.\n"
     if not all(x.is_whole for x in refused):
         yield "A file could not be read to its end.\n"
-
-
-def _notes(rows: list[dict]) -> Iterator[str]:
-    """Yield what has to be known beside the scores."""
     told: dict[str, list[str]] = {}
     for row in (row for row in rows if "rows" in row):
         text, _, number = row["rows"].partition(" the benchmark's ")
@@ -137,13 +131,11 @@ def _notes(rows: list[dict]) -> Iterator[str]:
 def _reasons(rows: list[dict]) -> Iterator[dict]:
     for row in rows:
         name = _name(row)
-        reasons = [x for x in row if x.startswith("reason_")]
+        reasons = [x.removeprefix("reason_") for x in row if x.startswith("reason_")]
         for reason in reasons:
-            share = row[reason] / row["answers"]
-            told = {"task": name, "reason": reason.removeprefix("reason_")}
-            none = row[f"un{reason}".replace("reason", "extracted", 1)]
-            told |= {"answers": row[reason], "%": share}
-            yield told | {"published finds none": none}
+            n, none = row[f"reason_{reason}"], row[f"unextracted_{reason}"]
+            cells = {"task": name, "reason": reason, "answers": n}
+            yield cells | {"%": n / row["answers"], "published finds none": none}
             name = ""
 
 

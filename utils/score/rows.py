@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from functools import cache
+from itertools import product
 
 from ..core.families import configuration, groups, scorer
 from ..core.tables import natural
@@ -33,18 +34,13 @@ def _benchmarks() -> list:
 
 def rows(run: str, tallies: Tallies, k: int | None) -> list[dict]:
     """Return the rows of a run: benchmarks, tasks, and then each part of the tasks."""
-    order = sorted(tallies, key=lambda key: (_place(key[0]), key[1] or ""))
     tasks, parts = [], []
-    for task, filter_name in order:
-        told = filter_name if filter_name != "none" else None
-        place = {"run": run, "task": task, "filter": told}
-        first, *rest = _rows(place, tallies[task, filter_name], k)
+    for key in sorted(tallies, key=lambda key: (_place(key[0]), key[1] or "")):
+        place = {"run": run, "task": key[0], "filter": key[1]}
+        first, *rest = _rows(place, tallies[key], k)
         tasks.append(first)
         parts += rest
-    figures = {
-        (key[0], row["filter"]): tallies[key].all for key, row in zip(order, tasks)
-    }
-    return [*_means(run, tasks, figures), *tasks, *parts]
+    return [*_means(run, tasks, tallies), *tasks, *parts]
 
 
 def _rows(place: dict, tally: Tally, k: int | None) -> Iterator[dict]:
@@ -106,24 +102,23 @@ def intervals(tasks: list[Figures], by_size: bool) -> dict[str, float]:
     return found
 
 
-def _means(run: str, tasks: list[dict], figures: dict) -> Iterator[dict]:
+def _means(run: str, tasks: list[dict], tallies: Tallies) -> Iterator[dict]:
     """Yield a row for each benchmark of which there are several tasks."""
-    for group in _benchmarks():
-        for name in dict.fromkeys(row["filter"] for row in tasks):
-            parts = [x for x in tasks if x["task"] in group.tasks]
-            parts = [x for x in parts if x["filter"] == name and x["n"]]
-            if len(parts) < 2:
-                continue
-            sizes = [part["n"] if group.by_size else 1 for part in parts]
-            number = f"{len(parts)} of {len(group.tasks)}"
-            cells = {"run": run, "task": group.name, "filter": name, "tasks": number}
-            cells |= dict.fromkeys(("by", "value", *_MEANS))
-            for mean in _MEANS:
-                values = [part[mean] for part in parts]
-                if None not in values:
-                    found = math.fsum(map(math.prod, zip(values, sizes)))
-                    cells[mean] = found / sum(sizes)
-            if cells["published"] is not None:
-                those = [figures[x["task"], name] for x in parts]
-                cells |= intervals(those, group.by_size)
-            yield cells | {x: sum(part[x] for part in parts) for x in _SUMS}
+    filters = dict.fromkeys(row["filter"] for row in tasks)
+    for group, name in product(_benchmarks(), filters):
+        parts = [x for x in tasks if x["task"] in group.tasks and x["filter"] == name]
+        if len(parts := [x for x in parts if x["n"]]) < 2:
+            continue
+        sizes = [part["n"] if group.by_size else 1 for part in parts]
+        number = f"{len(parts)} of {len(group.tasks)}"
+        cells = {"run": run, "task": group.name, "filter": name, "tasks": number}
+        cells |= dict.fromkeys(("by", "value", *_MEANS))
+        for mean in _MEANS:
+            values = [part[mean] for part in parts]
+            if None not in values:
+                found = math.fsum(map(math.prod, zip(values, sizes)))
+                cells[mean] = found / sum(sizes)
+        if cells["published"] is not None:
+            those = [tallies[x["task"], name].all for x in parts]
+            cells |= intervals(those, group.by_size)
+        yield cells | {x: sum(part[x] for part in parts) for x in _SUMS}

@@ -12,31 +12,18 @@ import json
 from functools import cache
 from pathlib import Path
 
-from ...core.errors import ToolError
 
-
-_FOLDER, _PREFIX = Path(__file__).parent, "disputed-"
-
-
-def names() -> list[str]:
-    """Return the names of the lists, oldest first."""
-    numbers = sorted(int(path.stem) for path in _FOLDER.glob("*.json"))
-    return [f"{_PREFIX}{number}" for number in numbers]
-
-
-@cache
-def read(name: str) -> list[dict]:
-    """Return the rows of a list; ToolError for an unknown name."""
-    if name not in names():
-        raise ToolError(f"list '{name}' is unknown; choose from {', '.join(names())}")
-    path = _FOLDER / f"{name.removeprefix(_PREFIX)}.json"
-    return json.loads(path.read_text(encoding="utf-8"))["rows"]
+_PATHS = sorted(Path(__file__).parent.glob("*.json"), key=lambda path: int(path.stem))
+# Name -> rows, the oldest list first.
+LISTS: dict[str, list[dict]] = {
+    f"disputed-{path.stem}": json.loads(path.read_bytes())["rows"] for path in _PATHS
+}
 
 
 @cache
 def digests(name: str | None) -> frozenset[str]:
     """Return the digests of a list; none of no list."""
-    return frozenset(row["digest"] for row in read(name)) if name else frozenset()
+    return frozenset(row["digest"] for row in LISTS.get(name, ()))
 
 
 def is_in(name: str | None, digest: bytes) -> bool:
