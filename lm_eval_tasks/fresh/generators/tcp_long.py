@@ -14,7 +14,7 @@ from . import _tcp as tcp
 
 
 VERSION = tcp.VERSION
-HIGHEST, BOUNDS = 8, tcp.BOUNDS  # at 9, six rows a second
+HIGHEST, BOUNDS = 8, tcp.BOUNDS  # at 9, five rows a second
 ladder = tcp.ladder
 TEXTS = tcp.TEXTS["long"]
 
