@@ -8,7 +8,7 @@ from lm_eval import simple_evaluate
 from lm_eval.tasks import TaskManager
 
 from tests.conftest import EXAMPLES, GROUPS, PACK, ROOT, TASKS, run_python
-from tests.next_harness import RecordedModel
+from tests.logs import RecordedModel
 from utils.core.families import configuration, leaf_tasks
 from utils.core.jsonl import read_jsonl
 

@@ -1,5 +1,6 @@
 """Prompts go out as the harness sends them, and recorded answers come back through it."""
 
+import copy
 import json
 import re
 import threading
@@ -288,8 +289,8 @@ def test_answers_are_joined_in_any_order_and_by_document_alone(requests):
 
 def test_a_document_that_is_there_twice_takes_two_answers(requests):
     doc = requests[0].doc
-    ids = [("tcp_long", number, 1) for number in (0, 1)]
-    twins = [Instance("generate_until", doc, ("",), 0, x) for x in ids]
+    twins = [copy.copy(requests[0]) for _ in range(2)]
+    twins[1].doc_id = 1
     found = [by_document(answer, doc) for answer in answers_to(requests[:2])]
     assert Replay(found).generate_until(twins) == ["answer 0", "answer 1"]
     with pytest.raises(ToolError, match="is a second answer"):

@@ -97,7 +97,7 @@ def test_a_line_says_what_each_rule_read_where_and_why(recorded_run, tmp_path, c
             verdict = line.pop("verdict")
             task = scorer(line.pop("task"))
             assert line == given
-            (response,) = line["filtered_resps"]
+            [[response]] = line["resps"]
             explained = task.explain(line["doc"], response)
             for name in ("scores", "reason", "published"):
                 assert verdict[name] == getattr(explained, name)

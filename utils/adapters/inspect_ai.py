@@ -6,44 +6,30 @@ inspect finds by this name). `-T include_path=PACK` takes the rows of an offline
 
 from __future__ import annotations
 
-import hashlib
 from pathlib import Path
 
 from inspect_ai import Task, task
 from inspect_ai.dataset import MemoryDataset, Sample
-from inspect_ai.model import (
-    ChatMessage,
-    ChatMessageSystem,
-    ChatMessageUser,
-    GenerateConfig,
-)
+from inspect_ai.model import ChatMessageSystem, ChatMessageUser, GenerateConfig
 from inspect_ai.scorer import Score, Scorer, Target, mean, scorer, stderr
 from inspect_ai.solver import TaskState, generate
 
 from ..core import families
 from ..core.documents import documents
-from ..core.reward import messages
-
-
-ROLES = {"system": ChatMessageSystem, "user": ChatMessageUser}
+from ..runs.answers import sha256
+from . import metrics
 
 
 def _sample(name: str, number: int, document: dict) -> Sample:
     """Return a document as inspect's sample; its cluster is that of our own tools."""
-    said: list[ChatMessage] = [
-        ROLES[message["role"]](content=message["content"])
-        for message in messages(name, document)
-    ]
-    target = families.rendered(name, "doc_to_target", document)
-    cluster = families.scorer(name).utils.cluster(document)
+    system, user = families.prompt_parts(name, document)
+    said = [ChatMessageSystem(content=system.strip())] if system.strip() else []
+    cluster = sha256(families.scorer(name).utils.cluster(document))
     return Sample(
         id=number,
-        input=said,
-        target=[str(x) for x in target] if isinstance(target, list) else str(target),
-        metadata={
-            "doc": document,
-            "cluster": hashlib.sha256(cluster.encode()).hexdigest()[:16],
-        },
+        input=[*said, ChatMessageUser(content=user)],
+        target=families.rendered(name, "doc_to_target", document),
+        metadata={"doc": document, "cluster": cluster[:16]},
     )
 
 
@@ -54,11 +40,10 @@ def verdict(name: str) -> Scorer:
     `answer` is the text that the flexible rule extracted, `explanation` the reason.
     """
     one = families.scorer(name)
-    headline = one.headline and [*one.headline[::-1], "extracted"]
 
     async def score(state: TaskState, target: Target) -> Score:
         found = one.explain(state.metadata["doc"], state.output.completion)
-        value = {metric: found.scores[metric] for metric in headline or one.metrics}
+        value = {metric: found.scores[metric] for metric in metrics(name)}
         reason = f"{found.reason}: {one.utils.REASONS[found.reason]}"
         return Score(value=value, answer=found.flexible, explanation=reason)
 
@@ -69,8 +54,7 @@ def _register(name: str) -> None:
     def make(include_path: str | None = None) -> Task:
         folder = Path(include_path) if include_path else families.FOLDER
         settings = families.configuration(name)["generation_kwargs"]
-        pairs = enumerate(documents(name, folder))
-        samples = [_sample(name, *pair) for pair in pairs]
+        samples = [_sample(name, *x) for x in enumerate(documents(name, folder))]
         return Task(
             dataset=MemoryDataset(samples, name=name),
             solver=generate(),

@@ -9,7 +9,6 @@ Importing this module registers each under its name:
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from reasoning_gym.coaching import BaseCurriculum, RangeAttributeDefinition
@@ -18,8 +17,9 @@ from reasoning_gym.factory import register_dataset
 
 from lm_eval_tasks.fresh import utils as fresh
 
-from ..core.families import configuration, leaf_tasks, rendered
-from ..core.reward import render, reward
+from ..core.families import configuration, leaf_tasks, prompt, rendered
+from ..core.reward import reward
+from . import fresh_documents
 
 
 @dataclass
@@ -53,25 +53,19 @@ class FreshDataset(ProceduralDataset):
 
     def __init__(self, config: FreshConfig):
         super().__init__(config=config, seed=config.seed, size=config.size)
-        self._rows, self._made = self._fresh_rows(), []
-
-    def _fresh_rows(self) -> Iterator[dict]:
-        config, name = self.config, _generator(self.task)
         levels = range(config.min_level, config.max_level + 1)
-        knobs, many = {name: config.knobs}, self.size + len(levels)
-        fresh.check_knobs(knobs)
-        fresh.check_request(name, self.seed, many, levels, None)
-        return fresh.rows(name, self.seed, many, levels, knobs)
+        self._fresh = fresh_documents(self.task, self.seed, levels, config.knobs)
+        self._made: list[dict] = []  # a row depends on those before it of its level
 
     def __getitem__(self, idx: int) -> dict:
         """Return a problem; IndexError beyond `size`, as of a list."""
         place = range(self.size)[idx]
-        while len(self._made) <= place:  # a row depends on those before it of its level
-            self._made.append(render(self.task, next(self._rows)))
-        question, document = self._made[place]
+        while len(self._made) <= place:
+            self._made.append(next(self._fresh))
+        document = self._made[place]
         target = rendered(self.task, "doc_to_target", document)
         return {
-            "question": question,
+            "question": prompt(self.task, document),
             "answer": target[0] if isinstance(target, list) else target,
             "metadata": {
                 "source_dataset": self.task,
@@ -93,20 +87,17 @@ class FreshCurriculum(BaseCurriculum):
 
     def __init__(self):
         super().__init__(type(self).__name__, FreshConfig)
-        highest = fresh.find_generator(_generator(self.task)).HIGHEST
+        name = configuration(self.task)["dataset_kwargs"]["generator"]
+        levels = range(1, fresh.find_generator(name).HIGHEST + 1)
         self._define_attributes(
             RangeAttributeDefinition(
                 name="level",
-                levels=[*range(1, highest + 1)],
+                levels=[*levels],
                 description="Depth of the problem",
                 lower_field_name="min_level",
                 upper_field_name="max_level",
             )
         )
-
-
-def _generator(task: str) -> str:
-    return configuration(task)["dataset_kwargs"]["generator"]
 
 
 for _task in leaf_tasks("fresh"):

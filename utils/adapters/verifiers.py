@@ -7,16 +7,18 @@ Fresh problems have no end; other tasks, and fresh packs, have the rows at `incl
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import verifiers.v1 as vf
 
-from lm_eval_tasks.fresh import utils as fresh
+from lm_eval_tasks.fresh.utils import read_levels
 
 from ..core.documents import documents
-from ..core.families import FOLDER, configuration, scorer
-from ..core.reward import messages, render, reward
+from ..core.families import FOLDER, prompt_parts, scorer
+from ..core.reward import reward
+from ..packs.sources import is_generated
+from . import fresh_documents, metrics
 
 
 class TemporalConfig(vf.TasksetConfig):
@@ -45,8 +47,9 @@ class TemporalTask(vf.Task[TemporalData]):
 
     @vf.metric
     async def scores(self, trace: vf.Trace) -> dict[str, float]:
-        explain = scorer(self.data.pack_task).explain
-        return explain(self.data.doc, trace.last_reply).scores
+        task, doc = self.data.pack_task, self.data.doc
+        found = scorer(task).explain(doc, trace.last_reply).scores
+        return {name: found[name] for name in metrics(task)}  # it averages over all
 
 
 class TemporalTaskset(vf.Taskset[TemporalTask, TemporalConfig]):
@@ -54,33 +57,25 @@ class TemporalTaskset(vf.Taskset[TemporalTask, TemporalConfig]):
 
     def __init__(self, config: TemporalConfig) -> None:
         super().__init__(config)
-        told = configuration(scorer(config.pack_task).task).get("dataset_kwargs", {})
-        self.generator = None if config.include_path else told.get("generator")
-        self.INFINITE = self.generator is not None
+        scorer(config.pack_task)  # raises for a group, of which there is no one prompt
+        self.INFINITE = config.include_path is None and is_generated(config.pack_task)
 
     def load(self) -> Iterator[TemporalTask]:
         """Yield the problems; ToolError or ValueError names what cannot be loaded."""
-        for said, document in self._fresh() if self.INFINITE else self._rows():
+        name = self.config.pack_task
+        for document in self._documents():
+            system, user = prompt_parts(name, document)
             data = TemporalData(
-                prompt=said["user"],
-                system_prompt=said.get("system"),
-                pack_task=self.config.pack_task,
+                prompt=user,
+                system_prompt=system.strip() or None,
+                pack_task=name,
                 doc=document,
             )
             yield TemporalTask(data, self.config.task)
 
-    def _rows(self) -> Iterator[tuple[dict[str, str], dict]]:
-        """Yield the messages and the document of each row, by their roles."""
-        name, folder = self.config.pack_task, self.config.include_path or FOLDER
-        for document in documents(name, folder):
-            yield {x["role"]: x["content"] for x in messages(name, document)}, document
-
-    def _fresh(self) -> Iterator[tuple[dict[str, str], dict]]:
-        """Yield the same of the generator, without end."""
-        config, levels = self.config, fresh.read_levels(self.config.levels)
-        knobs, many = {self.generator: config.knobs}, 10**12
-        fresh.check_knobs(knobs)
-        fresh.check_request(self.generator, config.seed, many, levels, None)
-        for row in fresh.rows(self.generator, config.seed, many, levels, knobs):
-            question, document = render(config.pack_task, row)
-            yield {"user": question}, document
+    def _documents(self) -> Iterable[dict]:
+        config = self.config
+        if self.INFINITE:
+            levels = read_levels(config.levels)
+            return fresh_documents(config.pack_task, config.seed, levels, config.knobs)
+        return documents(config.pack_task, config.include_path or FOLDER)

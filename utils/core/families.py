@@ -133,6 +133,11 @@ def groups() -> list[Group]:
     return found
 
 
+def bare(name: str) -> str:
+    """Return the name of a task that lm-eval 0.5 calls GROUP::TASK in runs of a group."""
+    return name.rpartition("::")[2]
+
+
 def alone(task: str) -> Group:
     """Return a task as a benchmark of its own."""
     return Group(task, (task,), True, scorer(task).version)

@@ -35,6 +35,7 @@ from lm_eval.models.openai_completions import (
 
 from ..core.cli import output_path, tool_parser
 from ..core.documents import pack_files, quiet_harness
+from ..core.families import bare
 from ..core.files import check_outputs, written_whole
 from ..core.jsonl import check_made
 from ..runs.answers import custom_id, read_answers
@@ -66,7 +67,7 @@ def lines(names: list[str], options: Namespace) -> Iterator[dict]:
     answered = {x.line.get("custom_id") for x in answers if not x.fault}
     for request in taker.requests:
         prompt, gen_kwargs = request.args
-        name = custom_id(request.task_name, request.doc_id, request.doc)
+        name = custom_id(bare(request.task_name), request.doc_id, request.doc)
         if name in answered:
             continue
         with quiet_harness():

@@ -38,7 +38,7 @@ from lm_eval.utils import make_table, sanitize_model_name
 from ..core.cli import output_path, say, tool_parser
 from ..core.documents import quiet_harness
 from ..core.errors import NOT_A_DOCUMENT, ToolError
-from ..core.families import leaf_tasks, scorer
+from ..core.families import bare, leaf_tasks, scorer
 from ..core.files import check_writable, written_whole
 from ..runs.answers import Answer, document_text, sha256
 from ..runs.find import Run, find_runs
@@ -62,16 +62,16 @@ class Replay(PromptTaker):
         ToolError for answers and requests without a counterpart, or with two.
         """
         self.found = found = join(requests, self.answers)  # by task and document id
-        missing = [x for x in requests if (x.task_name, x.doc_id) not in found]
-        self.missing = Counter(x.task_name for x in missing)
+        missing = [_key(x) for x in requests if _key(x) not in found]
+        self.missing = Counter(task for task, _ in missing)
         if missing and not self.score_missing:
-            task, first = missing[0].task_name, missing[0].doc_id
+            task, first = missing[0]
             raise ToolError(
                 f"{task}: {self.missing[task]} documents have no answer, the first of them"
                 f" document {first}; give the rest (`export --only-missing` writes its"
                 " requests), the run's --limit, or --missing score-zero"
             )
-        return [self._answer(x, found.get((x.task_name, x.doc_id))) for x in requests]
+        return [self._answer(x, found.get(_key(x))) for x in requests]
 
     def _answer(self, request: Instance, answer: Answer | None) -> str:
         if answer and answer.line:
@@ -90,7 +90,7 @@ def join(requests: list[Instance], answers: list[Answer]) -> dict[tuple, Answer]
     depend on. Raises ToolError for an answer to a document that is not asked or to
     another version of it, and for a second one.
     """
-    asked = {(x.task_name, x.doc_id): x.doc for x in requests}
+    asked = {_key(x): x.doc for x in requests}
     same: dict[tuple, deque[int]] = defaultdict(deque)  # a row may be there twice
     for (task, doc_id), doc in asked.items():
         same[task, scorer(task).utils.digest(doc)].append(doc_id)
@@ -113,6 +113,11 @@ def join(requests: list[Instance], answers: list[Answer]) -> dict[tuple, Answer]
             raise ToolError(f"{answer.place}: {fault}")
         found[key] = answer
     return found
+
+
+def _key(request: Instance) -> tuple[str, int]:
+    """Return the task and the document id of a request."""
+    return bare(request.task_name), request.doc_id
 
 
 def _fault(
@@ -245,7 +250,7 @@ def main(arguments: list[str] | None = None) -> int:
             sys.stdout.write(f"{make_table(results, column)}\n")
     for task, those in samples.items():
         for sample in those:
-            answer = replay.found.get((task, sample["doc_id"]))
+            answer = replay.found.get((bare(task), sample["doc_id"]))
             if answer and answer.finish_reason:
                 sample["finish_reason"] = answer.finish_reason
     if options.output_path:

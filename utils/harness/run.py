@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import logging
 from argparse import ArgumentParser, Namespace
 from contextlib import suppress
@@ -13,7 +12,7 @@ from lm_eval.api.model import LM
 from lm_eval.config.evaluate_config import EvaluatorConfig
 from lm_eval.evaluator import simple_evaluate
 from lm_eval.loggers import EvaluationTracker
-from lm_eval.models.api_models import JsonChatStr
+from lm_eval.models.api_models import TemplateAPI
 
 from ..core.cli import include_path_option, whole_number
 from ..core.documents import load, quiet_harness
@@ -35,12 +34,8 @@ class PromptTaker(LM):
     """Is given the prompts of a model behind an API: texts, or messages as JSON."""
 
     tokenizer_name = ""  # a part of the names of caches
-
-    def apply_chat_template(
-        self, chat_history: list[dict], add_generation_prompt: bool = True
-    ) -> JsonChatStr:
-        """Return the messages as `lm_eval.models.api_models` keeps them."""
-        return JsonChatStr(json.dumps(chat_history, ensure_ascii=False))
+    tokenizer_backend = None  # so that the template leaves messages
+    apply_chat_template = TemplateAPI.apply_chat_template
 
     def generate_until(self, requests: list[Instance]) -> list[str]:
         """Keep the requests; return an empty response to each."""
@@ -117,10 +112,10 @@ def evaluate(
         heard.setLevel(logging.WARNING)
         try:
             manager, loaded = load(names, options.include_path, config.metadata)
-            built = {**loaded["tasks"], **loaded["groups"]}
+            manager.load = lambda _: loaded  # it would load all rows again
             return simple_evaluate(
                 model=lm,
-                tasks=[built[name] for name in names],
+                tasks=names,
                 task_manager=manager,
                 evaluation_tracker=tracker,
                 log_samples=log_samples,

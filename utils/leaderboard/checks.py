@@ -397,9 +397,10 @@ def _hash(text: str) -> bytes:
 
 
 def messages_of(prompt: str) -> list[dict] | None:
-    """Return the messages of a chat, each with role and content; None of a text."""
+    """Return role and content of the messages of a chat; None of a text."""
     with suppress(ValueError, RecursionError):
         found = json.loads(prompt)
-        is_chat = isinstance(found, list) and all(isinstance(x, dict) for x in found)
-        return found if is_chat and found else None
+        parts = "role", "content"  # lm-eval 0.5 tells the type of each, too
+        if isinstance(found, list) and all(isinstance(x, dict) for x in found):
+            return [{key: x.get(key) for key in parts} for x in found] or None
     return None

@@ -31,7 +31,7 @@ from ..core.jsonl import Line, parse, read_lines
 
 
 SAMPLES_NAME = re.compile(
-    r"samples_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(\.\d+)?)"
+    r"samples_(?:.*::)?(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(\.\d+)?)"
     r"\.jsonl(\.gz)?"
 )
 _HASH_LENGTH = 16  # characters of a document's hash in a custom_id
@@ -155,7 +155,8 @@ def _sample(line: dict, task: str) -> dict:
     for what, text in ("doc", doc), ("prompt", prompt), ("target", line.get("target")):
         if not isinstance(text, str) or f"{what}_hash" not in line:
             raise ValueError(f"has no {what} or no {what}_hash; {fix}")
-        if line[f"{what}_hash"] != sha256(text):
+        told = text, f"JsonChatStr(prompt={text!r})"  # as lm-eval 0.5 hashes chats
+        if line[f"{what}_hash"] not in map(sha256, told):
             fault = f"{what}_hash does not recompute: the {what} is not the one that was run"
             raise ValueError(f"{fault}; {fix}")
     told = {name: line.get(name) for name in ("doc_id", "doc", "doc_hash")}
@@ -164,7 +165,8 @@ def _sample(line: dict, task: str) -> dict:
 
 def _responses(line: dict) -> str | list[str]:
     """Return what a filter left of the responses: all of them, where it took the first."""
-    response, given = _lone(line["filtered_resps"]), _lone(line.get("resps"))
+    # lm-eval 0.5 has a list of texts where 0.4 has one.
+    response, given = _lone(_lone(line["filtered_resps"])), _lone(line.get("resps"))
     is_one_of = isinstance(given, list) and len(given) > 1
     if is_one_of and not _filter(line) and given[0] == response:
         response = given

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..core.errors import ToolError
-from ..core.families import FOLDER, all_tasks, scorer
+from ..core.families import FOLDER, all_tasks, bare, scorer
 from ..core.files import is_stream
 from ..core.jsonl import MOST_BYTES, SUFFIXES, parse, read_lines
 from .answers import SAMPLES_NAME, Answer, read_answers, within
@@ -210,8 +210,15 @@ def _results(path: Path) -> dict:
         is_small = found.stat().st_size <= MOST_BYTES
         results = json.loads(found.read_bytes()) if is_small else None
         if isinstance(results, dict):
-            return results
+            return {key: _by_task(told) for key, told in results.items()}
     raise ToolError(f"{found}: is not a results file; copy it again, or delete it")
+
+
+def _by_task(told: object) -> object:
+    """Return what is told of each task, by its name as it is outside of groups."""
+    if isinstance(told, dict):
+        return {bare(name): of_task for name, of_task in told.items()}
+    return told
 
 
 def _results_path(path: Path) -> Path | None:

@@ -75,7 +75,8 @@ def scored_as(
 ) -> Scored:
     """Return an answer with a verdict on it; NOT_A_DOCUMENT without a digest."""
     # Of several answers, the harness scores the one that its filter leaves.
-    is_logged = answer.line.get("filtered_resps") == [answer.response]
+    left = answer.line.get("filtered_resps")
+    is_logged = left in ([answer.response], [[answer.response]])
     logged = answer.line if is_logged else {}
     task, scores = scorer(answer.task), verdict.scores
     is_changed = any(

@@ -38,19 +38,22 @@ def write(path: Path, run: Run, rows: list[dict]) -> None:
         if row["by"] or "tasks" in row or row["published"] is None:
             continue
         config = configuration(row["task"])
-        if "dataset_path" not in config:
+        if "custom_dataset" in config:
             left_out.append(row["task"])
             continue
+        told = [x.results for x in run.files]  # {} where the harness wrote none
+        results = next((x for x in told if row["task"] in x.get("configs", {})), {})
+        date = results and datetime.fromtimestamp(results["date"], timezone.utc)
         entry = EvalResultEntry(
             dataset_id=config["dataset_path"],
             task_id=row["task"],
             value=row["published"],
-            date=_date(run, row["task"]),
-            notes=_notes(run, row),
+            date=date.isoformat(timespec="seconds") if date else None,
+            notes=_notes(results, row),
         )
         entries.append(entry)
+    told = eval_result_entries_to_yaml(entries)
     with written_whole(path) as file:
-        told = eval_result_entries_to_yaml(entries)
         file.write(yaml.safe_dump(told, sort_keys=False, width=1000).encode())
     if left_out:
         say(
@@ -58,23 +61,9 @@ def write(path: Path, run: Run, rows: list[dict]) -> None:
         )
 
 
-def _results(run: Run, task: str) -> dict:
-    """Return what the harness wrote of a task, {} where it wrote nothing."""
-    found = (x.results for x in run.files if task in x.results.get("configs", {}))
-    return next(found, {})
-
-
-def _date(run: Run, task: str) -> str | None:
-    """Return when the harness ran a task, which the hub takes from the commit if None."""
-    seconds = _results(run, task).get("date")
-    if seconds is None:
-        return None
-    return datetime.fromtimestamp(seconds, timezone.utc).isoformat(timespec="seconds")
-
-
-def _notes(run: Run, row: dict) -> str:
+def _notes(results: dict, row: dict) -> str:
     """Return the rule, and what else a score must be read with, as far as it is known."""
-    task, results = row["task"], _results(run, row["task"])
+    task = row["task"]
     published, flexible = scorer(task).headline
     told = [
         f"{published} by the metric card's rule",
