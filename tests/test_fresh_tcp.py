@@ -6,13 +6,14 @@ import datasets
 import pytest
 
 from lm_eval_tasks.fresh.utils import find_generator, rows, rows_of_level
-from tests.solvers.tcp import solve, solve_row
+from tests.solvers.tcp import read_row, solve, solve_row
 from utils.core.families import prompt, scorer
 
 
 KINDS = ["tcp_short", "tcp_long"]
 LEVELS = range(1, 6)
 short = find_generator("tcp_short")
+tcp = short.tcp
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -33,6 +34,25 @@ def test_a_row_has_as_many_tasks_and_people_as_its_knobs_say(kind):
     for row in rows(kind, 20261121, 25, LEVELS, {kind: {"people": 4}}):
         assert len(row["tasks"]) == short.ladder(row["level"])["steps"]
         assert len(row["agents"]) == 4
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_kind_of_constraint_that_a_row_tells_changes_its_end(kind):
+    column = "agent_constraints_gmt" if kind == "tcp_short" else "agent_constraints"
+    for row in rows(kind, 20261121, 9, range(3, 6)):
+        limits, changes = row[column], [{"agent_unavailable_dates": {}}]
+        for one in ("max_consecutive", "break_between", "lunch_break"):
+            changes.append({column: {x: limits[x] | {one: None} for x in limits}})
+        for other in (row | change for change in changes):
+            told = [read_row(x).agents for x in (row, other)]
+            assert told[0] == told[1] or solve_row(other).answers != (row["answer"],)
+
+
+def test_a_simple_order_goes_by_the_longest_chain_that_each_task_begins():
+    free = tcp.Person([(hour, tcp.WORK) for hour in range(20)])
+    project = tcp.Project([4, 4, 2, 3, 1], [[], [], [], [2], [0]], [free, free])
+    search = tcp.Search(project, tcp.RULES, tcp.Bounds(project))
+    assert search.simple(0) == 7  # 8 where chains are those of other tasks
 
 
 @pytest.mark.fuzz
@@ -95,15 +115,12 @@ def as_row(hour, lengths, pairs, people) -> dict:
 
 def end_on_the_structure(hour, lengths, pairs, people) -> int | None:
     needs = [[x for x, y in pairs if y == task] for task in range(len(lengths))]
-    shifts = [
-        short.Shift(
-            *("", 0, one["working_hours"], one.get("lunch_break")),
-            {key: one.get(key, 0) for key in REST_KEYS},
-        )
-        for one in people
-    ]
-    agents = [shift.person(hour, 240) for shift in shifts]
-    return short.tcp.certain_end(short.tcp.Project(lengths, needs, agents))
+    workers = []
+    for one in people:
+        shift = short.Shift("", 0, one["working_hours"], one.get("lunch_break"))
+        rests = (one.get(key, 0) for key in REST_KEYS)
+        workers.append(tcp.Person(shift.calendar(hour, 240), *rests))
+    return tcp.certain_end(tcp.Project(lengths, needs, workers))
 
 
 REST_KEYS = ("max_consecutive", "break_after", "break_between")

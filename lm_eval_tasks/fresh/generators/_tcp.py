@@ -8,6 +8,7 @@ how one reads a pause, nor on whether somebody may wait on purpose (`certain_end
 """
 
 import random
+from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from datetime import date
 from itertools import accumulate, groupby
@@ -17,12 +18,7 @@ from . import _arithmetic as words
 
 
 VERSION = "2"
-BOUNDS = {
-    "steps": (1, 12),
-    "people": (1, 26),
-    "misleading": (0, 10),
-    "binding": (0, 10),
-}
+BOUNDS = {"steps": (1, 12), "people": (1, 26), "misleading": (0, 10), "binding": (0, 3)}
 
 WORK, PAUSE, OFF = range(3)  # can be worked; a meal or a day away; outside of the hours
 
@@ -30,31 +26,35 @@ WORK, PAUSE, OFF = range(3)  # can be worked; a meal or a day away; outside of t
 class Person(NamedTuple):
     """When somebody can work; all times in units."""
 
-    calendar: list[int]  # WORK, PAUSE or OFF for each unit from the project's start on
+    # Units from the project's start on, and WORK, PAUSE or OFF for each. Of many OFF
+    # running, the first three are enough: no rest takes longer.
+    calendar: list[tuple[int, int]]
     most_in_row: int = 0  # units of work in a row before a rest; 0: no limit
     rest: int = 0  # units of that rest
     between: int = 0  # units off between two tasks
 
+    def pauses(self) -> bool:
+        """Return whether somebody has meals or days away."""
+        return any(kind == PAUSE for _, kind in self.calendar)
 
-class Tasks(NamedTuple):
-    """What is to be done; a task needs only tasks before it, by their numbers."""
+    def constraints(self) -> dict[str, int | None]:
+        """Return the rests as the benchmark's columns have them: None for none."""
+        names = ("max_consecutive", "break_after", "break_between")
+        return {name: units or None for name, units in zip(names, self[1:])}
 
-    names: list[str]
+
+class Project(NamedTuple):
+    """What is to be done, by whom; a task needs only tasks before it, by their numbers."""
+
     durations: list[int]
     needs: list[list[int]]
+    people: list[Person] = []
+    names: list[str] = []
 
     def pairs(self) -> list[list[str]]:
         """Return pairs of tasks, the earlier one first, as the benchmark has them."""
         named = zip(self.names, self.needs)
         return [[self.names[x], name] for name, needs in named for x in needs]
-
-
-class Project(NamedTuple):
-    """Tasks by their numbers; a task needs only tasks with lower numbers."""
-
-    durations: list[int]
-    needs: list[list[int]]
-    people: list[Person]
 
 
 # ---------------------------------------------------------------------------- rules
@@ -87,8 +87,7 @@ def work(
     time, row, rest, between = state
     due = min(1, person.rest) if reading == MILD else person.rest
     start, idle = None, 0
-    for time in range(time, len(person.calendar)):
-        kind = person.calendar[time]
+    for time, kind in person.calendar[bisect_left(person.calendar, (time,)) :]:
         must_wait = start is None and (between or time < ready)
         if kind != WORK or rest or must_wait:
             if reading == STRICT:
@@ -126,7 +125,7 @@ def _pause(
 # --------------------------------------------------------------------------- search
 
 MOST_STEPS = 1_000  # of one search; a project that needs more is not kept
-FEW_STEPS = 60  # until something better than the ends of the simple orders is found
+FEW_STEPS = 100  # until something better than the ends of the simple orders is found
 
 
 class OutOfSteps(Exception):
@@ -143,32 +142,28 @@ class Bounds:
             [other for other, needs in enumerate(project.needs) if task in needs]
             for task in range(len(project.durations))
         ]
-        self._never = len(project.people[0].calendar) + 1
+        self.never = max(person.calendar[-1][0] for person in project.people) + 2
         self._worked = [  # by each unit, how many before it can be worked
-            [0, *accumulate(kind == WORK for kind in person.calendar)]
+            [0, *accumulate(unit in worked for unit in range(self.never))]
             for person in project.people
+            for worked in [{x for x, kind in person.calendar if kind == WORK}]
         ]
 
     def chain(self, task: int, time: int) -> int:
         """Return an end of a task that starts from `time` on and all that need it."""
         key = task, time
         if key not in self._chains:
-            duration = self._project.durations[task]
-            done = [
-                work(person, MILD, State(time), 0, duration)
-                for person in self._project.people
-            ]
-            end = min((x[1].time for x in done if x), default=self._never)
+            durations, _, people, _ = self._project
+            done = [work(x, MILD, State(time), 0, durations[task]) for x in people]
+            end = min((x[1].time for x in done if x), default=self.never)
             ends = [self.chain(other, end) for other in self.followers[task]]
             self._chains[key] = max([end, *ends])
         return self._chains[key]
 
     def units(self, states: list[State], end: int) -> int:
         """Return how many units can be worked before `end`."""
-        return sum(
-            counts[end] - counts[min(state.time, end)]
-            for counts, state in zip(self._worked, states)
-        )
+        pairs = zip(self._worked, states)
+        return sum(counts[end] - counts[min(x.time, end)] for counts, x in pairs)
 
 
 class Search:
@@ -181,6 +176,7 @@ class Search:
     def __init__(self, project: Project, reading: str, bounds: Bounds):
         self._project, self._reading, self._bounds = project, reading, bounds
         self._done: dict[tuple, tuple[int, State] | None] = {}
+        self._after: dict[tuple, list] = {}  # what can follow simple orders so far
 
     def earliest(self, least: int, best: int, few: int = MOST_STEPS) -> int:
         """Return the earliest end if it is less than `best`, else `best`.
@@ -188,8 +184,8 @@ class Search:
         `least` is known to be a lower bound. Raises OutOfSteps, after `few` steps where
         nothing better is found.
         """
-        self._least, self._best, self._given, self._steps = least, best, best, 0
-        self._few = few
+        self._least, self._best, self._given = least, best, best
+        self._steps, self._few = 0, few
         self._place({}, [State()] * len(self._project.people), (0, -1))
         return self._best
 
@@ -197,94 +193,90 @@ class Search:
         self, ends: dict[int, int], states: list[State], last: tuple[int, int]
     ) -> None:
         """Place one more task after those with `ends`, each way that may be better."""
-        durations = self._project.durations
-        if len(ends) == len(durations):
+        if len(ends) == len(self._project.durations):
             self._best = max(ends.values())
             return
         self._steps += 1
         if self._steps > (MOST_STEPS if self._best < self._given else self._few):
             raise OutOfSteps
         for end, task, who, start, state in sorted(self._choices(ends, states, last)):
-            if self._best <= self._least:
+            if self._best <= self._least or end >= self._best:
                 return
             after = ends | {task: end}
             then = [*states[:who], state, *states[who + 1 :]]
             if self._may_be_better(after, then, start):
                 self._place(after, then, (start, task))
 
-    def simple(self) -> int:
+    def simple(self, least: int) -> int:
         """Return the best end of simple orders, each task by whoever ends it first."""
         durations, needs = self._project.durations, self._project.needs
-        # Nearly the longest chain from a task on, the last task first: followers are
-        # paired with each other's chains, which the rows of this version hang on.
-        tails: list[int] = []
+        followers = self._bounds.followers
+        tails = [*durations]  # the longest chain that a task begins
         for task in reversed(range(len(durations))):
-            pairs = zip(reversed(tails), reversed(needs))
-            after = [tail for tail, others in pairs if task in others]
-            tails.append(durations[task] + max(after, default=0))
-        counts = [*map(len, needs)], [*map(len, self._bounds.followers)]
-        ranks = [durations, tails[::-1], *counts, [*range(len(needs))]]
+            tails[task] += max((tails[other] for other in followers[task]), default=0)
+        counts = [*map(len, needs)], [*map(len, followers)]
+        ranks = [durations, tails, *counts, [*range(len(needs))]]
         signs = [[-rank for rank in one] for one in ranks]
         orders = [lambda x, rank=rank: rank[x[1]] for rank in [*ranks, *signs]]
         orders += [lambda x: x[0], lambda x: x[3]]  # what ends first, what starts first
-        return min(map(self._in_order, orders))
+        best = self._bounds.never
+        for order in orders:
+            if best > least:
+                best = min(best, self._in_order(order))
+        return best
 
     def _in_order(self, order: Callable[[tuple], int]) -> int:
         """Return the end where what can be done and is first by an order is done next."""
         ends: dict[int, int] = {}
-        states = [State()] * len(self._project.people)
+        states, path = [State()] * len(self._project.people), ()
         while len(ends) < len(self._project.durations):
-            choices = self._choices(ends, states, (-1, -1))
-            best = min(choices, key=lambda x: (order(x), *x), default=None)
+            if path not in self._after:
+                self._after[path] = [*self._choices(ends, states, (-1, -1))]
+            best = min(self._after[path], key=lambda x: (order(x), *x), default=None)
             if best is None:
-                return len(self._project.people[0].calendar) + 1
+                return self._bounds.never
             end, task, who, _, states[who] = best
             ends[task] = end
+            path = *path, task, who
         return max(ends.values())
 
     def _choices(
         self, ends: dict[int, int], states: list[State], last: tuple[int, int]
     ) -> Iterator[tuple]:
+        durations = self._project.durations
         for task, needs in enumerate(self._project.needs):
             if task in ends or any(other not in ends for other in needs):
                 continue
             ready = max((ends[other] for other in needs), default=0)
             for who, state in enumerate(states):
-                done = self._work(who, state, ready, self._project.durations[task])
+                key = who, state, max(ready, state.time), durations[task]
+                if key not in self._done:
+                    person = self._project.people[who]
+                    self._done[key] = work(person, self._reading, state, *key[2:])
+                done = self._done[key]
                 if done and (done[0], task) > last:
                     yield done[1].time, task, who, done[0], done[1]
-
-    def _work(self, who: int, state: State, ready: int, duration: int) -> tuple | None:
-        key = who, state, max(ready, state.time), duration
-        if key not in self._done:
-            person = self._project.people[who]
-            self._done[key] = work(person, self._reading, state, ready, duration)
-        return self._done[key]
 
     def _may_be_better(
         self, ends: dict[int, int], states: list[State], start: int
     ) -> bool:
         """Return whether what is left, which starts from `start` on, may end in time."""
-        if max(ends.values()) >= self._best:
+        durations, needs = self._project.durations, self._project.needs
+        open_tasks = [task for task in range(len(needs)) if task not in ends]
+        left = sum(durations[task] for task in open_tasks)
+        if self._bounds.units(states, self._best - 1) < left:
             return False
-        left = 0
-        for task, needs in enumerate(self._project.needs):
-            if task in ends:
-                continue
-            left += self._project.durations[task]
-            ready = max([start, *(ends.get(other, 0) for other in needs)])
+        for task in open_tasks:
+            ready = max([start, *(ends.get(other, 0) for other in needs[task])])
             if self._bounds.chain(task, ready) >= self._best:
                 return False
-        return self._bounds.units(states, self._best - 1) >= left
+        return max(ends.values()) < self._best
 
 
-def certain_end(
-    project: Project, is_hard: bool = False, is_binding: bool = False
-) -> int | None:
+def certain_end(project: Project, is_hard: bool = False) -> int | None:
     """Return the units from start to earliest end; None where that may be argued.
 
-    None, too, where one of the simple orders leads to it and `is_hard` is asked for, or
-    where it is the same without one kind of constraint and `is_binding` is.
+    None, too, where one of the simple orders leads to it and `is_hard` is asked for.
 
     What MILD allows contains, and what STRICT allows is contained in, whatever another
     reading allows, with or without waiting on purpose; MILD itself gains nothing from
@@ -293,28 +285,46 @@ def certain_end(
     bounds = Bounds(project)
     search = Search(project, RULES, bounds)
     least = max(bounds.chain(task, 0) for task in range(len(project.durations)))
-    most = search.simple() if is_hard else len(project.people[0].calendar) + 1
+    most = search.simple(least) if is_hard else bounds.never
     try:
         end = search.earliest(least, most, FEW_STEPS if is_hard else MOST_STEPS)
         if end == most or Search(project, STRICT, bounds).earliest(end, end + 1) > end:
             return None
         if Search(project, MILD, bounds).earliest(least, end) < end:
             return None
-        for other in _relaxed(project) if is_binding else ():
-            if Search(other, RULES, Bounds(other)).earliest(0, end) == end:
-                return None
     except OutOfSteps:
         return None
     return end
 
 
+def settled(project: Project, index: int, knobs: dict[str, int]) -> tuple | None:
+    """Return the certain end of a row's project, and the project with what binds.
+
+    Where constraints are to bind, no kind of them (rests, breaks, meals or absences) stays
+    without which the end is the same. None where fewer kinds than `binding` stay.
+    """
+    others = list(_relaxed(project)) if knobs["binding"] else []
+    end = None
+    if len(others) >= knobs["binding"]:
+        end = certain_end(project, index % 10 < knobs["misleading"])
+    if end is None:
+        return None
+    hangs = lambda x: Search(x, RULES, Bounds(x)).earliest(end - 1, end) < end  # noqa: E731
+    try:
+        slack = [other for other in others if not hangs(other)]
+    except OutOfSteps:
+        return None
+    ways = (settled(other, index, knobs) for other in slack)
+    return next(filter(None, ways), None) if slack else (end, project)
+
+
 def _relaxed(project: Project) -> Iterator[Project]:
     """Yield the project without each kind of constraint that it has."""
     for change in (
-        lambda one: one._replace(most_in_row=0),
         lambda one: one._replace(between=0),
+        lambda one: one._replace(most_in_row=0, rest=0),
         lambda one: one._replace(
-            calendar=[0 if x == PAUSE else x for x in one.calendar]
+            calendar=[(x, WORK if kind == PAUSE else kind) for x, kind in one.calendar]
         ),
     ):
         people = [change(person) for person in project.people]
@@ -325,49 +335,43 @@ def _relaxed(project: Project) -> Iterator[Project]:
 # -------------------------------------------------------------------------- drawing
 
 
-def demands(index: int, knobs: dict[str, int]) -> tuple[bool, bool]:
-    """Return whether a row's project is to be hard, and binding: see `certain_end`."""
-    return index % 10 < knobs["misleading"], index % 10 >= 10 - knobs["binding"]
-
-
 def ladder(level: int) -> dict[str, int]:
     """Return the knobs of a level.
 
-    `steps` are tasks; of `misleading` rows in ten no simple order is right, and `binding`
-    ones have another end without any kind of their constraints.
+    `steps` are tasks; of `misleading` rows in ten no simple order is right; from 1 on,
+    `binding` kinds of constraint are told at least, and the end hangs on each.
     """
     return {
         "steps": (level + 7) // 2,
-        "people": 2 + level // 4,
+        "people": 2 + level // 6,
         "distractors": level,
         "misleading": 0 if level < 3 else 10 if level < 5 else 6,
-        "binding": 0 if level < 3 else 4 if level < 6 else 2,
+        "binding": (0, 0, 0, 1, 2, 2)[level] if level < 6 else 1,
     }
 
 
 TEXTS = words.texts("_tcp")
 
 
-def draw_tasks(rng: random.Random, count: int, longest: int) -> Tasks:
+def draw_tasks(rng: random.Random, count: int, longest: int) -> Project:
     """Return so many tasks, each with some of the earlier ones as its needs."""
-    names = rng.sample(rng.choice(TEXTS["tasks"]), count)
+    known = rng.choice(TEXTS["tasks"])
+    names = [known[n] for n in sorted(rng.sample(range(len(known)), count))]
     durations = [1 + rng.randrange(longest) for _ in names]
-    needs = [
-        sorted(rng.sample(range(task), min(task, rng.choice((0, 1, 1, 2)))))
-        for task in range(count)
-    ]
-    return Tasks(names, durations, needs)
+    counts = (min(task, rng.choice((0, 1, 1, 2))) for task in range(count))
+    needs = [sorted(rng.sample(range(n), most)) for n, most in enumerate(counts)]
+    return Project(durations, needs, names=names)
 
 
-def draw_rests(rng: random.Random, level: int, most_in_row: range) -> dict[str, int]:
-    """Return whether and how somebody rests after work in a row and between tasks."""
-    rests = {"max_consecutive": 0, "break_after": 0, "break_between": 0}
+def draw_person(rng: random.Random, level: int, calendar: list, longest: int) -> Person:
+    """Return somebody who may rest after so many units in a row, and between tasks."""
+    most = rest = between = 0
     if level >= 3 and rng.random() < 0.6:
-        rests["max_consecutive"] = rng.choice(most_in_row)
-        rests["break_after"] = 1 if level < 5 else rng.choice((1, 1, 2))
+        most = rng.randrange(2, longest)
+        rest = rng.choice((1, 1, 2) if level >= 5 else (1,))
     if level >= 4 and rng.random() < 0.6:
-        rests["break_between"] = rng.choice((1, 1, 2))
-    return rests
+        between = rng.choice((1, 1, 2))
+    return Person(calendar, most, rest, between)
 
 
 # --------------------------------------------------------------------------- telling
@@ -378,7 +382,7 @@ def day(moment: date, year: int | None = None) -> str:
     return words.in_words(moment, False).removesuffix(f" {year}")
 
 
-def tell_tasks(rng: random.Random, unit: str, tasks: Tasks) -> Iterator[str]:
+def tell_tasks(rng: random.Random, unit: str, tasks: Project) -> Iterator[str]:
     """Yield a sentence for each duration and each need."""
     for name, duration in zip(tasks.names, tasks.durations):
         units = words.counted(duration, unit)
@@ -387,59 +391,58 @@ def tell_tasks(rng: random.Random, unit: str, tasks: Tasks) -> Iterator[str]:
         yield rng.choice(TEXTS["order"]).format(before=before, after=after)
 
 
-def tell_rests(rng: random.Random, unit: str, rests: dict[str, int]) -> Iterator[str]:
+def tell_rests(rng: random.Random, unit: str, person: Person) -> Iterator[str]:
     """Yield a sentence of somebody for each kind of rest that they need."""
-    row, rest, between = (words.counted(units, unit) for units in rests.values())
-    if rests["max_consecutive"]:
+    row, rest, between = (words.counted(units, unit) for units in person[1:])
+    if person.most_in_row:
         yield rng.choice(TEXTS["row"]).format(row=row, rest=rest)
-    if rests["break_between"]:
+    if person.between:
         yield rng.choice(TEXTS["between"]).format(rest=between)
 
 
-def dialogue(
-    rng: random.Random, people: list[str], own: list[list[str]], common: list[str]
-) -> list[str]:
-    """Return what is said: `own` sentences by each of the people, `common` ones by any.
+def tell_asides(rng: random.Random, unit: str, count: int) -> list[str]:
+    """Return what is said and has nothing to do with the project."""
+    few, hour, pages, late, long = (rng.randrange(5, 10) for _ in range(5))
+    told = {"few": few, "cakes": few + 3, "hour": hour, "later": hour + 8}
+    told |= {"pages": 13 * pages, "late": 4 * late}
+    told["long"] = words.counted(7 * long, unit)
+    asides = [text.format(**told) for text in TEXTS["asides"]]
+    return rng.sample(asides, min(count, len(asides)))
 
-    The order is drawn; what somebody says twice running becomes one utterance.
+
+def columns(
+    rng: random.Random,
+    kind: str,
+    people: list[str],
+    project: Project,
+    own: list,
+    common: list,
+) -> dict:
+    """Return the columns that both kinds have.
+
+    `own` sentences are said by each of the people, `common` ones by any, in an order that
+    is drawn; what somebody says twice running becomes one utterance. The question has the
+    rules of rests where somebody needs one.
     """
     said = [(who, text) for who, texts in zip(people, own) for text in texts]
     said += [(rng.choice(people), text) for text in common]
     rng.shuffle(said)
     running = groupby(said, key=lambda x: x[0])
-    return [f"{who}: {' '.join(text for _, text in texts)}" for who, texts in running]
-
-
-def constraints(rests: dict[str, int]) -> dict[str, int | None]:
-    """Return the rests as the benchmark's columns have them: None for none."""
-    return {name: units or None for name, units in rests.items()}
-
-
-def tell_asides(rng: random.Random, unit: str, count: int) -> list[str]:
-    """Return what is said and has nothing to do with the project."""
-    few, hour, pages, late, long = (rng.randrange(2, 10) for _ in range(5))
-    told = {"few": few, "cakes": few + 3, "hour": hour, "later": hour + 8}
-    told |= {
-        "pages": 13 * pages,
-        "late": 4 * late,
-        "long": words.counted(7 * long, unit),
+    texts, unit = TEXTS[kind], "hour" if kind == "short" else "day"
+    names = {"people": words.joined(people), "count": len(project.names)}
+    names |= {"unit": unit, "Unit": unit.title(), "others": texts["others"]}
+    rules = [TEXTS["rules"], texts["rules"]]
+    if any(person.most_in_row for person in project.people):
+        rules.append(TEXTS["rows rule"])
+    if any(person.most_in_row or person.between for person in project.people):
+        rules.append(TEXTS["time off rule"])
+    rules.append(rng.choice(texts["ask"]))
+    return {
+        "dialogue": [
+            f"{who}: {' '.join(x for _, x in parts)}" for who, parts in running
+        ],
+        "question": " ".join(rules).format(**names),
+        "tasks": dict(zip(project.names, project.durations)),
+        "dependencies": project.pairs(),
+        "agents": people,
     }
-    asides = [text.format(**told) for text in TEXTS["asides"]]
-    return rng.sample(asides, min(count, len(asides)))
-
-
-def question(
-    rng: random.Random, kind: str, people: list[str], tasks: int, rests: list[dict]
-) -> str:
-    """Return the rules that decide the answer, those of rests where somebody needs one,
-    and the question.
-    """
-    told, unit = TEXTS[kind], "hour" if kind == "short" else "day"
-    common = TEXTS["rules"].format(people=words.joined(people), count=tasks)
-    rules = [common, told["rules"]]
-    said = {"unit": unit, "Unit": unit.title(), "others": told["others"]}
-    if any(rest["max_consecutive"] for rest in rests):
-        rules.append(TEXTS["rows rule"].format(**said))
-    if any(rest["max_consecutive"] or rest["break_between"] for rest in rests):
-        rules.append(TEXTS["time off rule"].format(**said))
-    return " ".join([*rules, rng.choice(told["ask"])])

@@ -14,7 +14,7 @@ from . import _tcp as tcp
 
 
 VERSION = tcp.VERSION
-HIGHEST, BOUNDS = 8, tcp.BOUNDS  # at 9, six rows a second
+HIGHEST, BOUNDS = 8, tcp.BOUNDS  # at 9, five rows a second
 ladder = tcp.ladder
 TEXTS = tcp.TEXTS["long"]
 
@@ -27,33 +27,33 @@ def row(
     people = rng.sample(tcp.TEXTS["names"], knobs["people"])
     start = date(2024, 1, 1) + timedelta(days=rng.randrange(365 * 4))
     days = [start + timedelta(days=n) for n in range(4 * sum(tasks.durations) + 30)]
-    span = max(
-        8, 2 * sum(tasks.durations) // len(people)
-    )  # in which most of the work falls
+    # Most of the work falls into this span.
+    span = max(8, 2 * sum(tasks.durations) // len(people))
     plans = [_draw_plan(rng, level, start, span) for _ in people]
-    workers = [plan.person(days) for plan in plans]
-    project = tcp.Project(tasks.durations, tasks.needs, workers)
-    end = tcp.certain_end(project, *tcp.demands(index, knobs))
-    if end is None:
+    calendars = ([*enumerate(map(plan.kind_of, days))] for plan in plans)
+    workers = [tcp.draw_person(rng, level, calendar, 6) for calendar in calendars]
+    found = tcp.settled(tasks._replace(people=workers), index, knobs)
+    if found is None:
         return None
-    rests = [plan.rests for plan in plans]
-    told = [list(_tell_plan(rng, plan, start.year)) for plan in plans]
+    end, project = found
+    free = Plan([], None, None)
+    plans = [x if worker.pauses() else free for x, worker in zip(plans, project.people)]
+    told = [
+        [*_tell_plan(rng, plan, start.year), *tcp.tell_rests(rng, "day", worker)]
+        for plan, worker in zip(plans, project.people)
+    ]
     common = list(tcp.tell_tasks(rng, "day", tasks))
     common.append(rng.choice(TEXTS["start"]).format(day=tcp.day(start)))
     common += tcp.tell_asides(rng, "day", knobs["distractors"])
-    return {
-        "dialogue": tcp.dialogue(rng, people, told, common),
-        "question": tcp.question(rng, "long", people, len(tasks.names), rests),
+    shown = tcp.columns(rng, "long", people, project, told, common)
+    return shown | {
         "answer": f"{days[end - 1]}",
-        "tasks": dict(zip(tasks.names, tasks.durations)),
-        "dependencies": tasks.pairs(),
-        "agents": people,
         "project_start_date": f"{start}",
         "agent_constraints": {
-            name: tcp.constraints(plan.rests) for name, plan in zip(people, plans)
+            name: worker.constraints() for name, worker in zip(people, project.people)
         },
         "agent_unavailable_dates": {
-            name: [f"{day}" for day in days if plan.is_away(day)]
+            name: [f"{day}" for day in days if plan.kind_of(day)]
             for name, plan in zip(people, plans)
         },
     }
@@ -63,22 +63,17 @@ def row(
 
 
 class Plan(NamedTuple):
-    """When somebody is away, and how they rest."""
+    """When somebody is away."""
 
     days: list[date]  # single days, sorted
     holiday: tuple[date, date] | None  # first and last day
     weekday: int | None  # never worked; 0: Monday
-    rests: dict[str, int]
 
-    def is_away(self, day: date) -> bool:
-        """Return whether somebody does not work on a day."""
+    def kind_of(self, day: date) -> int:
+        """Return whether somebody works on a day: WORK (0) or PAUSE."""
         first, last = self.holiday or (date.max, date.min)
-        return day in self.days or first <= day <= last or day.weekday() == self.weekday
-
-    def person(self, days: list[date]) -> tcp.Person:
-        """Return somebody's days, counted from the first one on."""
-        calendar = [tcp.PAUSE if self.is_away(day) else tcp.WORK for day in days]
-        return tcp.Person(calendar, *self.rests.values())
+        is_away = day in self.days or day.weekday() == self.weekday
+        return tcp.PAUSE if is_away or first <= day <= last else tcp.WORK
 
 
 def _draw_plan(rng: random.Random, level: int, start: date, span: int) -> Plan:
@@ -91,7 +86,7 @@ def _draw_plan(rng: random.Random, level: int, start: date, span: int) -> Plan:
         days = [day for day in days if not holiday[0] <= day <= holiday[1]]
     if level >= 5 and rng.random() < 0.4:
         weekday = rng.randrange(7)
-    return Plan(days, holiday, weekday, tcp.draw_rests(rng, level, range(2, 6)))
+    return Plan(days, holiday, weekday)
 
 
 # -------------------------------------------------------------------------- telling
@@ -105,7 +100,5 @@ def _tell_plan(rng: random.Random, plan: Plan, year: int) -> Iterator[str]:
         first, last = (tcp.day(day, year) for day in plan.holiday)
         yield rng.choice(TEXTS["holiday"]).format(first=first, last=last)
     if plan.weekday is not None:
-        yield rng.choice(TEXTS["weekday"]).format(
-            weekday=tcp.words.WEEKDAYS[plan.weekday]
-        )
-    yield from tcp.tell_rests(rng, "day", plan.rests)
+        weekday = tcp.words.WEEKDAYS[plan.weekday]
+        yield rng.choice(TEXTS["weekday"]).format(weekday=weekday)

@@ -14,9 +14,8 @@ from . import _tcp as tcp
 
 
 VERSION = tcp.VERSION
-HIGHEST, BOUNDS = 7, tcp.BOUNDS  # at 8, four rows a second
+HIGHEST, BOUNDS = 6, tcp.BOUNDS  # at 7, five rows a second
 ladder = tcp.ladder
-
 TEXTS = tcp.TEXTS["short"]
 
 
@@ -28,28 +27,34 @@ def row(
     people = rng.sample(tcp.TEXTS["names"], knobs["people"])
     shifts = [draw_shift(rng, level) for _ in people]
     speaker = rng.randrange(len(people))
-    start = datetime(2024, 1, 1) + timedelta(hours=rng.randrange(24 * 365 * 4))
-    hours = 24 * (sum(tasks.durations) + 4)
-    workers = [shift.person(start.hour, hours) for shift in shifts]
-    project = tcp.Project(tasks.durations, tasks.needs, workers)
-    end = tcp.certain_end(project, *tcp.demands(index, knobs))
-    if end is None:
+    hour = (shifts[speaker].hours[0] + rng.randrange(6)) % 24  # while they work
+    start = datetime(2024, 1, 1, hour) + timedelta(days=rng.randrange(365 * 4))
+    hours = 8 * sum(tasks.durations) + 96
+    calendars = (shift.calendar(start.hour, hours) for shift in shifts)
+    workers = [tcp.draw_person(rng, level, calendar, 5) for calendar in calendars]
+    found = tcp.settled(tasks._replace(people=workers), index, knobs)
+    if found is None:
         return None
-    rests = [shift.rests for shift in shifts]
-    told = [list(_tell_shift(rng, shift)) for shift in shifts]
-    told[speaker].append(_tell_start(rng, start, shifts[speaker].ahead))
+    end, project = found
+    for n, worker in enumerate(project.people):
+        if not worker.pauses():
+            shifts[n] = shifts[n]._replace(meal=None)
+    told = [
+        [*_tell_shift(rng, shift), *tcp.tell_rests(rng, "hour", worker)]
+        for shift, worker in zip(shifts, project.people)
+    ]
+    local = start + timedelta(minutes=shifts[speaker].ahead)
+    said = {"day": tcp.day(local), "clock": f"{local:%H:%M}"}
+    told[speaker].append(rng.choice(TEXTS["start"]).format(**said))
     common = list(tcp.tell_tasks(rng, "hour", tasks))
     common += tcp.tell_asides(rng, "hour", knobs["distractors"])
-    return {
-        "dialogue": tcp.dialogue(rng, people, told, common),
-        "question": tcp.question(rng, "short", people, len(tasks.names), rests),
+    shown = tcp.columns(rng, "short", people, project, told, common)
+    return shown | {
         "answer": f"{start + timedelta(hours=end):%Y-%m-%d %H:%M} GMT",
-        "tasks": dict(zip(tasks.names, tasks.durations)),
-        "dependencies": tasks.pairs(),
-        "agents": people,
         "project_start_datetime_gmt": f"{start:%Y-%m-%d %H:%M}",
         "agent_constraints_gmt": {
-            name: shift.constraints() for name, shift in zip(people, shifts)
+            name: {"working_hours": x.hours, "lunch_break": x.meal} | y.constraints()
+            for name, x, y in zip(people, shifts, project.people)
         },
     }
 
@@ -64,26 +69,20 @@ class Shift(NamedTuple):
     ahead: int  # minutes ahead of GMT
     hours: list[int]
     meal: list[int] | None
-    rests: dict[str, int]
 
-    def constraints(self) -> dict:
-        """Return the cell of the column `agent_constraints_gmt`."""
-        return {
-            "working_hours": self.hours,
-            "lunch_break": self.meal,
-            **tcp.constraints(self.rests),
-        }
-
-    def person(self, first: int, hours: int) -> tcp.Person:
+    def calendar(self, first: int, hours: int) -> list[tuple[int, int]]:
         """Return somebody's hours, counted from the first one of the project on."""
         day = [tcp.OFF] * 24
         for kind, span in ((tcp.WORK, self.hours), (tcp.PAUSE, self.meal)):
-            if span:
-                begins, ends = span
-                for hour in range(begins, ends if ends > begins else ends + 24):
-                    day[hour % 24] = kind
-        calendar = [day[(first + hour) % 24] for hour in range(hours)]
-        return tcp.Person(calendar, *self.rests.values())
+            begins, ends = span or (0, 0)
+            for hour in range((ends - begins) % 24):
+                day[(begins + hour) % 24] = kind
+        found = [(hour, day[(first + hour) % 24]) for hour in range(hours)]
+        return [
+            (hour, kind)
+            for hour, kind in found
+            if kind != tcp.OFF or day[(first + hour - 3) % 24] != tcp.OFF
+        ]
 
 
 def draw_shift(rng: random.Random, level: int) -> Shift:
@@ -101,9 +100,7 @@ def draw_shift(rng: random.Random, level: int) -> Shift:
     if level >= 2 and rng.random() < 0.6:
         eats = begins + 2 + rng.randrange(length - 4)
         meal = [eats % 24, (eats + 1) % 24]
-    hours = [begins, (begins + length) % 24]
-    rests = tcp.draw_rests(rng, level, range(2, 5))
-    return Shift(city, cities[city], hours, meal, rests)
+    return Shift(city, cities[city], [begins, (begins + length) % 24], meal)
 
 
 # -------------------------------------------------------------------------- telling
@@ -124,15 +121,8 @@ def _span(span: list[int], ahead: int) -> str:
 
 
 def _tell_shift(rng: random.Random, shift: Shift) -> Iterator[str]:
-    zone, hours = _zone(shift.ahead), _span(shift.hours, shift.ahead)
-    told = {"city": shift.city, "zone": zone, "hours": hours}
-    yield rng.choice(TEXTS["shift"]).format(**told)
+    told = {"city": shift.city, "zone": _zone(shift.ahead)}
+    hours = _span(shift.hours, shift.ahead)
+    yield rng.choice(TEXTS["shift"]).format(hours=hours, **told)
     if shift.meal:
         yield rng.choice(TEXTS["meal"]).format(hours=_span(shift.meal, shift.ahead))
-    yield from tcp.tell_rests(rng, "hour", shift.rests)
-
-
-def _tell_start(rng: random.Random, start: datetime, ahead: int) -> str:
-    local = start + timedelta(minutes=ahead)
-    clock = f"{local:%H:%M}"
-    return rng.choice(TEXTS["start"]).format(day=tcp.day(local), clock=clock)

@@ -10,6 +10,7 @@ worse than, whatever follows, are dropped.
 from __future__ import annotations
 
 import re
+from calendar import isleap
 from datetime import date, datetime, timedelta
 from itertools import product
 from operator import le
@@ -100,10 +101,9 @@ def _day(text: str, near: date | None = None) -> date:
     one = (int(number), MONTHS.index(month) + 1)
     if year or near is None:
         return date(int(year[0]), one[1], one[0])
-    return min(
-        (date(near.year + k, one[1], one[0]) for k in (-1, 0, 1)),
-        key=lambda x: abs((x - near).days - 30),
-    )
+    years = range(near.year - 1, near.year + 2)
+    days = [date(x, one[1], one[0]) for x in years if one != (29, 2) or isleap(x)]
+    return min(days, key=lambda x: abs((x - near).days - 30))
 
 
 def _first(patterns, text: str):

@@ -5,197 +5,143 @@ from __future__ import annotations
 import heapq
 import json
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from functools import partial
 from itertools import product
-from typing import NamedTuple
+
+from dateutil import parser
 
 
-# Of rows of hours, and of those of days: their start, and what people ask for.
-COLUMNS = {
-    True: ("project_start_datetime_gmt", "agent_constraints_gmt"),
-    False: ("project_start_date", "agent_constraints"),
-}
 WIDTH = 30  # schedules that the search for the end without a constraint keeps
+UNITS = 500  # hours or days in which every project ends
+RESTS = ("max_consecutive", "break_after", "break_between")
+KINDS = {"rests": RESTS[0], "breaks": RESTS[2], "meals": "lunch_break"}
+GUEST = r"[:;] ([\w ]+) at (\d+:\d\d(?::\d\d)?(?: [AP]M)?)"
+CITY = r"(\w+) was founded in (\d+) (AD|BC)"
+# A vague link to an age; a ticket of the 29th or later.
+CUES = r" (is (younger|older) than|turned) .* full years old|'s letter is dated [-0-9]{8}(29|3.)"
 
 
-# ------------------------------------------------------------------------- planning
-
-
-class Agent(NamedTuple):
-    """Units of work in a row, of rest, between tasks, and the units that are free."""
-
-    most: int
-    rest: int
-    between: int
-    free: list[bool]
-
-    def work(self, state: tuple, ready: int, length: int) -> tuple | None:
-        """Return (end, row, rest, break) of a task that is begun as soon as possible."""
-        first, row, rest, between = state
-        left = length
-        for unit in range(first, len(self.free)):
-            begun = left < length or not between and unit >= ready
-            if not (self.free[unit] and begun) or rest:
-                row, rest, between = 0, max(0, rest - 1), max(0, between - 1)
-                continue
-            row, left = row + 1, left - 1
-            if row == self.most:
-                row, rest = 0, self.rest
-            if not left:
-                return unit + 1, row, rest, self.between
-        return None
-
-
-class Project:
-    """A row of planning, maybe without one kind of constraint."""
-
-    def __init__(self, row: dict, without: str = ""):
-        self.hourly = "project_start_datetime_gmt" in row
-        self.unit = timedelta(hours=1 if self.hourly else 24)
-        begins, limits = COLUMNS[self.hourly]
-        self.start = datetime.fromisoformat(row[begins])
-        self.lengths = {x: n for x, n in row["tasks"].items() if n}
-        self.needs = {x: set() for x in self.lengths}
-        for before, after in row["dependencies"]:
-            self.needs[after].add(before)
-        away = "absences" not in without and row.get("agent_unavailable_dates") or {}
-        self.agents = [
-            self._agent({**row[limits][name], without: 0}, away.get(name) or ())
-            for name in row["agents"]
-        ]
-
-    def _agent(self, told: dict, away: Collection[str]) -> Agent:
+def read(row: dict, without: str = "") -> tuple[list[str], dict, list[tuple]]:
+    """Return the answer to each end, tasks, and of agents free units and RESTS."""
+    tasks = {x: n for x, n in row["tasks"].items() if n}  # None: other rows' tasks
+    hourly = "agent_constraints_gmt" in row
+    start = row["project_start_datetime_gmt" if hourly else "project_start_date"]
+    unit, form = timedelta(hours=1 if hourly else 24), "%Y-%m-%d"
+    form, back = (f"{form} %H:%M GMT", 0 * unit) if hourly else (form, unit)
+    moments = [datetime.fromisoformat(start) + unit * n for n in range(UNITS)]
+    limits = row["agent_constraints_gmt" if hourly else "agent_constraints"]
+    agents, away = [], row.get("agent_unavailable_dates", {})
+    for name in row["agents"]:
+        told = {**limits[name], "absences": away.get(name)}
+        told[KINDS.get(without, without)] = None
         begins, ends = told.get("working_hours") or (0, 24)
         meal, *_ = told.get("lunch_break") or [None]
-        units = 24 * (sum(self.lengths.values()) + 4) if self.hourly else 200
-        moments = [self.start + self.unit * n for n in range(units)]
         free = [
             (x.hour - begins) % 24 < ((ends - begins) % 24 or 24)
             and x.hour != meal
-            and f"{x:%Y-%m-%d}" not in away
+            and x.isoformat()[:10] not in (told["absences"] or ())
             for x in moments
         ]
-        rests = ("max_consecutive", "break_after", "break_between")
-        return Agent(*(told.get(x) or 0 for x in rests), free)
-
-    def steps(self, ends: dict, states: tuple) -> Iterator[tuple]:
-        """Yield each next step: task, agent, when it can begin, and the state after it."""
-        for task in self.lengths.keys() - ends.keys():
-            if self.needs[task] <= ends.keys():
-                ready = max((ends[x] for x in self.needs[task]), default=0)
-                for who, agent in enumerate(self.agents):
-                    if state := agent.work(states[who], ready, self.lengths[task]):
-                        yield task, who, ready, state
-
-    def end(self, width: int, key: Callable) -> int | None:
-        """Return the end of the best of the schedules that are built step by step."""
-        kept = [({}, ((0, 0, 0, 0),) * len(self.agents))]
-        for _ in self.lengths:
-            grown = {}
-            for ends, states in kept:
-                for task, who, ready, state in self.steps(ends, states):
-                    after = ends | {task: state[0]}
-                    then = (*states[:who], state, *states[who + 1 :])
-                    rank = (key(after, task, ready), state[0], task, who)
-                    name = (frozenset(after.items()), then)
-                    grown.setdefault(name, (rank, after, then))
-            best = heapq.nsmallest(width, grown.values(), key=lambda x: x[0])
-            kept = [x[1:] for x in best]
-        return min((max(ends.values()) for ends, _ in kept), default=None)
-
-    def orders(self) -> list[Callable]:
-        """Return what is least of the task that is done next, by simple orders."""
-        ranks = [
-            [*self.lengths].index,
-            self.lengths.get,
-            self.tail,
-            lambda task: len(self.needs[task]),
-            lambda task: sum(task in x for x in self.needs.values()),
-        ]
-        signed = product(ranks, (1, -1))
-        by_rank = [lambda _, x, __, f=f, sign=sign: sign * f(x) for f, sign in signed]
-        return [lambda _, __, ready: ready, *by_rank]
-
-    def tail(self, task: str) -> int:
-        """Return the units of the longest chain that a task begins."""
-        after = [self.tail(x) for x in self.needs if task in self.needs[x]]
-        return self.lengths[task] + max(after, default=0)
-
-    def response(self, end: int | None) -> str | None:
-        """Return the answer that an end gives."""
-        if end is None:
-            return None
-        moment = self.start + self.unit * (end - (not self.hourly))
-        said = f"{moment:%Y-%m-%d %H:%M} GMT" if self.hourly else f"{moment:%Y-%m-%d}"
-        return f"\\boxed{{{said}}}"
+        agents.append((free, *(told[x] or 0 for x in RESTS)))
+    return [f"\\boxed{{{x - back:{form}}}}" for x in moments], tasks, agents
 
 
-def greedy(row: dict) -> str | None:
+def work(agent: tuple, state: tuple, ready: int, left: int) -> tuple:
+    """Return (end, row, rest, break) of a task that is begun as soon as possible."""
+    (free, most, due, pause), (unit, row, rest, between) = agent, state
+    begun = False
+    while left:
+        begun = begun or not between and unit >= ready
+        if rest or not (begun and free[unit]):
+            row, rest, between = 0, max(0, rest - 1), max(0, between - 1)
+        else:
+            row, left = row + 1, left - 1
+            row, rest = (0, due) if row == most else (row, rest)
+        unit += 1
+    return unit, row, rest, pause
+
+
+def end(tasks: dict, pairs: list, agents: list, width: int, order: Callable) -> int:
+    """Return the earliest end of the schedules that are the best ones task by task."""
+    kept = [({}, ((0, 0, 0, 0),) * len(agents))]
+    needs = {x: {y for y, z in pairs if z == x} for x in tasks}
+    for _ in needs:
+        grown = {}
+        for (ends, states), task in product(kept, needs.keys()):
+            if task in ends or not needs[task] <= ends.keys():
+                continue
+            ready = max((ends[x] for x in needs[task]), default=0)
+            for who, agent in enumerate(agents):
+                state = work(agent, states[who], ready, tasks[task])
+                after = ends | {task: state[0]}
+                then = (*states[:who], state, *states[who + 1 :])
+                rank = order(after, task, ready), state[0], task, who
+                grown[frozenset(after.items()), then] = rank, after, then
+        best = heapq.nsmallest(width, grown.values(), key=lambda x: x[0])
+        kept = [x[1:] for x in best]
+    return min(max(ends.values()) for ends, _ in kept)
+
+
+def greedy(row: dict) -> str:
     """Return the earliest end of eleven orders, each task by whoever ends it first."""
-    project = Project(row)
-    ends = filter(None, (project.end(1, order) for order in project.orders()))
-    return project.response(min(ends, default=None))
+    (answers, tasks, agents), pairs = read(row), row["dependencies"]
+    tails = dict(tasks)
+    for task in reversed(tasks):  # those that need it come after it
+        tails[task] += max((tails[y] for x, y in pairs if x == task), default=0)
+    counts = [{x: sum(pair[n] == x for pair in pairs) for x in tasks} for n in (0, 1)]
+    ranks = [{x: n for n, x in enumerate(tasks)}, tasks, tails, *counts]
+    signed = product(ranks, (1, -1))
+    orders = [lambda _, x, __, of=of, sign=sign: sign * of[x] for of, sign in signed]
+    orders.append(lambda _, __, ready: ready)
+    return answers[min(end(tasks, pairs, agents, 1, order) for order in orders)]
 
 
 def ignoring(row: dict, *, without: str) -> str | None:
     """Return the end where nobody minds a kind of constraint that somebody has."""
-    project = Project(row, without)
-    if project.agents == Project(row).agents:
+    (answers, tasks, agents), order = (
+        read(row, without),
+        lambda ends, *_: sum(ends.values()),
+    )
+    if agents == read(row)[2]:
         return None
-    return project.response(project.end(WIDTH, lambda ends, *_: sum(ends.values())))
-
-
-# ----------------------------------------------------------------------- arithmetic
+    return answers[end(tasks, row["dependencies"], agents, WIDTH, order)]
 
 
 def at_once(row: dict) -> str | None:
     """Return what follows of guests, cities and zones that are told by no other."""
     question = row["question"].split("JSON =")[0]
     if "a chain of hotels" in question:
-        zones = re.findall(r" at UTC([+-]\d\d):(\d\d)", question)
-        minutes = [int(x) * 60 + int(x[0] + y) for x, y in zones]
-        gap = max(minutes) - min(minutes)
-        return json.dumps({"hours": gap // 60, "minutes": gap % 60})
+        zones = re.findall(r" at UTC([+-])(\d\d):(\d\d)", question)
+        minutes = [60 * int(sign + x) + int(sign + y) for sign, x, y in zones]
+        hours, left = divmod(max(minutes) - min(minutes), 60)
+        return json.dumps({"hours": hours, "minutes": left})
     guests = re.findall(GUEST, question) if "at an inn" in question else []
-    hours = [int(x[1]) % (12 if x[3] else 24) + 12 * (x[3] == " PM") for x in guests]
-    cities = re.findall(r"(\w+) was founded in (\d+) (AD|BC)", question)
-    years = [int(year) * (1 if era == "AD" else -1) for _, year, era in cities]
-    found = [((hour, x[2]), x[0]) for hour, x in zip(hours, guests)]
-    found += [(year, x[0]) for year, x in zip(years, cities)]
+    found = [(parser.parse(clock), name) for name, clock in guests]
+    for name, year, era in re.findall(CITY, question):
+        found.append((int(year) * (1 if era == "AD" else -1), name))
     if not found:
         return None
     edge = min if re.search("(arrived|founded) first", question) else max
     chosen = [name for value, name in found if value == edge(found)[0]]
-    if guests:
-        return json.dumps({"unordered_list": chosen})
-    return json.dumps({"answer": chosen[0] if len(chosen) == 1 else "equal"})
+    one = chosen[0] if len(chosen) == 1 else "equal"
+    return json.dumps({"unordered_list": chosen} if guests else {"answer": one})
 
 
-GUEST = r"[:;] ([\w ]+) at (\d+):(\d\d(?::\d\d)?)( [AP]M)?"
-# A vague link to an age; a letter of the 29th or later.
-CUES = r" (is (younger|older) than|turned) .* full years old|'s letter is dated [-0-9]{8}(29|3.)"
-
-
-def by_cues(row: dict) -> str | None:
-    """Return "unanswerable" for questions that look so."""
-    found = re.search(CUES, row["question"])
-    return json.dumps({"answer": "unanswerable"}) if found else None
-
-
-PLANNING = {
-    "best of 11 greedy orders": greedy,
-    "without rests": partial(ignoring, without="max_consecutive"),
-    "without breaks": partial(ignoring, without="break_between"),
-}
-MEALS = {"without meals": partial(ignoring, without="lunch_break")}
-ABSENCES = {"without absences": partial(ignoring, without="absences")}
 OF_A_ROW = {
-    "fresh_tcp_short": PLANNING | MEALS,
-    "fresh_tcp_long": PLANNING | ABSENCES,
-    "fresh_tot_arithmetic": {
-        "only what is told by no other fact": at_once,
-        "give-away cues": by_cues,
-    },
+    f"fresh_tcp_{length}": {
+        "best of 11 greedy orders": greedy,
+        **{
+            f"without {x}": partial(ignoring, without=x)
+            for x in ("rests", "breaks", kind)
+        },
+    }
+    for length, kind in (("short", "meals"), ("long", "absences"))
+}
+OF_A_ROW["fresh_tot_arithmetic"] = {
+    "only what is told by no other fact": at_once,
+    "give-away cues": lambda row: (
+        re.search(CUES, row["question"]) and '{"answer": "unanswerable"}'
+    ),
 }
