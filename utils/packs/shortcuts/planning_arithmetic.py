@@ -19,7 +19,7 @@ RESTS = ("max_consecutive", "break_after", "break_between")
 KINDS = {"rests": RESTS[0], "breaks": RESTS[2], "meals": "lunch_break"}
 GUEST = r"[:;] ([\w ]+) at (\d+:\d\d(?::\d\d)?(?: [AP]M)?)"
 CITY = r"(\w+) was founded in (\d+) (AD|BC)"
-# A vague link to an age; a ticket of the 29th or later.
+# A vague link to an age; a letter of the 29th or later.
 CUES = r" (is (younger|older) than|turned) .* full years old|'s letter is dated [-0-9]{8}(29|3.)"
 
 
