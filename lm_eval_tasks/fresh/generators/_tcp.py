@@ -343,10 +343,10 @@ def ladder(level: int) -> dict[str, int]:
     """
     return {
         "steps": (level + 7) // 2,
-        "people": 2 + level // 6,
+        "people": 2,
         "distractors": level,
         "misleading": 0 if level < 3 else 10 if level < 5 else 6,
-        "binding": (0, 0, 0, 1, 2, 2)[level] if level < 6 else 1,
+        "binding": int(level > 2),
     }
 
 

@@ -14,7 +14,7 @@ from . import _tcp as tcp
 
 
 VERSION = tcp.VERSION
-HIGHEST, BOUNDS = 6, tcp.BOUNDS  # at 7, five rows a second
+HIGHEST, BOUNDS = 6, tcp.BOUNDS  # at 7, six rows a second
 ladder = tcp.ladder
 TEXTS = tcp.TEXTS["short"]
 
