@@ -304,10 +304,9 @@ def settled(project: Project, index: int, knobs: dict[str, int]) -> tuple | None
     without which the end is the same. None where fewer kinds than `binding` stay.
     """
     others = list(_relaxed(project)) if knobs["binding"] else []
-    end = None
-    if len(others) >= knobs["binding"]:
-        end = certain_end(project, index % 10 < knobs["misleading"])
-    if end is None:
+    if len(others) < knobs["binding"]:
+        return None
+    if not (end := certain_end(project, index % 10 < knobs["misleading"])):
         return None
     hangs = lambda x: Search(x, RULES, Bounds(x)).earliest(end - 1, end) < end  # noqa: E731
     try:

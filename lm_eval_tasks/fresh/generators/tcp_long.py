@@ -1,8 +1,7 @@
 """Projects of days with absences, in the schema of TCP long.
 
-The level adds tasks, people, and kinds of constraint: days away on level 1, holidays from 2
-on, rests after days in a row from 3, days off between tasks from 4, and days of the week
-from 5.
+The level adds tasks and kinds of constraint: days away on level 1, holidays from 2 on, rests
+after days in a row from 3, days off between tasks from 4, and days of the week from 5.
 """
 
 import random

@@ -1,6 +1,6 @@
 """Projects of hours across time zones, in the schema of TCP short.
 
-The level adds tasks, people, and kinds of constraint: meals from level 2 on, rests after
+The level adds tasks and kinds of constraint: meals from level 2 on, rests after
 hours in a row from 3, time off between tasks, and zones off the full hour, from 4, and
 shifts over midnight from 5.
 """
@@ -77,12 +77,9 @@ class Shift(NamedTuple):
             begins, ends = span or (0, 0)
             for hour in range((ends - begins) % 24):
                 day[(begins + hour) % 24] = kind
-        found = [(hour, day[(first + hour) % 24]) for hour in range(hours)]
-        return [
-            (hour, kind)
-            for hour, kind in found
-            if kind != tcp.OFF or day[(first + hour - 3) % 24] != tcp.OFF
-        ]
+        kinds = [day[(first + hour) % 24] for hour in range(-3, hours)]
+        told = zip(range(hours), kinds[3:], kinds)
+        return [(hour, x) for hour, x, before in told if {x, before} != {tcp.OFF}]
 
 
 def draw_shift(rng: random.Random, level: int) -> Shift:
