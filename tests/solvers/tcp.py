@@ -288,7 +288,7 @@ DATE = rf"\d+ (?:{'|'.join(MONTHS)})(?: \d{{4}})?"
 SPAN = r"from (\d\d):(\d\d) to (\d\d):(\d\d) my time"
 TEAM = re.compile(r"^(\w[\w ,]*) can each do any of the (\d+) tasks", re.MULTILINE)
 START = re.compile(
-    rf"(?:project starts on|Work can begin on|we can work is) ({DATE})"
+    rf"(?:project starts on|Work can begin on|can be done before) ({DATE})"
     r"(?: at (\d\d):(\d\d) my time)?"
 )
 # What can be said, in the table that the generators speak from: words, not code.

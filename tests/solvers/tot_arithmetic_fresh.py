@@ -641,14 +641,14 @@ FAMILIES = (
     (
         "a weekday moved",
         "add_subtract",
-        "The {rest2} was set for a {weekday}. It was moved {rest}. On which day"
+        "The {rest2} was set for a {weekday}. It was moved to a day {rest}. On which day"
         " of the week does it take place now?",
         moved_weekday,
     ),
     (
         "a date moved",
         "add_subtract",
-        "The {rest2} was set for {date}. It was moved {rest}. On which date does"
+        "The {rest2} was set for {date}. It was moved to a day {rest}. On which date does"
         f" it take place now? {GREGORIAN}< A move by months or years keeps the day of the"
         " month; where the month that it leads to is too short for that, it leads to the"
         " last day of that month.|>",
@@ -811,9 +811,9 @@ FAMILIES = (
         "weekdays that are possible",
         "trick",
         "On a {weekday}, {half:before noon|at noon or later}, a ship leaves the port of"
-        " {name}; the exact time is not known. Without any other stop, it {rest}, all in one time zone. On"
-        " which days of the week can the voyage end? Name all that are possible, be it one"
-        " or more.",
+        " {name}; the exact time is not known. Without any other stop, it {rest}, all in"
+        " one time zone. On which days of the week can the last of these stages end? Name"
+        " all that are possible, be it one or more.",
         possible_weekdays,
     ),
     (

@@ -38,7 +38,7 @@ ONLY = rf"^Only when {TASK} is done can {TASK} begin\."
 START = (
     r"^Work can begin on (.+?), and no earlier",
     r"^The project starts on (.+?)\.",
-    r"^The first day on which we can work is (.+?)\.",
+    r"^No work can be done before (.+?)\.",
 )
 ROW = (
     r"^After (\d+) (?:hour|day)s? of work in a row I need (\d+) (?:hour|day)s? off",
@@ -62,7 +62,7 @@ AWAY = (r"^I can't work on (.+)\.$", r"^I'm not available on (.+)\.$")
 WEEKLY = (r"^Every (\w+day) is a day off for me", r"^I never work on (\w+day)s")
 CHATTER = re.compile(
     "A project like this|Can everybody hear|The line is bad|In my old job|"
-    "Last year's report|My sister gets up|My train was|When it is over|The client has"
+    "Last year's report|My sister is up|My train was|When it is over|The client has"
 )
 
 
