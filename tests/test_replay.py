@@ -137,8 +137,9 @@ def test_export_is_byte_for_byte_what_a_live_run_sends(live):
 
 
 def files(folder: Path) -> dict[str, Path]:
-    """Return name without time -> path, of what a run left in a folder."""
-    return {re.sub(r"_\d{4}-\d\d-.*", "", x.name): x for x in folder.iterdir()}
+    """Return name without time and group -> path, of what a run left in a folder."""
+    names = r"(?<=samples_)\w+::|_\d{4}-\d\d-.*"
+    return {re.sub(names, "", x.name): x for x in folder.iterdir()}
 
 
 # What may differ between the results of a live run and of a replay.
