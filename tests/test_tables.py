@@ -57,3 +57,16 @@ def test_numbers_in_names_sort_as_numbers():
 )
 def test_names_are_data(text, expected):
     assert escaped(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("cell", "shown"),
+    [
+        ("=1+1", "'=1+1"),
+        ("\uff1d1+1", "'\uff1d1+1"),
+        ("a\0b\x1b[31m", r"a\x00b\x1b[31m"),
+    ],
+)
+def test_csv_has_no_formula_and_nothing_that_steers_a_terminal(cell, shown):
+    (row,) = csv.DictReader(io.StringIO(render([{"name": cell}], "csv")))
+    assert row["name"] == shown

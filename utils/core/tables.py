@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+import unicodedata
 from collections.abc import Callable
 
 import tabulate
@@ -15,6 +16,7 @@ from .cli import printable
 
 tabulate.MIN_PADDING = 0
 FORMATS = ("markdown", "csv", "json")
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _MARKUP = re.compile(r"[\\`*<>&\[\]|~]|\b_|_\b")
 
 
@@ -61,8 +63,9 @@ def _of_csv(cell: object) -> object:
     """Return a cell that no spreadsheet runs as a formula, in one line where it can be."""
     if not isinstance(cell, str):
         return cell
-    is_formula = cell.startswith(("=", "+", "-", "@", "\t", "\r"))
-    return ("'" * is_formula + cell).replace("\r", "\\r")
+    first = unicodedata.normalize("NFKC", cell[:1])
+    is_formula = first in ("=", "+", "-", "@", "\t", "\r")
+    return "'" * is_formula + _CONTROLS.sub(lambda x: ascii(x[0])[1:-1], cell)
 
 
 def _cell(cell: object, number: Callable[[float], str]) -> str:

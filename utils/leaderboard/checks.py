@@ -29,6 +29,7 @@ from .settings import Settings, within
 
 
 MOST_FRAME = 2_000  # characters of a chat template around one prompt
+MOST_QUIET = 300  # of them in one place that may be blanks and roles without a mark
 MOST_MADE = 20_000  # rows made anew from a seed
 MOST_KEPT = 20_000  # prompts, which runs share: to make one takes a millisecond
 VERIFIED, UNKNOWN, FALSE = "verified", "not verified", "not ranked"
@@ -89,10 +90,15 @@ def _rows_of_seed(task: str, metadata: str) -> Rows:
 
 
 def messages_of(prompt: str) -> list[dict] | None:
-    """Return the messages of a chat, each with role and content; None of a text."""
+    """Return the messages of a chat, each with role and content; None of a text.
+
+    What JSON leaves open, as blanks and a key twice, would say more than the messages.
+    """
     with suppress(ValueError, RecursionError):
         found = json.loads(prompt)
-        if isinstance(found, list) and all(isinstance(x, dict) for x in found):
+        plain = {json.dumps(found), json.dumps(found, ensure_ascii=False)}
+        is_list = isinstance(found, list) and prompt in plain
+        if is_list and all(isinstance(x, dict) for x in found):
             of_next = ("type", "text")  # which lm-eval 0.5 adds to each
             return [
                 dict(x for x in one.items() if x != of_next) for one in found
@@ -159,8 +165,12 @@ class Check:
 
     def __init__(self, run: Run, task: str, filter_name: str) -> None:
         self.settings, self.task = Settings(run, task), task
-        self.filter, self.repeats = filter_name, 1
+        self.filter = filter_name
         self.found: Counter[str] = Counter()  # of answers
+        self.repeats = 1  # answers to a document, at the most
+        self.fewest: int | None = None  # where some documents have fewer
+        self.samples: set[object] = set()  # what numbers the answers to a document
+        self.line: dict = {}  # the last one; it may hold several answers
         self.frames: set[tuple[str, ...]] = set()  # around prompts; two are enough
         self.texts: set[tuple[object, bytes]] = set()  # of documents, by their ids
         self.made: dict = {}  # what the rows they are compared with were made from
@@ -169,6 +179,10 @@ class Check:
         """Look at one more answer."""
         line, text = scored.answer.line, _text_of(scored.doc)
         self.texts.add((scored.answer.doc_id, _hash(text)))
+        self.samples.add(scored.answer.sample)
+        if line is self.line:
+            return
+        self.line = line
         self.found.update(["answers", self._prompt(scored.answer.prompt, text)])
         if self.settings.results and isinstance(asked := line.get("arguments"), dict):
             first = within(asked, "gen_args_0").get("arg_0")
@@ -240,6 +254,12 @@ class Check:
             if text := " ".join(_OF_TEMPLATES.sub(" ", " ".join(frame)).split()):
                 size = f"{len(text):,} characters"
                 said.append(f"the chat template says “{text:.60}”, {size}")
+            elif (longest := max(map(len, frame))) > MOST_QUIET:
+                said.append(f"the chat template adds {longest:,} blanks and roles")
+        if self.fewest:
+            said.append(f"some documents have {self.fewest} of these answers")
+        if len(self.samples) > self.repeats:
+            said.append("answers were picked from several samples")
         if n := self.found["otherwise"]:
             what = "answers asked with settings that the results do not tell"
             said.append(f"{n:,} {what}")
@@ -258,6 +278,9 @@ class Check:
     def compare(self, tally: Tally, include_path: Path) -> Documents:
         """Compare documents with rows at a path, a fingerprint, or rows made anew."""
         task, n = tally.task, tally.answered
+        counts = {len(document.scores) for document in tally.all.documents}
+        self.repeats = max(self.repeats, *counts, 1)
+        self.fewest = min(counts) if len(counts) > 1 else None
         if (found := _at(task, include_path)) is not None:
             self.made = told_by_pack(task, include_path) or {}
             return self._compared(tally, found, f"of {include_path.name}/")

@@ -124,8 +124,8 @@ def _model(one: Entrant, found: list[Group]) -> dict:
     ]
     said = [mark for x in standings.values() for mark in x.marks]
     of_tasks = [(mark, task) for task, x in checks.items() for mark in x.marks()]
-    said += [*by_task(of_tasks, tuple(checks)), *one.remarks]
     own = (x.settings.own_scores_differ(one.tally(task)) for task, x in checks.items())
+    said += [*filter(None, own), *by_task(of_tasks, tuple(checks)), *one.remarks]
     tallies = {(task, None): x.tally for task, x in one.model.tasks.items()}
     figures = {_key(x): x for x in score_rows.rows(one.name, tallies, None)}
     return {
@@ -134,7 +134,7 @@ def _model(one: Entrant, found: list[Group]) -> dict:
         "place": one.place,
         "status": status,
         "reasons": reasons,
-        "remarks": [*reasons, *said, *filter(None, own)],
+        "remarks": [*reasons, *said],
         "card": _card(checks),
         "figures": _figures(one, found, figures),
     }

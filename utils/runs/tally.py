@@ -41,21 +41,29 @@ def rows_of(task: str, digest: bytes) -> int | None:
 class Document:
     """A document, and what its answers score."""
 
-    __slots__ = ("cluster", "digest", "given", "scores")
+    __slots__ = ("cluster", "digest", "given", "scores", "sums")
 
     def __init__(self, digest: bytes) -> None:
         self.digest = digest
         self.cluster = b""  # start of a digest: what documents that share it have alike
         self.scores: list[dict[str, float]] = []  # of each answer
         self.given: list[tuple[Given, ...]] = []  # of each answer, for `together`
+        self.sums: dict[str, tuple[float, int]] = {}  # metric -> of so many scores
+
+    def add(self, scores: dict[str, float]) -> None:
+        """Add what one more answer scores."""
+        self.scores.append(scores)
+        if len(self.scores) == 2:
+            self.sums = {metric: (score, 1) for metric, score in self.scores[0].items()}
+        for metric, score in scores.items() if self.sums else ():
+            total, count = self.sums.get(metric, (0.0, 0))
+            self.sums[metric] = total + score, count + 1
 
     def means(self) -> dict[str, float]:
         """Return metric -> mean score of the answers that have it."""
         if len(self.scores) == 1:
             return self.scores[0]
-        metrics = dict.fromkeys(metric for scores in self.scores for metric in scores)
-        found = {x: [y[x] for y in self.scores if x in y] for x in metrics}
-        return {metric: sum(values) / len(values) for metric, values in found.items()}
+        return {metric: total / count for metric, (total, count) in self.sums.items()}
 
 
 class Figures:
@@ -170,7 +178,7 @@ class Tally:
         of it: one, where that is not known.
         """
         document = self._document(scored.answer, scored.digest)
-        document.scores.append(scored.verdict.scores)
+        document.add(scored.verdict.scores)
         is_first = len(document.scores) == 1
         if disputed.is_in(self.leave_out, scored.digest):
             self.left_out += is_first
