@@ -77,14 +77,15 @@ class Plan(NamedTuple):
 
 def _draw_plan(rng: random.Random, level: int, start: date, span: int) -> Plan:
     away = sorted(rng.sample(range(span), rng.randrange(1, 4)))
-    days = [start + timedelta(days=n) for n in away]
-    holiday = weekday = None
+    days, holiday, weekday = [start + timedelta(n) for n in away], None, None
     if level >= 2 and rng.random() < 0.5:
         first = start + timedelta(days=rng.randrange(span))
         holiday = first, first + timedelta(days=rng.randrange(1, 5))
-        days = [day for day in days if not holiday[0] <= day <= holiday[1]]
     if level >= 5 and rng.random() < 0.4:
-        weekday = rng.randrange(7)
+        edges = [day.weekday() for day in holiday or ()]
+        weekday = rng.choice([day for day in range(7) if day not in edges])
+    off = Plan([], holiday, weekday).kind_of
+    days = [x for x in days if not any(off(x + timedelta(n)) for n in (-1, 0, 1))]
     return Plan(days, holiday, weekday)
 
 

@@ -1,8 +1,7 @@
 """Projects of hours across time zones, in the schema of TCP short.
 
-The level adds tasks and kinds of constraint: meals from level 2 on, rests after
-hours in a row from 3, time off between tasks, and zones off the full hour, from 4, and
-shifts over midnight from 5.
+The level adds tasks and kinds of constraint: meals from level 2 on, rests after hours in
+a row from 3, time off between tasks and zones off the hour from 4, night shifts from 5.
 """
 
 import random
