@@ -88,7 +88,7 @@ def growths(kind: dict) -> tuple[dict[str, float], dict[str, float]]:
     spent: dict[str, float] = {}
     large = {unit: growth(unit, SMALL, LARGE, 7) for unit in HOSTILE}
     slowest = sorted(spent, key=spent.get)[-TRIED_HUGE:]
-    return large, {unit: growth(unit, LARGE, HUGE, 1) for unit in slowest}
+    return large, {unit: growth(unit, LARGE, HUGE, 2) for unit in slowest}
 
 
 def passed(kind: str) -> dict[str, str]:
