@@ -166,11 +166,11 @@ class Check:
     def __init__(self, run: Run, task: str, filter_name: str) -> None:
         self.settings, self.task = Settings(run, task), task
         self.filter = filter_name
-        self.found: Counter[str] = Counter()  # of answers
+        self.found: Counter[str] = Counter()  # of lines, which may hold several answers
         self.repeats = 1  # answers to a document, at the most
         self.fewest: int | None = None  # where some documents have fewer
         self.samples: set[object] = set()  # what numbers the answers to a document
-        self.line: dict = {}  # the last one; it may hold several answers
+        self.line: dict = {}  # the last one
         self.frames: set[tuple[str, ...]] = set()  # around prompts; two are enough
         self.texts: set[tuple[object, bytes]] = set()  # of documents, by their ids
         self.made: dict = {}  # what the rows they are compared with were made from
