@@ -10,7 +10,15 @@ import pytest
 from lm_eval import simple_evaluate
 from lm_eval.tasks import TaskManager
 
-from lm_eval_tasks.fresh.utils import NAMES, find_generator, load, read_levels, rows
+from lm_eval_tasks.fresh.utils import (
+    NAMES,
+    find_generator,
+    generate_row,
+    load,
+    read_levels,
+    read_request,
+    rows,
+)
 from tests import golden
 from tests.conftest import EXAMPLES, PACK
 from tests.test_offline import content, manifest_of
@@ -41,20 +49,40 @@ def test_a_seed_names_its_rows_for_ever():
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_row_depends_on_seed_level_and_place_alone(name):
+def test_a_row_depends_on_seed_level_index_and_knobs_alone(name):
     few = list(rows(name, 3, 6, range(1, 4)))
-    many = list(rows(name, 3, 20, range(1, 5)))
-    alone = [list(rows(name, 3, 2, range(level, level + 1))) for level in range(1, 4)]
-    assert few == [row for turn in zip(*alone) for row in turn]
-    assert all(row in many for row in few)
+    more = list(rows(name, 3, 20, range(1, 5)))
+    alone = [generate_row(name, 3, x["level"], x["index"]) for x in reversed(few)]
+    assert few == alone[::-1]
+    assert all(row in more for row in few)
     assert list(rows(name, 4, 6, range(1, 4))) != few
 
 
+def test_a_request_regenerates_each_of_its_rows_and_no_other():
+    request = read_request("timexnli", 7, 5, "2-3", "3", {"timexnli": {"gap": 1}})
+    regenerated = [request.row(*x) for x in ((2, 0), (3, 0), (2, 1), (3, 1), (2, 2))]
+    assert regenerated == list(request.rows())
+    assert regenerated[0] != generate_row("timexnli", 7, 2, 0)
+    for level, index in (
+        (3, 2),
+        (1, 0),
+        (4, 0),
+        (2, -1),
+        (2.0, 0),
+        ("2", 0),
+        (2, None),
+    ):
+        with pytest.raises(
+            ValueError, match="has no row .* among 5 rows of levels 2-3"
+        ):
+            request.row(level, index)
+
+
 @pytest.mark.parametrize("name", NAMES)
-def test_no_two_rows_of_a_seed_are_alike_and_two_seeds_share_few(name):
+def test_rows_of_a_seed_and_of_two_seeds_are_different(name):
     one, other = (
-        {json.dumps({**row, "index": 0}, sort_keys=True) for row in made}
-        for made in (rows(name, seed, 20, LEVELS) for seed in (5, 6))
+        {json.dumps({**row, "index": 0}, sort_keys=True) for row in generated}
+        for generated in (rows(name, seed, 20, LEVELS) for seed in (5, 6))
     )
     assert len(one) == 20 and len(one & other) <= 1
 
@@ -104,11 +132,12 @@ def test_a_cache_of_requests_is_refused(monkeypatch):
         load("date_arithmetic", 1, 10, "1-5")
 
 
-def test_a_level_without_enough_rows_says_so(monkeypatch):
-    made = find_generator("date_arithmetic")
-    monkeypatch.setattr(made, "row", lambda *_: {"question": "same"})
-    with pytest.raises(ValueError, match="level 1 of seed 1 has only 1 different rows"):
-        list(rows("date_arithmetic", 1, 2, range(1, 2)))
+def test_a_level_without_a_sound_draw_says_so(monkeypatch):
+    monkeypatch.setattr(find_generator("date_arithmetic"), "row", lambda *_: None)
+    with pytest.raises(
+        ValueError, match="no problem of level 1 in 5000 draws of seed 1"
+    ):
+        generate_row("date_arithmetic", 1, 1, 0)
 
 
 def test_knobs_change_the_rows_of_their_generator_and_are_no_others_where_they_are_so():
@@ -132,7 +161,7 @@ def test_every_generator_has_a_task_that_says_its_version():
     for task in FRESH:
         made = find_generator(one_generator(task))
         assert configuration(task)["metadata"]["gen_version"] == made.VERSION
-        assert scorer(task).version == 2.1  # of prompts and rule, as of the group
+        assert scorer(task).version == 2.2  # of prompts and rule, as of the group
 
 
 @pytest.mark.parametrize(
@@ -183,7 +212,7 @@ def test_the_families_warn_of_rows_that_do_not_say_that_they_are_fresh(caplog):
 
 
 def test_a_run_says_its_rows_and_scores_by_level(caplog):
-    metadata = {"gen_seed": 2, "gen_rows": 6, "gen_levels": "2-4", "gen_version": "2"}
+    metadata = {"gen_seed": 2, "gen_rows": 6, "gen_levels": "2-4", "gen_version": "3"}
     told = {"include_defaults": False, "metadata": metadata}
     manager = TaskManager(include_path=str(PACK), **told)
     with caplog.at_level(logging.INFO, logger="lm_eval"):
@@ -235,7 +264,7 @@ def test_a_pack_that_is_made_again_is_the_same_and_sound(fresh_pack, capsys):
 
 
 def test_a_pack_names_its_seed_and_takes_no_other(fresh_pack):
-    told = {"gen_seed": 7, "gen_rows": 4, "gen_levels": "1-4", "gen_version": "2"}
+    told = {"gen_seed": 7, "gen_rows": 4, "gen_levels": "1-4", "gen_version": "3"}
     told["gen_knobs"] = {}
     for entry in manifest_of(fresh_pack)["data"].values():
         assert entry["generated"] == told

@@ -27,10 +27,9 @@ import sys
 import zlib
 from collections.abc import Iterator
 from functools import cache
-from itertools import count, cycle, islice
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 
 if TYPE_CHECKING:
@@ -56,31 +55,25 @@ def find_generator(name: str) -> ModuleType:
     return importlib.import_module(f"{package}.{name}")
 
 
-def rows_of_level(
-    name: str, seed: int, level: int, knobs: dict[str, int] | None = None
-) -> Iterator[dict]:
-    """Yield the rows of a level, no two alike, without end.
+def generate_row(
+    name: str, seed: int, level: int, index: int, knobs: dict[str, int] | None = None
+) -> dict:
+    """Return row `index` of a level, which no other row has a part in.
 
-    `knobs` are those that are not the ladder's. Raises ValueError where the level has no
-    more different rows.
+    `knobs` are those of the generator that are not the ladder's. Raises ValueError where
+    no draw gives a problem.
     """
-    made, seen = find_generator(name), set()
-    knobs = made.ladder(level) | (knobs or {})
-    for index in count():
-        key = f"{name}|{made.VERSION}|{seed}|{level}|{index}|{sorted(knobs.items())}"
-        rng = random.Random(key)
-        for _ in range(MOST_DRAWS):
-            row = made.row(rng, level, index, knobs)
-            text = row and json.dumps(row, sort_keys=True)
-            if row and text not in seen:
-                break
-        else:
-            raise ValueError(
-                f"fresh {name}: level {level} of seed {seed} has only {index} different"
-                " rows; ask for fewer with gen_rows, or change gen_knobs"
-            )
-        seen.add(text)
-        yield {"level": level, "index": index, **row}
+    generator = find_generator(name)
+    knobs = generator.ladder(level) | (knobs or {})
+    key = f"{name}|{generator.VERSION}|{seed}|{level}|{index}|{sorted(knobs.items())}"
+    rng = random.Random(key)
+    for _ in range(MOST_DRAWS):
+        if row := generator.row(rng, level, index, knobs):
+            return {"level": level, "index": index, **row}
+    raise ValueError(
+        f"fresh {name}: no problem of level {level} in {MOST_DRAWS} draws of seed {seed},"
+        f" row {index}; change gen_knobs"
+    )
 
 
 def rows(
@@ -92,11 +85,55 @@ def rows(
 ) -> Iterator[dict]:
     """Yield `count` rows, of each level in its turn.
 
-    `knobs` are those of each generator. Raises ValueError as of `rows_of_level`.
+    `knobs` are those of each generator. Raises ValueError as `generate_row` does.
     """
     own = (knobs or {}).get(name)
-    turns = cycle([rows_of_level(name, seed, level, own) for level in levels])
-    return map(next, islice(turns, count))
+    for place in range(count):
+        index, turn = divmod(place, len(levels))
+        yield generate_row(name, seed, levels[turn], index, own)
+
+
+class Request(NamedTuple):
+    """Which rows of a generator a task has; `read_request` checks one."""
+
+    generator: str
+    seed: int
+    count: int
+    levels: range
+    knobs: dict[str, dict[str, int]]  # generator -> knob -> value
+
+    def rows(self) -> Iterator[dict]:
+        """Yield all rows; ValueError as of `generate_row`."""
+        return rows(*self)
+
+    def row(self, level: object, index: object) -> dict:
+        """Return one row; ValueError where the request has none such."""
+        is_whole = type(level) is int and type(index) is int
+        if is_whole and level in self.levels and index >= 0:
+            place = index * len(self.levels) + level - self.levels[0]
+            if place < self.count:
+                own = self.knobs.get(self.generator)
+                return generate_row(self.generator, self.seed, level, index, own)
+        raise ValueError(
+            f"fresh {self.generator}: level {level!r:.20} has no row {index!r:.20} among"
+            f" {self.count} rows of levels {self.levels[0]}-{self.levels[-1]}"
+        )
+
+
+def read_request(
+    generator: str,
+    gen_seed: object,
+    gen_rows: object,
+    gen_levels: object,
+    gen_version: object = None,
+    gen_knobs: object = None,
+) -> Request:
+    """Return the request that a task's metadata makes; ValueError for others."""
+    knobs = {} if gen_knobs is None else gen_knobs
+    levels = read_levels(gen_levels)
+    check_knobs(knobs)
+    check_request(generator, gen_seed, gen_rows, levels, gen_version)
+    return Request(generator, gen_seed, gen_rows, levels, knobs)
 
 
 def read_levels(said: object) -> range:
@@ -182,21 +219,18 @@ def load(
     import datasets
     from tqdm import tqdm
 
-    knobs = {} if gen_knobs is None else gen_knobs
+    asked = generator, gen_seed, gen_rows, gen_levels, gen_version, gen_knobs
     try:
-        levels = read_levels(gen_levels)
-        check_knobs(knobs)
-        check_request(generator, gen_seed, gen_rows, levels, gen_version)
+        request = read_request(*asked)
         _check_cache(sys.argv)
-        made = rows(generator, gen_seed, gen_rows, levels, knobs)
-        told = {"total": gen_rows, "delay": 2, "unit": "row", "leave": False}
-        shown = tqdm(made, f"fresh_{generator}", **told)  # where it takes seconds
-        test = datasets.Dataset.from_list(list(shown))
+        look = {"total": gen_rows, "delay": 2, "unit": "row", "leave": False}
+        progress = tqdm(request.rows(), f"fresh_{generator}", **look)
+        test = datasets.Dataset.from_list(list(progress))
     except ValueError as error:
         _stop(error)
     eval_logger.info(
         f"fresh_{generator}: {gen_rows} rows, gen_seed {gen_seed}, gen_rows {gen_rows},"
-        f" gen_levels {gen_levels}, gen_knobs {json.dumps(knobs)}, gen_version"
+        f" gen_levels {gen_levels}, gen_knobs {json.dumps(request.knobs)}, gen_version"
         f" {find_generator(generator).VERSION}"
     )
     test.info.config_name = f"fresh_{generator}"

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from . import _arithmetic as words
 
 
-VERSION = "2"
+VERSION = "3"
 BOUNDS = {"steps": (1, 12), "people": (1, 26), "misleading": (0, 10), "binding": (0, 3)}
 
 WORK, PAUSE, OFF = range(3)  # can be worked; a meal or a day away; outside of the hours

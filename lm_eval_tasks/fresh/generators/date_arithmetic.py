@@ -11,7 +11,7 @@ import random
 from ._arithmetic import counted
 
 
-VERSION = "2"
+VERSION = "3"
 HIGHEST = 100
 BOUNDS = {"steps": (1, 100)}
 MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()

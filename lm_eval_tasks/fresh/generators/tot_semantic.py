@@ -22,7 +22,7 @@ from typing import NamedTuple
 from ._arithmetic import texts
 
 
-VERSION = "2"
+VERSION = "3"
 HIGHEST = 8
 BOUNDS = {"pairs": (3, 60), "descriptions": (0, 3)}
 TEXTS = texts("_semantic")
