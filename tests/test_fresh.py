@@ -60,22 +60,13 @@ def test_a_row_depends_on_seed_level_index_and_knobs_alone(name):
 
 def test_a_request_regenerates_each_of_its_rows_and_no_other():
     request = read_request("timexnli", 7, 5, "2-3", "3", {"timexnli": {"gap": 1}})
-    regenerated = [request.row(*x) for x in ((2, 0), (3, 0), (2, 1), (3, 1), (2, 2))]
-    assert regenerated == list(request.rows())
-    assert regenerated[0] != generate_row("timexnli", 7, 2, 0)
-    for level, index in (
-        (3, 2),
-        (1, 0),
-        (4, 0),
-        (2, -1),
-        (2.0, 0),
-        ("2", 0),
-        (2, None),
-    ):
-        with pytest.raises(
-            ValueError, match="has no row .* among 5 rows of levels 2-3"
-        ):
-            request.row(level, index)
+    regenerated = [request.row(place) for place in (4, 3, 2, 1, 0)]
+    assert regenerated[::-1] == list(rows(*request))
+    assert [(x["level"], x["index"]) for x in regenerated[:2]] == [(2, 2), (3, 1)]
+    assert regenerated[-1] != generate_row("timexnli", 7, 2, 0)
+    for place in (5, -1, 2.0, "2", None, True):
+        with pytest.raises(ValueError, match="timexnli: has no row .*, but 0 to 4"):
+            request.row(place)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -76,48 +76,34 @@ def generate_row(
     )
 
 
-def rows(
-    name: str,
-    seed: int,
-    count: int,
-    levels: range,
-    knobs: dict[str, dict[str, int]] | None = None,
-) -> Iterator[dict]:
-    """Yield `count` rows, of each level in its turn.
-
-    `knobs` are those of each generator. Raises ValueError as `generate_row` does.
-    """
-    own = (knobs or {}).get(name)
-    for place in range(count):
-        index, turn = divmod(place, len(levels))
-        yield generate_row(name, seed, levels[turn], index, own)
-
-
 class Request(NamedTuple):
-    """Which rows of a generator a task has; `read_request` checks one."""
+    """Which rows of a generator a task has, of each level in its turn.
+
+    `read_request` checks what a stranger asks for.
+    """
 
     generator: str
     seed: int
     count: int
     levels: range
-    knobs: dict[str, dict[str, int]]  # generator -> knob -> value
+    knobs: dict[str, dict[str, int]] | None = None  # generator -> knob -> value
 
-    def rows(self) -> Iterator[dict]:
-        """Yield all rows; ValueError as of `generate_row`."""
-        return rows(*self)
+    def row(self, place: object) -> dict:
+        """Return the row of a place, from 0 on: the `doc_id` of its document.
 
-    def row(self, level: object, index: object) -> dict:
-        """Return one row; ValueError where the request has none such."""
-        is_whole = type(level) is int and type(index) is int
-        if is_whole and level in self.levels and index >= 0:
-            place = index * len(self.levels) + level - self.levels[0]
-            if place < self.count:
-                own = self.knobs.get(self.generator)
-                return generate_row(self.generator, self.seed, level, index, own)
-        raise ValueError(
-            f"fresh {self.generator}: level {level!r:.20} has no row {index!r:.20} among"
-            f" {self.count} rows of levels {self.levels[0]}-{self.levels[-1]}"
-        )
+        Raises ValueError where the request has none such, and as of `generate_row`.
+        """
+        if type(place) is not int or not 0 <= place < self.count:
+            said = f"has no row {place!r:.20}, but 0 to {self.count - 1}"
+            raise ValueError(f"fresh {self.generator}: {said}")
+        index, turn = divmod(place, len(self.levels))
+        knobs = (self.knobs or {}).get(self.generator)
+        return generate_row(self.generator, self.seed, self.levels[turn], index, knobs)
+
+
+def rows(*request: object) -> Iterator[dict]:
+    """Yield all rows of a `Request`, whose fields are the arguments."""
+    return map(Request(*request).row, range(request[2]))
 
 
 def read_request(
@@ -224,7 +210,7 @@ def load(
         request = read_request(*asked)
         _check_cache(sys.argv)
         look = {"total": gen_rows, "delay": 2, "unit": "row", "leave": False}
-        progress = tqdm(request.rows(), f"fresh_{generator}", **look)
+        progress = tqdm(rows(*request), f"fresh_{generator}", **look)
         test = datasets.Dataset.from_list(list(progress))
     except ValueError as error:
         _stop(error)
