@@ -43,8 +43,8 @@ def digest() -> str:
 
 def empty_caches() -> None:
     """Forget what the families have read: the day may have been a part of it."""
-    for utils in {scorer(task).utils for task in all_tasks()}:
-        for value in vars(utils).values():
+    for module in {scorer(task).process_docs.__module__ for task in all_tasks()}:
+        for value in vars(sys.modules[module]).values():
             if hasattr(value, "cache_clear"):
                 value.cache_clear()
 

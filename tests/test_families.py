@@ -1,20 +1,32 @@
 """What tools know of tasks stands in the YAML files, as the harness reads it."""
 
+import json
 import pickle
 
 import pytest
 
+from lm_eval_tasks.tcp import utils as tcp
 from tests.conftest import EXAMPLES, TASKS
 from utils.core.documents import benchmark_files, document, documents, documents_of
 from utils.core.errors import ToolError
-from utils.core.families import Verdict, all_tasks, groups, leaf_tasks, prompt, scorer
+from utils.core.families import (
+    Verdict,
+    all_tasks,
+    groups,
+    leaf_tasks,
+    load_family,
+    prompt,
+    scorer,
+)
+from utils.core.reward import reward
+from utils.score.batch import score_batch
 
 
 @pytest.mark.parametrize("task", all_tasks())
 def test_a_scorer_is_what_the_harness_builds(task):
     one = scorer(task)
     assert pickle.loads(pickle.dumps(one.explain)) is one.explain
-    assert one.utils.__name__ == f"lm_eval_tasks.{one.family}.utils"
+    assert one.process_docs.__module__ == f"lm_eval_tasks.{one.family}.utils"
     assert one.headline or "score" not in one.metrics
 
 
@@ -29,6 +41,41 @@ def test_scores_and_prompts_are_those_of_a_run(task, offline_tasks):
             assert verdict.scores == built.process_results(doc, [response])
             assert {*verdict._fields} == {*Verdict.__annotations__}
             assert verdict.reason in one.utils.REASONS
+
+
+@pytest.fixture
+def loads_anew():
+    """Load families again for a test, and once more behind it."""
+    for function in (scorer, load_family):
+        function.cache_clear()
+    yield
+    for function in (scorer, load_family):
+        function.cache_clear()
+
+
+CONTRACT = [
+    *("FILES", "LICENCE", "REASONS", "digest", "cluster", "fingerprint"),
+    *("gold_response", "explain", "process_docs_long", "process_results"),
+]
+
+
+@pytest.mark.parametrize("name", CONTRACT)
+def test_what_a_family_lacks_is_named_with_its_file(name, loads_anew, monkeypatch):
+    monkeypatch.delattr(tcp, name)
+    with pytest.raises(ToolError, match=f"tcp/utils.py: has no {name}; see") as caught:
+        scorer("tcp_long")
+    assert "\n" not in str(caught.value)
+
+
+def test_a_fault_of_a_family_is_no_fault_of_a_document(monkeypatch):
+    doc = {"answer": "2012-11-05", "answer_format": "YYYY-MM-DD"}
+    batch = {"task": ["tcp_long"], "doc": [doc | {"answer": 5}], "response": ["x"]}
+    assert "its document is not one" in score_batch(batch)["error"][0]
+    monkeypatch.setattr(tcp, "extract_published", lambda response: json.nothing)
+    with pytest.raises(AttributeError, match="nothing"):
+        score_batch(batch | {"doc": [doc]})
+    with pytest.raises(AttributeError, match="nothing"):
+        reward("tcp_long")(["x"], [doc])
 
 
 NAMINGS = [  # metrics of a task, its headline, a logged name, and what that is

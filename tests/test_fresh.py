@@ -26,7 +26,6 @@ from utils.__main__ import main
 from utils.core.documents import Rows, documents, load as load_tasks
 from utils.core.families import all_tasks, configuration, leaf_tasks, scorer
 from utils.core.private import task_index
-from utils.packs.baselines import gold_response
 from utils.packs.shortcuts import SHORTCUTS
 from utils.runs.tally import Trivial
 
@@ -41,7 +40,7 @@ def one_generator(task: str) -> str:
 
 def perfect(task: str, document: dict) -> str:
     """Return the answer of one who knows it and does what the prompt says."""
-    return gold_response(task, document)
+    return scorer(task).utils.gold_response(document)
 
 
 def test_a_seed_names_its_rows_for_ever():
@@ -335,6 +334,6 @@ def test_a_pack_that_cannot_be_made_says_why(fresh_pack, capsys, seed, arguments
 def test_the_gold_in_the_form_that_is_asked_for_scores_one(offline_tasks, task):
     if scorer(task).headline:
         for document in offline_tasks[task].test_docs():
-            response = gold_response(task, document)
+            response = scorer(task).utils.gold_response(document)
             scores = scorer(task).process_results(document, [response])
             assert all(scores[name] == 1 for name in scorer(task).headline), document

@@ -13,7 +13,6 @@ from utils.__main__ import main
 from utils.core.documents import documents, load
 from utils.core.families import configuration, scorer
 from utils.core.jsonl import MOST_BYTES, read_jsonl
-from utils.packs.baselines import gold_response
 from utils.runs.answers import document_text, sha256
 
 
@@ -58,7 +57,7 @@ def lines(task: str, model: str, edit: dict) -> list[dict]:
     for n in range(edit.get("keep", len(docs) * edit.get("repeat", 1))):
         doc, at = docs[n % len(docs)], n % len(docs)
         own = {} if at < edit.get("from", 0) else edit
-        gold = gold_response(task, doc)
+        gold = scorer(task).utils.gold_response(doc)
         cells = changed(own.get("doc", {}), doc.get("answer"))
         seen = doc | cells if own.get("own_prompt") else doc
         asked = built.fewshot_context(seen, num_fewshot=own.get("shots", 0))

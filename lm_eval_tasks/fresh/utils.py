@@ -35,6 +35,7 @@ from typing import TYPE_CHECKING, NamedTuple, NoReturn
 if TYPE_CHECKING:
     import datasets
 
+LICENCE = "MIT"  # of the rows
 eval_logger = logging.getLogger("lm_eval.tasks.fresh")
 
 GENERATORS = Path(__file__).resolve().parent / "generators"

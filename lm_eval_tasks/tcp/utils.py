@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 eval_logger = logging.getLogger("lm_eval.tasks.tcp")
 
+LICENCE = "see https://huggingface.co/datasets/Beanbagdzf/TCP"
 # Rows of each file of the benchmark; no fingerprint is known.
 FILES = {"TCP_short": (300, None), "TCP_long": (300, None)}
 # How references look: moments in GMT in TCP short, dates in TCP long.
@@ -473,6 +474,11 @@ def _fault(cells: dict, form: str) -> str | None:
 @lru_cache(maxsize=256)  # once a run
 def _log(level: int, text: str) -> None:
     eval_logger.log(level, text)
+
+
+def gold_response(doc: dict) -> str:
+    """Return the reference of a document as the prompt asks for it."""
+    return f"\\boxed{{{doc['answer']}}}"
 
 
 def digest(doc: dict) -> bytes:

@@ -666,6 +666,7 @@ explain_generation, process_results_generation = _kind(_read_generation, several
 
 # ------------------------------------------------------------------------ documents
 
+LICENCE = "MIT"
 # The files of the benchmark: rows, and the fingerprint of their documents.
 with Path(__file__).with_name("files.jsonl").open() as _file:
     FILES = {row.pop("file"): (*row.values(),) for row in map(json.loads, _file)}
@@ -755,6 +756,13 @@ def _document(row: dict, fields: str, place: str) -> dict:
             raise ValueError(f"{place}, {fault}; {fix}")
         document[field.partition(":")[0].lower()] = made
     return document
+
+
+def gold_response(doc: dict) -> str:
+    """Return the reference of a document as the prompt asks for it."""
+    letters = ", ".join(doc.get("letters", ()))
+    gold = doc.get("label") or letters or doc.get("statement") or doc["golds"][0]
+    return f"{MARKER} {gold}"
 
 
 def digest(doc: dict) -> bytes:

@@ -32,6 +32,7 @@ REASONS = {  # the first that holds
     "no_answer": "neither rule found an answer",
     "cut_off": "no answer: the response ends within its reasoning or an object",
 }
+LICENCE = "CC BY 4.0"
 # Rows and fingerprint of each file of baharef/ToT (its hub card swaps the first two).
 FILES = {
     "tot_arithmetic": (1850, "6bdf6382cd8bd76a"),
@@ -705,6 +706,13 @@ def _prepare(document: dict, is_semantic: bool, is_separate: bool) -> None:
 @lru_cache(maxsize=256)  # once a run
 def _log(level: int, text: str) -> None:
     eval_logger.log(level, text)
+
+
+def gold_response(doc: dict) -> str:
+    """Return the reference of a document as the prompt asks for it."""
+    if doc.get("prompt"):
+        return f'{{"answer": "{doc["label"]}"}}'
+    return doc["label"].replace("'", '"')
 
 
 def digest(doc: dict) -> bytes:

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import difflib
 import importlib
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -24,6 +26,7 @@ from .task_files import FOLDER as FOLDER, task_files
 HEADLINES = (("score", "score_flexible"), ("accuracy", "accuracy_flexible"))
 # What versions before 2.0 call a metric, and what it is called since.
 RENAMED = {"acc": "accuracy", "acc_flexible": "accuracy_flexible", "f1": "f1_score"}
+_SEE = "see 'Add a task' in CONTRIBUTING.md"
 # Versions that have one another's prompts and documents: their runs differ in no answer.
 SAME_PROMPTS = {"1.1", "2.0", "2.1"}
 
@@ -44,6 +47,25 @@ class Verdict(Protocol):
     reference: object  # the value of the reference, read the same way
 
 
+@dataclass(frozen=True)
+class Family:
+    """What tools use of a family, by its names in the family's `utils.py`.
+
+    Beside these, the file has `process_docs_KIND`, `process_results_KIND` and
+    `explain_KIND` for each kind of task; the YAML files name the first two.
+    """
+
+    FILES: dict[str, tuple]  # upstream's name of a file -> rows, fingerprint or None
+    LICENCE: str  # of the rows, as upstream states it
+    REASONS: dict[str, str]  # the word of a verdict -> what it means
+    digest: Callable[[dict], bytes]  # document -> digest of what prompt and score need
+    cluster: Callable[[dict], str]  # document -> what it shares with others
+    fingerprint: Callable[[Iterable[bytes]], str]  # digests in any order -> one digest
+    gold_response: Callable[
+        [dict], str
+    ]  # document -> its reference, as prompts ask for it
+
+
 class Scorer(NamedTuple):
     """What scores the responses to one task."""
 
@@ -54,7 +76,7 @@ class Scorer(NamedTuple):
     file: str  # upstream's name of the file with the rows, without its suffix
     metrics: tuple[str, ...]  # in the order of the YAML
     higher_is_better: dict[str, bool | None]  # by metric; None: neither is
-    utils: ModuleType  # of the family
+    utils: Family
     process_docs: Callable  # dataset of upstream rows -> dataset of documents
     process_results: Callable  # (document, [response]) -> scores
     explain: Callable[[dict, str], Verdict]  # what `process_results` takes them from
@@ -64,6 +86,13 @@ class Scorer(NamedTuple):
         """The published metric and the flexible one beside it; None where neither is."""
         pairs = (pair for pair in HEADLINES if {*pair} <= {*self.metrics})
         return next(pairs, None)
+
+    @property
+    def licence(self) -> str:
+        """The licence of the rows: where a function makes them, that of its module."""
+        load = configuration(self.task).get("custom_dataset")
+        module = sys.modules[_function(load).__module__] if load else None
+        return getattr(module, "LICENCE", self.utils.LICENCE)
 
     @property
     def known(self) -> tuple[int | None, str | None]:
@@ -89,26 +118,37 @@ def scorer(task: str) -> Scorer:
     if task not in all_tasks():
         what = "a group" if task in task_files() else "unknown"
         raise ToolError(f"task '{task}' is {what}; {_suggestion(task)}")
-    config = configuration(task)
-    process_docs = _function(config["process_docs"])
-    process_results = _function(config["process_results"])
-    utils = importlib.import_module(process_docs.__module__)
+    config, file = configuration(task), task_files()[task].path
+    needed = ("process_docs", "process_results", "metric_list", "metadata")
+    if missing := [key for key in needed if key not in config]:
+        raise ToolError(f"{file}: names no {', '.join(missing)}; {_SEE}")
+    process_docs, process_results = (_function(config[key]) for key in needed[:2])
     code = importlib.import_module(process_results.__module__)
-    name = process_results.__name__
+    name = process_results.__name__.replace("process_results", "explain")
     higher = {x["metric"]: x["higher_is_better"] for x in config["metric_list"]}
     return Scorer(
         task=task,
         base=_base(task),
-        family=utils.__name__.split(".")[-2],
+        family=process_docs.__module__.split(".")[-2],
         version=config["metadata"]["version"],
         file=_file(config),
         metrics=tuple(higher),
         higher_is_better=higher,
-        utils=utils,
+        utils=load_family(process_docs.__module__),
         process_docs=process_docs,
         process_results=process_results,
-        explain=getattr(code, name.replace("process_results", "explain")),
+        explain=_attribute(code, name),
     )
+
+
+@cache
+def load_family(module: str) -> Family:
+    """Return the family that a module is; ToolError names what the module lacks."""
+    code = importlib.import_module(module)
+    names = [field.name for field in fields(Family)]
+    if missing := [name for name in names if not hasattr(code, name)]:
+        raise ToolError(f"{code.__file__}: has no {', '.join(missing)}; {_SEE}")
+    return Family(*(getattr(code, name) for name in names))
 
 
 class Group(NamedTuple):
@@ -237,5 +277,13 @@ def _function(told: str) -> Callable:
     """
     path, _, name = told.rpartition(".")
     parts = Path(path).relative_to(FOLDER).parts
+    if not Path(f"{path}.py").is_file():
+        raise ToolError(f"{path}.py: is missing; {_SEE}")
     module = importlib.import_module(".".join((lm_eval_tasks.__name__, *parts)))
+    return _attribute(module, name)
+
+
+def _attribute(module: ModuleType, name: str) -> Callable:
+    if not hasattr(module, name):
+        raise ToolError(f"{module.__file__}: has no {name}; {_SEE}")
     return getattr(module, name)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from .documents import document, documents
-from .errors import NOT_A_DOCUMENT, ToolError
+from .errors import NOT_A_DOCUMENT, ToolError, fault_of_document
 from .families import FOLDER, prompt, prompt_parts, scorer
 
 
@@ -62,10 +62,8 @@ class Reward:
             if isinstance(document, dict):
                 return float(explain(document, _text(completion)).scores[self.metric])
             fault = f"is a {type(document).__name__}"
-        except KeyError as error:
-            fault = f"has no {error}"
         except NOT_A_DOCUMENT as error:
-            fault = f"{error!r:.100}"
+            fault = fault_of_document(error, document)
         raise ToolError(
             f"{place}: is not a document of {self.task}: {fault}; give the documents of"
             " training_set"

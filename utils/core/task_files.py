@@ -15,6 +15,7 @@ FOLDER = Path(lm_eval_tasks.__file__).resolve().parent
 class TaskFile(NamedTuple):
     """A task or a group: what its file and those that it includes say."""
 
+    path: Path
     config: dict  # a function is the path of its module, a full stop and its name
     included: tuple[Path, ...]  # by the file itself
 
@@ -43,4 +44,4 @@ def _read(path: Path) -> TaskFile:
     config: dict = {}
     for other in included:
         config |= _read(other).config
-    return TaskFile(config | own, included)
+    return TaskFile(path, config | own, included)

@@ -101,7 +101,7 @@ def join(requests: list[Instance], answers: list[Answer]) -> dict[tuple, Answer]
             try:
                 digest = scorer(answer.task).utils.digest(answer.doc)
             except NOT_A_DOCUMENT as error:
-                raise misfit(answer, error) from None
+                raise misfit(answer, answer.doc, error) from None
         if doc_id is None and (ids := same.get((answer.task, digest))):
             while len(ids) > 1 and (answer.task, ids[0]) in found:
                 ids.popleft()

@@ -19,37 +19,17 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Iterable
-from functools import cache
 from itertools import combinations, groupby, repeat
 from operator import itemgetter
 from pathlib import Path
 from statistics import mean
 
-from jinja2 import Template
-
 from ..core.cli import folder_path, tool_parser
 from ..core.documents import benchmark_files, documents_of
-from ..core.families import Scorer, configuration, scorer
+from ..core.families import Scorer, scorer
 from ..core.jsonl import read_jsonl
 from .shortcuts import SHORTCUTS
 from .sources import is_generated
-
-
-def gold_response(task: str, document: dict) -> str:
-    """Return the reference of a document in the form that the prompt asks for.
-
-    That form is `gold_response` in the metadata of the task, or of the one that its YAML
-    file includes: a Jinja template.
-    """
-    return _template(task)[1].render(**document)
-
-
-@cache
-def _template(task: str) -> tuple[str, Template]:
-    tasks = task, scorer(task).base or task
-    told = [configuration(name)["metadata"] for name in tasks]
-    text = next(x["gold_response"] for x in told if "gold_response" in x)
-    return text, Template(text)
 
 
 def random_choices(task: str, document: dict) -> list[str]:
@@ -60,7 +40,8 @@ def random_choices(task: str, document: dict) -> list[str]:
         letters = "ABCD"[: len(options)]
         sizes = range(1, len(letters) + 1)
         golds = [{"letters": x} for size in sizes for x in combinations(letters, size)]
-    return [gold_response(task, document | gold) for gold in golds]
+    gold_response = scorer(task).utils.gold_response
+    return [gold_response(document | gold) for gold in golds]
 
 
 def row(path: Path, task: Scorer) -> str:
@@ -70,14 +51,13 @@ def row(path: Path, task: Scorer) -> str:
     empty, most = (_cell(task, documents, repeat([x])) for x in ("", frequent))
     choices = (random_choices(task.task, document) for document in documents)
     drawn = _cell(task, documents, choices)
-    lead = _template(task.task)[0].partition("{{")[0]
-    label = frequent.removeprefix(lead) if lead.endswith(" ") else frequent
+    label = task.explain(documents[0], frequent).flexible
     most = f"`{label}` ({times} of {len(documents)}): {most}"
     return f"| `{path.stem}` | {empty} | {most} | {drawn} |"
 
 
 def _most_frequent(task: Scorer, documents: list[dict]) -> tuple[str, int]:
-    golds = Counter(gold_response(task.task, document) for document in documents)
+    golds = Counter(map(task.utils.gold_response, documents))
     return golds.most_common(1)[0]
 
 

@@ -44,8 +44,7 @@ class Source(NamedTuple):
     def of(cls, task: str, *told: object) -> Source:
         """Return the source of a task; `told` are the last four fields."""
         file, family = f"{scorer(task).file}.jsonl", index()[task].yaml_path.parent.name
-        licence = configuration(task)["metadata"]["licence"]
-        known = scorer(task).known
+        known, licence = scorer(task).known, scorer(task).licence
         return cls(file, family, frozenset({task}), known, licence, *told)
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..core.documents import documents
-from ..core.errors import NOT_A_DOCUMENT, LineError, ToolError
+from ..core.errors import NOT_A_DOCUMENT, LineError, ToolError, fault_of_document
 from ..core.families import FOLDER, Verdict, scorer
 from .answers import Answer, document_text, sha256
 
@@ -58,14 +58,14 @@ def score(answer: Answer, include_path: Path = FOLDER) -> Scored:
         verdict = scorer(answer.task).explain(doc, answer.response)
         return scored_as(answer, doc, verdict, _invalid(answer, doc, verdict.reason))
     except NOT_A_DOCUMENT as error:
-        raise misfit(answer, error) from None
+        raise misfit(answer, doc, error) from None
 
 
-def misfit(answer: Answer, error: Exception) -> LineError:
+def misfit(answer: Answer, doc: dict, error: Exception) -> LineError:
     """Return why the document that a line holds is not one of its task."""
-    why = f"has no {error}" if isinstance(error, KeyError) else repr(error)
+    why = fault_of_document(error, doc)
     return LineError(
-        f"{answer.place}: its document is not one of {answer.task} ({why:.100}); give the"
+        f"{answer.place}: its document is not one of {answer.task} ({why}); give the"
         " 'doc' as the harness logs it, or the task that it is of"
     )
 

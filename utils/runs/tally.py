@@ -11,7 +11,7 @@ from pathlib import Path
 from ..core.errors import LineError
 from ..core.families import scorer
 from ..packs import disputed
-from ..packs.baselines import gold_response, random_choices
+from ..packs.baselines import random_choices
 from .answers import Answer, sha256
 from .find import Run
 from .scoring import Scored, breakdowns
@@ -139,7 +139,7 @@ class Trivial:
             return _BEST[place]
         most_options = max(docs, key=lambda doc: len(doc.get("options", ())))
         answers = random_choices(self.task, most_options)
-        answers.append(gold_response(self.task, docs[numbers.index(max(numbers))]))
+        answers.append(one.utils.gold_response(docs[numbers.index(max(numbers))]))
         found = dict.fromkeys(sorted(answers), 0.0)
         for answer in found:
             for number, doc in zip(numbers, docs):

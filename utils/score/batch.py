@@ -49,7 +49,7 @@ def _row(task: object, doc: object, response: object) -> dict:
 
 def _scored(task: object, doc: object, response: object) -> dict:
     """Return the added cells of one answer, whatever they are made of."""
-    from ..core.errors import NOT_A_DOCUMENT
+    from ..core.errors import NOT_A_DOCUMENT, fault_of_document
     from ..core.families import scorer  # not before they are asked for
     from ..runs.answers import check_cells
 
@@ -60,8 +60,7 @@ def _scored(task: object, doc: object, response: object) -> dict:
         check_cells(cells, task=str, doc=dict, response=str)
         verdict = scorer(task).explain(doc, response)
     except NOT_A_DOCUMENT as error:
-        why = f"has no {error}" if isinstance(error, KeyError) else f"{error!r:.100}"
-        why = f"its document is not one of {task} ({why})"
+        why = f"its document is not one of {task} ({fault_of_document(error, doc)})"
         fault = str(error) if isinstance(error, ValueError) else why
         return found | {"error": _text(fault)}
     names = (*(scorer(task).headline or (None, None)), "extracted")

@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 from ..core.families import scorer
 from ..core.tables import escaped, percent, render
-from ..packs.baselines import gold_response
 from ..runs.models import shown
 from ..runs.scoring import INVALID, Scored, jsonable
 from .files import Refused
@@ -164,7 +163,7 @@ def _example(reason: str, scored: Scored) -> str:
     read = {
         "published": verdict.published,
         "flexible": verdict.flexible if verdict.value is None else verdict.value,
-        "right": gold_response(answer.task, scored.doc),
+        "right": scorer(answer.task).utils.gold_response(scored.doc),
     }
     if verdict.flexible is None:
         read["response"] = answer.response
