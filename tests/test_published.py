@@ -2,7 +2,8 @@
 
 `tests/card_rules.py` reads the rules off the design's text alone, and so do the answers
 here: what a rule turns on (a line after the marker, a clock, a zone, a letter's
-neighbours, case, a brace, GMT) is varied at random, from a seed that is the kind's name.
+neighbours, case, a brace, GMT) is varied at random, from a seed that is the kind's name,
+and white space of every kind stands before and behind every part.
 
 Left out, because the text does not settle it: years of two digits and weekdays, which
 dateutil completes from the clock (here they are wrong), and NLI answers with two labels.
@@ -19,20 +20,38 @@ from tests.corpus import FAMILIES, cases, headlines
 MARKER = "Thus, the correct answer is:"
 
 
+# What `str.strip` takes for white space, and one character that it does not.
+BLANKS = [
+    *(" ", " ", " ", "\t", "\xa0", "\n", "\n", "\r\n", "\n\n", "\r", "\v", "\f"),
+    *("\x1c", "\x85", "\u2003", "\u2028", "\u3000", "\u200b"),
+]
+MARKS = [".", "!", "?", ".", "!", "?", " ", "\n", ",", ";"]
+
+
+def several(random: Random, pieces: list[str], most: int) -> str:
+    """Return none, one or more of the pieces, few of them more often than many."""
+    return "".join(random.choices(pieces, k=random.randrange(most + 1)))
+
+
+def blanks(random: Random) -> str:
+    return random.choice(["", "", "", " ", several(random, BLANKS, 3)])
+
+
 def around_the_marker(random: Random, answers: list[str]) -> str:
     """Return a response with none, one or two markers and what may stand around them."""
     before = ["", "So.\n\n", "Thus, ", "thus, the correct answer is: A "]
     parts = [random.choice(before)]
     for answer in answers[: random.choice([0, 1, 1, 1, 1, 1, 1, 2])]:
         choices = [
-            [*([MARKER] * 8), MARKER.lower(), f"**{MARKER}**", MARKER[:-1]],
-            ["", " ", " ", " ", "  ", "\n", "\n\n", " \n\t", "\n \n"],
+            [*([MARKER] * 12), MARKER.lower(), MARKER.upper(), f"**{MARKER}**"]
+            + [MARKER[:-1], f"{MARKER} {MARKER}", f"{MARKER}\n{MARKER.title()}"],
             [*([answer] * 12), "", f"**{answer}**", f"({answer})"],
-            [*([""] * 6), ".", "!", "?", " .", ". .", "!?.", "...", " "],
-            [*([""] * 4), "\n", "\nMore of it.", "\n\nSo B, 1642.", "\n."],
+            ["", "", ".", several(random, MARKS, 4)],
+            [*([""] * 4), "\n", "\nMore of it.", "\n\nSo B, 1642.", "\n.", "Done!"],
         ]
-        parts += map(random.choice, choices)
-    return "".join(parts)
+        for choice in choices:
+            parts += blanks(random), random.choice(choice)
+    return "".join([*parts, blanks(random)])
 
 
 def mixed_case(random: Random, text: str) -> str:
@@ -138,12 +157,10 @@ def nli(random: Random) -> tuple[str, dict, str]:
         *("The relation is {w}.", "non-{w}", "{w}s", "un{w}", "{w}-like", "{y}. {w}"),
         *("it entails it", "contradictory", "no answer", "D", "Neutral"),
     ]  # fmt: skip
-    answers = []
-    for _ in range(2):
-        x = random.choice("ABC"[: len(labels)] + "ABCD")
-        w = mixed_case(random, random.choice(labels))
-        y = "ABC"[random.randrange(len(labels))]
-        answers.append(random.choice(forms).format(x=x, w=w, y=y))
+    x = random.choice("ABC"[: len(labels)] + "ABCD")
+    w = mixed_case(random, random.choice(labels))
+    y = "ABC"[random.randrange(len(labels))]
+    answers = [random.choice(forms).format(x=x, w=w, y=y) for _ in range(2)]
     doc = {"options": labels, "label": random.choice(labels)}
     return task, doc, around_the_marker(random, answers)
 
@@ -158,11 +175,12 @@ def tcp(random: Random) -> tuple[str, dict, str]:
     pieces = ["Day 5. "]
     for _ in range(random.choice([0, 1, 1, 1, 2, 3])):
         one = random.choice([*[value] * 3, doc["answer"], value[:-1], "", "x{y}"])
-        before = random.choice([*([""] * 6), " ", "\n", "\\text{", "GMT ", "**", "{"])
-        after = random.choice([*([""] * 5), " GMT", "GMT", " \n", "}", ".", " gmt", "\\ ", " GMT GMT"])  # fmt: skip
+        before = random.choice([*([""] * 8), "\\text{", "GMT ", "**", "{"])
+        after = random.choice([*([""] * 5), " GMT", "GMT", "}", ".", " gmt", "\\ ", " GMT GMT"])  # fmt: skip
         box = random.choice([*(["\\boxed{"] * 6), "\\boxed {", "boxed{", "\\\\boxed{", "\\Boxed{"])  # fmt: skip
         end = random.choice([*(["}"] * 6), "", "}}", " } so"])
-        pieces.append(f"{box}{before}{one}{after}{end} then ")
+        for piece in (box, before, one, after, end, " then "):
+            pieces += piece, blanks(random)
     return "tcp_short" if short else "tcp_long", doc, "".join(pieces)
 
 
@@ -205,14 +223,18 @@ def objects(random: Random, right: dict[str, str]) -> str:
             fields.append(f'"more": {random.choice(OTHER_VALUES)}')
         if random.random() < 0.1 and fields:
             fields.append(random.choice(fields))
-        text = "{" + ", ".join(fields) + "}"
+        space, join = (several(random, [" ", "\t", "\n", "\r\n"], 2) for _ in range(2))
+        text = f"{{{space}{f',{join}'.join(fields)}{space}}}"
         if random.random() < 0.25:
             text = random.choice(
                 [text[:-1], text[1:], text.replace('"', "'"), text[:-1] + ",}"]
+                + [text.replace(",", f",{blanks(random)}"), f"{{{blanks(random)}{text[1:]}"]
+                + [text.replace('":', f'":{blanks(random)}'), text.upper()]
                 + [f"[{text}]", f'{{"answer": {text}}}', f"{{{text}}}", f"{text}//"]
                 + [text.replace(": ", ":\n"), text.replace("s{t}", "s\n{t}")]
-            )
-        pieces += [random.choice(["", "", "so ", "{x} ", "x^{2} ", "{}", "{ "]), text]
+            )  # fmt: skip
+        before = random.choice(["", "", "so ", "{x} ", "x^{2} ", "{}", "{ "])
+        pieces += before, blanks(random), text, several(random, MARKS, 2)
     return "".join(pieces)
 
 

@@ -63,18 +63,17 @@ class Verdict(NamedTuple):
 
 
 def extract_published(response: str) -> tuple[str, tuple[int, int] | None]:
-    """Return the first line of what follows the last marker, and its span (card).
+    """Return the answer behind the last marker, and its span (card).
 
-    White space around it and `.!?` at its end go; with "unanswerable" in it the answer
-    is just that. Where nothing is left, or no marker, it is "", and the span None.
+    The card strips what follows, takes it up to a line feed, removes `.!?` from its end
+    and strips it again; with "unanswerable" in it the answer is just that. Where nothing
+    is left, or no marker, the answer is "", and the span None.
     """
-    marker = response.rfind(MARKER)
-    after = marker + len(MARKER)
-    line, _, _ = response[after:].lstrip().partition("\n")
-    answer = line.strip().rstrip(".!?").strip()
-    if marker < 0 or not answer:
+    _, marker, after = response.rpartition(MARKER)
+    answer = after.strip().partition("\n")[0].rstrip(".!?").strip() if marker else ""
+    if not answer:
         return "", None
-    start = response.index(answer, after)
+    start = len(response) - len(after.lstrip())
     text = "unanswerable" if "unanswerable" in answer.lower() else answer
     return text, (start, start + len(answer))
 
@@ -114,7 +113,8 @@ def parse_month(text: str) -> datetime | None:
     """
     if month := _PLAIN_MONTH.fullmatch(text):
         return datetime(int(month[2]), int(_MONTHS[month[1][:3]]), 1)
-    if len(text) > 100 or not _KNOWN_WORDS.issuperset(_SMALL_WORD.findall(text)):
+    # dateutil takes quadratic time.
+    if len(text) > LONGEST or not _KNOWN_WORDS.issuperset(_SMALL_WORD.findall(text)):
         return None
     # What a text does not say is filled in from a default, which two of them show; no
     # zone is asked of the machine.

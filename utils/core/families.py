@@ -28,7 +28,7 @@ HEADLINES = (("score", "score_flexible"), ("accuracy", "accuracy_flexible"))
 RENAMED = {"acc": "accuracy", "acc_flexible": "accuracy_flexible", "f1": "f1_score"}
 _SEE = "see 'Add a task' in CONTRIBUTING.md"
 # Versions that have one another's prompts and documents: their runs differ in no answer.
-SAME_PROMPTS = {"1.1", "2.0", "2.1"}
+SAME_PROMPTS = {"1.1", "2.0", "2.1", "2.2"}
 
 
 class Verdict(Protocol):
