@@ -78,6 +78,12 @@ def qa(response: str, doc: dict) -> tuple[float, bool]:
     return max(_f1(_squad(answer), _squad(gold)) for gold in doc["golds"]), bool(answer)
 
 
+def exact_match(response: str, doc: dict) -> float:
+    """The words are those of a gold, in its order."""
+    words = _squad(_after_the_marker(response))
+    return float(words in [_squad(gold) for gold in doc["golds"]])
+
+
 def _f1(answer: list[str], gold: list[str]) -> float:
     common = sum((Counter(answer) & Counter(gold)).values())
     return 2 * common / (len(answer) + len(gold)) if common else 0.0
