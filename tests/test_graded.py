@@ -118,30 +118,42 @@ SHORT, LONG = "2020-05-28 16:00 GMT", "2012-11-05"
 
 
 @pytest.mark.parametrize(
-    "reference, answer, error",
+    "reference, answer, near, nearby",
     [
-        (SHORT, "2020-05-28 16:00 GMT", 0),
-        (SHORT, "2020-05-28 18:00+02:00", 0),
-        (SHORT, "2020-05-28 14:30 GMT", -1.5),
-        (SHORT, "2020-05-29 16:00", 24),
-        (LONG, "2012-11-05", 0),
-        (LONG, "November 3, 2012", -2),
-        (LONG, "2013-11-05 17:00", 365),
-        (SHORT, "2020-05-28", None),  # a time is missing
-        (LONG, "05/11/2012", None),  # reads two ways
-        (LONG, "soon", None),
-        (LONG, "<think>\\boxed{2012-11-05}</think>", None),
+        (SHORT, "2020-05-28 16:00 GMT", 1, 1),
+        (SHORT, "2020-05-28 18:00+02:00", 1, 1),
+        (SHORT, "2020-05-28 15:00 GMT", 1, 1),
+        (SHORT, "2020-05-28 17:00 GMT", 1, 1),
+        (SHORT, "2020-05-28 17:01 GMT", 0, 1),
+        (SHORT, "2020-05-28 14:59 GMT", 0, 1),
+        (SHORT, "2020-05-29 16:00", 0, 1),
+        (SHORT, "2020-05-27 16:00", 0, 1),
+        (SHORT, "2020-05-29 16:01", 0, 0),
+        (SHORT, "2019-05-28 16:00", 0, 0),
+        (LONG, "2012-11-05", 1, 1),
+        (LONG, "November 4, 2012", 1, 1),
+        (LONG, "November 6, 2012", 1, 1),
+        (LONG, "November 3, 2012", 0, 1),
+        (LONG, "2012-11-12", 0, 1),
+        (LONG, "2012-10-29 17:00", 0, 1),
+        (LONG, "2012-11-13", 0, 0),
+        (LONG, "2013-11-05 17:00", 0, 0),
+        # What cannot be read is not near.
+        (SHORT, "2020-05-28", 0, 0),  # a time is missing
+        (LONG, "05/11/2012", 0, 0),  # reads two ways
+        (LONG, "soon", 0, 0),
+        (LONG, "<think>\\boxed{2012-11-05}</think>", 0, 0),
     ],
 )
-def test_late_is_positive_and_early_negative(reference, answer, error):
-    response = f"So: \\boxed{{{answer}}}."
-    name = "hours_off" if reference == SHORT else "days_off"
-    scores = scorer("tcp_long").explain(tcp_document(reference), response).scores
+def test_answers_are_near_before_and_behind_the_reference(
+    reference, answer, near, nearby
+):
+    task = "tcp_short" if reference == SHORT else "tcp_long"
+    doc, response = tcp_document(reference), f"So: \\boxed{{{answer}}}."
+    scores = scorer(task).explain(doc, response).scores
     assert all(type(value) is float for value in scores.values())
-    if error is None:  # what cannot be read is neither late nor early
-        assert set(scores) == {"accuracy", "accuracy_flexible", "extracted"}
-    else:
-        assert (scores[name], scores[f"{name}_absolute"]) == (error, abs(error))
+    assert tuple(scores) == scorer(task).metrics
+    assert [*scores.values()][3:] == [near, nearby]
 
 
 # ----------------------------------------------------------------------- properties
@@ -171,5 +183,8 @@ def test_an_error_is_finite_and_a_right_answer_has_none(task, answers):
         for answer in answers:
             scores = one.process_results(doc, [answer])
             assert 0 <= scores.get("smape", 0) <= 100
+            near = [scores[name] for name in one.metrics if name.startswith("within")]
+            assert near == sorted(near)
             if scores["accuracy_flexible"]:
                 assert not any(scores[name] for name in errors & scores.keys())
+                assert all(near)

@@ -72,7 +72,7 @@ def test_any_completion_has_a_reward(completion, expected):
 
 
 def test_what_makes_no_reward_is_refused():
-    for metric in ("smape", "days_off"):
+    for metric in ("smape", "within_1h"):
         with pytest.raises(ValueError, match=f"no metric '{metric}' to maximise; "):
             reward("tcp_long", metric)
     for make in (reward, training_set):

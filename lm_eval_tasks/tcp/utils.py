@@ -26,14 +26,18 @@ LICENCE = "see https://huggingface.co/datasets/Beanbagdzf/TCP"
 FILES = {"TCP_short": (300, None), "TCP_long": (300, None)}
 # How references look: moments in GMT in TCP short, dates in TCP long.
 SHORT_FORMAT, LONG_FORMAT = "YYYY-MM-DD HH:MM GMT", "YYYY-MM-DD"
+DISTANCES = {  # of an answer from the reference, at most
+    SHORT_FORMAT: {"within_1h": timedelta(hours=1), "within_24h": timedelta(hours=24)},
+    LONG_FORMAT: {"within_1d": timedelta(days=1), "within_7d": timedelta(days=7)},
+}
 REASONS = {  # the first that holds
     "right": "both rules say right",
     "flexible_only": "the right value in a form that only the flexible rule reads",
-    "superseded": "the published answer is right, but the flexible rule reads no such one",
+    "superseded": "the published answer is right, but another value is committed to",
     "other_value": "a value, but not the reference's",
     "unreadable": "an answer that is not one value of the kind asked for",
     "no_answer": "no answer outside of the reasoning",
-    "cut_off": "no answer, and the response ends within a reasoning block or a box",
+    "cut_off": "no answer, and the response ends within its reasoning or a box",
 }
 
 
@@ -357,40 +361,57 @@ def extract_flexible(text: str) -> list[Statement]:
     return own[-1:] + [x for x in found[-1:] if x not in own[-1:]]
 
 
+def read_flexible(text: str, form: str) -> tuple[Statement | None, date | None]:
+    """Return the statement of a masked response and its value, None for none."""
+    both = extract_flexible(text)
+    texts = [text[x.start : x.end] * (not x.doubted) for x in both]
+    values = [read_answer(one, form) for one in texts]
+    # A last statement that is read as another value contradicts the box.
+    value = values[0] if values and values[-1] in (values[0], None) else None
+    return both[0] if both else None, value
+
+
 # ------------------------------------------------------------------------- verdict
 
 
 def explain(doc: dict, response: str) -> Verdict:
-    """Return scores, answers and reason for one response to a document.
+    """Return scores, answers and reason for one response to a document; any text has them.
 
     `accuracy` follows the metric card, `accuracy_flexible` the value; `extracted` says
-    whether the card's rule found a box. An answer that is read has its distance from the
-    reference, too, positive where it is later. Any text has a verdict.
+    whether the card's rule found a box, `within_...` how near the value is. What cannot be
+    read is not near.
     """
     reference, form = doc["answer"], doc["answer_format"]
     expected = read_reference(reference, form)
     published, published_span = extract_published(response)
-    accuracy = match_published(published, reference, form)
     text = mask(response, [*doc.get("dialogue", ()), doc.get("question", "")])
-    said = extract_flexible(text)
-    texts = [text[x.start : x.end] * (not x.doubted) for x in said]
-    values = [read_answer(one, form) for one in texts]
-    # A last statement that is read as another value contradicts the box.
-    value = values[0] if values and values[-1] in (values[0], None) else None
-    right = value is not None and value == expected
-    verdicts = map(float, (accuracy, right, published is not None))
-    scores = dict(zip(("accuracy", "accuracy_flexible", "extracted"), verdicts))
-    if value is not None:
-        unit = "days" if form == LONG_FORMAT else "hours"
-        error = (value - expected) / timedelta(**{unit: 1})
-        scores |= {f"{unit}_off": error, f"{unit}_off_absolute": abs(error)}
-    in_box = text.rfind("\\boxed{") > text.rfind("}")
-    is_whole = said or not in_box and mask(f"{response}.").endswith(".")
-    holds = accuracy and right, right, accuracy, value is not None, said, is_whole
-    reason = next((x for x, is_so in zip(REASONS, holds) if is_so), "cut_off")
-    span = said[0][1:3] if said else None
+    statement, value = read_flexible(text, form)
+    scores = {
+        "accuracy": float(match_published(published, reference, form)),
+        "accuracy_flexible": float(value == expected),
+        "extracted": float(published is not None),
+    }
+    for name, distance in DISTANCES[form].items():
+        scores[name] = float(value is not None and abs(value - expected) <= distance)
+    span = (statement.start, statement.end) if statement else None
     answers = published, published_span, response[slice(*span)] if span else None, span
-    return Verdict(scores, reason, *answers, value, expected)
+    verdict = Verdict(scores, "", *answers, value, expected)
+    return verdict._replace(reason=_reason(verdict, response, text))
+
+
+def _reason(verdict: Verdict, response: str, text: str) -> str:
+    """Return the word of REASONS for a verdict; `text` is the masked response."""
+    is_exact, is_right, *_ = verdict.scores.values()
+    if is_right:
+        return "right" if is_exact else "flexible_only"
+    if verdict.value is not None:
+        return "superseded" if is_exact else "other_value"
+    span = verdict.flexible_span or verdict.published_span
+    if span and text[span[0]] == response[span[0]]:  # outside of the reasoning
+        return "unreadable"
+    in_box = text.rfind("\\boxed{") > text.rfind("}")
+    in_thought = mask(f"{response}.").endswith("\n")
+    return "cut_off" if in_box or in_thought else "no_answer"
 
 
 def process_results(doc: dict, results: list[str]) -> dict[str, float]:

@@ -75,7 +75,7 @@ class Scorer(NamedTuple):
     version: float
     file: str  # upstream's name of the file with the rows, without its suffix
     metrics: tuple[str, ...]  # in the order of the YAML
-    higher_is_better: dict[str, bool | None]  # by metric; None: neither is
+    higher_is_better: dict[str, bool]  # by metric
     utils: Family
     process_docs: Callable  # dataset of upstream rows -> dataset of documents
     process_results: Callable  # (document, [response]) -> scores
