@@ -6,6 +6,7 @@ Each tool is in an environment of its own, where its tests run with `-m TOOL`.
 import asyncio
 import json
 import math
+from collections import Counter
 from datetime import datetime, timedelta
 from functools import cache
 from itertools import islice
@@ -21,6 +22,7 @@ from utils.core.documents import documents
 from utils.core.families import leaf_tasks, prompt, scorer
 from utils.core.jsonl import read_jsonl
 from utils.core.reward import messages
+from utils.stats import score_interval
 
 
 FRESH = leaf_tasks("fresh")
@@ -226,23 +228,35 @@ def test_inspect_scores_recorded_answers_as_we_do(here, task):
 
 
 @pytest.mark.inspect
-def test_standard_errors_are_clustered_and_epochs_averaged(here):
-    task = "timebench_menatqa_scope"
+@pytest.mark.parametrize("task", ["tot_arithmetic", "timebench_tracie"])
+def test_figures_are_clustered_by_question_type_and_over_epochs(here, task):
     log = inspected(task, "hasty", epochs=2)
     metric = scorer(task).headline[1]
-    clusters: dict[str, list[float]] = {}
-    for sample in log.samples[: len(log.samples) // 2]:
-        value = sample.scores["temporal_eval"].value[metric]
-        clusters.setdefault(sample.metadata["cluster"], []).append(value)
-    told = {scorer(task).utils.cluster(doc) for doc in documents(task, EXAMPLES)}
-    assert len(clusters) == len(told)
-    values = [value for cluster in clusters.values() for value in cluster]
-    mean, n = sum(values) / len(values), len(clusters)
-    spread = sum(sum(x - mean for x in cluster) ** 2 for cluster in clusters.values())
-    [found] = [x.metrics for x in log.results.scores if x.name == metric]
-    assert found["mean"].value == pytest.approx(mean)
-    error = math.sqrt(spread * n / (n - 1)) / len(values)
-    assert found["stderr"].value == pytest.approx(error)
+    docs = documents(task, EXAMPLES)
+    assert len({scorer(task).utils.cluster(doc) for doc in docs}) == len(
+        {x.metadata["cluster"] for x in log.samples}
+    )
+    [logged] = [x.metrics for x in log.results.scores if x.name == metric]
+    found = {name.rpartition("/")[2]: x for name, x in logged.items()}
+    samples = log.samples[: len(log.samples) // 2]
+    types = {doc["question_type"] for doc in docs if "question_type" in doc}
+    assert types or task == "timebench_tracie"
+    for kind in [None, *types]:
+        answers = [x for x in samples if kind in (None, x.metadata["type"])]
+        clusters = [x.metadata["cluster"] for x in answers]
+        values = [x.scores["temporal_eval"].value[metric] for x in answers]
+        low, high = score_interval(values, clusters)
+        center, sums = sum(values) / len(values), Counter()
+        for name, value in zip(clusters, values):
+            sums[name] += value - center
+        n = len(sums)
+        error = sum(x**2 for x in sums.values()) * n / max(1, n - 1)
+        expected = (center, math.sqrt(error) * (n > 1) / len(values), low, high)
+        names = ["mean", "stderr", "interval_low", "interval_high"]
+        if kind:
+            names = [f"by_type_{kind}{x}" for x in ("", " stderr", " low", " high")]
+        assert [found[x].value for x in names] == pytest.approx(expected)
+    assert len(found) == 4 * (1 + len(types))
 
 
 # ------------------------------------------------------------------------ verifiers

@@ -3,10 +3,12 @@
 import json
 from argparse import Namespace
 from collections import Counter
+from inspect import signature
 from itertools import combinations
 from pathlib import Path
 
 import pytest
+from lm_eval import simple_evaluate
 
 from tests.answers import write
 from tests.conftest import EXAMPLES
@@ -138,6 +140,38 @@ def test_four_real_answers_of_each_document_score_as_computed_anew(
         passes, votes = expected(rows, 2)
         found = row[rule], row[f"pass@2_{rule}"], row[f"majority_{rule}"]
         assert found == pytest.approx((mean, passes, votes), abs=1e-12)
+
+
+class ThreeModels(RecordedModel):
+    """Answers each time as the next of the three recorded models."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.times = Counter()
+
+    def answer(self, task: str, doc_id: int) -> str:
+        self.times[task, doc_id] += 1
+        model = ("careful", "plain", "hasty")[(self.times[task, doc_id] - 1) % 3]
+        lines = read_jsonl(EXAMPLES / "responses" / model / f"{task}.jsonl")
+        return {line["doc_id"]: line["response"] for line in lines}[doc_id]
+
+
+@pytest.mark.skipif(
+    "repeats" not in signature(simple_evaluate).parameters,
+    reason="this release of lm-eval has no --repeats",
+)
+def test_the_mean_of_repeats_is_the_harness_s(tmp_path, call):
+    tasks = [TASK, "tot_arithmetic", "timebench_durationqa"]
+    folder = run(ThreeModels(), tasks, tmp_path, repeats=3)
+    [results] = map(json.loads, map(Path.read_text, folder.glob("results_*.json")))
+    status, rows, said = call(folder)
+    assert (status, said) == (0, "")
+    for task in tasks:
+        [row] = [row for row in rows if row["task"] == task and not row["by"]]
+        assert row["answers"] == 3 * row["n"]
+        logged = [results["results"][task][f"{x},none"] for x in scorer(task).headline]
+        assert [row["published"], row["flexible"]] == pytest.approx(logged)
+        assert 0 < row["flexible"] < 1
 
 
 def test_ties_score_the_mean_and_k_is_at_most_the_answers(tmp_path, call):

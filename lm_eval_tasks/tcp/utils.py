@@ -415,11 +415,12 @@ def _reason(verdict: Verdict, response: str, text: str) -> str:
 
 
 def process_results(doc: dict, results: list[str]) -> dict[str, float]:
-    """Return the scores of `explain`; ValueError where the response is not a string."""
-    if not isinstance(results[0], str):
-        found = f"a response is a {type(results[0]).__name__}, not a string"
-        raise ValueError(f"TCP: {found}; let the task's last filter be take_first")
-    return explain(doc, results[0]).scores
+    """Return the mean scores of the responses; ValueError where one is not a string."""
+    if not all(isinstance(response, str) for response in results):
+        raise ValueError("TCP: a response is not a string; use the filter take_first")
+    scores = [explain(doc, response).scores for response in results]
+    found = {name: [x[name] for x in scores if name in x] for y in scores for name in y}
+    return {name: sum(values) / len(values) for name, values in found.items()}
 
 
 # ----------------------------------------------------------------------- documents

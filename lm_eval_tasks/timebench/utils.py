@@ -559,11 +559,11 @@ def _kind(read: Callable[[dict, str, str], tuple], several: bool = False) -> tup
         return verdict._replace(reason=_reason(verdict, response))
 
     def process_results(doc: dict, results: list[str]) -> dict[str, float]:
-        """Return the scores of one response; ValueError where it is not one string."""
-        if isinstance(results[0], str):
-            return explain(doc, results[0]).scores
-        found = f"the response is a {type(results[0]).__name__}, not a string"
-        raise ValueError(f"{found}; let the task's last filter be `take_first`")
+        """Return the mean scores of responses; ValueError where one is not a string."""
+        if not all(isinstance(response, str) for response in results):
+            raise ValueError("a response is not a string; use the filter take_first")
+        scores = [explain(doc, response).scores for response in results]
+        return {x: sum(y[x] for y in scores) / len(scores) for x in scores[0]}
 
     kind = read.__name__.removeprefix("_read_")
     return _named_as(explain, kind), _named_as(process_results, kind)

@@ -557,13 +557,17 @@ def explain_semantic(doc: dict, response: str) -> Verdict:
 
 
 def process_results_arithmetic(doc: dict, results: list[str]) -> dict[str, float]:
-    """Score one response; ValueError where a filter leaves anything but one text."""
-    return explain_arithmetic(doc, results[0]).scores
+    """Return the mean scores of responses; ValueError where one is not a string."""
+    return _mean([explain_arithmetic(doc, response).scores for response in results])
 
 
 def process_results_semantic(doc: dict, results: list[str]) -> dict[str, float]:
-    """Score one response; ValueError where a filter leaves anything but one text."""
-    return explain_semantic(doc, results[0]).scores
+    """Return the mean scores of responses; ValueError where one is not a string."""
+    return _mean([explain_semantic(doc, response).scores for response in results])
+
+
+def _mean(scores: list[dict[str, float]]) -> dict[str, float]:
+    return {name: sum(x[name] for x in scores) / len(scores) for name in scores[0]}
 
 
 def _explain(doc: dict, response: str, is_semantic: bool) -> Verdict:

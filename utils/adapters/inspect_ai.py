@@ -11,13 +11,28 @@ from pathlib import Path
 from inspect_ai import Task, task
 from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.model import ChatMessageSystem, ChatMessageUser, GenerateConfig
-from inspect_ai.scorer import Score, Scorer, Target, mean, scorer, stderr
+from inspect_ai.scorer import (
+    Metric,
+    SampleScore,
+    Score,
+    Scorer,
+    Target,
+    mean,
+    metric,
+    scorer,
+    stderr,
+)
 from inspect_ai.solver import TaskState, generate
 
 from ..core import families
 from ..core.documents import documents
 from ..runs.answers import sha256
+from ..stats import score_interval
 from . import metrics
+
+
+CLUSTERED = stderr(cluster="cluster")
+QUESTION_TYPES = ("question_type", "type", "level")  # columns; a task has one at most
 
 
 def _sample(name: str, number: int, document: dict) -> Sample:
@@ -25,15 +40,45 @@ def _sample(name: str, number: int, document: dict) -> Sample:
     system, user = families.prompt_parts(name, document)
     said = [ChatMessageSystem(content=system.strip())] if system.strip() else []
     cluster = sha256(families.scorer(name).utils.cluster(document))
+    types = (str(document[x]) for x in QUESTION_TYPES if x in document)
     return Sample(
         id=number,
         input=[*said, ChatMessageUser(content=user)],
         target=families.rendered(name, "doc_to_target", document),
-        metadata={"doc": document, "cluster": cluster[:16]},
+        metadata={"doc": document, "cluster": cluster[:16], "type": next(types, None)},
     )
 
 
-@scorer(metrics={"*": [mean(), stderr(cluster="cluster")]}, name="temporal_eval")
+@metric
+def interval() -> Metric:
+    """Return the ends of the 95 % interval of a score, as `temporal-eval score` does."""
+
+    def ends(scores: list[SampleScore]) -> dict[str, float]:
+        values = [float(sample.score.value) for sample in scores]
+        clusters = [sample.sample_metadata["cluster"] for sample in scores]
+        return dict(zip(("low", "high"), score_interval(values, clusters)))
+
+    return ends
+
+
+@metric
+def by_type() -> Metric:
+    """Return mean, clustered standard error and interval of each question type."""
+    own_mean, own_interval = mean(), interval()
+
+    def figures(scores: list[SampleScore]) -> dict[str, float]:
+        types = dict.fromkeys(sample.sample_metadata["type"] for sample in scores)
+        found = {}
+        for name in filter(None, types):
+            own = [x for x in scores if x.sample_metadata["type"] == name]
+            found |= {name: own_mean(own), f"{name} stderr": CLUSTERED(own)}
+            found |= {f"{name} {end}": x for end, x in own_interval(own).items()}
+        return found
+
+    return figures
+
+
+@scorer(metrics={"*": [mean(), CLUSTERED, interval(), by_type()]}, name="temporal_eval")
 def verdict(name: str) -> Scorer:
     """Score by the task's rules: the flexible score, the published one, `extracted`.
 

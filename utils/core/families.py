@@ -166,7 +166,7 @@ def groups() -> list[Group]:
     for name in _group_names():
         config = configuration(name)
         metrics = config.get("aggregate_metric_list", [])
-        if {x["metric"] for x in metrics} & {flexible for _, flexible in HEADLINES}:
+        if any({*pair} <= {x["metric"] for x in metrics} for pair in HEADLINES):
             by_size = all(x["weight_by_size"] for x in metrics)
             version = config["metadata"]["version"]
             found.append(Group(name, tuple(leaf_tasks(name)), by_size, version))
