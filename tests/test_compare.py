@@ -16,7 +16,7 @@ from utils.__main__ import main
 from utils.core.families import groups, scorer
 from utils.core.jsonl import read_jsonl
 from utils.runs import tally
-from utils.stats import difference
+from utils.stats import estimate_difference
 
 
 TASK = "tot_arithmetic"
@@ -138,7 +138,7 @@ def test_answers_that_share_a_question_are_clustered(rows):
     row = rows(*runs)[1]
     assert (row["n"], row["clusters"]) == (15, 3)
     a, b = ([int(n in those) for n in range(15)] for those in right)
-    assert row["p"] == difference(a, b, [n // 5 for n in range(15)]).p_value
+    assert row["p"] == estimate_difference(a, b, [n // 5 for n in range(15)]).p_value
 
 
 @pytest.mark.parametrize(
@@ -147,34 +147,39 @@ def test_answers_that_share_a_question_are_clustered(rows):
         (
             [RIGHT] * 40,
             "b is better than a on SCOPE: +50.0 points, 100.0 % against 50.0 %"
-            " (95 % interval +30.4 to +64.8, p < 0.0001).",
+            " (95 % interval +30.4 to +64.8, adjusted p < 0.0001).",
         ),
         (
             [NONE] * 40,
             "a is better than b on SCOPE: +50.0 points, 50.0 % against 0.0 %"
-            " (95 % interval +30.4 to +64.8, p < 0.0001).",
+            " (95 % interval +30.4 to +64.8, adjusted p < 0.0001).",
         ),
         (
             [NONE] * 14 + [RIGHT] * 26,
-            "no difference shown on SCOPE: +15.0 points for b, 65.0 % against 50.0 %"
-            " (95 % interval +1.1 to +27.5, p = 0.07, but p = 0.035 were it the only"
-            " test). These documents would show a true difference of 21.8 points or more"
-            " four times in five.",
+            "not shown to differ on SCOPE; observed +15.0 for b, 65.0 % against 50.0 %"
+            " (95 % interval +1.3 to +27.3, adjusted p = 0.064). 80 % power to detect"
+            " +21.0 or -21.0 for b, if scores spread as here.",
         ),
         (
             [RIGHT],
-            "no difference shown on SCOPE: +100.0 points for b, 100.0 % against 0.0 %"
-            " (95 % interval -100.0 to +100.0, p = 1). So few documents cannot be relied"
-            " on to show any difference.",
+            "not shown to differ on SCOPE; observed +100.0 for b, 100.0 % against 0.0 %"
+            " (95 % interval -100.0 to +100.0, adjusted p = 1). Too few clusters to"
+            " detect any difference reliably.",
+        ),
+        (
+            [NONE] * 26 + [RIGHT] * 14,
+            "not shown to differ on SCOPE; observed +15.0 for a, 50.0 % against 35.0 %"
+            " (95 % interval +1.3 to +27.3, adjusted p = 0.064). 80 % power to detect"
+            " +21.0 or -21.0 for a, if scores spread as here.",
         ),
         (
             [RIGHT] * 20 + [NONE] * 20,
-            "no difference shown on SCOPE: 0.0 points, 50.0 % against 50.0 %"
-            " (95 % interval -31.5 to +31.5, p = 1). These documents would show a true"
-            " difference of 52.1 points or more four times in five.",
+            "not shown to differ on SCOPE; observed 0.0 for b, 50.0 % against 50.0 %"
+            " (95 % interval -31.5 to +31.5, adjusted p = 1). 80 % power to detect +42.0"
+            " or -42.0 for b, if scores spread as here.",
         ),
     ],
-    ids=["better", "worse", "nearly", "one", "equal"],
+    ids=["better", "worse", "nearly", "one", "nearly worse", "equal"],
 )
 def test_a_sentence_says_which_run_is_better(compare, b, expected):
     a = [NONE] * 20 + [RIGHT] * 20
@@ -189,8 +194,19 @@ def test_a_sentence_says_which_run_is_better(compare, b, expected):
         published.partition(": ")[2].replace(what.rpartition(":")[0], "SCOPE")
         == expected
     )
-    assert "for the 2 tests in sentences. Below" in " ".join(caption)
+    assert "for 2 tests in sentences (Holm)" in " ".join(caption)
     assert max(map(len, caption)) <= 94
+
+
+def test_a_detectable_difference_is_of_the_run_that_was_observed_better(compare):
+    """No run can be 20 points better than one with 95 % right, but it can be worse."""
+    a = lines(*[RIGHT] * 38, NONE, NONE)
+    b = lines(*[RIGHT] * 36, *[NONE] * 4)
+    text = compare(a, b).out
+    assert "; observed +5.0 for a, 95.0 % against 90.0 % (" in text
+    assert " 80 % power to detect +20.4 for a, if scores" in text
+    text = compare(b, a).out
+    assert " 80 % power to detect -21.8 for b, if scores" in text
 
 
 @pytest.mark.parametrize("show", [(), ("--show", TASK)])
@@ -370,4 +386,4 @@ def test_answers_are_counted_and_each_table_names_its_tests(compare, tmp_path):
     # Two tasks of two benchmarks, each with three answers to two documents.
     assert "a: 4 of 12 answers count as they are, but say little" in found.err
     told = " ".join(found.out.split())
-    assert "for the 4 tests in sentences, and the 4 in tables. Below" in told
+    assert "for 4 tests in sentences, and 4 in tables (Holm)" in told

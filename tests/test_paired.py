@@ -1,4 +1,4 @@
-"""The statistics are those of statsmodels, of a bootstrap, and of simulations."""
+"""The statistics are those of statsmodels, of textbooks, of a bootstrap, and of simulations."""
 
 from itertools import combinations
 
@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 from scipy.stats import binomtest, t
-from statsmodels.regression.linear_model import WLS
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportion_confint
 
@@ -16,7 +15,16 @@ from utils.core.families import scorer
 from utils.core.jsonl import read_jsonl
 from utils.runs.answers import read_answers
 from utils.runs.scoring import score
-from utils.stats import detectable, difference, holm, score_interval, spread
+from utils.stats import (
+    Estimate,
+    cluster_totals,
+    combine,
+    detectable_differences,
+    estimate_difference,
+    estimate_median,
+    estimate_score,
+    holm,
+)
 
 
 SCORE = st.sampled_from([0.0, 1.0]) | st.floats(0, 1)
@@ -24,35 +32,60 @@ DOCUMENT = st.tuples(SCORE, SCORE, st.integers(0, 12))
 DOCUMENTS = st.lists(DOCUMENT, min_size=1, max_size=60)
 
 
-def of_statsmodels(a, b, clusters) -> tuple[float, float]:
-    """Return mean and clustered error of b - a with one cluster more at either end."""
+def of_matrices(a, b, clusters) -> tuple[float, float, float]:
+    """Return mean, CR2 error and Bell-McCaffrey degrees of freedom of b - a.
+
+    By the general formulas of regression (Pustejovsky and Tipton 2018), with a document
+    more at either end.
+    """
     names = [*dict.fromkeys(clusters)]
-    groups = [*map(names.index, clusters), len(names), len(names) + 1]
-    weights = [1] * len(a) + [max(1, len(a) / len(names) / 2)] * 2
-    model = WLS([*np.subtract(b, a), -1, 1], np.ones(len(groups)), weights)
-    fitted = model.fit(cov_type="cluster", cov_kwds={"groups": groups})
-    return fitted.params[0], fitted.bse[0]
+    groups = np.array([*map(names.index, clusters), len(names), len(names) + 1])
+    y, n = np.array([*np.subtract(b, a), -1, 1]), len(groups)
+    hat = np.full((n, n), 1 / n)
+    residuals = y - hat @ y
+    variance, vectors = 0.0, []
+    for group in range(len(names) + 2):
+        of = groups == group
+        values, basis = np.linalg.eigh((np.eye(n) - hat)[np.ix_(of, of)])
+        adjustment = basis @ np.diag(values**-0.5) @ basis.T
+        weights = np.full(of.sum(), 1 / n) @ adjustment
+        variance += (weights @ residuals[of]) ** 2
+        vectors.append((np.eye(n) - hat)[:, of] @ weights)
+    products = np.array(vectors) @ np.array(vectors).T
+    freedom = np.trace(products) ** 2 / (products**2).sum()
+    return y.mean(), variance**0.5, max(1, freedom)
 
 
 @settings(max_examples=25)
 @given(DOCUMENTS)
-def test_a_difference_is_that_of_statsmodels_and_within_bounds(documents):
+def test_a_difference_has_the_error_and_freedom_of_regression(documents):
     a, b, clusters = zip(*documents)
-    found, back = difference(a, b, clusters), difference(b, a, clusters)
-    mean, error = of_statsmodels(a, b, clusters)
-    assert found.spread[:2] == pytest.approx((mean, error), abs=1e-9)
-    assert found.value == pytest.approx(np.mean(np.subtract(b, a)), abs=1e-9)
-    expected = 2 * t.sf(abs(mean) / error, found.spread.freedom)
-    assert found.p_value == pytest.approx(expected, abs=1e-9)
-    assert -1 <= found.low < found.high <= 1
-    assert (found.low > 0 or found.high < 0) == (found.p_value < 0.05)
-    assert back[:3] == pytest.approx((-found.value, -found.high, -found.low))
-    low, high = score_interval(a, clusters)
-    assert 0 <= low <= np.mean(a) + 1e-9 and np.mean(a) - 1e-9 <= high <= 1
-    assert high - low > 0.01
+    paired = estimate_difference(a, b, clusters)
+    mean, error, freedom = of_matrices(a, b, clusters)
+    assert paired.error == pytest.approx(error, abs=1e-9)
+    assert paired.freedom == pytest.approx(freedom)
+    assert paired.value == pytest.approx(np.mean(np.subtract(b, a)), abs=1e-9)
+    expected = 2 * t.sf(abs(mean) / error, freedom)
+    assert paired.p_value == pytest.approx(expected, abs=1e-9)
+    ends = np.clip(t.interval(0.95, freedom, mean, error), -1, 1)
+    assert (paired.low, paired.high) == pytest.approx(ends, abs=1e-9)
+    assert (paired.low > 0 or paired.high < 0) == (paired.p_value < 0.05)
+    back = estimate_difference(b, a, clusters)
+    assert back[:3] == pytest.approx((-paired.value, -paired.high, -paired.low))
 
 
-def test_differences_of_real_runs_are_those_of_statsmodels_and_a_bootstrap(shared):
+@settings(max_examples=25)
+@given(DOCUMENTS)
+def test_the_interval_of_a_score_holds_it_and_is_within_bounds(documents):
+    scores, _, clusters = zip(*documents)
+    found = estimate_score(scores, clusters)
+    mean = np.mean(scores)
+    assert 0 <= found.low <= mean + 1e-9 and mean - 1e-9 <= found.high <= 1
+    assert found.high - found.low > 0.01
+    assert estimate_score(scores, range(len(scores))).design_effect == 1
+
+
+def test_differences_of_real_runs_are_those_of_a_bootstrap(shared):
     """Five pairs of models on ToT arithmetic, resampled by template."""
     runs = []
     for path in sorted((shared / "responses").glob("*.jsonl")):
@@ -65,13 +98,12 @@ def test_differences_of_real_runs_are_those_of_statsmodels_and_a_bootstrap(share
         a, b = (
             [x.verdict.scores["accuracy_flexible"] for x in run] for run in runs_of_pair
         )
-        found = difference(a, b, names)
-        assert found.spread[:2] == pytest.approx(of_statsmodels(a, b, [*names]))
+        found = estimate_difference(a, b, names)
         sums = np.bincount(names, np.subtract(b, a))
         drawn = rng.integers(len(sizes), size=(4000, len(sizes)))
         means = sums[drawn].sum(1) / sizes[drawn].sum(1)
-        assert found.spread.clusters == len(sizes) == 195
-        assert found.spread.error == pytest.approx(means.std(), rel=0.06)
+        assert found.clusters == len(sizes) == 195
+        assert found.error == pytest.approx(means.std(), rel=0.06)
         expected = np.quantile(means, (0.025, 0.975))
         assert (found.low, found.high) == pytest.approx(expected, abs=0.008)
 
@@ -84,58 +116,100 @@ def test_differences_of_real_runs_are_those_of_statsmodels_and_a_bootstrap(share
 def test_single_documents_are_told_apart_as_by_the_exact_test(a, b, n):
     of_a, of_b = [1] * a + [0] * (n - a), [0] * a + [1] * b + [0] * (n - a - b)
     exact = binomtest(a, a + b).pvalue if a + b else 1
-    assert (difference(of_a, of_b, range(n)).p_value < 0.05) == (exact < 0.05)
+    paired = estimate_difference(of_a, of_b, range(n))
+    assert (paired.p_value < 0.05) == (exact < 0.05)
 
 
 @pytest.mark.parametrize("right", [0, 1, 150, 285, 300])
 def test_a_score_of_single_documents_has_the_interval_of_wilson(right):
-    found = score_interval([1] * right + [0] * (300 - right), range(300))
+    found = estimate_score([1] * right + [0] * (300 - right), range(300))
     wilson = proportion_confint(right, 300, method="wilson")
-    assert found == pytest.approx(wilson, abs=0.006)
+    assert found[1:3] == pytest.approx(wilson, abs=0.006)
 
 
 def test_documents_of_one_cluster_count_as_one():
-    """Six copies of each of 40 answers tell no more than the 40."""
+    """Six copies of each of 40 answers say no more than the 40."""
     scores = [0.0] * 11 + [0.5] * 4 + [1.0] * 25
-    once = score_interval(scores, range(40))
-    found = score_interval(scores * 6, [*range(40)] * 6)
-    assert found == pytest.approx(once, abs=0.003)
-    assert score_interval(scores * 6, range(240))[0] > once[0] + 0.05
+    once = estimate_score(scores, range(40))
+    copied = estimate_score(scores * 6, [*range(40)] * 6)
+    assert copied[1:4] == pytest.approx(once[1:4], abs=0.003)
+    assert copied.design_effect == pytest.approx(6**0.5, rel=0.03)
+    assert estimate_score(scores * 6, range(240)).low > once.low + 0.05
 
 
-def test_two_clusters_with_most_of_the_variance_have_few_degrees_of_freedom():
+def test_two_large_clusters_have_few_degrees_of_freedom():
     values, groups = [1] * 50 + [0] * 50 + [0, 1] * 49, [0] * 50 + [1] * 50
-    assert spread(values, [*groups, *range(2, 100)], (0, 1)).freedom == 10
-    assert spread(values, range(198), (0, 1)).freedom == 199
+    assert estimate_score(values, [*groups, *range(2, 100)]).freedom < 8
+    assert estimate_score(values, range(198)).freedom == pytest.approx(199, abs=0.1)
 
 
-@pytest.mark.parametrize(
-    "kind", [coverage.ALONE, coverage.TEMPLATES, coverage.CONTEXTS]
-)
+def test_the_median_has_the_interval_of_order_statistics():
+    values = [*range(400)]
+    median, low, high = estimate_median(values, values)
+    # Of 400 in order, 95 % of samples have the true median between these (binomial).
+    assert (median, low, high) == pytest.approx((199.5, 180, 219), abs=1)
+    median, low, high = estimate_median(values * 4, values * 4)
+    assert (median, low, high) == pytest.approx((199.5, 180, 219), abs=1)
+    assert estimate_median([0.0] * 90 + [999.0] * 10, range(100)) == (0, 0, 0)
+
+
+def test_a_part_without_variance_adds_its_interval_to_the_mean():
+    """Three benchmarks, of which one has no right answer; 2,000 times."""
+    chances, n, rng, held = (0.01, 0.25, 0.3), 20, np.random.default_rng(7), 0
+    for _ in range(2000):
+        parts = [estimate_score(rng.random(n) < x, range(n)) for x in chances]
+        mean = combine(parts, [1 / 3] * 3)
+        held += mean.low <= np.mean(chances) <= mean.high
+    assert 0.94 < held / 2000 < 0.985
+    lone = Estimate(0.5, 0.4, 0.7, 0.1, 12, 40, 1.5)
+    assert combine([lone], [1])[:7] == pytest.approx(lone[:7])
+    gap = combine([lone, lone], [1, -1])
+    reach = (0.1**2 + 0.2**2) ** 0.5
+    assert gap[:3] == pytest.approx((0, -reach, reach))
+
+
+@pytest.mark.parametrize("kind", coverage.KINDS)
 def test_intervals_hold_the_truth_and_equal_models_are_not_told_apart(shared, kind):
-    """Drawn 200 times, where tests/coverage.py draws thousands; so with three errors."""
-    times, error = 200, 3 * (0.05 * 0.95 / 200) ** 0.5
-    for n, mean in ((50, 0.97), (300, 0.5), (300, 0.05)):
-        held = coverage.covered(kind, n, mean, shared, times)
-        assert 0.95 - error <= held <= 1 - (mean == 0.5) * 0.005, (n, mean)
-    for n, share in ((50, 0.3), (300, 0.1)):
-        assert coverage.rejected(kind, n, share, shared, times) <= 0.05 + error
+    """Drawn 400 times, where tests/coverage.py draws thousands; so with three errors."""
+    times, error = 400, 3 * (0.05 * 0.95 / 400) ** 0.5
+    rho = 0.4 if kind != "1" else 0
+    documents = coverage.Documents(coverage.cluster_sizes(kind, 300), rho, times, 1)
+    for accuracy in (0.02, 0.5, 0.85):
+        assert coverage.covered(documents, accuracy, 1) >= 0.95 - error
+        assert coverage.rejected(documents, accuracy, accuracy) <= 0.05 + error
 
 
-@pytest.mark.parametrize(("tests", "share"), [(1, 0.4), (12, 0.4)])
-def test_the_detectable_difference_is_shown_four_times_in_five(tests, share):
-    """Of 400 documents in 100 clusters, in a share of which the runs differ."""
-    rng = np.random.default_rng(4)
-    groups = np.arange(400) % 100
+@pytest.mark.parametrize(("clusters", "size", "a", "b", "least"), coverage.POWERS)
+def test_the_test_has_its_power(clusters, size, a, b, least):
+    documents = coverage.Documents(np.full(clusters, size), 0.4, 1000, 1)
+    assert coverage.rejected(documents, a, b) >= least
 
-    def drawn(value: float) -> np.ndarray:
-        signs = np.where(rng.random(100) < (1 + value / share) / 2, 1, -1)
-        return (signs * (rng.random(100) < share))[groups]
 
-    seen = [detectable(spread(drawn(0), groups, (-1, 1)), tests) for _ in range(50)]
-    true, none = np.median(seen), np.zeros(400)
-    found = [difference(none, drawn(true), groups).p_value for _ in range(400)]
-    assert 0.76 < np.mean(np.multiply(found, tests) < 0.05) < 0.9
+@pytest.mark.parametrize(("tests", "accuracy"), [(1, 0.5), (12, 0.5), (1, 0.9)])
+def test_a_detectable_difference_is_shown_four_times_in_five(tests, accuracy):
+    """Of 400 documents in 100 clusters; as often at the end of the scale."""
+    sizes, powers = np.full(100, 4), []
+    runs = coverage.Documents(sizes, 0.4, 40, 2)
+    pairs = zip(*(runs.answer(accuracy) for _ in range(2)))
+    ends = [detectable_differences(sizes, *pair, tests) for pair in pairs]
+    for sign, steps in zip((-1, 1), zip(*ends)):
+        documents = coverage.Documents(sizes, 0.4, 600, 3)
+        a, b = accuracy, accuracy + sign * np.median(steps)
+        powers.append(coverage.rejected(documents, a, b, level=0.05 / tests))
+    assert 0.72 < min(powers) <= max(powers) < 0.92
+
+
+def test_a_difference_that_cannot_be_is_not_called_detectable():
+    sizes, right = np.ones(100), np.ones(100)
+    down, up = detectable_differences(sizes, right, right, 1)
+    assert up is None and 0.03 < down < 0.1
+    few = np.full(20, 5), np.full(20, 2.0), np.full(20, 2.0)
+    assert detectable_differences(*few, 1) == (None, None)
+
+
+def test_cluster_totals_are_sums_by_name():
+    sizes, sums = cluster_totals([1, 0, 0.5, 1], ["b", "a", "b", "b"])
+    assert ([*sizes], [*sums]) == ([3, 1], [2.5, 0])
 
 
 @pytest.mark.parametrize("p_values", [[], [0.01, 0.04, 0.03, 0.005, 1, 0.5, 0.04, 0]])

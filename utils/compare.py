@@ -5,7 +5,7 @@
 A RUN is the output folder of a model, a sample log, or a file of answers; NAME=RUN names
 it. All answers are scored by this version of the pack. For each two runs and each benchmark
 a sentence on the published score and one on the flexible score says which run is better,
-or how large a difference these documents would show.
+or which difference the test has 80 % power to detect.
 
 Runs over different documents are refused; `--common` compares those that all have. Rows
 that a benchmark repeats are paired by `doc_id`; without it in all runs, they count where
@@ -36,7 +36,14 @@ from .runs.answers import document_text, sha256
 from .runs.find import find_runs
 from .runs.models import Model, answer_options, read_models, shown
 from .runs.scoring import INVALID, Scored
-from .stats import CONFIDENCE, detectable, difference, holm, linearised
+from .stats import (
+    CONFIDENCE,
+    cluster_totals,
+    detectable_differences,
+    estimate_difference,
+    holm,
+    linearised,
+)
 
 
 RULES = ("published", "flexible")
@@ -44,11 +51,12 @@ _MOST_NAMED = 10  # documents that an error names; the rest is counted
 _LONGEST_CELL = 50  # characters of an answer in Markdown
 _CAPTION = """\
 The published score is the metric card's. The flexible score counts the value that a response
-commits to, in any form. Points are percentage points. The 95 % interval is of one comparison
-alone. p is the chance of so large a difference between equally good runs, corrected by Holm's
-method for {}. Below 0.05 a run is called better, so an interval may exclude 0
-where none is. The difference that documents would show is after this correction, four times in
-five: at 80 % power. Documents that share a text, a question or a template are one cluster.
+commits to, in any form. Differences are in percentage points. A 95 % interval is of one
+comparison alone. p is adjusted for {} (Holm): if no two runs differ, the
+chance that any is called better is at most 5 %. A run is called better where its adjusted p is
+below 0.05, so an interval may exclude 0 where no difference is shown. Power holds for
+these tests, and if scores spread as here. Documents that share a text, a question or a template
+are one cluster.
 """
 
 
@@ -171,29 +179,33 @@ def compare(matched: Matched, names: list[str], scopes: list[Group]) -> list[dic
 
     `matched` is what `match` returns, `names` are those of the runs.
     """
-    rows, spreads = [], []
-    places = product(combinations(range(len(names)), 2), scopes, enumerate(RULES))
-    for runs, scope, (rule, score) in places:
+    rows = []
+    pairs = [*combinations(range(len(names)), 2)]
+    tests = len(pairs) * len(scopes) * len(RULES)
+    for runs, scope, (rule, score) in product(pairs, scopes, enumerate(RULES)):
         documents = [matched[task] for task in scope.tasks]
         a, b = (
             linearised(
-                [[found[run].scores[rule] for found in task] for task in documents],
+                [[results[run].scores[rule] for results in task] for task in documents],
                 scope.by_size,
             )
             for run in runs
         )
-        tested = difference(a, b, [x[0].cluster for task in documents for x in task])
-        spreads.append(tested.spread)
+        clusters = [x[0].cluster for task in documents for x in task]
         row = {f"run_{side}": names[run] for side, run in zip("ab", runs)}
-        row |= {"scope": scope.name, "score": score}
-        row |= {"n": len(a), "clusters": tested.spread.clusters}
+        row |= {"scope": scope.name, "score": score, "n": len(a)}
         row |= {"a": math.fsum(a) / len(a), "b": math.fsum(b) / len(b)}
-        row |= {"difference": tested.value, "low": tested.low, "high": tested.high}
-        rows.append(row | {"p": tested.p_value})
-    for row, spread, p_value in zip(rows, spreads, holm(row["p"] for row in rows)):
+        paired = estimate_difference(a, b, clusters)
+        row |= {"difference": paired.value, "low": paired.low, "high": paired.high}
+        row |= {"error": paired.error, "freedom": paired.freedom}
+        row |= {"clusters": paired.clusters, "design_effect": paired.design_effect}
+        (sizes, of_a), (_, of_b) = (cluster_totals(x, clusters) for x in (a, b))
+        ends = detectable_differences(sizes, of_a, of_b, tests)
+        row |= zip(("detectable_down", "detectable_up"), ends)
+        rows.append(row | {"p": paired.p_value})
+    for row, p_value in zip(rows, holm(row["p"] for row in rows)):
         better = row["run_a"] if row["difference"] < 0 else row["run_b"]
-        row["p_holm"], row["tests"] = p_value, len(rows)
-        row["detectable"] = detectable(spread, len(rows))
+        row["p_holm"], row["tests"] = p_value, tests
         row["better"] = better if p_value < 1 - CONFIDENCE else None
     return rows
 
@@ -219,36 +231,41 @@ def changed(matched: Matched, names: list[str], task: str) -> list[dict]:
 
 
 def sentence(row: dict) -> str:
-    """Return what a row of `compare` says; points are of the run that is named first."""
+    """Return what a row of `compare` claims; the difference is that of the better run."""
     names = {side: escaped(row[f"run_{side}"]) for side in "ab"}
     first, other = "ab" if row["difference"] < 0 else "ba"
     sign = -1 if first == "a" else 1
     low, high = sorted((sign * row["low"], sign * row["high"]))
-    interval = f"{_points(low)} to {_points(high)}"
-    points = f"{_points(sign * row['difference'])} points"
-    whose = f" for {names[first]}"
-    if round(row["difference"], 3) == 0:
-        points, whose = "0.0 points", ""
+    interval = f"95 % interval {_points(low)} to {_points(high)}"
     means = f"{percent(row[first])} % against {percent(row[other])} %"
-    where, p_value = escaped(row["scope"]), _p(row["p_holm"])
+    where, p_value = escaped(row["scope"]), f"adjusted p {_p(row['p_holm'])}"
+    difference = _points(sign * row["difference"])
     if row["better"]:
         return (
-            f"{names[first]} is better than {names[other]} on {where}: {points}, {means}"
-            f" (95 % interval {interval}, p {p_value})."
+            f"{names[first]} is better than {names[other]} on {where}: {difference}"
+            f" points, {means} ({interval}, {p_value})."
         )
-    text = f"no difference shown on {where}: {points}{whose}, {means}"
-    text += f" (95 % interval {interval}, p {p_value}"
-    if row["p"] < 1 - CONFIDENCE:
-        text += f", but p {_p(row['p'])} were it the only test"
-    if row["detectable"] == 1:
-        return f"{text}). So few documents cannot be relied on to show any difference."
-    least = f"{100 * row['detectable']:.1f}"
-    text += f"). These documents would show a true difference of {least} points or more"
-    return f"{text} four times in five."
+    observed = f"observed {difference} for {names[first]}, {means}"
+    return (
+        f"not shown to differ on {where}; {observed} ({interval}, {p_value})."
+        f" {_power(row, first)}."
+    )
+
+
+def _power(row: dict, side: str) -> str:
+    """Return which differences in favour of a side and against it would be detected."""
+    ends = row["detectable_up"], row["detectable_down"]  # of b
+    signed = zip((1, -1), ends if side == "b" else reversed(ends))
+    steps = [_points(sign * end) for sign, end in signed if end is not None]
+    if not steps:
+        return "Too few clusters to detect any difference reliably"
+    whose = escaped(row[f"run_{side}"])
+    return f"80 % power to detect {' or '.join(steps)} for {whose}, if scores spread as here"
 
 
 def _points(share: float) -> str:
-    return f"{100 * share:+.1f}"
+    text = f"{100 * share:+.1f}"
+    return text if float(text) else "0.0"
 
 
 def _p(value: float) -> str:
@@ -266,8 +283,8 @@ def report(rows: list[dict], details: list[dict]) -> str:
             lines.append("")
         if cells := [_cells(row) for row in details if _runs(row) == runs]:
             lines.append(render(cells, "markdown"))
-    tests = f"the {len(rows)} tests in sentences"
-    tests += f", and the {len(details)} in tables" if details else ""
+    tests = f"{len(rows)} tests in sentences"
+    tests += f", and {len(details)} in tables" if details else ""
     caption = textwrap.fill(_CAPTION.format(tests), 94, break_on_hyphens=False)
     return "\n".join([*lines, f"{caption}\n"])
 

@@ -1,13 +1,21 @@
-"""Intervals of scores, and one test of the difference between two runs.
+"""Intervals of scores, and the paired test of a difference between two runs.
 
-Documents that share a text, a question or a template are not independent. The variance is
-that of cluster totals (Cameron and Miller, A Practitioner's Guide to Cluster-Robust
-Inference, 2015). Two clusters are added to those that were seen, one at either end of the
-scale, as Agresti and Coull (1998) add documents to a share and Bonett and Price (2012) to
-the difference of two: without them, 8 right answers of 8 would have no variance. Each is
-half as large as those that were seen are on average, and at least a document. The degrees
-of freedom count clusters, and fewer where a few hold most of the variance.
-`tests/coverage.py` simulates how often intervals hold and the test rejects.
+Documents that share a text, a question or a template are a cluster and not independent.
+
+- **Variance** is cluster-robust: CR2, with the degrees of freedom of a t distribution after
+  Bell and McCaffrey (Bias Reduction in Standard Errors for Linear Regression with
+  Multi-Stage Samples, 2002; Pustejovsky and Tipton, Small-Sample Methods for
+  Cluster-Robust Variance Estimation, 2018).
+- **Additions**: something is added at either end of the scale before the variance is
+  taken, as Agresti and Coull (Approximate Is Better than "Exact", 1998) add answers to a
+  share and Bonett and Price (Adjusted Wald Confidence Interval for a Difference of
+  Binomial Proportions, 2012) to a paired difference: else 8 right answers of 8 would have
+  no variance. A difference gets a document, a score a cluster of half the average size.
+- **Score**: Wilson's interval (Probable Inference, 1927) for the effective number of
+  documents, the number of independent ones that would have this variance.
+- **Family of tests**: Holm (A Simple Sequentially Rejective Multiple Test Procedure, 1979).
+
+`python -m tests.coverage` simulates how often intervals hold and the test rejects.
 """
 
 from __future__ import annotations
@@ -21,32 +29,44 @@ from scipy.special import stdtr, stdtrit
 
 
 CONFIDENCE, POWER = 0.95, 0.8
-_LEAST_FREEDOM = 10  # where nearly all are right, the added clusters have most of it
+# Degrees of freedom below which the power of a test cannot be foretold from its variance.
+LEAST_FREEDOM = 30
+_UNIT, _SIGNED = (0.0, 1.0), (-1.0, 1.0)  # the scales of scores and of differences
 
 
 class Spread(NamedTuple):
-    """A mean with the two added clusters in it, and how far it may be off."""
+    """The mean of clusters, those that are added included, and how sure it is.
+
+    Means and errors are arrays where several samples of the same clusters are given.
+    """
 
     mean: float
-    error: float  # standard error
+    error: float  # standard error, by CR2
     freedom: float  # degrees of freedom of Student's t
-    clusters: int  # that were seen
-    weight: float  # of all clusters, where that of those that were seen is 1
+    weight: float  # of all clusters, where that of the clusters without additions is 1
 
     @property
-    def quantile(self) -> float:
-        """How many standard errors the interval reaches to either side."""
-        return float(stdtrit(self.freedom, (1 + CONFIDENCE) / 2))
+    def reach(self) -> float:
+        """How far the interval of the mean reaches to either side."""
+        return quantile(self.freedom) * self.error
 
 
-class Difference(NamedTuple):
-    """A difference of two scores; its interval holds 0 where p is above 0.05."""
+class Estimate(NamedTuple):
+    """A figure with its interval."""
 
     value: float
     low: float
     high: float
-    p_value: float  # of "it is 0", two-sided
-    spread: Spread
+    error: float  # standard error, with what is added at the ends of the scale
+    freedom: float  # degrees of freedom
+    clusters: int
+    design_effect: float  # the error divided by that of independent documents
+    p_value: float | None = None  # of "the difference is 0", two-sided
+
+
+def quantile(freedom: float) -> float:
+    """Return how many standard errors an interval reaches to either side."""
+    return float(stdtrit(freedom, (1 + CONFIDENCE) / 2))
 
 
 def linearised(parts: Sequence[Sequence[float]], by_size: bool) -> list[float]:
@@ -69,81 +89,190 @@ def linearised(parts: Sequence[Sequence[float]], by_size: bool) -> list[float]:
     ]
 
 
-def spread(
-    values: Sequence[float], clusters: Sequence[Hashable], ends: tuple[float, float]
-) -> Spread:
-    """Return the spread of the mean of values, of which each has the name of its cluster.
+def cluster_totals(
+    values: Sequence[float], clusters: Iterable[Hashable]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the number of documents and the sum of the values of each cluster.
 
-    The two added clusters stand at the `ends` of the scale.
+    Takes for each document its value and the name of its cluster.
     """
     names: dict[Hashable, int] = {}
     groups = [names.setdefault(name, len(names)) for name in clusters]
-    size = max(0.5 / len(names), 1 / len(values))
-    sizes = np.append(np.bincount(groups) / len(values), [size, size])
-    sums = np.bincount(groups, weights=values) / len(values)
-    sums = np.append(sums, np.multiply(ends, size))
-    weight = sizes.sum()
-    mean = sums.sum() / weight
-    squares = (sums - mean * sizes) ** 2
-    variance = squares.sum() * len(squares) / (len(squares) - 1)
-    # So many clusters of normal totals would have the fourth moment of these.
-    alike = 3 * squares.sum() ** 2 / (squares**2).sum()
-    freedom = min(len(squares) - 1, max(_LEAST_FREEDOM, alike - 1))
-    found = map(float, (mean, variance**0.5 / weight, freedom))
-    return Spread(*found, len(names), float(weight))
+    return np.bincount(groups), np.bincount(groups, weights=values)
 
 
-def score_interval(
-    values: Sequence[float], clusters: Sequence[Hashable]
-) -> tuple[float, float]:
-    """Return the interval of the mean of scores from 0 to 1.
+def spread(
+    sizes: np.ndarray, sums: np.ndarray, ends: tuple[float, float], added: float
+) -> Spread:
+    """Return the spread of the mean of clusters, with `added` documents at both `ends`.
 
-    It is Wilson's for as many documents as would, independent, spread as much.
+    `sums` may have one more axis in front: one row for each sample.
     """
-    mean = math.fsum(values) / len(values)
-    found = spread(values, clusters, (0, 1))
-    n = found.mean * (1 - found.mean) / found.error**2
-    n /= found.weight  # without the added clusters
-    square = found.quantile**2
-    middle = (mean + square / n / 2) / (1 + square / n)
-    reach = math.sqrt(max(0, mean * (1 - mean)) * square / n + (square / n / 2) ** 2)
-    reach /= 1 + square / n
-    return max(0.0, middle - reach), min(1.0, middle + reach)
+    n = sizes.sum()
+    sizes = np.append(sizes, [added, added])
+    additions = np.broadcast_to(np.multiply(ends, added), (*sums.shape[:-1], 2))
+    sums = np.concatenate([sums, additions], axis=-1)
+    total = sizes.sum()
+    shares = sizes / total
+    mean = sums.sum(-1) / total
+    squares = (sums - mean[..., None] * sizes) ** 2 / total**2
+    variance = (squares / (1 - shares)).sum(-1)
+    products = shares**2 / (1 - shares)
+    denominator = (shares**2).sum() + products.sum() ** 2 - (products**2).sum()
+    return Spread(mean, variance**0.5, max(1.0, float(1 / denominator)), total / n)
 
 
-def difference(
+def score_spread(sizes: np.ndarray, sums: np.ndarray) -> Spread:
+    """Return the spread of a score, with a cluster of half the average size at each end."""
+    return spread(sizes, sums, _UNIT, max(sizes.sum() / len(sizes) / 2, 1))
+
+
+def difference_spread(sizes: np.ndarray, sums: np.ndarray) -> Spread:
+    """Return the spread of a mean difference, with a document at each end of the scale."""
+    return spread(sizes, sums, _SIGNED, 1)
+
+
+def effective_documents(scores: Spread) -> float:
+    """Return how many independent documents would have the variance of the scores."""
+    return scores.mean * (1 - scores.mean) / scores.error**2 / scores.weight
+
+
+def wilson_interval(sizes: np.ndarray, sums: np.ndarray) -> tuple[float, float]:
+    """Return Wilson's interval of a score for the effective number of documents."""
+    scores = score_spread(sizes, sums)
+    mean = np.clip(sums.sum(-1) / sizes.sum(), 0, 1)
+    ratio = quantile(scores.freedom) ** 2 / effective_documents(scores)
+    middle = (mean + ratio / 2) / (1 + ratio)
+    reach = np.sqrt(mean * (1 - mean) * ratio + ratio**2 / 4) / (1 + ratio)
+    return np.maximum(middle - reach, 0), np.minimum(middle + reach, 1)
+
+
+def p_value(differences: Spread) -> float:
+    """Return the p-value of Student's t test of "the mean is 0", two-sided."""
+    return 2 * stdtr(differences.freedom, -abs(differences.mean) / differences.error)
+
+
+def _alone(values: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
+    """Return documents as clusters of their own."""
+    return np.ones(len(values)), np.asarray(values, dtype=float)
+
+
+def estimate_score(values: Sequence[float], clusters: Sequence[Hashable]) -> Estimate:
+    """Return the mean of scores from 0 to 1, with Wilson's interval."""
+    totals = cluster_totals(values, clusters)
+    scores, naive = score_spread(*totals), score_spread(*_alone(values))
+    low, high = map(float, wilson_interval(*totals))
+    mean, error = math.fsum(values) / len(values), float(scores.error)
+    effect = error / float(naive.error)
+    return Estimate(mean, low, high, error, scores.freedom, len(totals[0]), effect)
+
+
+def estimate_difference(
     a: Sequence[float], b: Sequence[float], clusters: Sequence[Hashable]
-) -> Difference:
-    """Return the mean of `b` - `a`, with one value each for a document, tested.
+) -> Estimate:
+    """Return the mean of `b` - `a`, paired by document, with its interval and p-value.
 
-    Student's t test of the spread; the interval ends at -1 and 1.
+    The interval holds 0 where p is above 0.05; it ends at -1 and 1.
     """
     values = [y - x for x, y in zip(a, b, strict=True)]
-    found = spread(values, clusters, (-1, 1))
-    p_value = 2 * stdtr(found.freedom, -abs(found.mean) / found.error)
-    reach = found.quantile * found.error
-    low, high = max(-1.0, found.mean - reach), min(1.0, found.mean + reach)
-    return Difference(math.fsum(values) / len(values), low, high, float(p_value), found)
+    totals = cluster_totals(values, clusters)
+    paired, naive = difference_spread(*totals), difference_spread(*_alone(values))
+    low, high = (float(paired.mean + sign * paired.reach) for sign in (-1, 1))
+    mean, error = math.fsum(values) / len(values), float(paired.error)
+    figures = (error, paired.freedom, len(totals[0]), error / float(naive.error))
+    return Estimate(
+        mean, max(-1.0, low), min(1.0, high), *figures, float(p_value(paired))
+    )
+
+
+def estimate_median(
+    values: Sequence[float], clusters: Sequence[Hashable]
+) -> tuple[float, float, float]:
+    """Return the median and the ends of its interval.
+
+    The ends are order statistics (Woodruff, Confidence Intervals for Medians and Other
+    Position Measures, 1952), for the effective number of documents.
+    """
+    median = float(np.median(values))
+    sides = [(value < median) + (value == median) / 2 for value in values]
+    share = estimate_score(sides, clusters)
+    reach = quantile(share.freedom) * share.design_effect / 2 / len(values) ** 0.5
+    places = np.clip([0.5 - reach, 0.5 + reach], 0, 1)
+    low, high = np.quantile(values, places, method="inverted_cdf")
+    return median, float(low), float(high)
+
+
+def combine(parts: Sequence[Estimate], weights: Sequence[float]) -> Estimate:
+    """Return the weighted sum of independent figures.
+
+    Its interval follows from those of the parts, not from their variances, which are 0
+    where all answers are right: the method of variance estimates recovery (Zou and Donner,
+    Construction of Confidence Limits about Effect Measures, 2008). The degrees of freedom
+    are those of Welch and Satterthwaite.
+    """
+    value = math.fsum(weight * part.value for part, weight in zip(parts, weights))
+    below, above, errors, naive = [], [], [], []
+    for part, weight in zip(parts, weights):
+        ends = sorted((weight * part.low, weight * part.high))
+        below.append(weight * part.value - ends[0])
+        above.append(ends[1] - weight * part.value)
+        errors.append(abs(weight) * part.error)
+        naive.append(abs(weight) * part.error / part.design_effect)
+    error = math.hypot(*errors)
+    quarters = (x**4 / part.freedom for x, part in zip(errors, parts))
+    return Estimate(
+        value,
+        value - math.hypot(*below),
+        value + math.hypot(*above),
+        error,
+        error**4 / math.fsum(quarters),
+        sum(part.clusters for part in parts),
+        error / math.hypot(*naive),
+    )
 
 
 def holm(p_values: Iterable[float]) -> list[float]:
-    """Return the p-values of a family of tests corrected by Holm's method, in order."""
-    found = np.array([*p_values])
-    order = found.argsort()
-    factors = np.arange(len(found), 0, -1)
-    corrected = np.maximum.accumulate(factors * found[order]).clip(max=1)
-    return corrected[order.argsort()].tolist()
+    """Return the p-values of a family of tests adjusted by Holm's method, in order."""
+    values = np.array([*p_values])
+    order = values.argsort()
+    factors = np.arange(len(values), 0, -1)
+    adjusted = np.maximum.accumulate(factors * values[order]).clip(max=1)
+    return adjusted[order.argsort()].tolist()
 
 
-def detectable(found: Spread, tests: int) -> float:
-    """Return the true difference that the test shows with a chance of POWER.
+def detectable_differences(
+    sizes: np.ndarray, a: np.ndarray, b: np.ndarray, tests: int
+) -> tuple[float | None, float | None]:
+    """Return how far a score has to be below and above that of `a` to be shown so.
 
-    Takes the spread of the difference that was found and the number of tests that Holm's
-    method corrects for; documents and models are as these. A difference takes clusters in
-    which the runs differ, even where these runs never did.
+    Takes the size of each cluster and the sums of the scores of both runs. Each is the
+    least difference in tenths of a point with a chance of POWER, at the first level of
+    Holm's method for so many tests; None where no possible difference has it, and where
+    the clusters are too few to foretell it.
     """
+    n, paired = sizes.sum(), difference_spread(sizes, b - a)
+    if paired.freedom < LEAST_FREEDOM:
+        return None, None
     level = (1 - CONFIDENCE) / 2 / tests
-    errors = stdtrit(found.freedom, 1 - level) + stdtrit(found.freedom, POWER)
-    least = errors**2 / found.clusters
-    error = found.error * found.weight
-    return min(1.0, float(max(errors * error, least / (1 + least))))
+    errors = stdtrit(paired.freedom, 1 - level) + stdtrit(paired.freedom, POWER)
+    score = a.sum() / n
+    smooth = [(x.sum() + 1) / (n + 2) for x in (a, b)]
+    first, second = (x * (1 - x) for x in smooth)
+    # In a run that moves, documents differ that did not before. They share clusters less
+    # than right answers do; their number lies, on the log scale, halfway between that of
+    # all documents and the effective number.
+    effective = sum(effective_documents(score_spread(sizes, x)) for x in (a, b)) / 2
+    differing = math.sqrt(n * effective)
+    steps = np.arange(1, 1001) / 1000
+    ends = []
+    for sign in (-1, 1):
+        moved = score + sign * steps
+        # The variance changes as that of a share does, and is at least that of a run
+        # that differs to one side alone.
+        ratio = (first + moved * (1 - moved)) / (first + second)
+        variance = (paired.error * paired.weight) ** 2 * ratio
+        variance = np.maximum(variance, steps * (1 - steps) / differing)
+        is_possible = (moved > -1e-9) & (moved < 1 + 1e-9)
+        reached = is_possible & (steps >= errors * np.sqrt(np.maximum(variance, 0)))
+        ends.append(float(steps[reached.argmax()]) if reached.any() else None)
+    return ends[0], ends[1]

@@ -6,7 +6,6 @@ import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from itertools import combinations
-from statistics import fmean
 from typing import NamedTuple
 
 from ..core.families import Group, configuration, scorer
@@ -15,7 +14,7 @@ from ..runs.models import Model
 from ..runs.scoring import Scored
 from ..runs.several import given
 from ..runs.tally import Tally
-from ..stats import linearised, score_interval
+from ..stats import Estimate, combine, estimate_score, linearised
 from .checks import FALSE, SEVERITY, VERIFIED, Check
 
 
@@ -196,10 +195,10 @@ def values(
     return linearised(parts, by_size=False), clusters
 
 
-def estimate(*of: object) -> tuple[float, float, float]:
-    """Return the mean of what `values` returns, and the ends of its interval."""
-    found = values(*of)
-    return fmean(found[0]), *score_interval(*found)
+def estimate(one: Entrant, those: list[Group], *of: object) -> Estimate:
+    """Return the mean over benchmarks of the means of `values`, with its interval."""
+    parts = [estimate_score(*values(one, [group], *of)) for group in those]
+    return combine(parts, [1 / len(parts)] * len(parts))
 
 
 def copies(entrants: list[Entrant]) -> Iterator[tuple[Entrant, Entrant, str]]:

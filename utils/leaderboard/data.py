@@ -21,7 +21,15 @@ from ..core.families import FOLDER, Group, benchmarks, groups, leaf_tasks, score
 from ..runs.answers import sha256
 from ..runs.scoring import INVALID
 from ..score import rows as score_rows
-from ..stats import CONFIDENCE, difference, holm, linearised, spread
+from ..stats import (
+    CONFIDENCE,
+    Estimate,
+    combine,
+    estimate_difference,
+    estimate_score,
+    holm,
+    linearised,
+)
 from .board import (
     CAUSES,
     RULES,
@@ -39,7 +47,6 @@ from .submissions import LeftOut
 
 PUBLIC = "temporal_reasoning"  # the group of the benchmarks that the mean is over
 CEILINGS = Path(__file__).parents[1] / "ceilings.json"
-NORMAL = 1.96  # standard errors that 95 % of a normal distribution are within
 # Breakdowns whose values a page has columns for, in this order.
 COLUMNS = ("question_type", "type", "format")
 UNRANKED = dict.fromkeys([*(f"{rule}_rank" for rule in RULES), "rank_of", "rank_group"])
@@ -187,7 +194,9 @@ def _more(one: Entrant, benchmark: Group) -> dict:
     return {
         "status": one.standings[benchmark.name].status,
         "marks": one.standings[benchmark.name].marks,
-        "levels": {x: estimate(one, [benchmark], RULES["flexible"], x) for x in levels},
+        "levels": {
+            x: estimate(one, [benchmark], RULES["flexible"], x)[:3] for x in levels
+        },
         "lost": {x: estimate(one, [benchmark], of)[0] for x, of in lost.items()},
         "gap": _gap(one, benchmark),
     }
@@ -199,25 +208,22 @@ def _gap(one: Entrant, benchmark: Group) -> tuple | None:
     It is the plain mean over the tasks of which both were run, and in each over the
     question types that both have.
     """
-    gaps, variance = [], 0.0
+    scores: list[Estimate] = []  # public and fresh in turns
     for fresh in one.answered(benchmark):
         tasks = (scorer(fresh).base, fresh)
         if tasks[0] not in one.model.tasks or scorer(fresh).known[0] is not None:
             continue
         results = [one.results(task) for task in tasks]
         kinds = sorted(set.intersection(*({x.kind for x in y} for y in results)))
-        means = []
         for of_task in results if kinds else ():
             parts = [[x for x in of_task if x.kind == kind] for kind in kinds]
-            found = linearised([[x.scores[1] for x in y] for y in parts], False)
+            values = linearised([[x.scores[1] for x in y] for y in parts], False)
             clusters = [x.cluster for y in parts for x in y]
-            means.append(math.fsum(found) / len(found))
-            variance += spread(found, clusters, ends=(0, 1)).error ** 2
-        gaps += [a - b for a, b in [means]] if means else []
-    if not gaps:
+            scores.append(estimate_score(values, clusters))
+    if not scores:
         return None
-    value, half = math.fsum(gaps) / len(gaps), NORMAL * variance**0.5 / len(gaps)
-    return value, value - half, value + half
+    share = 2 / len(scores)
+    return combine(scores, [share, -share] * (len(scores) // 2))[:3]
 
 
 def _rank(
@@ -238,7 +244,7 @@ def _rank(
         members = {unit[id(one)]: one for one in together[key[0]]}
         of = {x: values(one, those[name], RULES[rule]) for x, one in members.items()}
         pairs = combinations(of, 2)
-        tests += [(key, a, b, difference(of[b][0], *of[a])) for a, b in pairs]
+        tests += [(key, a, b, estimate_difference(of[b][0], *of[a])) for a, b in pairs]
     p_values = holm(test.p_value for *_, test in tests)
     for (key, a, b, test), p_value in zip(tests, p_values):
         if p_value < 1 - CONFIDENCE:

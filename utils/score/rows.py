@@ -12,7 +12,7 @@ from ..core.tables import natural
 from ..runs.scoring import INVALID
 from ..runs.several import together
 from ..runs.tally import Figures, Tally
-from ..stats import linearised, score_interval
+from ..stats import estimate_score, linearised
 
 
 Tallies = dict[tuple[str, str | None], Tally]  # by task, and by filter of the harness
@@ -97,8 +97,8 @@ def intervals(tasks: list[Figures], by_size: bool) -> dict[str, float]:
     found = {}
     for place, rule in enumerate(("published", "flexible")):
         parts = [x.values()[scorer(x.task).headline[place]] for x in tasks]
-        ends = score_interval(linearised(parts, by_size), clusters)
-        found |= zip((f"{rule}_low", f"{rule}_high"), ends)
+        score = estimate_score(linearised(parts, by_size), clusters)
+        found |= {f"{rule}_low": score.low, f"{rule}_high": score.high}
     return found
 
 
