@@ -12,6 +12,7 @@ from lm_eval.tasks import TaskManager
 
 from lm_eval_tasks.fresh.utils import (
     NAMES,
+    check_knobs,
     find_generator,
     generate_row,
     load,
@@ -100,6 +101,11 @@ NO_LEVELS = ["", "0-3", "a", "1-", None, True, [1, 2], "1-99999", "١-٣", 1.5]
         ({"gen_knobs": [1]}, "gen_knobs .* is not such as"),
         ({"gen_knobs": {"timexnli": 3}}, "gen_knobs .* is not such as"),
         ({"gen_knobs": {"tcp": {}}}, "there is no generator 'tcp'; name some of date_"),
+        ({"gen_knobs": {"tcp_long": "hard"}}, "tcp_long has no setting 'hard'; give"),
+        (
+            {"gen_knobs": {"tot_semantic": "benchmark"}},
+            "tot_semantic has no setting 'benchmark'; give numbers of knobs",
+        ),
         (
             {"gen_knobs": {"tcp_long": {"step": 3}}},
             "no knob 'step'; it has steps, people",
@@ -138,6 +144,17 @@ def test_knobs_change_the_rows_of_their_generator_and_are_no_others_where_they_a
     other = rows("date_arithmetic", 1, 3, levels, {"timexnli": {"steps": 5}})
     assert list(same) == list(other) == ladder
     assert [row["question"].lower().count("go ") for row in more] == [5, 5, 5]
+
+
+def test_the_benchmark_s_own_setting_is_that_of_all_levels():
+    for name in ("tcp_short", "tcp_long"):
+        generator = find_generator(name)
+        assert generator.BENCHMARK.keys() == generator.ladder(1).keys()
+        for row in rows(name, 1, 4, range(1, 5), {name: "benchmark"}):
+            assert len(row["tasks"]) == 3 and len(row["agents"]) == 2
+    check_knobs({"tcp_long": "benchmark", "timexnli": {"steps": 3}})
+    one = rows("timexnli", 1, 3, range(5, 6), {"timexnli": "benchmark"})
+    assert all(row["Premise"].count(".") <= 2 for row in one)
 
 
 def test_files_are_read_as_the_harness_reads_them():
@@ -243,6 +260,14 @@ def test_a_pack_of_a_seed_has_the_documents_of_the_seed(fresh_pack):
         assert scores["score"] == scores["score_flexible_level_4"] == 1.0
         (trivial := Trivial(task)).add(document)
         assert trivial.best() == (1.0, perfect(task, document))
+
+
+def test_a_row_of_a_pack_has_nothing_of_its_neighbours(fresh_pack):
+    for task in FRESH:
+        lines = (fresh_pack / "data" / f"{task}.jsonl").read_text().splitlines()
+        for place, line in enumerate(lines):
+            row = generate_row(one_generator(task), 7, place % 4 + 1, place // 4)
+            assert json.loads(line) == row
 
 
 def test_a_pack_that_is_made_again_is_the_same_and_sound(fresh_pack, capsys):

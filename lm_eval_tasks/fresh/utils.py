@@ -6,7 +6,8 @@ its rows; `HIGHEST`, the last level before all take clearly more than a second f
     ladder(level: int) -> dict[str, int]
 
 the knobs of a level of difficulty from 1 on, such as steps, which `gen_knobs` overrides
-(0 to 100, or what `BOUNDS` says of a knob);
+(0 to 100, or what `BOUNDS` says of a knob); where the benchmark has one setting,
+`BENCHMARK`, all knobs as they are there, which `gen_knobs` has by the name "benchmark";
 
     row(rng: random.Random, level: int, index: int, knobs: dict[str, int]) -> dict | None
 
@@ -41,6 +42,10 @@ eval_logger = logging.getLogger("lm_eval.tasks.fresh")
 GENERATORS = Path(__file__).resolve().parent / "generators"
 NAMES = sorted(path.stem for path in GENERATORS.glob("[a-z]*.py"))
 MOST_DRAWS = 5000  # for one row
+BENCHMARK = "benchmark"
+Knobs = (
+    dict[str, int] | str
+)  # of a generator: those that are not the ladder's, or a name
 _LEVELS = re.compile(r"(?P<first>[1-9]\d{0,3})(-(?P<last>[1-9]\d{0,3}))?", re.ASCII)
 
 
@@ -57,15 +62,15 @@ def find_generator(name: str) -> ModuleType:
 
 
 def generate_row(
-    name: str, seed: int, level: int, index: int, knobs: dict[str, int] | None = None
+    name: str, seed: int, level: int, index: int, knobs: Knobs | None = None
 ) -> dict:
     """Return row `index` of a level, which no other row has a part in.
 
-    `knobs` are those of the generator that are not the ladder's. Raises ValueError where
-    no draw gives a problem.
+    Raises ValueError where no draw gives a problem.
     """
     generator = find_generator(name)
-    knobs = generator.ladder(level) | (knobs or {})
+    own = generator.BENCHMARK if knobs == BENCHMARK else knobs or {}
+    knobs = generator.ladder(level) | own
     key = f"{name}|{generator.VERSION}|{seed}|{level}|{index}|{sorted(knobs.items())}"
     rng = random.Random(key)
     for _ in range(MOST_DRAWS):
@@ -87,7 +92,7 @@ class Request(NamedTuple):
     seed: int
     count: int
     levels: range
-    knobs: dict[str, dict[str, int]] | None = None  # generator -> knob -> value
+    knobs: dict[str, Knobs] | None = None  # by generator
 
     def row(self, place: object) -> dict:
         """Return the row of a place, from 0 on: the `doc_id` of its document.
@@ -105,6 +110,14 @@ class Request(NamedTuple):
 def rows(*request: object) -> Iterator[dict]:
     """Yield all rows of a `Request`, whose fields are the arguments."""
     return map(Request(*request).row, range(request[2]))
+
+
+def rows_with_bar(request: Request) -> list[dict]:
+    """Return all rows, with a bar of progress where they take seconds."""
+    from tqdm import tqdm
+
+    name, look = f"fresh_{request.generator}", {"delay": 2, "leave": False}
+    return [*tqdm(rows(*request), name, request.count, unit="row", **look)]
 
 
 def read_request(
@@ -133,9 +146,11 @@ def read_levels(said: object) -> range:
 
 
 def check_knobs(said: object) -> None:
-    """Raise ValueError for other `gen_knobs` than {generator: {knob: number}}."""
-    if not isinstance(said, dict) or {*map(type, said.values())} - {dict}:
-        example = '{"timexnli": {"steps": 3}}'
+    """Raise ValueError for other `gen_knobs` than {generator: {knob: number}}, or
+    {generator: "benchmark"}.
+    """
+    if not isinstance(said, dict) or {*map(type, said.values())} - {dict, str}:
+        example = '{"timexnli": {"steps": 3}, "tcp_long": "benchmark"}'
         raise ValueError(f"gen_knobs {said!r:.40} is not such as {example}; correct it")
     for name, knobs in said.items():
         if name not in NAMES:
@@ -143,20 +158,30 @@ def check_knobs(said: object) -> None:
                 f"gen_knobs: there is no generator {name!r:.40}; name some of"
                 f" {', '.join(NAMES)}"
             )
-        made = find_generator(name)
-        known, bounds = made.ladder(1), getattr(made, "BOUNDS", {})
-        for knob, value in knobs.items():
-            if knob not in known:
-                raise ValueError(
-                    f"gen_knobs: {name} has no knob {knob!r:.40}; it has"
-                    f" {', '.join(known)}"
-                )
-            least, most = bounds.get(knob, (0, 100))
-            if type(value) is not int or not least <= value <= most:
-                raise ValueError(
-                    f"gen_knobs: {name}: {knob} {value!r:.40} is not an integer of {least}"
-                    f" to {most}; correct it"
-                )
+        if isinstance(knobs, dict):
+            _check_values(name, knobs)
+        elif knobs != BENCHMARK or not hasattr(find_generator(name), "BENCHMARK"):
+            raise ValueError(
+                f"gen_knobs: {name} has no setting {knobs!r:.40}; give numbers of knobs,"
+                ' or "benchmark" to a generator that has it'
+            )
+
+
+def _check_values(name: str, knobs: dict) -> None:
+    """Raise ValueError for a knob that a generator has not, or not with its value."""
+    generator = find_generator(name)
+    known, bounds = generator.ladder(1), getattr(generator, "BOUNDS", {})
+    for knob, value in knobs.items():
+        if knob not in known:
+            raise ValueError(
+                f"gen_knobs: {name} has no knob {knob!r:.40}; it has {', '.join(known)}"
+            )
+        least, most = bounds.get(knob, (0, 100))
+        if type(value) is not int or not least <= value <= most:
+            raise ValueError(
+                f"gen_knobs: {name}: {knob} {value!r:.40} is not an integer of {least}"
+                f" to {most}; correct it"
+            )
 
 
 def check_request(
@@ -204,15 +229,12 @@ def load(
     is a ValueError.
     """
     import datasets
-    from tqdm import tqdm
 
     asked = generator, gen_seed, gen_rows, gen_levels, gen_version, gen_knobs
     try:
         request = read_request(*asked)
         _check_cache(sys.argv)
-        look = {"total": gen_rows, "delay": 2, "unit": "row", "leave": False}
-        progress = tqdm(rows(*request), f"fresh_{generator}", **look)
-        test = datasets.Dataset.from_list(list(progress))
+        test = datasets.Dataset.from_list(rows_with_bar(request))
     except ValueError as error:
         _stop(error)
     eval_logger.info(

@@ -118,9 +118,11 @@ def greedy(row: dict) -> str:
 def ignoring(row: dict, of: str) -> str | None:
     """Return the end where nobody minds a kind of constraint that somebody has."""
     answers, tasks, agents = read(row, of)
-    if agents == read(row)[2]:
-        return None
     pairs, order = row["dependencies"], lambda ends, *_: sum(ends.values())
+    if of == "dependencies":
+        pairs = []
+    elif agents == read(row)[2]:
+        return None
     return answers[end(tasks, pairs, agents, WIDTH, order)]
 
 
@@ -221,6 +223,7 @@ def each(answer: Callable, **options: object) -> Callable:
 
 PLANNING = {
     "best of 11 greedy orders": each(greedy),
+    "without dependencies": each(ignoring, of="dependencies"),
     "without rests": each(ignoring, of="max_consecutive"),
     "without breaks": each(ignoring, of="break_between"),
 }

@@ -18,8 +18,11 @@ from . import _arithmetic as words
 
 
 VERSION = "3"
-BOUNDS = {"steps": (1, 12), "people": (1, 26), "misleading": (0, 10), "binding": (0, 3)}
+BOUNDS = {"steps": (1, 12), "people": (1, 26), "binding": (0, 3), "pause": (1, 9)}
+# Those of ten rows, or of ten people.
+BOUNDS |= dict.fromkeys(("misleading", "rests", "breaks"), (0, 10))
 
+UNITS = {"short": "hour", "long": "day"}
 WORK, PAUSE, OFF = range(3)  # can be worked; a meal or a day away; outside of the hours
 
 
@@ -273,10 +276,13 @@ class Search:
         return max(ends.values()) < self._best
 
 
-def certain_end(project: Project, is_hard: bool = False) -> int | None:
+def certain_end(
+    project: Project, is_hard: bool = False, is_bound: bool = False
+) -> int | None:
     """Return the units from start to earliest end; None where that may be argued.
 
-    None, too, where one of the simple orders leads to it and `is_hard` is asked for.
+    None, too, where one of the simple orders leads to it and `is_hard` is asked for, and
+    where it does not hang on what the tasks need and `is_bound` is.
 
     What MILD allows contains, and what STRICT allows is contained in, whatever another
     reading allows, with or without waiting on purpose; MILD itself gains nothing from
@@ -286,9 +292,14 @@ def certain_end(project: Project, is_hard: bool = False) -> int | None:
     search = Search(project, RULES, bounds)
     least = max(bounds.chain(task, 0) for task in range(len(project.durations)))
     most = search.simple(least) if is_hard else bounds.never
+    free = _end_without_needs(project) if is_bound else 0
+    if free >= most:
+        return None
     try:
         end = search.earliest(least, most, FEW_STEPS if is_hard else MOST_STEPS)
-        if end == most or Search(project, STRICT, bounds).earliest(end, end + 1) > end:
+        if free >= end or end == most:
+            return None
+        if Search(project, STRICT, bounds).earliest(end, end + 1) > end:
             return None
         if Search(project, MILD, bounds).earliest(least, end) < end:
             return None
@@ -306,7 +317,8 @@ def settled(project: Project, index: int, knobs: dict[str, int]) -> tuple | None
     others = list(_relaxed(project)) if knobs["binding"] else []
     if len(others) < knobs["binding"]:
         return None
-    if not (end := certain_end(project, index % 10 < knobs["misleading"])):
+    is_hard, is_bound = index % 10 < knobs["misleading"], knobs["binding"] > 0
+    if not (end := certain_end(project, is_hard, is_bound)):
         return None
     hangs = lambda x: Search(x, RULES, Bounds(x)).earliest(end - 1, end) < end  # noqa: E731
     try:
@@ -315,6 +327,12 @@ def settled(project: Project, index: int, knobs: dict[str, int]) -> tuple | None
         return None
     ways = (settled(other, index, knobs) for other in slack)
     return next(filter(None, ways), None) if slack else (end, project)
+
+
+def _end_without_needs(project: Project) -> int:
+    """Return the best end of simple orders if no task needed another."""
+    free = project._replace(needs=[[] for _ in project.needs])
+    return Search(free, RULES, Bounds(free)).simple(0)
 
 
 def _relaxed(project: Project) -> Iterator[Project]:
@@ -335,18 +353,30 @@ def _relaxed(project: Project) -> Iterator[Project]:
 
 
 def ladder(level: int) -> dict[str, int]:
-    """Return the knobs of a level.
+    """Return the knobs of a level that both kinds have.
 
     `steps` are tasks; of `misleading` rows in ten no simple order is right; from 1 on,
-    `binding` kinds of constraint are told at least, and the end hangs on each.
+    `binding` kinds of constraint are told at least, and the end hangs on each, and on what
+    the tasks need. Of ten people so many have `rests`, of up to `pause` units, and `breaks`
+    between tasks. So many `distractors` are said, of which `lookalikes` sound like
+    constraints.
     """
     return {
         "steps": (level + 7) // 2,
         "people": 2,
         "distractors": level,
+        "lookalikes": level // 2,
         "misleading": 0 if level < 3 else 10 if level < 5 else 6,
         "binding": int(level > 2),
+        "rests": 6 * (level > 2),
+        "pause": 1 + (level > 4),
+        "breaks": 6 * (level > 3),
     }
+
+
+# Three tasks, two people, every kind of constraint.
+BENCHMARK = ladder(5) | {"steps": 3, "misleading": 0, "binding": 0}
+BENCHMARK |= {"distractors": 0, "lookalikes": 0}
 
 
 TEXTS = words.texts("_tcp")
@@ -357,18 +387,24 @@ def draw_tasks(rng: random.Random, count: int, longest: int) -> Project:
     known = rng.choice(TEXTS["tasks"])
     names = [known[n] for n in sorted(rng.sample(range(len(known)), count))]
     durations = [1 + rng.randrange(longest) for _ in names]
-    counts = (min(task, rng.choice((0, 1, 1, 2))) for task in range(count))
+    counts = (min(task, rng.choice((0, 1, 1, 1, 2, 2))) for task in range(count))
     needs = [sorted(rng.sample(range(n), most)) for n, most in enumerate(counts)]
     return Project(durations, needs, names=names)
 
 
-def draw_person(rng: random.Random, level: int, calendar: list, longest: int) -> Person:
+def is_one_of(rng: random.Random, tenths: int) -> bool:
+    """Return whether somebody is one of so many of ten."""
+    return rng.random() < tenths / 10
+
+
+def draw_person(
+    rng: random.Random, knobs: dict[str, int], calendar: list, longest: int
+) -> Person:
     """Return somebody who may rest after so many units in a row, and between tasks."""
     most = rest = between = 0
-    if level >= 3 and rng.random() < 0.6:
-        most = rng.randrange(2, longest)
-        rest = rng.choice((1, 1, 2) if level >= 5 else (1,))
-    if level >= 4 and rng.random() < 0.6:
+    if is_one_of(rng, knobs["rests"]):
+        most, rest = rng.randrange(2, longest), rng.choice((1, 1, knobs["pause"]))
+    if is_one_of(rng, knobs["breaks"]):
         between = rng.choice((1, 1, 2))
     return Person(calendar, most, rest, between)
 
@@ -399,14 +435,27 @@ def tell_rests(rng: random.Random, unit: str, person: Person) -> Iterator[str]:
         yield rng.choice(TEXTS["between"]).format(rest=between)
 
 
-def tell_asides(rng: random.Random, unit: str, count: int) -> list[str]:
+Asides = list[tuple[str, str]]  # each with where in a dialogue people digress so
+
+
+def tell_asides(
+    rng: random.Random, kind: str, knobs: dict[str, int], tasks: Project
+) -> Asides:
     """Return what is said and has nothing to do with the project."""
     few, hour, pages, late, long = (rng.randrange(5, 10) for _ in range(5))
-    told = {"few": few, "cakes": few + 3, "hour": hour, "later": hour + 8}
-    told |= {"pages": 13 * pages, "late": 4 * late}
-    told["long"] = words.counted(7 * long, unit)
-    asides = [text.format(**told) for text in TEXTS["asides"]]
-    return rng.sample(asides, min(count, len(asides)))
+    slots = {"few": few, "cakes": few + 3, "hour": hour, "later": hour + 8}
+    slots |= {"pages": 13 * pages, "late": 4 * late, "unit": UNITS[kind]}
+    slots["long"] = words.counted(7 * long, UNITS[kind])
+    slots |= {"task": rng.choice(tasks.names), "weekday": rng.choice(words.WEEKDAYS)}
+    pools = TEXTS["asides"] | {
+        "lookalike": TEXTS["asides"]["lookalike"] + TEXTS[kind]["lookalike"]
+    }
+    alike = [("any", text) for text in pools.pop("lookalike")]
+    plain = [(place, text) for place, texts in pools.items() for text in texts]
+    count = min(knobs["lookalikes"], knobs["distractors"], len(alike))
+    others = min(knobs["distractors"] - count, len(plain))
+    asides = rng.sample(alike, count) + rng.sample(plain, others)
+    return [(place, text.format(**slots)) for place, text in asides]
 
 
 def columns(
@@ -416,6 +465,7 @@ def columns(
     project: Project,
     own: list,
     common: list,
+    asides: Asides,
 ) -> dict:
     """Return the columns that both kinds have.
 
@@ -426,8 +476,12 @@ def columns(
     said = [(who, text) for who, texts in zip(people, own) for text in texts]
     said += [(rng.choice(people), text) for text in common]
     rng.shuffle(said)
-    running = groupby(said, key=lambda x: x[0])
-    texts, unit = TEXTS[kind], "hour" if kind == "short" else "day"
+    turns = [
+        (who, [text for _, text in parts])
+        for who, parts in groupby(said, key=lambda x: x[0])
+    ]
+    _digress(rng, turns, asides)
+    texts, unit = TEXTS[kind], UNITS[kind]
     names = {"people": words.joined(people), "count": len(project.names)}
     names |= {"unit": unit, "Unit": unit.title(), "others": texts["others"]}
     rules = [TEXTS["rules"], texts["rules"]]
@@ -437,11 +491,27 @@ def columns(
         rules.append(TEXTS["time off rule"])
     rules.append(rng.choice(texts["ask"]))
     return {
-        "dialogue": [
-            f"{who}: {' '.join(x for _, x in parts)}" for who, parts in running
-        ],
+        "dialogue": [f"{who}: {' '.join(parts)}" for who, parts in turns],
         "question": " ".join(rules).format(**names),
         "tasks": dict(zip(project.names, project.durations)),
         "dependencies": project.pairs(),
         "agents": people,
     }
+
+
+def _digress(
+    rng: random.Random, turns: list[tuple[str, list[str]]], asides: Asides
+) -> None:
+    """Put asides where people digress: before they begin, behind what they say in a turn,
+    and behind their last one.
+    """
+    for place, text in sorted(asides):
+        who = rng.choice(turns)[0]
+        own = [texts for name, texts in turns if name == who]
+        match place:
+            case "first":
+                own[0].insert(0, text)
+            case "last":
+                own[-1].append(text)
+            case "any":
+                rng.choice(own).append(text)

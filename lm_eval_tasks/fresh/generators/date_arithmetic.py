@@ -25,6 +25,9 @@ def ladder(level: int) -> dict[str, int]:
     return {"steps": level}
 
 
+BENCHMARK = ladder(1)
+
+
 def row(
     rng: random.Random, level: int, index: int, knobs: dict[str, int]
 ) -> dict | None:

@@ -13,9 +13,21 @@ from . import _tcp as tcp
 
 
 VERSION = tcp.VERSION
-HIGHEST, BOUNDS = 8, tcp.BOUNDS  # at 9, five rows a second
-ladder = tcp.ladder
+HIGHEST = 8  # at 9, five rows a second
+BOUNDS = tcp.BOUNDS | dict.fromkeys(("days_away", "holidays", "weekdays"), (0, 10))
 TEXTS = tcp.TEXTS["long"]
+
+
+def ladder(level: int) -> dict[str, int]:
+    """Return the knobs of a level.
+
+    Of ten people so many have `days_away`, `holidays` and `weekdays` off.
+    """
+    own = {"days_away": 10, "holidays": 5 * (level > 1), "weekdays": 4 * (level > 4)}
+    return tcp.ladder(level) | own
+
+
+BENCHMARK = ladder(5) | tcp.BENCHMARK
 
 
 def row(
@@ -28,9 +40,9 @@ def row(
     days = [start + timedelta(days=n) for n in range(4 * sum(tasks.durations) + 30)]
     # Most of the work falls into this span.
     span = max(8, 2 * sum(tasks.durations) // len(people))
-    plans = [_draw_plan(rng, level, start, span) for _ in people]
+    plans = [_draw_plan(rng, knobs, start, span) for _ in people]
     calendars = ([*enumerate(map(plan.kind_of, days))] for plan in plans)
-    workers = [tcp.draw_person(rng, level, calendar, 6) for calendar in calendars]
+    workers = [tcp.draw_person(rng, knobs, calendar, 6) for calendar in calendars]
     found = tcp.settled(tasks._replace(people=workers), index, knobs)
     if found is None:
         return None
@@ -43,8 +55,8 @@ def row(
     ]
     common = list(tcp.tell_tasks(rng, "day", tasks))
     common.append(rng.choice(TEXTS["start"]).format(day=tcp.day(start)))
-    common += tcp.tell_asides(rng, "day", knobs["distractors"])
-    shown = tcp.columns(rng, "long", people, project, told, common)
+    asides = tcp.tell_asides(rng, "long", knobs, tasks)
+    shown = tcp.columns(rng, "long", people, project, told, common, asides)
     return shown | {
         "answer": f"{days[end - 1]}",
         "project_start_date": f"{start}",
@@ -75,13 +87,17 @@ class Plan(NamedTuple):
         return tcp.PAUSE if is_away or first <= day <= last else tcp.WORK
 
 
-def _draw_plan(rng: random.Random, level: int, start: date, span: int) -> Plan:
+def _draw_plan(
+    rng: random.Random, knobs: dict[str, int], start: date, span: int
+) -> Plan:
     away = sorted(rng.sample(range(span), rng.randrange(1, 4)))
-    days, holiday, weekday = [start + timedelta(n) for n in away], None, None
-    if level >= 2 and rng.random() < 0.5:
+    days, holiday, weekday = [], None, None
+    if tcp.is_one_of(rng, knobs["days_away"]):
+        days = [start + timedelta(n) for n in away]
+    if tcp.is_one_of(rng, knobs["holidays"]):
         first = start + timedelta(days=rng.randrange(span))
         holiday = first, first + timedelta(days=rng.randrange(1, 5))
-    if level >= 5 and rng.random() < 0.4:
+    if tcp.is_one_of(rng, knobs["weekdays"]):
         edges = [day.weekday() for day in holiday or ()]
         weekday = rng.choice([day for day in range(7) if day not in edges])
     off = Plan([], holiday, weekday).kind_of

@@ -13,9 +13,21 @@ from . import _tcp as tcp
 
 
 VERSION = tcp.VERSION
-HIGHEST, BOUNDS = 6, tcp.BOUNDS  # at 7, six rows a second
-ladder = tcp.ladder
+HIGHEST = 6  # at 7, six rows a second
+BOUNDS = tcp.BOUNDS | {"meals": (0, 10), "part_hours": (0, 10), "nights": (0, 1)}
 TEXTS = tcp.TEXTS["short"]
+
+
+def ladder(level: int) -> dict[str, int]:
+    """Return the knobs of a level.
+
+    Of ten people so many have `meals`, and zones of `part_hours`; some work at night.
+    """
+    own = {"meals": 6 * (level > 1), "part_hours": 4 * (level > 3)}
+    return tcp.ladder(level) | own | {"nights": int(level > 4)}
+
+
+BENCHMARK = ladder(5) | tcp.BENCHMARK
 
 
 def row(
@@ -24,13 +36,13 @@ def row(
     """Return a row of TCP short; None where its end may be argued."""
     tasks = tcp.draw_tasks(rng, knobs["steps"], longest=7)
     people = rng.sample(tcp.TEXTS["names"], knobs["people"])
-    shifts = [draw_shift(rng, level) for _ in people]
+    shifts = [draw_shift(rng, knobs) for _ in people]
     speaker = rng.randrange(len(people))
     hour = (shifts[speaker].hours[0] + rng.randrange(6)) % 24  # while they work
     start = datetime(2024, 1, 1, hour) + timedelta(days=rng.randrange(365 * 4))
     hours = 8 * sum(tasks.durations) + 96
     calendars = (shift.calendar(start.hour, hours) for shift in shifts)
-    workers = [tcp.draw_person(rng, level, calendar, 5) for calendar in calendars]
+    workers = [tcp.draw_person(rng, knobs, calendar, 5) for calendar in calendars]
     found = tcp.settled(tasks._replace(people=workers), index, knobs)
     if found is None:
         return None
@@ -46,8 +58,8 @@ def row(
     said = {"day": tcp.day(local), "clock": f"{local:%H:%M}"}
     told[speaker].append(rng.choice(TEXTS["start"]).format(**said))
     common = list(tcp.tell_tasks(rng, "hour", tasks))
-    common += tcp.tell_asides(rng, "hour", knobs["distractors"])
-    shown = tcp.columns(rng, "short", people, project, told, common)
+    asides = tcp.tell_asides(rng, "short", knobs, tasks)
+    shown = tcp.columns(rng, "short", people, project, told, common, asides)
     return shown | {
         "answer": f"{start + timedelta(hours=end):%Y-%m-%d %H:%M} GMT",
         "project_start_datetime_gmt": f"{start:%Y-%m-%d %H:%M}",
@@ -81,19 +93,19 @@ class Shift(NamedTuple):
         return [(hour, x) for hour, x, before in told if {x, before} != {tcp.OFF}]
 
 
-def draw_shift(rng: random.Random, level: int) -> Shift:
-    """Return somebody's day: by day, and at night as well from level 5 on."""
-    part = level > 3 and rng.random() >= 0.6
+def draw_shift(rng: random.Random, knobs: dict[str, int]) -> Shift:
+    """Return somebody's day; where there are `nights`, it may begin in the evening."""
+    part, nights = tcp.is_one_of(rng, knobs["part_hours"]), knobs["nights"]
     # Minutes ahead of GMT of cities that never change their clocks.
     cities = TEXTS["part hours" if part else "full hours"]
     city = rng.choice(sorted(cities))
     begins, length = rng.randrange(24), 6 + rng.randrange(4)
     local = (begins * 60 + cities[city]) % 1440
     by_day, over_midnight = 390 <= local <= 630, begins + length > 24
-    if not by_day and (level < 5 or local < 1020) or over_midnight and level < 5:
-        return draw_shift(rng, level)
+    if not by_day and (not nights or local < 1020) or over_midnight and not nights:
+        return draw_shift(rng, knobs)
     meal = None
-    if level >= 2 and rng.random() < 0.6:
+    if tcp.is_one_of(rng, knobs["meals"]):
         eats = begins + 2 + rng.randrange(length - 4)
         meal = [eats % 24, (eats + 1) % 24]
     return Shift(city, cities[city], [begins, (begins + length) % 24], meal)

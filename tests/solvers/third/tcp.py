@@ -60,10 +60,6 @@ HOLIDAY = (
 )
 AWAY = (r"^I can't work on (.+)\.$", r"^I'm not available on (.+)\.$")
 WEEKLY = (r"^Every (\w+day) is a day off for me", r"^I never work on (\w+day)s")
-CHATTER = re.compile(
-    "A project like this|Can everybody hear|The line is bad|In my old job|"
-    "Last year's report|My sister is up|My train was|When it is over|The client has"
-)
 
 
 class Person:
@@ -131,12 +127,8 @@ def read(text: str) -> tuple:
             start = (name, found[0])
         elif _first((*HOLIDAY, *AWAY), sentence):
             later.append((people[name], sentence))
-        elif not (
-            _project(sentence, work, needs)
-            or _habit(people[name], sentence)
-            or CHATTER.match(sentence)
-        ):
-            raise ValueError(f"cannot read: {sentence}")
+        elif not _project(sentence, work, needs):
+            _habit(people[name], sentence)  # or what has nothing to do with the project
     first = _begin(people, *start)
     for one, sentence in later:
         _absent(one, sentence, first)
@@ -157,29 +149,26 @@ def _project(sentence: str, work: dict, needs: dict) -> bool:
     return bool(found)
 
 
-def _habit(one: Person, sentence: str) -> bool:
+def _habit(one: Person, sentence: str) -> None:
     if found := _first(ROW, sentence):
         one.rows.append((int(found[0]), int(found[1])))
     elif found := _first(BREAK, sentence):
         one.pause = max(one.pause, int(found[0]))
     elif found := _first(WEEKLY, sentence):
         one.weekly.add(WEEKDAYS.index(found[0]))
-    else:
-        return _hours(one, sentence)
-    return True
-
-
-def _hours(one: Person, sentence: str) -> bool:
-    if found := _first(MEAL, sentence):
+    elif found := _first(MEAL, sentence):
         one.meals.append(tuple(map(_minute, found)))
-        return True
+    else:
+        _hours(one, sentence)
+
+
+def _hours(one: Person, sentence: str) -> None:
     zone, hours = _first(ZONE, sentence), _first(HOURS, sentence)
     if zone:
         shift = timedelta(hours=int(zone[1] or 0), minutes=int(zone[2] or 0))
         one.zone = -shift if zone[0] == "-" else shift
     if hours:
         one.hours = tuple(map(_minute, hours))
-    return bool(zone or hours)
 
 
 def _begin(people: dict, name: str, when: str):

@@ -1,14 +1,18 @@
 """Solve a prompt of TimeX-NLI: `solve(text)` returns the label.
 
-Times are whole numbers of a scale: minutes, days, months, or days of a week or month.
-Events may lie outside of the one day, week, month or year of the times, or not: a label
-on which these two readings disagree is returned as "ambiguous".
+Times are numbers of a scale: minutes, days, months, or days of a week or month. Events
+may lie outside of the one day, week, month or year of the times, or not; they may happen
+at any time, at times such as those that are named, or, where all clocks show quarters, half
+or full hours, at such times alone. A label on which these readings disagree, or a sentence
+that one of them makes impossible, is returned as "ambiguous".
 """
 
 from __future__ import annotations
 
 import re
 from datetime import date, timedelta
+from itertools import product
+from math import gcd
 
 
 MONTHS = (
@@ -122,16 +126,19 @@ def _splits(pattern: re.Pattern, sentence: str):
         yield {1: sentence[: found.start()], 2: found[1], 3: sentence[found.end() :]}
 
 
-def window(way: str, at: tuple, lowest: float, highest: float) -> tuple:
+def window(way: str, at: tuple, step: float, lowest: float, highest: float) -> tuple:
+    """Return the first and the last instant of a grid that a sentence leaves to an event."""
     scale, first, last = place(at)
     if way == "before":
-        return scale, lowest, first - 1
+        return scale, lowest, first - step
     if way == "after":
-        return scale, last + 1, highest
+        return scale, last + step, highest // step * step
     return scale, first, last
 
 
 def label(known: tuple, claimed: tuple) -> str:
+    if known[1] > known[2] or claimed[1] > claimed[2]:
+        return "impossible"
     low, high = max(known[1], claimed[1]), min(known[2], claimed[2])
     if low > high:
         return "Contradiction"
@@ -152,18 +159,21 @@ def solve(text: str) -> str:
         for one, how, other in facts:
             _spread(times, one, how, other)
     ends = {"weekday": (0, 6), "yearmonth": (0, 11), "monthday": (1, 31)}
+    ends["minute"] = (0, 24 * 60 - 1)
+    unit, far = place(time)[0], (-1e9, 1e9)
+    steps = [0.5, 1]
+    if unit == "minute":
+        shown = [place(x)[1] for x in (*times.values(), time) if x[0] == unit]
+        steps += [15, gcd(*shown, *(x[2][1] for x in facts if x[2][0] == unit)) or 15]
     about = [x for x in facts if x[0] == subject and isinstance(x[1], str)]
     answers = set()
-    for bounded in (False, True):
-        unit = place(time)[0]
-        far = (-1e9, 1e9)
-        limits = ends.get(unit, far) if bounded else far
-        claimed = window(way, time, *limits)
+    for step, limits in product(steps, {far, ends.get(unit, far)}):
+        claimed = window(way, time, step, *limits)
         if subject in times:
             known = place(times[subject])
         else:
             (_, how, other) = about[0]
-            known = window(how, times.get(other, other), *limits)
+            known = window(how, times.get(other, other), step, *limits)
         answers.add(label(known, claimed))
     return answers.pop() if len(answers) == 1 else f"ambiguous {sorted(answers)}"
 
