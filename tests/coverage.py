@@ -141,14 +141,14 @@ def detected(build: Callable[..., Documents], accuracy: float) -> list[float]:
 
     A direction counts in which most samples have one.
     """
-    documents = build(100)
+    documents = build(200)
     runs = [documents.answer(accuracy) for _ in range(2)]
     pairs = [detectable_differences(documents.sizes, *x, 1) for x in zip(*runs)]
     powers = []
     for sign, steps in zip((-1, 1), zip(*pairs)):
         steps = [step for step in steps if step is not None]
         moved = accuracy + sign * np.median(steps or [9])
-        if len(steps) > 50 and 0 <= moved <= 1:
+        if len(steps) > 100 and 0 <= moved <= 1:
             powers.append(rejected(build(), accuracy, moved))
     return powers
 

@@ -31,6 +31,7 @@ from scipy.special import stdtr, stdtrit
 CONFIDENCE, POWER = 0.95, 0.8
 # Degrees of freedom below which the power of a test cannot be foretold from its variance.
 LEAST_FREEDOM = 30
+_LEAST_FEWER = 10
 _UNIT, _SIGNED = (0.0, 1.0), (-1.0, 1.0)  # the scales of scores and of differences
 
 
@@ -44,6 +45,7 @@ class Spread(NamedTuple):
     error: float  # standard error, by CR2
     freedom: float  # degrees of freedom of Student's t
     weight: float  # of all clusters, where that of the clusters without additions is 1
+    alike: float  # clusters of normal totals that would have the fourth moment of these
 
     @property
     def reach(self) -> float:
@@ -66,7 +68,7 @@ class Estimate(NamedTuple):
 
 def quantile(freedom: float) -> float:
     """Return how many standard errors an interval reaches to either side."""
-    return float(stdtrit(freedom, (1 + CONFIDENCE) / 2))
+    return stdtrit(freedom, (1 + CONFIDENCE) / 2)
 
 
 def linearised(parts: Sequence[Sequence[float]], by_size: bool) -> list[float]:
@@ -119,12 +121,20 @@ def spread(
     variance = (squares / (1 - shares)).sum(-1)
     products = shares**2 / (1 - shares)
     denominator = (shares**2).sum() + products.sum() ** 2 - (products**2).sum()
-    return Spread(mean, variance**0.5, max(1.0, float(1 / denominator)), total / n)
+    freedom = max(1.0, float(1 / denominator))
+    alike = 3 * squares.sum(-1) ** 2 / (squares**2).sum(-1)
+    return Spread(mean, variance**0.5, freedom, total / n, alike)
 
 
 def score_spread(sizes: np.ndarray, sums: np.ndarray) -> Spread:
-    """Return the spread of a score, with a cluster of half the average size at each end."""
-    return spread(sizes, sums, _UNIT, max(sizes.sum() / len(sizes) / 2, 1))
+    """Return the spread of a score, with a cluster of half the average size at each end.
+
+    Where few clusters hold most of the variance, as where few answers are right, the
+    degrees of freedom are fewer, but not for that below ten.
+    """
+    scores = spread(sizes, sums, _UNIT, max(sizes.sum() / len(sizes) / 2, 1))
+    fewer = np.maximum(_LEAST_FEWER, scores.alike - 1)
+    return scores._replace(freedom=np.minimum(scores.freedom, fewer))
 
 
 def difference_spread(sizes: np.ndarray, sums: np.ndarray) -> Spread:
@@ -164,7 +174,8 @@ def estimate_score(values: Sequence[float], clusters: Sequence[Hashable]) -> Est
     low, high = map(float, wilson_interval(*totals))
     mean, error = math.fsum(values) / len(values), float(scores.error)
     effect = error / float(naive.error)
-    return Estimate(mean, low, high, error, scores.freedom, len(totals[0]), effect)
+    freedom = float(scores.freedom)
+    return Estimate(mean, low, high, error, freedom, len(totals[0]), effect)
 
 
 def estimate_difference(
@@ -261,7 +272,7 @@ def detectable_differences(
     # In a run that moves, documents differ that did not before. They share clusters less
     # than right answers do; their number lies, on the log scale, halfway between that of
     # all documents and the effective number.
-    effective = sum(effective_documents(score_spread(sizes, x)) for x in (a, b)) / 2
+    effective = min(effective_documents(score_spread(sizes, x)) for x in (a, b))
     differing = math.sqrt(n * effective)
     steps = np.arange(1, 1001) / 1000
     ends = []
