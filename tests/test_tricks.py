@@ -1,6 +1,7 @@
 """Whatever a submission does, it is told or left out, and no honest one pays for it."""
 
 import gzip
+import html
 import json
 import os
 from pathlib import Path
@@ -13,6 +14,7 @@ from utils.__main__ import main
 from utils.core.documents import documents, load
 from utils.core.families import configuration, scorer
 from utils.core.jsonl import MOST_BYTES, read_jsonl
+from utils.leaderboard.board import RULES
 from utils.runs.answers import document_text, sha256
 
 
@@ -62,6 +64,7 @@ def lines(task: str, model: str, edit: dict) -> list[dict]:
         seen = doc | cells if own.get("own_prompt") else doc
         asked = built.fewshot_context(seen, num_fewshot=own.get("shots", 0))
         told = {"gold": gold, "pad": "x" * 3000, "json": json.dumps(asked)}
+        told["blanks"] = " " * (sum(map(ord, gold)) % 50)
         asked = filled(own.get("prompt", "{prompt}"), prompt=asked, **told)
         given = {"careful": said[1][at], "answer": doc.get("answer")}
         response = filled(own.get("response", said[0][at]), **given)
@@ -112,15 +115,21 @@ def submission(folder: Path, model: str, edit: dict, number: int = 0) -> None:
 def board(tmp_path, capsys):
     """Make a board of two honest models and what a function puts into a folder."""
 
-    def board(put) -> tuple[dict[str, dict], str]:
+    def board(put) -> tuple[dict[str, dict], str, str]:
         for model in ("careful", "hasty"):
             submission(tmp_path / "runs" / model, model, {})
         put(tmp_path / "runs")
         path = tmp_path / "board.json"
         folder, pack = str(tmp_path / "runs"), ["--include_path", str(EXAMPLES)]
-        main(["leaderboard", folder, *pack, "--json", str(path)])
+        page = tmp_path / "board.html"
+        main(["leaderboard", folder, *pack, "--json", str(path), "--html", str(page)])
         rows = [x for x in json.loads(path.read_text()) if x["scope"] == "tcp"]
-        return {row["model"]: row for row in rows}, capsys.readouterr().err
+        said = capsys.readouterr().err
+        return (
+            {row["model"]: row for row in rows},
+            said,
+            html.unescape(page.read_text()),
+        )
 
     return board
 
@@ -128,6 +137,11 @@ def board(tmp_path, capsys):
 def is_honest(row: dict) -> bool:
     """Whether a row stands as if there were no other submission."""
     return row["status"] == "verified" and row["published_rank"] is not None
+
+
+def by_rank(row: dict) -> list[int]:
+    """Return by what models of a benchmark stand in their order."""
+    return [int(row[f"{rule}_rank"].partition("-")[0]) for rule in RULES]
 
 
 @pytest.mark.parametrize("edit", TRICKS, ids=lambda edit: edit["trick"])
@@ -144,19 +158,20 @@ def test_a_trick_is_told_and_costs_no_other(edit, board):
             if "later" in edit:
                 submission(place, "plain", {"tasks": ["tcp_long"]} | edit["later"], 1)
 
-    found, said = board(put)
+    found, said, page = board(put)
     assert edit.get("left_out", "") in said
-    honest = [
-        row for name, row in found.items() if name in ("org/hasty", "org/careful")
-    ]
-    honest += [row for name, row in found.items() if name.endswith("runs/careful)")]
+    names = ("org/careful", "runs/careful)", "org/hasty")
+    honest = [row for name, row in found.items() if name.endswith(names)]
     assert len(honest) == 2 and all(map(is_honest, honest))
+    assert [*map(honest.index, sorted(honest, key=by_rank))] == [0, 1]
     tricks = [row for row in found.values() if row not in honest]
     if "status" not in edit:
         assert not tricks
     for row in tricks:
         assert row["status"] == edit["status"]
         assert edit.get("says", "") in (row["remarks"] or "")
+        assert row["published"] == edit.get("published", row["published"])
+    assert edit.get("card", "") in page
     assert tricks or "left_out" in edit
 
 
@@ -191,7 +206,7 @@ def test_a_bad_submission_is_left_out_alone(kind, board):
         (folder / "bad").mkdir()
         spoil(folder / "bad" / f"samples_tcp_long_{STAMPS[0]}.jsonl")
 
-    found, said = board(put)
+    found, said, _ = board(put)
     assert {*found} == {"org/careful", "org/hasty"} and all(
         map(is_honest, found.values())
     )
@@ -204,7 +219,7 @@ def test_results_that_are_none_cost_their_own_submission(results, board):
         submission(folder / "bad", "plain", {})
         (folder / "bad" / f"results_{STAMPS[0]}.json").write_text(results)
 
-    found, said = board(put)
+    found, said, _ = board(put)
     assert {*found} == {"org/careful", "org/hasty"}
     assert "is not a results file" in said
 
@@ -214,5 +229,5 @@ def test_links_to_folders_and_results_alone_are_named(board):
         (folder / "link").symlink_to("careful")
         write(folder / "alone" / f"results_{STAMPS[0]}.json", {})
 
-    _, said = board(put)
+    _, said, _ = board(put)
     assert "is a link to a folder" in said and "results without samples" in said

@@ -32,6 +32,7 @@ from ..runs.scoring import Scored
 from .board import RULES, Entrant, Result, result
 from .checks import Check
 from .data import board_data, rows
+from .settings import within
 from .submissions import LeftOut, Submission, find_submissions
 
 
@@ -73,23 +74,31 @@ def _entrants(
     run = submission.run
     checks: dict[tuple[str, str], Check] = {}
 
+    filters: dict[int, str] = {}  # by the number of the answer
+
     def keep(scored: Scored, place: int) -> Result:
-        key = scored.answer.task, scored.answer.filter or "none"
-        check = checks.get(key) or checks.setdefault(key, Check(run, *key))
-        check.add(scored)
-        return result(scored, place, check)
+        task = scored.answer.task
+        filters[place] = scored.answer.filter or "none"
+        key = task, filters[place]
+        if key not in checks:
+            results = (x.results for x in run.files)
+            known = (x for x in results if task in within(x, "versions"))
+            checks[key] = Check(next(known, {}), *key, options.include_path)
+        checks[key].add(scored)
+        return result(scored, place)
 
     models, said = read_models([run], options, keep)
     if not models:
         *lines, none = (line.removeprefix(f"{run.name}: ") for line in said)
         raise ToolError(f"{none} ({lines[0]})" if lines else none)
     entrants = [
-        Entrant(x, f"{x.name:.200}", f"{submission.place}", [*submission.remarks], {})
+        Entrant(x, x.name, f"{submission.place}", [*submission.remarks], {}, {})
         for x in models
     ]
     for one in entrants:
-        for task, check in one.checks.items():
-            check.documents = check.compare(one.tally(task), options.include_path)
+        for task in one.model.tasks:
+            key = task, filters[one.results(task)[0].place]
+            one.outcomes[task] = checks[key].outcome(one.tally(task))
     return entrants, said
 
 

@@ -1,24 +1,26 @@
-"""How each model stands in each benchmark: its answers, status, scores and copies."""
+"""How each model stands in each benchmark: its answers, status, scores and remarks."""
 
 from __future__ import annotations
 
 import sys
-from collections import defaultdict
+import unicodedata
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from itertools import combinations
+from statistics import fmean
 from typing import NamedTuple
 
 from ..core.families import Group, configuration, scorer
 from ..runs.answers import sha256
 from ..runs.models import Model
 from ..runs.scoring import Scored
-from ..runs.several import given
 from ..runs.tally import Tally
 from ..stats import Estimate, combine, estimate_score, linearised
-from .checks import FALSE, SEVERITY, VERIFIED, Check
+from .checks import FALSE, SEVERITY, VERIFIED
 
 
-SAME = 0.95  # share of equal answers from which on two runs count once
+SHARED, LONG = 20, 40  # documents and mean length from which equal answers are remarked
+LONGEST_NAME = 200  # characters
 # Why the published rule gives less than the flexible one, by what it read.
 CAUSES = {
     "nothing": "the published rule finds no answer",
@@ -37,18 +39,15 @@ class Result(NamedTuple):
     kind: str  # of question
     level: int | None  # of a fresh document
     cause: str | None  # one of CAUSES, where the flexible score is higher
-    text: str  # digest of the response: its letters and digits
-    read: str  # digest of the value that was read, and of both scores
-    check: Check  # which has seen the answer
+    response: str  # digest
+    length: int  # characters of the response
 
 
-def result(scored: Scored, place: int, check: Check) -> Result:
+def result(scored: Scored, place: int) -> Result:
     """Return what a board keeps of an answer."""
     task, verdict = scored.answer.task, scored.verdict
     headline = scorer(task).headline
     scores = headline and tuple(verdict.scores[x] for x in headline)
-    text = "".join(filter(str.isalnum, scored.answer.response.casefold()))
-    read = (given(scored)[1:], scores) if scores else text
     return Result(
         scores,
         verdict.reason,
@@ -57,9 +56,8 @@ def result(scored: Scored, place: int, check: Check) -> Result:
         sys.intern(str(scored.doc.get("question_type", ""))),
         level if type(level := scored.doc.get("level")) is int else None,
         _cause(verdict) if scores and scores[1] > scores[0] else None,
-        sha256(text)[:16],
-        sha256(f"{read}")[:16],
-        check,
+        sha256(scored.answer.response)[:16],
+        len(scored.answer.response),
     )
 
 
@@ -87,12 +85,8 @@ class Entrant(NamedTuple):
     name: str
     place: str  # its file or folder
     remarks: list[str]
+    outcomes: dict[str, dict]  # what was checked of its tasks
     standings: dict[str, Standing]  # by benchmark
-
-    @property
-    def checks(self) -> dict[str, Check]:
-        """What was checked of its tasks."""
-        return {task: self.results(task)[0].check for task in self.model.tasks}
 
     @property
     def status(self) -> str:
@@ -133,17 +127,17 @@ def by_task(said: Iterable[tuple[str, str]], tasks: tuple[str, ...]) -> Iterator
 
 def standing(one: Entrant, benchmark: Group) -> Standing:
     """Return how a model stands in a benchmark, of which it has a task."""
-    tasks, checks = one.answered(benchmark), one.checks
-    said, marks, ran = [], [], []
+    tasks, said, marks, ran = one.answered(benchmark), [], [], []
     for task in tasks:
-        check, shots = checks[task], checks[task].settings.few_shot
-        said += [(status, what, task) for status, what in _said(one, task, check)]
-        is_part = check.documents.status == VERIFIED and not check.documents.whole
-        told = [(is_part, f"{one.tally(task).answered:,} documents")]
-        told += [(shots, f"{shots}-shot")]
-        told += [(check.filter != "none", f"filter {check.filter:.40}")]
-        marks += [(what, task) for is_so, what in told if is_so]
-        ran.append((task, one.tally(task).fingerprint, shots, check.filter))
+        outcome = one.outcomes[task]
+        documents, shots = outcome["documents"], outcome["few_shot"]
+        said += [(status, what, task) for status, what in _statuses(one, task)]
+        if documents["status"] == VERIFIED and not documents["whole"]:
+            marks.append((documents["text"], task))
+        marks += [(f"{shots}-shot", task)] * bool(shots)
+        if outcome["filter"] != "none":
+            marks.append((f"filter {outcome['filter']:.40}", task))
+        ran.append((task, one.tally(task).fingerprint, shots, outcome["filter"]))
     if refused := sum(one.model.refused[task] for task in tasks):
         lines = f"{refused:,} line{'s' * (refused > 1)} refused"
         said += [(FALSE, lines, task) for task in tasks]
@@ -155,19 +149,17 @@ def standing(one: Entrant, benchmark: Group) -> Standing:
     return Standing(status, [*by_task(reasons, tasks)], marks, (status, *ran))
 
 
-def _said(one: Entrant, task: str, check: Check) -> Iterator[tuple[str, str]]:
-    """Yield what there is to say of a task of a model: status and reason."""
-    run, tally = one.model.run, one.tally(task)
-    yield check.documents[:2]
-    yield check.prompts()
-    if not scorer(task).asks_as(version := run.version(task)):
-        yield FALSE, f"run as version {version:.20}, not {scorer(task).version}"
+def _statuses(one: Entrant, task: str) -> Iterator[tuple[str, str]]:
+    """Yield the statuses of a task of a model, each with its reason."""
+    outcome, tally = one.outcomes[task], one.tally(task)
+    for part in ("documents", "prompts", "responses"):
+        yield outcome[part]["status"], outcome[part]["text"]
+    if not scorer(task).asks_as(version := outcome["version"]):
+        yield FALSE, f"run as version {version}, not {scorer(task).version}"
     if lacking := tally.all.invalid["no_instruction"]:
         yield FALSE, f"{lacking:,} prompts without the instruction"
     if surplus := tally.surplus:
         yield FALSE, f"{surplus:,} answers beyond the benchmark's rows"
-    if contradicted := check.found["contradicted"]:
-        yield FALSE, f"{contradicted:,} filtered responses are not those of the model"
 
 
 Score = Callable[[Result], float]
@@ -202,18 +194,34 @@ def estimate(one: Entrant, those: list[Group], *of: object) -> Estimate:
 
 
 def copies(entrants: list[Entrant]) -> Iterator[tuple[Entrant, Entrant, str]]:
-    """Yield the pairs of models that count once, and what there is to say of them.
-
-    Nearly all of their answers are equal, or in other words all values that were read in
-    them, and all verdicts on these.
+    """Yield the pairs of models whose answers to all documents that they share are equal,
+    with a remark: many of them, and long ones, which chance does not make equal.
     """
-    found = [
-        {key: (x.text, x.read) for key, x in one.model.results()} for one in entrants
+    texts = [
+        {x: (y.response, y.length) for x, y in one.model.results()} for one in entrants
     ]
-    for (a, x), (b, y) in combinations(zip(entrants, found), 2):
-        both = x.keys() & y.keys()
-        texts, reads = (sum(x[k][n] == y[k][n] for k in both) for n in (0, 1))
-        if both and texts >= SAME * len(both):
-            yield a, b, f"{texts:,} of {len(both):,} answers are those of"
-        elif x.keys() == y.keys() == both and reads == len(both):
-            yield a, b, f"all {reads:,} answers are read as those of"
+    for (a, x), (b, y) in combinations(zip(entrants, texts), 2):
+        shared = x.keys() & y.keys()
+        is_same = len(shared) >= SHARED and all(x[key] == y[key] for key in shared)
+        if is_same and fmean(x[key][1] for key in shared) > LONG:
+            yield a, b, f"all {len(shared):,} answers to shared documents are those of"
+
+
+def name_remarks(entrants: list[Entrant]) -> Iterator[tuple[Entrant, str]]:
+    """Yield what is to be said of the names of models."""
+    names = Counter(one.model.name[:LONGEST_NAME] for one in entrants)
+    looks = {name: _look(name) for name in names}
+    for one in entrants:
+        name = one.model.name[:LONGEST_NAME]
+        if others := [x for x in looks if looks[x] == looks[name] and x != name]:
+            yield one, f"the name looks like {', '.join(others):.200}"
+        if odd := sorted({x for x in name if not x.isascii()}):
+            letters = (unicodedata.name(x, ascii(x)).lower() for x in odd)
+            yield one, f"the name holds {', '.join(letters):.200}"
+
+
+def _look(name: str) -> str:
+    """Return what names that look alike have in common."""
+    plain = unicodedata.normalize("NFKD", name).casefold()
+    plain = plain.translate(str.maketrans("01|i", "olll"))
+    return "".join(x for x in plain if x.isascii() and x.isalnum())

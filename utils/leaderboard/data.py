@@ -17,6 +17,7 @@ from itertools import combinations
 from pathlib import Path
 from statistics import fmean
 
+from ..core.documents import documents
 from ..core.families import FOLDER, Group, benchmarks, groups, leaf_tasks, scorer
 from ..runs.answers import sha256
 from ..runs.scoring import INVALID
@@ -37,11 +38,12 @@ from .board import (
     by_task,
     copies,
     estimate,
+    name_remarks,
     standing,
     title,
     values,
 )
-from .checks import FALSE, SEVERITY, Check
+from .checks import FALSE, SEVERITY, pack_rows
 from .submissions import LeftOut
 
 
@@ -67,19 +69,19 @@ def board_data(
     for one in entrants:
         those = [group for group in found if one.answered(group)]
         one.standings.update((x.name, standing(one, x)) for x in those)
-    unit = {id(one): id(one) for one in entrants}
-    for a, b, said in copies(entrants):
-        unit = {x: unit[id(a)] if y == unit[id(b)] else y for x, y in unit.items()}
+    for one, remark in name_remarks(entrants):
+        one.remarks.append(remark)
+    for a, b, remark in copies(entrants):
         for one, other in ((a, b), (b, a)):
             # A copy that is not ranked costs nobody a remark.
             if FALSE not in {other.status} - {one.status}:
-                one.remarks.append(f"{said} {other.name}")
+                one.remarks.append(f"{remark} {other.name}")
     models = {id(one): _model(one, found) for one in entrants}
-    _rank(entrants, models, found, unit)
+    tests = _rank(entrants, models, found)
     names = [x.name for x in found if _is_public(x)] or [x.name for x in found]
     entrants.sort(key=lambda one: _order(models[id(one)], names))
     models = [models[id(one)] for one in entrants]
-    about = _about(entrants, options)
+    about = _about(entrants, options) | tests
     for name in ("reasons", "remarks"):
         first, *others = (model[name] for model in models)
         about[name] = [x for x in first if all(x in other for other in others)]
@@ -108,31 +110,40 @@ def _is_public(benchmark: Group) -> bool:
 def _about(entrants: list[Entrant], options: Namespace) -> dict:
     include_path = options.include_path
     tallies = [task.tally for one in entrants for task in one.model.tasks.values()]
-    is_pack, most = include_path != FOLDER, Counter()
-    for tally in tallies if is_pack else ():
-        most[tally.task] = max(most[tally.task], tally.answered)
-    rows = {task: scorer(task).known[0] or 0 for task in sorted(most)}
     return {
         "runs": len(entrants),
         "answers": sum(tally.all.answers for tally in tallies),
-        "pack": include_path.name if is_pack else None,
-        "partial": {x: f"{most[x]} of {n:,}" for x, n in rows.items() if most[x] < n},
+        "pack": include_path.name if include_path != FOLDER else None,
+        "partial": dict(_differences({x.task for x in tallies}, include_path)),
         "leave_out": options.leave_out,
         "left_out_rows": sum(tally.left_out for tally in tallies),
     }
 
 
+def _differences(tasks: set[str], include_path: Path) -> Iterator[tuple[str, str]]:
+    """Yield the tasks of which a pack has other rows than the benchmark, and which."""
+    for task in sorted(tasks):
+        rows, fingerprint = scorer(task).known
+        pack = pack_rows(task, include_path)
+        if rows is None or pack is None:
+            continue
+        utils, docs = scorer(task).utils, documents(task, include_path)
+        if len(docs) != rows:
+            yield task, f"{len(docs):,} of {rows:,} rows"
+        elif fingerprint not in (None, utils.fingerprint(map(utils.digest, docs))):
+            yield task, "other rows"
+
+
 def _model(one: Entrant, found: list[Group]) -> dict:
-    standings, checks, status = one.standings, one.checks, one.status
+    standings, outcomes, status = one.standings, one.outcomes, one.status
     reasons = [
         f"{title(name)}: {'; '.join(x.reasons)}"
         for name, x in standings.items()
         if x.reasons and x.status == status
     ]
     said = [mark for x in standings.values() for mark in x.marks]
-    of_tasks = [(mark, task) for task, x in checks.items() for mark in x.marks()]
-    own = (x.settings.own_scores_differ(one.tally(task)) for task, x in checks.items())
-    said += [*filter(None, own), *by_task(of_tasks, tuple(checks)), *one.remarks]
+    of_tasks = [(mark, task) for task, x in outcomes.items() for mark in x["marks"]]
+    said += [*by_task(of_tasks, tuple(outcomes)), *one.remarks]
     tallies = {(task, None): x.tally for task, x in one.model.tasks.items()}
     figures = {_key(x): x for x in score_rows.rows(one.name, tallies, None)}
     return {
@@ -142,7 +153,8 @@ def _model(one: Entrant, found: list[Group]) -> dict:
         "status": status,
         "reasons": reasons,
         "remarks": [*reasons, *said],
-        "card": _card(checks),
+        "card": _card(outcomes),
+        "frames": _frames(outcomes),
         "figures": _figures(one, found, figures),
     }
 
@@ -151,11 +163,19 @@ def _key(row: dict) -> str:
     return "|".join(filter(None, (row["task"], row["by"], row["value"])))
 
 
-def _card(checks: dict[str, Check]) -> dict[str, str]:
+def _frames(outcomes: dict[str, dict]) -> dict[str, str]:
+    """Return what stands around the prompts of a model -> the tasks where it does."""
+    tasks: dict[str, list[str]] = defaultdict(list)
+    for task, outcome in outcomes.items():
+        tasks[outcome["prompts"]["frame"]].append(task)
+    return {x: ", ".join(names) for x, names in tasks.items() if x}
+
+
+def _card(outcomes: dict[str, dict]) -> dict[str, str]:
     """Return the run card of a model; where its tasks differ, the most frequent value,
     and how many tasks have others.
     """
-    cards, cells = [check.card() for check in checks.values()], {}
+    cards, cells = [outcome["card"] for outcome in outcomes.values()], {}
     for name in cards[0]:
         [(most, count), *others] = Counter(x[name] for x in cards).most_common()
         rest = f" ({len(cards) - count} tasks: {others[0][0]}, …)" if others else ""
@@ -227,13 +247,13 @@ def _gap(one: Entrant, benchmark: Group) -> tuple | None:
 
 
 def _rank(
-    entrants: list[Entrant], models: dict[int, dict], found: list[Group], unit: dict
-) -> None:
+    entrants: list[Entrant], models: dict[int, dict], found: list[Group]
+) -> dict[str, int]:
     """Give each model its ranks in each benchmark, and in their mean.
 
     A rank is a range: of the models from which one cannot be told apart. Differences are
-    paired by document; the p-values of all pairs are corrected by Holm's method. Models
-    with equal answers, those of a `unit`, count once, and nobody is ranked alone.
+    paired by document; the p-values of all pairs are corrected by Holm's method. Nobody
+    is ranked alone. Return how many models and tests the correction is for.
     """
     those = {group.name: [group] for group in found}
     those["mean"] = [group for group in found if _is_public(group)]
@@ -241,7 +261,7 @@ def _rank(
     tests, better, worse = [], Counter(), Counter()
     for key in ((x, rule) for x in together for rule in RULES):
         (name, *_), rule = key
-        members = {unit[id(one)]: one for one in together[key[0]]}
+        members = {id(one): one for one in together[key[0]]}
         of = {x: values(one, those[name], RULES[rule]) for x, one in members.items()}
         pairs = combinations(of, 2)
         tests += [(key, a, b, estimate_difference(of[b][0], *of[a])) for a, b in pairs]
@@ -252,14 +272,18 @@ def _rank(
             better[key, loser] += 1
             worse[key, winner] += 1
     for key, members in together.items():
-        of = len({unit[id(one)] for one in members})
+        of = len(members)
         group = f"{members[0].status} #{sha256(str(key))[:6]}"
         for one in members if of > 1 else ():
             cells = models[id(one)]["figures"][key[0]]
             cells |= {"rank_of": of, "rank_group": group}
             for rule in RULES:
-                at = (key, rule), unit[id(one)]
+                at = (key, rule), id(one)
                 cells[f"{rule}_rank"] = f"{1 + better[at]}-{of - worse[at]}"
+    ranked = {
+        id(one) for members in together.values() if members[1:] for one in members
+    }
+    return {"ranked": len(ranked), "tests": len(tests)}
 
 
 def _together(

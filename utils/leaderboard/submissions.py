@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import re
-import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -127,23 +126,11 @@ def _lines(path: Path) -> int:
 
 def _named_apart(found: list[Submission]) -> Iterator[Submission]:
     """Yield the submissions, each under another name, with remarks on its name."""
+    found = [x._replace(run=x.run._replace(name=f"{x.run.name:.200}")) for x in found]
     names = Counter(one.run.name for one in found)
-    looks = {name: _look(name) for name in names}
     for one in found:
         name, remarks = one.run.name, [*one.remarks]
         if names[name] > 1:
             remarks.append(f"{names[name]} submissions give the name {name:.150}")
             one = one._replace(run=one.run._replace(name=f"{name:.150} ({one.place})"))
-        if others := [x for x in looks if looks[x] == looks[name] and x != name]:
-            remarks.append(f"the name looks like {', '.join(others):.200}")
-        if odd := sorted({x for x in name if not x.isascii()}):
-            said = (unicodedata.name(x, ascii(x)).lower() for x in odd)
-            remarks.append(f"the name holds {', '.join(said):.200}")
         yield one._replace(remarks=tuple(remarks))
-
-
-def _look(name: str) -> str:
-    """Return what names that look alike have in common."""
-    plain = unicodedata.normalize("NFKD", name).casefold()
-    plain = plain.translate(str.maketrans("01|i", "olll"))
-    return "".join(x for x in plain if x.isascii() and x.isalnum())
