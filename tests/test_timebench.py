@@ -129,7 +129,7 @@ def test_bad_rows_stop_with_their_place(kind, rows, message):
 @pytest.mark.parametrize(
     "kind, config, changes, words",
     [
-        ("date", None, {"question": "In which month?"}, ["TimeBench (date): 1 rows", "the benchmark has other files"]),
+        ("date", None, {"question": "In which month?"}, ["TimeBench (rows): 1 rows", "the benchmark has other files"]),
         ("two_way", "tracie_timebench", {"Premise": "It pours."}, ["TimeBench (tracie): 1 rows", f"the benchmark has 500 rows, {utils.FILES['tracie'][1]}"]),
     ],
 )  # fmt: skip

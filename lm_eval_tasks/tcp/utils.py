@@ -419,8 +419,7 @@ def process_results(doc: dict, results: list[str]) -> dict[str, float]:
     if not all(isinstance(response, str) for response in results):
         raise ValueError("TCP: a response is not a string; use the filter take_first")
     scores = [explain(doc, response).scores for response in results]
-    found = {name: [x[name] for x in scores if name in x] for y in scores for name in y}
-    return {name: sum(values) / len(values) for name, values in found.items()}
+    return {x: sum(y[x] for y in scores) / len(scores) for x in scores[0]}
 
 
 # ----------------------------------------------------------------------- documents

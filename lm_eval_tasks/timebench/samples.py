@@ -1,25 +1,33 @@
 """Few-shot examples of TimeBench, written for this pack; none is one of its rows.
 
 `fewshot/<name>.jsonl` holds documents, each with a worked answer. The harness calls
-what a YAML file names without arguments: `samples.mctaco()` reads `mctaco.jsonl`.
+what a YAML file names without arguments.
 """
 
 import json
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 
-FOLDER = Path(__file__).parent / "fewshot"
+def read(name: str) -> list[dict]:
+    """Return the documents of a file of `fewshot`."""
+    file = Path(__file__).with_name("fewshot") / f"{name}.jsonl"
+    return [json.loads(line) for line in file.read_text("utf-8").splitlines()]
 
 
-def __getattr__(name: str) -> Callable[[], list[dict]]:
-    """Return what reads the file of this name; AttributeError where there is none."""
-    path = FOLDER / f"{name}.jsonl"
-    if not path.is_file():
-        raise AttributeError(f"{path} is missing; name a file of that folder")
-
-    def read() -> list[dict]:
-        with path.open(encoding="utf-8") as lines:
-            return [json.loads(line) for line in lines]
-
-    return read
+date_arithmetic = partial(read, "date_arithmetic")
+durationqa = partial(read, "durationqa")
+mctaco = partial(read, "mctaco")
+menatqa_counterfactual = partial(read, "menatqa_counterfactual")
+menatqa_order = partial(read, "menatqa_order")
+menatqa_scope = partial(read, "menatqa_scope")
+situatedgen = partial(read, "situatedgen")
+tempreason_l2 = partial(read, "tempreason_l2")
+tempreason_l3 = partial(read, "tempreason_l3")
+timedial = partial(read, "timedial")
+timeqa_explicit = partial(read, "timeqa_explicit")
+timeqa_implicit = partial(read, "timeqa_implicit")
+timexnli_s1 = partial(read, "timexnli_s1")
+timexnli_s2 = partial(read, "timexnli_s2")
+timexnli_s3 = partial(read, "timexnli_s3")
+tracie = partial(read, "tracie")

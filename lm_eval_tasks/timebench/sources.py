@@ -1,18 +1,16 @@
 """The files of TimeBench: where they are, what is in them, how they are loaded.
 
-The commit stands here alone. To use another one, change it and the digests; the error
-that a task then ends with shows the digest it found.
+The commit stands here alone. To use another one, change it and the digests in
+`files.jsonl`; the error that a task then ends with shows the digest of the rows.
 """
 
 import asyncio
 import hashlib
 import json
 import logging
-import sys
 import urllib.error
 import urllib.request
 from pathlib import Path
-from typing import NoReturn
 
 import datasets
 
@@ -26,24 +24,10 @@ SUBSET = (
 
 # File below SUBSET: its rows, and their digest (see `digest`). A pinned commit cannot
 # change: where a file differs, something on the way to it went wrong.
-FILES = {
-    "DurationQA/durationqa_f2_timebench.jsonl": (687, "7d23275c0beea962"),
-    "McTaco/mctaco_f2_timebench.jsonl": (851, "2190d21531f8d99f"),
-    "MenatQA/menatqa_counterfactual_timebench.jsonl": (200, "817e7862b78f4caa"),
-    "MenatQA/menatqa_order_timebench.jsonl": (200, "3cb1e219157570c4"),
-    "MenatQA/menatqa_scope_timebench.jsonl": (500, "160554a4ed24a982"),
-    "SituatedGen/situatedgen_timebench.jsonl": (115, "686087322d98e94d"),
-    "TRACIE/tracie_timebench.jsonl": (500, "b0e8446126d03d7f"),
-    "TempReason/tempreason_l1_timebench.jsonl": (500, "8ce7c8602fb43a76"),
-    "TempReason/tempreason_l2_timebench.jsonl": (500, "62deb135132c3990"),
-    "TempReason/tempreason_l3_timebench.jsonl": (500, "3cc9c5d2cb10e14b"),
-    "TimeDial/timedial_f2_timebench.jsonl": (500, "659b608fbe786fca"),
-    "TimeQA/timeqa_easy_timebench.jsonl": (500, "82fa99ed78cdea99"),
-    "TimeQA/timeqa_hard_timebench.jsonl": (500, "3f771335298563dc"),
-    "TimeX-NLI/timexnli_cs1_timebench.jsonl": (500, "2c837a6e925b5685"),
-    "TimeX-NLI/timexnli_cs2_timebench.jsonl": (500, "80ce916659264c77"),
-    "TimeX-NLI/timexnli_cs3_timebench.jsonl": (500, "62ccfc08ab557eba"),
-}
+with Path(__file__).with_name("files.jsonl").open(encoding="utf-8") as _lines:
+    FILES = {
+        row["file"]: (row["rows"], row["digest"]) for row in map(json.loads, _lines)
+    }
 
 # Seconds that a request may take. A load makes two, or four where it fetches again: a
 # server that hangs ends it in five minutes at most. The largest file has 1.4 MB.
@@ -62,9 +46,8 @@ def load(data_file: str, **_metadata: object) -> datasets.DatasetDict:
     `data_file` is a key of FILES; the harness adds the metadata of the task. What is not
     the content of the pinned commit, such as an HTML page or half a file that the cache
     of `datasets` holds, is fetched once again. Where that does not help, or the URL
-    cannot be reached, a run of `lm_eval` ends with one line that names the URL and the
-    fix; elsewhere, that line is a ConnectionError (not reached) or a ValueError (other
-    rows).
+    cannot be reached, a ValueError (other rows) or a ConnectionError names in one line the
+    URL and the fix.
     """
     url = f"{SUBSET}/{data_file}"
     rows = _fetch(url, "reuse_dataset_if_exists")
@@ -73,7 +56,7 @@ def load(data_file: str, **_metadata: object) -> datasets.DatasetDict:
         rows = _fetch(url, "force_redownload")
         if not _is_known(rows, data_file):
             found = _difference(url, rows, *FILES[data_file])
-            _stop(ValueError(f"{url}: {found}; {BAD_COPY}"))
+            raise ValueError(f"{url}: {found}; {BAD_COPY}")
     rows.info.config_name = Path(data_file).stem
     return datasets.DatasetDict(test=rows)
 
@@ -104,10 +87,10 @@ def _fetch(url: str, mode: str) -> datasets.Dataset | None:
             storage_options={"client_kwargs": {"timeout": limit}},
         )
     except (OSError, asyncio.TimeoutError, aiohttp.ClientError) as error:
-        _stop(_transfer_error(url, error))
+        raise _transfer_error(url, error) from None
     except Exception as error:  # of parsing, which differ between versions
         if isinstance(error.__cause__, OSError):
-            _stop(_transfer_error(url, error.__cause__))
+            raise _transfer_error(url, error.__cause__) from None
         return None
 
 
@@ -169,15 +152,3 @@ def _difference(url: str, rows: datasets.Dataset | None, count: int, known: str)
 def _first_bytes(url: str) -> bytes:
     with urllib.request.urlopen(url, timeout=10) as answer:
         return answer.read(200)
-
-
-def _stop(error: Exception) -> NoReturn:
-    """End a run of the harness's command line with one line; elsewhere, raise.
-
-    Below an exception, `lm_eval` prints some sixty lines of its own stack. A program
-    that uses the harness as a library is not to be ended, and can catch the exception.
-    """
-    program = Path(*sys.argv[:1])
-    if program.stem in ("lm_eval", "lm-eval") or program.match("lm_eval/__main__.py"):
-        raise SystemExit(str(error))
-    raise error from None

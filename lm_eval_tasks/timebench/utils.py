@@ -15,8 +15,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime, timezone
-from functools import lru_cache, partial
-from itertools import compress
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -537,106 +536,118 @@ def name_f1(name: str, names: list[list[str]], question: str) -> float:
 # --------------------------------------------------------------------- the verdicts
 
 
-def _kind(read: Callable[[dict, str, str], tuple], several: bool = False) -> tuple:
-    """Return the public functions of a kind of task, under their names here.
+def extract_answers(
+    doc: dict, response: str, several: bool = False
+) -> tuple[str, str, Verdict]:
+    """Return the published answer, the statement to be read, and a verdict on neither.
 
-    `read` makes scores, value and reference of a document and both rules' answers.
+    With `several` a statement may have more lines.
     """
-
-    def explain(doc: dict, response: str) -> Verdict:
-        """Return the verdict on one response to a document; any text has one."""
-        published, published_span = extract_published(response)
-        repeated = filter(None, map(doc.get, REPEATED))
-        found = statements(mask(response, repeated), MADE_UP, several)
-        last = found[-1] if found else None
-        span = last and (last.start, last.end)
-        flexible = last and response[last.start : last.end]
-        read_text = flexible if last and not last.doubted else ""
-        scores, *values = read(doc, published, read_text)
-        scores["extracted"] = float(published != "")
-        shown = published or None, published_span, flexible, span
-        verdict = Verdict(scores, "", *shown, *values)
-        return verdict._replace(reason=_reason(verdict, response))
-
-    def process_results(doc: dict, results: list[str]) -> dict[str, float]:
-        """Return the mean scores of responses; ValueError where one is not a string."""
-        if not all(isinstance(response, str) for response in results):
-            raise ValueError("a response is not a string; use the filter take_first")
-        scores = [explain(doc, response).scores for response in results]
-        return {x: sum(y[x] for y in scores) / len(scores) for x in scores[0]}
-
-    kind = read.__name__.removeprefix("_read_")
-    return _named_as(explain, kind), _named_as(process_results, kind)
+    published, published_span = extract_published(response)
+    text = mask(response, filter(None, map(doc.get, REPEATED)))
+    found = statements(text, MADE_UP, several)
+    last = found[-1] if found else None
+    span = (last.start, last.end) if last else None
+    flexible = response[slice(*span)] if span else None
+    visible = span or published_span
+    if visible and text[visible[0]] == response[visible[0]]:  # outside of the reasoning
+        reason = "unreadable"
+    else:
+        in_box = response.rfind("\\boxed{") > response.rfind("}")
+        in_thought = mask(f"{response}.").endswith("\n")
+        reason = "cut_off" if in_box or in_thought else "no_answer"
+    shown = published or None, published_span, flexible, span
+    scores = {"extracted": float(published != "")}
+    statement = flexible if last and not last.doubted else ""
+    return published, statement, Verdict(scores, reason, *shown, None, None)
 
 
-def _named_as(function: Callable, kind: str) -> Callable:
-    """Name a function as it is named here, which pickles and tools rely on."""
-    function.__name__ = function.__qualname__ = f"{function.__name__}_{kind}"
-    return function
+def _complete(
+    verdict: Verdict, scores: dict[str, float], value: object, reference: object
+) -> Verdict:
+    """Return a verdict with the scores of its value, and the reason for them."""
+    is_exact, flexible = scores.get("score") == 1, scores.get("score_flexible", 0)
+    reason = verdict.reason
+    if flexible == 1:
+        reason = "right" if is_exact else "flexible_only"
+    elif value is not None and is_exact:
+        reason = "superseded"
+    elif value is not None:
+        reason = "partly_right" if flexible else "other_value"
+    return Verdict(scores | verdict.scores, reason, *verdict[2:6], value, reference)
 
 
-def _reason(verdict: Verdict, response: str) -> str:
-    """Return the first of REASONS that holds."""
-    is_exact, is_read = verdict.scores.get("score") == 1, verdict.value is not None
-    flexible, span = verdict.scores.get("score_flexible", 0), verdict.flexible_span
-    in_box = response.rfind("\\boxed{") > response.rfind("}")
-    is_cut_off = not span and (in_box or mask(response + ".").endswith("\n"))
-    answered = not is_cut_off and (verdict.published_span or span)
-    holds = flexible == 1 and is_exact, flexible == 1, is_read and is_exact, flexible
-    return next(compress(REASONS, (*holds, is_read, answered, not is_cut_off, True)))
-
-
-def _scores(exact: bool, flexible: float, **f1_score: float) -> dict[str, float]:
+def _scores(exact: bool, flexible: float, f1_score: float | None = None) -> dict:
     """Return the metrics of a kind; its headline is the F1 where it has one (paper)."""
-    scores = {"exact_match": float(exact)} | f1_score
-    scores |= {"score": [*scores.values()][-1], "score_flexible": float(flexible)}
-    return scores | {"accuracy_flexible": float(flexible == 1)}
+    scores = {"exact_match": float(exact), "f1_score": f1_score, "score": f1_score}
+    if f1_score is None:
+        scores = {"exact_match": float(exact), "score": float(exact)}
+    return scores | {
+        "score_flexible": float(flexible),
+        "accuracy_flexible": float(flexible == 1),
+    }
 
 
-def _read_qa(doc: dict, published: str, statement: str) -> tuple:
+def explain_qa(doc: dict, response: str) -> Verdict:
+    """Return the verdict on a response that should give a name, or "unanswerable"."""
+    published, statement, verdict = extract_answers(doc, response)
     words, golds = normalise(published), [*map(normalise, doc["golds"])]
     texts = [*map(plain, doc["golds"])]
     names = [*map(name_words, texts)]
     value = read_name(plain(statement), names, "\n".join(texts))
     flexible = name_f1(value or "", names, doc.get("question") or "")
-    scores = _scores(
-        words in golds, flexible, f1_score=max(f1(words, x) for x in golds)
-    )
-    return scores, value, doc["golds"]
+    scores = _scores(words in golds, flexible, max(f1(words, x) for x in golds))
+    return _complete(verdict, scores, value, doc["golds"])
 
 
-def _read_date(doc: dict, published: str, statement: str) -> tuple:
+def explain_date(doc: dict, response: str) -> Verdict:
+    """Return the verdict on a response that should give a month of a year."""
+    published, statement, verdict = extract_answers(doc, response)
     value, golds = read_month(plain(statement)), [*map(parse_month, doc["golds"])]
     months = [(gold.year, gold.month) for gold in golds]
-    return _scores(parse_month(published) in golds, value in months), value, months
+    scores = _scores(parse_month(published) in golds, value in months)
+    return _complete(verdict, scores, value, months)
 
 
-def _read_options(doc: dict, published: str, statement: str) -> tuple:
-    gold, given = set(doc["letters"]), set(_PUBLISHED_LETTER.findall(published))
+def explain_options(doc: dict, response: str) -> Verdict:
+    """Return the verdict on a response that should list options."""
+    published, statement, verdict = extract_answers(doc, response, several=True)
+    gold, letters = set(doc["letters"]), set(_PUBLISHED_LETTER.findall(published))
     value = read_options(plain(statement), doc["options"]) or set()
-    scores = _scores(given == gold, f1(value, gold), f1_score=f1(given, gold))
-    return scores, sorted(value) or None, doc["letters"]
+    scores = _scores(letters == gold, f1(value, gold), f1(letters, gold))
+    return _complete(verdict, scores, sorted(value) or None, doc["letters"])
 
 
-def _read_nli(doc: dict, published: str, statement: str) -> tuple:
+def explain_nli(doc: dict, response: str) -> Verdict:
+    """Return the verdict on a response that should give a label."""
+    published, statement, verdict = extract_answers(doc, response)
     options, label = doc["options"], doc["label"]
-    exact = read_published_label(published, options) == label
     value = read_label(plain(statement), options)
-    return _scores(exact, value == label), value, label
+    is_exact = read_published_label(published, options) == label
+    return _complete(verdict, _scores(is_exact, value == label), value, label)
 
 
-def _read_generation(doc: dict, published: str, statement: str) -> tuple:
+def explain_generation(doc: dict, response: str) -> Verdict:
+    """Return the verdict on a response that should be sentences with keywords."""
+    _, statement, verdict = extract_answers(doc, response, several=True)
+    text, gold = " ".join(plain(statement, ends=True).split()), doc["statement"]
+    bleu, rouge = _overlap_scorers()
+    scores = {
+        # Floating point may leave it by a hair.
+        "bleu": min(bleu.sentence_score(text, [gold]).score / 100, 1.0),
+        "rouge_l": float(rouge.score(gold, text)["rougeL"].fmeasure),
+        "keywords": keyword_share(text, doc["keywords"], doc["keywords_pos"]),
+    }
+    return _complete(verdict, scores, text or None, gold)
+
+
+@cache
+def _overlap_scorers() -> tuple:
     # They take long to load, and one task in eighteen needs them.
     from rouge_score.rouge_scorer import RougeScorer
     from sacrebleu import BLEU
 
-    text, gold = " ".join(plain(statement, ends=True).split()), doc["statement"]
-    bleu = BLEU(effective_order=True).sentence_score(text, [gold]).score / 100
-    rouge = RougeScorer(["rougeL"]).score(gold, text)["rougeL"].fmeasure
-    keywords = keyword_share(text, doc["keywords"], doc["keywords_pos"])
-    bleu = min(bleu, 1.0)  # which floating point may leave by a hair
-    scores = {"bleu": bleu, "rouge_l": float(rouge), "keywords": keywords}
-    return scores, text or None, gold
+    return BLEU(effective_order=True), RougeScorer(["rougeL"])
 
 
 def keyword_share(text: str, keywords: list[str], positions: list[int]) -> float:
@@ -657,19 +668,47 @@ def keyword_share(text: str, keywords: list[str], positions: list[int]) -> float
     return best / len(keywords)
 
 
-explain_qa, process_results_qa = _kind(_read_qa)
-explain_date, process_results_date = _kind(_read_date)
-explain_options, process_results_options = _kind(_read_options, several=True)
-explain_nli, process_results_nli = _kind(_read_nli)
-explain_generation, process_results_generation = _kind(_read_generation, several=True)
+def _mean_scores(explain: Callable, doc: dict, results: list[str]) -> dict[str, float]:
+    """Return the mean scores of responses; ValueError where one is not a string."""
+    if not all(isinstance(response, str) for response in results):
+        raise ValueError("a response is not a string; use the filter take_first")
+    scores = [explain(doc, response).scores for response in results]
+    return {x: sum(y[x] for y in scores) / len(scores) for x in scores[0]}
+
+
+def process_results_qa(doc: dict, results: list[str]) -> dict[str, float]:
+    """Return the mean scores of responses by `explain_qa`."""
+    return _mean_scores(explain_qa, doc, results)
+
+
+def process_results_date(doc: dict, results: list[str]) -> dict[str, float]:
+    """Return the mean scores of responses by `explain_date`."""
+    return _mean_scores(explain_date, doc, results)
+
+
+def process_results_options(doc: dict, results: list[str]) -> dict[str, float]:
+    """Return the mean scores of responses by `explain_options`."""
+    return _mean_scores(explain_options, doc, results)
+
+
+def process_results_nli(doc: dict, results: list[str]) -> dict[str, float]:
+    """Return the mean scores of responses by `explain_nli`."""
+    return _mean_scores(explain_nli, doc, results)
+
+
+def process_results_generation(doc: dict, results: list[str]) -> dict[str, float]:
+    """Return the mean scores of responses by `explain_generation`."""
+    return _mean_scores(explain_generation, doc, results)
 
 
 # ------------------------------------------------------------------------ documents
 
 LICENCE = "MIT"
-# The files of the benchmark: rows, and the fingerprint of their documents.
-with Path(__file__).with_name("files.jsonl").open() as _file:
-    FILES = {row.pop("file"): (*row.values(),) for row in map(json.loads, _file)}
+with Path(__file__).with_name("files.jsonl").open(encoding="utf-8") as _lines:
+    FILES = {  # of the benchmark: rows, and the fingerprint of their documents
+        re.search("/(.*)_timebench", row["file"])[1]: (row["rows"], row["fingerprint"])
+        for row in map(json.loads, _lines)
+    }
 # Columns that some files have, for prompts, breakdowns and logs.
 EXTRA_COLUMNS = "qid idx question question_type type fact_context level".split()
 PAIRED_COLUMNS = {"labels": "options", "keywords_pos": "keywords"}  # equally long
@@ -677,84 +716,110 @@ PAIRED_COLUMNS = {"labels": "options", "keywords_pos": "keywords"}  # equally lo
 
 def _strings(cells: list, is_right: Callable[[str], object] = len) -> list[str]:
     """Return strings without blanks around them; none where one is not right."""
-    found = [cell.strip() for cell in cells]
-    return found if all(map(is_right, found)) else []
-
-
-_golds = partial(_strings, is_right=lambda x: normalise(x) and name_words(plain(x)))
-_months = partial(_strings, is_right=parse_month)
+    texts = [cell.strip() for cell in cells]
+    return texts if all(map(is_right, texts)) else []
 
 
 def _letters(cells: list) -> list[str]:
-    said = _strings(cells, {"yes", "no"}.__contains__)
-    return [letter for letter, x in zip(LETTERS, said) if x == "yes"]
+    answers = _strings(cells, {"yes", "no"}.__contains__)
+    return [letter for letter, answer in zip(LETTERS, answers) if answer == "yes"]
 
 
-def _positions(cells: list) -> list[int]:
-    return cells if {*map(repr, cells)} <= {"0", "1"} else []
+def _labels_of(options: list[str], cells: list) -> list[str]:
+    return options if cells[0] in options else []
 
 
-# Field of documents -> its column, what makes it of the items of a cell (nothing, or an
-# error, where it cannot be used), and what the cell should be. A field that is not here
-# is the text in the column of its name. A colon tells two of a name apart.
-FIELDS = {
-    "golds": ("answer", _golds, "an answer with a word"),
-    "golds:month": ("answer", _months, 'a month and a year ("Aug, 1987")'),
-    "options": ("options", lambda x: _strings(x) * (1 < len(x) < 5), "2 to 4 texts"),
-    "letters": ("labels", _letters, '"yes" or "no" for each option, and once "yes"'),
-    "options:2": ("Label", lambda x: TWO_WAY * (x[0] in TWO_WAY), f"in {TWO_WAY}"),
-    "options:3": ("Label", lambda x: LABELS * (x[0] in LABELS), f"in {LABELS}"),
-    "keywords": ("keywords", _strings, "a list of texts"),
-    "keywords_pos": ("keywords_pos", _positions, "0 or 1 for each keyword"),
-    "statement": ("statements", lambda x: " ".join(_strings(x)), "a list of texts"),
-}
-
-
-def _maker(kind: str, fields: str) -> Callable[[datasets.Dataset], datasets.Dataset]:
-    """Return what the YAML files name: rows -> documents with these fields, in memory."""
-
-    def process_docs(dataset: datasets.Dataset) -> datasets.Dataset:
-        """Return documents; ValueError names file, row and column that are wrong."""
-        name = (dataset.info.config_name or kind).removesuffix("_timebench")
-        place, numbered = f"TimeBench ({name})", enumerate(dataset)
-        rows = [_document(row, fields, f"{place}, row {n}") for n, row in numbered]
-        if not rows:
-            raise ValueError(f"{place}: there are no rows; give a split with some")
-        is_fresh = "level" in rows[0]  # rows made from a seed say so
-        _report(name, len(rows), fingerprint(map(digest, rows)), is_fresh)
-        return type(dataset).from_list(rows)
-
-    return _named_as(process_docs, kind)
-
-
-process_docs_qa = _maker("qa", "question context golds")
-process_docs_facts_qa = _maker("facts_qa", "question context fact_context golds")
-process_docs_date = _maker("date", "question golds:month")
-process_docs_options = _maker("options", "question context options letters")
-process_docs_dialogue_options = _maker("dialogue_options", "context options letters")
-process_docs_nli_two_way = _maker("nli_two_way", "Premise Hypothesis Label options:2")
-process_docs_nli_three_way = _maker(
-    "nli_three_way", "Premise Hypothesis Label options:3"
+# Kinds of fields: their column, what makes one of the items of a cell (nothing, or an
+# error, where it cannot be used), and what the cell should be.
+_golds = partial(_strings, is_right=lambda x: normalise(x) and name_words(plain(x)))
+_months = partial(_strings, is_right=parse_month)
+NAMES = "answer", _golds, "an answer with a word"
+MONTH = "answer", _months, 'a month and a year ("Aug, 1987")'
+OPTIONS = "options", lambda x: _strings(x) * (1 < len(x) < 5), "2 to 4 texts"
+RIGHT = "labels", _letters, '"yes" or "no" for each option, and once "yes"'
+TWO_LABELS = "Label", partial(_labels_of, TWO_WAY), f"in {TWO_WAY}"
+THREE_LABELS = "Label", partial(_labels_of, LABELS), f"in {LABELS}"
+KEYWORDS = "keywords", _strings, "a list of texts"
+POSITIONS = (
+    "keywords_pos",
+    lambda x: x * ({*map(repr, x)} <= {"0", "1"}),
+    "0 or 1 for each keyword",
 )
-process_docs_generation = _maker("generation", "keywords keywords_pos statement")
+SENTENCES = "statements", lambda x: " ".join(_strings(x)), "a list of texts"
 
 
-def _document(row: dict, fields: str, place: str) -> dict:
+def process_docs_qa(dataset: datasets.Dataset) -> datasets.Dataset:
+    """Return documents; as of all below, ValueError names file, row and column."""
+    return _documents(dataset, "question context", golds=NAMES)
+
+
+def process_docs_facts_qa(dataset: datasets.Dataset) -> datasets.Dataset:
+    """Return documents of questions about a list of facts."""
+    return _documents(dataset, "question context fact_context", golds=NAMES)
+
+
+def process_docs_date(dataset: datasets.Dataset) -> datasets.Dataset:
+    """Return documents that ask for a month."""
+    return _documents(dataset, "question", golds=MONTH)
+
+
+def process_docs_options(dataset: datasets.Dataset) -> datasets.Dataset:
+    """Return documents with options."""
+    return _documents(dataset, "question context", options=OPTIONS, letters=RIGHT)
+
+
+def process_docs_dialogue_options(dataset: datasets.Dataset) -> datasets.Dataset:
+    """Return documents whose options fill a gap."""
+    return _documents(dataset, "context", options=OPTIONS, letters=RIGHT)
+
+
+def process_docs_nli_two_way(dataset: datasets.Dataset) -> datasets.Dataset:
+    """Return documents of entailment or contradiction."""
+    return _documents(dataset, "Premise Hypothesis Label", options=TWO_LABELS)
+
+
+def process_docs_nli_three_way(dataset: datasets.Dataset) -> datasets.Dataset:
+    """Return documents of entailment, contradiction or neither."""
+    return _documents(dataset, "Premise Hypothesis Label", options=THREE_LABELS)
+
+
+def process_docs_generation(dataset: datasets.Dataset) -> datasets.Dataset:
+    """Return documents that ask for sentences with keywords."""
+    return _documents(
+        dataset, keywords=KEYWORDS, keywords_pos=POSITIONS, statement=SENTENCES
+    )
+
+
+def _documents(
+    dataset: datasets.Dataset, texts: str = "", **fields: tuple
+) -> datasets.Dataset:
+    """Return documents with columns that are texts, in small letters, and other fields."""
+    file = (dataset.info.config_name or "rows").removesuffix("_timebench")
+    place = f"TimeBench ({file})"
+    fields = {x.lower(): (x, "\n".join, "a text") for x in texts.split()} | fields
+    numbered = enumerate(dataset)
+    documents = [_document(row, fields, f"{place}, row {n}") for n, row in numbered]
+    if not documents:
+        raise ValueError(f"{place}: there are no rows; give a split with some")
+    is_fresh = "level" in documents[0]  # rows made from a seed say so
+    _report(file, len(documents), fingerprint(map(digest, documents)), is_fresh)
+    return type(dataset).from_list(documents)
+
+
+def _document(row: dict, fields: dict[str, tuple], place: str) -> dict:
     document = {name: row[name] for name in EXTRA_COLUMNS if name in row}
-    for field in fields.split():
-        column, make, what = FIELDS.get(field, (field, "\n".join, "a text"))
+    for name, (column, make, content) in fields.items():
         cell = row.get(column)
         cells = cell if isinstance(cell, list) else [cell]
         try:
             paired = row.get(PAIRED_COLUMNS.get(column), cells)
-            made = len(paired) == len(cells) and make(cells)
+            document[name] = len(paired) == len(cells) and make(cells)
         except (AttributeError, TypeError):  # of what is not a text
-            made = None
-        if not made:
-            fault = f"column '{column}': {cell!r:.80} is not {what}"
+            document[name] = None
+        if not document[name]:
+            fault = f"column '{column}': {cell!r:.80} is not {content}"
             fix = "fix the row" if column in row else "the column is missing"
             raise ValueError(f"{place}, {fault}; {fix}")
-        document[field.partition(":")[0].lower()] = made
     return document
 
 
@@ -785,13 +850,13 @@ def fingerprint(digests: Iterable[bytes]) -> str:
     return hashlib.sha256(b"".join(sorted(digests))).hexdigest()[:16]
 
 
-@lru_cache(maxsize=256)
-def _report(name: str, rows: int, found: str, is_fresh: bool) -> None:
-    """Log rows and fingerprint of a file, once a run; warn where they are unknown."""
+@lru_cache(maxsize=256)  # once a run
+def _report(name: str, count: int, content: str, is_fresh: bool) -> None:
+    """Log rows and fingerprint of a file; warn where they are not the benchmark's."""
     known = [FILES[name]] if name in FILES else [*FILES.values()]
-    said = f"TimeBench ({name}): {rows} rows, fingerprint {found}"
-    if is_fresh or (rows, found) in known:
-        return eval_logger.info(said)
+    text = f"TimeBench ({name}): {count} rows, fingerprint {content}"
+    if is_fresh or (count, content) in known:
+        return eval_logger.info(text)
     theirs = "{} rows, {}".format(*known[0]) if name in FILES else "other files"
-    said += f"; the benchmark has {theirs}: scores may not be comparable"
-    eval_logger.warning(said)
+    text += f"; the benchmark has {theirs}: scores may not be comparable"
+    eval_logger.warning(text)
