@@ -6,7 +6,6 @@ import sys
 from collections.abc import Iterable
 from itertools import islice
 from pathlib import Path
-from typing import NoReturn
 
 import datasets
 import pyarrow
@@ -21,9 +20,8 @@ FIX = "copy the pack again, or make it again with `temporal-eval offline`"
 def load(data_file: str, **metadata: object) -> datasets.DatasetDict:
     """Return the rows of a file in `data/`, whatever the working directory is.
 
-    The harness adds the task's metadata. For a file that is not the one in the manifest,
-    and metadata that ask for rows of another seed, a run of `lm_eval` ends with one line
-    that names the fault and the fix; elsewhere, that line is a ValueError.
+    The harness adds the task's metadata. Raises ValueError for a file that is not the one
+    in the manifest, and for metadata that ask for rows of another seed.
     """
     path, named = FOLDER / "data" / data_file, FOLDER / "manifest.json"
     try:
@@ -31,21 +29,22 @@ def load(data_file: str, **metadata: object) -> datasets.DatasetDict:
         is_complete, made = manifest["complete"], manifest["data"][data_file]
         expected, asked = manifest["files"][f"data/{data_file}"], made["generated"]
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
-        _stop(f"{named}: is damaged, or does not name data/{data_file}; {FIX}")
+        fault = f"is damaged, or does not name data/{data_file}"
+        raise ValueError(f"{named}: {fault}; {FIX}") from None
     if is_complete is not True:
-        _stop(f"{named}: says that the pack is not complete; {FIX}")
+        raise ValueError(f"{named}: says that the pack is not complete; {FIX}")
     _check_request(asked or {}, metadata)
     if not path.is_file():  # a pipe would keep the run waiting
-        _stop(f"{path}: is missing, or not a file; {FIX}")
+        raise ValueError(f"{path}: is missing, or not a file; {FIX}")
     try:
         found = sha256_of(path)
         if found != expected:
             fault = f"has SHA-256 {found}, but the manifest says {expected}"
-            _stop(f"{path}: {fault}; {FIX}")
+            raise ValueError(f"{path}: {fault}; {FIX}")
         with path.open("rb") as file:
             dataset = dataset_of(map(json.loads, file), found)
     except OSError as error:
-        _stop(f"{path}: {error.strerror}; {FIX}")
+        raise ValueError(f"{path}: {error.strerror}; {FIX}") from None
     dataset.info.config_name = path.stem
     return datasets.DatasetDict(test=dataset)
 
@@ -77,24 +76,13 @@ def dataset_of(rows: Iterable[dict], digest: str) -> datasets.Dataset:
 
 
 def _check_request(made: dict, metadata: dict) -> None:
-    """Stop where `--metadata` asks for other rows than those made of a seed."""
+    """Raise ValueError where `--metadata` asks for other rows than those made of a seed."""
     for key, value in made.items():
         if metadata.get(key, value) != value:
-            _stop(
+            raise ValueError(
                 f"--metadata {key} changes nothing in a pack, whose rows are made ({key}"
                 f" {value}); leave it out, or make a pack with `temporal-eval generate`"
             )
     if made and "--cache_requests true" in " ".join(sys.argv).replace("=", " "):
-        fix = "leave it out, or give `refresh`"
-        _stop(f"--cache_requests true: the cache tells no seed from another; {fix}")
-
-
-def _stop(message: str) -> NoReturn:
-    """End a run of the harness's command line with one line; elsewhere, raise.
-
-    Below an exception, `lm_eval` prints some sixty lines of its own stack.
-    """
-    program = Path(*sys.argv[:1])
-    if program.stem in ("lm_eval", "lm-eval") or program.match("lm_eval/__main__.py"):
-        raise SystemExit(message)
-    raise ValueError(message)
+        fault = "--cache_requests true: the cache tells no seed from another"
+        raise ValueError(f"{fault}; leave it out, or give `refresh`")

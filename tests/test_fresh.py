@@ -124,7 +124,7 @@ def test_metadata_that_cannot_be_meant_is_refused(changed, said):
 
 def test_a_cache_of_requests_is_refused(monkeypatch):
     monkeypatch.setattr("sys.argv", ["/usr/bin/lm_eval", "--cache_requests=true"])
-    with pytest.raises(SystemExit, match="the cache tells no seed from another"):
+    with pytest.raises(ValueError, match="the cache tells no seed from another"):
         load("date_arithmetic", 1, 10, "1-5")
 
 

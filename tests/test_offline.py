@@ -252,18 +252,16 @@ def test_a_damaged_manifest_is_one_line(capsys, tmp_path, text, arguments):
     assert content(tmp_path) == before
 
 
-def test_no_data_file_can_be_changed_unseen(pack, monkeypatch):
+def test_no_data_file_can_be_changed_unseen(pack):
     load, path = loader(pack), pack / "data" / "TCP_short.jsonl"
     whole = path.read_bytes()
     assert load(path.name)["test"].info.config_name == "TCP_short"
     for changed in (whole[:-1], whole + b"\n", b"", whole.swapcase()):
         path.write_bytes(changed)
-        with pytest.raises(ValueError, match=f"{path}: has SHA-256"):
+        with pytest.raises(
+            ValueError, match=f"{path}: has SHA-256.*make it again with"
+        ):
             load(path.name)
-    monkeypatch.setattr("sys.argv", ["/usr/bin/lm_eval"])  # whose run it ends
-    with pytest.raises(SystemExit, match="make it again with `temporal-eval offline`"):
-        load(path.name)
-    monkeypatch.undo()
     path.unlink()
     os.mkfifo(path)
     with pytest.raises(ValueError, match=f"{path}: is missing, or not a file"):

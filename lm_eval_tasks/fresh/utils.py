@@ -30,7 +30,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, NamedTuple
 
 
 if TYPE_CHECKING:
@@ -224,19 +224,15 @@ def load(
     """Return fresh rows as the harness wants them: what `custom_dataset` names.
 
     `generator` is the name of one; the rest is metadata of the task, which `--metadata`
-    changes. A run of `lm_eval` ends with one line for invalid metadata, for those of
-    another version of the generator, and with a cache of requests; elsewhere, that line
-    is a ValueError.
+    changes. Raises ValueError for invalid metadata, for those of another version of the
+    generator, and with a cache of requests.
     """
     import datasets
 
     asked = generator, gen_seed, gen_rows, gen_levels, gen_version, gen_knobs
-    try:
-        request = read_request(*asked)
-        _check_cache(sys.argv)
-        test = datasets.Dataset.from_list(rows_with_bar(request))
-    except ValueError as error:
-        _stop(error)
+    request = read_request(*asked)
+    _check_cache(sys.argv)
+    test = datasets.Dataset.from_list(rows_with_bar(request))
     eval_logger.info(
         f"fresh_{generator}: {gen_rows} rows, gen_seed {gen_seed}, gen_rows {gen_rows},"
         f" gen_levels {gen_levels}, gen_knobs {json.dumps(request.knobs)}, gen_version"
@@ -253,11 +249,3 @@ def _check_cache(command_line: list[str]) -> None:
             "--cache_requests true: the cache tells no seed from another; leave it out,"
             " or give `refresh`"
         )
-
-
-def _stop(error: ValueError) -> NoReturn:
-    """End a run of the harness's command line with one line; elsewhere, raise."""
-    program = Path(*sys.argv[:1])
-    if program.stem in ("lm_eval", "lm-eval") or program.match("lm_eval/__main__.py"):
-        raise SystemExit(str(error)) from error
-    raise error
