@@ -87,6 +87,27 @@ def test_what_ends_writing_leaves_the_old_file_and_no_part(tmp_path, error):
         assert caught.value.filename == str(path)
 
 
+WRITE_AND_DIE = """
+import os, signal
+from pathlib import Path
+from utils.core.files import written_whole
+with written_whole(Path({!r})) as file:
+    file.write(b"half")
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_what_a_killed_run_left_is_removed_by_the_next_and_no_other(tmp_path):
+    script = WRITE_AND_DIE.format(str(tmp_path / "x"))
+    subprocess.run([sys.executable, "-c", script], cwd=ROOT)
+    assert len(parts(tmp_path)) == 1
+    with written_whole(tmp_path / "y"):  # which is being written
+        (own,) = parts(tmp_path)
+        put(tmp_path / "x")
+        assert parts(tmp_path) == [own]
+    assert sorted(x.name for x in tmp_path.iterdir()) == ["x", "y"]
+
+
 IN_THE_WAY = {
     "folder": IsADirectoryError,
     "file/x": NotADirectoryError,

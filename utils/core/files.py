@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 import secrets
 import shutil
@@ -15,7 +16,7 @@ from typing import BinaryIO
 from .errors import ToolError
 
 
-# A file is written under such a name first. One that a kill left is in nobody's way.
+# A file is written under such a name first, and locked as long.
 _PREFIX, _SUFFIX = ".temporal-eval-", ".part"
 
 
@@ -34,9 +35,10 @@ def written_whole(path: Path) -> Iterator[BinaryIO]:
         return
     target = Path(os.path.realpath(path))
     target.parent.mkdir(parents=True, exist_ok=True)
+    _remove_leftovers(target.parent)
     part = target.with_name(f"{_PREFIX}{secrets.token_hex(8)}{_SUFFIX}")
     try:
-        with part.open("xb") as file:
+        with _open_part(part) as file:
             if target.exists():
                 with suppress(PermissionError):  # some file systems have no modes
                     shutil.copymode(target, part)
@@ -50,6 +52,25 @@ def written_whole(path: Path) -> Iterator[BinaryIO]:
         if isinstance(error, OSError) and error.filename in (None, str(part)):
             error.filename, error.filename2 = str(path), None
         raise
+
+
+def _open_part(part: Path) -> BinaryIO:
+    """Open a new file that stays locked until it is closed or its process ends."""
+    while True:
+        file = part.open("xb")
+        with suppress(OSError):  # of file systems without locks
+            fcntl.flock(file, fcntl.LOCK_EX)
+        if part.exists():
+            return file
+        file.close()  # another run took it for a leftover before it was locked
+
+
+def _remove_leftovers(folder: Path) -> None:
+    """Remove what runs that were killed left in a folder: nobody has it locked."""
+    for part in folder.glob(f"{_PREFIX}*{_SUFFIX}"):
+        with suppress(OSError), part.open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            part.unlink()
 
 
 def _open_stream(path: Path) -> int:

@@ -17,6 +17,7 @@ from .cli import printable
 tabulate.MIN_PADDING = 0
 FORMATS = ("markdown", "csv", "json")
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_FILLERS = "\u115f\u1160\u2800\u3164\uffa0"  # letters by name, and blank
 _MARKUP = re.compile(r"[\\`*<>&\[\]|~]|\b_|_\b")
 
 
@@ -63,9 +64,16 @@ def _of_csv(cell: object) -> object:
     """Return a cell that no spreadsheet runs as a formula, in one line where it can be."""
     if not isinstance(cell, str):
         return cell
-    first = unicodedata.normalize("NFKC", cell[:1])
-    is_formula = first in ("=", "+", "-", "@", "\t", "\r")
+    first = next(filter(_is_visible, cell), "")
+    is_formula = unicodedata.normalize("NFKC", first) in ("=", "+", "-", "@")
     return "'" * is_formula + _CONTROLS.sub(lambda x: ascii(x[0])[1:-1], cell)
+
+
+def _is_visible(letter: str) -> bool:
+    is_mark = unicodedata.category(letter).startswith("M")
+    return letter.isprintable() and not (
+        letter.isspace() or is_mark or letter in _FILLERS
+    )
 
 
 def _cell(cell: object, number: Callable[[float], str]) -> str:
