@@ -21,11 +21,11 @@ from lm_eval_tasks.fresh.utils import (
     rows,
 )
 from tests import golden
-from tests.conftest import EXAMPLES, PACK
+from tests.conftest import EXAMPLES, PACK, TASKS
 from tests.test_offline import content, manifest_of
 from utils.__main__ import main
 from utils.core.documents import Rows, documents, load as load_tasks
-from utils.core.families import all_tasks, configuration, leaf_tasks, scorer
+from utils.core.families import configuration, leaf_tasks, scorer
 from utils.core.private import task_index
 from utils.packs.shortcuts import SHORTCUTS
 from utils.runs.tally import Trivial
@@ -355,7 +355,7 @@ def test_a_pack_that_cannot_be_made_says_why(fresh_pack, capsys, seed, arguments
     assert content(fresh_pack) == before
 
 
-@pytest.mark.parametrize("task", [x for x in all_tasks() if x not in FRESH])
+@pytest.mark.parametrize("task", TASKS)
 def test_the_gold_in_the_form_that_is_asked_for_scores_one(offline_tasks, task):
     if scorer(task).headline:
         for document in offline_tasks[task].test_docs():

@@ -448,7 +448,7 @@ def process_docs_long(dataset: datasets.Dataset) -> datasets.Dataset:
 def _process_docs(dataset: datasets.Dataset, name: str, form: str) -> datasets.Dataset:
     if not len(dataset):
         raise ValueError(f"{name}.jsonl: has no rows; give a split with at least one")
-    is_fresh = "level" in dataset.column_names  # rows made from a seed say so
+    is_fresh = bool({"level", "twin"} & {*dataset.column_names})  # made from a seed
     columns = ["index", "dialogue", "question", "answer", "level"]
     names = dataset.column_names  # of which rows of another file have none
     found = [column for column in columns if column in names] or names

@@ -663,7 +663,7 @@ def _documents(dataset: datasets.Dataset, is_semantic: bool, is_separate: bool):
     source = f"ToT/{dataset.info.config_name or ''}".rstrip("/")
     if not len(dataset):
         raise ValueError(f"{source}: there are no rows; use a split that has some")
-    is_fresh = "level" in dataset.column_names  # made from a seed
+    is_fresh = bool({"level", "twin"} & {*dataset.column_names})  # made from a seed
     columns = [*(SEMANTIC_COLUMNS if is_semantic else COLUMNS), "level"]
     names = dataset.column_names  # of which rows of another file have none
     found = [column for column in columns if column in names] or names

@@ -56,7 +56,11 @@ def index() -> dict:
 
 def is_generated(task: str) -> bool:
     """Tell whether a task makes its rows from a seed."""
-    return "generator" in configuration(task).get("dataset_kwargs", {})
+    return "generator" in _kwargs(task)
+
+
+def _kwargs(task: str) -> dict:
+    return configuration(task).get("dataset_kwargs", {})
 
 
 def sources(names: list[str]) -> list[Source]:
@@ -67,7 +71,7 @@ def sources(names: list[str]) -> list[Source]:
     """
     found: dict[str, Source] = {}
     for task in [task for name in names for task in leaf_tasks(name)] or all_tasks():
-        if not is_generated(task):
+        if not {"generator", "transformations"} & _kwargs(task).keys():
             source = _source(task)
             same = found.get(source.file, source)
             found[source.file] = same._replace(tasks=same.tasks | {task})

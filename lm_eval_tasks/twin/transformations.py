@@ -1,0 +1,373 @@
+"""Transformations of public rows: the same words and steps, and another answer.
+
+A transformation takes a row, what the rows of its file have in common, and a source of
+chance. It returns a `Twin`, or the reason why the row has none. No row is solved: a label
+changes as the names and years in the question do.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from calendar import isleap
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from itertools import combinations
+from random import Random
+from typing import NamedTuple
+
+
+class Twin(NamedTuple):
+    """A row that asks for another answer than its original."""
+
+    row: dict
+    column: str  # of the label
+    mirror: (
+        object  # a wrong label, as far from the right one as the original's; or None
+    )
+
+
+class Survey(NamedTuple):
+    """What the rows of a file have in common."""
+
+    # By type of question, and whether it names eras: of questions, and of labels, too.
+    years: dict[tuple, set[int]]
+    answers: dict[tuple, set[int]]
+    names: set[str]  # that labels are made of
+
+    @classmethod
+    def of(cls, rows: Iterable[dict]) -> Survey:
+        """Return the years and names of rows."""
+        years, answers, names = defaultdict(set), defaultdict(set), set()
+        for row in rows:
+            story, label = _story(row.get("prompt", row["question"])), row.get("label")
+            pattern = _BARE_YEAR if "prompt" in row else _pattern(story)
+            years[_vintage(row, story)] |= {*_years(story, pattern)}
+            answers[_vintage(row, story)] |= {*_years(f"{story} {label}", pattern)}
+            names |= {*_names(label)} if pattern is not _BARE_YEAR and label else set()
+        for (_, has_eras), found in [*years.items(), *answers.items()]:
+            if has_eras and found:  # few rows, whose years lie far apart
+                found |= {*range(min(found), max(found))}
+        return cls(years, answers, names)
+
+
+Transformation = Callable[[dict, Survey, Random], Twin | str]
+NO_ROOM = "no room among the years of the other rows"
+
+
+def choose(rng: Random, options: Sequence):
+    """Return one of the options, the same in every version of Python."""
+    return options[int(rng.random() * len(options))]
+
+
+# -------------------------------------------------------------------- parts of a text
+
+_FIXED = re.compile(  # examples, and sentences on JSON: they say how to answer
+    r"\b(?:Eg|E\.g|e\.g|For example)\b.*?(?:\.(?=\s)|\Z)"
+    r"|[^.?!\n]*\b(?i:json)\b(?:(?!\n\s*\n).)*",
+    re.DOTALL,
+)
+_MONTH = (
+    "(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?"
+    r"|Sept?(?:ember)?|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)\b\.?"
+)
+_NO_COUNT = r"(?!\d|:\d|[.,]\d)(?![ -](?:second|minute|hour|day|week|month|year)s?\b)"
+_YEAR = re.compile(  # in a date, or where a word says so
+    r"(?:(?<![\d:.,/+-])(?=\d{4}[-/](?:\d{1,2}|[A-Z][a-z]{2})[-/]\d)"
+    rf"|\b\d{{1,2}}[-/.]\d{{1,2}}[-/.]|\b{_MONTH}(?: \d{{1,2}}(?:st|nd|rd|th)?)?,? ?"
+    rf"|\b(?:[Ii]n|since|[Yy]ear|until) )(?P<year>[12]\d{{3}}){_NO_COUNT}"
+)
+_YEAR_AD = re.compile(r"(?<!\d)(?P<year>\d{1,4})(?= AD\b)")
+_BARE_YEAR = re.compile(r"(?<!\d)(?P<year>[12]\d{3})(?!\d)")
+_MONTH_AND_YEAR = re.compile(rf"\b{_MONTH},? (?P<year>\d{{3,4}})\b")
+_ERA = re.compile(r"\b(?:AD|BCE?|CE)\b")
+
+
+def _story(text: str) -> str:
+    return _FIXED.sub(" ", text)
+
+
+def _edit(text: str, change: Callable[[str], str]) -> str:
+    """Return a text that is changed in all parts but those that say how to answer."""
+    parts, end = [], 0
+    for fixed in _FIXED.finditer(text):
+        parts += [change(text[end : fixed.start()]), fixed[0]]
+        end = fixed.end()
+    return "".join([*parts, change(text[end:])])
+
+
+def _vintage(row: dict, story: str) -> tuple:
+    return row.get("question_type"), bool(_ERA.search(story))
+
+
+def _pattern(story: str) -> re.Pattern:
+    return _YEAR_AD if _ERA.search(story) else _YEAR
+
+
+def _years(text: str, pattern: re.Pattern) -> list[int]:
+    return [int(x["year"]) for x in pattern.finditer(text)]
+
+
+def _moved(text: str, shift: int, pattern: re.Pattern) -> str:
+    """Return a text with its years moved."""
+    return pattern.sub(
+        lambda x: x[0].removesuffix(x["year"]) + str(int(x["year"]) + shift), text
+    )
+
+
+# -------------------------------------------------------------------- years of a date
+
+_ASKS_YEAR = re.compile(r"(?i)\b(?:what|which) year\b")
+_ASKS_COUNT = re.compile(r"(?i)\bhow (?:many|old|long)\b|num_")
+_LONG_NUMBER = re.compile(rf"(?<![\d:.,+-])\d{{4,}}{_NO_COUNT}")
+_WEEKDAY = re.compile(r"\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day\b")
+
+
+def move_years(row: dict, survey: Survey, rng: Random) -> Twin | str:
+    """Move the years of a question, and of a label that is a date or a year.
+
+    By a multiple of 4, or of 28 beside a weekday, each day is a day of the new year.
+    """
+    story, label = _story(row["question"]), row["label"]
+    pattern = of_label = _pattern(story)
+    if pattern is _YEAR and _ASKS_YEAR.search(story):
+        of_label = _BARE_YEAR
+    years, answers = _years(story, pattern), _years(label, of_label)
+    if re.search(r"\bBCE?\b", story + label):
+        return "a year BC"
+    if not years:
+        return "no year"
+    rest = pattern.sub(" ", story), of_label.sub(" ", label)
+    is_count = not _BARE_YEAR.search(rest[1]) or _ASKS_COUNT.search(row["question"])
+    if _LONG_NUMBER.search(rest[0]) or not is_count:
+        return "another number that may be a year"
+    step, vintage = 28 if _WEEKDAY.search(story + label) else 4, _vintage(row, story)
+    has_days = pattern is _YEAR or re.search(rf"\b{_MONTH}|\d[-/]\d", story)
+    span = range(min(years + answers) - 1, max(years + answers) + 2)
+    shifts = [
+        shift
+        for shift in (step * n for n in range(-5, 6) if n)
+        if {x + shift for x in years} <= survey.years[vintage]
+        # Those of the mirror image, too.
+        and {x + n * shift for x in answers for n in (1, 2)} <= survey.answers[vintage]
+        and (not has_days or all(isleap(x) == isleap(x + shift) for x in span))
+    ]
+    if not shifts:
+        return NO_ROOM
+    shift = choose(rng, shifts)
+    question = _edit(row["question"], lambda text: _moved(text, shift, pattern))
+    right, mirror = (_moved(label, n * shift, of_label) for n in (1, 2))
+    return Twin(row | {"question": question, "label": right}, "label", mirror)
+
+
+def move_centuries(row: dict, _: Survey, rng: Random) -> Twin | str:
+    """Move the year of a question on months by centuries, within 1000 to 2019."""
+    (label,) = row["answer"]
+    years = _years(f"{row['question']} {label}", _MONTH_AND_YEAR)
+    shifts = [
+        shift
+        for shift in range(-1000, 1001, 100)
+        if shift and all(1000 <= x + shift <= 2019 for x in years)
+        if 1000 <= years[-1] + 2 * shift <= 2019
+    ]
+    if len(years) != 2 or not shifts:
+        return NO_ROOM
+
+    def millennia(shift: int) -> int:
+        return (years[1] + shift) // 1000 - (years[0] + shift) // 1000
+
+    # If possible, as many digits are borrowed or carried as before.
+    shift = choose(rng, [x for x in shifts if millennia(x) == millennia(0)] or shifts)
+    question = _moved(row["question"], shift, _MONTH_AND_YEAR)
+    right, mirror = ([_moved(label, n * shift, _MONTH_AND_YEAR)] for n in (1, 2))
+    return Twin(row | {"question": question, "answer": right}, "answer", mirror)
+
+
+_UNMOVABLE = {  # what a shift of 28 years would change
+    "a zone with daylight saving": re.compile(
+        r"\b(?:[ECMP][SD]?T|[CEW]ES?T|BST|I[DS]T|A[CEWK]?[SD]T|NZ[SD]T|DST)\b"
+        r"|(?i:daylight|summer time)|[A-Z][a-z]+(?: [Ss]tandard)? [Tt]ime\b"
+    ),
+    "a movable feast": re.compile(
+        r"\b(?:Easter|Good Friday|Ascension|Pentecost|Whit|Mardi Gras|Carnival|Lent|Eid"
+        r"|Ramadan|Passover|Hanukkah|Rosh|Yom|Purim|Diwali|Holi|Vesak|Nowruz|Tet"
+        r"|Thanksgiving|(?:Lunar|Chinese) New Year)\b"
+    ),
+    "a day that goes by today": re.compile(
+        r"(?i)\b(?:today|tonight|tomorrow|yesterday)\b"
+    ),
+    "another number that may be a year": re.compile(
+        r"(?<!\d)\d{4}(?!\d)|\b\d\d?[/.]\d\d?[/.]\d\d\b|'\d\d\b"
+    ),
+}
+
+
+def move_projects(row: dict, _: Survey, rng: Random) -> Twin | str:
+    """Move all dates of a project by 28 years, which keep weekdays and leap years."""
+    rest = _YEAR.sub(" ", " ".join([*row["dialogue"], row["question"]]))
+    for reason, pattern in _UNMOVABLE.items():
+        if pattern.search(rest):
+            return reason
+    columns = {name: row[name] for name in row if name != "index"}
+    years = _years(json.dumps(columns), _YEAR)
+    shifts = [x for x in (-28, 28) if all(1901 <= y + 2 * x <= 2099 for y in years)]
+    if not years or not shifts:
+        return NO_ROOM
+    shift = choose(rng, shifts)
+
+    def moved(cell: object) -> object:
+        if isinstance(cell, dict):
+            return {key: moved(x) for key, x in cell.items()}
+        if isinstance(cell, list):
+            return [moved(x) for x in cell]
+        return _moved(cell, shift, _YEAR) if isinstance(cell, str) else cell
+
+    mirror = _moved(row["answer"], 2 * shift, _YEAR)
+    return Twin(row | moved(columns), "answer", mirror)
+
+
+# -------------------------------------------------------------------- names exchanged
+
+_NAME = re.compile(r"E\d+|[A-Za-z]+(?: [A-Za-z]+)*")
+
+
+def exchange_names(row: dict, survey: Survey, rng: Random) -> Twin | str:
+    """Exchange two names in a question whose label is made of names from it."""
+    story, label = _story(row["question"]), row["label"]
+    answers = _names(label)
+    names = [x for x in sorted(survey.names) if re.search(rf"\b{x}\b", story)]
+    kind = _kind(answers[0]) if answers else max(map(_kind, names), default=None)
+    names = [x for x in names if _kind(x) == kind]
+    is_made_of_names = {*answers} <= {*names} and (answers or "[]" in label)
+    if len(names) < 2 or not is_made_of_names or "alphabet" in story:
+        return "no names to exchange"
+    exchange = _exchange_places if re.search(r"\bordered", label) else _exchange_members
+    pair, others = exchange(answers, names, rng)
+    question = _edit(row["question"], lambda text: _exchanged(text, *pair))
+    is_set = exchange is _exchange_members and {*pair} <= {*answers}
+    right = label if is_set else _exchanged(label, *pair)
+    mirror = _exchanged(right, *choose(rng, others)) if others else None
+    return Twin(row | {"question": question, "label": right}, "label", mirror)
+
+
+def _names(label: str) -> list[str]:
+    """Return the names that a label of fields is made of."""
+    fields = json.loads(label) if label[:2] == '{"' else ast.literal_eval(label)
+    answer = next(iter(fields.values()), None)
+    texts = [str(x) for x in (answer if isinstance(answer, list) else [answer])]
+    named = [x for x in texts if _NAME.fullmatch(x) and not _WEEKDAY.fullmatch(x)]
+    return [x for x in named if x not in ("equal", "unanswerable", "None")]
+
+
+def _kind(name: str) -> str:
+    if name[1:].isdecimal():
+        return "entity"
+    return "person" if name[0].isupper() else "activity"
+
+
+Exchange = tuple[tuple[str, str], list[tuple[str, str]]]
+
+
+def _exchange_places(order: list[str], names: list[str], rng: Random) -> Exchange:
+    """Return two names, and those as far apart in the order that they leave."""
+    most = max(1, len(order) - 2)  # so that another pair is as far apart
+    places = [x for x in combinations(range(len(order)), 2) if x[1] - x[0] <= most]
+    if not places:
+        return _exchange_members(order, names, rng)
+    first, last = choose(rng, places)
+    right = [*order]
+    right[first], right[last] = order[last], order[first]
+    others = [x for x in places if x[1] - x[0] == last - first and x != (first, last)]
+    return (order[first], order[last]), [(right[x], right[y]) for x, y in others]
+
+
+def _exchange_members(answers: list[str], names: list[str], rng: Random) -> Exchange:
+    """Return two names, one an answer if possible, and what makes a mirror image.
+
+    The original has the first name for the second. The mirror image has a third name for
+    the second or, where all others are answers, the first name for a third.
+    """
+    others = [x for x in names if x not in answers]
+    if not answers or not others:
+        return choose(rng, [*combinations(names, 2)]), []
+    first, second = choose(rng, answers), choose(rng, others)
+    thirds = [(second, x) for x in others if x != second]
+    return (first, second), thirds or [(first, x) for x in answers if x != first]
+
+
+def _exchanged(text: str, one: str, other: str) -> str:
+    """Return a text in which two names have changed places."""
+    return re.sub(
+        rf"\b(?:{one}|{other})\b", lambda x: other if x[0] == one else one, text
+    )
+
+
+# --------------------------------------------------------------------- names replaced
+
+_ENTITY = re.compile(r"\b[ER]\d{1,4}\b")
+
+
+def replace_names(row: dict, survey: Survey, rng: Random) -> Twin | str:
+    """Replace names such as E17 and R3 by absent ones, and move years by up to 9."""
+    story, label = _story(f"{row['prompt']}\n\n{row['question']}"), row["label"]
+    present, asked = ({*_ENTITY.findall(x)} for x in (row["prompt"] + story, label))
+    names = _replacements({*_ENTITY.findall(story)}, present, rng)
+    if not asked <= names.keys():
+        return "too few absent names"
+    usual, answers = set().union(*survey.years.values()), _years(label, _BARE_YEAR)
+    ends = [*_years(story, _BARE_YEAR), *answers]
+    ends = [min(ends), max(ends)] if ends else []
+    room = range(min(usual, default=0), max(usual, default=0) + 1)
+    shifts = [n for n in range(-9, 10) if n and all(x + n in room for x in ends)]
+    if answers and not shifts:
+        return NO_ROOM
+    shift = choose(rng, shifts or [0])
+
+    def change(text: str, times: int = 1, names: dict[str, str] = names) -> str:
+        text = _ENTITY.sub(lambda x: names.get(x[0], x[0]), text)
+        return _moved(text, times * shift, _BARE_YEAR)
+
+    new = {column: _edit(row[column], change) for column in ("prompt", "question")}
+    if (row["question"] in row["prompt"]) != (new["question"] in new["prompt"]):
+        return "a question among the sentences on JSON"
+    others = _replacements(asked, present | {*names.values()}, rng)
+    mirror = change(label, 2, others) if asked <= others.keys() else None
+    return Twin(row | new | {"label": change(label)}, "label", mirror)
+
+
+def _replacements(used: set[str], present: set[str], rng: Random) -> dict[str, str]:
+    """Return an absent name for each name, but for those of a letter with too few.
+
+    The names have as many digits and the same order, as numbers and as texts. Each is
+    drawn from three that are near, so that they lie as far apart as before.
+    """
+    names: dict[str, str] = {}
+    for letter in "ER":
+        old = sorted(x for x in used if x[0] == letter)
+        digits = max((len(x) - 1 for x in old), default=0)
+        order = sorted({f"{letter}{n}" for n in range(1, 10**digits)} | {*old})
+        free = [(place, len(x)) for place, x in enumerate(order) if x not in present]
+        limits, last = [], len(order)
+        for name in reversed(old):
+            fits = [place for place, n in free if place < last and n == len(name)]
+            last = max(fits, default=-1)
+            limits.append(last)
+        if last < 0:
+            continue
+        last = -1
+        for name, limit in zip(old, reversed(limits)):
+            fits = [x for x, n in free if last < x <= limit and n == len(name)]
+            own = order.index(name)
+            last = choose(rng, sorted(fits, key=lambda x: abs(x - own))[:3])
+            names[name] = order[last]
+    return names
+
+
+TRANSFORMATIONS: dict[str, Transformation] = {  # by the names in the YAML files
+    "names_exchanged": exchange_names,
+    "years_moved": move_years,
+    "names_replaced": replace_names,
+    "centuries_moved": move_centuries,
+    "projects_moved": move_projects,
+}

@@ -1,0 +1,166 @@
+"""Make a pack of twins: the rows of a pack with other years or names, and other answers.
+
+    temporal-eval twins OUT --include_path PACK --gen-seed N
+
+A model that has learnt a public row by heart answers its twin with the answer of the
+public row: `compare` and `leaderboard` count that. PACK is an offline pack; its rows have
+twins where a transformation of the task changes the answer in a known way. Rows of which
+it changes the question alone come as the `twin_control` tasks: they show what the
+transformation costs. The manifest names the original of each twin, and says how many rows
+have none, and why. OUT is new, empty, or a pack, such as PACK itself, which then has these
+tasks beside its own. The same seed and rows give the same pack everywhere.
+
+Example:
+
+    temporal-eval twins output/twins --include_path examples --gen-seed 20261123
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from random import Random
+from typing import NamedTuple
+
+from lm_eval_tasks.twin.transformations import TRANSFORMATIONS, Survey, Twin
+
+from ..core.cli import folder_path, output_path, tool_parser, whole_number
+from ..core.documents import documents_of, quiet_harness
+from ..core.errors import ToolError
+from ..core.families import all_tasks, configuration, scorer
+from ..core.jsonl import parse, read_lines
+from . import disputed
+from .manifest import Manifest
+from .pack import check, make, say_command
+from .sources import Source
+
+
+VERSION = "1"  # bumped with every change to the rows of a seed
+_TRIES = 20  # so that a twin is no row of the benchmark, nor another's twin
+
+
+class Draw(NamedTuple):
+    """A row of a pack of twins, and what the manifest says of it."""
+
+    row: dict
+    column: str  # of the label
+    original: tuple[str, object]  # digest and label of the public row
+    mirror: object
+
+    @property
+    def keeps_label(self) -> bool:
+        return self.row[self.column] == self.original[1]
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Make the pack that the command line names; return the exit status."""
+    parser = tool_parser("twins", __doc__)
+    add = parser.add_argument
+    add("folder", type=output_path, metavar="OUT", help="the pack of twins")
+    told = {"type": folder_path, "required": True, "metavar": "PACK"}
+    add("--include_path", **told, help="an offline pack with the public rows")
+    told = {"type": whole_number, "required": True, "metavar": "N"}
+    add("--gen-seed", "--gen_seed", **told, help="a whole number")
+    options = parser.parse_args(arguments)
+    with quiet_harness():
+        public = Manifest.of(options.include_path.resolve())
+        if faults := check(public.folder):
+            raise ToolError(faults[0])
+        sources, records = [], {}
+        for task in filter(transformations, all_tasks()):
+            if scorer(task).base in public.tasks:
+                source, record = _source(task, public, options.gen_seed)
+                if record["originals"]:
+                    sources.append(source)
+                    records[source.file] = record
+        if not sources:
+            bases = sorted(
+                {scorer(x).base for x in filter(transformations, all_tasks())}
+            )
+            fault = "has no row that can have a twin"
+            fix = f"make a pack with some of {', '.join(bases)}"
+            raise ToolError(f"{public.folder}: {fault}; {fix}")
+        manifest = make(options.folder.resolve(), sources, {})
+    for file, record in records.items():
+        manifest.data[file]["twins"] = record
+    manifest.save()
+    say_command(manifest.folder, sorted(x for s in sources for x in s.tasks))
+    return 0
+
+
+def transformations(task: str) -> list[str]:
+    """Return the names of the transformations that make a task's rows; none of others."""
+    return configuration(task).get("dataset_kwargs", {}).get("transformations", [])
+
+
+def _source(task: str, public: Manifest, seed: int) -> tuple[Source, dict]:
+    """Return the rows of a task of twins, and what the manifest says of them."""
+    file = public.tasks[scorer(task).base]
+    rows = [parse(line) for line in read_lines(public.folder / "data" / file)]
+    draws, reasons = draw_twins(task, rows, seed)
+    is_control = configuration(task)["dataset_kwargs"].get("keeps_label", False)
+    draws = [x for x in draws if x.keeps_label == is_control]
+    made = [x.row for x in draws]
+    digests = map(scorer(task).utils.digest, documents_of(task, made) if made else [])
+    record = {
+        # Digest of the twin -> digest and label of its original, and the mirror image.
+        "originals": {x.hex(): [*y.original, y.mirror] for x, y in zip(digests, draws)},
+        "column": draws[0].column if draws else None,
+        "rows": len(rows),
+        "source_fingerprint": public.data[file]["fingerprint"],
+        "without": dict(sorted(reasons.items())),
+    }
+    request = {"twin_seed": seed, "twin_version": VERSION}
+    upstream = f"twins of {public.data[file]['upstream']}, seed {seed}"
+    return Source.of(task, upstream, None, lambda: made, request), record
+
+
+def draw_twins(task: str, rows: list[dict], seed: int) -> tuple[list[Draw], Counter]:
+    """Return the twins of rows of a task's base, and why the other rows have none."""
+    base, survey = scorer(scorer(task).base), Survey.of(rows)
+    draws, reasons, owners = (
+        [],
+        Counter(),
+        dict.fromkeys(map(_question, rows), "public"),
+    )
+    for row, doc in zip(rows, documents_of(base.task, rows)):
+        digest, twins, why = base.utils.digest(doc), [], []
+        if disputed.is_in(max(disputed.LISTS), digest):
+            reasons["a disputed label"] += 1
+            continue
+        for name in transformations(task):
+            twin = _draw(name, row, survey, f"{seed}|{digest.hex()}", owners)
+            if isinstance(twin, str):
+                why.append(twin)
+            else:
+                original = digest.hex(), row[twin.column]
+                named = twin.row | {"twin": name}
+                twins.append(Draw(named, twin.column, original, twin.mirror))
+        if not twins:
+            reasons["; ".join(why)] += 1
+            continue
+        draw = min(twins, key=lambda x: x.keeps_label)
+        owners[_question(draw.row)] = digest.hex()
+        draws.append(draw._replace(mirror=None) if draw.keeps_label else draw)
+    return draws, reasons
+
+
+def _draw(
+    name: str, row: dict, survey: Survey, key: str, owners: dict[str, str]
+) -> Twin | str:
+    """Return a twin that is neither a public row nor the twin of another one, or why not."""
+    for attempt in range(_TRIES):
+        rng = Random(f"{name}|{VERSION}|{key}|{attempt}")
+        twin = TRANSFORMATIONS[name](row, survey, rng)
+        if isinstance(twin, str):
+            return twin
+        owner = owners.get(_question(twin.row))
+        if owner is None or key.endswith(owner):
+            return twin
+    return "no twin that is no other row"
+
+
+def _question(row: dict) -> str:
+    """Return what a row asks, without its label."""
+    no_part = {"label", "answer", "index", "twin"}
+    return json.dumps({x: row[x] for x in row if x not in no_part}, sort_keys=True)
