@@ -13,7 +13,7 @@ from utils.core.families import scorer
 
 
 MARKER = "Thus, the correct answer is:"
-DATES = st.dates(date(1000, 1, 1), date(9999, 12, 1))
+DATES = st.dates(date(1000, 1, 1), date(9999, 11, 30))
 TIMES = st.times()
 NAMES = st.text("abcdefgh", min_size=4, max_size=8)
 NUMBERS = st.integers(0, 10_000)

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from datetime import date, datetime, time, timedelta
 from functools import lru_cache, partial
-from itertools import permutations
+from itertools import islice, permutations
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -79,6 +79,7 @@ def match_published(answer: str | None, reference: str, answer_format: str) -> b
 # ------------------------------------------- the answer statement (equal in each family)
 
 LONGEST = 2_000  # characters of a statement; what is longer is not read
+LONGEST_LINE = 100  # of a response without any cue
 _THOUGHT_END = r"[<\[\u25c1]/(?:think|thinking|reasoning)[>\]\u25b7]"
 _THOUGHT = re.compile(
     rf"(?i)(?:{_THOUGHT_END.replace('/', '')}|<\|channel\|>)"
@@ -92,15 +93,15 @@ _VALUE = r'(?<=")[^"\\]*(?:\\[\s\S][^"\\]*)*|(?<=\[)[^\]]*|[^,}\n]*'
 _INSIDE = "[^{}]*"
 for _ in range(4):  # braces within a box
     _INSIDE = rf"[^{{}}]*(?:\{{{_INSIDE}\}}[^{{}}]*){{0,99}}"
-_BOX, _JOINER = rf"\\boxed\s*\{{{_INSIDE}", r"(?:[^\w\n]|and|or|text|quad){0,20}"
+_BOX, _JOINER = rf"boxed\s*\{{{_INSIDE}", r"(?:[^\w\n]|and|or|text|quad){0,20}"
 _CUES = (  # a cue's text is the group that is named like its kind
     r"the +(?:(?:final|correct)[ ,]+){0,2}(?:answer|option|label)(?:s|\(s\))? +"
     rf"(?:is/are|is|are)\b *:?{_TEXT}",
-    rf"answers? *(?::|(?=\n|\Z)){_TEXT}",
+    rf"answers? *(?::|->|\u2192|(?=\n|\Z)){_TEXT}",
     rf"correct +option(?:s|\(s\))? *:{_TEXT}",
     r"<answer>[ \t]*(?P<tag>[^<]*(?=</)|[^<\n]*)",
     rf'"answer"\s{{0,20}}:\s{{0,20}}["\[]?(?P<json>{_VALUE})',
-    rf"\\boxed\s*\{{(?P<box>{_INSIDE}(?:\}}{_JOINER}{_BOX}){{0,20}})\}}",
+    rf"boxed\s*\{{(?P<box>{_INSIDE}(?:\}}{_JOINER}{_BOX}){{0,20}})\}}",
 )
 _START = re.compile(r"(?:\A|\n|[.!?]\s)[^\w\n]*(?:final +)?$")  # of "Final answer:"
 _MORE_LINES = re.compile(r"(?:\n[ \t]*\S[^\n]*)*")
@@ -108,20 +109,16 @@ _REJECTED = re.compile(
     r"\b(?:(?:if|whether)\b[^.!?;:\n]*"
     r"|(?:not|cannot|\w+n't|would|might|doubt|thought)\b[^.!?,;:\n]*)$"
 )
-_PLACEHOLDER = re.compile(  # what the prompts themselves put where an answer goes
-    r"[\W_]*(?:(?:\w+\{)?(?:yyyy-mm-dd(?: hh:mm(?: gmt)?)?|mon,? yyyy|letters?|label"
-    r"|(?:your )?(?:final )?answers?(?: here)?|an? (?:name|month) (?:or|and) [^\n]*"
-    r"|first sentence> <second sentence)[\W_]*)?"
-)
-_ONE_LINE = re.compile(r"\s*(\S(?:[^\n]{0,98}\S)?)\s*")
 _DOUBTED = re.compile(r"\b(?:not|maybe|perhaps|possibly|probably)[^\w\n]*$", re.I)
+_TAKEN_BACK = re.compile(  # behind a statement, in small letters
+    r"[.!?\u2026>})\]\n][^\w\n]{0,20}(?:wait|actually|sorry|correction|no(?=,)"
+    r"|that(?:'s| is) wrong)\b|\b(?:answer should be|i now get)\b"
+)
 _PLAIN = str.maketrans("‘’‚‛“”„‟«»‐‑‒–—―−。：", "'" * 4 + '"' * 6 + "-" * 7 + ".:")
 _QUIET = _PLAIN | str.maketrans("\u0130*_`", "I   ")  # cues are found without Markdown
 _TAG = "(?:b|i|u|em|strong|br|p|div|span|code|sub|sup|center|answer)(?: [^<>]{0,60})?"
 _MARKUP = {  # and what stands for it, in the order in which it goes
-    # Digits that NFKC would add to the number before them.
-    "[\u00b2\u00b3\u00b9\u00bc-\u00be\u2070-\u209c\u2150-\u2189]": "?",
-    "(?![✗✘❌❎])[\u200b-\u200d\u2060\ufe0f\ufeff\u2600-\u2790\U0001f000-\U0001faff]": "",
+    "[\u200b-\u200d\u2060\ufe0f\ufeff\u2600-\u2790\U0001f000-\U0001faff]": "",
     r"\\colon\b\s*": ":",
     r"\\[,;:! ]|\\q?quad\b|\\\\(?![a-z])|(?<=\S)~(?=\S)": " ",
     r"(?i)\\+(?:boxed|[fhm]box|underline|emph|bf|rm|large|displaystyle)\b": "",
@@ -129,29 +126,33 @@ _MARKUP = {  # and what stands for it, in the order in which it goes
     rf"(?i)</?{_TAG}/?>|</s>|<(?:end_of_turn|eos)>|<\|[^<>|]{{0,40}}\|>": "",
     r"<([^<>\n]{1,80})>": r"\1",
     r"`+|(?<!\d)\*\*+|\*\*+(?!\d)": "",
-    r"(?<![\w*_])([*_]{1,3})(?=\S)((?:(?!\1).)+)(?<=\S)\1(?![\w*_])": r"\2",
     r"[^\S\n]+": " ",
 }
 _NO_MARKUP = re.compile(r"[A-Za-z0-9.,:;()/-]+(?: [A-Za-z0-9.,:;()/-]+)*")
 _ENDS = " \n\t*_`\"',;:!\\"  # what may stand around a value and says nothing
 _LEAD = re.compile(
-    r"(?i)\A(?:(?:so|thus|therefore),? )?(?:(?:it|this|that) (?:is|was)\b|it's\b"
-    r"|the (?:\w+ ){1,3}(?:is|was|are)\b|(?:final )?answer ?(?=:)) ?:?\s*"
+    r"(?i)\A(?:(?:so|thus|therefore),? )?(?:(?:it|this|that|s?he|they) (?:is|was|were|are)\b"
+    r"|it's\b|the (?:\w+ ){1,3}(?:is|was|are)\b|(?:final )?answer ?(?=:)|in (?=\d)) ?:?\s*"
 )
 _REASONS = r"because|since|given|based on|as(?! well\b)|not|instead of|rather than"
-_REASON = re.compile(rf"\b(?:{_REASONS})\b", re.IGNORECASE)  # anything may follow
+_REASON = re.compile(  # anything may follow; "(9 months before June)" is one, too
+    rf"(?i)\b(?:{_REASONS})\b"
+    r"|[(\[]\d+ [a-z]+ (?:before|after|from)\b(?![^()\n]*(?:=|\bis\b))"
+)
 _COMMENT = re.compile(
-    r"[(\[;]| -+ |(?:(?<=[A-Za-z]{3})|(?<=\d))\.\s+(?=[A-Z])"
+    r"[(\[;]|:\s| -+ |(?:(?<=[A-Za-z]{3})|(?<=\d))\.\s+(?=[A-Z])"
     rf"|\b(?i:{_REASONS}|which|where|for)\b"
 )
-_DOUBT = re.compile(
-    r"(?i)\Anot\b|\b(?:or|either|maybe|perhaps|possibly|probably|might|could|unless"
-    r"|otherwise|alternatively|wait|actually|sorry|wrong)\b|\?"
+_HEDGE = re.compile(
+    r"(?i)\b(?:or|either|maybe|perhaps|possibly|probably|might|could|unless|otherwise"
+    r"|alternatively|wait|actually|sorry|wrong)\b|\?"
 )
 MONTHS = "January February March April May June July August September".split()
 MONTHS += "October November December".split()
 _MONTHS = {name[:3]: str(number) for number, name in enumerate(MONTHS, 1)}
-_NUMBER = re.compile(rf"\d+(?:,\d{{3}})*(?:\.\d+)?|\b(?:{'|'.join(_MONTHS)})")
+_NUMBER = re.compile(
+    rf"(?<![A-Za-z\d])\d+(?:,\d{{3}})*(?:\.\d+)?|\b(?:{'|'.join(_MONTHS)})"
+)
 
 
 class Statement(NamedTuple):
@@ -160,7 +161,7 @@ class Statement(NamedTuple):
     kind: str  # "box", "cue" (words), "tag", "json", "line" (a response of one line)
     start: int  # of its text, as a position in the response
     end: int
-    doubted: bool = False  # a box right behind "not", "maybe", "probably", ...
+    superseded: bool = False  # taken back, or contradicted, by what stands behind it
 
 
 def mask(response: str, repeated: Iterable[str] = ()) -> str:
@@ -193,19 +194,35 @@ def statements(text: str, prompt: re.Pattern, several: bool = False) -> list[Sta
         if not found and limit < at:
             limit = next((x.start() for x in prompt.finditer(text, at)), len(text))
         can_fail = kind == "cue" and cue[0][-1] != ":"
-        if at > limit or (can_fail and _REJECTED.search(low, before, at)):
+        if can_fail and _REJECTED.search(low, before, at):
+            continue
+        if at > limit or (kind == "box" and doubted(low, at)):
             continue
         start, end = cue.span(kind)
         if several and kind == "cue":
             end = _MORE_LINES.match(low, end, end + LONGEST + 100).end()
-        end = start + len(text[start : min(end, limit)].rstrip())
-        start = end - len(text[start:end].lstrip())
-        if not _PLACEHOLDER.fullmatch(low, start, end):
-            is_doubted = kind == "box" and doubted(low, at)
-            found.append(Statement(kind, start, end, is_doubted))
-    if not has_cue and (line := _ONE_LINE.fullmatch(text)):
-        found.append(Statement("line", *line.span(1)))
-    return found
+        found += _statement(text, kind, start, min(end, limit))
+    if not has_cue:
+        words = [*islice(re.finditer(r"\w[^\n]*", text), 2)]
+        start = text.rfind("\n", 0, words[0].start()) + 1 if words else 0
+        if len(words) == 1 and words[0].end() - start <= LONGEST_LINE:
+            found += _statement(text, "line", start, words[0].end())
+    low = low if limit < 0 else low[:limit]
+    end = last_taken_back(low, found[0].end) if found else -1
+    return [x._replace(superseded=x.end <= end) for x in found]
+
+
+def _statement(text: str, kind: str, start: int, end: int) -> list[Statement]:
+    """Return the statement between two places, without blanks; none without a word."""
+    end = start + len(text[start:end].rstrip())
+    start = end - len(text[start:end].lstrip())
+    has_word = re.search(r"[^\W_]", text[start:end])
+    return [Statement(kind, start, end)] if has_word else []
+
+
+def last_taken_back(low: str, start: int) -> int:
+    """Return where, from a place on, the last words that take an answer back stand, or -1."""
+    return max((x.start() for x in _TAKEN_BACK.finditer(low, start)), default=-1)
 
 
 def doubted(text: str, at: int) -> bool:
@@ -222,24 +239,31 @@ def plain(text: str, ends: bool = False) -> str:
     return text.strip() if ends else text.lstrip(_ENDS).rstrip(_ENDS + ".")
 
 
-def readings(text: str) -> Iterator[tuple[str, str]]:
+def readings(text: str, golds: str = "") -> Iterator[tuple[str, str]]:
     """Yield a plain text as it stands, without its lead, and without a comment too.
 
-    With each goes what the comment says before a reason or denial, "" without one.
+    With each goes what the comment says before a reason or denial, "" without one. What
+    is hedged, other than by a word of a gold, is left out.
     """
-    yield text, ""
-    if (led := _LEAD.sub("", text)) != text:
-        yield led, ""
-    if cut := _COMMENT.search(led, 1):
-        kept = led[: cut.start()].rstrip(_ENDS + ".")
-        yield kept, _REASON.split(led[cut.start() :], maxsplit=1)[0]
+    led = _LEAD.sub("", text)
+    cut = _COMMENT.search(led, 1)
+    end = cut.start() if cut else len(led)
+    kept, comment = led[:end].rstrip(_ENDS + "."), led[end:]
+    for reading, rest in ((text, ""), (led, ""), (kept, comment)):
+        if not is_hedged(reading, rest, golds):
+            yield reading, _REASON.split(rest, maxsplit=1)[0]
 
 
-def has_doubt(text: str, golds: str = "", reason: re.Pattern = _REASON) -> bool:
-    """Tell whether a text has a doubt, no word of a gold, at its start or before a reason."""
-    before = reason.split(text, maxsplit=1)[0] or text[:3]
-    doubts = {found[0].lower() for found in _DOUBT.finditer(before)}
-    return bool(doubts and doubts - set(re.findall(r"\w+|\?", golds.lower())))
+def is_hedged(text: str, comment: str = "", golds: str = "") -> bool:
+    """Tell whether a text hedges or begins with "not", or its comment begins with a hedge
+    or takes it back; words of golds do not hedge.
+    """
+    hedges = {hedge.lower() for hedge in _HEDGE.findall(text)}
+    hedges |= {"not"} if text[:4].lower() == "not " else set()
+    if first := _HEDGE.match(comment.lstrip(_ENDS + "([.-")):
+        hedges.add(first[0].lower())
+    is_taken_back = _TAKEN_BACK.search(comment.lower())
+    return bool(is_taken_back or hedges - {*re.findall(r"\w+|\?", golds.lower())})
 
 
 def numbers(text: str) -> set[str]:
@@ -257,7 +281,7 @@ def numbers(text: str) -> set[str]:
 _PROMPT = re.compile(r"\n[ \t#*>]*(?:Read this dialogue between|Reason step by step)")
 _WEEK = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
 # What is read for a word: M1 to M12, W1 to W7 (of three letters or more), or nothing.
-_WORDS = dict.fromkeys("at on of the t st nd rd th gmt utc".split(), "") | {
+_WORDS = dict.fromkeys("at on of the t st nd rd th hrs gmt utc".split(), "") | {
     name[:length].lower(): f"{kind}{number}"
     for kind, names in (("M", MONTHS), ("W", _WEEK))
     for number, name in enumerate(names, 1)
@@ -269,10 +293,10 @@ _CLOCK = re.compile(
     r"(?![\d:])",
     re.ASCII | re.IGNORECASE,
 )
-# A comment that begins with "not" and names no number denies the answer itself.
-_DENIED = re.compile(r"[(,;-] ?not\b\D*$", re.IGNORECASE)
 _TOKEN = re.compile(r"[0-9]+|[a-z]+|^-|[^ ,./-]")
-_ZONE = re.compile(r"[A-Z](?<!GM)T\b|[a-z] time\b|(?:GMT|UTC) ?[+-]")
+_ZONE = re.compile(  # another than GMT
+    r"\b(?!GMT)[A-Z]{1,4}T\b|\b(?:local|[A-Z][a-z]+) time\b|(?:GMT|UTC) ?[+-]"
+)
 
 
 def _fields(text: str) -> tuple[set[str], list[str]]:
@@ -302,12 +326,11 @@ def read_day(text: str) -> date | None:
 
 
 def _read_clock(clock: re.Match) -> timedelta | None:
-    """Return the time in GMT since midnight; None for an impossible one and a range."""
+    """Return the time in GMT since midnight; None for an impossible one."""
     hour, minute, second, hours, minutes = (int(clock[x] or 0) for x in (1, 2, 3, 6, 7))
     if half := clock[4]:
         hour = hour % 12 + 12 * (half in "pP") if 0 < hour < 13 else 24
-    is_range = clock[5] == "-" and (hours, minutes) > (hour, minute)  # 09:00-11:00
-    if hour > 23 or max(minute, second, minutes) > 59 or hours > 14 or is_range:
+    if hour > 23 or max(minute, second, minutes) > 59 or hours > 14:
         return None
     sign = -1 if clock[5] == "-" else 1
     return timedelta(0, second, 0, 0, minute - sign * minutes, hour - sign * hours)
@@ -339,11 +362,9 @@ def read_answer(text: str, answer_format: str) -> date | None:
 
     None where it is unreadable, or where a comment on it says another value.
     """
-    text = plain(text)
-    is_denied = has_doubt(text) or _DENIED.search(text)
-    for reading, comment in () if is_denied else readings(text):
+    for reading, comment in readings(plain(text)):
         value = read_moment(reading)
-        if value and (not comment or _agrees(comment, value)):
+        if value and _agrees(comment, value):
             if answer_format == LONG_FORMAT:
                 return date(value.year, value.month, value.day)
             return value if isinstance(value, datetime) else None
@@ -353,22 +374,25 @@ def read_answer(text: str, answer_format: str) -> date | None:
 def extract_flexible(text: str) -> list[Statement]:
     """Return the statement of a masked response, and a last one that may contradict it.
 
-    The last box with a digit comes before all others.
+    The last box with a digit comes before all others; one that is taken back counts only
+    where there is no other.
     """
     found = statements(text, _PROMPT)
-    boxes = (x for x in found if x.kind == "box")
-    own = [x for x in boxes if re.search("[0-9]", text[x.start : x.end])]
-    return own[-1:] + [x for x in found[-1:] if x not in own[-1:]]
+    valid = [x for x in found if not x.superseded]
+    boxes = (x for x in valid if x.kind == "box")
+    own = [x for x in boxes if re.search("[0-9]", text[x.start : x.end])][-1:]
+    return own + [x for x in valid[-1:] if x not in own] or found[-1:]
 
 
 def read_flexible(text: str, form: str) -> tuple[Statement | None, date | None]:
     """Return the statement of a masked response and its value, None for none."""
     both = extract_flexible(text)
-    texts = [text[x.start : x.end] * (not x.doubted) for x in both]
-    values = [read_answer(one, form) for one in texts]
-    # A last statement that is read as another value contradicts the box.
-    value = values[0] if values and values[-1] in (values[0], None) else None
-    return both[0] if both else None, value
+    values = [
+        None if x.superseded else read_answer(text[x.start : x.end], form) for x in both
+    ]
+    if both and values[-1] not in (values[0], None):  # which contradicts the box
+        return both[0]._replace(superseded=True), None
+    return (both[0], values[0]) if both else (None, None)
 
 
 # ------------------------------------------------------------------------- verdict
@@ -396,16 +420,20 @@ def explain(doc: dict, response: str) -> Verdict:
     span = (statement.start, statement.end) if statement else None
     answers = published, published_span, response[slice(*span)] if span else None, span
     verdict = Verdict(scores, "", *answers, value, expected)
-    return verdict._replace(reason=_reason(verdict, response, text))
+    return verdict._replace(reason=_reason(verdict, statement, response, text))
 
 
-def _reason(verdict: Verdict, response: str, text: str) -> str:
+def _reason(
+    verdict: Verdict, statement: Statement | None, response: str, text: str
+) -> str:
     """Return the word of REASONS for a verdict; `text` is the masked response."""
     is_exact, is_right, *_ = verdict.scores.values()
     if is_right:
         return "right" if is_exact else "flexible_only"
-    if verdict.value is not None:
-        return "superseded" if is_exact else "other_value"
+    if is_exact and statement and (statement.superseded or verdict.value):
+        return "superseded"
+    if verdict.value:
+        return "other_value"
     span = verdict.flexible_span or verdict.published_span
     if span and text[span[0]] == response[span[0]]:  # outside of the reasoning
         return "unreadable"

@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime, timezone
 from functools import cache, lru_cache, partial
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -144,6 +145,7 @@ def read_published_label(text: str, options: list[str]) -> str | None:
 # ------------------------------------------- the answer statement (equal in each family)
 
 LONGEST = 2_000  # characters of a statement; what is longer is not read
+LONGEST_LINE = 100  # of a response without any cue
 _THOUGHT_END = r"[<\[\u25c1]/(?:think|thinking|reasoning)[>\]\u25b7]"
 _THOUGHT = re.compile(
     rf"(?i)(?:{_THOUGHT_END.replace('/', '')}|<\|channel\|>)"
@@ -157,15 +159,15 @@ _VALUE = r'(?<=")[^"\\]*(?:\\[\s\S][^"\\]*)*|(?<=\[)[^\]]*|[^,}\n]*'
 _INSIDE = "[^{}]*"
 for _ in range(4):  # braces within a box
     _INSIDE = rf"[^{{}}]*(?:\{{{_INSIDE}\}}[^{{}}]*){{0,99}}"
-_BOX, _JOINER = rf"\\boxed\s*\{{{_INSIDE}", r"(?:[^\w\n]|and|or|text|quad){0,20}"
+_BOX, _JOINER = rf"boxed\s*\{{{_INSIDE}", r"(?:[^\w\n]|and|or|text|quad){0,20}"
 _CUES = (  # a cue's text is the group that is named like its kind
     r"the +(?:(?:final|correct)[ ,]+){0,2}(?:answer|option|label)(?:s|\(s\))? +"
     rf"(?:is/are|is|are)\b *:?{_TEXT}",
-    rf"answers? *(?::|(?=\n|\Z)){_TEXT}",
+    rf"answers? *(?::|->|\u2192|(?=\n|\Z)){_TEXT}",
     rf"correct +option(?:s|\(s\))? *:{_TEXT}",
     r"<answer>[ \t]*(?P<tag>[^<]*(?=</)|[^<\n]*)",
     rf'"answer"\s{{0,20}}:\s{{0,20}}["\[]?(?P<json>{_VALUE})',
-    rf"\\boxed\s*\{{(?P<box>{_INSIDE}(?:\}}{_JOINER}{_BOX}){{0,20}})\}}",
+    rf"boxed\s*\{{(?P<box>{_INSIDE}(?:\}}{_JOINER}{_BOX}){{0,20}})\}}",
 )
 _START = re.compile(r"(?:\A|\n|[.!?]\s)[^\w\n]*(?:final +)?$")  # of "Final answer:"
 _MORE_LINES = re.compile(r"(?:\n[ \t]*\S[^\n]*)*")
@@ -173,20 +175,16 @@ _REJECTED = re.compile(
     r"\b(?:(?:if|whether)\b[^.!?;:\n]*"
     r"|(?:not|cannot|\w+n't|would|might|doubt|thought)\b[^.!?,;:\n]*)$"
 )
-_PLACEHOLDER = re.compile(  # what the prompts themselves put where an answer goes
-    r"[\W_]*(?:(?:\w+\{)?(?:yyyy-mm-dd(?: hh:mm(?: gmt)?)?|mon,? yyyy|letters?|label"
-    r"|(?:your )?(?:final )?answers?(?: here)?|an? (?:name|month) (?:or|and) [^\n]*"
-    r"|first sentence> <second sentence)[\W_]*)?"
-)
-_ONE_LINE = re.compile(r"\s*(\S(?:[^\n]{0,98}\S)?)\s*")
 _DOUBTED = re.compile(r"\b(?:not|maybe|perhaps|possibly|probably)[^\w\n]*$", re.I)
+_TAKEN_BACK = re.compile(  # behind a statement, in small letters
+    r"[.!?\u2026>})\]\n][^\w\n]{0,20}(?:wait|actually|sorry|correction|no(?=,)"
+    r"|that(?:'s| is) wrong)\b|\b(?:answer should be|i now get)\b"
+)
 _PLAIN = str.maketrans("‘’‚‛“”„‟«»‐‑‒–—―−。：", "'" * 4 + '"' * 6 + "-" * 7 + ".:")
 _QUIET = _PLAIN | str.maketrans("\u0130*_`", "I   ")  # cues are found without Markdown
 _TAG = "(?:b|i|u|em|strong|br|p|div|span|code|sub|sup|center|answer)(?: [^<>]{0,60})?"
 _MARKUP = {  # and what stands for it, in the order in which it goes
-    # Digits that NFKC would add to the number before them.
-    "[\u00b2\u00b3\u00b9\u00bc-\u00be\u2070-\u209c\u2150-\u2189]": "?",
-    "(?![✗✘❌❎])[\u200b-\u200d\u2060\ufe0f\ufeff\u2600-\u2790\U0001f000-\U0001faff]": "",
+    "[\u200b-\u200d\u2060\ufe0f\ufeff\u2600-\u2790\U0001f000-\U0001faff]": "",
     r"\\colon\b\s*": ":",
     r"\\[,;:! ]|\\q?quad\b|\\\\(?![a-z])|(?<=\S)~(?=\S)": " ",
     r"(?i)\\+(?:boxed|[fhm]box|underline|emph|bf|rm|large|displaystyle)\b": "",
@@ -194,29 +192,33 @@ _MARKUP = {  # and what stands for it, in the order in which it goes
     rf"(?i)</?{_TAG}/?>|</s>|<(?:end_of_turn|eos)>|<\|[^<>|]{{0,40}}\|>": "",
     r"<([^<>\n]{1,80})>": r"\1",
     r"`+|(?<!\d)\*\*+|\*\*+(?!\d)": "",
-    r"(?<![\w*_])([*_]{1,3})(?=\S)((?:(?!\1).)+)(?<=\S)\1(?![\w*_])": r"\2",
     r"[^\S\n]+": " ",
 }
 _NO_MARKUP = re.compile(r"[A-Za-z0-9.,:;()/-]+(?: [A-Za-z0-9.,:;()/-]+)*")
 _ENDS = " \n\t*_`\"',;:!\\"  # what may stand around a value and says nothing
 _LEAD = re.compile(
-    r"(?i)\A(?:(?:so|thus|therefore),? )?(?:(?:it|this|that) (?:is|was)\b|it's\b"
-    r"|the (?:\w+ ){1,3}(?:is|was|are)\b|(?:final )?answer ?(?=:)) ?:?\s*"
+    r"(?i)\A(?:(?:so|thus|therefore),? )?(?:(?:it|this|that|s?he|they) (?:is|was|were|are)\b"
+    r"|it's\b|the (?:\w+ ){1,3}(?:is|was|are)\b|(?:final )?answer ?(?=:)|in (?=\d)) ?:?\s*"
 )
 _REASONS = r"because|since|given|based on|as(?! well\b)|not|instead of|rather than"
-_REASON = re.compile(rf"\b(?:{_REASONS})\b", re.IGNORECASE)  # anything may follow
+_REASON = re.compile(  # anything may follow; "(9 months before June)" is one, too
+    rf"(?i)\b(?:{_REASONS})\b"
+    r"|[(\[]\d+ [a-z]+ (?:before|after|from)\b(?![^()\n]*(?:=|\bis\b))"
+)
 _COMMENT = re.compile(
-    r"[(\[;]| -+ |(?:(?<=[A-Za-z]{3})|(?<=\d))\.\s+(?=[A-Z])"
+    r"[(\[;]|:\s| -+ |(?:(?<=[A-Za-z]{3})|(?<=\d))\.\s+(?=[A-Z])"
     rf"|\b(?i:{_REASONS}|which|where|for)\b"
 )
-_DOUBT = re.compile(
-    r"(?i)\Anot\b|\b(?:or|either|maybe|perhaps|possibly|probably|might|could|unless"
-    r"|otherwise|alternatively|wait|actually|sorry|wrong)\b|\?"
+_HEDGE = re.compile(
+    r"(?i)\b(?:or|either|maybe|perhaps|possibly|probably|might|could|unless|otherwise"
+    r"|alternatively|wait|actually|sorry|wrong)\b|\?"
 )
 MONTHS = "January February March April May June July August September".split()
 MONTHS += "October November December".split()
 _MONTHS = {name[:3]: str(number) for number, name in enumerate(MONTHS, 1)}
-_NUMBER = re.compile(rf"\d+(?:,\d{{3}})*(?:\.\d+)?|\b(?:{'|'.join(_MONTHS)})")
+_NUMBER = re.compile(
+    rf"(?<![A-Za-z\d])\d+(?:,\d{{3}})*(?:\.\d+)?|\b(?:{'|'.join(_MONTHS)})"
+)
 
 
 class Statement(NamedTuple):
@@ -225,7 +227,7 @@ class Statement(NamedTuple):
     kind: str  # "box", "cue" (words), "tag", "json", "line" (a response of one line)
     start: int  # of its text, as a position in the response
     end: int
-    doubted: bool = False  # a box right behind "not", "maybe", "probably", ...
+    superseded: bool = False  # taken back, or contradicted, by what stands behind it
 
 
 def mask(response: str, repeated: Iterable[str] = ()) -> str:
@@ -258,19 +260,35 @@ def statements(text: str, prompt: re.Pattern, several: bool = False) -> list[Sta
         if not found and limit < at:
             limit = next((x.start() for x in prompt.finditer(text, at)), len(text))
         can_fail = kind == "cue" and cue[0][-1] != ":"
-        if at > limit or (can_fail and _REJECTED.search(low, before, at)):
+        if can_fail and _REJECTED.search(low, before, at):
+            continue
+        if at > limit or (kind == "box" and doubted(low, at)):
             continue
         start, end = cue.span(kind)
         if several and kind == "cue":
             end = _MORE_LINES.match(low, end, end + LONGEST + 100).end()
-        end = start + len(text[start : min(end, limit)].rstrip())
-        start = end - len(text[start:end].lstrip())
-        if not _PLACEHOLDER.fullmatch(low, start, end):
-            is_doubted = kind == "box" and doubted(low, at)
-            found.append(Statement(kind, start, end, is_doubted))
-    if not has_cue and (line := _ONE_LINE.fullmatch(text)):
-        found.append(Statement("line", *line.span(1)))
-    return found
+        found += _statement(text, kind, start, min(end, limit))
+    if not has_cue:
+        words = [*islice(re.finditer(r"\w[^\n]*", text), 2)]
+        start = text.rfind("\n", 0, words[0].start()) + 1 if words else 0
+        if len(words) == 1 and words[0].end() - start <= LONGEST_LINE:
+            found += _statement(text, "line", start, words[0].end())
+    low = low if limit < 0 else low[:limit]
+    end = last_taken_back(low, found[0].end) if found else -1
+    return [x._replace(superseded=x.end <= end) for x in found]
+
+
+def _statement(text: str, kind: str, start: int, end: int) -> list[Statement]:
+    """Return the statement between two places, without blanks; none without a word."""
+    end = start + len(text[start:end].rstrip())
+    start = end - len(text[start:end].lstrip())
+    has_word = re.search(r"[^\W_]", text[start:end])
+    return [Statement(kind, start, end)] if has_word else []
+
+
+def last_taken_back(low: str, start: int) -> int:
+    """Return where, from a place on, the last words that take an answer back stand, or -1."""
+    return max((x.start() for x in _TAKEN_BACK.finditer(low, start)), default=-1)
 
 
 def doubted(text: str, at: int) -> bool:
@@ -287,24 +305,31 @@ def plain(text: str, ends: bool = False) -> str:
     return text.strip() if ends else text.lstrip(_ENDS).rstrip(_ENDS + ".")
 
 
-def readings(text: str) -> Iterator[tuple[str, str]]:
+def readings(text: str, golds: str = "") -> Iterator[tuple[str, str]]:
     """Yield a plain text as it stands, without its lead, and without a comment too.
 
-    With each goes what the comment says before a reason or denial, "" without one.
+    With each goes what the comment says before a reason or denial, "" without one. What
+    is hedged, other than by a word of a gold, is left out.
     """
-    yield text, ""
-    if (led := _LEAD.sub("", text)) != text:
-        yield led, ""
-    if cut := _COMMENT.search(led, 1):
-        kept = led[: cut.start()].rstrip(_ENDS + ".")
-        yield kept, _REASON.split(led[cut.start() :], maxsplit=1)[0]
+    led = _LEAD.sub("", text)
+    cut = _COMMENT.search(led, 1)
+    end = cut.start() if cut else len(led)
+    kept, comment = led[:end].rstrip(_ENDS + "."), led[end:]
+    for reading, rest in ((text, ""), (led, ""), (kept, comment)):
+        if not is_hedged(reading, rest, golds):
+            yield reading, _REASON.split(rest, maxsplit=1)[0]
 
 
-def has_doubt(text: str, golds: str = "", reason: re.Pattern = _REASON) -> bool:
-    """Tell whether a text has a doubt, no word of a gold, at its start or before a reason."""
-    before = reason.split(text, maxsplit=1)[0] or text[:3]
-    doubts = {found[0].lower() for found in _DOUBT.finditer(before)}
-    return bool(doubts and doubts - set(re.findall(r"\w+|\?", golds.lower())))
+def is_hedged(text: str, comment: str = "", golds: str = "") -> bool:
+    """Tell whether a text hedges or begins with "not", or its comment begins with a hedge
+    or takes it back; words of golds do not hedge.
+    """
+    hedges = {hedge.lower() for hedge in _HEDGE.findall(text)}
+    hedges |= {"not"} if text[:4].lower() == "not " else set()
+    if first := _HEDGE.match(comment.lstrip(_ENDS + "([.-")):
+        hedges.add(first[0].lower())
+    is_taken_back = _TAKEN_BACK.search(comment.lower())
+    return bool(is_taken_back or hedges - {*re.findall(r"\w+|\?", golds.lower())})
 
 
 def numbers(text: str) -> set[str]:
@@ -339,8 +364,7 @@ def read_month(text: str) -> tuple[int, int] | None:
     for kept, cut in readings(text):
         part = _BEHIND.split(kept)[-1]
         if month := _month(part.lower()):
-            allowed = numbers(cut) <= numbers(part) and not has_doubt(text)
-            return month if allowed else None
+            return month if numbers(cut) <= numbers(part) else None
     return None
 
 
@@ -371,7 +395,7 @@ _LABEL = re.compile(
     r"(?:s|ed|ing|ments?|ions?|ory|ity)?\b"
 )
 _BESIDE = re.compile(
-    r"(?i)\b(?:the|premise|hypothesis|option|label|letter|it|is|of|by|to|with|case)\b"
+    r"(?i)\b(?:the|premise|hypothesis|option|label|letter|true|it|is|of|by|to|with|case)\b"
     r"|[\s.,:;()[\]'\"-]"
 )
 _LETTER = re.compile(r"\b(?:[B-D]|A(?! [a-z]))\b")
@@ -388,7 +412,7 @@ def read_label(text: str, options: list[str]) -> str | None:
         if named and rest in ("", *LETTERS):
             others = _labels(cut) | {offered.get(x) for x in _LETTER.findall(cut)}
             is_one = len(named) == 1 and others <= named <= set(options)
-            return named.pop() if is_one and not has_doubt(text) else None
+            return named.pop() if is_one else None
     return None
 
 
@@ -401,13 +425,22 @@ def _labels(text: str) -> set[str]:
 # With the text of an option as `"A"`: its letter, its text or both, maybe with a remark.
 _ITEM = re.compile(
     r"(?i:(?:both\s+)?(?:(?:[-*\u2022]|\d{1,2}[.)])\s+)?(?:options?:?\s+)?)[(\[' ]*"
-    r"(?=[A-D]\b|\")([A-D]?)((?:[])'.:= (-]*\"\w+\")?)[])']*(?:\s*\(([^()\n]*)\))?"
+    r"(?=[A-D]\b|\")([A-D]?)((?:[])'.:= -]*\"\w+\")?)[])']*(?:\s*\(([^()\n]*)\))?"
 )
-_JOINT = re.compile(r"(?i)\s*[.!]?\s*(?:(?:[,;&/+\n]|(?:and|plus|as well as)\b)\s*)+")
+_JOINT = re.compile(
+    r"(?i)\s*[.!]?\s*(?:(?:[,;&/+\n]|(?:and|plus|as well as)\b)\s*)+"
+    rf"|\s*\.?\s+(?={_LETTER.pattern})"
+)
 _END = re.compile(
-    r"(?i:\s+only\b|\s+(?:is|are) (?:both )?(?:correct|plausible|right)\b)?[.!\s]*(?:\Z"
-    rf"|(?<=\. )(?=[A-Z])|,?\s*(?:[(\[;]|-+ |(?i:{_REASONS}|which|where|for)\b))"
+    r"(?i:\s+only\b|\s+(?:is|are) (?:both )?(?:correct|plausible|right)\b|\s+fits? best\b)?"
+    r"[.!\s]*(?:\Z|(?<=\. )(?=[A-Z])"
+    rf"|,?\s*(?:[(\[;:]|-+ |(?i:{_REASONS}|which|where|for)\b))"
 )
+# "ABCD", "c, d"
+_LETTERS_ALONE = re.compile(
+    r"[A-D]{2,4}|[a-d](?:(?:[\s,;/&+]|\band\b){1,9}[a-d]\b){1,3}"
+)
+_ALL = re.compile(r"(?i)\ball (?:of (?:them|the above)|(?:four )?options)\b")
 _NAMED = re.compile(rf'"\w+"|{_LETTER.pattern}')
 _WORD = re.compile(r"\w+|[^\w\s\"]")
 
@@ -417,24 +450,27 @@ def read_options(text: str, options: list[str]) -> set[str] | None:
 
     Behind the last item may stand words that approve and one comment.
     """
-    text = _LEAD.sub("", _lettered(_capitals(text), options))
-    letters, start, end = set(), 0, 0
+    offered, text = LETTERS[: len(options)], _lettered(_capitals(text), options)
+    text = _LEAD.sub("", _ALL.sub(", ".join(offered), text))
+    if _LETTERS_ALONE.fullmatch(text):
+        text = ", ".join(re.findall(r"[A-D]|\b[a-d]\b", text)).upper()
+    letters, remarks, start, end = set(), "", 0, 0
     while start is not None and (item := _ITEM.match(text, start)):
         letter, own, end = item[1], _named(item[2]), item.end()
         named = own & {letter} if letter and own else own or {letter}
-        remark = _REASON.split(item[3] or "", maxsplit=1)[0]
-        if not named or not _named(remark) <= named:
+        if not named:
             return None
         letters |= named
+        remarks += _REASON.split(item[3] or "", maxsplit=1)[0]
         joint = _JOINT.match(text, end)
         start = joint and joint.end()
-    if not letters <= {*LETTERS[: len(options)]} or not _END.match(text, end):
+    cut = _REASON.split(text[end:], maxsplit=1)[0]
+    others = _named(remarks + cut) - letters or letters - {*offered}
+    if others or not _END.match(text, end) or is_hedged(text[:end], text[end:]):
         return None
     own = (x for letter, x in zip(LETTERS, options) if letter in letters)
-    cut = _REASON.split(text[end:], maxsplit=1)[0]
-    known = numbers(" ".join([text[:end], *own]))
-    others = numbers(cut) - known or _named(cut) - letters
-    return None if others or has_doubt(text, " ".join(options)) else letters or None
+    is_other = numbers(cut) - numbers(" ".join([text[:end], *own]))
+    return None if is_other else letters or None
 
 
 def _lettered(text: str, options: list[str]) -> str:
@@ -470,7 +506,15 @@ _NOT_STATED = re.compile(
     r"|answerable|enough)|insufficient|no (?:information|answer|mention)"
     r"|(?:the|this) (?:context|text|passage|article) (?:does not|doesn't|never|lacks) )"
 )
-_NAME_BEHIND = re.compile(r"(?:\b(?i:so|but|or)\b|\?)[^.]{0,200}?\s(?!The )[A-Z]\w")
+# "so unanswerable" behind a reason; a name behind what may introduce another answer.
+_SO_NOT_STATED = re.compile(
+    r"(?i)[,;.] (?:so|thus|hence|therefore),? (?:(?:it|this|the (?:answer|question)) is )?"
+    r"unanswerable\Z"
+)
+_NAME_BEHIND = re.compile(
+    r"(?:,\s+and|\b(?i:so|but|or|rather|instead|maybe|perhaps|possibly|probably"
+    r"|(?:might|could) (?:also )?be)\b|\?)[^.]{0,200}?\s(?!The )[A-Z]\w"
+)
 _JOINED = re.compile(r"(?:;|\bas well as\b)\s*(?:the |an? )?[A-Z\d]")
 _NAME_REASONS = _REASONS.replace(r"as(?! well\b)", "as stated|as of")
 _NAME_REASON = re.compile(rf"\b(?:{_NAME_REASONS})\b", re.IGNORECASE)
@@ -498,23 +542,30 @@ def name_words(text: str) -> list[str]:
 
 def read_name(text: str, names: list[list[str]], golds: str) -> str | None:
     """Return the name or phrase that a text gives, "unanswerable", or None."""
-    if name_words(text) in names:
+    if name_words(text) in names and not is_hedged(text, "", golds):
         return text
     text = _LEAD.sub("", text)
-    if _NOT_STATED.match(text) and not _NAME_BEHIND.search(text):
-        return "unanswerable"
-    two = _JOINED.search(text) and not _JOINED.search(golds)
-    if two or has_doubt(text, golds, _NAME_REASON):
-        return None
+    is_other = _NAME_BEHIND.search(text)
+    if _SO_NOT_STATED.search(text) or (_NOT_STATED.match(text) and not is_other):
+        return None if _TAKEN_BACK.search(text.lower()) else "unanswerable"
+    comments = []
 
     def cut(comment: re.Match) -> str:
         words = set(name_words(comment[0]))
-        return comment[0] if any(words.issuperset(x) for x in names) else " "
+        if any(words.issuperset(x) for x in names):
+            return comment[0]
+        comments.append(comment[0])
+        return " "
 
-    for comment in _NAME_COMMENTS:
-        if not comment.search(golds):
-            text = comment.sub(cut, text)
-    return text.strip() or None
+    for pattern in _NAME_COMMENTS:
+        if not pattern.search(golds):
+            text = pattern.sub(cut, text)
+    for comment in comments:
+        before = _NAME_REASON.split(comment, maxsplit=1)[0]
+        if is_hedged("", comment, golds) or _NAME_BEHIND.search(before):
+            return None
+    is_two = _JOINED.search(text) and not _JOINED.search(golds)
+    return None if is_two or is_hedged(text, "", golds) else text.strip() or None
 
 
 def name_f1(name: str, names: list[list[str]], question: str) -> float:
@@ -550,7 +601,11 @@ def extract_answers(
     span = (last.start, last.end) if last else None
     flexible = response[slice(*span)] if span else None
     visible = span or published_span
-    if visible and text[visible[0]] == response[visible[0]]:  # outside of the reasoning
+    if last and last.superseded:
+        reason = "superseded"
+    elif (
+        visible and text[visible[0]] == response[visible[0]]
+    ):  # outside of the reasoning
         reason = "unreadable"
     else:
         in_box = response.rfind("\\boxed{") > response.rfind("}")
@@ -558,7 +613,7 @@ def extract_answers(
         reason = "cut_off" if in_box or in_thought else "no_answer"
     shown = published or None, published_span, flexible, span
     scores = {"extracted": float(published != "")}
-    statement = flexible if last and not last.doubted else ""
+    statement = flexible if last and not last.superseded else ""
     return published, statement, Verdict(scores, reason, *shown, None, None)
 
 
@@ -574,6 +629,8 @@ def _complete(
         reason = "superseded"
     elif value is not None:
         reason = "partly_right" if flexible else "other_value"
+    elif reason == "superseded" and not is_exact:
+        reason = "unreadable"
     return Verdict(scores | verdict.scores, reason, *verdict[2:6], value, reference)
 
 

@@ -13,7 +13,7 @@ from contextlib import suppress
 from datetime import date, time
 from decimal import Decimal
 from functools import lru_cache
-from itertools import permutations
+from itertools import islice, permutations
 from typing import TYPE_CHECKING, NamedTuple
 
 
@@ -64,7 +64,7 @@ _DECODER = json.JSONDecoder(parse_int=lambda digits: int(digits[:1000]))
 
 
 class Extracted(NamedTuple):
-    """The fields of an answer in a response, and where it starts and ends."""
+    """The fields of an answer in a response, none where what is behind it supersedes it."""
 
     fields: dict
     span: tuple[int, int]
@@ -102,6 +102,7 @@ def _objects(text: str, decoder: json.JSONDecoder) -> Iterator[Extracted]:
 # ------------------------------------------- the answer statement (equal in each family)
 
 LONGEST = 2_000  # characters of a statement; what is longer is not read
+LONGEST_LINE = 100  # of a response without any cue
 _THOUGHT_END = r"[<\[\u25c1]/(?:think|thinking|reasoning)[>\]\u25b7]"
 _THOUGHT = re.compile(
     rf"(?i)(?:{_THOUGHT_END.replace('/', '')}|<\|channel\|>)"
@@ -115,15 +116,15 @@ _VALUE = r'(?<=")[^"\\]*(?:\\[\s\S][^"\\]*)*|(?<=\[)[^\]]*|[^,}\n]*'
 _INSIDE = "[^{}]*"
 for _ in range(4):  # braces within a box
     _INSIDE = rf"[^{{}}]*(?:\{{{_INSIDE}\}}[^{{}}]*){{0,99}}"
-_BOX, _JOINER = rf"\\boxed\s*\{{{_INSIDE}", r"(?:[^\w\n]|and|or|text|quad){0,20}"
+_BOX, _JOINER = rf"boxed\s*\{{{_INSIDE}", r"(?:[^\w\n]|and|or|text|quad){0,20}"
 _CUES = (  # a cue's text is the group that is named like its kind
     r"the +(?:(?:final|correct)[ ,]+){0,2}(?:answer|option|label)(?:s|\(s\))? +"
     rf"(?:is/are|is|are)\b *:?{_TEXT}",
-    rf"answers? *(?::|(?=\n|\Z)){_TEXT}",
+    rf"answers? *(?::|->|\u2192|(?=\n|\Z)){_TEXT}",
     rf"correct +option(?:s|\(s\))? *:{_TEXT}",
     r"<answer>[ \t]*(?P<tag>[^<]*(?=</)|[^<\n]*)",
     rf'"answer"\s{{0,20}}:\s{{0,20}}["\[]?(?P<json>{_VALUE})',
-    rf"\\boxed\s*\{{(?P<box>{_INSIDE}(?:\}}{_JOINER}{_BOX}){{0,20}})\}}",
+    rf"boxed\s*\{{(?P<box>{_INSIDE}(?:\}}{_JOINER}{_BOX}){{0,20}})\}}",
 )
 _START = re.compile(r"(?:\A|\n|[.!?]\s)[^\w\n]*(?:final +)?$")  # of "Final answer:"
 _MORE_LINES = re.compile(r"(?:\n[ \t]*\S[^\n]*)*")
@@ -131,20 +132,16 @@ _REJECTED = re.compile(
     r"\b(?:(?:if|whether)\b[^.!?;:\n]*"
     r"|(?:not|cannot|\w+n't|would|might|doubt|thought)\b[^.!?,;:\n]*)$"
 )
-_PLACEHOLDER = re.compile(  # what the prompts themselves put where an answer goes
-    r"[\W_]*(?:(?:\w+\{)?(?:yyyy-mm-dd(?: hh:mm(?: gmt)?)?|mon,? yyyy|letters?|label"
-    r"|(?:your )?(?:final )?answers?(?: here)?|an? (?:name|month) (?:or|and) [^\n]*"
-    r"|first sentence> <second sentence)[\W_]*)?"
-)
-_ONE_LINE = re.compile(r"\s*(\S(?:[^\n]{0,98}\S)?)\s*")
 _DOUBTED = re.compile(r"\b(?:not|maybe|perhaps|possibly|probably)[^\w\n]*$", re.I)
+_TAKEN_BACK = re.compile(  # behind a statement, in small letters
+    r"[.!?\u2026>})\]\n][^\w\n]{0,20}(?:wait|actually|sorry|correction|no(?=,)"
+    r"|that(?:'s| is) wrong)\b|\b(?:answer should be|i now get)\b"
+)
 _PLAIN = str.maketrans("‘’‚‛“”„‟«»‐‑‒–—―−。：", "'" * 4 + '"' * 6 + "-" * 7 + ".:")
 _QUIET = _PLAIN | str.maketrans("\u0130*_`", "I   ")  # cues are found without Markdown
 _TAG = "(?:b|i|u|em|strong|br|p|div|span|code|sub|sup|center|answer)(?: [^<>]{0,60})?"
 _MARKUP = {  # and what stands for it, in the order in which it goes
-    # Digits that NFKC would add to the number before them.
-    "[\u00b2\u00b3\u00b9\u00bc-\u00be\u2070-\u209c\u2150-\u2189]": "?",
-    "(?![✗✘❌❎])[\u200b-\u200d\u2060\ufe0f\ufeff\u2600-\u2790\U0001f000-\U0001faff]": "",
+    "[\u200b-\u200d\u2060\ufe0f\ufeff\u2600-\u2790\U0001f000-\U0001faff]": "",
     r"\\colon\b\s*": ":",
     r"\\[,;:! ]|\\q?quad\b|\\\\(?![a-z])|(?<=\S)~(?=\S)": " ",
     r"(?i)\\+(?:boxed|[fhm]box|underline|emph|bf|rm|large|displaystyle)\b": "",
@@ -152,29 +149,33 @@ _MARKUP = {  # and what stands for it, in the order in which it goes
     rf"(?i)</?{_TAG}/?>|</s>|<(?:end_of_turn|eos)>|<\|[^<>|]{{0,40}}\|>": "",
     r"<([^<>\n]{1,80})>": r"\1",
     r"`+|(?<!\d)\*\*+|\*\*+(?!\d)": "",
-    r"(?<![\w*_])([*_]{1,3})(?=\S)((?:(?!\1).)+)(?<=\S)\1(?![\w*_])": r"\2",
     r"[^\S\n]+": " ",
 }
 _NO_MARKUP = re.compile(r"[A-Za-z0-9.,:;()/-]+(?: [A-Za-z0-9.,:;()/-]+)*")
 _ENDS = " \n\t*_`\"',;:!\\"  # what may stand around a value and says nothing
 _LEAD = re.compile(
-    r"(?i)\A(?:(?:so|thus|therefore),? )?(?:(?:it|this|that) (?:is|was)\b|it's\b"
-    r"|the (?:\w+ ){1,3}(?:is|was|are)\b|(?:final )?answer ?(?=:)) ?:?\s*"
+    r"(?i)\A(?:(?:so|thus|therefore),? )?(?:(?:it|this|that|s?he|they) (?:is|was|were|are)\b"
+    r"|it's\b|the (?:\w+ ){1,3}(?:is|was|are)\b|(?:final )?answer ?(?=:)|in (?=\d)) ?:?\s*"
 )
 _REASONS = r"because|since|given|based on|as(?! well\b)|not|instead of|rather than"
-_REASON = re.compile(rf"\b(?:{_REASONS})\b", re.IGNORECASE)  # anything may follow
+_REASON = re.compile(  # anything may follow; "(9 months before June)" is one, too
+    rf"(?i)\b(?:{_REASONS})\b"
+    r"|[(\[]\d+ [a-z]+ (?:before|after|from)\b(?![^()\n]*(?:=|\bis\b))"
+)
 _COMMENT = re.compile(
-    r"[(\[;]| -+ |(?:(?<=[A-Za-z]{3})|(?<=\d))\.\s+(?=[A-Z])"
+    r"[(\[;]|:\s| -+ |(?:(?<=[A-Za-z]{3})|(?<=\d))\.\s+(?=[A-Z])"
     rf"|\b(?i:{_REASONS}|which|where|for)\b"
 )
-_DOUBT = re.compile(
-    r"(?i)\Anot\b|\b(?:or|either|maybe|perhaps|possibly|probably|might|could|unless"
-    r"|otherwise|alternatively|wait|actually|sorry|wrong)\b|\?"
+_HEDGE = re.compile(
+    r"(?i)\b(?:or|either|maybe|perhaps|possibly|probably|might|could|unless|otherwise"
+    r"|alternatively|wait|actually|sorry|wrong)\b|\?"
 )
 MONTHS = "January February March April May June July August September".split()
 MONTHS += "October November December".split()
 _MONTHS = {name[:3]: str(number) for number, name in enumerate(MONTHS, 1)}
-_NUMBER = re.compile(rf"\d+(?:,\d{{3}})*(?:\.\d+)?|\b(?:{'|'.join(_MONTHS)})")
+_NUMBER = re.compile(
+    rf"(?<![A-Za-z\d])\d+(?:,\d{{3}})*(?:\.\d+)?|\b(?:{'|'.join(_MONTHS)})"
+)
 
 
 class Statement(NamedTuple):
@@ -183,7 +184,7 @@ class Statement(NamedTuple):
     kind: str  # "box", "cue" (words), "tag", "json", "line" (a response of one line)
     start: int  # of its text, as a position in the response
     end: int
-    doubted: bool = False  # a box right behind "not", "maybe", "probably", ...
+    superseded: bool = False  # taken back, or contradicted, by what stands behind it
 
 
 def mask(response: str, repeated: Iterable[str] = ()) -> str:
@@ -216,19 +217,35 @@ def statements(text: str, prompt: re.Pattern, several: bool = False) -> list[Sta
         if not found and limit < at:
             limit = next((x.start() for x in prompt.finditer(text, at)), len(text))
         can_fail = kind == "cue" and cue[0][-1] != ":"
-        if at > limit or (can_fail and _REJECTED.search(low, before, at)):
+        if can_fail and _REJECTED.search(low, before, at):
+            continue
+        if at > limit or (kind == "box" and doubted(low, at)):
             continue
         start, end = cue.span(kind)
         if several and kind == "cue":
             end = _MORE_LINES.match(low, end, end + LONGEST + 100).end()
-        end = start + len(text[start : min(end, limit)].rstrip())
-        start = end - len(text[start:end].lstrip())
-        if not _PLACEHOLDER.fullmatch(low, start, end):
-            is_doubted = kind == "box" and doubted(low, at)
-            found.append(Statement(kind, start, end, is_doubted))
-    if not has_cue and (line := _ONE_LINE.fullmatch(text)):
-        found.append(Statement("line", *line.span(1)))
-    return found
+        found += _statement(text, kind, start, min(end, limit))
+    if not has_cue:
+        words = [*islice(re.finditer(r"\w[^\n]*", text), 2)]
+        start = text.rfind("\n", 0, words[0].start()) + 1 if words else 0
+        if len(words) == 1 and words[0].end() - start <= LONGEST_LINE:
+            found += _statement(text, "line", start, words[0].end())
+    low = low if limit < 0 else low[:limit]
+    end = last_taken_back(low, found[0].end) if found else -1
+    return [x._replace(superseded=x.end <= end) for x in found]
+
+
+def _statement(text: str, kind: str, start: int, end: int) -> list[Statement]:
+    """Return the statement between two places, without blanks; none without a word."""
+    end = start + len(text[start:end].rstrip())
+    start = end - len(text[start:end].lstrip())
+    has_word = re.search(r"[^\W_]", text[start:end])
+    return [Statement(kind, start, end)] if has_word else []
+
+
+def last_taken_back(low: str, start: int) -> int:
+    """Return where, from a place on, the last words that take an answer back stand, or -1."""
+    return max((x.start() for x in _TAKEN_BACK.finditer(low, start)), default=-1)
 
 
 def doubted(text: str, at: int) -> bool:
@@ -245,24 +262,31 @@ def plain(text: str, ends: bool = False) -> str:
     return text.strip() if ends else text.lstrip(_ENDS).rstrip(_ENDS + ".")
 
 
-def readings(text: str) -> Iterator[tuple[str, str]]:
+def readings(text: str, golds: str = "") -> Iterator[tuple[str, str]]:
     """Yield a plain text as it stands, without its lead, and without a comment too.
 
-    With each goes what the comment says before a reason or denial, "" without one.
+    With each goes what the comment says before a reason or denial, "" without one. What
+    is hedged, other than by a word of a gold, is left out.
     """
-    yield text, ""
-    if (led := _LEAD.sub("", text)) != text:
-        yield led, ""
-    if cut := _COMMENT.search(led, 1):
-        kept = led[: cut.start()].rstrip(_ENDS + ".")
-        yield kept, _REASON.split(led[cut.start() :], maxsplit=1)[0]
+    led = _LEAD.sub("", text)
+    cut = _COMMENT.search(led, 1)
+    end = cut.start() if cut else len(led)
+    kept, comment = led[:end].rstrip(_ENDS + "."), led[end:]
+    for reading, rest in ((text, ""), (led, ""), (kept, comment)):
+        if not is_hedged(reading, rest, golds):
+            yield reading, _REASON.split(rest, maxsplit=1)[0]
 
 
-def has_doubt(text: str, golds: str = "", reason: re.Pattern = _REASON) -> bool:
-    """Tell whether a text has a doubt, no word of a gold, at its start or before a reason."""
-    before = reason.split(text, maxsplit=1)[0] or text[:3]
-    doubts = {found[0].lower() for found in _DOUBT.finditer(before)}
-    return bool(doubts and doubts - set(re.findall(r"\w+|\?", golds.lower())))
+def is_hedged(text: str, comment: str = "", golds: str = "") -> bool:
+    """Tell whether a text hedges or begins with "not", or its comment begins with a hedge
+    or takes it back; words of golds do not hedge.
+    """
+    hedges = {hedge.lower() for hedge in _HEDGE.findall(text)}
+    hedges |= {"not"} if text[:4].lower() == "not " else set()
+    if first := _HEDGE.match(comment.lstrip(_ENDS + "([.-")):
+        hedges.add(first[0].lower())
+    is_taken_back = _TAKEN_BACK.search(comment.lower())
+    return bool(is_taken_back or hedges - {*re.findall(r"\w+|\?", golds.lower())})
 
 
 def numbers(text: str) -> set[str]:
@@ -283,9 +307,9 @@ UNREADABLE = False  # a value that no grammar reads
 _MADE_UP = re.compile(r"\n[ \t#*]*(?:Question:|Q:|Here is a set of temporal facts)")
 _CODE_COMMENT = re.compile(r"\s(?://|#)[^\n]*|/\*[^*\n]*\*/")
 # `key: value` stands at a line start, behind a brace or a comma.
-_PAIR = r"""(?:^|[{{,])\s{{0,40}}(?:/\*[^*\n]*\*/\s{{0,40}})?["']?
+_PAIR = r"""(?:^|[{{,])\s{{0,40}}["']?
     (?P<key>{})["']?\s{{0,20}}:\s{{0,20}}(?P<value>\[[^\[\]]*\]
-    |(["'])(?:(?!\3)[^\\\n]|\\.)*\3(?=\s{{0,20}}(?:[,}}\n\#]|//|\Z))
+    |(["'])(?:(?!\3)[^\\\n]|\\.)*\3(?=\s{{0,20}}(?:[,}}\n]|\Z))
     |(?P<bare>\[?[^,{{}}\[\]\n]*(?:,(?=\ ?[0-9])[^,{{}}\[\]\n]*)*))"""
 
 
@@ -301,13 +325,19 @@ def extract_flexible(text: str, keys: set[str], is_one: bool) -> list[Extracted]
     if objects and (made_up := _MADE_UP.search(text, objects[0].span[1])):
         text = text[: made_up.start()]
         objects = [x for x in objects if x.span[0] < len(text)]
-    found = [x for x in objects if keys & x.fields.keys()]
+    read = [x for x in objects if not doubted(text, x.span[0])]
+    found = [x for x in read if keys & x.fields.keys()]
     found += _last_pairs(text, objects[-1].span[1] if objects else 0, keys)
-    if found or not is_one:
-        return found
-    if _OBJECT_START.search(text):
-        return [x for x in objects if len(x.fields.keys() - {"explanation"}) == 1]
-    return _said(text)
+    if not found and is_one:
+        if not _OBJECT_START.search(text):
+            return _said(text)
+        found = [x for x in read if len(x.fields.keys() - {"explanation"}) == 1]
+    if found:  # up to its closing brace, nothing takes an answer back
+        *_, (fields, span) = found
+        end = max(span[1] - 1, text.find("}", span[1] - 1))
+        if last_taken_back(text[end:].translate(_QUIET).lower(), 0) >= 0:
+            return [Extracted({}, span)]
+    return found
 
 
 def _flat(pairs: list[tuple[str, object]]) -> tuple[dict, ...]:
@@ -318,8 +348,8 @@ def _flat(pairs: list[tuple[str, object]]) -> tuple[dict, ...]:
         held = value if isinstance(value, list) else [value]
         if held := [x for x in held if isinstance(x, tuple) and key != "explanation"]:
             inner += [x for one in held for x in one]
-        else:  # two keys that become one must agree
-            fields[key] = value if fields.get(key, value) == value else UNREADABLE
+        else:  # of keys that differ in case each one counts
+            fields.setdefault(key, []).append(value)
     return (*inner, fields)
 
 
@@ -341,11 +371,11 @@ def _last_pairs(text: str, start: int, keys: set[str]) -> list[Extracted]:
         value = pair["value"].strip("\"'")
         if pair["bare"] is not None:
             value = _CODE_COMMENT.sub("", value).strip()
-            if not value or value.startswith("<"):
-                continue  # nothing, an object, or the form of the prompt
-            if value.startswith("[") or pair.end() == len(text):  # the end cuts it off
+            if not value:
+                continue  # nothing, or an object
+            if pair.end() == len(text):  # the end cuts it off
                 value = UNREADABLE
-        fields[pair["key"].lower()] = value
+        fields[pair["key"].lower()] = [value]
         places += pair.start("key"), pair.end()
     return [Extracted(fields, (places[0], places[-1]))] if fields else []
 
@@ -353,14 +383,17 @@ def _last_pairs(text: str, start: int, keys: set[str]) -> list[Extracted]:
 def _said(text: str) -> list[Extracted]:
     """Return what the cues of an answer point to, as the fields "box", "cue", ..."""
     return [
-        Extracted({x.kind: not x.doubted and text[x.start : x.end]}, x[1:3])
+        Extracted({x.kind: [text[x.start : x.end]]}, x[1:3])
         for x in statements(text, _MADE_UP)
+        if not x.superseded
     ]
 
 
 WEEKDAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
 # By names, whole or cut to three letters or more.
 _NAMES = {x[:end].lower(): x for x in (*MONTHS, *WEEKDAYS) for end in range(3, 10)}
+_COUNTS = "zero one two three four five six seven eight nine ten eleven twelve".split()
+_COUNTS = {word: str(number) for number, word in enumerate(_COUNTS)}
 DAY_OFFSETS = {"same day": "0", "next day": "1", "previous day": "-1"}
 UNITS = {"hour": 3600, "minute": 60, "second": 1, "day": 86400, "week": 604800}
 UNITS |= {"month": "month", "year": "year"}  # whose seconds differ
@@ -379,7 +412,7 @@ _CLOCK = re.compile(
     r"(?=.*[:m])([0-9]{1,2})(?::([0-9]{2})(?::([0-5][0-9]))?)?(?: ?([ap])\.?m\.?)?"
 )
 _WORD = re.compile(
-    r"(?:the )?(e[0-9]+)(?: era)?|(?:(?:it|this|the question) )?(?:(?:is )?unanswerable"
+    r"(?:the |entity )?(e[0-9]+)(?: era)?|(?:(?:it|this|the question) )?(?:(?:is )?unanswerable"
     r"|(?:can ?not|can't) be (?:answered|determined))"
 )
 _ASKED_UNIT = re.compile(r"(?:<num_|how many |number of |\bin )([a-z]{3,})")
@@ -424,6 +457,8 @@ class Field:
 
     def number(self, text: str) -> Decimal | None:
         """Return a number; a word behind it is the unit that the field counts."""
+        first, _, unit = text.partition(" ")
+        text = f"{_COUNTS.get(first, first)} {unit}".strip()
         if "day" in self.keys:
             text = DAY_OFFSETS.get(text.replace("_", " "), text)
         found = _NUMBER_AND_UNIT.fullmatch(text)
@@ -477,6 +512,8 @@ class Field:
 
     def read(self, given: object) -> object:
         """Return the value of what an answer has in the field; None if it has none."""
+        if isinstance(given, str) and len(given) > LONGEST:
+            return None
         if isinstance(given, str) and (self.is_list or given.startswith("[")):
             given = _LIST_SEPARATOR.split(plain(given).strip("[]"))
         items = given if isinstance(given, list) else [given]
@@ -493,54 +530,49 @@ class Field:
     def _read_text(self, text: object) -> object:
         """Return the value of a text as a whole, or without its lead and one comment."""
         text = plain(text) if isinstance(text, str) else ""
-        if not text or has_doubt(text, self.label):
-            return None
-        kept = (x for x, cut in readings(text) if not cut or self._is_aside(x, cut))
+        kept = [x for x, cut in readings(text, self.label) if self._is_aside(x, cut)]
         # Any text is a name: what is left of it in the end is the value.
-        kept = [*kept][-1:] if self.grammar is str else kept
-        values = (self.grammar(x.lower()) for x in kept)
+        kept = kept[-1:] if self.grammar is str else kept
+        values = (self.grammar(x.lower()) for x in kept if x)
         return next((value for value in values if value is not None), None)
 
     def _is_aside(self, kept: str, comment: str) -> bool:
         """Tell whether a comment, but for a reason or denial, has no other value."""
         if self.grammar is str:
             return not re.search(r"\w", comment)
+        is_entity = self.grammar == self.word
+        values = re.compile(r"\be\d+", re.I).findall if is_entity else numbers
         names = {_NAMES.get(x) for x in re.findall("[a-z]+", comment.lower())}
         is_day = self.grammar in (self.date, self.word) and names & {*WEEKDAYS}
-        return numbers(comment) <= numbers(kept) and not is_day
+        return {*values(comment)} <= {*values(kept)} and not is_day
 
 
 def read_flexible(text: str, fields: dict) -> tuple[Extracted | None, dict | None]:
     """Return what a masked response commits to, and its values where all can be read."""
     keys = {key for field in fields.values() for key in field.keys}
-    *before, last = extract_flexible(text, keys, len(fields) == 1) or [None]
-    values = _values(text, last, fields)
-    if before and values is None:  # the year of a date says it again
-        earlier = _values(text, before[-1], fields) or {}
-        days = [f"{x:%Y}" for x in earlier.values() if isinstance(x, date)]
-        if days and days[0] in last.fields.values():
-            return before[-1], earlier
-    if values and len(fields) == 1 and "}" in text:  # a later cue may say another
+    found = extract_flexible(text, keys, len(fields) == 1)
+    last = found[-1] if found else None
+    values = _values(last, fields)
+    if last and len(fields) == 1 and "}" in text:  # a later cue may say another
         rest = _MADE_UP.split(text[last.span[1] :], maxsplit=1)[0]
-        said = [x for x in _said(rest) if "line" not in x.fields]
-        if said and _values(rest, said[-1], fields) not in (None, values):
-            values = None
+        cues = _said("\n" * last.span[1] + rest)
+        cue = cues[-1] if cues and "line" not in cues[-1].fields else None
+        if (later := _values(cue, fields)) and later != values:
+            return (last._replace(fields={}), None) if values else (cue, later)
     return last, values
 
 
-def _values(text: str, answer: Extracted | None, fields: dict) -> dict | None:
+def _values(answer: Extracted | None, fields: dict) -> dict | None:
     """Return the values of an answer by the keys of a label; None without one of them."""
-    if not answer or doubted(text, answer.span[0]):
-        return None
     values = {}
-    for key, field in fields.items():
-        given = [answer.fields[x] for x in field.keys if x in answer.fields]
-        if not given and len(fields) == 1:
-            others = answer.fields.items()
-            given = [x for name, x in others if _unit(name) not in field.others]
-        is_one = given and given.count(given[0]) == len(given)
-        values[key] = field.read(given[0]) if is_one else None
-    return None if None in values.values() else values
+    for key, field in fields.items() if answer else ():
+        held = [x for name in field.keys for x in answer.fields.get(name, ())]
+        if not held and len(fields) == 1:
+            others = [x for x in answer.fields if _unit(x) not in field.others]
+            held = [x for name in others for x in answer.fields[name]]
+        read = {field.read(x) for x in held}  # keys for one field must agree
+        values[key] = read.pop() if len(read) == 1 else None
+    return None if None in values.values() else values or None
 
 
 # ------------------------------------------------------------------------- verdict
@@ -593,9 +625,11 @@ def _explain(doc: dict, response: str, is_semantic: bool) -> Verdict:
             given = size(value, fields)
             both = abs(given) + abs(expected) or 1
             scores["smape"] = 100 * abs(given - expected) / both
-    is_other = value or (found and not answer)
+    is_superseded = is_exact and (value or (answer and not answer.fields))
+    is_other = value or (found and not answer and not is_exact)
     is_whole = text.rfind("{") <= text.rfind("}") and text[-1:] == response[-1:]
-    holds = is_exact and is_right, is_right, is_exact, is_other, answer, is_whole, True
+    holds = is_exact and is_right, is_right, is_superseded, is_other
+    holds = *holds, answer or is_exact, is_whole, True
     reason = next(reason for reason, is_so in zip(REASONS, holds) if is_so)
     published = found and str(found.fields["answer"] if is_semantic else found.fields)
     flexible = answer and response[slice(*answer.span)]
