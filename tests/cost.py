@@ -86,9 +86,9 @@ def growths(kind: dict) -> tuple[dict[str, float], dict[str, float]]:
         return min(found)
 
     spent: dict[str, float] = {}
-    large = {unit: growth(unit, SMALL, LARGE, 7) for unit in HOSTILE}
+    large = {unit: growth(unit, SMALL, LARGE, 3) for unit in HOSTILE}
     slowest = sorted(spent, key=spent.get)[-TRIED_HUGE:]
-    return large, {unit: growth(unit, LARGE, HUGE, 2) for unit in slowest}
+    return large, {unit: growth(unit, LARGE, HUGE, 1) for unit in slowest}
 
 
 def passed(kind: str) -> dict[str, str]:
