@@ -446,8 +446,10 @@ def process_results(doc: dict, results: list[str]) -> dict[str, float]:
     """Return the mean scores of the responses; ValueError where one is not a string."""
     if not all(isinstance(response, str) for response in results):
         raise ValueError("TCP: a response is not a string; use the filter take_first")
-    scores = [explain(doc, response).scores for response in results]
-    return {x: sum(y[x] for y in scores) / len(scores) for x in scores[0]}
+    scores, *others = [explain(doc, response).scores for response in results]
+    for more in others:
+        scores = {name: value + more[name] for name, value in scores.items()}
+    return {name: value / len(results) for name, value in scores.items()}
 
 
 # ----------------------------------------------------------------------- documents
