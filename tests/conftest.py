@@ -30,6 +30,8 @@ CONFIGURATIONS = [
 ]
 GROUPS = {config["group"]: config for config in CONFIGURATIONS if "group" in config}
 TASKS = [config["task"] for config in CONFIGURATIONS if "group" not in config]
+# A task without examples yet fails its own tests alone.
+OFFLINE = {path.stem for path in EXAMPLES.glob("*.yaml")}
 
 
 def run_python(
@@ -90,7 +92,7 @@ def offline_tasks() -> dict:
     from lm_eval.tasks import TaskManager
 
     manager = TaskManager(include_path=str(EXAMPLES), include_defaults=False)
-    return manager.load(TASKS)["tasks"]
+    return manager.load([task for task in TASKS if task in OFFLINE])["tasks"]
 
 
 @pytest.fixture(scope="session")
@@ -108,7 +110,7 @@ def dummy_run(tmp_path_factory) -> Path:
             members = {name for config in GROUPS.values() for name in config["task"]}
             done = run_python(
                 *("-c", LM_EVAL, "--model", "dummy", "--include_path", EXAMPLES),
-                *("--tasks", ",".join({*GROUPS, *TASKS} - members)),
+                *("--tasks", ",".join({*GROUPS, *TASKS} & OFFLINE - members)),
                 *("--log_samples", "--output_path", "output"),
                 cwd=made,
             )

@@ -38,7 +38,7 @@ Messages = tuple[tuple[str, str], ...]  # role and content of each
 Rows = Counter[bytes]  # of what documents are compared with: digests of their texts
 
 
-def _text_of(doc: dict) -> str:
+def text_of(doc: dict) -> str:
     """Return the document as canonical JSON."""
     return json.dumps(doc, sort_keys=True)
 
@@ -53,7 +53,7 @@ def pack_rows(task: str, include_path: Path) -> Rows | None:
     if include_path == FOLDER:
         return None
     try:
-        return Counter(_hash(_text_of(x)) for x in documents(task, include_path))
+        return Counter(_hash(text_of(x)) for x in documents(task, include_path))
     except ToolError:
         return None
 
@@ -175,9 +175,16 @@ class Check:
         self.roles: tuple[str, ...] = ()  # of the messages, to show the frame
         self.line: dict = {}  # the last one
 
+    @classmethod
+    def prepare(cls, task: str, include_path: Path) -> None:
+        """Render what runs share, once: the prompts of a pack, without examples."""
+        if pack_rows(task, include_path) is not None:
+            for doc in documents(task, include_path)[:MOST_KEPT]:
+                render_messages(task, text_of(doc), 0, None, False)
+
     def add(self, scored: Scored) -> None:
         """Look at one more answer."""
-        line, text = scored.answer.line, _text_of(scored.doc)
+        line, text = scored.answer.line, text_of(scored.doc)
         self.answers[scored.answer.doc_id, _hash(text)] += 1
         if line is self.line:
             return
@@ -324,7 +331,7 @@ class Check:
             docs = documents_of(self.task, rows)
         except (ValueError, TypeError) as error:
             return _documents(UNKNOWN, f"cannot be regenerated: {error!s:.200}")
-        rows, of = Counter(_hash(_text_of(x)) for x in docs), f"seed {made['gen_seed']}"
+        rows, of = Counter(_hash(text_of(x)) for x in docs), f"seed {made['gen_seed']}"
         documents = self._compared(n, rows, of, made["gen_rows"])
         return documents | {"whole": documents["whole"] and own | made == own}
 

@@ -1,0 +1,151 @@
+"""What of a run is checked: documents, prompts and responses, each by itself."""
+
+from itertools import product
+from types import SimpleNamespace
+
+import pytest
+
+from tests.conftest import EXAMPLES, PACK
+from utils.core.documents import documents
+from utils.core.families import prompt, scorer
+from utils.leaderboard.checks import Check, frame_of, render_messages, text_of
+
+
+TASK = "tot_arithmetic"
+TEMPLATE = {"chat_template": "{{ messages }}"}
+
+
+def outcome(task=TASK, docs=None, logged="{}", line=None, pack=EXAMPLES, **results):
+    """Return what a check leaves of a run, whose prompts are `logged` of the task's."""
+    docs = documents(task, EXAMPLES) if docs is None else docs
+    results = {"versions": {task: 1}, "n-shot": {task: 0}} | results
+    check, utils = Check(results, task, "none", pack), scorer(task).utils
+    for n, doc in enumerate(docs):
+        text = logged(n, prompt(task, doc)) if callable(logged) else logged
+        text = text and text.replace("{}", prompt(task, doc))
+        arguments = {"gen_args_0": {"arg_0": text, "arg_1": {}}}
+        row = {"arguments": arguments, "resps": [["x"]], "filtered_resps": ["x"]}
+        answer = SimpleNamespace(line=row | (line or {}), prompt=text, doc_id=n)
+        check.add(SimpleNamespace(answer=answer, doc=doc))
+    figures = SimpleNamespace(values=dict, changed=0, answers=len(docs))
+    fingerprint = utils.fingerprint(map(utils.digest, docs))
+    tally = SimpleNamespace(answered=len(docs), fingerprint=fingerprint, all=figures)
+    return check.outcome(tally)
+
+
+def told(part: dict) -> str:
+    return f"{part['status']}: {part['text']}"
+
+
+CHANGED = {"question": "When?"}
+
+
+@pytest.mark.parametrize(
+    ("task", "change", "says"),
+    [
+        (TASK, lambda docs: docs, "verified: all 38 are the benchmark's"),
+        (TASK, lambda docs: docs[1:], "not verified: 37 of 38: a part has no known"),
+        (TASK, lambda docs: [*docs[1:], docs[0] | CHANGED], "not ranked: not the ben"),
+        (TASK, lambda docs: [*docs, docs[0]], "not ranked: not the benchmark's 38"),
+        # The system message, which holds the instruction, has no part in a fingerprint.
+        (f"{TASK}_separate", lambda docs: docs, "not verified: there are no rows to"),
+        ("tcp_long", lambda docs: docs, "not verified: there are no rows to compare"),
+    ],
+)
+def test_without_a_pack_documents_go_by_the_fingerprint(
+    monkeypatch, task, change, says
+):
+    docs, utils = documents(task, EXAMPLES), scorer(task).utils
+    if task.startswith(TASK):
+        known = len(docs), utils.fingerprint(map(utils.digest, docs))
+        monkeypatch.setitem(utils.FILES, TASK, known)
+    assert told(outcome(task, change(docs), pack=PACK)["documents"]).startswith(says)
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (lambda docs: docs, "verified: all 38 documents of examples/"),
+        (lambda docs: docs[3:], "verified: 35 of 38 documents of examples/"),
+        (lambda docs: [docs[0] | CHANGED], "not ranked: 1 of 1 are not those of exam"),
+        (lambda docs: docs[:1] * 2, "not ranked: 1 of 2 are not those of examples/"),
+    ],
+)
+def test_documents_are_those_of_the_pack(change, says):
+    docs = change(documents(TASK, EXAMPLES))
+    assert told(outcome(docs=docs)["documents"]).startswith(says)
+
+
+DIFFERS = "not verified: what stands around the prompts differs between documents"
+CASES = [  # prompts, what results say beside the usual, the line; what the check says
+    ("{}", {}, {}, "verified: all as rendered"),
+    ("<u>{}</u>", TEMPLATE, {}, "verified: all as rendered, in a frame of 7 characters"),
+    ("<u>{}</u>", {}, {}, "not verified: 7 characters stand around each prompt, and no"),
+    ("{}" + "x" * 2000, TEMPLATE, {}, "verified: "),
+    ("{}" + "x" * 2001, TEMPLATE, {}, "not verified: 2,001 characters stand around"),
+    (lambda n, _: "{}" + " " * (n == 3), TEMPLATE, {}, DIFFERS),
+    (lambda n, _: "<u>" * (n != 3) + "{}", TEMPLATE, {}, DIFFERS),
+    (lambda n, text: text.strip(), TEMPLATE, {}, "verified: "),
+    ("When?", {}, {}, "not verified: 38 of 38 prompts are not the task's"),
+    ("{}", {}, {"arguments": {"a": 1, "b": 2}}, "not verified: 38 of 38 prompts are"),
+    (None, {}, {}, "not verified: the prompts are not in the files"),
+    ("{}", {"n-shot": {}}, {}, "not verified: settings unknown"),
+    ("{}", {"n-shot": {TASK: 1}}, {}, "not verified: 38 of 38 prompts are not"),
+    ("{}", {"system_instruction": "Hi."}, {}, "not verified: 38 of 38 prompts are not"),
+    ("Hi.{}", {"system_instruction": "Hi."}, {}, "verified: all as rendered"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("logged", "results", "line", "says"), CASES)
+def test_prompts_are_the_task_s_in_one_frame(logged, results, line, says):
+    prompts = outcome(logged=logged, line=line, **results)["prompts"]
+    assert told(prompts).startswith(says)
+
+
+def test_the_frame_is_shown_whole_with_the_places_of_the_messages():
+    frame = "[{}] " + "x" * 1900
+    prompts = outcome(logged=frame, **TEMPLATE)["prompts"]
+    assert prompts["frame"] == frame.replace("{}", "{user}")
+
+
+@pytest.mark.parametrize(
+    ("texts", "frame"),
+    [
+        (["a", "bc"], ("<", 0, "-", 1, ">")),
+        (["bc", "a"], ("<", 1, "-", 0, ">")),
+        (["a", "a"], None),
+        (["bc", "c"], None),  # without overlap
+        (["-b", "c"], ("<a", 0, "", 1, ">")),
+        (["d"], None),
+    ],
+)
+def test_a_frame_is_what_stands_around_texts(texts, frame):
+    assert frame_of("<a-bc>", texts) == frame
+
+
+@pytest.mark.parametrize(
+    ("resps", "left", "says"),
+    [
+        ([["x"]], ["x"], "verified: as logged"),
+        ([["x", "y"]], ["x"], "verified: as logged"),
+        ([["x", "y"]], [["x", "y"]], "verified: as logged"),
+        ([["y", "x"]], ["x"], "not verified: 38 filtered responses are not the first"),
+        ([[]], ["x"], "not verified: 38 filtered"),
+        (None, ["x"], "not verified: 38 filtered"),
+        ("xy", ["x"], "not verified: 38 filtered"),
+    ],
+)
+def test_what_a_filter_leaves_is_the_first_response(resps, left, says):
+    line = {"resps": resps, "filtered_resps": left}
+    assert told(outcome(line=line)["responses"]).startswith(says)
+
+
+@pytest.mark.parametrize("task", ["tcp_long", "tot_semantic_separate"])
+def test_messages_are_those_of_the_harness(task, offline_tasks):
+    for doc, shots, system in product(
+        documents(task, EXAMPLES)[:2], (0, 2), (None, "S.")
+    ):
+        messages = render_messages(task, text_of(doc), shots, system, False)
+        told = {"num_fewshot": shots, "system_instruction": system}
+        text = offline_tasks[task].fewshot_context(doc, **told)
+        assert "".join(content for _, content in messages) == text
