@@ -22,7 +22,7 @@ from utils.core.documents import documents
 from utils.core.families import leaf_tasks, prompt, scorer
 from utils.core.jsonl import read_jsonl
 from utils.core.reward import messages
-from utils.stats import score_interval
+from utils.stats import estimate_score
 
 
 FRESH = leaf_tasks("fresh")
@@ -245,7 +245,7 @@ def test_figures_are_clustered_by_question_type_and_over_epochs(here, task):
         answers = [x for x in samples if kind in (None, x.metadata["type"])]
         clusters = [x.metadata["cluster"] for x in answers]
         values = [x.scores["temporal_eval"].value[metric] for x in answers]
-        low, high = score_interval(values, clusters)
+        _, low, high, *_ = estimate_score(values, clusters)
         center, sums = sum(values) / len(values), Counter()
         for name, value in zip(clusters, values):
             sums[name] += value - center

@@ -27,7 +27,7 @@ from inspect_ai.solver import TaskState, generate
 from ..core import families
 from ..core.documents import documents
 from ..runs.answers import sha256
-from ..stats import score_interval
+from ..stats import estimate_score
 from . import metrics
 
 
@@ -56,7 +56,8 @@ def interval() -> Metric:
     def ends(scores: list[SampleScore]) -> dict[str, float]:
         values = [float(sample.score.value) for sample in scores]
         clusters = [sample.sample_metadata["cluster"] for sample in scores]
-        return dict(zip(("low", "high"), score_interval(values, clusters)))
+        estimate = estimate_score(values, clusters)
+        return {"low": estimate.low, "high": estimate.high}
 
     return ends
 
