@@ -33,7 +33,7 @@ DISTANCES = {  # of an answer from the reference, at most
 REASONS = {  # the first that holds
     "right": "both rules say right",
     "flexible_only": "the right value in a form that only the flexible rule reads",
-    "superseded": "the published answer is right, but another value is committed to",
+    "superseded": "the published answer is right, but then taken back or replaced",
     "other_value": "a value, but not the reference's",
     "unreadable": "an answer that is not one value of the kind asked for",
     "no_answer": "no answer outside of the reasoning",
@@ -474,7 +474,6 @@ def process_docs_long(dataset: datasets.Dataset) -> datasets.Dataset:
     return _process_docs(dataset, "TCP_long", LONG_FORMAT)
 
 
-@lru_cache(maxsize=2)  # the harness asks four times a task
 def _process_docs(dataset: datasets.Dataset, name: str, form: str) -> datasets.Dataset:
     if not len(dataset):
         raise ValueError(f"{name}.jsonl: has no rows; give a split with at least one")

@@ -37,12 +37,12 @@ TWO_WAY = LABELS[::2]
 REASONS = {  # the first that holds
     "right": "both rules say right",
     "flexible_only": "the right value in a form that only the flexible rule reads",
-    "superseded": "the published answer is right, but another is committed to",
+    "superseded": "the published answer is right, but then taken back or replaced",
     "partly_right": "some of what is right, or more than that (0 < F1 < 1)",
     "other_value": "a value, but not the reference's",
     "unreadable": "an answer that is not one value of the kind asked for",
-    "no_answer": "neither rule found an answer",
-    "cut_off": "no answer, and the response ends within a reasoning block or a box",
+    "no_answer": "no answer outside of the reasoning",
+    "cut_off": "no answer, and the response ends within its reasoning or a box",
 }
 
 

@@ -8,7 +8,7 @@ import json
 import logging
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from datetime import date, time
 from decimal import Decimal
@@ -26,11 +26,11 @@ eval_logger = logging.getLogger("lm_eval.tasks.tot")
 REASONS = {  # the first that holds
     "right": "both rules find the right value",
     "flexible_only": "the right value, in a form that only the flexible rule reads",
-    "superseded": "the first object is right, but not what the response commits to",
+    "superseded": "the published answer is right, but then taken back or replaced",
     "other_value": "a value, but not the reference's",
     "unreadable": "an answer without one value of the kind asked for in each field",
-    "no_answer": "neither rule found an answer",
-    "cut_off": "no answer: the response ends within its reasoning or an object",
+    "no_answer": "no answer outside of the reasoning",
+    "cut_off": "no answer, and the response ends within its reasoning or an object",
 }
 LICENCE = "CC BY 4.0"
 # Rows and fingerprint of each file of baharef/ToT (its hub card swaps the first two).
@@ -589,52 +589,92 @@ def explain_semantic(doc: dict, response: str) -> Verdict:
 
 
 def process_results_arithmetic(doc: dict, results: list[str]) -> dict[str, float]:
-    """Return the mean scores of responses; ValueError where one is not a string."""
-    return _mean([explain_arithmetic(doc, response).scores for response in results])
+    """Return the mean scores of responses by `explain_arithmetic`."""
+    return _mean_scores(explain_arithmetic, doc, results)
 
 
 def process_results_semantic(doc: dict, results: list[str]) -> dict[str, float]:
+    """Return the mean scores of responses by `explain_semantic`."""
+    return _mean_scores(explain_semantic, doc, results)
+
+
+def _mean_scores(explain: Callable, doc: dict, results: list[str]) -> dict[str, float]:
     """Return the mean scores of responses; ValueError where one is not a string."""
-    return _mean([explain_semantic(doc, response).scores for response in results])
+    if not all(isinstance(response, str) for response in results):
+        raise ValueError("a response is not a string; use the filter take_first")
+    scores = [explain(doc, response).scores for response in results]
+    return {x: sum(y[x] for y in scores) / len(scores) for x in scores[0]}
 
 
-def _mean(scores: list[dict[str, float]]) -> dict[str, float]:
-    return {name: sum(x[name] for x in scores) / len(scores) for name in scores[0]}
+class Reference(NamedTuple):
+    """What a document asks for, which depends on no response."""
+
+    label: dict  # as the published rule compares it
+    fields: dict[str, Field]
+    value: dict
+    size: float | None  # of the value; None for what has none, and in semantic tasks
+    instruction: str  # of arithmetic: on the format, within the question
+
+
+@lru_cache(maxsize=4096)
+def read_reference(label: str, question: str, is_semantic: bool) -> Reference:
+    """Return what a document asks for; ValueError as of `read_label`."""
+    fields = labels = read_label(label, is_semantic)
+    if is_semantic and "," in label:
+        fields = {"answer": label.split(",")}  # a timeline
+    fields = {key: Field(key, x, question) for key, x in fields.items()}
+    value = {key: field.value for key, field in fields.items()}
+    if is_semantic:
+        return Reference(labels, fields, value, None, "")
+    instruction = split_instruction(question, question)[1]
+    return Reference(labels, fields, value, size(value, fields), instruction)
 
 
 def _explain(doc: dict, response: str, is_semantic: bool) -> Verdict:
-    if not isinstance(response, str):
-        fault = f"the response is a {type(response).__name__}, not a string"
-        raise ValueError(f"{fault}; use a filter that leaves one, such as take_first")
-    given, question = read_label(doc["label"], is_semantic), doc["question"]
-    is_timeline = is_semantic and "," in doc["label"]
-    labels = {"answer": doc["label"].split(",")} if is_timeline else given
-    fields = {key: Field(key, label, question) for key, label in labels.items()}
-    reference = {key: field.value for key, field in fields.items()}
-    asked = doc.get("prompt") or split_instruction(question, question)[1]
-    text = mask(response, (question, asked))
-    found = extract_published(response, is_semantic)
-    answer, value = read_flexible(text, fields)
-    is_exact = found is not None and found.fields == given
-    is_right = value == reference
-    verdicts = map(float, (is_exact, is_right, found is not None))
-    scores = dict(zip(("accuracy", "accuracy_flexible", "extracted"), verdicts))
-    if not is_semantic and (expected := size(reference, fields)) is not None:
+    reference = read_reference(doc["label"], doc["question"], is_semantic)
+    asked = doc.get("prompt") or reference.instruction
+    text = mask(response, (doc["question"], asked))
+    published = extract_published(response, is_semantic)
+    answer, value = read_flexible(text, reference.fields)
+    scores = {
+        "accuracy": float(
+            published is not None and published.fields == reference.label
+        ),
+        "accuracy_flexible": float(value == reference.value),
+        "extracted": float(published is not None),
+    }
+    if reference.size is not None:
         scores["smape"] = 100.0  # the largest, for no readable answer
         if value:  # then it has a size as well
-            given = size(value, fields)
-            both = abs(given) + abs(expected) or 1
-            scores["smape"] = 100 * abs(given - expected) / both
-    is_superseded = is_exact and (value or (answer and not answer.fields))
-    is_other = value or (found and not answer and not is_exact)
-    is_whole = text.rfind("{") <= text.rfind("}") and text[-1:] == response[-1:]
-    holds = is_exact and is_right, is_right, is_superseded, is_other
-    holds = *holds, answer or is_exact, is_whole, True
-    reason = next(reason for reason, is_so in zip(REASONS, holds) if is_so)
-    published = found and str(found.fields["answer"] if is_semantic else found.fields)
+            own = size(value, reference.fields)
+            both = abs(own) + abs(reference.size) or 1
+            scores["smape"] = min(100.0, 100 * abs(own - reference.size) / both)
+    fields = published and published.fields
+    shown = fields and str(fields["answer"] if is_semantic else fields)
     flexible = answer and response[slice(*answer.span)]
-    answers = published, found and found.span, flexible, answer and answer.span
-    return Verdict(scores, reason, *answers, value, reference)
+    answers = shown, published and published.span, flexible, answer and answer.span
+    verdict = Verdict(scores, "", *answers, value, reference.value)
+    return verdict._replace(reason=_reason(verdict, answer, response, text))
+
+
+def _reason(
+    verdict: Verdict, answer: Extracted | None, response: str, text: str
+) -> str:
+    """Return the word of REASONS for a verdict; `text` is the masked response."""
+    is_exact, is_right, *_ = verdict.scores.values()
+    if is_right:
+        return "right" if is_exact else "flexible_only"
+    # An answer that is taken back has no fields.
+    if is_exact and answer and (verdict.value or not answer.fields):
+        return "superseded"
+    if verdict.value:
+        return "other_value"
+    span = verdict.flexible_span or verdict.published_span
+    if span and text[span[0]] == response[span[0]]:  # outside of the reasoning
+        return "unreadable"
+    in_object = text.rfind("{") > text.rfind("}")
+    in_thought = mask(f"{response}.").endswith("\n")
+    return "cut_off" if in_object or in_thought else "no_answer"
 
 
 def size(values: dict, fields: dict[str, Field]) -> float | None:
@@ -659,7 +699,6 @@ def size(values: dict, fields: dict[str, Field]) -> float | None:
 # ---------------------------------------------------------------------- documents
 
 
-@lru_cache(maxsize=4096)
 def read_label(label: str, is_semantic: bool) -> dict:
     """Return the fields of a label: a dict as JSON or as a Python literal; semantic ones
     are the text of the one field `answer`. ValueError for what is no such dict.
@@ -692,8 +731,9 @@ def process_docs_semantic_separate(dataset: datasets.Dataset) -> datasets.Datase
     return _documents(dataset, is_semantic=True, is_separate=True)
 
 
-@lru_cache(maxsize=2)  # the harness asks four times a task
-def _documents(dataset: datasets.Dataset, is_semantic: bool, is_separate: bool):
+def _documents(
+    dataset: datasets.Dataset, is_semantic: bool, is_separate: bool
+) -> datasets.Dataset:
     source = f"ToT/{dataset.info.config_name or ''}".rstrip("/")
     if not len(dataset):
         raise ValueError(f"{source}: there are no rows; use a split that has some")
