@@ -13,8 +13,8 @@ from tests.corpus import score
 from tests.documents import DOCUMENTS, KINDS
 
 
-SECONDS = 0.5  # of processor time, for a response of any content up to LENGTH
-LENGTH = 16_000
+SECONDS = 0.25  # of processor time, for a response of any content up to LENGTH
+LENGTH = 8_000
 
 MARKER = "Thus, the correct answer is:"
 # Each is repeated until the response has the wanted length.

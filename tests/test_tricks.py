@@ -4,6 +4,7 @@ import gzip
 import html
 import json
 import os
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -51,10 +52,16 @@ def changed(value: object, answer: str) -> object:
     return filled(value, answer=answer) if isinstance(value, str) else value
 
 
+@cache
+def built(task: str):
+    """Return a task as the harness builds it."""
+    return load([task], EXAMPLES)[1]["tasks"][task]
+
+
 def lines(task: str, model: str, edit: dict) -> list[dict]:
     """Return the samples of an imagined model, as the harness logs them, with an edit."""
     said = [[x["response"] for x in answers(task, y)] for y in (model, "careful")]
-    built, found = load([task], EXAMPLES)[1]["tasks"][task], []
+    found = []
     docs = documents(task, EXAMPLES)
     for n in range(edit.get("keep", len(docs) * edit.get("repeat", 1))):
         doc, at = docs[n % len(docs)], n % len(docs)
@@ -62,7 +69,7 @@ def lines(task: str, model: str, edit: dict) -> list[dict]:
         gold = scorer(task).utils.gold_response(doc)
         cells = changed(own.get("doc", {}), doc.get("answer"))
         seen = doc | cells if own.get("own_prompt") else doc
-        asked = built.fewshot_context(seen, num_fewshot=own.get("shots", 0))
+        asked = built(task).fewshot_context(seen, num_fewshot=own.get("shots", 0))
         told = {"gold": gold, "pad": "x" * 3000, "json": json.dumps(asked)}
         told["blanks"] = " " * (sum(map(ord, gold)) % 50)
         asked = filled(own.get("prompt", "{prompt}"), prompt=asked, **told)

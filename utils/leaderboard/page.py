@@ -7,6 +7,7 @@ import hashlib
 import math
 from collections.abc import Iterable
 from datetime import datetime, timezone
+from functools import cache
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -64,6 +65,7 @@ def render(data: dict, documents: browser.Documents, files: dict[str, dict]) -> 
     return content
 
 
+@cache
 def _environment() -> Environment:
     environment = Environment(
         loader=FileSystemLoader(_TEMPLATES),
