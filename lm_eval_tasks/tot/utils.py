@@ -103,9 +103,11 @@ def _objects(text: str, decoder: json.JSONDecoder) -> Iterator[Extracted]:
 
 LONGEST = 2_000  # characters of a statement; what is longer is not read
 LONGEST_LINE = 100  # of a response without any cue
-_THOUGHT_END = r"[<\[\u25c1]/(?:think|thinking|reasoning)[>\]\u25b7]"
+_OPENING = r"[<\[\u25c1]"  # alone at the start of a pattern, for a fast search
+_NAME = r"(?i:think|thinking|reasoning)[>\]\u25b7]"
+_THOUGHT_END = f"{_OPENING}/{_NAME}"
 _THOUGHT = re.compile(
-    rf"(?i)(?:{_THOUGHT_END.replace('/', '')}|<\|channel\|>)"
+    rf"{_OPENING}(?:{_NAME}|(?<=<)\|(?i:channel)\|>)"
     rf"(?:[^<\[\u25c1]+|[<\[\u25c1])*?(?:{_THOUGHT_END}|\Z)"
 )
 _TEXT = (  # on the line of its cue or, without a word there, on the next that has one
@@ -192,9 +194,8 @@ def mask(response: str, repeated: Iterable[str] = ()) -> str:
     text = response
     for final in ("assistantfinal", "<|channel|>final<|message|>", "<|channel|>final"):
         text = text.rpartition(final)[2]  # gpt-oss, and without its special tokens
-    if "<" in text or "[" in text or "\u25c1" in text:
-        text = _THOUGHT.sub(lambda thought: "\n" * len(thought[0]), text)
-        text = re.split(f"(?i){_THOUGHT_END}", text)[-1]  # lone: all before it goes
+    text = _THOUGHT.sub(lambda thought: "\n" * len(thought[0]), text)
+    text = re.split(_THOUGHT_END, text)[-1]  # lone: all before it goes
     kept = text.rjust(len(response), "\n").split("\n")
     lines = {line.strip() for one in repeated for line in one.split("\n")} - {""}
     return "\n".join("\n" * len(x) if x.strip() in lines else x for x in kept)
@@ -285,8 +286,9 @@ def is_hedged(text: str, comment: str = "", golds: str = "") -> bool:
     hedges |= {"not"} if text[:4].lower() == "not " else set()
     if first := _HEDGE.match(comment.lstrip(_ENDS + "([.-")):
         hedges.add(first[0].lower())
-    is_taken_back = _TAKEN_BACK.search(comment.lower())
-    return bool(is_taken_back or hedges - {*re.findall(r"\w+|\?", golds.lower())})
+    if hedges:
+        hedges -= {*re.findall(r"\w+|\?", golds.lower())}
+    return bool(hedges or _TAKEN_BACK.search(comment.lower()))
 
 
 def numbers(text: str) -> set[str]:

@@ -42,15 +42,13 @@ class Reward:
         the answer. `doc` is the column of the data set with the documents that were asked:
         objects as the harness logs them, or these as JSON. Other columns play no part.
         Raises ValueError for lists of unequal length, and for what is not a document of
-        the task, naming its place in the list and what it lacks, before any is scored.
+        the task, naming its place in the list and what it lacks.
         """
         if len(completions) != len(doc):
             raise ToolError(
                 f"{self.task}: there are {len(completions)} completions and {len(doc)}"
                 " documents; give as many of each"
             )
-        for place, one in enumerate(doc):
-            self._score(f"doc[{place}]", one, "")
         pairs = enumerate(zip(doc, completions))
         return [self._score(f"doc[{place}]", *pair) for place, pair in pairs]
 
