@@ -5,6 +5,7 @@ import logging
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -78,6 +79,20 @@ def run_tasks(folder: Path, tasks: list[str], cwd: Path) -> dict[str, list[dict]
     done = run_python("-c", RUN, folder, *tasks, cwd=cwd)
     assert done.returncode == 0, done.stderr
     return json.loads((cwd / "samples.json").read_text(encoding="utf-8"))
+
+
+@pytest.fixture(autouse=True, scope="session")
+def caches(tmp_path_factory) -> Iterator[None]:
+    """Keep the tables of tests out of the user's caches."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("caches")))
+        yield
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path_factory, monkeypatch) -> None:
+    """Keep the tables of each test apart: no key knows what a test has patched."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("caches")))
 
 
 @pytest.fixture(autouse=True)

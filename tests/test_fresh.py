@@ -28,7 +28,7 @@ from utils.core.documents import Rows, documents, load as load_tasks
 from utils.core.families import configuration, leaf_tasks, scorer
 from utils.core.private import task_index
 from utils.packs.shortcuts import SHORTCUTS
-from utils.runs.tally import Trivial
+from utils.verdicts.figures import References
 
 
 FRESH = leaf_tasks("fresh")
@@ -258,8 +258,9 @@ def test_a_pack_of_a_seed_has_the_documents_of_the_seed(fresh_pack):
         document = found[task].eval_docs[3]
         scores = found[task].process_results(document, [perfect(task, document)])
         assert scores["score"] == scores["score_flexible_level_4"] == 1.0
-        (trivial := Trivial(task)).add(document)
-        assert trivial.best() == (1.0, perfect(task, document))
+        (references := References(task)).add(document)
+        assert max(references.constants().values()) == 1
+        assert references.constants()[perfect(task, document)] == 1
 
 
 def test_a_row_of_a_pack_has_nothing_of_its_neighbours(fresh_pack):

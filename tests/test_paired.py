@@ -13,8 +13,6 @@ from statsmodels.stats.proportion import proportion_confint
 from tests import coverage
 from utils.core.families import scorer
 from utils.core.jsonl import read_jsonl
-from utils.runs.answers import read_answers
-from utils.runs.scoring import score
 from utils.stats import (
     Estimate,
     cluster_totals,
@@ -25,6 +23,8 @@ from utils.stats import (
     estimate_score,
     holm,
 )
+from utils.verdicts.answers import read_answers
+from utils.verdicts.judge import score
 
 
 SCORE = st.sampled_from([0.0, 1.0]) | st.floats(0, 1)

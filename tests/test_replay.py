@@ -22,7 +22,7 @@ from utils.__main__ import main
 from utils.core.documents import documents
 from utils.core.errors import ToolError
 from utils.harness.replay import Replay
-from utils.runs.answers import Answer, custom_id
+from utils.verdicts.answers import Answer, custom_id
 
 
 # A group, a task with an instruction of its own, and two kinds of answers.

@@ -1,7 +1,6 @@
 """Several answers to a document: which they are, and what they score together."""
 
 import json
-from argparse import Namespace
 from collections import Counter
 from inspect import signature
 from itertools import combinations
@@ -14,12 +13,12 @@ from tests.answers import write
 from tests.conftest import EXAMPLES
 from tests.logs import RecordedModel, run
 from utils.__main__ import main
+from utils.core.cli import tool_parser
 from utils.core.documents import documents
 from utils.core.families import scorer
 from utils.core.jsonl import read_jsonl
-from utils.runs.answers import custom_id
-from utils.runs.find import find_runs
-from utils.runs.models import read_models
+from utils.verdicts.answers import custom_id
+from utils.verdicts.runs import answer_options, read_models
 
 
 TASK = "tcp_long"
@@ -82,12 +81,11 @@ def test_a_document_scores_the_mean_of_its_answers_and_a_copy_is_refused(
         name = path.name.replace(f"samples_{TASK}", "results").removesuffix("l")
         write(tmp_path / name, results)
     write(path, *lines)
-    for output in ("one", "two")[: 1 if kind == "repeats" else 2]:
-        status, rows, said = call(path, "--output", tmp_path / output)
+    for _ in range(2):  # the second time, from the table
+        status, rows, said = call(path, "--output", tmp_path / "tables")
         assert (status, said) == (0, "")
         assert (rows[0]["n"], rows[0]["answers"]) == (2, 4)
         assert rows[0]["published"] == (1 / 3 + 1) / 2
-        path = tmp_path / output / path.name
     again = write(tmp_path / logged.name, *lines, lines[0])
     status, rows, said = call(again)
     assert (status, rows[0]["answers"]) == (1, 4)
@@ -96,11 +94,13 @@ def test_a_document_scores_the_mean_of_its_answers_and_a_copy_is_refused(
 
 def test_models_have_a_mean_score_for_each_document(tmp_path):
     path = write(tmp_path / "x.jsonl", *numbered())
-    options = Namespace(include_path=EXAMPLES, leave_out=None)
-    keep = lambda scored, _: scored.verdict.scores["accuracy"]  # noqa: E731
-    [model], said = read_models(find_runs([str(path)]), options, keep)
-    assert said == []
-    assert [score for _, score in model.results()] == [1 / 3, 1]
+    parser = tool_parser("tool", "")
+    answer_options(parser)
+    options = parser.parse_args(["--include_path", str(EXAMPLES)])
+    [model], failures = read_models([str(path)], options)
+    assert (model.messages, failures) == ([], [])
+    means = [document.means()["accuracy"] for _, document in model.documents()]
+    assert means == [1 / 3, 1]
 
 
 def expected(rows: list[list[tuple[str | None, float]]], k: int) -> tuple[float, float]:

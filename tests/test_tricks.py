@@ -16,7 +16,7 @@ from utils.core.documents import documents, load
 from utils.core.families import configuration, scorer
 from utils.core.jsonl import MOST_BYTES, read_jsonl
 from utils.leaderboard.board import RULES
-from utils.runs.answers import document_text, sha256
+from utils.verdicts.answers import document_text, sha256
 
 
 TASKS = ["tcp_long", "tcp_short"]
@@ -198,7 +198,7 @@ BAD = {  # what stands in the place of samples -> why it is left out
         "is longer than 64 MiB",
     ),
     "deep nesting": (lambda x: x.write_text("[" * 10**5 + "\n"), "too deeply"),
-    "a folder": (lambda x: x.mkdir(), "has no samples"),
+    "a folder": (lambda x: x.mkdir(), "is a folder"),
     "a pipe": (lambda x: os.mkfifo(x), "is a pipe or a device"),
     "a dangling link": (lambda x: x.symlink_to("nowhere"), "No such file"),
     "a device": (lambda x: x.symlink_to("/dev/zero"), "is a pipe or a device"),

@@ -32,10 +32,6 @@ from .core.cli import say, tool_parser
 from .core.errors import ToolError
 from .core.families import Group, alone, benchmarks, configuration, scorer
 from .core.tables import FORMATS, escaped, natural, percent, render
-from .runs.answers import document_text, sha256
-from .runs.find import find_runs
-from .runs.models import Model, answer_options, read_models, shown
-from .runs.scoring import INVALID, Scored
 from .stats import (
     CONFIDENCE,
     cluster_totals,
@@ -44,6 +40,9 @@ from .stats import (
     holm,
     linearised,
 )
+from .verdicts.figures import Document
+from .verdicts.judge import INVALID, shown, value_text
+from .verdicts.runs import Model, answer_options, read_models
 
 
 RULES = ("published", "flexible")
@@ -64,8 +63,7 @@ class Result(NamedTuple):
     """What one run scored on one document, and why; answers as they are shown."""
 
     doc_id: int | str | None
-    doc_hash: str
-    digest: bytes  # of what prompt and scores depend on: documents are matched by it
+    digest: str  # of what prompt and score depend on: documents are matched by it
     cluster: str
     scores: tuple[float, ...]  # as RULES; none where the task has no such scores
     reason: str
@@ -74,25 +72,33 @@ class Result(NamedTuple):
     reference: str
 
 
-Document = tuple[Result, ...]  # what each run scored on it
-Matched = dict[str, list[Document]]  # by task
+Sides = tuple[Result, ...]  # what each run scored on a document
+Matched = dict[str, list[Sides]]  # by task
 
 
 # ----------------------------------------------------------- reading and matching
 
 
-def _result(scored: Scored, place: int) -> Result:
-    answer, doc, verdict = scored.answer, scored.doc, scored.verdict
-    flexible = verdict.flexible if verdict.value is None else verdict.value
+def _result(document: Document) -> Result:
+    row, scores = document.row, document.means()
+    values = (value_text(row), value_text(row, "reference"))
     return Result(
-        answer.doc_id,
-        sha256(document_text(doc)),
-        scored.digest,
-        sha256(scorer(answer.task).utils.cluster(doc)),
-        tuple(verdict.scores[name] for name in scorer(answer.task).headline or ()),
-        verdict.reason,
-        *map(shown, (verdict.published, flexible, verdict.reference)),
+        row["doc_id"],
+        row["digest"],
+        row["cluster"],
+        tuple(scores[name] for name in scorer(row["task"]).headline or ()),
+        row["reason"],
+        *map(shown, (row["published"], *values)),
     )
+
+
+def _results(model: Model) -> dict[str, dict[str, list[Result]]]:
+    """Return task -> digest -> what a model scored on each document that has it."""
+    results: dict[str, dict[str, list[Result]]] = {}
+    for (task, digest, _), document in model.documents():
+        of_task = results.setdefault(task, {})
+        of_task.setdefault(digest, []).append(_result(document))
+    return results
 
 
 def match(models: list[Model]) -> tuple[Matched, list[str]]:
@@ -101,8 +107,9 @@ def match(models: list[Model]) -> tuple[Matched, list[str]]:
     Also returns, in words, which tasks and documents a run lacks.
     """
     matched, lacking = {}, []
-    for task in sorted({task for model in models for task in model.tasks}):
-        runs = [x.tasks[task].results if task in x.tasks else {} for x in models]
+    results = [_results(model) for model in models]
+    for task in sorted({task for of_model in results for task in of_model}):
+        runs = [of_model.get(task, {}) for of_model in results]
         found = []
         for digest in sorted(set().union(*runs)):
             found += _side_by_side([results.get(digest, []) for results in runs])
@@ -133,7 +140,7 @@ def _side_by_side(copies: list[list[Result]]) -> list[tuple[Result | None, ...]]
 
 def _place(result: Result) -> tuple:
     """Return by what results are sorted."""
-    return natural(json.dumps(result.doc_id)), result.doc_hash
+    return natural(json.dumps(result.doc_id)), result.digest
 
 
 def _lacking(task: str, models: list[Model], found: list[tuple]) -> Iterator[str]:
@@ -153,9 +160,9 @@ def _lacking(task: str, models: list[Model], found: list[tuple]) -> Iterator[str
 
 
 def _name(result: Result) -> str:
-    """Return how messages name a document: by id, and start of the harness's hash."""
+    """Return how messages name a document: by id, and start of its digest."""
     doc_id = "" if result.doc_id is None else f"{result.doc_id!r:.60} "
-    return f"{doc_id}({result.doc_hash[:12]})"
+    return f"{doc_id}({result.digest[:12]})"
 
 
 # ---------------------------------------------------------------------- comparing
@@ -219,7 +226,7 @@ def changed(matched: Matched, names: list[str], task: str) -> list[dict]:
         sides = {"a": found[a], "b": found[b]}
         if found[a].scores[rule] != found[b].scores[rule]:
             row = {"score": score, "run_a": names[a], "run_b": names[b]}
-            row |= {"doc_id": found[a].doc_id, "doc_hash": found[a].doc_hash}
+            row |= {"doc_id": found[a].doc_id, "digest": found[a].digest}
             row |= {side: x.scores[rule] for side, x in sides.items()}
             row |= {f"{side}_reason": x.reason for side, x in sides.items()}
             row |= {f"{side}_answer": getattr(x, score) for side, x in sides.items()}
@@ -315,9 +322,9 @@ def _cells(row: dict) -> dict:
 
 
 def _cells_of_changed(row: dict) -> dict:
-    doc = row["doc_hash"][:12] if row["doc_id"] is None else row["doc_id"]
+    doc = row["digest"][:12] if row["doc_id"] is None else row["doc_id"]
     cells = {"score": row["score"], "document": str(doc)} | row
-    for name in ("run_a", "run_b", "doc_id", "doc_hash"):
+    for name in ("run_a", "run_b", "doc_id", "digest"):
         del cells[name]
     for name in ("document", "a_answer", "b_answer", "reference"):
         cells[name] = shown(cells[name], _LONGEST_CELL)
@@ -336,7 +343,7 @@ def report_changed(rows: list[dict]) -> str:
 def notes(models: list[Model], leave_out: str | None) -> Iterator[str]:
     """Yield what a reader has to know of runs: other versions, repeats, invalid answers."""
     for task in sorted({task for model in models for task in model.tasks}):
-        versions = {model.name: model.run.version(task) for model in models}
+        versions = {x.name: x.claims(task).get("version") for x in models}
         if not all(map(scorer(task).asks_as, versions.values())):
             said = ", ".join(f"{name} {x or 'unknown'}" for name, x in versions.items())
             yield (
@@ -344,7 +351,7 @@ def notes(models: list[Model], leave_out: str | None) -> Iterator[str]:
                 f" {scorer(task).version}, but prompts may differ"
             )
         for model in (model for model in models if task in model.tasks):
-            tally = model.tasks[task].tally
+            tally = model.tasks[task]
             if n := tally.left_out:
                 yield f"{task}: {n} answers of {model.name} are left out ({leave_out})"
             if surplus := tally.surplus:
@@ -353,7 +360,7 @@ def notes(models: list[Model], leave_out: str | None) -> Iterator[str]:
                     " to repeats, under other ids, which the benchmark does not have"
                 )
     for model in models:
-        figures = [of_task.tally.all for of_task in model.tasks.values()]
+        figures = [tally.all for tally in model.tasks.values()]
         for kind, why in INVALID.items():
             if n := sum(x.invalid[kind] for x in figures):
                 answers = f"{n} of {sum(x.answers for x in figures)} answers"
@@ -367,8 +374,9 @@ def notes(models: list[Model], leave_out: str | None) -> Iterator[str]:
 def main(arguments: list[str] | None = None) -> int:
     """Print the comparisons of the runs; return the exit status."""
     options = _options(arguments)
-    runs = find_runs(options.run, options.task)
-    models, refused = read_models(runs, options, _result)
+    models, failures = read_models(options.run, options, has_rows=True)
+    refused = [line for model in models for line in model.messages]
+    refused += [failure.message for failure in failures]
     names = [model.name for model in models]
     if not refused:
         if len(models) < 2:

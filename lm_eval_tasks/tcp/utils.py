@@ -250,7 +250,7 @@ def readings(text: str, golds: str = "") -> Iterator[tuple[str, str]]:
     cut = _COMMENT.search(led, 1)
     end = cut.start() if cut else len(led)
     kept, comment = led[:end].rstrip(_ENDS + "."), led[end:]
-    for reading, rest in dict.fromkeys([(text, ""), (led, ""), (kept, comment)]):
+    for reading, rest in ((text, ""), (led, ""), (kept, comment)):
         if not is_hedged(reading, rest, golds):
             yield reading, _REASON.split(rest, maxsplit=1)[0]
 

@@ -273,7 +273,7 @@ def readings(text: str, golds: str = "") -> Iterator[tuple[str, str]]:
     cut = _COMMENT.search(led, 1)
     end = cut.start() if cut else len(led)
     kept, comment = led[:end].rstrip(_ENDS + "."), led[end:]
-    for reading, rest in dict.fromkeys([(text, ""), (led, ""), (kept, comment)]):
+    for reading, rest in ((text, ""), (led, ""), (kept, comment)):
         if not is_hedged(reading, rest, golds):
             yield reading, _REASON.split(rest, maxsplit=1)[0]
 
@@ -557,13 +557,10 @@ def read_flexible(text: str, fields: dict) -> tuple[Extracted | None, dict | Non
     values = _values(last, fields)
     if last and len(fields) == 1 and "}" in text:  # a later cue may say another
         rest = _MADE_UP.split(text[last.span[1] :], maxsplit=1)[0]
-        cues = _said(rest)
+        cues = _said("\n" * last.span[1] + rest)
         cue = cues[-1] if cues and "line" not in cues[-1].fields else None
         if (later := _values(cue, fields)) and later != values:
-            if values:
-                return last._replace(fields={}), None
-            start, end = (last.span[1] + place for place in cue.span)
-            return Extracted(cue.fields, (start, end)), later
+            return (last._replace(fields={}), None) if values else (cue, later)
     return last, values
 
 

@@ -26,8 +26,8 @@ from inspect_ai.solver import TaskState, generate
 
 from ..core import families
 from ..core.documents import documents
-from ..runs.answers import sha256
 from ..stats import estimate_score
+from ..verdicts.answers import sha256
 from . import metrics
 
 

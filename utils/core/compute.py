@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from .documents import document, quiet_harness
+from .explain import explain
 from .families import scorer
 
 
@@ -101,7 +102,7 @@ def _scores(
     except ValueError as error:
         raise ValueError(f"references[{place}]: {error}") from None
     one = scorer(card.task)
-    scores = one.explain(doc, prediction).scores
+    scores = explain(card.task, doc, prediction).scores
     return {name: scores[one.metric(name)] for name in card.returns}
 
 

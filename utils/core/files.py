@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import fcntl
+import hashlib
 import os
 import secrets
 import shutil
@@ -128,6 +129,15 @@ def is_stream(path: Path) -> bool:
     """Tell whether a file can be read or written but once, and in this process alone."""
     is_device = path.is_relative_to("/dev") and not path.is_relative_to("/dev/shm")
     return is_device or (path.exists() and not path.is_file())
+
+
+def sha256_of(path: Path) -> str:
+    """Return the hexadecimal SHA-256 of a file; OSError where it cannot be read."""
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while part := file.read(1 << 16):
+            digest.update(part)
+    return digest.hexdigest()
 
 
 def is_part(name: str) -> bool:

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import gzip
 import json
+import math
 import zlib
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
+from io import BufferedReader, RawIOBase
 from itertools import islice
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
@@ -44,32 +46,58 @@ def read_jsonl(path: Path) -> list[dict]:
     return [parse(line) for line in read_lines(path)]
 
 
-def read_lines(path: Path) -> Iterator[Line]:
+def read_lines(
+    path: Path,
+    longest: int = MOST_BYTES,
+    most: float = math.inf,
+    digest: object | None = None,
+) -> Iterator[Line]:
     """Yield the lines that are not blank, one at a time, for `parse`.
 
-    Raises OSError where the file cannot be read, ToolError where it is not JSON Lines or
-    compressed data is damaged.
+    Raises OSError where the file cannot be read, ToolError where it is not JSON Lines,
+    compressed data is damaged, a line has more than `longest` bytes or all of them more
+    than `most`. A `digest` of hashlib is given the bytes of the file as they are read.
     """
-    number, is_first = 0, True
-    with open(path, "rb") as file:  # once, for a pipe can be read but once
+    number, is_first, size = 0, True, 0
+    with open(path, "rb") as raw:  # once, for a pipe can be read but once
+        file = BufferedReader(_Hashed(raw, digest)) if digest else raw
         start = file.peek(4)
         for magic, fault in _FOREIGN.items():
             if start.startswith(magic):
                 raise ToolError(f"{path}: is {fault.format(path)}")
         texts = gzip.open(file) if start.startswith(_GZIP) else file
         try:
-            lines = iter(lambda: texts.readline(MOST_BYTES + 1), b"")
+            lines = iter(lambda: texts.readline(longest + 1), b"")
             for number, text in enumerate(lines, 1):
-                if len(text) > MOST_BYTES:
-                    fault = f"is longer than {MOST_BYTES // 2**20} MiB"
+                size += len(text)
+                if len(text) > longest:
+                    fault = f"is longer than {longest / 2**20:g} MiB"
                     fix = "write each object in its own line"
                     raise ToolError(f"{path}, line {number}: {fault}; {fix}")
+                if size > most:
+                    fault = f"holds more than {most / 2**20:,g} MiB once it is unpacked"
+                    raise ToolError(f"{path}: {fault}; split the file")
                 if text.strip():
                     yield Line(f"{path}, line {number}", number, text, is_first)
                     is_first = False
         except (EOFError, zlib.error, gzip.BadGzipFile):
             fault = "the gzip data is cut off or damaged; get the file again"
             raise ToolError(f"{path}, after line {number}: {fault}") from None
+
+
+class _Hashed(RawIOBase):
+    """A file whose bytes a digest is given as they are read."""
+
+    def __init__(self, file: BinaryIO, digest: object) -> None:
+        self.file, self.digest = file, digest
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, room: bytearray) -> int:
+        count = self.file.readinto(room)
+        self.digest.update(memoryview(room)[:count])
+        return count
 
 
 @contextmanager

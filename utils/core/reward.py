@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from .documents import document, documents
-from .errors import NOT_A_DOCUMENT, ToolError, fault_of_document
+from .errors import ToolError
+from .explain import explain
 from .families import FOLDER, prompt, prompt_parts, scorer
 
 
@@ -53,19 +54,11 @@ class Reward:
         return [self._score(f"doc[{place}]", *pair) for place, pair in pairs]
 
     def _score(self, place: str, document: str | dict, completion: object) -> float:
-        explain = scorer(self.task).explain
         try:
-            if isinstance(document, str):
-                document = json.loads(document)
-            if isinstance(document, dict):
-                return float(explain(document, _text(completion)).scores[self.metric])
-            fault = f"is a {type(document).__name__}"
-        except NOT_A_DOCUMENT as error:
-            fault = fault_of_document(error, document)
-        raise ToolError(
-            f"{place}: is not a document of {self.task}: {fault}; give the documents of"
-            " training_set"
-        )
+            scores = explain(self.task, document, _text(completion)).scores
+        except ToolError as error:
+            raise ToolError(f"{place}: {error}") from None
+        return float(scores[self.metric])
 
 
 reward = Reward  # called as a function

@@ -38,7 +38,7 @@ from ..core.documents import pack_files, quiet_harness
 from ..core.families import bare
 from ..core.files import check_outputs, written_whole
 from ..core.jsonl import check_made
-from ..runs.answers import custom_id, read_answers
+from ..verdicts.answers import custom_id, read_answers
 from .run import PromptTaker, add_options, evaluate, task_names
 
 

@@ -37,12 +37,20 @@ from lm_eval.utils import make_table, sanitize_model_name
 
 from ..core.cli import output_path, say, tool_parser
 from ..core.documents import quiet_harness
-from ..core.errors import NOT_A_DOCUMENT, ToolError
+from ..core.errors import ToolError
+from ..core.explain import digest_of
 from ..core.families import bare, leaf_tasks, scorer
 from ..core.files import check_writable, written_whole
-from ..runs.answers import Answer, document_text, sha256
-from ..runs.find import Run, find_runs
-from ..runs.scoring import misfit
+from ..verdicts.answers import (
+    Answer,
+    document_text,
+    read_answers,
+    sha256,
+    task_of,
+    within,
+)
+from ..verdicts.find import Source, find_sources
+from ..verdicts.write import read_results
 from .run import PromptTaker, add_options, evaluate, task_names
 
 
@@ -99,9 +107,9 @@ def join(requests: list[Instance], answers: list[Answer]) -> dict[tuple, Answer]
         doc_id, digest = answer.doc_id, None
         if answer.doc is not None:
             try:
-                digest = scorer(answer.task).utils.digest(answer.doc)
-            except NOT_A_DOCUMENT as error:
-                raise misfit(answer, answer.doc, error) from None
+                digest = digest_of(answer.task, answer.doc)
+            except ToolError as error:
+                raise ToolError(f"{answer.place}: {error}") from None
         if doc_id is None and (ids := same.get((answer.task, digest))):
             while len(ids) > 1 and (answer.task, ids[0]) in found:
                 ids.popleft()
@@ -146,15 +154,12 @@ def read(options: Namespace) -> tuple[str, list[Answer]]:
     """
     leaves = [leaf for name in options.tasks or [] for leaf in leaf_tasks(name)]
     task = leaves[0] if len(leaves) == 1 else None
-    runs: list[Run] = []
-    for path in options.responses:
-        found = find_runs([path], task)
-        if len(found) > 1:
-            fault = f"holds the runs of {len(found)} models; name one folder"
-            raise ToolError(f"{path}: {fault}")
-        runs += found
-    answers = []
-    for answer in (answer for run in runs for answer in run.answers()):
+    answers, names = [], {}
+    sources = [x for path in options.responses for x in _sources(path, task)]
+    recorded = ((x, answer) for x in sources for answer in read_answers(x.path, x.task))
+    for source, answer in recorded:
+        served = within(answer.line, "response", "body", "model")
+        names[source] = names.get(source) or _claimed(source) or served
         if fault := _unfit(answer, options):
             raise ToolError(f"{answer.place}: {fault}")
         if answer.fault:  # of a failed request, which a line of a batch names
@@ -167,8 +172,27 @@ def read(options: Namespace) -> tuple[str, list[Answer]]:
         answers.append(answer._replace(line=line, doc=doc))
     if not answers:
         raise ToolError(f"{options.responses[0]}: has no answers; name another file")
-    names = {run.name for run in runs}
-    return options.model or (names.pop() if len(names) == 1 else "replay"), answers
+    models = {f"{name or source.default_name}" for source, name in names.items()}
+    return options.model or (models.pop() if len(models) == 1 else "replay"), answers
+
+
+def _sources(path: str, task: str | None) -> list[Source]:
+    """Return the files of one run, of each task the last; ToolError for several runs."""
+    sources, failures = find_sources([path], task)
+    for failure in failures:
+        raise ToolError(failure.message)
+    if (count := len({source.place for source in sources})) > 1:
+        fault = f"holds the runs of {count} models; name one folder"
+        raise ToolError(f"{path}: {fault}")
+    sources.sort(key=lambda source: source.time or "")
+    last = {task_of(x.path, None) if x.time else x.path: x for x in sources}
+    return [*last.values()]
+
+
+def _claimed(source: Source) -> object:
+    """Return what an argument or the results of a file call its model."""
+    path = source.results_path
+    return source.label or (path and read_results(path)[0].get("model_name"))
 
 
 _HALF = re.compile("[\ud800-\udfff]")  # of a character: a lone surrogate

@@ -27,13 +27,11 @@ from ..core.cli import output_path, say, tool_parser
 from ..core.documents import pack_files
 from ..core.errors import ToolError
 from ..core.files import check_outputs, is_stream, written_whole
-from ..runs.models import answer_options, read_models
-from ..runs.scoring import Scored
-from .board import RULES, Entrant, Result, result
+from ..verdicts.find import find_sources
+from ..verdicts.runs import Model, answer_options, read_models
+from .board import RULES, Entrant, LeftOut
 from .checks import Check
 from .data import board_data, rows
-from .settings import within
-from .submissions import LeftOut, Submission, find_submissions
 
 
 # How tables and scripts of ours begin.
@@ -43,63 +41,38 @@ _STARTS = (b"model,status,remarks,", b'[\n  {\n    "model": ', b"addDocuments(")
 def main(arguments: list[str] | None = None) -> int:
     """Write the files; return the exit status."""
     options = _options(arguments)
-    found, left_out = find_submissions(options.run, options.task)
-    _check_files(found, options)
-    entrants, said = [], []
-    for submission in found:
-        try:
-            those, lines = _entrants(submission, options)
-        except (ToolError, OSError, RecursionError) as error:
-            name = submission.run.name
-            left_out.append(LeftOut.of(submission.place, error, name))
-        else:
-            entrants += those
-            said += lines
-    said += [f"{one.place}: left out: {one.reason}" for one in left_out]
-    if not entrants:
-        raise ToolError("\n".join(said))
-    for line in said:
+    _check_files(options)
+    models, failures = read_models(options.run, options, Check, has_rows=True)
+    good = [model for model in models if model.tasks and not _fault(model)]
+    left_out = [LeftOut(*map(str, _reason(x))) for x in models if x not in good]
+    left_out += [LeftOut(f"{x.path}", x.reason.lstrip(", "), x.label) for x in failures]
+    messages = [line for model in good for line in model.messages]
+    messages += [f"{one.place}: left out: {one.reason}" for one in left_out]
+    if not good:
+        raise ToolError("\n".join(messages))
+    for line in messages:
         say(line)
+    entrants = [Entrant.of(model) for model in good]
     _write(entrants, board_data(entrants, left_out, options), options)
-    return 1 if said else 0
+    return 1 if messages else 0
 
 
-def _entrants(
-    submission: Submission, options: Namespace
-) -> tuple[list[Entrant], list[str]]:
-    """Return the models of a submission, one for each filter, and what is to be said.
+def _fault(model: Model) -> str | None:
+    """Return why a file of a model was not read to its end, if one was not."""
+    faults = (table.head["end"] for table in model.tables)
+    return next(filter(None, faults), None)
 
-    Raises OSError and ToolError for a file that is not one of answers.
-    """
-    run = submission.run
-    checks: dict[tuple[str, str], Check] = {}
 
-    filters: dict[int, str] = {}  # by the number of the answer
-
-    def keep(scored: Scored, place: int) -> Result:
-        task = scored.answer.task
-        filters[place] = scored.answer.filter or "none"
-        key = task, filters[place]
-        if key not in checks:
-            results = (x.results for x in run.files)
-            known = (x for x in results if task in within(x, "versions"))
-            checks[key] = Check(next(known, {}), *key, options.include_path)
-        checks[key].add(scored)
-        return result(scored, place)
-
-    models, said = read_models([run], options, keep)
-    if not models:
-        *lines, none = (line.removeprefix(f"{run.name}: ") for line in said)
-        raise ToolError(f"{none} ({lines[0]})" if lines else none)
-    entrants = [
-        Entrant(x, x.name, f"{submission.place}", [*submission.remarks], {}, {})
-        for x in models
-    ]
-    for one in entrants:
-        for task in one.model.tasks:
-            key = task, filters[one.results(task)[0].place]
-            one.outcomes[task] = checks[key].outcome(one.tally(task))
-    return entrants, said
+def _reason(model: Model) -> tuple[Path, str, str]:
+    """Return the place of a model that is left out, why it is, and its name."""
+    fault = _fault(model)
+    if not fault:
+        lines = (
+            line for table in model.tables for line in table.head["refused"]["lines"]
+        )
+        number, text = next(lines)
+        fault = f"line {number}: {text}"
+    return model.place, fault.lstrip(", "), model.name
 
 
 def _write(entrants: list[Entrant], data: dict, options: Namespace) -> None:
@@ -109,7 +82,7 @@ def _write(entrants: list[Entrant], data: dict, options: Namespace) -> None:
     contents: dict[Path, bytes] = {}
     if path := options.html:
         models = [one.model for one in entrants]  # now in the order of the board
-        documents = browser.collect(models, options.include_path, options.is_folder)
+        documents = browser.collect(models, options)
         scripts = documents.scripts() if options.is_folder else {}
         for files in scripts.values():
             contents |= {path.parent / name: text for name, text in files.items()}
@@ -150,10 +123,11 @@ def check_ours(path: Path) -> None:
         raise ToolError(f"{path}: was not made by leaderboard; name another file")
 
 
-def _check_files(found: list[Submission], options: Namespace) -> None:
+def _check_files(options: Namespace) -> None:
     """Raise ToolError for an output that is an input, or that this tool has not made."""
     outputs = {f"--{name}": getattr(options, name) for name in ("html", "csv", "json")}
-    paths = [path for one in found for path in one.run.paths()]
+    sources, _ = find_sources(options.run, options.task)
+    paths = [path for x in sources for path in (x.path, x.results_path) if path]
     check_outputs(outputs, [*paths, *pack_files(options.include_path)])
     for path in filter(None, outputs.values()):
         check_ours(path)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
@@ -11,12 +10,10 @@ from statistics import fmean
 from typing import NamedTuple
 
 from ..core.families import Group, configuration, scorer
-from ..runs.answers import sha256
-from ..runs.models import Model
-from ..runs.scoring import Scored
-from ..runs.tally import Tally
 from ..stats import Estimate, combine, estimate_score, linearised
-from .checks import FALSE, SEVERITY, VERIFIED
+from ..verdicts.figures import Document, Tally
+from ..verdicts.runs import Model
+from .checks import FALSE, SEVERITY, UNKNOWN, VERIFIED
 
 
 SHARED, LONG = 20, 40  # documents and mean length from which equal answers are remarked
@@ -35,7 +32,6 @@ class Result(NamedTuple):
     scores: tuple[float, float] | None  # published and flexible; None where neither is
     reason: str
     cluster: str
-    place: int  # how many answers of the run stand before it
     kind: str  # of question
     level: int | None  # of a fresh document
     cause: str | None  # one of CAUSES, where the flexible score is higher
@@ -43,30 +39,37 @@ class Result(NamedTuple):
     length: int  # characters of the response
 
 
-def result(scored: Scored, place: int) -> Result:
-    """Return what a board keeps of an answer."""
-    task, verdict = scored.answer.task, scored.verdict
-    headline = scorer(task).headline
-    scores = headline and tuple(verdict.scores[x] for x in headline)
+def result(document: Document) -> Result:
+    """Return what a board keeps of a document, of whose answers the last is shown."""
+    row, means = document.row, document.means()
+    headline, level = scorer(row["task"]).headline, row["level"] or ""
+    scores = headline and tuple(means[name] for name in headline)
     return Result(
         scores,
-        verdict.reason,
-        sys.intern(sha256(scorer(task).utils.cluster(scored.doc))),
-        place,
-        sys.intern(str(scored.doc.get("question_type", ""))),
-        level if type(level := scored.doc.get("level")) is int else None,
-        _cause(verdict) if scores and scores[1] > scores[0] else None,
-        sha256(scored.answer.response)[:16],
-        len(scored.answer.response),
+        row["reason"],
+        row["cluster"],
+        row["question_type"] or "",
+        int(level) if level.isdecimal() else None,
+        _cause(row) if scores and scores[1] > scores[0] else None,
+        row["response"],
+        row["length"],
     )
 
 
-def _cause(verdict) -> str:
-    published, flexible = verdict.published_span, verdict.flexible_span
-    if verdict.published is None or not published:
+def _cause(row: dict) -> str:
+    published, flexible = row["published_span"], row["flexible_span"]
+    if row["published"] is None or not published:
         return "nothing"
     is_apart = flexible and (flexible[0] >= published[1] or flexible[1] <= published[0])
     return "elsewhere" if is_apart else "form"
+
+
+class LeftOut(NamedTuple):
+    """What is not on the board."""
+
+    place: str  # the file or folder
+    reason: str
+    model: str = ""  # what it calls itself, where it says so
 
 
 class Standing(NamedTuple):
@@ -78,15 +81,37 @@ class Standing(NamedTuple):
     together: tuple  # equal for models that are ranked together
 
 
+Key = tuple[str, str, int]  # task, digest of a document, and number of the copy
+
+
 class Entrant(NamedTuple):
     """A model on the board."""
 
     model: Model
-    name: str
-    place: str  # its file or folder
     remarks: list[str]
     outcomes: dict[str, dict]  # what was checked of its tasks
+    results_by_key: dict[Key, Result]  # in the same order for each model
     standings: dict[str, Standing]  # by benchmark
+
+    @classmethod
+    def of(cls, model: Model) -> Entrant:
+        """Return a model as it is before it is compared with others."""
+        results = {key: result(document) for key, document in model.documents()}
+        outcomes: dict[str, dict] = {}
+        for _, entry in model.entries():
+            earlier = outcomes.get(task := entry["task"])
+            outcomes[task] = _joined(earlier, entry["check"])
+        return cls(model, [*model.remarks], outcomes, dict(sorted(results.items())), {})
+
+    @property
+    def name(self) -> str:
+        """The name of the model."""
+        return self.model.name
+
+    @property
+    def place(self) -> str:
+        """Its file or folder."""
+        return f"{self.model.place}"
 
     @property
     def status(self) -> str:
@@ -96,16 +121,35 @@ class Entrant(NamedTuple):
 
     def tally(self, task: str) -> Tally:
         """Return the figures of a task."""
-        return self.model.tasks[task].tally
+        return self.model.tasks[task]
 
     def results(self, task: str) -> list[Result]:
         """Return what is kept of its answers to a task, in the same order for each model."""
-        found = sorted(self.model.tasks[task].results.items())
-        return [result for _, copies in found for result in copies]
+        return [x for key, x in self.results_by_key.items() if key[0] == task]
 
     def answered(self, benchmark: Group) -> tuple[str, ...]:
         """Return which of a benchmark's tasks it has, in their order."""
         return tuple(task for task in benchmark.tasks if task in self.model.tasks)
+
+
+def _joined(one: dict | None, other: dict) -> dict:
+    """Return what was checked of the answers to a task in several files: the worst."""
+    if one is None:
+        return other
+    joined = dict(one)
+    for part in ("documents", "prompts", "responses"):
+        joined[part] = max(one[part], other[part], key=_severity)
+    joined["documents"] = joined["documents"] | {"whole": False}
+    if one["prompts"]["frame"] != other["prompts"]["frame"]:
+        text = "what stands around the prompts differs between files"
+        if joined["prompts"]["status"] == VERIFIED:
+            joined["prompts"] = joined["prompts"] | {"status": UNKNOWN, "text": text}
+    joined["marks"] = [*dict.fromkeys(one["marks"] + other["marks"])]
+    return joined
+
+
+def _severity(part: dict) -> int:
+    return SEVERITY.index(part["status"])
 
 
 def title(name: str) -> str:
@@ -198,7 +242,8 @@ def copies(entrants: list[Entrant]) -> Iterator[tuple[Entrant, Entrant, str]]:
     with a remark: many of them, and long ones, which chance does not make equal.
     """
     texts = [
-        {x: (y.response, y.length) for x, y in one.model.results()} for one in entrants
+        {x: (y.response, y.length) for x, y in one.results_by_key.items()}
+        for one in entrants
     ]
     for (a, x), (b, y) in combinations(zip(entrants, texts), 2):
         shared = x.keys() & y.keys()

@@ -8,21 +8,35 @@ from __future__ import annotations
 
 import json
 import math
-from collections import Counter, defaultdict
-from collections.abc import Iterator
+from argparse import Namespace
+from collections import Counter, defaultdict, deque
 from contextlib import suppress
+from functools import partial
 from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
 
 from jinja2 import TemplateError
 
+from ..core.documents import documents
 from ..core.errors import ToolError
 from ..core.families import prompt, scorer
+from ..core.jsonl import read_lines
 from ..core.tables import natural
-from ..runs.answers import Answer
-from ..runs.models import Model, shown
-from ..runs.scoring import Scored, breakdowns, jsonable, score
+from ..verdicts.answers import Answer, answers_in, task_of
+from ..verdicts.figures import Document
+from ..verdicts.isolate import Died, each_apart
+from ..verdicts.judge import (
+    BREAKDOWNS,
+    document_of,
+    response_digest,
+    sample_name,
+    shown,
+)
+from ..verdicts.keep import limits_of
+from ..verdicts.runs import Model
+from ..verdicts.table import Table
+from .board import Key
 from .checks import messages_of
 
 
@@ -31,7 +45,6 @@ MOST_BYTES = 12_000_000  # of JSON that holds them
 MOST_OF_A_FILE = 300  # documents
 LONGEST_PROMPT, LONGEST_RESPONSE = 4_000, 2_400  # characters; longer ones lose some
 
-Key = tuple[str, bytes, int]  # task, document, and number of the copy
 # A text: [which rules' answer it belongs to, text], or how many characters are left out.
 Pieces = list[list | int]
 
@@ -70,8 +83,8 @@ def chosen(models: list[Model], most: float) -> list[Key]:
     cells: dict[tuple, list[Key]] = defaultdict(list)
     answers: Counter[Key] = Counter()
     for number, model in enumerate(models):
-        for key, result in model.results():
-            cells[number, key[0], result.reason].append(key)
+        for key, document in model.documents():
+            cells[number, key[0], document.row["reason"]].append(key)
             answers[key] += 1
     places: dict[Key, int] = {}
     for keys in cells.values():
@@ -102,100 +115,175 @@ class Documents(NamedTuple):
         return found
 
 
-def collect(models: list[Model], include_path: Path, is_all: bool = False) -> Documents:
-    """Return the documents to show, or all, with every model's answer.
+class Reading(NamedTuple):
+    """Lines of a file whose texts are shown."""
 
-    The files are read a second time, so that texts of others need not be kept. Raises
-    ToolError where a file has changed since.
+    table: Table
+    rows: dict[int, list[tuple[int, dict]]]  # line -> number of an answer, and its row
+    prompts: set[int]  # numbers of answers with which the prompt is shown
+    include_path: Path
+
+
+def collect(models: list[Model], options: Namespace) -> Documents:
+    """Return the documents to show, or in a folder all, with every model's answer.
+
+    Their texts stand in the files of the answers, which are read again in processes of
+    their own. Raises ToolError where a file has changed since.
     """
-    most, room = (math.inf, math.inf) if is_all else (MOST_ANSWERS, MOST_BYTES)
-    found: dict[Key, dict] = {key: {} for key in chosen(models, most)}
+    most, room = MOST_ANSWERS, MOST_BYTES
+    if options.is_folder:
+        most = room = math.inf
+    entries: dict[Key, dict] = {key: {} for key in chosen(models, most)}
     order: dict[Key, tuple] = {}
+    answers: list[dict] = []
+    readings: dict[Path, Reading] = {}
     for number, model in enumerate(models):
-        for key, scored in _answers(model, found.keys(), include_path):
-            doc_id = natural(json.dumps(scored.answer.doc_id))
-            order.setdefault(key, (key[0], doc_id, len(order)))
-            found[key] = found[key] or _document(key, scored)
-            found[key]["answers"].append(_answer(number, scored))
-    encoded = {key: escaped(document) for key, document in found.items()}
+        for key, document in model.documents():
+            if key not in entries:
+                continue
+            row, table = document.row, document.table
+            reading = Reading(table, {}, set(), options.include_path)
+            reading = readings.setdefault(table.source.path, reading)
+            reading.rows.setdefault(row["line"], []).append((len(answers), row))
+            if not entries[key]:
+                order[key] = (key[0], natural(json.dumps(row["doc_id"])), len(order))
+                reading.prompts.add(len(answers))
+                entries[key] = _document(key, row)
+            answers.append(_answer(number, document))
+            entries[key]["answers"].append(answers[-1])
+    prompts = _read_texts(readings, answers, options)
+    for entry in entries.values():
+        entry["prompt"] = prompts[id(entry["answers"][0])]
+    encoded = {key: escaped(entry) for key, entry in entries.items()}
     sizes = zip(encoded, accumulate(map(len, encoded.values())))
     by_task: dict[str, list[str]] = defaultdict(list)
     for key in sorted((key for key, size in sizes if size <= room), key=order.get):
         by_task[key[0]].append(encoded[key])
-    total = {key for model in models for key, _ in model.results()}
+    total = {key for model in models for key, _ in model.documents()}
     return Documents(by_task, len(total))
 
 
-def _answers(
-    model: Model, keys: set[Key], include_path: Path
-) -> Iterator[tuple[Key, Scored]]:
-    """Yield the answers of a model to some documents."""
-    wanted = {result.place: key for key, result in model.results() if key in keys}
-    for place, answer in enumerate(model.run.answers()):
-        if place in wanted:
-            scored = score(answer, include_path)
-            if wanted[place][:2] == (answer.task, scored.digest):
-                yield wanted.pop(place), scored
-    if wanted:
-        raise ToolError(f"{model.name}: has changed while it was read; run again")
+def _read_texts(
+    readings: dict[Path, Reading], answers: list[dict], options: Namespace
+) -> dict[int, Pieces]:
+    """Put the texts of responses into answers; return id of an answer -> its prompt."""
+    loaded: set[str] = set()
+    prompts: dict[int, Pieces] = {}
+    work, jobs = partial(_texts, loaded=loaded), deque(readings.values())
+    for reading, reply in each_apart(work, jobs, options.workers, limits_of(options)):
+        path = reading.table.source.path
+        if isinstance(reply, Died):
+            raise ToolError(f"{path}: {reply.reason}")
+        if "want" in reply:
+            documents(reply["want"], reading.include_path)
+            loaded.add(reply["want"])
+            jobs.append(reading)
+            continue
+        if len(reply["texts"]) < sum(map(len, reading.rows.values())):
+            raise ToolError(f"{path}: has changed while it was read; run again")
+        for number, response, prompt_pieces in reply["texts"]:
+            answers[number]["response"] = response
+            prompts[id(answers[number])] = prompt_pieces
+    return prompts
 
 
-def _document(key: Key, scored: Scored) -> dict:
-    (task, digest, copy), doc = key, scored.doc
+def _texts(reading: Reading, loaded: set[str]) -> dict:
+    """Return the number of each answer with the pieces of its response and prompt.
+
+    `want` is a task whose documents have to be loaded first.
+    """
+    source, texts = reading.table.source, []
+    task, last = task_of(source.path, source.task), max(reading.rows)
+    for line in read_lines(source.path):
+        if line.number not in reading.rows:
+            continue
+        for answer in answers_in(line, task):
+            if answer.doc is None and answer.task not in loaded:
+                return {"want": answer.task}
+            for number, row in reading.rows[line.number]:
+                if _is_of(answer, row):
+                    is_shown = number in reading.prompts
+                    prompt_pieces = is_shown and _prompt(answer, reading.include_path)
+                    spans = [row["published_span"], row["flexible_span"]]
+                    response = pieces(answer.response, spans, LONGEST_RESPONSE)
+                    texts.append([number, response, prompt_pieces or None])
+        if line.number == last:
+            break
+    return {"texts": texts}
+
+
+def _is_of(answer: Answer, row: dict) -> bool:
+    """Tell whether a row is that of an answer in its line."""
+    return (answer.task, answer.filter) == (row["task"], row["filter"]) and (
+        (sample_name(answer.sample), response_digest(answer))
+        == (row["sample"], row["response"])
+    )
+
+
+def _document(key: Key, row: dict) -> dict:
+    task, digest, copy = key
     return {
         # The same in every build, so that links to it stay.
-        "key": f"{task}-{digest.hex()[:12]}{f'-{copy}' if copy else ''}",
+        "key": f"{task}-{digest[:12]}{f'-{copy}' if copy else ''}",
         "task": task,
-        "id": scored.answer.doc_id,
-        "parts": breakdowns(doc),
-        "prompt": pieces(_prompt(scored.answer, doc), [], LONGEST_PROMPT),
-        "reference": plain(scored.verdict.reference),
+        "id": row["doc_id"],
+        "parts": {name: row[name] for name in BREAKDOWNS if row[name] is not None},
+        "prompt": [],
+        "reference": plain(row["reference"]),
         "answers": [],
     }
 
 
-def _answer(model: int, scored: Scored) -> dict:
-    verdict = scored.verdict
-    headline = scorer(scored.answer.task).headline or ()
-    spans = [verdict.published_span, verdict.flexible_span]
+def _answer(model: int, document: Document) -> dict:
+    row, means = document.row, document.means()
+    headline = scorer(row["task"]).headline or ()
     return {
         "model": model,
-        "reason": verdict.reason,
-        "scores": [verdict.scores[x] for x in headline] or [None, None],
-        "read": [plain(verdict.published), plain(verdict.value)],
-        "invalid": scored.invalid,
-        "response": pieces(scored.answer.response, spans, LONGEST_RESPONSE),
+        "reason": row["reason"],
+        "scores": [means[x] for x in headline] or [None, None],
+        "read": [plain(row["published"]), plain(row["value"])],
+        "invalid": row["invalid"],
+        "response": [],
     }
 
 
-def plain(value: object) -> str | None:
-    """Return a value that a rule reads as a text: a field alone is its value."""
-    value = jsonable(value)
-    if isinstance(value, str) and value[:1] in "{[":
+def plain(text: str | None) -> str | None:
+    """Return a value that a rule read, given as JSON, as a text: a field alone is its
+    value.
+    """
+    value: object = text
+    if text is not None and text[:1] in '{["':
         with suppress(ValueError, RecursionError):
-            value = json.loads(value)
+            value = json.loads(text)
     if isinstance(value, dict):
-        fields = {x: plain(y) for x, y in value.items() if x != "explanation"}
+        fields = {x: _flat(y) for x, y in value.items() if x != "explanation"}
         named = [y if len(fields) == 1 else f"{x} {y}" for x, y in fields.items()]
         value = ", ".join(map(str, named))
     elif isinstance(value, list):
-        value = ", ".join(f"{plain(x)}" for x in value)
+        value = ", ".join(f"{_flat(x)}" for x in value)
     return shown(None if value is None else str(value))
 
 
-def _prompt(answer: Answer, doc: dict) -> str:
+def _flat(value: object) -> str | None:
+    """Return a value in another one as a text."""
+    return plain(value if isinstance(value, str) else json.dumps(value))
+
+
+def _prompt(answer: Answer, include_path: Path) -> Pieces:
     """Return the prompt as it was sent, else as the task makes it without examples.
 
     Messages of a chat stand below their roles.
     """
-    if answer.prompt is None:
+    text = answer.prompt
+    if text is None:
+        doc = document_of(answer, include_path)
         try:
-            return prompt(answer.task, doc)
+            text = prompt(answer.task, doc)
         except (KeyError, TypeError, ValueError, TemplateError):
-            return json.dumps(doc, indent=2, ensure_ascii=False)
-    if messages := messages_of(answer.prompt):
-        return "\n\n".join(f"[{x.get('role')}]\n{x.get('content')}" for x in messages)
-    return answer.prompt
+            text = json.dumps(doc, indent=2, ensure_ascii=False)
+    elif messages := messages_of(text):
+        text = "\n\n".join(f"[{x.get('role')}]\n{x.get('content')}" for x in messages)
+    return pieces(text, [], LONGEST_PROMPT)
 
 
 def escaped(value: object) -> str:

@@ -22,8 +22,8 @@ from ..core.families import FOLDER, configuration, prompt_parts, scorer
 from ..core.private import load_yaml
 from ..harness.run import PromptTaker
 from ..packs.sources import index, is_generated
-from ..runs.scoring import Scored
-from ..runs.tally import Tally
+from ..verdicts.figures import Tally
+from ..verdicts.judge import Scored
 from .settings import Settings
 
 

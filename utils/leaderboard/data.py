@@ -19,8 +19,6 @@ from statistics import fmean
 
 from ..core.documents import documents
 from ..core.families import FOLDER, Group, benchmarks, groups, leaf_tasks, scorer
-from ..runs.answers import sha256
-from ..runs.scoring import INVALID
 from ..score import rows as score_rows
 from ..stats import (
     CONFIDENCE,
@@ -31,10 +29,13 @@ from ..stats import (
     holm,
     linearised,
 )
+from ..verdicts.answers import sha256
+from ..verdicts.judge import INVALID
 from .board import (
     CAUSES,
     RULES,
     Entrant,
+    LeftOut,
     by_task,
     copies,
     estimate,
@@ -44,7 +45,6 @@ from .board import (
     values,
 )
 from .checks import FALSE, SEVERITY, pack_rows
-from .submissions import LeftOut
 
 
 PUBLIC = "temporal_reasoning"  # the group of the benchmarks that the mean is over
@@ -109,7 +109,7 @@ def _is_public(benchmark: Group) -> bool:
 
 def _about(entrants: list[Entrant], options: Namespace) -> dict:
     include_path = options.include_path
-    tallies = [task.tally for one in entrants for task in one.model.tasks.values()]
+    tallies = [tally for one in entrants for tally in one.model.tasks.values()]
     return {
         "runs": len(entrants),
         "answers": sum(tally.all.answers for tally in tallies),
@@ -144,7 +144,7 @@ def _model(one: Entrant, found: list[Group]) -> dict:
     said = [mark for x in standings.values() for mark in x.marks]
     of_tasks = [(mark, task) for task, x in outcomes.items() for mark in x["marks"]]
     said += [*by_task(of_tasks, tuple(outcomes)), *one.remarks]
-    tallies = {(task, None): x.tally for task, x in one.model.tasks.items()}
+    tallies = {(task, None): tally for task, tally in one.model.tasks.items()}
     figures = {_key(x): x for x in score_rows.rows(one.name, tallies, None)}
     return {
         "id": sha256(one.name)[:10],

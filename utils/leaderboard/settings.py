@@ -8,7 +8,7 @@ from contextlib import suppress
 from datetime import datetime, timezone
 
 from ..core.families import scorer
-from ..runs.tally import Tally
+from ..verdicts.figures import Tally
 
 
 MOST = 100  # few-shot examples

@@ -28,8 +28,6 @@ from ..core.cli import folder_path, tool_parser
 from ..core.documents import benchmark_files, documents_of
 from ..core.families import Scorer, scorer
 from ..core.jsonl import read_jsonl
-from .shortcuts import SHORTCUTS
-from .sources import is_generated
 
 
 def random_choices(task: str, document: dict) -> list[str]:
@@ -75,6 +73,8 @@ def _cell(task: Scorer, documents: list[dict], responses: Iterable[list[str]]) -
 
 def by_level(path: Path, task: Scorer) -> list[str]:
     """Return a table's rows for a file of fresh rows: a line for each shortcut."""
+    from .shortcuts import SHORTCUTS  # takes a second, and so does `sources`
+
     rows = sorted(read_jsonl(path), key=itemgetter("level"))
     levels = {level: [*those] for level, those in groupby(rows, itemgetter("level"))}
     cells: dict[str, list[str]] = {}
@@ -107,6 +107,8 @@ def _shortcut_cell(
 
 def main(arguments: list[str] | None = None) -> int:
     """Print a table for each family; return the exit status."""
+    from .sources import is_generated
+
     parser = tool_parser("baselines", __doc__)
     parser.add_argument("folder", type=folder_path, help="holds rows of the benchmarks")
     folder, tables = parser.parse_args(arguments).folder, {}

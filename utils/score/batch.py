@@ -49,20 +49,15 @@ def _row(task: object, doc: object, response: object) -> dict:
 
 def _scored(task: object, doc: object, response: object) -> dict:
     """Return the added cells of one answer, whatever they are made of."""
-    from ..core.errors import NOT_A_DOCUMENT, fault_of_document
-    from ..core.families import scorer  # not before they are asked for
-    from ..runs.answers import check_cells
+    from ..core.errors import ToolError  # not before they are asked for
+    from ..core.explain import explain
+    from ..core.families import scorer
 
     found = dict.fromkeys(_COLUMNS)
     try:
-        doc = _plain(json.loads(doc) if isinstance(doc, str) else doc)
-        cells = {"task": task, "doc": doc, "response": response}
-        check_cells(cells, task=str, doc=dict, response=str)
-        verdict = scorer(task).explain(doc, response)
-    except NOT_A_DOCUMENT as error:
-        why = f"its document is not one of {task} ({fault_of_document(error, doc)})"
-        fault = str(error) if isinstance(error, ValueError) else why
-        return found | {"error": _text(fault)}
+        verdict = explain(task, _plain(doc), response)
+    except ToolError as error:
+        return found | {"error": _text(str(error))}
     names = (*(scorer(task).headline or (None, None)), "extracted")
     scores = map(verdict.scores.get, names)
     found |= zip(("published", "flexible", "extracted"), scores)

@@ -14,19 +14,19 @@ from ..core.cli import say
 from ..core.errors import ToolError
 from ..core.families import configuration, scorer
 from ..core.files import written_whole
-from ..runs.find import Run
+from ..verdicts.runs import Model
 
 
-def check(runs: list[Run], path: Path | None) -> None:
+def check(models: list[Model], path: Path | None) -> None:
     """Raise ToolError for a file of several runs: it is one model's."""
-    if path and len(runs) > 1:
+    if path and len(models) > 1:
         raise ToolError(
-            f"--eval_results {path}: is of one model, but there are {len(runs)} runs;"
+            f"--eval_results {path}: is of one model, but there are {len(models)} runs;"
             " name one"
         )
 
 
-def write(path: Path, run: Run, rows: list[dict]) -> None:
+def write(path: Path, model: Model, rows: list[dict]) -> None:
     """Write an entry for each task of a run whose rows are on the hub; name the others.
 
     `rows` are those that `score` prints. No revision is said, for none is known.
@@ -41,15 +41,15 @@ def write(path: Path, run: Run, rows: list[dict]) -> None:
         if "custom_dataset" in config:
             left_out.append(row["task"])
             continue
-        told = [x.results for x in run.files]  # {} where the harness wrote none
-        results = next((x for x in told if row["task"] in x.get("configs", {})), {})
-        date = results and datetime.fromtimestamp(results["date"], timezone.utc)
+        claims = model.claims(row["task"])
+        date = model.claims_of_run().get("date")
+        date = date and datetime.fromtimestamp(date, timezone.utc)
         entry = EvalResultEntry(
             dataset_id=config["dataset_path"],
             task_id=row["task"],
             value=row["published"],
             date=date.isoformat(timespec="seconds") if date else None,
-            notes=_notes(results, row),
+            notes=_notes(claims, row),
         )
         entries.append(entry)
     told = eval_result_entries_to_yaml(entries)
@@ -61,7 +61,7 @@ def write(path: Path, run: Run, rows: list[dict]) -> None:
         )
 
 
-def _notes(results: dict, row: dict) -> str:
+def _notes(claims: dict, row: dict) -> str:
     """Return the rule, and what else a score must be read with, as far as it is known."""
     task = row["task"]
     published, flexible = scorer(task).headline
@@ -73,8 +73,7 @@ def _notes(results: dict, row: dict) -> str:
     ]
     if row["filter"]:
         told.append(f"filter {row['filter']}")
-    if results:
-        settings = results["configs"][task]["generation_kwargs"]
-        told.append(f"{results['n-shot'][task]}-shot")
-        told.append(f"max_gen_toks {settings['max_gen_toks']}")
+    if claims:
+        told.append(f"{claims['n_shot']}-shot")
+        told.append(f"max_gen_toks {claims['max_gen_toks']}")
     return "; ".join(told)

@@ -9,10 +9,8 @@ from typing import NamedTuple
 
 from ..core.families import scorer
 from ..core.tables import escaped, percent, render
-from ..runs.models import shown
-from ..runs.scoring import INVALID, Scored, jsonable
-from .files import Refused
-from .rows import Tallies
+from ..verdicts.judge import INVALID, shown, value_text
+from ..verdicts.runs import Model
 
 
 WIDTH = 100
@@ -39,11 +37,8 @@ _NOTES = {
 class Part(NamedTuple):
     """What there is to say of a run."""
 
-    run: str
+    model: Model
     rows: list[dict]  # as of `rows`
-    tallies: Tallies
-    examples: dict[str, dict[str, Scored]]  # task -> reason -> an answer
-    refused: list[Refused]  # of each file
 
 
 def report(parts: list[Part], by: list[str]) -> str:
@@ -59,11 +54,11 @@ def report(parts: list[Part], by: list[str]) -> str:
 
 def _run(part: Part) -> Iterator[str]:
     rows = [row for row in part.rows if row["by"] is None]
-    yield f"## {escaped(part.run)}\n"
+    yield f"## {escaped(part.model.name)}\n"
     yield render([_line(row) for row in rows], "markdown", percent)
     if any(row["answers"] > row["n"] for row in rows):
         yield render([_several(row) for row in rows], "markdown", percent)
-    if notes := "".join(_notes(part.refused, rows)):
+    if notes := "".join(_notes(part.model, rows)):
         yield notes
     yield render([*_reasons(rows)], "markdown", percent)
     if examples := "".join(_examples(part)):
@@ -104,11 +99,11 @@ def _several(row: dict) -> dict:
     return cells
 
 
-def _notes(refused: list[Refused], rows: list[dict]) -> Iterator[str]:
+def _notes(model: Model, rows: list[dict]) -> Iterator[str]:
     """Yield what has to be known beside the scores."""
-    if n := sum(x.lines for x in refused):
+    if n := sum(model.refused.values()):
         yield f"Not in these figures: {n:,} {'line' if n == 1 else 'lines'} refused.\n"
-    if not all(x.is_whole for x in refused):
+    if any(table.head["end"] for table in model.tables):
         yield "A file could not be read to its end.\n"
     told: dict[str, list[str]] = {}
     for row in (row for row in rows if "rows" in row):
@@ -144,7 +139,7 @@ def _examples(part: Part) -> Iterator[str]:
     It is one to the task that has most such answers.
     """
     families: dict[str, Counter[tuple[str, str]]] = {}
-    for (task, _), tally in part.tallies.items():
+    for task, tally in part.model.tasks.items():
         counts = families.setdefault(scorer(task).family, Counter())
         for reason, number in tally.all.reasons.items():
             counts[reason, task] += number
@@ -154,27 +149,27 @@ def _examples(part: Part) -> Iterator[str]:
             number = sum(x for (other, _), x in counts.items() if other == reason)
             if reason not in seen and number >= FREQUENT * total:
                 seen.add(reason)
-                yield _example(reason, part.examples[task][reason])
+                yield _example(part.model.tasks[task].examples[reason])
 
 
-def _example(reason: str, scored: Scored) -> str:
-    answer, verdict = scored.answer, scored.verdict
-    why = scorer(answer.task).utils.REASONS[reason]
-    read = {
-        "published": verdict.published,
-        "flexible": verdict.flexible if verdict.value is None else verdict.value,
-        "right": scorer(answer.task).utils.gold_response(scored.doc),
+def _example(row: dict) -> str:
+    reason, task = row["reason"], row["task"]
+    why = scorer(task).utils.REASONS[reason]
+    cells = {
+        "published": row["published"],
+        "flexible": value_text(row),
+        "right": row["gold"],
     }
-    if verdict.flexible is None:
-        read["response"] = answer.response
-    doc_id = scored.digest.hex()[:12] if answer.doc_id is None else answer.doc_id
-    first = f"- {reason}, as in document {escaped(str(doc_id))} of {answer.task}: {why}"
-    lines = (f"    {x}: {_cell(read[x])}" for x in read)
+    if row["flexible"] is None:
+        cells["response"] = row["excerpt"]
+    doc_id = row["digest"][:12] if row["doc_id"] is None else row["doc_id"]
+    first = f"- {reason}, as in document {escaped(str(doc_id))} of {task}: {why}"
+    lines = (f"    {name}: {_cell(cell)}" for name, cell in cells.items())
     return "\n".join([textwrap.fill(first, WIDTH, subsequent_indent="  "), *lines, ""])
 
 
-def _cell(value: object) -> str:
-    return "nothing" if value is None else escaped(shown(jsonable(value), WIDTH - 30))
+def _cell(value: str | None) -> str:
+    return "nothing" if value is None else escaped(shown(value, WIDTH - 30))
 
 
 def _breakdown(rows: list[dict]) -> str:

@@ -9,10 +9,10 @@ from itertools import product
 
 from ..core.families import configuration, groups, scorer
 from ..core.tables import natural
-from ..runs.scoring import INVALID
-from ..runs.several import together
-from ..runs.tally import Figures, Tally
 from ..stats import estimate_score, linearised
+from ..verdicts.figures import Figures, Tally
+from ..verdicts.judge import INVALID
+from ..verdicts.several import together
 
 
 Tallies = dict[tuple[str, str | None], Tally]  # by task, and by filter of the harness
@@ -46,12 +46,12 @@ def rows(run: str, tallies: Tallies, k: int | None) -> list[dict]:
 def _rows(place: dict, tally: Tally, k: int | None) -> Iterator[dict]:
     """Yield the row of a task and those of its parts."""
     parts = sorted(tally.parts.items(), key=lambda x: (x[0][0], natural(x[0][1])))
-    score, answer = tally.trivial.best()
+    score, answer = tally.trivial()
     left_out = f"{tally.left_out} ({tally.leave_out})" if tally.leave_out else None
     for (name, value), figures in [((None, None), tally.all), *parts]:
         has_both = figures.n and scorer(tally.task).headline
-        given = [document.given for document in figures.documents]
-        several = together(given, k) if k and has_both else {}
+        readings = [document.readings for document in figures.documents]
+        several = together(readings, k) if k and has_both else {}
         yield {
             **place,
             "by": name,

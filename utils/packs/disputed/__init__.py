@@ -26,6 +26,6 @@ def digests(name: str | None) -> frozenset[str]:
     return frozenset(row["digest"] for row in LISTS.get(name, ()))
 
 
-def is_in(name: str | None, digest: bytes) -> bool:
-    """Tell whether a list has the document of a digest, as the families make them."""
-    return digest.hex()[:16] in digests(name)
+def is_in(name: str | None, digest: str) -> bool:
+    """Tell whether a list has the document of a digest, in hexadecimal digits."""
+    return digest[:16] in digests(name)

@@ -1,21 +1,19 @@
-"""From verdicts to the figures of a run, and which documents it answered."""
+"""From rows of tables to figures, and which documents are answered."""
 
 from __future__ import annotations
 
 import json
-from argparse import Namespace
 from collections import Counter
 from collections.abc import Hashable
 from pathlib import Path
+from typing import NamedTuple
 
 from ..core.errors import LineError
 from ..core.families import scorer
 from ..packs import disputed
 from ..packs.baselines import random_choices
-from .answers import Answer, sha256
-from .find import Run
-from .scoring import Scored, breakdowns
-from .several import Given
+from .judge import BREAKDOWNS
+from .several import Reading, readings
 
 
 _DIGITS = 12  # of a digest that the table below has
@@ -28,30 +26,41 @@ _REFERENCE = ("answer", "answer_format", "golds", "label", "letters")
 _REPEATED = json.loads(Path(__file__).with_name("repeated.json").read_bytes())
 
 
-def rows_of(task: str, digest: bytes) -> int | None:
+def rows_of(task: str, digest: str) -> int | None:
     """Return how many rows a task's benchmark has of a document of its own.
 
-    The document goes by the family's `digest`. None where the rows are not known.
+    The document goes by the family's digest. None where the rows are not known.
     """
     if scorer(task).known[1] is None:
         return None
-    return _REPEATED.get(scorer(task).file, {}).get(digest.hex()[:_DIGITS], 1)
+    return _REPEATED.get(scorer(task).file, {}).get(digest[:_DIGITS], 1)
+
+
+class Made(NamedTuple):
+    """What rows were made from, and all of them."""
+
+    seed: int
+    rows: int
+    fingerprint: str | None
 
 
 class Document:
     """A document, and what its answers score."""
 
-    __slots__ = ("cluster", "digest", "given", "scores", "sums")
+    __slots__ = ("cluster", "digest", "readings", "row", "scores", "sums", "table")
 
-    def __init__(self, digest: bytes) -> None:
-        self.digest = digest
-        self.cluster = b""  # start of a digest: what documents that share it have alike
+    def __init__(self, row: dict) -> None:
+        self.digest: str = row["digest"]
+        self.cluster: str = row["cluster"]
+        self.row: dict | None = None  # of the last answer, where rows are wanted
+        self.table: object = None  # which has it
         self.scores: list[dict[str, float]] = []  # of each answer
-        self.given: list[tuple[Given, ...]] = []  # of each answer, for `together`
+        self.readings: list[tuple[Reading, ...]] = []  # of each answer, for `together`
         self.sums: dict[str, tuple[float, int]] = {}  # metric -> of so many scores
 
-    def add(self, scores: dict[str, float]) -> None:
+    def add(self, row: dict) -> None:
         """Add what one more answer scores."""
+        scores = {x: y for x, y in row["scores"].items() if y is not None}
         self.scores.append(scores)
         if len(self.scores) == 2:
             self.sums = {metric: (score, 1) for metric, score in self.scores[0].items()}
@@ -79,17 +88,17 @@ class Figures:
         self.untold = 0  # answers of which nothing says whether they were cut off
         self.changed = 0  # answers to which the harness's log gives other scores
 
-    def add(self, document: Document, scored: Scored) -> None:
+    def add(self, document: Document, row: dict) -> None:
         """Count one more answer, which is the document's last."""
         if len(document.scores) == 1:
             self.documents.append(document)
         self.answers += 1
-        self.reasons[scored.verdict.reason] += 1
-        if scored.verdict.scores.get("extracted") == 0:
-            self.unextracted[scored.verdict.reason] += 1
-        self.invalid.update({scored.invalid} - {None})
-        self.untold += not (scored.invalid or scored.answer.finish_reason)
-        self.changed += scored.is_changed
+        self.reasons[row["reason"]] += 1
+        if row["scores"].get("extracted") == 0:
+            self.unextracted[row["reason"]] += 1
+        self.invalid.update({row["invalid"]} - {None})
+        self.untold += not (row["invalid"] or row["finish_reason"])
+        self.changed += row["changed"]
 
     @property
     def n(self) -> int:
@@ -106,12 +115,19 @@ class Figures:
         found = {name: [x[name] for x in means if name in x] for name in metrics}
         return {name: values for name, values in found.items() if values}
 
+    def sums(self) -> dict[str, list]:
+        """Return cluster -> number of documents, and metric -> sum and number of scores."""
+        sums: dict[str, list] = {}
+        for document in self.documents:
+            of_cluster = sums.setdefault(document.cluster, [0, {}])
+            of_cluster[0] += 1
+            for metric, score in document.means().items():
+                total, count = of_cluster[1].get(metric, (0.0, 0))
+                of_cluster[1][metric] = (total + score, count + 1)
+        return sums
 
-# By task and references, which the runs of a board share.
-_BEST: dict[tuple, tuple[float, str]] = {}
 
-
-class Trivial:
+class References:
     """The references of a task's documents, and how many documents have each."""
 
     def __init__(self, task: str) -> None:
@@ -124,93 +140,110 @@ class Trivial:
         number, _ = self._references.get(key, (0, doc))
         self._references[key] = (number + 1, doc)
 
-    def best(self) -> tuple[float | None, str | None]:
-        """Return the best published score of one answer to all documents, and the answer.
+    def constants(self) -> dict[str, float]:
+        """Return the sum of the published scores of one answer to all documents, by answer.
 
         The answers are the most frequent right one and, where there is a choice, each
-        label and each set of options. (None, None) where there is no published score.
+        label and each set of options. {} where there is no published score.
         """
         one = scorer(self.task)
         if not (self._references and one.headline):
-            return None, None
+            return {}
         numbers, docs = zip(*self._references.values())
-        place = (self.task, *zip(self._references, numbers))
-        if place in _BEST:
-            return _BEST[place]
         most_options = max(docs, key=lambda doc: len(doc.get("options", ())))
         answers = random_choices(self.task, most_options)
         answers.append(one.utils.gold_response(docs[numbers.index(max(numbers))]))
-        found = dict.fromkeys(sorted(answers), 0.0)
-        for answer in found:
+        sums = dict.fromkeys(sorted(answers), 0.0)
+        for answer in sums:
             for number, doc in zip(numbers, docs):
                 scores = one.process_results(doc, [answer])
-                found[answer] += number * scores[one.headline[0]]
-        best = max(found, key=found.get)
-        _BEST[place] = found[best] / sum(numbers), best
-        return _BEST[place]
+                sums[answer] += number * scores[one.headline[0]]
+        return sums
 
 
 class Tally:
     """The figures of one task in a run: of all its documents, and broken down.
 
-    `options` are those of `answer_options`. Answers to the documents of the list
+    `repeats` lines may answer a document. Answers to the documents of the list
     `leave_out`, see `disputed`, are counted and left out.
     """
 
-    def __init__(self, task: str, run: Run, options: Namespace) -> None:
-        self.task, self.leave_out = task, options.leave_out
+    def __init__(
+        self,
+        task: str,
+        *,
+        repeats: int = 1,
+        made: Made | None = None,
+        leave_out: str | None = None,
+        has_rows: bool = False,
+        has_readings: bool = False,
+    ) -> None:
+        self.task, self.repeats, self.leave_out = task, repeats, leave_out
+        self.made, self.has_rows, self.has_readings = made, has_rows, has_readings
         self.left_out = 0
-        self.repeats = run.repeats(task)  # lines that may answer a document
-        self.made = run.made(task, options.include_path)
         self.all = Figures(task)
         self.parts: dict[tuple[str, str], Figures] = {}  # (breakdown, value) ->
-        self.trivial = Trivial(task)
-        self.digests: Counter[bytes] = Counter()  # how many documents have each
+        self.constants: Counter[str] = Counter()  # as of `References`
+        self.examples: dict[str, dict] = {}  # reason -> the first row that has it
+        self.digests: Counter[str] = Counter()  # how many documents have each
         self._documents: dict[Hashable, Document] = {}  # by id, or digest and copy
-        self._samples: set[tuple[Document, Hashable]] = set()  # of several answers
-        self._unnamed: set[bytes] = set()  # digests of which an answer has no id
+        self._samples: set[tuple[Document, str]] = set()  # of several answers
+        self._unnamed: set[str] = set()  # digests of which an answer has no id
 
-    def add(self, scored: Scored) -> Document | None:
+    def add(self, row: dict) -> Document | None:
         """Count one more answer; return its document, or None if that is left out.
 
         Raises LineError for a second answer to a document, unless several are numbered.
         An id has one document. Without ids, there are as many as the benchmark has rows
         of it: one, where that is not known.
         """
-        document = self._document(scored.answer, scored.digest)
-        document.add(scored.verdict.scores)
-        is_first = len(document.scores) == 1
-        if disputed.is_in(self.leave_out, scored.digest):
-            self.left_out += is_first
+        document = self._document(row)
+        document.add(row)
+        if disputed.is_in(self.leave_out, row["digest"]):
+            self.left_out += len(document.scores) == 1
             return None
-        if is_first:
-            name = scorer(self.task).utils.cluster(scored.doc)
-            document.cluster = bytes.fromhex(sha256(name)[:_DIGITS])
-            self.trivial.add(scored.doc)
-        self.all.add(document, scored)
-        for part in breakdowns(scored.doc).items():
-            self.parts.setdefault(part, Figures(self.task)).add(document, scored)
+        self.examples.setdefault(row["reason"], row)
+        if self.has_rows:
+            document.row = row
+        if self.has_readings:
+            document.readings.append(readings(row))
+        self.all.add(document, row)
+        for name in BREAKDOWNS:
+            if (value := row[name]) is not None:
+                part = self.parts.setdefault((name, value), Figures(self.task))
+                part.add(document, row)
         return document
 
-    def _document(self, answer: Answer, digest: bytes) -> Document:
+    def trivial(self) -> tuple[float | None, str | None]:
+        """Return the best published score of one answer to all documents, and the answer.
+
+        (None, None) where there is no published score.
+        """
+        if not self.constants:
+            return None, None
+        best = max(self.constants, key=self.constants.get)
+        return self.constants[best] / self.all.n, best
+
+    def _document(self, row: dict) -> Document:
         """Return the document of an answer, a new one or an earlier one."""
-        most, keys = rows_of(self.task, digest) or 1, [answer.doc_id]
-        if answer.doc_id is None:
+        digest, doc_id = row["digest"], row["doc_id"]
+        most, keys = rows_of(self.task, digest) or 1, [doc_id]
+        if doc_id is None:
             keys = [(digest, copy) for copy in range(most)]
         for key in keys:
             if not (document := self._documents.get(key)):
-                has_unnamed = answer.doc_id is None or digest in self._unnamed
+                has_unnamed = doc_id is None or digest in self._unnamed
                 if has_unnamed and self.digests.get(digest, 0) >= most:
                     break
-                document = self._documents[key] = Document(digest)
+                document = self._documents[key] = Document(row)
                 self.digests[digest] += 1
-            if document.digest == digest and self._takes(document, answer.sample):
-                if answer.doc_id is None:
+            if document.digest == digest and self._takes(document, row["sample"]):
+                if doc_id is None:
                     self._unnamed.add(digest)
                 return document
-        raise self._second(answer, digest, len(keys))
+        raise self._second(row, len(keys))
 
-    def _takes(self, document: Document, sample: Hashable) -> bool:
+    def _takes(self, document: Document, sample: str | None) -> bool:
         """Tell whether a document takes an answer of this number, None for without."""
         if sample is None:
             return len(document.scores) < self.repeats
@@ -218,23 +251,24 @@ class Tally:
         self._samples.add((document, sample))
         return len(self._samples) > before
 
-    def _second(self, answer: Answer, digest: bytes, most: int) -> LineError:
+    def _second(self, row: dict, most: int) -> LineError:
         again, fix = "a second answer", "; keep one, or number them by 'sample'"
         if most > 1:
             again = f"answer {most + 1}"
             fix = f", of which the benchmark has {most} rows; keep {most}"
-        key = (digest, 0) if answer.doc_id is None else answer.doc_id
-        return LineError(f"{answer.place}: is {again} to {self._name(key)}{fix}")
+        key = (row["digest"], 0) if row["doc_id"] is None else row["doc_id"]
+        return LineError(f"is {again} to {self._name(key)}{fix}")
 
     def _name(self, key: Hashable) -> str:
         """Return how messages name a document: by its id, or its digest."""
         is_unnamed = isinstance(key, tuple)
-        name = key[0].hex()[:_DIGITS] if is_unnamed else f"{key!r:.80}"
+        name = key[0][:_DIGITS] if is_unnamed else f"{key!r:.80}"
         return f"document {name} of {self.task}"
 
     def fewest(self) -> tuple[int, str]:
         """Return the fewest answers that a document has for `together`, and its name."""
-        numbers = {x: len(y.given) for x, y in self._documents.items() if y.given}
+        readings = {x: y.readings for x, y in self._documents.items() if y.readings}
+        numbers = {key: len(those) for key, those in readings.items()}
         key = min(numbers, key=numbers.get)
         return numbers[key], self._name(key)
 
@@ -252,7 +286,8 @@ class Tally:
     @property
     def fingerprint(self) -> str:
         """The fingerprint of the documents, as the families log it."""
-        return scorer(self.task).utils.fingerprint(self.digests.elements())
+        digests = map(bytes.fromhex, self.digests.elements())
+        return scorer(self.task).utils.fingerprint(digests)
 
     def rows_are(self) -> str:
         """Return in words whether the documents are the rows of the benchmark.
@@ -260,15 +295,15 @@ class Tally:
         A fingerprint is one of all rows, those that are left out included.
         """
         rows, fingerprint = scorer(self.task).known
-        found, different = self.answered, len(self.digests)
+        answered, different = self.answered, len(self.digests)
         if rows is None:
             return self._rows_made()
-        if self.surplus or found > rows:
+        if self.surplus or answered > rows:
             return "not the benchmark's"
-        if found < rows:
+        if answered < rows:
             return f"fewer than the benchmark's {rows}"
         if fingerprint is None:
-            repeats = f", {different} different" if different < found else ""
+            repeats = f", {different} different" if different < answered else ""
             return f"as many as the benchmark's{repeats}"
         is_same = self.fingerprint == fingerprint
         return "the benchmark's" if is_same else "not the benchmark's"

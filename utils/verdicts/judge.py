@@ -1,19 +1,18 @@
-"""From recorded answers to verdicts.
-
-What an answer scores, and why, comes from the family's `explain` alone.
-"""
+"""From recorded answers to verdicts: what an answer scores and why, as a row of a table."""
 
 from __future__ import annotations
 
 import json
 import math
 import re
+from contextlib import suppress
 from decimal import Decimal
 from pathlib import Path
 from typing import NamedTuple
 
 from ..core.documents import documents
-from ..core.errors import NOT_A_DOCUMENT, LineError, ToolError, fault_of_document
+from ..core.errors import NOT_A_DOCUMENT, LineError, ToolError
+from ..core.explain import digest_of, explain
 from ..core.families import FOLDER, Verdict, scorer
 from .answers import Answer, document_text, sha256
 
@@ -31,6 +30,8 @@ INVALID = {
 BREAKDOWNS = "question_type type format level graph_gen_algorithm sorting_type".split()
 # Bounded, so that no question takes quadratic time.
 _TEMPLATE = re.compile(r"""\{["']explanation["'][^,]{0,500},(?P<fields>.{0,500}?)\}""")
+LONGEST, LONGEST_EXCERPT = 1_000, 200  # characters of a text in a table
+_DIGITS = 16  # of a digest that is in a table to be compared
 
 
 class Scored(NamedTuple):
@@ -53,36 +54,21 @@ def score(answer: Answer, include_path: Path = FOLDER) -> Scored:
     """
     if answer.fault:
         raise LineError(f"{answer.place}: {answer.fault}")
-    doc = document_of(answer, include_path)
+    doc, task = document_of(answer, include_path), answer.task
     try:
-        verdict = scorer(answer.task).explain(doc, answer.response)
-        return scored_as(answer, doc, verdict, _invalid(answer, doc, verdict.reason))
-    except NOT_A_DOCUMENT as error:
-        raise misfit(answer, doc, error) from None
-
-
-def misfit(answer: Answer, doc: dict, error: Exception) -> LineError:
-    """Return why the document that a line holds is not one of its task."""
-    why = fault_of_document(error, doc)
-    return LineError(
-        f"{answer.place}: its document is not one of {answer.task} ({why}); give the"
-        " 'doc' as the harness logs it, or the task that it is of"
-    )
-
-
-def scored_as(
-    answer: Answer, doc: dict, verdict: Verdict, invalid: str | None
-) -> Scored:
-    """Return an answer with a verdict on it; NOT_A_DOCUMENT without a digest."""
+        verdict = explain(task, doc, answer.response)
+        digest = digest_of(task, doc)
+    except ToolError as error:
+        raise LineError(f"{answer.place}: {error}") from None
     # Of several answers, the harness scores the one that its filter leaves.
     left = answer.line.get("filtered_resps")
-    is_logged = left in ([answer.response], [[answer.response]])
-    logged = answer.line if is_logged else {}
-    task, scores = scorer(answer.task), verdict.scores
-    is_changed = any(
-        scores.get(task.metric(name), value) != value for name, value in logged.items()
+    logged = answer.line if left in ([answer.response], [[answer.response]]) else {}
+    changed = any(
+        verdict.scores.get(scorer(task).metric(name), value) != value
+        for name, value in logged.items()
     )
-    return Scored(answer, doc, verdict, invalid, task.utils.digest(doc), is_changed)
+    invalid = _invalid(answer, doc, verdict.reason)
+    return Scored(answer, doc, verdict, invalid, digest, changed)
 
 
 def document_of(answer: Answer, include_path: Path) -> dict:
@@ -121,15 +107,89 @@ def _invalid(answer: Answer, doc: dict, reason: str) -> str | None:
     return "cut_off" if is_cut_off else None
 
 
-def verdicts(scored: list[Scored]) -> dict | list[dict]:
-    """Return the scores of the answers of a line, and why; a list where there are several."""
-    found = []
-    for one in scored:
-        task = scorer(one.answer.task)
-        told = {"version": task.version, **jsonable(one.verdict._asdict())}
-        why = task.utils.REASONS[one.verdict.reason]
-        found.append(told | {"why": why, "invalid": one.invalid})
-    return found if len(found) > 1 else found[0]
+# ------------------------------------------------------------------ rows of a table
+
+
+def row(scored: Scored, file: str) -> dict:
+    """Return the row of an answer in a table; `file` is the name of its file."""
+    answer, verdict, task = scored.answer, scored.verdict, scorer(scored.answer.task)
+    is_blank = not answer.response.strip()
+    parts = breakdowns(scored.doc)
+    return {
+        "task": answer.task,
+        "doc_id": answer.doc_id,
+        "digest": scored.digest.hex(),
+        "cluster": sha256(task.utils.cluster(scored.doc))[:_DIGITS],
+        "sample": sample_name(answer.sample),
+        "filter": answer.filter,
+        "scores": {name: verdict.scores.get(name) for name in task.metrics},
+        "reason": verdict.reason,
+        "why": "empty response" if is_blank else task.utils.REASONS[verdict.reason],
+        "published": shown(verdict.published, LONGEST),
+        "published_span": verdict.published_span,
+        "flexible": shown(verdict.flexible, LONGEST),
+        "flexible_span": verdict.flexible_span,
+        "value": _text(verdict.value),
+        "reference": _text(verdict.reference),
+        "gold": _gold(answer.task, scored.doc),
+        "invalid": scored.invalid,
+        "finish_reason": shown(answer.finish_reason),
+        "changed": scored.is_changed,
+        "length": len(answer.response),
+        "response": response_digest(answer),
+        "excerpt": shown(answer.response, LONGEST_EXCERPT),
+        **{name: shown(parts.get(name)) for name in BREAKDOWNS},
+        "file": file,
+        "line": answer.number,
+    }
+
+
+def response_digest(answer: Answer) -> str:
+    """Return what tells a response from others."""
+    return sha256(answer.response)[:_DIGITS]
+
+
+def _gold(task: str, doc: dict) -> str | None:
+    """Return the reference in the form that the prompt asks for, if the document has it."""
+    with suppress(*NOT_A_DOCUMENT):
+        return shown(scorer(task).utils.gold_response(doc), LONGEST)
+    return None
+
+
+def sample_name(sample: object) -> str | None:
+    """Return which of several answers to a document a row is, None for the only one."""
+    parts = sample if isinstance(sample, tuple) else (sample,)
+    names = [str(part) for part in parts if part is not None]
+    return shown(".".join(names)) if names else None
+
+
+def _text(value: object) -> str | None:
+    """Return a value that a rule read as JSON."""
+    if value is None:
+        return None
+    text = json.dumps(jsonable(value), ensure_ascii=False, sort_keys=True)
+    return shown(text, LONGEST)
+
+
+def shown(value: object, longest: int = 200) -> str | None:
+    """Return a value that the rules read as a text; of a longer one, start and end.
+
+    An object with an explanation has the answer last.
+    """
+    if not isinstance(value, str | None):
+        value = json.dumps(jsonable(value), ensure_ascii=False)
+    if value is None or len(value) <= longest:
+        return value
+    return f"{value[: longest // 2]} … {value[-longest // 2 :]}"
+
+
+def value_text(row: dict, column: str = "value") -> str | None:
+    """Return a value in a row as a text; for none, what the response has in its place."""
+    if (text := row[column]) is None:
+        return row["flexible"]
+    with suppress(ValueError):  # of a text, JSON has quotation marks
+        text = value if isinstance(value := json.loads(text), str) else text
+    return text
 
 
 def jsonable(value: object) -> object:
@@ -156,5 +216,5 @@ def breakdowns(doc: dict) -> dict[str, str]:
 def answer_format(doc: dict) -> str | None:
     """Return the fields of the JSON object that a question asks for; None without one."""
     question = doc.get("question")
-    found = _TEMPLATE.search(question) if isinstance(question, str) else None
-    return " ".join(found["fields"].split()) if found else None
+    match = _TEMPLATE.search(question) if isinstance(question, str) else None
+    return " ".join(match["fields"].split()) if match else None

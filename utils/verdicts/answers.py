@@ -25,7 +25,6 @@ from types import UnionType
 from typing import NamedTuple
 
 from ..core.documents import document
-from ..core.errors import ToolError
 from ..core.families import all_tasks, scorer
 from ..core.jsonl import Line, parse, read_lines
 
@@ -56,13 +55,14 @@ class Answer(NamedTuple):
     sample: Hashable = None  # which of several answers to its document
     filter: str | None = None  # of the harness, which logs a line for each, but `none`
     is_chat: bool | None = None  # whether it answers messages, where the line tells
+    number: int = 0  # of the line
 
 
 def read_answers(path: Path, task: str | None = None) -> Iterator[Answer]:
     """Yield the answers in a file, one at a time.
 
     `task` is the task of lines that do not name theirs, as their file may do. Raises
-    OSError where the file cannot be read, and ToolError as `answers_in` does.
+    OSError where the file cannot be read, and ToolError where it is not JSON Lines.
     """
     task = task_of(path, task)
     return (answer for line in read_lines(path) for answer in answers_in(line, task))
@@ -78,23 +78,23 @@ def task_of(path: Path, task: str | None) -> str | None:
 def answers_in(line: Line, task: str | None) -> list[Answer]:
     """Return the answers in a line of a file whose lines are of a task; mostly one.
 
-    What is wrong with a line is its `fault`. ToolError where the first line of a file is
-    not an answer to a task of the pack: then the others are not, either.
+    What is wrong with a line is its `fault`.
     """
-    row, is_answer = {}, False
+    row = {}
     try:
         row = parse(line)
         read, task = _kind(row, task)
-        is_answer = True
         check_cells(row, sample=int | str | None, finish_reason=str | None)
-        return _several(Answer(line.place, row, task, **read(row, task)))
+        return _several(
+            Answer(line.place, row, task, number=line.number, **read(row, task))
+        )
     except RecursionError:
         fault = "is nested too deeply; fix the line"
     except ValueError as error:
         fault = str(error).removeprefix(f"{line.place}: ")
-    if line.is_first and not is_answer:
-        raise ToolError(f"{line.place}: {fault}")
-    return [Answer(line.place, row, task or "", fault=fault, filter=_filter(row))]
+    name = task if isinstance(task, str) and task in all_tasks() else ""
+    fields = {"fault": fault, "filter": _filter(row), "number": line.number}
+    return [Answer(line.place, row, name, **fields)]
 
 
 def _filter(line: dict) -> str | None:
@@ -168,7 +168,7 @@ def _responses(line: dict) -> str | list[str]:
     # lm-eval 0.5 has a list of texts where 0.4 has one.
     response, given = _lone(_lone(line["filtered_resps"])), _lone(line.get("resps"))
     is_one_of = isinstance(given, list) and len(given) > 1
-    if is_one_of and not _filter(line) and given[0] == response:
+    if is_one_of and given[0] == response:
         response = given
     several = response if isinstance(response, list) and response else [response]
     odd = [n for n, text in enumerate(several, 1) if not isinstance(text, str)]

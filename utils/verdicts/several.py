@@ -2,31 +2,29 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Hashable, Iterable
 from math import comb, fsum
 from statistics import mean
 
 from ..core.families import scorer
-from .scoring import Scored, jsonable
 
 
 # What a rule read in an answer, None for nothing, and what that scores.
-Given = tuple[Hashable, float]
+Reading = tuple[Hashable, float]
 
 
-def given(scored: Scored) -> tuple[Given, ...]:
+def readings(row: dict) -> tuple[Reading, ...]:
     """Return what the published and the flexible rule read; () for tasks without both.
 
     The published rule compares texts; the flexible one values, without case.
     """
-    headline, verdict = scorer(scored.answer.task).headline, scored.verdict
-    value = verdict.value
+    value = row["value"]
     if value is not None:
         # Without quotation marks, for a number may be read as one or as a text.
-        value = json.dumps(jsonable(value), sort_keys=True).replace('"', "").casefold()
-    values = zip((verdict.published, value), headline or ())
-    return tuple((read, verdict.scores[metric]) for read, metric in values)
+        value = value.replace('"', "").casefold()
+    headline = scorer(row["task"]).headline or ()
+    values = zip((row["published"], value), headline)
+    return tuple((text, row["scores"][metric]) for text, metric in values)
 
 
 def pass_at(k: int, scores: Iterable[float]) -> float:
@@ -40,7 +38,7 @@ def pass_at(k: int, scores: Iterable[float]) -> float:
     return fsum(best) / comb(len(ordered), k)
 
 
-def majority(answers: Iterable[Given]) -> float:
+def majority(answers: Iterable[Reading]) -> float:
     """Return the score of the value that most answers have; of tied ones, the mean.
 
     Answers in which nothing was read have no vote; where no answer has one, it is 0.
@@ -53,7 +51,7 @@ def majority(answers: Iterable[Given]) -> float:
     return mean([mean(x) for x in votes.values() if len(x) == most] or [0.0])
 
 
-def together(documents: list[list[tuple[Given, ...]]], k: int) -> dict[str, float]:
+def together(documents: list[list[tuple[Reading, ...]]], k: int) -> dict[str, float]:
     """Return the mean pass@k and majority of documents with their answers, by rule."""
     found = {}
     for place, rule in enumerate(("published", "flexible")):

@@ -1,0 +1,233 @@
+"""Models: the tables of the files that arguments name, made where they are missing.
+
+A model has the tables of one place, or of all paths that share a NAME. What has several
+filters is a model for each.
+"""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser, Namespace
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+from ..core.cli import include_path_option
+from ..core.errors import LineError
+from ..core.families import scorer
+from ..packs import disputed
+from .figures import Document, Made, Tally
+from .find import Failure, find_sources
+from .keep import Check, make_tables, table_options
+from .table import Table
+
+
+def answer_options(parser: ArgumentParser) -> None:
+    """Add the options of the tools that read answers."""
+    parser.add_argument("--task", help="the task of lines that do not name theirs")
+    include_path_option(parser)
+    parser.add_argument(
+        "--leave_out",
+        choices=disputed.LISTS,
+        metavar="LIST",
+        help=f"a list of disputed rows to leave out: {', '.join(disputed.LISTS)}",
+    )
+    table_options(parser)
+
+
+_LONGEST_NAME = 200
+
+
+class Model:
+    """The answers of a model through one filter: its tables, and the figures of its tasks."""
+
+    def __init__(self, name: str, tables: list[Table], filter_name: str | None) -> None:
+        self.name, self.tables, self.filter = name, tables, filter_name
+        self.label = tables[0].source.label
+        self.remarks: list[str] = []
+        self.messages: list[str] = []  # what a user is told of its lines
+        self.refused: Counter[str] = Counter()  # lines, by task
+        self.tasks: dict[str, Tally] = {}
+        for table in tables:
+            for task, of_filter, number in table.head["refused"]["tasks"]:
+                self.refused[task] += number * (of_filter == filter_name)
+
+    @property
+    def place(self) -> Path:
+        """The folder or file of its first answers."""
+        return self.tables[0].source.place
+
+    def entries(self) -> Iterator[tuple[Table, dict]]:
+        """Yield what the heads of its tables say of each task through its filter."""
+        for table in self.tables:
+            for entry in table.head["tasks"]:
+                if entry["filter"] == self.filter:
+                    yield table, entry
+
+    def head_of(self, task: str) -> dict:
+        """Return what the head of the first table with a task says of it."""
+        return next(entry for _, entry in self.entries() if entry["task"] == task)
+
+    def claims(self, task: str) -> dict:
+        """Return what its results say of a task; {} where they say nothing."""
+        told = (table.head["claims"]["tasks"].get(task) for table in self.tables)
+        return next(filter(None, told), {})
+
+    def claims_of_run(self) -> dict:
+        """Return what its first results say of the run; {} where there are none."""
+        told = (table.head["claims"] for table in self.tables)
+        return next((x for x in told if x["tasks"]), {})
+
+    def documents(self) -> Iterator[tuple[tuple[str, str, int], Document]]:
+        """Yield its documents behind task, digest and number of the copy.
+
+        Which copy is which changes no figure, since they stand in one cluster.
+        """
+        for task, tally in self.tasks.items():
+            numbers: Counter[str] = Counter()
+            for document in tally.all.documents:
+                yield (task, document.digest, numbers[document.digest]), document
+                numbers[document.digest] += 1
+
+    def read(self, options: Namespace, **wanted: bool) -> None:
+        """Read the rows of its tables; note second answers in several of them."""
+        for table, entry in self.entries():
+            task = entry["task"]
+            if not (tally := self.tasks.get(task)):
+                tally = self.tasks[task] = self._tally(task, options, wanted)
+            tally.constants.update(entry["constants"])
+            refused, path = 0, table.source.path
+            for row in table.rows(task, self.filter):
+                try:
+                    if document := tally.add(row):
+                        document.table = table
+                except LineError as error:
+                    refused += 1
+                    if refused == 1:
+                        self.messages.append(f"{path}, line {row['line']}: {error}")
+            self.refused[task] += refused
+            if refused > 1:
+                more = f"{refused - 1} more second answers to documents"
+                self.messages.append(f"{path}: {more}")
+
+    def _tally(self, task: str, options: Namespace, wanted: dict[str, bool]) -> Tally:
+        repeats, made = self.claims(task).get("repeats") or 1, None
+        if scorer(task).known[0] is None:
+            told = self.claims(task).get("made") or _made_of_pack(
+                task, options.include_path
+            )
+            made = told and Made(**told)
+        leave_out = options.leave_out
+        return Tally(task, repeats=repeats, made=made, leave_out=leave_out, **wanted)
+
+
+@cache
+def _made_of_pack(task: str, folder: Path) -> dict | None:
+    """Return what a pack's rows of a task were made from, None where it does not say."""
+    try:
+        manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+        for entry in manifest["data"].values():
+            if task in entry["tasks"] and "generated" in entry:
+                told = entry["generated"]
+                made = {name: told[f"gen_{name}"] for name in ("seed", "rows")}
+                if type(made["seed"]) is type(made["rows"]) is int:
+                    return made | {"fingerprint": entry["fingerprint"]}
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        pass
+    return None
+
+
+# ------------------------------------------------------------------------- models
+
+
+def read_models(
+    arguments: list[str],
+    options: Namespace,
+    check: type[Check] | None = None,
+    output: Path | None = None,
+    **wanted: bool,
+) -> tuple[list[Model], list[Failure]]:
+    """Return the models that arguments name, and the files that give no table.
+
+    `options` are those of `answer_options`. `check` is what a board has checked of the
+    answers; `output` is a folder for the tables. `wanted` may be `has_rows`, to keep the last row of
+    each document, and `has_readings`. ToolError where arguments name nothing.
+    """
+    sources, failures = find_sources(arguments, options.task)
+    tables, others = make_tables(sources, options, check, output)
+    models = models_of(tables)
+    for model in models:
+        model.read(options, **wanted)
+    return models, [*failures, *others]
+
+
+def models_of(tables: list[Table]) -> list[Model]:
+    """Return the models whose tables these are, each under another name."""
+    groups: dict[tuple, list[Table]] = defaultdict(list)
+    for table in tables:
+        source = table.source
+        groups[(source.label,) if source.label else ("", source.place)].append(table)
+    models = []
+    for of_model in groups.values():
+        latest, remarks = _latest(of_model)
+        source = latest[0].source
+        claimed = [table.head["model"] for table in latest if table.head["model"]]
+        name = source.label or (claimed or [source.default_name])[0]
+        if len(others := sorted({*claimed})) > 1 and not source.label:
+            remarks.append(f"its results name several models: {', '.join(others):.200}")
+        remarks += _links(latest)
+        filters = {entry["filter"] for table in latest for entry in table.head["tasks"]}
+        for place, of_filter in enumerate(sorted(filters, key=str) or [None]):
+            is_plain = of_filter is None or len(filters) < 2
+            full = name if is_plain else f"{name} ({of_filter})"
+            models.append(Model(full[:_LONGEST_NAME], latest, of_filter))
+            models[-1].remarks += remarks
+            if place == 0:
+                for table in latest:
+                    models[-1].messages += table.messages()
+    _name_apart(models)
+    return models
+
+
+def _links(tables: list[Table]) -> Iterator[str]:
+    """Yield the samples that are links to files elsewhere."""
+    for path in (table.source.path for table in tables if table.source.time):
+        if path.parent.resolve() != path.resolve().parent:
+            yield f"{path.name} is a link to {path.resolve()}"
+
+
+def _latest(tables: list[Table]) -> tuple[list[Table], list[str]]:
+    """Return tables without those of samples of a task that a place has again, and what
+    there is to say of them.
+
+    The table with the most documents counts, of these the last: a run with --limit takes
+    the place of no whole one.
+    """
+    runs: dict[object, list[Table]] = defaultdict(list)
+    for table in tables:
+        tasks = tuple(sorted({entry["task"] for entry in table.head["tasks"]}))
+        is_samples = table.source.time and tasks
+        runs[(table.source.place, tasks) if is_samples else table.folder].append(table)
+    latest, remarks = [], []
+    for key, of_task in runs.items():
+        of_task.sort(key=_size)
+        latest.append(of_task[-1])
+        if len(of_task) > 1:
+            many = f"{len(of_task)} runs of {', '.join(key[1])}"
+            remarks.append(f"{many}: that of {of_task[-1].source.time} is shown")
+    return latest, remarks
+
+
+def _size(table: Table) -> tuple[int, str]:
+    documents = sum(entry["documents"] for entry in table.head["tasks"])
+    return documents, table.source.time or ""
+
+
+def _name_apart(models: list[Model]) -> None:
+    """Give models of one name the names of their places, too."""
+    names = Counter(model.name for model in models)
+    for model in models:
+        if names[name := model.name] > 1:
+            model.remarks.append(f"{names[name]} runs give the name {name:.150}")
+            model.name = f"{name:.150} ({model.place})"
