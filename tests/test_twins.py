@@ -21,9 +21,9 @@ from tests.twins import solved, wrong_labels_that_are_right
 from utils.__main__ import main
 from utils.core.documents import documents, documents_of, load
 from utils.core.errors import ToolError
-from utils.core.families import all_tasks, scorer
+from utils.core.families import all_tasks, scorer, transformations
 from utils.core.jsonl import read_jsonl
-from utils.packs.twins import draw_twins, transformations
+from utils.packs.twins import draw_twins
 
 
 TWINS = [task for task in all_tasks() if transformations(task)]
@@ -138,6 +138,19 @@ def years_of(text: str) -> list[int]:
     return [int(x) for x in re.findall(r"\d{3,4}", text)]
 
 
+def test_a_twin_is_no_public_row_and_no_other_row_s_twin():
+    # Rows of each century but one: that is the only place for twins.
+    rows = [
+        {"question": f"What is the time 1 year before Sep, {x}50", "context": ""}
+        | {"answer": [f"Sep, {x}49"]}
+        for x in range(10, 20)
+        if x != 14
+    ]
+    draws, reasons = draw_twins("twin_timebench_date_arithmetic", rows, 29)
+    assert [x.row["answer"] for x in draws] == [["Sep, 1449"]]
+    assert reasons == {"no twin that is no other row": 8}
+
+
 def project(**columns: object) -> dict:
     """Return a row of TCP long that differs from a plain one in some columns."""
     row = {"dialogue": ["A: We start on Monday, 4 March 2024."], "question": "When?"}
@@ -195,7 +208,10 @@ def test_the_manifest_says_whose_twins_there_are_and_why_others_have_none(pack):
         base = scorer(task).base
         of_base = next(x for x in public.values() if base in x["tasks"])
         record = entry["twins"]
-        assert entry["generated"] == {"twin_seed": 7, "twin_version": "1"}
+        assert entry["generated"] == {
+            **{"twin_seed": 7, "twin_version": "1"},
+            "twin_source": of_base["fingerprint"],
+        }
         assert record["rows"] == of_base["rows"]
         assert record["source_fingerprint"] == of_base["fingerprint"]
         digests = {x.hex() for x in digests_of(base, EXAMPLES)}

@@ -31,7 +31,15 @@ from typing import NamedTuple
 from .core.cli import say, tool_parser
 from .core.errors import ToolError
 from .core.families import Group, alone, benchmarks, configuration, scorer
-from .core.tables import FORMATS, escaped, natural, percent, render
+from .core.tables import (
+    FORMATS,
+    escaped,
+    natural,
+    p_text,
+    percent,
+    points,
+    render,
+)
 from .stats import (
     CONFIDENCE,
     cluster_totals,
@@ -42,6 +50,7 @@ from .stats import (
 )
 from .verdicts.figures import Document
 from .verdicts.judge import INVALID, shown, value_text
+from .verdicts.recall import recall, recall_sentence
 from .verdicts.runs import Model, answer_options, read_models
 
 
@@ -243,10 +252,10 @@ def sentence(row: dict) -> str:
     first, other = "ab" if row["difference"] < 0 else "ba"
     sign = -1 if first == "a" else 1
     low, high = sorted((sign * row["low"], sign * row["high"]))
-    interval = f"95 % interval {_points(low)} to {_points(high)}"
+    interval = f"95 % interval {points(low)} to {points(high)}"
     means = f"{percent(row[first])} % against {percent(row[other])} %"
-    where, p_value = escaped(row["scope"]), f"adjusted p {_p(row['p_holm'])}"
-    difference = _points(sign * row["difference"])
+    where, p_value = escaped(row["scope"]), f"adjusted p {p_text(row['p_holm'])}"
+    difference = points(sign * row["difference"])
     if row["better"]:
         return (
             f"{names[first]} is better than {names[other]} on {where}: {difference}"
@@ -263,20 +272,11 @@ def _power(row: dict, side: str) -> str:
     """Return which differences in favour of a side and against it would be detected."""
     ends = row["detectable_up"], row["detectable_down"]  # of b
     signed = zip((1, -1), ends if side == "b" else reversed(ends))
-    steps = [_points(sign * end) for sign, end in signed if end is not None]
+    steps = [points(sign * end) for sign, end in signed if end is not None]
     if not steps:
         return "Too few clusters to detect any difference reliably"
     whose = escaped(row[f"run_{side}"])
     return f"80 % power to detect {' or '.join(steps)} for {whose}, if scores spread as here"
-
-
-def _points(share: float) -> str:
-    text = f"{100 * share:+.1f}"
-    return text if float(text) else "0.0"
-
-
-def _p(value: float) -> str:
-    return "< 0.0001" if value < 0.0001 else f"= {value:.2g}"
 
 
 def report(rows: list[dict], details: list[dict]) -> str:
@@ -314,9 +314,9 @@ def _cells(row: dict) -> dict:
         "clusters": row["clusters"],
         "a": f"{percent(row['a'])} %",
         "b": f"{percent(row['b'])} %",
-        "b - a": _points(row["difference"]),
-        "95 % interval": f"{_points(row['low'])} to {_points(row['high'])}",
-        "p": _p(row["p_holm"]).removeprefix("= "),
+        "b - a": points(row["difference"]),
+        "95 % interval": f"{points(row['low'])} to {points(row['high'])}",
+        "p": p_text(row["p_holm"]).removeprefix("= "),
         "better": row["better"],
     }
 
@@ -394,13 +394,16 @@ def main(arguments: list[str] | None = None) -> int:
         raise ToolError(f"{', '.join(names)}: have no scored document in common")
     for line in (*lacking, *notes(models, options.leave_out)):
         say(line)
-    text = _shown(options, matched, names)
+    recalled = recall(models, options.include_path)
+    text = _shown(options, matched, names, recalled)
     # Half a surrogate pair has no UTF-8, but an escape, which is the same in JSON.
     sys.stdout.write(text.encode("utf-8", "backslashreplace").decode())
     return 0
 
 
-def _shown(options: Namespace, matched: Matched, names: list[str]) -> str:
+def _shown(
+    options: Namespace, matched: Matched, names: list[str], recalled: list[dict]
+) -> str:
     """Return what the options ask for, in the format that they ask for."""
     if options.show and options.show not in matched:
         known = ", ".join(matched)
@@ -414,8 +417,9 @@ def _shown(options: Namespace, matched: Matched, names: list[str]) -> str:
     if options.detail:
         details = compare(matched, names, [*map(alone, matched)])
     if options.format == "markdown":
-        return report(rows, details)
-    return render(rows + details, options.format)
+        claims = (recall_sentence(row, escaped(row["run"])) for row in recalled)
+        return "\n".join([report(rows, details), *(f"- {claim}\n" for claim in claims)])
+    return render(rows + details + recalled, options.format)
 
 
 def _options(arguments: list[str] | None) -> Namespace:

@@ -217,6 +217,11 @@ def configuration(name: str) -> dict:
     return task_files()[name].config
 
 
+def transformations(task: str) -> list[str]:
+    """Return the names of those that make twins of public rows; none of other tasks."""
+    return configuration(task).get("dataset_kwargs", {}).get("transformations", [])
+
+
 def prompt(task: str, doc: dict) -> str:
     """Return what a document of a task asks, with its description, without few-shot."""
     return "".join(prompt_parts(task, doc))

@@ -26,6 +26,17 @@ def percent(value: float) -> str:
     return f"{100 * value:.1f}"
 
 
+def points(share: float) -> str:
+    """Return a difference of shares in percentage points."""
+    text = f"{100 * share:+.1f}"
+    return text if float(text) else "0.0"
+
+
+def p_text(value: float) -> str:
+    """Return a p-value with what it is: equal, or less."""
+    return "< 0.0001" if value < 0.0001 else f"= {value:.2g}"
+
+
 def natural(text: str) -> list[str | int]:
     """Return a key that sorts 10 after 2; texts and numbers take turns in it."""
     parts = re.split("([0-9]{1,9})", text)

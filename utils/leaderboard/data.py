@@ -1,9 +1,10 @@
 """The data of a board: one JSON-able object, which the page and the tables are made from.
 
-Keys of `board_data(...)`: `about`, `benchmarks`, `models` in the order of the board, and
-`left_out`. The `figures` of a model are the rows of `score`, with ranks: of the `mean`, of
-benchmarks, of tasks, and by TASK|BREAKDOWN|VALUE of their parts. Benchmarks also have
-`status`, `marks`, `lost` (points by cause), `gap` (public minus fresh) and `levels`.
+Keys of `board_data(...)`: `about`, `benchmarks`, `models` in the order of the board,
+`left_out`, and `recall`, which are sentences. The `figures` of a model are the rows of
+`score`, with ranks: of the `mean`, of benchmarks, of tasks, and by TASK|BREAKDOWN|VALUE of
+their parts. Benchmarks also have `status`, `marks`, `lost` (points by cause), `gap` (public
+minus fresh) and `levels`.
 """
 
 from __future__ import annotations
@@ -17,8 +18,17 @@ from itertools import combinations
 from pathlib import Path
 from statistics import fmean
 
+from ..core.cli import printable
 from ..core.documents import documents
-from ..core.families import FOLDER, Group, benchmarks, groups, leaf_tasks, scorer
+from ..core.families import (
+    FOLDER,
+    Group,
+    benchmarks,
+    groups,
+    leaf_tasks,
+    scorer,
+    transformations,
+)
 from ..score import rows as score_rows
 from ..stats import (
     CONFIDENCE,
@@ -31,6 +41,7 @@ from ..stats import (
 )
 from ..verdicts.answers import sha256
 from ..verdicts.judge import INVALID
+from ..verdicts.recall import recall, recall_sentence
 from .board import (
     CAUSES,
     RULES,
@@ -64,7 +75,8 @@ def board_data(
     `entrants` are put into the order of the board.
     """
     tasks = {task for one in entrants for task in one.model.tasks}
-    found = benchmarks([task for task in tasks if scorer(task).headline])
+    scored = [task for task in tasks if scorer(task).headline]
+    found = benchmarks([x for x in scored if not transformations(x)] or scored)
     found.sort(key=lambda x: (not _is_public(x), x.name))
     for one in entrants:
         those = [group for group in found if one.answered(group)]
@@ -85,11 +97,13 @@ def board_data(
     for name in ("reasons", "remarks"):
         first, *others = (model[name] for model in models)
         about[name] = [x for x in first if all(x in other for other in others)]
+    recalled = recall([one.model for one in entrants], options.include_path)
     return {
         "about": about,
         "benchmarks": [_benchmark(group, entrants, models) for group in found],
         "models": models,
         "left_out": [one._asdict() for one in left_out],
+        "recall": [recall_sentence(row, printable(row["run"])) for row in recalled],
     }
 
 

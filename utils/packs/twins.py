@@ -2,13 +2,11 @@
 
     temporal-eval twins OUT --include_path PACK --gen-seed N
 
-A model that has learnt a public row by heart answers its twin with the answer of the
-public row: `compare` and `leaderboard` count that. PACK is an offline pack; its rows have
-twins where a transformation of the task changes the answer in a known way. Rows of which
-it changes the question alone come as the `twin_control` tasks: they show what the
-transformation costs. The manifest names the original of each twin, and says how many rows
-have none, and why. OUT is new, empty, or a pack, such as PACK itself, which then has these
-tasks beside its own. The same seed and rows give the same pack everywhere.
+PACK is an offline pack. Its rows have twins where a transformation changes the answer in a
+known way. Rows of which it changes the question alone come as the `twin_control` tasks:
+they show what the transformation costs. The manifest names the original of each twin, and
+says why other rows have none. OUT is new, empty, or a pack, such as PACK itself, which then
+has these tasks, too. The same seed and rows give the same pack everywhere.
 
 Example:
 
@@ -27,7 +25,7 @@ from lm_eval_tasks.twin.transformations import TRANSFORMATIONS, Survey, Twin
 from ..core.cli import folder_path, output_path, tool_parser, whole_number
 from ..core.documents import documents_of, quiet_harness
 from ..core.errors import ToolError
-from ..core.families import all_tasks, configuration, scorer
+from ..core.families import all_tasks, configuration, scorer, transformations
 from ..core.jsonl import parse, read_lines
 from . import disputed
 from .manifest import Manifest
@@ -66,31 +64,20 @@ def main(arguments: list[str] | None = None) -> int:
         public = Manifest.of(options.include_path.resolve())
         if faults := check(public.folder):
             raise ToolError(faults[0])
-        sources, records = [], {}
-        for task in filter(transformations, all_tasks()):
-            if scorer(task).base in public.tasks:
-                source, record = _source(task, public, options.gen_seed)
-                if record["originals"]:
-                    sources.append(source)
-                    records[source.file] = record
-        if not sources:
-            bases = sorted(
-                {scorer(x).base for x in filter(transformations, all_tasks())}
-            )
-            fault = "has no row that can have a twin"
-            fix = f"make a pack with some of {', '.join(bases)}"
-            raise ToolError(f"{public.folder}: {fault}; {fix}")
-        manifest = make(options.folder.resolve(), sources, {})
-    for file, record in records.items():
-        manifest.data[file]["twins"] = record
+        tasks = [x for x in all_tasks() if transformations(x)]
+        found = (x for x in tasks if scorer(x).base in public.tasks)
+        made = [_source(task, public, options.gen_seed) for task in found]
+        made = [(source, record) for source, record in made if record["originals"]]
+        if not made:
+            bases = ", ".join(sorted({scorer(task).base for task in tasks}))
+            fault = f"has no row that can have a twin; make a pack with some of {bases}"
+            raise ToolError(f"{public.folder}: {fault}")
+        manifest = make(options.folder.resolve(), [source for source, _ in made], {})
+    for source, record in made:
+        manifest.data[source.file]["twins"] = record
     manifest.save()
-    say_command(manifest.folder, sorted(x for s in sources for x in s.tasks))
+    say_command(manifest.folder, [min(source.tasks) for source, _ in made])
     return 0
-
-
-def transformations(task: str) -> list[str]:
-    """Return the names of the transformations that make a task's rows; none of others."""
-    return configuration(task).get("dataset_kwargs", {}).get("transformations", [])
 
 
 def _source(task: str, public: Manifest, seed: int) -> tuple[Source, dict]:
@@ -100,42 +87,40 @@ def _source(task: str, public: Manifest, seed: int) -> tuple[Source, dict]:
     draws, reasons = draw_twins(task, rows, seed)
     is_control = configuration(task)["dataset_kwargs"].get("keeps_label", False)
     draws = [x for x in draws if x.keeps_label == is_control]
-    made = [x.row for x in draws]
+    made, entry = [x.row for x in draws], public.data[file]
     digests = map(scorer(task).utils.digest, documents_of(task, made) if made else [])
     record = {
         # Digest of the twin -> digest and label of its original, and the mirror image.
         "originals": {x.hex(): [*y.original, y.mirror] for x, y in zip(digests, draws)},
         "column": draws[0].column if draws else None,
         "rows": len(rows),
-        "source_fingerprint": public.data[file]["fingerprint"],
+        "source_fingerprint": entry["fingerprint"],
         "without": dict(sorted(reasons.items())),
     }
     request = {"twin_seed": seed, "twin_version": VERSION}
-    upstream = f"twins of {public.data[file]['upstream']}, seed {seed}"
+    request["twin_source"] = entry["fingerprint"]
+    upstream = f"twins of {entry['upstream']}, seed {seed}"
     return Source.of(task, upstream, None, lambda: made, request), record
 
 
 def draw_twins(task: str, rows: list[dict], seed: int) -> tuple[list[Draw], Counter]:
     """Return the twins of rows of a task's base, and why the other rows have none."""
     base, survey = scorer(scorer(task).base), Survey.of(rows)
-    draws, reasons, owners = (
-        [],
-        Counter(),
-        dict.fromkeys(map(_question, rows), "public"),
-    )
+    owners = dict.fromkeys(map(_question, rows), "public")
+    draws, reasons, newest = [], Counter(), [*disputed.LISTS][-1]
     for row, doc in zip(rows, documents_of(base.task, rows)):
         digest, twins, why = base.utils.digest(doc), [], []
-        if disputed.is_in(max(disputed.LISTS), digest):
+        if disputed.is_in(newest, digest.hex()):
             reasons["a disputed label"] += 1
             continue
         for name in transformations(task):
             twin = _draw(name, row, survey, f"{seed}|{digest.hex()}", owners)
             if isinstance(twin, str):
                 why.append(twin)
-            else:
-                original = digest.hex(), row[twin.column]
-                named = twin.row | {"twin": name}
-                twins.append(Draw(named, twin.column, original, twin.mirror))
+                continue
+            original = digest.hex(), row[twin.column]
+            named = twin.row | {"twin": name}
+            twins.append(Draw(named, twin.column, original, twin.mirror))
         if not twins:
             reasons["; ".join(why)] += 1
             continue

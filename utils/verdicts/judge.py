@@ -129,8 +129,8 @@ def row(scored: Scored, file: str) -> dict:
         "published_span": verdict.published_span,
         "flexible": shown(verdict.flexible, LONGEST),
         "flexible_span": verdict.flexible_span,
-        "value": _text(verdict.value),
-        "reference": _text(verdict.reference),
+        "value": value_json(verdict.value),
+        "reference": value_json(verdict.reference),
         "gold": _gold(answer.task, scored.doc),
         "invalid": scored.invalid,
         "finish_reason": shown(answer.finish_reason),
@@ -163,7 +163,7 @@ def sample_name(sample: object) -> str | None:
     return shown(".".join(names)) if names else None
 
 
-def _text(value: object) -> str | None:
+def value_json(value: object) -> str | None:
     """Return a value that a rule read as JSON."""
     if value is None:
         return None

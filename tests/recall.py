@@ -1,0 +1,114 @@
+"""How often the test of recall names models that recall public rows, and others.
+
+    python -m tests.recall FOLDER [REPETITIONS]
+
+FOLDER holds the benchmarks' files. Models answer the twins of their rows: with a chance of
+SHARE as the public row has it, else right with their accuracy, which on twins is 5 points
+less where the table says so. A wrong answer is another name of the row or, one time in ten,
+the right date of a year near by: "evenly", on either side alike, "later", three times as
+often in a later one, or "usual", in a year that is as frequent among the labels of the rows.
+"""
+
+import json
+import re
+import sys
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+
+from utils.core.jsonl import read_jsonl
+from utils.packs.twins import Draw, draw_twins
+from utils.stats import CONFIDENCE, holm
+from utils.verdicts.recall import Hits
+
+
+EXCHANGED = "names_exchanged"
+TASKS = {
+    "twin_tot_arithmetic": "tot_arithmetic.jsonl",
+    "twin_timebench_date_arithmetic": "tempreason_l1_timebench.jsonl",
+}
+SHARES, ACCURACIES = (0, 0.02, 0.03, 0.04, 0.05, 0.07, 0.1), (0.3, 0.6, 0.9)
+WRONG = ("evenly", "later", "usual")
+NEAR = 0.1  # of the wrong answers to questions on dates
+
+
+def year(label: object) -> int:
+    """Return the year of a label that is a date."""
+    return max(map(int, re.findall(r"\d+", json.dumps(label))), default=0)
+
+
+def near(draws: list[Draw], wrong: str) -> np.ndarray:
+    """Return how likely wrong answers are the public label, and its mirror image."""
+    usual = Counter(year(x.original[1]) for x in draws if x.row["twin"] != EXCHANGED)
+    found = []
+    for draw in draws:
+        label, recalled, mirror = draw.row[draw.column], draw.original[1], draw.mirror
+        if draw.row["twin"] == EXCHANGED:  # one of ten orders, or of four names
+            found.append([0.1 if "'ordered" in label else 0.25] * 2)
+            continue
+        shifts = [year(x) - year(label) for x in (recalled, mirror)]
+        if wrong == "usual":
+            odds = [usual[year(x)] / usual.total() for x in (recalled, mirror)]
+        else:
+            scale = 4 if draw.row["twin"] == "years_moved" else 200
+            odds = [scale**-1 * 2 ** (-abs(x) / scale) / 4 for x in shifts]
+            if wrong == "later":
+                odds = [
+                    x * (1.5 if shift > 0 else 0.5) for x, shift in zip(odds, shifts)
+                ]
+        found.append([NEAR * x for x in odds])
+    return np.array(found)
+
+
+def hits(
+    rng: np.random.Generator, chances: np.ndarray, share: float, accuracy: float
+) -> Hits:
+    """Return what a model that recalls a share of the labels answers to twins."""
+    drawn = rng.random(len(chances))
+    missed = (1 - share) * (1 - accuracy)
+    recalled = share + missed * chances[:, 0]
+    mirror = recalled + missed * chances[:, 1]
+    of_recalled = int((drawn < recalled).sum())
+    return Hits(len(chances), of_recalled, int((drawn < mirror).sum()) - of_recalled)
+
+
+def named(draws: dict[str, list[Draw]], repetitions: int) -> list[dict]:
+    """Return how often models are named on either benchmark, and on each one alone."""
+    rng, rows = np.random.default_rng(29), []
+    for wrong in WRONG:
+        chances = {task: near(x, wrong) for task, x in draws.items()}
+        for accuracy in ACCURACIES:
+            for harder in (0, 0.05):
+                for share in SHARES:
+                    runs = [
+                        [
+                            hits(rng, x, share, accuracy - harder).p_value
+                            for x in chances.values()
+                        ]
+                        for _ in range(repetitions)
+                    ]
+                    level = 1 - CONFIDENCE
+                    either = sum(min(holm(x)) < level for x in runs) / repetitions
+                    alone = (np.array(runs) < level).mean(0)
+                    row = {"wrong": wrong, "accuracy": accuracy, "harder": harder}
+                    row |= {"share": share, "either": either}
+                    rows.append(row | dict(zip(chances, map(float, alone))))
+    return rows
+
+
+def twins_of(folder: Path) -> dict[str, list[Draw]]:
+    """Return task -> the twins with a mirror image of a benchmark's rows."""
+    found = {}
+    for task, file in TASKS.items():
+        (path,) = folder.rglob(file)
+        draws, _ = draw_twins(task, [*read_jsonl(path)], 29)
+        found[task] = [x for x in draws if x.mirror is not None]
+    return found
+
+
+if __name__ == "__main__":
+    of_files = twins_of(Path(sys.argv[1]))
+    print({task: len(x) for task, x in of_files.items()})
+    for one in named(of_files, int((sys.argv[2:] or ["1000"])[0])):
+        print("\t".join(map(str, one.values())))
