@@ -7,7 +7,6 @@ import json
 import logging
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from datetime import date, datetime, time, timedelta
 from functools import lru_cache, partial
@@ -17,6 +16,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     import datasets
 
 eval_logger = logging.getLogger("lm_eval.tasks.tcp")
@@ -97,8 +98,10 @@ for _ in range(4):  # braces within a box
     _INSIDE = rf"[^{{}}]*(?:\{{{_INSIDE}\}}[^{{}}]*){{0,99}}"
 _BOX, _JOINER = rf"boxed\s*\{{{_INSIDE}", r"(?:[^\w\n]|and|or|text|quad){0,20}"
 _CUES = (  # a cue's text is the group that is named like its kind
-    r"the +(?:(?:final|correct)[ ,]+){0,2}(?:answer|option|label)(?:s|\(s\))? +"
-    rf"(?:is/are|is|are)\b *:?{_TEXT}",
+    (
+        r"the +(?:(?:final|correct)[ ,]+){0,2}(?:answer|option|label)(?:s|\(s\))? +"
+        rf"(?:is/are|is|are)\b *:?{_TEXT}"
+    ),
     rf"answers? *(?::|->|\u2192|(?=\n|\Z)){_TEXT}",
     rf"correct +option(?:s|\(s\))? *:{_TEXT}",
     r"<answer>[ \t]*(?P<tag>[^<]*(?=</)|[^<\n]*)",
@@ -111,7 +114,9 @@ _REJECTED = re.compile(
     r"\b(?:(?:if|whether)\b[^.!?;:\n]*"
     r"|(?:not|cannot|\w+n't|would|might|doubt|thought)\b[^.!?,;:\n]*)$"
 )
-_DOUBTED = re.compile(r"\b(?:not|maybe|perhaps|possibly|probably)[^\w\n]*$", re.I)
+_DOUBTED = re.compile(
+    r"\b(?:not|maybe|perhaps|possibly|probably)[^\w\n]*$", re.IGNORECASE
+)
 _TAKEN_BACK = re.compile(  # behind a statement, in small letters
     r"[.!?\u2026>})\]\n][^\w\n]{0,20}(?:wait|actually|sorry|correction|no(?=,)"
     r"|that(?:'s| is) wrong)\b|\b(?:answer should be|i now get)\b"
@@ -149,8 +154,10 @@ _HEDGE = re.compile(
     r"(?i)\b(?:or|either|maybe|perhaps|possibly|probably|might|could|unless|otherwise"
     r"|alternatively|wait|actually|sorry|wrong)\b|\?"
 )
-MONTHS = "January February March April May June July August September".split()
-MONTHS += "October November December".split()
+MONTHS = [
+    *("January", "February", "March", "April", "May", "June", "July", "August"),
+    *("September", "October", "November", "December"),
+]
 _MONTHS = {name[:3]: str(number) for number, name in enumerate(MONTHS, 1)}
 _NUMBER = re.compile(
     rf"(?<![A-Za-z\d])\d+(?:,\d{{3}})*(?:\.\d+)?|\b(?:{'|'.join(_MONTHS)})"
@@ -281,9 +288,11 @@ def numbers(text: str) -> set[str]:
 
 # The prompt's fixed lines: behind an answer they begin a made-up prompt.
 _PROMPT = re.compile(r"\n[ \t#*>]*(?:Read this dialogue between|Reason step by step)")
-_WEEK = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
+_WEEK = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
 # What is read for a word: M1 to M12, W1 to W7 (of three letters or more), or nothing.
-_WORDS = dict.fromkeys("at on of the t st nd rd th hrs gmt utc".split(), "") | {
+_WORDS = dict.fromkeys(
+    ["at", "on", "of", "the", "t", "st", "nd", "rd", "th", "hrs", "gmt", "utc"], ""
+) | {
     name[:length].lower(): f"{kind}{number}"
     for kind, names in (("M", MONTHS), ("W", _WEEK))
     for number, name in enumerate(names, 1)

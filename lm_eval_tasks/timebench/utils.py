@@ -13,7 +13,6 @@ import re
 import string
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime, timezone
 from functools import cache, lru_cache, partial
 from itertools import islice
@@ -24,6 +23,8 @@ from dateutil import parser as dateutil_parser
 
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
     import datasets
 
 
@@ -93,6 +94,9 @@ def f1(answered: Iterable[str], wanted: Iterable[str]) -> float:
     return 2 * (answered & wanted).total() / ((answered + wanted).total() or 1)
 
 
+# What a text does not say is filled in from a default, which two of them show; no zone
+# is asked of the machine.
+_DEFAULTS = [datetime.fromisoformat(day) for day in ("2000-01-01", "2001-02-01")]
 _PARSER = dateutil_parser.parser()
 # A year of two digits is taken as it is, where dateutil would ask the clock.
 _PARSER.info.convertyear = lambda year, century_specified=False: year
@@ -112,21 +116,17 @@ def parse_month(text: str) -> datetime | None:
     None where it reads none, or the text does not say year and month.
     """
     if month := _PLAIN_MONTH.fullmatch(text):
-        return datetime(int(month[2]), int(_MONTHS[month[1][:3]]), 1)
+        return _DEFAULTS[0].replace(int(month[2]), int(_MONTHS[month[1][:3]]))
     # dateutil takes quadratic time.
     if len(text) > LONGEST or not _KNOWN_WORDS.issuperset(_SMALL_WORD.findall(text)):
         return None
-    # What a text does not say is filled in from a default, which two of them show; no
-    # zone is asked of the machine.
-    zone = {"tzinfos": lambda *said: None if said == (None, None) else timezone.utc}
-    defaults = datetime(2000, 1, 1), datetime(2001, 2, 1)
+    zone = {"tzinfos": lambda *zone: None if zone == (None, None) else timezone.utc}
     try:
-        found = {
-            _PARSER.parse(text, default=x, **zone).replace(day=1) for x in defaults
-        }
-    except Exception:  # of hostile text, dateutil raises far more than ParserError
+        read = [_PARSER.parse(text, default=x, **zone) for x in _DEFAULTS]
+    except Exception:  # noqa: BLE001, of hostile text dateutil raises anything
         return None
-    return found.pop() if len(found) == 1 else None
+    months = {x.replace(day=1) for x in read}
+    return months.pop() if len(months) == 1 else None
 
 
 _PUBLISHED_LETTER = re.compile(r"\b([A-D])(?:\.|,|\s|&|$)")
@@ -163,8 +163,10 @@ for _ in range(4):  # braces within a box
     _INSIDE = rf"[^{{}}]*(?:\{{{_INSIDE}\}}[^{{}}]*){{0,99}}"
 _BOX, _JOINER = rf"boxed\s*\{{{_INSIDE}", r"(?:[^\w\n]|and|or|text|quad){0,20}"
 _CUES = (  # a cue's text is the group that is named like its kind
-    r"the +(?:(?:final|correct)[ ,]+){0,2}(?:answer|option|label)(?:s|\(s\))? +"
-    rf"(?:is/are|is|are)\b *:?{_TEXT}",
+    (
+        r"the +(?:(?:final|correct)[ ,]+){0,2}(?:answer|option|label)(?:s|\(s\))? +"
+        rf"(?:is/are|is|are)\b *:?{_TEXT}"
+    ),
     rf"answers? *(?::|->|\u2192|(?=\n|\Z)){_TEXT}",
     rf"correct +option(?:s|\(s\))? *:{_TEXT}",
     r"<answer>[ \t]*(?P<tag>[^<]*(?=</)|[^<\n]*)",
@@ -177,7 +179,9 @@ _REJECTED = re.compile(
     r"\b(?:(?:if|whether)\b[^.!?;:\n]*"
     r"|(?:not|cannot|\w+n't|would|might|doubt|thought)\b[^.!?,;:\n]*)$"
 )
-_DOUBTED = re.compile(r"\b(?:not|maybe|perhaps|possibly|probably)[^\w\n]*$", re.I)
+_DOUBTED = re.compile(
+    r"\b(?:not|maybe|perhaps|possibly|probably)[^\w\n]*$", re.IGNORECASE
+)
 _TAKEN_BACK = re.compile(  # behind a statement, in small letters
     r"[.!?\u2026>})\]\n][^\w\n]{0,20}(?:wait|actually|sorry|correction|no(?=,)"
     r"|that(?:'s| is) wrong)\b|\b(?:answer should be|i now get)\b"
@@ -215,8 +219,10 @@ _HEDGE = re.compile(
     r"(?i)\b(?:or|either|maybe|perhaps|possibly|probably|might|could|unless|otherwise"
     r"|alternatively|wait|actually|sorry|wrong)\b|\?"
 )
-MONTHS = "January February March April May June July August September".split()
-MONTHS += "October November December".split()
+MONTHS = [
+    *("January", "February", "March", "April", "May", "June", "July", "August"),
+    *("September", "October", "November", "December"),
+]
 _MONTHS = {name[:3]: str(number) for number, name in enumerate(MONTHS, 1)}
 _NUMBER = re.compile(
     rf"(?<![A-Za-z\d])\d+(?:,\d{{3}})*(?:\.\d+)?|\b(?:{'|'.join(_MONTHS)})"
@@ -407,7 +413,9 @@ _capitals = partial(_SMALL_LETTER.sub, lambda letter: letter[0].upper())
 
 def read_label(text: str, options: list[str]) -> str | None:
     """Return the one label that a text is by word, by letter or by both, or None."""
-    offered = dict(zip(LETTERS, options))  # a letter that is not says nothing
+    offered = dict(
+        zip(LETTERS, options, strict=False)
+    )  # a letter that is not says nothing
     for kept, cut in readings(_capitals(text)):
         rest = _BESIDE.sub("", _LABEL.sub(" ", kept))
         named = _labels(kept) | {offered[x] for x in rest if x in offered}
@@ -470,7 +478,7 @@ def read_options(text: str, options: list[str]) -> set[str] | None:
     others = _named(remarks + cut) - letters or letters - {*offered}
     if others or not _END.match(text, end) or is_hedged(text[:end], text[end:]):
         return None
-    own = (x for letter, x in zip(LETTERS, options) if letter in letters)
+    own = (x for letter, x in zip(LETTERS, options, strict=False) if letter in letters)
     is_other = numbers(cut) - numbers(" ".join([text[:end], *own]))
     return None if is_other else letters or None
 
@@ -483,7 +491,10 @@ def _lettered(text: str, options: list[str]) -> str:
     text = text.replace('"', "")
     words = [*_WORD.finditer(text)]
     said = [word[0].lower() for word in words]
-    texts = {x: _WORD.findall(plain(y).lower()) for x, y in zip(LETTERS, options)}
+    texts = {
+        x: _WORD.findall(plain(y).lower())
+        for x, y in zip(LETTERS, options, strict=False)
+    }
     found, at, end = "", 0, 0
     while at < len(words):
         sizes = {x: len(y) for x, y in texts.items() if y == said[at : at + len(y)]}
@@ -728,7 +739,9 @@ def keyword_share(text: str, keywords: list[str], positions: list[int]) -> float
     for end in [*ends, len(padded)]:
         halves = padded[: end + 1], padded[end:]
         for order in (halves, halves[::-1]):
-            best = max(best, sum(x in order[p] for x, p in zip(words, positions)))
+            best = max(
+                best, sum(x in order[p] for x, p in zip(words, positions, strict=False))
+            )
     return best / len(keywords)
 
 
@@ -776,7 +789,9 @@ with Path(__file__).with_name("files.jsonl").open(encoding="utf-8") as _lines:
         for row in map(json.loads, _lines)
     }
 # Columns that some files have, for prompts, breakdowns and logs.
-EXTRA_COLUMNS = "qid idx question question_type type fact_context level".split()
+EXTRA_COLUMNS = [
+    *("qid", "idx", "question", "question_type", "type", "fact_context", "level"),
+]
 PAIRED_COLUMNS = {"labels": "options", "keywords_pos": "keywords"}  # equally long
 
 
@@ -788,7 +803,11 @@ def _strings(cells: list, is_right: Callable[[str], object] = len) -> list[str]:
 
 def _letters(cells: list) -> list[str]:
     answers = _strings(cells, {"yes", "no"}.__contains__)
-    return [letter for letter, answer in zip(LETTERS, answers) if answer == "yes"]
+    return [
+        letter
+        for letter, answer in zip(LETTERS, answers, strict=False)
+        if answer == "yes"
+    ]
 
 
 def _labels_of(options: list[str], cells: list) -> list[str]:

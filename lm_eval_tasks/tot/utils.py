@@ -8,7 +8,6 @@ import json
 import logging
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from datetime import date, time
 from decimal import Decimal
@@ -18,6 +17,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
     import datasets
 
 
@@ -120,8 +121,10 @@ for _ in range(4):  # braces within a box
     _INSIDE = rf"[^{{}}]*(?:\{{{_INSIDE}\}}[^{{}}]*){{0,99}}"
 _BOX, _JOINER = rf"boxed\s*\{{{_INSIDE}", r"(?:[^\w\n]|and|or|text|quad){0,20}"
 _CUES = (  # a cue's text is the group that is named like its kind
-    r"the +(?:(?:final|correct)[ ,]+){0,2}(?:answer|option|label)(?:s|\(s\))? +"
-    rf"(?:is/are|is|are)\b *:?{_TEXT}",
+    (
+        r"the +(?:(?:final|correct)[ ,]+){0,2}(?:answer|option|label)(?:s|\(s\))? +"
+        rf"(?:is/are|is|are)\b *:?{_TEXT}"
+    ),
     rf"answers? *(?::|->|\u2192|(?=\n|\Z)){_TEXT}",
     rf"correct +option(?:s|\(s\))? *:{_TEXT}",
     r"<answer>[ \t]*(?P<tag>[^<]*(?=</)|[^<\n]*)",
@@ -134,7 +137,9 @@ _REJECTED = re.compile(
     r"\b(?:(?:if|whether)\b[^.!?;:\n]*"
     r"|(?:not|cannot|\w+n't|would|might|doubt|thought)\b[^.!?,;:\n]*)$"
 )
-_DOUBTED = re.compile(r"\b(?:not|maybe|perhaps|possibly|probably)[^\w\n]*$", re.I)
+_DOUBTED = re.compile(
+    r"\b(?:not|maybe|perhaps|possibly|probably)[^\w\n]*$", re.IGNORECASE
+)
 _TAKEN_BACK = re.compile(  # behind a statement, in small letters
     r"[.!?\u2026>})\]\n][^\w\n]{0,20}(?:wait|actually|sorry|correction|no(?=,)"
     r"|that(?:'s| is) wrong)\b|\b(?:answer should be|i now get)\b"
@@ -172,8 +177,10 @@ _HEDGE = re.compile(
     r"(?i)\b(?:or|either|maybe|perhaps|possibly|probably|might|could|unless|otherwise"
     r"|alternatively|wait|actually|sorry|wrong)\b|\?"
 )
-MONTHS = "January February March April May June July August September".split()
-MONTHS += "October November December".split()
+MONTHS = [
+    *("January", "February", "March", "April", "May", "June", "July", "August"),
+    *("September", "October", "November", "December"),
+]
 _MONTHS = {name[:3]: str(number) for number, name in enumerate(MONTHS, 1)}
 _NUMBER = re.compile(
     rf"(?<![A-Za-z\d])\d+(?:,\d{{3}})*(?:\.\d+)?|\b(?:{'|'.join(_MONTHS)})"
@@ -335,7 +342,7 @@ def extract_flexible(text: str, keys: set[str], is_one: bool) -> list[Extracted]
             return _said(text)
         found = [x for x in read if len(x.fields.keys() - {"explanation"}) == 1]
     if found:  # up to its closing brace, nothing takes an answer back
-        *_, (fields, span) = found
+        span = found[-1].span
         end = max(span[1] - 1, text.find("}", span[1] - 1))
         if last_taken_back(text[end:].translate(_QUIET).lower(), 0) >= 0:
             return [Extracted({}, span)]
@@ -368,7 +375,7 @@ def _last_pairs(text: str, start: int, keys: set[str]) -> list[Extracted]:
         return []
     fields, places = {}, []
     of_a_key = _PAIR.format("|".join(map(re.escape, sorted(keys))))
-    pairs = re.compile(of_a_key, re.I | re.M | re.X)
+    pairs = re.compile(of_a_key, re.IGNORECASE | re.MULTILINE | re.VERBOSE)
     for pair in pairs.finditer(text, max(start, brace)):
         value = pair["value"].strip("\"'")
         if pair["bare"] is not None:
@@ -391,10 +398,13 @@ def _said(text: str) -> list[Extracted]:
     ]
 
 
-WEEKDAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
+WEEK = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
 # By names, whole or cut to three letters or more.
-_NAMES = {x[:end].lower(): x for x in (*MONTHS, *WEEKDAYS) for end in range(3, 10)}
-_COUNTS = "zero one two three four five six seven eight nine ten eleven twelve".split()
+_NAMES = {x[:end].lower(): x for x in (*MONTHS, *WEEK) for end in range(3, 10)}
+_COUNTS = [
+    *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"),
+    *("ten", "eleven", "twelve"),
+]
 _COUNTS = {word: str(number) for number, word in enumerate(_COUNTS)}
 DAY_OFFSETS = {"same day": "0", "next day": "1", "previous day": "-1"}
 UNITS = {"hour": 3600, "minute": 60, "second": 1, "day": 86400, "week": 604800}
@@ -448,14 +458,12 @@ class Field:
         self.label = " ".join(items)
         # The first grammar that reads a label reads the answers, too.
         texts = [plain(x).lower() for x in items] or [""]
-        for self.grammar in (self.number, self.year, self.clock, self.word, self.date):
-            values = [self.grammar(x) for x in texts]
-            if None not in values:
-                break
-        else:
-            self.grammar = str
-            values = [self._read_text(x) for x in items]
-        self.value = self._together(values)
+        grammars = self.number, self.year, self.clock, self.word, self.date
+        read = (x for x in grammars if None not in map(x, texts))
+        self.grammar = next(read, str)
+        is_name = self.grammar is str
+        values = map(self._read_text, items) if is_name else map(self.grammar, texts)
+        self.value = self._together([*values])
 
     def number(self, text: str) -> Decimal | None:
         """Return a number; a word behind it is the unit that the field counts."""
@@ -477,7 +485,7 @@ class Field:
     def date(self, text: str) -> date | None:
         """Return a date of three fields, in the prompt's order if two make one."""
         fields = [_NAMES.get(x, x) for x in _TOKEN.findall(text) if x not in _FILLERS]
-        weekdays, months = ({*fields} & {*names} for names in (WEEKDAYS, MONTHS))
+        weekdays, months = ({*fields} & {*names} for names in (WEEK, MONTHS))
         fields = [x for x in fields if x not in weekdays]
         if len(fields) != 3:
             return None
@@ -493,7 +501,7 @@ class Field:
         order = bool(shown and shown[-1])
         day = days.get(order) or days.get(not order)
         is_sure = shown or len({*days.values()}) == 1
-        is_right = day and weekdays <= {WEEKDAYS[day.weekday()]}
+        is_right = day and weekdays <= {WEEK[day.weekday()]}
         return day if is_sure and is_right else None
 
     def clock(self, text: str) -> time | None:
@@ -510,7 +518,7 @@ class Field:
         """Return a weekday, an entity such as "e17", or "unanswerable"."""
         if found := _WORD.fullmatch(text):
             return found[1] or "unanswerable"
-        return _NAMES[text] if _NAMES.get(text) in WEEKDAYS else None
+        return _NAMES[text] if _NAMES.get(text) in WEEK else None
 
     def read(self, given: object) -> object:
         """Return the value of what an answer has in the field; None if it has none."""
@@ -543,9 +551,9 @@ class Field:
         if self.grammar is str:
             return not re.search(r"\w", comment)
         is_entity = self.grammar == self.word
-        values = re.compile(r"\be\d+", re.I).findall if is_entity else numbers
+        values = re.compile(r"\be\d+", re.IGNORECASE).findall if is_entity else numbers
         names = {_NAMES.get(x) for x in re.findall("[a-z]+", comment.lower())}
-        is_day = self.grammar in (self.date, self.word) and names & {*WEEKDAYS}
+        is_day = self.grammar in (self.date, self.word) and names & {*WEEK}
         return {*values(comment)} <= {*values(kept)} and not is_day
 
 
