@@ -240,7 +240,7 @@ def statements(text: str, prompt: re.Pattern, several: bool = False) -> list[Sta
             found += _statement(text, "line", start, words[0].end())
     low = low if limit < 0 else low[:limit]
     end = last_taken_back(low, found[0].end) if found else -1
-    return [x._replace(superseded=x.end <= end) for x in found]
+    return [x._replace(superseded=True) if x.end <= end else x for x in found]
 
 
 def _statement(text: str, kind: str, start: int, end: int) -> list[Statement]:
