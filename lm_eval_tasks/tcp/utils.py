@@ -9,9 +9,8 @@ import re
 import unicodedata
 from contextlib import suppress
 from datetime import date, datetime, time, timedelta
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import islice, permutations
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 
@@ -464,15 +463,6 @@ def process_results(doc: dict, results: list[str]) -> dict[str, float]:
 
 
 # ----------------------------------------------------------------------- documents
-
-
-def samples(name: str) -> list[dict]:
-    """Return the few-shot examples of a file beside this one, written for this pack."""
-    file = Path(__file__).with_name(f"fewshot_{name}.jsonl")
-    return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
-
-
-short_samples, long_samples = partial(samples, "short"), partial(samples, "long")
 
 
 def process_docs_short(dataset: datasets.Dataset) -> datasets.Dataset:
