@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from pathlib import Path
 
 import numpy as np
@@ -92,6 +93,25 @@ def test_a_model_that_answers_twins_as_the_public_rows_is_named(pack, tmp_path, 
         (x["recalled"], x["mirror"], x["recalls"]) for x in rows if "recalls" in x
     ]
     assert counts == [(10, 0, True), (0, 10, False), (0, 0, False)]
+
+
+def test_the_board_says_it_and_ranks_no_twins(pack, tmp_path, capsys):
+    parrot = answers(pack, tmp_path / "a", lambda _, x, __: x)
+    twins = tmp_path / "twins"  # of one model in two folders
+    twins.mkdir()
+    (parrot / f"{DATES}.jsonl").rename(twins / f"{DATES}.jsonl")
+    solver = answers(pack, tmp_path / "b", lambda x, _, __: x)
+    runs = [f"A & B={parrot}", f"A & B={twins}", f"solver={solver}"]
+    outputs = ["--html", f"{tmp_path}/board.html", "--json", f"{tmp_path}/board.json"]
+    command = ["leaderboard", *runs, "--include_path", str(pack), *outputs]
+    assert main(command) == 0
+    assert DATES not in capsys.readouterr().out
+    page = (tmp_path / "board.html").read_text()
+    claims = re.search(r'<section id="recall".*?</section>', page, re.DOTALL)[0]
+    assert claims.count("<li>") == 2
+    assert "A &amp; B answers 10 of 10 twins with the published row" in claims
+    assert f"{DATES}: no sign that solver recalls labels" in claims
+    assert f'<section id="{DATES}"' not in page
 
 
 def test_values_of_original_and_mirror_lie_on_either_side_of_the_label(pack):
