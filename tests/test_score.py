@@ -501,15 +501,15 @@ def test_documents_that_cannot_be_loaded_are_said_once(tmp_path, call):
 REPORT = """\
 ## n
 
-| task           | published | flexible | extracted | trivial | cut off | n |
-|:---------------|:----------|:---------|----------:|--------:|:--------|--:|
-| tot_arithmetic | 0.0 ±97   | 0.0 ±97  |     100.0 |   100.0 | unknown | 1 |
+| task           | published   | flexible    | format cost      | extracted | trivial | cut off | n |
+|:---------------|:------------|:------------|:-----------------|----------:|--------:|:--------|--:|
+| tot_arithmetic | 0.0 [0, 97] | 0.0 [0, 97] | 0.0 [-100, +100] |     100.0 |   100.0 | unknown | 1 |
 
 Fewer documents than the benchmark's: tot_arithmetic 1 of 1850.
 
-| task           | reason      | answers |     % | published finds none |
-|:---------------|:------------|--------:|------:|---------------------:|
-| tot_arithmetic | other_value |       1 | 100.0 |                    0 |
+| answers to | reason      | answers |     % | published finds none |
+|:-----------|:------------|--------:|------:|---------------------:|
+| tot        | other_value |       1 | 100.0 |                    0 |
 
 - other_value, as in document 0 of tot_arithmetic: a value, but not the reference's
     published: {'answer': 1}
@@ -517,6 +517,10 @@ Fewer documents than the benchmark's: tot_arithmetic 1 of 1850.
     right: {"answer": "263 BC"}
 
 ## format
+"""
+LEGEND = """
+In percent, with 95 % intervals. published: right by the metric card's rule; flexible: right value,
+any form; format cost: flexible - published. More: utils/README.md, "How to read the figures"
 """
 
 
@@ -530,14 +534,18 @@ def test_a_report_says_what_is_scored_and_why(tmp_path, capsys, monkeypatch):
     names = [f"{name}={path}" for name, path in zip(runs, paths)]
     assert main(["score", *names, "--by", "format"]) == 0
     printed = capsys.readouterr().out
-    assert printed.startswith(REPORT)
+    assert printed.startswith(REPORT) and printed.endswith(LEGEND)
     _, _, breakdown = printed.partition("tot_arithmetic by format; ")
-    assert max(map(len, printed.splitlines())) <= 100
+    prose = [line for line in printed.splitlines() if not line.startswith("|")]
+    assert max(map(len, prose)) <= 100
     title, _, head, rule, row, *_ = breakdown.splitlines()
     cells = [[cell.strip() for cell in x.split("|")[1:-1]] for x in (head, row)]
     assert title == "published / flexible / extracted"
     assert cells[0] == ["format", "n", "n", "format", "c"]
-    assert cells[1][1:] == ["differs", *["0.0 / 0.0 / 100.0"] * 3]
+    assert cells[1][1:] == [
+        "differs",
+        *[f"0.0 [0, {x}] / 0.0 [0, {x}] / 100.0" for x in (97, 97, 95)],
+    ]
     assert len({*map(len, (head, rule, row))}) == 1
 
 

@@ -1,6 +1,7 @@
 """Several answers to a document: which they are, and what they score together."""
 
 import json
+import re
 from collections import Counter
 from inspect import signature
 from itertools import combinations
@@ -196,11 +197,15 @@ def test_ties_score_the_mean_and_k_is_at_most_the_answers(tmp_path, call):
     )
 
 
-def test_the_report_of_several_answers_fits_a_terminal(tmp_path, capsys):
+def test_the_report_of_several_answers_has_intervals_and_fits_a_wide_terminal(
+    tmp_path, capsys
+):
     lines = [x | {"task": "timebench_menatqa_counterfactual"} for x in numbered()[:3]]
     path = write(tmp_path / "x.jsonl", *lines)
     here = ["--include_path", str(EXAMPLES)]
     assert main(["score", str(path), *here, "--k", "2"]) == 0
     printed = capsys.readouterr().out
-    assert "pass@2    | majority  |" in printed
-    assert max(map(len, printed.splitlines())) <= 100
+    columns = "pass@2 published +[|] pass@2 flexible +[|] majority published +[|]"
+    table = printed[re.search(columns, printed).start() :]
+    assert len(re.findall(r"[\d.]+ \[[\d.]+, [\d.]+\]", table)) == 4
+    assert max(map(len, printed.splitlines())) <= 140

@@ -30,6 +30,7 @@ from ..core.families import (
     transformations,
 )
 from ..score import rows as score_rows
+from ..score.cite import citations
 from ..stats import (
     CONFIDENCE,
     Estimate,
@@ -170,6 +171,7 @@ def _model(one: Entrant, found: list[Group]) -> dict:
         "card": _card(outcomes),
         "frames": _frames(outcomes),
         "figures": _figures(one, found, figures),
+        "cite": [*citations(one.model, [*figures.values()])],
     }
 
 

@@ -1,6 +1,6 @@
 """Score recorded answers to any task of the pack, and say why each got its scores.
 
-    temporal-eval score [NAME=]PATH ... [--output DIR] [--by NAME,...] [--k K]
+    temporal-eval score [NAME=]PATH ... [--output DIR] [--by NAME,...] [--k K] [--cite]
 
 A PATH is a file of samples that the harness logged (`--log_samples`), of outputs of the
 OpenAI Batch API to requests of `temporal-eval export`, or of lines with `task`,
@@ -14,7 +14,8 @@ A document may have several answers: the `choices` of a batch, the `resps` of a 
 `repeats`, or lines with a `sample` each. It scores their mean. --k adds pass@k, the
 expected best score of K of them, and the majority: the score of the value, or, published,
 the text, that most of them have. CSV and JSON have all scores, reasons and breakdowns, as
-fractions, and a fingerprint of the documents.
+fractions, with both ends of 95 % intervals, standard errors, degrees of freedom, clusters
+and design effects, and a fingerprint of the documents. --cite prints a line for a paper.
 
 DIR gets a table of verdicts for each file: a folder with run.json and a row an answer.
 Lines that cannot be scored, and a second answer to a document, are named; the exit status
@@ -41,6 +42,7 @@ from ..core.families import scorer
 from ..verdicts.judge import BREAKDOWNS
 from ..verdicts.runs import Model, answer_options, read_models
 from . import eval_results
+from .cite import bibliography, citations
 from .report import Part, report
 from .rows import rows
 
@@ -68,6 +70,9 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _text(parts: list[Part], options: Namespace) -> str:
+    if options.cite:
+        lines = [f"{x}\n" for part in parts for x in citations(part.model, part.rows)]
+        return "\n".join([*lines, *bibliography([part.model for part in parts])])
     if options.format == "markdown":
         return report(parts, options.by or [])
     lines = [row for part in parts for row in part.rows]
@@ -102,8 +107,10 @@ def _options(arguments: list[str] | None) -> Namespace:
         "--by",
         metavar="NAME,...",
         help=f"breakdowns to print: {', '.join(BREAKDOWNS)}; default: none in Markdown,"
-        " all in CSV and JSON",
+        " all in CSV and JSON; task: the reasons by task",
     )
+    text = "print a line for a paper for each benchmark, and BibTeX entries"
+    parser.add_argument("--cite", action="store_true", help=text)
     one = partial(whole_number, least=1)
     parser.add_argument("--k", type=one, metavar="K", help="pass@K and the majority")
     answer_options(parser)
@@ -111,10 +118,11 @@ def _options(arguments: list[str] | None) -> Namespace:
     parser.add_argument("--eval_results", type=output_path, **told)
     parser.add_argument("--format", choices=tables.FORMATS, default="markdown")
     options = parser.parse_args(arguments)
+    names = ("task", *BREAKDOWNS)
     if options.by is not None:
         options.by = [name for name in options.by.split(",") if name]
-    if unknown := [name for name in options.by or () if name not in BREAKDOWNS]:
-        parser.error(f"--by {unknown[0]}: choose from {', '.join(BREAKDOWNS)}")
+    if unknown := [name for name in options.by or () if name not in names]:
+        parser.error(f"--by {unknown[0]}: choose from {', '.join(names)}")
     if options.task:
         scorer(options.task)
     return options

@@ -7,25 +7,22 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ..core.families import scorer
+from ..core.families import benchmarks, scorer
 from ..core.tables import escaped, percent, render
-from ..verdicts.judge import INVALID, shown, value_text
+from ..verdicts.judge import shown, value_text
 from ..verdicts.runs import Model
+from .health import faults
+from .rows import RULES
 
 
 WIDTH = 100
 # A reason is frequent that so many of the answers to a benchmark have.
 FREQUENT = 0.05
-_LEGEND = (
-    "Scores are percentages of n documents; that of TimeBench is the mean of its tasks, those"
-    " of other groups are the means of their documents. ±: the farther end of the 95 %"
-    " interval of the score. published: by the metric card's rule. flexible: the right value"
-    " in any form. extracted: answers in which the published rule finds one. trivial: the"
-    " published score of one answer to everything: these documents' most frequent right one,"
-    " or their best label or set of options; at least 1/n."
-    f" cut off: {INVALID['cut_off']}, in percent of all answers; a + means “at least”, and"
-    " “unknown” that the files do not say. pass@K, majority: published / flexible."
-)
+# Printed as it stands, in lines of their own.
+_LEGEND = """\
+In percent, with 95 % intervals. published: right by the metric card's rule; flexible: right value,
+any form; format cost: flexible - published. More: utils/README.md, "How to read the figures"
+"""
 # What is told below the table where it is not 0, and of how many answers.
 _NOTES = {
     "no_instruction": "The prompt lacks the format instruction, so these answers tell"
@@ -42,25 +39,35 @@ class Part(NamedTuple):
 
 
 def report(parts: list[Part], by: list[str]) -> str:
-    """Return the tables of runs as Markdown, then the breakdowns that are asked for."""
-    texts = [text for part in parts for text in _run(part)]
+    """Return the tables of runs as Markdown, then the breakdowns that are asked for.
+
+    They begin with what would make the figures worthless.
+    """
+    texts = [
+        _wrapped(f"**Fault** in {escaped(part.model.name)}: {fault}")
+        for part in parts
+        for fault in faults(part.model)
+    ]
+    texts += [text for part in parts for text in _run(part, by)]
     rows = [row for part in parts for row in part.rows if row["by"] in by]
     places = dict.fromkeys((row["task"], row["filter"], row["by"]) for row in rows)
     for place in places:
         those = [x for x in rows if (x["task"], x["filter"], x["by"]) == place]
         texts.append(_breakdown(those))
-    return "\n".join([*texts, _wrapped(_LEGEND)])
+    return "\n".join([*texts, _LEGEND])
 
 
-def _run(part: Part) -> Iterator[str]:
+def _run(part: Part, by: list[str]) -> Iterator[str]:
     rows = [row for row in part.rows if row["by"] is None]
     yield f"## {escaped(part.model.name)}\n"
     yield render([_line(row) for row in rows], "markdown", percent)
-    if any(row["answers"] > row["n"] for row in rows):
-        yield render([_several(row) for row in rows], "markdown", percent)
+    for columns in (_several, _errors):
+        if lines := [*filter(None, map(columns, rows))]:
+            yield render(lines, "markdown", percent)
     if notes := "".join(_notes(part.model, rows)):
         yield notes
-    yield render([*_reasons(rows)], "markdown", percent)
+    of_tasks = [row for row in rows if "tasks" not in row]
+    yield render([*_reasons(of_tasks, "task" in by)], "markdown", percent)
     if examples := "".join(_examples(part)):
         yield examples
 
@@ -74,7 +81,8 @@ def _name(row: dict) -> str:
 
 def _line(row: dict) -> dict:
     cells = {"task": _name(row)}
-    cells |= {rule: _sure(row, rule) for rule in ("published", "flexible")}
+    cells |= {rule: _sure(row, rule) for rule in RULES}
+    cells["format cost"] = _sure(row, "format_cost", "+")
     cells |= {name: row[name] for name in ("extracted", "trivial")}
     share = row["cut_off"] / row["answers"]
     if row["cut_off_unknown"]:
@@ -82,21 +90,42 @@ def _line(row: dict) -> dict:
     return cells | {"cut off": share, "n": row["n"]}
 
 
-def _sure(row: dict, rule: str) -> str | None:
-    """Return a score and how far its interval reaches, in two digits or to tenths."""
-    if (score := row[rule]) is None:
+def _sure(row: dict, name: str, sign: str = "") -> str | None:
+    """Return a share in percent with the ends of its interval, whole where it is wide."""
+    if row.get(name) is None:
         return None
-    reach = 100 * max(score - row[f"{rule}_low"], row[f"{rule}_high"] - score)
-    return f"{percent(score)} ±{reach:.{0 if reach >= 9.95 else 1}f}"
+    ends = [100 * row[f"{name}_{end}"] for end in ("low", "high")]
+    digits = 1 if ends[1] - ends[0] < 20 else 0
+    texts = [
+        f"{100 * row[name]:{sign}.1f}",
+        *(f"{end:{sign}.{digits}f}" for end in ends),
+    ]
+    value, low, high = (text if float(text) else text.strip("+-") for text in texts)
+    return f"{value} [{low}, {high}]"
 
 
-def _several(row: dict) -> dict:
-    """Return how many answers there are, and what `--k` asks for: published / flexible."""
+def _several(row: dict) -> dict | None:
+    """Return how many answers there are, and what `--k` asks for."""
+    if row["answers"] == row["n"]:
+        return None
     cells = {"task": _name(row), "answers": row["answers"]}
-    for name in (x.removesuffix("_published") for x in row if x.endswith("_published")):
-        rules = (row[f"{name}_published"], row[f"{name}_flexible"])
-        cells[name] = " / ".join(map(percent, rules))
+    measures = [x.removesuffix("_published") for x in row if x.endswith("_published")]
+    for name in (f"{x}_{rule}" for x in measures for rule in RULES):
+        cells[name.replace("_", " ")] = _sure(row, name)
     return cells
+
+
+def _errors(row: dict) -> dict | None:
+    """Return how near values in time are, and the median error of those that were read."""
+    near = [name for name in row if name.startswith("within_") and f"{name}_low" in row]
+    cells = {name.replace("_", " "): _sure(row, name) for name in near}
+    for unit in ("hours", "days"):
+        if (name := f"median_error_{unit}") in row:
+            figures = (row[f"{name}{x}"] for x in ("", "_low", "_high"))
+            value, *ends = (f"{figure:+.4g}" if figure else "0" for figure in figures)
+            cells["median error"] = f"{value} {unit} [{', '.join(ends)}]"
+            cells["read"] = row["error_read"]
+    return {"task": _name(row), **cells} if cells else None
 
 
 def _notes(model: Model, rows: list[dict]) -> Iterator[str]:
@@ -122,15 +151,32 @@ def _notes(model: Model, rows: list[dict]) -> Iterator[str]:
         yield _wrapped(f"{text}: {', '.join(names)}.")
 
 
-def _reasons(rows: list[dict]) -> Iterator[dict]:
+def _reasons(rows: list[dict], by_task: bool) -> Iterator[dict]:
+    """Yield how many answers have each reason, by benchmark or by task."""
+    counts: dict[str, dict[str, Counter[str]]] = {}
     for row in rows:
-        name = _name(row)
-        reasons = [x.removeprefix("reason_") for x in row if x.startswith("reason_")]
-        for reason in reasons:
-            n, none = row[f"reason_{reason}"], row[f"unextracted_{reason}"]
-            cells = {"task": name, "reason": reason, "answers": n}
-            yield cells | {"%": n / row["answers"], "published finds none": none}
+        name = _name(row) if by_task else _benchmark(row)
+        of_name = counts.setdefault(
+            name, {"reason": Counter(), "unextracted": Counter()}
+        )
+        for kind, number in of_name.items():
+            start = f"{kind}_"
+            of_kind = {
+                x.removeprefix(start): row[x] for x in row if x.startswith(start)
+            }
+            number.update(of_kind)
+    for name, of_name in counts.items():
+        total = of_name["reason"].total()
+        for reason, number in of_name["reason"].most_common():
+            cells = {"answers to": name, "reason": reason, "answers": number}
+            none = of_name["unextracted"][reason]
+            yield cells | {"%": number / total, "published finds none": none}
             name = ""
+
+
+def _benchmark(row: dict) -> str:
+    (group, *_) = benchmarks([row["task"]])
+    return " ".join(filter(None, (group.name, row["filter"])))
 
 
 def _examples(part: Part) -> Iterator[str]:
@@ -179,9 +225,10 @@ def _breakdown(rows: list[dict]) -> str:
         line = lines.setdefault(row["value"], {by: row["value"], "n": row["n"]})
         if line["n"] != row["n"]:  # as a rule, the runs answer the same documents
             line["n"] = "differs"
-        scores = (row["published"], row["flexible"], row["extracted"])
+        scores = [_sure(row, rule) for rule in RULES]
+        scores.append(None if row["extracted"] is None else percent(row["extracted"]))
         # The blank, which no table shows, keeps a run called "n" apart.
-        cell = " / ".join(percent(x) for x in scores if x is not None)
+        cell = " / ".join(filter(None, scores))
         line[f"{row['run']} "] = cell
     title = f"{escaped(_name(rows[0]))} by {by}; published / flexible / extracted"
     return f"{title}\n\n{render([*lines.values()], 'markdown')}"

@@ -6,10 +6,16 @@ import math
 from collections.abc import Iterator
 from functools import cache
 from itertools import product
+from statistics import fmean
 
 from ..core.families import configuration, groups, scorer
 from ..core.tables import natural
-from ..stats import estimate_score, linearised
+from ..stats import (
+    estimate_difference,
+    estimate_median,
+    estimate_score,
+    linearised,
+)
 from ..verdicts.figures import Figures, Tally
 from ..verdicts.judge import INVALID
 from ..verdicts.several import together
@@ -17,7 +23,8 @@ from ..verdicts.several import together
 
 Tallies = dict[tuple[str, str | None], Tally]  # by task, and by filter of the harness
 # What a benchmark has the mean of, and what it has the sum of.
-_MEANS = ("published", "flexible", "extracted", "trivial")
+RULES = ("published", "flexible")
+_MEANS = (*RULES, "extracted", "trivial")
 _SUMS = ("n", "answers", "changed", *INVALID, "cut_off_unknown")
 
 
@@ -49,18 +56,13 @@ def _rows(place: dict, tally: Tally, k: int | None) -> Iterator[dict]:
     score, answer = tally.trivial()
     left_out = f"{tally.left_out} ({tally.leave_out})" if tally.leave_out else None
     for (name, value), figures in [((None, None), tally.all), *parts]:
-        has_both = figures.n and scorer(tally.task).headline
-        readings = [document.readings for document in figures.documents]
-        several = together(readings, k) if k and has_both else {}
         yield {
             **place,
             "by": name,
             "value": value,
             "n": figures.n,
             "answers": figures.answers,
-            **scores(tally.task, figures),
-            **several,
-            **(intervals([figures], True) if has_both else {}),
+            **(scores(figures, k) if figures.n else dict.fromkeys(_MEANS[:3])),
             "trivial": None if name else score,
             "trivial_answer": None if name else answer,
             "changed": figures.changed,
@@ -74,32 +76,78 @@ def _rows(place: dict, tally: Tally, k: int | None) -> Iterator[dict]:
         }
 
 
-def scores(task: str, figures: Figures) -> dict[str, float | None]:
-    """Return the mean scores, the headline by its common names, and counts of others."""
-    means: dict[str, float | None] = {}
-    for metric, values in figures.values().items():
+def scores(figures: Figures, k: int | None) -> dict[str, float | None]:
+    """Return the scores of a task with their intervals, the headline by its common names.
+
+    With `k` there are pass@k and the majority, too.
+    """
+    headline = scorer(figures.task).headline or ()
+    names, values = dict(zip(headline, RULES)), figures.values()
+    clusters = [document.cluster for document in figures.documents]
+    # Where nothing counts, a row has None for these.
+    cells: dict[str, float | None] = dict.fromkeys((*RULES, "extracted"))
+    for metric, of_metric in values.items():
+        name = names.get(metric, metric)
         # The harness's to the last bit: it, too, divides what `sum` gives.
-        means[metric] = sum(values) / len(values)
-        if len(values) < figures.n:
-            means[f"{metric} n"] = len(values)
-    published, flexible = scorer(task).headline or (None, None)
-    return {
-        "published": means.pop(published, None),
-        "flexible": means.pop(flexible, None),
-        "extracted": means.pop("extracted", None),  # where nothing counts
-        **means,
-    }
+        cells[name] = sum(of_metric) / len(of_metric)
+        scale = 100 if metric == "smape" else 1
+        having = clusters
+        if len(of_metric) < figures.n:
+            cells[f"{name} n"] = len(of_metric)
+            having = [x.cluster for x in figures.documents if metric in x.means()]
+        estimate = estimate_score([score / scale for score in of_metric], having)
+        cells |= _ends(name, estimate.low * scale, estimate.high * scale)
+    if headline:
+        cells |= intervals([[values[x]] for x in headline], True, clusters)
+    if k and headline:
+        readings = [document.readings for document in figures.documents]
+        for name, of_name in together(readings, k).items():
+            estimate = estimate_score(of_name, clusters)
+            cells |= {name: estimate.value, **_ends(name, estimate.low, estimate.high)}
+    return cells | _errors(figures)
 
 
-def intervals(tasks: list[Figures], by_size: bool) -> dict[str, float]:
-    """Return both ends of the intervals of the published and the flexible score."""
-    clusters = [x.cluster for task in tasks for x in task.documents]
-    found = {}
-    for place, rule in enumerate(("published", "flexible")):
-        parts = [x.values()[scorer(x.task).headline[place]] for x in tasks]
-        score = estimate_score(linearised(parts, by_size), clusters)
-        found |= {f"{rule}_low": score.low, f"{rule}_high": score.high}
-    return found
+def _ends(name: str, low: float, high: float) -> dict[str, float]:
+    return {f"{name}_low": low, f"{name}_high": high}
+
+
+def intervals(
+    parts: list[list[list[float]]], by_size: bool, clusters: list[str]
+) -> dict[str, float]:
+    """Return how sure the published and the flexible score are, and the format cost.
+
+    Takes the scores by rule and task. The format cost is the flexible score minus the
+    published one.
+    """
+    cells, values = {}, [linearised(of_rule, by_size) for of_rule in parts]
+    for rule, of_rule in zip(RULES, values):
+        estimate = estimate_score(of_rule, clusters)
+        cells |= _ends(rule, estimate.low, estimate.high)
+        for name in ("error", "freedom", "design_effect"):
+            cells[f"{rule}_{name}"] = getattr(estimate, name)
+    cost = estimate_difference(*values, clusters)
+    cells |= {"format_cost": cost.value, **_ends("format_cost", cost.low, cost.high)}
+    return cells | {"clusters": cost.clusters}
+
+
+def _errors(figures: Figures) -> dict[str, float]:
+    """Return the median signed error of values in time, and the share that was read.
+
+    {} where no answer has one. Several answers to a document count as their mean.
+    """
+    documents = [x for x in figures.documents if x.errors]
+    if not documents:
+        return {}
+    values = [fmean(document.errors) for document in documents]
+    median, *ends = estimate_median(values, [x.cluster for x in documents])
+    read = sum(len(document.errors) for document in documents) / figures.answers
+    name = f"median_error_{documents[0].unit}"
+    return {name: median, **_ends(name, *ends), "error_read": read}
+
+
+def _headline(figures: Figures) -> list[list[float]]:
+    """Return the published and the flexible scores of the documents."""
+    return [figures.values()[name] for name in scorer(figures.task).headline]
 
 
 def _means(run: str, tasks: list[dict], tallies: Tallies) -> Iterator[dict]:
@@ -119,6 +167,8 @@ def _means(run: str, tasks: list[dict], tallies: Tallies) -> Iterator[dict]:
                 found = math.fsum(map(math.prod, zip(values, sizes)))
                 cells[mean] = found / sum(sizes)
         if cells["published"] is not None:
-            those = [tallies[x["task"], name].all for x in parts]
-            cells |= intervals(those, group.by_size)
+            tasks_of = [tallies[x["task"], name].all for x in parts]
+            by_rule = zip(*(_headline(figures) for figures in tasks_of))
+            clusters = [x.cluster for figures in tasks_of for x in figures.documents]
+            cells |= intervals([*map(list, by_rule)], group.by_size, clusters)
         yield cells | {x: sum(part[x] for part in parts) for x in _SUMS}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Hashable
+from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,6 +18,9 @@ from .several import Reading, readings
 
 
 _DIGITS = 12  # of a digest that the table below has
+# How many gold answers are scored as the constant, and words are tried in one.
+_TRIED, _WORDS_TRIED = 3, 20
+F1 = "f1_score"
 # All of a document that its published score depends on, but options.
 _REFERENCE = ("answer", "answer_format", "golds", "label", "letters")
 
@@ -47,7 +51,8 @@ class Made(NamedTuple):
 class Document:
     """A document, and what its answers score."""
 
-    __slots__ = ("cluster", "digest", "readings", "row", "scores", "sums", "table")
+    __slots__ = ("cluster", "digest", "errors", "readings", "row", "scores", "sums")
+    __slots__ += ("table", "unit")
 
     def __init__(self, row: dict) -> None:
         self.digest: str = row["digest"]
@@ -57,16 +62,25 @@ class Document:
         self.scores: list[dict[str, float]] = []  # of each answer
         self.readings: list[tuple[Reading, ...]] = []  # of each answer, for `together`
         self.sums: dict[str, tuple[float, int]] = {}  # metric -> of so many scores
+        self.errors: list[float] = []  # signed, of each answer with a value in time
+        self.unit = "hours"  # of these errors, or days
 
     def add(self, row: dict) -> None:
         """Add what one more answer scores."""
         scores = {x: y for x, y in row["scores"].items() if y is not None}
         self.scores.append(scores)
+        if row["value"] and any(name.startswith("within_") for name in scores):
+            self._add_error(*map(json.loads, (row["value"], row["reference"])))
         if len(self.scores) == 2:
             self.sums = {metric: (score, 1) for metric, score in self.scores[0].items()}
         for metric, score in scores.items() if self.sums else ():
             total, count = self.sums.get(metric, (0.0, 0))
             self.sums[metric] = total + score, count + 1
+
+    def _add_error(self, value: str, reference: str) -> None:
+        late = datetime.fromisoformat(value) - datetime.fromisoformat(reference)
+        self.unit, step = ("hours", 3600) if ":" in reference else ("days", 86400)
+        self.errors.append(late.total_seconds() / step)
 
     def means(self) -> dict[str, float]:
         """Return metric -> mean score of the answers that have it."""
@@ -85,6 +99,7 @@ class Figures:
         self.reasons: Counter[str] = Counter()  # of the family's, by answer
         self.unextracted: Counter[str] = Counter()  # of them, by the published rule
         self.invalid: Counter[str] = Counter()
+        self.faults: Counter[str] = Counter()  # see `score/health.py`
         self.untold = 0  # answers of which nothing says whether they were cut off
         self.changed = 0  # answers to which the harness's log gives other scores
 
@@ -97,6 +112,11 @@ class Figures:
         if row["scores"].get("extracted") == 0:
             self.unextracted[row["reason"]] += 1
         self.invalid.update({row["invalid"]} - {None})
+        is_long = row["finish_reason"] == "length"
+        self.faults["cut_off"] += is_long
+        self.faults["unended"] += row["reason"] == "cut_off" and not is_long
+        self.faults["blank"] += not row["excerpt"].strip()
+        self.faults["no_system"] += row["has_system"] is False
         self.untold += not (row["invalid"] or row["finish_reason"])
         self.changed += row["changed"]
 
@@ -143,22 +163,60 @@ class References:
     def constants(self) -> dict[str, float]:
         """Return the sum of the published scores of one answer to all documents, by answer.
 
-        The answers are the most frequent right one and, where there is a choice, each
-        label and each set of options. {} where there is no published score.
+        The answers are, where there is a choice, each label and each set of options; else
+        the most frequent gold answers and, where F1 counts their words, the set of words
+        with the highest F1. {} where there is no published score.
         """
         one = scorer(self.task)
         if not (self._references and one.headline):
             return {}
         numbers, docs = zip(*self._references.values())
         most_options = max(docs, key=lambda doc: len(doc.get("options", ())))
-        answers = random_choices(self.task, most_options)
-        answers.append(one.utils.gold_response(docs[numbers.index(max(numbers))]))
+        answers = random_choices(self.task, most_options) or self._gold_answers()
         sums = dict.fromkeys(sorted(answers), 0.0)
         for answer in sums:
             for number, doc in zip(numbers, docs):
                 scores = one.process_results(doc, [answer])
                 sums[answer] += number * scores[one.headline[0]]
         return sums
+
+    def _gold_answers(self) -> list[str]:
+        """Return the most frequent gold answers, and the words that serve best as one."""
+        one, texts, golds = scorer(self.task), Counter(), Counter()
+        for number, doc in self._references.values():
+            golds[one.utils.gold_response(doc)] += number
+            texts.update(dict.fromkeys(doc.get("golds", ()), number))
+        answers = [gold for gold, _ in golds.most_common(_TRIED)]
+        if texts and F1 in one.metrics:
+            words = {"golds": [" ".join(_best_words(texts))]}
+            answers.append(one.utils.gold_response(doc | words))
+        return answers
+
+
+def _best_words(texts: Counter[str]) -> list[str]:
+    """Return the words with the highest sum of F1 with texts, of which each has a number.
+
+    They are those of the most frequent text; words are added and removed, one at a time,
+    as long as the sum grows.
+    """
+    bags = [(Counter(text.split()), number) for text, number in texts.items()]
+    frequent: Counter[str] = Counter()
+    for bag, number in bags:
+        frequent.update({word: number for word in bag})
+
+    def value(words: list[str]) -> float:
+        counts = Counter(words)
+        same = ((counts & bag).total() / (len(words) + bag.total()) for bag, _ in bags)
+        return sum(number * x for (_, number), x in zip(bags, same))
+
+    words = [*texts.most_common(1)[0][0].split()]
+    while True:
+        shorter = [words[:x] + words[x + 1 :] for x in range(len(words))]
+        longer = [[*words, word] for word, _ in frequent.most_common(_WORDS_TRIED)]
+        best = max([*filter(None, shorter), *longer], key=value)
+        if value(best) <= value(words):
+            return words
+        words = best
 
 
 class Tally:

@@ -51,12 +51,14 @@ def majority(answers: Iterable[Reading]) -> float:
     return mean([mean(x) for x in votes.values() if len(x) == most] or [0.0])
 
 
-def together(documents: list[list[tuple[Reading, ...]]], k: int) -> dict[str, float]:
-    """Return the mean pass@k and majority of documents with their answers, by rule."""
-    found = {}
+def together(
+    documents: list[list[tuple[Reading, ...]]], k: int
+) -> dict[str, list[float]]:
+    """Return pass@k and majority of documents with their answers, by measure and rule."""
+    values = {}
     for place, rule in enumerate(("published", "flexible")):
         answers = [[answer[place] for answer in document] for document in documents]
-        passes = (pass_at(k, [score for _, score in x]) for x in answers)
-        found[f"pass@{k}_{rule}"] = mean(passes)
-        found[f"majority_{rule}"] = mean(map(majority, answers))
-    return found
+        passes = [pass_at(k, [score for _, score in x]) for x in answers]
+        values[f"pass@{k}_{rule}"] = passes
+        values[f"majority_{rule}"] = [*map(majority, answers)]
+    return values

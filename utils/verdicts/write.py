@@ -193,6 +193,7 @@ class _Judging:
             self._want(answer)
         scored = score(answer, order.include_path)
         entry = row(scored, order.source.path.name)
+        entry["has_system"] = _has_system(answer.prompt, self.results)
         if key not in self.tasks:
             self._start(key)
         try:
@@ -326,6 +327,18 @@ def claims_of(results: dict, task: str) -> dict:
         "repeats": _whole(within(results, "configs", task, "repeats")),
         "made": made if is_made and abs(made["seed"]) < _MOST_CLAIM else None,
     }
+
+
+def _has_system(prompt: str | None, results: dict) -> bool | None:
+    """Tell whether a prompt holds the system instruction of a run; None if unknown.
+
+    A prompt may be a list of messages, as JSON.
+    """
+    system = results.get("system_instruction")
+    if not (prompt and isinstance(system, str) and system.strip()):
+        return None
+    forms = [json.dumps(system.strip(), ensure_ascii=x)[1:-1] for x in (True, False)]
+    return any(form in prompt for form in (system.strip(), *forms))
 
 
 def _text(value: object) -> str | None:

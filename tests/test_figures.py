@@ -1,0 +1,213 @@
+"""What `score` prints: faults first, figures with their ends, lines to cite; recomputed."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from tests import recompute
+from tests.answers import write
+from tests.conftest import EXAMPLES
+from tests.logs import RecordedModel, run
+from utils.__main__ import main
+from utils.core.documents import documents
+from utils.core.families import configuration, scorer
+
+
+TASK = "tot_arithmetic"
+PACK = ("--include_path", str(EXAMPLES))
+
+
+@pytest.fixture(scope="module")
+def healthy(tmp_path_factory) -> Path:
+    """The output folder of a run."""
+    return run(RecordedModel(), [TASK], tmp_path_factory.mktemp("healthy"))
+
+
+@pytest.fixture
+def printed(capsys):
+    """A function that calls `score` and returns what it prints."""
+
+    def printed(*arguments: object) -> str:
+        capsys.readouterr()
+        assert main(["score", *map(str, arguments)]) == 0
+        return capsys.readouterr().out
+
+    return printed
+
+
+@pytest.fixture
+def changed(healthy, tmp_path):
+    """A function that returns the folder of the run with other results."""
+
+    def changed(**changes: object) -> Path:
+        (path,) = healthy.rglob("results_*.json")
+        results = json.loads(path.read_text())
+        for name, value in changes.items():
+            *outer, last = name.split("__")
+            place = results
+            for key in outer:
+                place = place.setdefault(TASK if key == "task" else key, {})
+            place[TASK if last == "task" else last] = value
+        write(tmp_path / path.name, results)
+        for samples in healthy.rglob("samples_*.jsonl"):
+            (tmp_path / samples.name).write_bytes(samples.read_bytes())
+        return tmp_path
+
+    return changed
+
+
+def lines(response: str, **more: object) -> list[dict]:
+    docs = documents(TASK, EXAMPLES)[:9]
+    right = [{"response": scorer(TASK).utils.gold_response(doc)} for doc in docs]
+    answers = [*right[:7], *[{"response": response, **more}] * 2]
+    return [
+        {"task": TASK, "doc_id": n, "doc": doc, "finish_reason": "stop"} | answer
+        for n, (doc, answer) in enumerate(zip(docs, answers))
+    ]
+
+
+def test_a_healthy_run_has_no_fault(healthy, printed, tmp_path):
+    assert printed(healthy, *PACK).startswith("## ")
+    path = write(tmp_path / "x.jsonl", *lines('{"answer": "1"}'))
+    assert printed(path).startswith("## ")
+
+
+@pytest.mark.parametrize(
+    ("response", "more", "expected"),
+    [
+        ('{"answer": "1', {"finish_reason": "length"}, "cut off by the token limit"),
+        ("<think>First,", {}, "end within their reasoning or a box"),
+        (" \n", {}, "are blank"),
+    ],
+)
+def test_a_fault_of_answers_stands_in_the_first_lines(
+    printed, tmp_path, response, more, expected
+):
+    path = write(tmp_path / "x.jsonl", *lines(response, **more))
+    text, _, _ = printed(f"x={path}").partition("## x")
+    assert text.startswith("**Fault** in x: 2 of 9 answers (22.2 %)")
+    assert expected in " ".join(text.split()) and text.count("**Fault**") == 1
+    assert "run again" in " ".join(text.split())
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        (
+            {"configs__task__generation_kwargs__max_gen_toks": 16},
+            "tot_arithmetic 16, not ",
+        ),
+        ({"config__limit": 10.0}, "--limit 10, so only some documents"),
+        (
+            {"system_instruction": "Be brief."},
+            "a prompt without the system instruction",
+        ),
+        ({"model_name": "org/M-7B-Instruct"}, "no chat template was applied"),
+        ({"model_name": "org/gemma-2-9b-it"}, "no chat template was applied"),
+        ({"versions__task": "1.0"}, "tot_arithmetic 1.0, not "),
+    ],
+    ids=["token limit", "limit", "system", "instruct", "it", "version"],
+)
+def test_a_fault_of_settings_stands_in_the_first_lines(
+    printed, changed, changes, expected
+):
+    text, _, _ = printed(changed(**changes), *PACK).partition("\n## ")
+    text = " ".join(text.split())
+    assert text.startswith("**Fault** in ") and text.count("**Fault**") == 1
+    assert expected in text
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"model_name": "org/M-7B-Instruct", "chat_template": "{{ messages }}"},
+        {"model_name": "org/Exit-7B"},
+        {"versions__task": "2.0"},  # with the same prompts
+        {"configs__task__generation_kwargs__max_gen_toks": 10**6},
+    ],
+    ids=["template", "base", "version", "token limit"],
+)
+def test_settings_without_a_fault_have_none(printed, changed, changes):
+    assert printed(changed(**changes), *PACK).startswith("## ")
+
+
+def test_a_line_to_cite_says_how_the_score_came_about(printed, changed):
+    folder = changed(chat_template="{{ messages }}", model_name="org/model")
+    text = printed(folder, *PACK, "--cite")
+    line, *_ = text.splitlines()
+    limit = configuration(TASK)["generation_kwargs"]["max_gen_toks"]
+    version = scorer(TASK).version
+    assert re.fullmatch(
+        r"org/model on Test of Time \(tot_arithmetic\): published [\d.]+ \[[\d.]+, [\d.]+\];"
+        r" flexible [\d.]+ \[[\d.]+, [\d.]+\] \(percent, 95 % interval: Wilson's with"
+        r" cluster-robust effective sample size \(CR2, Bell-McCaffrey\)\)\."
+        rf" 38 documents in \d+ clusters; task version {version}; rows [0-9a-f]{{12}};"
+        rf" few-shot examples 0; chat template yes; token limit {limit}; lm-eval [\d.a-z]+;"
+        r" cut off at least 0\.0 %; lm-eval-temporal-tasks .+\.",
+        line,
+    )
+    assert re.findall(r"^@\w+\{(\w+)", text, re.MULTILINE) == [
+        "fatemi2024test",
+        "lm_eval_temporal_tasks",
+    ]
+
+
+def test_a_run_of_several_tasks_has_a_line_for_each_benchmark(printed):
+    text = printed(EXAMPLES / "responses" / "careful", *PACK, "--cite")
+    assert [
+        x.partition(":")[0] for x in text.splitlines() if x.startswith("careful")
+    ] == [
+        "careful on TCP",
+        "careful on TimeBench",
+        "careful on Test of Time",
+    ]
+    assert text.count("@misc{") == 3
+
+
+def figures(capsys, tmp_path, runs: dict[str, Path], *options: str) -> int:
+    """Return how many figures of runs agree with those that are recomputed."""
+    arguments, tables = [], []
+    for name, path in runs.items():
+        arguments.append(f"{name}={path}")
+        folder = tmp_path / f"tables of {name}"
+        main(["score", arguments[-1], "--output", str(folder), *options])
+        tables.append(recompute.read_run([*folder.iterdir()]))
+    capsys.readouterr()
+    printed = []
+    for tool in (["score"], ["compare", "--detail"]):
+        main([*tool, *arguments, *options, "--format", "json"])
+        printed.append(json.loads(capsys.readouterr().out))
+    return recompute.recompute(tables, *printed)
+
+
+def test_figures_of_the_examples_are_those_of_statsmodels(capsys, tmp_path):
+    """Of two runs over all tasks; clusters, fractions and breakdowns."""
+    runs = {x: EXAMPLES / "responses" / x for x in ("careful", "hasty")}
+    assert figures(capsys, tmp_path, runs, *PACK) > 4000
+
+
+def test_figures_of_real_answers_are_those_of_statsmodels(capsys, tmp_path, shared):
+    paths = sorted((shared / "responses").glob("tot_arithmetic*.jsonl"))[:2]
+    runs = dict(zip("ab", paths))
+    assert figures(capsys, tmp_path, runs, "--task", TASK) > 1000
+
+
+def test_pass_at_k_has_the_interval_of_statsmodels(capsys, tmp_path):
+    path = write(
+        tmp_path / "x.jsonl",
+        *[x | {"sample": n} for n in range(3) for x in lines("?")],
+        *[x | {"sample": 3, "response": "?"} for x in lines("?")],
+    )
+    out = tmp_path / "out"
+    main(["score", str(path), "--k", "2", "--format", "json", "--output", str(out)])
+    rows = json.loads(capsys.readouterr().out)
+    tables = [recompute.read_run([*out.iterdir()])]
+    assert rows[0]["pass@2_flexible"] == pytest.approx(7 / 9)
+    assert recompute.recompute(tables, rows, [], k=2) > 40
+
+
+def test_figures_that_differ_are_noticed():
+    with pytest.raises(AssertionError, match="flexible"):
+        recompute.check([{"flexible": 0.5}], [{"flexible": 0.5000002}])

@@ -1,0 +1,87 @@
+"""What a paper says of a score: a line for each benchmark, and BibTeX entries."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from lm_eval_tasks import version
+
+from ..core.families import FOLDER, benchmarks, configuration, scorer
+from ..core.tables import percent
+from ..verdicts.answers import sha256
+from ..verdicts.runs import Model
+from .rows import RULES
+
+
+_METHOD = "Wilson's with cluster-robust effective sample size (CR2, Bell-McCaffrey)"
+_DIGITS = 12  # of a fingerprint
+_ENTRY = re.compile(r"```bibtex\n(.*?)```", re.DOTALL)
+_PACK = """\
+@software{lm_eval_temporal_tasks,
+    title={lm-eval-temporal-tasks: TCP, Test of Time and TimeBench for the LM Evaluation Harness},
+    author={{The maintainers of lm-eval-temporal-tasks}},
+    version={VERSION}
+}
+"""
+
+
+def citations(model: Model, rows: list[dict]) -> Iterator[str]:
+    """Yield a line for each benchmark of a model, of which `rows` are the figures."""
+    by_name = {row["task"]: row for row in rows if row["by"] is None}
+    tasks = [
+        x for x, tally in model.tasks.items() if scorer(x).headline and tally.all.n
+    ]
+    for group in benchmarks(tasks):
+        run = [task for task in group.tasks if task in tasks]
+        row = by_name[group.name if len(run) > 1 else run[0]]
+        title = configuration(group.name)["metadata"].get("title", group.name)
+        some = "" if len(run) == len(group.tasks) else f" ({', '.join(run)})"
+        scores = "; ".join(f"{rule} {_score(row, rule)}" for rule in RULES)
+        yield (
+            f"{row['run']} on {title}{some}: {scores} (percent, 95 % interval: {_METHOD})."
+            f" {row['n']:,} documents in {row['clusters']:,} clusters;"
+            f" {'; '.join(_settings(model, run))}; cut off {_cut_off(row)};"
+            f" {version()}."
+        )
+
+
+def _score(row: dict, rule: str) -> str:
+    ends = (percent(row[f"{rule}_{end}"]) for end in ("low", "high"))
+    return f"{percent(row[rule])} [{', '.join(ends)}]"
+
+
+def _cut_off(row: dict) -> str:
+    if row["cut_off_unknown"]:
+        return f"at least {percent(row['cut_off'] / row['answers'])} %"
+    return f"{percent(row['cut_off'] / row['answers'])} %"
+
+
+def _settings(model: Model, tasks: list[str]) -> Iterator[str]:
+    """Yield how the tasks were run, as far as the files say, else that it is unknown."""
+    claims, run = [model.claims(task) for task in tasks], model.claims_of_run()
+    ours = _values([scorer(task).version for task in tasks])
+    ran = _values([x.get("version") for x in claims])
+    yield f"task version {ours}{f', run as {ran}' if ran != ours else ''}"
+    fingerprints = [model.tasks[task].fingerprint for task in tasks]
+    joined = fingerprints[0] if len(tasks) == 1 else sha256(" ".join(fingerprints))
+    yield f"rows {joined[:_DIGITS]}"
+    yield f"few-shot examples {_values([x.get('n_shot') for x in claims])}"
+    template = {True: "yes", False: "no"}.get(run.get("chat_template"), "unknown")
+    yield f"chat template {template}"
+    yield f"token limit {_values([x.get('max_gen_toks') for x in claims])}"
+    yield f"lm-eval {run.get('lm_eval_version') or 'unknown'}"
+
+
+def _values(values: list) -> str:
+    names = ("unknown" if value is None else str(value) for value in values)
+    return "/".join(dict.fromkeys(names))
+
+
+def bibliography(models: list[Model]) -> Iterator[str]:
+    """Yield the BibTeX entries of the benchmarks of models, and of the pack."""
+    tasks = {task for model in models for task in model.tasks}
+    for family in sorted({scorer(task).family for task in tasks}):
+        readme = (FOLDER / family / "README.md").read_text(encoding="utf-8")
+        yield from _ENTRY.findall(readme)
+    yield _PACK.replace("VERSION", version().removeprefix("lm-eval-temporal-tasks "))

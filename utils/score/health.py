@@ -1,0 +1,66 @@
+"""What makes the figures of a run worthless, each in a sentence with the fix."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ..core.families import configuration, scorer
+from ..core.tables import percent
+from ..verdicts.runs import Model
+
+
+LEAST = 0.01  # share of the answers from which on a fault of single answers is told
+_TUNED = re.compile(r"(?:^|[-_ /.])(?:instruct|chat|it)(?![a-z])", re.IGNORECASE)
+# Faults of answers, and what to do.
+_OF_ANSWERS = {
+    "cut_off": "were cut off by the token limit; run again with a larger max_gen_toks",
+    "unended": "end within their reasoning or a box; run again with a larger max_gen_toks",
+    "blank": "are blank; see what the model's server returned, and run again",
+    "no_system": "have a prompt without the system instruction; the chat template dropped"
+    " it, so put it into the prompt",
+}
+
+
+def faults(model: Model) -> Iterator[str]:
+    """Yield a sentence for each fault; none for a healthy run."""
+    total = sum(tally.all.answers for tally in model.tasks.values())
+    for fault, text in _OF_ANSWERS.items():
+        number = sum(tally.all.faults[fault] for tally in model.tasks.values())
+        if number and number >= LEAST * total:
+            share = percent(number / total)
+            yield f"{number:,} of {total:,} answers ({share} %) {text}."
+    for text in _of_settings(model):
+        yield f"{text}."
+
+
+def _of_settings(model: Model) -> Iterator[str]:
+    """Yield the faults that the results of the harness show."""
+    limits, versions, run = [], [], model.claims_of_run()
+    for task in model.tasks:
+        claims = model.claims(task)
+        least = configuration(task)["generation_kwargs"]["max_gen_toks"]
+        if (limit := claims.get("max_gen_toks")) is not None and limit < least:
+            limits.append(f"{task} {limit:,}, not {least:,}")
+        if not scorer(task).asks_as(version := claims.get("version")):
+            versions.append(f"{task} {version}, not {scorer(task).version}")
+    if limits:
+        fix = "run again without a max_gen_toks of your own"
+        yield f"the token limit is below the task's ({_listed(limits)}); {fix}"
+    if (limit := run.get("limit")) is not None:
+        yield f"the run has --limit {limit:g}, so only some documents; run again without it"
+    if run.get("chat_template") is False and _TUNED.search(
+        run["model_name"] or model.name
+    ):
+        yield (
+            "the model's name says that it is tuned for chats, but no chat template was"
+            " applied; run again with --apply_chat_template"
+        )
+    if versions:
+        fix = "run again with this pack, or score it with the pack that ran it"
+        yield f"the tasks were run in another version ({_listed(versions)}); {fix}"
+
+
+def _listed(texts: list[str]) -> str:
+    more = f" and {len(texts) - 3} more tasks" if len(texts) > 3 else ""
+    return f"{'; '.join(texts[:3])}{more}"
