@@ -789,9 +789,7 @@ with Path(__file__).with_name("files.jsonl").open(encoding="utf-8") as _lines:
         for row in map(json.loads, _lines)
     }
 # Columns that some files have, for prompts, breakdowns and logs.
-EXTRA_COLUMNS = [
-    *("qid", "idx", "question", "question_type", "type", "fact_context", "level"),
-]
+EXTRAS = ["qid", "idx", "question", "question_type", "type", "fact_context", "level"]
 PAIRED_COLUMNS = {"labels": "options", "keywords_pos": "keywords"}  # equally long
 
 
@@ -803,11 +801,7 @@ def _strings(cells: list, is_right: Callable[[str], object] = len) -> list[str]:
 
 def _letters(cells: list) -> list[str]:
     answers = _strings(cells, {"yes", "no"}.__contains__)
-    return [
-        letter
-        for letter, answer in zip(LETTERS, answers, strict=False)
-        if answer == "yes"
-    ]
+    return [x for x, answer in zip(LETTERS, answers, strict=False) if answer == "yes"]
 
 
 def _labels_of(options: list[str], cells: list) -> list[str]:
@@ -892,7 +886,7 @@ def _documents(
 
 
 def _document(row: dict, fields: dict[str, tuple], place: str) -> dict:
-    document = {name: row[name] for name in EXTRA_COLUMNS if name in row}
+    document = {name: row[name] for name in EXTRAS if name in row}
     for name, (column, make, content) in fields.items():
         cell = row.get(column)
         cells = cell if isinstance(cell, list) else [cell]
