@@ -177,8 +177,11 @@ def mask(response: str, repeated: Iterable[str] = ()) -> str:
     text = response
     for final in ("assistantfinal", "<|channel|>final<|message|>", "<|channel|>final"):
         text = text.rpartition(final)[2]  # gpt-oss, and without its special tokens
-    text = _THOUGHT.sub(lambda thought: "\n" * len(thought[0]), text)
-    text = re.split(_THOUGHT_END, text)[-1]  # lone: all before it goes
+    has_tag = "<" in text or "[" in text or "\u25c1" in text
+    low = text.lower() if has_tag else ""
+    if any(name in low for name in ("think", "reasoning", "<|channel|>")):
+        text = _THOUGHT.sub(lambda thought: "\n" * len(thought[0]), text)
+        text = re.split(_THOUGHT_END, text)[-1]  # lone: all before it goes
     kept = text.rjust(len(response), "\n").split("\n")
     lines = {line.strip() for one in repeated for line in one.split("\n")} - {""}
     return "\n".join("\n" * len(x) if x.strip() in lines else x for x in kept)
@@ -271,7 +274,7 @@ def is_hedged(text: str, comment: str = "", golds: str = "") -> bool:
         hedges.add(first[0].lower())
     if hedges:
         hedges -= {*re.findall(r"\w+|\?", golds.lower())}
-    return bool(hedges or _TAKEN_BACK.search(comment.lower()))
+    return bool(hedges or (comment and _TAKEN_BACK.search(comment.lower())))
 
 
 def numbers(text: str) -> set[str]:
@@ -374,7 +377,7 @@ def read_answer(text: str, answer_format: str) -> date | None:
     """
     for reading, comment in readings(plain(text)):
         value = read_moment(reading)
-        if value and _agrees(comment, value):
+        if value and (not comment or _agrees(comment, value)):
             if answer_format == LONG_FORMAT:
                 return date(value.year, value.month, value.day)
             return value if isinstance(value, datetime) else None
