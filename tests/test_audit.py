@@ -72,7 +72,7 @@ def test_a_wrong_label_is_found_with_its_reckoning(tmp_path, capsys):
     assert row in cells(capsys.readouterr().out)
     (line,) = read_jsonl(tmp_path / "rows")
     assert (line["row"], line["answers"]) == (1, ["Jan, 2000"])
-    assert line["reckoning"] == "Nov, 1999 -> Jan, 2000"
+    assert line["reckoning"] == f"{question} Jan, 2000"
 
 
 ENTAILED, NEUTRAL, NOT = "Entailment", "Neutral", "Contradiction"

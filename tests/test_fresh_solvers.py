@@ -1,6 +1,5 @@
 """Fresh rows: solvers that share no code with the generators find the same labels."""
 
-import json
 import re
 from calendar import month_name
 from collections import Counter
@@ -8,59 +7,85 @@ from collections import Counter
 import pytest
 
 from lm_eval_tasks.fresh.utils import rows
-from tests.solvers import date_arithmetic, timexnli, tot_arithmetic, tot_semantic
+from tests.solvers.labels import AGREE, check
+from tests.solvers.third.timexnli import solve as solve_pair
+from tests.solvers.third.tot_semantic import solve as solve_entities
+from utils.core.documents import documents_of
 from utils.core.jsonl import read_jsonl
 
 
 LEVELS = range(1, 6)
 TURN = 74  # rows of a level until each kind of ToT arithmetic has had its turn
-TYPES = {name: question_type for name, question_type, *_ in tot_arithmetic.FAMILIES}
 
 
-def has_its_label(name: str, row: dict) -> bool:
-    """Return whether the label is the only answer that a second solver finds."""
-    match name:
-        case "date_arithmetic":
-            solution, label = date_arithmetic.solve(row["question"]), row["answer"][0]
-        case "timexnli":
-            solution = timexnli.solve(row["Premise"], row["Hypothesis"])
-            label = row["Label"]
-        case "tot_semantic":
-            solution, label = tot_semantic.solve(row["prompt"]), row["label"]
-        case "tot_arithmetic":
-            kind = tot_arithmetic.family(row["question"])
-            assert TYPES[kind] == row["question_type"], row
-            solution = tot_arithmetic.solve(row["question"])
-            label = json.loads(row["label"])
-    return solution.answers == (label,)
+def others(task: str, generated: list[dict]) -> list[dict]:
+    """Return rows of which the solver does not find the label, or not it alone."""
+    kinds = [x.kind for x in check(task, generated, documents_of(task, generated))]
+    return [row for row, kind in zip(generated, kinds, strict=True) if kind != AGREE]
 
 
 @pytest.mark.parametrize(
     ("name", "levels", "count"),
     [
         ("date_arithmetic", LEVELS, 200),
-        ("timexnli", LEVELS, 200),
-        ("tot_semantic", LEVELS, 150),
+        ("timexnli", range(1, 9), 400),
+        ("tot_semantic", range(1, 9), 160),
         ("tot_arithmetic", LEVELS, 5 * TURN),
-        ("tot_arithmetic", range(6, 16), 370),
+        ("tot_arithmetic", range(6, 26), 20 * TURN),
         ("tot_arithmetic", range(60, 61), TURN),
+        ("tcp_short", range(1, 7), 24),
+        ("tcp_long", range(1, 9), 24),
     ],
 )
 def test_the_second_solver_finds_each_label_and_no_other(name, levels, count):
-    for row in rows(name, 11, count, levels):
-        assert has_its_label(name, row), row
+    assert not others(f"fresh_{name}", [*rows(name, 11, count, levels)])
 
 
 @pytest.mark.fuzz
 @pytest.mark.parametrize(
-    "name", ["date_arithmetic", "timexnli", "tot_semantic", "tot_arithmetic"]
+    ("name", "levels", "count"),
+    [
+        ("date_arithmetic", range(1, 31), 20_000),
+        ("timexnli", range(1, 16), 20_000),
+        ("tot_semantic", range(1, 9), 20_000),
+        ("tot_arithmetic", range(1, 21), 20_000),
+        ("tcp_short", range(1, 7), 2_000),
+        ("tcp_long", range(1, 9), 2_000),
+    ],
 )
-def test_the_second_solver_finds_the_labels_of_100_000_rows(name):
-    made = list(rows(name, 20261121, 100_000, LEVELS))
-    assert all(has_its_label(name, row) for row in made)
-    own = {json.dumps({**row, "index": 0}) for row in made}
-    other = rows(name, 20261122, 100_000, LEVELS)
-    assert len(own & {json.dumps({**row, "index": 0}) for row in other}) < 1000
+def test_the_second_solver_finds_the_labels_of_many_rows(name, levels, count):
+    assert not others(f"fresh_{name}", [*rows(name, 20261121, count, levels)])
+
+
+@pytest.mark.parametrize(
+    ("hypothesis", "label"),
+    [
+        ("At 10:15, the ferry Upton was scrapped.", "Neutral"),
+        ("After 09:45, the ferry Upton was scrapped.", "Entailment"),
+        ("Before 09:45, the ferry Upton was scrapped.", "Contradiction"),
+        # Perhaps at 10:05, but not if all happens on the quarters that clocks show.
+        ("Before 10:15, the ferry Upton was scrapped.", "ambiguous"),
+        ("After 23:45, the ferry Upton was scrapped.", "ambiguous"),
+    ],
+)
+def test_a_label_that_hangs_on_what_clocks_show_is_none(hypothesis, label):
+    lead = "All the times named are on the same day."
+    premise = f"Premise: {lead} After 10:00, the ferry Upton was scrapped."
+    assert solve_pair(f"{premise}\nHypothesis: {hypothesis}").startswith(label)
+
+
+@pytest.mark.fuzz
+def test_a_level_of_semantic_has_a_fact_that_matters_more():
+    counts = []
+    for level in range(3, 9):
+        matter = 0
+        for row in rows("tot_semantic", 31, 160, range(level, level + 1)):
+            facts = re.findall(r"E\d+ was the .+\n", row["prompt"])
+            texts = [row["prompt"].replace(fact, "", 1) for fact in facts]
+            matter += sum(solve_entities(text) != row["label"] for text in texts)
+        counts.append(matter / 160)
+    assert all(few + 0.75 < many for few, many in zip(counts, counts[1:])), counts
+    assert counts[-1] - counts[0] > 4.75, counts
 
 
 @pytest.mark.parametrize(
@@ -103,5 +128,5 @@ def test_pairs_are_of_the_public_kinds_labels_and_tenses_at_every_level():
 
 
 def test_every_real_row_of_date_arithmetic_is_recomputed(shared):
-    for row in read_jsonl(shared / "timebench" / "tempreason_l1_timebench.jsonl"):
-        assert has_its_label("date_arithmetic", row), row
+    file = shared / "timebench" / "tempreason_l1_timebench.jsonl"
+    assert not others("timebench_date_arithmetic", read_jsonl(file))

@@ -1,11 +1,9 @@
-"""Fresh TCP: two solvers, one on the structure, one on the prompt, find the same end."""
+"""Fresh TCP: the generator and a solver of the columns find the same end."""
 
-import datasets
 import pytest
 
 from lm_eval_tasks.fresh.utils import find_generator, rows
-from tests.solvers.tcp import read_row, solve, solve_row
-from utils.core.families import prompt, scorer
+from tests.solvers.tcp import read_row, solve_row
 
 
 KINDS = ["tcp_short", "tcp_long"]
@@ -15,16 +13,11 @@ tcp = short.tcp
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_prompt_and_columns_have_the_label_as_their_only_answer(kind):
-    made = list(rows(kind, 20261121, 25, LEVELS))
-    dataset = datasets.Dataset.from_list(made)
-    documents = list(scorer(f"fresh_{kind}").process_docs(dataset))
-    for document in documents[:5]:
-        solution = solve(prompt(kind, document))
-        assert solution.answers == (document["answer"],), document
-        assert solution.reckoning.endswith(document["answer"])
-    for row in made[5:10]:
-        assert solve_row(row).answers == (row["answer"],), row
+def test_columns_have_the_label_as_their_only_answer(kind):
+    for row in rows(kind, 20261121, 10, LEVELS):
+        solution = solve_row(row)
+        assert solution.answers == (row["answer"],), row
+        assert solution.reckoning.endswith(row["answer"])
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -52,15 +45,6 @@ def test_a_simple_order_goes_by_the_longest_chain_that_each_task_begins():
     project = tcp.Project([4, 4, 2, 3, 1], [[], [], [], [2], [0]], [free, free])
     search = tcp.Search(project, tcp.RULES, tcp.Bounds(project))
     assert search.simple(0) == 7  # 8 where chains are those of other tasks
-
-
-@pytest.mark.fuzz
-@pytest.mark.parametrize("level", LEVELS)
-@pytest.mark.parametrize("kind", KINDS)
-def test_both_solvers_agree_on_many_rows(kind, level):
-    for row in rows(kind, 1, 4000, range(level, level + 1)):
-        text = "\n".join([*row["dialogue"], "", row["question"]])
-        assert solve(text).answers == (row["answer"],), row
 
 
 DAY = {"working_hours": [9, 17]}

@@ -64,10 +64,7 @@ def find_generator(name: str) -> ModuleType:
 def generate_row(
     name: str, seed: int, level: int, index: int, knobs: Knobs | None = None
 ) -> dict:
-    """Return row `index` of a level, which no other row has a part in.
-
-    Raises ValueError where no draw gives a problem.
-    """
+    """Return row `index` of a level; ValueError where no draw gives a problem."""
     generator = find_generator(name)
     own = generator.BENCHMARK if knobs == BENCHMARK else knobs or {}
     knobs = generator.ladder(level) | own
@@ -83,10 +80,7 @@ def generate_row(
 
 
 class Request(NamedTuple):
-    """Which rows of a generator a task has, of each level in its turn.
-
-    `read_request` checks what a stranger asks for.
-    """
+    """Which rows of a generator a task has, of each level in its turn."""
 
     generator: str
     seed: int

@@ -7,16 +7,15 @@ import json
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from tests.solvers import (
-    Solution,
+from tests.solvers import Solution, tcp, timexnli_public, tot_arithmetic_public
+from tests.solvers.third import (
     date_arithmetic,
-    tcp,
+    tcp as tcp_text,
     timexnli,
-    timexnli_public,
     tot_arithmetic,
     tot_semantic,
 )
-from utils.core.families import leaf_tasks, scorer
+from utils.core.families import leaf_tasks, prompt, scorer
 
 
 AGREE, DISAGREE, TWO_READINGS, UNREAD = "agree", "disagree", "two_readings", "unread"
@@ -91,9 +90,22 @@ def _fields(value: object) -> dict:
     return fields
 
 
-def _solve_pair(row: dict, doc: dict) -> Solution | None:
-    sides = doc["premise"], doc["hypothesis"]
-    return timexnli_public.solve(*sides) or timexnli.solve(*sides)
+def read(solve: Callable[[str], object], text: str) -> Solution | None:
+    """Return what a solver that reads a prompt finds; None where it cannot read it."""
+    try:
+        answer = solve(text)
+        return Solution((answer,), f"{text.splitlines()[0]} {answer}")
+    except (ValueError, KeyError, AttributeError, TypeError):
+        return None
+
+
+def _fresh_pair(row: dict, doc: dict) -> Solution | None:
+    pair = f"Premise: {doc['premise']}\nHypothesis: {doc['hypothesis']}"
+    return read(timexnli.solve, pair)
+
+
+def _fresh_plan(row: dict, doc: dict) -> Solution | None:
+    return read(tcp_text.solve, prompt("fresh_tcp_short", doc))
 
 
 def _gold(doc: dict) -> str:
@@ -106,20 +118,36 @@ def _label(doc: dict) -> str:
 
 _KINDS = (
     (
-        Solver(lambda row, doc: date_arithmetic.solve(doc["question"]), _gold),
+        Solver(lambda row, doc: read(date_arithmetic.solve, doc["question"]), _gold),
         ("timebench_date_arithmetic", "fresh_date_arithmetic"),
     ),
     (
-        Solver(_solve_pair, _label),
-        (*(f"timebench_timexnli_s{n}" for n in (1, 2, 3)), "fresh_timexnli"),
+        Solver(
+            lambda row, doc: timexnli_public.solve(doc["premise"], doc["hypothesis"]),
+            _label,
+        ),
+        tuple(f"timebench_timexnli_s{n}" for n in (1, 2, 3)),
     ),
+    (Solver(_fresh_pair, _label), ("fresh_timexnli",)),
     (
-        Solver(lambda row, doc: tot_arithmetic.solve(doc["question"]), _label, _fields),
-        ("tot_arithmetic", "fresh_tot_arithmetic"),
+        Solver(
+            lambda row, doc: tot_arithmetic_public.solve(doc["question"]),
+            _label,
+            _fields,
+        ),
+        ("tot_arithmetic",),
     ),
     (
         Solver(
-            lambda row, doc: tot_semantic.solve(doc["prompt"]),
+            lambda row, doc: read(tot_arithmetic.solve, doc["question"]),
+            _label,
+            _fields,
+        ),
+        ("fresh_tot_arithmetic",),
+    ),
+    (
+        Solver(
+            lambda row, doc: read(tot_semantic.solve, doc["prompt"]),
             _label,
             lambda text: text.replace(" ", ""),
         ),
@@ -127,7 +155,11 @@ _KINDS = (
     ),
     (
         Solver(lambda row, doc: tcp.solve_row(row), lambda doc: doc["answer"]),
-        (*leaf_tasks("tcp"), "fresh_tcp_short", "fresh_tcp_long"),
+        leaf_tasks("tcp"),
+    ),
+    (
+        Solver(_fresh_plan, lambda doc: doc["answer"]),
+        ("fresh_tcp_short", "fresh_tcp_long"),
     ),
 )
 SOLVERS = {task: solver for solver, tasks in _KINDS for task in tasks}

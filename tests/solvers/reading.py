@@ -323,14 +323,6 @@ def walk_years(year: int, years: int) -> int:
     return year
 
 
-def years_between(first: int, last: int) -> int:
-    """Return how many years `last` is after `first`, by walking there."""
-    years = 0
-    while first < last:
-        first, years = walk_years(first, 1), years + 1
-    return years
-
-
 def full_years(born: Day, day: Day) -> int:
     """Return how many birthdays have come since."""
     years = 0

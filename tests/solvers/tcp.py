@@ -1,25 +1,22 @@
 """Solves TCP by a search over time: what everybody does in one unit after the other.
 
-`solve` reads the prompt of a fresh row, `solve_row` the columns of any row of the
-benchmark's schema. Both return every answer that some reading of the rules gives, where
-everybody may also wait on purpose; one answer is a certain one.
+`solve_row` reads the columns of a row of the benchmark's schema. It returns every answer
+that some reading of the rules gives, where everybody may also wait on purpose; one answer
+is a certain one.
 """
 
 from __future__ import annotations
 
-import json
 import re
 from datetime import date, datetime, timedelta
 from graphlib import TopologicalSorter
 from itertools import product
-from pathlib import Path
 from typing import NamedTuple
 
 from tests.solvers import Solution
 
 
 DAY = 1440  # minutes
-FOLDER = Path(__file__).parents[2] / "lm_eval_tasks" / "fresh" / "generators"
 
 
 class Agent(NamedTuple):
@@ -277,78 +274,9 @@ def _told(problem: Problem, plan: list[Unit]) -> str:
     )
 
 
-# -------------------------------------------------------------------------- prompts
+# ----------------------------------------------------------------------------- rows
 
-MONTHS = (
-    "January February March April May June July August September October November"
-    " December"
-).split()
-WEEKDAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
-DATE = rf"\d+ (?:{'|'.join(MONTHS)})(?: \d{{4}})?"
-SPAN = r"from (\d\d):(\d\d) to (\d\d):(\d\d) my time"
-TEAM = re.compile(r"^(\w[\w ,]*) can each do any of the (\d+) tasks", re.MULTILINE)
-START = re.compile(
-    rf"(?:project starts on|Work can begin on|can be done before) ({DATE})"
-    r"(?: at (\d\d):(\d\d) my time)?"
-)
-# What can be said, in the table that the generators speak from: words, not code.
-TABLE = json.loads((FOLDER / "_tcp.json").read_text(encoding="utf-8"))
-UNITS = r"(?P<{name}>\d+) (?:hour|day)s?"
-SHAPES = dict.fromkeys(("task", "before", "after"), "(?P<{name}>[a-z ]+)")
-SHAPES |= dict.fromkeys(("units", "row", "rest"), UNITS)
-
-
-def _patterns(texts: list[str]) -> list[re.Pattern]:
-    """Return a pattern of each text of the table, with groups of its names."""
-    shape = lambda match: SHAPES[match[1]].format(name=match[1])  # noqa: E731
-    escaped = (re.escape(text).replace(r"\ ", " ") for text in texts)
-    return [re.compile(re.sub(r"\\\{(\w+)\\\}", shape, text)) for text in escaped]
-
-
-LENGTHS, ORDERS, ROWS, BETWEENS = (
-    _patterns(TABLE[name]) for name in ("length", "order", "row", "between")
-)
-ZONE = re.compile(r"GMT(?:([+-])(\d+)(?::(\d\d))?)?")
-HOURS = re.compile(rf"(?:I work|working hours are) {SPAN}")
-MEAL = re.compile(rf"(?:I don't work|meal break is) {SPAN}")
-AWAY = re.compile(r"(?:can't work|not available) on ([^.]+)\.")
-HOLIDAY = re.compile(rf"holiday (?:from|begins on) ({DATE})(?: to|, and) ({DATE})")
-WEEKDAY = re.compile(r"(?:never work on|Every) (\w+day)")
-
-
-def solve(prompt: str) -> Solution | None:
-    """Return the possible answers to the prompt of a fresh row; None for other texts."""
-    problem = read_prompt(prompt)
-    return answer(problem) if problem else None
-
-
-def read_prompt(prompt: str) -> Problem | None:
-    """Return the problem that a prompt of a fresh row tells; None for other texts."""
-    team = TEAM.search(prompt)
-    names = re.findall(r"[A-Z]\w+", team[1]) if team else []
-    said = {
-        name: " ".join(re.findall(rf"^{name}: (.*)$", prompt, re.MULTILINE))
-        for name in names
-    }
-    everything = " ".join(said.values())
-    tasks = {
-        x["task"]: int(x["units"]) for p in LENGTHS for x in p.finditer(everything)
-    }
-    pairs = [(x["before"], x["after"]) for p in ORDERS for x in p.finditer(everything)]
-    starts = [(name, x) for name in names for x in START.finditer(said[name])]
-    if len(starts) != 1 or len(tasks) != int(team[2]):
-        return None
-    ((name, start),) = starts
-    moment = datetime.combine(_date(start[1], 0), datetime.min.time())
-    minutes = 60 if start[2] else DAY
-    if start[2]:
-        clock = timedelta(hours=int(start[2]), minutes=int(start[3]))
-        moment += clock - timedelta(minutes=_ahead(said[name]))
-    units = _enough(sum(tasks.values()), minutes)
-    moments = [moment + timedelta(minutes=minutes) * n for n in range(units)]
-    agents = [_agent(name, said[name], moments, minutes) for name in names]
-    before = _before(list(tasks), pairs)
-    return Problem(moment, minutes, list(tasks), list(tasks.values()), before, agents)
+BREAKS = ("max_consecutive", "break_after", "break_between")
 
 
 def _enough(work: int, minutes: int) -> int:
@@ -360,63 +288,6 @@ def _before(tasks: list[str], pairs: list) -> list[set[int]]:
     """Return for each task the numbers of those that come before it."""
     number = {task: n for n, task in enumerate(tasks)}
     return [{number[x] for x, y in pairs if y == task} for task in tasks]
-
-
-def _agent(name: str, said: str, moments: list[datetime], minutes: int) -> Agent:
-    """Return what somebody has said of themselves."""
-    if minutes == DAY:
-        away = _away(said, moments[0].year)
-        days = "".join("p" if away(moment.date()) else "w" for moment in moments)
-    else:
-        ahead, hours, meal = _ahead(said), HOURS.search(said), MEAL.search(said)
-        days = ""
-        for moment in moments:
-            local = moment + timedelta(minutes=ahead)
-            minute = local.hour * 60 + local.minute
-            kind = "w" if _within(minute, hours) else "o"
-            days += "p" if meal and _within(minute, meal) else kind
-    rows = [x for told in ROWS for x in told.finditer(said)]
-    most, rest = (int(rows[0]["row"]), int(rows[0]["rest"])) if rows else (0, 0)
-    between = [int(x["rest"]) for told in BETWEENS for x in told.finditer(said)]
-    return Agent(name, days, most, rest, *between)
-
-
-def _within(minute: int, span: re.Match) -> bool:
-    """Return whether a minute of the day lies in a span of clocks."""
-    first, last = (int(span[n]) * 60 + int(span[n + 1]) for n in (1, 3))
-    return (minute - first) % DAY < (last - first) % DAY
-
-
-def _ahead(said: str) -> int:
-    """Return how many minutes somebody's clock is ahead of GMT."""
-    sign, hours, minutes = ZONE.search(said).groups(default="0")
-    return (int(hours) * 60 + int(minutes)) * (-1 if sign == "-" else 1)
-
-
-def _away(said: str, year: int):
-    """Return the function that says whether somebody is away on a date."""
-    days = {
-        _date(x, year) for span in AWAY.findall(said) for x in re.findall(DATE, span)
-    }
-    holidays = [(_date(x, year), _date(y, year)) for x, y in HOLIDAY.findall(said)]
-    weekdays = {WEEKDAYS.index(name) for name in WEEKDAY.findall(said)}
-
-    def is_away(day: date) -> bool:
-        on_holiday = any(first <= day <= last for first, last in holidays)
-        return day in days or on_holiday or day.weekday() in weekdays
-
-    return is_away
-
-
-def _date(said: str, year: int) -> date:
-    """Return a date such as "5 June 2025"; `year` where it names none."""
-    number, month, *rest = said.split()
-    return date(int(rest[0]) if rest else year, MONTHS.index(month) + 1, int(number))
-
-
-# ----------------------------------------------------------------------------- rows
-
-BREAKS = ("max_consecutive", "break_after", "break_between")
 
 
 def solve_row(row: dict) -> Solution | None:

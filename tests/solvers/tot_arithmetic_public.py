@@ -1,18 +1,18 @@
 """The families of the public questions of ToT arithmetic, each with its brute force.
 
-As in `tot_arithmetic_fresh`: a pattern, and what yields each possible answer with its
-reckoning. Where English or a number leaves two readings (05-04-2010, "moved forward"),
+A family is a pattern, and what yields each possible answer with its reckoning. Where English or a number leaves two readings (05-04-2010, "moved forward"),
 both are answers. Nothing is fitted to the labels.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import cache, partial
 from itertools import product
 
-from tests.solvers import reading as r
+from tests.solvers import Solution, reading as r
 from tests.solvers.reading import Unreadable, pattern
 
 
@@ -793,3 +793,30 @@ FAMILIES = tuple(
     for name, question_type, solver, *templates in _TABLE
     for template in templates
 )
+
+
+# Where a question begins to say how its answer is to be written.
+_FORMAT = re.compile(
+    r"\s*\b(?:(?:Return|Format|Share) your answer\b|Answer with time and day in json"
+    r"|Report as a json|Report the (?:values|answer)\b|Help them by computing)"
+)
+
+
+@cache
+def _patterns() -> list[tuple]:
+    return [(pattern(template), solver) for _, _, template, solver in FAMILIES]
+
+
+def solve(question: str) -> Solution | None:
+    """Return the answers that a question may have; None where it cannot be read."""
+    text = " ".join(_FORMAT.split(question, maxsplit=1)[0].split())
+    for shape, solver in _patterns():
+        if match := shape.fullmatch(text):
+            try:
+                found = list(solver(match))
+            except Unreadable:
+                continue
+            answers = {json.dumps(answer): answer for answer, _ in found}
+            reckoning = "; or ".join(dict.fromkeys(way for _, way in found))
+            return Solution(tuple(answers.values()), reckoning)
+    return None

@@ -14,6 +14,7 @@ from . import _arithmetic as a
 
 # Divisors of 2,520, so that any of them fall together within seven years.
 PERIODS = (5, 6, 7, 8, 9, 10, 12, 14, 15, 18, 20, 21, 24, 28, 30, 35, 36, 40, 42)
+TOTALS = 720, 840, 1080, 1260, 1440, 1680, 2160, 2520  # days until many fall together
 MOST_DAYS = 7_000  # over which what returns is followed
 NUMERIC_FORMS = ("yyyy-mm-dd", "mm/dd/yyyy", "dd-mm-yyyy")
 # Minutes ahead of UTC of the zones that are off the full hour.
@@ -42,14 +43,16 @@ def at_the_same_pace(rng: random.Random, level: int) -> a.Problem:
     jobs = rng.sample(a.TEXTS["jobs"], len(a.TEXTS["jobs"]))
     for step in range(level):
         (noun, verb), batch = jobs[step % len(jobs)], step // len(jobs)
+        sort = f" {a.TEXTS['sorts'][batch]} " if level > len(jobs) else " "
         sample = 1 if level == 1 else rng.randrange(2, 8)
         pace = 30 * rng.randrange(2, 40) if level == 1 else rng.randrange(60, 1500)
         number = rng.randrange(3, 40)
-        way = f"{verb} {a.counted(sample, noun)}"
-        if batch:
-            way += f" on day {batch + 1}"
-        told.append(f"{a.duration(pace * sample)} to {way}")
-        asked.append(way.replace(a.counted(sample, noun), a.counted(number, noun)))
+        ways = [
+            f"{verb} {a.counted(count, noun).replace(' ', sort)}"
+            for count in (sample, number)
+        ]
+        told.append(f"{a.duration(pace * sample)} to {ways[0]}")
+        asked.append(ways[1])
         total += pace * number
     jobs = a.joined(asked) + ", one job after the other" * (level > 1)
     answer = a.hours_minutes_seconds(total, "X Y Z")
@@ -59,9 +62,15 @@ def at_the_same_pace(rng: random.Random, level: int) -> a.Problem:
 
 def next_time(rng: random.Random, level: int) -> a.Problem:
     """The next day on which things that return every few days fall together."""
-    count = min((level + 1) // 2, len(a.TEXTS["routines"]))
-    periods, routines = (rng.sample(x, count) for x in (PERIODS, a.TEXTS["routines"]))
-    together = lcm(*periods)
+    count, routines = (level + 1) // 2, a.TEXTS["routines"]
+    if count <= len(routines):
+        periods = rng.sample(PERIODS, count)
+    else:  # so many that their multiple would always be the same
+        total = rng.choice(TOTALS)
+        divisors = [days for days in range(5, 100) if total % days == 0]
+        periods = rng.choices(divisors, k=count)
+        routines = [f"{x} in hall {hall}" for hall in range(1, 8) for x in routines]
+    routines, together = rng.sample(routines, count), lcm(*periods)
     turn = rng.randrange(max(1, min(12 * level, MOST_DAYS // together)))
     form = rng.choice(NUMERIC_FORMS)
     written = form.replace("yyyy", "%Y").replace("mm", "%m").replace("dd", "%d")

@@ -292,12 +292,9 @@ def certain_end(
     search = Search(project, RULES, bounds)
     least = max(bounds.chain(task, 0) for task in range(len(project.durations)))
     most = search.simple(least) if is_hard else bounds.never
-    free = _end_without_needs(project) if is_bound else 0
-    if free >= most:
-        return None
     try:
         end = search.earliest(least, most, FEW_STEPS if is_hard else MOST_STEPS)
-        if free >= end or end == most:
+        if end == most or is_bound and not _hangs_on_needs(project, end):
             return None
         if Search(project, STRICT, bounds).earliest(end, end + 1) > end:
             return None
@@ -329,10 +326,10 @@ def settled(project: Project, index: int, knobs: dict[str, int]) -> tuple | None
     return next(filter(None, ways), None) if slack else (end, project)
 
 
-def _end_without_needs(project: Project) -> int:
-    """Return the best end of simple orders if no task needed another."""
+def _hangs_on_needs(project: Project, end: int) -> bool:
+    """Return whether a simple order would end earlier if no task needed another."""
     free = project._replace(needs=[[] for _ in project.needs])
-    return Search(free, RULES, Bounds(free)).simple(0)
+    return Search(free, RULES, Bounds(free)).simple(end - 1) < end
 
 
 def _relaxed(project: Project) -> Iterator[Project]:

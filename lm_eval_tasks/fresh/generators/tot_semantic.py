@@ -5,8 +5,8 @@ from 1984 to 1990", and a question of one of the eight types is asked of the fac
 role of an entity there is one holder at a time, and roles change hands at the turn of a
 year, so that no answer hangs on whether ends are inclusive.
 
-From level 3 on the entity asked about is itself described by a role, at every second level
-by one more, and the graph is lifted: each of its nodes is six entities, and each of its
+From level 3 on the entity asked about is itself described by a role, at every level by one
+more, and the graph is lifted: each of its nodes is six entities, and each of its
 edges is one between each of the six and another one of the other node's at each term. So
 what leaves out the object or the year of a description fits several entities alike.
 """
@@ -14,7 +14,7 @@ what leaves out the object or the year of a description fits several entities al
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import combinations
 from typing import NamedTuple
@@ -23,12 +23,12 @@ from ._arithmetic import texts
 
 
 VERSION = "3"
-HIGHEST = 8
-BOUNDS = {"pairs": (3, 60), "descriptions": (0, 3)}
+HIGHEST = 8  # at 9, clearly fewer than ten rows a second
+BOUNDS = {"pairs": (3, 60), "descriptions": (0, 10)}
 TEXTS = texts("_semantic")
 QUESTION_TYPES = tuple(TEXTS["questions"])
 DOUBLES = 6  # entities that a node is, where there are descriptions
-TERMS = 6  # of a role of an entity that has doubles
+TERMS = 4, 7  # of a role of an entity that has doubles: the fewest and the most
 STAGGER = 6  # years that doubles come to a role after one another, at most
 TRIES = 100  # questions of the same facts
 # Answers that a description leaves without its object, or without its year, at least; and
@@ -138,7 +138,8 @@ def facts_of(rng: random.Random, pairs: Pairs, doubles: int) -> list[Fact]:
         first = rng.randint(1900, 1960)
         for place, entity in enumerate(names[of]):
             year = first + rng.randint(0, STAGGER) * (doubles > 1)
-            for holder, shift in turns if doubles == 1 else turns[:TERMS]:
+            count = len(turns) if doubles == 1 else rng.randint(*TERMS)
+            for holder, shift in turns[:count]:
                 end = year + rng.randint(1, 9)
                 name = names[holder][(place + shift) % doubles]
                 facts.append(Fact(name, role, entity, year, end))
@@ -224,30 +225,33 @@ def _in_year(terms: Terms, year: int) -> int | None:
 
 
 def _way(
-    rng: random.Random, held: dict[int, Terms], entity: int, hops: int
+    rng: random.Random, held: dict[int, Terms], entity: int, hops: int, counts: Callable
 ) -> list[Step] | None:
     """Return facts, each with a year of it, that lead to an entity; None without a way.
 
-    Each says who held a role: of a named entity, then of the one before.
+    Each says who held a role: of a named entity, then of the one before. Each `counts`,
+    as a description in front of those that follow.
     """
     way: list[Step] = []
     for _ in range(hops):
         used = {entity, *(x.of for x, _ in way)}
-        steps = [x for x in held.get(entity, []) if x.of not in used]
-        if not steps:
+        facts = [x for x in held.get(entity, []) if x.of not in used]
+        steps = [(x, rng.randrange(x.start, x.end)) for x in facts]
+        rng.shuffle(steps)
+        step = next((x for x in steps if counts(x, way)), None)
+        if not step:
             return None
-        step = rng.choice(steps)
-        way.insert(0, (step, rng.randrange(step.start, step.end)))
-        entity = step.of
+        way.insert(0, step)
+        entity = step[0].of
     return way
 
 
-def _fits(calendar: Calendar, way: list[Step]) -> Iterator[tuple[set, list[Step]]]:
-    """Yield whom each description fits without its object or year, and the rest of the way."""
-    for place, (step, year) in enumerate(way, 1):
-        others = [terms for name, terms in calendar.items() if name[0] == step.role]
-        yield {_in_year(terms, year) for terms in others} - {None}, way[place:]
-        yield {x.holder for x in calendar[step.role, step.of]}, way[place:]
+def _fits(calendar: Calendar, step: Step) -> Iterator[set[int | None]]:
+    """Yield whom a description fits without its object, and without its year."""
+    fact, year = step
+    others = [terms for name, terms in calendar.items() if name[0] == fact.role]
+    yield {_in_year(terms, year) for terms in others} - {None}
+    yield {x.holder for x in calendar[fact.role, fact.of]}
 
 
 def _problem(
@@ -263,25 +267,25 @@ def _problem(
     for fact in facts:
         calendar.setdefault((fact.role, fact.of), []).append(fact)
         held.setdefault(fact.holder, []).append(fact)
+    last = FEWER.get(kind, LEAST_OF_LAST)
     for _ in range(TRIES):
         fact = rng.choice(facts)
-        said = _said(rng, kind, facts, fact)
-        way = _way(rng, held, fact.of, hops)
-        if said is None or way is None:
+        if not (said := _said(rng, kind, facts, fact)):
             continue
 
         def answers(entities: set, rest: list[Step]) -> set[str]:
             for step, year in rest:
-                those = [calendar.get((step.role, x), []) for x in entities]
-                entities = {_in_year(terms, year) for terms in those}
-            those = [calendar.get((fact.role, x), []) for x in entities]
-            return {answer_of(kind, said, terms) for terms in those} - {None}
+                posts = [calendar.get((step.role, x), []) for x in entities]
+                entities = {_in_year(terms, year) for terms in posts}
+            posts = [calendar.get((fact.role, x), []) for x in entities]
+            return {answer_of(kind, said, terms) for terms in posts} - {None}
 
-        label, last = answers({fact.of}, []), FEWER.get(kind, LEAST_OF_LAST)
-        if label and all(
-            len(answers(fit, rest)) >= (LEAST if rest else last)
-            for fit, rest in _fits(calendar, way)
-        ):
+        def counts(step: Step, rest: list[Step]) -> bool:
+            fits, least = _fits(calendar, step), LEAST if rest else last
+            return all(len(answers(fit, rest)) >= least for fit in fits)
+
+        way, label = _way(rng, held, fact.of, hops, counts), answers({fact.of}, [])
+        if label and way is not None:
             return _told(way, kind, said, fact), label.pop()
     return None
 
@@ -290,7 +294,7 @@ def ladder(level: int) -> dict[str, int]:
     """Return the knobs of a level; entities have doubles where there are descriptions."""
     if level < 3:
         return {"pairs": 6 + 6 * level, "descriptions": 0}
-    return {"pairs": level, "descriptions": (level - 1) // 2}
+    return {"pairs": 3 + level // 3, "descriptions": level - 2}
 
 
 def row(
