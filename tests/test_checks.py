@@ -8,7 +8,7 @@ import pytest
 from tests.conftest import EXAMPLES, PACK
 from utils.core.documents import documents
 from utils.core.families import prompt, scorer
-from utils.leaderboard.checks import Check, frame_of, render_messages, text_of
+from utils.verdicts.checks import Check, frame_of, render_messages, text_of
 
 
 TASK = "tot_arithmetic"

@@ -181,7 +181,7 @@ def test_ranks_are_ranges_and_nobody_is_ranked_alone(make, ranks):
     found = {name: row["flexible_rank"] for name, row in ranks(rows, *BARE).items()}
     assert found == {"a": "1-2", "b": "1-2", "c": "3-3"}
     # The pairs of three models, under two rules, in one benchmark.
-    said = "corrected by Holm for 3 models and 6 tests"
+    said = "for 3 models and 6 tests"
     assert said in make("html", rows, *BARE)
     alone = ranks({"a": planned(40)}, *BARE)
     assert alone["a"]["flexible_rank"] is None

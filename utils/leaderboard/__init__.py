@@ -27,10 +27,10 @@ from ..core.cli import output_path, say, tool_parser
 from ..core.documents import pack_files
 from ..core.errors import ToolError
 from ..core.files import check_outputs, is_stream, written_whole
+from ..verdicts.checks import Check
 from ..verdicts.find import find_sources
 from ..verdicts.runs import Model, answer_options, read_models
 from .board import RULES, Entrant, LeftOut
-from .checks import Check
 from .data import board_data, rows
 
 

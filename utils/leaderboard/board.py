@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 from ..core.families import Group, configuration, scorer
 from ..stats import Estimate, combine, estimate_score, linearised
+from ..verdicts.checks import FALSE, SEVERITY, UNKNOWN, VERIFIED
 from ..verdicts.figures import Document, Tally
 from ..verdicts.runs import Model
-from .checks import FALSE, SEVERITY, UNKNOWN, VERIFIED
 
 
 SHARED, LONG = 20, 40  # documents and mean length from which equal answers are remarked

@@ -24,6 +24,7 @@ from ..core.families import prompt, scorer
 from ..core.jsonl import read_lines
 from ..core.tables import natural
 from ..verdicts.answers import Answer, answers_in, task_of
+from ..verdicts.checks import messages_of
 from ..verdicts.figures import Document
 from ..verdicts.isolate import Died, each_apart
 from ..verdicts.judge import (
@@ -37,7 +38,6 @@ from ..verdicts.keep import limits_of
 from ..verdicts.runs import Model
 from ..verdicts.table import Table
 from .board import Key
-from .checks import messages_of
 
 
 MOST_ANSWERS = 8_000  # of all models together, to the documents that are shown

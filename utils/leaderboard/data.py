@@ -41,6 +41,7 @@ from ..stats import (
     linearised,
 )
 from ..verdicts.answers import sha256
+from ..verdicts.checks import FALSE, SEVERITY, pack_rows
 from ..verdicts.judge import INVALID
 from ..verdicts.recall import recall, recall_sentence
 from .board import (
@@ -56,7 +57,6 @@ from .board import (
     title,
     values,
 )
-from .checks import FALSE, SEVERITY, pack_rows
 
 
 PUBLIC = "temporal_reasoning"  # the group of the benchmarks that the mean is over

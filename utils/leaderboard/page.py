@@ -20,9 +20,9 @@ from ..core.cli import printable
 from ..core.errors import ToolError
 from ..core.families import scorer
 from ..core.tables import percent
+from ..verdicts.checks import SEVERITY
 from . import browser
 from .board import CAUSES, RULES
-from .checks import SEVERITY
 
 
 _TEMPLATES = Path(__file__).parent / "templates"

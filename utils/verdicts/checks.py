@@ -20,10 +20,9 @@ from ..core.documents import documents, documents_of, quiet_harness
 from ..core.errors import ToolError
 from ..core.families import FOLDER, configuration, prompt_parts, scorer
 from ..core.private import load_yaml
-from ..harness.run import PromptTaker
 from ..packs.sources import index, is_generated
-from ..verdicts.figures import Tally
-from ..verdicts.judge import Scored
+from .figures import Tally
+from .judge import Scored
 from .settings import Settings
 
 
@@ -98,13 +97,13 @@ def render_messages(
 def _with_examples(
     task: str, doc: dict, few_shot: int, system: str | None, is_multiturn: bool
 ) -> Messages:
-    (prompt,) = _built(task, tuple(sorted(doc))).fewshot_context(
+    prompt = _built(task, tuple(sorted(doc))).fewshot_context(
         doc,
         num_fewshot=few_shot,
         system_instruction=system,
         apply_chat_template=True,
         fewshot_as_multiturn=is_multiturn,
-        chat_template=PromptTaker().apply_chat_template,
+        chat_template=lambda messages, **_: json.dumps(messages),
     )
     return tuple((x["role"], x["content"]) for x in messages_of(prompt))
 

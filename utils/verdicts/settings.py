@@ -8,7 +8,7 @@ from contextlib import suppress
 from datetime import datetime, timezone
 
 from ..core.families import scorer
-from ..verdicts.figures import Tally
+from .figures import Tally
 
 
 MOST = 100  # few-shot examples
