@@ -60,7 +60,8 @@ def quiet_harness() -> Iterator[None]:
 @cache
 def documents(task: str, include_path: Path = FOLDER) -> list[dict]:
     """Return the documents of a task, by their ids; ToolError as of `load`."""
-    return list(load([task], include_path)[1]["tasks"][task].eval_docs)
+    built = load([task], include_path)[1]["tasks"][task]
+    return list(built.task_docs)  # made when it was built; `eval_docs` makes them again
 
 
 def document(task: str, row: dict) -> dict:

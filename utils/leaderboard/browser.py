@@ -10,6 +10,7 @@ import json
 import math
 from argparse import Namespace
 from collections import Counter, defaultdict, deque
+from collections.abc import Iterator
 from contextlib import suppress
 from functools import partial
 from itertools import accumulate
@@ -169,47 +170,58 @@ def _read_texts(
     """Put the texts of responses into answers; return id of an answer -> its prompt."""
     loaded: set[str] = set()
     prompts: dict[int, Pieces] = {}
-    work, jobs = partial(_texts, loaded=loaded), deque(readings.values())
-    for reading, reply in each_apart(work, jobs, options.workers, limits_of(options)):
-        path = reading.table.source.path
+    several = [*readings.values()]
+    jobs = deque(several[n :: options.workers] for n in range(options.workers))
+    work = partial(_texts, loaded=loaded)
+    for job, reply in each_apart(work, jobs, options.workers, limits_of(options)):
         if isinstance(reply, Died):
-            raise ToolError(f"{path}: {reply.reason}")
+            raise ToolError(f"{job[0].table.source.path}: {reply.reason}")
         if "want" in reply:
-            documents(reply["want"], reading.include_path)
+            documents(reply["want"], options.include_path)
             loaded.add(reply["want"])
-            jobs.append(reading)
-            continue
-        if len(reply["texts"]) < sum(map(len, reading.rows.values())):
-            raise ToolError(f"{path}: has changed while it was read; run again")
-        for number, response, prompt_pieces in reply["texts"]:
+            jobs.append(job)
+        elif "changed" in reply:
+            fault = "has changed while it was read; run again"
+            raise ToolError(f"{reply['changed']}: {fault}")
+        for number, response, prompt_pieces in reply.get("texts", ()):
             answers[number]["response"] = response
             prompts[id(answers[number])] = prompt_pieces
     return prompts
 
 
-def _texts(reading: Reading, loaded: set[str]) -> dict:
+def _texts(readings: list[Reading], loaded: set[str]) -> dict:
     """Return the number of each answer with the pieces of its response and prompt.
 
-    `want` is a task whose documents have to be loaded first.
+    `want` is a task whose documents have to be loaded first, `changed` a file that is not
+    what it was.
     """
-    source, texts = reading.table.source, []
-    task, last = task_of(source.path, source.task), max(reading.rows)
-    for line in read_lines(source.path):
-        if line.number not in reading.rows:
-            continue
-        for answer in answers_in(line, task):
+    texts: list[list] = []
+    for reading in readings:
+        before = len(texts)
+        for answer in _answers(reading):
             if answer.doc is None and answer.task not in loaded:
                 return {"want": answer.task}
-            for number, row in reading.rows[line.number]:
+            for number, row in reading.rows[answer.number]:
                 if _is_of(answer, row):
                     is_shown = number in reading.prompts
                     prompt_pieces = is_shown and _prompt(answer, reading.include_path)
                     spans = [row["published_span"], row["flexible_span"]]
                     response = pieces(answer.response, spans, LONGEST_RESPONSE)
                     texts.append([number, response, prompt_pieces or None])
+        if len(texts) - before < sum(map(len, reading.rows.values())):
+            return {"changed": str(reading.table.source.path)}
+    return {"texts": texts}
+
+
+def _answers(reading: Reading) -> Iterator[Answer]:
+    """Yield the answers in the lines of a reading that can be scored."""
+    source, last = reading.table.source, max(reading.rows)
+    task = task_of(source.path, source.task)
+    for line in read_lines(source.path):
+        if line.number in reading.rows:
+            yield from (x for x in answers_in(line, task) if not x.fault)
         if line.number == last:
             break
-    return {"texts": texts}
 
 
 def _is_of(answer: Answer, row: dict) -> bool:
