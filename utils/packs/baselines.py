@@ -7,7 +7,8 @@ names. The responders are: an empty answer; the most frequent label, in the form
 asked for; and a set of options (or a label) drawn at random, all being as likely: its
 score is the expected one, so that no seed plays a part. Fresh problems have a column for
 each level, and for each shortcut its flexible score beside that of the most frequent
-label of that level: both over the rows for which the shortcut knows an answer.
+label of that level: both over the rows for which the shortcut knows an answer. A cell is
+empty where it knows none.
 
 Example:
 
@@ -73,7 +74,10 @@ def _cell(task: Scorer, documents: list[dict], responses: Iterable[list[str]]) -
 
 def by_level(path: Path, task: Scorer) -> list[str]:
     """Return a table's rows for a file of fresh rows: a line for each shortcut."""
-    from .shortcuts import SHORTCUTS  # takes a second, and so does `sources`
+    from .shortcuts import (
+        SHORTCUTS,
+        TooFewRows,
+    )  # takes a second, and so does `sources`
 
     rows = sorted(read_jsonl(path), key=itemgetter("level"))
     levels = {level: [*those] for level, those in groupby(rows, itemgetter("level"))}
@@ -81,7 +85,10 @@ def by_level(path: Path, task: Scorer) -> list[str]:
     for rows in levels.values():
         documents = documents_of(task.task, rows)
         for name, shortcut in SHORTCUTS.get(task.task, {}).items():
-            cell = _shortcut_cell(task, documents, shortcut(rows))
+            try:
+                cell = _shortcut_cell(task, documents, shortcut(rows))
+            except TooFewRows as error:
+                cell = str(error)
             cells.setdefault(name, []).append(cell)
     lead = f"| task | shortcut | {' | '.join(f'level {level}' for level in levels)} |"
     rule = f"|---|---|{'--:|' * len(levels)}"

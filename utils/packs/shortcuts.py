@@ -9,7 +9,7 @@ import heapq
 import json
 import re
 from collections.abc import Callable, Iterator
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from functools import partial
 from itertools import product
 
@@ -22,6 +22,7 @@ from lm_eval_tasks.fresh.generators import tot_semantic as roles
 
 
 WIDTH = 30  # schedules that the search for the end without a constraint keeps
+FEWEST = 24  # rows to learn from, so that all labels are in each half
 UNITS = 500  # hours or days in which every project ends
 RESTS = ("max_consecutive", "break_after", "break_between")
 GUEST = r"[:;] ([\w ]+) at (\d+:\d\d(?::\d\d)?(?: [AP]M)?)"
@@ -40,29 +41,40 @@ _FORM = "Thus, the correct answer is: {}"
 ONE, CANNOT = '{"answer": "1"}', '{"answer": "unanswerable"}'
 
 
-def read(row: dict, without: str = "") -> tuple[list[str], dict, list[tuple]]:
-    """Return the answer to each end, tasks, and of agents free units and RESTS."""
+class TooFewRows(Exception):
+    """A shortcut is learned, and there are too few rows to learn it from."""
+
+
+def read(row: dict, without: str = "") -> tuple[Callable, dict, list[tuple]]:
+    """Return the answer to an end, tasks, and of agents free units and RESTS."""
     tasks = {x: n for x, n in row["tasks"].items() if n}  # None: other rows' tasks
     hourly = "agent_constraints_gmt" in row
-    start = row["project_start_datetime_gmt" if hourly else "project_start_date"]
-    unit, form = timedelta(hours=1 if hourly else 24), "%Y-%m-%d"
-    form, back = (f"{form} %H:%M GMT", 0 * unit) if hourly else (form, unit)
-    moments = [datetime.fromisoformat(start) + unit * n for n in range(UNITS)]
+    text = row["project_start_datetime_gmt" if hourly else "project_start_date"]
+    start, unit = datetime.fromisoformat(text), timedelta(hours=1 if hourly else 24)
     limits = row["agent_constraints_gmt" if hourly else "agent_constraints"]
     agents, away = [], row.get("agent_unavailable_dates", {})
     for name in row["agents"]:
-        told = {**limits[name], "absences": away.get(name)}
-        told[without] = None
-        begins, ends = told.get("working_hours") or (0, 24)
-        meal, *_ = told.get("lunch_break") or [None]
-        free = [
-            (x.hour - begins) % 24 < ((ends - begins) % 24 or 24)
-            and x.hour != meal
-            and x.isoformat()[:10] not in (told["absences"] or ())
-            for x in moments
-        ]
-        agents.append((free, *(told[x] or 0 for x in RESTS)))
-    return [f"\\boxed{{{x - back:{form}}}}" for x in moments], tasks, agents
+        rules = {**limits[name], "absences": away.get(name)}
+        rules[without] = None
+        days = {date.fromisoformat(x) for x in rules["absences"] or ()}
+        ends = [start.date() + timedelta(x) for x in range(0 if hourly else UNITS)]
+        free = _hours(start.hour, rules) if hourly else [x not in days for x in ends]
+        agents.append((free, *(rules[x] or 0 for x in RESTS)))
+
+    def answer(end: int) -> str:
+        moment = start + unit * (end if hourly else end - 1)
+        form = "%Y-%m-%d %H:%M GMT" if hourly else "%Y-%m-%d"
+        return f"\\boxed{{{moment.strftime(form)}}}"
+
+    return answer, tasks, agents
+
+
+def _hours(first: int, rules: dict) -> list[bool]:
+    """Return whether somebody works in each hour from one of the day on."""
+    begins, ends = rules["working_hours"]
+    meal, *_ = rules["lunch_break"] or [None]
+    day = [(x - begins) % 24 < ((ends - begins) % 24 or 24) for x in range(24)]
+    return [day[x % 24] and x % 24 != meal for x in range(first, first + UNITS)]
 
 
 def work(agent: tuple, state: tuple, ready: int, left: int) -> tuple:
@@ -103,7 +115,7 @@ def end(tasks: dict, pairs: list, agents: list, width: int, order: Callable) -> 
 
 def greedy(row: dict) -> str:
     """Return the earliest end of eleven orders, each task by whoever ends it first."""
-    (answers, tasks, agents), pairs = read(row), row["dependencies"]
+    (answer, tasks, agents), pairs = read(row), row["dependencies"]
     tails = dict(tasks)
     for task in reversed(tasks):  # those that need it come after it
         tails[task] += max((tails[y] for x, y in pairs if x == task), default=0)
@@ -112,18 +124,18 @@ def greedy(row: dict) -> str:
     signed = product(ranks, (1, -1))
     orders = [lambda _, x, __, of=of, sign=sign: sign * of[x] for of, sign in signed]
     orders.append(lambda _, __, ready: ready)
-    return answers[min(end(tasks, pairs, agents, 1, order) for order in orders)]
+    return answer(min(end(tasks, pairs, agents, 1, order) for order in orders))
 
 
 def ignoring(row: dict, of: str) -> str | None:
     """Return the end where nobody minds a kind of constraint that somebody has."""
-    answers, tasks, agents = read(row, of)
+    answer, tasks, agents = read(row, of)
     pairs, order = row["dependencies"], lambda ends, *_: sum(ends.values())
     if of == "dependencies":
         pairs = []
     elif agents == read(row)[2]:
         return None
-    return answers[end(tasks, pairs, agents, WIDTH, order)]
+    return answer(end(tasks, pairs, agents, WIDTH, order))
 
 
 def at_once(row: dict) -> str | None:
@@ -180,8 +192,8 @@ def prepositions(row: dict) -> list[str]:
 
 def learned(rows: list[dict], by: Callable[[dict], list[str]]) -> list[str]:
     """Return what a logistic regression learns of one half of the rows for the other."""
-    if len(rows) < 24:  # not all labels are in each half
-        return [""] * len(rows)
+    if len(rows) < FEWEST:
+        raise TooFewRows(f"needs {FEWEST} rows")
     found = CountVectorizer(analyzer=by, binary=True).fit_transform(rows)
     model, labels = LogisticRegression(max_iter=1000), [row["Label"] for row in rows]
     said = cross_val_predict(model, found, labels, cv=2)
