@@ -17,9 +17,11 @@ Example:
 
 from __future__ import annotations
 
+import json
 import sys
 from argparse import Namespace
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from ..core import tables as text_tables
@@ -30,12 +32,12 @@ from ..core.files import check_outputs, is_stream, written_whole
 from ..verdicts.checks import Check
 from ..verdicts.find import find_sources
 from ..verdicts.runs import Model, answer_options, read_models
-from .board import RULES, Entrant, LeftOut
+from .board import FIRST_LINES, RULES, Entrant, LeftOut
 from .data import board_data, rows
 
 
-# How tables and scripts of ours begin.
-_STARTS = (b"model,status,remarks,", b'[\n  {\n    "model": ', b"addDocuments(")
+# The first columns of tables of ours.
+_COLUMNS = ["model", "status", "remarks", "scope"]
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -80,6 +82,7 @@ def _write(entrants: list[Entrant], data: dict, options: Namespace) -> None:
     from . import browser, page
 
     contents: dict[Path, bytes] = {}
+    forms = {getattr(options, x): x for x in ("html", "csv", "json")}
     if path := options.html:
         models = [one.model for one in entrants]  # now in the order of the board
         documents = browser.collect(models, options)
@@ -92,7 +95,7 @@ def _write(entrants: list[Entrant], data: dict, options: Namespace) -> None:
             text = text_tables.render([*rows(data)], form)
             contents[path] = text.encode("utf-8", "backslashreplace")
     for path, content in contents.items():
-        check_ours(path)
+        check_ours(path, forms.get(path, "js"))
         with written_whole(path) as file:
             file.write(content)
     sys.stdout.write(f"{text_tables.render([*_lines(data)], 'markdown')}\n")
@@ -112,15 +115,20 @@ def _lines(data: dict) -> Iterator[dict]:
             yield cells | {x: row[x] for x in (*RULES, "n")}
 
 
-def check_ours(path: Path) -> None:
+def check_ours(path: Path, form: str) -> None:
     """Raise ToolError for a file that this tool has not made, and would replace."""
-    if not path.is_file() or is_stream(path):
+    if not path.is_file() or is_stream(path) or not path.stat().st_size:
         return
-    with path.open("rb") as file:
-        start = file.read(400)
-    is_page = b"temporal-eval leaderboard" in start
-    if start and not is_page and not start.startswith(_STARTS):
-        raise ToolError(f"{path}: was not made by leaderboard; name another file")
+    with suppress(ValueError, LookupError, TypeError, AttributeError):
+        text = path.read_text(encoding="utf-8")
+        line, _, _ = text.partition("\n")
+        if form == "csv" and line.split(",")[:4] == _COLUMNS:
+            return
+        if form == "json" and [*json.loads(text)[0]][:4] == _COLUMNS:
+            return
+        if line == FIRST_LINES.get(form):
+            return
+    raise ToolError(f"{path}: was not made by leaderboard; name another file")
 
 
 def _check_files(options: Namespace) -> None:
@@ -129,8 +137,9 @@ def _check_files(options: Namespace) -> None:
     sources, _ = find_sources(options.run, options.task)
     paths = [path for x in sources for path in (x.path, x.results_path) if path]
     check_outputs(outputs, [*paths, *pack_files(options.include_path)])
-    for path in filter(None, outputs.values()):
-        check_ours(path)
+    for option, path in outputs.items():
+        if path:
+            check_ours(path, option.removeprefix("--"))
 
 
 def _page(text: str) -> str:

@@ -16,6 +16,11 @@ from ..verdicts.figures import Document, Tally
 from ..verdicts.runs import Model
 
 
+# Of a page, and of the scripts with its documents: by these, a file is ours.
+FIRST_LINES = {
+    "html": "<!doctype html><!-- temporal-eval leaderboard -->",
+    "js": "// temporal-eval leaderboard",
+}
 SHARED, LONG = 20, 40  # documents and mean length from which equal answers are remarked
 LONGEST_NAME = 200  # characters
 # Why the published rule gives less than the flexible one, by what it read.

@@ -38,7 +38,7 @@ from ..verdicts.judge import (
 from ..verdicts.keep import limits_of
 from ..verdicts.runs import Model
 from ..verdicts.table import Table
-from .board import Key
+from .board import FIRST_LINES, Key
 
 
 MOST_ANSWERS = 8_000  # of all models together, to the documents that are shown
@@ -112,6 +112,7 @@ class Documents(NamedTuple):
         for task, of in self.encoded.items():
             for n, at in enumerate(range(0, len(of), MOST_OF_A_FILE)):
                 text = f"addDocuments([{','.join(of[at : at + MOST_OF_A_FILE])}]);\n"
+                text = f"{FIRST_LINES['js']}\n{text}"
                 found[task][f"documents/{task}-{n}.js"] = text.encode()
         return found
 

@@ -22,7 +22,7 @@ from ..core.families import scorer
 from ..core.tables import percent
 from ..verdicts.checks import SEVERITY
 from . import browser
-from .board import CAUSES, RULES
+from .board import CAUSES, FIRST_LINES, RULES
 
 
 _TEMPLATES = Path(__file__).parent / "templates"
@@ -56,7 +56,7 @@ def render(data: dict, documents: browser.Documents, files: dict[str, dict]) -> 
         is_folder=bool(files),
         held=_held(data, documents, files),
     )  # fmt: skip
-    content = text.encode()
+    content = f"{FIRST_LINES['html']}\n{text.lstrip()}".encode()
     if len(content) > MOST_BYTES:
         raise ToolError(
             f"a page of {len(data['models'])} models is larger than"
