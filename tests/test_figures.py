@@ -208,6 +208,27 @@ def test_pass_at_k_has_the_interval_of_statsmodels(capsys, tmp_path):
     assert recompute.recompute(tables, rows, [], k=2) > 40
 
 
+def test_the_mean_over_benchmarks_combines_their_intervals(tmp_path):
+    """By the method of variance estimates recovery, from the board's own rows."""
+    path = tmp_path / "board.json"
+    runs = [f"{x}={EXAMPLES / 'responses' / x}" for x in ("careful", "hasty")]
+    assert main(["leaderboard", *runs, *PACK, "--json", str(path)]) == 0
+    rows = [row for row in json.loads(path.read_text()) if row["by"] is None]
+    for model in ("careful", "hasty"):
+        figures = {row["scope"]: row for row in rows if row["model"] == model}
+        parts = [figures[name] for name in ("tcp", "tot", "timebench")]
+        for rule in ("published", "flexible"):
+            mean = sum(part[rule] for part in parts) / 3
+            reaches = {
+                end: sum((x[rule] - x[f"{rule}_{end}"]) ** 2 for x in parts) ** 0.5 / 3
+                for end in ("low", "high")
+            }
+            names = (rule, f"{rule}_low", f"{rule}_high")
+            expected = (mean, mean - reaches["low"], mean + reaches["high"])
+            cells = [figures["mean"][name] for name in names]
+            assert cells == pytest.approx(expected, abs=1e-7)
+
+
 def test_figures_that_differ_are_noticed():
     with pytest.raises(AssertionError, match="flexible"):
         recompute.check([{"flexible": 0.5}], [{"flexible": 0.5000002}])
