@@ -5,8 +5,7 @@
 PACK is an offline pack. Its rows have twins where a transformation changes the answer in a
 known way. Rows of which it changes the question alone come as the `twin_control` tasks:
 they show what the transformation costs. The manifest names the original of each twin, and
-says why other rows have none. OUT is new, empty, or a pack, such as PACK itself, which then
-has these tasks, too. The same seed and rows give the same pack everywhere.
+says why other rows have none. OUT is new, empty, or a pack, such as PACK itself.
 
 Example:
 

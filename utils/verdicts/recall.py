@@ -56,8 +56,7 @@ def originals(task: str, include_path: Path) -> dict[str, Original]:
         return {}
     manifest = Manifest.of(include_path)
     file = manifest.tasks.get(task)
-    record = manifest.data[file].get("twins") if file else None
-    if not record:
+    if not file or not (record := manifest.data[file].get("twins")):
         return {}
     rows = [parse(line) for line in read_lines(include_path / "data" / file)]
     utils, explain = scorer(task).utils, scorer(task).explain
@@ -79,12 +78,12 @@ def recall(models: list[Model], include_path: Path) -> list[dict]:
     """Return a row for each model and task of twins; all rows are tested together."""
     rows = []
     for model in models:
-        for task in sorted(model.tasks):
+        for task in sorted(filter(transformations, model.tasks)):
             of_twins = originals(task, include_path)
             if any(x.mirror for x in of_twins.values()):
-                row = {"run": model.name, "scope": task}
                 hits = count_hits(model.tasks[task].all.documents, of_twins)
-                row |= {**hits._asdict(), "p": hits.p_value, "hits": hits}
+                row = {"run": model.name, "scope": task} | hits._asdict()
+                row |= {"p": hits.p_value, "hits": hits}
                 rows.append(row | _gaps(model, task, include_path))
     for row, p_value in zip(rows, holm(row["p"] for row in rows)):
         row["p_holm"], row["recalls"] = p_value, p_value < 1 - CONFIDENCE
