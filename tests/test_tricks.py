@@ -238,3 +238,13 @@ def test_links_to_folders_and_results_alone_are_named(board):
 
     _, said, _ = board(put)
     assert "is a link to a folder" in said and "results without samples" in said
+
+
+def test_two_rows_that_claim_one_name_and_share_no_task_can_be_joined(board):
+    def put(folder: Path) -> None:
+        for place, task in (("a", "tcp_long"), ("b", "tot_arithmetic")):
+            submission(folder / place, "plain", {"tasks": [task], "name": "org/one"})
+
+    _, said, _ = board(put)
+    assert "org/one: two rows claim this name; 'org/one=" in said
+    assert "two rows claim this name; 'org/careful" not in said

@@ -22,6 +22,7 @@ import sys
 from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import suppress
+from itertools import combinations
 from pathlib import Path
 
 from ..core import tables as text_tables
@@ -52,11 +53,21 @@ def main(arguments: list[str] | None = None) -> int:
     messages += [f"{one.place}: left out: {one.reason}" for one in left_out]
     if not good:
         raise ToolError("\n".join(messages))
-    for line in messages:
+    for line in [*messages, *_hints(good)]:
         say(line)
     entrants = [Entrant.of(model) for model in good]
     _write(entrants, board_data(entrants, left_out, options), options)
     return 1 if messages else 0
+
+
+def _hints(models: list[Model]) -> Iterator[str]:
+    """Yield how to join models that claim one name and share no task."""
+    claimed = [x for x in models if x.tables[0].head["model"] and not x.label]
+    for a, b in combinations(claimed, 2):
+        name = a.tables[0].head["model"]
+        if name == b.tables[0].head["model"] and not a.tasks.keys() & b.tasks.keys():
+            join = f"'{name}={a.place}' '{name}={b.place}'"
+            yield f"{name}: two rows claim this name; {join} makes one of them"
 
 
 def _fault(model: Model) -> str | None:
@@ -122,11 +133,8 @@ def check_ours(path: Path, form: str) -> None:
     with suppress(ValueError, LookupError, TypeError, AttributeError):
         text = path.read_text(encoding="utf-8")
         line, _, _ = text.partition("\n")
-        if form == "csv" and line.split(",")[:4] == _COLUMNS:
-            return
-        if form == "json" and [*json.loads(text)[0]][:4] == _COLUMNS:
-            return
-        if line == FIRST_LINES.get(form):
+        columns = [*json.loads(text)[0]] if form == "json" else line.split(",")
+        if columns[:4] == _COLUMNS or line == FIRST_LINES.get(form):
             return
     raise ToolError(f"{path}: was not made by leaderboard; name another file")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from itertools import combinations
 from statistics import fmean
@@ -22,7 +22,6 @@ FIRST_LINES = {
     "js": "// temporal-eval leaderboard",
 }
 SHARED, LONG = 20, 40  # documents and mean length from which equal answers are remarked
-LONGEST_NAME = 200  # characters
 # Why the published rule gives less than the flexible one, by what it read.
 CAUSES = {
     "nothing": "the published rule finds no answer",
@@ -112,11 +111,6 @@ class Entrant(NamedTuple):
     def name(self) -> str:
         """The name of the model."""
         return self.model.name
-
-    @property
-    def place(self) -> str:
-        """Its file or folder."""
-        return f"{self.model.place}"
 
     @property
     def status(self) -> str:
@@ -259,10 +253,8 @@ def copies(entrants: list[Entrant]) -> Iterator[tuple[Entrant, Entrant, str]]:
 
 def name_remarks(entrants: list[Entrant]) -> Iterator[tuple[Entrant, str]]:
     """Yield what is to be said of the names of models."""
-    names = Counter(one.model.name[:LONGEST_NAME] for one in entrants)
-    looks = {name: _look(name) for name in names}
-    for one in entrants:
-        name = one.model.name[:LONGEST_NAME]
+    looks = {one.name: _look(one.name) for one in entrants}
+    for name, one in ((one.name, one) for one in entrants):
         if others := [x for x in looks if looks[x] == looks[name] and x != name]:
             yield one, f"the name looks like {', '.join(others):.200}"
         if odd := sorted({x for x in name if not x.isascii()}):

@@ -164,11 +164,12 @@ def _model(one: Entrant, found: list[Group]) -> dict:
     return {
         "id": sha256(one.name)[:10],
         "model": one.name,
-        "place": one.place,
+        "place": f"{one.model.place}",
         "status": status,
         "reasons": reasons,
         "remarks": [*reasons, *said],
-        "card": _card(outcomes),
+        "card": _card([x["card"] for x in outcomes.values()]),
+        "checked": _card([x["checked"] for x in outcomes.values()]),
         "frames": _frames(outcomes),
         "figures": _figures(one, found, figures),
         "cite": [*citations(one.model, [*figures.values()])],
@@ -187,11 +188,11 @@ def _frames(outcomes: dict[str, dict]) -> dict[str, str]:
     return {x: ", ".join(names) for x, names in tasks.items() if x}
 
 
-def _card(outcomes: dict[str, dict]) -> dict[str, str]:
+def _card(cards: list[dict[str, str]]) -> dict[str, str]:
     """Return the run card of a model; where its tasks differ, the most frequent value,
     and how many tasks have others.
     """
-    cards, cells = [outcome["card"] for outcome in outcomes.values()], {}
+    cells = {}
     for name in cards[0]:
         [(most, count), *others] = Counter(x[name] for x in cards).most_common()
         rest = f" ({len(cards) - count} tasks: {others[0][0]}, …)" if others else ""

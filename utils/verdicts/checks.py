@@ -279,8 +279,8 @@ class Check:
             "few_shot": self.settings.few_shot,
             "filter": self.filter,
             "marks": [*self.settings.marks(tally)],
-            "card": self.settings.card()
-            | {
+            "card": self.settings.card(),
+            "checked": {
                 "Filter": f"{self.filter:.200}",
                 "Answers a document": repeats,
                 "Documents": documents["text"],
