@@ -543,10 +543,11 @@ class Field:
     def _read_text(self, text: object) -> object:
         """Return the value of a text as a whole, or without its lead and one comment."""
         text = plain(text) if isinstance(text, str) else ""
-        kept = [x for x, cut in readings(text, self.label) if self._is_aside(x, cut)]
+        parts = (x for x in readings(text, self.label) if x[0])
+        kept = [x for x, cut in parts if self._is_aside(x, cut)]
         # Any text is a name: what is left of it in the end is the value.
         kept = kept[-1:] if self.grammar is str else kept
-        values = (self.grammar(x.lower()) for x in kept if x)
+        values = (self.grammar(x.lower()) for x in kept)
         return next((value for value in values if value is not None), None)
 
     def _is_aside(self, kept: str, comment: str) -> bool:
