@@ -61,7 +61,8 @@ def quiet_harness() -> Iterator[None]:
 def documents(task: str, include_path: Path = FOLDER) -> list[dict]:
     """Return the documents of a task, by their ids; ToolError as of `load`."""
     built = load([task], include_path)[1]["tasks"][task]
-    return list(built.task_docs)  # made when it was built; `eval_docs` makes them again
+    # Made when it was built; `eval_docs`, which lm-eval 0.5 has alone, makes them again.
+    return list(getattr(built, "task_docs", None) or built.eval_docs)
 
 
 def document(task: str, row: dict) -> dict:
