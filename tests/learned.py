@@ -1,0 +1,112 @@
+"""What a learner that cannot reason gets right: `python -m tests.learned [--rows N]`.
+
+Gradient boosting sees simple numbers of a text, of rows of one seed and level, and answers
+those of another seed. A line a task and level; the exit status is 1 where it is right more
+often than BOUNDS say: then something in the text gives answers away.
+"""
+
+import argparse
+import re
+import sys
+from datetime import datetime, timedelta
+
+import numpy
+from sklearn.ensemble import (
+    HistGradientBoostingClassifier as Classifier,
+    HistGradientBoostingRegressor as Regressor,
+)
+
+from lm_eval_tasks.fresh.utils import rows
+from utils.packs.shortcuts import prepositions
+
+
+BOUNDS = {"tcp_short": 0.28, "tcp_long": 0.28, "timexnli": 0.58}
+SEEDS = 20261124, 20261125  # of the rows to learn from, and of those to answer
+LEVELS = range(3, 6)
+WORDS = {
+    "tcp": "off holiday available every never row between meal eat begin done".split(),
+    "nli": "before after Before After in on at hour day week month year".split(),
+}
+MONTHS = "January February March April May June July August September October November"
+
+
+def planning_numbers(row: dict) -> list[float]:
+    """Return counts of words and tasks, the work, its parts, and what else is counted."""
+    text = " ".join(row["dialogue"])
+    work = sorted(row["tasks"].values())
+    others = sorted(map(int, re.findall(r"\b(\d+) (?:hour|day)s? off", text)))[:4]
+    days = sorted(int(x) for x in re.findall(r"\b(\d+) [A-Z]\w+", text))
+    start = datetime.fromisoformat(
+        row.get("project_start_datetime_gmt") or row["project_start_date"]
+    )
+    gaps = [(day - start.day) % 31 for day in days]
+    return [
+        *(text.count(word) for word in WORDS["tcp"]),
+        *(len(work), sum(work), len(row["dependencies"]), start.weekday(), start.hour),
+        *(work + [0] * 12)[:12],
+        *(others + [0] * 4)[:4],
+        *(len(gaps), sum(gap < sum(work) / 2 for gap in gaps)),
+        *(sorted(gaps) + [99] * 8)[:8],
+    ]
+
+
+def units(row: dict) -> int:
+    """Return the hours or days from a project's start to its end."""
+    if "project_start_date" in row:
+        start, end = row["project_start_date"], row["answer"]
+        return (datetime.fromisoformat(end) - datetime.fromisoformat(start)).days
+    start = datetime.fromisoformat(row["project_start_datetime_gmt"])
+    end = datetime.fromisoformat(row["answer"].removesuffix(" GMT"))
+    return (end - start) // timedelta(hours=1)
+
+
+def pair_numbers(row: dict) -> list[float]:
+    """Return counts of words, numbers in their order, months, and the prepositions."""
+    texts = row["Premise"], row["Hypothesis"]
+    cells: list[float] = []
+    for text, most in zip(texts, (12, 3)):
+        numbers = [int(x) for x in re.findall(r"\d+", text)]
+        months = [n for n, x in enumerate(MONTHS.split()) if x in text]
+        cells += [*(numbers + [-1] * most)[:most], *(months + [-1] * 2)[:2]]
+        cells += [text.count(word) for word in WORDS["nli"]]
+        cells += [sum(numbers), len(text)]
+    kinds = "before after in on at".split()
+    return cells + [kinds.index(x) for x in prepositions(row)[0].split()]
+
+
+def share_right(name: str, level: int, count: int) -> float:
+    """Return the share of another seed's rows that the learner answers."""
+    known, asked = (
+        [*rows(name, seed, count, range(level, level + 1))] for seed in SEEDS
+    )
+    if name == "timexnli":
+        numbers, labels = (
+            pair_numbers,
+            [[x["Label"] for x in y] for y in (known, asked)],
+        )
+        model = Classifier(random_state=0)
+    else:
+        numbers, labels = planning_numbers, [[*map(units, x)] for x in (known, asked)]
+        model = Regressor(random_state=0, loss="absolute_error")
+    model.fit([numbers(x) for x in known], labels[0])
+    found = model.predict([numbers(x) for x in asked])
+    if name != "timexnli":
+        found = numpy.rint(found)
+    return float(numpy.mean(found == numpy.array(labels[1])))
+
+
+def main() -> int:
+    """Print the shares; return 1 where one is above its bound."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--rows", type=int, default=1000, help="a level and seed")
+    count, is_over = parser.parse_args().rows, False
+    for name, bound in BOUNDS.items():
+        for level in LEVELS:
+            share = share_right(name, level, count)
+            is_over |= share > bound
+            print(f"{name}, level {level}: {share:.2f}, at most {bound}", flush=True)
+    return int(is_over)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
