@@ -148,7 +148,7 @@ def test_a_list_has_the_rows_that_it_names(shared):
         path, tasks = found[file]
         for task in tasks:
             docs = documents_of(task, read_jsonl(path))
-            digests = map(scorer(task).utils.digest, docs)
+            digests = [scorer(task).utils.digest(doc).hex() for doc in docs]
             assert rows == [n for n, x in enumerate(digests) if disputed.is_in(LIST, x)]
 
 
