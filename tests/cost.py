@@ -19,10 +19,12 @@ from utils.core.families import scorer
 from utils.core.jsonl import read_jsonl
 
 
-MOST = {"tot_arithmetic": 8, "generation": 15}  # times the JSON; of the others:
-MOST_OF_OTHERS = 5
+# Times the JSON. How fast JSON is beside regular expressions depends on the machine: the
+# same code measured 5.0 on one and 6.1 on another, and has to pass on both.
+MOST = {"tot_arithmetic": 10, "tot_semantic": 8, "generation": 18}
+MOST_OF_OTHERS = 7
 SMALL, LARGE, HUGE = 4_000, 100_000, 4_000_000
-MOST_LARGE, MOST_HUGE = 30, 50  # times the size before
+MOST_LARGE, MOST_HUGE = 30, 60  # times the size before
 TRIES = 3  # what passes a bound each time is over it
 TRIED_HUGE = 2  # of the hostile texts, those that take longest at LARGE
 # kind, task, document, a right value, a wrong one, and the form that is asked for

@@ -144,6 +144,10 @@ _TAKEN_BACK = re.compile(  # behind a statement, in small letters
     r"[.!?\u2026>})\]\n][^\w\n]{0,20}(?:wait|actually|sorry|correction|no(?=,)"
     r"|that(?:'s| is) wrong)\b|\b(?:answer should be|i now get)\b"
 )
+_TAKING_BACK = (  # one of them stands where an answer is taken back
+    *("wait", "actually", "sorry", "correction"),
+    *("no,", "wrong", "should be", "now get"),
+)
 _PLAIN = str.maketrans("‘’‚‛“”„‟«»‐‑‒–—―−。：", "'" * 4 + '"' * 6 + "-" * 7 + ".:")
 _QUIET = _PLAIN | str.maketrans("\u0130*_`", "I   ")  # cues are found without Markdown
 _TAG = "(?:b|i|u|em|strong|br|p|div|span|code|sub|sup|center|answer)(?: [^<>]{0,60})?"
@@ -256,6 +260,8 @@ def _statement(text: str, kind: str, start: int, end: int) -> list[Statement]:
 
 def last_taken_back(low: str, start: int) -> int:
     """Return where, from a place on, the last words that take an answer back stand, or -1."""
+    if all(low.find(word, start) < 0 for word in _TAKING_BACK):  # a fast search
+        return -1
     return max((x.start() for x in _TAKEN_BACK.finditer(low, start)), default=-1)
 
 
@@ -392,10 +398,13 @@ def _last_pairs(text: str, start: int, keys: set[str]) -> list[Extracted]:
     return [Extracted(fields, (places[0], places[-1]))] if fields else []
 
 
-def _said(text: str) -> list[Extracted]:
-    """Return what the cues of an answer point to, as the fields "box", "cue", ..."""
+def _said(text: str, place: int = 0) -> list[Extracted]:
+    """Return what the cues of a text point to, as the fields "box", "cue", ...
+
+    `place` is the position in the response at which the text begins.
+    """
     return [
-        Extracted({x.kind: [text[x.start : x.end]]}, x[1:3])
+        Extracted({x.kind: [text[x.start : x.end]]}, (place + x.start, place + x.end))
         for x in statements(text, _MADE_UP)
         if not x.superseded
     ]
@@ -569,7 +578,7 @@ def read_flexible(text: str, fields: dict) -> tuple[Extracted | None, dict | Non
     values = _values(last, fields)
     if last and len(fields) == 1 and "}" in text:  # a later cue may say another
         rest = _MADE_UP.split(text[last.span[1] :], maxsplit=1)[0]
-        cues = _said("\n" * last.span[1] + rest)
+        cues = _said(rest, last.span[1])
         cue = cues[-1] if cues and "line" not in cues[-1].fields else None
         if (later := _values(cue, fields)) and later != values:
             return (last._replace(fields={}), None) if values else (cue, later)
