@@ -12,6 +12,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Iterator
 from datetime import datetime
+from functools import cache
 from math import comb
 from pathlib import Path
 
@@ -53,8 +54,18 @@ def read_run(folders: list[Path]) -> dict[str, list[Document]]:
     return {x: [*map(Document, documents.values())] for x, documents in rows.items()}
 
 
-def weighted_mean(values, clusters, ends, added) -> tuple[float, ...]:
-    """Return mean, CR2 error, degrees of freedom, the weight of clusters and their squares.
+@cache
+def bell_mccaffrey(sizes: tuple[float, ...]) -> float:
+    """Return the degrees of freedom of the CR2 error of a mean by clusters."""
+    root = np.sqrt(sizes)
+    annihilator = np.eye(len(sizes)) - np.outer(root, root) / sum(sizes)
+    vectors = annihilator * (root / np.sqrt(np.diag(annihilator)))
+    products = vectors.T @ vectors
+    return max(1, np.trace(products) ** 2 / (products**2).sum())
+
+
+def weighted_mean(values, clusters, ends, added) -> tuple:
+    """Return mean, CR2 error, sizes and weight of clusters, and their squares.
 
     A mean by clusters is a regression on a constant, weighted by size; there, CR2 is HC2.
     """
@@ -65,24 +76,17 @@ def weighted_mean(values, clusters, ends, added) -> tuple[float, ...]:
     fitted = sm.WLS(sums / sizes, np.ones(len(sizes)), weights=sizes).fit(
         cov_type="HC2"
     )
-    root = np.sqrt(sizes)
-    annihilator = np.eye(len(sizes)) - np.outer(root, root) / sizes.sum()
-    vectors = annihilator * (root / np.sqrt(np.diag(annihilator)))
-    products = vectors.T @ vectors
-    freedom = max(1, np.trace(products) ** 2 / (products**2).sum())
-    squares = (sizes * fitted.resid) ** 2
-    return fitted.params[0], fitted.bse[0], freedom, sizes.sum() / len(values), squares
+    weight, squares = sizes.sum() / len(values), (sizes * fitted.resid) ** 2
+    return fitted.params[0], fitted.bse[0], tuple(sizes), weight, squares
 
 
 def score_interval(values, clusters) -> dict[str, float]:
     """Return the figures of a score."""
     n, number = len(values), len({*clusters})
     added = max(n / number / 2, 1)
-    mean, error, freedom, weight, squares = weighted_mean(
-        values, clusters, (0, 1), added
-    )
+    mean, error, sizes, weight, squares = weighted_mean(values, clusters, (0, 1), added)
     alike = 3 * squares.sum() ** 2 / (squares**2).sum()
-    freedom = min(freedom, max(10, alike - 1))
+    freedom = min(bell_mccaffrey(sizes), max(10, alike - 1))
     effective = mean * (1 - mean) / error**2 / weight
     alpha = 2 * norm.sf(t.ppf(1 - LEVEL / 2, freedom))
     count = np.clip(np.mean(values), 0, 1) * effective
@@ -99,7 +103,8 @@ def score_interval(values, clusters) -> dict[str, float]:
 
 def difference(values, clusters) -> dict[str, float]:
     """Return the figures of a paired difference."""
-    mean, error, freedom, weight, _ = weighted_mean(values, clusters, (-1, 1), 1)
+    mean, error, sizes, weight, _ = weighted_mean(values, clusters, (-1, 1), 1)
+    freedom = bell_mccaffrey(sizes)
     low, high = np.clip(t.interval(1 - LEVEL, freedom, mean, error), -1, 1)
     naive = weighted_mean(values, [*range(len(values))], (-1, 1), 1)[1]
     p_value = 2 * t.sf(abs(mean) / error, freedom)
