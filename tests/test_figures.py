@@ -168,18 +168,16 @@ def test_a_run_of_several_tasks_has_a_line_for_each_benchmark(printed):
 
 def figures(capsys, tmp_path, runs: dict[str, Path], *options: str) -> int:
     """Return how many figures of runs agree with those that are recomputed."""
-    arguments, tables = [], []
+    arguments, tables, rows = [], [], []
+    options = [*options, "--format", "json"]
     for name, path in runs.items():
         arguments.append(f"{name}={path}")
         folder = tmp_path / f"tables of {name}"
         main(["score", arguments[-1], "--output", str(folder), *options])
+        rows += json.loads(capsys.readouterr().out)
         tables.append(recompute.read_run([*folder.iterdir()]))
-    capsys.readouterr()
-    printed = []
-    for tool in (["score"], ["compare", "--detail"]):
-        main([*tool, *arguments, *options, "--format", "json"])
-        printed.append(json.loads(capsys.readouterr().out))
-    return recompute.recompute(tables, *printed)
+    main(["compare", "--detail", *arguments, *options])
+    return recompute.recompute(tables, rows, json.loads(capsys.readouterr().out))
 
 
 def test_figures_of_the_examples_are_those_of_statsmodels(capsys, tmp_path):
