@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from lm_eval_tasks.fresh.utils import rows as fresh_rows
-from lm_eval_tasks.twin.transformations import TRANSFORMATIONS, Survey
+from lm_eval_tasks.twin.transformations import TRANSFORMATIONS, Survey, Twin
 from tests.conftest import EXAMPLES, PACK, run_tasks
 from tests.solvers.labels import AGREE, UNREAD
 from tests.test_offline import content, manifest_of
@@ -52,19 +52,35 @@ def test_twins_of_real_rows_are_solved_anew_and_are_no_public_rows(task, shared)
     assert not {asked(x.row) for x in draws} & {*map(asked, rows)}
 
 
-@pytest.mark.parametrize(
-    ("task", "generator"),
-    [
-        ("twin_tot_semantic", "tot_semantic"),
-        ("twin_tcp_long", "tcp_long"),
-        ("twin_tcp_short", "tcp_short"),
-    ],
-)
-def test_twins_of_made_rows_are_solved_anew(task, generator):
+MADE = {  # generator, and the fewest twins of 200 rows
+    "twin_tot_semantic": ("tot_semantic", 195),
+    "twin_tcp_long": ("tcp_long", 140),
+    "twin_tcp_short": ("tcp_short", 180),  # in GMT: all rows have clocks of other zones
+}
+
+
+def in_gmt(row: dict) -> dict:
+    """Return a row of TCP short whose dialogue has clocks in GMT alone."""
+    start, agents = row["project_start_datetime_gmt"], row["agent_constraints_gmt"]
+    hours = [
+        "{}: I work from {:02}:00 to {:02}:00 GMT.".format(name, *x["working_hours"])
+        for name, x in agents.items()
+    ]
+    dialogue = [f"{min(agents)}: We start on {start} GMT.", *hours]
+    return row | {"dialogue": dialogue, "question": "When, in GMT, is all done?"}
+
+
+@pytest.mark.parametrize("task", MADE)
+def test_twins_of_made_rows_are_solved_anew(task):
+    generator, fewest = MADE[task]
     made = fresh_rows(generator, 29, 200, range(1, 3))
     rows = [{x: row[x] for x in row if x != "level"} for row in made]
+    if task == "twin_tcp_short":
+        _, reasons = draw_twins(task, rows, 29)
+        assert reasons == {"a clock that may not be in GMT": len(rows)}
+        rows = [in_gmt(row) for row in rows]
     draws, _ = draw_twins(task, rows, 29)
-    assert len(draws) >= 140
+    assert len(draws) >= fewest
     assert {*solved(task, draws)} == {AGREE}
     assert not wrong_labels_that_are_right(task, draws)
 
@@ -158,35 +174,96 @@ def project(**columns: object) -> dict:
     return row | columns
 
 
+START = "A: We start on 4 March 2024"
+UNMOVABLE = {  # reason: what is said in a dialogue, of which a shift would change the sense
+    "not be in GMT": (
+        f"{START} at 9:00 EST.", f"{START}, Berlin time.", f"{START}. In New York I work"
+        " 09:00 to 17:00, my time.", f"{START}. I am in Sao Paulo, 10 to 18 local time.",
+        f"{START}. I sit in Moscow, 16:00 to 23:00.", f"{START}. London here.",
+        f"{START}. It is winter time, GMT+1.", f"{START}. I am at GMT+5 since May.",
+        f"{START}. I am two hours ahead of GMT.", f"{START}, 9 to 5.", f"{START}, BRT.",
+        f"{START}. The clocks go forward.", f"{START}. I work 9:00 to 12:00, 8:00 GMT.",
+        f"{START} at 08:00 GMT -5.", f"{START}, 5 pm.",
+    ),
+    "movable feast": (f"{START}. Easter is off.",),
+    "goes by today": ("A: Today is 4 March 2024.",),
+    "without the year": (
+        "A: We start on March 4th.", "A: We start on Monday, 4 March.",
+        "A: We start on March 4th, after a rest since 3 May 2023.",
+    ),
+    "another number": (
+        "A: 4 March 2024, for 2500 people.", "A: We start on 4/3/24.", "A: On 20240304.",
+        f"{START}. It came in 2000 sacks.", f"{START}. I stay until 2100.",
+        f"{START}. Park in 2010 Main Street.", f"{START}, or March 4, '24.",
+        f"{START}. The year is twenty twenty-four.", f"{START}. In May 2000 loaves went.",
+        "A: On the fourth of March, two thousand and twenty-four.", f"{START}-2025.",
+        f"{START}. On 3 May 2000 flyers came.",
+    ),
+}  # fmt: skip
+
+
 @pytest.mark.parametrize(
-    ("columns", "said"),
+    ("text", "reason"), [(x, reason) for reason in UNMOVABLE for x in UNMOVABLE[reason]]
+)
+def test_projects_that_28_years_would_change_have_no_twin(text, reason):
+    assert reason in moved_project(dialogue=[text], question="As in 2024-01-31?")
+
+
+def moved_project(**columns: object) -> Twin | str:
+    move = TRANSFORMATIONS["projects_moved"]
+    return move(project(**columns), Survey({}, {}, set()), random.Random(1))
+
+
+@pytest.mark.parametrize(
+    ("text", "end"),
     [
-        ({"dialogue": ["A: We start on 4 March 2024 at 9:00 EST."]}, "daylight saving"),
-        ({"dialogue": ["A: We start on 2024-03-04, Berlin time."]}, "daylight saving"),
-        ({"dialogue": ["A: Easter is off. It starts 4 March 2024."]}, "movable feast"),
-        ({"dialogue": ["A: Today is 4 March 2024."]}, "goes by today"),
-        ({"dialogue": ["A: 4 March 2024, for 2500 people."]}, "another number"),
-        ({"dialogue": ["A: We start on 4/3/24."]}, "another number"),
-        ({"answer": "1826-03-06"}, "no room"),
+        (f"{START}, 08:00 GMT. I work 08:00 to 16:00 GMT, 3 hours more.", "2024-03-06"),
+        (f"{START}. I am away 7 to 9 March and March 14-15.", "2024-03-06"),
+        (f"{START}. It takes 300 days.", "2025-01-02"),  # past New Year
     ],
 )
-def test_projects_that_28_years_would_change_have_no_twin(columns, said):
-    found = TRANSFORMATIONS["projects_moved"](
-        project(**columns), Survey({}, {}, set()), random.Random(1)
-    )
-    assert said in found
+def test_projects_with_dates_and_clocks_in_gmt_have_a_twin(text, end):
+    year = int(moved_project(dialogue=[text], answer=end).row["answer"][:4])
+    assert abs(year - int(end[:4])) == 28
 
 
 def test_all_dates_of_a_project_move_alike():
     away = {"agent_unavailable_dates": {"Ann": ["2024-03-05"], "Bo": "2024-03-07"}}
-    found = TRANSFORMATIONS["projects_moved"](
-        project(**away), Survey({}, {}, set()), random.Random(1)
-    )
-    year = found.row["answer"][:4]
+    twin = moved_project(**away)
+    year = twin.row["answer"][:4]
     assert abs(int(year) - 2024) == 28
     expected = json.dumps(project(**away)).replace("2024", year)
-    assert found.row == json.loads(expected)
-    assert found.mirror == f"{2 * int(year) - 2024}-03-06"
+    assert twin.row == json.loads(expected)
+    assert twin.mirror is None
+    of_1826 = json.loads(json.dumps(project()).replace("2024", "1826"))
+    assert "no room" in moved_project(**of_1826)
+
+
+FACTS = "E31 acted as R1 for E30 (1970-1979).\nE32 acted as R1 for E30 (1979-1985)."
+
+
+@pytest.mark.parametrize(
+    ("facts", "question"),
+    [
+        (FACTS.replace("-19", "-"), "Who acted as R1 for E30 in 1982?"),
+        (FACTS, "Who acted as R1 for E30 in '82?"),
+        (FACTS, "How many acted as R1 for E30 in the 1970s?"),
+        (FACTS, "Who acted as R1 for E30 in the eighties, from 1982 on?"),
+        (FACTS, "Who acted as R1 for e30 in 1982?"),
+        (f"Room 2010 has the list.\n{FACTS}", "Who acted as R1 for E30 in 1982?"),
+        (f"It is on form 1999.\n{FACTS}", "Who acted as R1 for E30 in 1982?"),
+        (FACTS, "Whom had E30 as R1 in its first leap year after 1979?"),
+    ],
+)
+def test_facts_with_a_number_of_unsure_sense_have_no_twin(facts, question):
+    def replaced(facts: str, question: str) -> Twin | str:
+        row = {"prompt": facts, "question": question, "label": "E32"}
+        survey = Survey({(None, False): {1900, 2000}}, {}, set())
+        return TRANSFORMATIONS["names_replaced"](row, survey, random.Random(1))
+
+    assert "a name or a year" in replaced(facts, question)
+    twin = replaced(FACTS, "Who acted as R1 for E30 in 1982?")
+    assert not {"E30", "1982"} & {*re.findall(r"\w+", twin.row["question"])}
 
 
 # ------------------------------------------------------------------------------ packs

@@ -73,10 +73,13 @@ _MONTH = (
     r"|Sept?(?:ember)?|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)\b\.?"
 )
 _NO_COUNT = r"(?!\d|:\d|[.,]\d)(?![ -](?:second|minute|hour|day|week|month|year)s?\b)"
-_YEAR = re.compile(  # in a date, or where a word says so
-    r"(?:(?<![\d:.,/+-])(?=\d{4}[-/](?:\d{1,2}|[A-Z][a-z]{2})[-/]\d)"
+_DATE = (  # up to its year
+    r"(?<![\d:.,/+-])(?=\d{4}[-/](?:\d{1,2}|[A-Z][a-z]{2})[-/]\d)"
     rf"|\b\d{{1,2}}[-/.]\d{{1,2}}[-/.]|\b{_MONTH}(?: \d{{1,2}}(?:st|nd|rd|th)?)?,? ?"
-    rf"|\b(?:[Ii]n|since|[Yy]ear|until) )(?P<year>[12]\d{{3}}){_NO_COUNT}"
+)
+_DATE_YEAR = re.compile(rf"(?:{_DATE})(?P<year>[12]\d{{3}}){_NO_COUNT}")
+_YEAR = re.compile(  # in a date, or where a word says so
+    rf"(?:{_DATE}|\b(?:[Ii]n|since|[Yy]ear|until) )(?P<year>[12]\d{{3}}){_NO_COUNT}"
 )
 _YEAR_AD = re.compile(r"(?<!\d)(?P<year>\d{1,4})(?= AD\b)")
 _BARE_YEAR = re.compile(r"(?<!\d)(?P<year>[12]\d{3})(?!\d)")
@@ -184,10 +187,25 @@ def move_centuries(row: dict, _: Survey, rng: Random) -> Twin | str:
     return Twin(row | {"question": question, "answer": right}, "answer", mirror)
 
 
-_UNMOVABLE = {  # what a shift of 28 years would change
-    "a zone with daylight saving": re.compile(
-        r"\b(?:[ECMP][SD]?T|[CEW]ES?T|BST|I[DS]T|A[CEWK]?[SD]T|NZ[SD]T|DST)\b"
-        r"|(?i:daylight|summer time)|[A-Z][a-z]+(?: [Ss]tandard)? [Tt]ime\b"
+_IN_WORDS = re.compile(  # "two thousand", "twenty twenty-four", "eighties", "'82"
+    r"(?i)\b(?:thousand|decades?|century|centuries|(?:twen|thir|for|fif|six|seven|eigh"
+    r"|nine)ties|(?:nineteen|twenty)[ -](?:hundred|oh|ten|eleven|twelve|[a-z]+(?:teen|ty)))\b"
+    r"|['’]\d\ds?\b"
+)
+_DAYS = r"\d{1,2}(?:st|nd|rd|th)?(?:(?: to | ?[-–] ?)\d{1,2}(?:st|nd|rd|th)?)?"
+_CLOCK = r"\d{1,2}:\d\d"
+_SURE = re.compile(  # days of a month, and clocks in GMT
+    rf"\b{_MONTH} {_DAYS}|\b{_DAYS} (?:of )?{_MONTH}"
+    rf"|\b{_CLOCK}(?:(?: to | and | until | ?[-–] ?){_CLOCK})? ?\(?(?:GMT|UTC)\b"
+    r"(?! ?[-+−±]| ?(?:plus|minus)\b)"
+)
+_UNMOVABLE = {  # what a shift of 28 years would change, or may be a year or a clock
+    "a clock that may not be in GMT": re.compile(
+        r"\d:\d|\b\d{1,2} ?[ap]\.?m\b|\b(?:GMT|UTC) ?[-+−±]|\b(?:GMT|UTC) (?:plus|minus)"
+        r"|(?<![-/.\d])\d{1,2}(?:h|(?: to | until | ?[-–] ?)\d{1,2})\b(?![-/.]\d)"
+        r"|\b(?!GMT)[A-Z]{1,4}T\b|\b(?:MSK|WIB)\b|[A-Z][a-z]+(?: [Ss]tandard)? [Tt]ime\b"
+        r"|(?i:\b(?:my (?:own )?time|clocks?|o'clock|local|here|ahead of|behind|offset"
+        r"|daylight|(?:winter|summer|standard) time|(?:time )?zones?|noon|midnight)\b)"
     ),
     "a movable feast": re.compile(
         r"\b(?:Easter|Good Friday|Ascension|Pentecost|Whit|Mardi Gras|Carnival|Lent|Eid"
@@ -198,21 +216,31 @@ _UNMOVABLE = {  # what a shift of 28 years would change
         r"(?i)\b(?:today|tonight|tomorrow|yesterday)\b"
     ),
     "another number that may be a year": re.compile(
-        r"(?<!\d)\d{4}(?!\d)|\b\d\d?[/.]\d\d?[/.]\d\d\b|'\d\d\b"
+        rf"{_IN_WORDS.pattern}|\d{{4}}|\b\d\d?[/.]\d\d?[/.]\d\d\b"
     ),
 }
 
 
 def move_projects(row: dict, _: Survey, rng: Random) -> Twin | str:
-    """Move all dates of a project by 28 years, which keep weekdays and leap years."""
-    rest = _YEAR.sub(" ", " ".join([*row["dialogue"], row["question"]]))
+    """Move all dates of a project by 28 years, which keep weekdays and leap years.
+
+    They have no mirror image: of both wrong years, one is near today, the other is not.
+    """
+    story = " ".join([*row["dialogue"], row["question"]])
+    rest = _SURE.sub(" ", _DATE_YEAR.sub(" ", story))
     for reason, pattern in _UNMOVABLE.items():
         if pattern.search(rest):
             return reason
     columns = {name: row[name] for name in row if name != "index"}
-    years = _years(json.dumps(columns), _YEAR)
-    shifts = [x for x in (-28, 28) if all(1901 <= y + 2 * x <= 2099 for y in years)]
-    if not years or not shifts:
+    start = [row[name] for name in row if name.startswith("project_start")]
+    ends = {*_years(" ".join([*start, row["answer"]]), _DATE_YEAR)}
+    if not ends & {*_years(" ".join(row["dialogue"]), _DATE_YEAR)}:
+        return "a dialogue without the year"
+    years = ends | {*_years(story, _DATE_YEAR)}
+    if max(years) - min(years) > 1:  # a number behind a day of the project
+        return "another number that may be a year"
+    shifts = [x for x in (-28, 28) if all(1901 <= y + x <= 2099 for y in years)]
+    if not shifts:
         return NO_ROOM
     shift = choose(rng, shifts)
 
@@ -221,10 +249,9 @@ def move_projects(row: dict, _: Survey, rng: Random) -> Twin | str:
             return {key: moved(x) for key, x in cell.items()}
         if isinstance(cell, list):
             return [moved(x) for x in cell]
-        return _moved(cell, shift, _YEAR) if isinstance(cell, str) else cell
+        return _moved(cell, shift, _DATE_YEAR) if isinstance(cell, str) else cell
 
-    mirror = _moved(row["answer"], 2 * shift, _YEAR)
-    return Twin(row | moved(columns), "answer", mirror)
+    return Twin(row | moved(columns), "answer", None)
 
 
 # -------------------------------------------------------------------- names exchanged
@@ -306,17 +333,25 @@ def _exchanged(text: str, one: str, other: str) -> str:
 # --------------------------------------------------------------------- names replaced
 
 _ENTITY = re.compile(r"\b[ER]\d{1,4}\b")
+_YEAR_OF_FACT = re.compile(  # behind a word or a sign of time, and written in full
+    rf"(?:\b(?i:in|of|from|to|until|till|since|and|or|between|before|after|by|through"
+    rf"|during|starting|years?|{_MONTH}),? |(?<=\d)[-–]| [-–] |[(:] ?)"
+    r"(?P<year>[12]\d{3})(?![\w']|[-–/]\d\d?(?!\d)|[.,]\d)"
+)
 
 
 def replace_names(row: dict, survey: Survey, rng: Random) -> Twin | str:
     """Replace names such as E17 and R3 by absent ones, and move years by up to 9."""
     story, label = _story(f"{row['prompt']}\n\n{row['question']}"), row["label"]
     present, asked = ({*_ENTITY.findall(x)} for x in (row["prompt"] + story, label))
+    rest = _ENTITY.sub(" ", _YEAR_OF_FACT.sub(" ", story))
+    if re.search(r"\d|\bleap\b", rest) or _IN_WORDS.search(rest):
+        return "another number that may be a name or a year"
     names = _replacements({*_ENTITY.findall(story)}, present, rng)
     if not asked <= names.keys():
         return "too few absent names"
     usual, answers = set().union(*survey.years.values()), _years(label, _BARE_YEAR)
-    ends = [*_years(story, _BARE_YEAR), *answers]
+    ends = [*_years(story, _YEAR_OF_FACT), *answers]
     ends = [min(ends), max(ends)] if ends else []
     room = range(min(usual, default=0), max(usual, default=0) + 1)
     shifts = [n for n in range(-9, 10) if n and all(x + n in room for x in ends)]
@@ -324,16 +359,19 @@ def replace_names(row: dict, survey: Survey, rng: Random) -> Twin | str:
         return NO_ROOM
     shift = choose(rng, shifts or [0])
 
-    def change(text: str, times: int = 1, names: dict[str, str] = names) -> str:
-        text = _ENTITY.sub(lambda x: names.get(x[0], x[0]), text)
-        return _moved(text, times * shift, _BARE_YEAR)
+    def named(text: str, names: dict[str, str] = names) -> str:
+        return _ENTITY.sub(lambda x: names.get(x[0], x[0]), text)
+
+    def change(text: str) -> str:
+        return named(_moved(text, shift, _YEAR_OF_FACT))
 
     new = {column: _edit(row[column], change) for column in ("prompt", "question")}
     if (row["question"] in row["prompt"]) != (new["question"] in new["prompt"]):
         return "a question among the sentences on JSON"
     others = _replacements(asked, present | {*names.values()}, rng)
-    mirror = change(label, 2, others) if asked <= others.keys() else None
-    return Twin(row | new | {"label": change(label)}, "label", mirror)
+    right, mirror = (_moved(label, n * shift, _BARE_YEAR) for n in (1, 2))
+    mirror = named(mirror, others) if asked <= others.keys() else None
+    return Twin(row | new | {"label": named(right)}, "label", mirror)
 
 
 def _replacements(used: set[str], present: set[str], rng: Random) -> dict[str, str]:
