@@ -164,7 +164,7 @@ def test_answers_that_share_a_question_are_clustered(rows):
             [RIGHT],
             "not shown to differ on SCOPE; observed +100.0 for b, 100.0 % against 0.0 %"
             " (95 % interval -100.0 to +100.0, adjusted p = 1). Too few clusters to"
-            " detect any difference reliably.",
+            " tell which difference would be detected.",
         ),
         (
             [NONE] * 26 + [RIGHT] * 14,
@@ -372,7 +372,7 @@ def test_repeats_and_answers_that_say_nothing_are_counted(compare):
     for name, said in {"a": one, "b": two}.items():
         start = f"{TASK}: 1 of 3 answers of {name} are to repeats, under other ids, "
         assert said.startswith(start)
-    assert invalid.startswith("a: 3 of 3 answers count as they are, but say little")
+    assert invalid.startswith("a: 3 of 3 answers are scored like all others, but say")
 
 
 def test_answers_are_counted_and_each_table_names_its_tests(compare, tmp_path):
@@ -382,6 +382,6 @@ def test_answers_are_counted_and_each_table_names_its_tests(compare, tmp_path):
         found += [x | {"sample": 7} for x in found[:2]]
     found = compare(a + b, a + b, options=("--detail",))
     # Two tasks of two benchmarks, each with three answers to two documents.
-    assert "a: 4 of 12 answers count as they are, but say little" in found.err
+    assert "a: 4 of 12 answers are scored like all others, but say" in found.err
     told = " ".join(found.out.split())
     assert "for 4 tests in sentences, and 4 in tables (Holm)" in told

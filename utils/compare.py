@@ -274,7 +274,7 @@ def _power(row: dict, side: str) -> str:
     signed = zip((1, -1), ends if side == "b" else reversed(ends))
     steps = [points(sign * end) for sign, end in signed if end is not None]
     if not steps:
-        return "Too few clusters to detect any difference reliably"
+        return "Too few clusters to tell which difference would be detected"
     whose = escaped(row[f"run_{side}"])
     return f"80 % power to detect {' or '.join(steps)} for {whose}, if scores spread as here"
 
@@ -364,8 +364,8 @@ def notes(models: list[Model], leave_out: str | None) -> Iterator[str]:
         for kind, why in INVALID.items():
             if n := sum(x.invalid[kind] for x in figures):
                 answers = f"{n} of {sum(x.answers for x in figures)} answers"
-                told = "count as they are, but say little of the model"
-                yield f"{model.name}: {answers} {told}: {why}"
+                score = "are scored like all others, but say little of the model"
+                yield f"{model.name}: {answers} {score}: {why}"
 
 
 # ------------------------------------------------------------------- command line

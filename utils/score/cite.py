@@ -53,6 +53,8 @@ def _score(row: dict, rule: str) -> str:
 
 def _cut_off(row: dict) -> str:
     if row["cut_off_unknown"]:
+        if not row["cut_off"]:
+            return "unknown"
         return f"at least {percent(row['cut_off'] / row['answers'])} %"
     return f"{percent(row['cut_off'] / row['answers'])} %"
 
@@ -62,7 +64,7 @@ def _settings(model: Model, tasks: list[str]) -> Iterator[str]:
     claims, run = [model.claims(task) for task in tasks], model.claims_of_run()
     ours = _values([scorer(task).version for task in tasks])
     ran = _values([x.get("version") for x in claims])
-    yield f"task version {ours}{f', run as {ran}' if ran != ours else ''}"
+    yield f"task version {ours}{f', run with version {ran}' if ran != ours else ''}"
     fingerprints = [model.tasks[task].fingerprint for task in tasks]
     joined = fingerprints[0] if len(tasks) == 1 else sha256(" ".join(fingerprints))
     yield f"rows {joined[:_DIGITS]}"
