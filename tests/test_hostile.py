@@ -5,7 +5,9 @@ ten times what the slowest needs: it tells linear from quadratic. How cost grows
 length, and against what it is measured, is the business of `python -m tests.cost`.
 """
 
+import gc
 import time
+from collections.abc import Iterator
 
 import pytest
 
@@ -61,10 +63,16 @@ def assert_no_credit(scores: dict[str, float]) -> None:
 
 
 @pytest.fixture(scope="module", autouse=True)
-def imported() -> None:
-    """What a first response makes a scorer import does not count."""
+def imported() -> Iterator[None]:
+    """What a first response makes a scorer import does not count, nor does the collection
+    of what other tests have left.
+    """
     for task, doc in KINDS.values():
         score(task, doc, f"{MARKER} A")
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
 
 
 @pytest.mark.parametrize("unit", UNITS, ids=lambda unit: repr(unit)[:40])

@@ -7,7 +7,7 @@ from pathlib import Path
 from tests.answers import write
 from tests.conftest import ROOT
 from utils.__main__ import main
-from utils.verdicts import keep
+from utils.verdicts import isolate, keep
 
 
 DOC = {
@@ -41,6 +41,7 @@ def test_one_more_answer_passes_through_few_files_and_functions(tmp_path, monkey
     # In this process, to see what the one of the file does.
     alone = lambda work, jobs, *_: ((jobs.popleft(), work(x)) for x in [*jobs])  # noqa: E731
     monkeypatch.setattr(keep, "each_apart", alone)
+    monkeypatch.setattr(isolate.Budget, "add", lambda *_: None)  # of it
     calls = []
     for count in (1, 1, 2):  # the first fills the caches
         docs = (DOC | {"question": f"{n}?"} for n in range(count))
