@@ -209,6 +209,17 @@ def test_projects_that_28_years_would_change_have_no_twin(text, reason):
     assert reason in moved_project(dialogue=[text], question="As in 2024-01-31?")
 
 
+@pytest.mark.parametrize("hours", ["nine to five, in Boston", "9/17 in Rome", "9-17h"])
+def test_hours_that_a_dialogue_does_not_state_in_gmt_have_no_twin(hours):
+    columns = {"project_start_datetime_gmt": "2024-03-04 08:00"}
+    columns["agent_constraints_gmt"] = {"B": {"working_hours": [13, 21]}}
+    start = f"{START}, 08:00 GMT."
+    twin = moved_project(dialogue=[start, "B: I work 13:00 to 21:00 GMT."], **columns)
+    assert isinstance(twin, Twin)
+    other = moved_project(dialogue=[start, f"B: I work {hours}."], **columns)
+    assert "not be in GMT" in other
+
+
 def moved_project(**columns: object) -> Twin | str:
     move = TRANSFORMATIONS["projects_moved"]
     return move(project(**columns), Survey({}, {}, set()), random.Random(1))
@@ -252,6 +263,8 @@ FACTS = "E31 acted as R1 for E30 (1970-1979).\nE32 acted as R1 for E30 (1979-198
         (FACTS, "Who acted as R1 for e30 in 1982?"),
         (f"Room 2010 has the list.\n{FACTS}", "Who acted as R1 for E30 in 1982?"),
         (f"It is on form 1999.\n{FACTS}", "Who acted as R1 for E30 in 1982?"),
+        (FACTS, "How many acted as R1 for E30 in 1970s?"),
+        (FACTS, "Who acted as R1 for E30 in 1980's?"),
         (FACTS, "Whom had E30 as R1 in its first leap year after 1979?"),
     ],
 )

@@ -234,6 +234,9 @@ def move_projects(row: dict, _: Survey, rng: Random) -> Twin | str:
     columns = {name: row[name] for name in row if name != "index"}
     start = [row[name] for name in row if name.startswith("project_start")]
     ends = {*_years(" ".join([*start, row["answer"]]), _DATE_YEAR)}
+    clocks = " ".join(span[0] for span in _SURE.finditer(story))
+    if not _hours(row, start) <= {int(x) for x in re.findall(r"\d+(?=:)", clocks)}:
+        return "a clock that may not be in GMT"
     if not ends & {*_years(" ".join(row["dialogue"]), _DATE_YEAR)}:
         return "a dialogue without the year"
     years = ends | {*_years(story, _DATE_YEAR)}
@@ -252,6 +255,14 @@ def move_projects(row: dict, _: Survey, rng: Random) -> Twin | str:
         return _moved(cell, shift, _DATE_YEAR) if isinstance(cell, str) else cell
 
     return Twin(row | moved(columns), "answer", None)
+
+
+def _hours(row: dict, start: list[str]) -> set[int]:
+    """Return the hours in GMT that a project depends on: of its start and its agents."""
+    hours = [int(x) for x in re.findall(r"\b\d\d(?=:\d\d)", " ".join(start))]
+    for limits in (row.get("agent_constraints_gmt") or {}).values():
+        hours += [int(x) % 24 for x in limits.get("working_hours") or ()]
+    return {*hours}
 
 
 # -------------------------------------------------------------------- names exchanged
@@ -336,7 +347,7 @@ _ENTITY = re.compile(r"\b[ER]\d{1,4}\b")
 _YEAR_OF_FACT = re.compile(  # behind a word or a sign of time, and written in full
     rf"(?:\b(?i:in|of|from|to|until|till|since|and|or|between|before|after|by|through"
     rf"|during|starting|years?|{_MONTH}),? |(?<=\d)[-–]| [-–] |[(:] ?)"
-    r"(?P<year>[12]\d{3})(?![\w']|[-–/]\d\d?(?!\d)|[.,]\d)"
+    r"(?P<year>[12]\d{3})(?![\w'’])"
 )
 
 
