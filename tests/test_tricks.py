@@ -231,6 +231,19 @@ def test_results_that_are_none_cost_their_own_submission(results, board):
     assert "is not a results file" in said
 
 
+def test_a_file_of_refused_lines_beside_good_ones_is_told_on_the_page(board):
+    name = f"samples_tcp_long_{STAMPS[0]}.jsonl"
+
+    def put(folder: Path) -> None:
+        submission(folder / "bad", "plain", {})
+        odd = [line | {"filter": {"a": [1]}} for line in lines("tcp_long", "plain", {})]
+        write(folder / "bad" / name, *odd)
+
+    rows, _, page = board(put)
+    assert f"{name} is left out: line 1: " in rows["org/bad"]["remarks"]
+    assert f"bad/{name}" in page
+
+
 def test_links_to_folders_and_results_alone_are_named(board):
     def put(folder: Path) -> None:
         (folder / "link").symlink_to("careful")

@@ -163,6 +163,8 @@ EXCESSES = {
     "line": (["--most_line=1"], [{"x": "y" * 2**20}], "line 1: is longer than 1 MiB"),
     "unpacked": (["--most_unpacked=1"], LARGE, "holds more than 1 MiB"),
     "samples": (["--most_samples=3"], SAMPLES, "has more than 3 answers to a document"),
+    # Only answers add to the time: lines that are none do not.
+    "seconds": (["--most_seconds=1"], [GOOD] + [{}] * 1_000_000, "more processor time"),
 }
 
 

@@ -33,6 +33,7 @@ from ..core.files import check_outputs, is_stream, written_whole
 from ..verdicts.checks import Check
 from ..verdicts.find import find_sources
 from ..verdicts.runs import Model, answer_options, read_models
+from ..verdicts.table import Table
 from .board import FIRST_LINES, RULES, Entrant, LeftOut
 from .data import board_data, rows
 
@@ -55,6 +56,7 @@ def main(arguments: list[str] | None = None) -> int:
         raise ToolError("\n".join(messages))
     for line in [*messages, *_hints(good)]:
         say(line)
+    left_out += [*_refused_files(good)]
     entrants = [Entrant.of(model) for model in good]
     _write(entrants, board_data(entrants, left_out, options), options)
     return 1 if messages else 0
@@ -78,14 +80,24 @@ def _fault(model: Model) -> str | None:
 
 def _reason(model: Model) -> tuple[Path, str, str]:
     """Return the place of a model that is left out, why it is, and its name."""
-    fault = _fault(model)
-    if not fault:
-        lines = (
-            line for table in model.tables for line in table.head["refused"]["lines"]
-        )
-        number, text = next(lines)
-        fault = f"line {number}: {text}"
+    faults = (_refused_line(table) for table in model.tables)
+    fault = _fault(model) or next(filter(None, faults))
     return model.place, fault.lstrip(", "), model.name
+
+
+def _refused_files(models: list[Model]) -> Iterator[LeftOut]:
+    """Yield the files beside others of a model of which no line can be scored."""
+    for model in models:
+        for table in model.tables:
+            if not table.head["tasks"] and (fault := _refused_line(table)):
+                model.remarks.append(f"{table.source.path.name} is left out: {fault}")
+                yield LeftOut(str(table.source.path), fault, model.name)
+
+
+def _refused_line(table: Table) -> str | None:
+    """Return the first refused line of a file, and why it was refused."""
+    lines = table.head["refused"]["lines"]
+    return f"line {lines[0][0]}: {lines[0][1]}" if lines else None
 
 
 def _write(entrants: list[Entrant], data: dict, options: Namespace) -> None:

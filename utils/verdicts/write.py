@@ -164,10 +164,7 @@ class _Judging:
     def judge(self, line: Line) -> None:
         """Judge the answers in a line; note why one does not count."""
         limits = self.order.limits
-        if self.answers % _ROUND == 0:
-            self.budget.add(_ROUND * limits.answer_ms / 1000)
         for number, answer in enumerate(answers_in(line, self.task)):
-            self.answers += 1
             if number == limits.samples:
                 fault = f"line {line.number}: has more than {limits.samples} answers"
                 raise Excess(f", {fault}; raise --most_samples")
@@ -192,6 +189,9 @@ class _Judging:
         if not answer.fault:
             self._want(answer)
         scored = score(answer, order.include_path)
+        if self.answers % _ROUND == 0:  # a refused line has no time of its own
+            self.budget.add(_ROUND * order.limits.answer_ms / 1000)
+        self.answers += 1
         entry = row(scored, order.source.path.name)
         entry["has_system"] = _has_system(answer.prompt, self.results)
         if key not in self.tasks:
