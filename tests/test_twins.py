@@ -52,10 +52,10 @@ def test_twins_of_real_rows_are_solved_anew_and_are_no_public_rows(task, shared)
     assert not {asked(x.row) for x in draws} & {*map(asked, rows)}
 
 
-MADE = {  # generator, and the fewest twins of 200 rows
-    "twin_tot_semantic": ("tot_semantic", 195),
-    "twin_tcp_long": ("tcp_long", 140),
-    "twin_tcp_short": ("tcp_short", 180),  # in GMT: all rows have clocks of other zones
+MADE = {  # generator, and the fewest twins of 440 rows
+    "twin_tot_semantic": ("tot_semantic", 430),
+    "twin_tcp_long": ("tcp_long", 300),
+    "twin_tcp_short": ("tcp_short", 396),  # in GMT: all rows have clocks of other zones
 }
 
 
@@ -73,7 +73,7 @@ def in_gmt(row: dict) -> dict:
 @pytest.mark.parametrize("task", MADE)
 def test_twins_of_made_rows_are_solved_anew(task):
     generator, fewest = MADE[task]
-    made = fresh_rows(generator, 29, 200, range(1, 3))
+    made = fresh_rows(generator, 29, 440, range(1, 3))
     rows = [{x: row[x] for x in row if x != "level"} for row in made]
     if task == "twin_tcp_short":
         _, reasons = draw_twins(task, rows, 29)
