@@ -3,6 +3,7 @@
 import json
 import logging
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -134,6 +135,16 @@ def dummy_run(tmp_path_factory) -> Path:
             made.rename(folder)  # a run that failed leaves nothing to take for one
     (output,) = (folder / "output").iterdir()
     return output
+
+
+@pytest.fixture(scope="session")
+def twins(tmp_path_factory) -> Path:
+    """A pack of the rows of `examples/` and their twins."""
+    folder = tmp_path_factory.mktemp("twins") / "pack"
+    shutil.copytree(EXAMPLES, folder)
+    command = ["twins", str(folder), "--include_path", str(folder)]
+    assert main([*command, "--gen-seed", "7"]) == 0
+    return folder
 
 
 @pytest.fixture(scope="session")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tests.conftest import EXAMPLES
-from tests.recall import TASKS, hits, near, twins_of
+from tests.recall import TASKS, WRONG, hits, near, twins_of
 from tests.test_offline import manifest_of
 from utils.__main__ import main
 from utils.core.documents import documents
@@ -20,40 +20,33 @@ from utils.verdicts.recall import Hits, least_share, originals
 
 
 DATES = "twin_timebench_date_arithmetic"
+TWINS = [task for task in all_tasks() if transformations(task)]
 
 
-@pytest.fixture(scope="module")
-def pack(tmp_path_factory):
-    """The rows of dates in `examples/` and their twins, in one pack."""
-    folder = tmp_path_factory.mktemp("recall")
-    source = f"--source=timebench={EXAMPLES / 'data'}"
-    offline = ["--tasks", scorer(DATES).base, "--allow-partial", source]
-    assert main(["offline", str(folder), *offline]) == 0
-    assert (
-        main(["twins", str(folder), "--include_path", str(folder), "--gen-seed", "7"])
-        == 0
-    )
+def write(folder: Path, task: str, responses: list[tuple[dict, str]]) -> Path:
+    """Write the responses to documents of a task."""
+    folder.mkdir(exist_ok=True)
+    lines = [{"task": task, "doc": doc, "response": x} for doc, x in responses]
+    (folder / f"{task}.jsonl").write_text("\n".join(map(json.dumps, lines)))
     return folder
 
 
 def answers(pack: Path, folder: Path, spell, right: bool = True) -> Path:
-    """Write answers to public rows, which are right or not, and to twins.
+    """Write answers to public rows of dates, which are right or not, and to twins.
 
     `spell` returns an answer from the labels of a twin: the right one, that of its
     original and the mirror image.
     """
-    folder.mkdir()
     twins = manifest_of(pack)["data"][f"{DATES}.jsonl"]["twins"]["originals"]
     for task in (scorer(DATES).base, DATES):
-        lines = []
+        responses = []
         for doc in documents(task, pack):
             answer = doc["golds"][0] if right else "Jan, 1000"
             if task == DATES:
                 _, (original,), (mirror,) = twins[scorer(DATES).utils.digest(doc).hex()]
                 answer = spell(doc["golds"][0], original, mirror)
-            response = f"Thus, the correct answer is: {answer}"
-            lines.append(json.dumps({"task": task, "doc": doc, "response": response}))
-        (folder / f"{task}.jsonl").write_text("\n".join(lines))
+            responses.append((doc, f"Thus, the correct answer is: {answer}"))
+        write(folder, task, responses)
     return folder
 
 
@@ -68,13 +61,15 @@ def compare(pack: Path, *arguments: object) -> list[str]:
     return ["compare", *map(str, arguments), "--include_path", str(pack)]
 
 
-def test_a_model_that_answers_twins_as_the_public_rows_is_named(pack, tmp_path, capsys):
+def test_a_model_that_answers_twins_as_the_public_rows_is_named(
+    twins, tmp_path, capsys
+):
     runs = {
-        "parrot": answers(pack, tmp_path / "a", lambda _, x, __: spelled(x)),
-        "mirror": answers(pack, tmp_path / "b", lambda _, __, x: spelled(x)),
-        "solver": answers(pack, tmp_path / "c", lambda x, _, __: x, right=False),
+        "parrot": answers(twins, tmp_path / "a", lambda _, x, __: spelled(x)),
+        "mirror": answers(twins, tmp_path / "b", lambda _, __, x: spelled(x)),
+        "solver": answers(twins, tmp_path / "c", lambda x, _, __: x, right=False),
     }
-    command = compare(pack, *(f"{name}={path}" for name, path in runs.items()))
+    command = compare(twins, *(f"{name}={path}" for name, path in runs.items()))
     assert main(command) == 0
     claims = [x for x in capsys.readouterr().out.splitlines() if f"- {DATES}: " in x]
     assert [x.partition(". Public")[0] for x in claims] == [
@@ -95,15 +90,35 @@ def test_a_model_that_answers_twins_as_the_public_rows_is_named(pack, tmp_path, 
     assert counts == [(10, 0, True), (0, 10, False), (0, 0, False)]
 
 
-def test_the_board_says_it_and_ranks_no_twins(pack, tmp_path, capsys):
-    parrot = answers(pack, tmp_path / "a", lambda _, x, __: x)
-    twins = tmp_path / "twins"  # of one model in two folders
-    twins.mkdir()
-    (parrot / f"{DATES}.jsonl").rename(twins / f"{DATES}.jsonl")
-    solver = answers(pack, tmp_path / "b", lambda x, _, __: x)
-    runs = [f"A & B={parrot}", f"A & B={twins}", f"solver={solver}"]
+def test_all_twins_are_compared_with_their_public_rows(twins, tmp_path, capsys):
+    for task in TWINS:
+        public = scorer(task).base
+        golds = (
+            (x, scorer(task).utils.gold_response(x)) for x in documents(public, twins)
+        )
+        write(tmp_path / "run", public, [*golds])
+        write(tmp_path / "run", task, [(x, "none") for x in documents(task, twins)])
+    # Runs of these names have the same answers.
+    assert main(compare(twins, f"A={tmp_path / 'run'}", f"B={tmp_path / 'run'}")) == 0
+    printed = capsys.readouterr().out
+    for task in TWINS:
+        (claim,) = re.findall(f"- {task}: (.*A.*)", printed)
+        n = len(documents(task, twins))
+        gap = rf"Public − twin(?: of A)?: \+100\.0 points \(95 % interval .*, {n} rows\)\."
+        assert re.search(gap, claim)
+        is_tested = "control" not in task and "tcp" not in task
+        assert ("recalls labels" in claim) == is_tested
+
+
+def test_the_board_says_it_and_ranks_no_twins(twins, tmp_path, capsys):
+    parrot = answers(twins, tmp_path / "a", lambda _, x, __: x)
+    part = tmp_path / "part"  # of one model in two folders
+    part.mkdir()
+    (parrot / f"{DATES}.jsonl").rename(part / f"{DATES}.jsonl")
+    solver = answers(twins, tmp_path / "b", lambda x, _, __: x)
+    runs = [f"A & B={parrot}", f"A & B={part}", f"solver={solver}"]
     outputs = ["--html", f"{tmp_path}/board.html", "--json", f"{tmp_path}/board.json"]
-    command = ["leaderboard", *runs, "--include_path", str(pack), *outputs]
+    command = ["leaderboard", *runs, "--include_path", str(twins), *outputs]
     assert main(command) == 0
     assert DATES not in capsys.readouterr().out
     page = (tmp_path / "board.html").read_text()
@@ -114,41 +129,37 @@ def test_the_board_says_it_and_ranks_no_twins(pack, tmp_path, capsys):
     assert f'<section id="{DATES}"' not in page
 
 
-def test_values_of_original_and_mirror_lie_on_either_side_of_the_label(pack):
-    for digest, twin in originals(DATES, pack).items():
-        (right,) = (
-            scorer(DATES).explain(doc, scorer(DATES).utils.gold_response(doc)).value
-            for doc in documents(DATES, pack)
-            if scorer(DATES).utils.digest(doc).hex() == digest
-        )
-        recalled, mirror = (json.loads(x) for x in (twin.recalled, twin.mirror))
-        assert {recalled[1], mirror[1]} == {right[1]}
-        assert recalled[0] - right[0] == right[0] - mirror[0] != 0
-
-
-@pytest.mark.parametrize("task", [x for x in all_tasks() if transformations(x)])
-def test_the_two_wrong_values_of_a_twin_are_wrong_and_differ(task, tmp_path):
-    command = ["twins", str(tmp_path), "--include_path", str(EXAMPLES)]
-    assert main([*command, "--gen-seed", "7"]) == 0
+@pytest.mark.parametrize("task", TWINS)
+def test_the_two_wrong_values_of_a_twin_are_wrong_and_differ(task, twins):
     utils, explain = scorer(task).utils, scorer(task).explain
-    twins = originals(task, tmp_path)
-    for doc in documents(task, tmp_path):
-        twin = twins[utils.digest(doc).hex()]
-        right = value_json(explain(doc, utils.gold_response(doc)).value)
+    of_pack = originals(task, twins)
+    for doc in documents(task, twins):
+        twin, value = (
+            of_pack[utils.digest(doc).hex()],
+            explain(doc, utils.gold_response(doc)).value,
+        )
+        right = value_json(value)
         if "control" in task:
             assert (twin.recalled, twin.mirror) == (right, None)
         elif twin.mirror:
             assert len({right, twin.recalled, twin.mirror}) == 3
+        if task == DATES:  # both are as far away, on either side
+            (year, month), *wrong = (
+                value,
+                *map(json.loads, (twin.recalled, twin.mirror)),
+            )
+            assert {x[1] for x in wrong} == {month}
+            assert wrong[0][0] - year == year - wrong[1][0] != 0
     is_tested = "control" not in task and "tcp" not in task
-    assert any(x.mirror for x in twins.values()) == is_tested
+    assert any(x.mirror for x in of_pack.values()) == is_tested
 
 
-def test_a_pack_without_twins_makes_no_claim(pack, tmp_path, capsys):
-    folder = answers(pack, tmp_path / "a", lambda x, _, __: x)
+def test_a_pack_without_twins_makes_no_claim(twins, tmp_path, capsys):
+    folder = answers(twins, tmp_path / "a", lambda x, _, __: x)
     (folder / f"{DATES}.jsonl").unlink()
-    assert not originals(scorer(DATES).base, pack)
+    assert not originals(scorer(DATES).base, twins)
     assert not originals(DATES, EXAMPLES)
-    assert main(compare(pack, f"a={folder}", f"b={folder}")) == 0
+    assert main(compare(twins, f"a={folder}", f"b={folder}")) == 0
     assert "recall" not in capsys.readouterr().out
 
 
@@ -181,7 +192,7 @@ def test_the_share_that_is_found_has_the_power_that_it_says(case):
 def test_simulated_models_are_named_if_they_recall(shared):
     draws, rng = twins_of(shared), np.random.default_rng(29)
     for task in TASKS:
-        for wrong in ("evenly", "later", "usual"):
+        for wrong in WRONG:
             chances = near(draws[task], wrong)
             named = {
                 share: sum(

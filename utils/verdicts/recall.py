@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import bdtr, bdtrc
+from scipy.special import bdtr, bdtrc, bdtrik
 
 from ..core.documents import documents_of
 from ..core.families import scorer, transformations
@@ -29,15 +29,18 @@ _SHARES = [n / 1000 for n in range(1, 1000)]
 
 
 class Original(NamedTuple):
-    """What a twin is of, and two wrong values of it, as JSON."""
+    """The public row of a twin, and two wrong values of the twin, as JSON."""
 
-    digest: str  # of the public row
+    digest: str
     recalled: str
     mirror: str | None  # None where no other wrong value is as far away
 
 
+Answered = list[tuple[Document, Original]]  # twins that a model answered
+
+
 class Hits(NamedTuple):
-    """How many twins with both wrong values a model answered, and how many with either."""
+    """The number of twins with both wrong values, and of answers with either."""
 
     twins: int
     recalled: int
@@ -45,7 +48,7 @@ class Hits(NamedTuple):
 
     @property
     def p_value(self) -> float:
-        """The chance of so many recalled labels, were both equally likely."""
+        """The chance of so many recalled labels if both were equally likely."""
         return float(bdtrc(self.recalled - 1, self.recalled + self.mirror, 0.5))
 
 
@@ -61,42 +64,63 @@ def originals(task: str, include_path: Path) -> dict[str, Original]:
     rows = [parse(line) for line in read_lines(include_path / "data" / file)]
     utils, explain = scorer(task).utils, scorer(task).explain
     digests = [utils.digest(doc).hex() for doc in documents_of(task, rows)]
-    found = [record["originals"][digest] for digest in digests]
-    column, texts = record["column"], []
+    sources = [record["originals"][digest] for digest in digests]
+    column, values = record["column"], []
     for place in (1, 2):  # the label of the public row, and the mirror image
-        labels = [x[place] or row[column] for row, x in zip(rows, found)]
+        labels = [x[place] or row[column] for row, x in zip(rows, sources)]
         others = [row | {column: label} for row, label in zip(rows, labels)]
         responses = ((x, utils.gold_response(x)) for x in documents_of(task, others))
-        texts.append([value_json(explain(*x).value) for x in responses])
+        values.append([value_json(explain(*x).value) for x in responses])
     return {
         digest: Original(x[0], recalled, mirror if x[2] else None)
-        for digest, x, recalled, mirror in zip(digests, found, *texts)
+        for digest, x, recalled, mirror in zip(digests, sources, *values)
     }
 
 
 def recall(models: list[Model], include_path: Path) -> list[dict]:
-    """Return a row for each model and task of twins; all rows are tested together."""
+    """Return a row for each model and task of twins; all rows are tested together.
+
+    Twins without a mirror image are not tested: their rows have the difference alone.
+    """
     rows = []
     for model in models:
-        for task in sorted(filter(transformations, model.tasks)):
-            of_twins = originals(task, include_path)
-            if any(x.mirror for x in of_twins.values()):
-                hits = count_hits(model.tasks[task].all.documents, of_twins)
-                row = {"run": model.name, "scope": task} | hits._asdict()
-                row |= {"p": hits.p_value, "hits": hits}
-                rows.append(row | _gaps(model, task, include_path))
-    for row, p_value in zip(rows, holm(row["p"] for row in rows)):
+        for task in sorted(x for x in model.tasks if transformations(x)):
+            answered = _answered(model, task, originals(task, include_path))
+            row, hits = {"run": model.name, "scope": task}, count_hits(answered)
+            row |= hits._asdict() | {"p": hits.p_value} if hits.twins else {}
+            row |= _gap(model, task, answered)
+            rows += [row] if len(row) > 2 else []
+    tested = [row for row in rows if "p" in row]
+    for row, p_value in zip(tested, holm(row["p"] for row in tested)):
         row["p_holm"], row["recalls"] = p_value, p_value < 1 - CONFIDENCE
-        row["least_share"] = least_share(row.pop("hits"), len(rows))
+        hits = Hits(row["twins"], row["recalled"], row["mirror"])
+        row["least_share"] = least_share(hits, len(tested))
     return rows
 
 
-def count_hits(documents: list[Document], of_twins: dict[str, Original]) -> Hits:
+def _answered(model: Model, task: str, of_pack: dict[str, Original]) -> Answered:
+    documents = model.tasks[task].all.documents
+    return [(x, of_pack[x.digest]) for x in documents if x.digest in of_pack]
+
+
+def count_hits(answered: Answered) -> Hits:
     """Return how often the last answers to twins have either wrong value."""
-    twins = [(x.row["value"], of_twins.get(x.digest)) for x in documents]
-    tested = [(value, twin) for value, twin in twins if twin and twin.mirror]
+    tested = [(x.row["value"], twin) for x, twin in answered if twin.mirror]
     recalled = sum(value == twin.recalled for value, twin in tested)
     return Hits(len(tested), recalled, sum(value == x.mirror for value, x in tested))
+
+
+def _gap(model: Model, task: str, answered: Answered) -> dict[str, float | int]:
+    """Return public − twin, where a model answered the public rows, too."""
+    _, metric = scorer(task).headline
+    public = model.tasks.get(scorer(task).base)
+    by_digest = {x.digest: x for x in public.all.documents} if public else {}
+    pairs = [(by_digest[y.digest], x) for x, y in answered if y.digest in by_digest]
+    if not pairs:
+        return {}
+    before, after = ([x.means()[metric] for x in side] for side in zip(*pairs))
+    gap = estimate_difference(after, before, [x.cluster for x, _ in pairs])
+    return {"pairs": len(pairs), "value": gap.value, "low": gap.low, "high": gap.high}
 
 
 def least_share(hits: Hits, tests: int) -> float | None:
@@ -106,56 +130,38 @@ def least_share(hits: Hits, tests: int) -> float | None:
     where there are too few twins.
     """
     level, counts = (1 - CONFIDENCE) / tests, np.arange(hits.twins + 1)
-    critical, least = [], 0  # recalled labels that do not name a model, by hits
-    for count in counts:
-        while bdtrc(least - 1, count, 0.5) >= level and least <= count:
-            least += 1
-        critical.append(least - 1)
+    # Of so many hits, the most recalled labels that do not name a model.
+    most = np.ceil(np.nan_to_num(bdtrik(1 - level, counts, 0.5))).astype(int)
     for share in _SHARES:
         mirror = (1 - share) * hits.mirror / max(1, hits.twins)
         either = min(1.0, share + 2 * mirror)
         chances = np.diff(bdtr(counts, hits.twins, either), prepend=0)
-        if chances @ bdtrc(critical, counts, 1 - mirror / either) >= POWER:
+        if chances @ bdtrc(most, counts, 1 - mirror / either) >= POWER:
             return share
     return None
 
 
-def _gaps(model: Model, task: str, include_path: Path) -> dict[str, float | int]:
-    """Return public - twin, of twins and of controls that a model answered, too."""
-    base, gaps = scorer(task).base, {}
-    others = (x for x in model.tasks if transformations(x) and x != task)
-    controls = (x for x in others if scorer(x).base == base)
-    public = model.tasks[base].all.documents if base in model.tasks else []
-    by_digest = {x.digest: x for x in public}
-    for name, other in (("", task), ("control_", next(controls, None))):
-        of_twins = originals(other, include_path) if other else {}
-        twins = model.tasks[other].all.documents if of_twins else []
-        known = [(of_twins[x.digest].digest, x) for x in twins if x.digest in of_twins]
-        pairs = [(by_digest[x], y) for x, y in known if x in by_digest]
-        if pairs:
-            metric = scorer(task).headline[1]
-            before, after = ([x.means()[metric] for x in side] for side in zip(*pairs))
-            gap = estimate_difference(after, before, [x.cluster for x, _ in pairs])
-            gaps[f"{name}pairs"] = len(pairs)
-            gaps |= {f"{name}{x}": getattr(gap, x) for x in ("value", "low", "high")}
-    return gaps
-
-
 def recall_sentence(row: dict, name: str) -> str:
     """Return what a row of `recall` claims of a model, and the figures beside it."""
+    sentences = [_claim(row, name)] if "p" in row else []
+    if "pairs" in row:
+        value, low, high = (points(row[x]) for x in ("value", "low", "high"))
+        interval = f"95 % interval {low} to {high}, {row['pairs']} rows"
+        whose = "" if sentences else f" of {name}"
+        sentences.append(f"Public − twin{whose}: {value} points ({interval}).")
+    return f"{row['scope']}: {' '.join(sentences)}"
+
+
+def _claim(row: dict, name: str) -> str:
     if row["recalls"]:
-        text = f"{name} answers {row['recalled']} of {row['twins']} twins with the"
-        text += f" published row's answer, and {row['mirror']} with its mirror image"
-        text += f" (adjusted p {p_text(row['p_holm'])}): it recalls published rows."
-    else:
-        text = f"no sign that {name} recalls labels ({row['recalled']} against"
-        text += f" {row['mirror']} of {row['twins']} twins); "
-        share, power = row["least_share"], f"{100 * POWER:.0f} % power"
-        start = f"from a share of {percent(share)} % on" if share else "is out of reach"
-        text += f"{power} {start}."
-    for what, key in (("Public − twin", ""), ("Public − control", "control_")):
-        if f"{key}pairs" in row:
-            low, high = (points(row[f"{key}{x}"]) for x in ("low", "high"))
-            interval = f"95 % interval {low} to {high}, {row[f'{key}pairs']} rows"
-            text += f" {what}: {points(row[f'{key}value'])} points ({interval})."
-    return f"{row['scope']}: {text}"
+        return (
+            f"{name} answers {row['recalled']} of {row['twins']} twins with the"
+            f" published row's answer, and {row['mirror']} with its mirror image"
+            f" (adjusted p {p_text(row['p_holm'])}): it recalls published rows."
+        )
+    share = row["least_share"]
+    start = f"from a share of {percent(share)} % on" if share else "is out of reach"
+    return (
+        f"no sign that {name} recalls labels ({row['recalled']} against"
+        f" {row['mirror']} of {row['twins']} twins); {100 * POWER:.0f} % power {start}."
+    )
