@@ -14,7 +14,7 @@ from filelock import FileLock
 from hypothesis import settings
 
 from utils.__main__ import main
-from utils.core.private import load_yaml
+from utils.core.task_files import task_files
 
 
 ROOT = Path(__file__).parent.parent
@@ -26,9 +26,9 @@ settings.load_profile("no deadline")
 
 # The fresh tasks make their rows, and twins come in a pack: these have tests of their own.
 CONFIGURATIONS = [
-    load_yaml(path, resolve_func=False)
-    for path in sorted(PACK.glob("**/*.yaml"))
-    if path.parent.name not in ("fresh", "twin")
+    file.config
+    for file in task_files().values()
+    if file.path.parent.name not in ("fresh", "twin")
 ]
 GROUPS = {config["group"]: config for config in CONFIGURATIONS if "group" in config}
 TASKS = [config["task"] for config in CONFIGURATIONS if "group" not in config]

@@ -15,9 +15,8 @@ import verifiers.v1 as vf
 from lm_eval_tasks.fresh.utils import read_levels
 
 from ..core.documents import documents
-from ..core.families import FOLDER, prompt_parts, scorer
+from ..core.families import FOLDER, is_generated, prompt_parts, scorer
 from ..core.reward import reward
-from ..packs.sources import is_generated
 from . import fresh_documents, metrics
 
 

@@ -91,7 +91,7 @@ class Scorer(NamedTuple):
     def licence(self) -> str:
         """The licence of the rows: where a function makes them, that of its module."""
         load = configuration(self.task).get("custom_dataset")
-        module = sys.modules[_function(load).__module__] if load else None
+        module = sys.modules[function(load).__module__] if load else None
         return getattr(module, "LICENCE", self.utils.LICENCE)
 
     @property
@@ -122,7 +122,7 @@ def scorer(task: str) -> Scorer:
     needed = ("process_docs", "process_results", "metric_list", "metadata")
     if missing := [key for key in needed if key not in config]:
         raise ToolError(f"{file}: names no {', '.join(missing)}; {_SEE}")
-    process_docs, process_results = (_function(config[key]) for key in needed[:2])
+    process_docs, process_results = (function(config[key]) for key in needed[:2])
     code = importlib.import_module(process_results.__module__)
     name = process_results.__name__.replace("process_results", "explain")
     higher = {x["metric"]: x["higher_is_better"] for x in config["metric_list"]}
@@ -217,6 +217,11 @@ def configuration(name: str) -> dict:
     return task_files()[name].config
 
 
+def is_generated(task: str) -> bool:
+    """Tell whether a task makes its rows from a seed."""
+    return "generator" in configuration(task).get("dataset_kwargs", {})
+
+
 def transformations(task: str) -> list[str]:
     """Return the names of those that make twins of public rows; none of other tasks."""
     return configuration(task).get("dataset_kwargs", {}).get("transformations", [])
@@ -236,7 +241,7 @@ def rendered(task: str, key: str, doc: dict):
     """Return what the YAML file says by a key, such as `doc_to_target`, of a document."""
     told = configuration(task).get(key, "")
     if Path(told).is_relative_to(FOLDER):
-        return _function(told)(doc)
+        return function(told)(doc)
     return doc[told] if told in doc else _template(told).render(**doc)
 
 
@@ -276,11 +281,9 @@ def _file(config: dict) -> str:
     return Path(files["test"] or config["dataset_name"]).stem
 
 
-def _function(told: str) -> Callable:
-    """Return a function that the YAML names, of the module in the package: one for all
-    tasks, which can be pickled. The harness loads a file by its path.
-    """
-    path, _, name = told.rpartition(".")
+def function(path: str) -> Callable:
+    """Return a function that `configuration` names, of the module in the package."""
+    path, _, name = path.rpartition(".")
     parts = Path(path).relative_to(FOLDER).parts
     if not Path(f"{path}.py").is_file():
         raise ToolError(f"{path}.py: is missing; {_SEE}")

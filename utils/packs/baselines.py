@@ -27,7 +27,7 @@ from statistics import mean
 
 from ..core.cli import folder_path, tool_parser
 from ..core.documents import benchmark_files, documents_of
-from ..core.families import Scorer, scorer
+from ..core.families import Scorer, is_generated, scorer
 from ..core.jsonl import read_jsonl
 
 
@@ -114,7 +114,6 @@ def _shortcut_cell(
 
 def main(arguments: list[str] | None = None) -> int:
     """Print a table for each family; return the exit status."""
-    from .sources import is_generated
 
     parser = tool_parser("baselines", __doc__)
     parser.add_argument("folder", type=folder_path, help="holds rows of the benchmarks")

@@ -22,10 +22,16 @@ from argparse import ArgumentTypeError
 from ..core.cli import output_path, tool_parser, whole_number
 from ..core.documents import quiet_harness
 from ..core.errors import ToolError
-from ..core.families import all_tasks, leaf_tasks
-from ..core.private import load_yaml
+from ..core.families import (
+    all_tasks,
+    configuration,
+    function,
+    is_generated,
+    leaf_tasks,
+)
+from ..core.task_files import task_files
 from .pack import make, say_command
-from .sources import Source, index, is_generated
+from .sources import Source
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -51,7 +57,7 @@ def main(arguments: list[str] | None = None) -> int:
     with quiet_harness():
         manifest = make(folder, [_source(task, request) for task in tasks], {})
     made = {*fresh} & manifest.tasks.keys()
-    whole = [name for name in index() if {*leaf_tasks(name)} == made]  # or a group
+    whole = [name for name in task_files() if {*leaf_tasks(name)} == made]  # or a group
     say_command(folder, whole[:1] or sorted(made))
     return 0
 
@@ -66,10 +72,12 @@ def _json(text: str) -> object:
 
 def _source(task: str, request: dict) -> Source:
     """Return the rows of a task from a seed; ToolError where there are none such."""
-    config = load_yaml(index()[task].yaml_path)
+    config = configuration(task)
     kwargs, metadata = config["dataset_kwargs"], config["metadata"] | request
     made = {key: metadata[key] for key in sorted(metadata) if key.startswith("gen_")}
-    module = config["custom_dataset"].__globals__  # which makes rows as they are
+    module = function(
+        config["custom_dataset"]
+    ).__globals__  # which makes rows as they are
     try:
         rows = module["rows_with_bar"](module["read_request"](**kwargs, **made))
     except ValueError as error:

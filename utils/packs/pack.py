@@ -13,8 +13,9 @@ from filelock import FileLock, Timeout
 from ..core.cli import say
 from ..core.errors import ToolError
 from ..core.families import FOLDER as TASKS, leaf_tasks, scorer
+from ..core.task_files import task_files
 from .manifest import FILE, LOCK, Manifest
-from .sources import Source, checked, index
+from .sources import Source, checked
 
 
 LOADER = Path(__file__).with_name("local_data.py")
@@ -155,7 +156,7 @@ def _lines(rows: Iterable[tuple[dict, bytes]], digests: list[bytes]) -> Iterator
 
 def _task_files(manifest: Manifest, found: list[Source]) -> dict[str, bytes]:
     """Return name -> content of the pack's files but data and README."""
-    entries = index()
+    entries = task_files()
     tasks = manifest.tasks | {task: x.file for x in found for task in x.tasks}
     if strange := sorted(tasks.keys() - entries.keys()):
         fault = f"this version has no task {strange[0]}"
@@ -167,14 +168,14 @@ def _task_files(manifest: Manifest, found: list[Source]) -> dict[str, bytes]:
     files = {LOADER.name: LOADER.read_bytes()}
     for name, entry in sorted(entries.items()):
         if name in tasks:
-            path = entry.yaml_path.relative_to(TASKS.parent).with_suffix("")
+            path = entry.path.relative_to(TASKS.parent).with_suffix("")
             text = LEAF.format(file=f"{path.as_posix()}_yaml", data=tasks[name])
             if made := generated[tasks[name]]:
-                text += f"metadata: {json.dumps(entry.cfg['metadata'] | made)}\n"
+                text += f"metadata: {json.dumps(entry.config['metadata'] | made)}\n"
             files[f"{name}.yaml"] = text.encode()
-        elif "group" in entry.cfg and {*leaf_tasks(name)} <= tasks.keys():
-            files[f"{name}.yaml"] = entry.yaml_path.read_bytes()
-    folders = {entries[task].yaml_path.parent.name for task in tasks}
+        elif "group" in entry.config and {*leaf_tasks(name)} <= tasks.keys():
+            files[f"{name}.yaml"] = entry.path.read_bytes()
+    folders = {entries[task].path.parent.name for task in tasks}
     return files | _copies(folders | {scorer(task).family for task in tasks})
 
 

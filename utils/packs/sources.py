@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from functools import cache, partial
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
@@ -12,18 +12,19 @@ from typing import NamedTuple
 import datasets
 import huggingface_hub
 import pyarrow
-from lm_eval.tasks import TaskManager
 
 from ..core.errors import ToolError
 from ..core.families import (
-    FOLDER as TASKS,
     all_tasks,
     configuration,
+    function,
+    is_generated,
     leaf_tasks,
     scorer,
+    transformations,
 )
 from ..core.jsonl import parse, read_lines
-from ..core.private import load_yaml, task_index
+from ..core.task_files import task_files
 from .local_data import SOME_ROWS, dataset_of
 
 
@@ -43,24 +44,9 @@ class Source(NamedTuple):
     @classmethod
     def of(cls, task: str, *told: object) -> Source:
         """Return the source of a task; `told` are the last four fields."""
-        file, family = f"{scorer(task).file}.jsonl", index()[task].yaml_path.parent.name
+        file, family = f"{scorer(task).file}.jsonl", task_files()[task].path.parent.name
         known, licence = scorer(task).known, scorer(task).licence
         return cls(file, family, frozenset({task}), known, licence, *told)
-
-
-@cache
-def index() -> dict:
-    """Return the harness's index of the tasks and groups: name -> entry."""
-    return task_index(TaskManager(include_path=str(TASKS), include_defaults=False))
-
-
-def is_generated(task: str) -> bool:
-    """Tell whether a task makes its rows from a seed."""
-    return "generator" in _kwargs(task)
-
-
-def _kwargs(task: str) -> dict:
-    return configuration(task).get("dataset_kwargs", {})
 
 
 def sources(names: list[str]) -> list[Source]:
@@ -71,7 +57,7 @@ def sources(names: list[str]) -> list[Source]:
     """
     found: dict[str, Source] = {}
     for task in [task for name in names for task in leaf_tasks(name)] or all_tasks():
-        if not {"generator", "transformations"} & _kwargs(task).keys():
+        if not is_generated(task) and not transformations(task):
             source = _source(task)
             same = found.get(source.file, source)
             found[source.file] = same._replace(tasks=same.tasks | {task})
@@ -82,10 +68,10 @@ def sources(names: list[str]) -> list[Source]:
 
 def _source(task: str) -> Source:
     """Return the source of a task's rows: of the hub, or what a function gives."""
-    config = load_yaml(index()[task].yaml_path)
+    config = configuration(task)
     kwargs, split = config.get("dataset_kwargs") or {}, config["test_split"]
     if "custom_dataset" in config:
-        load = config["custom_dataset"]
+        load = function(config["custom_dataset"])
         module = load.__globals__  # says where its files are, and of which commit
         url, revision = f"{module['SUBSET']}/{kwargs['data_file']}", module["COMMIT"]
     else:

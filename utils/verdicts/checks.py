@@ -18,9 +18,13 @@ from lm_eval_tasks.fresh.utils import read_request
 
 from ..core.documents import documents, documents_of, quiet_harness
 from ..core.errors import ToolError
-from ..core.families import FOLDER, configuration, prompt_parts, scorer
-from ..core.private import load_yaml
-from ..packs.sources import index, is_generated
+from ..core.families import (
+    FOLDER,
+    configuration,
+    is_generated,
+    prompt_parts,
+    scorer,
+)
 from .figures import Tally
 from .judge import Scored
 from .settings import Settings
@@ -117,9 +121,8 @@ def _built(task: str, fields: tuple[str, ...]):
     import datasets
     from lm_eval.tasks import TaskManager
 
-    one = {"test": datasets.Dataset.from_list([dict.fromkeys(fields, "")])}
-    config = load_yaml(index()[task].yaml_path)
-    config |= {"custom_dataset": lambda **_: one, "process_docs": None}
+    rows = {"test": datasets.Dataset.from_list([dict.fromkeys(fields, "")])}
+    config = {"task": task, "custom_dataset": lambda **_: rows, "process_docs": None}
     with quiet_harness():
         manager = TaskManager(include_path=str(FOLDER), include_defaults=False)
         return manager.load([config])["tasks"][task]
