@@ -6,6 +6,7 @@ answers in JSON through a pipe. Whatever becomes of it, the others never notice.
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import resource
@@ -149,6 +150,7 @@ def _start(work: Callable[[Job], object], job: Job, limits: Limits) -> tuple[int
 
 def _prepare(parent: int, limits: Limits) -> None:
     """Set the limits of this process, which ends when its parent is gone."""
+    gc.freeze()  # a collection would copy every page that the parent shares
     for number in (signal.SIGINT, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)  # the parent ends it
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
