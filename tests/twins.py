@@ -9,7 +9,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from tests.solvers.labels import AGREE, TWO_READINGS, UNREAD, check
+from tests.solvers.labels import AGREE, SOLVERS, UNREAD, check
 from utils.core.documents import documents_of, quiet_harness
 from utils.core.families import scorer
 from utils.core.jsonl import read_jsonl
@@ -19,25 +19,21 @@ from utils.packs.twins import Draw, draw_twins
 SEED = 29
 
 
-def solved(task: str, draws: list[Draw]) -> list[str]:
-    """Return what solvers say of the label of each twin."""
+def solve_twins(task: str, draws: list[Draw], solver: str | None = None) -> list[str]:
+    """Return what the solver of a task, or of the base, says of the label of each twin.
+
+    That is "wrong label" where it accepts the original's label or the mirror image.
+    """
     rows, base = [x.row for x in draws], scorer(task).base
-    return [x.kind for x in check(base, rows, documents_of(base, rows))]
-
-
-def wrong_labels_that_are_right(task: str, draws: list[Draw]) -> list[Draw]:
-    """Return twins of which a solver accepts the original's label or the mirror image."""
-    found = []
-    for place in ("original", "mirror"):
-        labels = [x.original[1] if place == "original" else x.mirror for x in draws]
-        others = [
-            x._replace(row=x.row | {x.column: label})
-            for x, label in zip(draws, labels)
-            if label is not None and not x.keeps_label
-        ]
-        kinds = solved(task, others) if others else []
-        found += [x for x, kind in zip(others, kinds) if kind in (AGREE, TWO_READINGS)]
-    return found
+    solver, kinds = solver or base, []
+    for draw, checked in zip(draws, check(solver, rows, documents_of(base, rows))):
+        answers = checked.solution.answers if checked.solution else ()
+        wrong = [] if draw.keeps_label else [draw.original[1], draw.mirror]
+        texts = [x[0] if isinstance(x, list) else x for x in wrong if x is not None]
+        read = SOLVERS[solver].read
+        is_wrong = {*map(repr, map(read, answers))} & {*map(repr, map(read, texts))}
+        kinds.append("wrong label" if is_wrong else checked.kind)
+    return kinds
 
 
 def main(task: str, path: Path) -> None:
@@ -45,7 +41,7 @@ def main(task: str, path: Path) -> None:
     rows = read_jsonl(path)
     with quiet_harness():
         draws, reasons = draw_twins(task, rows, SEED)
-        kinds = solved(task, draws) if draws else []
+        kinds = solve_twins(task, draws) if draws else []
         base = scorer(scorer(task).base)
         digests = [base.utils.digest(x).hex() for x in documents_of(base.task, rows)]
     originals = dict(zip(digests, rows))

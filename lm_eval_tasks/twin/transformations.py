@@ -187,25 +187,31 @@ def move_centuries(row: dict, _: Survey, rng: Random) -> Twin | str:
     return Twin(row | {"question": question, "answer": right}, "answer", mirror)
 
 
+# ------------------------------------------------------------------ dates of a project
+
 _IN_WORDS = re.compile(  # "two thousand", "twenty twenty-four", "eighties", "'82"
     r"(?i)\b(?:thousand|decades?|century|centuries|(?:twen|thir|for|fif|six|seven|eigh"
     r"|nine)ties|(?:nineteen|twenty)[ -](?:hundred|oh|ten|eleven|twelve|[a-z]+(?:teen|ty)))\b"
     r"|['’]\d\ds?\b"
 )
 _DAYS = r"\d{1,2}(?:st|nd|rd|th)?(?:(?: to | ?[-–] ?)\d{1,2}(?:st|nd|rd|th)?)?"
-_CLOCK = r"\d{1,2}:\d\d"
+_CLOCK = r"\b\d{1,2}:\d\d"
 _SURE = re.compile(  # days of a month, and clocks in GMT
     rf"\b{_MONTH} {_DAYS}|\b{_DAYS} (?:of )?{_MONTH}"
-    rf"|\b{_CLOCK}(?:(?: to | and | until | ?[-–] ?){_CLOCK})? ?\(?(?:GMT|UTC)\b"
+    rf"|{_CLOCK}(?:(?: to | and | until | ?[-–] ?){_CLOCK})? ?\(?(?:GMT|UTC)\b"
     r"(?! ?[-+−±]| ?(?:plus|minus)\b)"
 )
+_LOCAL = "a clock that may not be in GMT"
 _UNMOVABLE = {  # what a shift of 28 years would change, or may be a year or a clock
-    "a clock that may not be in GMT": re.compile(
+    _LOCAL: re.compile(
         r"\d:\d|\b\d{1,2} ?[ap]\.?m\b|\b(?:GMT|UTC) ?[-+−±]|\b(?:GMT|UTC) (?:plus|minus)"
         r"|(?<![-/.\d])\d{1,2}(?:h|(?: to | until | ?[-–] ?)\d{1,2})\b(?![-/.]\d)"
-        r"|\b(?!GMT)[A-Z]{1,4}T\b|\b(?:MSK|WIB)\b|[A-Z][a-z]+(?: [Ss]tandard)? [Tt]ime\b"
-        r"|(?i:\b(?:my (?:own )?time|clocks?|o'clock|local|here|ahead of|behind|offset"
-        r"|daylight|(?:winter|summer|standard) time|(?:time )?zones?|noon|midnight)\b)"
+        r"|(?i:\b(?:my (?:own )?time|clock|o'clock|local|here|noon|midnight)\b)"
+    ),
+    "a zone whose clocks may change": re.compile(
+        r"\b(?!GMT)[A-Z]{1,4}T\b|\b(?:MSK|WIB)\b|[A-Z][a-z]+(?: [Ss]tandard)? [Tt]ime\b"
+        r"|(?i:\b(?:clocks|ahead of|behind|offset|daylight|(?:winter|summer|standard) time"
+        r"|(?:time )?zones?)\b)"
     ),
     "a movable feast": re.compile(
         r"\b(?:Easter|Good Friday|Ascension|Pentecost|Whit|Mardi Gras|Carnival|Lent|Eid"
@@ -219,6 +225,46 @@ _UNMOVABLE = {  # what a shift of 28 years would change, or may be a year or a c
         rf"{_IN_WORDS.pattern}|\d{{4}}|\b\d\d?[/.]\d\d?[/.]\d\d\b"
     ),
 }
+STEADY = 2011  # from this year on, the clocks of these places follow the same rules
+PLACES = {  # by their offsets from GMT, in winter and in summer
+    ("",): "Abidjan|Accra|Dakar|Reykjavik",
+    ("", "+1"): "Dublin|Lisbon|London",
+    ("+1",): "Algiers|Lagos|Tunis",
+    (
+        "+1",
+        "+2",
+    ): "Amsterdam|Barcelona|Berlin|Brussels|Budapest|Copenhagen|Geneva|Madrid|Milan"
+    "|Munich|Oslo|Paris|Prague|Rome|Stockholm|Vienna|Warsaw|Zurich",
+    ("+2",): "Cape Town|Harare|Johannesburg|Kigali",
+    ("+2", "+3"): "Athens|Helsinki|Riga|Sofia|Tallinn|Vilnius",
+    ("+3",): "Addis Ababa|Baghdad|Doha|Kampala|Kuwait|Nairobi|Riyadh",
+    ("+4",): "Abu Dhabi|Dubai|Tbilisi",
+    ("+4:30",): "Kabul",
+    ("+5",): "Karachi|Tashkent",
+    ("+5:30",): "Bangalore|Chennai|Colombo|Delhi|Hyderabad|Kolkata|Mumbai|Pune",
+    ("+5:45",): "Kathmandu",
+    ("+6",): "Dhaka",
+    ("+6:30",): "Yangon",
+    ("+7",): "Bangkok|Hanoi|Jakarta",
+    ("+8",): "Beijing|Hong Kong|Kuala Lumpur|Manila|Perth|Shanghai|Singapore|Taipei",
+    ("+9",): "Osaka|Seoul|Tokyo",
+    ("+9:30",): "Darwin",
+    ("+10",): "Brisbane",
+    ("+10", "+11"): "Canberra|Melbourne|Sydney",
+    ("+12", "+13"): "Auckland|Wellington",
+    ("-10",): "Honolulu",
+    ("-9:30",): "Taiohae",
+    ("-8", "-7"): "Los Angeles|San Diego|San Francisco|Seattle",
+    ("-7",): "Phoenix",
+    ("-7", "-6"): "Denver",
+    ("-6",): "Costa Rica|El Salvador",
+    ("-6", "-5"): "Austin|Chicago|Dallas|Houston",
+    ("-5",): "Bogota|Lima|Panama",
+    ("-5", "-4"): "Atlanta|Boston|Miami|New York|Philadelphia|Toronto",
+    ("-4",): "La Paz",
+    ("-3",): "Buenos Aires",
+}
+_ZONE = re.compile(r"\b(?:GMT|UTC)( ?[-+−±] ?(?:\d\d?(?::\d\d)?)?| plus| minus|)(?!\d)")
 
 
 def move_projects(row: dict, _: Survey, rng: Random) -> Twin | str:
@@ -228,21 +274,23 @@ def move_projects(row: dict, _: Survey, rng: Random) -> Twin | str:
     """
     story = " ".join([*row["dialogue"], row["question"]])
     rest = _SURE.sub(" ", _DATE_YEAR.sub(" ", story))
+    zones = _zones(row["dialogue"])
+    has_zones = {*row.get("agents", [])} <= zones.keys() != set()
     for reason, pattern in _UNMOVABLE.items():
-        if pattern.search(rest):
+        if pattern.search(rest) and not (has_zones and reason is _LOCAL):
             return reason
     columns = {name: row[name] for name in row if name != "index"}
     start = [row[name] for name in row if name.startswith("project_start")]
     ends = {*_years(" ".join([*start, row["answer"]]), _DATE_YEAR)}
-    clocks = " ".join(span[0] for span in _SURE.finditer(story))
-    if not _hours(row, start) <= {int(x) for x in re.findall(r"\d+(?=:)", clocks)}:
-        return "a clock that may not be in GMT"
+    if not _hours(row, start) <= _stated_hours(row["dialogue"], zones):
+        return _LOCAL
     if not ends & {*_years(" ".join(row["dialogue"]), _DATE_YEAR)}:
         return "a dialogue without the year"
     years = ends | {*_years(story, _DATE_YEAR)}
     if max(years) - min(years) > 1:  # a number behind a day of the project
         return "another number that may be a year"
-    shifts = [x for x in (-28, 28) if all(1901 <= y + x <= 2099 for y in years)]
+    room = range(STEADY if zones else 1901, 2100)
+    shifts = [x for x in (-28, 28) if all(y in room and y + x in room for y in years)]
     if not shifts:
         return NO_ROOM
     shift = choose(rng, shifts)
@@ -257,12 +305,55 @@ def move_projects(row: dict, _: Survey, rng: Random) -> Twin | str:
     return Twin(row | moved(columns), "answer", None)
 
 
+def _zones(dialogue: list[str]) -> dict[str, int]:
+    """Return the minutes that speakers are ahead of GMT, where all they say of it is sure.
+
+    That is a sentence with an offset, and with a place whose clocks have it. Such clocks
+    show the same 28 years later, as daylight saving begins and ends by the weekday.
+    """
+    offsets = defaultdict(set)
+    for line in dialogue:
+        speaker, _, text = line.partition(":")
+        for sentence in re.split(r"(?<=[.?!]) ", _SURE.sub(" ", text)):
+            places = [
+                x
+                for x, names in PLACES.items()
+                if re.search(rf"\b(?:{names})\b", sentence)
+            ]
+            for offset in _ZONE.findall(sentence):
+                is_sure = len(places) == 1 and offset in places[0]
+                offsets[speaker].add(offset if is_sure else None)
+    return {
+        speaker: minutes_of(*zones)
+        for speaker, zones in offsets.items()
+        if len(zones) == 1 and None not in zones
+    }
+
+
+def minutes_of(clock: str) -> int:
+    """Return the minutes of a clock, or of an offset from GMT."""
+    hours, _, minutes = clock.strip("-+").partition(":")
+    return (int(hours or 0) * 60 + int(minutes or 0)) * (-1 if clock[:1] == "-" else 1)
+
+
 def _hours(row: dict, start: list[str]) -> set[int]:
-    """Return the hours in GMT that a project depends on: of its start and its agents."""
-    hours = [int(x) for x in re.findall(r"\b\d\d(?=:\d\d)", " ".join(start))]
+    """Return the times in GMT that a project depends on: of its start and its agents."""
+    times = {minutes_of(x) for x in re.findall(_CLOCK, " ".join(start))}
     for limits in (row.get("agent_constraints_gmt") or {}).values():
-        hours += [int(x) % 24 for x in limits.get("working_hours") or ()]
-    return {*hours}
+        times |= {int(60 * x) % 1440 for x in limits.get("working_hours") or ()}
+    return times
+
+
+def _stated_hours(dialogue: list[str], zones: dict[str, int]) -> set[int]:
+    """Return the times in GMT that a dialogue names."""
+    times = set()
+    for line in dialogue:
+        speaker, _, text = line.partition(":")
+        in_gmt = re.findall(_CLOCK, " ".join(x[0] for x in _SURE.finditer(text)))
+        times |= {minutes_of(x) % 1440 for x in in_gmt}
+        local = re.findall(_CLOCK, _SURE.sub(" ", text)) if speaker in zones else []
+        times |= {(minutes_of(x) - zones[speaker]) % 1440 for x in local}
+    return times
 
 
 # -------------------------------------------------------------------- names exchanged

@@ -1,7 +1,8 @@
 """Solve a prompt of ToT semantic: `solve(text)` returns the answer as a string.
 
-The facts are (subject, role, object, first year, year of the end). A description or a
-question that fits none or several gives "none" or "ambiguous", which is no label.
+The facts are (subject, role, object, first year, year of the end), in any wording that
+names two entities, a role and two years. A description or a question that fits none or
+several gives "none" or "ambiguous", which is no label.
 """
 
 from __future__ import annotations
@@ -9,7 +10,22 @@ from __future__ import annotations
 import re
 
 
-FACT = re.compile(r"^(E\d+) was the (R\d+) of (E\d+) from (\d+) to (\d+)\.$", re.M)
+Fact = tuple[str, str, str, int, int]
+
+
+def read_facts(text: str) -> list[Fact]:
+    facts = []
+    for sentence in re.split(r"[.\n]", text):
+        entities = re.findall(r"\b[EX]\d+", sentence)
+        roles, years = (
+            re.findall(r"\bR\d+", sentence),
+            re.findall(r"\b\d{4}\b", sentence),
+        )
+        if (len(entities), len(roles), len(years)) == (2, 1, 2):
+            if " had " in sentence:  # "E5 had E40 for its R1"
+                entities.reverse()
+            facts.append((entities[0], roles[0], entities[1], *map(int, years)))
+    return facts
 
 
 def one(found) -> str:
@@ -22,8 +38,8 @@ def holders(facts, role, of, year) -> set:
 
 
 def solve(text: str) -> str:
-    facts = [(s, r, o, int(a), int(b)) for s, r, o, a, b in FACT.findall(text)]
-    question = text.strip().split("\n")[-1]
+    *lines, question = text.strip().split("\n")
+    facts = read_facts("\n".join(lines))
     for name, role, of, year in re.findall(
         r"Let (X\d) be the entity that was the (R\d+) of (E\d+|X\d) in (\d+)\.",
         question,
@@ -38,9 +54,11 @@ def solve(text: str) -> str:
             *((s, r, name, a, b) for s, r, o, a, b in facts if o == entity),
         ]
     asked = re.sub(r"Let E\d+ be .+?\. ", "", question)
+    for wording, plain in ROLES:
+        asked = re.sub(wording, plain, asked)
     for pattern, answer in QUESTIONS:
-        if found := re.fullmatch(pattern, asked):
-            return answer([x for x in facts if x[2][0] == "E"], *found.groups())
+        if found := re.search(pattern, asked):
+            return answer([x for x in facts if x[2][0] == "E"], **found.groupdict())
     raise ValueError(asked)
 
 
@@ -48,74 +66,98 @@ def _terms(facts, role, of) -> list:
     return sorted((a, b, s) for s, r, o, a, b in facts if (r, o) == (role, of))
 
 
-def _next(facts, role, of, way, than) -> str:
+def _before(facts, role, of, who) -> str:
     terms = _terms(facts, role, of)
-    found = []
-    for i, (_, _, who) in enumerate(terms):
-        other = i + (1 if way == "after" else -1)
-        if who == than and 0 <= other < len(terms):
-            found.append(terms[other][2])
-    return one(found)
+    return one(x for (_, _, x), (_, _, y) in zip(terms, terms[1:]) if y == who)
+
+
+def _after(facts, role, of, who) -> str:
+    terms = _terms(facts, role, of)
+    return one(y for (_, _, x), (_, _, y) in zip(terms, terms[1:]) if x == who)
 
 
 def _at(facts, role, of, year) -> str:
     return one(holders(facts, role, of, int(year)))
 
 
-def _bound(facts, which, who, role, of) -> str:
-    terms = [(a, b) for a, b, s in _terms(facts, role, of) if s == who]
-    return one(a if which == "first" else b - 1 for a, b in terms)
+def _years(facts, who, role, of) -> list:
+    return [(a, b) for a, b, s in _terms(facts, role, of) if s == who]
 
 
-def _when(facts, role, of, who, how, role2, of2) -> str:
-    years = {
-        a if how == "became" else b for a, b, s in _terms(facts, role2, of2) if s == who
-    }
-    if len(years) != 1:
-        return one(years) if not years else "ambiguous"
-    return one(holders(facts, role, of, years.pop()))
+def _start(facts, who, role, of) -> str:
+    return one(a for a, _ in _years(facts, who, role, of))
 
 
-def _end(facts, which, role, of) -> str:
-    terms = _terms(facts, role, of)
-    return terms[0 if which == "first" else -1][2] if terms else "none"
+def _end(facts, who, role, of) -> str:
+    return one(b for _, b in _years(facts, who, role, of))
 
 
-def _count(facts, role, of, first, last) -> str:
+def _last_year(facts, who, role, of) -> str:
+    return one(b - 1 for _, b in _years(facts, who, role, of))
+
+
+def _when(facts, role, of, who, role2, of2, end=None) -> str:
+    years = {b if end else a for a, b in _years(facts, who, role2, of2)}
+    return one(x for year in years for x in holders(facts, role, of, year))
+
+
+def _first(facts, role, of) -> str:
+    return one(s for _, _, s in _terms(facts, role, of)[:1])
+
+
+def _last(facts, role, of) -> str:
+    return one(s for _, _, s in _terms(facts, role, of)[-1:])
+
+
+def _count_starts(facts, role, of, first, last) -> str:
     terms = _terms(facts, role, of)
     return str(len({s for a, _, s in terms if int(first) <= a <= int(last)}))
 
 
+def _count(facts, role, of, first, last) -> str:
+    terms = _terms(facts, role, of)
+    return str(len({s for a, b, s in terms if a < int(last) and b > int(first)}))
+
+
 def _long(facts, who, role, of) -> str:
-    return str(sum(b - a for a, b, s in _terms(facts, role, of) if s == who))
+    return str(sum(b - a for a, b in _years(facts, who, role, of)))
 
 
 def _line(facts, role, of) -> str:
     return ",".join(s for _, _, s in _terms(facts, role, of))
 
 
-QUESTIONS = (
-    (r"Which entity was the (R\d+) of (E\d+) right (before|after) (E\d+)\?", _next),
-    (r"Which entity was the (R\d+) of (E\d+) in (\d+)\?", _at),
+ROLES = (  # the wordings of a role, and a plain one
+    (r"took up|first acted as|started being", "became"),
+    (r"(E\d+) have (?:for its|as) (R\d+)", r"\2 of \1"),
+    (r"(R\d+) that (E\d+) had", r"\1 of \2"),
     (
-        r"Which was the (first|last) year in which (E\d+) was the (R\d+) of (E\d+)\?",
-        _bound,
+        r"(?:\b(?:act(?:ed)?|begin) as )?(?:the )?(R\d+) (?:of|for|at) (E\d+)",
+        r"\1 of \2",
     ),
-    (
-        r"Which entity was the (R\d+) of (E\d+) in the year in which (E\d+) (became)"
-        r" the (R\d+) of (E\d+)\?",
-        _when,
-    ),
-    (r"Which entity was the (first|last) to be the (R\d+) of (E\d+)\?", _end),
-    (
-        r"How many entities became the (R\d+) of (E\d+) in the years from (\d+) to"
-        r" (\d+), both included\?",
-        _count,
-    ),
-    (r"For how many years was (E\d+) the (R\d+) of (E\d+)\?", _long),
-    (
-        r"Which entities were the (R\d+) of (E\d+), in the order in which they became"
-        r" it\?",
-        _line,
-    ),
+)
+_ROLE, _WHO = r"(?P<role>R\d+) of (?P<of>E\d+)", r"(?P<who>E\d+)"
+_ROLE_2 = r"(?P<role2>R\d+) of (?P<of2>E\d+)"
+_SPAN = r"(?P<first>\d{4})(?: to | up to | and )(?P<last>\d{4})"
+QUESTIONS = (  # the first that is in the question counts
+    (rf"{_ROLE}\b.*(?:in the order in which|chronological)", _line),
+    (rf"(?:oldest first|chronological).*{_ROLE}", _line),
+    (rf"became {_ROLE} in the years from {_SPAN}, both included", _count_starts),
+    (rf"(?:How many|number of).*{_ROLE} (?:from|between) {_SPAN}", _count),
+    (rf"(?:how (?:many years|long)|number of years).*{_WHO} .*{_ROLE}", _long),
+    (rf"(?:right|immediately) (?:before|prior to) {_WHO}.*{_ROLE}", _before),
+    (rf"{_ROLE} (?:right|immediately) (?:before|prior to) {_WHO}", _before),
+    (rf"{_ROLE} (?:right|immediately) after {_WHO}", _after),
+    (rf"followed {_WHO} as {_ROLE}", _after),
+    (rf"{_ROLE}.* (?:when|in which) {_WHO} became {_ROLE_2}", _when),
+    (rf"{_ROLE}.* (?:when|in which) {_WHO} (?P<end>ceased) to be {_ROLE_2}", _when),
+    (rf"year that {_WHO} became {_ROLE_2}, .*{_ROLE}", _when),
+    (rf"last year in which {_WHO} was {_ROLE}", _last_year),
+    (rf"{_WHO} (?:cease|stop)\w* (?:to be|being) {_ROLE}", _end),
+    (rf"first year in which {_WHO} was {_ROLE}", _start),
+    (rf"(?:[Ww]hen|year|time).* {_WHO} (?:start being |became )?{_ROLE}", _start),
+    (rf"\b(?:first|earliest).* {_ROLE}", _first),
+    (rf"\b(?:last|final|latest).* {_ROLE}", _last),
+    (rf"{_ROLE} (?:in|on the first day of) (?P<year>\d{{4}})", _at),
+    (rf"In (?P<year>\d{{4}}), .*{_ROLE}", _at),
 )
