@@ -47,11 +47,12 @@ def main(arguments: list[str] | None = None) -> int:
     options = _options(arguments)
     _check_files(options)
     models, failures = read_models(options.run, options, Check, has_rows=True)
-    good = [model for model in models if model.tasks and not _fault(model)]
-    left_out = [LeftOut(*map(str, _reason(x))) for x in models if x not in good]
-    left_out += [LeftOut(f"{x.path}", x.reason.lstrip(", "), x.label) for x in failures]
+    faults = [(str(x.place), _fault(x), x.name) for x in models]
+    faults += [(str(x.path), x.reason, x.label) for x in failures]
+    left_out = [LeftOut(x, y.lstrip(", "), name) for x, y, name in faults if y]
+    good = [model for model in models if not _fault(model)]
     messages = [line for model in good for line in model.messages]
-    messages += [f"{one.place}: left out: {one.reason}" for one in left_out]
+    messages += [f"{x.place}: left out: {x.reason}" for x in left_out]
     if not good:
         raise ToolError("\n".join(messages))
     for line in [*messages, *_hints(good)]:
@@ -73,16 +74,11 @@ def _hints(models: list[Model]) -> Iterator[str]:
 
 
 def _fault(model: Model) -> str | None:
-    """Return why a file of a model was not read to its end, if one was not."""
-    faults = (table.head["end"] for table in model.tables)
+    """Return why a model is left out: a file that is not read to its end, or no answer."""
+    faults = [table.head["end"] for table in model.tables]
+    if not model.tasks:
+        faults += map(_refused_line, model.tables)
     return next(filter(None, faults), None)
-
-
-def _reason(model: Model) -> tuple[Path, str, str]:
-    """Return the place of a model that is left out, why it is, and its name."""
-    faults = (_refused_line(table) for table in model.tables)
-    fault = _fault(model) or next(filter(None, faults))
-    return model.place, fault.lstrip(", "), model.name
 
 
 def _refused_files(models: list[Model]) -> Iterator[LeftOut]:
@@ -107,7 +103,7 @@ def _write(entrants: list[Entrant], data: dict, options: Namespace) -> None:
     contents: dict[Path, bytes] = {}
     forms = {getattr(options, x): x for x in ("html", "csv", "json")}
     if path := options.html:
-        models = [one.model for one in entrants]  # now in the order of the board
+        models = [x.model for x in entrants]  # now in the order of the board
         documents = browser.collect(models, options)
         scripts = documents.scripts() if options.is_folder else {}
         for files in scripts.values():
@@ -127,10 +123,10 @@ def _write(entrants: list[Entrant], data: dict, options: Namespace) -> None:
             say(f"{path.absolute()} is written")
 
 
-def _lines(data: dict) -> Iterator[dict]:
+def _lines(content: dict) -> Iterator[dict]:
     """Yield what a terminal shows of the models in each benchmark."""
-    for name in (benchmark["name"] for benchmark in data["benchmarks"]):
-        for model in (x for x in data["models"] if name in x["figures"]):
+    for name in (benchmark["name"] for benchmark in content["benchmarks"]):
+        for model in (x for x in content["models"] if name in x["figures"]):
             row = model["figures"][name]
             ranks = (row[f"{rule}_rank"] or "–" for rule in RULES)
             cells = {"benchmark": name, "model": model["model"]}
@@ -170,8 +166,8 @@ def _page(text: str) -> str:
 def _options(arguments: list[str] | None) -> Namespace:
     parser = tool_parser("leaderboard", __doc__)
     parser.add_argument("run", nargs="+", metavar="RUN")
-    told = {"metavar": "PAGE", "help": "a file, or a folder with a slash at its end"}
-    parser.add_argument("--html", type=_page, **told)
+    text = "a file, or a folder with a slash at its end"
+    parser.add_argument("--html", type=_page, metavar="PAGE", help=text)
     for name in ("--csv", "--json"):
         parser.add_argument(name, type=output_path, metavar="FILE")
     answer_options(parser)

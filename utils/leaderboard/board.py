@@ -115,8 +115,8 @@ class Entrant(NamedTuple):
     @property
     def status(self) -> str:
         """The worst status that it has in a benchmark."""
-        told = [x.status for x in self.standings.values()] or SEVERITY[1:2]
-        return max(told, key=SEVERITY.index)
+        statuses = [x.status for x in self.standings.values()] or [UNKNOWN]
+        return max(statuses, key=SEVERITY.index)
 
     def tally(self, task: str) -> Tally:
         """Return the figures of a task."""
@@ -131,19 +131,19 @@ class Entrant(NamedTuple):
         return tuple(task for task in benchmark.tasks if task in self.model.tasks)
 
 
-def _joined(one: dict | None, other: dict) -> dict:
+def _joined(entry: dict | None, other: dict) -> dict:
     """Return what was checked of the answers to a task in several files: the worst."""
-    if one is None:
+    if entry is None:
         return other
-    joined = dict(one)
+    joined = dict(entry)
     for part in ("documents", "prompts", "responses"):
-        joined[part] = max(one[part], other[part], key=_severity)
+        joined[part] = max(entry[part], other[part], key=_severity)
     joined["documents"] = joined["documents"] | {"whole": False}
-    if one["prompts"]["frame"] != other["prompts"]["frame"]:
+    if entry["prompts"]["frame"] != other["prompts"]["frame"]:
         text = "what stands around the prompts differs between files"
         if joined["prompts"]["status"] == VERIFIED:
             joined["prompts"] = joined["prompts"] | {"status": UNKNOWN, "text": text}
-    joined["marks"] = [*dict.fromkeys(one["marks"] + other["marks"])]
+    joined["marks"] = [*dict.fromkeys(entry["marks"] + other["marks"])]
     return joined
 
 
@@ -156,45 +156,43 @@ def title(name: str) -> str:
     return configuration(name)["metadata"].get("title", name.replace("_", " "))
 
 
-def by_task(said: Iterable[tuple[str, str]], tasks: tuple[str, ...]) -> Iterator[str]:
-    """Yield what is said of tasks, each once: takes (what, task). What is said of all of
-    the tasks names none.
-    """
-    found: dict[str, list[str]] = defaultdict(list)
-    for what, task in said:
-        found[what].append(task)
-    for what, of in found.items():
-        names = ", ".join(of) if len(of) < 3 else f"{len(of)} tasks"
-        yield what if len(of) == len(tasks) else f"{what} ({names})"
+def by_task(remarks: Iterable, tasks: tuple[str, ...]) -> Iterator[str]:
+    """Yield each remark of (remark, task) pairs once, with its tasks unless it has all."""
+    tasks_of: dict[str, list[str]] = defaultdict(list)
+    for remark, task in remarks:
+        tasks_of[remark].append(task)
+    for remark, names in tasks_of.items():
+        listed = ", ".join(names) if len(names) < 3 else f"{len(names)} tasks"
+        yield remark if len(names) == len(tasks) else f"{remark} ({listed})"
 
 
-def standing(one: Entrant, benchmark: Group) -> Standing:
+def standing(entrant: Entrant, benchmark: Group) -> Standing:
     """Return how a model stands in a benchmark, of which it has a task."""
-    tasks, said, marks, ran = one.answered(benchmark), [], [], []
+    tasks, statuses, marks, ran = entrant.answered(benchmark), [], [], []
     for task in tasks:
-        outcome = one.outcomes[task]
+        outcome = entrant.outcomes[task]
         documents, shots = outcome["documents"], outcome["few_shot"]
-        said += [(status, what, task) for status, what in _statuses(one, task)]
+        statuses += [(*status, task) for status in _statuses(entrant, task)]
         if documents["status"] == VERIFIED and not documents["whole"]:
             marks.append((documents["text"], task))
         marks += [(f"{shots}-shot", task)] * bool(shots)
         if outcome["filter"] != "none":
             marks.append((f"filter {outcome['filter']:.40}", task))
-        ran.append((task, one.tally(task).fingerprint, shots, outcome["filter"]))
-    if refused := sum(one.model.refused[task] for task in tasks):
+        ran.append((task, entrant.tally(task).fingerprint, shots, outcome["filter"]))
+    if refused := sum(entrant.model.refused[task] for task in tasks):
         lines = f"{refused:,} line{'s' * (refused > 1)} refused"
-        said += [(FALSE, lines, task) for task in tasks]
-    status = max((x for x, *_ in said), key=SEVERITY.index)
-    reasons = [(what, task) for x, what, task in said if x == status != VERIFIED]
+        statuses += [(FALSE, lines, task) for task in tasks]
+    worst = max((status for status, *_ in statuses), key=SEVERITY.index)
+    reasons = [x for status, *x in statuses if status == worst != VERIFIED]
     marks = [*by_task(marks, tasks)]
     if len(tasks) < len(benchmark.tasks):
         marks.append(f"{len(tasks)} of {len(benchmark.tasks)} tasks")
-    return Standing(status, [*by_task(reasons, tasks)], marks, (status, *ran))
+    return Standing(worst, [*by_task(reasons, tasks)], marks, (worst, *ran))
 
 
-def _statuses(one: Entrant, task: str) -> Iterator[tuple[str, str]]:
+def _statuses(entrant: Entrant, task: str) -> Iterator[tuple[str, str]]:
     """Yield the statuses of a task of a model, each with its reason."""
-    outcome, tally = one.outcomes[task], one.tally(task)
+    outcome, tally = entrant.outcomes[task], entrant.tally(task)
     for part in ("documents", "prompts", "responses"):
         yield outcome[part]["status"], outcome[part]["text"]
     if not scorer(task).asks_as(version := outcome["version"]):
@@ -214,35 +212,32 @@ RULES: dict[str, Score] = {
 
 
 def values(
-    one: Entrant, those: list[Group], of: Score, level: int | None = None
+    entrant: Entrant, groups: list[Group], score: Score, level: int | None = None
 ) -> Values:
     """Return a value and the cluster of each document, in the same order for each model.
 
-    The plain mean of the values is the score in a benchmark, or the mean of those in
-    several; where a `level` is given, on documents of it alone.
+    The plain mean of the values is the mean score over the groups, of one level if given.
     """
     parts, clusters = [], []
-    for group in those:
-        tasks = [one.results(task) for task in one.answered(group)]
-        tasks = [[x for x in y if level in (None, x.level)] for y in tasks]
-        parts.append(linearised([[*map(of, x)] for x in tasks], group.by_size))
+    for group in groups:
+        tasks = [entrant.results(task) for task in entrant.answered(group)]
+        tasks = [[x for x in task if level in (None, x.level)] for task in tasks]
+        parts.append(linearised([[*map(score, x)] for x in tasks], group.by_size))
         clusters += [x.cluster for results in tasks for x in results]
     return linearised(parts, by_size=False), clusters
 
 
-def estimate(one: Entrant, those: list[Group], *of: object) -> Estimate:
+def estimate(entrant: Entrant, groups: list[Group], *score: object) -> Estimate:
     """Return the mean over benchmarks of the means of `values`, with its interval."""
-    parts = [estimate_score(*values(one, [group], *of)) for group in those]
+    parts = [estimate_score(*values(entrant, [group], *score)) for group in groups]
     return combine(parts, [1 / len(parts)] * len(parts))
 
 
 def copies(entrants: list[Entrant]) -> Iterator[tuple[Entrant, Entrant, str]]:
-    """Yield the pairs of models whose answers to all documents that they share are equal,
-    with a remark: many of them, and long ones, which chance does not make equal.
-    """
+    """Yield, with a remark, models whose shared answers are equal, many and long."""
     texts = [
-        {x: (y.response, y.length) for x, y in one.results_by_key.items()}
-        for one in entrants
+        {x: (y.response, y.length) for x, y in entrant.results_by_key.items()}
+        for entrant in entrants
     ]
     for (a, x), (b, y) in combinations(zip(entrants, texts), 2):
         shared = x.keys() & y.keys()
@@ -252,14 +247,14 @@ def copies(entrants: list[Entrant]) -> Iterator[tuple[Entrant, Entrant, str]]:
 
 
 def name_remarks(entrants: list[Entrant]) -> Iterator[tuple[Entrant, str]]:
-    """Yield what is to be said of the names of models."""
-    looks = {one.name: _look(one.name) for one in entrants}
-    for name, one in ((one.name, one) for one in entrants):
+    """Yield the models whose names look like another's or hold odd letters."""
+    looks = {entrant.name: _look(entrant.name) for entrant in entrants}
+    for name, entrant in ((x.name, x) for x in entrants):
         if others := [x for x in looks if looks[x] == looks[name] and x != name]:
-            yield one, f"the name looks like {', '.join(others):.200}"
+            yield entrant, f"the name looks like {', '.join(others):.200}"
         if odd := sorted({x for x in name if not x.isascii()}):
             letters = (unicodedata.name(x, ascii(x)).lower() for x in odd)
-            yield one, f"the name holds {', '.join(letters):.200}"
+            yield entrant, f"the name holds {', '.join(letters):.200}"
 
 
 def _look(name: str) -> str:

@@ -53,33 +53,31 @@ Pieces = list[list | int]
 def pieces(text: str, spans: list[tuple[int, int] | None], longest: int) -> Pieces:
     """Return a text as pieces, the n-th span marked by the bit n.
 
-    Of a text longer than `longest` the start, the end, and what stands around the ends of
-    the spans are kept.
+    A text longer than `longest` keeps its start, its end, and what is around ends of spans.
     """
     marked = [(*span, 1 << n) for n, span in enumerate(spans) if span]
     ends = [x for start, end, _ in marked for x in (start, end)]
     size, share = len(text), longest // (2 + len(ends))
-    kept = [(0, share), (size - share, size)]
-    kept += [(max(0, x - share // 2), min(size, x + share // 2)) for x in ends]
-    kept = kept if size > longest else [(0, size)]
-    cuts = sorted({0, size, *ends, *(x for window in kept for x in window)})
-    found: Pieces = []
+    windows = [(0, share), (size - share, size)]
+    windows += [(max(0, x - share // 2), min(size, x + share // 2)) for x in ends]
+    windows = windows if size > longest else [(0, size)]
+    cuts = sorted({0, size, *ends, *(x for window in windows for x in window)})
+    parts: Pieces = []
     for start, end in zip(cuts, cuts[1:]):
-        if any(x <= start and end <= y for x, y in kept):
+        if any(x <= start and end <= y for x, y in windows):
             mark = sum(bit for x, y, bit in marked if x <= start and end <= y)
-            found.append([mark, text[start:end]])
-        elif found and isinstance(found[-1], int):
-            found[-1] += end - start
+            parts.append([mark, text[start:end]])
+        elif parts and isinstance(parts[-1], int):
+            parts[-1] += end - start
         else:
-            found.append(end - start)
-    return found
+            parts.append(end - start)
+    return parts
 
 
-def chosen(models: list[Model], most: float) -> list[Key]:
-    """Return the documents to show, the first ones first, with at most so many answers.
+def chosen(models: list[Model], limit: float) -> list[Key]:
+    """Return the documents to show, the first ones first, with at most `limit` answers.
 
-    In each cell of model, task and reason documents stand in the order of their digests,
-    which is as good as random and the same every time; a document's place is its best.
+    A document's place is its best in a cell of model, task and reason, in digests' order.
     """
     cells: dict[tuple, list[Key]] = defaultdict(list)
     answers: Counter[Key] = Counter()
@@ -91,13 +89,9 @@ def chosen(models: list[Model], most: float) -> list[Key]:
     for keys in cells.values():
         for place, key in enumerate(sorted(keys)):
             places[key] = min(place, places.get(key, place))
-    found, n = [], 0
-    for key in sorted(places, key=lambda key: (places[key], key)):
-        n += answers[key]
-        if n > most:
-            break
-        found.append(key)
-    return found
+    order = sorted(places, key=lambda key: (places[key], key))
+    totals = accumulate(answers[key] for key in order)
+    return [key for key, total in zip(order, totals) if total <= limit]
 
 
 class Documents(NamedTuple):
@@ -108,13 +102,13 @@ class Documents(NamedTuple):
 
     def scripts(self) -> dict[str, dict[str, bytes]]:
         """Return task -> name of a file -> content, which a page from disk can load."""
-        found: dict[str, dict[str, bytes]] = defaultdict(dict)
-        for task, of in self.encoded.items():
-            for n, at in enumerate(range(0, len(of), MOST_OF_A_FILE)):
-                text = f"addDocuments([{','.join(of[at : at + MOST_OF_A_FILE])}]);\n"
-                text = f"{FIRST_LINES['js']}\n{text}"
-                found[task][f"documents/{task}-{n}.js"] = text.encode()
-        return found
+        scripts: dict[str, dict[str, bytes]] = defaultdict(dict)
+        for task, encoded in self.encoded.items():
+            for n, at in enumerate(range(0, len(encoded), MOST_OF_A_FILE)):
+                part = ",".join(encoded[at : at + MOST_OF_A_FILE])
+                text = f"{FIRST_LINES['js']}\naddDocuments([{part}]);\n"
+                scripts[task][f"documents/{task}-{n}.js"] = text.encode()
+        return scripts
 
 
 class Reading(NamedTuple):
@@ -129,13 +123,12 @@ class Reading(NamedTuple):
 def collect(models: list[Model], options: Namespace) -> Documents:
     """Return the documents to show, or in a folder all, with every model's answer.
 
-    Their texts stand in the files of the answers, which are read again in processes of
-    their own. Raises ToolError where a file has changed since.
+    Texts are read again from the files of answers; ToolError where one has changed since.
     """
-    most, room = MOST_ANSWERS, MOST_BYTES
+    limit, room = MOST_ANSWERS, MOST_BYTES
     if options.is_folder:
-        most = room = math.inf
-    entries: dict[Key, dict] = {key: {} for key in chosen(models, most)}
+        limit = room = math.inf
+    entries: dict[Key, dict] = {key: {} for key in chosen(models, limit)}
     order: dict[Key, tuple] = {}
     answers: list[dict] = []
     readings: dict[Path, Reading] = {}
@@ -193,8 +186,7 @@ def _read_texts(
 def _texts(readings: list[Reading], loaded: set[str]) -> dict:
     """Return the number of each answer with the pieces of its response and prompt.
 
-    `want` is a task whose documents have to be loaded first, `changed` a file that is not
-    what it was.
+    Or `want`, a task whose documents are needed first, or `changed`, a file that changed.
     """
     texts: list[list] = []
     for reading in readings:
@@ -261,9 +253,7 @@ def _answer(model: int, document: Document) -> dict:
 
 
 def plain(text: str | None) -> str | None:
-    """Return a value that a rule read, given as JSON, as a text: a field alone is its
-    value.
-    """
+    """Return a value that a rule read, as JSON, as a text: of a lone field its value."""
     value: object = text
     if text is not None and text[:1] in '{["':
         with suppress(ValueError, RecursionError):
@@ -283,10 +273,7 @@ def _flat(value: object) -> str | None:
 
 
 def _prompt(answer: Answer, include_path: Path) -> Pieces:
-    """Return the prompt as it was sent, else as the task makes it without examples.
-
-    Messages of a chat stand below their roles.
-    """
+    """Return the prompt as it was sent, else as the task makes it without examples."""
     text = answer.prompt
     if text is None:
         doc = document_of(answer, include_path)

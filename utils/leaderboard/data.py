@@ -14,6 +14,7 @@ import math
 from argparse import Namespace
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 from statistics import fmean
@@ -49,6 +50,7 @@ from .board import (
     RULES,
     Entrant,
     LeftOut,
+    Result,
     by_task,
     copies,
     estimate,
@@ -75,42 +77,42 @@ def board_data(
 
     `entrants` are put into the order of the board.
     """
-    tasks = {task for one in entrants for task in one.model.tasks}
+    tasks = {task for entrant in entrants for task in entrant.model.tasks}
     scored = [task for task in tasks if scorer(task).headline]
-    found = benchmarks([x for x in scored if not transformations(x)] or scored)
-    found.sort(key=lambda x: (not _is_public(x), x.name))
-    for one in entrants:
-        those = [group for group in found if one.answered(group)]
-        one.standings.update((x.name, standing(one, x)) for x in those)
-    for one, remark in name_remarks(entrants):
-        one.remarks.append(remark)
+    shown = benchmarks([x for x in scored if not transformations(x)] or scored)
+    shown.sort(key=lambda x: (not _is_public(x), x.name))
+    for entrant in entrants:
+        answered = [group for group in shown if entrant.answered(group)]
+        entrant.standings.update((x.name, standing(entrant, x)) for x in answered)
+    for entrant, remark in name_remarks(entrants):
+        entrant.remarks.append(remark)
     for a, b, remark in copies(entrants):
-        for one, other in ((a, b), (b, a)):
+        for entrant, other in ((a, b), (b, a)):
             # A copy that is not ranked costs nobody a remark.
-            if FALSE not in {other.status} - {one.status}:
-                one.remarks.append(f"{remark} {other.name}")
-    models = {id(one): _model(one, found) for one in entrants}
-    tests = _rank(entrants, models, found)
-    names = [x.name for x in found if _is_public(x)] or [x.name for x in found]
-    entrants.sort(key=lambda one: _order(models[id(one)], names))
-    models = [models[id(one)] for one in entrants]
+            if FALSE not in {other.status} - {entrant.status}:
+                entrant.remarks.append(f"{remark} {other.name}")
+    models = {id(entrant): _model(entrant, shown) for entrant in entrants}
+    tests = _rank(entrants, models, shown)
+    names = [x.name for x in shown if _is_public(x)] or [x.name for x in shown]
+    entrants.sort(key=lambda entrant: _order(models[id(entrant)], names))
+    models = [models[id(entrant)] for entrant in entrants]
     about = _about(entrants, options) | tests
     for name in ("reasons", "remarks"):
         first, *others = (model[name] for model in models)
         about[name] = [x for x in first if all(x in other for other in others)]
-    recalled = recall([one.model for one in entrants], options.include_path)
+    recalled = recall([entrant.model for entrant in entrants], options.include_path)
     return {
         "about": about,
-        "benchmarks": [_benchmark(group, entrants, models) for group in found],
+        "benchmarks": [_benchmark(group, entrants, models) for group in shown],
         "models": models,
-        "left_out": [one._asdict() for one in left_out],
+        "left_out": [entrant._asdict() for entrant in left_out],
         "recall": [recall_sentence(row, printable(row["run"])) for row in recalled],
     }
 
 
-def rows(data: dict) -> Iterator[dict]:
+def rows(board: dict) -> Iterator[dict]:
     """Yield the figures of a board's data as rows, for CSV and JSON."""
-    for model in data["models"]:
+    for model in board["models"]:
         place = {x: model[x] for x in ("model", "status")}
         place["remarks"] = "; ".join(model["remarks"]) or None
         for key, row in model["figures"].items():
@@ -124,7 +126,7 @@ def _is_public(benchmark: Group) -> bool:
 
 def _about(entrants: list[Entrant], options: Namespace) -> dict:
     include_path = options.include_path
-    tallies = [tally for one in entrants for tally in one.model.tasks.values()]
+    tallies = [tally for entrant in entrants for tally in entrant.model.tasks.values()]
     return {
         "runs": len(entrants),
         "answers": sum(tally.all.answers for tally in tallies),
@@ -149,30 +151,30 @@ def _differences(tasks: set[str], include_path: Path) -> Iterator[tuple[str, str
             yield task, "other rows"
 
 
-def _model(one: Entrant, found: list[Group]) -> dict:
-    standings, outcomes, status = one.standings, one.outcomes, one.status
+def _model(entrant: Entrant, groups: list[Group]) -> dict:
+    standings, outcomes, status = entrant.standings, entrant.outcomes, entrant.status
     reasons = [
         f"{title(name)}: {'; '.join(x.reasons)}"
         for name, x in standings.items()
         if x.reasons and x.status == status
     ]
-    said = [mark for x in standings.values() for mark in x.marks]
+    marks = [mark for x in standings.values() for mark in x.marks]
     of_tasks = [(mark, task) for task, x in outcomes.items() for mark in x["marks"]]
-    said += [*by_task(of_tasks, tuple(outcomes)), *one.remarks]
-    tallies = {(task, None): tally for task, tally in one.model.tasks.items()}
-    figures = {_key(x): x for x in score_rows.rows(one.name, tallies, None)}
+    marks += [*by_task(of_tasks, tuple(outcomes)), *entrant.remarks]
+    tallies = {(task, None): tally for task, tally in entrant.model.tasks.items()}
+    figures = {_key(x): x for x in score_rows.rows(entrant.name, tallies, None)}
     return {
-        "id": sha256(one.name)[:10],
-        "model": one.name,
-        "place": f"{one.model.place}",
+        "id": sha256(entrant.name)[:10],
+        "model": entrant.name,
+        "place": f"{entrant.model.place}",
         "status": status,
         "reasons": reasons,
-        "remarks": [*reasons, *said],
+        "remarks": [*reasons, *marks],
         "card": _card([x["card"] for x in outcomes.values()]),
         "checked": _card([x["checked"] for x in outcomes.values()]),
         "frames": _frames(outcomes),
-        "figures": _figures(one, found, figures),
-        "cite": [*citations(one.model, [*figures.values()])],
+        "figures": _figures(entrant, groups, figures),
+        "cite": [*citations(entrant.model, [*figures.values()])],
     }
 
 
@@ -189,68 +191,68 @@ def _frames(outcomes: dict[str, dict]) -> dict[str, str]:
 
 
 def _card(cards: list[dict[str, str]]) -> dict[str, str]:
-    """Return the run card of a model; where its tasks differ, the most frequent value,
-    and how many tasks have others.
-    """
+    """Return a model's run card: of each cell the most frequent value, and others' number."""
     cells = {}
     for name in cards[0]:
-        [(most, count), *others] = Counter(x[name] for x in cards).most_common()
-        rest = f" ({len(cards) - count} tasks: {others[0][0]}, …)" if others else ""
-        cells[name] = f"{most}{rest}"
+        [(value, count), *others] = Counter(x[name] for x in cards).most_common()
+        more = f" ({len(cards) - count} tasks: {others[0][0]}, …)" if others else ""
+        cells[name] = f"{value}{more}"
     return cells
 
 
-def _figures(one: Entrant, groups: list[Group], figures: dict[str, dict]) -> dict:
+def _figures(entrant: Entrant, groups: list[Group], figures: dict[str, dict]) -> dict:
     """Return figures with more of benchmarks, and with their mean; these come first."""
-    found = {}
-    for group in (x for x in groups if x.name in one.standings):
+    rows = {}
+    for group in (x for x in groups if x.name in entrant.standings):
         # The score of one task of a benchmark is that of the benchmark, as far as it goes.
-        row = figures.get(group.name) or figures[one.answered(group)[0]]
-        found[group.name] = row | UNRANKED | _more(one, group)
+        row = figures.get(group.name) or figures[entrant.answered(group)[0]]
+        rows[group.name] = row | UNRANKED | _more(entrant, group)
     public = [x for x in groups if _is_public(x)]
-    if len(public) > 1 and all(one.answered(x) == x.tasks for x in public):
-        of = [found[x.name] for x in public]
+    if len(public) > 1 and all(entrant.answered(x) == x.tasks for x in public):
+        parts = [rows[x.name] for x in public]
         mean = {"by": None, "value": None} | UNRANKED
-        mean |= {x: sum(row[x] for row in of) for x in ("n", "answers", *INVALID)}
-        mean |= {"extracted": fmean(row["extracted"] for row in of)}
+        mean |= {x: sum(row[x] for row in parts) for x in ("n", "answers", *INVALID)}
+        mean |= {"extracted": fmean(row["extracted"] for row in parts)}
         for rule, score in RULES.items():
             names = (rule, f"{rule}_low", f"{rule}_high")
-            mean |= zip(names, estimate(one, public, score))
-        found = {"mean": mean} | found
-    return found | {x: y for x, y in figures.items() if x not in found}
+            mean |= zip(names, estimate(entrant, public, score))
+        rows = {"mean": mean} | rows
+    return rows | {x: y for x, y in figures.items() if x not in rows}
 
 
-def _more(one: Entrant, benchmark: Group) -> dict:
+def _more(entrant: Entrant, benchmark: Group) -> dict:
     """Return what a page shows of a benchmark beside its figures."""
-    found = [{x.level for x in one.results(task)} for task in one.answered(benchmark)]
-    levels = sorted(set.intersection(*found) - {None})
-    lost = {
-        cause: lambda x, cause=cause: (x.scores[1] - x.scores[0]) * (x.cause == cause)
-        for cause in CAUSES
+    tasks, place = entrant.answered(benchmark), entrant.standings[benchmark.name]
+    levels = set.intersection(
+        *({x.level for x in entrant.results(task)} for task in tasks)
+    )
+    flexible = RULES["flexible"]
+    by_level = {
+        x: estimate(entrant, [benchmark], flexible, x)[:3]
+        for x in sorted(levels - {None})
     }
-    return {
-        "status": one.standings[benchmark.name].status,
-        "marks": one.standings[benchmark.name].marks,
-        "levels": {
-            x: estimate(one, [benchmark], RULES["flexible"], x)[:3] for x in levels
-        },
-        "lost": {x: estimate(one, [benchmark], of)[0] for x, of in lost.items()},
-        "gap": _gap(one, benchmark),
-    }
+    lost = {x: estimate(entrant, [benchmark], partial(_lost, x))[0] for x in CAUSES}
+    more = {"status": place.status, "marks": place.marks, "levels": by_level}
+    return more | {"lost": lost, "gap": _gap(entrant, benchmark)}
 
 
-def _gap(one: Entrant, benchmark: Group) -> tuple | None:
-    """Return the flexible score on public rows minus that on fresh ones.
+def _lost(cause: str, answer: Result) -> float:
+    """Return what a cause takes from the published score of an answer."""
+    published, flexible = answer.scores
+    return (flexible - published) * (answer.cause == cause)
 
-    It is the plain mean over the tasks of which both were run, and in each over the
-    question types that both have.
+
+def _gap(entrant: Entrant, benchmark: Group) -> tuple | None:
+    """Return the flexible score on public rows minus that on fresh ones, with its ends.
+
+    It is the plain mean over tasks with both, and in each over question types with both.
     """
     scores: list[Estimate] = []  # public and fresh in turns
-    for fresh in one.answered(benchmark):
+    for fresh in entrant.answered(benchmark):
         tasks = (scorer(fresh).base, fresh)
-        if tasks[0] not in one.model.tasks or scorer(fresh).known[0] is not None:
+        if tasks[0] not in entrant.model.tasks or scorer(fresh).known[0] is not None:
             continue
-        results = [one.results(task) for task in tasks]
+        results = [entrant.results(task) for task in tasks]
         kinds = sorted(set.intersection(*({x.kind for x in y} for y in results)))
         for of_task in results if kinds else ():
             parts = [[x for x in of_task if x.kind == kind] for kind in kinds]
@@ -264,76 +266,72 @@ def _gap(one: Entrant, benchmark: Group) -> tuple | None:
 
 
 def _rank(
-    entrants: list[Entrant], models: dict[int, dict], found: list[Group]
+    entrants: list[Entrant], models: dict[int, dict], groups: list[Group]
 ) -> dict[str, int]:
     """Give each model its ranks in each benchmark, and in their mean.
 
-    A rank is a range: of the models from which one cannot be told apart. Differences are
-    paired by document; the p-values of all pairs are corrected by Holm's method. Nobody
-    is ranked alone. Return how many models and tests the correction is for.
+    A rank is the range of the models that tests, paired by document and corrected by Holm's
+    method, do not tell apart. Return how many models and tests the correction is for.
     """
-    those = {group.name: [group] for group in found}
-    those["mean"] = [group for group in found if _is_public(group)]
-    together = _together(entrants, models, those)
+    scopes = {group.name: [group] for group in groups}
+    scopes["mean"] = [group for group in groups if _is_public(group)]
+    together = _together(entrants, models, scopes)
     tests, better, worse = [], Counter(), Counter()
     for key in ((x, rule) for x in together for rule in RULES):
-        (name, *_), rule = key
-        members = {id(one): one for one in together[key[0]]}
-        of = {x: values(one, those[name], RULES[rule]) for x, one in members.items()}
-        pairs = combinations(of, 2)
-        tests += [(key, a, b, estimate_difference(of[b][0], *of[a])) for a, b in pairs]
+        scope, score = scopes[key[0][0]], RULES[key[1]]
+        scores = {
+            id(entrant): values(entrant, scope, score) for entrant in together[key[0]]
+        }
+        for (a, of_a), (b, of_b) in combinations(scores.items(), 2):
+            tests.append((key, a, b, estimate_difference(of_b[0], *of_a)))
     p_values = holm(test.p_value for *_, test in tests)
     for (key, a, b, test), p_value in zip(tests, p_values):
         if p_value < 1 - CONFIDENCE:
             winner, loser = (a, b) if test.value > 0 else (b, a)
             better[key, loser] += 1
             worse[key, winner] += 1
+    ranked = set()
     for key, members in together.items():
-        of = len(members)
         group = f"{members[0].status} #{sha256(str(key))[:6]}"
-        for one in members if of > 1 else ():
-            cells = models[id(one)]["figures"][key[0]]
-            cells |= {"rank_of": of, "rank_group": group}
+        for entrant in members if len(members) > 1 else ():  # nobody is ranked alone
+            ranked.add(id(entrant))
+            cells = models[id(entrant)]["figures"][key[0]]
+            cells |= {"rank_of": len(members), "rank_group": group}
             for rule in RULES:
-                at = (key, rule), id(one)
-                cells[f"{rule}_rank"] = f"{1 + better[at]}-{of - worse[at]}"
-    ranked = {
-        id(one) for members in together.values() if members[1:] for one in members
-    }
+                at = (key, rule), id(entrant)
+                ends = 1 + better[at], len(members) - worse[at]
+                cells[f"{rule}_rank"] = "{}-{}".format(*ends)
     return {"ranked": len(ranked), "tests": len(tests)}
 
 
 def _together(
-    entrants: list[Entrant], models: dict[int, dict], those: dict[str, list[Group]]
+    entrants: list[Entrant], models: dict[int, dict], scopes: dict[str, list[Group]]
 ) -> dict[tuple, list[Entrant]]:
-    """Return the models that are ranked together: that answered the same documents of the
-    same tasks with as many few-shot examples and through the same filter.
-    """
-    found: dict[tuple, list[Entrant]] = defaultdict(list)
-    for one in entrants:
-        for name in (x for x in those if x in models[id(one)]["figures"]):
-            told = [one.standings[x.name] for x in those[name]]
-            if FALSE not in (x.status for x in told):
-                found[(name, *(x.together for x in told))].append(one)
-    return found
+    """Return the models that are ranked together: whose `Standing.together` are equal."""
+    together: dict[tuple, list[Entrant]] = defaultdict(list)
+    for entrant in entrants:
+        for name in (x for x in scopes if x in models[id(entrant)]["figures"]):
+            standings = [entrant.standings[x.name] for x in scopes[name]]
+            if FALSE not in (x.status for x in standings):
+                together[(name, *(x.together for x in standings))].append(entrant)
+    return together
 
 
 def _order(model: dict, names: list[str]) -> tuple:
-    """Return by what models are sorted: the best comes first.
+    """Return by what models are sorted, the best first.
 
-    Verified ones come first, then those that did not run the tasks as they are; among
-    these the mean over the benchmarks of the first rank decides, then the mean score.
+    Status decides, then whether tasks ran as they are, first ranks, and the mean score.
     """
     figures = [model["figures"].get(name) for name in names]
-    known = [x for x in figures if x]
+    rows = [x for x in figures if x]
     firsts, means = [], []
     for rule in RULES:
-        ranks = [x[f"{rule}_rank"] for x in known]
+        ranks = [x[f"{rule}_rank"] for x in rows]
         is_whole = None not in (*figures, *ranks)
-        those = (int(x.partition("-")[0]) for x in ranks)
-        firsts.append(sum(those) if is_whole else math.inf)
-        means.append(-sum(x[rule] for x in known))
-    is_other = any(x["marks"] for x in known)
+        first = (int(x.partition("-")[0]) for x in ranks)
+        firsts.append(sum(first) if is_whole else math.inf)
+        means.append(-sum(x[rule] for x in rows))
+    is_other = any(x["marks"] for x in rows)
     severity = SEVERITY.index(model["status"])
     return severity, is_other, None in figures, *firsts, *means, model["model"]
 
@@ -342,8 +340,10 @@ def _benchmark(group: Group, entrants: list[Entrant], models: list[dict]) -> dic
     """Return what is to be said of a benchmark; the first model that has it is its
     example.
     """
-    one, model = next(x for x in zip(entrants, models) if group.name in x[1]["figures"])
-    tasks, figures = one.answered(group), model["figures"]
+    entrant, model = next(
+        x for x in zip(entrants, models) if group.name in x[1]["figures"]
+    )
+    tasks, figures = entrant.answered(group), model["figures"]
     constant = Counter(
         f"{figures[x]['trivial_answer']}".rpartition(": ")[2] for x in tasks
     )
@@ -355,8 +355,8 @@ def _benchmark(group: Group, entrants: list[Entrant], models: list[dict]) -> dic
         "by_size": group.by_size,
         "version": str(group.version),
         "rows": figures[group.name]["n"],
-        "clusters": len({x.cluster for task in tasks for x in one.results(task)}),
-        "columns": [*_columns(one, group, model)],
+        "clusters": len({x.cluster for task in tasks for x in entrant.results(task)}),
+        "columns": [*_columns(entrant, group, model)],
         "trivial": {"published": figures[group.name]["trivial"]},
         "constant": ", ".join(
             f"“{answer}”" for answer, _ in Counter(constant).most_common(3)
@@ -367,31 +367,31 @@ def _benchmark(group: Group, entrants: list[Entrant], models: list[dict]) -> dic
 
 def _others(task: str) -> list[str]:
     """Return the measures of a task beside its scores; levels are shown by themselves."""
-    known = {*(scorer(task).headline or ()), "extracted"}
-    names = (x for x in scorer(task).metrics if x not in known)
+    shown = {*(scorer(task).headline or ()), "extracted"}
+    names = (x for x in scorer(task).metrics if x not in shown)
     return [x for x in names if not x.startswith("score_flexible_level")]
 
 
 def _ceiling(group: Group, rows: list[dict]) -> dict | None:
     """Return the most that prompts allow, where the documents are those it is known of."""
-    known = json.loads(CEILINGS.read_text(encoding="utf-8"))
-    found = [known.get(x["fingerprint"], {}).get(x["task"]) for x in rows]
-    if None in found:
+    ceilings = json.loads(CEILINGS.read_text(encoding="utf-8"))
+    entries = [ceilings.get(x["fingerprint"], {}).get(x["task"]) for x in rows]
+    if None in entries:
         return None
     weights = [row["n"] if group.by_size else 1 for row in rows]
-    cells = [x["answers"]["as asked"] for x in found]
+    cells = [x["answers"]["as asked"] for x in entries]
     return {rule: fmean((x[rule] for x in cells), weights) for rule in RULES}
 
 
-def _columns(one: Entrant, group: Group, model: dict) -> Iterator[dict]:
+def _columns(entrant: Entrant, group: Group, model: dict) -> Iterator[dict]:
     """Yield what a benchmark's scores are split by: tasks, question types, formats."""
-    tasks, figures = one.answered(group), model["figures"]
+    tasks, figures = entrant.answered(group), model["figures"]
     label = {x: x.removeprefix(f"{group.name}_").replace("_", " ") for x in tasks}
     for task in tasks if len(tasks) > 1 else ():
         inner = [x.name for x in groups() if task in x.tasks and x.tasks != group.tasks]
-        of = inner[0].removeprefix(f"{group.name}_") if inner else "Tasks"
+        heading = inner[0].removeprefix(f"{group.name}_") if inner else "Tasks"
         cells = {"key": task, "label": label[task]}
-        yield cells | {"group": of, "n": figures[task]["n"]}
+        yield cells | {"group": heading, "n": figures[task]["n"]}
     for by, task in ((by, task) for by in COLUMNS for task in tasks):
         at = f"{label[task]} by " if len(tasks) > 1 else "By "
         for key, x in figures.items():

@@ -33,33 +33,32 @@ ENDS = ("low", "high")
 FEW = 20  # rows below which a cell is grey
 
 
-def render(data: dict, documents: browser.Documents, files: dict[str, dict]) -> bytes:
+def render(board: dict, documents: browser.Documents, files: dict[str, dict]) -> bytes:
     """Return the page of a board's data; ToolError for one above MOST_BYTES.
 
-    In a folder, the documents stand in files beside the page, which it loads: task ->
-    names of files.
+    In a folder, `files` has the files beside the page with the documents of each task.
     """
     names = ("board.css", "board.js")
     style, script = ((_TEMPLATES / x).read_text(encoding="utf-8") for x in names)
     text = _environment().get_template("board.html.jinja").render(
-        **data,
+        **board,
         style=style,
         script=script,
         made=datetime.now(timezone.utc),
         tool=version(),
         causes=CAUSES,
-        scales=_scales(data),
+        scales=_scales(board),
         severity=SEVERITY,
         first=FIRST,
         few=FEW,
         documents=documents,
         is_folder=bool(files),
-        held=_held(data, documents, files),
+        held=_held(board, documents, files),
     )  # fmt: skip
     content = f"{FIRST_LINES['html']}\n{text.lstrip()}".encode()
     if len(content) > MOST_BYTES:
         raise ToolError(
-            f"a page of {len(data['models'])} models is larger than"
+            f"a page of {len(board['models'])} models is larger than"
             f" {MOST_BYTES // 10**6} MB; name fewer runs, or write --csv or --json alone"
         )
     return content
@@ -114,18 +113,16 @@ def _middle(name: str, longest: int = 28) -> str:
     return f"{name[: longest - longest // 2]}…{name[-(longest // 2 - 1) :]}"
 
 
-def _scales(data: dict) -> dict[str, dict]:
-    """Return for each benchmark the part of 0 to 1 that its scores and intervals are in,
-    and for the points lost in any benchmark their largest sum.
-    """
-    found, lost = {}, [0.0]
-    for name in ["mean", *(x["name"] for x in data["benchmarks"])]:
-        of = [x["figures"][name] for x in data["models"] if name in x["figures"]]
-        found[name] = scale(x[f"{y}_{z}"] for x in of for y in RULES for z in ENDS)
-        gaps = [y for x in of if x.get("gap") for y in x["gap"]]
-        found[f"{name} gap"] = scale([0, *gaps])
-        lost += [sum(x["lost"].values()) for x in of if "lost" in x]
-    return found | {"lost": scale(lost, 0.05)}
+def _scales(board: dict) -> dict[str, dict]:
+    """Return the scales of benchmarks' scores, of their gaps, and of points lost."""
+    scales, lost = {}, [0.0]
+    for name in ["mean", *(x["name"] for x in board["benchmarks"])]:
+        rows = [x["figures"][name] for x in board["models"] if name in x["figures"]]
+        scales[name] = scale(x[f"{y}_{z}"] for x in rows for y in RULES for z in ENDS)
+        gaps = [y for x in rows if x.get("gap") for y in x["gap"]]
+        scales[f"{name} gap"] = scale([0, *gaps])
+        lost += [sum(x["lost"].values()) for x in rows if "lost" in x]
+    return scales | {"lost": scale(lost, 0.05)}
 
 
 def scale(values: Iterable[float], step: float = 0.1) -> dict:
@@ -138,15 +135,15 @@ def scale(values: Iterable[float], step: float = 0.1) -> dict:
     return {"low": step * low, "high": step * high, "ticks": ticks}
 
 
-def _held(data: dict, documents: browser.Documents, files: dict[str, dict]) -> str:
+def _held(board: dict, documents: browser.Documents, files: dict[str, dict]) -> str:
     """Return what the script of the page needs, as JSON."""
     tasks = {task: scorer(task) for task in documents.encoded}
-    known = {
+    head = {
         # In the order in which documents number them; the page has its own.
-        "models": [printable(x["model"]) for x in data["models"]],
-        "families": {task: one.family for task, one in tasks.items()},
-        "reasons": {one.family: one.utils.REASONS for one in tasks.values()},
+        "models": [printable(x["model"]) for x in board["models"]],
+        "families": {task: scored.family for task, scored in tasks.items()},
+        "reasons": {scored.family: scored.utils.REASONS for scored in tasks.values()},
         "files": {task: [*names] for task, names in files.items()},
     }
     inline = [] if files else [y for x in documents.encoded.values() for y in x]
-    return f'{browser.escaped(known)[:-1]},"documents":[{",".join(inline)}]}}'
+    return f'{browser.escaped(head)[:-1]},"documents":[{",".join(inline)}]}}'
