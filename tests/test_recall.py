@@ -73,12 +73,12 @@ def test_a_model_that_answers_twins_as_the_public_rows_is_named(
     assert main(command) == 0
     claims = [x for x in capsys.readouterr().out.splitlines() if f"- {DATES}: " in x]
     assert [x.partition(". Public")[0] for x in claims] == [
-        f"- {DATES}: parrot answers 10 of 10 twins with the published row's answer, and 0"
-        " with its mirror image (adjusted p = 0.0029): it recalls published rows",
-        f"- {DATES}: no sign that mirror recalls labels (0 against 10 of 10 twins); 80 %"
-        " power from a share of 91.7 % on",
-        f"- {DATES}: no sign that solver recalls labels (0 against 0 of 10 twins); 80 %"
-        " power from a share of 67.4 % on",
+        f"- {DATES}: parrot answers 10 of 10 twins with the public row's answer, and 0 with"
+        " its mirror image (adjusted p = 0.0029): it recalls public rows",
+        f"- {DATES}: no sign that mirror recalls labels (0 against 10 of 10 twins); a model"
+        " that recalls 91.7 % of the labels or more would be named in 4 of 5 such tests",
+        f"- {DATES}: no sign that solver recalls labels (0 against 0 of 10 twins); a model"
+        " that recalls 67.4 % of the labels or more would be named in 4 of 5 such tests",
     ]
     gaps = [x.partition(" twin: ")[2].split(" ")[0] for x in claims]
     assert gaps == ["+100.0", "+100.0", "-100.0"]
@@ -98,16 +98,16 @@ def test_all_twins_are_compared_with_their_public_rows(twins, tmp_path, capsys):
         )
         write(tmp_path / "run", public, [*golds])
         write(tmp_path / "run", task, [(x, "none") for x in documents(task, twins)])
-    # Runs of these names have the same answers.
-    assert main(compare(twins, f"A={tmp_path / 'run'}", f"B={tmp_path / 'run'}")) == 0
+    assert main(compare(twins, f"A={tmp_path / 'run'}")) == 0
     printed = capsys.readouterr().out
     for task in TWINS:
-        (claim,) = re.findall(f"- {task}: (.*A.*)", printed)
+        (claim,) = re.findall(f"- {task}: (.*)", printed)
         n = len(documents(task, twins))
         gap = rf"Public − twin(?: of A)?: \+100\.0 points \(95 % interval .*, {n} rows\)\."
         assert re.search(gap, claim)
         is_tested = "control" not in task and "tcp" not in task
         assert ("recalls labels" in claim) == is_tested
+    assert len(printed.splitlines()) == 2 * len(TWINS) - 1
 
 
 def test_the_board_says_it_and_ranks_no_twins(twins, tmp_path, capsys):
@@ -124,7 +124,7 @@ def test_the_board_says_it_and_ranks_no_twins(twins, tmp_path, capsys):
     page = (tmp_path / "board.html").read_text()
     claims = re.search(r'<section id="recall".*?</section>', page, re.DOTALL)[0]
     assert claims.count("<li>") == 2
-    assert "A &amp; B answers 10 of 10 twins with the published row" in claims
+    assert "A &amp; B answers 10 of 10 twins with the public row" in claims
     assert f"{DATES}: no sign that solver recalls labels" in claims
     assert f'<section id="{DATES}"' not in page
 
@@ -161,6 +161,8 @@ def test_a_pack_without_twins_makes_no_claim(twins, tmp_path, capsys):
     assert not originals(DATES, EXAMPLES)
     assert main(compare(twins, f"a={folder}", f"b={folder}")) == 0
     assert "recall" not in capsys.readouterr().out
+    assert main(compare(twins, f"a={folder}")) == 1
+    assert "a: is the only run; name two or more" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("recalled", range(12))

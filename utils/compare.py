@@ -7,6 +7,9 @@ it. All answers are scored by this version of the pack. For each two runs and ea
 a sentence on the published score and one on the flexible score says which run is better,
 or which difference the test has 80 % power to detect.
 
+Where a run has answers to twins, a line says whether the model recalls public rows; for that
+one run is enough.
+
 Runs over different documents are refused; `--common` compares those that all have. Rows
 that a benchmark repeats are paired by `doc_id`; without it in all runs, they count where
 each run has as many answers to them.
@@ -379,8 +382,10 @@ def main(arguments: list[str] | None = None) -> int:
     refused += [failure.message for failure in failures]
     names = [model.name for model in models]
     if not refused:
-        if len(models) < 2:
-            raise ToolError(f"{names[0]}: is the only run; name two or more to compare")
+        recalled = recall(models, options.include_path)
+        if len(models) < 2 and not recalled:
+            fix = "name two or more to compare, or one with answers to twins"
+            raise ToolError(f"{names[0]}: is the only run; {fix}")
         matched, lacking = match(models)
         if lacking and not options.common:
             fix = "run all on the same documents, or compare common ones with --common"
@@ -394,7 +399,6 @@ def main(arguments: list[str] | None = None) -> int:
         raise ToolError(f"{', '.join(names)}: have no scored document in common")
     for line in (*lacking, *notes(models, options.leave_out)):
         say(line)
-    recalled = recall(models, options.include_path)
     text = _shown(options, matched, names, recalled)
     # Half a surrogate pair has no UTF-8, but an escape, which is the same in JSON.
     sys.stdout.write(text.encode("utf-8", "backslashreplace").decode())
@@ -417,8 +421,9 @@ def _shown(
     if options.detail:
         details = compare(matched, names, [*map(alone, matched)])
     if options.format == "markdown":
-        claims = (recall_sentence(row, escaped(row["run"])) for row in recalled)
-        return "\n".join([report(rows, details), *(f"- {claim}\n" for claim in claims)])
+        claims = [recall_sentence(row, escaped(row["run"])) for row in recalled]
+        parts = [report(rows, details)] if rows else []
+        return "\n".join([*parts, *(f"- {claim}\n" for claim in claims)])
     return render(rows + details + recalled, options.format)
 
 

@@ -155,13 +155,15 @@ def recall_sentence(row: dict, name: str) -> str:
 def _claim(row: dict, name: str) -> str:
     if row["recalls"]:
         return (
-            f"{name} answers {row['recalled']} of {row['twins']} twins with the"
-            f" published row's answer, and {row['mirror']} with its mirror image"
-            f" (adjusted p {p_text(row['p_holm'])}): it recalls published rows."
+            f"{name} answers {row['recalled']} of {row['twins']} twins with the public"
+            f" row's answer, and {row['mirror']} with its mirror image (adjusted p"
+            f" {p_text(row['p_holm'])}): it recalls public rows."
         )
-    share = row["least_share"]
-    start = f"from a share of {percent(share)} % on" if share else "is out of reach"
-    return (
-        f"no sign that {name} recalls labels ({row['recalled']} against"
-        f" {row['mirror']} of {row['twins']} twins); {100 * POWER:.0f} % power {start}."
-    )
+    counts = f"{row['recalled']} against {row['mirror']} of {row['twins']} twins"
+    power = "these are too few twins to name a model that recalls all labels"
+    if share := row["least_share"]:
+        power = (
+            f"a model that recalls {percent(share)} % of the labels or more would be"
+        )
+        power += f" named in {5 * POWER:.0f} of 5 such tests"
+    return f"no sign that {name} recalls labels ({counts}); {power}."
