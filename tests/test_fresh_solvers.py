@@ -3,12 +3,13 @@
 import re
 from calendar import month_name
 from collections import Counter
+from statistics import mean
 
 import pytest
 
 from lm_eval_tasks.fresh.utils import rows
-from tests.solvers.labels import AGREE, check
-from tests.solvers.third.timexnli import solve as solve_pair
+from tests.solvers.labels import AGREE, check, read
+from tests.solvers.third.timexnli import read_premise, solve as solve_pair
 from tests.solvers.third.tot_semantic import solve as solve_entities
 from utils.core.documents import documents_of
 from utils.core.jsonl import read_jsonl
@@ -74,18 +75,62 @@ def test_a_label_that_hangs_on_what_clocks_show_is_none(hypothesis, label):
     assert solve_pair(f"{premise}\nHypothesis: {hypothesis}").startswith(label)
 
 
+@pytest.mark.parametrize("level", [2, 5, 20])
+def test_every_sentence_on_the_way_to_an_event_matters(level):
+    for row in rows("timexnli", 19, 12, range(level, level + 1)):
+        told = [x for x in row["Premise"].split(". ") if not x.startswith("All the")]
+        assert len(told) == 2 * level
+        labels = []
+        for place in range(len(told)):
+            premise = ". ".join(told[:place] + told[place + 1 :]).removesuffix(".")
+            pair = f"Premise: {premise}.\nHypothesis: {row['Hypothesis']}"
+            labels.append(read(solve_pair, pair))
+        changes = sum(not x or x.answers != (row["Label"],) for x in labels)
+        assert changes == level + 1
+
+
+def test_events_on_the_way_are_not_bound_by_the_week_of_the_days_that_are_named():
+    sizes = {"minute": 1440, "weekday": 7, "monthday": 31, "yearmonth": 12}
+    ranges = []
+    for row in rows("timexnli", 19, 60, range(20, 21)):
+        times = read_premise(row["Premise"])[1].values()
+        units, places = {unit for unit, _ in times}, [place for _, place in times]
+        if (unit := units.pop()) in sizes:
+            ranges.append((max(places) - min(places)) / sizes[unit])
+    assert len(ranges) > 20 and min(ranges) > 1
+
+
+# Facts without which a question has another answer, beside one a description. Those of
+# timelines and counts hang on how many terms there are.
+FACTS_OF_QUESTION = {"before_after": 2, "event_at_the_time_of_another_event": 2}
+
+
+def facts_that_matter(row: dict) -> int:
+    """Return without how many facts, each left out alone, the label is another one."""
+    facts = re.findall(r"E\d+ was the .+\n", row["prompt"])
+    texts = (row["prompt"].replace(fact, "", 1) for fact in facts)
+    return sum(solve_entities(text) != row["label"] for text in texts)
+
+
+@pytest.mark.parametrize("level", [3, 5, 8])
+def test_each_description_is_one_more_fact_that_matters(level):
+    for row in rows("tot_semantic", 31, 16, range(level, level + 1)):
+        if row["question_type"] not in (
+            "timeline",
+            "number_of_events_in_time_interval",
+        ):
+            own = FACTS_OF_QUESTION.get(row["question_type"], 1)
+            assert facts_that_matter(row) == own + level - 2, row
+
+
 @pytest.mark.fuzz
 def test_a_level_of_semantic_has_a_fact_that_matters_more():
-    counts = []
-    for level in range(3, 9):
-        matter = 0
-        for row in rows("tot_semantic", 31, 160, range(level, level + 1)):
-            facts = re.findall(r"E\d+ was the .+\n", row["prompt"])
-            texts = [row["prompt"].replace(fact, "", 1) for fact in facts]
-            matter += sum(solve_entities(text) != row["label"] for text in texts)
-        counts.append(matter / 160)
-    assert all(few + 0.75 < many for few, many in zip(counts, counts[1:])), counts
-    assert counts[-1] - counts[0] > 4.75, counts
+    means = [
+        mean(map(facts_that_matter, rows("tot_semantic", 31, 400, range(x, x + 1))))
+        for x in range(3, 9)
+    ]
+    assert all(few + 0.8 < many for few, many in zip(means, means[1:])), means
+    assert means[-1] - means[0] >= 5, means
 
 
 @pytest.mark.parametrize(

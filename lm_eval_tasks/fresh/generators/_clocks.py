@@ -327,9 +327,9 @@ def widest_gap(rng: random.Random, level: int) -> a.Problem | None:
 # ----------------------------------------------------------------------------- trick
 
 
-def _date_or_not(rng: random.Random) -> tuple[str, date | None]:
-    """Return a date and how it is written; one of five times there is no such date."""
-    if rng.random() < 0.8:
+def _date_or_not(rng: random.Random, exists: bool) -> tuple[str, date | None]:
+    """Return a date and how it is written; None for a date that does not exist."""
+    if exists:
         day = a.date_of(rng, 1890, 1990)
         if rng.random() < 0.6:  # the end of a month, at times a leap day
             day = day.replace(month=rng.choice((2, 2, 4, 6, 9, 11)), day=1)
@@ -341,18 +341,30 @@ def _date_or_not(rng: random.Random) -> tuple[str, date | None]:
 
 
 def impossible_date(rng: random.Random, level: int) -> a.Problem:
-    """A date some days from another, which may not exist."""
-    names = a.names(rng, level + 1)
-    said, day = _date_or_not(rng)
-    told = [f"{names[0]}'s letter is dated {said}"]
-    for before, name in zip(names, names[1:]):
-        days = rng.choice((1, -1)) * rng.randrange(2, 20 + 60 * min(level, 5))
-        side = "later" if days > 0 else "earlier"
-        much = a.counted(abs(days), "day")
-        told.append(f"{name}'s is dated {much} {side} than {before}'s")
-        day = day and day + timedelta(days)
-    answer = {"answer": day.isoformat() if day else "unanswerable"}
-    return a.problem("impossible_date", answer, told="; ".join(told), name=names[-1])
+    """A date some days from another, which one of five times does not exist.
+
+    From level 2 on one of two dates does not exist, and other letters hang on the second:
+    so only the chain of letters says whether that matters.
+    """
+    exists, longest_step = rng.random() < 0.8, 20 + 60 * min(level, 5)
+    heads, told, asked = [], [], None
+    names = iter(a.names(rng, 2 + level + level // 2))
+    for steps in (level, level // 2) if level > 1 else (1,):
+        said, day = _date_or_not(rng, exists if steps == level else not exists)
+        before = next(names)
+        heads.append(f"{before}'s letter is dated {said}")
+        for _ in range(steps):
+            days = rng.choice((1, -1)) * rng.randrange(2, longest_step)
+            side, name = "later" if days > 0 else "earlier", next(names)
+            much = a.counted(abs(days), "day")
+            told.append(f"{name}'s is dated {much} {side} than {before}'s")
+            day, before = day and day + timedelta(days), name
+        asked = asked or (before, day.isoformat() if day else "unanswerable")
+    if level > 1:
+        rng.shuffle(heads)
+        rng.shuffle(told)
+    parts = {"told": "; ".join(heads + told), "name": asked[0]}
+    return a.problem("impossible_date", {"answer": asked[1]}, **parts)
 
 
 def nested_days(rng: random.Random, level: int) -> a.Problem:

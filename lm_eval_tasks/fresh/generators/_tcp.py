@@ -432,6 +432,9 @@ def tell_rests(rng: random.Random, unit: str, person: Person) -> Iterator[str]:
         yield rng.choice(TEXTS["between"]).format(rest=between)
 
 
+# Numbers in what is said beside the matter: from, and below.
+ASIDE_NUMBERS = {"few": (4, 10), "many": (11, 60), "pages": (20, 500)}
+ASIDE_NUMBERS |= {"row": (2, 6), "rest": (2, 4), "hour": (5, 10), "later": (13, 19)}
 Asides = list[tuple[str, str]]  # each with where in a dialogue people digress so
 
 
@@ -439,11 +442,6 @@ def tell_asides(
     rng: random.Random, kind: str, knobs: dict[str, int], tasks: Project
 ) -> Asides:
     """Return what is said and has nothing to do with the project."""
-    few, hour, pages, late, long = (rng.randrange(5, 10) for _ in range(5))
-    slots = {"few": few, "cakes": few + 3, "hour": hour, "later": hour + 8}
-    slots |= {"pages": 13 * pages, "late": 4 * late, "unit": UNITS[kind]}
-    slots["long"] = words.counted(7 * long, UNITS[kind])
-    slots |= {"task": rng.choice(tasks.names), "weekday": rng.choice(words.WEEKDAYS)}
     pools = TEXTS["asides"] | {
         "lookalike": TEXTS["asides"]["lookalike"] + TEXTS[kind]["lookalike"]
     }
@@ -452,7 +450,15 @@ def tell_asides(
     count = min(knobs["lookalikes"], knobs["distractors"], len(alike))
     others = min(knobs["distractors"] - count, len(plain))
     asides = rng.sample(alike, count) + rng.sample(plain, others)
-    return [(place, text.format(**slots)) for place, text in asides]
+    return [(place, _fill_aside(rng, kind, text, tasks)) for place, text in asides]
+
+
+def _fill_aside(rng: random.Random, kind: str, text: str, tasks: Project) -> str:
+    """Return an aside with numbers, a task and a weekday of its own."""
+    slots = {name: rng.randrange(*span) for name, span in ASIDE_NUMBERS.items()}
+    slots["length"] = words.counted(rng.randrange(1, 8), UNITS[kind])
+    slots |= {"unit": UNITS[kind], "weekday": rng.choice(words.WEEKDAYS)}
+    return text.format(task=rng.choice(tasks.names), **slots)
 
 
 def columns(

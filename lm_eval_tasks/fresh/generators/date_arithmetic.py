@@ -15,8 +15,8 @@ VERSION = "3"
 HIGHEST = 100
 BOUNDS = {"steps": (1, 100)}
 MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
-FIRST_YEAR, LAST_YEAR = 100, 2999  # that a question may pass through
-FIRST_START, LAST_START = 1000, 2019
+FIRST_YEAR, LAST_YEAR = 1000, 2999  # that a question may pass through
+LAST_START = 2019
 LONGEST_STEP = 11 * 12 - 1  # months
 
 
@@ -32,7 +32,7 @@ def row(
     rng: random.Random, level: int, index: int, knobs: dict[str, int]
 ) -> dict | None:
     """Return a question and its month; None where a step leaves the years."""
-    start = rng.randrange(FIRST_START * 12, (LAST_START + 1) * 12)  # since the year 0
+    start = rng.randrange(FIRST_YEAR * 12, (LAST_START + 1) * 12)  # since the year 0
     sizes = [rng.randint(1, LONGEST_STEP) for _ in range(knobs["steps"])]
     steps = [size * rng.choice((1, -1)) for size in sizes]
     months = [start]

@@ -5,7 +5,9 @@ months, months of a year, dates, years. So are labels, tenses, and how an event 
 At level 1 the premise says in, before or after which time the event was. At level N a chain
 of N - 1 steps from event to event leads to that time, told in any order among steps and
 events that do not lead there; from level 3 on premise and hypothesis are at most two days
-(or other units) apart.
+(or other units) apart. Times of a cycle, such as weekdays, are named within one week, but events
+on the way may be in other weeks: if all were in one, a few steps would leave an event no
+other day, and the rest of the chain would not matter.
 """
 
 from __future__ import annotations
@@ -47,20 +49,22 @@ class Kind(NamedTuple):
     at: str  # in, on or at such a time
     noun: str
     units: tuple[tuple[str, int], ...] = ()  # of steps, each with its places
+    longest: int = 0  # step
     cycle: tuple[int, int] | None = None  # the first and the last place
-    longest: int = 10_000  # step
     grid: int = 1  # places from one time to the next
 
 
 _YEARS = ("year", 12), ("month", 1)
 KINDS = {
-    "clock": Kind(9, "at", "time", (("hour", 60), ("minute", 1)), (0, 1425), grid=15),
-    "weekday": Kind(4, "on", "day", (("day", 1),), (0, 6)),
-    "day": Kind(5, "on", "day", (("day", 1),), (1, 28)),
-    "month": Kind(13, "in", "month", (("month", 1),), (0, 11)),
-    "month of a year": Kind(9, "in", "month", _YEARS, longest=60),
+    "clock": Kind(
+        9, "at", "time", (("hour", 60), ("minute", 1)), 1440, (0, 1425), grid=15
+    ),
+    "weekday": Kind(4, "on", "day", (("day", 1),), 7, (0, 6)),
+    "day": Kind(5, "on", "day", (("day", 1),), 28, (1, 28)),
+    "month": Kind(13, "in", "month", (("month", 1),), 12, (0, 11)),
+    "month of a year": Kind(9, "in", "month", _YEARS, 60),
     "date": Kind(8, "on", "day"),
-    "year": Kind(2, "in", "year", (("year", 1),), longest=30),
+    "year": Kind(2, "in", "year", (("year", 1),), 30),
 }
 SAID = {  # how a place is said
     "weekday": words.WEEKDAYS.__getitem__,
@@ -70,6 +74,7 @@ SAID = {  # how a place is said
     "date": lambda place: words.in_words(date.fromordinal(place), False),
     "year": str,
 }
+REACH = 2  # cycles before and after the one of the times that are named
 SHARES = tuple(kind for kind in KINDS for _ in range(KINDS[kind].share))
 SIDES = ("before", "after")
 Event = tuple[str, str]  # as a sentence says it, and as a clause behind "which" does
@@ -94,11 +99,9 @@ def row(
     name, tense = rng.choice(SHARES), rng.choice(tuple(ERAS))
     kind, end = KINDS[name], knobs["steps"]
     era, place_of = ERAS[tense], FIRST_PLACES.get(name, int)
-    first, last = within = kind.cycle or (place_of(era[0]), place_of(era[1]) - 1)
+    first, last = kind.cycle or (place_of(era[0]), place_of(era[1]) - 1)
     links, decoys = _links(rng, end, knobs["distractors"])
-    places, spans = _places(rng, name, within, links)
-    if not first <= min(places) <= max(places) <= last:
-        return None
+    places, spans = _places(rng, name, (first, last), links, end)
     gap = knobs["gap"] * kind.grid
     near = range(places[end] - gap, places[end] + gap + 1, kind.grid)
     asked_place = rng.choice([x for x in near if first <= x <= last])
@@ -148,34 +151,46 @@ def _links(
 
 
 def _places(
-    rng: random.Random, name: str, within: tuple[int, int], links: list[int]
+    rng: random.Random, name: str, within: tuple[int, int], links: list[int], end: int
 ) -> tuple[list[int], list[str]]:
-    """Return where each event is, and the span from the one that it is a step from."""
-    places = [rng.randrange(within[0], within[1] + 1, KINDS[name].grid)]
-    spans = [""]
+    """Return where each event is, and the span from the one that it is a step from.
+
+    Of a cycle, the first event and the one of number `end` are within its places; of other
+    kinds, all are. Walks that are not so are drawn again, so that kinds stay as frequent.
+    """
+    kind, (first, last) = KINDS[name], within
+    places, spans = [rng.randrange(first, last + 1, kind.grid)], [""]
+    reach = REACH * kind.longest if kind.cycle else 0
     for link in links[1:]:
-        place, span = _step(rng, name, within, places[link])
+        rooms = places[link] - first + reach, last + reach - places[link]
+        place, span = _step(rng, name, places[link], rooms)
         places.append(place)
         spans.append(span)
-    return places, spans
+    bound = [places[end]] if kind.cycle else places
+    if first <= min(bound) <= max(bound) <= last:
+        return places, spans
+    return _places(rng, name, within, links, end)
 
 
 def _step(
-    rng: random.Random, name: str, within: tuple[int, int], place: int
+    rng: random.Random, name: str, place: int, rooms: tuple[int, int]
 ) -> tuple[int, str]:
-    """Return the place that a step leads to, and what it is called."""
-    grid = KINDS[name].grid
-    rooms = {"before": place - within[0], "after": within[1] - place}
-    side = rng.choice([side for side in SIDES if rooms[side] >= grid])
+    """Return the place that a step leads to, and what it is called.
+
+    `rooms` are the places before and after it; the more there are, the likelier the step
+    leads there. So long chains stay near the middle, and no edge is met.
+    """
+    side, room = rng.choices([*zip(SIDES, rooms)], rooms)[0]
     sign = 1 if side == "after" else -1
     if name == "date":
         is_safe = date.fromordinal(place).day <= LAST_SAFE_DAY
         unit = rng.choice(("day", "week", "month")[: 2 + is_safe])
         count = rng.randint(1, DATE_STEPS[unit])
         return _moved(place, sign * count, unit), f"{words.counted(count, unit)} {side}"
-    count = rng.randint(1, min(KINDS[name].longest, rooms[side]) // grid) * grid
+    kind = KINDS[name]
+    count = rng.randint(1, min(kind.longest, room) // kind.grid) * kind.grid
     parts, rest = [], count
-    for unit, size in KINDS[name].units:
+    for unit, size in kind.units:
         number, rest = divmod(rest, size)
         parts += [words.counted(number, unit)] * (number > 0)
     return place + sign * count, f"{' and '.join(parts)} {side}"

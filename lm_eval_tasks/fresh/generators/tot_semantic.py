@@ -28,7 +28,9 @@ BOUNDS = {"pairs": (3, 60), "descriptions": (0, 10)}
 TEXTS = texts("_semantic")
 QUESTION_TYPES = tuple(TEXTS["questions"])
 DOUBLES = 6  # entities that a node is, where there are descriptions
-TERMS = 4, 7  # of a role of an entity that has doubles: the fewest and the most
+# Terms of a role of an entity that has doubles: the fewest, and the most, which grows with
+# the descriptions.
+FEWEST_TERMS, MOST_TERMS = 4, 5
 STAGGER = 6  # years that doubles come to a role after one another, at most
 TRIES = 100  # questions of the same facts
 # Answers that a description leaves without its object, or without its year, at least; and
@@ -111,13 +113,15 @@ GRAPHS = {
 # ------------------------------------------------------------------------------- facts
 
 
-def facts_of(rng: random.Random, pairs: Pairs, doubles: int) -> list[Fact]:
+def facts_of(rng: random.Random, pairs: Pairs, descriptions: int) -> list[Fact]:
     """Return facts over the pairs: of each role one holder at a time.
 
-    With doubles, each node is as many entities, and each role of a node is one of each of
-    them, at about the same time: its holders are the doubles of the same nodes, but others
-    of them at each term.
+    With descriptions, each node is several entities, its doubles, and each role of a node
+    is one of each of them, at about the same time: its holders are the doubles of the same
+    nodes, but others of them at each term.
     """
+    doubles = DOUBLES if descriptions else 1
+    terms = FEWEST_TERMS, MOST_TERMS + descriptions
     nodes = sorted({node for pair in pairs for node in pair})
     numbers = rng.sample(range(1, 100 + doubles * len(nodes)), doubles * len(nodes))
     names = {node: numbers[place :: len(nodes)] for place, node in enumerate(nodes)}
@@ -138,7 +142,7 @@ def facts_of(rng: random.Random, pairs: Pairs, doubles: int) -> list[Fact]:
         first = rng.randint(1900, 1960)
         for place, entity in enumerate(names[of]):
             year = first + rng.randint(0, STAGGER) * (doubles > 1)
-            count = len(turns) if doubles == 1 else rng.randint(*TERMS)
+            count = len(turns) if doubles == 1 else rng.randint(*terms)
             for holder, shift in turns[:count]:
                 end = year + rng.randint(1, 9)
                 name = names[holder][(place + shift) % doubles]
@@ -233,8 +237,8 @@ def _way(
     as a description in front of those that follow.
     """
     way: list[Step] = []
+    used = {entity}  # so that no fact is in the way, or in the question, twice
     for _ in range(hops):
-        used = {entity, *(x.of for x, _ in way)}
         facts = [x for x in held.get(entity, []) if x.of not in used]
         steps = [(x, rng.randrange(x.start, x.end)) for x in facts]
         rng.shuffle(steps)
@@ -243,6 +247,7 @@ def _way(
             return None
         way.insert(0, step)
         entity = step[0].of
+        used.add(entity)
     return way
 
 
@@ -282,7 +287,8 @@ def _problem(
 
         def counts(step: Step, rest: list[Step]) -> bool:
             fits, least = _fits(calendar, step), LEAST if rest else last
-            return all(len(answers(fit, rest)) >= least for fit in fits)
+            is_new = step[0].of != said.get("other_of")  # the question tells another
+            return is_new and all(len(answers(fit, rest)) >= least for fit in fits)
 
         way, label = _way(rng, held, fact.of, hops, counts), answers({fact.of}, [])
         if label and way is not None:
@@ -309,7 +315,7 @@ def row(
     sorting = tuple(SORTINGS)[index % len(SORTINGS)]
     graph = tuple(GRAPHS)[(index + index // 24) % len(GRAPHS)]
     pairs = GRAPHS[graph](rng, knobs["pairs"])
-    facts = facts_of(rng, pairs, DOUBLES if knobs["descriptions"] else 1)
+    facts = facts_of(rng, pairs, knobs["descriptions"])
     if not facts:
         return None
     if not (problem := _problem(rng, facts, kind, knobs["descriptions"])):

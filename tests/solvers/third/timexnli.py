@@ -145,19 +145,26 @@ def label(known: tuple, claimed: tuple) -> str:
     return "Entailment" if (low, high) == known[1:] else "Neutral"
 
 
-def solve(text: str) -> str:
-    premise = re.search(r"^Premise: (.+)$", text, re.M)[1]
-    hypothesis = re.search(r"^Hypothesis: (.+)$", text, re.M)[1]
+def read_premise(premise: str) -> tuple[list[tuple], dict]:
+    """Return what the sentences say, and the times of the events that follow."""
     facts = [
         read(x.rstrip("."))
         for x in re.split(r"(?<=\.) (?=[A-Z])", premise)
         if not x.startswith("All the ")
     ]
-    subject, way, time = read(hypothesis.rstrip("."))
-    times = {}
-    for _ in facts:
+    times: dict = {}
+    count = -1
+    while len(times) > count:
+        count = len(times)
         for one, how, other in facts:
             _spread(times, one, how, other)
+    return facts, times
+
+
+def solve(text: str) -> str:
+    facts, times = read_premise(re.search(r"^Premise: (.+)$", text, re.M)[1])
+    hypothesis = re.search(r"^Hypothesis: (.+)$", text, re.M)[1]
+    subject, way, time = read(hypothesis.rstrip("."))
     ends = {"weekday": (0, 6), "yearmonth": (0, 11), "monthday": (1, 31)}
     ends["minute"] = (0, 24 * 60 - 1)
     unit, far = place(time)[0], (-1e9, 1e9)
@@ -172,7 +179,7 @@ def solve(text: str) -> str:
         if subject in times:
             known = place(times[subject])
         else:
-            (_, how, other) = about[0]
+            (_, how, other) = next(iter(about), (0, "unknown", 0))
             known = window(how, times.get(other, other), step, *limits)
         answers.add(label(known, claimed))
     return answers.pop() if len(answers) == 1 else f"ambiguous {sorted(answers)}"

@@ -194,11 +194,9 @@ def cities(q: str) -> dict:
 
 def museum(q: str) -> dict:
     spans = re.findall(rf"from ({DATE}) to ({DATE})", q)
-    days = {
-        day(a).toordinal() + i
-        for a, b in spans
-        for i in range((day(b) - day(a)).days + 1)
-    }
+    days: set = set()
+    for first, last in spans:
+        days |= {*range(day(first).toordinal(), day(last).toordinal() + 1)}
     return {"answer": len(days)}
 
 
@@ -358,17 +356,20 @@ def hotels(q: str) -> dict:
 
 
 def letters(q: str) -> dict:
-    name, start = re.search(r"(\w+)'s letter is dated (\S+?);", q).groups()
-    try:
-        dates = {name: day(start)}
-    except ValueError:
-        return {"answer": "unanswerable"}
-    for name, by, way, other in re.findall(
-        r"(\w+)'s is dated (\d+) days? (earlier|later) than (\w+)'s", q
-    ):
+    dates: dict = {}
+    for name, said in re.findall(r"(\w+)'s letter is dated (\d{4}-\d\d-\d\d)", q):
+        try:
+            dates[name] = day(said)
+        except ValueError:
+            dates[name] = None
+    links = re.findall(r"(\w+)'s is dated (\d+) days? (earlier|later) than (\w+)'s", q)
+    while links:
+        name, by, way, other = link = next(x for x in links if x[3] in dates)
+        links.remove(link)
         by = int(by) * (1 if way == "later" else -1)
-        dates[name] = dates[other] + timedelta(days=by)
-    return {"answer": str(dates[re.search(r"on (\w+)'s letter\?", q)[1]])}
+        dates[name] = dates[other] and dates[other] + timedelta(days=by)
+    when = dates[re.search(r"on (\w+)'s letter\?", q)[1]]
+    return {"answer": str(when) if when else "unanswerable"}
 
 
 def riddle(q: str) -> dict:
