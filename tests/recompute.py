@@ -217,29 +217,31 @@ def expected_row(row: dict, run: dict[str, list[Document]], k: int | None) -> di
     return task_cells(documents, row["task"], k)
 
 
-def detectable(a, b, clusters, paired: dict, tests: int) -> list[float | None]:
-    """Return the detectable differences down and up of the second run."""
+def detectable(a, b, clusters, paired: dict, tests: int) -> float | None:
+    """Return the detectable difference of two runs."""
     if paired["freedom"] < 30:
-        return [None, None]
+        return None
     n, freedom = len(a), paired["freedom"]
     factor = t.ppf(1 - LEVEL / 2 / tests, freedom) + t.ppf(0.8, freedom)
     effective = min(score_interval(x, clusters)["effective"] for x in (a, b))
-    first, second = ((x.sum() + 1) / (n + 2) for x in (a, b))
-    ends = []
-    for sign in (-1, 1):
-        ends.append(None)
-        for step in np.arange(1, 1001) / 1000:
-            moved = a.mean() + sign * step
-            if not -1e-9 < moved < 1 + 1e-9:
-                break
-            ratio = first * (1 - first) + moved * (1 - moved)
-            ratio /= first * (1 - first) + second * (1 - second)
-            variance = paired["whole_error"] ** 2 * ratio
-            least = step * (1 - step) / (n * effective) ** 0.5
-            if step >= factor * max(variance, least, 0) ** 0.5:
-                ends[-1] = step
-                break
-    return ends
+    before = sum(x * (1 - x) for x in ((y.sum() + 1) / (n + 2) for y in (a, b)))
+    middle = (a.mean() + b.mean()) / 2
+    for step in np.arange(1, 1001) / 1000:
+        lower, upper = middle - step / 2, middle + step / 2
+        if lower < 0:
+            lower, upper = 0, step
+        elif upper > 1:
+            lower, upper = 1 - step, 1
+        after = sum(x * (1 - x) for x in (lower, upper))
+        is_end = lower <= 0 or upper >= 1
+        differing = effective if is_end else (n * effective) ** 0.5
+        least = (step * (1 - step) + 1 / n) / differing
+        if (
+            step
+            >= factor * max(paired["whole_error"] ** 2 * after / before, least) ** 0.5
+        ):
+            return step
+    return None
 
 
 def expected_comparisons(rows: list[dict], runs: list[dict]) -> Iterator[dict]:
@@ -266,11 +268,11 @@ def expected_comparisons(rows: list[dict], runs: list[dict]) -> Iterator[dict]:
         clusters = [
             x.cluster for y in tasks for x in sorted(runs[0][y], key=lambda x: x.key)
         ]
-        paired = difference(b - a, clusters)
-        ends = detectable(a, b, clusters, paired, len(rows))
+        paired = difference(a - b, clusters)
+        paired["detectable"] = detectable(a, b, clusters, paired, len(rows))
         paired.pop("whole_error")
         paired |= {"a": a.mean(), "b": b.mean(), "clusters": len({*clusters})}
-        cells.append(paired | dict(zip(("detectable_down", "detectable_up"), ends)))
+        cells.append(paired)
     adjusted = multipletests([x["p"] for x in cells], method="holm")[1]
     yield from (x | {"p_holm": p} for x, p in zip(cells, adjusted))
 

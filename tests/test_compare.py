@@ -114,9 +114,15 @@ def test_a_benchmark_is_tested_as_its_tasks_are_averaged(rows, group, by_size):
 @pytest.mark.parametrize(
     ("tasks", "scopes"),
     [
-        (["tcp_short", "tcp_long"], ["TCP"]),
-        (["tot_semantic"], ["Test of Time (1 of 2 tasks: tot_semantic)"]),
-        (["timebench_mctaco", "timebench_tracie"], ["TimeBench (2 of 15 tasks)"]),
+        (["tcp_short", "tcp_long"], ["TCP (16 rows instead of 600)"]),
+        (
+            ["tot_semantic"],
+            ["Test of Time (1 of 2 tasks: tot_semantic; 16 rows instead of 2,800)"],
+        ),
+        (
+            ["timebench_mctaco", "timebench_tracie"],
+            ["TimeBench (2 of 15 tasks; 18 rows instead of 1,351)"],
+        ),
     ],
 )
 def test_a_benchmark_with_tasks_missing_is_named_so(rows, tasks, scopes):
@@ -141,42 +147,46 @@ def test_answers_that_share_a_question_are_clustered(rows):
     assert row["p"] == estimate_difference(a, b, [n // 5 for n in range(15)]).p_value
 
 
+SHOWN = "{} is better than {} on SCOPE: "
+OPEN = "{} and {} are not shown to differ on SCOPE: observed "
+POWER = " 80 % power to detect a difference of {} points in either direction."
+
+
 @pytest.mark.parametrize(
     ("b", "expected"),
     [
         (
             [RIGHT] * 40,
-            "b is better than a on SCOPE: +50.0 points, 100.0 % against 50.0 %"
-            " (95 % interval +30.4 to +64.8, adjusted p < 0.0001).",
+            SHOWN.format("b", "a") + "100.0 % against 50.0 %, a difference of +50.0"
+            " points (95 % interval +30.4 to +64.8; adjusted p < 0.0001).",
         ),
         (
             [NONE] * 40,
-            "a is better than b on SCOPE: +50.0 points, 50.0 % against 0.0 %"
-            " (95 % interval +30.4 to +64.8, adjusted p < 0.0001).",
+            SHOWN.format("a", "b") + "50.0 % against 0.0 %, a difference of +50.0"
+            " points (95 % interval +30.4 to +64.8; adjusted p < 0.0001).",
         ),
         (
             [NONE] * 14 + [RIGHT] * 26,
-            "not shown to differ on SCOPE; observed +15.0 for b, 65.0 % against 50.0 %"
-            " (95 % interval +1.3 to +27.3, adjusted p = 0.064). 80 % power to detect"
-            " +21.0 or -21.0 for b, if scores spread as here.",
+            OPEN.format("b", "a")
+            + "65.0 % against 50.0 %, a difference of +15.0 points"
+            " (95 % interval +1.3 to +27.3; adjusted p = 0.064)." + POWER.format(22.6),
         ),
         (
             [RIGHT],
-            "not shown to differ on SCOPE; observed +100.0 for b, 100.0 % against 0.0 %"
-            " (95 % interval -100.0 to +100.0, adjusted p = 1). Too few clusters to"
-            " tell which difference would be detected.",
+            OPEN.format("b", "a") + "100.0 % against 0.0 %, a difference of +100.0"
+            " points (95 % interval -100.0 to +100.0; adjusted p = 1). Too few clusters"
+            " to tell which difference would be detected.",
         ),
         (
             [NONE] * 26 + [RIGHT] * 14,
-            "not shown to differ on SCOPE; observed +15.0 for a, 50.0 % against 35.0 %"
-            " (95 % interval +1.3 to +27.3, adjusted p = 0.064). 80 % power to detect"
-            " +21.0 or -21.0 for a, if scores spread as here.",
+            OPEN.format("a", "b")
+            + "50.0 % against 35.0 %, a difference of +15.0 points"
+            " (95 % interval +1.3 to +27.3; adjusted p = 0.064)." + POWER.format(22.6),
         ),
         (
             [RIGHT] * 20 + [NONE] * 20,
-            "not shown to differ on SCOPE; observed 0.0 for b, 50.0 % against 50.0 %"
-            " (95 % interval -31.5 to +31.5, adjusted p = 1). 80 % power to detect +42.0"
-            " or -42.0 for b, if scores spread as here.",
+            OPEN.format("a", "b") + "50.0 % against 50.0 %, a difference of 0.0 points"
+            " (95 % interval -31.5 to +31.5; adjusted p = 1)." + POWER.format(46.3),
         ),
     ],
     ids=["better", "worse", "nearly", "one", "nearly worse", "equal"],
@@ -184,29 +194,31 @@ def test_answers_that_share_a_question_are_clustered(rows):
 def test_a_sentence_says_which_run_is_better(compare, b, expected):
     a = [NONE] * 20 + [RIGHT] * 20
     n = len(b)
-    head, empty, what, published, flexible, *caption = compare(
+    head, empty, scope, published, flexible, _, *legend = compare(
         lines(*a[:n]), lines(*b)
     ).out.splitlines()
     assert (head, empty) == ("a: a, b: b", "")
-    assert what.endswith(f": {n} documents in {n} clusters")
-    assert published.partition(": ")[2] == flexible.partition(": ")[2]
-    assert (
-        published.partition(": ")[2].replace(what.rpartition(":")[0], "SCOPE")
-        == expected
+    name, _, number = scope.rpartition(": ")
+    assert name.endswith(f"; {n} rows instead of 1,850)")
+    assert number == f"{n} documents in {n} clusters"
+    for line in (published, flexible):
+        assert line.partition(": ")[2].replace(name, "SCOPE") == expected
+    assert "(Holm) for the 2 sentences together" in " ".join(" ".join(legend).split())
+    assert max(map(len, legend)) <= 94
+
+
+def test_a_sentence_is_the_same_whichever_run_is_named_first(rows, compare):
+    """Also near the end of the scale, where one run has no room to be better."""
+    runs = lines(*[RIGHT] * 38, NONE, NONE), lines(*[RIGHT] * 36, *[NONE] * 4)
+    (there, *_), (back, *_) = rows(*runs), rows(*runs[::-1])
+    assert there["detectable"] == back["detectable"] > 0.1
+    assert (there["low"], there["high"]) == (-back["high"], -back["low"])
+    assert there["a"] - there["b"] == pytest.approx(there["difference"])
+    said = [compare(*pair).out.splitlines()[3] for pair in (runs, runs[::-1])]
+    swapped = said[1].translate(str.maketrans("ab", "ba"))
+    assert said[0].translate(str.maketrans("ab", "aa")) == swapped.translate(
+        str.maketrans("ab", "aa")
     )
-    assert "for 2 tests in sentences (Holm)" in " ".join(caption)
-    assert max(map(len, caption)) <= 94
-
-
-def test_a_detectable_difference_is_of_the_run_that_was_observed_better(compare):
-    """No run can be 20 points better than one with 95 % right, but it can be worse."""
-    a = lines(*[RIGHT] * 38, NONE, NONE)
-    b = lines(*[RIGHT] * 36, *[NONE] * 4)
-    text = compare(a, b).out
-    assert "; observed +5.0 for a, 95.0 % against 90.0 % (" in text
-    assert " 80 % power to detect +20.4 for a, if scores" in text
-    text = compare(b, a).out
-    assert " 80 % power to detect -21.8 for b, if scores" in text
 
 
 @pytest.mark.parametrize("show", [(), ("--show", TASK)])
@@ -307,7 +319,9 @@ def test_a_task_that_one_run_lacks_is_named(compare, rows):
     said = compare(a, b, options=(*PACK, "--common"), status=1).err
     assert said == "a, b: have no scored document in common\n"
     found = rows(a + b, b, options=(*PACK, "--common"))
-    assert {row["scope"] for row in found} == {"TCP (1 of 2 tasks: tcp_long)"}
+    assert {row["scope"] for row in found} == {
+        "TCP (1 of 2 tasks: tcp_long; 8 rows instead of 300)"
+    }
 
 
 def test_lines_that_cannot_be_scored_are_named_and_the_many_counted(compare):
@@ -372,7 +386,9 @@ def test_repeats_and_answers_that_say_nothing_are_counted(compare):
     for name, said in {"a": one, "b": two}.items():
         start = f"{TASK}: 1 of 3 answers of {name} are to repeats, under other ids, "
         assert said.startswith(start)
-    assert invalid.startswith("a: 3 of 3 answers are scored like all others, but say")
+    assert invalid.startswith(
+        "a: 3 of 3 answers were cut off by the token limit, or end"
+    )
 
 
 def test_answers_are_counted_and_each_table_names_its_tests(compare, tmp_path):
@@ -382,6 +398,6 @@ def test_answers_are_counted_and_each_table_names_its_tests(compare, tmp_path):
         found += [x | {"sample": 7} for x in found[:2]]
     found = compare(a + b, a + b, options=("--detail",))
     # Two tasks of two benchmarks, each with three answers to two documents.
-    assert "a: 4 of 12 answers are scored like all others, but say" in found.err
+    assert "a: 4 of 12 answers were cut off by the token limit" in found.err
     told = " ".join(found.out.split())
-    assert "for 4 tests in sentences, and 4 in tables (Holm)" in told
+    assert "(Holm) for the 4 sentences together" in told

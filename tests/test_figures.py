@@ -140,12 +140,13 @@ def test_a_line_to_cite_says_how_the_score_came_about(printed, changed):
     limit = configuration(TASK)["generation_kwargs"]["max_gen_toks"]
     version = scorer(TASK).version
     assert re.fullmatch(
-        r"org/model on Test of Time \(tot_arithmetic\): published [\d.]+ \[[\d.]+, [\d.]+\];"
-        r" flexible [\d.]+ \[[\d.]+, [\d.]+\] \(percent, 95 % interval: Wilson's with"
+        r"org/model on Test of Time \(tot_arithmetic; 38 rows instead of 1,850\): published [\d.]+ \[[\d.]+, [\d.]+\];"
+        r" flexible [\d.]+ \[[\d.]+, [\d.]+\] \(percent \[95 % interval\]: Wilson's with"
         r" cluster-robust effective sample size \(CR2, Bell-McCaffrey\)\)\."
-        rf" 38 documents in \d+ clusters; task version {version}; rows [0-9a-f]{{12}};"
+        rf" 38 documents in \d+ clusters; task version {version};"
+        r" fingerprint of the rows [0-9a-f]{12};"
         rf" few-shot examples 0; chat template yes; token limit {limit}; lm-eval [\d.a-z]+;"
-        r" cut off unknown; lm-eval-temporal-tasks .+\.",
+        r" answers cut off: unknown; lm-eval-temporal-tasks .+\.",
         line,
     )
     assert re.findall(r"^@\w+\{(\w+)", text, re.MULTILINE) == [
@@ -157,7 +158,7 @@ def test_a_line_to_cite_says_how_the_score_came_about(printed, changed):
 def test_a_run_of_several_tasks_has_a_line_for_each_benchmark(printed):
     text = printed(EXAMPLES / "responses" / "careful", *PACK, "--cite")
     assert [
-        x.partition(":")[0] for x in text.splitlines() if x.startswith("careful")
+        x.partition(" (")[0] for x in text.splitlines() if x.startswith("careful")
     ] == [
         "careful on TCP",
         "careful on TimeBench",

@@ -17,7 +17,7 @@ from utils.stats import (
     Estimate,
     cluster_totals,
     combine,
-    detectable_differences,
+    detectable_difference,
     estimate_difference,
     estimate_median,
     estimate_score,
@@ -188,23 +188,23 @@ def test_the_test_has_its_power(clusters, size, a, b, least):
 @pytest.mark.parametrize(("tests", "accuracy"), [(1, 0.5), (12, 0.5), (1, 0.9)])
 def test_a_detectable_difference_is_shown_four_times_in_five(tests, accuracy):
     """Of 400 documents in 100 clusters; as often at the end of the scale."""
-    sizes, powers = np.full(100, 4), []
+    sizes = np.full(100, 4)
     runs = coverage.Documents(sizes, 0.4, 40, 2)
     pairs = zip(*(runs.answer(accuracy) for _ in range(2)))
-    ends = [detectable_differences(sizes, *pair, tests) for pair in pairs]
-    for sign, steps in zip((-1, 1), zip(*ends)):
-        documents = coverage.Documents(sizes, 0.4, 600, 3)
-        a, b = accuracy, accuracy + sign * np.median(steps)
-        powers.append(coverage.rejected(documents, a, b, level=0.05 / tests))
-    assert 0.72 < min(powers) <= max(powers) < 0.92
+    step = np.median([detectable_difference(sizes, *pair, tests) for pair in pairs])
+    documents = coverage.Documents(sizes, 0.4, 600, 3)
+    ends = accuracy - step / 2, accuracy + step / 2
+    assert 0.72 < coverage.rejected(documents, *ends, level=0.05 / tests) < 0.92
 
 
-def test_a_difference_that_cannot_be_is_not_called_detectable():
+def test_the_detectable_difference_is_that_of_the_pair_and_within_the_scale():
     sizes, right = np.ones(100), np.ones(100)
-    down, up = detectable_differences(sizes, right, right, 1)
-    assert up is None and 0.03 < down < 0.1
+    nearly = np.append(np.zeros(10), right[10:])
+    step = detectable_difference(sizes, right, nearly, 1)
+    assert step == detectable_difference(sizes, nearly, right, 1)
+    assert 0.05 < detectable_difference(sizes, right, right, 1) < step < 0.2
     few = np.full(20, 5), np.full(20, 2.0), np.full(20, 2.0)
-    assert detectable_differences(*few, 1) == (None, None)
+    assert detectable_difference(*few, 1) is None
 
 
 def test_cluster_totals_are_sums_by_name():

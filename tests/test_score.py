@@ -501,15 +501,15 @@ def test_documents_that_cannot_be_loaded_are_said_once(tmp_path, call):
 REPORT = """\
 ## n
 
-| task           | published   | flexible    | format cost      | extracted | trivial | cut off | n |
-|:---------------|:------------|:------------|:-----------------|----------:|--------:|:--------|--:|
-| tot_arithmetic | 0.0 [0, 97] | 0.0 [0, 97] | 0.0 [-100, +100] |     100.0 |   100.0 | unknown | 1 |
+| task           | published   | flexible    | format cost      | extracted | constant | cut off | n |
+|:---------------|:------------|:------------|:-----------------|----------:|---------:|:--------|--:|
+| tot_arithmetic | 0.0 [0, 97] | 0.0 [0, 97] | 0.0 [-100, +100] |     100.0 |    100.0 | unknown | 1 |
 
 Fewer documents than the benchmark's: tot_arithmetic 1 of 1850.
 
-| answers to | reason      | answers |     % | published finds none |
-|:-----------|:------------|--------:|------:|---------------------:|
-| tot        | other_value |       1 | 100.0 |                    0 |
+| answers to | reason      | answers |     % | published rule finds none |
+|:-----------|:------------|--------:|------:|--------------------------:|
+| tot        | other_value |       1 | 100.0 |                         0 |
 
 - other_value, as in document 0 of tot_arithmetic: a value, but not the reference's
     published: {'answer': 1}
@@ -519,8 +519,9 @@ Fewer documents than the benchmark's: tot_arithmetic 1 of 1850.
 ## format
 """
 LEGEND = """
-In percent, with 95 % intervals. published: right by the metric card's rule; flexible: right value,
-any form; format cost: flexible - published. More: utils/README.md, "How to read the figures"
+Percent [95 % interval]. published: score by the metric card's rule; flexible: the same for the
+value in any form; format cost: flexible - published; constant: published score of the best one
+answer to all documents. More: utils/README.md, "How to read the figures"
 """
 
 

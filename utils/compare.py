@@ -29,7 +29,6 @@ import textwrap
 from argparse import Namespace
 from collections.abc import Iterator
 from itertools import combinations, groupby, product
-from typing import NamedTuple
 
 from .core.cli import say, tool_parser
 from .core.errors import ToolError
@@ -46,12 +45,12 @@ from .core.tables import (
 from .stats import (
     CONFIDENCE,
     cluster_totals,
-    detectable_differences,
+    detectable_difference,
     estimate_difference,
     holm,
     linearised,
 )
-from .verdicts.figures import Document
+from .verdicts.figures import Document, Tally, rows_remark
 from .verdicts.judge import INVALID, shown, value_text
 from .verdicts.recall import recall, recall_sentence
 from .verdicts.runs import Model, answer_options, read_models
@@ -60,226 +59,210 @@ from .verdicts.runs import Model, answer_options, read_models
 RULES = ("published", "flexible")
 _MOST_NAMED = 10  # documents that an error names; the rest is counted
 _LONGEST_CELL = 50  # characters of an answer in Markdown
-_CAPTION = """\
-The published score is the metric card's. The flexible score counts the value that a response
-commits to, in any form. Differences are in percentage points. A 95 % interval is of one
-comparison alone. p is adjusted for {} (Holm): if no two runs differ, the
-chance that any is called better is at most 5 %. A run is called better where its adjusted p is
-below 0.05, so an interval may exclude 0 where no difference is shown. Power holds for
-these tests, and if scores spread as here. Documents that share a text, a question or a template
-are one cluster.
+# What an Estimate has, in its order.
+_COLUMNS = "difference low high error freedom clusters design_effect p".split()
+_LEGEND = """\
+- Scores: published is by the metric card's rule, flexible accepts the value in any form. \
+An answer that is partly right may earn a part of the point.
+- Difference: the first-named run minus the second-named one, in percentage points; in \
+tables a - b.
+- 95 % interval: where the true difference is likely to lie, by this comparison alone. It is \
+not adjusted, so it may exclude 0 where no difference is shown.
+- Adjusted p: a run is called better where it is below 0.05. It is adjusted (Holm) for the \
+{} sentences together: if all runs were equally good, the chance that any sentence called one \
+better would be at most 5 %.{}
+- 80 % power to detect X points: if the true difference were X, and scores spread as here, \
+four in five such tests would show it.
+- Cluster: documents that share a text, a question or a template. They count as less than \
+as many independent ones.
 """
+_OF_TABLES = (
+    " The {} rows of tables are a second set, adjusted likewise, with 5 % of its own."
+)
 
 
-class Result(NamedTuple):
-    """What one run scored on one document, and why; answers as they are shown."""
-
-    doc_id: int | str | None
-    digest: str  # of what prompt and score depend on: documents are matched by it
-    cluster: str
-    scores: tuple[float, ...]  # as RULES; none where the task has no such scores
-    reason: str
-    published: str | None
-    flexible: str | None
-    reference: str
-
-
-Sides = tuple[Result, ...]  # what each run scored on a document
+Sides = tuple[Document, ...]  # of each run, those that are compared
 Matched = dict[str, list[Sides]]  # by task
 
 
 # ----------------------------------------------------------- reading and matching
 
 
-def _result(document: Document) -> Result:
-    row, scores = document.row, document.means()
-    values = (value_text(row), value_text(row, "reference"))
-    return Result(
-        row["doc_id"],
-        row["digest"],
-        row["cluster"],
-        tuple(scores[name] for name in scorer(row["task"]).headline or ()),
-        row["reason"],
-        *map(shown, (row["published"], *values)),
-    )
-
-
-def _results(model: Model) -> dict[str, dict[str, list[Result]]]:
-    """Return task -> digest -> what a model scored on each document that has it."""
-    results: dict[str, dict[str, list[Result]]] = {}
-    for (task, digest, _), document in model.documents():
-        of_task = results.setdefault(task, {})
-        of_task.setdefault(digest, []).append(_result(document))
-    return results
-
-
 def match(models: list[Model]) -> tuple[Matched, list[str]]:
-    """Return task -> the results of all runs on each document that all have.
-
-    Also returns, in words, which tasks and documents a run lacks.
-    """
+    """Return task -> the documents that all runs answered, and in words what a run lacks."""
     matched, lacking = {}, []
-    results = [_results(model) for model in models]
-    for task in sorted({task for of_model in results for task in of_model}):
-        runs = [of_model.get(task, {}) for of_model in results]
-        found = []
-        for digest in sorted(set().union(*runs)):
-            found += _side_by_side([results.get(digest, []) for results in runs])
-        if documents := [pair for pair in found if all(pair)]:
-            matched[task] = sorted(documents, key=lambda pair: min(map(_place, pair)))
-        lacking += _lacking(task, models, found)
+    runs: list[dict[str, dict]] = [{} for _ in models]
+    for run, model in zip(runs, models):
+        for (task, digest, _), document in model.documents():
+            run.setdefault(task, {}).setdefault(digest, []).append(document)
+    for task in sorted(set().union(*runs)):
+        digests = sorted(set().union(*(run.get(task, {}) for run in runs)))
+        sides = [
+            pair
+            for digest in digests
+            for pair in _side_by_side([x.get(task, {}).get(digest, []) for x in runs])
+        ]
+        if whole := [pair for pair in sides if all(pair)]:
+            matched[task] = sorted(whole, key=lambda pair: min(map(_place, pair)))
+        lacking += _lacking(task, models, sides)
     return matched, lacking
 
 
-def _side_by_side(copies: list[list[Result]]) -> list[tuple[Result | None, ...]]:
-    """Return the answers of the runs to one document, those that are compared together.
+def _side_by_side(copies: list[list[Document]]) -> list[tuple[Document | None, ...]]:
+    """Return the copies of one document that are compared, None for those a run lacks.
 
-    A benchmark may have a document several times: such copies go by their ids. Without
-    ids in all runs they go by what was scored, where each run has as many; else it is not
-    known which one lacks, and a choice would tilt the comparison.
+    They go by their ids. Without ids in all runs they go by what was scored, where each
+    run has as many; else it is not known which one lacks, and a choice would tilt the
+    comparison.
     """
-    is_named = all(x.doc_id is not None for results in copies for x in results)
+    is_named = all(x.row["doc_id"] is not None for run in copies for x in run)
     if is_named and max(map(len, copies)) > 1:
-        keyed = [{(json.dumps(x.doc_id),): x for x in results} for results in copies]
+        keyed = [{(json.dumps(x.row["doc_id"]),): x for x in run} for run in copies]
     else:
-        ordered = (
-            sorted(x, key=lambda x: repr(x._replace(doc_id=None))) for x in copies
-        )
-        keyed = [{(len(x), n): y for n, y in enumerate(x)} for x in ordered]
+        keyed = [
+            {(len(run), n): x for n, x in enumerate(sorted(run, key=_outcome))}
+            for run in copies
+        ]
     keys = sorted(set().union(*keyed))
     return [tuple(of_run.get(key) for of_run in keyed) for key in keys]
 
 
-def _place(result: Result) -> tuple:
-    """Return by what results are sorted."""
-    return natural(json.dumps(result.doc_id)), result.digest
+def _outcome(document: Document) -> str:
+    """Return by what copies without ids are sorted."""
+    row = document.row
+    return repr([document.means(), row["reason"], row["published"], row["value"]])
 
 
-def _lacking(task: str, models: list[Model], found: list[tuple]) -> Iterator[str]:
+def _place(document: Document) -> tuple:
+    """Return by what documents are sorted."""
+    return natural(json.dumps(document.row["doc_id"])), document.digest
+
+
+def _lacking(task: str, models: list[Model], sides: list[tuple]) -> Iterator[str]:
     """Yield what each run lacks, in words; where a run lacks one, it has None."""
-    total = {_name(next(filter(None, pair))) for pair in found}
-    unpaired = [pair for pair in found if not all(pair)]
+    total = {_name(next(filter(None, pair))) for pair in sides}
+    unpaired = [pair for pair in sides if not all(pair)]
     for place, model in enumerate(models):
         short = [next(filter(None, x)) for x in unpaired if not x[place]]
         if lacking := [*dict.fromkeys(map(_name, sorted(short, key=_place)))]:
             known = {pair[place].digest for pair in unpaired if pair[place]}
-            has_some = any(result.digest in known for result in short)
-            what = "another number of answers" if has_some else "no answer"
+            has_some = any(document.digest in known for document in short)
+            fault = "another number of answers" if has_some else "no answer"
             more = ", ..." * (len(lacking) > _MOST_NAMED)
-            what += f" to {len(lacking)} of {len(total)} documents"
-            named = ", ".join(lacking[:_MOST_NAMED])
-            yield f"{task}: {model.name} has {what}: {named}{more}"
+            names = ", ".join(lacking[:_MOST_NAMED])
+            yield (
+                f"{task}: {model.name} has {fault} to {len(lacking)} of {len(total)}"
+                f" documents: {names}{more}"
+            )
 
 
-def _name(result: Result) -> str:
+def _name(document: Document) -> str:
     """Return how messages name a document: by id, and start of its digest."""
-    doc_id = "" if result.doc_id is None else f"{result.doc_id!r:.60} "
-    return f"{doc_id}({result.digest[:12]})"
+    doc_id = document.row["doc_id"]
+    name = "" if doc_id is None else f"{doc_id!r:.60} "
+    return f"{name}({document.digest[:12]})"
 
 
 # ---------------------------------------------------------------------- comparing
 
 
-def _scopes(tasks: list[str]) -> list[Group]:
-    """Return the benchmarks that tasks belong to, with these tasks of them and titles."""
-    found = []
-    for group in benchmarks(tasks):
+def _scopes(matched: Matched, tasks: dict[str, Tally]) -> list[Group]:
+    """Return the benchmarks that tasks belong to, with titles that say what is compared."""
+    scopes = []
+    for group in benchmarks([*matched]):
         title = configuration(group.name)["metadata"].get("title", group.name)
-        run = tuple(task for task in group.tasks if task in tasks)
+        run, remarks = tuple(task for task in group.tasks if task in matched), []
         if len(run) < len(group.tasks):
-            title += f" ({len(run)} of {len(group.tasks)} tasks"
-            title += f": {run[0]})" if len(run) == 1 else ")"
-        found.append(group._replace(name=title, tasks=run))
-    return found
+            name = f": {run[0]}" if len(run) == 1 else ""
+            remarks.append(f"{len(run)} of {len(group.tasks)} tasks{name}")
+        n = sum(len(matched[task]) for task in run)
+        if remark := rows_remark([tasks[task] for task in run], n):
+            remarks.append(remark)
+        title += f" ({'; '.join(remarks)})" if remarks else ""
+        scopes.append(group._replace(name=title, tasks=run))
+    return scopes
 
 
 def compare(matched: Matched, names: list[str], scopes: list[Group]) -> list[dict]:
     """Return a row for each two runs, scope and score; all rows are tested together.
 
-    `matched` is what `match` returns, `names` are those of the runs.
+    A difference is that of run a minus run b.
     """
-    rows = []
-    pairs = [*combinations(range(len(names)), 2)]
+    rows, pairs = [], [*combinations(range(len(names)), 2)]
     tests = len(pairs) * len(scopes) * len(RULES)
     for runs, scope, (rule, score) in product(pairs, scopes, enumerate(RULES)):
         documents = [matched[task] for task in scope.tasks]
-        a, b = (
-            linearised(
-                [[results[run].scores[rule] for results in task] for task in documents],
-                scope.by_size,
-            )
-            for run in runs
-        )
+        by_task = ([[_score(x[y], rule) for x in z] for z in documents] for y in runs)
+        a, b = (linearised(parts, scope.by_size) for parts in by_task)
         clusters = [x[0].cluster for task in documents for x in task]
+        (sizes, of_a), (_, of_b) = (cluster_totals(x, clusters) for x in (a, b))
         row = {f"run_{side}": names[run] for side, run in zip("ab", runs)}
         row |= {"scope": scope.name, "score": score, "n": len(a)}
         row |= {"a": math.fsum(a) / len(a), "b": math.fsum(b) / len(b)}
-        paired = estimate_difference(a, b, clusters)
-        row |= {"difference": paired.value, "low": paired.low, "high": paired.high}
-        row |= {"error": paired.error, "freedom": paired.freedom}
-        row |= {"clusters": paired.clusters, "design_effect": paired.design_effect}
-        (sizes, of_a), (_, of_b) = (cluster_totals(x, clusters) for x in (a, b))
-        ends = detectable_differences(sizes, of_a, of_b, tests)
-        row |= zip(("detectable_down", "detectable_up"), ends)
-        rows.append(row | {"p": paired.p_value})
+        row |= zip(_COLUMNS, estimate_difference(b, a, clusters))
+        row["detectable"] = detectable_difference(sizes, of_a, of_b, tests)
+        rows.append(row)
     for row, p_value in zip(rows, holm(row["p"] for row in rows)):
-        better = row["run_a"] if row["difference"] < 0 else row["run_b"]
+        better = row["run_a"] if row["difference"] > 0 else row["run_b"]
         row["p_holm"], row["tests"] = p_value, tests
         row["better"] = better if p_value < 1 - CONFIDENCE else None
     return rows
+
+
+def _score(document: Document, rule: int) -> float:
+    return document.means()[scorer(document.row["task"]).headline[rule]]
 
 
 def changed(matched: Matched, names: list[str], task: str) -> list[dict]:
     """Return the documents of a task on which two runs score differently, and why."""
     rows = []
     pairs = combinations(range(len(names)), 2)
-    places = product(pairs, enumerate(RULES), matched[task])
-    for (a, b), (rule, score), found in places:
-        sides = {"a": found[a], "b": found[b]}
-        if found[a].scores[rule] != found[b].scores[rule]:
-            row = {"score": score, "run_a": names[a], "run_b": names[b]}
-            row |= {"doc_id": found[a].doc_id, "digest": found[a].digest}
-            row |= {side: x.scores[rule] for side, x in sides.items()}
-            row |= {f"{side}_reason": x.reason for side, x in sides.items()}
-            row |= {f"{side}_answer": getattr(x, score) for side, x in sides.items()}
-            rows.append(row | {"reference": found[a].reference})
+    for pair, (rule, score), documents in product(
+        pairs, enumerate(RULES), matched[task]
+    ):
+        sides = {side: documents[run] for side, run in zip("ab", pair)}
+        scores = {side: _score(x, rule) for side, x in sides.items()}
+        if scores["a"] != scores["b"]:
+            first = sides["a"].row
+            row = {"score": score} | {f"run_{x}": names[y] for x, y in zip("ab", pair)}
+            row |= {"doc_id": first["doc_id"], "digest": first["digest"]} | scores
+            row |= {f"{side}_reason": x.row["reason"] for side, x in sides.items()}
+            row |= {
+                f"{x}_answer": shown(_answer(y.row, score)) for x, y in sides.items()
+            }
+            rows.append(row | {"reference": shown(value_text(first, "reference"))})
     return rows
+
+
+def _answer(row: dict, score: str) -> str | None:
+    return row["published"] if score == "published" else value_text(row)
 
 
 # ----------------------------------------------------------------------- printing
 
 
 def sentence(row: dict) -> str:
-    """Return what a row of `compare` claims; the difference is that of the better run."""
-    names = {side: escaped(row[f"run_{side}"]) for side in "ab"}
-    first, other = "ab" if row["difference"] < 0 else "ba"
-    sign = -1 if first == "a" else 1
-    low, high = sorted((sign * row["low"], sign * row["high"]))
-    interval = f"95 % interval {points(low)} to {points(high)}"
-    means = f"{percent(row[first])} % against {percent(row[other])} %"
-    where, p_value = escaped(row["scope"]), f"adjusted p {p_text(row['p_holm'])}"
-    difference = points(sign * row["difference"])
-    if row["better"]:
-        return (
-            f"{names[first]} is better than {names[other]} on {where}: {difference}"
-            f" points, {means} ({interval}, {p_value})."
-        )
-    observed = f"observed {difference} for {names[first]}, {means}"
-    return (
-        f"not shown to differ on {where}; {observed} ({interval}, {p_value})."
-        f" {_power(row, first)}."
+    """Return what a row of `compare` claims; the run with the higher score comes first."""
+    first, other = "ab" if row["difference"] >= 0 else "ba"
+    sign = 1 if first == "a" else -1
+    a, b = (escaped(row[f"run_{side}"]) for side in (first, other))
+    low, high = sorted(sign * row[end] for end in ("low", "high"))
+    figures = (
+        f"{percent(row[first])} % against {percent(row[other])} %, a difference of"
+        f" {points(sign * row['difference'])} points (95 % interval {points(low)} to"
+        f" {points(high)}; adjusted p {p_text(row['p_holm'])})."
     )
-
-
-def _power(row: dict, side: str) -> str:
-    """Return which differences in favour of a side and against it would be detected."""
-    ends = row["detectable_up"], row["detectable_down"]  # of b
-    signed = zip((1, -1), ends if side == "b" else reversed(ends))
-    steps = [points(sign * end) for sign, end in signed if end is not None]
-    if not steps:
-        return "Too few clusters to tell which difference would be detected"
-    whose = escaped(row[f"run_{side}"])
-    return f"80 % power to detect {' or '.join(steps)} for {whose}, if scores spread as here"
+    where = escaped(row["scope"])
+    if row["better"]:
+        return f"{a} is better than {b} on {where}: {figures}"
+    power = "Too few clusters to tell which difference would be detected"
+    if row["detectable"]:
+        steps = percent(row["detectable"])
+        power = (
+            f"80 % power to detect a difference of {steps} points in either direction"
+        )
+    observed = f"{a} and {b} are not shown to differ on {where}: observed {figures}"
+    return f"{observed} {power}."
 
 
 def report(rows: list[dict], details: list[dict]) -> str:
@@ -287,16 +270,16 @@ def report(rows: list[dict], details: list[dict]) -> str:
     lines = []
     for runs, of_pair in groupby(rows, key=_runs):
         lines += [runs, ""]
-        for what, found in groupby(of_pair, key=_documents):
-            lines.append(what)
-            lines += [f"- {row['score']} score: {sentence(row)}" for row in found]
+        for head, of_scope in groupby(of_pair, key=_documents):
+            lines.append(head)
+            lines += [f"- {row['score']} score: {sentence(row)}" for row in of_scope]
             lines.append("")
         if cells := [_cells(row) for row in details if _runs(row) == runs]:
             lines.append(render(cells, "markdown"))
-    tests = f"{len(rows)} tests in sentences"
-    tests += f", and {len(details)} in tables" if details else ""
-    caption = textwrap.fill(_CAPTION.format(tests), 94, break_on_hyphens=False)
-    return "\n".join([*lines, f"{caption}\n"])
+    legend = _LEGEND.format(len(rows), _OF_TABLES.format(len(details)) * bool(details))
+    for line in legend.splitlines():
+        lines.append(textwrap.fill(line, 94, subsequent_indent="  "))
+    return "\n".join([*lines, ""])
 
 
 def _runs(row: dict) -> str:
@@ -312,46 +295,44 @@ def _cells(row: dict) -> dict:
     """Return what a reader of a table wants of a row of `compare`."""
     return {
         "task": row["scope"],
-        "score": row["score"],
-        "n": row["n"],
-        "clusters": row["clusters"],
-        "a": f"{percent(row['a'])} %",
-        "b": f"{percent(row['b'])} %",
-        "b - a": points(row["difference"]),
+        **{name: row[name] for name in ("score", "n", "clusters")},
+        **{side: f"{percent(row[side])} %" for side in "ab"},
+        "a - b": points(row["difference"]),
         "95 % interval": f"{points(row['low'])} to {points(row['high'])}",
-        "p": p_text(row["p_holm"]).removeprefix("= "),
+        "adjusted p": p_text(row["p_holm"]).removeprefix("= "),
         "better": row["better"],
     }
 
 
-def _cells_of_changed(row: dict) -> dict:
-    doc = row["digest"][:12] if row["doc_id"] is None else row["doc_id"]
-    cells = {"score": row["score"], "document": str(doc)} | row
-    for name in ("run_a", "run_b", "doc_id", "digest"):
-        del cells[name]
-    for name in ("document", "a_answer", "b_answer", "reference"):
-        cells[name] = shown(cells[name], _LONGEST_CELL)
-    return cells
-
-
 def report_changed(rows: list[dict]) -> str:
     """Return the rows of `changed` as a table for each two runs."""
-    told = [
+    tables = [
         f"{runs}\n\n{render([*map(_cells_of_changed, of_pair)], 'markdown')}"
         for runs, of_pair in groupby(rows, key=_runs)
     ]
-    return "\n".join(told) or "no document changed sides\n"
+    return "\n".join(tables) or "no document changed sides\n"
+
+
+def _cells_of_changed(row: dict) -> dict:
+    name = row["digest"][:12] if row["doc_id"] is None else str(row["doc_id"])
+    cells = {"score": row["score"], "document": name} | row
+    for column in ("run_a", "run_b", "doc_id", "digest"):
+        del cells[column]
+    for column in ("document", "a_answer", "b_answer", "reference"):
+        cells[column] = shown(cells[column], _LONGEST_CELL)
+    return cells
 
 
 def notes(models: list[Model], leave_out: str | None) -> Iterator[str]:
     """Yield what a reader has to know of runs: other versions, repeats, invalid answers."""
     for task in sorted({task for model in models for task in model.tasks}):
         versions = {x.name: x.claims(task).get("version") for x in models}
-        if not all(map(scorer(task).asks_as, versions.values())):
-            said = ", ".join(f"{name} {x or 'unknown'}" for name, x in versions.items())
+        ours = scorer(task)
+        if not all(map(ours.asks_as, versions.values())):
+            names = ", ".join(f"{x} {y or 'unknown'}" for x, y in versions.items())
             yield (
-                f"{task}: was run in other versions ({said}); all answers are scored by"
-                f" {scorer(task).version}, but prompts may differ"
+                f"{task}: was run in other versions ({names}); all answers are scored by"
+                f" {ours.version}, but prompts may differ"
             )
         for model in (model for model in models if task in model.tasks):
             tally = model.tasks[task]
@@ -364,11 +345,10 @@ def notes(models: list[Model], leave_out: str | None) -> Iterator[str]:
                 )
     for model in models:
         figures = [tally.all for tally in model.tasks.values()]
-        for kind, why in INVALID.items():
+        total = sum(x.answers for x in figures)
+        for kind, fault in INVALID.items():
             if n := sum(x.invalid[kind] for x in figures):
-                answers = f"{n} of {sum(x.answers for x in figures)} answers"
-                score = "are scored like all others, but say little of the model"
-                yield f"{model.name}: {answers} {score}: {why}"
+                yield f"{model.name}: {n} of {total} answers {fault}"
 
 
 # ------------------------------------------------------------------- command line
@@ -399,16 +379,17 @@ def main(arguments: list[str] | None = None) -> int:
         raise ToolError(f"{', '.join(names)}: have no scored document in common")
     for line in (*lacking, *notes(models, options.leave_out)):
         say(line)
-    text = _shown(options, matched, names, recalled)
+    text = _shown(options, matched, models, recalled)
     # Half a surrogate pair has no UTF-8, but an escape, which is the same in JSON.
     sys.stdout.write(text.encode("utf-8", "backslashreplace").decode())
     return 0
 
 
 def _shown(
-    options: Namespace, matched: Matched, names: list[str], recalled: list[dict]
+    options: Namespace, matched: Matched, models: list[Model], recalled: list[dict]
 ) -> str:
     """Return what the options ask for, in the format that they ask for."""
+    names = [model.name for model in models]
     if options.show and options.show not in matched:
         known = ", ".join(matched)
         raise ToolError(f"--show {options.show}: was not run; choose from {known}")
@@ -417,7 +398,7 @@ def _shown(
         if options.format == "markdown":
             return report_changed(rows)
         return render(rows, options.format)
-    rows, details = compare(matched, names, _scopes([*matched])), []
+    rows, details = compare(matched, names, _scopes(matched, models[0].tasks)), []
     if options.detail:
         details = compare(matched, names, [*map(alone, matched)])
     if options.format == "markdown":

@@ -251,39 +251,34 @@ def holm(p_values: Iterable[float]) -> list[float]:
     return adjusted[order.argsort()].tolist()
 
 
-def detectable_differences(
+def detectable_difference(
     sizes: np.ndarray, a: np.ndarray, b: np.ndarray, tests: int
-) -> tuple[float | None, float | None]:
-    """Return how far a score has to be below and above that of `a` to be shown so.
+) -> float | None:
+    """Return how far two runs must be apart to be shown to differ, whichever is better.
 
-    Takes the size of each cluster and the sums of the scores of both runs. Each is the
-    least difference in tenths of a point with a chance of POWER, at the first level of
-    Holm's method for so many tests; None where no possible difference has it, and where
-    the clusters are too few to foretell it.
+    Takes the size of each cluster and the sums of the scores of both runs. It is the least
+    difference in tenths of a point with a chance of POWER, at the first level of Holm's
+    method for so many tests; None where the clusters are too few to foretell it.
     """
     n, paired = sizes.sum(), difference_spread(sizes, b - a)
     if paired.freedom < LEAST_FREEDOM:
-        return None, None
+        return None
     level = (1 - CONFIDENCE) / 2 / tests
     errors = stdtrit(paired.freedom, 1 - level) + stdtrit(paired.freedom, POWER)
-    score = a.sum() / n
+    # Both scores move from their middle, as far as the scale goes.
+    steps, middle = np.arange(1, 1001) / 1000, (a.sum() + b.sum()) / 2 / n
+    upper = np.clip(middle + steps / 2, steps, 1)
+    lower = upper - steps
+    # The variance changes as that of a share does, and is at least that of runs of which
+    # one has all that is right in the other, and a document more. Documents that begin to
+    # differ share clusters less than right answers do: inside the scale, their number lies,
+    # on the log scale, halfway between that of all documents and the effective number.
     smooth = [(x.sum() + 1) / (n + 2) for x in (a, b)]
-    first, second = (x * (1 - x) for x in smooth)
-    # In a run that moves, documents differ that did not before. They share clusters less
-    # than right answers do; their number lies, on the log scale, halfway between that of
-    # all documents and the effective number.
+    ratio = (upper * (1 - upper) + lower * (1 - lower)) / sum(x - x**2 for x in smooth)
     effective = min(effective_documents(score_spread(sizes, x)) for x in (a, b))
-    differing = math.sqrt(n * effective)
-    steps = np.arange(1, 1001) / 1000
-    ends = []
-    for sign in (-1, 1):
-        moved = score + sign * steps
-        # The variance changes as that of a share does, and is at least that of a run
-        # that differs to one side alone.
-        ratio = (first + moved * (1 - moved)) / (first + second)
-        variance = (paired.error * paired.weight) ** 2 * ratio
-        variance = np.maximum(variance, steps * (1 - steps) / differing)
-        is_possible = (moved > -1e-9) & (moved < 1 + 1e-9)
-        reached = is_possible & (steps >= errors * np.sqrt(np.maximum(variance, 0)))
-        ends.append(float(steps[reached.argmax()]) if reached.any() else None)
-    return ends[0], ends[1]
+    is_inside = (lower > 0) & (upper < 1)
+    differing = np.where(is_inside, math.sqrt(n * effective), effective)
+    least = (steps * (1 - steps) + 1 / n) / differing
+    variance = np.maximum((paired.error * paired.weight) ** 2 * ratio, least)
+    reached = steps >= errors * np.sqrt(variance)
+    return float(steps[reached.argmax()]) if reached.any() else None

@@ -345,7 +345,7 @@ def _benchmark(group: Group, entrants: list[Entrant], models: list[dict]) -> dic
     )
     tasks, figures = entrant.answered(group), model["figures"]
     constant = Counter(
-        f"{figures[x]['trivial_answer']}".rpartition(": ")[2] for x in tasks
+        f"{figures[x]['constant_answer']}".rpartition(": ")[2] for x in tasks
     )
     return {
         "name": group.name,
@@ -357,8 +357,8 @@ def _benchmark(group: Group, entrants: list[Entrant], models: list[dict]) -> dic
         "rows": figures[group.name]["n"],
         "clusters": len({x.cluster for task in tasks for x in entrant.results(task)}),
         "columns": [*_columns(entrant, group, model)],
-        "trivial": {"published": figures[group.name]["trivial"]},
-        "constant": ", ".join(
+        "constant": {"published": figures[group.name]["constant"]},
+        "constant_answers": ", ".join(
             f"“{answer}”" for answer, _ in Counter(constant).most_common(3)
         ),
         "ceiling": _ceiling(group, [figures[task] for task in tasks]),

@@ -10,6 +10,7 @@ from lm_eval_tasks import version
 from ..core.families import FOLDER, benchmarks, configuration, scorer
 from ..core.tables import percent
 from ..verdicts.answers import sha256
+from ..verdicts.figures import rows_remark
 from ..verdicts.runs import Model
 from .rows import RULES
 
@@ -36,12 +37,14 @@ def citations(model: Model, rows: list[dict]) -> Iterator[str]:
         run = [task for task in group.tasks if task in tasks]
         row = by_name[group.name if len(run) > 1 else run[0]]
         title = configuration(group.name)["metadata"].get("title", group.name)
-        some = "" if len(run) == len(group.tasks) else f" ({', '.join(run)})"
+        remarks = [", ".join(run)] if len(run) < len(group.tasks) else []
+        remarks.append(rows_remark([model.tasks[task] for task in run], row["n"]))
+        some = "; ".join(filter(None, remarks))
         scores = "; ".join(f"{rule} {_score(row, rule)}" for rule in RULES)
         yield (
-            f"{row['run']} on {title}{some}: {scores} (percent, 95 % interval: {_METHOD})."
-            f" {row['n']:,} documents in {row['clusters']:,} clusters;"
-            f" {'; '.join(_settings(model, run))}; cut off {_cut_off(row)};"
+            f"{row['run']} on {title}{some and f' ({some})'}: {scores} (percent [95 %"
+            f" interval]: {_METHOD}). {row['n']:,} documents in {row['clusters']:,} clusters;"
+            f" {'; '.join(_settings(model, run))}; answers cut off: {_cut_off(row)};"
             f" {version()}."
         )
 
@@ -67,7 +70,7 @@ def _settings(model: Model, tasks: list[str]) -> Iterator[str]:
     yield f"task version {ours}{f', run with version {ran}' if ran != ours else ''}"
     fingerprints = [model.tasks[task].fingerprint for task in tasks]
     joined = fingerprints[0] if len(tasks) == 1 else sha256(" ".join(fingerprints))
-    yield f"rows {joined[:_DIGITS]}"
+    yield f"fingerprint of the rows {joined[:_DIGITS]}"
     yield f"few-shot examples {_values([x.get('n_shot') for x in claims])}"
     template = {True: "yes", False: "no"}.get(run.get("chat_template"), "unknown")
     yield f"chat template {template}"

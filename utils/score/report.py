@@ -20,14 +20,15 @@ WIDTH = 100
 FREQUENT = 0.05
 # Printed as it stands, in lines of their own.
 _LEGEND = """\
-In percent, with 95 % intervals. published: right by the metric card's rule; flexible: right value,
-any form; format cost: flexible - published. More: utils/README.md, "How to read the figures"
+Percent [95 % interval]. published: score by the metric card's rule; flexible: the same for the
+value in any form; format cost: flexible - published; constant: published score of the best one
+answer to all documents. More: utils/README.md, "How to read the figures"
 """
 # What is told below the table where it is not 0, and of how many answers.
 _NOTES = {
-    "no_instruction": "The prompt lacks the format instruction, so these answers tell"
-    " nothing of the model",
-    "changed": "The harness's log gives these answers other scores",
+    "no_instruction": "Answers to prompts without the format instruction, which say nothing"
+    " of the model",
+    "changed": "Answers to which the harness's log gives other scores",
 }
 
 
@@ -83,10 +84,10 @@ def _line(row: dict) -> dict:
     cells = {"task": _name(row)}
     cells |= {rule: _sure(row, rule) for rule in RULES}
     cells["format cost"] = _sure(row, "format_cost", "+")
-    cells |= {name: row[name] for name in ("extracted", "trivial")}
+    cells |= {name: row[name] for name in ("extracted", "constant")}
     share = row["cut_off"] / row["answers"]
     if row["cut_off_unknown"]:
-        share = f"{percent(share)}+" if row["cut_off"] else "unknown"
+        share = f"at least {percent(share)}" if row["cut_off"] else "unknown"
     return cells | {"cut off": share, "n": row["n"]}
 
 
@@ -123,7 +124,10 @@ def _errors(row: dict) -> dict | None:
         if (name := f"median_error_{unit}") in row:
             figures = (row[f"{name}{x}"] for x in ("", "_low", "_high"))
             value, *ends = (f"{figure:+.4g}" if figure else "0" for figure in figures)
-            cells["median error"] = f"{value} {unit} [{', '.join(ends)}]"
+            interval = (
+                f"[{', '.join(ends)}]" if {*ends} != {value} else "(interval, too)"
+            )
+            cells["median error (+: late)"] = f"{value} {unit} {interval}"
             cells["read"] = row["error_read"]
     return {"task": _name(row), **cells} if cells else None
 
@@ -170,7 +174,7 @@ def _reasons(rows: list[dict], by_task: bool) -> Iterator[dict]:
         for reason, number in of_name["reason"].most_common():
             cells = {"answers to": name, "reason": reason, "answers": number}
             none = of_name["unextracted"][reason]
-            yield cells | {"%": number / total, "published finds none": none}
+            yield cells | {"%": number / total, "published rule finds none": none}
             name = ""
 
 

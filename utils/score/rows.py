@@ -24,7 +24,7 @@ from ..verdicts.several import together
 Tallies = dict[tuple[str, str | None], Tally]  # by task, and by filter of the harness
 # What a benchmark has the mean of, and what it has the sum of.
 RULES = ("published", "flexible")
-_MEANS = (*RULES, "extracted", "trivial")
+_MEANS = (*RULES, "extracted", "constant")
 _SUMS = ("n", "answers", "changed", *INVALID, "cut_off_unknown")
 
 
@@ -53,7 +53,7 @@ def rows(run: str, tallies: Tallies, k: int | None) -> list[dict]:
 def _rows(place: dict, tally: Tally, k: int | None) -> Iterator[dict]:
     """Yield the row of a task and those of its parts."""
     parts = sorted(tally.parts.items(), key=lambda x: (x[0][0], natural(x[0][1])))
-    score, answer = tally.trivial()
+    score, answer = tally.constant()
     left_out = f"{tally.left_out} ({tally.leave_out})" if tally.leave_out else None
     for (name, value), figures in [((None, None), tally.all), *parts]:
         yield {
@@ -63,8 +63,8 @@ def _rows(place: dict, tally: Tally, k: int | None) -> Iterator[dict]:
             "n": figures.n,
             "answers": figures.answers,
             **(scores(figures, k) if figures.n else dict.fromkeys(_MEANS[:3])),
-            "trivial": None if name else score,
-            "trivial_answer": None if name else answer,
+            "constant": None if name else score,
+            "constant_answer": None if name else answer,
             "changed": figures.changed,
             **{word: figures.invalid[word] for word in INVALID},
             "cut_off_unknown": figures.untold,

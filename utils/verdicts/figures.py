@@ -21,6 +21,7 @@ _DIGITS = 12  # of a digest that the table below has
 # How many gold answers are scored as the constant, and words are tried in one.
 _TRIED, _WORDS_TRIED = 3, 20
 F1 = "f1_score"
+_OTHER_ROWS = "not the benchmark's"
 # All of a document that its published score depends on, but options.
 _REFERENCE = ("answer", "answer_format", "golds", "label", "letters")
 
@@ -272,7 +273,7 @@ class Tally:
                 part.add(document, row)
         return document
 
-    def trivial(self) -> tuple[float | None, str | None]:
+    def constant(self) -> tuple[float | None, str | None]:
         """Return the best published score of one answer to all documents, and the answer.
 
         (None, None) where there is no published score.
@@ -357,14 +358,14 @@ class Tally:
         if rows is None:
             return self._rows_made()
         if self.surplus or answered > rows:
-            return "not the benchmark's"
+            return _OTHER_ROWS
         if answered < rows:
             return f"fewer than the benchmark's {rows}"
         if fingerprint is None:
             repeats = f", {different} different" if different < answered else ""
             return f"as many as the benchmark's{repeats}"
         is_same = self.fingerprint == fingerprint
-        return "the benchmark's" if is_same else "not the benchmark's"
+        return "the benchmark's" if is_same else _OTHER_ROWS
 
     def _rows_made(self) -> str:
         if self.made is None:  # rows do not tell their seed, nor how many it made
@@ -375,3 +376,14 @@ class Tally:
         if self.answered == rows and fingerprint in (None, self.fingerprint):
             return f"made from seed {seed}, all {rows}"
         return f"not the {rows} of seed {seed}"
+
+
+def rows_remark(tallies: list[Tally], n: int) -> str | None:
+    """Return in words how `n` documents of tasks differ from the benchmark's rows, if so."""
+    known = [scorer(tally.task).known[0] for tally in tallies]
+    if None in known:
+        return None
+    if n != sum(known):
+        return f"{n:,} rows instead of {sum(known):,}"
+    is_other = any(tally.rows_are() == _OTHER_ROWS for tally in tallies)
+    return "other rows than the benchmark's" if is_other else None

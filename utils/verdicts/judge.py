@@ -20,10 +20,10 @@ from .answers import Answer, document_text, sha256
 # Why an answer cannot tell what its model is able to do. Its scores stand, as in the
 # harness; a board shows how many there are.
 INVALID = {
-    "no_instruction": "the prompt lacks the format instruction: the chat template dropped"
-    " the system message",
-    "cut_off": "ended by the token limit, or, without an answer, within reasoning, a box"
-    " or an object",
+    "no_instruction": "have no format instruction in their prompt, since the chat template"
+    " dropped the system message. They count all the same, but say little of the model",
+    "cut_off": "were cut off by the token limit, or end within their reasoning, a box or an"
+    " object. They count all the same; with a larger max_gen_toks the scores may rise",
 }
 # Fields of documents by which scores are broken down; the answer format comes from the
 # prompt, see `answer_format`.
