@@ -14,6 +14,7 @@ from calendar import isleap
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from itertools import combinations
+from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
@@ -23,9 +24,7 @@ class Twin(NamedTuple):
 
     row: dict
     column: str  # of the label
-    mirror: (
-        object  # a wrong label, as far from the right one as the original's; or None
-    )
+    mirror: object  # a wrong label as far from the right one as the original's, or None
 
 
 class Survey(NamedTuple):
@@ -46,9 +45,9 @@ class Survey(NamedTuple):
             years[_vintage(row, story)] |= {*_years(story, pattern)}
             answers[_vintage(row, story)] |= {*_years(f"{story} {label}", pattern)}
             names |= {*_names(label)} if pattern is not _BARE_YEAR and label else set()
-        for (_, has_eras), found in [*years.items(), *answers.items()]:
-            if has_eras and found:  # few rows, whose years lie far apart
-                found |= {*range(min(found), max(found))}
+        for (_, has_eras), group in [*years.items(), *answers.items()]:
+            if has_eras and group:  # few rows, whose years lie far apart
+                group |= {*range(min(group), max(group))}
         return cls(years, answers, names)
 
 
@@ -141,9 +140,10 @@ def move_years(row: dict, survey: Survey, rng: Random) -> Twin | str:
         return "a year BC"
     if not years:
         return "no year"
-    rest = pattern.sub(" ", story), of_label.sub(" ", label)
-    is_count = not _BARE_YEAR.search(rest[1]) or _ASKS_COUNT.search(row["question"])
-    if _LONG_NUMBER.search(rest[0]) or not is_count:
+    has_number = _LONG_NUMBER.search(pattern.sub(" ", story))
+    if _BARE_YEAR.search(of_label.sub(" ", label)):
+        has_number = has_number or not _ASKS_COUNT.search(row["question"])
+    if has_number:
         return "another number that may be a year"
     step, vintage = 28 if _WEEKDAY.search(story + label) else 4, _vintage(row, story)
     has_days = pattern is _YEAR or re.search(rf"\b{_MONTH}|\d[-/]\d", story)
@@ -226,44 +226,12 @@ _UNMOVABLE = {  # what a shift of 28 years would change, or may be a year or a c
     ),
 }
 STEADY = 2011  # from this year on, the clocks of these places follow the same rules
-PLACES = {  # by their offsets from GMT, in winter and in summer
-    ("",): "Abidjan|Accra|Dakar|Reykjavik",
-    ("", "+1"): "Dublin|Lisbon|London",
-    ("+1",): "Algiers|Lagos|Tunis",
-    (
-        "+1",
-        "+2",
-    ): "Amsterdam|Barcelona|Berlin|Brussels|Budapest|Copenhagen|Geneva|Madrid|Milan"
-    "|Munich|Oslo|Paris|Prague|Rome|Stockholm|Vienna|Warsaw|Zurich",
-    ("+2",): "Cape Town|Harare|Johannesburg|Kigali",
-    ("+2", "+3"): "Athens|Helsinki|Riga|Sofia|Tallinn|Vilnius",
-    ("+3",): "Addis Ababa|Baghdad|Doha|Kampala|Kuwait|Nairobi|Riyadh",
-    ("+4",): "Abu Dhabi|Dubai|Tbilisi",
-    ("+4:30",): "Kabul",
-    ("+5",): "Karachi|Tashkent",
-    ("+5:30",): "Bangalore|Chennai|Colombo|Delhi|Hyderabad|Kolkata|Mumbai|Pune",
-    ("+5:45",): "Kathmandu",
-    ("+6",): "Dhaka",
-    ("+6:30",): "Yangon",
-    ("+7",): "Bangkok|Hanoi|Jakarta",
-    ("+8",): "Beijing|Hong Kong|Kuala Lumpur|Manila|Perth|Shanghai|Singapore|Taipei",
-    ("+9",): "Osaka|Seoul|Tokyo",
-    ("+9:30",): "Darwin",
-    ("+10",): "Brisbane",
-    ("+10", "+11"): "Canberra|Melbourne|Sydney",
-    ("+12", "+13"): "Auckland|Wellington",
-    ("-10",): "Honolulu",
-    ("-9:30",): "Taiohae",
-    ("-8", "-7"): "Los Angeles|San Diego|San Francisco|Seattle",
-    ("-7",): "Phoenix",
-    ("-7", "-6"): "Denver",
-    ("-6",): "Costa Rica|El Salvador",
-    ("-6", "-5"): "Austin|Chicago|Dallas|Houston",
-    ("-5",): "Bogota|Lima|Panama",
-    ("-5", "-4"): "Atlanta|Boston|Miami|New York|Philadelphia|Toronto",
-    ("-4",): "La Paz",
-    ("-3",): "Buenos Aires",
-}
+PLACES = [  # offsets from GMT in winter and in summer, and the places that have them
+    (offsets, re.compile(rf"\b(?:{names})\b"))
+    for offsets, names in json.loads(
+        Path(__file__).with_name("places.json").read_text("utf-8")
+    )
+]
 _ZONE = re.compile(r"\b(?:GMT|UTC)( ?[-+−±] ?(?:\d\d?(?::\d\d)?)?| plus| minus|)(?!\d)")
 
 
@@ -273,11 +241,11 @@ def move_projects(row: dict, _: Survey, rng: Random) -> Twin | str:
     They have no mirror image: of both wrong years, one is near today, the other is not.
     """
     story = " ".join([*row["dialogue"], row["question"]])
-    rest = _SURE.sub(" ", _DATE_YEAR.sub(" ", story))
+    remainder = _SURE.sub(" ", _DATE_YEAR.sub(" ", story))
     zones = _zones(row["dialogue"])
     has_zones = {*row.get("agents", [])} <= zones.keys() != set()
     for reason, pattern in _UNMOVABLE.items():
-        if pattern.search(rest) and not (has_zones and reason is _LOCAL):
+        if pattern.search(remainder) and not (has_zones and reason is _LOCAL):
             return reason
     columns = {name: row[name] for name in row if name != "index"}
     start = [row[name] for name in row if name.startswith("project_start")]
@@ -315,11 +283,7 @@ def _zones(dialogue: list[str]) -> dict[str, int]:
     for line in dialogue:
         speaker, _, text = line.partition(":")
         for sentence in re.split(r"(?<=[.?!]) ", _SURE.sub(" ", text)):
-            places = [
-                x
-                for x, names in PLACES.items()
-                if re.search(rf"\b(?:{names})\b", sentence)
-            ]
+            places = [x for x, names in PLACES if names.search(sentence)]
             for offset in _ZONE.findall(sentence):
                 is_sure = len(places) == 1 and offset in places[0]
                 offsets[speaker].add(offset if is_sure else None)
@@ -400,8 +364,8 @@ Exchange = tuple[tuple[str, str], list[tuple[str, str]]]
 
 def _exchange_places(order: list[str], names: list[str], rng: Random) -> Exchange:
     """Return two names, and those as far apart in the order that they leave."""
-    most = max(1, len(order) - 2)  # so that another pair is as far apart
-    places = [x for x in combinations(range(len(order)), 2) if x[1] - x[0] <= most]
+    reach = max(1, len(order) - 2)  # so that another pair is as far apart
+    places = [x for x in combinations(range(len(order)), 2) if x[1] - x[0] <= reach]
     if not places:
         return _exchange_members(order, names, rng)
     first, last = choose(rng, places)
@@ -425,11 +389,9 @@ def _exchange_members(answers: list[str], names: list[str], rng: Random) -> Exch
     return (first, second), thirds or [(first, x) for x in answers if x != first]
 
 
-def _exchanged(text: str, one: str, other: str) -> str:
+def _exchanged(text: str, a: str, b: str) -> str:
     """Return a text in which two names have changed places."""
-    return re.sub(
-        rf"\b(?:{one}|{other})\b", lambda x: other if x[0] == one else one, text
-    )
+    return re.sub(rf"\b(?:{a}|{b})\b", lambda x: b if x[0] == a else a, text)
 
 
 # --------------------------------------------------------------------- names replaced
@@ -445,12 +407,12 @@ _YEAR_OF_FACT = re.compile(  # behind a word or a sign of time, and written in f
 def replace_names(row: dict, survey: Survey, rng: Random) -> Twin | str:
     """Replace names such as E17 and R3 by absent ones, and move years by up to 9."""
     story, label = _story(f"{row['prompt']}\n\n{row['question']}"), row["label"]
-    present, asked = ({*_ENTITY.findall(x)} for x in (row["prompt"] + story, label))
-    rest = _ENTITY.sub(" ", _YEAR_OF_FACT.sub(" ", story))
-    if re.search(r"\d|\bleap\b", rest) or _IN_WORDS.search(rest):
+    present, answer = ({*_ENTITY.findall(x)} for x in (row["prompt"] + story, label))
+    remainder = _ENTITY.sub(" ", _YEAR_OF_FACT.sub(" ", story))
+    if re.search(r"\d|\bleap\b", remainder) or _IN_WORDS.search(remainder):
         return "another number that may be a name or a year"
     names = _replacements({*_ENTITY.findall(story)}, present, rng)
-    if not asked <= names.keys():
+    if not answer <= names.keys():
         return "too few absent names"
     usual, answers = set().union(*survey.years.values()), _years(label, _BARE_YEAR)
     ends = [*_years(story, _YEAR_OF_FACT), *answers]
@@ -470,9 +432,9 @@ def replace_names(row: dict, survey: Survey, rng: Random) -> Twin | str:
     new = {column: _edit(row[column], change) for column in ("prompt", "question")}
     if (row["question"] in row["prompt"]) != (new["question"] in new["prompt"]):
         return "a question among the sentences on JSON"
-    others = _replacements(asked, present | {*names.values()}, rng)
+    others = _replacements(answer, present | {*names.values()}, rng)
     right, mirror = (_moved(label, n * shift, _BARE_YEAR) for n in (1, 2))
-    mirror = named(mirror, others) if asked <= others.keys() else None
+    mirror = named(mirror, others) if answer <= others.keys() else None
     return Twin(row | new | {"label": named(right)}, "label", mirror)
 
 

@@ -37,7 +37,7 @@ _TRIES = 20  # so that a twin is no row of the benchmark, nor another's twin
 
 
 class Draw(NamedTuple):
-    """A row of a pack of twins, and what the manifest says of it."""
+    """A row of a pack of twins, and the part of the manifest about it."""
 
     row: dict
     column: str  # of the label
@@ -54,28 +54,28 @@ def main(arguments: list[str] | None = None) -> int:
     parser = tool_parser("twins", __doc__)
     add = parser.add_argument
     add("folder", type=output_path, metavar="OUT", help="the pack of twins")
-    told = {"type": folder_path, "required": True, "metavar": "PACK"}
-    add("--include_path", **told, help="an offline pack with the public rows")
-    told = {"type": whole_number, "required": True, "metavar": "N"}
-    add("--gen-seed", "--gen_seed", **told, help="a whole number")
+    pack = {"type": folder_path, "required": True, "metavar": "PACK"}
+    add("--include_path", **pack, help="an offline pack with the public rows")
+    number = {"type": whole_number, "required": True, "metavar": "N"}
+    add("--gen-seed", "--gen_seed", **number, help="a whole number")
     options = parser.parse_args(arguments)
     with quiet_harness():
         public = Manifest.of(options.include_path.resolve())
         if faults := check(public.folder):
             raise ToolError(faults[0])
         tasks = [x for x in all_tasks() if transformations(x)]
-        found = (x for x in tasks if scorer(x).base in public.tasks)
-        made = [_source(task, public, options.gen_seed) for task in found]
-        made = [(source, record) for source, record in made if record["originals"]]
-        if not made:
+        in_pack = [x for x in tasks if scorer(x).base in public.tasks]
+        pairs = [_source(task, public, options.gen_seed) for task in in_pack]
+        pairs = [pair for pair in pairs if pair[1]["originals"]]
+        if not pairs:
             bases = ", ".join(sorted({scorer(task).base for task in tasks}))
             fault = f"has no row that can have a twin; make a pack with some of {bases}"
             raise ToolError(f"{public.folder}: {fault}")
-        manifest = make(options.folder.resolve(), [source for source, _ in made], {})
-    for source, record in made:
+        manifest = make(options.folder.resolve(), [source for source, _ in pairs], {})
+    for source, record in pairs:
         manifest.data[source.file]["twins"] = record
     manifest.save()
-    say_command(manifest.folder, [min(source.tasks) for source, _ in made])
+    say_command(manifest.folder, [min(source.tasks) for source, _ in pairs])
     return 0
 
 
@@ -86,8 +86,8 @@ def _source(task: str, public: Manifest, seed: int) -> tuple[Source, dict]:
     draws, reasons = draw_twins(task, rows, seed)
     is_control = configuration(task)["dataset_kwargs"].get("keeps_label", False)
     draws = [x for x in draws if x.keeps_label == is_control]
-    made, entry = [x.row for x in draws], public.data[file]
-    digests = map(scorer(task).utils.digest, documents_of(task, made) if made else [])
+    twins, entry = [x.row for x in draws], public.data[file]
+    digests = map(scorer(task).utils.digest, documents_of(task, twins) if twins else [])
     record = {
         # Digest of the twin -> digest and label of its original, and the mirror image.
         "originals": {x.hex(): [*y.original, y.mirror] for x, y in zip(digests, draws)},
@@ -99,33 +99,33 @@ def _source(task: str, public: Manifest, seed: int) -> tuple[Source, dict]:
     request = {"twin_seed": seed, "twin_version": VERSION}
     request["twin_source"] = entry["fingerprint"]
     upstream = f"twins of {entry['upstream']}, seed {seed}"
-    return Source.of(task, upstream, None, lambda: made, request), record
+    return Source.of(task, upstream, None, lambda: twins, request), record
 
 
 def draw_twins(task: str, rows: list[dict], seed: int) -> tuple[list[Draw], Counter]:
-    """Return the twins of rows of a task's base, and why the other rows have none."""
+    """Return the twins of rows of a task's base, and why the other rows have none.
+
+    A twin of which the label changes comes before one of which it stays.
+    """
     base, survey = scorer(scorer(task).base), Survey.of(rows)
     owners = dict.fromkeys(map(_question, rows), "public")
     draws, reasons, newest = [], Counter(), [*disputed.LISTS][-1]
     for row, doc in zip(rows, documents_of(base.task, rows)):
-        digest, twins, why = base.utils.digest(doc), [], []
-        if disputed.is_in(newest, digest.hex()):
-            reasons["a disputed label"] += 1
-            continue
-        for name in transformations(task):
-            twin = _draw(name, row, survey, f"{seed}|{digest.hex()}", owners)
+        digest, twins, why = base.utils.digest(doc).hex(), [], []
+        names = [] if disputed.is_in(newest, digest) else transformations(task)
+        for name in names:
+            twin = _draw(name, row, survey, f"{seed}|{digest}", owners)
             if isinstance(twin, str):
                 why.append(twin)
-                continue
-            original = digest.hex(), row[twin.column]
-            named = twin.row | {"twin": name}
-            twins.append(Draw(named, twin.column, original, twin.mirror))
-        if not twins:
-            reasons["; ".join(why)] += 1
-            continue
-        draw = min(twins, key=lambda x: x.keeps_label)
-        owners[_question(draw.row)] = digest.hex()
-        draws.append(draw._replace(mirror=None) if draw.keeps_label else draw)
+            else:
+                original, named = (digest, row[twin.column]), twin.row | {"twin": name}
+                twins.append(Draw(named, twin.column, original, twin.mirror))
+        if twins:
+            draw = min(twins, key=lambda x: x.keeps_label)
+            owners[_question(draw.row)] = digest
+            draws.append(draw._replace(mirror=None) if draw.keeps_label else draw)
+        else:
+            reasons["; ".join(why) or "a disputed label"] += 1
     return draws, reasons
 
 
@@ -146,5 +146,5 @@ def _draw(
 
 def _question(row: dict) -> str:
     """Return what a row asks, without its label."""
-    no_part = {"label", "answer", "index", "twin"}
-    return json.dumps({x: row[x] for x in row if x not in no_part}, sort_keys=True)
+    others = {"label", "answer", "index", "twin"}
+    return json.dumps({x: row[x] for x in row if x not in others}, sort_keys=True)
