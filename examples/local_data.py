@@ -23,26 +23,26 @@ def load(data_file: str, **metadata: object) -> datasets.DatasetDict:
     The harness adds the task's metadata. Raises ValueError for a file that is not the one
     in the manifest, and for metadata that ask for rows of another seed.
     """
-    path, named = FOLDER / "data" / data_file, FOLDER / "manifest.json"
+    path, manifest_path = FOLDER / "data" / data_file, FOLDER / "manifest.json"
     try:
-        manifest = json.loads(named.read_bytes())
-        is_complete, made = manifest["complete"], manifest["data"][data_file]
-        expected, asked = manifest["files"][f"data/{data_file}"], made["generated"]
+        manifest = json.loads(manifest_path.read_bytes())
+        is_complete, entry = manifest["complete"], manifest["data"][data_file]
+        expected, request = manifest["files"][f"data/{data_file}"], entry["generated"]
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         fault = f"is damaged, or does not name data/{data_file}"
-        raise ValueError(f"{named}: {fault}; {FIX}") from None
+        raise ValueError(f"{manifest_path}: {fault}; {FIX}") from None
     if is_complete is not True:
-        raise ValueError(f"{named}: says that the pack is not complete; {FIX}")
-    _check_request(asked or {}, metadata)
+        raise ValueError(f"{manifest_path}: says that the pack is not complete; {FIX}")
+    _check_request(request or {}, metadata)
     if not path.is_file():  # a pipe would keep the run waiting
         raise ValueError(f"{path}: is missing, or not a file; {FIX}")
     try:
-        found = sha256_of(path)
-        if found != expected:
-            fault = f"has SHA-256 {found}, but the manifest says {expected}"
+        digest = sha256_of(path)
+        if digest != expected:
+            fault = f"has SHA-256 {digest}, but the manifest says {expected}"
             raise ValueError(f"{path}: {fault}; {FIX}")
         with path.open("rb") as file:
-            dataset = dataset_of(map(json.loads, file), found)
+            dataset = dataset_of(map(json.loads, file), digest)
     except OSError as error:
         raise ValueError(f"{path}: {error.strerror}; {FIX}") from None
     dataset.info.config_name = path.stem
@@ -59,10 +59,10 @@ def sha256_of(path: Path) -> str:
 
 
 def dataset_of(rows: Iterable[dict], digest: str) -> datasets.Dataset:
-    """Return rows as a dataset, of which some are in memory as objects at a time.
+    """Return rows as a dataset, of which SOME_ROWS are in memory as objects at a time.
 
-    `digest` tells them from others: `datasets` would pickle them all to find one. Raises
-    errors of pyarrow, and ValueError, for cells of one column that are not of one type.
+    `digest` tells them from others: `datasets` would pickle them all to find one. Cells of
+    several types in a column raise ValueError or an error of pyarrow.
     """
     rows, tables = iter(rows), []
     while part := list(islice(rows, SOME_ROWS)):
@@ -75,14 +75,14 @@ def dataset_of(rows: Iterable[dict], digest: str) -> datasets.Dataset:
     return datasets.Dataset(InMemoryTable(table), fingerprint=digest[:16])
 
 
-def _check_request(made: dict, metadata: dict) -> None:
+def _check_request(request: dict, metadata: dict) -> None:
     """Raise ValueError where `--metadata` asks for other rows than those made of a seed."""
-    for key, value in made.items():
+    for key, value in request.items():
         if metadata.get(key, value) != value:
             raise ValueError(
                 f"--metadata {key} changes nothing in a pack, whose rows are made ({key}"
                 f" {value}); leave it out, or make a pack with `temporal-eval generate`"
             )
-    if made and "--cache_requests true" in " ".join(sys.argv).replace("=", " "):
+    if request and "--cache_requests true" in " ".join(sys.argv).replace("=", " "):
         fault = "--cache_requests true: the cache tells no seed from another"
         raise ValueError(f"{fault}; leave it out, or give `refresh`")

@@ -51,10 +51,10 @@ def main(arguments: list[str] | None = None) -> int:
     except (ToolError, OSError) as error:
         _leave_output()
         place = f"{error.filename}: " if getattr(error, "filename", None) else ""
-        said = fault_of(error) if isinstance(error, OSError) else error
+        fault = fault_of(error) if isinstance(error, OSError) else error
         # The reader of a pipe, such as `head`, may just have had enough.
         if not isinstance(error, BrokenPipeError):
-            say(f"{place}{said}")
+            say(f"{place}{fault}")
         return 1
     except KeyboardInterrupt as error:
         number = error.args[0] if error.args else signal.SIGINT
@@ -87,7 +87,7 @@ def _leave_output() -> None:
 
 
 def _run(arguments: list[str] | None) -> int:
-    tools = "\n".join(f"  {name:<11}  {what}" for name, (_, what) in TOOLS.items())
+    tools = "\n".join(f"  {name:<11}  {text}" for name, (_, text) in TOOLS.items())
     parser = tool_parser(
         "",
         f"Tools around the temporal-reasoning tasks:\n\n{tools}\n\n"

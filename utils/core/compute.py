@@ -78,14 +78,14 @@ def _cards(subset: object, task: object, count: int) -> list[_Card]:
     if (subset is None) is (task is None):
         names = f"subset ({', '.join(_SUBSETS)}) or task ({', '.join(_TASKS)})"
         raise ValueError(f"give either {names}")
-    what, names, cards = "task", [task] * count, _TASKS
+    argument, names, cards = "task", [task] * count, _TASKS
     if task is None:
-        what, names, cards = "subset", [subset] * count, _SUBSETS
+        argument, names, cards = "subset", [subset] * count, _SUBSETS
     if isinstance(subset, Iterable) and not isinstance(subset, str):
         names, cards = _listed("subset", subset, count), _TCP
     for place, name in enumerate(names):
         if not isinstance(name, str) or name not in cards:
-            where = f"{what}[{place}]" if cards is _TCP else what
+            where = f"{argument}[{place}]" if cards is _TCP else argument
             raise ValueError(f"{where} {name!r:.80} is unknown; use {', '.join(cards)}")
     return [cards[name] for name in names]
 
@@ -95,15 +95,14 @@ def _scores(
 ) -> dict[str, float]:
     """Return the scores of a sample, by the names that the card returns."""
     if not isinstance(prediction, str):
-        what = f"predictions[{place}] is a {type(prediction).__name__}"
-        raise ValueError(f"{what}; give a str")
+        kind = type(prediction).__name__
+        raise ValueError(f"predictions[{place}] is a {kind}; give a str")
     try:
         doc = document(card.task, _UNKNOWN | card.row(reference))
     except ValueError as error:
         raise ValueError(f"references[{place}]: {error}") from None
-    one = scorer(card.task)
     scores = explain(card.task, doc, prediction).scores
-    return {name: scores[one.metric(name)] for name in card.returns}
+    return {name: scores[scorer(card.task).metric(name)] for name in card.returns}
 
 
 # -------------------------------------------------------- from references to rows
@@ -133,9 +132,9 @@ def _options(reference: object) -> dict:
     """Return options of which only the right ones' texts are known, and which these are."""
     parts = reference if isinstance(reference, list | tuple) else [reference]
     text = " && ".join(map(str, parts)).strip()
-    found = [_OPTION.fullmatch(option) for option in _OPTIONS.split(text)]
-    if all(found):
-        texts = {option[1]: option[2] for option in found}
+    options = [_OPTION.fullmatch(option) for option in _OPTIONS.split(text)]
+    if all(options):
+        texts = {option[1]: option[2] for option in options}
     elif _LETTERS.fullmatch(text):
         texts = {letter: f"({letter})" for letter in re.findall("[A-D]", text)}
     else:

@@ -16,18 +16,17 @@ from .families import FOLDER, all_tasks, scorer
 def load(
     names: list[str], include_path: Path = FOLDER, metadata: dict | None = None
 ) -> tuple:
-    """Return the harness's TaskManager of a path, and the TaskDict that it loads.
+    """Return the harness's TaskManager of a pack's folder, and the TaskDict that it loads.
 
-    `include_path` is the folder of the pack, or an offline pack; `metadata` is added to
-    that of each task. Raises ToolError for tasks that it lacks, or that cannot be loaded.
+    `metadata` is added to each task's. ToolError for tasks that it lacks or cannot load.
     """
     from lm_eval.tasks import TaskManager  # takes a second
 
     from .private import task_index
 
-    given = {"include_defaults": False, "metadata": metadata}
+    settings = {"include_defaults": False, "metadata": metadata}
     with quiet_harness():
-        manager = TaskManager(include_path=str(include_path), **given)
+        manager = TaskManager(include_path=str(include_path), **settings)
     for name in (x for x in names if x not in task_index(manager)):
         fix = "name another folder with --include_path, or another task"
         raise ToolError(f"{include_path}: has no task or group '{name}'; {fix}")
@@ -35,9 +34,9 @@ def load(
         with quiet_harness():
             return manager, manager.load(names)
     except (OSError, ValueError) as error:
-        said = str(error).strip().split("\n")[0]
+        fault = str(error).strip().split("\n")[0]
         raise ToolError(
-            f"{', '.join(names)}: cannot be loaded ({said}); check the network, or give"
+            f"{', '.join(names)}: cannot be loaded ({fault}); check the network, or give"
             " an offline pack with --include_path"
         ) from error
 
@@ -70,19 +69,15 @@ def document(task: str, row: dict) -> dict:
     try:
         return documents_of(task, [row])[0]
     except ToolError as error:  # it is one row of many: its number here says nothing
-        said = str(error)
-        raise ValueError(said.partition("row 0, ")[2] or said) from None
+        fault = str(error)
+        raise ValueError(fault.partition("row 0, ")[2] or fault) from None
 
 
 def documents_of(task: str, rows: list[dict]) -> list[dict]:
-    """Return the documents that a task makes of the rows of its file, in their order.
-
-    ToolError names file, row and column where one cannot be scored.
-    """
-    one = scorer(task)
+    """Return the documents that a task makes of rows; ToolError names a row without one."""
     try:
         with quiet_harness():
-            return list(one.process_docs(Rows(rows, one.file)))
+            return list(scorer(task).process_docs(Rows(rows, scorer(task).file)))
     except ValueError as error:
         raise ToolError(str(error)) from None
 
@@ -90,22 +85,21 @@ def documents_of(task: str, rows: list[dict]) -> list[dict]:
 def pack_files(include_path: Path) -> list[Path]:
     """Return what is read at a path: task files, code, a pack's data and manifest."""
     suffixes = (".py", "yaml", "manifest.json")
-    found = (x for x in include_path.rglob("*") if x.name.endswith(suffixes))
-    return [*found, *(include_path / "data").glob("*")]  # which may be a symlink
+    files = (x for x in include_path.rglob("*") if x.name.endswith(suffixes))
+    return [*files, *(include_path / "data").glob("*")]  # which may be a symlink
 
 
 def benchmark_files(folder: Path) -> list[tuple[Path, list[str]]]:
-    """Return the files in and below a folder that tasks read, each with these tasks.
-
-    They are known by upstream's names; ToolError where there is none.
-    """
+    """Return a folder's files under upstream's names, with their tasks; ToolError for none."""
     tasks: dict[str, list[str]] = {}
     for task in all_tasks():
         tasks.setdefault(f"{scorer(task).file}.jsonl", []).append(task)
     paths = sorted(x for x in folder.rglob("*.jsonl") if x.name in tasks)
     if not paths:
-        what = f"file of a benchmark under upstream's name, such as {min(tasks)}"
-        raise ToolError(f"{folder}: has no {what}; name another folder")
+        fault = (
+            f"has no file of a benchmark under upstream's name, such as {min(tasks)}"
+        )
+        raise ToolError(f"{folder}: {fault}; name another folder")
     return [(path, tasks[path.name]) for path in paths]
 
 

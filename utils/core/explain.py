@@ -16,7 +16,7 @@ def explain(task: str, doc: object, response: object) -> Verdict:
     """
     if not isinstance(task, str):
         raise ToolError(f"'task' is a {type(task).__name__}, not str; give a task")
-    one = scorer(task)
+    explain_response = scorer(task).explain
     if not isinstance(response, str):
         kind = type(response).__name__
         raise ToolError(f"'response' is a {kind}, not str; give the model's answer")
@@ -29,7 +29,7 @@ def explain(task: str, doc: object, response: object) -> Verdict:
         kind = type(doc).__name__
         raise ToolError(f"'doc' is a {kind}, not dict; give a document of {task}")
     try:
-        return one.explain(doc, response)
+        return explain_response(doc, response)
     except NOT_A_DOCUMENT as error:
         raise not_a_document(task, doc, error) from None
 

@@ -61,9 +61,7 @@ class Family:
     digest: Callable[[dict], bytes]  # document -> digest of what prompt and score need
     cluster: Callable[[dict], str]  # document -> what it shares with others
     fingerprint: Callable[[Iterable[bytes]], str]  # digests in any order -> one digest
-    gold_response: Callable[
-        [dict], str
-    ]  # document -> its reference, as prompts ask for it
+    gold_response: Callable[[dict], str]  # document -> its reference, as prompts ask
 
 
 class Scorer(NamedTuple):
@@ -116,8 +114,8 @@ class Scorer(NamedTuple):
 def scorer(task: str) -> Scorer:
     """Return the scorer of a task; ToolError names near matches of an unknown one."""
     if task not in all_tasks():
-        what = "a group" if task in task_files() else "unknown"
-        raise ToolError(f"task '{task}' is {what}; {_suggestion(task)}")
+        fault = "a group" if task in task_files() else "unknown"
+        raise ToolError(f"task '{task}' is {fault}; {_suggestion(task)}")
     config, file = configuration(task), task_files()[task].path
     needed = ("process_docs", "process_results", "metric_list", "metadata")
     if missing := [key for key in needed if key not in config]:
@@ -162,15 +160,15 @@ class Group(NamedTuple):
 
 def groups() -> list[Group]:
     """Return the groups that average a published score and a flexible one, by name."""
-    found = []
+    averaged = []
     for name in _group_names():
         config = configuration(name)
         metrics = config.get("aggregate_metric_list", [])
         if any({*pair} <= {x["metric"] for x in metrics} for pair in HEADLINES):
             by_size = all(x["weight_by_size"] for x in metrics)
             version = config["metadata"]["version"]
-            found.append(Group(name, tuple(leaf_tasks(name)), by_size, version))
-    return found
+            averaged.append(Group(name, tuple(leaf_tasks(name)), by_size, version))
+    return averaged
 
 
 def bare(name: str) -> str:
@@ -185,17 +183,14 @@ def alone(task: str) -> Group:
 
 def benchmarks(tasks: list[str]) -> list[Group]:
     """Return the largest groups that tasks are in; a task of none stands for itself."""
-    known = [group for group in groups() if {*group.tasks} & {*tasks}]
-    found = [x for x in known if not any({*x.tasks} < {*y.tasks} for y in known)]
-    of_groups = {task for group in found for task in group.tasks}
-    return found + [alone(task) for task in tasks if task not in of_groups]
+    shared = [group for group in groups() if {*group.tasks} & {*tasks}]
+    largest = [x for x in shared if not any({*x.tasks} < {*y.tasks} for y in shared)]
+    grouped = {task for group in largest for task in group.tasks}
+    return largest + [alone(task) for task in tasks if task not in grouped]
 
 
 def leaf_tasks(name: str) -> list[str]:
-    """Return the tasks of a group and of the groups in it, or `[name]` for a task.
-
-    Raises ToolError, with near matches, where neither has the name.
-    """
+    """Return the tasks in a group, or `[name]` for a task; ToolError for an unknown name."""
     if name not in task_files():
         raise ToolError(f"task or group '{name}' is unknown; {_suggestion(name)}")
     members = configuration(name)["task"]
@@ -210,10 +205,7 @@ def all_tasks() -> list[str]:
 
 
 def configuration(name: str) -> dict:
-    """Return what the YAML file of a task or group says, includes resolved.
-
-    A function is the path of its module, without the suffix, a full stop and its name.
-    """
+    """Return what the YAML file of a task or group says, includes resolved."""
     return task_files()[name].config
 
 
@@ -239,20 +231,18 @@ def prompt_parts(task: str, doc: dict) -> tuple[str, str]:
 
 def rendered(task: str, key: str, doc: dict):
     """Return what the YAML file says by a key, such as `doc_to_target`, of a document."""
-    told = configuration(task).get(key, "")
-    if Path(told).is_relative_to(FOLDER):
-        return function(told)(doc)
-    return doc[told] if told in doc else _template(told).render(**doc)
+    text = configuration(task).get(key, "")
+    if Path(text).is_relative_to(FOLDER):
+        return function(text)(doc)
+    return doc[text] if text in doc else _template(text).render(**doc)
 
 
 @cache
 def _template(text: str):
     import jinja2  # with the settings of the harness, which compiles for each document
 
-    made = jinja2.Environment(
-        undefined=jinja2.StrictUndefined, keep_trailing_newline=True
-    )
-    return made.from_string(text)
+    settings = {"undefined": jinja2.StrictUndefined, "keep_trailing_newline": True}
+    return jinja2.Environment(**settings).from_string(text)
 
 
 def _suggestion(name: str) -> str:

@@ -23,11 +23,10 @@ _PREFIX, _SUFFIX = ".temporal-eval-", ".part"
 
 @contextmanager
 def written_whole(path: Path) -> Iterator[BinaryIO]:
-    """Give a file to write to, which is under its name whole or not at all.
+    """Give a file to write to, which stands under its name whole or not at all.
 
-    It replaces what is there, or what a symlink there leads to, once the `with` block ends
-    without an exception, and has its mode. What is not a regular file, such as a pipe, is
-    written into instead. Raises OSError, with the name of `path`.
+    It replaces the file there, and what a symlink there leads to. What is not a regular
+    file, such as a pipe, is written into. Raises OSError, with the name of `path`.
     """
     check_writable(path)
     if is_stream(path):
@@ -75,10 +74,7 @@ def _remove_leftovers(folder: Path) -> None:
 
 
 def _open_stream(path: Path) -> int:
-    """Return a descriptor to write into what must not be replaced.
-
-    A file that stdout or stderr is would be opened anew by its name, from its start.
-    """
+    """Return a descriptor to write into a stream: that of stdout or stderr, if it is it."""
     for descriptor, stream in ((1, sys.stdout), (2, sys.stderr)):
         with suppress(OSError):
             if os.path.samestat(os.fstat(descriptor), path.stat()):
@@ -102,8 +98,7 @@ def check_writable(path: Path) -> None:
 def check_outputs(outputs: Mapping[str, Path | None], inputs: Iterable[Path]) -> None:
     """Raise ToolError for an output that is an input, or another output, too.
 
-    `outputs` has the option that each is named by; None is an option not given. Raises
-    OSError for one that cannot be written.
+    `outputs` has the path of each option; OSError for one that cannot be written.
     """
     read, taken = {_identity(path) for path in inputs if path.is_file()}, {}
     for option, path in outputs.items():
@@ -122,7 +117,7 @@ def check_outputs(outputs: Mapping[str, Path | None], inputs: Iterable[Path]) ->
 
 def _identity(path: Path) -> tuple[int, int]:
     """Return what tells a file from others, whatever it is called."""
-    return (found := path.stat()).st_dev, found.st_ino
+    return (status := path.stat()).st_dev, status.st_ino
 
 
 def is_stream(path: Path) -> bool:

@@ -20,15 +20,12 @@ class Reward:
     """
 
     def __init__(self, task: str, metric: str | None = None):
-        one = scorer(task)
-        default = one.headline[1] if one.headline else one.metrics[0]
-        rewards = [name for name, is_so in one.higher_is_better.items() if is_so]
+        headline, metrics = scorer(task).headline, scorer(task).metrics
+        rewards = [x for x, rises in scorer(task).higher_is_better.items() if rises]
         if metric not in (None, *rewards):
-            raise ToolError(
-                f"{task} has no metric '{metric}' to maximise; choose from"
-                f" {', '.join(rewards)}"
-            )
-        self.task, self.metric = task, metric or default
+            fix = f"choose from {', '.join(rewards)}"
+            raise ToolError(f"{task} has no metric '{metric}' to maximise; {fix}")
+        self.task, self.metric = task, metric or (headline or metrics[:1])[-1]
         self.__name__ = f"{self.task}_{self.metric}"  # what trainers log it as
 
     def __call__(
@@ -45,11 +42,9 @@ class Reward:
         Raises ValueError for lists of unequal length, and for what is not a document of
         the task, naming its place in the list and what it lacks.
         """
-        if len(completions) != len(doc):
-            raise ToolError(
-                f"{self.task}: there are {len(completions)} completions and {len(doc)}"
-                " documents; give as many of each"
-            )
+        if (count := len(completions)) != len(doc):
+            fault = f"there are {count} completions and {len(doc)} documents"
+            raise ToolError(f"{self.task}: {fault}; give as many of each")
         pairs = enumerate(zip(doc, completions))
         return [self._score(f"doc[{place}]", *pair) for place, pair in pairs]
 
@@ -70,8 +65,8 @@ def render(task: str, row: dict) -> tuple[str, dict]:
     The document is what `reward` takes as `doc`. Raises ValueError for a row that the
     task cannot score, naming the column.
     """
-    made = document(task, row)
-    return prompt(task, made), made
+    doc = document(task, row)
+    return prompt(task, doc), doc
 
 
 def training_set(task: str, include_path: str | None = None):
@@ -86,24 +81,24 @@ def training_set(task: str, include_path: str | None = None):
 
     scorer(task)  # raises for a group, of which there is no one prompt
     folder = Path(include_path) if include_path else FOLDER
-    found = documents(task, folder)
-    rows = [{"prompt": messages(task, x), "doc": json.dumps(x)} for x in found]
+    docs = documents(task, folder)
+    rows = [{"prompt": messages(task, x), "doc": json.dumps(x)} for x in docs]
     return datasets.Dataset.from_list(rows)
 
 
 def messages(task: str, document: dict) -> list[dict]:
     """Return what a task asks of a chat: the system's message, if any, and the user's."""
     system, user = prompt_parts(task, document)
-    said = [("system", system.strip()), ("user", user)]
-    return [{"role": role, "content": text} for role, text in said if text]
+    texts = {"system": system.strip(), "user": user}
+    return [{"role": role, "content": text} for role, text in texts.items() if text]
 
 
 def _text(completion: object) -> str:
     """Return the text of a completion, or of the assistant's last message; else ""."""
     if isinstance(completion, list):
         messages = [x for x in completion if isinstance(x, dict)]
-        said = [x for x in messages if x.get("role", "assistant") == "assistant"]
-        completion = said[-1].get("content") if said else None
+        answers = [x for x in messages if x.get("role", "assistant") == "assistant"]
+        completion = answers[-1].get("content") if answers else None
     if isinstance(completion, list):  # of parts, as of models that see images, too
         parts = [x.get("text") for x in completion if isinstance(x, dict)]
         completion = "".join(x for x in parts if isinstance(x, str))

@@ -54,8 +54,7 @@ _MODELS = {
 def lines(names: list[str], options: Namespace) -> Iterator[dict]:
     """Yield the request to each document of the tasks, in the order of a run.
 
-    Documents that are answered in the files `options.only_missing` are left out. Raises
-    ToolError as `run.evaluate` does, before the first line.
+    Documents that are answered in `options.only_missing` are left out; errors as of `evaluate`.
     """
     taker = PromptTaker()
     evaluate(taker, names, options)
@@ -78,8 +77,8 @@ def lines(names: list[str], options: Namespace) -> Iterator[dict]:
                 seed=api._seed,
                 eos=api.eos_string,
             )
-        made = {"custom_id": name, "method": "POST", "url": f"/v1/{path}"}
-        yield made | {"body": body}
+        line = {"custom_id": name, "method": "POST", "url": f"/v1/{path}"}
+        yield line | {"body": body}
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -90,18 +89,18 @@ def main(arguments: list[str] | None = None) -> int:
     add("--model", required=True, metavar="NAME", help="for the server")
     add("--openai", action="store_true", help="bodies for OpenAI's own models")
     add("--output", type=output_path, metavar="FILE", help="default: stdout")
-    told = {"type": Path, "metavar": "OUTPUT", "nargs": "+", "default": []}
-    what = "outputs of a batch; write what has no answer there"
-    add("--only-missing", **told, help=what)
+    several = {"type": Path, "metavar": "OUTPUT", "nargs": "+", "default": []}
+    text = "outputs of a batch; write what has no answer there"
+    add("--only-missing", **several, help=text)
     add_options(parser)
     options = parser.parse_args(arguments)
     inputs = [*pack_files(options.include_path), *options.only_missing]
     check_outputs({"--output": options.output}, inputs)
-    found = (json.dumps(line) + "\n" for line in lines(options.tasks, options))
+    texts = (json.dumps(line) + "\n" for line in lines(options.tasks, options))
     if options.output is None:
-        sys.stdout.writelines(found)
+        sys.stdout.writelines(texts)
         return 0
     check_made(options.output, "export", "body")
     with written_whole(options.output) as file:
-        file.writelines(line.encode() for line in found)
+        file.writelines(text.encode() for text in texts)
     return 0

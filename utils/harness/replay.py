@@ -64,13 +64,12 @@ class Replay(PromptTaker):
         self.other_prompts = 0  # answers to prompts that are not those of this run
 
     def generate_until(self, requests: list[Instance]) -> list[str]:
-        """Return the answers to the requests, joined by document and hash.
+        """Return the answers to the requests, with the prompts that a log has of them.
 
-        A prompt that a log tells takes the place of the one that this run makes. Raises
         ToolError for answers and requests without a counterpart, or with two.
         """
-        self.found = found = join(requests, self.answers)  # by task and document id
-        missing = [_key(x) for x in requests if _key(x) not in found]
+        self.joined = join(requests, self.answers)  # by task and document id
+        missing = [_key(x) for x in requests if _key(x) not in self.joined]
         self.missing = Counter(task for task, _ in missing)
         if missing and not self.score_missing:
             task, first = missing[0]
@@ -79,30 +78,29 @@ class Replay(PromptTaker):
                 f" document {first}; give the rest (`export --only-missing` writes its"
                 " requests), the run's --limit, or --missing score-zero"
             )
-        return [self._answer(x, found.get(_key(x))) for x in requests]
+        return [self._answer(x, self.joined.get(_key(x))) for x in requests]
 
     def _answer(self, request: Instance, answer: Answer | None) -> str:
         if answer and answer.line:
             # What the model was given, as the harness holds it before it logs it.
-            first, *rest = answer.line["arguments"]["gen_args_0"].values()
-            prompt = JsonChatStr(*first) if isinstance(first, list) else first
+            prompt, *others = answer.line["arguments"]["gen_args_0"].values()
+            prompt = JsonChatStr(*prompt) if isinstance(prompt, list) else prompt
             self.other_prompts += prompt != request.args[0]
-            request.arguments = (prompt, *rest)
+            request.arguments = (prompt, *others)
         return answer.response if answer else ""
 
 
 def join(requests: list[Instance], answers: list[Answer]) -> dict[tuple, Answer]:
     """Return (task, document id) -> the one answer, of documents that have one.
 
-    An answer without a document id is joined by what prompt and scores of its document
-    depend on. Raises ToolError for an answer to a document that is not asked or to
-    another version of it, and for a second one.
+    An answer without an id is joined by its document. ToolError for an answer to a document
+    that is not asked or to another version of it, and for a second one.
     """
-    asked = {_key(x): x.doc for x in requests}
-    same: dict[tuple, deque[int]] = defaultdict(deque)  # a row may be there twice
-    for (task, doc_id), doc in asked.items():
-        same[task, scorer(task).utils.digest(doc)].append(doc_id)
-    found: dict[tuple, Answer] = {}
+    docs = {_key(x): x.doc for x in requests}
+    ids_of: dict[tuple, deque[int]] = defaultdict(deque)  # a row may be there twice
+    for (task, doc_id), doc in docs.items():
+        ids_of[task, scorer(task).utils.digest(doc)].append(doc_id)
+    joined: dict[tuple, Answer] = {}
     for answer in answers:
         doc_id, digest = answer.doc_id, None
         if answer.doc is not None:
@@ -110,17 +108,17 @@ def join(requests: list[Instance], answers: list[Answer]) -> dict[tuple, Answer]
                 digest = digest_of(answer.task, answer.doc)
             except ToolError as error:
                 raise ToolError(f"{answer.place}: {error}") from None
-        if doc_id is None and (ids := same.get((answer.task, digest))):
-            while len(ids) > 1 and (answer.task, ids[0]) in found:
+        if doc_id is None and (ids := ids_of.get((answer.task, digest))):
+            while len(ids) > 1 and (answer.task, ids[0]) in joined:
                 ids.popleft()
             doc_id = ids[0]
         key = answer.task, doc_id
         # True is not 1.
-        doc = asked.get(key) if type(doc_id) is int else None
-        if fault := _fault(answer, digest, doc, found.get(key)):
+        doc = docs.get(key) if type(doc_id) is int else None
+        if fault := _fault(answer, digest, doc, joined.get(key)):
             raise ToolError(f"{answer.place}: {fault}")
-        found[key] = answer
-    return found
+        joined[key] = answer
+    return joined
 
 
 def _key(request: Instance) -> tuple[str, int]:
@@ -148,10 +146,7 @@ def _fault(
 
 
 def read(options: Namespace) -> tuple[str, list[Answer]]:
-    """Return the name of the model and the answers in the files.
-
-    Raises OSError and ToolError for what cannot be read or is not an answer.
-    """
+    """Return the name of the model and the answers in the files; ToolError for others."""
     leaves = [leaf for name in options.tasks or [] for leaf in leaf_tasks(name)]
     task = leaves[0] if len(leaves) == 1 else None
     answers, names = [], {}
@@ -207,35 +202,31 @@ def _unfit(answer: Answer, options: Namespace) -> str | None:
     if answer.is_chat is False and options.apply_chat_template:
         return "answers a text; leave out --apply_chat_template"
     if options.log_samples and _HALF.search(f"{answer.response}{answer.prompt}"):
-        fault = (
-            "holds half a character (a lone surrogate), which the harness cannot log"
+        return (
+            "holds half a character (a lone surrogate), which the harness cannot log;"
+            " replace it, or use --no-log_samples"
         )
-        return f"{fault}; replace it, or use --no-log_samples"
     return None
 
 
 def save(
     tracker: EvaluationTracker, results: dict, samples: dict, output: Path
 ) -> None:
-    """Write results and samples where `lm_eval --output_path` does, each file whole.
-
-    Raises OSError and ToolError where they cannot be written.
-    """
+    """Write results and samples where `lm_eval --output_path` does, each file whole."""
     with tempfile.TemporaryDirectory() as part:
         tracker.output_path = part
         with quiet_harness():
             tracker.save_results_aggregated(results=results, samples=samples)
-            for task, those in samples.items():
-                tracker.save_results_samples(task_name=task, samples=those)
+            for task, lines in samples.items():
+                tracker.save_results_samples(task_name=task, samples=lines)
         files = sorted(filter(Path.is_file, Path(part).rglob("*")))
         logs = [path for path in files if path.suffix == ".jsonl"]
         # The tracker passes over a file that it cannot write, or only by half.
-        lines = sum(path.read_bytes().count(b"\n") for path in logs)
-        if (len(files), lines) != (1 + len(samples), sum(map(len, samples.values()))):
+        count = sum(path.read_bytes().count(b"\n") for path in logs)
+        if (len(files), count) != (1 + len(samples), sum(map(len, samples.values()))):
             fault = f"the harness cannot write its files to {part} first"
-            raise ToolError(
-                f"{output}: {fault}; make room there, or give a shorter --model"
-            )
+            fix = "make room there, or give a shorter --model"
+            raise ToolError(f"{output}: {fault}; {fix}")
         for path in sorted(files, key=lambda path: path not in logs):
             with written_whole(output / path.relative_to(part)) as file:
                 file.write(path.read_bytes())
@@ -272,9 +263,9 @@ def main(arguments: list[str] | None = None) -> int:
     for column in ("results", "groups"):
         if column in results:
             sys.stdout.write(f"{make_table(results, column)}\n")
-    for task, those in samples.items():
-        for sample in those:
-            answer = replay.found.get((bare(task), sample["doc_id"]))
+    for task, lines in samples.items():
+        for sample in lines:
+            answer = replay.joined.get((bare(task), sample["doc_id"]))
             if answer and answer.finish_reason:
                 sample["finish_reason"] = answer.finish_reason
     if options.output_path:
@@ -286,15 +277,13 @@ def _options(arguments: list[str] | None) -> Namespace:
     parser = tool_parser("replay", __doc__)
     add = parser.add_argument
     add("responses", nargs="+", metavar="RESPONSES", help="a file, or a run's folder")
-    told = (
-        "separated by commas; one is that of lines without a task; default: the lines'"
-    )
-    add("--tasks", type=task_names, help=told)
+    text = "separated by commas; one is for lines without a task; default: the lines'"
+    add("--tasks", type=task_names, help=text)
     add("--model", metavar="NAME", help="the name in the results (default: the run's)")
-    told = {"metavar": "DIR", "help": "for results and samples"}
-    add("--output_path", type=output_path, **told)
-    told = {"action": argparse.BooleanOptionalAction, "default": True}
-    add("--log_samples", **told, help="write samples to DIR, too (default: yes)")
+    text = "for results and samples"
+    add("--output_path", type=output_path, metavar="DIR", help=text)
+    switch = {"action": argparse.BooleanOptionalAction, "default": True}
+    add("--log_samples", **switch, help="write samples to DIR, too (default: yes)")
     add("--missing", choices=("error", "score-zero"), default="error")
     add_options(parser)
     return parser.parse_args(arguments)

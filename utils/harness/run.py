@@ -55,23 +55,20 @@ def add_options(parser: ArgumentParser) -> None:
     include_path_option(parser)
     add("--num_fewshot", type=whole_number, metavar="N", help="worked examples")
     add("--apply_chat_template", action="store_true", help="chat messages, not text")
-    told = "worked examples as turns of a chat (default: true in chat messages)"
+    text = "worked examples as turns of a chat (default: true in chat messages)"
     switch = {"nargs": "?", "const": True, "metavar": "BOOL"}
     switch["type"] = lambda text: text.lower() in ("true", "1", "yes")
-    add("--fewshot_as_multiturn", **switch, help=told)
+    add("--fewshot_as_multiturn", **switch, help=text)
     add("--system_instruction", metavar="TEXT", help="begins the system message")
-    told = "over the tasks' own, such as max_gen_toks=32768"
+    text = "over the tasks' own, such as max_gen_toks=32768"
     merged = {"nargs": "+", "action": MergeDictAction, "metavar": "KEY=VALUE"}
-    add("--gen_kwargs", **merged, help=told)
-    told = "the first N documents of each task, or a share of them below 1"
-    add("--limit", type=_limit, metavar="N", help=told)
+    add("--gen_kwargs", **merged, help=text)
+    text = "the first N documents of each task, or a share of them below 1"
+    add("--limit", type=_limit, metavar="N", help=text)
 
 
 def task_names(text: str) -> list[str]:
-    """Return the tasks and groups in an option, separated by commas, each once.
-
-    ArgumentTypeError for an unknown one, for none, and for a task in two groups.
-    """
+    """Return the tasks and groups in an option, each once; ArgumentTypeError for none."""
     names = list(dict.fromkeys(name for name in text.split(",") if name))
     try:
         leaves = [task for name in names for task in leaf_tasks(name)]
@@ -98,18 +95,18 @@ def evaluate(
 ) -> dict:
     """Return the results of a run as `lm_eval` starts it.
 
-    `options` are those of `add_options`, and the name of the model. Raises ToolError for
-    tasks that cannot be loaded and for options that do not fit, and what `lm` raises.
+    `options` are those of `add_options`, and the model's name. ToolError for tasks that
+    cannot be loaded and for options that do not fit.
     """
-    given = {name: getattr(options, name) for name in (*_OPTIONS, "include_path")}
-    given |= {"tasks": names, "model_args": {"model": options.model}}
-    heard = logging.getLogger("lm_eval.tasks")  # rows that are not the benchmark's
+    settings = {name: getattr(options, name) for name in (*_OPTIONS, "include_path")}
+    settings |= {"tasks": names, "model_args": {"model": options.model}}
+    logger = logging.getLogger("lm_eval.tasks")  # warns of rows of other files
     with quiet_harness():
         try:
-            config = EvaluatorConfig.from_cli(Namespace(**given))
+            config = EvaluatorConfig.from_cli(Namespace(**settings))
         except ValueError as error:
             raise ToolError(str(error)) from None
-        heard.setLevel(logging.WARNING)
+        logger.setLevel(logging.WARNING)
         try:
             manager, loaded = load(names, options.include_path, config.metadata)
             manager.load = lambda _: loaded  # it would load all rows again
@@ -124,7 +121,7 @@ def evaluate(
         except AssertionError as error:
             if not options.num_fewshot:
                 raise
-            said = str(error).removeprefix("Error: ")  # by the sampler
-            raise ToolError(f"--num_fewshot {options.num_fewshot}: {said}") from None
+            fault = str(error).removeprefix("Error: ")  # by the sampler
+            raise ToolError(f"--num_fewshot {options.num_fewshot}: {fault}") from None
         finally:
-            heard.setLevel(logging.NOTSET)
+            logger.setLevel(logging.NOTSET)

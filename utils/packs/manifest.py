@@ -34,11 +34,10 @@ class Manifest:
 
     @classmethod
     def of(cls, folder: Path) -> Manifest:
-        """Return the manifest in a folder, which names no file where nothing is in it.
+        """Return the manifest in a folder, an empty one where nothing is in it.
 
-        Raises ToolError for one that is damaged or of another format, for a folder that
-        has other files and no manifest, and for a symlink below the folder: neither a
-        read nor a write is to leave it.
+        ToolError for a damaged one, for a folder with other files and no manifest, and for
+        a symlink below the folder, which no read or write may leave.
         """
         if link := next((x for x in folder.rglob("*") if x.is_symlink()), None):
             raise ToolError(f"{link}: is a symlink, not of a pack; delete it")
@@ -72,11 +71,7 @@ class Manifest:
             file.write(f"{text}\n".encode())
 
     def begin(self, names: Iterable[str]) -> None:
-        """Name the files that will be written, and save.
-
-        So a run that is killed finds its own files again: one that is not named is never
-        replaced.
-        """
+        """Name the files that will be written, and save: a killed run finds its own again."""
         there = {x for x in self.files if self.files[x] or (self.folder / x).exists()}
         self.files = {x: self.files.get(x) for x in {*names, *there}}
         self.complete = False

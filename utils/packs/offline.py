@@ -32,10 +32,10 @@ def main(arguments: list[str] | None = None) -> int:
     add, switch = parser.add_argument, {"action": "store_true"}
     add("folder", type=output_path, metavar="DIR", help="the pack")
     add("--tasks", metavar="NAME,...", help="tasks and groups; default: all")
-    told = {"metavar": "FAMILY=FOLDER", "help": "local files of a family's benchmark"}
-    add("--source", action="append", default=[], **told)
-    told = "take files with fewer or more rows than the benchmark's"
-    add("--allow-partial", **switch, help=told)
+    several = {"action": "append", "default": [], "metavar": "FAMILY=FOLDER"}
+    add("--source", **several, help="local files of a family's benchmark")
+    text = "take files with fewer or more rows than the benchmark's"
+    add("--allow-partial", **switch, help=text)
     add("--check", **switch, help="compare with the manifest")
     options = parser.parse_args(arguments)
     folder = options.folder.resolve()
@@ -43,16 +43,16 @@ def main(arguments: list[str] | None = None) -> int:
     with quiet_harness():
         if options.check:
             faults = check(folder)
-            for said in faults or [f"{folder}: all files are as they were made"]:
-                say(said)
+            for line in faults or [f"{folder}: all files are as they were made"]:
+                say(line)
             return bool(faults)
-        given, families = {}, sorted({source.family for source in sources([])})
+        folders, families = {}, sorted({source.family for source in sources([])})
         for text in options.source:
             family, _, name = text.partition("=")
             if family not in families or not name or not Path(name).is_dir():
-                one = f"give one of {', '.join(families)}, '=', and a folder"
-                raise ToolError(f"--source {text}: {one}")
-            given[family] = Path(name)
-        manifest = make(folder, sources(names), given, options.allow_partial)
+                fix = f"give one of {', '.join(families)}, '=', and a folder"
+                raise ToolError(f"--source {text}: {fix}")
+            folders[family] = Path(name)
+        manifest = make(folder, sources(names), folders, options.allow_partial)
     say_command(folder, names or [min(manifest.tasks)])
     return 0

@@ -51,14 +51,13 @@ COMMAND = "lm_eval --model dummy --include_path {folder} --tasks {task}"
 
 def make(
     folder: Path,
-    found: list[Source],
-    given: dict[str, Path],
+    sources: list[Source],
+    folders: dict[str, Path],
     allow_partial: bool = False,
 ) -> Manifest:
     """Make a pack of the rows of sources, or go on with one; return its manifest.
 
-    `given`: family -> folder with its files, instead of upstream. Raises ToolError for
-    whatever is in the way.
+    `folders`: family -> folder with its files, instead of upstream.
     """
     Manifest.of(folder)  # before a lock is put into what is not ours
     folder.mkdir(parents=True, exist_ok=True)
@@ -69,13 +68,14 @@ def make(
         raise ToolError(f"{folder}: {fault}") from None
     with lock:
         manifest = Manifest.of(folder)
-        files = _task_files(manifest, found)
-        planned = {*files, README, *(f"data/{source.file}" for source in found)}
-        _check_way(manifest, found, planned)
+        files = _task_files(manifest, sources)
+        planned = {*files, README, *(f"data/{source.file}" for source in sources)}
+        _check_way(manifest, sources, planned)
         manifest.begin(planned)
-        for number, source in enumerate(found, 1):
-            said = _add_data(manifest, source, given.get(source.family), allow_partial)
-            say(f"[{number}/{len(found)}] {source.file}: {said}")
+        for number, source in enumerate(sources, 1):
+            local = folders.get(source.family)
+            summary = _add_data(manifest, source, local, allow_partial)
+            say(f"[{number}/{len(sources)}] {source.file}: {summary}")
         for name, content in files.items():
             manifest.write(name, [content])
         manifest.write(README, [_readme(manifest)])
@@ -92,9 +92,9 @@ def say_command(folder: Path, tasks: list[str]) -> None:
     say(COMMAND.format(folder=shlex.quote(str(folder)), task=",".join(tasks)))
 
 
-def _check_way(manifest: Manifest, found: list[Source], planned: set[str]) -> None:
+def _check_way(manifest: Manifest, sources: list[Source], planned: set[str]) -> None:
     """Raise ToolError for rows of another seed, size or levels, and files in the way."""
-    for source in found:
+    for source in sources:
         old = manifest.data.get(source.file)
         if old and old["generated"] != source.generated:
             fault = f"has the rows of another request ({old['upstream']})"
@@ -108,25 +108,25 @@ def _check_way(manifest: Manifest, found: list[Source], planned: set[str]) -> No
 def _add_data(
     manifest: Manifest, source: Source, folder: Path | None, allow_partial: bool
 ) -> str:
-    """Put the rows of a source into the pack, unless they are there; say which."""
+    """Put the rows of a source into the pack, unless they are there; return a summary."""
     name, old = f"data/{source.file}", manifest.data.get(source.file, {})
     source = source._replace(tasks=source.tasks | {*old.get("tasks", [])})
     is_there, before = bool(old) and manifest.has(name), manifest.files[name]
     if folder:
-        found = sorted(folder.rglob(source.file))
-        if len(found) != 1:
-            count = f"{len(found) or 'no'} files {source.file}"
-            raise ToolError(f"{folder}: has {count}; name a folder with one")
-        path, given_as = found[0], "local file"
+        paths = sorted(folder.rglob(source.file))
+        if len(paths) != 1:
+            fault = f"has {len(paths) or 'no'} files {source.file}"
+            raise ToolError(f"{folder}: {fault}; name a folder with one")
+        path, given_as = paths[0], "local file"
     elif is_there:
         path, given_as = manifest.folder / name, old["given_as"]
     else:
         path, given_as = None, "generated" if source.generated else "upstream"
-    (count, known), digests = source.known, []
+    (count, expected), digests = source.known, []
     rows = checked(source, path, None if allow_partial else count)
     manifest.write(name, _lines(rows, digests))
     fingerprint = scorer(min(source.tasks)).utils.fingerprint(digests)
-    is_upstream = given_as != "local file" or fingerprint == known
+    is_upstream = given_as != "local file" or fingerprint == expected
     manifest.data[source.file] = {
         "family": source.family,
         "fingerprint": fingerprint,
@@ -139,12 +139,12 @@ def _add_data(
         "upstream_revision": source.revision if is_upstream else None,
     }
     manifest.save()
-    said = f"{len(digests)} rows"
+    text = f"{len(digests)} rows"
     if count not in (None, len(digests)):
-        said += f", of {count}"
-    elif known not in (None, fingerprint):
-        said += f", but not the benchmark's: fingerprint {fingerprint}, not {known}"
-    return said + ", there already" * (is_there and manifest.files[name] == before)
+        text += f", of {count}"
+    elif expected not in (None, fingerprint):
+        text += f", but not the benchmark's: fingerprint {fingerprint}, not {expected}"
+    return text + ", there already" * (is_there and manifest.files[name] == before)
 
 
 def _lines(rows: Iterable[tuple[dict, bytes]], digests: list[bytes]) -> Iterator[bytes]:
@@ -154,24 +154,23 @@ def _lines(rows: Iterable[tuple[dict, bytes]], digests: list[bytes]) -> Iterator
         yield json.dumps(row, ensure_ascii=False).encode() + b"\n"
 
 
-def _task_files(manifest: Manifest, found: list[Source]) -> dict[str, bytes]:
+def _task_files(manifest: Manifest, sources: list[Source]) -> dict[str, bytes]:
     """Return name -> content of the pack's files but data and README."""
     entries = task_files()
-    tasks = manifest.tasks | {task: x.file for x in found for task in x.tasks}
+    tasks = manifest.tasks | {task: x.file for x in sources for task in x.tasks}
     if strange := sorted(tasks.keys() - entries.keys()):
         fault = f"this version has no task {strange[0]}"
-        raise ToolError(
-            f"{manifest.folder}: {fault}; make a new pack in another folder"
-        )
+        fix = "make a new pack in another folder"
+        raise ToolError(f"{manifest.folder}: {fault}; {fix}")
     generated = {file: x["generated"] for file, x in manifest.data.items()}
-    generated |= {x.file: x.generated for x in found}
+    generated |= {x.file: x.generated for x in sources}
     files = {LOADER.name: LOADER.read_bytes()}
     for name, entry in sorted(entries.items()):
         if name in tasks:
             path = entry.path.relative_to(TASKS.parent).with_suffix("")
             text = LEAF.format(file=f"{path.as_posix()}_yaml", data=tasks[name])
-            if made := generated[tasks[name]]:
-                text += f"metadata: {json.dumps(entry.config['metadata'] | made)}\n"
+            if request := generated[tasks[name]]:
+                text += f"metadata: {json.dumps(entry.config['metadata'] | request)}\n"
             files[f"{name}.yaml"] = text.encode()
         elif "group" in entry.config and {*leaf_tasks(name)} <= tasks.keys():
             files[f"{name}.yaml"] = entry.path.read_bytes()
@@ -180,10 +179,7 @@ def _task_files(manifest: Manifest, found: list[Source]) -> dict[str, bytes]:
 
 
 def _copies(families: set[str]) -> dict[str, bytes]:
-    """Return the files of families and what stands beside them.
-
-    They lose the suffix by which the harness would index them.
-    """
+    """Return the files of families, without the suffix by which the harness indexes them."""
     files = {}
     for path in TASKS.rglob("*"):
         name = path.relative_to(TASKS)
@@ -211,10 +207,7 @@ def _readme(manifest: Manifest) -> bytes:
 
 
 def check(folder: Path) -> list[str]:
-    """Return a line for each file of a pack that is not as it was made.
-
-    Raises ToolError where there is no finished pack.
-    """
+    """Return a line for each file that is not as it was made; ToolError for no whole pack."""
     manifest = Manifest.of(folder)
     if not manifest.files:
         raise ToolError(f"{folder}: holds no {FILE}; make the pack first")
@@ -224,9 +217,7 @@ def check(folder: Path) -> list[str]:
 
 
 def _differences(manifest: Manifest) -> list[str]:
-    """Return a line for each file that is not as the manifest says, and for each that a
-    run would read and is not of the pack.
-    """
+    """Return a line for each file that is not as the manifest says, or not in it."""
     lines = []
     for name in sorted(manifest.files):
         path = manifest.folder / name

@@ -42,28 +42,27 @@ class Source(NamedTuple):
     generated: dict | None  # the metadata of rows made from a seed
 
     @classmethod
-    def of(cls, task: str, *told: object) -> Source:
-        """Return the source of a task; `told` are the last four fields."""
+    def of(cls, task: str, *fields: object) -> Source:
+        """Return the source of a task; `fields` are the last four."""
         file, family = f"{scorer(task).file}.jsonl", task_files()[task].path.parent.name
-        known, licence = scorer(task).known, scorer(task).licence
-        return cls(file, family, frozenset({task}), known, licence, *told)
+        size, licence = scorer(task).known, scorer(task).licence
+        return cls(file, family, frozenset({task}), size, licence, *fields)
 
 
 def sources(names: list[str]) -> list[Source]:
-    """Return the sources of tasks and groups, tasks with the same rows together.
+    """Return the sources of tasks and groups, else of all tasks that read files.
 
-    No name stands for all tasks that read files. Raises ToolError for a name that does
-    not exist, and for a task that makes its rows itself.
+    ToolError for an unknown name, and for a task that makes its rows itself.
     """
-    found: dict[str, Source] = {}
+    by_file: dict[str, Source] = {}
     for task in [task for name in names for task in leaf_tasks(name)] or all_tasks():
         if not is_generated(task) and not transformations(task):
             source = _source(task)
-            same = found.get(source.file, source)
-            found[source.file] = same._replace(tasks=same.tasks | {task})
+            same = by_file.get(source.file, source)
+            by_file[source.file] = same._replace(tasks=same.tasks | {task})
         elif names:
             raise ToolError(f"{task}: makes its rows itself; leave it out of the pack")
-    return list(found.values())
+    return list(by_file.values())
 
 
 def _source(task: str) -> Source:
@@ -86,12 +85,12 @@ def _source(task: str) -> Source:
             return load(**kwargs)[split]
         except Exception as error:  # datasets and the hub raise all kinds
             if module:  # whose errors name the place and the fix
-                said = str(error).replace(module["USE_A_PACK"], "or use --source")
-                raise ToolError(said) from error
-            said = str(error).strip().split("\n")[0] or type(error).__name__
-            fix = "check the network, the disk and your access (`hf auth login`)"
+                fault = str(error).replace(module["USE_A_PACK"], "or use --source")
+                raise ToolError(fault) from error
+            fault = str(error).strip().split("\n")[0] or type(error).__name__
             raise ToolError(
-                f"{url}: {said}; {fix}, or give the files with --source"
+                f"{url}: {fault}; check the network, the disk and your access (`hf auth"
+                " login`), or give the files with --source"
             ) from error
 
     return Source.of(task, url, revision, rows, None)
@@ -102,9 +101,9 @@ def _of_hub(path: str, name: str | None, file: str | None, **kwargs: object) -> 
     if file is None:
         return datasets.load_dataset(path, name, **kwargs)
     # As it is: a table gives each dict the keys of all, and makes other things of dates.
-    told = {"repo_type": "dataset", "revision": kwargs.get("revision")}
-    found = Path(huggingface_hub.hf_hub_download(path, file, **told))
-    return dict.fromkeys(kwargs["data_files"], map(parse, read_lines(found)))
+    place = {"repo_type": "dataset", "revision": kwargs.get("revision")}
+    local = Path(huggingface_hub.hf_hub_download(path, file, **place))
+    return dict.fromkeys(kwargs["data_files"], map(parse, read_lines(local)))
 
 
 def checked(
@@ -118,7 +117,7 @@ def checked(
         rows = ((f"line {x.number}", parse(x)) for x in read_lines(path))
     else:
         rows = ((f"row {number}", row) for number, row in enumerate(source.load()))
-    place, schema, found = str(path or source.upstream), pyarrow.schema([]), 0
+    place, schema, total = str(path or source.upstream), pyarrow.schema([]), 0
     scorers = [scorer(task) for task in sorted(source.tasks, reverse=True)]
     while part := list(islice(rows, SOME_ROWS)):
         try:
@@ -133,11 +132,11 @@ def checked(
             except Exception as error:
                 raise _placed(place, part, str(error) or repr(error)) from error
         yield from zip((row for _, row in part), map(task.utils.digest, documents))
-        found += len(part)
-    if not found:
+        total += len(part)
+    if not total:
         raise ToolError(f"{place}: there are no rows; give a file with some")
-    if count not in (None, found):
-        fault = f"has {found} rows, the benchmark's file {count}"
+    if count not in (None, total):
+        fault = f"has {total} rows, the benchmark's file {count}"
         raise ToolError(f"{place}: {fault}; give the whole file, or --allow-partial")
 
 
@@ -151,20 +150,20 @@ def _misfit(
         except Exception as its_own:
             error = its_own
             break
-    said = f"{' '.join(str(error).split()):.200}"
-    fault = f"a cell is not of the type of those above it, or too large ({said})"
+    text = f"{' '.join(str(error).split()):.200}"
+    fault = f"a cell is not of the type of those above it, or too large ({text})"
     return ToolError(f"{place}, {name}: {fault}; fix the row")
 
 
-def _placed(place: str, part: list[tuple[str, dict]], said: str) -> ToolError:
+def _placed(place: str, part: list[tuple[str, dict]], fault: str) -> ToolError:
     """Return what a family says of a row, with the row's own file and name."""
     # Before any quote: what is in a file can look like a place, too.
-    found = re.match(r"[^'\"]*?, row (?P<row>\d{1,9})\b(?P<rest>.*)", said, re.S)
-    if found and int(found["row"]) < len(part):
-        place, said = f"{place}, {part[int(found['row'])][0]}", found["rest"]
+    match = re.match(r"[^'\"]*?, row (\d{1,9})\b(.*)", fault, re.S)
+    if match and int(match[1]) < len(part):
+        place, fault = f"{place}, {part[int(match[1])][0]}", match[2]
     else:
-        said = f": {said}"
-    return ToolError(" ".join(f"{place}{said}".split("\n")))
+        fault = f": {fault}"
+    return ToolError(f"{place}{fault}".replace("\n", " "))
 
 
 def _joined(schema: pyarrow.Schema, dataset: datasets.Dataset) -> pyarrow.Schema:
