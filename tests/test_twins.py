@@ -84,7 +84,7 @@ def test_twins_of_rows_in_other_words_are_solved_anew():
         twins[task] = len(draws)
         assert not draws or {*solve_twins(task, draws)} == {AGREE}
     # Most of the rows of TCP are traps: a shift of 28 years would change their sense.
-    assert twins == {"twin_tot_semantic": 13, "twin_tcp_long": 3, "twin_tcp_short": 0}
+    assert twins == {"twin_tot_semantic": 13, "twin_tcp_long": 3, "twin_tcp_short": 1}
 
 
 def test_replaced_names_are_absent_and_keep_their_order():
@@ -224,6 +224,8 @@ TOKYO = "Tokyo, where I am, is on GMT+9"
         (f"{START_9}. {TOKYO}.", "New York, GMT-4. I work 09:00 to 17:00 my time.", True),
         (f"{START_9}. {TOKYO}.", "I live in Berlin (GMT+2), so 15:00-23:00 local.", True),
         (f"{START}, 00:00 GMT. {TOKYO}.", "I'm in Accra on GMT. I work 13:00-21:00.", True),
+        (f"{START}, 00:00 GMT.", "Berlin (GMT+2), so 15:00-23:00 local.", True),
+        (f"{START}, 00:00 GMT. | C: Opening is at 9:00.", "Accra, GMT. 13:00-21:00.", False),
         (f"{START}, 00:00 GMT.", "I work nine to five, in Boston.", False),
         (f"{START}, 00:00 GMT.", "I work 9/17 in Rome.", False),
         (f"{START}, 00:00 GMT.", "I work 9-17h.", False),
@@ -245,7 +247,7 @@ def test_hours_move_where_the_dialogue_states_their_offset_from_gmt(ann, bob, ha
     columns |= {"agents": ["A", "B"], "answer": f"{year}-03-05 03:00 GMT"}
     columns["project_start_date"] = f"{year}-03-04"
     columns["agent_constraints_gmt"] = {"B": {"working_hours": [13, 21]}}
-    twin = moved_project(dialogue=[ann, f"B: {bob}"], **columns)
+    twin = moved_project(dialogue=[*ann.split(" | "), f"B: {bob}"], **columns)
     assert isinstance(twin, Twin) == has_twin
     if not has_twin:
         assert "clock" in twin or "room" in twin

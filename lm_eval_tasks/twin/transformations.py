@@ -240,17 +240,17 @@ def move_projects(row: dict, _: Survey, rng: Random) -> Twin | str:
 
     They have no mirror image: of both wrong years, one is near today, the other is not.
     """
-    story = " ".join([*row["dialogue"], row["question"]])
-    remainder = _SURE.sub(" ", _DATE_YEAR.sub(" ", story))
-    zones = _zones(row["dialogue"])
-    has_zones = {*row.get("agents", [])} <= zones.keys() != set()
-    for reason, pattern in _UNMOVABLE.items():
-        if pattern.search(remainder) and not (has_zones and reason is _LOCAL):
-            return reason
-    columns = {name: row[name] for name in row if name != "index"}
+    story, texts = " ".join([*row["dialogue"], row["question"]]), defaultdict(str)
+    for line in row["dialogue"]:
+        speaker, _, text = line.partition(":")
+        texts[speaker] += f"{text}\n"
+    zones = _zones(texts)
+    clocks = zones | ({"question": 0} if zones else {})
+    if reason := _unmovable(texts | {"question": row["question"]}, clocks):
+        return reason
     start = [row[name] for name in row if name.startswith("project_start")]
     ends = {*_years(" ".join([*start, row["answer"]]), _DATE_YEAR)}
-    if not _hours(row, start) <= _stated_hours(row["dialogue"], zones):
+    if not _hours(row, start) <= _stated_hours(texts, zones):
         return _LOCAL
     if not ends & {*_years(" ".join(row["dialogue"]), _DATE_YEAR)}:
         return "a dialogue without the year"
@@ -270,34 +270,45 @@ def move_projects(row: dict, _: Survey, rng: Random) -> Twin | str:
             return [moved(x) for x in cell]
         return _moved(cell, shift, _DATE_YEAR) if isinstance(cell, str) else cell
 
-    return Twin(row | moved(columns), "answer", None)
+    columns = {name: moved(row[name]) for name in row if name != "index"}
+    return Twin(row | columns, "answer", None)
 
 
-def _zones(dialogue: list[str]) -> dict[str, int]:
+def _zones(texts: dict[str, str]) -> dict[str, int]:
     """Return the minutes that speakers are ahead of GMT, where all they say of it is sure.
 
     That is a sentence with an offset, and with a place whose clocks have it. Such clocks
     show the same 28 years later, as daylight saving begins and ends by the weekday.
     """
-    offsets = defaultdict(set)
-    for line in dialogue:
-        speaker, _, text = line.partition(":")
-        for sentence in re.split(r"(?<=[.?!]) ", _SURE.sub(" ", text)):
+    zones = {}
+    for speaker, text in texts.items():
+        offsets = set()
+        for sentence in re.split(r"(?<=[.?!]) |\n", _SURE.sub(" ", text)):
             places = [x for x, names in PLACES if names.search(sentence)]
             for offset in _ZONE.findall(sentence):
                 is_sure = len(places) == 1 and offset in places[0]
-                offsets[speaker].add(offset if is_sure else None)
-    return {
-        speaker: minutes_of(*zones)
-        for speaker, zones in offsets.items()
-        if len(zones) == 1 and None not in zones
-    }
+                offsets.add(offset if is_sure else None)
+        if len(offsets) == 1 and None not in offsets:
+            zones[speaker] = minutes_of(*offsets)
+    return zones
 
 
 def minutes_of(clock: str) -> int:
     """Return the minutes of a clock, or of an offset from GMT."""
     hours, _, minutes = clock.strip("-+").partition(":")
     return (int(hours or 0) * 60 + int(minutes or 0)) * (-1 if clock[:1] == "-" else 1)
+
+
+def _unmovable(texts: dict[str, str], zones: dict[str, int]) -> str | None:
+    """Return why texts of speakers cannot move; clocks may be local beside a zone."""
+    for reason, pattern in _UNMOVABLE.items():
+        for speaker, text in texts.items():
+            remainder = _SURE.sub(" ", _DATE_YEAR.sub(" ", text))
+            if pattern.search(remainder) and not (
+                reason is _LOCAL and speaker in zones
+            ):
+                return reason
+    return None
 
 
 def _hours(row: dict, start: list[str]) -> set[int]:
@@ -308,11 +319,10 @@ def _hours(row: dict, start: list[str]) -> set[int]:
     return times
 
 
-def _stated_hours(dialogue: list[str], zones: dict[str, int]) -> set[int]:
-    """Return the times in GMT that a dialogue names."""
+def _stated_hours(texts: dict[str, str], zones: dict[str, int]) -> set[int]:
+    """Return the times in GMT that speakers name."""
     times = set()
-    for line in dialogue:
-        speaker, _, text = line.partition(":")
+    for speaker, text in texts.items():
         in_gmt = re.findall(_CLOCK, " ".join(x[0] for x in _SURE.finditer(text)))
         times |= {minutes_of(x) % 1440 for x in in_gmt}
         local = re.findall(_CLOCK, _SURE.sub(" ", text)) if speaker in zones else []
