@@ -50,47 +50,47 @@ def is_relative(rng: random.Random, level: int) -> bool:
 Facts = list[tuple[int, str]]  # each a value and whose it is
 
 
-def told_by_others(
-    rng: random.Random, level: int, names: list[str], value: Callable, said: tuple
+def draw_facts(
+    rng: random.Random, level: int, names: list[str], value: Callable, wording: tuple
 ) -> tuple[Facts, str, Facts]:
     """Return a value for each name, how they are told, and those told by no other.
 
     `said` is what a fact is told in, of its name and its value, what says a value and a
     difference, and what stands between a smaller, or a larger one, and the other.
     """
-    text, absolute, difference, *sides = said
+    text, absolute, difference, *sides = wording
     facts: Facts = []
-    told, at_once = [], []
+    clauses, at_once = [], []
     for place, name in enumerate(names):
         own = facts[-1][0] if place and rng.random() < 0.2 else value()
-        known, other = rng.choice(facts) if place else (own, "")
-        if own != known and is_relative(rng, level):
-            how = f"{difference(abs(own - known))} {sides[own > known]} {other}"
+        other_value, other = rng.choice(facts) if place else (own, "")
+        if own != other_value and is_relative(rng, level):
+            how = f"{difference(abs(own - other_value))} {sides[own > other_value]} {other}"
         else:
             how = absolute(own)
             at_once.append((own, name))
         facts.append((own, name))
-        told.append(text.format(name, how))
-    return facts, "; ".join(told), at_once
+        clauses.append(text.format(name, how))
+    return facts, "; ".join(clauses), at_once
 
 
 def first_or_last(
-    rng: random.Random, level: int, names: list[str], value: Callable, said: tuple
+    rng: random.Random, level: int, names: list[str], value: Callable, wording: tuple
 ) -> tuple[str, list[str], str] | None:
     """Return "first" or "last", who is so, and the facts that tell it.
 
     From level 3 on, most draws with the same answer by the facts that are told by no other
     are dropped: None. Some are kept, else such an answer would be known to be wrong.
     """
-    facts, told, at_once = told_by_others(rng, level, names, value, said)
+    facts, clauses, at_once = draw_facts(rng, level, names, value, wording)
     rank, edge = rng.choice((("first", min), ("last", max)))
     chosen, likely = (
-        [name for value, name in those if value == edge(those)[0]]
-        for those in (facts, at_once)
+        [name for value, name in candidates if value == edge(candidates)[0]]
+        for candidates in (facts, at_once)
     )
     if level > 2 and chosen == likely and rng.random() < 0.7:
         return None
-    return rank, chosen, told
+    return rank, chosen, clauses
 
 
 def names(rng: random.Random, count: int) -> list[str]:
@@ -103,8 +103,8 @@ def names(rng: random.Random, count: int) -> list[str]:
 
 def places(rng: random.Random, count: int) -> list[str]:
     """Return made names of cities."""
-    made = ["".join(parts).capitalize() for parts in product(SYLLABLES, repeat=3)]
-    return rng.sample(made, count)
+    names = ["".join(parts).capitalize() for parts in product(SYLLABLES, repeat=3)]
+    return rng.sample(names, count)
 
 
 def joined(items: list[str]) -> str:
@@ -140,8 +140,8 @@ def by_turns(spans: list[int], first: str, second: str) -> str:
 
 def clock(seconds: int) -> str:
     """Return a time on the 24-hour clock, with seconds where there are any."""
-    hours, minutes, rest = seconds // 3600, seconds // 60 % 60, seconds % 60
-    return f"{hours:02}:{minutes:02}" + f":{rest:02}" * bool(rest)
+    hours, minutes, remainder = seconds // 3600, seconds // 60 % 60, seconds % 60
+    return f"{hours:02}:{minutes:02}" + f":{remainder:02}" * bool(remainder)
 
 
 def clock_of_a_style(rng: random.Random) -> Callable[[int], str]:
@@ -151,10 +151,10 @@ def clock_of_a_style(rng: random.Random) -> Callable[[int], str]:
 
 def half_day_clock(seconds: int) -> str:
     """Return a time with AM or PM, or noon or midnight."""
-    hours, rest = divmod(seconds, 3600)
+    hours, remainder = divmod(seconds, 3600)
     if seconds % (12 * 3600) == 0:
         return "noon" if hours else "midnight"
-    return f"{hours % 12 or 12}{clock(rest)[2:]} {'AP'[hours // 12]}M"
+    return f"{hours % 12 or 12}{clock(remainder)[2:]} {'AP'[hours // 12]}M"
 
 
 def time(rng: random.Random, level: int) -> int:

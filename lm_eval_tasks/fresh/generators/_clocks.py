@@ -33,13 +33,13 @@ def average(rng: random.Random, level: int) -> a.Problem:
     # Each takes from the mean what the one before it adds.
     times = [mean + own - last for own, last in zip(shares, [shares[-1], *shares])]
     parts = {"name": a.names(rng, 1)[0], "machine": rng.choice(a.TEXTS["machines"])}
-    parts |= {"told": "; ".join(map(a.duration, times)), "count": count}
+    parts |= {"clauses": "; ".join(map(a.duration, times)), "count": count}
     return a.problem("average", a.hours_minutes_seconds(mean, "H M S"), **parts)
 
 
 def at_the_same_pace(rng: random.Random, level: int) -> a.Problem:
     """The time of several jobs, each at the pace of a sample of it."""
-    told, asked, total = [], [], 0
+    clauses, orders, total = [], [], 0
     jobs = rng.sample(a.TEXTS["jobs"], len(a.TEXTS["jobs"]))
     for step in range(level):
         (noun, verb), batch = jobs[step % len(jobs)], step // len(jobs)
@@ -51,12 +51,12 @@ def at_the_same_pace(rng: random.Random, level: int) -> a.Problem:
             f"{verb} {a.counted(count, noun).replace(' ', sort)}"
             for count in (sample, number)
         ]
-        told.append(f"{a.duration(pace * sample)} to {ways[0]}")
-        asked.append(ways[1])
+        clauses.append(f"{a.duration(pace * sample)} to {ways[0]}")
+        orders.append(ways[1])
         total += pace * number
-    jobs = a.joined(asked) + ", one job after the other" * (level > 1)
+    jobs = a.joined(orders) + ", one job after the other" * (level > 1)
     answer = a.hours_minutes_seconds(total, "X Y Z")
-    parts = {"told": "; ".join(told), "asked": jobs, "name": a.names(rng, 1)[0]}
+    parts = {"clauses": "; ".join(clauses), "query": jobs, "name": a.names(rng, 1)[0]}
     return a.problem("at_the_same_pace", answer, **parts)
 
 
@@ -76,10 +76,15 @@ def next_time(rng: random.Random, level: int) -> a.Problem:
     written = form.replace("yyyy", "%Y").replace("mm", "%m").replace("dd", "%d")
     first = a.date_of(rng, 1960, 1999)
     today = first + timedelta(turn * together + rng.randrange(together))
-    told = [f"{r} every {p} days" for r, p in zip(routines, periods)]
-    known, asked = a.TEXTS["falling together"][min(count - 1, 2)]
-    told[0] = told[0][0].upper() + told[0][1:]
-    parts = {"told": a.joined(told), "known": known, "asked": asked, "form": form}
+    clauses = [f"{r} every {p} days" for r, p in zip(routines, periods)]
+    premise, query = a.TEXTS["falling together"][min(count - 1, 2)]
+    clauses[0] = clauses[0][0].upper() + clauses[0][1:]
+    parts = {
+        "clauses": a.joined(clauses),
+        "premise": premise,
+        "query": query,
+        "form": form,
+    }
     parts |= {"first": f"{first:{written}}", "today": f"{today:{written}}"}
     answer = {"answer": f"{first + timedelta((turn + 1) * together):{written}}"}
     return a.problem("next_time", answer, **parts)
@@ -90,11 +95,11 @@ def clock_time(rng: random.Random, level: int) -> a.Problem:
     unit = 60 if level < 3 else 1
     spans = [unit * rng.randrange(600 // unit, 36_000 // unit) for _ in range(level)]
     start, clock = a.time(rng, level), a.clock_of_a_style(rng)
-    begins, asked, sign = "begins", "When is it over", 1
+    begins, query, sign = "begins", "When is it over", 1
     if rng.random() >= 0.6:
-        begins, asked, sign = "has to be over", "When does it have to begin", -1
-    parts = {"begins": begins, "clock": clock(start), "asked": asked}
-    parts["told"] = a.by_turns(spans, "heating for", "cooling for")
+        begins, query, sign = "has to be over", "When does it have to begin", -1
+    parts = {"begins": begins, "clock": clock(start), "query": query}
+    parts["clauses"] = a.by_turns(spans, "heating for", "cooling for")
     answer = a.day_and_time(start + sign * sum(spans))
     return a.problem("clock_time", answer, **parts)
 
@@ -109,18 +114,18 @@ class Calendar(NamedTuple):
     end: int
     length: int
     raster: int
-    kept: range  # empty where nobody minds whether there is such a window
+    window: range  # empty where nobody minds whether there is such a window
 
     def busy(self, rng: random.Random, count: int) -> list[tuple[int, int]]:
         """Return spans outside of the kept window that do not touch each other."""
         spans: list[tuple[int, int]] = []
-        longest = 5 if self.kept else 16
+        longest = 5 if self.window else 16
         for start in sorted(
             rng.sample(range(self.start, self.end, self.raster), count)
         ):
             end = min(start + self.raster * rng.randrange(1, longest), self.end)
             is_apart = not spans or spans[-1][1] < start
-            if is_apart and (end <= self.kept.start or start >= self.kept.stop):
+            if is_apart and (end <= self.window.start or start >= self.window.stop):
                 spans.append((start, end))
         return spans
 
@@ -138,23 +143,28 @@ class Calendar(NamedTuple):
         ]
 
     def problem(
-        self, rng: random.Random, told: str, busy: list[tuple[int, int]]
+        self, rng: random.Random, clauses: str, busy: list[tuple[int, int]]
     ) -> a.Problem | None:
         """Return a question on the starts; None where there are some and should not be."""
         starts = self.starts(busy)
-        if starts and not self.kept:
+        if starts and not self.window:
             return None
         when = "the hour or the half hour"
         if self.raster == 15:
             when = "the hour or 15, 30 or 45 minutes after it"
         edge = rng.choice(("earliest", "latest"))
-        asked = f"At how many times can they begin? {a.TEXTS['NUMBERS']}"
+        query = f"At how many times can they begin? {a.TEXTS['NUMBERS']}"
         answer, form = len(starts), "<number>"
         if rng.random() < 0.4:
             clocks = [a.clock(60 * start) for start in starts] or ["unanswerable"]
             answer, form = clocks[0 if edge == "earliest" else -1], '"HH:MM"'
-            asked = a.TEXTS["meeting edge"].format(edge=edge)
-        parts = {"told": told, "length": self.length, "when": when, "asked": asked}
+            query = a.TEXTS["meeting edge"].format(edge=edge)
+        parts = {
+            "clauses": clauses,
+            "length": self.length,
+            "when": when,
+            "query": query,
+        }
         return a.problem("meeting", {"answer": answer}, form=form, **parts)
 
 
@@ -185,12 +195,14 @@ def common_times(rng: random.Random, level: int) -> a.Problem | None:
         taken = [calendar.busy(rng, 1 + min(level // 2, 4)) for _ in names]
         free = [calendar.free(spans) for spans in taken]
         if all(free):
-            told = [
+            clauses = [
                 f"{name} is free {_told_spans(spans)}"
                 for name, spans in zip(names, free)
             ]
-            if made := calendar.problem(rng, f"{'; '.join(told)}.", sum(taken, [])):
-                return made
+            if problem := calendar.problem(
+                rng, f"{'; '.join(clauses)}.", sum(taken, [])
+            ):
+                return problem
     return None
 
 
@@ -202,17 +214,17 @@ def busy_calendars(rng: random.Random, level: int) -> a.Problem | None:
         f" {a.clock(60 * calendar.end)} and meet within these hours."
     )
     for _ in range(MOST_TRIES):
-        told, busy = [], []
+        clauses, busy = [], []
         for place, name in enumerate(names):
             spans = calendar.busy(rng, 2 + min(level // 2, 4))
             can_move = level > 1 and place % 3 == 1 and spans
             busy += [] if can_move else spans
             taken = f"busy {_told_spans(spans)}" if spans else "not busy at all"
-            told.append(
+            clauses.append(
                 f"{name} is {taken}{', but can move all of it' * bool(can_move)}"
             )
-        if made := calendar.problem(rng, f"{lead} {'; '.join(told)}.", busy):
-            return made
+        if problem := calendar.problem(rng, f"{lead} {'; '.join(clauses)}.", busy):
+            return problem
     return None
 
 
@@ -244,17 +256,19 @@ def calls(rng: random.Random, level: int) -> a.Problem | None:
     names = a.names(rng, level + 1)
     zones = [_zone(rng, level) for _ in names]
     start = moment = 60 * rng.randrange(a.DAY // 60)  # by the clock of the first
-    told = [f"At {a.clock(start)} on {names[0]}'s clock, {names[0]} calls {names[1]}"]
+    clauses = [
+        f"At {a.clock(start)} on {names[0]}'s clock, {names[0]} calls {names[1]}"
+    ]
     for place in range(1, len(names) - 1):
         local = (moment + zones[place] - zones[0]) % a.DAY
         wait = 60 * rng.randrange(10, 1430)
         moment += wait
         name, time = names[place], a.clock((local + wait) % a.DAY)
-        told.append(
+        clauses.append(
             f"when {name}'s clock next shows {time}, {name} calls {names[place + 1]}"
         )
     where = [f"{name} is at {_zone_name(zone)}" for name, zone in zip(names, zones)]
-    parts = {"where": a.joined(where), "told": "; ".join(told), "name": names[-1]}
+    parts = {"where": a.joined(where), "clauses": "; ".join(clauses), "name": names[-1]}
     answer = a.day_and_time(moment + zones[-1] - zones[0], 5)
     return a.problem("calls", answer, last=" last" * (level > 1), **parts)
 
@@ -268,11 +282,11 @@ def landing(rng: random.Random, level: int) -> a.Problem:
     for _ in range(level - 1):
         parts += [60 * rng.randrange(35, 600), _flight(rng, 0, 0)]
     answer = a.day_and_time(start + sum(parts) + zones[1] - zones[0], 5)
-    told = {"told": a.by_turns(parts, "a flight of", "a stop of")}
-    told |= {"here": here, "there": there}
-    told |= {"from_zone": _zone_name(zones[0]), "to_zone": _zone_name(zones[1])}
-    told |= {"name": a.names(rng, 1)[0], "clock": a.clock(start)}
-    return a.problem("landing", answer, **told)
+    facts = {"clauses": a.by_turns(parts, "a flight of", "a stop of")}
+    facts |= {"here": here, "there": there}
+    facts |= {"from_zone": _zone_name(zones[0]), "to_zone": _zone_name(zones[1])}
+    facts |= {"name": a.names(rng, 1)[0], "clock": a.clock(start)}
+    return a.problem("landing", answer, **facts)
 
 
 def time_in_the_air(rng: random.Random, level: int) -> a.Problem:
@@ -280,7 +294,7 @@ def time_in_the_air(rng: random.Random, level: int) -> a.Problem:
     places = a.places(rng, level + 1)
     zones = [_zone(rng, level) for _ in places]
     moment = 60 * rng.randrange(a.DAY // 60)
-    day, told, total = a.date_of(rng, 1990, 2020), [], 0
+    day, clauses, total = a.date_of(rng, 1990, 2020), [], 0
 
     def local(place: int) -> str:
         days, second = divmod(moment + zones[place], a.DAY)
@@ -289,22 +303,25 @@ def time_in_the_air(rng: random.Random, level: int) -> a.Problem:
     for place in range(len(places) - 1):
         leaves, flight = local(place), _flight(rng, *zones[place : place + 2])
         moment, total = moment + flight, total + flight
-        told.append(
+        clauses.append(
             f"{places[place]} at {leaves}, arriving in {places[place + 1]} at"
             f" {local(place + 1)}"
         )
         moment += 60 * rng.randrange(40, 50 * 60)
     where = [f"{place} is at {_zone_name(zone)}" for place, zone in zip(places, zones)]
-    parts = {"where": a.joined(where), "told": "; from ".join(told)}
-    days, rest = divmod(total, a.DAY)
-    answer = {"days": days, **a.hours_minutes_seconds(rest, "hours minutes seconds")}
+    parts = {"where": a.joined(where), "clauses": "; from ".join(clauses)}
+    days, remainder = divmod(total, a.DAY)
+    answer = {
+        "days": days,
+        **a.hours_minutes_seconds(remainder, "hours minutes seconds"),
+    }
     return a.problem("time_in_the_air", answer, name=a.names(rng, 1)[0], **parts)
 
 
 def widest_gap(rng: random.Random, level: int) -> a.Problem | None:
     """How far the zones of two places, or the outermost of more, are apart."""
     names = [f"those in {place}" for place in a.places(rng, level + 1)]
-    said = (
+    wording = (
         "{} are {}",
         lambda x: f"at {_zone_name(x)}",
         a.duration,
@@ -312,16 +329,16 @@ def widest_gap(rng: random.Random, level: int) -> a.Problem | None:
         "ahead of",
     )
     zone = partial(_zone, rng, level)
-    facts, told, at_once = a.told_by_others(rng, level, names, zone, said)
-    gap, known = (max(those)[0] - min(those)[0] for those in (facts, at_once))
-    if level > 2 and gap == known and rng.random() < 0.7:
+    facts, clauses, at_once = a.draw_facts(rng, level, names, zone, wording)
+    gap, likely = (max(x)[0] - min(x)[0] for x in (facts, at_once))
+    if level > 2 and gap == likely and rng.random() < 0.7:
         return None
-    asked = "greatest time difference between any two of them"
+    query = "greatest time difference between any two of them"
     if level == 1:
-        asked = "time difference between the two"
+        query = "time difference between the two"
     answer = dict(zip(("hours", "minutes"), divmod(gap // 60, 60)))
-    told = told.replace("those", "the clocks", 1)
-    return a.problem("widest_gap", answer, told=told, asked=asked)
+    clauses = clauses.replace("those", "the clocks", 1)
+    return a.problem("widest_gap", answer, clauses=clauses, query=query)
 
 
 # ----------------------------------------------------------------------------- trick
@@ -347,24 +364,24 @@ def impossible_date(rng: random.Random, level: int) -> a.Problem:
     so only the chain of letters says whether that matters.
     """
     exists, longest_step = rng.random() < 0.8, 20 + 60 * min(level, 5)
-    heads, told, asked = [], [], None
+    heads, clauses, last = [], [], None
     names = iter(a.names(rng, 2 + level + level // 2))
     for steps in (level, level // 2) if level > 1 else (1,):
-        said, day = _date_or_not(rng, exists if steps == level else not exists)
+        text, day = _date_or_not(rng, exists if steps == level else not exists)
         before = next(names)
-        heads.append(f"{before}'s letter is dated {said}")
+        heads.append(f"{before}'s letter is dated {text}")
         for _ in range(steps):
             days = rng.choice((1, -1)) * rng.randrange(2, longest_step)
             side, name = "later" if days > 0 else "earlier", next(names)
             much = a.counted(abs(days), "day")
-            told.append(f"{name}'s is dated {much} {side} than {before}'s")
+            clauses.append(f"{name}'s is dated {much} {side} than {before}'s")
             day, before = day and day + timedelta(days), name
-        asked = asked or (before, day.isoformat() if day else "unanswerable")
+        last = last or (before, day.isoformat() if day else "unanswerable")
     if level > 1:
         rng.shuffle(heads)
-        rng.shuffle(told)
-    parts = {"told": "; ".join(heads + told), "name": asked[0]}
-    return a.problem("impossible_date", {"answer": asked[1]}, **parts)
+        rng.shuffle(clauses)
+    parts = {"clauses": "; ".join(heads + clauses), "name": last[0]}
+    return a.problem("impossible_date", {"answer": last[1]}, **parts)
 
 
 def nested_days(rng: random.Random, level: int) -> a.Problem:
@@ -376,12 +393,12 @@ def nested_days(rng: random.Random, level: int) -> a.Problem:
         offset += step
     today = a.date_of(rng, 1950, 2050)
     days = rng.randrange(2, 100 + 100 * min(level, 10))
-    asked, sign = f"was the date {days} days before", -1
+    query, sign = f"was the date {days} days before", -1
     if rng.random() < 0.5:
-        asked, sign = f"is the date {days} days from", 1
+        query, sign = f"is the date {days} days from", 1
     parts = {"named": named.capitalize(), "date": today + timedelta(offset)}
     answer = {"answer": str(today + timedelta(sign * days))}
-    return a.problem("nested_days", answer, asked=asked, **parts)
+    return a.problem("nested_days", answer, query=query, **parts)
 
 
 def possible_weekdays(rng: random.Random, level: int) -> a.Problem:
@@ -394,9 +411,12 @@ def possible_weekdays(rng: random.Random, level: int) -> a.Problem:
     last = earliest + a.DAY // 2 - 1  # the last second of that half of the day
     days = range(earliest // a.DAY, last // a.DAY + 1)
     answer = {"unordered_list": [a.WEEKDAYS[(weekday + day) % 7] for day in days]}
-    told = {"told": a.by_turns(parts, "sails for", "lies at anchor for"), "half": half}
-    told["place"] = a.places(rng, 1)[0]
-    return a.problem("possible_weekdays", answer, weekday=a.WEEKDAYS[weekday], **told)
+    facts = {
+        "clauses": a.by_turns(parts, "sails for", "lies at anchor for"),
+        "half": half,
+    }
+    facts["place"] = a.places(rng, 1)[0]
+    return a.problem("possible_weekdays", answer, weekday=a.WEEKDAYS[weekday], **facts)
 
 
 def age(rng: random.Random, level: int) -> a.Problem:
@@ -412,11 +432,13 @@ def age(rng: random.Random, level: int) -> a.Problem:
     born = {path[0]: day.replace(day=min(day.day, 28))}
     is_known = rng.random() < 2 / 3
     vague = rng.choice(others if is_known else path[1:] or [""])
-    told = [f"{path[0]} was born on {a.in_words(born[path[0]], False)}"]
+    clauses = [f"{path[0]} was born on {a.in_words(born[path[0]], False)}"]
     if level == 1:
-        told = [f"The birthday of {path[0]} is on {day.day} {a.MONTHS[day.month - 1]}"]
+        clauses = [
+            f"The birthday of {path[0]} is on {day.day} {a.MONTHS[day.month - 1]}"
+        ]
         who, years = people[not is_known], rng.randrange(5, 40)
-        told.append(f"{who} turned {years} in {day.year + years}")
+        clauses.append(f"{who} turned {years} in {day.year + years}")
     for place, name in enumerate(people[1:] if level > 1 else (), start=1):
         before = path[place - 1] if place < level else rng.choice([*born])
         apart = born[before].year - day.year
@@ -427,14 +449,14 @@ def age(rng: random.Random, level: int) -> a.Problem:
         sign = 1 if side == "younger" else -1
         born[name] = a.plus_months(born[before], sign * (12 * years + months))
         much = f"exactly {a.counted(years, 'year')} and {a.counted(months, 'month')} "
-        told.append(f"{name} is {'' if name == vague else much}{side} than {before}")
-    rng.shuffle(told)
+        clauses.append(f"{name} is {'' if name == vague else much}{side} than {before}")
+    rng.shuffle(clauses)
     years = [day.year for day in born.values()]
     today = a.date_of(rng, max(years) + 1, min(min(years) + 100, 2025))
     day = born[path[-1]]
     age = today.year - day.year - ((today.month, today.day) < (day.month, day.day))
     answer = {"answer": age if is_known else "unanswerable"}
-    parts = {"told": ". ".join(told), "today": a.in_words(today, False)}
+    parts = {"clauses": ". ".join(clauses), "today": a.in_words(today, False)}
     return a.problem("age", answer, name=path[-1], **parts)
 
 

@@ -20,24 +20,24 @@ FIRST_YEAR = 2030  # of what is still to come
 
 def dynasties(rng: random.Random, level: int) -> a.Problem:
     """A year that follows from the lengths of reigns, over the line between the eras."""
-    most = 30 + a.most(level, 40, 3000, 1)
-    years = [rng.randrange(5, most) for _ in range(level)]
+    longest = 30 + a.most(level, 40, 3000, 1)
+    years = [rng.randrange(5, longest) for _ in range(level)]
     total = sum(years)
     # From level 2 on year 1 AD is passed; at level 1 it may be.
     start = rng.randrange(1 - total, 1) if level > 1 else rng.randrange(-900, 900)
     reigns = [f"the {a.ordinal(n)} for {a.years(x)}" for n, x in enumerate(years, 1)]
-    told = a.TEXTS["one dynasty" if level == 1 else "some dynasties"].format(
+    clauses = a.TEXTS["one dynasty" if level == 1 else "some dynasties"].format(
         *a.places(rng, 1), level, a.joined(reigns), a.years(total)
     )
     ends = [f"the {a.ordinal(n)} dynasty" for n in (1, level)]
     if level == 1:
         ends = ["it", "it"]
-    known, asked, year, answer = "took", "lose", start, start + total
+    verb, target_verb, year, answer = "took", "lose", start, start + total
     if rng.random() < 0.5:
-        known, asked, year, answer = "lost", "take", answer, start
+        verb, target_verb, year, answer = "lost", "take", answer, start
         ends.reverse()
-    parts = {"knows": ends[0].capitalize(), "known": known, "year": a.era(year)}
-    parts |= {"told": told, "asks": ends[1], "asked": asked}
+    parts = {"subject": ends[0].capitalize(), "verb": verb, "year": a.era(year)}
+    parts |= {"clauses": clauses, "target": ends[1], "target_verb": target_verb}
     return a.problem("dynasties", {"answer": a.era(answer)}, **parts)
 
 
@@ -58,10 +58,10 @@ def moved_weekday(rng: random.Random, level: int) -> a.Problem:
     """The weekday of what was moved by days and weeks."""
     start, at, amounts = rng.randrange(7), 0, []
     for step in range(level):
-        unit, days, _, most = MOVES[step > 0 and rng.random() < 0.2]
-        amounts.append((rng.choice((1, -1)) * rng.randrange(2, most), unit))
+        unit, days, _, longest = MOVES[step > 0 and rng.random() < 0.2]
+        amounts.append((rng.choice((1, -1)) * rng.randrange(2, longest), unit))
         at += amounts[-1][0] * days
-    parts = {"what": _appointment(rng), "moves": _moves(amounts)}
+    parts = {"topic": _appointment(rng), "moves": _moves(amounts)}
     answer = {"answer": a.WEEKDAYS[(start + at) % 7]}
     return a.problem("moved_weekday", answer, weekday=a.WEEKDAYS[start], **parts)
 
@@ -74,12 +74,12 @@ def moved_date(rng: random.Random, level: int) -> a.Problem:
         day = start = start.replace(month=rng.choice((1, 3, 5, 7, 8, 10, 12)), day=31)
     amounts = []
     for step in range(level):
-        unit, days, months, most = units[-1 - step % len(units)]
-        amount = rng.randrange(2, 2 + most * min(level, 5) // 5)
+        unit, days, months, longest = units[-1 - step % len(units)]
+        amount = rng.randrange(2, 2 + longest * min(level, 5) // 5)
         amount *= rng.choice((1, -1) if day.year > FIRST_YEAR else (1,))
         amounts.append((amount, unit))
         day = a.plus_months(day + timedelta(amount * days), amount * months)
-    parts = {"what": _appointment(rng), "date": a.in_words(start, rng.random() < 0.5)}
+    parts = {"topic": _appointment(rng), "date": a.in_words(start, rng.random() < 0.5)}
     parts |= {"moves": _moves(amounts), "rule": a.TEXTS["month rule"] * (level > 2)}
     return a.problem("moved_date", {"date": f"{day:%m/%d/%Y}"}, **parts)
 
@@ -87,16 +87,16 @@ def moved_date(rng: random.Random, level: int) -> a.Problem:
 def founded(rng: random.Random, level: int) -> a.Problem:
     """The year of an anniversary, over a chain of foundations."""
     places, year = a.places(rng, level), rng.randrange(1400, 1900)
-    told = [f"The guild of {places[0]} was founded in {year}"]
+    clauses = [f"The guild of {places[0]} was founded in {year}"]
     for before, place in zip(places, places[1:]):
         last, year = year, rng.randrange(max(1300, year - 90), min(2000, year + 90))
         side = "after" if year > last else "before"
-        said = f"{a.years(abs(year - last))} {side}"
+        text = f"{a.years(abs(year - last))} {side}"
         if year == last:
-            said = "in the same year as"
-        told.append(f"that of {place} {said} that of {before}")
+            text = "in the same year as"
+        clauses.append(f"that of {place} {text} that of {before}")
     anniversary = rng.randrange(5, 150)
-    parts = {"told": ", ".join(told), "rank": a.ordinal(anniversary)}
+    parts = {"clauses": ", ".join(clauses), "rank": a.ordinal(anniversary)}
     answer = {"answer": str(year + anniversary)}
     return a.problem("founded", answer, place=places[-1], **parts)
 
@@ -111,33 +111,33 @@ class Moment(NamedTuple):
 
     day: date
     second: int
-    said: str
+    text: str
 
 
 def _moment(rng: random.Random, day: date, level: int, share: float = 0.5) -> Moment:
     """Return a moment of a day; above level 3, a share of them with a time."""
-    said = a.mixed_date(rng, day) if level > 1 else a.in_words(day, False)
+    text = a.mixed_date(rng, day) if level > 1 else a.in_words(day, False)
     if level < 4 or rng.random() >= share:
-        return Moment(day, 0, f"on {said}")
+        return Moment(day, 0, f"on {text}")
     second = 60 * rng.randrange(1, a.DAY // 60)
-    return Moment(day, second, f"on {said} at {a.clock(second)}")
+    return Moment(day, second, f"on {text} at {a.clock(second)}")
 
 
 def _moments(rng: random.Random, level: int, count: int) -> list[Moment]:
     """Return moments that lie the closer, and are told the more precisely, the higher."""
     window = max(2 * count, WINDOWS[min(level, len(WINDOWS)) - 1])
     first = a.date_of(rng, 1950, 2010)
-    made: list[Moment] = []
+    moments: list[Moment] = []
     for offset in rng.sample(range(window), count):
         day = first + timedelta(offset)
         if level > 2 and rng.random() < 0.15:
             month = f"in {a.MONTHS[day.month - 1]} {day.year}"
-            made.append(Moment(day.replace(day=1), 0, month))
-        elif level > 3 and made and rng.random() < 0.3:  # on the day of another
-            made.append(_moment(rng, made[-1].day, level))
+            moments.append(Moment(day.replace(day=1), 0, month))
+        elif level > 3 and moments and rng.random() < 0.3:  # on the day of another
+            moments.append(_moment(rng, moments[-1].day, level))
         else:
-            made.append(_moment(rng, day, level))
-    return made
+            moments.append(_moment(rng, day, level))
+    return moments
 
 
 def in_order(rng: random.Random, level: int) -> a.Problem | None:
@@ -148,13 +148,13 @@ def in_order(rng: random.Random, level: int) -> a.Problem | None:
     moments = list(apart.values())[:count]
     if len(moments) < count:
         return None
-    told = "; ".join(f"{name} {moment.said}" for name, moment in zip(names, moments))
+    clauses = "; ".join(f"{name} {moment.text}" for name, moment in zip(names, moments))
     is_first = rng.random() < 0.5
     way = "earliest to the latest" if is_first else "latest to the earliest"
-    what = rng.choice(("reports", "films", "designs"))
+    topic = rng.choice(("reports", "films", "designs"))
     order = sorted(zip(moments, names), reverse=not is_first)
     answer = {"ordered_list": [name for _, name in order]}
-    return a.problem("in_order", answer, what=what, told=told, way=way)
+    return a.problem("in_order", answer, topic=topic, clauses=clauses, way=way)
 
 
 def before_or_after(rng: random.Random, level: int) -> a.Problem | None:
@@ -164,11 +164,11 @@ def before_or_after(rng: random.Random, level: int) -> a.Problem | None:
     first, last = min(moments)[0], max(moments)[0]
     days = [first + timedelta(rng.randrange((last - first).days + 1)) for _ in "ab"]
     lower, upper = sorted(_moment(rng, day, level, share=1) for day in days)
-    told = "; ".join(f"{name} {moment.said}" for name, moment in zip(names, moments))
-    after, before = (cut.said.removeprefix("on ") for cut in (lower, upper))
+    clauses = "; ".join(f"{name} {moment.text}" for name, moment in zip(names, moments))
+    after, before = (cut.text.removeprefix("on ") for cut in (lower, upper))
     side = rng.randrange(3 if level > 1 else 2)
     both = f"after {after} and strictly before {before}"
-    said = f"before {before}", f"after {after}", both
+    sides = f"before {before}", f"after {after}", both
     chosen = [
         name
         for name, moment in zip(names, moments)
@@ -176,30 +176,38 @@ def before_or_after(rng: random.Random, level: int) -> a.Problem | None:
         and (side == 1 or moment[:2] < upper[:2])
     ]
     answer = {"unordered_list": chosen}
-    return a.problem("before_or_after", answer, told=told, side=said[side])
+    return a.problem("before_or_after", answer, clauses=clauses, side=sides[side])
 
 
 def first_or_last(rng: random.Random, level: int) -> a.Problem | None:
     """Who arrived first or last in a day; some times are told by that of others."""
     clock, names = a.clock_of_a_style(rng), a.names(rng, level + 2)
-    said = "{} {}", lambda time: f"at {clock(time)}", a.duration, "before", "after"
+    wording = "{} {}", lambda time: f"at {clock(time)}", a.duration, "before", "after"
     time = partial(rng.randrange, 60, a.DAY, 60)
-    if not (found := a.first_or_last(rng, level, names, time, said)):
+    if not (draw := a.first_or_last(rng, level, names, time, wording)):
         return None
-    rank, chosen, told = found
+    rank, chosen, clauses = draw
     parts = {"rank": rank, "edge": "earliest" if rank == "first" else "latest"}
-    return a.problem("first_or_last", {"unordered_list": chosen}, told=told, **parts)
+    return a.problem(
+        "first_or_last", {"unordered_list": chosen}, clauses=clauses, **parts
+    )
 
 
 def oldest_city(rng: random.Random, level: int) -> a.Problem | None:
     """The city founded first or last, by years of both eras and by years from others."""
-    said = "{} was founded {}", lambda x: f"in {a.era(x)}", a.years, "before", "after"
+    wording = (
+        "{} was founded {}",
+        lambda x: f"in {a.era(x)}",
+        a.years,
+        "before",
+        "after",
+    )
     year, names = partial(rng.randrange, -700, 700), a.places(rng, level + 1)
-    if not (found := a.first_or_last(rng, level, names, year, said)):
+    if not (draw := a.first_or_last(rng, level, names, year, wording)):
         return None
-    rank, chosen, told = found
+    rank, chosen, clauses = draw
     answer = {"answer": chosen[0] if len(chosen) == 1 else "equal"}
-    return a.problem("oldest_city", answer, told=told, rank=rank)
+    return a.problem("oldest_city", answer, clauses=clauses, rank=rank)
 
 
 # -------------------------------------------------------------------------- duration
@@ -207,23 +215,26 @@ def oldest_city(rng: random.Random, level: int) -> a.Problem | None:
 
 def open_days(rng: random.Random, level: int) -> a.Problem:
     """The days of spans, both ends of which count."""
-    most = a.most(level, 150, 30_000, 20)
-    day, told, total = a.date_of(rng, 1870, 1920), [], 0
+    longest = a.most(level, 150, 30_000, 20)
+    day, clauses, total = a.date_of(rng, 1870, 1920), [], 0
     is_month_first = rng.random() < 0.5
     for _ in range(level):
-        day, days = day + timedelta(rng.randrange(2, 60)), rng.randrange(10, 10 + most)
+        day, days = (
+            day + timedelta(rng.randrange(2, 60)),
+            rng.randrange(10, 10 + longest),
+        )
         last = day + timedelta(days - 1)
         ends = [a.in_words(end, is_month_first) for end in (day, last)]
-        told.append(f"from {ends[0]} to {ends[1]}")
+        clauses.append(f"from {ends[0]} to {ends[1]}")
         day, total = last, total + days
-    parts = {"place": a.places(rng, 1)[0], "told": "; ".join(told)}
+    parts = {"place": a.places(rng, 1)[0], "clauses": "; ".join(clauses)}
     return a.problem("open_days", {"answer": total}, **parts)
 
 
 def full_months(rng: random.Random, level: int) -> a.Problem:
     """The ages of people in full months, added up."""
     today = a.date_of(rng, 1980, 2023)
-    names, told, total = a.names(rng, level), [], 0
+    names, clauses, total = a.names(rng, level), [], 0
     today = today.replace(day=min(today.day, 28))
     for name in names:
         months, days = rng.randrange(2, 60 + 60 * min(level, 10)), rng.randrange(28)
@@ -232,44 +243,50 @@ def full_months(rng: random.Random, level: int) -> a.Problem:
         born = back - timedelta(days)
         if born.day > 28:
             born = born.replace(day=28)
-        told.append(f"{name} was born on {a.in_words(born, False)}")
+        clauses.append(f"{name} was born on {a.in_words(born, False)}")
         total += months
     if len(names) == 1:
-        asked = f"How many full months old was {names[0]}"
+        query = f"How many full months old was {names[0]}"
     else:
-        asked = "Add up their ages, each in full months: how many months did that make"
-    parts = {"told": ". ".join(told), "asked": asked, "today": a.in_words(today, False)}
+        query = "Add up their ages, each in full months: how many months did that make"
+    parts = {
+        "clauses": ". ".join(clauses),
+        "query": query,
+        "today": a.in_words(today, False),
+    }
     return a.problem("full_months", {"answer": total}, **parts)
 
 
 def shifts_worked(rng: random.Random, level: int) -> a.Problem:
     """The time of shifts together, some of which end on the next day."""
-    told, total, clock = [], 0, a.clock_of_a_style(rng)
+    clauses, total, clock = [], 0, a.clock_of_a_style(rng)
     for name in a.names(rng, level):
         start, span = a.time(rng, level), 600 + a.time(rng, level) % 50_400
         ends = clock(start), clock((start + span) % a.DAY)
-        told.append(f"{name} was logged in from {ends[0]} to {ends[1]}")
+        clauses.append(f"{name} was logged in from {ends[0]} to {ends[1]}")
         total += span
-    asked = "How long was that?" if level == 1 else "Add up these spans."
+    query = "How long was that?" if level == 1 else "Add up these spans."
     answer = a.hours_minutes_seconds(total, "hours minutes seconds")
-    return a.problem("shifts_worked", answer, told=a.joined(told), asked=asked)
+    return a.problem("shifts_worked", answer, clauses=a.joined(clauses), query=query)
 
 
 def reigns(rng: random.Random, level: int) -> a.Problem:
     """The years of reigns, many of which began before year 1 and ended after it."""
-    places, told, total = a.places(rng, level), [], 0
+    places, clauses, total = a.places(rng, level), [], 0
     for place in places:
         years = rng.randrange(20, 120 + 60 * min(level, 10))
         is_across = level > 1 and rng.random() < 0.7
         start = rng.randrange(1 - years, 1) if is_across else rng.randrange(-900, 500)
-        told.append(
+        clauses.append(
             f"{place} was a republic from {a.era(start)} to {a.era(start + years)}"
         )
         total += years
-    asked = "Add up these spans, in years."
+    query = "Add up these spans, in years."
     if level == 1:
-        asked = "For how many years was it a republic?"
-    return a.problem("reigns", {"answer": total}, told="; ".join(told), asked=asked)
+        query = "For how many years was it a republic?"
+    return a.problem(
+        "reigns", {"answer": total}, clauses="; ".join(clauses), query=query
+    )
 
 
 ADD_SUBTRACT = (dynasties, moved_weekday, moved_date, founded)

@@ -51,11 +51,11 @@ def _question(start: int, steps: list[int]) -> str:
     if len(steps) == 1:
         side = "after" if steps[0] > 0 else "before"
         return f"Which month is {_span(steps[0])} {side} {_month(start)}?"
-    told = [
+    moves = [
         f"Go {_span(step)} {'forward' if step > 0 else 'back'}." for step in steps[:-1]
     ]
     last = f"Then go {_span(steps[-1])} {'forward' if steps[-1] > 0 else 'back'}."
-    return f"Start in {_month(start)}. {' '.join([*told, last])} Which month is it?"
+    return f"Start in {_month(start)}. {' '.join([*moves, last])} Which month is it?"
 
 
 def _month(months: int) -> str:
@@ -63,6 +63,6 @@ def _month(months: int) -> str:
 
 
 def _span(months: int) -> str:
-    years, rest = divmod(abs(months), 12)
-    parts = [(years, "year"), (rest, "month")]
+    years, rest_months = divmod(abs(months), 12)
+    parts = [(years, "year"), (rest_months, "month")]
     return " and ".join(counted(n, unit) for n, unit in parts if n)
