@@ -26,9 +26,8 @@ def _family(name: str) -> ModuleType:
     """Return the module of a family: by its path where the harness loads this file so."""
     if __name__ == "lm_eval_tasks.fresh.scores":
         return importlib.import_module(f"lm_eval_tasks.{name}.utils")
-    spec = importlib.util.spec_from_file_location(
-        f"fresh_family_{name}", TASKS / name / "utils.py"
-    )
+    path = TASKS / name / "utils.py"
+    spec = importlib.util.spec_from_file_location(f"fresh_family_{name}", path)
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module  # so that its verdicts can be pickled
     spec.loader.exec_module(module)

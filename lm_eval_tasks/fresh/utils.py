@@ -43,9 +43,7 @@ GENERATORS = Path(__file__).resolve().parent / "generators"
 NAMES = sorted(path.stem for path in GENERATORS.glob("[a-z]*.py"))
 MOST_DRAWS = 5000  # for one row
 BENCHMARK = "benchmark"
-Knobs = (
-    dict[str, int] | str
-)  # of a generator: those that are not the ladder's, or a name
+Knobs = dict[str, int] | str  # of a generator: those that differ, or a name
 _LEVELS = re.compile(r"(?P<first>[1-9]\d{0,3})(-(?P<last>[1-9]\d{0,3}))?", re.ASCII)
 
 
@@ -94,8 +92,8 @@ class Request(NamedTuple):
         Raises ValueError where the request has none such, and as of `generate_row`.
         """
         if type(place) is not int or not 0 <= place < self.count:
-            said = f"has no row {place!r:.20}, but 0 to {self.count - 1}"
-            raise ValueError(f"fresh {self.generator}: {said}")
+            fault = f"has no row {place!r:.20}, but 0 to {self.count - 1}"
+            raise ValueError(f"fresh {self.generator}: {fault}")
         index, turn = divmod(place, len(self.levels))
         knobs = (self.knobs or {}).get(self.generator)
         return generate_row(self.generator, self.seed, self.levels[turn], index, knobs)
@@ -130,23 +128,25 @@ def read_request(
     return Request(generator, gen_seed, gen_rows, levels, knobs)
 
 
-def read_levels(said: object) -> range:
+def read_levels(value: object) -> range:
     """Return the levels of `gen_levels`: "1-5", "3" or 3; ValueError for others."""
-    if match := _LEVELS.fullmatch(str(said)):
+    if match := _LEVELS.fullmatch(str(value)):
         first = int(match["first"])
         if levels := range(first, int(match["last"] or first) + 1):
             return levels
-    raise ValueError(f"gen_levels {said!r:.40} is not such as 3 or '1-5'; correct it")
+    raise ValueError(f"gen_levels {value!r:.40} is not such as 3 or '1-5'; correct it")
 
 
-def check_knobs(said: object) -> None:
+def check_knobs(value: object) -> None:
     """Raise ValueError for other `gen_knobs` than {generator: {knob: number}}, or
     {generator: "benchmark"}.
     """
-    if not isinstance(said, dict) or {*map(type, said.values())} - {dict, str}:
+    if not isinstance(value, dict) or {*map(type, value.values())} - {dict, str}:
         example = '{"timexnli": {"steps": 3}, "tcp_long": "benchmark"}'
-        raise ValueError(f"gen_knobs {said!r:.40} is not such as {example}; correct it")
-    for name, knobs in said.items():
+        raise ValueError(
+            f"gen_knobs {value!r:.40} is not such as {example}; correct it"
+        )
+    for name, knobs in value.items():
         if name not in NAMES:
             raise ValueError(
                 f"gen_knobs: there is no generator {name!r:.40}; name some of"
@@ -164,11 +164,11 @@ def check_knobs(said: object) -> None:
 def _check_values(name: str, knobs: dict) -> None:
     """Raise ValueError for a knob that a generator has not, or not with its value."""
     generator = find_generator(name)
-    known, bounds = generator.ladder(1), getattr(generator, "BOUNDS", {})
+    own, bounds = generator.ladder(1), getattr(generator, "BOUNDS", {})
     for knob, value in knobs.items():
-        if knob not in known:
+        if knob not in own:
             raise ValueError(
-                f"gen_knobs: {name} has no knob {knob!r:.40}; it has {', '.join(known)}"
+                f"gen_knobs: {name} has no knob {knob!r:.40}; it has {', '.join(own)}"
             )
         least, most = bounds.get(knob, (0, 100))
         if type(value) is not int or not least <= value <= most:
@@ -192,16 +192,16 @@ def check_request(
             f"gen_rows {count} is less than one row for each of {len(levels)} levels;"
             " ask for more rows or fewer levels"
         )
-    made = find_generator(generator)
-    if levels[-1] > made.HIGHEST:
+    module = find_generator(generator)
+    if levels[-1] > module.HIGHEST:
         raise ValueError(
-            f"fresh {generator}: its highest level is {made.HIGHEST}, not {levels[-1]};"
+            f"fresh {generator}: its highest level is {module.HIGHEST}, not {levels[-1]};"
             " change gen_levels"
         )
-    if version not in (None, made.VERSION):
+    if version not in (None, module.VERSION):
         raise ValueError(
             f"gen_version {version!r:.40}: the generator {generator} has version"
-            f" {made.VERSION}, and its rows are others; leave gen_version out, or take"
+            f" {module.VERSION}, and its rows are others; leave gen_version out, or take"
             " the release of that version (0.3 has 1)"
         )
 
@@ -223,8 +223,8 @@ def load(
     """
     import datasets
 
-    asked = generator, gen_seed, gen_rows, gen_levels, gen_version, gen_knobs
-    request = read_request(*asked)
+    fields = generator, gen_seed, gen_rows, gen_levels, gen_version, gen_knobs
+    request = read_request(*fields)
     _check_cache(sys.argv)
     test = datasets.Dataset.from_list(rows_with_bar(request))
     eval_logger.info(

@@ -47,12 +47,12 @@ def row(path: Path, task: Scorer) -> str:
     """Return a file's row of a table: a cell for each responder."""
     documents = documents_of(task.task, read_jsonl(path))
     frequent, times = _most_frequent(task, documents)
-    empty, most = (_cell(task, documents, repeat([x])) for x in ("", frequent))
+    empty, cell = (_cell(task, documents, repeat([x])) for x in ("", frequent))
     choices = (random_choices(task.task, document) for document in documents)
     drawn = _cell(task, documents, choices)
     label = task.explain(documents[0], frequent).flexible
-    most = f"`{label}` ({times} of {len(documents)}): {most}"
-    return f"| `{path.stem}` | {empty} | {most} | {drawn} |"
+    most_frequent = f"`{label}` ({times} of {len(documents)}): {cell}"
+    return f"| `{path.stem}` | {empty} | {most_frequent} | {drawn} |"
 
 
 def _most_frequent(task: Scorer, documents: list[dict]) -> tuple[str, int]:
@@ -68,7 +68,10 @@ def _cell(task: Scorer, documents: list[dict], responses: Iterable[list[str]]) -
     ]
     if not all(scores):
         return ""
-    means = (mean(mean(x[name] for x in of) for of in scores) for name in task.headline)
+    means = (
+        mean(mean(x[name] for x in scored) for scored in scores)
+        for name in task.headline
+    )
     return " / ".join(f"{score:.3f}" for score in means)
 
 
@@ -80,7 +83,7 @@ def by_level(path: Path, task: Scorer) -> list[str]:
     )  # takes a second, and so does `sources`
 
     rows = sorted(read_jsonl(path), key=itemgetter("level"))
-    levels = {level: [*those] for level, those in groupby(rows, itemgetter("level"))}
+    levels = {level: [*group] for level, group in groupby(rows, itemgetter("level"))}
     cells: dict[str, list[str]] = {}
     for rows in levels.values():
         documents = documents_of(task.task, rows)
@@ -92,8 +95,10 @@ def by_level(path: Path, task: Scorer) -> list[str]:
             cells.setdefault(name, []).append(cell)
     lead = f"| task | shortcut | {' | '.join(f'level {level}' for level in levels)} |"
     rule = f"|---|---|{'--:|' * len(levels)}"
-    told = [f"| `{task.task}` | {name} | {' | '.join(cells[name])} |" for name in cells]
-    return [lead, rule, *told]
+    lines = [
+        f"| `{task.task}` | {name} | {' | '.join(cells[name])} |" for name in cells
+    ]
+    return [lead, rule, *lines]
 
 
 def _shortcut_cell(
@@ -103,11 +108,11 @@ def _shortcut_cell(
     pairs = [pair for pair in zip(documents, responses, strict=True) if pair[1]]
     if not pairs:
         return ""
-    known, said = zip(*pairs)
-    frequent, _ = _most_frequent(task, known)
+    answered, answers = zip(*pairs)
+    frequent, _ = _most_frequent(task, answered)
     scores = [
-        mean(task.process_results(*x)[task.headline[1]] for x in zip(known, each))
-        for each in ([[x] for x in said], repeat([frequent]))
+        mean(task.process_results(*x)[task.headline[1]] for x in zip(answered, each))
+        for each in ([[x] for x in answers], repeat([frequent]))
     ]
     return "{:.2f} ({:.2f})".format(*scores)
 

@@ -22,13 +22,7 @@ from argparse import ArgumentTypeError
 from ..core.cli import output_path, tool_parser, whole_number
 from ..core.documents import quiet_harness
 from ..core.errors import ToolError
-from ..core.families import (
-    all_tasks,
-    configuration,
-    function,
-    is_generated,
-    leaf_tasks,
-)
+from ..core.families import all_tasks, configuration, function, is_generated, leaf_tasks
 from ..core.task_files import task_files
 from .pack import make, say_command
 from .sources import Source
@@ -38,13 +32,15 @@ def main(arguments: list[str] | None = None) -> int:
     """Make the pack that the command line names; return the exit status."""
     parser = tool_parser("generate", __doc__)
     parser.add_argument("folder", type=output_path, metavar="DIR", help="the pack")
-    number, of = {"type": whole_number}, "of each task, in equal shares of the levels"
+    number, rows = {"type": whole_number}, "of each task, in equal shares of the levels"
     add, default = parser.add_argument, "default: %(default)s"
     add("--gen-seed", "--gen_seed", **number, required=True, help="a whole number")
-    add("--gen-rows", "--gen_rows", **number, default=100, help=f"{of}; {default}")
+    add("--gen-rows", "--gen_rows", **number, default=100, help=f"{rows}; {default}")
     add("--gen-levels", "--gen_levels", default="1-5", help=default)
-    what = 'knobs that are not the level\'s, such as \'{"timexnli": {"steps": 3}}\''
-    add("--gen-knobs", "--gen_knobs", type=_json, default={}, metavar="JSON", help=what)
+    knobs = 'knobs that are not the level\'s, such as \'{"timexnli": {"steps": 3}}\''
+    add(
+        "--gen-knobs", "--gen_knobs", type=_json, default={}, metavar="JSON", help=knobs
+    )
     add("--tasks", metavar="NAME,...", help="default: all whose rows come from a seed")
     request = vars(parser.parse_args(arguments))
     folder, named = request.pop("folder").resolve(), request.pop("tasks")
@@ -56,9 +52,11 @@ def main(arguments: list[str] | None = None) -> int:
         raise ToolError(f"{strange[0]}: is not a fresh task; {fix}")
     with quiet_harness():
         manifest = make(folder, [_source(task, request) for task in tasks], {})
-    made = {*fresh} & manifest.tasks.keys()
-    whole = [name for name in task_files() if {*leaf_tasks(name)} == made]  # or a group
-    say_command(folder, whole[:1] or sorted(made))
+    fresh_in_pack = {*fresh} & manifest.tasks.keys()
+    whole = [
+        name for name in task_files() if {*leaf_tasks(name)} == fresh_in_pack
+    ]  # or a group
+    say_command(folder, whole[:1] or sorted(fresh_in_pack))
     return 0
 
 
@@ -74,14 +72,16 @@ def _source(task: str, request: dict) -> Source:
     """Return the rows of a task from a seed; ToolError where there are none such."""
     config = configuration(task)
     kwargs, metadata = config["dataset_kwargs"], config["metadata"] | request
-    made = {key: metadata[key] for key in sorted(metadata) if key.startswith("gen_")}
+    gen_metadata = {
+        key: metadata[key] for key in sorted(metadata) if key.startswith("gen_")
+    }
     module = function(
         config["custom_dataset"]
     ).__globals__  # which makes rows as they are
     try:
-        rows = module["rows_with_bar"](module["read_request"](**kwargs, **made))
+        rows = module["rows_with_bar"](module["read_request"](**kwargs, **gen_metadata))
     except ValueError as error:
         raise ToolError(str(error)) from None
-    said = ", ".join(f"{key} {value}" for key, value in made.items())
-    upstream = f"generator {kwargs['generator']}: {said}"
-    return Source.of(task, upstream, None, lambda: rows, made)
+    values = ", ".join(f"{key} {value}" for key, value in gen_metadata.items())
+    upstream = f"generator {kwargs['generator']}: {values}"
+    return Source.of(task, upstream, None, lambda: rows, gen_metadata)

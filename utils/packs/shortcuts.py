@@ -21,7 +21,7 @@ from sklearn.model_selection import cross_val_predict
 from lm_eval_tasks.fresh.generators import tot_semantic as roles
 
 
-WIDTH = 30  # schedules that the search for the end without a constraint keeps
+WIDTH = 30  # schedules that the search for the end without a kind keeps
 FEWEST = 24  # rows to learn from, so that all labels are in each half
 UNITS = 500  # hours or days in which every project ends
 RESTS = ("max_consecutive", "break_after", "break_between")
@@ -78,27 +78,27 @@ def _hours(first: int, rules: dict) -> list[bool]:
 
 
 def work(agent: tuple, state: tuple, ready: int, left: int) -> tuple:
-    """Return (end, row, rest, break) of a task that is begun as soon as possible."""
-    (free, most, due, pause), (unit, row, rest, between) = agent, state
+    """Return (end, row, rest left, break) of a task that is begun as soon as possible."""
+    (free, limit, due, pause), (unit, row, pause_left, between) = agent, state
     begun = False
     while left:
         begun = begun or not between and unit >= ready
-        if rest or not (begun and free[unit]):
-            row, rest, between = 0, max(0, rest - 1), max(0, between - 1)
+        if pause_left or not (begun and free[unit]):
+            row, pause_left, between = 0, max(0, pause_left - 1), max(0, between - 1)
         else:
             row, left = row + 1, left - 1
-            row, rest = (0, due) if row == most else (row, rest)
+            row, pause_left = (0, due) if row == limit else (row, pause_left)
         unit += 1
-    return unit, row, rest, pause
+    return unit, row, pause_left, pause
 
 
 def end(tasks: dict, pairs: list, agents: list, width: int, order: Callable) -> int:
     """Return the earliest end of the schedules that are the best ones task by task."""
-    kept = [({}, ((0, 0, 0, 0),) * len(agents))]
+    schedules = [({}, ((0, 0, 0, 0),) * len(agents))]
     needs = {x: {y for y, z in pairs if z == x} for x in tasks}
     for _ in needs:
         grown = {}
-        for (ends, states), task in product(kept, needs.keys()):
+        for (ends, states), task in product(schedules, needs.keys()):
             if task in ends or not needs[task] <= ends.keys():
                 continue
             ready = max((ends[x] for x in needs[task]), default=0)
@@ -109,8 +109,8 @@ def end(tasks: dict, pairs: list, agents: list, width: int, order: Callable) -> 
                 rank = order(after, task, ready), state[0], task, who
                 grown[frozenset(after.items()), then] = rank, after, then
         best = heapq.nsmallest(width, grown.values(), key=lambda x: x[0])
-        kept = [x[1:] for x in best]
-    return min(max(ends.values()) for ends, _ in kept)
+        schedules = [x[1:] for x in best]
+    return min(max(ends.values()) for ends, _ in schedules)
 
 
 def greedy(row: dict) -> str:
@@ -122,16 +122,16 @@ def greedy(row: dict) -> str:
     counts = [{x: sum(pair[n] == x for pair in pairs) for x in tasks} for n in (0, 1)]
     ranks = [{x: n for n, x in enumerate(tasks)}, tasks, tails, *counts]
     signed = product(ranks, (1, -1))
-    orders = [lambda _, x, __, of=of, sign=sign: sign * of[x] for of, sign in signed]
+    orders = [lambda _, x, __, by=by, sign=sign: sign * by[x] for by, sign in signed]
     orders.append(lambda _, __, ready: ready)
     return answer(min(end(tasks, pairs, agents, 1, order) for order in orders))
 
 
-def ignoring(row: dict, of: str) -> str | None:
+def ignoring(row: dict, kind: str) -> str | None:
     """Return the end where nobody minds a kind of constraint that somebody has."""
-    answer, tasks, agents = read(row, of)
+    answer, tasks, agents = read(row, kind)
     pairs, order = row["dependencies"], lambda ends, *_: sum(ends.values())
-    if of == "dependencies":
+    if kind == "dependencies":
         pairs = []
     elif agents == read(row)[2]:
         return None
@@ -147,15 +147,15 @@ def at_once(row: dict) -> str | None:
         hours, left = divmod(max(minutes) - min(minutes), 60)
         return json.dumps({"hours": hours, "minutes": left})
     guests = re.findall(GUEST, question) if "at an inn" in question else []
-    found = [(parser.parse(clock), name) for name, clock in guests]
+    facts = [(parser.parse(clock), name) for name, clock in guests]
     for name, year, era in re.findall(CITY, question):
-        found.append((int(year) * (1 if era == "AD" else -1), name))
-    if not found:
+        facts.append((int(year) * (1 if era == "AD" else -1), name))
+    if not facts:
         return None
     edge = min if re.search("(arrived|founded) first", question) else max
-    chosen = [name for value, name in found if value == edge(found)[0]]
-    one = chosen[0] if len(chosen) == 1 else "equal"
-    return json.dumps({"unordered_list": chosen} if guests else {"answer": one})
+    chosen = [name for value, name in facts if value == edge(facts)[0]]
+    answer = chosen[0] if len(chosen) == 1 else "equal"
+    return json.dumps({"unordered_list": chosen} if guests else {"answer": answer})
 
 
 def _steps(text: str) -> Iterator[tuple[int, str]]:
@@ -166,18 +166,18 @@ def _steps(text: str) -> Iterator[tuple[int, str]]:
 def sum_spans(row: dict) -> str:
     """Add up all spans onto the one time of the premise, whatever they belong to."""
     time = _TIME.findall(row["Hypothesis"])[0][1].removeprefix("the ")
-    told = _TIME.findall(row["Premise"])[-1][1].removeprefix("the ")
-    moment, asked = (parser.parse(x, default=_LEFT_OPEN) for x in (told, time))
+    premise_time = _TIME.findall(row["Premise"])[-1][1].removeprefix("the ")
+    moment, claim = (parser.parse(x, default=_LEFT_OPEN) for x in (premise_time, time))
     for count, unit in _steps(row["Premise"]):
         moment += timedelta(count * _DAYS.get(unit, 365.25))
     kinds = {_MONTH: "%Y%m", ".*(:| [AP]M)": "%H%M", r"\d{4}$": "%Y", "": "%Y%m%d"}
     finest = next(form for kind, form in kinds.items() if re.match(kind, time))
-    place, other = (int(f"{x:{finest}}") for x in (moment, asked))
-    known, side = prepositions(row)[0].split()
+    place, other = (int(f"{x:{finest}}") for x in (moment, claim))
+    premise_side, side = prepositions(row)[0].split()
     beyond = place - other if side == "after" else other - place
-    if known == side:
+    if premise_side == side:
         return _FORM.format("Entailment" if beyond >= 0 else "Neutral")
-    likely = "Neutral" if known in ("before", "after") else "Entailment"
+    likely = "Neutral" if premise_side in ("before", "after") else "Entailment"
     return _FORM.format(likely if beyond > 0 else "Contradiction")
 
 
@@ -185,27 +185,27 @@ def prepositions(row: dict) -> list[str]:
     """Return how the premise and the hypothesis place its event, as one feature."""
     how, time = _TIME.findall(row["Hypothesis"])[0]
     event = re.sub(rf"{how} {time}(, )?|\.", "", row["Hypothesis"]).strip().lower()
-    told = next(x for x in row["Premise"].lower().split(". ") if event in x)
-    known = re.findall(r"\b(in|on|at|before|after)\b", told.replace(event, ""))[0]
-    return [f"{known} {how.lower()}"]
+    clause = next(x for x in row["Premise"].lower().split(". ") if event in x)
+    sides = re.findall(r"\b(in|on|at|before|after)\b", clause.replace(event, ""))
+    return [f"{sides[0]} {how.lower()}"]
 
 
 def learned(rows: list[dict], by: Callable[[dict], list[str]]) -> list[str]:
     """Return what a logistic regression learns of one half of the rows for the other."""
     if len(rows) < FEWEST:
         raise TooFewRows(f"needs {FEWEST} rows")
-    found = CountVectorizer(analyzer=by, binary=True).fit_transform(rows)
+    features = CountVectorizer(analyzer=by, binary=True).fit_transform(rows)
     model, labels = LogisticRegression(max_iter=1000), [row["Label"] for row in rows]
-    said = cross_val_predict(model, found, labels, cv=2)
-    return [_FORM.format(label) for label in said]
+    predictions = cross_val_predict(model, features, labels, cv=2)
+    return [_FORM.format(label) for label in predictions]
 
 
 def months(row: dict, steps: int | None = None, slip: int = 0) -> str:
     """Take the first steps alone, or be wrong by a month."""
     [(month, year)] = re.findall(r"([A-Z][a-z]{2}), (\d+)", row["question"])
     place = 12 * int(year) + parser.parse(month).month - 1 + slip
-    told = ". ".join(row["question"].split(". ")[1:][:steps]) or row["question"]
-    place += sum(n * (12 if unit == "year" else 1) for n, unit in _steps(told))
+    steps_told = ". ".join(row["question"].split(". ")[1:][:steps]) or row["question"]
+    place += sum(n * (12 if unit == "year" else 1) for n, unit in _steps(steps_told))
     return _FORM.format(f"{datetime(1, place % 12 + 1, 1):%b}, {place // 12}")
 
 
@@ -214,17 +214,18 @@ def first_fit(row: dict, is_described: bool) -> str:
     kind = row["question_type"]
     facts = [roles.Fact(*map(int, x)) for x in _FACT.findall(row["prompt"])]
     form = re.sub(r"{(\w+)}", r"(?P<\1>\\w+)", roles.TEXTS["questions"][kind][:-1])
-    said = re.search(form, row["question"]).groupdict()
-    said = {key: int(x) if x.isdigit() else x for key, x in said.items()}
-    other = tuple(map(said.get, ("who", "other_role", "other_of")))
-    said |= {"year": x.start for x in facts if x[:3] == other}
-    entities = [x.of for x in facts]
-    told = re.findall(r"R(\d+) of \w+ in (\d+)\.", row["question"])
-    for role, year in (map(int, x) for x in told[-1:] * is_described):
+    details = re.search(form, row["question"]).groupdict()
+    details = {key: int(x) if x.isdigit() else x for key, x in details.items()}
+    other = tuple(map(details.get, ("who", "other_role", "other_target")))
+    details |= {"year": x.start for x in facts if x[:3] == other}
+    entities = [x.target for x in facts]
+    descriptions = re.findall(r"R(\d+) of \w+ in (\d+)\.", row["question"])
+    for role, year in (map(int, x) for x in descriptions[-1:] * is_described):
         entities = [x.holder for x in facts if x[1] == role and x.start <= year < x.end]
     facts.sort(key=lambda x: x.start)
-    terms = ([x for x in facts if x[1:3] == (said["role"], of)] for of in entities)
-    answers = (roles.answer_of(kind, said, x) for x in terms)
+    posts = ((details["role"], entity) for entity in entities)
+    terms = ([x for x in facts if x[1:3] == post] for post in posts)
+    answers = (roles.answer_of(kind, details, x) for x in terms)
     return json.dumps({"answer": next(filter(None, answers), "")})
 
 
@@ -235,13 +236,13 @@ def each(answer: Callable, **options: object) -> Callable:
 
 PLANNING = {
     "best of 11 greedy orders": each(greedy),
-    "without dependencies": each(ignoring, of="dependencies"),
-    "without rests": each(ignoring, of="max_consecutive"),
-    "without breaks": each(ignoring, of="break_between"),
+    "without dependencies": each(ignoring, kind="dependencies"),
+    "without rests": each(ignoring, kind="max_consecutive"),
+    "without breaks": each(ignoring, kind="break_between"),
 }
 SHORTCUTS = {
-    "fresh_tcp_short": PLANNING | {"without meals": each(ignoring, of="lunch_break")},
-    "fresh_tcp_long": PLANNING | {"without absences": each(ignoring, of="absences")},
+    "fresh_tcp_short": PLANNING | {"without meals": each(ignoring, kind="lunch_break")},
+    "fresh_tcp_long": PLANNING | {"without absences": each(ignoring, kind="absences")},
     "fresh_tot_arithmetic": {
         "only what is told by no other fact": each(at_once),
         "give-away cues": each(lambda x: re.search(CUES, x["question"]) and CANNOT),

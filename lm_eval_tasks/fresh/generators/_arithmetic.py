@@ -26,6 +26,9 @@ TEXTS = texts("_arithmetic")
 MONTHS, WEEKDAYS = TEXTS["months"], TEXTS["weekdays"]
 
 
+Knobs = dict[str, int]
+
+
 class Problem(NamedTuple):
     """A question without its format, the fields asked for, and the answer."""
 
@@ -37,9 +40,8 @@ class Problem(NamedTuple):
 def problem(kind: str, answer: dict, **parts: object) -> Problem:
     """Return a problem of a kind, told in the words of the table."""
     texts = TEXTS[kind]
-    return Problem(
-        texts["text"].format(**TEXTS, **parts), texts["fields"].format(**parts), answer
-    )
+    text = texts["text"].format(**TEXTS, **parts)
+    return Problem(text, texts["fields"].format(**parts), answer)
 
 
 def is_relative(rng: random.Random, level: int) -> bool:

@@ -33,13 +33,13 @@ def average(rng: random.Random, level: int) -> a.Problem:
     # Each takes from the mean what the one before it adds.
     times = [mean + own - last for own, last in zip(shares, [shares[-1], *shares])]
     parts = {"name": a.names(rng, 1)[0], "machine": rng.choice(a.TEXTS["machines"])}
-    parts |= {"clauses": "; ".join(map(a.duration, times)), "count": count}
+    parts |= {"facts": "; ".join(map(a.duration, times)), "count": count}
     return a.problem("average", a.hours_minutes_seconds(mean, "H M S"), **parts)
 
 
 def at_the_same_pace(rng: random.Random, level: int) -> a.Problem:
     """The time of several jobs, each at the pace of a sample of it."""
-    clauses, orders, total = [], [], 0
+    facts, orders, total = [], [], 0
     jobs = rng.sample(a.TEXTS["jobs"], len(a.TEXTS["jobs"]))
     for step in range(level):
         (noun, verb), batch = jobs[step % len(jobs)], step // len(jobs)
@@ -51,12 +51,12 @@ def at_the_same_pace(rng: random.Random, level: int) -> a.Problem:
             f"{verb} {a.counted(count, noun).replace(' ', sort)}"
             for count in (sample, number)
         ]
-        clauses.append(f"{a.duration(pace * sample)} to {ways[0]}")
+        facts.append(f"{a.duration(pace * sample)} to {ways[0]}")
         orders.append(ways[1])
         total += pace * number
     jobs = a.joined(orders) + ", one job after the other" * (level > 1)
     answer = a.hours_minutes_seconds(total, "X Y Z")
-    parts = {"clauses": "; ".join(clauses), "query": jobs, "name": a.names(rng, 1)[0]}
+    parts = {"facts": "; ".join(facts), "query": jobs, "name": a.names(rng, 1)[0]}
     return a.problem("at_the_same_pace", answer, **parts)
 
 
@@ -76,15 +76,10 @@ def next_time(rng: random.Random, level: int) -> a.Problem:
     written = form.replace("yyyy", "%Y").replace("mm", "%m").replace("dd", "%d")
     first = a.date_of(rng, 1960, 1999)
     today = first + timedelta(turn * together + rng.randrange(together))
-    clauses = [f"{r} every {p} days" for r, p in zip(routines, periods)]
+    facts = [f"{r} every {p} days" for r, p in zip(routines, periods)]
     premise, query = a.TEXTS["falling together"][min(count - 1, 2)]
-    clauses[0] = clauses[0][0].upper() + clauses[0][1:]
-    parts = {
-        "clauses": a.joined(clauses),
-        "premise": premise,
-        "query": query,
-        "form": form,
-    }
+    facts[0] = facts[0][0].upper() + facts[0][1:]
+    parts = {"facts": a.joined(facts), "premise": premise, "query": query, "form": form}
     parts |= {"first": f"{first:{written}}", "today": f"{today:{written}}"}
     answer = {"answer": f"{first + timedelta((turn + 1) * together):{written}}"}
     return a.problem("next_time", answer, **parts)
@@ -99,7 +94,7 @@ def clock_time(rng: random.Random, level: int) -> a.Problem:
     if rng.random() >= 0.6:
         begins, query, sign = "has to be over", "When does it have to begin", -1
     parts = {"begins": begins, "clock": clock(start), "query": query}
-    parts["clauses"] = a.by_turns(spans, "heating for", "cooling for")
+    parts["facts"] = a.by_turns(spans, "heating for", "cooling for")
     answer = a.day_and_time(start + sign * sum(spans))
     return a.problem("clock_time", answer, **parts)
 
@@ -120,9 +115,8 @@ class Calendar(NamedTuple):
         """Return spans outside of the kept window that do not touch each other."""
         spans: list[tuple[int, int]] = []
         longest = 5 if self.window else 16
-        for start in sorted(
-            rng.sample(range(self.start, self.end, self.raster), count)
-        ):
+        starts = rng.sample(range(self.start, self.end, self.raster), count)
+        for start in sorted(starts):
             end = min(start + self.raster * rng.randrange(1, longest), self.end)
             is_apart = not spans or spans[-1][1] < start
             if is_apart and (end <= self.window.start or start >= self.window.stop):
@@ -143,7 +137,7 @@ class Calendar(NamedTuple):
         ]
 
     def problem(
-        self, rng: random.Random, clauses: str, busy: list[tuple[int, int]]
+        self, rng: random.Random, facts: str, busy: list[tuple[int, int]]
     ) -> a.Problem | None:
         """Return a question on the starts; None where there are some and should not be."""
         starts = self.starts(busy)
@@ -159,12 +153,7 @@ class Calendar(NamedTuple):
             clocks = [a.clock(60 * start) for start in starts] or ["unanswerable"]
             answer, form = clocks[0 if edge == "earliest" else -1], '"HH:MM"'
             query = a.TEXTS["meeting edge"].format(edge=edge)
-        parts = {
-            "clauses": clauses,
-            "length": self.length,
-            "when": when,
-            "query": query,
-        }
+        parts = {"facts": facts, "length": self.length, "when": when, "query": query}
         return a.problem("meeting", {"answer": answer}, form=form, **parts)
 
 
@@ -195,13 +184,8 @@ def common_times(rng: random.Random, level: int) -> a.Problem | None:
         taken = [calendar.busy(rng, 1 + min(level // 2, 4)) for _ in names]
         free = [calendar.free(spans) for spans in taken]
         if all(free):
-            clauses = [
-                f"{name} is free {_told_spans(spans)}"
-                for name, spans in zip(names, free)
-            ]
-            if problem := calendar.problem(
-                rng, f"{'; '.join(clauses)}.", sum(taken, [])
-            ):
+            facts = [f"{x} is free {_told_spans(y)}" for x, y in zip(names, free)]
+            if problem := calendar.problem(rng, f"{'; '.join(facts)}.", sum(taken, [])):
                 return problem
     return None
 
@@ -214,16 +198,15 @@ def busy_calendars(rng: random.Random, level: int) -> a.Problem | None:
         f" {a.clock(60 * calendar.end)} and meet within these hours."
     )
     for _ in range(MOST_TRIES):
-        clauses, busy = [], []
+        facts, busy = [], []
         for place, name in enumerate(names):
             spans = calendar.busy(rng, 2 + min(level // 2, 4))
             can_move = level > 1 and place % 3 == 1 and spans
             busy += [] if can_move else spans
             taken = f"busy {_told_spans(spans)}" if spans else "not busy at all"
-            clauses.append(
-                f"{name} is {taken}{', but can move all of it' * bool(can_move)}"
-            )
-        if problem := calendar.problem(rng, f"{lead} {'; '.join(clauses)}.", busy):
+            move = ", but can move all of it" * bool(can_move)
+            facts.append(f"{name} is {taken}{move}")
+        if problem := calendar.problem(rng, f"{lead} {'; '.join(facts)}.", busy):
             return problem
     return None
 
@@ -256,19 +239,16 @@ def calls(rng: random.Random, level: int) -> a.Problem | None:
     names = a.names(rng, level + 1)
     zones = [_zone(rng, level) for _ in names]
     start = moment = 60 * rng.randrange(a.DAY // 60)  # by the clock of the first
-    clauses = [
-        f"At {a.clock(start)} on {names[0]}'s clock, {names[0]} calls {names[1]}"
-    ]
+    facts = [f"At {a.clock(start)} on {names[0]}'s clock, {names[0]} calls {names[1]}"]
     for place in range(1, len(names) - 1):
         local = (moment + zones[place] - zones[0]) % a.DAY
         wait = 60 * rng.randrange(10, 1430)
         moment += wait
         name, time = names[place], a.clock((local + wait) % a.DAY)
-        clauses.append(
-            f"when {name}'s clock next shows {time}, {name} calls {names[place + 1]}"
-        )
+        call = f"{name} calls {names[place + 1]}"
+        facts.append(f"when {name}'s clock next shows {time}, {call}")
     where = [f"{name} is at {_zone_name(zone)}" for name, zone in zip(names, zones)]
-    parts = {"where": a.joined(where), "clauses": "; ".join(clauses), "name": names[-1]}
+    parts = {"where": a.joined(where), "facts": "; ".join(facts), "name": names[-1]}
     answer = a.day_and_time(moment + zones[-1] - zones[0], 5)
     return a.problem("calls", answer, last=" last" * (level > 1), **parts)
 
@@ -282,11 +262,11 @@ def landing(rng: random.Random, level: int) -> a.Problem:
     for _ in range(level - 1):
         parts += [60 * rng.randrange(35, 600), _flight(rng, 0, 0)]
     answer = a.day_and_time(start + sum(parts) + zones[1] - zones[0], 5)
-    facts = {"clauses": a.by_turns(parts, "a flight of", "a stop of")}
-    facts |= {"here": here, "there": there}
-    facts |= {"from_zone": _zone_name(zones[0]), "to_zone": _zone_name(zones[1])}
-    facts |= {"name": a.names(rng, 1)[0], "clock": a.clock(start)}
-    return a.problem("landing", answer, **facts)
+    slots = {"facts": a.by_turns(parts, "a flight of", "a stop of")}
+    slots |= {"here": here, "there": there}
+    slots |= {"from_zone": _zone_name(zones[0]), "to_zone": _zone_name(zones[1])}
+    slots |= {"name": a.names(rng, 1)[0], "clock": a.clock(start)}
+    return a.problem("landing", answer, **slots)
 
 
 def time_in_the_air(rng: random.Random, level: int) -> a.Problem:
@@ -294,7 +274,7 @@ def time_in_the_air(rng: random.Random, level: int) -> a.Problem:
     places = a.places(rng, level + 1)
     zones = [_zone(rng, level) for _ in places]
     moment = 60 * rng.randrange(a.DAY // 60)
-    day, clauses, total = a.date_of(rng, 1990, 2020), [], 0
+    day, facts, total = a.date_of(rng, 1990, 2020), [], 0
 
     def local(place: int) -> str:
         days, second = divmod(moment + zones[place], a.DAY)
@@ -303,18 +283,15 @@ def time_in_the_air(rng: random.Random, level: int) -> a.Problem:
     for place in range(len(places) - 1):
         leaves, flight = local(place), _flight(rng, *zones[place : place + 2])
         moment, total = moment + flight, total + flight
-        clauses.append(
+        facts.append(
             f"{places[place]} at {leaves}, arriving in {places[place + 1]} at"
             f" {local(place + 1)}"
         )
         moment += 60 * rng.randrange(40, 50 * 60)
     where = [f"{place} is at {_zone_name(zone)}" for place, zone in zip(places, zones)]
-    parts = {"where": a.joined(where), "clauses": "; from ".join(clauses)}
-    days, remainder = divmod(total, a.DAY)
-    answer = {
-        "days": days,
-        **a.hours_minutes_seconds(remainder, "hours minutes seconds"),
-    }
+    parts = {"where": a.joined(where), "facts": "; from ".join(facts)}
+    answer = {"days": total // a.DAY}
+    answer |= a.hours_minutes_seconds(total % a.DAY, "hours minutes seconds")
     return a.problem("time_in_the_air", answer, name=a.names(rng, 1)[0], **parts)
 
 
@@ -329,8 +306,8 @@ def widest_gap(rng: random.Random, level: int) -> a.Problem | None:
         "ahead of",
     )
     zone = partial(_zone, rng, level)
-    facts, clauses, at_once = a.draw_facts(rng, level, names, zone, wording)
-    gap, likely = (max(x)[0] - min(x)[0] for x in (facts, at_once))
+    zones, clauses, at_once = a.draw_facts(rng, level, names, zone, wording)
+    gap, likely = (max(x)[0] - min(x)[0] for x in (zones, at_once))
     if level > 2 and gap == likely and rng.random() < 0.7:
         return None
     query = "greatest time difference between any two of them"
@@ -338,7 +315,7 @@ def widest_gap(rng: random.Random, level: int) -> a.Problem | None:
         query = "time difference between the two"
     answer = dict(zip(("hours", "minutes"), divmod(gap // 60, 60)))
     clauses = clauses.replace("those", "the clocks", 1)
-    return a.problem("widest_gap", answer, clauses=clauses, query=query)
+    return a.problem("widest_gap", answer, facts=clauses, query=query)
 
 
 # ----------------------------------------------------------------------------- trick
@@ -364,7 +341,7 @@ def impossible_date(rng: random.Random, level: int) -> a.Problem:
     so only the chain of letters says whether that matters.
     """
     exists, longest_step = rng.random() < 0.8, 20 + 60 * min(level, 5)
-    heads, clauses, last = [], [], None
+    heads, facts, last = [], [], None
     names = iter(a.names(rng, 2 + level + level // 2))
     for steps in (level, level // 2) if level > 1 else (1,):
         text, day = _date_or_not(rng, exists if steps == level else not exists)
@@ -374,13 +351,13 @@ def impossible_date(rng: random.Random, level: int) -> a.Problem:
             days = rng.choice((1, -1)) * rng.randrange(2, longest_step)
             side, name = "later" if days > 0 else "earlier", next(names)
             much = a.counted(abs(days), "day")
-            clauses.append(f"{name}'s is dated {much} {side} than {before}'s")
+            facts.append(f"{name}'s is dated {much} {side} than {before}'s")
             day, before = day and day + timedelta(days), name
         last = last or (before, day.isoformat() if day else "unanswerable")
     if level > 1:
         rng.shuffle(heads)
-        rng.shuffle(clauses)
-    parts = {"clauses": "; ".join(heads + clauses), "name": last[0]}
+        rng.shuffle(facts)
+    parts = {"facts": "; ".join(heads + facts), "name": last[0]}
     return a.problem("impossible_date", {"answer": last[1]}, **parts)
 
 
@@ -411,12 +388,9 @@ def possible_weekdays(rng: random.Random, level: int) -> a.Problem:
     last = earliest + a.DAY // 2 - 1  # the last second of that half of the day
     days = range(earliest // a.DAY, last // a.DAY + 1)
     answer = {"unordered_list": [a.WEEKDAYS[(weekday + day) % 7] for day in days]}
-    facts = {
-        "clauses": a.by_turns(parts, "sails for", "lies at anchor for"),
-        "half": half,
-    }
-    facts["place"] = a.places(rng, 1)[0]
-    return a.problem("possible_weekdays", answer, weekday=a.WEEKDAYS[weekday], **facts)
+    slots = {"facts": a.by_turns(parts, "sails for", "lies at anchor for")}
+    slots |= {"half": half, "place": a.places(rng, 1)[0]}
+    return a.problem("possible_weekdays", answer, weekday=a.WEEKDAYS[weekday], **slots)
 
 
 def age(rng: random.Random, level: int) -> a.Problem:
@@ -432,13 +406,11 @@ def age(rng: random.Random, level: int) -> a.Problem:
     born = {path[0]: day.replace(day=min(day.day, 28))}
     is_known = rng.random() < 2 / 3
     vague = rng.choice(others if is_known else path[1:] or [""])
-    clauses = [f"{path[0]} was born on {a.in_words(born[path[0]], False)}"]
+    facts = [f"{path[0]} was born on {a.in_words(born[path[0]], False)}"]
     if level == 1:
-        clauses = [
-            f"The birthday of {path[0]} is on {day.day} {a.MONTHS[day.month - 1]}"
-        ]
+        facts = [f"The birthday of {path[0]} is on {day.day} {a.MONTHS[day.month - 1]}"]
         who, years = people[not is_known], rng.randrange(5, 40)
-        clauses.append(f"{who} turned {years} in {day.year + years}")
+        facts.append(f"{who} turned {years} in {day.year + years}")
     for place, name in enumerate(people[1:] if level > 1 else (), start=1):
         before = path[place - 1] if place < level else rng.choice([*born])
         apart = born[before].year - day.year
@@ -449,14 +421,14 @@ def age(rng: random.Random, level: int) -> a.Problem:
         sign = 1 if side == "younger" else -1
         born[name] = a.plus_months(born[before], sign * (12 * years + months))
         much = f"exactly {a.counted(years, 'year')} and {a.counted(months, 'month')} "
-        clauses.append(f"{name} is {'' if name == vague else much}{side} than {before}")
-    rng.shuffle(clauses)
+        facts.append(f"{name} is {'' if name == vague else much}{side} than {before}")
+    rng.shuffle(facts)
     years = [day.year for day in born.values()]
     today = a.date_of(rng, max(years) + 1, min(min(years) + 100, 2025))
     day = born[path[-1]]
     age = today.year - day.year - ((today.month, today.day) < (day.month, day.day))
     answer = {"answer": age if is_known else "unanswerable"}
-    parts = {"clauses": ". ".join(clauses), "today": a.in_words(today, False)}
+    parts = {"facts": ". ".join(facts), "today": a.in_words(today, False)}
     return a.problem("age", answer, name=path[-1], **parts)
 
 

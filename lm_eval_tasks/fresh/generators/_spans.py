@@ -26,7 +26,7 @@ def dynasties(rng: random.Random, level: int) -> a.Problem:
     # From level 2 on year 1 AD is passed; at level 1 it may be.
     start = rng.randrange(1 - total, 1) if level > 1 else rng.randrange(-900, 900)
     reigns = [f"the {a.ordinal(n)} for {a.years(x)}" for n, x in enumerate(years, 1)]
-    clauses = a.TEXTS["one dynasty" if level == 1 else "some dynasties"].format(
+    facts = a.TEXTS["one dynasty" if level == 1 else "some dynasties"].format(
         *a.places(rng, 1), level, a.joined(reigns), a.years(total)
     )
     ends = [f"the {a.ordinal(n)} dynasty" for n in (1, level)]
@@ -37,7 +37,7 @@ def dynasties(rng: random.Random, level: int) -> a.Problem:
         verb, target_verb, year, answer = "lost", "take", answer, start
         ends.reverse()
     parts = {"subject": ends[0].capitalize(), "verb": verb, "year": a.era(year)}
-    parts |= {"clauses": clauses, "target": ends[1], "target_verb": target_verb}
+    parts |= {"facts": facts, "target": ends[1], "target_verb": target_verb}
     return a.problem("dynasties", {"answer": a.era(answer)}, **parts)
 
 
@@ -87,16 +87,16 @@ def moved_date(rng: random.Random, level: int) -> a.Problem:
 def founded(rng: random.Random, level: int) -> a.Problem:
     """The year of an anniversary, over a chain of foundations."""
     places, year = a.places(rng, level), rng.randrange(1400, 1900)
-    clauses = [f"The guild of {places[0]} was founded in {year}"]
+    facts = [f"The guild of {places[0]} was founded in {year}"]
     for before, place in zip(places, places[1:]):
         last, year = year, rng.randrange(max(1300, year - 90), min(2000, year + 90))
         side = "after" if year > last else "before"
         text = f"{a.years(abs(year - last))} {side}"
         if year == last:
             text = "in the same year as"
-        clauses.append(f"that of {place} {text} that of {before}")
+        facts.append(f"that of {place} {text} that of {before}")
     anniversary = rng.randrange(5, 150)
-    parts = {"clauses": ", ".join(clauses), "rank": a.ordinal(anniversary)}
+    parts = {"facts": ", ".join(facts), "rank": a.ordinal(anniversary)}
     answer = {"answer": str(year + anniversary)}
     return a.problem("founded", answer, place=places[-1], **parts)
 
@@ -148,13 +148,13 @@ def in_order(rng: random.Random, level: int) -> a.Problem | None:
     moments = list(apart.values())[:count]
     if len(moments) < count:
         return None
-    clauses = "; ".join(f"{name} {moment.text}" for name, moment in zip(names, moments))
+    facts = "; ".join(f"{name} {moment.text}" for name, moment in zip(names, moments))
     is_first = rng.random() < 0.5
     way = "earliest to the latest" if is_first else "latest to the earliest"
     topic = rng.choice(("reports", "films", "designs"))
     order = sorted(zip(moments, names), reverse=not is_first)
     answer = {"ordered_list": [name for _, name in order]}
-    return a.problem("in_order", answer, topic=topic, clauses=clauses, way=way)
+    return a.problem("in_order", answer, topic=topic, facts=facts, way=way)
 
 
 def before_or_after(rng: random.Random, level: int) -> a.Problem | None:
@@ -164,7 +164,7 @@ def before_or_after(rng: random.Random, level: int) -> a.Problem | None:
     first, last = min(moments)[0], max(moments)[0]
     days = [first + timedelta(rng.randrange((last - first).days + 1)) for _ in "ab"]
     lower, upper = sorted(_moment(rng, day, level, share=1) for day in days)
-    clauses = "; ".join(f"{name} {moment.text}" for name, moment in zip(names, moments))
+    facts = "; ".join(f"{name} {moment.text}" for name, moment in zip(names, moments))
     after, before = (cut.text.removeprefix("on ") for cut in (lower, upper))
     side = rng.randrange(3 if level > 1 else 2)
     both = f"after {after} and strictly before {before}"
@@ -176,7 +176,7 @@ def before_or_after(rng: random.Random, level: int) -> a.Problem | None:
         and (side == 1 or moment[:2] < upper[:2])
     ]
     answer = {"unordered_list": chosen}
-    return a.problem("before_or_after", answer, clauses=clauses, side=sides[side])
+    return a.problem("before_or_after", answer, facts=facts, side=sides[side])
 
 
 def first_or_last(rng: random.Random, level: int) -> a.Problem | None:
@@ -186,28 +186,21 @@ def first_or_last(rng: random.Random, level: int) -> a.Problem | None:
     time = partial(rng.randrange, 60, a.DAY, 60)
     if not (draw := a.first_or_last(rng, level, names, time, wording)):
         return None
-    rank, chosen, clauses = draw
+    rank, chosen, facts = draw
     parts = {"rank": rank, "edge": "earliest" if rank == "first" else "latest"}
-    return a.problem(
-        "first_or_last", {"unordered_list": chosen}, clauses=clauses, **parts
-    )
+    return a.problem("first_or_last", {"unordered_list": chosen}, facts=facts, **parts)
 
 
 def oldest_city(rng: random.Random, level: int) -> a.Problem | None:
     """The city founded first or last, by years of both eras and by years from others."""
-    wording = (
-        "{} was founded {}",
-        lambda x: f"in {a.era(x)}",
-        a.years,
-        "before",
-        "after",
-    )
+    in_year = lambda x: f"in {a.era(x)}"  # noqa: E731
+    wording = "{} was founded {}", in_year, a.years, "before", "after"
     year, names = partial(rng.randrange, -700, 700), a.places(rng, level + 1)
     if not (draw := a.first_or_last(rng, level, names, year, wording)):
         return None
-    rank, chosen, clauses = draw
+    rank, chosen, facts = draw
     answer = {"answer": chosen[0] if len(chosen) == 1 else "equal"}
-    return a.problem("oldest_city", answer, clauses=clauses, rank=rank)
+    return a.problem("oldest_city", answer, facts=facts, rank=rank)
 
 
 # -------------------------------------------------------------------------- duration
@@ -216,25 +209,23 @@ def oldest_city(rng: random.Random, level: int) -> a.Problem | None:
 def open_days(rng: random.Random, level: int) -> a.Problem:
     """The days of spans, both ends of which count."""
     longest = a.most(level, 150, 30_000, 20)
-    day, clauses, total = a.date_of(rng, 1870, 1920), [], 0
+    day, facts, total = a.date_of(rng, 1870, 1920), [], 0
     is_month_first = rng.random() < 0.5
     for _ in range(level):
-        day, days = (
-            day + timedelta(rng.randrange(2, 60)),
-            rng.randrange(10, 10 + longest),
-        )
+        day += timedelta(rng.randrange(2, 60))
+        days = rng.randrange(10, 10 + longest)
         last = day + timedelta(days - 1)
         ends = [a.in_words(end, is_month_first) for end in (day, last)]
-        clauses.append(f"from {ends[0]} to {ends[1]}")
+        facts.append(f"from {ends[0]} to {ends[1]}")
         day, total = last, total + days
-    parts = {"place": a.places(rng, 1)[0], "clauses": "; ".join(clauses)}
+    parts = {"place": a.places(rng, 1)[0], "facts": "; ".join(facts)}
     return a.problem("open_days", {"answer": total}, **parts)
 
 
 def full_months(rng: random.Random, level: int) -> a.Problem:
     """The ages of people in full months, added up."""
     today = a.date_of(rng, 1980, 2023)
-    names, clauses, total = a.names(rng, level), [], 0
+    names, facts, total = a.names(rng, level), [], 0
     today = today.replace(day=min(today.day, 28))
     for name in names:
         months, days = rng.randrange(2, 60 + 60 * min(level, 10)), rng.randrange(28)
@@ -243,50 +234,43 @@ def full_months(rng: random.Random, level: int) -> a.Problem:
         born = back - timedelta(days)
         if born.day > 28:
             born = born.replace(day=28)
-        clauses.append(f"{name} was born on {a.in_words(born, False)}")
+        facts.append(f"{name} was born on {a.in_words(born, False)}")
         total += months
     if len(names) == 1:
         query = f"How many full months old was {names[0]}"
     else:
         query = "Add up their ages, each in full months: how many months did that make"
-    parts = {
-        "clauses": ". ".join(clauses),
-        "query": query,
-        "today": a.in_words(today, False),
-    }
-    return a.problem("full_months", {"answer": total}, **parts)
+    parts = {"facts": ". ".join(facts), "today": a.in_words(today, False)}
+    return a.problem("full_months", {"answer": total}, query=query, **parts)
 
 
 def shifts_worked(rng: random.Random, level: int) -> a.Problem:
     """The time of shifts together, some of which end on the next day."""
-    clauses, total, clock = [], 0, a.clock_of_a_style(rng)
+    facts, total, clock = [], 0, a.clock_of_a_style(rng)
     for name in a.names(rng, level):
         start, span = a.time(rng, level), 600 + a.time(rng, level) % 50_400
         ends = clock(start), clock((start + span) % a.DAY)
-        clauses.append(f"{name} was logged in from {ends[0]} to {ends[1]}")
+        facts.append(f"{name} was logged in from {ends[0]} to {ends[1]}")
         total += span
     query = "How long was that?" if level == 1 else "Add up these spans."
     answer = a.hours_minutes_seconds(total, "hours minutes seconds")
-    return a.problem("shifts_worked", answer, clauses=a.joined(clauses), query=query)
+    return a.problem("shifts_worked", answer, facts=a.joined(facts), query=query)
 
 
 def reigns(rng: random.Random, level: int) -> a.Problem:
     """The years of reigns, many of which began before year 1 and ended after it."""
-    places, clauses, total = a.places(rng, level), [], 0
+    places, facts, total = a.places(rng, level), [], 0
     for place in places:
         years = rng.randrange(20, 120 + 60 * min(level, 10))
         is_across = level > 1 and rng.random() < 0.7
         start = rng.randrange(1 - years, 1) if is_across else rng.randrange(-900, 500)
-        clauses.append(
-            f"{place} was a republic from {a.era(start)} to {a.era(start + years)}"
-        )
+        ends = " to ".join(map(a.era, (start, start + years)))
+        facts.append(f"{place} was a republic from {ends}")
         total += years
     query = "Add up these spans, in years."
     if level == 1:
         query = "For how many years was it a republic?"
-    return a.problem(
-        "reigns", {"answer": total}, clauses="; ".join(clauses), query=query
-    )
+    return a.problem("reigns", {"answer": total}, facts="; ".join(facts), query=query)
 
 
 ADD_SUBTRACT = (dynasties, moved_weekday, moved_date, founded)

@@ -33,7 +33,7 @@ class Person(NamedTuple):
     # running, the first three are enough: no rest takes longer.
     calendar: list[tuple[int, int]]
     most_in_row: int = 0  # units of work in a row before a rest; 0: no limit
-    rest: int = 0  # units of that rest
+    pause: int = 0  # units of that rest
     between: int = 0  # units off between two tasks
 
     def pauses(self) -> bool:
@@ -75,7 +75,7 @@ class State(NamedTuple):
 
     time: int = 0
     row: int = 0  # units worked in a row
-    rest: int = 0  # units of rest that are due
+    pause: int = 0  # units of rest that are due
     between: int = 0  # units until the next task may start
 
 
@@ -87,30 +87,30 @@ def work(
     None where it is not done within the calendar. By a MILD reading no rest is longer than
     a unit: who may wait on purpose waits one unit before the row is full.
     """
-    time, row, rest, between = state
-    due = min(1, person.rest) if reading == MILD else person.rest
+    time, row, pause, between = state
+    due = min(1, person.pause) if reading == MILD else person.pause
     start, idle = None, 0
     for time, kind in person.calendar[bisect_left(person.calendar, (time,)) :]:
         must_wait = start is None and (between or time < ready)
-        if kind != WORK or rest or must_wait:
+        if kind != WORK or pause or must_wait:
             if reading == STRICT:
-                row, rest, between, idle = _pause(kind, due, row, rest, between, idle)
+                row, pause, between, idle = _pause(kind, due, row, pause, between, idle)
             else:
-                row, rest, between = 0, rest and rest - 1, between and between - 1
+                row, pause, between = 0, pause and pause - 1, between and between - 1
             continue
         start, idle = time if start is None else start, 0
         duration -= 1
         row += 1
         if row == person.most_in_row:
-            row, rest = 0, due
+            row, pause = 0, due
         if not duration:
-            row, rest = (0, 0) if reading == MILD else (row, rest)
-            return start, State(time + 1, row, rest, person.between)
+            row, pause = (0, 0) if reading == MILD else (row, pause)
+            return start, State(time + 1, row, pause, person.between)
     return None
 
 
 def _pause(
-    kind: int, due: int, row: int, rest: int, between: int, idle: int
+    kind: int, due: int, row: int, pause: int, between: int, idle: int
 ) -> tuple[int, int, int, int]:
     """Return row, rest, time between tasks and idle units after a unit without work, by
     a STRICT reading.
@@ -118,10 +118,10 @@ def _pause(
     if kind == OFF:
         return 0, 0, between, 0
     if kind == PAUSE:
-        return row, rest, between, idle
+        return row, pause, between, idle
     row = 0 if idle + 1 >= due else row
-    if rest:
-        return row, rest - 1, between, idle + 1
+    if pause:
+        return row, pause - 1, between, idle + 1
     return row, 0, max(0, between - 1), idle + 1
 
 
@@ -219,7 +219,7 @@ class Search:
             tails[task] += max((tails[other] for other in followers[task]), default=0)
         counts = [*map(len, needs)], [*map(len, followers)]
         ranks = [durations, tails, *counts, [*range(len(needs))]]
-        signs = [[-rank for rank in one] for one in ranks]
+        signs = [[-rank for rank in values] for values in ranks]
         orders = [lambda x, rank=rank: rank[x[1]] for rank in [*ranks, *signs]]
         orders += [lambda x: x[0], lambda x: x[3]]  # what ends first, what starts first
         best = self._bounds.never
@@ -291,10 +291,10 @@ def certain_end(
     bounds = Bounds(project)
     search = Search(project, RULES, bounds)
     least = max(bounds.chain(task, 0) for task in range(len(project.durations)))
-    most = search.simple(least) if is_hard else bounds.never
+    limit = search.simple(least) if is_hard else bounds.never
     try:
-        end = search.earliest(least, most, FEW_STEPS if is_hard else MOST_STEPS)
-        if end == most or is_bound and not _hangs_on_needs(project, end):
+        end = search.earliest(least, limit, FEW_STEPS if is_hard else MOST_STEPS)
+        if end == limit or is_bound and not _hangs_on_needs(project, end):
             return None
         if Search(project, STRICT, bounds).earliest(end, end + 1) > end:
             return None
@@ -305,7 +305,7 @@ def certain_end(
     return end
 
 
-def settled(project: Project, index: int, knobs: dict[str, int]) -> tuple | None:
+def settled(project: Project, index: int, knobs: words.Knobs) -> tuple | None:
     """Return the certain end of a row's project, and the project with what binds.
 
     Where constraints are to bind, no kind of them (rests, breaks, meals or absences) stays
@@ -335,10 +335,10 @@ def _hangs_on_needs(project: Project, end: int) -> bool:
 def _relaxed(project: Project) -> Iterator[Project]:
     """Yield the project without each kind of constraint that it has."""
     for change in (
-        lambda one: one._replace(between=0),
-        lambda one: one._replace(most_in_row=0, rest=0),
-        lambda one: one._replace(
-            calendar=[(x, WORK if kind == PAUSE else kind) for x, kind in one.calendar]
+        lambda x: x._replace(between=0),
+        lambda x: x._replace(most_in_row=0, pause=0),
+        lambda x: x._replace(
+            calendar=[(n, WORK if kind == PAUSE else kind) for n, kind in x.calendar]
         ),
     ):
         people = [change(person) for person in project.people]
@@ -381,11 +381,11 @@ TEXTS = words.texts("_tcp")
 
 def draw_tasks(rng: random.Random, count: int, longest: int) -> Project:
     """Return so many tasks, each with some of the earlier ones as its needs."""
-    known = rng.choice(TEXTS["tasks"])
-    names = [known[n] for n in sorted(rng.sample(range(len(known)), count))]
+    pool = rng.choice(TEXTS["tasks"])
+    names = [pool[n] for n in sorted(rng.sample(range(len(pool)), count))]
     durations = [1 + rng.randrange(longest) for _ in names]
     counts = (min(task, rng.choice((0, 1, 1, 1, 2, 2))) for task in range(count))
-    needs = [sorted(rng.sample(range(n), most)) for n, most in enumerate(counts)]
+    needs = [sorted(rng.sample(range(n), limit)) for n, limit in enumerate(counts)]
     return Project(durations, needs, names=names)
 
 
@@ -395,15 +395,15 @@ def is_one_of(rng: random.Random, tenths: int) -> bool:
 
 
 def draw_person(
-    rng: random.Random, knobs: dict[str, int], calendar: list, longest: int
+    rng: random.Random, knobs: words.Knobs, calendar: list, longest: int
 ) -> Person:
     """Return somebody who may rest after so many units in a row, and between tasks."""
-    most = rest = between = 0
+    limit = pause = between = 0
     if is_one_of(rng, knobs["rests"]):
-        most, rest = rng.randrange(2, longest), rng.choice((1, 1, knobs["pause"]))
+        limit, pause = rng.randrange(2, longest), rng.choice((1, 1, knobs["pause"]))
     if is_one_of(rng, knobs["breaks"]):
         between = rng.choice((1, 1, 2))
-    return Person(calendar, most, rest, between)
+    return Person(calendar, limit, pause, between)
 
 
 # --------------------------------------------------------------------------- telling
@@ -425,28 +425,26 @@ def tell_tasks(rng: random.Random, unit: str, tasks: Project) -> Iterator[str]:
 
 def tell_rests(rng: random.Random, unit: str, person: Person) -> Iterator[str]:
     """Yield a sentence of somebody for each kind of rest that they need."""
-    row, rest, between = (words.counted(units, unit) for units in person[1:])
+    row, pause, between = (words.counted(units, unit) for units in person[1:])
     if person.most_in_row:
-        yield rng.choice(TEXTS["row"]).format(row=row, rest=rest)
+        yield rng.choice(TEXTS["row"]).format(row=row, pause=pause)
     if person.between:
-        yield rng.choice(TEXTS["between"]).format(rest=between)
+        yield rng.choice(TEXTS["between"]).format(pause=between)
 
 
 # Numbers in what is said beside the matter: from, and below.
 ASIDE_NUMBERS = {"few": (4, 10), "many": (11, 60), "pages": (20, 500)}
-ASIDE_NUMBERS |= {"row": (2, 6), "rest": (2, 4), "hour": (5, 10), "later": (13, 19)}
+ASIDE_NUMBERS |= {"row": (2, 6), "pause": (2, 4), "hour": (5, 10), "later": (13, 19)}
 Asides = list[tuple[str, str]]  # each with where in a dialogue people digress so
 
 
 def tell_asides(
-    rng: random.Random, kind: str, knobs: dict[str, int], tasks: Project
+    rng: random.Random, kind: str, knobs: words.Knobs, tasks: Project
 ) -> Asides:
     """Return what is said and has nothing to do with the project."""
-    pools = TEXTS["asides"] | {
-        "lookalike": TEXTS["asides"]["lookalike"] + TEXTS[kind]["lookalike"]
-    }
-    alike = [("any", text) for text in pools.pop("lookalike")]
-    plain = [(place, text) for place, texts in pools.items() for text in texts]
+    texts = TEXTS["asides"]
+    alike = [("any", x) for x in texts["lookalike"] + TEXTS[kind]["lookalike"]]
+    plain = [(place, x) for place in ("first", "last", "any") for x in texts[place]]
     count = min(knobs["lookalikes"], knobs["distractors"], len(alike))
     others = min(knobs["distractors"] - count, len(plain))
     asides = rng.sample(alike, count) + rng.sample(plain, others)
@@ -476,12 +474,12 @@ def columns(
     is drawn; what somebody says twice running becomes one utterance. The question has the
     rules of rests where somebody needs one.
     """
-    said = [(who, text) for who, texts in zip(people, own) for text in texts]
-    said += [(rng.choice(people), text) for text in common]
-    rng.shuffle(said)
+    utterances = [(who, text) for who, texts in zip(people, own) for text in texts]
+    utterances += [(rng.choice(people), text) for text in common]
+    rng.shuffle(utterances)
     turns = [
         (who, [text for _, text in parts])
-        for who, parts in groupby(said, key=lambda x: x[0])
+        for who, parts in groupby(utterances, key=lambda x: x[0])
     ]
     _digress(rng, turns, asides)
     texts, unit = TEXTS[kind], UNITS[kind]

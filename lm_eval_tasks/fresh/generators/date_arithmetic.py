@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 
-from ._arithmetic import counted
+from ._arithmetic import Knobs, counted
 
 
 VERSION = "3"
@@ -28,9 +28,7 @@ def ladder(level: int) -> dict[str, int]:
 BENCHMARK = ladder(1)
 
 
-def row(
-    rng: random.Random, level: int, index: int, knobs: dict[str, int]
-) -> dict | None:
+def row(rng: random.Random, level: int, index: int, knobs: Knobs) -> dict | None:
     """Return a question and its month; None where a step leaves the years."""
     start = rng.randrange(FIRST_YEAR * 12, (LAST_START + 1) * 12)  # since the year 0
     sizes = [rng.randint(1, LONGEST_STEP) for _ in range(knobs["steps"])]
@@ -51,11 +49,9 @@ def _question(start: int, steps: list[int]) -> str:
     if len(steps) == 1:
         side = "after" if steps[0] > 0 else "before"
         return f"Which month is {_span(steps[0])} {side} {_month(start)}?"
-    moves = [
-        f"Go {_span(step)} {'forward' if step > 0 else 'back'}." for step in steps[:-1]
-    ]
-    last = f"Then go {_span(steps[-1])} {'forward' if steps[-1] > 0 else 'back'}."
-    return f"Start in {_month(start)}. {' '.join([*moves, last])} Which month is it?"
+    *moves, last = (f"{_span(x)} {'forward' if x > 0 else 'back'}." for x in steps)
+    text = " ".join([*(f"Go {move}" for move in moves), f"Then go {last}"])
+    return f"Start in {_month(start)}. {text} Which month is it?"
 
 
 def _month(months: int) -> str:

@@ -10,6 +10,7 @@ from datetime import date, timedelta
 from typing import NamedTuple
 
 from . import _tcp as tcp
+from ._arithmetic import Knobs
 
 
 VERSION = tcp.VERSION
@@ -30,9 +31,7 @@ def ladder(level: int) -> dict[str, int]:
 BENCHMARK = ladder(5) | tcp.BENCHMARK
 
 
-def row(
-    rng: random.Random, level: int, index: int, knobs: dict[str, int]
-) -> dict | None:
+def row(rng: random.Random, level: int, index: int, knobs: Knobs) -> dict | None:
     """Return a row of TCP long; None where its end may be argued."""
     tasks = tcp.draw_tasks(rng, knobs["steps"], longest=6)
     people = rng.sample(tcp.TEXTS["names"], knobs["people"])
@@ -43,20 +42,20 @@ def row(
     plans = [_draw_plan(rng, knobs, start, span) for _ in people]
     calendars = ([*enumerate(map(plan.kind_of, days))] for plan in plans)
     workers = [tcp.draw_person(rng, knobs, calendar, 6) for calendar in calendars]
-    found = tcp.settled(tasks._replace(people=workers), index, knobs)
-    if found is None:
+    outcome = tcp.settled(tasks._replace(people=workers), index, knobs)
+    if outcome is None:
         return None
-    end, project = found
+    end, project = outcome
     free = Plan([], None, None)
     plans = [x if worker.pauses() else free for x, worker in zip(plans, project.people)]
-    told = [
+    sentences = [
         [*_tell_plan(rng, plan, start.year), *tcp.tell_rests(rng, "day", worker)]
         for plan, worker in zip(plans, project.people)
     ]
     common = list(tcp.tell_tasks(rng, "day", tasks))
     common.append(rng.choice(TEXTS["start"]).format(day=tcp.day(start)))
     asides = tcp.tell_asides(rng, "long", knobs, tasks)
-    shown = tcp.columns(rng, "long", people, project, told, common, asides)
+    shown = tcp.columns(rng, "long", people, project, sentences, common, asides)
     return shown | {
         "answer": f"{days[end - 1]}",
         "project_start_date": f"{start}",
@@ -68,9 +67,6 @@ def row(
             for name, plan in zip(people, plans)
         },
     }
-
-
-# -------------------------------------------------------------------------- drawing
 
 
 class Plan(NamedTuple):
@@ -87,9 +83,7 @@ class Plan(NamedTuple):
         return tcp.PAUSE if is_away or first <= day <= last else tcp.WORK
 
 
-def _draw_plan(
-    rng: random.Random, knobs: dict[str, int], start: date, span: int
-) -> Plan:
+def _draw_plan(rng: random.Random, knobs: Knobs, start: date, span: int) -> Plan:
     away = sorted(rng.sample(range(span), rng.randrange(1, 4)))
     days, holiday, weekday = [], None, None
     if tcp.is_one_of(rng, knobs["days_away"]):
@@ -103,9 +97,6 @@ def _draw_plan(
     off = Plan([], holiday, weekday).kind_of
     days = [x for x in days if not any(off(x + timedelta(n)) for n in (-1, 0, 1))]
     return Plan(days, holiday, weekday)
-
-
-# -------------------------------------------------------------------------- telling
 
 
 def _tell_plan(rng: random.Random, plan: Plan, year: int) -> Iterator[str]:

@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from . import _tcp as tcp
+from ._arithmetic import Knobs
 
 
 VERSION = tcp.VERSION
@@ -30,9 +31,7 @@ def ladder(level: int) -> dict[str, int]:
 BENCHMARK = ladder(5) | tcp.BENCHMARK
 
 
-def row(
-    rng: random.Random, level: int, index: int, knobs: dict[str, int]
-) -> dict | None:
+def row(rng: random.Random, level: int, index: int, knobs: Knobs) -> dict | None:
     """Return a row of TCP short; None where its end may be argued."""
     tasks = tcp.draw_tasks(rng, knobs["steps"], longest=7)
     people = rng.sample(tcp.TEXTS["names"], knobs["people"])
@@ -43,23 +42,23 @@ def row(
     hours = 8 * sum(tasks.durations) + 96
     calendars = (shift.calendar(start.hour, hours) for shift in shifts)
     workers = [tcp.draw_person(rng, knobs, calendar, 5) for calendar in calendars]
-    found = tcp.settled(tasks._replace(people=workers), index, knobs)
-    if found is None:
+    outcome = tcp.settled(tasks._replace(people=workers), index, knobs)
+    if outcome is None:
         return None
-    end, project = found
+    end, project = outcome
     for n, worker in enumerate(project.people):
         if not worker.pauses():
             shifts[n] = shifts[n]._replace(meal=None)
-    told = [
+    sentences = [
         [*_tell_shift(rng, shift), *tcp.tell_rests(rng, "hour", worker)]
         for shift, worker in zip(shifts, project.people)
     ]
     local = start + timedelta(minutes=shifts[speaker].ahead)
-    said = {"day": tcp.day(local), "clock": f"{local:%H:%M}"}
-    told[speaker].append(rng.choice(TEXTS["start"]).format(**said))
+    moment = {"day": tcp.day(local), "clock": f"{local:%H:%M}"}
+    sentences[speaker].append(rng.choice(TEXTS["start"]).format(**moment))
     common = list(tcp.tell_tasks(rng, "hour", tasks))
     asides = tcp.tell_asides(rng, "short", knobs, tasks)
-    shown = tcp.columns(rng, "short", people, project, told, common, asides)
+    shown = tcp.columns(rng, "short", people, project, sentences, common, asides)
     return shown | {
         "answer": f"{start + timedelta(hours=end):%Y-%m-%d %H:%M} GMT",
         "project_start_datetime_gmt": f"{start:%Y-%m-%d %H:%M}",
@@ -68,9 +67,6 @@ def row(
             for name, x, y in zip(people, shifts, project.people)
         },
     }
-
-
-# -------------------------------------------------------------------------- drawing
 
 
 class Shift(NamedTuple):
@@ -89,11 +85,11 @@ class Shift(NamedTuple):
             for hour in range((ends - begins) % 24):
                 day[(begins + hour) % 24] = kind
         kinds = [day[(first + hour) % 24] for hour in range(-3, hours)]
-        told = zip(range(hours), kinds[3:], kinds)
-        return [(hour, x) for hour, x, before in told if {x, before} != {tcp.OFF}]
+        triples = zip(range(hours), kinds[3:], kinds)
+        return [(hour, x) for hour, x, before in triples if {x, before} != {tcp.OFF}]
 
 
-def draw_shift(rng: random.Random, knobs: dict[str, int]) -> Shift:
+def draw_shift(rng: random.Random, knobs: Knobs) -> Shift:
     """Return somebody's day; where there are `nights`, it may begin in the evening."""
     part, nights = tcp.is_one_of(rng, knobs["part_hours"]), knobs["nights"]
     # Minutes ahead of GMT of cities that never change their clocks.
@@ -111,9 +107,6 @@ def draw_shift(rng: random.Random, knobs: dict[str, int]) -> Shift:
     return Shift(city, cities[city], [begins, (begins + length) % 24], meal)
 
 
-# -------------------------------------------------------------------------- telling
-
-
 def _zone(ahead: int) -> str:
     """Return such as "GMT", "GMT-3" and "GMT+5:30"."""
     hours, minutes = divmod(abs(ahead), 60)
@@ -129,8 +122,8 @@ def _span(span: list[int], ahead: int) -> str:
 
 
 def _tell_shift(rng: random.Random, shift: Shift) -> Iterator[str]:
-    told = {"city": shift.city, "zone": _zone(shift.ahead)}
+    place = {"city": shift.city, "zone": _zone(shift.ahead)}
     hours = _span(shift.hours, shift.ahead)
-    yield rng.choice(TEXTS["shift"]).format(hours=hours, **told)
+    yield rng.choice(TEXTS["shift"]).format(hours=hours, **place)
     if shift.meal:
         yield rng.choice(TEXTS["meal"]).format(hours=_span(shift.meal, shift.ahead))

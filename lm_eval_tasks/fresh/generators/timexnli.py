@@ -5,9 +5,9 @@ months, months of a year, dates, years. So are labels, tenses, and how an event 
 At level 1 the premise says in, before or after which time the event was. At level N a chain
 of N - 1 steps from event to event leads to that time, told in any order among steps and
 events that do not lead there; from level 3 on premise and hypothesis are at most two days
-(or other units) apart. Times of a cycle, such as weekdays, are named within one week, but events
-on the way may be in other weeks: if all were in one, a few steps would leave an event no
-other day, and the rest of the chain would not matter.
+(or other units) apart. Times of a cycle, such as weekdays, are named within one week, but
+events on the way may be in other weeks: else few steps would leave an event no other day,
+and the rest of the chain would not matter.
 """
 
 from __future__ import annotations
@@ -54,11 +54,9 @@ class Kind(NamedTuple):
     grid: int = 1  # places from one time to the next
 
 
-_YEARS = ("year", 12), ("month", 1)
+_HOURS, _YEARS = (("hour", 60), ("minute", 1)), (("year", 12), ("month", 1))
 KINDS = {
-    "clock": Kind(
-        9, "at", "time", (("hour", 60), ("minute", 1)), 1440, (0, 1425), grid=15
-    ),
+    "clock": Kind(9, "at", "time", _HOURS, 1440, (0, 1425), grid=15),
     "weekday": Kind(4, "on", "day", (("day", 1),), 7, (0, 6)),
     "day": Kind(5, "on", "day", (("day", 1),), 28, (1, 28)),
     "month": Kind(13, "in", "month", (("month", 1),), 12, (0, 11)),
@@ -89,9 +87,7 @@ def ladder(level: int) -> dict[str, int]:
 BENCHMARK = ladder(1)
 
 
-def row(
-    rng: random.Random, level: int, index: int, knobs: dict[str, int]
-) -> dict | None:
+def row(rng: random.Random, level: int, index: int, knobs: words.Knobs) -> dict | None:
     """Return a premise, a hypothesis and its label, each label in its turn.
 
     None where the draw has another label, or none that is certain.
@@ -104,26 +100,27 @@ def row(
     places, spans = _places(rng, name, (first, last), links, end)
     gap = knobs["gap"] * kind.grid
     near = range(places[end] - gap, places[end] + gap + 1, kind.grid)
-    asked_place = rng.choice([x for x in near if first <= x <= last])
-    known = rng.choice(_hows(kind, places[end]))
-    asked = rng.choice(_hows(kind, asked_place)[2:])
-    label = _label(kind, places, (known, places[end]), (asked, asked_place))
+    claim_place = rng.choice([x for x in near if first <= x <= last])
+    side = rng.choice(_hows(kind, places[end]))
+    claim = rng.choice(_hows(kind, claim_place)[2:])
+    label = _label(kind, places, (side, places[end]), (claim, claim_place))
     if label != LABELS[index % len(LABELS)]:
         return None
     event, *events = _events(rng, name, tense, 1 + len(links) + len(decoys))
-    begin = (events[0], kind.at) if end else (event, known)
-    dated = [(*begin, places[0]), (event, asked, asked_place)]
-    *told, hypothesis = _dated(rng, name, dated)
+    begin = (events[0], kind.at) if end else (event, side)
+    dated = [(*begin, places[0]), (event, claim, claim_place)]
+    *sentences, hypothesis = _dated(rng, name, dated)
     for other, link, span in list(zip(events, links, spans))[1:]:
-        told.append(_sentence(rng, other, "step", span=span, other=events[link][1]))
+        parts = {"span": span, "other": events[link][1]}
+        sentences.append(_sentence(rng, other, "step", **parts))
     others = zip(events[len(links) :], decoys)
     placed = [(x, rng.choice(_hows(kind, places[node])), node) for x, node in others]
-    for other, how, node in [*placed, (event, known, end)] if end else ():
-        said = {"how": how, "noun": kind.noun, "at": kind.at, "other": events[node][1]}
-        told.append(_sentence(rng, other, "same", **said))
-    rng.shuffle(told)
+    for other, how, node in [*placed, (event, side, end)] if end else ():
+        parts = {"how": how, "noun": kind.noun, "at": kind.at, "other": events[node][1]}
+        sentences.append(_sentence(rng, other, "same", **parts))
+    rng.shuffle(sentences)
     return {
-        "Premise": " ".join([*TEXTS["notes"].get(name, []), *told]),
+        "Premise": " ".join([*TEXTS["notes"].get(name, []), *sentences]),
         "Hypothesis": hypothesis,
         "Label": label,
     }
@@ -189,9 +186,9 @@ def _step(
         return _moved(place, sign * count, unit), f"{words.counted(count, unit)} {side}"
     kind = KINDS[name]
     count = rng.randint(1, min(kind.longest, room) // kind.grid) * kind.grid
-    parts, rest = [], count
+    parts, remainder = [], count
     for unit, size in kind.units:
-        number, rest = divmod(rest, size)
+        number, remainder = divmod(remainder, size)
         parts += [words.counted(number, unit)] * (number > 0)
     return place + sign * count, f"{' and '.join(parts)} {side}"
 
@@ -204,30 +201,30 @@ def _moved(place: int, count: int, unit: str) -> int:
 
 
 def _label(
-    kind: Kind, places: list[int], known: tuple[str, int], asked: tuple[str, int]
+    kind: Kind, places: list[int], premise: tuple[str, int], claim: tuple[str, int]
 ) -> str | None:
-    """Return how what is asked follows from what is known, each a side and a place.
+    """Return how a claim follows from the premise, each a side and a place.
 
     None where it hangs on whether events happen on a grid of times, on the times alone, or
     between them, too; or on whether the event is in the week (or other cycle) of the times
     that are named; and where a side has no time at all.
     """
     # Clocks that show full hours, halves or quarters may say when events are.
-    grid = math.gcd(*places, asked[1]) or kind.grid if kind.grid > 1 else 1
+    grid = math.gcd(*places, claim[1]) or kind.grid if kind.grid > 1 else 1
     ends, labels = (ENDLESS, kind.cycle or ENDLESS), set()
     for step, (first, last) in product((grid, 1, 0.5), ends):
         last = last // step * step if last < math.inf else last
-        (one, other), (low, high) = (
+        (earliest, latest), (low, high) = (
             {"before": (first, place - step), "after": (place + step, last)}.get(
                 how, (place, place)
             )
-            for how, place in (known, asked)
+            for how, place in (premise, claim)
         )
-        if one > other or low > high:
+        if earliest > latest or low > high:
             return None
-        if low <= one <= other <= high:
+        if low <= earliest <= latest <= high:
             labels.add("Entailment")
-        elif other < low or high < one:
+        elif latest < low or high < earliest:
             labels.add("Contradiction")
         else:
             labels.add("Neutral")
@@ -249,19 +246,19 @@ def _events(rng: random.Random, name: str, tense: str, count: int) -> list[Event
     return events
 
 
-def _dated(rng: random.Random, name: str, those: list[tuple]) -> Iterator[str]:
+def _dated(rng: random.Random, name: str, dated: list[tuple]) -> Iterator[str]:
     """Yield a sentence on each event, how it is placed, and the place; clocks are of one
     style, without AM and PM where the hour is 12, which some misread.
     """
-    is_twelve = any(place // 60 % 12 == 0 for *_, place in those)
+    is_twelve = any(place // 60 % 12 == 0 for *_, place in dated)
     clock = words.clock if is_twelve else words.clock_of_a_style(rng)
-    for event, how, place in those:
+    for event, how, place in dated:
         time = clock(60 * place) if name == "clock" else SAID[name](place)
         yield _sentence(rng, event, "time", how=how, time=time)
 
 
-def _sentence(rng: random.Random, event: Event, wording: str, **said: str) -> str:
-    when = TEXTS[wording].format(**said)
+def _sentence(rng: random.Random, event: Event, wording: str, **parts: str) -> str:
+    when = TEXTS[wording].format(**parts)
     order = "last" if wording == "step" else rng.choice(("first", "last"))
     text = TEXTS[order].format(event=event[0], when=when)
     return f"{text[0].upper()}{text[1:]}."

@@ -15,7 +15,7 @@ import random
 from collections.abc import Callable
 
 from . import _clocks as clocks, _spans as spans
-from ._arithmetic import Problem
+from ._arithmetic import Knobs, Problem
 
 
 VERSION = "3"
@@ -48,9 +48,7 @@ def ladder(level: int) -> dict[str, int]:
     return {"steps": level}
 
 
-def row(
-    rng: random.Random, level: int, index: int, knobs: dict[str, int]
-) -> dict | None:
+def row(rng: random.Random, level: int, index: int, knobs: Knobs) -> dict | None:
     """Return a row of the type whose turn it is, or None where the draw is not sound."""
     rounds, place = divmod(index, len(TURNS))
     name = TURNS[place]

@@ -19,7 +19,7 @@ from functools import partial
 from itertools import combinations
 from typing import NamedTuple
 
-from ._arithmetic import texts
+from ._arithmetic import Knobs, texts
 
 
 VERSION = "3"
@@ -47,7 +47,7 @@ class Fact(NamedTuple):
 
     holder: int
     role: int
-    of: int
+    target: int
     start: int
     end: int
 
@@ -131,16 +131,16 @@ def facts_of(rng: random.Random, pairs: Pairs, descriptions: int) -> list[Fact]:
         ends = list(pair)
         rng.shuffle(ends)
         # Some pairs hold roles of each other.
-        for holder, of in (ends, ends[::-1])[: 1 + (rng.random() < 0.3 / doubles)]:
-            free = [x for x in roles if doubles == 1 or (x, of) not in posts]
+        for holder, target in (ends, ends[::-1])[: 1 + (rng.random() < 0.3 / doubles)]:
+            free = [x for x in roles if doubles == 1 or (x, target) not in posts]
             if free:
-                posts.setdefault((rng.choice(free), of), []).append(holder)
+                posts.setdefault((rng.choice(free), target), []).append(holder)
     facts = []
-    for (role, of), holders in sorted(posts.items()):
+    for (role, target), holders in sorted(posts.items()):
         turns = [(holder, shift) for holder in holders for shift in range(doubles)]
         rng.shuffle(turns)
         first = rng.randint(1900, 1960)
-        for place, entity in enumerate(names[of]):
+        for place, entity in enumerate(names[target]):
             year = first + rng.randint(0, STAGGER) * (doubles > 1)
             count = len(turns) if doubles == 1 else rng.randint(*terms)
             for holder, shift in turns[:count]:
@@ -152,10 +152,10 @@ def facts_of(rng: random.Random, pairs: Pairs, descriptions: int) -> list[Fact]:
 
 
 SORTINGS = {
-    "relation_and_start_time": lambda fact: (fact.role, fact.start, fact.of),
-    "start_time_and_relation": lambda fact: (fact.start, fact.role, fact.of),
-    "start_time_and_target": lambda fact: (fact.start, fact.of, fact.role),
-    "target_and_start_time": lambda fact: (fact.of, fact.start, fact.role),
+    "relation_and_start_time": lambda fact: (fact.role, fact.start, fact.target),
+    "start_time_and_relation": lambda fact: (fact.start, fact.role, fact.target),
+    "start_time_and_target": lambda fact: (fact.start, fact.target, fact.role),
+    "target_and_start_time": lambda fact: (fact.target, fact.start, fact.role),
     "shuffle": None,
 }
 
@@ -167,7 +167,7 @@ Calendar = dict[tuple[int, int | None], Terms]  # of role and entity
 Step = tuple[Fact, int]  # and a year of it
 
 
-def _said(rng: random.Random, kind: str, facts: list[Fact], fact: Fact) -> dict | None:
+def _details(rng: random.Random, kind: str, facts: Terms, fact: Fact) -> dict | None:
     """Return what a question on the role of a fact says; None where there is none."""
     if kind == "number_of_events_in_time_interval":
         return _interval(rng, [x.start for x in facts if x[1:3] == fact[1:3]])
@@ -175,8 +175,8 @@ def _said(rng: random.Random, kind: str, facts: list[Fact], fact: Fact) -> dict 
         others = [x for x in facts if fact.start <= x.start < fact.end and x != fact]
         if not others:
             return None
-        who, role, of, year, _ = rng.choice(others)
-        return {"who": who, "other_role": role, "other_of": of, "year": year}
+        who, role, target, year, _ = rng.choice(others)
+        return {"who": who, "other_role": role, "other_target": target, "year": year}
     words = ("before", "after") if kind == "before_after" else ("first", "last")
     year = rng.randrange(fact.start, fact.end)
     return {"who": fact.holder, "side": rng.choice(words), "year": year}
@@ -197,24 +197,24 @@ def _interval(rng: random.Random, starts: list[int]) -> dict | None:
     return {"start": first, "end": last} if first < last else None
 
 
-def answer_of(kind: str, said: dict, terms: Terms) -> str | None:
+def answer_of(kind: str, details: dict, terms: Terms) -> str | None:
     """Return the answer from the terms of a role; None where they have none."""
     names = [f"E{x.holder}" for x in terms]
-    is_first = said.get("side") in ("first", "before")
+    is_first = details.get("side") in ("first", "before")
     match kind:
         case "event_at_time_t" | "event_at_the_time_of_another_event":
-            name = _in_year(terms, said["year"])
+            name = _in_year(terms, details["year"])
             return name and f"E{name}"
         case "timeline":
             return ",".join(names) if len(terms) > 1 else None
         case "first_last":
             return names[0 if is_first else -1] if len(terms) > 1 else None
         case "number_of_events_in_time_interval":
-            count = sum(said["start"] <= x.start <= said["end"] for x in terms)
+            count = sum(details["start"] <= x.start <= details["end"] for x in terms)
             return str(count) if len(terms) > 1 else None
-    if f"E{said['who']}" not in names:
+    if f"E{details['who']}" not in names:
         return None
-    place = names.index(f"E{said['who']}")
+    place = names.index(f"E{details['who']}")
     start, end = terms[place][3:]
     match kind:
         case "before_after":
@@ -239,14 +239,14 @@ def _way(
     way: list[Step] = []
     used = {entity}  # so that no fact is in the way, or in the question, twice
     for _ in range(hops):
-        facts = [x for x in held.get(entity, []) if x.of not in used]
+        facts = [x for x in held.get(entity, []) if x.target not in used]
         steps = [(x, rng.randrange(x.start, x.end)) for x in facts]
         rng.shuffle(steps)
         step = next((x for x in steps if counts(x, way)), None)
         if not step:
             return None
         way.insert(0, step)
-        entity = step[0].of
+        entity = step[0].target
         used.add(entity)
     return way
 
@@ -256,7 +256,7 @@ def _fits(calendar: Calendar, step: Step) -> Iterator[set[int | None]]:
     fact, year = step
     others = [terms for name, terms in calendar.items() if name[0] == fact.role]
     yield {_in_year(terms, year) for terms in others} - {None}
-    yield {x.holder for x in calendar[fact.role, fact.of]}
+    yield {x.holder for x in calendar[fact.role, fact.target]}
 
 
 def _problem(
@@ -270,29 +270,31 @@ def _problem(
     calendar: Calendar = {}
     held: dict[int, Terms] = {}
     for fact in facts:
-        calendar.setdefault((fact.role, fact.of), []).append(fact)
+        calendar.setdefault((fact.role, fact.target), []).append(fact)
         held.setdefault(fact.holder, []).append(fact)
     last = FEWER.get(kind, LEAST_OF_LAST)
     for _ in range(TRIES):
         fact = rng.choice(facts)
-        if not (said := _said(rng, kind, facts, fact)):
+        if not (details := _details(rng, kind, facts, fact)):
             continue
 
-        def answers(entities: set, rest: list[Step]) -> set[str]:
-            for step, year in rest:
+        def answers(entities: set, later: list[Step]) -> set[str]:
+            for step, year in later:
                 posts = [calendar.get((step.role, x), []) for x in entities]
                 entities = {_in_year(terms, year) for terms in posts}
             posts = [calendar.get((fact.role, x), []) for x in entities]
-            return {answer_of(kind, said, terms) for terms in posts} - {None}
+            return {answer_of(kind, details, terms) for terms in posts} - {None}
 
-        def counts(step: Step, rest: list[Step]) -> bool:
-            fits, least = _fits(calendar, step), LEAST if rest else last
-            is_new = step[0].of != said.get("other_of")  # the question tells another
-            return is_new and all(len(answers(fit, rest)) >= least for fit in fits)
+        def counts(step: Step, later: list[Step]) -> bool:
+            fits, least = _fits(calendar, step), LEAST if later else last
+            # No fact is in the question twice.
+            is_new = step[0].target != details.get("other_target")
+            return is_new and all(len(answers(fit, later)) >= least for fit in fits)
 
-        way, label = _way(rng, held, fact.of, hops, counts), answers({fact.of}, [])
+        way = _way(rng, held, fact.target, hops, counts)
+        label = answers({fact.target}, [])
         if label and way is not None:
-            return _told(way, kind, said, fact), label.pop()
+            return _tell_question(way, kind, details, fact), label.pop()
     return None
 
 
@@ -303,9 +305,7 @@ def ladder(level: int) -> dict[str, int]:
     return {"pairs": 3 + level // 3, "descriptions": level - 2}
 
 
-def row(
-    rng: random.Random, level: int, index: int, knobs: dict[str, int]
-) -> dict | None:
+def row(rng: random.Random, level: int, index: int, knobs: Knobs) -> dict | None:
     """Return a prompt, its question and its label; types, orders and graphs take turns.
 
     None where the facts do not have what the question needs, or where a description does
@@ -325,30 +325,28 @@ def row(
         facts.sort(key=key)
     else:
         rng.shuffle(facts)
-    told = "\n".join(
-        TEXTS["fact"].format(who=who, role=role, of=of, start=start, end=end)
-        for who, role, of, start, end in facts
+    fact_lines = "\n".join(
+        TEXTS["fact"].format(who=who, role=role, target=target, start=start, end=end)
+        for who, role, target, start, end in facts
     )
+    parts = [TEXTS["introduction"], fact_lines, TEXTS["instruction"], question]
     return {
         "question": question,
         "graph_gen_algorithm": graph,
         "question_type": kind,
         "sorting_type": sorting,
-        "prompt": "\n\n".join(
-            [TEXTS["introduction"], told, TEXTS["instruction"], question]
-        ),
+        "prompt": "\n\n".join(parts),
         "label": answer,
     }
 
 
-def _told(way: list[Step], kind: str, said: dict, fact: Fact) -> str:
+def _tell_question(way: list[Step], kind: str, details: dict, fact: Fact) -> str:
     """Return the descriptions, of X1, X2 …, and the question."""
-    of = f"E{way[0][0].of if way else fact.of}"
+    target = f"E{way[0][0].target if way else fact.target}"
     sentences = []
     for number, (step, year) in enumerate(way, 1):
-        let = {"name": f"X{number}", "role": step.role, "of": of, "year": year}
+        let = {"name": f"X{number}", "role": step.role, "target": target, "year": year}
         sentences.append(TEXTS["description"].format(**let))
-        of = f"X{number}"
-    return " ".join(
-        [*sentences, TEXTS["questions"][kind].format(role=fact.role, of=of, **said)]
-    )
+        target = f"X{number}"
+    question = {"role": fact.role, "target": target, **details}
+    return " ".join([*sentences, TEXTS["questions"][kind].format(**question)])
