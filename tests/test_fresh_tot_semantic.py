@@ -63,7 +63,7 @@ def test_of_a_role_there_is_one_holder_at_a_time():
         rng = random.Random(seed)
         facts = made.facts_of(rng, made.barabasi_albert(rng, 40), 5)
         held = Counter(
-            (fact.role, fact.of, year)
+            (fact.role, fact.target, year)
             for fact in facts
             for year in range(fact.start, fact.end)
         )

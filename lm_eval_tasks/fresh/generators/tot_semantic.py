@@ -28,8 +28,7 @@ BOUNDS = {"pairs": (3, 60), "descriptions": (0, 10)}
 TEXTS = texts("_semantic")
 QUESTION_TYPES = tuple(TEXTS["questions"])
 DOUBLES = 6  # entities that a node is, where there are descriptions
-# Terms of a role of an entity that has doubles: the fewest, and the most, which grows with
-# the descriptions.
+# Terms of a role of an entity that has doubles; the most grows with the descriptions.
 FEWEST_TERMS, MOST_TERMS = 4, 5
 STAGGER = 6  # years that doubles come to a role after one another, at most
 TRIES = 100  # questions of the same facts
