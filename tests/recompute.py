@@ -250,7 +250,7 @@ def expected_comparisons(rows: list[dict], runs: list[dict]) -> Iterator[dict]:
     for row in rows:
         place = RULES.index(row["score"])
         titles = {configuration(x.name)["metadata"].get("title"): x for x in groups()}
-        group = titles.get(row["scope"].partition(" (")[0])
+        group = titles.get(row["scope"].partition(" (")[0].rpartition(" tasks of ")[2])
         tasks = [x for x in group.tasks if x in runs[0]] if group else [row["scope"]]
         a, b = (
             influence(

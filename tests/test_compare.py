@@ -117,11 +117,11 @@ def test_a_benchmark_is_tested_as_its_tasks_are_averaged(rows, group, by_size):
         (["tcp_short", "tcp_long"], ["TCP (16 rows instead of 600)"]),
         (
             ["tot_semantic"],
-            ["Test of Time (1 of 2 tasks: tot_semantic; 16 rows instead of 2,800)"],
+            ["tot_semantic, 1 of 2 tasks of Test of Time (16 rows instead of 2,800)"],
         ),
         (
             ["timebench_mctaco", "timebench_tracie"],
-            ["TimeBench (2 of 15 tasks; 18 rows instead of 1,351)"],
+            ["2 of 15 tasks of TimeBench (18 rows instead of 1,351)"],
         ),
     ],
 )
@@ -147,64 +147,54 @@ def test_answers_that_share_a_question_are_clustered(rows):
     assert row["p"] == estimate_difference(a, b, [n // 5 for n in range(15)]).p_value
 
 
-SHOWN = "{} is better than {} on SCOPE: "
+BETTER = "{} is better than {} on SCOPE: "
 OPEN = "{} and {} are not shown to differ on SCOPE: observed "
-POWER = " 80 % power to detect a difference of {} points in either direction."
+HALF = [NONE] * 20 + [RIGHT] * 20
+# What a second run answers, the better run, and what is said of its scores, of the
+# difference, its interval and p, and of the difference that would be detected.
+SENTENCES = {
+    "better": ([RIGHT] * 40, BETTER, "ba", 100, 50, 50, "+30.4 to +64.8", "< 0.0001", None),
+    "worse": ([NONE] * 40, BETTER, "ab", 50, 0, 50, "+30.4 to +64.8", "< 0.0001", None),
+    "nearly": (
+        [NONE] * 14 + [RIGHT] * 26,
+        *(OPEN, "ba", 65, 50, 15, "+1.3 to +27.3", "= 0.064", "difference of 22.6 points"),
+    ),
+    "nearly worse": (
+        [NONE] * 26 + [RIGHT] * 14,
+        *(OPEN, "ab", 50, 35, 15, "+1.3 to +27.3", "= 0.064", "difference of 22.6 points"),
+    ),
+    "one": (
+        [RIGHT],
+        *(OPEN, "ba", 100, 0, 100, "-100.0 to +100.0", "= 1", "so few clusters (1)"),
+    ),
+    "equal": (
+        HALF[::-1],
+        *(OPEN, "ab", 50, 50, 0, "-31.5 to +31.5", "= 1", "difference of 46.3 points"),
+    ),
+}  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("b", "expected"),
-    [
-        (
-            [RIGHT] * 40,
-            SHOWN.format("b", "a") + "100.0 % against 50.0 %, a difference of +50.0"
-            " points (95 % interval +30.4 to +64.8; adjusted p < 0.0001).",
-        ),
-        (
-            [NONE] * 40,
-            SHOWN.format("a", "b") + "50.0 % against 0.0 %, a difference of +50.0"
-            " points (95 % interval +30.4 to +64.8; adjusted p < 0.0001).",
-        ),
-        (
-            [NONE] * 14 + [RIGHT] * 26,
-            OPEN.format("b", "a")
-            + "65.0 % against 50.0 %, a difference of +15.0 points"
-            " (95 % interval +1.3 to +27.3; adjusted p = 0.064)." + POWER.format(22.6),
-        ),
-        (
-            [RIGHT],
-            OPEN.format("b", "a") + "100.0 % against 0.0 %, a difference of +100.0"
-            " points (95 % interval -100.0 to +100.0; adjusted p = 1). Too few clusters"
-            " to tell which difference would be detected.",
-        ),
-        (
-            [NONE] * 26 + [RIGHT] * 14,
-            OPEN.format("a", "b")
-            + "50.0 % against 35.0 %, a difference of +15.0 points"
-            " (95 % interval +1.3 to +27.3; adjusted p = 0.064)." + POWER.format(22.6),
-        ),
-        (
-            [RIGHT] * 20 + [NONE] * 20,
-            OPEN.format("a", "b") + "50.0 % against 50.0 %, a difference of 0.0 points"
-            " (95 % interval -31.5 to +31.5; adjusted p = 1)." + POWER.format(46.3),
-        ),
-    ],
-    ids=["better", "worse", "nearly", "one", "nearly worse", "equal"],
-)
-def test_a_sentence_says_which_run_is_better(compare, b, expected):
-    a = [NONE] * 20 + [RIGHT] * 20
-    n = len(b)
-    head, empty, scope, published, flexible, _, *legend = compare(
-        lines(*a[:n]), lines(*b)
-    ).out.splitlines()
+@pytest.mark.parametrize("case", SENTENCES)
+def test_a_sentence_says_which_run_is_better(compare, case):
+    b, text, names, first, other, difference, interval, p_value, power = SENTENCES[case]
+    n, sign = len(b), "+" if difference else ""
+    printed = compare(lines(*HALF[:n]), lines(*b)).out.splitlines()
+    head, empty, scope, *both = printed[:5]
     assert (head, empty) == ("a: a, b: b", "")
     name, _, number = scope.rpartition(": ")
-    assert name.endswith(f"; {n} rows instead of 1,850)")
+    assert name.endswith(f" of Test of Time ({n} rows instead of 1,850)")
     assert number == f"{n} documents in {n} clusters"
-    for line in (published, flexible):
-        assert line.partition(": ")[2].replace(name, "SCOPE") == expected
-    assert "(Holm) for the 2 sentences together" in " ".join(" ".join(legend).split())
-    assert max(map(len, legend)) <= 94
+    expected = text.format(*names) + (
+        f"{first:.1f} % against {other:.1f} %, a difference of {sign}{difference:.1f} points"
+        f" (95 % interval {interval} by itself; p {p_value} adjusted for 2 tests)."
+    )
+    for line, rule in zip(both, ("published", "flexible")):
+        claim = line.replace(name, "SCOPE").removeprefix(f"- {rule} score: ")
+        assert claim.startswith(expected)
+        more = claim.removeprefix(expected)
+        assert power in more if power else not more
+    assert "any of the 2 sentences calls" in " ".join(" ".join(printed).split())
+    assert max(map(len, printed[6:])) <= 94
 
 
 def test_a_sentence_is_the_same_whichever_run_is_named_first(rows, compare):
@@ -214,11 +204,8 @@ def test_a_sentence_is_the_same_whichever_run_is_named_first(rows, compare):
     assert there["detectable"] == back["detectable"] > 0.1
     assert (there["low"], there["high"]) == (-back["high"], -back["low"])
     assert there["a"] - there["b"] == pytest.approx(there["difference"])
-    said = [compare(*pair).out.splitlines()[3] for pair in (runs, runs[::-1])]
-    swapped = said[1].translate(str.maketrans("ab", "ba"))
-    assert said[0].translate(str.maketrans("ab", "aa")) == swapped.translate(
-        str.maketrans("ab", "aa")
-    )
+    one, other = (compare(*x).out.splitlines()[3] for x in (runs, runs[::-1]))
+    assert other == one.replace("a and b", "b and a")
 
 
 @pytest.mark.parametrize("show", [(), ("--show", TASK)])
@@ -320,7 +307,7 @@ def test_a_task_that_one_run_lacks_is_named(compare, rows):
     assert said == "a, b: have no scored document in common\n"
     found = rows(a + b, b, options=(*PACK, "--common"))
     assert {row["scope"] for row in found} == {
-        "TCP (1 of 2 tasks: tcp_long; 8 rows instead of 300)"
+        "tcp_long, 1 of 2 tasks of TCP (8 rows instead of 300)"
     }
 
 
@@ -400,4 +387,6 @@ def test_answers_are_counted_and_each_table_names_its_tests(compare, tmp_path):
     # Two tasks of two benchmarks, each with three answers to two documents.
     assert "a: 4 of 12 answers were cut off by the token limit" in found.err
     told = " ".join(found.out.split())
-    assert "(Holm) for the 4 sentences together" in told
+    assert (
+        "any of the 4 sentences calls" in told and "The 4 lines of the tables" in told
+    )

@@ -13,6 +13,7 @@ from tests.logs import RecordedModel, run
 from utils.__main__ import main
 from utils.core.documents import documents
 from utils.core.families import configuration, scorer
+from utils.verdicts.constants import References
 
 
 TASK = "tot_arithmetic"
@@ -78,7 +79,7 @@ def test_a_healthy_run_has_no_fault(healthy, printed, tmp_path):
     ("response", "more", "expected"),
     [
         ('{"answer": "1', {"finish_reason": "length"}, "cut off by the token limit"),
-        ("<think>First,", {}, "end within their reasoning or a box"),
+        ("<think>First,", {}, "end before an answer, as within their reasoning"),
         (" \n", {}, "are blank"),
     ],
 )
@@ -87,7 +88,7 @@ def test_a_fault_of_answers_stands_in_the_first_lines(
 ):
     path = write(tmp_path / "x.jsonl", *lines(response, **more))
     text, _, _ = printed(f"x={path}").partition("## x")
-    assert text.startswith("**Fault** in x: 2 of 9 answers (22.2 %)")
+    assert text.startswith("**Fault** in the run x: 2 of 9 answers (22.2 %)")
     assert expected in " ".join(text.split()) and text.count("**Fault**") == 1
     assert "run again" in " ".join(text.split())
 
@@ -140,13 +141,14 @@ def test_a_line_to_cite_says_how_the_score_came_about(printed, changed):
     limit = configuration(TASK)["generation_kwargs"]["max_gen_toks"]
     version = scorer(TASK).version
     assert re.fullmatch(
-        r"org/model on Test of Time \(tot_arithmetic; 38 rows instead of 1,850\): published [\d.]+ \[[\d.]+, [\d.]+\];"
-        r" flexible [\d.]+ \[[\d.]+, [\d.]+\] \(percent \[95 % interval\]: Wilson's with"
-        r" cluster-robust effective sample size \(CR2, Bell-McCaffrey\)\)\."
-        rf" 38 documents in \d+ clusters; task version {version};"
-        r" fingerprint of the rows [0-9a-f]{12};"
+        r"org/model on Test of Time \(tot_arithmetic; 38 rows instead of 1,850\):"
+        r" published score \(metric card's rule\) [\d.]+ \[[\d.]+, [\d.]+\];"
+        r" flexible score \(value in any form\) [\d.]+ \[[\d.]+, [\d.]+\] \(percent"
+        r" \[95 % interval, Wilson's with cluster-robust effective sample size \(CR2,"
+        r" Bell-McCaffrey\)\]\)\. 38 documents in \d+ clusters that share a text or a"
+        rf" template; task version {version}; fingerprint of the rows [0-9a-f]{{12}};"
         rf" few-shot examples 0; chat template yes; token limit {limit}; lm-eval [\d.a-z]+;"
-        r" answers cut off: unknown; lm-eval-temporal-tasks .+\.",
+        r" answers seen to be cut off: unknown; lm-eval-temporal-tasks .+\.",
         line,
     )
     assert re.findall(r"^@\w+\{(\w+)", text, re.MULTILINE) == [
@@ -226,6 +228,28 @@ def test_the_mean_over_benchmarks_combines_their_intervals(tmp_path):
             expected = (mean, mean - reaches["low"], mean + reaches["high"])
             cells = [figures["mean"][name] for name in names]
             assert cells == pytest.approx(expected, abs=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("task", "answer", "expected"),
+    [
+        # The words of many golds are the best gold, or a better set of words.
+        ("timebench_tempreason_l2", "academy of minister", 0.32),
+        ("timebench_durationqa", "A, B, C, D", 0.63),
+        ("tot_arithmetic", "", 0.052),
+    ],
+)
+def test_no_gold_answer_is_a_better_constant(task, answer, expected):
+    docs, one = documents(task, EXAMPLES), scorer(task)
+    references = References(task)
+    for doc in docs:
+        references.add(doc)
+    sums = references.constants()
+    best = max(sums, key=sums.get)
+    assert answer in best and sums[best] / len(docs) >= expected
+    for response in {one.utils.gold_response(doc) for doc in docs}:
+        scores = [one.process_results(x, [response])[one.headline[0]] for x in docs]
+        assert sum(scores) <= sums[best] + 1e-9
 
 
 def test_figures_that_differ_are_noticed():

@@ -28,7 +28,7 @@ from utils.core.documents import Rows, documents, load as load_tasks
 from utils.core.families import configuration, leaf_tasks, scorer
 from utils.core.private import task_index
 from utils.packs.shortcuts import SHORTCUTS
-from utils.verdicts.figures import References
+from utils.verdicts.constants import References
 
 
 FRESH = leaf_tasks("fresh")

@@ -501,28 +501,24 @@ def test_documents_that_cannot_be_loaded_are_said_once(tmp_path, call):
 REPORT = """\
 ## n
 
-| task           | published   | flexible    | format cost      | extracted | constant | cut off | n |
-|:---------------|:------------|:------------|:-----------------|----------:|---------:|:--------|--:|
-| tot_arithmetic | 0.0 [0, 97] | 0.0 [0, 97] | 0.0 [-100, +100] |     100.0 |    100.0 | unknown | 1 |
+| task           | published       | flexible        | format cost          | extracted | constant | cut off | n |
+|:---------------|:----------------|:----------------|:---------------------|----------:|---------:|:--------|--:|
+| tot_arithmetic | 0.0 [0.0, 96.5] | 0.0 [0.0, 96.5] | 0.0 [-100.0, +100.0] |     100.0 |    100.0 | unknown | 1 |
 
 Fewer documents than the benchmark's: tot_arithmetic 1 of 1850.
 
-| answers to | reason      | answers |     % | published rule finds none |
-|:-----------|:------------|--------:|------:|--------------------------:|
-| tot        | other_value |       1 | 100.0 |                         0 |
+| answers to | reason      | answers |     % | no answer by the published rule |
+|:-----------|:------------|--------:|------:|--------------------------------:|
+| tot        | other_value |       1 | 100.0 |                               0 |
 
 - other_value, as in document 0 of tot_arithmetic: a value, but not the reference's
     published: {'answer': 1}
     flexible: {"answer": "1 AD"}
-    right: {"answer": "263 BC"}
+    label: {"answer": "263 BC"}
 
 ## format
 """
-LEGEND = """
-Percent [95 % interval]. published: score by the metric card's rule; flexible: the same for the
-value in any form; format cost: flexible - published; constant: published score of the best one
-answer to all documents. More: utils/README.md, "How to read the figures"
-"""
+LEGEND = 'end\ntoo early. More: utils/README.md, "How to read the figures"\n'
 
 
 def test_a_report_says_what_is_scored_and_why(tmp_path, capsys, monkeypatch):
@@ -545,7 +541,7 @@ def test_a_report_says_what_is_scored_and_why(tmp_path, capsys, monkeypatch):
     assert cells[0] == ["format", "n", "n", "format", "c"]
     assert cells[1][1:] == [
         "differs",
-        *[f"0.0 [0, {x}] / 0.0 [0, {x}] / 100.0" for x in (97, 97, 95)],
+        *[f"0.0 [0.0, {x}] / 0.0 [0.0, {x}] / 100.0" for x in (96.5, 96.5, 95.3)],
     ]
     assert len({*map(len, (head, rule, row))}) == 1
 

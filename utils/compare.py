@@ -62,22 +62,20 @@ _LONGEST_CELL = 50  # characters of an answer in Markdown
 # What an Estimate has, in its order.
 _COLUMNS = "difference low high error freedom clusters design_effect p".split()
 _LEGEND = """\
-- Scores: published is by the metric card's rule, flexible accepts the value in any form. \
-An answer that is partly right may earn a part of the point.
+- Scores: published is by the benchmark's own rule (its metric card), flexible is the same for \
+the value in any form. An answer that is partly right may earn a part of the point.
 - Difference: the first-named run minus the second-named one, in percentage points; in \
 tables a - b.
-- 95 % interval: where the true difference is likely to lie, by this comparison alone. It is \
-not adjusted, so it may exclude 0 where no difference is shown.
-- Adjusted p: a run is called better where it is below 0.05. It is adjusted (Holm) for the \
-{} sentences together: if all runs were equally good, the chance that any sentence called one \
-better would be at most 5 %.{}
-- 80 % power to detect X points: if the true difference were X, and scores spread as here, \
-four in five such tests would show it.
-- Cluster: documents that share a text, a question or a template. They count as less than \
-as many independent ones.
+- 95 % interval: the likely range of the true difference, by this comparison alone. It is not \
+adjusted, so it may exclude 0 where no difference is shown.
+- p: a run is called better where p, adjusted for all tests (Holm's method), is below 0.05. So \
+the chance that any of the {} sentences calls a run better than an equally good one is at most \
+5 %.{}
+- Cluster: documents that share a text, a question or a template. They tell less than as many \
+independent ones.
 """
 _OF_TABLES = (
-    " The {} rows of tables are a second set, adjusted likewise, with 5 % of its own."
+    """ The {} lines of the tables are a second set of tests, with 5 % of its own."""
 )
 
 
@@ -171,14 +169,13 @@ def _scopes(matched: Matched, tasks: dict[str, Tally]) -> list[Group]:
     scopes = []
     for group in benchmarks([*matched]):
         title = configuration(group.name)["metadata"].get("title", group.name)
-        run, remarks = tuple(task for task in group.tasks if task in matched), []
+        run = tuple(task for task in group.tasks if task in matched)
         if len(run) < len(group.tasks):
-            name = f": {run[0]}" if len(run) == 1 else ""
-            remarks.append(f"{len(run)} of {len(group.tasks)} tasks{name}")
+            title = f"{len(run)} of {len(group.tasks)} tasks of {title}"
+            title = f"{run[0]}, {title}" if len(run) == 1 else title
         n = sum(len(matched[task]) for task in run)
         if remark := rows_remark([tasks[task] for task in run], n):
-            remarks.append(remark)
-        title += f" ({'; '.join(remarks)})" if remarks else ""
+            title += f" ({remark})"
         scopes.append(group._replace(name=title, tasks=run))
     return scopes
 
@@ -250,16 +247,19 @@ def sentence(row: dict) -> str:
     figures = (
         f"{percent(row[first])} % against {percent(row[other])} %, a difference of"
         f" {points(sign * row['difference'])} points (95 % interval {points(low)} to"
-        f" {points(high)}; adjusted p {p_text(row['p_holm'])})."
+        f" {points(high)} by itself; p {p_text(row['p_holm'])} adjusted for {row['tests']} tests)."
     )
     where = escaped(row["scope"])
     if row["better"]:
         return f"{a} is better than {b} on {where}: {figures}"
-    power = "Too few clusters to tell which difference would be detected"
+    power = (
+        f"With so few clusters ({row['clusters']:,}) it cannot be said how large a"
+        " difference such a test would detect"
+    )
     if row["detectable"]:
-        steps = percent(row["detectable"])
         power = (
-            f"80 % power to detect a difference of {steps} points in either direction"
+            f"A true difference of {percent(row['detectable'])} points, either way, would"
+            " be detected in 4 of 5 such tests, a smaller one less often"
         )
     observed = f"{a} and {b} are not shown to differ on {where}: observed {figures}"
     return f"{observed} {power}."
@@ -344,7 +344,7 @@ def notes(models: list[Model], leave_out: str | None) -> Iterator[str]:
                     " to repeats, under other ids, which the benchmark does not have"
                 )
     for model in models:
-        figures = [tally.all for tally in model.tasks.values()]
+        figures = [x.all for task, x in model.tasks.items() if scorer(task).headline]
         total = sum(x.answers for x in figures)
         for kind, fault in INVALID.items():
             if n := sum(x.invalid[kind] for x in figures):

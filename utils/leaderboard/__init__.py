@@ -117,7 +117,9 @@ def _write(entrants: list[Entrant], data: dict, options: Namespace) -> None:
         check_ours(path, forms.get(path, "js"))
         with written_whole(path) as file:
             file.write(content)
-    sys.stdout.write(f"{text_tables.render([*_lines(data)], 'markdown')}\n")
+    sys.stdout.write(
+        f"{text_tables.render([*_lines(data)], 'markdown', text_tables.percent)}\n"
+    )
     for path in contents:
         if path.suffix != ".js":
             say(f"{path.absolute()} is written")

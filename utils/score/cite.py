@@ -12,9 +12,12 @@ from ..core.tables import percent
 from ..verdicts.answers import sha256
 from ..verdicts.figures import rows_remark
 from ..verdicts.runs import Model
-from .rows import RULES
 
 
+_SCORES = {
+    "published": "published score (metric card's rule)",
+    "flexible": "flexible score (value in any form)",
+}
 _METHOD = "Wilson's with cluster-robust effective sample size (CR2, Bell-McCaffrey)"
 _DIGITS = 12  # of a fingerprint
 _ENTRY = re.compile(r"```bibtex\n(.*?)```", re.DOTALL)
@@ -40,12 +43,14 @@ def citations(model: Model, rows: list[dict]) -> Iterator[str]:
         remarks = [", ".join(run)] if len(run) < len(group.tasks) else []
         remarks.append(rows_remark([model.tasks[task] for task in run], row["n"]))
         some = "; ".join(filter(None, remarks))
-        scores = "; ".join(f"{rule} {_score(row, rule)}" for rule in RULES)
+        scores = "; ".join(
+            f"{text} {_score(row, rule)}" for rule, text in _SCORES.items()
+        )
         yield (
             f"{row['run']} on {title}{some and f' ({some})'}: {scores} (percent [95 %"
-            f" interval]: {_METHOD}). {row['n']:,} documents in {row['clusters']:,} clusters;"
-            f" {'; '.join(_settings(model, run))}; answers cut off: {_cut_off(row)};"
-            f" {version()}."
+            f" interval, {_METHOD}]). {row['n']:,} documents in {row['clusters']:,} clusters"
+            f" that share a text or a template; {'; '.join(_settings(model, run))}; answers"
+            f" seen to be cut off: {_cut_off(row)}; {version()}."
         )
 
 
@@ -55,10 +60,8 @@ def _score(row: dict, rule: str) -> str:
 
 
 def _cut_off(row: dict) -> str:
-    if row["cut_off_unknown"]:
-        if not row["cut_off"]:
-            return "unknown"
-        return f"at least {percent(row['cut_off'] / row['answers'])} %"
+    if row["cut_off_unknown"] and not row["cut_off"]:
+        return "unknown"
     return f"{percent(row['cut_off'] / row['answers'])} %"
 
 

@@ -15,7 +15,7 @@ _TUNED = re.compile(r"(?:^|[-_ /.])(?:instruct|chat|it)(?![a-z])", re.IGNORECASE
 # Faults of answers, and what to do.
 _OF_ANSWERS = {
     "cut_off": "were cut off by the token limit; run again with a larger max_gen_toks",
-    "unended": "end within their reasoning or a box; run again with a larger max_gen_toks",
+    "unended": "end before an answer, as within their reasoning; run again with a larger max_gen_toks",
     "blank": "are blank; see what the model's server returned, and run again",
     "no_system": "have a prompt without the system instruction; the chat template dropped"
     " it, so put it into the prompt",

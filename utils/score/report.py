@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import textwrap
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from ..core.families import benchmarks, scorer
-from ..core.tables import escaped, percent, render
+from ..core.tables import escaped, percent, points, render
 from ..verdicts.judge import shown, value_text
 from ..verdicts.runs import Model
 from .health import faults
@@ -18,11 +18,15 @@ from .rows import RULES
 WIDTH = 100
 # A reason is frequent that so many of the answers to a benchmark have.
 FREQUENT = 0.05
-# Printed as it stands, in lines of their own.
 _LEGEND = """\
-Percent [95 % interval]. published: score by the metric card's rule; flexible: the same for the
-value in any form; format cost: flexible - published; constant: published score of the best one
-answer to all documents. More: utils/README.md, "How to read the figures"
+Percent [likely range: 95 % interval]. published: score by the benchmark's own rule (its metric \
+card); flexible: the same for the value in any form; format cost: flexible - published; constant: \
+published score of the best answer that is the same for every document; cut off: answers seen to \
+end too early. More: utils/README.md, "How to read the figures"
+"""
+_ERRORS = """\
+within: of all documents; where no date was read, it is a miss. median error: half of the dates that \
+were read are later [likely range: 95 % interval].
 """
 # What is told below the table where it is not 0, and of how many answers.
 _NOTES = {
@@ -45,7 +49,7 @@ def report(parts: list[Part], by: list[str]) -> str:
     They begin with what would make the figures worthless.
     """
     texts = [
-        _wrapped(f"**Fault** in {escaped(part.model.name)}: {fault}")
+        _wrapped(f"**Fault** in the run {escaped(part.model.name)}: {fault}")
         for part in parts
         for fault in faults(part.model)
     ]
@@ -55,16 +59,17 @@ def report(parts: list[Part], by: list[str]) -> str:
     for place in places:
         those = [x for x in rows if (x["task"], x["filter"], x["by"]) == place]
         texts.append(_breakdown(those))
-    return "\n".join([*texts, _LEGEND])
+    return "\n".join([*texts, _wrapped(_LEGEND)])
 
 
 def _run(part: Part, by: list[str]) -> Iterator[str]:
     rows = [row for row in part.rows if row["by"] is None]
     yield f"## {escaped(part.model.name)}\n"
     yield render([_line(row) for row in rows], "markdown", percent)
-    for columns in (_several, _errors):
-        if lines := [*filter(None, map(columns, rows))]:
-            yield render(lines, "markdown", percent)
+    if lines := [*filter(None, map(_several, rows))]:
+        yield render(lines, "markdown", percent)
+    if lines := [*filter(None, map(_errors, rows))]:
+        yield f"{render(lines, 'markdown', percent)}\n{_wrapped(_ERRORS)}"
     if notes := "".join(_notes(part.model, rows)):
         yield notes
     of_tasks = [row for row in rows if "tasks" not in row]
@@ -83,25 +88,18 @@ def _name(row: dict) -> str:
 def _line(row: dict) -> dict:
     cells = {"task": _name(row)}
     cells |= {rule: _sure(row, rule) for rule in RULES}
-    cells["format cost"] = _sure(row, "format_cost", "+")
+    cells["format cost"] = _sure(row, "format_cost", points)
     cells |= {name: row[name] for name in ("extracted", "constant")}
+    is_unknown = row["cut_off_unknown"] and not row["cut_off"]
     share = row["cut_off"] / row["answers"]
-    if row["cut_off_unknown"]:
-        share = f"at least {percent(share)}" if row["cut_off"] else "unknown"
-    return cells | {"cut off": share, "n": row["n"]}
+    return cells | {"cut off": "unknown" if is_unknown else share, "n": row["n"]}
 
 
-def _sure(row: dict, name: str, sign: str = "") -> str | None:
-    """Return a share in percent with the ends of its interval, whole where it is wide."""
+def _sure(row: dict, name: str, form: Callable = percent) -> str | None:
+    """Return a figure with the ends of its interval."""
     if row.get(name) is None:
         return None
-    ends = [100 * row[f"{name}_{end}"] for end in ("low", "high")]
-    digits = 1 if ends[1] - ends[0] < 20 else 0
-    texts = [
-        f"{100 * row[name]:{sign}.1f}",
-        *(f"{end:{sign}.{digits}f}" for end in ends),
-    ]
-    value, low, high = (text if float(text) else text.strip("+-") for text in texts)
+    value, low, high = (form(row[f"{name}{end}"]) for end in ("", "_low", "_high"))
     return f"{value} [{low}, {high}]"
 
 
@@ -122,14 +120,13 @@ def _errors(row: dict) -> dict | None:
     cells = {name.replace("_", " "): _sure(row, name) for name in near}
     for unit in ("hours", "days"):
         if (name := f"median_error_{unit}") in row:
-            figures = (row[f"{name}{x}"] for x in ("", "_low", "_high"))
-            value, *ends = (f"{figure:+.4g}" if figure else "0" for figure in figures)
-            interval = (
-                f"[{', '.join(ends)}]" if {*ends} != {value} else "(interval, too)"
-            )
-            cells["median error (+: late)"] = f"{value} {unit} {interval}"
-            cells["read"] = row["error_read"]
+            cells[f"median error, {unit}"] = _sure(row, name, _lateness)
+            cells["date read"] = row["error_read"]
     return {"task": _name(row), **cells} if cells else None
+
+
+def _lateness(error: float) -> str:
+    return f"{abs(error):.4g} {'late' if error > 0 else 'early'}" if error else "exact"
 
 
 def _notes(model: Model, rows: list[dict]) -> Iterator[str]:
@@ -157,24 +154,18 @@ def _notes(model: Model, rows: list[dict]) -> Iterator[str]:
 
 def _reasons(rows: list[dict], by_task: bool) -> Iterator[dict]:
     """Yield how many answers have each reason, by benchmark or by task."""
-    counts: dict[str, dict[str, Counter[str]]] = {}
+    counts: dict[str, tuple[Counter[str], Counter[str]]] = {}
     for row in rows:
         name = _name(row) if by_task else _benchmark(row)
-        of_name = counts.setdefault(
-            name, {"reason": Counter(), "unextracted": Counter()}
-        )
-        for kind, number in of_name.items():
-            start = f"{kind}_"
-            of_kind = {
-                x.removeprefix(start): row[x] for x in row if x.startswith(start)
-            }
-            number.update(of_kind)
-    for name, of_name in counts.items():
-        total = of_name["reason"].total()
-        for reason, number in of_name["reason"].most_common():
+        totals = counts.setdefault(name, (Counter(), Counter()))
+        for kind, total in zip(("reason_", "unextracted_"), totals):
+            cells = (x for x in row.items() if x[0].startswith(kind))
+            total.update({x.removeprefix(kind): number for x, number in cells})
+    for name, (reasons, unextracted) in counts.items():
+        for reason, number in reasons.most_common():
             cells = {"answers to": name, "reason": reason, "answers": number}
-            none = of_name["unextracted"][reason]
-            yield cells | {"%": number / total, "published rule finds none": none}
+            cells |= {"%": number / reasons.total()}
+            yield cells | {"no answer by the published rule": unextracted[reason]}
             name = ""
 
 
@@ -208,7 +199,7 @@ def _example(row: dict) -> str:
     cells = {
         "published": row["published"],
         "flexible": value_text(row),
-        "right": row["gold"],
+        "label": row["gold"],
     }
     if row["flexible"] is None:
         cells["response"] = row["excerpt"]

@@ -12,19 +12,12 @@ from typing import NamedTuple
 from ..core.errors import LineError
 from ..core.families import scorer
 from ..packs import disputed
-from ..packs.baselines import random_choices
 from .judge import BREAKDOWNS
 from .several import Reading, readings
 
 
 _DIGITS = 12  # of a digest that the table below has
-# How many gold answers are scored as the constant, and words are tried in one.
-_TRIED, _WORDS_TRIED = 3, 20
-F1 = "f1_score"
 _OTHER_ROWS = "not the benchmark's"
-# All of a document that its published score depends on, but options.
-_REFERENCE = ("answer", "answer_format", "golds", "label", "letters")
-
 
 # File -> start of a digest -> how often it has the row, if more than once; the files are
 # in the revisions whose fingerprints the families know.
@@ -146,78 +139,6 @@ class Figures:
                 total, count = of_cluster[1].get(metric, (0.0, 0))
                 of_cluster[1][metric] = (total + score, count + 1)
         return sums
-
-
-class References:
-    """The references of a task's documents, and how many documents have each."""
-
-    def __init__(self, task: str) -> None:
-        self.task = task
-        self._references: dict[str, tuple[int, dict]] = {}  # with one of the documents
-
-    def add(self, doc: dict) -> None:
-        """Count one more document."""
-        key = json.dumps([doc.get(name) for name in _REFERENCE])
-        number, _ = self._references.get(key, (0, doc))
-        self._references[key] = (number + 1, doc)
-
-    def constants(self) -> dict[str, float]:
-        """Return the sum of the published scores of one answer to all documents, by answer.
-
-        The answers are, where there is a choice, each label and each set of options; else
-        the most frequent gold answers and, where F1 counts their words, the set of words
-        with the highest F1. {} where there is no published score.
-        """
-        one = scorer(self.task)
-        if not (self._references and one.headline):
-            return {}
-        numbers, docs = zip(*self._references.values())
-        most_options = max(docs, key=lambda doc: len(doc.get("options", ())))
-        answers = random_choices(self.task, most_options) or self._gold_answers()
-        sums = dict.fromkeys(sorted(answers), 0.0)
-        for answer in sums:
-            for number, doc in zip(numbers, docs):
-                scores = one.process_results(doc, [answer])
-                sums[answer] += number * scores[one.headline[0]]
-        return sums
-
-    def _gold_answers(self) -> list[str]:
-        """Return the most frequent gold answers, and the words that serve best as one."""
-        one, texts, golds = scorer(self.task), Counter(), Counter()
-        for number, doc in self._references.values():
-            golds[one.utils.gold_response(doc)] += number
-            texts.update(dict.fromkeys(doc.get("golds", ()), number))
-        answers = [gold for gold, _ in golds.most_common(_TRIED)]
-        if texts and F1 in one.metrics:
-            words = {"golds": [" ".join(_best_words(texts))]}
-            answers.append(one.utils.gold_response(doc | words))
-        return answers
-
-
-def _best_words(texts: Counter[str]) -> list[str]:
-    """Return the words with the highest sum of F1 with texts, of which each has a number.
-
-    They are those of the most frequent text; words are added and removed, one at a time,
-    as long as the sum grows.
-    """
-    bags = [(Counter(text.split()), number) for text, number in texts.items()]
-    frequent: Counter[str] = Counter()
-    for bag, number in bags:
-        frequent.update({word: number for word in bag})
-
-    def value(words: list[str]) -> float:
-        counts = Counter(words)
-        same = ((counts & bag).total() / (len(words) + bag.total()) for bag, _ in bags)
-        return sum(number * x for (_, number), x in zip(bags, same))
-
-    words = [*texts.most_common(1)[0][0].split()]
-    while True:
-        shorter = [words[:x] + words[x + 1 :] for x in range(len(words))]
-        longer = [[*words, word] for word, _ in frequent.most_common(_WORDS_TRIED)]
-        best = max([*filter(None, shorter), *longer], key=value)
-        if value(best) <= value(words):
-            return words
-        words = best
 
 
 class Tally:

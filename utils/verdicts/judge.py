@@ -22,8 +22,8 @@ from .answers import Answer, document_text, sha256
 INVALID = {
     "no_instruction": "have no format instruction in their prompt, since the chat template"
     " dropped the system message. They count all the same, but say little of the model",
-    "cut_off": "were cut off by the token limit, or end within their reasoning, a box or an"
-    " object. They count all the same; with a larger max_gen_toks the scores may rise",
+    "cut_off": "were cut off by the token limit, or end before an answer. They count all the"
+    " same; a larger max_gen_toks may raise the scores",
 }
 # Fields of documents by which scores are broken down; the answer format comes from the
 # prompt, see `answer_format`.

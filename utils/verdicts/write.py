@@ -19,7 +19,8 @@ from ..core.families import bare, scorer
 from ..core.files import sha256_of
 from ..core.jsonl import MOST_BYTES, Line, read_lines
 from .answers import Answer, answers_in, task_of, within
-from .figures import References, Tally
+from .constants import References
+from .figures import Tally
 from .find import Source
 from .isolate import Budget, Limits
 from .judge import row, score
