@@ -13,6 +13,7 @@ import json
 import re
 import sys
 from collections import Counter
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -41,24 +42,22 @@ def year(label: object) -> int:
 def near(draws: list[Draw], wrong: str) -> np.ndarray:
     """Return how likely wrong answers are the public label, and its mirror image."""
     usual = Counter(year(x.original[1]) for x in draws if x.row["twin"] != EXCHANGED)
-    found = []
+    chances = []
     for draw in draws:
-        label, recalled, mirror = draw.row[draw.column], draw.original[1], draw.mirror
+        label, wrong_labels = draw.row[draw.column], (draw.original[1], draw.mirror)
         if draw.row["twin"] == EXCHANGED:  # one of ten orders, or of four names
-            found.append([0.1 if "'ordered" in label else 0.25] * 2)
+            chances.append([0.1 if "'ordered" in label else 0.25] * 2)
             continue
-        shifts = [year(x) - year(label) for x in (recalled, mirror)]
         if wrong == "usual":
-            odds = [usual[year(x)] / usual.total() for x in (recalled, mirror)]
+            odds = [usual[year(x)] / usual.total() for x in wrong_labels]
         else:
             scale = 4 if draw.row["twin"] == "years_moved" else 200
+            shifts = [year(x) - year(label) for x in wrong_labels]
             odds = [scale**-1 * 2 ** (-abs(x) / scale) / 4 for x in shifts]
             if wrong == "later":
-                odds = [
-                    x * (1.5 if shift > 0 else 0.5) for x, shift in zip(odds, shifts)
-                ]
-        found.append([NEAR * x for x in odds])
-    return np.array(found)
+                odds = [x * (1.5 if y > 0 else 0.5) for x, y in zip(odds, shifts)]
+        chances.append([NEAR * x for x in odds])
+    return np.array(chances)
 
 
 def hits(
@@ -73,42 +72,35 @@ def hits(
     return Hits(len(chances), of_recalled, int((drawn < mirror).sum()) - of_recalled)
 
 
-def named(draws: dict[str, list[Draw]], repetitions: int) -> list[dict]:
+def simulate(draws: dict[str, list[Draw]], repetitions: int) -> list[dict]:
     """Return how often models are named on either benchmark, and on each one alone."""
-    rng, rows = np.random.default_rng(29), []
-    for wrong in WRONG:
-        chances = {task: near(x, wrong) for task, x in draws.items()}
-        for accuracy in ACCURACIES:
-            for harder in (0, 0.05):
-                for share in SHARES:
-                    runs = [
-                        [
-                            hits(rng, x, share, accuracy - harder).p_value
-                            for x in chances.values()
-                        ]
-                        for _ in range(repetitions)
-                    ]
-                    level = 1 - CONFIDENCE
-                    either = sum(min(holm(x)) < level for x in runs) / repetitions
-                    alone = (np.array(runs) < level).mean(0)
-                    row = {"wrong": wrong, "accuracy": accuracy, "harder": harder}
-                    row |= {"share": share, "either": either}
-                    rows.append(row | dict(zip(chances, map(float, alone))))
+    rng, rows, level = np.random.default_rng(29), [], 1 - CONFIDENCE
+    for case in product(WRONG, ACCURACIES, (0, 0.05), SHARES):
+        wrong, accuracy, harder, share = case
+        chances = [near(x, wrong) for x in draws.values()]
+        p_values = [
+            [hits(rng, x, share, accuracy - harder).p_value for x in chances]
+            for _ in range(repetitions)
+        ]
+        alone = (np.array(p_values) < level).mean(0)
+        row = dict(zip(("wrong", "accuracy", "harder", "share"), case))
+        row["either"] = sum(min(holm(x)) < level for x in p_values) / repetitions
+        rows.append(row | dict(zip(draws, map(float, alone))))
     return rows
 
 
 def twins_of(folder: Path) -> dict[str, list[Draw]]:
     """Return task -> the twins with a mirror image of a benchmark's rows."""
-    found = {}
+    twins = {}
     for task, file in TASKS.items():
         (path,) = folder.rglob(file)
         draws, _ = draw_twins(task, [*read_jsonl(path)], 29)
-        found[task] = [x for x in draws if x.mirror is not None]
-    return found
+        twins[task] = [x for x in draws if x.mirror is not None]
+    return twins
 
 
 if __name__ == "__main__":
     of_files = twins_of(Path(sys.argv[1]))
     print({task: len(x) for task, x in of_files.items()})
-    for one in named(of_files, int((sys.argv[2:] or ["1000"])[0])):
-        print("\t".join(map(str, one.values())))
+    for line in simulate(of_files, int((sys.argv[2:] or ["1000"])[0])):
+        print("\t".join(map(str, line.values())))

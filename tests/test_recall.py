@@ -181,9 +181,9 @@ def test_the_share_that_is_found_has_the_power_that_it_says(case):
     def power(share: float) -> float:
         either = (1 - share) * mirror / twins
         chances = [share + either, either, 1 - share - 2 * either]
-        found = rng.multinomial(twins, chances, 4000)[:, :2]
+        drawn = rng.multinomial(twins, chances, 4000)[:, :2]
         named = [
-            Hits(twins, *map(int, x)).p_value * tests < 1 - CONFIDENCE for x in found
+            Hits(twins, *map(int, x)).p_value * tests < 1 - CONFIDENCE for x in drawn
         ]
         return sum(named) / 4000
 

@@ -255,7 +255,7 @@ def move_projects(row: dict, _: Survey, rng: Random) -> Twin | str:
     if not ends & {*_years(" ".join(row["dialogue"]), _DATE_YEAR)}:
         return "a dialogue without the year"
     years = ends | {*_years(story, _DATE_YEAR)}
-    if max(years) - min(years) > 1:  # a number behind a day of the project
+    if max(years) - min(years) > 1:  # a number after a day of the project
         return "another number that may be a year"
     room = range(STEADY if zones else 1901, 2100)
     shifts = [x for x in (-28, 28) if all(y in room and y + x in room for y in years)]
@@ -407,7 +407,7 @@ def _exchanged(text: str, a: str, b: str) -> str:
 # --------------------------------------------------------------------- names replaced
 
 _ENTITY = re.compile(r"\b[ER]\d{1,4}\b")
-_YEAR_OF_FACT = re.compile(  # behind a word or a sign of time, and written in full
+_YEAR_OF_FACT = re.compile(  # after a word or a sign of time, and written in full
     rf"(?:\b(?i:in|of|from|to|until|till|since|and|or|between|before|after|by|through"
     rf"|during|starting|years?|{_MONTH}),? |(?<=\d)[-–]| [-–] |[(:] ?)"
     r"(?P<year>[12]\d{3})(?![\w'’])"

@@ -130,13 +130,13 @@ def least_share(hits: Hits, tests: int) -> float | None:
     where there are too few twins.
     """
     level, counts = (1 - CONFIDENCE) / tests, np.arange(hits.twins + 1)
-    # Of so many hits, the most recalled labels that do not name a model.
-    most = np.ceil(np.nan_to_num(bdtrik(1 - level, counts, 0.5))).astype(int)
+    # Of so many hits, how many recalled labels name no model.
+    unnamed = np.ceil(np.nan_to_num(bdtrik(1 - level, counts, 0.5))).astype(int)
     for share in _SHARES:
         mirror = (1 - share) * hits.mirror / max(1, hits.twins)
         either = min(1.0, share + 2 * mirror)
         chances = np.diff(bdtr(counts, hits.twins, either), prepend=0)
-        if chances @ bdtrc(most, counts, 1 - mirror / either) >= POWER:
+        if chances @ bdtrc(unnamed, counts, 1 - mirror / either) >= POWER:
             return share
     return None
 

@@ -53,13 +53,13 @@ def solve(text: str) -> str:
             *facts,
             *((s, r, name, a, b) for s, r, o, a, b in facts if o == entity),
         ]
-    asked = re.sub(r"Let E\d+ be .+?\. ", "", question)
-    for wording, plain in ROLES:
-        asked = re.sub(wording, plain, asked)
+    plain = re.sub(r"Let E\d+ be .+?\. ", "", question)
+    for wording, words in ROLES:
+        plain = re.sub(wording, words, plain)
     for pattern, answer in QUESTIONS:
-        if found := re.search(pattern, asked):
-            return answer([x for x in facts if x[2][0] == "E"], **found.groupdict())
-    raise ValueError(asked)
+        if match := re.search(pattern, plain):
+            return answer([x for x in facts if x[2][0] == "E"], **match.groupdict())
+    raise ValueError(plain)
 
 
 def _terms(facts, role, of) -> list:
