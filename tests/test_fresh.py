@@ -51,11 +51,12 @@ def test_a_seed_names_its_rows_for_ever():
 @pytest.mark.parametrize("name", NAMES)
 def test_a_row_depends_on_seed_level_index_and_knobs_alone(name):
     few = list(rows(name, 3, 6, range(1, 4)))
-    more = list(rows(name, 3, 20, range(1, 5)))
+    more = list(rows(name, 3, 8, range(1, 5)))
     alone = [generate_row(name, 3, x["level"], x["index"]) for x in reversed(few)]
     assert few == alone[::-1]
     assert all(row in more for row in few)
-    assert list(rows(name, 4, 6, range(1, 4))) != few
+    problems = [{**row, "index": 0} for row in (*few, *rows(name, 4, 6, range(1, 4)))]
+    assert len({json.dumps(problem) for problem in problems}) == 12
 
 
 def test_a_request_regenerates_each_of_its_rows_and_no_other():
@@ -67,15 +68,6 @@ def test_a_request_regenerates_each_of_its_rows_and_no_other():
     for place in (5, -1, 2.0, "2", None, True):
         with pytest.raises(ValueError, match="timexnli: has no row .*, but 0 to 4"):
             request.row(place)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_rows_of_a_seed_and_of_two_seeds_are_different(name):
-    one, other = (
-        {json.dumps({**row, "index": 0}, sort_keys=True) for row in generated}
-        for generated in (rows(name, seed, 20, LEVELS) for seed in (5, 6))
-    )
-    assert len(one) == 20 and len(one & other) <= 1
 
 
 def test_levels_take_turns_so_that_the_first_rows_are_of_all():
@@ -177,7 +169,7 @@ def test_every_generator_has_a_task_that_says_its_version():
 @pytest.mark.parametrize("task", FRESH)
 def test_a_perfect_answer_scores_one_and_that_to_another_row_less(task, seeds, count):
     # Of ToT arithmetic, each kind has its turn within 74 rows of a level.
-    count = count or (370 if "tot_arithmetic" in task else 20)
+    count = count or (370 if "tot_arithmetic" in task else 10)
     one = scorer(task)
     for seed in range(seeds):
         dataset = load(one_generator(task), seed, count, "1-5")["test"]

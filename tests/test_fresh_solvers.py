@@ -30,12 +30,12 @@ def others(task: str, generated: list[dict]) -> list[dict]:
     [
         ("date_arithmetic", LEVELS, 200),
         ("timexnli", range(1, 9), 400),
-        ("tot_semantic", range(1, 9), 160),
+        ("tot_semantic", range(1, 9), 64),
         ("tot_arithmetic", LEVELS, 5 * TURN),
-        ("tot_arithmetic", range(6, 26), 20 * TURN),
+        ("tot_arithmetic", range(6, 26, 4), 5 * TURN),
         ("tot_arithmetic", range(60, 61), TURN),
-        ("tcp_short", range(1, 7), 24),
-        ("tcp_long", range(1, 9), 24),
+        ("tcp_short", range(1, 7), 12),
+        ("tcp_long", range(1, 9), 16),
     ],
 )
 def test_the_second_solver_finds_each_label_and_no_other(name, levels, count):
@@ -112,9 +112,9 @@ def facts_that_matter(row: dict) -> int:
     return sum(solve_entities(text) != row["label"] for text in texts)
 
 
-@pytest.mark.parametrize("level", [3, 5, 8])
+@pytest.mark.parametrize("level", [3, 8])
 def test_each_description_is_one_more_fact_that_matters(level):
-    for row in rows("tot_semantic", 31, 16, range(level, level + 1)):
+    for row in rows("tot_semantic", 31, 8, range(level, level + 1)):
         if row["question_type"] not in (
             "timeline",
             "number_of_events_in_time_interval",
