@@ -8,21 +8,22 @@ from __future__ import annotations
 
 import gc
 import json
+import multiprocessing
 import os
 import resource
-import selectors
 import signal
-import sys
 import threading
-import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 
 _MIB = 1 << 20
+_OUT_OF_MEMORY = 77  # exit status
+_FORK = multiprocessing.get_context("fork")
 
 
 class Limits(NamedTuple):
@@ -74,95 +75,63 @@ def each_apart(
     `jobs` may grow meanwhile. Where a process ends before it has answered, Died is
     in the place of what it returns. What `work` returns is JSON.
     """
-    running: dict[int, tuple[Job, int, bytearray]] = {}
-    with selectors.DefaultSelector() as selector:
-        try:
-            while True:
-                while jobs and len(running) < workers:
-                    process, pipe = _start(work, job := jobs.popleft(), limits)
-                    running[pipe] = (job, process, bytearray())
-                    selector.register(pipe, selectors.EVENT_READ)
-                if not running:
-                    return
-                for event, _ in selector.select():
-                    job, process, text = running[event.fd]
-                    if part := os.read(event.fd, _MIB):
-                        text += part
-                        continue
-                    selector.unregister(event.fd)
-                    os.close(event.fd)
-                    del running[event.fd]
-                    _, status = os.waitpid(process, 0)
-                    yield job, _answer(bytes(text), status, limits)
-        finally:
-            for pipe, (_, process, _) in running.items():
-                with suppress(ProcessLookupError):
-                    os.kill(process, signal.SIGKILL)
-                os.waitpid(process, 0)
-                os.close(pipe)
+    running: dict[Connection, tuple[Job, multiprocessing.Process]] = {}
+    try:
+        while jobs or running:
+            while jobs and len(running) < workers:
+                job = jobs.popleft()
+                reader, writer = _FORK.Pipe(duplex=False)
+                arguments = (work, job, writer, limits)
+                process = _FORK.Process(target=_run, args=arguments, daemon=True)
+                process.start()
+                writer.close()
+                running[reader] = job, process
+            for reader in wait(running):
+                text = b""
+                with suppress(EOFError), reader:
+                    text = reader.recv_bytes()
+                job, process = running.pop(reader)
+                process.join()
+                yield job, json.loads(text) if text else _died(process, limits)
+    finally:
+        for _, process in running.values():
+            process.kill()
+            process.join()
 
 
-def _answer(text: bytes, status: int, limits: Limits) -> object:
-    if text:
-        with suppress(ValueError):
-            return json.loads(text)
-    code = os.waitstatus_to_exitcode(status)
-    if code == -signal.SIGXCPU:
+def _died(process: multiprocessing.Process, limits: Limits) -> Died:
+    status = process.exitcode
+    if status == -signal.SIGXCPU:
         spent = f"{limits.seconds:g} s and {limits.answer_ms:g} ms an answer"
         fix = "raise --most_seconds"
         return Died(f"takes more processor time than {spent}; {fix}", True)
-    if code == _OUT_OF_MEMORY:
+    if status == _OUT_OF_MEMORY:
         fix = "raise --most_memory"
         return Died(f"takes more than {limits.memory:,} MiB of memory; {fix}", True)
     fix = "see whether memory ran out, and run the command again"
-    return Died(f"its process was killed (status {code}); {fix}", False)
+    return Died(f"its process was killed (status {status}); {fix}", False)
 
 
-_OUT_OF_MEMORY = 77  # exit status
-
-
-def _start(work: Callable[[Job], object], job: Job, limits: Limits) -> tuple[int, int]:
-    """Fork a process for a job; return its number and where its answer is read."""
-    read, write = os.pipe()
-    for stream in (sys.stdout, sys.stderr):
-        stream.flush()
-    parent = os.getpid()
-    if process := os.fork():
-        os.close(write)
-        return process, read
-    status = 1
-    try:
-        os.close(read)
-        _prepare(parent, limits)
-        text = json.dumps(work(job)).encode()
-        while text:
-            text = text[os.write(write, text) :]
-        status = 0
-    except MemoryError:
-        status = _OUT_OF_MEMORY
-    except BaseException:  # Ctrl-C, too
-        with suppress(BaseException):
-            sys.excepthook(*sys.exc_info())
-            sys.stderr.flush()
-    finally:
-        os._exit(status)
-
-
-def _prepare(parent: int, limits: Limits) -> None:
-    """Set the limits of this process, which ends when its parent is gone."""
+def _run(
+    work: Callable[[Job], object], job: Job, writer: Connection, limits: Limits
+) -> None:
+    """Do a job in this process, within limits; it ends when its parent is gone."""
     gc.freeze()  # a collection would copy every page that the parent shares
     for number in (signal.SIGINT, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)  # the parent ends it
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-
-    def watch() -> None:
-        while os.getppid() == parent:
-            time.sleep(0.2)
-        os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     with suppress(OSError, ValueError):  # macOS has neither the file nor the limit
         pages = int(Path("/proc/self/statm").read_text().split()[0])
         most = pages * resource.getpagesize() + limits.memory * _MIB
         _, hard = resource.getrlimit(resource.RLIMIT_AS)
         resource.setrlimit(resource.RLIMIT_AS, (most, hard))
+    try:
+        writer.send_bytes(json.dumps(work(job)).encode())
+    except MemoryError:
+        os._exit(_OUT_OF_MEMORY)
+
+
+def _end_with_parent() -> None:
+    multiprocessing.parent_process().join()
+    os._exit(1)
