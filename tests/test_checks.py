@@ -1,5 +1,6 @@
 """What of a run is checked: documents, prompts and responses, each by itself."""
 
+import json
 from itertools import product
 from types import SimpleNamespace
 
@@ -8,6 +9,8 @@ import pytest
 from tests.conftest import EXAMPLES, PACK
 from utils.core.documents import documents
 from utils.core.families import prompt, scorer
+from utils.core.jsonl import Line
+from utils.verdicts.answers import Answer, answers_in, document_text, sha256
 from utils.verdicts.checks import Check, frame_of, render_messages, text_of
 
 
@@ -23,9 +26,9 @@ def outcome(task=TASK, docs=None, logged="{}", line=None, pack=EXAMPLES, **resul
     for n, doc in enumerate(docs):
         text = logged(n, prompt(task, doc)) if callable(logged) else logged
         text = text and text.replace("{}", prompt(task, doc))
-        arguments = {"gen_args_0": {"arg_0": text, "arg_1": {}}}
-        row = {"arguments": arguments, "resps": [["x"]], "filtered_resps": ["x"]}
-        answer = SimpleNamespace(line=row | (line or {}), prompt=text, doc_id=n)
+        cells = {"arguments": {"gen_args_0": {"arg_0": text, "arg_1": {}}}}
+        cells |= line(n) if callable(line) else line or {}
+        answer = Answer("", cells, task, n, prompt=text, is_first=True)
         check.add(SimpleNamespace(answer=answer, doc=doc))
     figures = SimpleNamespace(values=dict, changed=0, answers=len(docs))
     fingerprint = utils.fingerprint(map(utils.digest, docs))
@@ -77,6 +80,7 @@ def test_documents_are_those_of_the_pack(change, says):
 
 
 DIFFERS = "not verified: what stands around the prompts differs between documents"
+UNTIL = {"arguments": {"gen_args_0": {"arg_0": "", "arg_1": {"until": ["gold"]}}}}
 CASES = [  # prompts, what results say beside the usual, the line; what the check says
     ("{}", {}, {}, "verified: all as rendered"),
     ("<u>{}</u>", TEMPLATE, {}, "verified: all as rendered, in a frame of 7 characters"),
@@ -89,6 +93,7 @@ CASES = [  # prompts, what results say beside the usual, the line; what the chec
     ("When?", {}, {}, "not verified: 38 of 38 prompts are not the task's"),
     ("{}", {}, {"arguments": {"a": 1, "b": 2}}, "not verified: 38 of 38 prompts are"),
     (None, {}, {}, "not verified: the prompts are not in the files"),
+    ("{}", {}, lambda n: UNTIL if n == 3 else {}, "not verified: the generation set"),
     ("{}", {"n-shot": {}}, {}, "not verified: settings unknown"),
     ("{}", {"n-shot": {TASK: 1}}, {}, "not verified: 38 of 38 prompts are not"),
     ("{}", {"system_instruction": "Hi."}, {}, "not verified: 38 of 38 prompts are not"),
@@ -129,15 +134,23 @@ def test_a_frame_is_what_stands_around_texts(texts, frame):
         ([["x"]], ["x"], "verified: as logged"),
         ([["x", "y"]], ["x"], "verified: as logged"),
         ([["x", "y"]], [["x", "y"]], "verified: as logged"),
-        ([["y", "x"]], ["x"], "not verified: 38 filtered responses are not the first"),
-        ([[]], ["x"], "not verified: 38 filtered"),
-        (None, ["x"], "not verified: 38 filtered"),
-        ("xy", ["x"], "not verified: 38 filtered"),
+        ([["y", "x"]], ["x"], "not verified: 1 filtered responses are not the first"),
+        ([[]], ["x"], "not verified: 1 filtered"),
+        (None, ["x"], "not verified: 1 filtered"),
+        ("xy", ["x"], "not verified: 1 filtered"),
     ],
 )
 def test_what_a_filter_leaves_is_the_first_response(resps, left, says):
-    line = {"resps": resps, "filtered_resps": left}
-    assert told(outcome(line=line)["responses"]).startswith(says)
+    doc = documents(TASK, EXAMPLES)[0]
+    line = {"doc_id": 0, "doc": doc, "target": "", "target_hash": sha256("")}
+    line |= {"arguments": {"gen_args_0": {"arg_0": ""}}, "prompt_hash": sha256("")}
+    line |= {"doc_hash": sha256(document_text(doc))}
+    line |= {"resps": resps, "filtered_resps": left}
+    read = answers_in(Line("", 1, json.dumps(line).encode(), True), TASK)
+    check = Check({"versions": {TASK: 1}}, TASK, "none", EXAMPLES)
+    for answer in read:
+        check.add(SimpleNamespace(answer=answer, doc=doc))
+    assert told(check.responses()).startswith(says)
 
 
 @pytest.mark.parametrize("task", ["tcp_long", "tot_semantic_separate"])

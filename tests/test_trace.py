@@ -43,8 +43,8 @@ def test_one_more_answer_passes_through_few_files_and_functions(tmp_path, monkey
     monkeypatch.setattr(keep, "each_apart", alone)
     monkeypatch.setattr(isolate.Budget, "add", lambda *_: None)  # of it
     calls = []
-    for count in (1, 1, 2):  # the first fills the caches
-        docs = (DOC | {"question": f"{n}?"} for n in range(count))
+    for call, count in enumerate((1, 1, 2)):  # the first fills the caches
+        docs = (DOC | {"question": f"{call} {n}?"} for n in range(count))
         path = write(tmp_path / "x.jsonl", *(ANSWER | {"doc": doc} for doc in docs))
         calls.append(trace(["score", str(path), "--output", str(tmp_path / "out")]))
     more = [

@@ -77,7 +77,8 @@ def lines(task: str, model: str, edit: dict) -> list[dict]:
         response = filled(own.get("response", said[0][at]), **given)
         doc = doc | cells
         line = {"doc_id": n, "doc": doc, "target": "", "filter": "none"}
-        settings = configuration(task)["generation_kwargs"] | own.get("asked_with", {})
+        settings = configuration(task)["generation_kwargs"]
+        settings = settings | changed(own.get("asked_with", {}), gold)
         line |= {"arguments": {"gen_args_0": {"arg_0": asked, "arg_1": settings}}}
         line["arguments"] |= changed(own.get("asked_too", {}), gold)
         line |= {"resps": [[response]], "filtered_resps": [response]}
@@ -93,6 +94,9 @@ def submission(folder: Path, model: str, edit: dict, number: int = 0) -> None:
     for task in tasks:
         path = folder / f"samples_{task}_{stamp}.jsonl"
         write(path, *lines(task, model, edit))
+        if second := edit.get("append_filter"):
+            both = lines(task, model, edit), lines(task, model, second)
+            write(path, *both[0], *(line | {"filter": "b"} for line in both[1]))
         if more := edit.get("append"):
             path.write_text(path.read_text() + more)
     told = {
@@ -200,8 +204,8 @@ BAD = {  # what stands in the place of samples -> why it is left out
     "deep nesting": (lambda x: x.write_text("[" * 10**5 + "\n"), "too deeply"),
     "a folder": (lambda x: x.mkdir(), "is a folder"),
     "a pipe": (lambda x: os.mkfifo(x), "is a pipe or a device"),
-    "a dangling link": (lambda x: x.symlink_to("nowhere"), "No such file"),
-    "a device": (lambda x: x.symlink_to("/dev/zero"), "is a pipe or a device"),
+    "a dangling link": (lambda x: x.symlink_to("nowhere"), "is a link"),
+    "a device": (lambda x: x.symlink_to("/dev/zero"), "is a link"),
 }
 
 

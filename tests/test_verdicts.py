@@ -20,6 +20,7 @@ from utils.core.jsonl import read_jsonl
 from utils.verdicts import isolate, keep, table
 from utils.verdicts.find import find_sources
 from utils.verdicts.isolate import Died, Limits, each_apart
+from utils.verdicts.write import write_table
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -239,7 +240,9 @@ def test_what_is_kept_is_read_by_all_tools_and_from_a_folder_that_is_named(
 ):
     paths = [write(tmp_path / f"{x}.jsonl", *answers(6)) for x in "ab"]
     first = call_score(*paths, "--output", tmp_path / "out")
-    monkeypatch.setattr(keep, "new_part", lambda *_: pytest.fail("is judged again"))
+    monkeypatch.setattr(
+        keep, "open_part", lambda *_, **__: pytest.fail("is judged again")
+    )
     cache = ["--cache", str(tmp_path / "out")]
     assert call_score(*paths, *cache) == first
     named = ["--include_path", str(EXAMPLES), *map(str, paths)]
@@ -338,6 +341,20 @@ def test_a_pipe_is_read(tmp_path, call_score):
     assert printed == [printed[0]] * 3
 
 
+def test_a_file_that_changes_while_it_is_judged_has_no_table(
+    tmp_path, call_score, monkeypatch
+):
+    path = write(tmp_path / "x.jsonl", GOOD)
+
+    def change(*arguments: object, **named: object) -> dict:
+        write(path, GOOD, {"response": "more"})
+        return write_table(*arguments, **named)
+
+    monkeypatch.setattr(keep, "write_table", change)
+    status, _, said = call_score(path)
+    assert (status, said) == (1, f"{path}: has changed while it was read; run again\n")
+
+
 @pytest.mark.parametrize("number", ["0", "two"])
 def test_a_number_of_workers_that_is_none_is_named(tmp_path, call_score, number):
     status, _, said = call_score(tmp_path, f"--workers={number}")
@@ -429,26 +446,28 @@ def test_what_names_no_run_is_named(
     assert expected in said
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", '"x"', "\xff", "[" * 100_000])
+NO_RESULTS = ["", "{", "[]", '"x"', "\xff", "[" * 100_000]
+NO_RESULTS += ['{"model_name": 5}', '{"versions": []}', '{"configs": 3}']
+
+
+@pytest.mark.parametrize("text", NO_RESULTS)
 def test_results_that_cannot_be_read_are_named(outputs, scored, text):
     path = outputs / "b" / RESULTS.format(3)
     path.write_text(text, encoding="latin-1")
     rows, said = scored(outputs, status=1)
     assert [*rows] == ["a"]
-    assert f"{path.name}: is not a results file; copy it again, or delete it" in said
+    assert f"{path.name}: is not a results file" in said
+    assert "; copy it again, or delete it" in said
 
 
-ODD = [{"model_name": 5}, {"versions": []}, {}, {"config": {"limit": 10**400}}]
-
-
-@pytest.mark.parametrize("results", ODD)
-def test_odd_results_claim_nothing(outputs, scored, results):
+def test_odd_results_claim_nothing(outputs, scored):
+    results = {"versions": {"tcp_long": []}, "config": {"limit": 10**400}, "date": "x"}
     write(outputs / "b" / RESULTS.format(3), results)
-    assert scored(outputs / "b", "--output", outputs / "out")[0] == {
-        "b": {"tcp_long": 1}
-    }
-    claims = head(outputs / "out" / NAME.format("tcp_long", 3)[:-6])["claims"]
-    assert (claims["model_name"], claims["limit"]) == (None, None)
+    found, _ = scored(outputs / "b", "--output", outputs / "out")
+    assert found == {"b": {"tcp_long": 1}}
+    (entry,) = head(outputs / "out" / NAME.format("tcp_long", 3)[:-6])["tasks"]
+    claims = entry["claims"]
+    assert (claims["version"], claims["limit"], claims["date"]) == ("[]", None, None)
 
 
 def test_files_are_found_but_not_opened(tmp_path):

@@ -34,43 +34,52 @@ def written_whole(path: Path) -> Iterator[BinaryIO]:
             yield file
         return
     target = Path(os.path.realpath(path))
-    target.parent.mkdir(parents=True, exist_ok=True)
-    _remove_leftovers(target.parent)
-    part = target.with_name(f"{_PREFIX}{secrets.token_hex(8)}{_SUFFIX}")
+    part = None
     try:
-        with _open_part(part) as file:
+        part, descriptor = open_part(target.parent)
+        with os.fdopen(descriptor, "wb") as file:
             if target.exists():
                 with suppress(PermissionError):  # some file systems have no modes
                     shutil.copymode(target, part)
             yield file
             file.flush()
             os.fsync(file.fileno())
-        part.replace(target)
+            part.replace(target)
     except BaseException as error:  # Ctrl-C, too
-        part.unlink(missing_ok=True)
+        if part:
+            part.unlink(missing_ok=True)
         # A full disk has no name, and nobody knows the name of a part.
         if isinstance(error, OSError) and error.filename in (None, str(part)):
             error.filename, error.filename2 = str(path), None
         raise
 
 
-def _open_part(part: Path) -> BinaryIO:
-    """Open a new file that stays locked until it is closed or its process ends."""
-    while True:
-        file = part.open("xb")
-        with suppress(OSError):  # of file systems without locks
-            fcntl.flock(file, fcntl.LOCK_EX)
-        if part.exists():
-            return file
-        file.close()  # another run took it for a leftover before it was locked
+def open_part(folder: Path, *, is_folder: bool = False) -> tuple[Path, int]:
+    """Make a file or folder for what is not finished; return its path and descriptor.
 
-
-def _remove_leftovers(folder: Path) -> None:
-    """Remove what runs that were killed left in a folder: nobody has it locked."""
+    It stays locked until the descriptor is closed, or no process has it. What processes
+    left that were killed is removed: nobody has it locked.
+    """
     for part in folder.glob(f"{_PREFIX}*{_SUFFIX}"):
-        with suppress(OSError), part.open("rb") as file:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            part.unlink()
+        with suppress(OSError):
+            descriptor = os.open(part, os.O_RDONLY)
+            with suppress(OSError):
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(part) if part.is_dir() else part.unlink()
+            os.close(descriptor)
+    while True:
+        folder.mkdir(parents=True, exist_ok=True)
+        part = folder / f"{_PREFIX}{secrets.token_hex(8)}{_SUFFIX}"
+        if is_folder:
+            part.mkdir()
+        flags = os.O_RDONLY if is_folder else os.O_WRONLY | os.O_CREAT | os.O_EXCL
+        with suppress(FileNotFoundError):  # another run took it for a leftover
+            descriptor = os.open(part, flags, 0o666)
+            with suppress(OSError):  # of file systems without locks
+                fcntl.flock(descriptor, fcntl.LOCK_EX)
+            if part.exists():
+                return part, descriptor
+            os.close(descriptor)
 
 
 def _open_stream(path: Path) -> int:

@@ -12,7 +12,6 @@ import math
 import zlib
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
-from io import BufferedReader, RawIOBase
 from itertools import islice
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
@@ -47,20 +46,16 @@ def read_jsonl(path: Path) -> list[dict]:
 
 
 def read_lines(
-    path: Path,
-    longest: int = MOST_BYTES,
-    most: float = math.inf,
-    digest: object | None = None,
+    path: Path, longest: int = MOST_BYTES, most: float = math.inf
 ) -> Iterator[Line]:
     """Yield the lines that are not blank, one at a time, for `parse`.
 
     Raises OSError where the file cannot be read, ToolError where it is not JSON Lines,
     compressed data is damaged, a line has more than `longest` bytes or all of them more
-    than `most`. A `digest` of hashlib is given the bytes of the file as they are read.
+    than `most`.
     """
     number, is_first, size = 0, True, 0
-    with open(path, "rb") as raw:  # once, for a pipe can be read but once
-        file = BufferedReader(_Hashed(raw, digest)) if digest else raw
+    with open(path, "rb") as file:  # once, for a pipe can be read but once
         start = file.peek(4)
         for magic, fault in _FOREIGN.items():
             if start.startswith(magic):
@@ -83,21 +78,6 @@ def read_lines(
         except (EOFError, zlib.error, gzip.BadGzipFile):
             fault = "the gzip data is cut off or damaged; get the file again"
             raise ToolError(f"{path}, after line {number}: {fault}") from None
-
-
-class _Hashed(RawIOBase):
-    """A file whose bytes a digest is given as they are read."""
-
-    def __init__(self, file: BinaryIO, digest: object) -> None:
-        self.file, self.digest = file, digest
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, room: bytearray) -> int:
-        count = self.file.readinto(room)
-        self.digest.update(memoryview(room)[:count])
-        return count
 
 
 @contextmanager

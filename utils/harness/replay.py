@@ -49,8 +49,8 @@ from ..verdicts.answers import (
     task_of,
     within,
 )
+from ..verdicts.claims import read_results
 from ..verdicts.find import Source, find_sources
-from ..verdicts.write import read_results
 from .run import PromptTaker, add_options, evaluate, task_names
 
 
@@ -187,7 +187,7 @@ def _sources(path: str, task: str | None) -> list[Source]:
 def _claimed(source: Source) -> object:
     """Return what an argument or the results of a file call its model."""
     path = source.results_path
-    return source.label or (path and read_results(path)[0].get("model_name"))
+    return source.label or (path and read_results(path).get("model_name"))
 
 
 _HALF = re.compile("[\ud800-\udfff]")  # of a character: a lone surrogate

@@ -67,7 +67,7 @@ def _cut_off(row: dict) -> str:
 
 def _settings(model: Model, tasks: list[str]) -> Iterator[str]:
     """Yield how the tasks were run, as far as the files say, else that it is unknown."""
-    claims, run = [model.claims(task) for task in tasks], model.claims_of_run()
+    claims, run = [model.claims(task) for task in tasks], model.claims()
     ours = _values([scorer(task).version for task in tasks])
     ran = _values([x.get("version") for x in claims])
     yield f"task version {ours}{f', run with version {ran}' if ran != ours else ''}"

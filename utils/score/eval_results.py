@@ -42,7 +42,7 @@ def write(path: Path, model: Model, rows: list[dict]) -> None:
             left_out.append(row["task"])
             continue
         claims = model.claims(row["task"])
-        date = model.claims_of_run().get("date")
+        date = model.claims().get("date")
         date = date and datetime.fromtimestamp(date, timezone.utc)
         entry = EvalResultEntry(
             dataset_id=config["dataset_path"],

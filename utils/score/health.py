@@ -36,7 +36,7 @@ def faults(model: Model) -> Iterator[str]:
 
 def _of_settings(model: Model) -> Iterator[str]:
     """Yield the faults that the results of the harness show."""
-    limits, versions, run = [], [], model.claims_of_run()
+    limits, versions, run = [], [], model.claims()
     for task in model.tasks:
         claims = model.claims(task)
         least = configuration(task)["generation_kwargs"]["max_gen_toks"]

@@ -56,6 +56,7 @@ class Answer(NamedTuple):
     filter: str | None = None  # of the harness, which logs a line for each, but `none`
     is_chat: bool | None = None  # whether it answers messages, where the line tells
     number: int = 0  # of the line
+    is_first: bool | None = None  # whether a filter left the first response, or all
 
 
 def read_answers(path: Path, task: str | None = None) -> Iterator[Answer]:
@@ -147,7 +148,7 @@ def _kind(line: dict, task: str | None) -> tuple[Callable[[dict, str], dict], st
 
 
 def _sample(line: dict, task: str) -> dict:
-    response = _responses(line)
+    response, is_first = _responses(line)
     # Chat APIs are given a named tuple with one string, which JSON makes a list.
     prompt = _lone(within(line, "arguments", "gen_args_0", "arg_0"))
     check_cells(line, doc=dict, doc_id=int | str, filter=str | None)
@@ -155,32 +156,37 @@ def _sample(line: dict, task: str) -> dict:
     for what, text in ("doc", doc), ("prompt", prompt), ("target", line.get("target")):
         if not isinstance(text, str) or f"{what}_hash" not in line:
             raise ValueError(f"has no {what} or no {what}_hash; {fix}")
-        told = text, f"JsonChatStr(prompt={text!r})"  # as lm-eval 0.5 hashes chats
-        if line[f"{what}_hash"] not in map(sha256, told):
+        texts = text, f"JsonChatStr(prompt={text!r})"  # as lm-eval 0.5 hashes chats
+        if line[f"{what}_hash"] not in map(sha256, texts):
             fault = f"{what}_hash does not recompute: the {what} is not the one that was run"
             raise ValueError(f"{fault}; {fix}")
-    told = {name: line.get(name) for name in ("doc_id", "doc", "doc_hash")}
-    return {**told, "response": response, "prompt": prompt, "filter": _filter(line)}
+    cells = {name: line.get(name) for name in ("doc_id", "doc", "doc_hash")}
+    cells |= {"response": response, "is_first": is_first}
+    return cells | {"prompt": prompt, "filter": _filter(line)}
 
 
-def _responses(line: dict) -> str | list[str]:
-    """Return what a filter left of the responses: all of them, where it took the first."""
+def _responses(line: dict) -> tuple[str | list[str], bool]:
+    """Return what a filter left of the responses, and whether it left the first.
+
+    Where it left the first of several, they all count.
+    """
     # lm-eval 0.5 has a list of texts where 0.4 has one.
-    response, given = _lone(_lone(line["filtered_resps"])), _lone(line.get("resps"))
-    is_one_of = isinstance(given, list) and len(given) > 1
-    if is_one_of and given[0] == response:
-        response = given
-    several = response if isinstance(response, list) and response else [response]
-    odd = [n for n, text in enumerate(several, 1) if not isinstance(text, str)]
-    if not odd:
-        return several if is_one_of else _lone(several)
-    if is_one_of and response is several:
-        place = f"text {odd[0]} of {len(several)}"
-        raise ValueError(f'{place} is not a string; write "" for no answer')
-    raise ValueError(
-        f"its filtered response is a {type(response).__name__}, not a string; use a"
-        " filter that leaves strings, such as take_first"
-    )
+    left, logged = _lone(_lone(line["filtered_resps"])), _lone(line.get("resps"))
+    logged = logged if isinstance(logged, list) else [logged]
+    is_first, is_one_of = left in (*logged[:1], logged), len(logged) > 1
+    if is_one_of and left == logged[0]:
+        left = logged
+    texts = left if is_one_of and left and isinstance(left, list) else [left]
+    for number, text in enumerate(texts, 1):
+        if not isinstance(text, str) and len(texts) > 1:
+            place = f"text {number} of {len(texts)}"
+            raise ValueError(f'{place} is not a string; write "" for no answer')
+        if not isinstance(text, str):
+            raise ValueError(
+                f"its filtered response is a {type(text).__name__}, not a string; use a"
+                " filter that leaves strings, such as take_first"
+            )
+    return texts if is_one_of else left, is_first
 
 
 def within(value: object, *keys: str) -> object:

@@ -25,13 +25,15 @@ from ..core.families import (
     prompt_parts,
     scorer,
 )
+from .answers import within
+from .claims import card, claims_of, marks
 from .figures import Tally
 from .judge import Scored
-from .settings import Settings
 
 
 MOST_FRAME = 2_000  # characters around the messages of one prompt
 MOST_KEPT = 20_000  # prompts, which runs share
+MOST_SHOTS = 100
 VERIFIED, UNKNOWN, FALSE = "verified", "not verified", "not ranked"
 SEVERITY = (VERIFIED, UNKNOWN, FALSE)
 
@@ -153,10 +155,6 @@ def frame_of(prompt: str, texts: list[str]) -> Frame | None:
     return *frame, prompt[at:]
 
 
-def _lone(value: object) -> object:
-    return value[0] if isinstance(value, list) and len(value) == 1 else value
-
-
 class Check:
     """What the answers of a run to one task show, one after the other.
 
@@ -166,7 +164,11 @@ class Check:
     def __init__(
         self, results: dict, task: str, filter_name: str, include_path: Path
     ) -> None:
-        self.settings, self.task = Settings(results, task), task
+        self.task, self.claims = task, claims_of(results, task)
+        self.results = results if self.claims else {}
+        self.few_shot = self.claims.get("n_shot")
+        if self.few_shot not in range(MOST_SHOTS + 1):
+            self.few_shot = None
         self.filter, self.include_path = filter_name, include_path
         self.rows = pack_rows(task, include_path)
         self.answers: Counter[tuple[object, bytes]] = Counter()  # by id and document
@@ -174,6 +176,7 @@ class Check:
         # Around the messages, as they are and stripped: None for a prompt of other
         # messages; two of each are enough.
         self.frames: tuple[set[Frame | None], ...] = set(), set()
+        self.settings: set[str] = set()  # of generation; two are enough
         self.roles: tuple[str, ...] = ()  # of the messages, to show the frame
         self.line: dict = {}  # the last one
 
@@ -186,27 +189,24 @@ class Check:
 
     def add(self, scored: Scored) -> None:
         """Look at one more answer."""
-        line, text = scored.answer.line, text_of(scored.doc)
-        self.answers[scored.answer.doc_id, _hash(text)] += 1
-        if line is self.line:
+        answer, text = scored.answer, text_of(scored.doc)
+        self.answers[answer.doc_id, _hash(text)] += 1
+        if answer.line is self.line:
             return
-        self.line = line
+        self.line = answer.line
         self.found["lines"] += 1
-        if scored.answer.prompt is None:
+        self.found["contradicted"] += answer.is_first is False
+        if answer.prompt is None:
             self.found["unlogged"] += 1
         elif self.rows is None or _hash(text) in self.rows:
-            self._add_prompt(scored.answer.prompt, text)
-        if "filtered_resps" in line:
-            logged, left = _lone(line.get("resps")), _lone(line["filtered_resps"])
-            logged = logged if isinstance(logged, list) else [logged]
-            self.found["contradicted"] += left not in (*logged[:1], logged)
+            self._add_prompt(answer.prompt, text)
 
     def _add_prompt(self, prompt: str, text: str) -> None:
         """Keep what stands around the messages of the task in a prompt."""
-        settings, chat = self.settings, messages_of(prompt)
-        is_chat = bool(chat) or settings.chat_template is not None
-        asked = settings.few_shot or 0, settings.system_instruction
-        is_multiturn = is_chat and settings.is_multiturn
+        chat, template = messages_of(prompt), self.results.get("chat_template")
+        is_chat = bool(chat) or template is not None
+        asked = self.few_shot or 0, self.results.get("system_instruction") or None
+        is_multiturn = is_chat and self.results.get("fewshot_as_multiturn") is True
         expected = render_messages(self.task, text, *asked, is_multiturn)
         frames: list[Frame | None] = [None, None]
         # A second request of the line could hold anything.
@@ -220,9 +220,11 @@ class Check:
                 stripped = [x.strip() for x in texts]
                 frames = [frame_of(prompt, x) for x in (texts, stripped)]
         self.found["strange"] += frames == [None, None]
-        for kept, frame in zip(self.frames, frames):
+        request = within(self.line, "arguments", "gen_args_0") or {}
+        settings = json.dumps(request | {"arg_0": None}, sort_keys=True)
+        for kept, new in zip((*self.frames, self.settings), (*frames, settings)):
             if len(kept) < 2:
-                kept.add(frame)
+                kept.add(new)
 
     def prompts(self) -> dict[str, str]:
         """Return whether the prompts are the task's, why, and the frame around them."""
@@ -235,13 +237,17 @@ class Check:
         faults = (
             (self.found["unlogged"], "the prompts are not in the files"),
             (n, f"{n:,} of {lines:,} prompts are not the task's"),
-            (self.settings.few_shot is None, "settings unknown: no results say them"),
+            (self.few_shot is None, "settings unknown: no results say them"),
+            (
+                len(self.settings) > 1,
+                "the generation settings differ between documents",
+            ),
             (
                 frame is None and any(self.frames),
                 "what stands around the prompts differs between documents",
             ),
             (
-                size and not self.settings.chat_template,
+                size and not self.results.get("chat_template"),
                 f"{around}, and no chat template is recorded",
             ),
             (size > MOST_FRAME, f"{around}, more than {MOST_FRAME:,}"),
@@ -278,11 +284,11 @@ class Check:
             "documents": documents,
             "prompts": prompts,
             "responses": self.responses(),
-            "version": self.settings.version,
-            "few_shot": self.settings.few_shot,
+            "version": self.claims.get("version"),
+            "few_shot": self.few_shot,
             "filter": self.filter,
-            "marks": [*self.settings.marks(tally)],
-            "card": self.settings.card(),
+            "marks": [*marks(self.results, self.task, tally)],
+            "card": card(self.results, self.task),
             "checked": {
                 "Filter": f"{self.filter:.200}",
                 "Answers a document": repeats,
@@ -321,7 +327,10 @@ class Check:
 
     def _regenerated(self, n: int) -> dict:
         """Compare with those rows of the seed in the results that were answered."""
-        made = {x: y for x, y in self.settings.made.items() if x != "gen_fingerprint"}
+        told = within(self.results, "configs", self.task, "metadata")
+        told = told if isinstance(told, dict) else {}
+        made = {x: told[x] for x in sorted(told) if x.startswith("gen_")}
+        made.pop("gen_fingerprint", None)
         if not {"gen_seed", "gen_rows"} <= made.keys():
             return _documents(UNKNOWN, "no results say the seed of their rows")
         config = configuration(self.task)

@@ -35,7 +35,7 @@ class Source(NamedTuple):
     def results_path(self) -> Path | None:
         """The results that the harness wrote beside the samples, if any."""
         path = self.path.parent / f"results_{self.time}.json"
-        return path if self.time and path.is_file() else None
+        return path if self.time and os.path.lexists(path) else None
 
     @property
     def default_name(self) -> str:
@@ -109,7 +109,7 @@ def split_name(argument: str) -> tuple[str, Path]:
 def _samples(folder: Path, label: str, failures: list[Failure]) -> Iterator[Path]:
     """Yield the samples of the pack's tasks in and below a folder.
 
-    Links are not followed to other folders. Folders of results without samples are noted.
+    Links are not followed. Folders of results without samples are noted.
     """
     for place, folders, files in os.walk(folder):
         folders.sort()
@@ -118,10 +118,10 @@ def _samples(folder: Path, label: str, failures: list[Failure]) -> Iterator[Path
         tasks = {name: match["task"] for match, name in matches if match}
         samples = [name for name in tasks if tasks[name] in all_tasks()]
         for path in (Path(place, name) for name in samples):
-            if path.is_file():
-                yield path
+            if fault := odd_kind(path):
+                failures.append(Failure(path, label, fault))
             else:
-                failures.append(Failure(path, label, _kind(path)))
+                yield path
         for name in (name for name in folders if name not in samples):
             if Path(place, name).is_symlink():
                 reason = "is a link to a folder"
@@ -131,11 +131,13 @@ def _samples(folder: Path, label: str, failures: list[Failure]) -> Iterator[Path
             failures.append(Failure(Path(place), label, reason))
 
 
-def _kind(path: Path) -> str:
-    """Return what is wrong with a path that is no file."""
-    if not path.exists():
-        return "No such file or directory; check the path"
-    return "is a folder" if path.is_dir() else "is a pipe or a device, not a file"
+def odd_kind(path: Path) -> str | None:
+    """Return what stands at a path of a submission instead of a file; None for a file."""
+    if path.is_symlink():
+        return "is a link; copy the file there"
+    if path.is_dir():
+        return "is a folder"
+    return None if path.is_file() else "is a pipe or a device, not a file"
 
 
 def _parts(folder: Path) -> list[Path]:

@@ -98,22 +98,33 @@ def document_of(answer: Answer, include_path: Path) -> dict:
 def _invalid(answer: Answer, doc: dict, reason: str) -> str | None:
     instruction = doc.get("instruction")
     if isinstance(instruction, str) and answer.prompt is not None:
-        # The prompt of a chat API is JSON, with or without escapes beyond ASCII.
-        text = instruction.strip()
-        forms = (text, *(json.dumps(text, ensure_ascii=x)[1:-1] for x in (False, True)))
-        if not any(form in answer.prompt for form in forms):
+        if not _holds(answer.prompt, instruction):
             return "no_instruction"
     is_cut_off = answer.finish_reason == "length" or reason == "cut_off"
     return "cut_off" if is_cut_off else None
 
 
+def _holds(prompt: str, text: str) -> bool:
+    """Tell whether a prompt holds a text, stripped.
+
+    The prompt of a chat API is JSON, with or without escapes beyond ASCII.
+    """
+    text = text.strip()
+    forms = (text, *(json.dumps(text, ensure_ascii=x)[1:-1] for x in (False, True)))
+    return any(form in prompt for form in forms)
+
+
 # ------------------------------------------------------------------ rows of a table
 
 
-def row(scored: Scored, file: str) -> dict:
-    """Return the row of an answer in a table; `file` is the name of its file."""
+def row(scored: Scored, file: str, system: str | None = None) -> dict:
+    """Return the row of an answer in a table.
+
+    `file` is the name of its file, `system` the system instruction of the run.
+    """
     answer, verdict, task = scored.answer, scored.verdict, scorer(scored.answer.task)
     is_blank = not answer.response.strip()
+    is_known = answer.prompt and system and system.strip()
     parts = breakdowns(scored.doc)
     return {
         "task": answer.task,
@@ -141,6 +152,7 @@ def row(scored: Scored, file: str) -> dict:
         **{name: shown(parts.get(name)) for name in BREAKDOWNS},
         "file": file,
         "line": answer.number,
+        "has_system": _holds(answer.prompt, system) if is_known else None,
     }
 
 

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import shutil
 from argparse import ArgumentParser, Namespace
 from collections import deque
 from functools import partial
 from pathlib import Path
-from typing import Protocol
 
 from tqdm import tqdm
 
 from ..core.cli import output_path, whole_number
 from ..core.documents import documents, quiet_harness
 from ..core.errors import ToolError, fault_of
-from .find import Failure, Source
+from ..core.files import is_stream, open_part
+from .find import Failure, Source, odd_kind
 from .isolate import Died, Limits, each_apart
-from .table import Table, check_place, key_of, new_part, put_in_place, read_table
-from .write import Order, write_failure, write_table
+from .table import Table, check_place, key_of, put_in_place, read_table, write_head
+from .write import Order, write_table
 
 
 _PATIENCE = 10  # seconds after which a tool in a terminal shows how far it is
@@ -33,25 +34,6 @@ _BOUNDS = {
     "filters": "filters of a task",
     "samples": "answers to a document",
 }
-
-
-class Check(Protocol):
-    """What else is looked at in the answers to a task, while they are judged."""
-
-    @classmethod
-    def prepare(cls, task: str, include_path: Path) -> None:
-        """Make in the tool's own process what all files need, from trusted input alone."""
-
-    def __init__(
-        self, results: dict, task: str, filter_name: str | None, include_path: Path
-    ) -> None:
-        """Take the results of the harness, {} for none."""
-
-    def add(self, scored: object) -> None:
-        """Look at one more answer, a Scored."""
-
-    def outcome(self, tally: object) -> dict:
-        """Return what was seen, in JSON, for the head of the table."""
 
 
 def table_options(parser: ArgumentParser) -> None:
@@ -75,16 +57,10 @@ def limits_of(options: Namespace) -> Limits:
     return Limits(*(getattr(options, f"most_{field}") for field in Limits._fields))
 
 
-def default_cache() -> Path:
-    """Return the folder for tables that no option names."""
-    caches = os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()
-    return Path(caches, "temporal-eval")
-
-
 def make_tables(
     sources: list[Source],
     options: Namespace,
-    check: type[Check] | None = None,
+    check: type | None = None,
     output: Path | None = None,
 ) -> tuple[list[Table], list[Failure]]:
     """Return the tables of files, in their order, and the files that have none.
@@ -108,85 +84,105 @@ def make_tables(
     tables = [maker.tables[source] for source in sources if source in maker.tables]
     good = [table for table in tables if table.head["failure"] is None]
     failed = [table for table in tables if table.head["failure"] is not None]
-    failures = [Failure(*x.source[::3], x.head["failure"]) for x in failed]
+    failures = [
+        Failure(x.source.path, x.source.label, x.head["failure"]) for x in failed
+    ]
     return good, [*failures, *maker.failures]
 
 
 class _Maker:
-    """The tables of some files: those that were found, and orders for the others."""
+    """The tables of some files: those that are kept, and orders for the others."""
 
     def __init__(
-        self, options: Namespace, check: type[Check] | None, output: Path | None
+        self, options: Namespace, check: type | None, output: Path | None
     ) -> None:
-        self.include_path, self.check = options.include_path, check
-        self.leave_out, self.output = options.leave_out, output
-        self.folder = output or options.cache or default_cache()
-        self.limits = limits_of(options)
-        self.depends = {
-            "include_path": str(self.include_path.resolve()),
-            "leave_out": self.leave_out,
-            "check": check and check.__name__,
-            "limits": self.limits,
-        }
-        self.ready: set[tuple[str, str]] = set()  # what was made, for which task
+        self.include_path, self.leave_out = options.include_path, options.leave_out
+        self.check, self.output, self.limits = check, output, limits_of(options)
+        caches = os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()
+        self.folder = output or options.cache or Path(caches, "temporal-eval")
+        self.ready: set[tuple[str, str]] = set()  # what is prepared, of which task
         self.faults: dict[tuple[str, str], str] = {}  # why it cannot be
         self.orders: deque[Order] = deque()
-        self.parts: list[Path] = []
+        self.parts: list[tuple[Path, int]] = []
+        self.stamps: dict[Source, list] = {}  # of the files when they were hashed
         self.tables: dict[Source, Table] = {}
         self.failures: list[Failure] = []
 
     def look_up(self, source: Source) -> None:
         """Find the table of a file, or order it."""
-        try:
-            key = key_of(source, self.depends)
-        except OSError as error:
-            self._fail(source, fault_of(error))
-            return
-        if key is None and self.check:
-            self._fail(source, "is a pipe or a device, not a file")
-            return
+        key, results = None, source.results_path
+        if results and (fault := odd_kind(results)):
+            return self._fail(source, fault, results)
+        if not is_stream(source.path):
+            depends = {
+                "include_path": str(self.include_path.resolve()),
+                "leave_out": self.leave_out,
+                "check": self.check and self.check.__name__,
+                "limits": self.limits,
+            }
+            try:
+                self.stamps[source] = _stamps(source)
+                key = key_of(source, depends)
+            except OSError as error:
+                return self._fail(source, fault_of(error))
+        elif self.check:
+            return self._fail(source, "is a pipe or a device, not a file")
         if self.output:
-            check_place(self._named(source), source, key)
-            others = [x.source for x in self.orders] + [*self.tables]
-            if other := [x for x in others if self._named(x) == self._named(source)]:
-                fault = f"is of {other[0].path} and of {source.path}"
-                raise ToolError(
-                    f"{self._named(source)}: {fault}; name another --output"
-                )
-        for place in [self._named(source), *([self.folder / key] if key else [])]:
+            self._check_output(source, key)
+        if table := self._kept(source, key):
+            self.tables[source] = table
+            return None
+        part, descriptor = open_part(self.folder, is_folder=True)
+        if key or self.output:
+            self.parts.append((part, descriptor))
+        else:  # what comes through a pipe is kept no longer than it is needed
+            atexit.register(shutil.rmtree, part, ignore_errors=True)
+        how = (self.include_path, self.leave_out, self.check, self.limits)
+        self.orders.append(Order(source, part, key, *how))
+        return None
+
+    def _kept(self, source: Source, key: str | None) -> Table | None:
+        """Return the table with a key, under it or under the name of the file."""
+        for place in (self._named(source), self.folder / f"{key}"):
             table = read_table(place, source)
             if key and table and table.head["key"] == key:
-                self.tables[source] = table
-                return
-        part = new_part(self.folder)
-        self.parts.append(part)
-        how = (self.include_path, self.leave_out, self.check, self.limits, self.depends)
-        self.orders.append(Order(source, part, *how))
+                return table
+        return None
 
     def _named(self, source: Source) -> Path:
         name = source.path.name.removesuffix(".gz").removesuffix(".jsonl")
         return self.folder / name
 
+    def _check_output(self, source: Source, key: str | None) -> None:
+        """Raise ToolError where the place of a table is something else's."""
+        place = self._named(source)
+        check_place(place, source, key)
+        others = [x.source for x in self.orders] + [*self.tables]
+        for other in (x for x in others if self._named(x) == place):
+            fault = f"is of {other.path} and of {source.path}; name another --output"
+            raise ToolError(f"{place}: {fault}")
+
     def take(self, order: Order, reply: object) -> bool:
         """Take what became of an order; return whether it is done with."""
-        source = order.source
-        if isinstance(reply, Died) and reply.is_of_job:
-            write_failure(order, reply.reason)
-        elif isinstance(reply, Died):
+        source, key = order.source, order.key
+        if isinstance(reply, dict) and "want" in reply:
+            return not self._prepare(order, *reply["want"])
+        if isinstance(reply, dict) and "error" in reply:
+            self._fail(source, reply["error"], Path(reply["path"]))
+        elif isinstance(reply, Died) and not reply.is_of_job:
             self._fail(source, reply.reason)
-            return True
-        elif fault := reply.get("error"):
-            self._fail(source, fault, Path(reply["path"]))
-            return True
-        elif "want" in reply:
-            return not self._prepare(order, **reply)
-        if table := read_table(order.part, source):
-            key = table.head["key"]
-            place = self._named(source) if self.output else self.folder / key
-            put_in_place(order.part, place)
-            self.tables[source] = table._replace(folder=place)
+        elif key and self.stamps[source] != _stamps(source):
+            self._fail(source, "has changed while it was read; run again")
         else:
-            self._fail(source, "its process left no table; run the command again")
+            if isinstance(reply, Died):
+                write_head(order.part, source, key, failure=reply.reason)
+            place = self.folder / key if key else order.part
+            place = self._named(source) if self.output else place
+            if place != order.part and not self._kept(
+                source, key
+            ):  # by another process
+                put_in_place(order.part, place)
+            self.tables[source] = read_table(place, source)
         return True
 
     def _prepare(self, order: Order, want: str, task: str, line: int) -> bool:
@@ -212,5 +208,12 @@ class _Maker:
 
     def clean(self) -> None:
         """Remove what was not finished."""
-        for part in self.parts:
+        for part, descriptor in self.parts:
             shutil.rmtree(part, ignore_errors=True)
+            os.close(descriptor)
+
+
+def _stamps(source: Source) -> list[tuple[int, ...]]:
+    """Return what changes with the files of a source, as a rule."""
+    stats = (path.stat() for path in (source.path, source.results_path) if path)
+    return [(stat.st_size, stat.st_mtime_ns, stat.st_ino) for stat in stats]

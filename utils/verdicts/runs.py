@@ -19,7 +19,7 @@ from ..core.families import scorer
 from ..packs import disputed
 from .figures import Document, Made, Tally
 from .find import Failure, find_sources
-from .keep import Check, make_tables, table_options
+from .keep import make_tables, table_options
 from .table import Table
 
 
@@ -65,19 +65,10 @@ class Model:
                 if entry["filter"] == self.filter:
                     yield table, entry
 
-    def head_of(self, task: str) -> dict:
-        """Return what the head of the first table with a task says of it."""
-        return next(entry for _, entry in self.entries() if entry["task"] == task)
-
-    def claims(self, task: str) -> dict:
-        """Return what its results say of a task; {} where they say nothing."""
-        told = (table.head["claims"]["tasks"].get(task) for table in self.tables)
+    def claims(self, task: str | None = None) -> dict:
+        """Return what results claim of a task, or the first do; {} where they are silent."""
+        told = (x["claims"] for _, x in self.entries() if task in (None, x["task"]))
         return next(filter(None, told), {})
-
-    def claims_of_run(self) -> dict:
-        """Return what its first results say of the run; {} where there are none."""
-        told = (table.head["claims"] for table in self.tables)
-        return next((x for x in told if x["tasks"]), {})
 
     def documents(self) -> Iterator[tuple[tuple[str, str, int], Document]]:
         """Yield its documents behind task, digest and number of the copy.
@@ -144,7 +135,7 @@ def _made_of_pack(task: str, folder: Path) -> dict | None:
 def read_models(
     arguments: list[str],
     options: Namespace,
-    check: type[Check] | None = None,
+    check: type | None = None,
     output: Path | None = None,
     **wanted: bool,
 ) -> tuple[list[Model], list[Failure]]:
@@ -176,7 +167,6 @@ def models_of(tables: list[Table]) -> list[Model]:
         name = source.label or (claimed or [source.default_name])[0]
         if len(others := sorted({*claimed})) > 1 and not source.label:
             remarks.append(f"its results name several models: {', '.join(others):.200}")
-        remarks += _links(latest)
         filters = {entry["filter"] for table in latest for entry in table.head["tasks"]}
         for place, of_filter in enumerate(sorted(filters, key=str) or [None]):
             is_plain = of_filter is None or len(filters) < 2
@@ -188,13 +178,6 @@ def models_of(tables: list[Table]) -> list[Model]:
                     models[-1].messages += table.messages()
     _name_apart(models)
     return models
-
-
-def _links(tables: list[Table]) -> Iterator[str]:
-    """Yield the samples that are links to files elsewhere."""
-    for path in (table.source.path for table in tables if table.source.time):
-        if path.parent.resolve() != path.resolve().parent:
-            yield f"{path.name} is a link to {path.resolve()}"
 
 
 def _latest(tables: list[Table]) -> tuple[list[Table], list[str]]:

@@ -1,8 +1,8 @@
 """The table of verdicts: a folder with `run.json` and a `verdicts_TASK.jsonl` a task.
 
-`run.json` says which file was judged, what its results claim, what was refused and why,
-and has counts and sums of each task. The other files have a row an answer, in the order
-of the source: plain JSON Lines, with the same columns in each row.
+`run.json` says which file was judged, what its results claim, and what was refused and
+why. The other files have a row an answer, in the order of the source: plain JSON Lines,
+with the same columns in each row.
 """
 
 from __future__ import annotations
@@ -10,40 +10,28 @@ from __future__ import annotations
 import json
 import os
 import platform
-import secrets
 import shutil
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
+from importlib import metadata
 from pathlib import Path
 from typing import NamedTuple
+
+from lm_eval_tasks import version
 
 from ..core.documents import pack_files
 from ..core.errors import ToolError
 from ..core.families import FOLDER
-from ..core.files import is_stream, sha256_of
+from ..core.files import sha256_of
 from .answers import sha256
 from .find import Source, located
 
 
-SCHEMA = 1
+SCHEMA = "temporal-eval verdicts 1"
 HEAD = "run.json"
-_PREFIX, _SUFFIX = ".temporal-eval-", ".part"
 # What a verdict depends on beside the code of the pack.
 _LIBRARIES = ("lm-eval", "jinja2", "python-dateutil", "sacrebleu", "rouge-score")
-# Keys of a head with their types; `tasks` has a dict a task and filter.
-_KEYS = {
-    **{"schema": int, "key": str, "pack": str, "harness": str | None, "sources": list},
-    **{
-        "source": str,
-        "model": str | None,
-        "task": str | None,
-        "time": str | None,
-        "claims": dict,
-    },
-    **{"refused": dict, "end": str | None, "failure": str | None, "tasks": list},
-}
 
 
 class Table(NamedTuple):
@@ -66,11 +54,12 @@ class Table(NamedTuple):
         path, refused = self.source.path, self.head["refused"]
         for number, fault in refused["lines"]:
             yield f"{path}, line {number}: {fault}"
-        if more := refused["count"] - len(refused["lines"]):
+        count = sum(number for *_, number in refused["tasks"])
+        if more := count - len(refused["lines"]):
             lines = "line was" if more == 1 else "lines were"
             yield f"{path}: {more} more {lines} refused"
-        for fault in filter(None, (self.head["end"], self.head["failure"])):
-            yield located(path, fault)
+        if end := self.head["end"]:
+            yield located(path, end)
 
 
 def verdicts_name(task: str) -> str:
@@ -78,50 +67,52 @@ def verdicts_name(task: str) -> str:
     return f"verdicts_{task}.jsonl"
 
 
+def write_head(folder: Path, source: Source, key: str | None, **cells: object) -> None:
+    """Write the head of a table; what `cells` lack is not so."""
+    head = {
+        "schema": SCHEMA,
+        "key": key,
+        "pack": version(),
+        "source": os.path.realpath(source.path),
+        "model": None,
+        "refused": {"lines": [], "tasks": []},
+        "end": None,
+        "failure": None,
+        "tasks": [],
+    }
+    text = json.dumps(head | cells, indent=1)
+    (folder / HEAD).write_text(text, encoding="utf-8")
+
+
 def read_table(folder: Path, source: Source) -> Table | None:
     """Return the table in a folder; None where there is none of this schema."""
-    try:
+    with suppress(OSError, ValueError, AttributeError):
         head = json.loads((folder / HEAD).read_bytes())
-        is_head = all(isinstance(head[key], kind) for key, kind in _KEYS.items())
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
-    return Table(folder, head, source) if is_head and head["schema"] == SCHEMA else None
+        if head.get("schema") == SCHEMA:
+            return Table(folder, head, source)
+    return None
 
 
-# ------------------------------------------------------------------- what it depends on
-
-
-def key_of(source: Source, options: dict) -> str | None:
+def key_of(source: Source, options: dict) -> str:
     """Return what the table of a source depends on, as a digest.
 
-    None for what can be read but once. OSError for a file that cannot be read.
+    OSError for a file that cannot be read.
     """
-    if is_stream(source.path):
-        return None
-    paths = [source.path, *filter(None, [source.results_path])]
-    sources = [(path.name, sha256_of(path)) for path in paths]
-    return key_from([digest for _, digest in sources], source, options)
-
-
-def key_from(digests: list[str], source: Source, options: dict) -> str:
-    """Return the key of a table by the digests of its sources, as they were read."""
-    parts = {"sources": digests, "file": source.path.name, "task": source.task}
-    parts |= {"options": options, "libraries": _libraries(), "schema": SCHEMA}
+    paths = (source.path, source.results_path)
+    parts = {"sources": [path and sha256_of(path) for path in paths]}
+    parts |= {"file": source.path.name, "task": source.task, "options": options}
+    parts |= {"libraries": _libraries(), "schema": SCHEMA}
     parts["code"] = _code(Path(options["include_path"]))
     return sha256(json.dumps(parts, sort_keys=True))
 
 
 @cache
 def _libraries() -> dict[str, str | None]:
-    python = ".".join(platform.python_version_tuple()[:2])
-    return {"python": python} | {name: installed(name) for name in _LIBRARIES}
-
-
-def installed(name: str) -> str | None:
-    """Return the version of a library, None where it is not installed."""
-    with suppress(PackageNotFoundError):
-        return version(name)
-    return None
+    versions = {"python": ".".join(platform.python_version_tuple()[:2])}
+    for name in _LIBRARIES:
+        with suppress(metadata.PackageNotFoundError):
+            versions[name] = metadata.version(name)
+    return versions
 
 
 @cache
@@ -135,47 +126,13 @@ def _code(include_path: Path) -> str:
     return sha256("\n".join(digests))
 
 
-# ------------------------------------------------------------------------- places
-
-
-def new_part(folder: Path) -> Path:
-    """Return a new folder in one for tables, in which a table is made.
-
-    What a process left that is no longer there is removed.
-    """
-    folder.mkdir(parents=True, exist_ok=True)
-    host = f"{_PREFIX}{platform.node()[:40]}-"
-    for path in folder.glob(f"{host}*{_SUFFIX}"):
-        number = path.name.removeprefix(host).partition("-")[0]
-        if number.isdecimal() and not _is_alive(int(number)):
-            shutil.rmtree(path, ignore_errors=True)
-    part = folder / f"{host}{os.getpid()}-{secrets.token_hex(4)}{_SUFFIX}"
-    part.mkdir()
-    return part
-
-
-def _is_alive(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        pass
-    return True
-
-
 def put_in_place(part: Path, place: Path) -> None:
-    """Give a finished table its name; what is there is a table, and is replaced."""
-    if place.exists():
-        old = part.with_name(f"{part.name.removesuffix(_SUFFIX)}-old{_SUFFIX}")
-        with suppress(FileNotFoundError):  # another process was faster
-            place.rename(old)
-        try:
-            part.rename(place)
-        finally:
-            shutil.rmtree(old, ignore_errors=True)
-    else:
-        part.rename(place)
+    """Give a finished table its name; a table that is there is replaced."""
+    old = part.with_name(f"{part.stem}-old{part.suffix}")
+    with suppress(FileNotFoundError):
+        place.rename(old)
+    part.rename(place)
+    shutil.rmtree(old, ignore_errors=True)
 
 
 def check_place(place: Path, source: Source, key: str | None) -> None:
@@ -186,8 +143,7 @@ def check_place(place: Path, source: Source, key: str | None) -> None:
     if table is None:
         fix = "move it elsewhere, or name another --output"
         raise ToolError(f"{place}: is there, and is not a table of score; {fix}")
-    if table.head["source"] != os.path.realpath(source.path) and (
-        table.head["key"] != key
-    ):
+    is_same = key is not None and table.head["key"] == key
+    if table.head["source"] != os.path.realpath(source.path) and not is_same:
         fix = f"name another --output for {source.path}, or delete it"
         raise ToolError(f"{place}: was made of {table.head['source']}; {fix}")
