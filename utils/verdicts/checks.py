@@ -25,6 +25,8 @@ from ..core.families import (
     prompt_parts,
     scorer,
 )
+from ..core.private import load_yaml
+from ..core.task_files import task_files
 from .answers import within
 from .claims import card, claims_of, marks
 from .figures import Tally
@@ -124,7 +126,8 @@ def _built(task: str, fields: tuple[str, ...]):
     from lm_eval.tasks import TaskManager
 
     rows = {"test": datasets.Dataset.from_list([dict.fromkeys(fields, "")])}
-    config = {"task": task, "custom_dataset": lambda **_: rows, "process_docs": None}
+    config = load_yaml(task_files()[task].path)
+    config |= {"custom_dataset": lambda **_: rows, "process_docs": None}
     with quiet_harness():
         manager = TaskManager(include_path=str(FOLDER), include_defaults=False)
         return manager.load([config])["tasks"][task]
