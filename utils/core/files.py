@@ -54,12 +54,8 @@ def written_whole(path: Path) -> Iterator[BinaryIO]:
         raise
 
 
-def open_part(folder: Path, *, is_folder: bool = False) -> tuple[Path, int]:
-    """Make a file or folder for what is not finished; return its path and descriptor.
-
-    It stays locked until the descriptor is closed, or no process has it. What processes
-    left that were killed is removed: nobody has it locked.
-    """
+def remove_leftovers(folder: Path) -> None:
+    """Remove what processes that were killed left in a folder: nobody has it locked."""
     for part in folder.glob(f"{_PREFIX}*{_SUFFIX}"):
         with suppress(OSError):
             descriptor = os.open(part, os.O_RDONLY)
@@ -67,6 +63,14 @@ def open_part(folder: Path, *, is_folder: bool = False) -> tuple[Path, int]:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 shutil.rmtree(part) if part.is_dir() else part.unlink()
             os.close(descriptor)
+
+
+def open_part(folder: Path, *, is_folder: bool = False) -> tuple[Path, int]:
+    """Make a file or folder for what is not finished; return its path and descriptor.
+
+    It stays locked until the descriptor is closed, or no process has it.
+    """
+    remove_leftovers(folder)
     while True:
         folder.mkdir(parents=True, exist_ok=True)
         part = folder / f"{_PREFIX}{secrets.token_hex(8)}{_SUFFIX}"

@@ -15,7 +15,7 @@ from tqdm import tqdm
 from ..core.cli import output_path, whole_number
 from ..core.documents import documents, quiet_harness
 from ..core.errors import ToolError, fault_of
-from ..core.files import is_stream, open_part
+from ..core.files import is_stream, open_part, remove_leftovers
 from .find import Failure, Source, odd_kind
 from .isolate import Died, Limits, each_apart
 from .table import Table, check_place, key_of, put_in_place, read_table, write_head
@@ -103,7 +103,7 @@ class _Maker:
         self.ready: set[tuple[str, str]] = set()  # what is prepared, of which task
         self.faults: dict[tuple[str, str], str] = {}  # why it cannot be
         self.orders: deque[Order] = deque()
-        self.parts: list[tuple[Path, int]] = []
+        self.locks: list[int] = []  # descriptors of parts
         self.stamps: dict[Source, list] = {}  # of the files when they were hashed
         self.tables: dict[Source, Table] = {}
         self.failures: list[Failure] = []
@@ -134,7 +134,7 @@ class _Maker:
             return None
         part, descriptor = open_part(self.folder, is_folder=True)
         if key or self.output:
-            self.parts.append((part, descriptor))
+            self.locks.append(descriptor)
         else:  # what comes through a pipe is kept no longer than it is needed
             atexit.register(shutil.rmtree, part, ignore_errors=True)
         how = (self.include_path, self.leave_out, self.check, self.limits)
@@ -207,10 +207,10 @@ class _Maker:
         self.failures.append(Failure(path or source.path, source.label, fault))
 
     def clean(self) -> None:
-        """Remove what was not finished."""
-        for part, descriptor in self.parts:
-            shutil.rmtree(part, ignore_errors=True)
+        """Remove what was not finished, also by runs that were killed just before."""
+        for descriptor in self.locks:
             os.close(descriptor)
+        remove_leftovers(self.folder)
 
 
 def _stamps(source: Source) -> list[tuple[int, ...]]:
