@@ -7,7 +7,13 @@ import pytest
 
 from lm_eval_tasks.tcp import utils as tcp
 from tests.conftest import EXAMPLES, TASKS
-from utils.core.documents import benchmark_files, document, documents, documents_of
+from utils.core.documents import (
+    benchmark_files,
+    document,
+    documents,
+    documents_of,
+    load,
+)
 from utils.core.errors import ToolError
 from utils.core.families import (
     Verdict,
@@ -60,11 +66,16 @@ CONTRACT = [
 
 
 @pytest.mark.parametrize("name", CONTRACT)
-def test_what_a_family_lacks_is_named_with_its_file(name, loads_anew, monkeypatch):
+def test_what_a_family_lacks_is_one_line_with_its_file(
+    name, loads_anew, monkeypatch, call_score
+):
     monkeypatch.delattr(tcp, name)
-    with pytest.raises(ToolError, match=f"tcp/utils.py: has no {name}; see") as caught:
-        scorer("tcp_long")
-    assert "\n" not in str(caught.value)
+    path = EXAMPLES / "responses" / "careful" / "tcp_long.jsonl"
+    status, _, lines = call_score(path)
+    fault = f"tcp/utils.py: has no {name}; see 'Add a task' in CONTRIBUTING.md\n"
+    assert (status, lines.count("\n"), lines.endswith(fault)) == (1, 1, True)
+    with pytest.raises(ToolError, match=fault.strip()):
+        load(["tcp"], EXAMPLES)  # where the harness ends in a traceback
 
 
 def test_a_fault_of_a_family_is_no_fault_of_a_document(monkeypatch):

@@ -345,7 +345,7 @@ def test_the_terminal_shows_a_short_table(page_of, capsys):
     head, _, row = capsys.readouterr().out.strip().splitlines()
     names = ["benchmark", "model", "status", "rank", "published", "flexible", "n"]
     assert re.findall(r"\w+", head) == names
-    cells = "tcp a not verified 0.8750 1.0000 16"
+    cells = "tcp a not verified 87.5 100.0 16"
     assert re.findall(r"[\w.]+", row) == cells.split()
 
 

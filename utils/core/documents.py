@@ -10,7 +10,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 from .errors import ToolError
-from .families import FOLDER, all_tasks, scorer
+from .families import FOLDER, all_tasks, leaf_tasks, scorer
 
 
 def load(
@@ -30,6 +30,8 @@ def load(
     for name in (x for x in names if x not in task_index(manager)):
         fix = "name another folder with --include_path, or another task"
         raise ToolError(f"{include_path}: has no task or group '{name}'; {fix}")
+    for task in (task for name in names for task in leaf_tasks(name)):
+        scorer(task)  # FamilyError, where the harness would end in a traceback
     try:
         with quiet_harness():
             return manager, manager.load(names)

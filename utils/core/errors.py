@@ -9,6 +9,10 @@ class ToolError(ValueError):
     """What went wrong, in one line that names the place and the fix."""
 
 
+class FamilyError(ToolError):
+    """What a family lacks of its contract: no answer to its tasks can be scored."""
+
+
 class LineError(ToolError):
     """What is wrong with one line of a file; others may be good."""
 

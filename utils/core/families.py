@@ -18,7 +18,7 @@ from typing import NamedTuple, Protocol
 
 import lm_eval_tasks
 
-from .errors import ToolError
+from .errors import FamilyError, ToolError
 from .task_files import FOLDER as FOLDER, task_files
 
 
@@ -119,7 +119,7 @@ def scorer(task: str) -> Scorer:
     config, file = configuration(task), task_files()[task].path
     needed = ("process_docs", "process_results", "metric_list", "metadata")
     if missing := [key for key in needed if key not in config]:
-        raise ToolError(f"{file}: names no {', '.join(missing)}; {_SEE}")
+        raise FamilyError(f"{file}: names no {', '.join(missing)}; {_SEE}")
     process_docs, process_results = (function(config[key]) for key in needed[:2])
     code = importlib.import_module(process_results.__module__)
     name = process_results.__name__.replace("process_results", "explain")
@@ -145,7 +145,7 @@ def load_family(module: str) -> Family:
     code = importlib.import_module(module)
     names = [field.name for field in fields(Family)]
     if missing := [name for name in names if not hasattr(code, name)]:
-        raise ToolError(f"{code.__file__}: has no {', '.join(missing)}; {_SEE}")
+        raise FamilyError(f"{code.__file__}: has no {', '.join(missing)}; {_SEE}")
     return Family(*(getattr(code, name) for name in names))
 
 
@@ -276,12 +276,12 @@ def function(path: str) -> Callable:
     path, _, name = path.rpartition(".")
     parts = Path(path).relative_to(FOLDER).parts
     if not Path(f"{path}.py").is_file():
-        raise ToolError(f"{path}.py: is missing; {_SEE}")
+        raise FamilyError(f"{path}.py: is missing; {_SEE}")
     module = importlib.import_module(".".join((lm_eval_tasks.__name__, *parts)))
     return _attribute(module, name)
 
 
 def _attribute(module: ModuleType, name: str) -> Callable:
     if not hasattr(module, name):
-        raise ToolError(f"{module.__file__}: has no {name}; {_SEE}")
+        raise FamilyError(f"{module.__file__}: has no {name}; {_SEE}")
     return getattr(module, name)

@@ -25,6 +25,7 @@ from types import UnionType
 from typing import NamedTuple
 
 from ..core.documents import document
+from ..core.errors import FamilyError
 from ..core.families import all_tasks, scorer
 from ..core.jsonl import Line, parse, read_lines
 
@@ -89,6 +90,8 @@ def answers_in(line: Line, task: str | None) -> list[Answer]:
         return _several(
             Answer(line.place, row, task, number=line.number, **read(row, task))
         )
+    except FamilyError:
+        raise
     except RecursionError:
         fault = "is nested too deeply; fix the line"
     except ValueError as error:
