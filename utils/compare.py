@@ -5,10 +5,8 @@
 A RUN is the output folder of a model, a sample log, or a file of answers; NAME=RUN names
 it. All answers are scored by this version of the pack. For each two runs and each benchmark
 a sentence on the published score and one on the flexible score says which run is better,
-or which difference the test has 80 % power to detect.
-
-Where a run has answers to twins, a line says whether the model recalls public rows; for that
-one run is enough.
+or which difference such a test would detect. Where a run has answers to twins, a line says
+whether the model recalls public rows; for that one run is enough.
 
 Runs over different documents are refused; `--common` compares those that all have. Rows
 that a benchmark repeats are paired by `doc_id`; without it in all runs, they count where
@@ -29,19 +27,12 @@ import textwrap
 from argparse import Namespace
 from collections.abc import Iterator
 from itertools import combinations, groupby, product
+from operator import itemgetter
 
 from .core.cli import say, tool_parser
 from .core.errors import ToolError
 from .core.families import Group, alone, benchmarks, configuration, scorer
-from .core.tables import (
-    FORMATS,
-    escaped,
-    natural,
-    p_text,
-    percent,
-    points,
-    render,
-)
+from .core.tables import FORMATS, escaped, natural, p_text, percent, points, render
 from .stats import (
     CONFIDENCE,
     cluster_totals,
@@ -75,9 +66,8 @@ the chance that any of the {} sentences calls a run better than an equally good 
 independent ones.
 """
 _OF_TABLES = (
-    """ The {} lines of the tables are a second set of tests, with 5 % of its own."""
+    " The {} lines of the tables are a second set of tests, with 5 % of its own."
 )
-
 
 Sides = tuple[Document, ...]  # of each run, those that are compared
 Matched = dict[str, list[Sides]]  # by task
@@ -88,18 +78,14 @@ Matched = dict[str, list[Sides]]  # by task
 
 def match(models: list[Model]) -> tuple[Matched, list[str]]:
     """Return task -> the documents that all runs answered, and in words what a run lacks."""
-    matched, lacking = {}, []
-    runs: list[dict[str, dict]] = [{} for _ in models]
-    for run, model in zip(runs, models):
+    copies: dict[str, dict[str, list]] = {}  # task -> digest -> the copies in each run
+    for run, model in enumerate(models):
         for (task, digest, _), document in model.documents():
-            run.setdefault(task, {}).setdefault(digest, []).append(document)
-    for task in sorted(set().union(*runs)):
-        digests = sorted(set().union(*(run.get(task, {}) for run in runs)))
-        sides = [
-            pair
-            for digest in digests
-            for pair in _side_by_side([x.get(task, {}).get(digest, []) for x in runs])
-        ]
+            of_task = copies.setdefault(task, {})
+            of_task.setdefault(digest, [[] for _ in models])[run].append(document)
+    matched, lacking = {}, []
+    for task, by_digest in sorted(copies.items()):
+        sides = [x for _, y in sorted(by_digest.items()) for x in _side_by_side(y)]
         if whole := [pair for pair in sides if all(pair)]:
             matched[task] = sorted(whole, key=lambda pair: min(map(_place, pair)))
         lacking += _lacking(task, models, sides)
@@ -110,29 +96,25 @@ def _side_by_side(copies: list[list[Document]]) -> list[tuple[Document | None, .
     """Return the copies of one document that are compared, None for those a run lacks.
 
     They go by their ids. Without ids in all runs they go by what was scored, where each
-    run has as many; else it is not known which one lacks, and a choice would tilt the
+    run has as many; else nobody can say which one lacks, and a choice would tilt the
     comparison.
     """
     is_named = all(x.row["doc_id"] is not None for run in copies for x in run)
     if is_named and max(map(len, copies)) > 1:
         keyed = [{(json.dumps(x.row["doc_id"]),): x for x in run} for run in copies]
     else:
-        keyed = [
-            {(len(run), n): x for n, x in enumerate(sorted(run, key=_outcome))}
-            for run in copies
-        ]
+        ordered = (sorted(run, key=_outcome) for run in copies)
+        keyed = [{(len(run), n): x for n, x in enumerate(run)} for run in ordered]
     keys = sorted(set().union(*keyed))
     return [tuple(of_run.get(key) for of_run in keyed) for key in keys]
 
 
 def _outcome(document: Document) -> str:
-    """Return by what copies without ids are sorted."""
     row = document.row
     return repr([document.means(), row["reason"], row["published"], row["value"]])
 
 
 def _place(document: Document) -> tuple:
-    """Return by what documents are sorted."""
     return natural(json.dumps(document.row["doc_id"])), document.digest
 
 
@@ -142,23 +124,19 @@ def _lacking(task: str, models: list[Model], sides: list[tuple]) -> Iterator[str
     unpaired = [pair for pair in sides if not all(pair)]
     for place, model in enumerate(models):
         short = [next(filter(None, x)) for x in unpaired if not x[place]]
-        if lacking := [*dict.fromkeys(map(_name, sorted(short, key=_place)))]:
-            known = {pair[place].digest for pair in unpaired if pair[place]}
-            has_some = any(document.digest in known for document in short)
+        if names := [*dict.fromkeys(map(_name, sorted(short, key=_place)))]:
+            digests = {pair[place].digest for pair in unpaired if pair[place]}
+            has_some = any(document.digest in digests for document in short)
             fault = "another number of answers" if has_some else "no answer"
-            more = ", ..." * (len(lacking) > _MOST_NAMED)
-            names = ", ".join(lacking[:_MOST_NAMED])
-            yield (
-                f"{task}: {model.name} has {fault} to {len(lacking)} of {len(total)}"
-                f" documents: {names}{more}"
-            )
+            fault += f" to {len(names)} of {len(total)} documents"
+            names[_MOST_NAMED:] = ["..."] * (len(names) > _MOST_NAMED)
+            yield f"{task}: {model.name} has {fault}: {', '.join(names)}"
 
 
 def _name(document: Document) -> str:
     """Return how messages name a document: by id, and start of its digest."""
-    doc_id = document.row["doc_id"]
-    name = "" if doc_id is None else f"{doc_id!r:.60} "
-    return f"{name}({document.digest[:12]})"
+    doc_id, digest = document.row["doc_id"], f"({document.digest[:12]})"
+    return digest if doc_id is None else f"{doc_id!r:.60} {digest}"
 
 
 # ---------------------------------------------------------------------- comparing
@@ -212,27 +190,20 @@ def _score(document: Document, rule: int) -> float:
 
 def changed(matched: Matched, names: list[str], task: str) -> list[dict]:
     """Return the documents of a task on which two runs score differently, and why."""
-    rows = []
-    pairs = combinations(range(len(names)), 2)
-    for pair, (rule, score), documents in product(
-        pairs, enumerate(RULES), matched[task]
-    ):
-        sides = {side: documents[run] for side, run in zip("ab", pair)}
-        scores = {side: _score(x, rule) for side, x in sides.items()}
-        if scores["a"] != scores["b"]:
-            first = sides["a"].row
-            row = {"score": score} | {f"run_{x}": names[y] for x, y in zip("ab", pair)}
-            row |= {"doc_id": first["doc_id"], "digest": first["digest"]} | scores
-            row |= {f"{side}_reason": x.row["reason"] for side, x in sides.items()}
-            row |= {
-                f"{x}_answer": shown(_answer(y.row, score)) for x, y in sides.items()
-            }
-            rows.append(row | {"reference": shown(value_text(first, "reference"))})
+    rows, runs = [], combinations(range(len(names)), 2)
+    for pair, (rule, score), copies in product(runs, enumerate(RULES), matched[task]):
+        a, b = (_score(copies[run], rule) for run in pair)
+        if a != b:
+            of_runs = [copies[run].row for run in pair]
+            texts = [x["published"] if rule == 0 else value_text(x) for x in of_runs]
+            row = {"score": score} | dict(
+                zip(("run_a", "run_b"), map(names.__getitem__, pair))
+            )
+            row |= {x: of_runs[0][x] for x in ("doc_id", "digest")} | {"a": a, "b": b}
+            row |= zip(("a_reason", "b_reason"), (x["reason"] for x in of_runs))
+            row |= zip(("a_answer", "b_answer"), map(shown, texts))
+            rows.append(row | {"reference": shown(value_text(of_runs[0], "reference"))})
     return rows
-
-
-def _answer(row: dict, score: str) -> str | None:
-    return row["published"] if score == "published" else value_text(row)
 
 
 # ----------------------------------------------------------------------- printing
@@ -256,13 +227,14 @@ def sentence(row: dict) -> str:
         f"With so few clusters ({row['clusters']:,}) it cannot be said how large a"
         " difference such a test would detect"
     )
-    if row["detectable"]:
+    if step := row["detectable"]:
         power = (
-            f"A true difference of {percent(row['detectable'])} points, either way, would"
-            " be detected in 4 of 5 such tests, a smaller one less often"
+            f"A true difference of {percent(step)} points, either way, would be detected in"
+            " 4 of 5 such tests, a smaller one less often"
         )
-    observed = f"{a} and {b} are not shown to differ on {where}: observed {figures}"
-    return f"{observed} {power}."
+    return (
+        f"{a} and {b} are not shown to differ on {where}: observed {figures} {power}."
+    )
 
 
 def report(rows: list[dict], details: list[dict]) -> str:
@@ -270,8 +242,10 @@ def report(rows: list[dict], details: list[dict]) -> str:
     lines = []
     for runs, of_pair in groupby(rows, key=_runs):
         lines += [runs, ""]
-        for head, of_scope in groupby(of_pair, key=_documents):
-            lines.append(head)
+        for scope, of_scope in groupby(
+            of_pair, key=itemgetter("scope", "n", "clusters")
+        ):
+            lines.append("{}: {:,} documents in {:,} clusters".format(*scope))
             lines += [f"- {row['score']} score: {sentence(row)}" for row in of_scope]
             lines.append("")
         if cells := [_cells(row) for row in details if _runs(row) == runs]:
@@ -284,11 +258,6 @@ def report(rows: list[dict], details: list[dict]) -> str:
 
 def _runs(row: dict) -> str:
     return "a: {}, b: {}".format(*(escaped(row[f"run_{x}"]) for x in "ab"))
-
-
-def _documents(row: dict) -> str:
-    scope, n, clusters = escaped(row["scope"]), row["n"], row["clusters"]
-    return f"{scope}: {n:,} documents in {clusters:,} clusters"
 
 
 def _cells(row: dict) -> dict:
@@ -315,12 +284,10 @@ def report_changed(rows: list[dict]) -> str:
 
 def _cells_of_changed(row: dict) -> dict:
     name = row["digest"][:12] if row["doc_id"] is None else str(row["doc_id"])
-    cells = {"score": row["score"], "document": name} | row
-    for column in ("run_a", "run_b", "doc_id", "digest"):
-        del cells[column]
-    for column in ("document", "a_answer", "b_answer", "reference"):
-        cells[column] = shown(cells[column], _LONGEST_CELL)
-    return cells
+    cells = {"score": row["score"], "document": name}
+    cells |= {x: row[x] for x in row if x not in ("run_a", "run_b", "doc_id", "digest")}
+    texts = ("document", "a_answer", "b_answer", "reference")
+    return cells | {x: shown(cells[x], _LONGEST_CELL) for x in texts}
 
 
 def notes(models: list[Model], leave_out: str | None) -> Iterator[str]:
@@ -390,14 +357,13 @@ def _shown(
 ) -> str:
     """Return what the options ask for, in the format that they ask for."""
     names = [model.name for model in models]
-    if options.show and options.show not in matched:
-        known = ", ".join(matched)
-        raise ToolError(f"--show {options.show}: was not run; choose from {known}")
-    if options.show:
-        rows = changed(matched, names, options.show)
-        if options.format == "markdown":
-            return report_changed(rows)
-        return render(rows, options.format)
+    if task := options.show:
+        if task not in matched:
+            tasks = ", ".join(matched)
+            raise ToolError(f"--show {task}: was not run; choose from {tasks}")
+        rows = changed(matched, names, task)
+        is_text = options.format == "markdown"
+        return report_changed(rows) if is_text else render(rows, options.format)
     rows, details = compare(matched, names, _scopes(matched, models[0].tasks)), []
     if options.detail:
         details = compare(matched, names, [*map(alone, matched)])

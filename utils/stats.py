@@ -2,15 +2,13 @@
 
 Documents that share a text, a question or a template are a cluster and not independent.
 
-- **Variance** is cluster-robust: CR2, with the degrees of freedom of a t distribution after
-  Bell and McCaffrey (Bias Reduction in Standard Errors for Linear Regression with
-  Multi-Stage Samples, 2002; Pustejovsky and Tipton, Small-Sample Methods for
-  Cluster-Robust Variance Estimation, 2018).
-- **Additions**: something is added at either end of the scale before the variance is
-  taken, as Agresti and Coull (Approximate Is Better than "Exact", 1998) add answers to a
-  share and Bonett and Price (Adjusted Wald Confidence Interval for a Difference of
-  Binomial Proportions, 2012) to a paired difference: else 8 right answers of 8 would have
-  no variance. A difference gets a document, a score a cluster of half the average size.
+- **Variance**: CR2, cluster-robust, with the degrees of freedom of Bell and McCaffrey (Bias
+  Reduction in Standard Errors for Linear Regression with Multi-Stage Samples, 2002;
+  Pustejovsky and Tipton, Small-Sample Methods for Cluster-Robust Variance Estimation, 2018).
+- **Additions** at either end of the scale, without which 8 right answers of 8 would have no
+  variance: a document for a difference, a cluster of half the average size for a score
+  (Agresti and Coull, Approximate Is Better than "Exact", 1998; Bonett and Price, Adjusted
+  Wald Confidence Interval for a Difference of Binomial Proportions, 2012).
 - **Score**: Wilson's interval (Probable Inference, 1927) for the effective number of
   documents, the number of independent ones that would have this variance.
 - **Family of tests**: Holm (A Simple Sequentially Rejective Multiple Test Procedure, 1979).
@@ -21,7 +19,7 @@ Documents that share a text, a question or a template are a cluster and not inde
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -36,21 +34,13 @@ _UNIT, _SIGNED = (0.0, 1.0), (-1.0, 1.0)  # the scales of scores and of differen
 
 
 class Spread(NamedTuple):
-    """The mean of clusters, those that are added included, and how sure it is.
-
-    Means and errors are arrays where several samples of the same clusters are given.
-    """
+    """The mean of clusters with the additions, and how sure it is; or arrays of samples."""
 
     mean: float
     error: float  # standard error, by CR2
     freedom: float  # degrees of freedom of Student's t
     weight: float  # of all clusters, where that of the clusters without additions is 1
     alike: float  # clusters of normal totals that would have the fourth moment of these
-
-    @property
-    def reach(self) -> float:
-        """How far the interval of the mean reaches to either side."""
-        return quantile(self.freedom) * self.error
 
 
 class Estimate(NamedTuple):
@@ -59,8 +49,8 @@ class Estimate(NamedTuple):
     value: float
     low: float
     high: float
-    error: float  # standard error, with what is added at the ends of the scale
-    freedom: float  # degrees of freedom
+    error: float  # standard error, with the additions
+    freedom: float
     clusters: int
     design_effect: float  # the error divided by that of independent documents
     p_value: float | None = None  # of "the difference is 0", two-sided
@@ -74,9 +64,8 @@ def quantile(freedom: float) -> float:
 def linearised(parts: Sequence[Sequence[float]], by_size: bool) -> list[float]:
     """Return a value for each document, of which the plain mean is the benchmark's score.
 
-    Takes the scores by task, and whether documents count alike, not tasks. The values
-    spread as the scores about the mean of their own task, weighted as the task is; so the
-    error of their mean is that of the benchmark's score.
+    Takes the scores by task, and whether documents count alike, not tasks. The values spread
+    as the scores about the mean of their own task, weighted as the task is.
     """
     if len(parts) == 1:
         return [*parts[0]]
@@ -94,10 +83,7 @@ def linearised(parts: Sequence[Sequence[float]], by_size: bool) -> list[float]:
 def cluster_totals(
     values: Sequence[float], clusters: Iterable[Hashable]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the number of documents and the sum of the values of each cluster.
-
-    Takes for each document its value and the name of its cluster.
-    """
+    """Return the number of documents and the sum of the values of each cluster."""
     names: dict[Hashable, int] = {}
     groups = [names.setdefault(name, len(names)) for name in clusters]
     return np.bincount(groups), np.bincount(groups, weights=values)
@@ -127,7 +113,7 @@ def spread(
 
 
 def score_spread(sizes: np.ndarray, sums: np.ndarray) -> Spread:
-    """Return the spread of a score, with a cluster of half the average size at each end.
+    """Return the spread of a score.
 
     Where few clusters hold most of the variance, as where few answers are right, the
     degrees of freedom are fewer, but not for that below ten.
@@ -138,7 +124,7 @@ def score_spread(sizes: np.ndarray, sums: np.ndarray) -> Spread:
 
 
 def difference_spread(sizes: np.ndarray, sums: np.ndarray) -> Spread:
-    """Return the spread of a mean difference, with a document at each end of the scale."""
+    """Return the spread of a mean difference."""
     return spread(sizes, sums, _SIGNED, 1)
 
 
@@ -162,20 +148,9 @@ def p_value(differences: Spread) -> float:
     return 2 * stdtr(differences.freedom, -abs(differences.mean) / differences.error)
 
 
-def _alone(values: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
-    """Return documents as clusters of their own."""
-    return np.ones(len(values)), np.asarray(values, dtype=float)
-
-
 def estimate_score(values: Sequence[float], clusters: Sequence[Hashable]) -> Estimate:
     """Return the mean of scores from 0 to 1, with Wilson's interval."""
-    totals = cluster_totals(values, clusters)
-    scores, naive = score_spread(*totals), score_spread(*_alone(values))
-    low, high = map(float, wilson_interval(*totals))
-    mean, error = math.fsum(values) / len(values), float(scores.error)
-    effect = error / float(naive.error)
-    freedom = float(scores.freedom)
-    return Estimate(mean, low, high, error, freedom, len(totals[0]), effect)
+    return _estimate(values, clusters, score_spread, wilson_interval)
 
 
 def estimate_difference(
@@ -186,14 +161,26 @@ def estimate_difference(
     The interval holds 0 where p is above 0.05; it ends at -1 and 1.
     """
     values = [y - x for x, y in zip(a, b, strict=True)]
+    paired = difference_spread(*cluster_totals(values, clusters))
+    reach = quantile(paired.freedom) * paired.error
+    ends = max(-1.0, paired.mean - reach), min(1.0, paired.mean + reach)
+    estimate = _estimate(values, clusters, difference_spread, lambda *_: ends)
+    return estimate._replace(p_value=float(p_value(paired)))
+
+
+def _estimate(
+    values: Sequence[float],
+    clusters: Sequence[Hashable],
+    spread_of: Callable,
+    interval_of: Callable,
+) -> Estimate:
     totals = cluster_totals(values, clusters)
-    paired, naive = difference_spread(*totals), difference_spread(*_alone(values))
-    low, high = (float(paired.mean + sign * paired.reach) for sign in (-1, 1))
-    mean, error = math.fsum(values) / len(values), float(paired.error)
-    figures = (error, paired.freedom, len(totals[0]), error / float(naive.error))
-    return Estimate(
-        mean, max(-1.0, low), min(1.0, high), *figures, float(p_value(paired))
-    )
+    alone = np.ones(len(values)), np.asarray(values, dtype=float)
+    clustered, naive = spread_of(*totals), spread_of(*alone)
+    low, high = map(float, interval_of(*totals))
+    error, freedom = float(clustered.error), float(clustered.freedom)
+    effect, mean = error / float(naive.error), math.fsum(values) / len(values)
+    return Estimate(mean, low, high, error, freedom, len(totals[0]), effect)
 
 
 def estimate_median(
@@ -217,28 +204,25 @@ def combine(parts: Sequence[Estimate], weights: Sequence[float]) -> Estimate:
     """Return the weighted sum of independent figures.
 
     Its interval follows from those of the parts, not from their variances, which are 0
-    where all answers are right: the method of variance estimates recovery (Zou and Donner,
-    Construction of Confidence Limits about Effect Measures, 2008). The degrees of freedom
-    are those of Welch and Satterthwaite.
+    where all answers are right (Zou and Donner, Construction of Confidence Limits about
+    Effect Measures, 2008). The degrees of freedom are those of Welch and Satterthwaite.
     """
     value = math.fsum(weight * part.value for part, weight in zip(parts, weights))
-    below, above, errors, naive = [], [], [], []
-    for part, weight in zip(parts, weights):
-        ends = sorted((weight * part.low, weight * part.high))
-        below.append(weight * part.value - ends[0])
-        above.append(ends[1] - weight * part.value)
-        errors.append(abs(weight) * part.error)
-        naive.append(abs(weight) * part.error / part.design_effect)
+    ends = [sorted((x * part.low, x * part.high)) for part, x in zip(parts, weights)]
+    middles = [weight * part.value for part, weight in zip(parts, weights)]
+    errors = [abs(weight) * part.error for part, weight in zip(parts, weights)]
     error = math.hypot(*errors)
-    quarters = (x**4 / part.freedom for x, part in zip(errors, parts))
+    quarters = math.fsum(x**4 / part.freedom for x, part in zip(errors, parts))
+    naive = math.hypot(*(x / part.design_effect for x, part in zip(errors, parts)))
     return Estimate(
         value,
-        value - math.hypot(*below),
-        value + math.hypot(*above),
+        value - math.hypot(*(middle - low for middle, (low, _) in zip(middles, ends))),
+        value
+        + math.hypot(*(high - middle for middle, (_, high) in zip(middles, ends))),
         error,
-        error**4 / math.fsum(quarters),
+        error**4 / quarters,
         sum(part.clusters for part in parts),
-        error / math.hypot(*naive),
+        error / naive,
     )
 
 
