@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
@@ -33,6 +33,7 @@ _NOTES = {
     "no_instruction": "Answers to prompts without the format instruction, which say nothing"
     " of the model",
     "changed": "Answers to which the harness's log gives other scores",
+    "left_out": "Left out",
 }
 
 
@@ -44,50 +45,44 @@ class Part(NamedTuple):
 
 
 def report(parts: list[Part], by: list[str]) -> str:
-    """Return the tables of runs as Markdown, then the breakdowns that are asked for.
-
-    They begin with what would make the figures worthless.
-    """
+    """Return faults, the tables of runs as Markdown, and the breakdowns that `by` names."""
     texts = [
         _wrapped(f"**Fault** in the run {escaped(part.model.name)}: {fault}")
         for part in parts
         for fault in faults(part.model)
     ]
     texts += [text for part in parts for text in _run(part, by)]
-    rows = [row for part in parts for row in part.rows if row["by"] in by]
-    places = dict.fromkeys((row["task"], row["filter"], row["by"]) for row in rows)
-    for place in places:
-        those = [x for x in rows if (x["task"], x["filter"], x["by"]) == place]
-        texts.append(_breakdown(those))
-    return "\n".join([*texts, _wrapped(_LEGEND)])
+    breakdowns: dict[tuple, list[dict]] = defaultdict(list)
+    for row in (row for part in parts for row in part.rows if row["by"] in by):
+        breakdowns[row["task"], row["filter"], row["by"]].append(row)
+    return "\n".join([*texts, *map(_breakdown, breakdowns.values()), _wrapped(_LEGEND)])
 
 
 def _run(part: Part, by: list[str]) -> Iterator[str]:
     rows = [row for row in part.rows if row["by"] is None]
     yield f"## {escaped(part.model.name)}\n"
-    yield render([_line(row) for row in rows], "markdown", percent)
-    if lines := [*filter(None, map(_several, rows))]:
-        yield render(lines, "markdown", percent)
-    if lines := [*filter(None, map(_errors, rows))]:
-        yield f"{render(lines, 'markdown', percent)}\n{_wrapped(_ERRORS)}"
+    for cells, legend in (
+        (_line, ""),
+        (_several, ""),
+        (_errors, f"\n{_wrapped(_ERRORS)}"),
+    ):
+        if lines := [*filter(None, map(cells, rows))]:
+            yield render(lines, "markdown", percent) + legend
     if notes := "".join(_notes(part.model, rows)):
         yield notes
-    of_tasks = [row for row in rows if "tasks" not in row]
-    yield render([*_reasons(of_tasks, "task" in by)], "markdown", percent)
-    if examples := "".join(_examples(part)):
+    yield render([*_reasons(part.model, rows, "task" in by)], "markdown", percent)
+    if examples := "".join(_examples(part.model)):
         yield examples
 
 
 def _name(row: dict) -> str:
-    some = row.get("tasks")
-    is_whole = not some or len({*some.split(" of ")}) == 1
-    name = row["task"] if is_whole else f"{row['task']} ({some} tasks)"
-    return " ".join(filter(None, (name, row["filter"])))
+    part, _, number = row.get("tasks", "").partition(" of ")
+    some = f"({part} of {number} tasks)" if part != number else None
+    return " ".join(filter(None, (row["task"], some, row["filter"])))
 
 
 def _line(row: dict) -> dict:
-    cells = {"task": _name(row)}
-    cells |= {rule: _sure(row, rule) for rule in RULES}
+    cells = {"task": _name(row)} | {rule: _sure(row, rule) for rule in RULES}
     cells["format cost"] = _sure(row, "format_cost", points)
     cells |= {name: row[name] for name in ("extracted", "constant")}
     is_unknown = row["cut_off_unknown"] and not row["cut_off"]
@@ -135,32 +130,30 @@ def _notes(model: Model, rows: list[dict]) -> Iterator[str]:
         yield f"Not in these figures: {n:,} {'line' if n == 1 else 'lines'} refused.\n"
     if any(table.head["end"] for table in model.tables):
         yield "A file could not be read to its end.\n"
-    told: dict[str, list[str]] = {}
+    notes: dict[str, list[str]] = defaultdict(list)
     for row in (row for row in rows if "rows" in row):
-        text, _, number = row["rows"].partition(" the benchmark's ")
+        name, (text, _, number) = _name(row), row["rows"].partition(" the benchmark's ")
         if number:
-            name = f"{_name(row)} {row['n']} of {number}"
-            told.setdefault("Fewer documents than the benchmark's", []).append(name)
+            few = f"{name} {row['n']} of {number}"
+            notes["Fewer documents than the benchmark's"].append(few)
         elif text not in ("the benchmark's", "as many as the benchmark's"):
-            told.setdefault(f"The rows are {text}", []).append(_name(row))
-        for name, text in _NOTES.items():
-            if row[name]:
-                told.setdefault(text, []).append(f"{_name(row)} {row[name]}")
-        if row["left_out"]:
-            told.setdefault("Left out", []).append(f"{_name(row)} {row['left_out']}")
-    for text, names in told.items():
+            notes[f"The rows are {text}"].append(name)
+        for column, text in _NOTES.items():
+            if row[column]:
+                notes[text].append(f"{name} {row[column]}")
+    for text, names in notes.items():
         yield _wrapped(f"{text}: {', '.join(names)}.")
 
 
-def _reasons(rows: list[dict], by_task: bool) -> Iterator[dict]:
+def _reasons(model: Model, rows: list[dict], by_task: bool) -> Iterator[dict]:
     """Yield how many answers have each reason, by benchmark or by task."""
     counts: dict[str, tuple[Counter[str], Counter[str]]] = {}
-    for row in rows:
-        name = _name(row) if by_task else _benchmark(row)
-        totals = counts.setdefault(name, (Counter(), Counter()))
-        for kind, total in zip(("reason_", "unextracted_"), totals):
-            cells = (x for x in row.items() if x[0].startswith(kind))
-            total.update({x.removeprefix(kind): number for x, number in cells})
+    for task in (row["task"] for row in rows if "tasks" not in row):
+        name = task if by_task else benchmarks([task])[0].name
+        name = " ".join(filter(None, (name, model.filter)))
+        reasons, unextracted = counts.setdefault(name, (Counter(), Counter()))
+        reasons.update(model.tasks[task].all.reasons)
+        unextracted.update(model.tasks[task].all.unextracted)
     for name, (reasons, unextracted) in counts.items():
         for reason, number in reasons.most_common():
             cells = {"answers to": name, "reason": reason, "answers": number}
@@ -169,42 +162,36 @@ def _reasons(rows: list[dict], by_task: bool) -> Iterator[dict]:
             name = ""
 
 
-def _benchmark(row: dict) -> str:
-    (group, *_) = benchmarks([row["task"]])
-    return " ".join(filter(None, (group.name, row["filter"])))
-
-
-def _examples(part: Part) -> Iterator[str]:
-    """Yield an answer for each reason that is frequent in a benchmark, with what is read.
+def _examples(model: Model) -> Iterator[str]:
+    """Yield an answer for each reason that is frequent in a family, with what is read.
 
     It is one to the task that has most such answers.
     """
-    families: dict[str, Counter[tuple[str, str]]] = {}
-    for task, tally in part.model.tasks.items():
-        counts = families.setdefault(scorer(task).family, Counter())
+    families: dict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
+    for task, tally in model.tasks.items():
         for reason, number in tally.all.reasons.items():
-            counts[reason, task] += number
+            families[scorer(task).family][reason, task] += number
     for counts in families.values():
-        total, seen = counts.total(), {"right"}
+        reasons: Counter[str] = Counter()
+        for (reason, _), number in counts.items():
+            reasons[reason] += number
+        tasks = {}  # of each reason, in the order of their numbers
         for (reason, task), _ in counts.most_common():
-            number = sum(x for (other, _), x in counts.items() if other == reason)
-            if reason not in seen and number >= FREQUENT * total:
-                seen.add(reason)
-                yield _example(part.model.tasks[task].examples[reason])
+            tasks.setdefault(reason, task)
+        for reason, task in tasks.items():
+            if reason != "right" and reasons[reason] >= FREQUENT * counts.total():
+                yield _example(model.tasks[task].examples[reason])
 
 
 def _example(row: dict) -> str:
     reason, task = row["reason"], row["task"]
-    why = scorer(task).utils.REASONS[reason]
-    cells = {
-        "published": row["published"],
-        "flexible": value_text(row),
-        "label": row["gold"],
-    }
+    cells = {"published": row["published"], "flexible": value_text(row)}
+    cells["label"] = row["gold"]
     if row["flexible"] is None:
         cells["response"] = row["excerpt"]
     doc_id = row["digest"][:12] if row["doc_id"] is None else row["doc_id"]
-    first = f"- {reason}, as in document {escaped(str(doc_id))} of {task}: {why}"
+    first = f"- {reason}, as in document {escaped(str(doc_id))} of {task}: "
+    first += scorer(task).utils.REASONS[reason]
     lines = (f"    {name}: {_cell(cell)}" for name, cell in cells.items())
     return "\n".join([textwrap.fill(first, WIDTH, subsequent_indent="  "), *lines, ""])
 
@@ -223,8 +210,7 @@ def _breakdown(rows: list[dict]) -> str:
         scores = [_sure(row, rule) for rule in RULES]
         scores.append(None if row["extracted"] is None else percent(row["extracted"]))
         # The blank, which no table shows, keeps a run called "n" apart.
-        cell = " / ".join(filter(None, scores))
-        line[f"{row['run']} "] = cell
+        line[f"{row['run']} "] = " / ".join(filter(None, scores))
     title = f"{escaped(_name(rows[0]))} by {by}; published / flexible / extracted"
     return f"{title}\n\n{render([*lines.values()], 'markdown')}"
 

@@ -8,14 +8,9 @@ from functools import cache
 from itertools import product
 from statistics import fmean
 
-from ..core.families import configuration, groups, scorer
+from ..core.families import Group, configuration, groups, scorer
 from ..core.tables import natural
-from ..stats import (
-    estimate_difference,
-    estimate_median,
-    estimate_score,
-    linearised,
-)
+from ..stats import estimate_difference, estimate_median, estimate_score, linearised
 from ..verdicts.figures import Figures, Tally
 from ..verdicts.judge import INVALID
 from ..verdicts.several import together
@@ -29,14 +24,14 @@ _SUMS = ("n", "answers", "changed", *INVALID, "cut_off_unknown")
 
 
 @cache
-def _place(task: str) -> list:
+def _benchmarks() -> list[Group]:
+    return [x for x in groups() if "title" in configuration(x.name)["metadata"]]
+
+
+def _place(task: str) -> tuple:
     """Return by what tasks are sorted: as in their benchmarks, then others by name."""
     names = [task for group in _benchmarks() for task in group.tasks]
-    return [names.index(task) if task in names else len(names), natural(task)]
-
-
-def _benchmarks() -> list:
-    return [x for x in groups() if "title" in configuration(x.name)["metadata"]]
+    return names.index(task) if task in names else len(names), natural(task)
 
 
 def rows(run: str, tallies: Tallies, k: int | None) -> list[dict]:
@@ -44,17 +39,19 @@ def rows(run: str, tallies: Tallies, k: int | None) -> list[dict]:
     tasks, parts = [], []
     for key in sorted(tallies, key=lambda key: (_place(key[0]), key[1] or "")):
         place = {"run": run, "task": key[0], "filter": key[1]}
-        first, *rest = _rows(place, tallies[key], k)
-        tasks.append(first)
-        parts += rest
+        of_task, *of_parts = _rows(place, tallies[key], k)
+        tasks.append(of_task)
+        parts += of_parts
     return [*_means(run, tasks, tallies), *tasks, *parts]
 
 
 def _rows(place: dict, tally: Tally, k: int | None) -> Iterator[dict]:
     """Yield the row of a task and those of its parts."""
     parts = sorted(tally.parts.items(), key=lambda x: (x[0][0], natural(x[0][1])))
-    score, answer = tally.constant()
+    constant = dict(zip(("constant", "constant_answer"), tally.constant()))
     left_out = f"{tally.left_out} ({tally.leave_out})" if tally.leave_out else None
+    of_task = {"left_out": left_out, "rows": tally.rows_are()}
+    of_task["fingerprint"] = tally.fingerprint
     for (name, value), figures in [((None, None), tally.all), *parts]:
         yield {
             **place,
@@ -63,16 +60,13 @@ def _rows(place: dict, tally: Tally, k: int | None) -> Iterator[dict]:
             "n": figures.n,
             "answers": figures.answers,
             **(scores(figures, k) if figures.n else dict.fromkeys(_MEANS[:3])),
-            "constant": None if name else score,
-            "constant_answer": None if name else answer,
+            **(dict.fromkeys(constant) if name else constant),
             "changed": figures.changed,
             **{word: figures.invalid[word] for word in INVALID},
             "cut_off_unknown": figures.untold,
             **{f"reason_{word}": x for word, x in figures.reasons.most_common()},
             **{f"unextracted_{x}": figures.unextracted[x] for x in figures.reasons},
-            "left_out": None if name else left_out,
-            "rows": None if name else tally.rows_are(),
-            "fingerprint": None if name else tally.fingerprint,
+            **(dict.fromkeys(of_task) if name else of_task),
         }
 
 
@@ -81,17 +75,15 @@ def scores(figures: Figures, k: int | None) -> dict[str, float | None]:
 
     With `k` there are pass@k and the majority, too.
     """
-    headline = scorer(figures.task).headline or ()
-    names, values = dict(zip(headline, RULES)), figures.values()
+    headline, values = scorer(figures.task).headline or (), figures.values()
     clusters = [document.cluster for document in figures.documents]
     # Where nothing counts, a row has None for these.
     cells: dict[str, float | None] = dict.fromkeys((*RULES, "extracted"))
     for metric, of_metric in values.items():
-        name = names.get(metric, metric)
+        name = dict(zip(headline, RULES)).get(metric, metric)
         # The harness's to the last bit: it, too, divides what `sum` gives.
         cells[name] = sum(of_metric) / len(of_metric)
-        scale = 100 if metric == "smape" else 1
-        having = clusters
+        scale, having = 100 if metric == "smape" else 1, clusters
         if len(of_metric) < figures.n:
             cells[f"{name} n"] = len(of_metric)
             having = [x.cluster for x in figures.documents if metric in x.means()]
@@ -145,11 +137,6 @@ def _errors(figures: Figures) -> dict[str, float]:
     return {name: median, **_ends(name, *ends), "error_read": read}
 
 
-def _headline(figures: Figures) -> list[list[float]]:
-    """Return the published and the flexible scores of the documents."""
-    return [figures.values()[name] for name in scorer(figures.task).headline]
-
-
 def _means(run: str, tasks: list[dict], tallies: Tallies) -> Iterator[dict]:
     """Yield a row for each benchmark of which there are several tasks."""
     filters = dict.fromkeys(row["filter"] for row in tasks)
@@ -164,11 +151,13 @@ def _means(run: str, tasks: list[dict], tallies: Tallies) -> Iterator[dict]:
         for mean in _MEANS:
             values = [part[mean] for part in parts]
             if None not in values:
-                found = math.fsum(map(math.prod, zip(values, sizes)))
-                cells[mean] = found / sum(sizes)
+                total = math.fsum(map(math.prod, zip(values, sizes)))
+                cells[mean] = total / sum(sizes)
         if cells["published"] is not None:
-            tasks_of = [tallies[x["task"], name].all for x in parts]
-            by_rule = zip(*(_headline(figures) for figures in tasks_of))
-            clusters = [x.cluster for figures in tasks_of for x in figures.documents]
-            cells |= intervals([*map(list, by_rule)], group.by_size, clusters)
+            figures = [tallies[x["task"], name].all for x in parts]
+            by_task = (
+                [x.values()[y] for y in scorer(x.task).headline] for x in figures
+            )
+            clusters = [x.cluster for of_task in figures for x in of_task.documents]
+            cells |= intervals([*map(list, zip(*by_task))], group.by_size, clusters)
         yield cells | {x: sum(part[x] for part in parts) for x in _SUMS}
