@@ -43,8 +43,8 @@ def _row(task: object, doc: object, response: object) -> dict:
     response = _plain(response)
     if not isinstance(response, list):
         return _scored(task, doc, response)
-    found = [_scored(task, doc, one) for one in response]
-    return {name: [one[name] for one in found] for name in _COLUMNS}
+    rows = [_scored(task, doc, text) for text in response]
+    return {name: [row[name] for row in rows] for name in _COLUMNS}
 
 
 def _scored(task: object, doc: object, response: object) -> dict:
@@ -53,17 +53,17 @@ def _scored(task: object, doc: object, response: object) -> dict:
     from ..core.explain import explain
     from ..core.families import scorer
 
-    found = dict.fromkeys(_COLUMNS)
+    cells = dict.fromkeys(_COLUMNS)
     try:
         verdict = explain(task, _plain(doc), response)
     except ToolError as error:
-        return found | {"error": _text(str(error))}
+        return cells | {"error": _text(str(error))}
     names = (*(scorer(task).headline or (None, None)), "extracted")
     scores = map(verdict.scores.get, names)
-    found |= zip(("published", "flexible", "extracted"), scores)
-    found |= {"scores": json.dumps(verdict.scores), "reason": verdict.reason}
-    found["published_answer"] = _text(verdict.published)
-    return found | {"flexible_answer": _text(verdict.flexible)}
+    cells |= zip(("published", "flexible", "extracted"), scores)
+    cells |= {"scores": json.dumps(verdict.scores), "reason": verdict.reason}
+    cells["published_answer"] = _text(verdict.published)
+    return cells | {"flexible_answer": _text(verdict.flexible)}
 
 
 def _text(text: str | None) -> str | None:

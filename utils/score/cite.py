@@ -12,6 +12,7 @@ from ..core.tables import percent
 from ..verdicts.answers import sha256
 from ..verdicts.figures import rows_remark
 from ..verdicts.runs import Model
+from .report import with_interval
 
 
 _SCORES = {
@@ -44,7 +45,7 @@ def citations(model: Model, rows: list[dict]) -> Iterator[str]:
         remarks.append(rows_remark([model.tasks[task] for task in run], row["n"]))
         some = "; ".join(filter(None, remarks))
         scores = "; ".join(
-            f"{text} {_score(row, rule)}" for rule, text in _SCORES.items()
+            f"{text} {with_interval(row, rule)}" for rule, text in _SCORES.items()
         )
         yield (
             f"{row['run']} on {title}{some and f' ({some})'}: {scores} (percent [95 %"
@@ -52,11 +53,6 @@ def citations(model: Model, rows: list[dict]) -> Iterator[str]:
             f" that share a text or a template; {'; '.join(_settings(model, run))}; answers"
             f" seen to be cut off: {_cut_off(row)}; {version()}."
         )
-
-
-def _score(row: dict, rule: str) -> str:
-    ends = (percent(row[f"{rule}_{end}"]) for end in ("low", "high"))
-    return f"{percent(row[rule])} [{', '.join(ends)}]"
 
 
 def _cut_off(row: dict) -> str:

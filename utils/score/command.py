@@ -56,6 +56,13 @@ def main(arguments: list[str] | None = None) -> int:
     eval_results.check(models, options.eval_results)
     messages = [line for model in models for line in model.messages]
     messages += [failure.message for failure in failures]
+    for model in models:
+        messages += (
+            f"{model.name}: {options.leave_out} has all documents of {task} that are"
+            " answered; score it without --leave_out"
+            for task, tally in model.tasks.items()
+            if not tally.all.n
+        )
     for line in messages:
         say(line)
     parts = [_part(model, options) for model in models]
@@ -63,10 +70,7 @@ def main(arguments: list[str] | None = None) -> int:
         sys.stdout.write(_text(parts, options))
         if options.eval_results:
             eval_results.write(options.eval_results, parts[0].model, parts[0].rows)
-    left_out = [
-        row for model in models for row in model.tasks.values() if not row.all.n
-    ]
-    return 1 if messages or left_out else 0
+    return 1 if messages else 0
 
 
 def _text(parts: list[Part], options: Namespace) -> str:
@@ -83,12 +87,6 @@ def _text(parts: list[Part], options: Namespace) -> str:
 
 def _part(model: Model, options: Namespace) -> Part:
     """Return the figures of a model, without tasks of which all documents are left out."""
-    for task, tally in model.tasks.items():
-        if not tally.all.n:
-            say(
-                f"{model.name}: {options.leave_out} has all documents of {task} that are"
-                " answered; score it without --leave_out"
-            )
     tallies = {(x, model.filter): y for x, y in model.tasks.items() if y.all.n}
     if options.k and tallies:
         least, name = min(tally.fewest() for tally in tallies.values())
@@ -101,21 +99,19 @@ def _part(model: Model, options: Namespace) -> Part:
 def _options(arguments: list[str] | None) -> Namespace:
     parser = tool_parser("score", __doc__)
     parser.add_argument("path", nargs="+", metavar="[NAME=]PATH")
-    told = {"metavar": "DIR", "help": "where tables of verdicts are written"}
-    parser.add_argument("--output", type=output_path, **told)
-    parser.add_argument(
-        "--by",
-        metavar="NAME,...",
-        help=f"breakdowns to print: {', '.join(BREAKDOWNS)}; default: none in Markdown,"
-        " all in CSV and JSON; task: the reasons by task",
-    )
+    text = "where tables of verdicts are written"
+    parser.add_argument("--output", type=output_path, metavar="DIR", help=text)
+    text = f"breakdowns to print: {', '.join(BREAKDOWNS)}; default: none in Markdown, all in"
+    text += " CSV and JSON; task: the reasons by task"
+    parser.add_argument("--by", metavar="NAME,...", help=text)
     text = "print a line for a paper for each benchmark, and BibTeX entries"
     parser.add_argument("--cite", action="store_true", help=text)
-    one = partial(whole_number, least=1)
-    parser.add_argument("--k", type=one, metavar="K", help="pass@K and the majority")
+    least_one = partial(whole_number, least=1)
+    text = "pass@K and the majority"
+    parser.add_argument("--k", type=least_one, metavar="K", help=text)
     answer_options(parser)
-    told = {"metavar": "FILE", "help": "published scores, as the hub's results YAML"}
-    parser.add_argument("--eval_results", type=output_path, **told)
+    text = "published scores, as the hub's results YAML"
+    parser.add_argument("--eval_results", type=output_path, metavar="FILE", help=text)
     parser.add_argument("--format", choices=tables.FORMATS, default="markdown")
     options = parser.parse_args(arguments)
     names = ("task", *BREAKDOWNS)

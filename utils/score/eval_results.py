@@ -52,28 +52,29 @@ def write(path: Path, model: Model, rows: list[dict]) -> None:
             notes=_notes(claims, row),
         )
         entries.append(entry)
-    told = eval_result_entries_to_yaml(entries)
+    text = yaml.safe_dump(
+        eval_result_entries_to_yaml(entries), sort_keys=False, width=1000
+    )
     with written_whole(path) as file:
-        file.write(yaml.safe_dump(told, sort_keys=False, width=1000).encode())
+        file.write(text.encode())
     if left_out:
-        say(
-            f"{path}: lacks {', '.join(left_out)}, whose rows no data set of the hub has"
-        )
+        lacking = ", ".join(left_out)
+        say(f"{path}: lacks {lacking}, whose rows no data set of the hub has")
 
 
 def _notes(claims: dict, row: dict) -> str:
     """Return the rule, and what else a score must be read with, as far as it is known."""
     task = row["task"]
     published, flexible = scorer(task).headline
-    told = [
+    notes = [
         f"{published} by the metric card's rule",
         f"{flexible} {row['flexible']:.4f}",
         f"version {scorer(task).version} of lm-eval-temporal-tasks",
         f"rows: {row['rows']} ({row['n']})",
     ]
     if row["filter"]:
-        told.append(f"filter {row['filter']}")
+        notes.append(f"filter {row['filter']}")
     if claims:
-        told.append(f"{claims['n_shot']}-shot")
-        told.append(f"max_gen_toks {claims['max_gen_toks']}")
-    return "; ".join(told)
+        notes.append(f"{claims['n_shot']}-shot")
+        notes.append(f"max_gen_toks {claims['max_gen_toks']}")
+    return "; ".join(notes)

@@ -82,15 +82,15 @@ def _name(row: dict) -> str:
 
 
 def _line(row: dict) -> dict:
-    cells = {"task": _name(row)} | {rule: _sure(row, rule) for rule in RULES}
-    cells["format cost"] = _sure(row, "format_cost", points)
+    cells = {"task": _name(row)} | {rule: with_interval(row, rule) for rule in RULES}
+    cells["format cost"] = with_interval(row, "format_cost", points)
     cells |= {name: row[name] for name in ("extracted", "constant")}
     is_unknown = row["cut_off_unknown"] and not row["cut_off"]
     share = row["cut_off"] / row["answers"]
     return cells | {"cut off": "unknown" if is_unknown else share, "n": row["n"]}
 
 
-def _sure(row: dict, name: str, form: Callable = percent) -> str | None:
+def with_interval(row: dict, name: str, form: Callable = percent) -> str | None:
     """Return a figure with the ends of its interval."""
     if row.get(name) is None:
         return None
@@ -105,17 +105,17 @@ def _several(row: dict) -> dict | None:
     cells = {"task": _name(row), "answers": row["answers"]}
     measures = [x.removesuffix("_published") for x in row if x.endswith("_published")]
     for name in (f"{x}_{rule}" for x in measures for rule in RULES):
-        cells[name.replace("_", " ")] = _sure(row, name)
+        cells[name.replace("_", " ")] = with_interval(row, name)
     return cells
 
 
 def _errors(row: dict) -> dict | None:
     """Return how near values in time are, and the median error of those that were read."""
     near = [name for name in row if name.startswith("within_") and f"{name}_low" in row]
-    cells = {name.replace("_", " "): _sure(row, name) for name in near}
+    cells = {name.replace("_", " "): with_interval(row, name) for name in near}
     for unit in ("hours", "days"):
         if (name := f"median_error_{unit}") in row:
-            cells[f"median error, {unit}"] = _sure(row, name, _lateness)
+            cells[f"median error, {unit}"] = with_interval(row, name, _lateness)
             cells["date read"] = row["error_read"]
     return {"task": _name(row), **cells} if cells else None
 
@@ -207,7 +207,7 @@ def _breakdown(rows: list[dict]) -> str:
         line = lines.setdefault(row["value"], {by: row["value"], "n": row["n"]})
         if line["n"] != row["n"]:  # as a rule, the runs answer the same documents
             line["n"] = "differs"
-        scores = [_sure(row, rule) for rule in RULES]
+        scores = [with_interval(row, rule) for rule in RULES]
         scores.append(None if row["extracted"] is None else percent(row["extracted"]))
         # The blank, which no table shows, keeps a run called "n" apart.
         line[f"{row['run']} "] = " / ".join(filter(None, scores))

@@ -90,10 +90,10 @@ class Words:
         ]
         words, value, longer = _words(golds[0]), -1.0, [*self.places]
         while (best := self.value(words)) > value:
-            value, kept = best, words
+            value, best_words = best, words
             shorter = [words[:x] + words[x + 1 :] for x in range(len(words))]
             words = max([*shorter, *([*words, x] for x in longer)], key=self.value)
-        return [*golds, " ".join(kept)]
+        return [*golds, " ".join(best_words)]
 
     def value(self, words: list[str]) -> float:
         """Return the sum of the F1 of words with the golds, of each document the best."""

@@ -45,8 +45,7 @@ class Made(NamedTuple):
 class Document:
     """A document, and what its answers score."""
 
-    __slots__ = ("cluster", "digest", "errors", "readings", "row", "scores", "sums")
-    __slots__ += ("table", "unit")
+    __slots__ = "cluster digest errors readings row scores table unit".split()
 
     def __init__(self, row: dict) -> None:
         self.digest: str = row["digest"]
@@ -55,7 +54,6 @@ class Document:
         self.table: object = None  # which has it
         self.scores: list[dict[str, float]] = []  # of each answer
         self.readings: list[tuple[Reading, ...]] = []  # of each answer, for `together`
-        self.sums: dict[str, tuple[float, int]] = {}  # metric -> of so many scores
         self.errors: list[float] = []  # signed, of each answer with a value in time
         self.unit = "hours"  # of these errors, or days
 
@@ -65,11 +63,6 @@ class Document:
         self.scores.append(scores)
         if row["value"] and any(name.startswith("within_") for name in scores):
             self._add_error(*map(json.loads, (row["value"], row["reference"])))
-        if len(self.scores) == 2:
-            self.sums = {metric: (score, 1) for metric, score in self.scores[0].items()}
-        for metric, score in scores.items() if self.sums else ():
-            total, count = self.sums.get(metric, (0.0, 0))
-            self.sums[metric] = total + score, count + 1
 
     def _add_error(self, value: str, reference: str) -> None:
         late = datetime.fromisoformat(value) - datetime.fromisoformat(reference)
@@ -80,7 +73,10 @@ class Document:
         """Return metric -> mean score of the answers that have it."""
         if len(self.scores) == 1:
             return self.scores[0]
-        return {metric: total / count for metric, (total, count) in self.sums.items()}
+        values: dict[str, list[float]] = {}
+        for metric, score in (x for scores in self.scores for x in scores.items()):
+            values.setdefault(metric, []).append(score)
+        return {metric: sum(x) / len(x) for metric, x in values.items()}
 
 
 class Figures:
@@ -125,9 +121,8 @@ class Figures:
         Metrics stand in the order of the task's YAML file.
         """
         means = [document.means() for document in self.documents]
-        metrics = scorer(self.task).metrics
-        found = {name: [x[name] for x in means if name in x] for name in metrics}
-        return {name: values for name, values in found.items() if values}
+        metrics = (x for x in scorer(self.task).metrics if any(x in y for y in means))
+        return {name: [x[name] for x in means if name in x] for name in metrics}
 
     def sums(self) -> dict[str, list]:
         """Return cluster -> number of documents, and metric -> sum and number of scores."""
@@ -247,8 +242,7 @@ class Tally:
 
     def fewest(self) -> tuple[int, str]:
         """Return the fewest answers that a document has for `together`, and its name."""
-        readings = {x: y.readings for x, y in self._documents.items() if y.readings}
-        numbers = {key: len(those) for key, those in readings.items()}
+        numbers = {x: len(y.readings) for x, y in self._documents.items() if y.readings}
         key = min(numbers, key=numbers.get)
         return numbers[key], self._name(key)
 
@@ -301,10 +295,10 @@ class Tally:
 
 def rows_remark(tallies: list[Tally], n: int) -> str | None:
     """Return in words how `n` documents of tasks differ from the benchmark's rows, if so."""
-    known = [scorer(tally.task).known[0] for tally in tallies]
-    if None in known:
+    numbers = [scorer(tally.task).known[0] for tally in tallies]
+    if None in numbers:
         return None
-    if n != sum(known):
-        return f"{n:,} rows instead of {sum(known):,}"
+    if n != sum(numbers):
+        return f"{n:,} rows instead of {sum(numbers):,}"
     is_other = any(tally.rows_are() == _OTHER_ROWS for tally in tallies)
     return "other rows than the benchmark's" if is_other else None
