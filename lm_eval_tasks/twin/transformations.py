@@ -449,30 +449,29 @@ def replace_names(row: dict, survey: Survey, rng: Random) -> Twin | str:
 
 
 def _replacements(used: set[str], present: set[str], rng: Random) -> dict[str, str]:
-    """Return an absent name for each name, but for those of a letter with too few.
+    """Return an absent name for each name that can have one.
 
-    The names have as many digits and the same order, as numbers and as texts. Each is
-    drawn from three that are near, so that they lie as far apart as before.
+    All names keep their digits and their order, as numbers and as texts. Each is drawn
+    from three that are near, and none is much greater than those of the row.
     """
     names: dict[str, str] = {}
     for letter in "ER":
         old = sorted(x for x in used if x[0] == letter)
-        digits = max((len(x) - 1 for x in old), default=0)
-        order = sorted({f"{letter}{n}" for n in range(1, 10**digits)} | {*old})
-        free = [(place, len(x)) for place, x in enumerate(order) if x not in present]
-        limits, last = [], len(order)
+        numbers = [int(x[1:]) for x in old]
+        greatest = max([99, *(x + len(old) for x in numbers)])
+        order = sorted({f"{letter}{n}" for n in range(1, greatest + 1)} | {*old})
+        limit, options = len(order), []  # places that leave room for all later names
         for name in reversed(old):
-            fits = [place for place, n in free if place < last and n == len(name)]
-            last = max(fits, default=-1)
-            limits.append(last)
-        if last < 0:
-            continue
-        last = -1
-        for name, limit in zip(old, reversed(limits)):
-            fits = [x for x, n in free if last < x <= limit and n == len(name)]
             own = order.index(name)
-            last = choose(rng, sorted(fits, key=lambda x: abs(x - own))[:3])
-            names[name] = order[last]
+            fits = [x for x in range(limit) if len(order[x]) == len(name)]
+            absent = [x for x in fits if order[x] not in present]
+            options.append((own, absent))
+            limit = max([own, *absent])
+        last = -1
+        for name, (own, absent) in zip(old, reversed(options)):
+            near = sorted((x for x in absent if x > last), key=lambda x: abs(x - own))
+            last = choose(rng, near[:3]) if near else own
+            names |= {name: order[last]} if near else {}
     return names
 
 
