@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from tests import recompute
 from tests.answers import write
 from tests.conftest import EXAMPLES
 from tests.logs import RecordedModel, run
@@ -158,76 +157,86 @@ def test_a_line_to_cite_says_how_the_score_came_about(printed, changed):
 
 
 def test_a_run_of_several_tasks_has_a_line_for_each_benchmark(printed):
-    text = printed(EXAMPLES / "responses" / "careful", *PACK, "--cite")
-    assert [
-        x.partition(" (")[0] for x in text.splitlines() if x.startswith("careful")
-    ] == [
-        "careful on TCP",
-        "careful on TimeBench",
-        "careful on Test of Time",
-    ]
+    tasks = ("tcp_long", "timebench_tracie", "tot_semantic")
+    paths = [EXAMPLES / "responses" / "careful" / f"{task}.jsonl" for task in tasks]
+    text = printed(*(f"careful={path}" for path in paths), *PACK, "--cite")
+    lines = [x.partition(" (")[0] for x in text.splitlines() if x.startswith("careful")]
+    titles = ("TCP", "TimeBench", "Test of Time")
+    assert lines == [f"careful on {title}" for title in titles]
     assert text.count("@misc{") == 3
 
 
-def figures(capsys, tmp_path, runs: dict[str, Path], *options: str) -> int:
-    """Return how many figures of runs agree with those that are recomputed."""
-    arguments, tables, rows = [], [], []
-    options = [*options, "--format", "json"]
-    for name, path in runs.items():
-        arguments.append(f"{name}={path}")
-        folder = tmp_path / f"tables of {name}"
-        main(["score", arguments[-1], "--output", str(folder), *options])
-        rows += json.loads(capsys.readouterr().out)
-        tables.append(recompute.read_run([*folder.iterdir()]))
-    main(["compare", "--detail", *arguments, *options])
-    return recompute.recompute(tables, rows, json.loads(capsys.readouterr().out))
+@pytest.fixture
+def agreeing(capsys, tmp_path):
+    """A function that returns how many figures of runs agree with recomputed ones.
+
+    All are read from one call of each tool over all runs, which leave tables in one cache.
+    """
+    from tests import recompute  # takes seconds
+
+    def agreeing(runs: dict[str, Path], *options: str, k: int | None = None) -> int:
+        arguments = [f"{name}={path}" for name, path in runs.items()]
+        cache, printed = tmp_path / "cache", []
+        options = [*options, "--cache", str(cache), "--format", "json"]
+        counts = ["--k", str(k)] if k else []
+        for tool in (["score", *counts], ["compare", "--detail"]):
+            if len(runs) > 1 or tool[0] == "score":
+                assert main([*tool, *arguments, *options]) == 0
+                printed.append(json.loads(capsys.readouterr().out))
+        tables = {
+            folder: json.loads((folder / "run.json").read_text())["source"]
+            for folder in cache.iterdir()
+        }
+        folders = [
+            [
+                folder
+                for folder, source in tables.items()
+                if source.startswith(str(path))
+            ]
+            for path in runs.values()
+        ]
+        assert all(folders)
+        read = [*map(recompute.read_run, folders)]
+        return recompute.recompute(read, *printed, *[[]] * (len(runs) == 1), k=k)
+
+    return agreeing
 
 
-def test_figures_of_the_examples_are_those_of_statsmodels(capsys, tmp_path):
+def test_figures_of_the_examples_are_those_of_statsmodels(agreeing):
     """Of two runs over all tasks; clusters, fractions and breakdowns."""
     runs = {x: EXAMPLES / "responses" / x for x in ("careful", "hasty")}
-    assert figures(capsys, tmp_path, runs, *PACK) > 4000
+    assert agreeing(runs, *PACK) > 4000
 
 
-def test_figures_of_real_answers_are_those_of_statsmodels(capsys, tmp_path, shared):
+def test_figures_of_real_answers_are_those_of_statsmodels(agreeing, shared):
     paths = sorted((shared / "responses").glob("tot_arithmetic*.jsonl"))[:2]
-    runs = dict(zip("ab", paths))
-    assert figures(capsys, tmp_path, runs, "--task", TASK) > 1000
+    assert agreeing(dict(zip("ab", paths)), "--task", TASK) > 1000
 
 
-def test_pass_at_k_has_the_interval_of_statsmodels(capsys, tmp_path):
+def test_pass_at_k_has_the_interval_of_statsmodels(agreeing, tmp_path):
     path = write(
         tmp_path / "x.jsonl",
         *[x | {"sample": n} for n in range(3) for x in lines("?")],
         *[x | {"sample": 3, "response": "?"} for x in lines("?")],
     )
-    out = tmp_path / "out"
-    main(["score", str(path), "--k", "2", "--format", "json", "--output", str(out)])
-    rows = json.loads(capsys.readouterr().out)
-    tables = [recompute.read_run([*out.iterdir()])]
-    assert rows[0]["pass@2_flexible"] == pytest.approx(7 / 9)
-    assert recompute.recompute(tables, rows, [], k=2) > 40
+    assert agreeing({"x": path}, k=2) > 40
 
 
 def test_the_mean_over_benchmarks_combines_their_intervals(tmp_path):
     """By the method of variance estimates recovery, from the board's own rows."""
     path = tmp_path / "board.json"
-    runs = [f"{x}={EXAMPLES / 'responses' / x}" for x in ("careful", "hasty")]
-    assert main(["leaderboard", *runs, *PACK, "--json", str(path)]) == 0
-    rows = [row for row in json.loads(path.read_text()) if row["by"] is None]
-    for model in ("careful", "hasty"):
-        figures = {row["scope"]: row for row in rows if row["model"] == model}
-        parts = [figures[name] for name in ("tcp", "tot", "timebench")]
-        for rule in ("published", "flexible"):
-            mean = sum(part[rule] for part in parts) / 3
-            reaches = {
-                end: sum((x[rule] - x[f"{rule}_{end}"]) ** 2 for x in parts) ** 0.5 / 3
-                for end in ("low", "high")
-            }
-            names = (rule, f"{rule}_low", f"{rule}_high")
-            expected = (mean, mean - reaches["low"], mean + reaches["high"])
-            cells = [figures["mean"][name] for name in names]
-            assert cells == pytest.approx(expected, abs=1e-7)
+    run = str(EXAMPLES / "responses" / "careful")
+    assert main(["leaderboard", run, *PACK, "--json", str(path)]) == 0
+    rows = {row["scope"]: row for row in json.loads(path.read_text()) if not row["by"]}
+    parts = [rows[name] for name in ("tcp", "tot", "timebench")]
+    for rule in ("published", "flexible"):
+        mean = sum(part[rule] for part in parts) / 3
+        low, high = (
+            sum((x[rule] - x[f"{rule}_{end}"]) ** 2 for x in parts) ** 0.5 / 3
+            for end in ("low", "high")
+        )
+        cells = [rows["mean"][name] for name in (rule, f"{rule}_low", f"{rule}_high")]
+        assert cells == pytest.approx((mean, mean - low, mean + high), abs=1e-7)
 
 
 @pytest.mark.parametrize(
@@ -253,5 +262,7 @@ def test_no_gold_answer_is_a_better_constant(task, answer, expected):
 
 
 def test_figures_that_differ_are_noticed():
+    from tests import recompute
+
     with pytest.raises(AssertionError, match="flexible"):
         recompute.check([{"flexible": 0.5}], [{"flexible": 0.5000002}])
