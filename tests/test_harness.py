@@ -7,7 +7,7 @@ import pytest
 from lm_eval import simple_evaluate
 from lm_eval.tasks import TaskManager
 
-from tests.conftest import EXAMPLES, GROUPS, PACK, ROOT, TASKS, run_python
+from tests.conftest import EXAMPLES, GROUPS, TASKS
 from tests.logs import RecordedModel
 from utils.core.families import configuration, leaf_tasks
 from utils.core.jsonl import read_jsonl
@@ -69,14 +69,6 @@ def test_a_run_says_once_of_each_data_file_which_rows_it_has(dummy_run):
     assert len(said) == len(set(said)) == len(files)
     for path in files:
         assert any(path.stem.removesuffix("_timebench") in line for line in said)
-
-
-# ------------------------------------------------------------- what else it is asked
-
-
-def test_installed_pack_tells_its_include_path(tmp_path):
-    done = run_python("-m", "lm_eval_tasks", cwd=tmp_path, PYTHONPATH=str(ROOT))
-    assert done.stdout == f"{PACK}\n"
 
 
 def test_timebench_is_the_plain_mean_of_its_15_subtasks():

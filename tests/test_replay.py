@@ -16,6 +16,7 @@ from lm_eval import simple_evaluate
 from lm_eval.api.instance import Instance
 from lm_eval.tasks import TaskManager
 
+from tests.answers import write
 from tests.conftest import EXAMPLES, LM_EVAL, ROOT, run_python
 from tests.corpus import read_jsonl
 from utils.__main__ import main
@@ -41,11 +42,9 @@ MANAGER = TaskManager(include_path=str(EXAMPLES), include_defaults=False)
 
 def response(name: str) -> str:
     """Return the recorded response to the document that a custom_id names."""
-    task, doc_id, _ = name.split(":")
-    path = (
-        EXAMPLES / "responses" / "careful" / f"{task.removesuffix('_separate')}.jsonl"
-    )
-    return read_jsonl(path)[int(doc_id)]["response"]
+    task, doc_id, _ = name.replace("_separate:", ":").split(":")
+    lines = read_jsonl(EXAMPLES / "responses" / "careful" / f"{task}.jsonl")
+    return lines[int(doc_id)]["response"]
 
 
 def completion(request: dict) -> dict:
@@ -61,11 +60,6 @@ def batch_output(request: dict) -> dict:
     """Return the line of the Batch API that answers a request of an export."""
     body = {"status_code": 200, "body": completion(request)}
     return {"custom_id": request["custom_id"], "response": body, "error": None}
-
-
-def write(path: Path, lines: list[dict]) -> Path:
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    return path
 
 
 def exported(path: Path, *arguments: str) -> list[dict]:
@@ -165,7 +159,7 @@ def comparable(path: Path) -> dict:
 def test_replay_of_batch_outputs_is_the_live_run(live, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(ROOT)  # whose commit the results name
     lines = list(map(batch_output, reversed(live.requests)))
-    parts = [write(tmp_path / f"{n}.jsonl", lines[n::2]) for n in (0, 1)]
+    parts = [write(tmp_path / f"{n}.jsonl", *lines[n::2]) for n in (0, 1)]
     arguments = [*map(str, parts), "--tasks", LIVE_TASKS, *LIVE]
     arguments += ["--model", "again/x", "--output_path", str(tmp_path / "output")]
     assert main(["replay", *arguments]) == 0
@@ -236,13 +230,16 @@ def requests() -> list[Instance]:
 
 def answers_to(requests: list[Instance]) -> list[Answer]:
     """Return an answer to each request, `answer 0` to that of document 0."""
-    ids = [custom_id("tcp_long", x.doc_id, x.doc).split(":") for x in requests]
-    return [
-        Answer(
-            f"line {line}", {}, task, int(doc_id), None, doc_hash, f"answer {doc_id}"
-        )
-        for line, (task, doc_id, doc_hash) in enumerate(ids, 1)
-    ]
+    lines = []
+    for number, request in enumerate(requests):
+        task, _, doc_hash = custom_id("tcp_long", number, request.doc).split(":")
+        fields = {
+            "doc_id": number,
+            "doc_hash": doc_hash,
+            "response": f"answer {number}",
+        }
+        lines.append(Answer(f"line {number + 1}", {}, task, **fields))
+    return lines
 
 
 def by_document(answer: Answer, doc: dict) -> Answer:
@@ -300,7 +297,7 @@ def test_a_document_that_is_there_twice_takes_two_answers(requests):
 
 def test_missing_answers_are_scored_as_empty_and_counted(tmp_path, capsys):
     path = EXAMPLES / "responses" / "careful" / "tcp_long.jsonl"
-    part = write(tmp_path / "part.jsonl", read_jsonl(path)[::2])
+    part = write(tmp_path / "part.jsonl", *read_jsonl(path)[::2])
     arguments = [str(part), *PACK, "--output_path", str(tmp_path)]
     assert main(["replay", *arguments, "--missing", "score-zero"]) == 0
     (samples,) = (tmp_path / "part").glob("samples_*")
@@ -316,17 +313,15 @@ def test_failed_requests_are_all_named_and_written_again(tmp_path, capsys):
     lines = [*map(batch_output, asked_for)]
     for n in (1, 4):
         lines[n] |= {"response": None, "error": {"code": "expired"}}
-    path = write(tmp_path / "output.jsonl", lines[:-1])
+    path = write(tmp_path / "output.jsonl", *lines[:-1])
     options = [str(path), *PACK, "--apply_chat_template", "--tasks", "tcp_long"]
     for more, status in ([], 1), (["--missing", "score-zero"], 0):
         capsys.readouterr()
         assert main(["replay", *options, *more]) == status
         printed = capsys.readouterr()
         for n in (2, 5):
-            said = (
-                f'{path}, line {n}: has no answer but {{"code": "expired"}}; send the'
-            )
-            assert said in printed.err
+            fault = 'has no answer but {"code": "expired"}; send the'
+            assert f"{path}, line {n}: {fault}" in printed.err
         assert "tcp_long: 3 documents have no answer" in printed.err
     assert printed.out.startswith("served, ")  # the model is that of the answers
     again = exported(tmp_path / "again.jsonl", *arguments, "--only-missing", str(path))
@@ -338,7 +333,7 @@ def test_export_replaces_requests_and_nothing_else(tmp_path, capsys):
     arguments = ["tcp_long", *PACK, "--model", "m"]
     assert exported(path, *arguments) == exported(path, *arguments)
     for line in (PLAIN, OUTPUT):
-        write(path, [line])
+        write(path, line)
         assert main(["export", *arguments, "--output", str(path)]) == 1
         said = f"{path}: is there, and was not made by export; move it elsewhere"
         assert capsys.readouterr().err.splitlines()[-1].startswith(said)
@@ -373,7 +368,7 @@ ONE = ["--limit", "1"]
 )  # fmt: skip
 def test_replay_ends_in_one_line(line, options, said, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    write(tmp_path / "answers.jsonl", [line])
+    write(tmp_path / "answers.jsonl", line)
     assert main(["replay", "answers.jsonl", *PACK, *options]) in (1, 2)
     assert said in capsys.readouterr().err.splitlines()[-1]
     assert not list(tmp_path.rglob("results_*"))

@@ -47,12 +47,13 @@ def test_the_pack_tells_its_folder_and_its_version(tmp_path):
     config = ConfigParser()
     config.read(ROOT / "setup.cfg")
     name, number = (config["metadata"][key] for key in ("name", "version"))
-    told = run_python("-m", "lm_eval_tasks", cwd=ROOT).stdout
-    assert told == f"{ROOT / 'lm_eval_tasks'}\n"
-    told = run_python("-m", "lm_eval_tasks", "--version", cwd=ROOT).stdout
-    assert told == f"{name} {number} (checkout)\n"
+    path = {"PYTHONPATH": str(ROOT)}
+    shown = run_python("-m", "lm_eval_tasks", cwd=tmp_path, **path).stdout
+    assert shown == f"{ROOT / 'lm_eval_tasks'}\n"
+    shown = run_python("-m", "lm_eval_tasks", "--version", cwd=tmp_path, **path).stdout
+    assert shown == f"{name} {number} (checkout)\n"
     # Beside another project's setup.cfg it is a copy, whose version nobody knows.
     shutil.copytree(ROOT / "lm_eval_tasks", tmp_path / "lm_eval_tasks")
     (tmp_path / "setup.cfg").write_text("[metadata]\nname = other\nversion = 9.9\n")
-    told = run_python("-S", "-m", "lm_eval_tasks", "--version", cwd=tmp_path).stdout
-    assert told == f"{name}, version unknown (a copy of its folder)\n"
+    shown = run_python("-S", "-m", "lm_eval_tasks", "--version", cwd=tmp_path).stdout
+    assert shown == f"{name}, version unknown (a copy of its folder)\n"
