@@ -1,6 +1,5 @@
 """What tests share: the checkout, the shared data, runs of the harness."""
 
-import json
 import logging
 import os
 import shutil
@@ -59,27 +58,6 @@ lm_eval.tasks.TaskManager = functools.partial(
 )
 cli_evaluate()
 """
-RUN = """
-import json, sys
-from lm_eval import simple_evaluate
-from lm_eval.tasks import TaskManager
-from lm_eval.utils import handle_non_serializable
-folder, *tasks = sys.argv[1:]
-manager = TaskManager(include_path=folder, include_defaults=False)
-run = simple_evaluate("dummy", tasks=tasks, task_manager=manager, bootstrap_iters=0)
-with open("samples.json", "w", encoding="utf-8") as file:
-    json.dump(run["samples"], file, default=handle_non_serializable)
-"""
-
-
-def run_tasks(folder: Path, tasks: list[str], cwd: Path) -> dict[str, list[dict]]:
-    """Run tasks of a folder in `cwd`, with no network and no cache.
-
-    Returns task -> samples, from another process, which knows nothing of the checkout.
-    """
-    done = run_python("-c", RUN, folder, *tasks, cwd=cwd)
-    assert done.returncode == 0, done.stderr
-    return json.loads((cwd / "samples.json").read_text(encoding="utf-8"))
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -54,12 +54,12 @@ def test_at_least_200_recorded_answers_stand_for_all():
 
 def test_the_hub_s_results_say_how_they_were_made(dummy_run, call_score, tmp_path):
     path = tmp_path / "results.yaml"
-    status, _, said = call_score(dummy_run, "--eval_results", path)
+    status, _, lines = call_score(dummy_run, "--eval_results", path)
     assert status == 0
     entries = {x["dataset"]["task_id"]: x for x in yaml.safe_load(path.read_text())}
     left_out = {task for task in TASKS if task.startswith("timebench")}
     assert {*entries} == {*TASKS} - left_out
-    assert all(task in said for task in left_out if scorer(task).headline)
+    assert all(task in lines for task in left_out if scorer(task).headline)
     entry = entries["tcp_long"]
     assert entry["dataset"] == {"id": "Beanbagdzf/TCP", "task_id": "tcp_long"}
     assert entry["value"] == 0
@@ -80,24 +80,23 @@ def test_the_hub_s_results_say_how_they_were_made(dummy_run, call_score, tmp_pat
 def test_a_log_of_the_next_harness_is_scored_as_today_s(
     dummy_run, call_score, tmp_path
 ):
-    folder = tmp_path / "next"
-    folder.mkdir()
-    for path in dummy_run.iterdir():
+    today, later, results = (tmp_path / x for x in ("today", "next", "results.yaml"))
+    for folder in (today, later):
+        folder.mkdir()
+    logs = (dummy_run.glob(x) for x in ("results_*", "*_tcp_long_*", "*_semantic_20*"))
+    for path in (path for paths in logs for path in paths):
         text, name = path.read_text(encoding="utf-8"), path.name
+        (today / name).write_text(text, encoding="utf-8")
         text = text.replace('"tcp_long":', '"tcp::tcp_long":')
-        if name.startswith("samples"):
-            name = name.replace("_tcp_long", "_tcp::tcp_long")
-            text = text.replace(
-                '"filtered_resps": ["lol"]', '"filtered_resps": [["lol"]]'
-            )
-        (folder / name).write_text(text, encoding="utf-8")
+        text = text.replace('"filtered_resps": ["lol"]', '"filtered_resps": [["lol"]]')
+        name = name.replace("_tcp_long", "_tcp::tcp_long")
+        (later / name).write_text(text, encoding="utf-8")
     printed = []
-    for run in (dummy_run, folder):
-        path = tmp_path / "results.yaml"
-        told = call_score(run, "--format", "csv", "--eval_results", path)
-        printed.append((told, path.read_text()))
+    for folder in (today, later):
+        called = call_score(folder, "--format", "csv", "--eval_results", results)
+        printed.append((called, results.read_text()))
     assert printed[0] == printed[1]
-    assert printed[0][0][0] == 0
+    assert printed[0][0][0] == 0 and "tcp_long" in printed[0][1]
 
 
 # -------------------------------------------------------------------- reasoning-gym

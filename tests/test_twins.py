@@ -18,7 +18,7 @@ import pytest
 from lm_eval_tasks.fresh.utils import rows as fresh_rows
 from lm_eval_tasks.twin import transformations as module
 from lm_eval_tasks.twin.transformations import TRANSFORMATIONS, Survey, Twin
-from tests.conftest import EXAMPLES, PACK, run_tasks
+from tests.conftest import EXAMPLES, PACK
 from tests.solvers.labels import AGREE, UNREAD
 from tests.test_offline import content, manifest_of
 from tests.twins import solve_twins
@@ -248,10 +248,10 @@ def test_a_pack_is_the_seed_s_and_goes_on(twins, tmp_path, capsys):
     assert main(["offline", str(twins), "--check"]) == 0
 
 
-def test_twins_stand_beside_the_public_rows_in_one_pack(twins, tmp_path):
-    samples = run_tasks(twins, ["tcp_long", "twin_tcp_long"], tmp_path)
-    prompts = [x[0]["arguments"][0][0].splitlines()[0] for x in samples.values()]
-    assert prompts[0] == prompts[1]
+def test_twins_stand_beside_the_public_rows_in_one_pack(twins):
+    tasks = load(["tcp_long", "twin_tcp_long"], twins)[1]["tasks"].values()
+    prompts = [task.doc_to_text(task.test_docs()[0]).splitlines() for task in tasks]
+    assert prompts[0][0] == prompts[1][0] and prompts[0] != prompts[1]
 
 
 def test_twins_are_no_benchmark_s_rows_and_no_warning(twins, caplog):
