@@ -199,10 +199,10 @@ def test_simulated_models_are_named_if_they_recall(shared):
             named = {
                 share: sum(
                     hits(rng, chances, share, 0.25).p_value < 1 - CONFIDENCE
-                    for _ in range(300)
+                    for _ in range(200)
                 )
                 for share in (0, 0.05, 0.1)
             }
-            assert named[0] <= 0.08 * 300, (task, wrong)
-            assert named[0.05] >= 0.8 * 300
-            assert named[0.1] >= 0.99 * 300
+            assert named[0] <= 0.08 * 200, (task, wrong)
+            assert named[0.05] >= 0.8 * 200
+            assert named[0.1] >= 0.99 * 200

@@ -41,7 +41,7 @@ GENERATED = {"twin_tot_semantic": 320, "twin_tcp_long": 400, "twin_tcp_short": 4
 
 
 @pytest.mark.parametrize("task", REAL)
-def test_twins_of_real_rows_are_solved_anew_and_are_no_public_rows(task, shared):
+def test_solvers_agree_with_twins_of_real_rows_and_none_is_a_public_row(task, shared):
     file, fewest = REAL[task]
     rows = read_jsonl(shared / file)
     draws, reasons = draw_twins(task, rows, 29)
@@ -58,7 +58,7 @@ def question(row: dict) -> str:
 
 
 @pytest.mark.parametrize("task", GENERATED)
-def test_twins_of_generated_rows_are_solved_anew(task):
+def test_solvers_agree_with_twins_of_generated_rows(task):
     base = scorer(task).base
     rows = [*fresh_rows(base, 29, GENERATED[task], range(1, 3))]
     for row in rows:
@@ -73,7 +73,7 @@ def test_twins_of_generated_rows_are_solved_anew(task):
     ("task", "twins"),
     [("twin_tot_semantic", 12), ("twin_tcp_long", 3), ("twin_tcp_short", 1)],
 )
-def test_twins_of_rows_in_other_words_are_solved_anew(task, twins):
+def test_solvers_agree_with_twins_of_rows_in_other_words(task, twins):
     rows = [row for name, row in CASES["rows in other words"] if name == task]
     draws, _ = draw_twins(task, rows, 29)
     assert solve_twins(task, draws) == [AGREE] * twins
@@ -120,7 +120,7 @@ def years_of(text: str) -> list[int]:
     return [int(x) for x in re.findall(r"\d{3,4}", text)]
 
 
-def test_a_twin_is_no_public_row_and_no_other_row_s_twin():
+def test_a_twin_is_neither_a_public_row_nor_the_twin_of_another():
     # Rows of each century but one: that is the only place for twins.
     rows = [
         {"question": f"What is the time 1 year before Sep, {x}50", "context": ""}
@@ -235,7 +235,7 @@ def digests(task: str, folder: Path) -> set[str]:
     return {scorer(task).utils.digest(doc).hex() for doc in documents(task, folder)}
 
 
-def test_a_pack_is_the_seed_s_and_goes_on(twins, tmp_path, capsys):
+def test_a_seed_has_one_pack(twins, tmp_path, capsys):
     before, again = content(twins), [str(twins), "--include_path", str(twins)]
     assert main(["twins", *again, "--gen-seed", "7"]) == 0
     assert content(twins) == before

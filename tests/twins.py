@@ -1,7 +1,7 @@
 """Twins of rows in a file, each beside its original: `python -m tests.twins TASK FILE`.
 
 TASK is one of twins, such as twin_tcp_short; FILE has rows in the benchmark's schema, one a
-line. Each twin is solved anew where a solver reads it: "agree" is what is wanted.
+line. A solver that reads a twin has to agree with its label.
 """
 
 import json
