@@ -1,7 +1,10 @@
 """The verdict corpus in `tests/cases`, and what scores it, as the tests use them."""
 
 from functools import cache
+from pathlib import Path
 from typing import NamedTuple
+
+import datasets
 
 from tests.conftest import ROOT
 from utils.core.families import scorer
@@ -49,6 +52,21 @@ def cases(family: str) -> list[Case]:
             place = f"{family}/{path.stem}:{number}"
             found.append(Case(place, task, doc, response, case, why, rule))
     return found
+
+
+def spellings(family: str, shared: Path) -> list[tuple[dict, dict]]:
+    """Return the spelled answers of a family, each with its document."""
+    answers, files = read_jsonl(shared / "spellings" / f"{family}.jsonl"), {}
+    if family == "tcp":
+        forms = {"tcp_short": "YYYY-MM-DD HH:MM GMT", "tcp_long": "YYYY-MM-DD"}
+        return [
+            (x, {"answer": x["answer"], "answer_format": forms[x["task"]]})
+            for x in answers
+        ]
+    for task, file in {(x["task"], x["file"]) for x in answers}:
+        rows = datasets.Dataset.from_list(read_jsonl(shared / family / file))
+        files[task, file] = list(scorer(task).process_docs(rows))
+    return [(x, files[x["task"], x["file"]][x["row"]]) for x in answers]
 
 
 def score(task: str, doc: dict, response: str) -> dict[str, float]:

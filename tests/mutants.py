@@ -2,10 +2,11 @@
 
     python -m tests.mutants [WORD ...]
 
-`mutants.jsonl` has one mutant a line: the `rule` that it breaks, its `file`, the `old`
-text, which stands there once, and the `new` one, the `tests` that have to notice, as pytest
-takes them, and, where none needs to, `survives`, which says why. Each is made in a copy of
-the checkout; WORDs choose those whose file or rule has one.
+`mutants.jsonl` has one mutant a line: the `rule` that it breaks, its `file` (a pattern may
+match several), the `old` text, which stands once in each, and the `new` one, the `tests` that
+have to notice, as pytest takes them, and, where none needs to, `survives`, which says why.
+Those of the flexible rule name the `sentence` that they take out: `tests.ablation` counts what
+it does. Each is made in a copy of the checkout; WORDs choose those whose file or rule has one.
 
 Printed are the mutants that survive. Exit status 1: one survives without a reason, an old
 text is not found, or tests fail without a mutant. It is run by hand and takes some minutes.
@@ -40,18 +41,26 @@ class Mutant(NamedTuple):
     new: str
     tests: str
     survives: str = ""
+    sentence: str = ""
+
+    def files(self, root: Path) -> list[Path]:
+        """Return the files of a checkout that it changes."""
+        return sorted(root.glob(self.file))
 
 
 MUTANTS = [Mutant(**row) for row in read_jsonl(Path(__file__).with_suffix(".jsonl"))]
 
 
 def faults() -> list[str]:
-    """Return of which mutants the old text does not stand in the file once."""
-    counts = [(ROOT / x.file).read_text(encoding="utf-8").count(x.old) for x in MUTANTS]
+    """Return of which mutants the old text does not stand in each of its files once."""
+    counts = [
+        (x, [path.read_text(encoding="utf-8").count(x.old) for path in x.files(ROOT)])
+        for x in MUTANTS
+    ]
     return [
-        f"{x.file}: has {x.old!r} {count} times: write the mutant of '{x.rule}' anew"
-        for x, count in zip(MUTANTS, counts)
-        if count != 1
+        f"{x.file}: has {x.old!r} {numbers} times: write the mutant of '{x.rule}' anew"
+        for x, numbers in counts
+        if {*numbers} != {1}
     ]
 
 
@@ -68,13 +77,14 @@ def status(tests: str, copy: Path) -> int:
 
 def survives(one: Mutant, copy: Path) -> bool:
     """Tell whether the tests of a mutant pass with it."""
-    path = copy / one.file
-    text = path.read_text(encoding="utf-8")
-    path.write_text(text.replace(one.old, one.new), encoding="utf-8")
+    texts = {path: path.read_text(encoding="utf-8") for path in one.files(copy)}
+    for path, text in texts.items():
+        path.write_text(text.replace(one.old, one.new), encoding="utf-8")
     try:
         return status(one.tests, copy) == 0
     finally:
-        path.write_text(text, encoding="utf-8")
+        for path, text in texts.items():
+            path.write_text(text, encoding="utf-8")
 
 
 def main(words: list[str]) -> int:

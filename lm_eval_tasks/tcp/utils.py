@@ -10,7 +10,7 @@ import unicodedata
 from contextlib import suppress
 from datetime import date, datetime, time, timedelta
 from functools import lru_cache
-from itertools import islice, permutations
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 
@@ -80,32 +80,31 @@ def match_published(answer: str | None, reference: str, answer_format: str) -> b
 
 LONGEST = 2_000  # characters of a statement; what is longer is not read
 LONGEST_LINE = 100  # of a response without any cue
-_OPENING = r"[<\[\u25c1]"  # alone at the start of a pattern, for a fast search
 _NAME = r"(?i:think|thinking|reasoning)[>\]\u25b7]"
-_THOUGHT_END = f"{_OPENING}/{_NAME}"
+_THOUGHT_END = rf"[<\[\u25c1]/{_NAME}"
 _THOUGHT = re.compile(
-    rf"{_OPENING}(?:{_NAME}|(?<=<)\|(?i:channel)\|>)"
+    rf"[<\[\u25c1](?:{_NAME}|(?<=<)\|(?i:channel)\|>)"
     rf"(?:[^<\[\u25c1]+|[<\[\u25c1])*?(?:{_THOUGHT_END}|\Z)"
 )
+_FINAL = re.compile(r"(?:<\|channel\|>|assistant)final(?:<\|message\|>)?")  # gpt-oss
 _TEXT = (  # on the line of its cue or, without a word there, on the next that has one
-    r"(?=(?:(?:(?:\\[\[(]|[^\w\n\[\\]){0,200}\n)+\s*(?:[-#>\u2022]+ +)*|\s*)"
+    r"(?=(?:(?:[^\w\n]{0,200}\n)+\s*(?:[-#>\u2022]+ +)*|\s*)"
     rf"(?P<cue>[^\n]{{0,{2 * LONGEST}}}))"
 )
-_VALUE = r'(?<=")[^"\\]*(?:\\[\s\S][^"\\]*)*|(?<=\[)[^\]]*|[^,}\n]*'
 _INSIDE = "[^{}]*"
-for _ in range(4):  # braces within a box
+for _ in range(3):  # braces within a box
     _INSIDE = rf"[^{{}}]*(?:\{{{_INSIDE}\}}[^{{}}]*){{0,99}}"
-_BOX, _JOINER = rf"boxed\s*\{{{_INSIDE}", r"(?:[^\w\n]|and|or|text|quad){0,20}"
+_JOINED_BOX = rf"\}}(?:[^\w\n]|and|or|text|quad){{0,20}}boxed\s*\{{{_INSIDE}"
 _CUES = (  # a cue's text is the group that is named like its kind
     (
-        r"the +(?:(?:final|correct)[ ,]+){0,2}(?:answer|option|label)(?:s|\(s\))? +"
+        r"the +(?:(?:final|correct) +)?(?:answer|option|label)(?:s|\(s\))? +"
         rf"(?:is/are|is|are)\b *:?{_TEXT}"
     ),
     rf"answers? *(?::|->|\u2192|(?=\n|\Z)){_TEXT}",
-    rf"correct +option(?:s|\(s\))? *:{_TEXT}",
-    r"<answer>[ \t]*(?P<tag>[^<]*(?=</)|[^<\n]*)",
-    rf'"answer"\s{{0,20}}:\s{{0,20}}["\[]?(?P<json>{_VALUE})',
-    rf"boxed\s*\{{(?P<box>{_INSIDE}(?:\}}{_JOINER}{_BOX}){{0,20}})\}}",
+    rf"correct +options? *:{_TEXT}",
+    r"<answer>\s*(?P<tag>[^<\n]*)",
+    r'"answer"\s{0,20}:\s{0,20}["\[](?P<json>(?<=")[^"]*|[^\]]*)',
+    rf"boxed\s*\{{(?P<box>{_INSIDE}(?:{_JOINED_BOX}){{0,20}})\}}",
 )
 _START = re.compile(r"(?:\A|\n|[.!?]\s)[^\w\n]*(?:final +)?$")  # of "Final answer:"
 _MORE_LINES = re.compile(r"(?:\n[ \t]*\S[^\n]*)*")
@@ -113,20 +112,14 @@ _REJECTED = re.compile(
     r"\b(?:(?:if|whether)\b[^.!?;:\n]*"
     r"|(?:not|cannot|\w+n't|would|might|doubt|thought)\b[^.!?,;:\n]*)$"
 )
-_DOUBTED = re.compile(
-    r"\b(?:not|maybe|perhaps|possibly|probably)[^\w\n]*$", re.IGNORECASE
-)
+_DOUBTED = re.compile(r"(?i)\b(?:not|maybe|perhaps|possibly|probably)[^\w\n]*$")
 _TAKEN_BACK = re.compile(  # behind a statement, in small letters
-    r"[.!?\u2026>})\]\n][^\w\n]{0,20}(?:wait|actually|sorry|correction|no(?=,)"
-    r"|that(?:'s| is) wrong)\b|\b(?:answer should be|i now get)\b"
-)
-_TAKING_BACK = (  # one of them stands where an answer is taken back
-    *("wait", "actually", "sorry", "correction"),
-    *("no,", "wrong", "should be", "now get"),
+    r"[.!?\u2026>})\]\n][^\w\n]{0,20}(?:wait|actually|sorry|correction"
+    r"|that(?:'s| is) wrong|(?<!\? )no(?=,))\b|\b(?:answer should be|i now get)\b"
 )
 _PLAIN = str.maketrans("‘’‚‛“”„‟«»‐‑‒–—―−。：", "'" * 4 + '"' * 6 + "-" * 7 + ".:")
 _QUIET = _PLAIN | str.maketrans("\u0130*_`", "I   ")  # cues are found without Markdown
-_TAG = "(?:b|i|u|em|strong|br|p|div|span|code|sub|sup|center|answer)(?: [^<>]{0,60})?"
+_TAG = "(?:b|i|u|em|strong|br|p|div|span|code|sub|sup|center|answer)"
 _MARKUP = {  # and what stands for it, in the order in which it goes
     "[\u200b-\u200d\u2060\ufe0f\ufeff\u2600-\u2790\U0001f000-\U0001faff]": "",
     r"\\colon\b\s*": ":",
@@ -141,8 +134,7 @@ _MARKUP = {  # and what stands for it, in the order in which it goes
 _NO_MARKUP = re.compile(r"[A-Za-z0-9.,:;()/-]+(?: [A-Za-z0-9.,:;()/-]+)*")
 _ENDS = " \n\t*_`\"',;:!\\"  # what may stand around a value and says nothing
 _LEAD = re.compile(
-    r"(?i)\A(?:(?:so|thus|therefore),? )?(?:(?:it|this|that|s?he|they) (?:is|was|were|are)\b"
-    r"|it's\b|the (?:\w+ ){1,3}(?:is|was|are)\b|(?:final )?answer ?(?=:)|in (?=\d)) ?:?\s*"
+    r"(?i)\A(?:(?:it|this|that|s?he|they) (?:is|was|were|are)\b|in (?=\d)) ?:?\s*"
 )
 _REASONS = r"because|since|given|based on|as(?! well\b)|not|instead of|rather than"
 _REASON = re.compile(  # anything may follow; "(9 months before June)" is one, too
@@ -150,8 +142,8 @@ _REASON = re.compile(  # anything may follow; "(9 months before June)" is one, t
     r"|[(\[]\d+ [a-z]+ (?:before|after|from)\b(?![^()\n]*(?:=|\bis\b))"
 )
 _COMMENT = re.compile(
-    r"[(\[;]|:\s| -+ |(?:(?<=[A-Za-z]{3})|(?<=\d))\.\s+(?=[A-Z])"
-    rf"|\b(?i:{_REASONS}|which|where|for)\b"
+    r"[(\[]|:\s| -+ |(?:(?<=[A-Za-z]{3})|(?<=\d))\.\s+(?=[A-Z])"
+    rf"|\b(?i:{_REASONS})\b"
 )
 _HEDGE = re.compile(
     r"(?i)\b(?:or|either|maybe|perhaps|possibly|probably|might|could|unless|otherwise"
@@ -161,10 +153,15 @@ MONTHS = [
     *("January", "February", "March", "April", "May", "June", "July", "August"),
     *("September", "October", "November", "December"),
 ]
-_MONTHS = {name[:3]: str(number) for number, name in enumerate(MONTHS, 1)}
-_NUMBER = re.compile(
-    rf"(?<![A-Za-z\d])\d+(?:,\d{{3}})*(?:\.\d+)?|\b(?:{'|'.join(_MONTHS)})"
+# By names, whole or cut to three letters or more.
+_MONTHS = {x[:k].lower(): str(n) for n, x in enumerate(MONTHS, 1) for k in range(3, 10)}
+_CUT_MONTH = "|".join(name[:3] for name in MONTHS)
+_NUMBER = re.compile(rf"(?<![A-Za-z\d])\d+(?:,\d{{3}})*(?:\.\d+)?|\b(?:{_CUT_MONTH})")
+_IDLE = re.compile(  # what says nothing beside a date, weekdays too
+    r"(?<=\d)(?:st|nd|rd|th|t)\b|\b(?:at|in|on|of|the|month|year|hrs|gmt|utc|a\.?d|ce"
+    r"|(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*)\b"
 )
+_FIELD = re.compile("[0-9]+|[a-z]+|^-|[^ ,./()-]")
 
 
 class Statement(NamedTuple):
@@ -176,74 +173,58 @@ class Statement(NamedTuple):
     superseded: bool = False  # taken back, or contradicted, by what stands behind it
 
 
-def mask(response: str, repeated: Iterable[str] = ()) -> str:
-    """Return a text of equal length with newlines for reasoning and repeated lines."""
-    text = response
-    for final in ("assistantfinal", "<|channel|>final<|message|>", "<|channel|>final"):
-        text = text.rpartition(final)[2]  # gpt-oss, and without its special tokens
-    has_tag = "<" in text or "[" in text or "\u25c1" in text
-    low = text.lower() if has_tag else ""
+def mask(response: str) -> str:
+    """Return a text of equal length with newlines for reasoning."""
+    text = _FINAL.split(response)[-1]
+    low = text.lower()
     if any(name in low for name in ("think", "reasoning", "<|channel|>")):
         text = _THOUGHT.sub(lambda thought: "\n" * len(thought[0]), text)
         text = re.split(_THOUGHT_END, text)[-1]  # lone: all before it goes
-    kept = text.rjust(len(response), "\n").split("\n")
-    lines = {line.strip() for one in repeated for line in one.split("\n")} - {""}
-    return "\n".join("\n" * len(x) if x.strip() in lines else x for x in kept)
+    return text.rjust(len(response), "\n")
 
 
 def statements(text: str, prompt: re.Pattern, several: bool = False) -> list[Statement]:
-    r"""Return the statements of a masked response, up to a made-up prompt (steps 2 to 4).
+    r"""Return the statements of a masked response (steps 2 to 4).
 
     `prompt` matches "\n" and the beginnings of the prompt's fixed lines; with `several`
     the text of a cue goes on to the next empty line.
     """
     low = text.translate(_QUIET).lower()  # of the same length
     cues = [cue for pattern in _CUES for cue in re.finditer(pattern, low)]
-    found, has_cue, limit = [], "\\boxed" in low, -1
-    for cue in sorted(cues, key=re.Match.start):
-        at, kind, before = cue.start(), cue.lastgroup, max(0, cue.start() - 200)
-        if low[at] == "a" and not _START.search(low, before, at):
+    cues.sort(key=re.Match.start)
+    made_up = prompt.search(text, cues[0].start()) if cues else None
+    limit = made_up.start() if made_up else len(text)
+    places = []
+    for cue in cues:
+        start, end = cue.span(cue.lastgroup)
+        if start > limit or _is_rejected(low, cue):
             continue
-        has_cue = True
-        if not found and limit < at:
-            limit = next((x.start() for x in prompt.finditer(text, at)), len(text))
-        can_fail = kind == "cue" and cue[0][-1] != ":"
-        if can_fail and _REJECTED.search(low, before, at):
-            continue
-        if at > limit or (kind == "box" and doubted(low, at)):
-            continue
-        start, end = cue.span(kind)
-        if several and kind == "cue":
+        if several and cue.lastgroup == "cue":
             end = _MORE_LINES.match(low, end, end + LONGEST + 100).end()
-        found += _statement(text, kind, start, min(end, limit))
-    if not has_cue:
-        words = [*islice(re.finditer(r"\w[^\n]*", text), 2)]
-        start = text.rfind("\n", 0, words[0].start()) + 1 if words else 0
-        if len(words) == 1 and words[0].end() - start <= LONGEST_LINE:
-            found += _statement(text, "line", start, words[0].end())
-    low = low if limit < 0 else low[:limit]
-    end = last_taken_back(low, found[0].end) if found else -1
-    return [x._replace(superseded=True) if x.end <= end else x for x in found]
+        places.append((cue.lastgroup, start, min(end, limit)))
+    if not cues and "\\boxed" not in low:
+        lines = [*islice(re.finditer(r"(?m)^.*\w.*$", text), 2)]
+        if len(lines) == 1 and len(lines[0][0]) <= LONGEST_LINE:
+            places.append(("line", *lines[0].span()))
+    found = []
+    for kind, start, end in places:
+        end = start + len(text[start:end].rstrip())
+        start = end - len(text[start:end].lstrip())
+        if re.search(r"[^\W_]", text[start:end]):
+            found.append(Statement(kind, start, end))
+    taken_back = _TAKEN_BACK.finditer(low, found[0].end, limit) if found else ()
+    end = max((x.start() for x in taken_back), default=-1)
+    return [x._replace(superseded=x.end <= end) for x in found]
 
 
-def _statement(text: str, kind: str, start: int, end: int) -> list[Statement]:
-    """Return the statement between two places, without blanks; none without a word."""
-    end = start + len(text[start:end].rstrip())
-    start = end - len(text[start:end].lstrip())
-    has_word = re.search(r"[^\W_]", text[start:end])
-    return [Statement(kind, start, end)] if has_word else []
-
-
-def last_taken_back(low: str, start: int) -> int:
-    """Return where, from a place on, the last words that take an answer back stand, or -1."""
-    if all(low.find(word, start) < 0 for word in _TAKING_BACK):  # a fast search
-        return -1
-    return max((x.start() for x in _TAKEN_BACK.finditer(low, start)), default=-1)
-
-
-def doubted(text: str, at: int) -> bool:
-    """Tell whether the word right before a place is "not", "maybe", "probably", ..."""
-    return bool(_DOUBTED.search(text, max(0, at - 60), at))
+def _is_rejected(low: str, cue: re.Match) -> bool:
+    """Tell whether what stands before a cue keeps it from pointing to an answer."""
+    before = low[max(0, cue.start() - 200) : cue.start()]
+    if cue.lastgroup == "box":
+        return bool(_DOUBTED.search(before))
+    if cue[0][0] == "a":  # "Answer:"
+        return not _START.search(before)
+    return cue[0][-1] != ":" and bool(_REJECTED.search(before))
 
 
 def plain(text: str, ends: bool = False) -> str:
@@ -255,38 +236,53 @@ def plain(text: str, ends: bool = False) -> str:
     return text.strip() if ends else text.lstrip(_ENDS).rstrip(_ENDS + ".")
 
 
-def readings(text: str, golds: str = "") -> Iterator[tuple[str, str]]:
-    """Yield a plain text as it stands, without its lead, and without a comment too.
-
-    With each goes what the comment says before a reason or denial, "" without one. What
-    is hedged, other than by a word of a gold, is left out.
+def readings(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the readings of a plain text that are not hedged: as it stands, without its
+    lead, without a comment; with what the comment says before a reason or denial.
     """
     led = _LEAD.sub("", text)
     cut = _COMMENT.search(led, 1)
     end = cut.start() if cut else len(led)
     kept, comment = led[:end].rstrip(_ENDS + "."), led[end:]
-    for reading, rest in ((text, ""), (led, ""), (kept, comment)):
-        if not is_hedged(reading, rest, golds):
-            yield reading, _REASON.split(rest, maxsplit=1)[0]
+    for reading, remark in ((text, ""), (led, ""), (kept, comment)):
+        if not is_hedged(reading, remark):
+            yield reading, _REASON.split(remark, maxsplit=1)[0]
 
 
-def is_hedged(text: str, comment: str = "", golds: str = "") -> bool:
-    """Tell whether a text hedges or begins with "not", or its comment begins with a hedge
-    or takes it back; words of golds do not hedge.
-    """
-    hedges = {hedge.lower() for hedge in _HEDGE.findall(text)}
-    hedges |= {"not"} if text[:4].lower() == "not " else set()
-    if first := _HEDGE.match(comment.lstrip(_ENDS + "([.-")):
-        hedges.add(first[0].lower())
-    if hedges:
-        hedges -= {*re.findall(r"\w+|\?", golds.lower())}
-    return bool(hedges or (comment and _TAKEN_BACK.search(comment.lower())))
+def is_hedged(text: str, comment: str = "") -> bool:
+    """Tell whether a text hedges, or a comment begins with a hedge or takes it back."""
+    return bool(
+        text[:4].lower() == "not "
+        or _HEDGE.search(text)
+        or _HEDGE.match(comment.lstrip(_ENDS + "([.-"))
+        or _TAKEN_BACK.search(comment.lower())
+    )
 
 
 def numbers(text: str) -> set[str]:
     """Return the numbers of a text, and of its months by name; "24hr" is none."""
-    found = _NUMBER.findall(re.sub(r"\b24[ -]?h(?:ou)?rs?\b", "", text))
-    return {_MONTHS.get(x) or x.replace(",", "").lstrip("0") for x in found}
+    digits = _NUMBER.findall(re.sub(r"\b24[ -]?h(?:ou)?rs?\b", "", text))
+    return {_MONTHS.get(x.lower()) or x.replace(",", "").lstrip("0") for x in digits}
+
+
+def date_fields(text: str) -> list[str]:
+    """Return the fields of a date, without the words that say nothing."""
+    return _FIELD.findall(_IDLE.sub(" ", text.lower()))
+
+
+def read_day(fields: list[str]) -> date | None:
+    """Return the day of three fields; None for anything else.
+
+    Numbers are year, month, day; with a month's name they may stand in any order.
+    """
+    if names := [_MONTHS[x] for x in fields if x in _MONTHS]:
+        numbers = sorted((x for x in fields if x not in _MONTHS), key=len)
+        fields = [*numbers[1:], *names, *numbers[:1]]
+    with suppress(ValueError):  # not three, no number, or no such day
+        year, month, day = fields
+        if len(year) == 4 and len(day) < 3:
+            return date(int(year), int(month), int(day))
+    return None
 
 
 # ------------------------------------------- end of the answer statement
@@ -296,52 +292,15 @@ def numbers(text: str) -> set[str]:
 
 # The prompt's fixed lines: behind an answer they begin a made-up prompt.
 _PROMPT = re.compile(r"\n[ \t#*>]*(?:Read this dialogue between|Reason step by step)")
-_WEEK = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
-# What is read for a word: M1 to M12, W1 to W7 (of three letters or more), or nothing.
-_WORDS = dict.fromkeys(
-    ["at", "on", "of", "the", "t", "st", "nd", "rd", "th", "hrs", "gmt", "utc"], ""
-) | {
-    name[:length].lower(): f"{kind}{number}"
-    for kind, names in (("M", MONTHS), ("W", _WEEK))
-    for number, name in enumerate(names, 1)
-    for length in range(3, len(name) + 1)
-}
 _CLOCK = re.compile(
     r"(?<![\d:.])(?=\d\d?(?::| ?[ap]\.?m\b))(\d\d?)(?::(\d\d)(?::(\d\d)(?:\.0+)?)?)?"
     r"(?: ?([ap])\.?m\b\.?)?(?: ?(?:GMT|UTC|Z)\b)?(?: ?([+-])(\d\d?)(?::?(\d\d))?)?"
     r"(?![\d:])",
     re.ASCII | re.IGNORECASE,
 )
-_TOKEN = re.compile(r"[0-9]+|[a-z]+|^-|[^ ,./-]")
 _ZONE = re.compile(  # another than GMT
     r"\b(?!GMT)[A-Z]{1,4}T\b|\b(?:local|[A-Z][a-z]+) time\b|(?:GMT|UTC) ?[+-]"
 )
-
-
-def _fields(text: str) -> tuple[set[str], list[str]]:
-    """Return the weekdays of a text, and its other fields in their order."""
-    fields = [_WORDS.get(token, token) for token in _TOKEN.findall(text.lower())]
-    weekdays = {field for field in fields if field[:1] == "W"}
-    return weekdays, [field for field in fields if field and field not in weekdays]
-
-
-def read_day(text: str) -> date | None:
-    """Return the day that a text is, None for anything else.
-
-    A text without a month's name that begins with the year is year, month, day; other
-    texts must make a date in one order alone. A weekday must be the day's.
-    """
-    weekdays, fields = _fields(text)
-    if len(fields) != 3:
-        return None
-    names, days = {field for field in fields if field[0] == "M"}, set()
-    is_iso = len(fields[0]) == 4 and not names
-    for year, month, day in [fields] if is_iso else permutations(fields):
-        with suppress(ValueError):  # no number, or no such day
-            if len(year) == 4 and len(day) < 3 and month in (names or fields):
-                days.add(date(int(year), int(month.strip("M")), int(day)))
-    is_sure = len(days) == 1 and weekdays <= {f"W{day.isoweekday()}" for day in days}
-    return days.pop() if is_sure else None
 
 
 def _read_clock(clock: re.Match) -> timedelta | None:
@@ -357,7 +316,10 @@ def _read_clock(clock: re.Match) -> timedelta | None:
 
 def read_moment(text: str) -> date | None:
     """Return the moment in GMT, or without a clock the day, that a text is."""
-    clock, day = _CLOCK.search(text), read_day(_CLOCK.sub(" ", text, count=1))
+    clock, day = (
+        _CLOCK.search(text),
+        read_day(date_fields(_CLOCK.sub(" ", text, count=1))),
+    )
     if not day or not clock:
         return day
     with suppress(OverflowError, TypeError):  # past the last year; no such time of day
@@ -366,14 +328,15 @@ def read_moment(text: str) -> date | None:
 
 
 def _agrees(comment: str, value: date) -> bool:
-    """Tell whether a comment holds no other date, weekday, clock, number or zone."""
-    said = _fields(comment)[0] | numbers(_CLOCK.sub("", comment))
-    said |= {str(_read_clock(clock)) for clock in _CLOCK.finditer(comment)}
-    own = {str(value.year), str(value.month), str(value.day), f"W{value.isoweekday()}"}
+    """Tell whether a comment holds no other date, clock or number, and no zone."""
+    own = {str(value.year), str(value.month), str(value.day)}
     if isinstance(value, datetime):
         own.add(str(value - datetime.combine(value, time())))
+    others = numbers(_CLOCK.sub("", comment))
+    others |= {str(_read_clock(clock)) for clock in _CLOCK.finditer(comment)}
     again = str(read_moment(comment.strip(" ([])")) or "")
-    return said <= own and str(value).startswith(again) and not _ZONE.search(comment)
+    is_same = others <= own and str(value).startswith(again)
+    return is_same and not _ZONE.search(comment)
 
 
 def read_answer(text: str, answer_format: str) -> date | None:
@@ -383,42 +346,35 @@ def read_answer(text: str, answer_format: str) -> date | None:
     """
     for reading, comment in readings(plain(text)):
         value = read_moment(reading)
-        if value and (not comment or _agrees(comment, value)):
+        if value and _agrees(comment, value):
             if answer_format == LONG_FORMAT:
                 return date(value.year, value.month, value.day)
             return value if isinstance(value, datetime) else None
     return None
 
 
-def extract_flexible(text: str) -> list[Statement]:
-    """Return the statement of a masked response, and a last one that may contradict it.
-
-    The last box with a digit comes before all others; one that is taken back counts only
-    where there is no other.
+def read_flexible(text: str, form: str) -> tuple[Statement | None, date | None]:
+    """Return the statement of a masked response, and its value: the last box, or else
+    the last statement; without a value where the last one says another.
     """
     found = statements(text, _PROMPT)
     valid = [x for x in found if not x.superseded]
-    boxes = (x for x in valid if x.kind == "box")
-    own = [x for x in boxes if re.search("[0-9]", text[x.start : x.end])][-1:]
-    return own + [x for x in valid[-1:] if x not in own] or found[-1:]
-
-
-def read_flexible(text: str, form: str) -> tuple[Statement | None, date | None]:
-    """Return the statement of a masked response and its value, None for none."""
-    both = extract_flexible(text)
+    if not valid:
+        return (found[-1], None) if found else (None, None)
+    statement = [x for x in valid if x.kind == "box"][-1:] or valid
     values = [
-        None if x.superseded else read_answer(text[x.start : x.end], form) for x in both
+        read_answer(text[x.start : x.end], form) for x in (statement[-1], valid[-1])
     ]
-    if both and values[-1] not in (values[0], None):  # which contradicts the box
-        return both[0]._replace(superseded=True), None
-    return (both[0], values[0]) if both else (None, None)
+    if values[1] not in (values[0], None):
+        return statement[-1]._replace(superseded=True), None
+    return statement[-1], values[0]
 
 
 # ------------------------------------------------------------------------- verdict
 
 
 def explain(doc: dict, response: str) -> Verdict:
-    """Return scores, answers and reason for one response to a document; any text has them.
+    """Return scores, answers and reason for one response to a document.
 
     `accuracy` follows the metric card, `accuracy_flexible` the value; `extracted` says
     whether the card's rule found a box, `within_...` how near the value is. What cannot be
@@ -427,7 +383,7 @@ def explain(doc: dict, response: str) -> Verdict:
     reference, form = doc["answer"], doc["answer_format"]
     expected = read_reference(reference, form)
     published, published_span = extract_published(response)
-    text = mask(response, [*doc.get("dialogue", ()), doc.get("question", "")])
+    text = mask(response)
     statement, value = read_flexible(text, form)
     scores = {
         "accuracy": float(match_published(published, reference, form)),

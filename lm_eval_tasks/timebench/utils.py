@@ -13,7 +13,8 @@ import re
 import string
 import unicodedata
 from collections import Counter
-from datetime import datetime, timezone
+from contextlib import suppress
+from datetime import date, datetime, timezone
 from functools import cache, lru_cache, partial
 from itertools import islice
 from pathlib import Path
@@ -116,7 +117,7 @@ def parse_month(text: str) -> datetime | None:
     None where it reads none, or the text does not say year and month.
     """
     if month := _PLAIN_MONTH.fullmatch(text):
-        return _DEFAULTS[0].replace(int(month[2]), int(_MONTHS[month[1][:3]]))
+        return _DEFAULTS[0].replace(int(month[2]), int(_MONTHS[month[1].lower()]))
     # dateutil takes quadratic time.
     if len(text) > LONGEST or not _KNOWN_WORDS.issuperset(_SMALL_WORD.findall(text)):
         return None
@@ -146,32 +147,31 @@ def read_published_label(text: str, options: list[str]) -> str | None:
 
 LONGEST = 2_000  # characters of a statement; what is longer is not read
 LONGEST_LINE = 100  # of a response without any cue
-_OPENING = r"[<\[\u25c1]"  # alone at the start of a pattern, for a fast search
 _NAME = r"(?i:think|thinking|reasoning)[>\]\u25b7]"
-_THOUGHT_END = f"{_OPENING}/{_NAME}"
+_THOUGHT_END = rf"[<\[\u25c1]/{_NAME}"
 _THOUGHT = re.compile(
-    rf"{_OPENING}(?:{_NAME}|(?<=<)\|(?i:channel)\|>)"
+    rf"[<\[\u25c1](?:{_NAME}|(?<=<)\|(?i:channel)\|>)"
     rf"(?:[^<\[\u25c1]+|[<\[\u25c1])*?(?:{_THOUGHT_END}|\Z)"
 )
+_FINAL = re.compile(r"(?:<\|channel\|>|assistant)final(?:<\|message\|>)?")  # gpt-oss
 _TEXT = (  # on the line of its cue or, without a word there, on the next that has one
-    r"(?=(?:(?:(?:\\[\[(]|[^\w\n\[\\]){0,200}\n)+\s*(?:[-#>\u2022]+ +)*|\s*)"
+    r"(?=(?:(?:[^\w\n]{0,200}\n)+\s*(?:[-#>\u2022]+ +)*|\s*)"
     rf"(?P<cue>[^\n]{{0,{2 * LONGEST}}}))"
 )
-_VALUE = r'(?<=")[^"\\]*(?:\\[\s\S][^"\\]*)*|(?<=\[)[^\]]*|[^,}\n]*'
 _INSIDE = "[^{}]*"
-for _ in range(4):  # braces within a box
+for _ in range(3):  # braces within a box
     _INSIDE = rf"[^{{}}]*(?:\{{{_INSIDE}\}}[^{{}}]*){{0,99}}"
-_BOX, _JOINER = rf"boxed\s*\{{{_INSIDE}", r"(?:[^\w\n]|and|or|text|quad){0,20}"
+_JOINED_BOX = rf"\}}(?:[^\w\n]|and|or|text|quad){{0,20}}boxed\s*\{{{_INSIDE}"
 _CUES = (  # a cue's text is the group that is named like its kind
     (
-        r"the +(?:(?:final|correct)[ ,]+){0,2}(?:answer|option|label)(?:s|\(s\))? +"
+        r"the +(?:(?:final|correct) +)?(?:answer|option|label)(?:s|\(s\))? +"
         rf"(?:is/are|is|are)\b *:?{_TEXT}"
     ),
     rf"answers? *(?::|->|\u2192|(?=\n|\Z)){_TEXT}",
-    rf"correct +option(?:s|\(s\))? *:{_TEXT}",
-    r"<answer>[ \t]*(?P<tag>[^<]*(?=</)|[^<\n]*)",
-    rf'"answer"\s{{0,20}}:\s{{0,20}}["\[]?(?P<json>{_VALUE})',
-    rf"boxed\s*\{{(?P<box>{_INSIDE}(?:\}}{_JOINER}{_BOX}){{0,20}})\}}",
+    rf"correct +options? *:{_TEXT}",
+    r"<answer>\s*(?P<tag>[^<\n]*)",
+    r'"answer"\s{0,20}:\s{0,20}["\[](?P<json>(?<=")[^"]*|[^\]]*)',
+    rf"boxed\s*\{{(?P<box>{_INSIDE}(?:{_JOINED_BOX}){{0,20}})\}}",
 )
 _START = re.compile(r"(?:\A|\n|[.!?]\s)[^\w\n]*(?:final +)?$")  # of "Final answer:"
 _MORE_LINES = re.compile(r"(?:\n[ \t]*\S[^\n]*)*")
@@ -179,20 +179,14 @@ _REJECTED = re.compile(
     r"\b(?:(?:if|whether)\b[^.!?;:\n]*"
     r"|(?:not|cannot|\w+n't|would|might|doubt|thought)\b[^.!?,;:\n]*)$"
 )
-_DOUBTED = re.compile(
-    r"\b(?:not|maybe|perhaps|possibly|probably)[^\w\n]*$", re.IGNORECASE
-)
+_DOUBTED = re.compile(r"(?i)\b(?:not|maybe|perhaps|possibly|probably)[^\w\n]*$")
 _TAKEN_BACK = re.compile(  # behind a statement, in small letters
-    r"[.!?\u2026>})\]\n][^\w\n]{0,20}(?:wait|actually|sorry|correction|no(?=,)"
-    r"|that(?:'s| is) wrong)\b|\b(?:answer should be|i now get)\b"
-)
-_TAKING_BACK = (  # one of them stands where an answer is taken back
-    *("wait", "actually", "sorry", "correction"),
-    *("no,", "wrong", "should be", "now get"),
+    r"[.!?\u2026>})\]\n][^\w\n]{0,20}(?:wait|actually|sorry|correction"
+    r"|that(?:'s| is) wrong|(?<!\? )no(?=,))\b|\b(?:answer should be|i now get)\b"
 )
 _PLAIN = str.maketrans("‘’‚‛“”„‟«»‐‑‒–—―−。：", "'" * 4 + '"' * 6 + "-" * 7 + ".:")
 _QUIET = _PLAIN | str.maketrans("\u0130*_`", "I   ")  # cues are found without Markdown
-_TAG = "(?:b|i|u|em|strong|br|p|div|span|code|sub|sup|center|answer)(?: [^<>]{0,60})?"
+_TAG = "(?:b|i|u|em|strong|br|p|div|span|code|sub|sup|center|answer)"
 _MARKUP = {  # and what stands for it, in the order in which it goes
     "[\u200b-\u200d\u2060\ufe0f\ufeff\u2600-\u2790\U0001f000-\U0001faff]": "",
     r"\\colon\b\s*": ":",
@@ -207,8 +201,7 @@ _MARKUP = {  # and what stands for it, in the order in which it goes
 _NO_MARKUP = re.compile(r"[A-Za-z0-9.,:;()/-]+(?: [A-Za-z0-9.,:;()/-]+)*")
 _ENDS = " \n\t*_`\"',;:!\\"  # what may stand around a value and says nothing
 _LEAD = re.compile(
-    r"(?i)\A(?:(?:so|thus|therefore),? )?(?:(?:it|this|that|s?he|they) (?:is|was|were|are)\b"
-    r"|it's\b|the (?:\w+ ){1,3}(?:is|was|are)\b|(?:final )?answer ?(?=:)|in (?=\d)) ?:?\s*"
+    r"(?i)\A(?:(?:it|this|that|s?he|they) (?:is|was|were|are)\b|in (?=\d)) ?:?\s*"
 )
 _REASONS = r"because|since|given|based on|as(?! well\b)|not|instead of|rather than"
 _REASON = re.compile(  # anything may follow; "(9 months before June)" is one, too
@@ -216,8 +209,8 @@ _REASON = re.compile(  # anything may follow; "(9 months before June)" is one, t
     r"|[(\[]\d+ [a-z]+ (?:before|after|from)\b(?![^()\n]*(?:=|\bis\b))"
 )
 _COMMENT = re.compile(
-    r"[(\[;]|:\s| -+ |(?:(?<=[A-Za-z]{3})|(?<=\d))\.\s+(?=[A-Z])"
-    rf"|\b(?i:{_REASONS}|which|where|for)\b"
+    r"[(\[]|:\s| -+ |(?:(?<=[A-Za-z]{3})|(?<=\d))\.\s+(?=[A-Z])"
+    rf"|\b(?i:{_REASONS})\b"
 )
 _HEDGE = re.compile(
     r"(?i)\b(?:or|either|maybe|perhaps|possibly|probably|might|could|unless|otherwise"
@@ -227,10 +220,15 @@ MONTHS = [
     *("January", "February", "March", "April", "May", "June", "July", "August"),
     *("September", "October", "November", "December"),
 ]
-_MONTHS = {name[:3]: str(number) for number, name in enumerate(MONTHS, 1)}
-_NUMBER = re.compile(
-    rf"(?<![A-Za-z\d])\d+(?:,\d{{3}})*(?:\.\d+)?|\b(?:{'|'.join(_MONTHS)})"
+# By names, whole or cut to three letters or more.
+_MONTHS = {x[:k].lower(): str(n) for n, x in enumerate(MONTHS, 1) for k in range(3, 10)}
+_CUT_MONTH = "|".join(name[:3] for name in MONTHS)
+_NUMBER = re.compile(rf"(?<![A-Za-z\d])\d+(?:,\d{{3}})*(?:\.\d+)?|\b(?:{_CUT_MONTH})")
+_IDLE = re.compile(  # what says nothing beside a date, weekdays too
+    r"(?<=\d)(?:st|nd|rd|th|t)\b|\b(?:at|in|on|of|the|month|year|hrs|gmt|utc|a\.?d|ce"
+    r"|(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*)\b"
 )
+_FIELD = re.compile("[0-9]+|[a-z]+|^-|[^ ,./()-]")
 
 
 class Statement(NamedTuple):
@@ -242,74 +240,58 @@ class Statement(NamedTuple):
     superseded: bool = False  # taken back, or contradicted, by what stands behind it
 
 
-def mask(response: str, repeated: Iterable[str] = ()) -> str:
-    """Return a text of equal length with newlines for reasoning and repeated lines."""
-    text = response
-    for final in ("assistantfinal", "<|channel|>final<|message|>", "<|channel|>final"):
-        text = text.rpartition(final)[2]  # gpt-oss, and without its special tokens
-    has_tag = "<" in text or "[" in text or "\u25c1" in text
-    low = text.lower() if has_tag else ""
+def mask(response: str) -> str:
+    """Return a text of equal length with newlines for reasoning."""
+    text = _FINAL.split(response)[-1]
+    low = text.lower()
     if any(name in low for name in ("think", "reasoning", "<|channel|>")):
         text = _THOUGHT.sub(lambda thought: "\n" * len(thought[0]), text)
         text = re.split(_THOUGHT_END, text)[-1]  # lone: all before it goes
-    kept = text.rjust(len(response), "\n").split("\n")
-    lines = {line.strip() for one in repeated for line in one.split("\n")} - {""}
-    return "\n".join("\n" * len(x) if x.strip() in lines else x for x in kept)
+    return text.rjust(len(response), "\n")
 
 
 def statements(text: str, prompt: re.Pattern, several: bool = False) -> list[Statement]:
-    r"""Return the statements of a masked response, up to a made-up prompt (steps 2 to 4).
+    r"""Return the statements of a masked response (steps 2 to 4).
 
     `prompt` matches "\n" and the beginnings of the prompt's fixed lines; with `several`
     the text of a cue goes on to the next empty line.
     """
     low = text.translate(_QUIET).lower()  # of the same length
     cues = [cue for pattern in _CUES for cue in re.finditer(pattern, low)]
-    found, has_cue, limit = [], "\\boxed" in low, -1
-    for cue in sorted(cues, key=re.Match.start):
-        at, kind, before = cue.start(), cue.lastgroup, max(0, cue.start() - 200)
-        if low[at] == "a" and not _START.search(low, before, at):
+    cues.sort(key=re.Match.start)
+    made_up = prompt.search(text, cues[0].start()) if cues else None
+    limit = made_up.start() if made_up else len(text)
+    places = []
+    for cue in cues:
+        start, end = cue.span(cue.lastgroup)
+        if start > limit or _is_rejected(low, cue):
             continue
-        has_cue = True
-        if not found and limit < at:
-            limit = next((x.start() for x in prompt.finditer(text, at)), len(text))
-        can_fail = kind == "cue" and cue[0][-1] != ":"
-        if can_fail and _REJECTED.search(low, before, at):
-            continue
-        if at > limit or (kind == "box" and doubted(low, at)):
-            continue
-        start, end = cue.span(kind)
-        if several and kind == "cue":
+        if several and cue.lastgroup == "cue":
             end = _MORE_LINES.match(low, end, end + LONGEST + 100).end()
-        found += _statement(text, kind, start, min(end, limit))
-    if not has_cue:
-        words = [*islice(re.finditer(r"\w[^\n]*", text), 2)]
-        start = text.rfind("\n", 0, words[0].start()) + 1 if words else 0
-        if len(words) == 1 and words[0].end() - start <= LONGEST_LINE:
-            found += _statement(text, "line", start, words[0].end())
-    low = low if limit < 0 else low[:limit]
-    end = last_taken_back(low, found[0].end) if found else -1
-    return [x._replace(superseded=True) if x.end <= end else x for x in found]
+        places.append((cue.lastgroup, start, min(end, limit)))
+    if not cues and "\\boxed" not in low:
+        lines = [*islice(re.finditer(r"(?m)^.*\w.*$", text), 2)]
+        if len(lines) == 1 and len(lines[0][0]) <= LONGEST_LINE:
+            places.append(("line", *lines[0].span()))
+    found = []
+    for kind, start, end in places:
+        end = start + len(text[start:end].rstrip())
+        start = end - len(text[start:end].lstrip())
+        if re.search(r"[^\W_]", text[start:end]):
+            found.append(Statement(kind, start, end))
+    taken_back = _TAKEN_BACK.finditer(low, found[0].end, limit) if found else ()
+    end = max((x.start() for x in taken_back), default=-1)
+    return [x._replace(superseded=x.end <= end) for x in found]
 
 
-def _statement(text: str, kind: str, start: int, end: int) -> list[Statement]:
-    """Return the statement between two places, without blanks; none without a word."""
-    end = start + len(text[start:end].rstrip())
-    start = end - len(text[start:end].lstrip())
-    has_word = re.search(r"[^\W_]", text[start:end])
-    return [Statement(kind, start, end)] if has_word else []
-
-
-def last_taken_back(low: str, start: int) -> int:
-    """Return where, from a place on, the last words that take an answer back stand, or -1."""
-    if all(low.find(word, start) < 0 for word in _TAKING_BACK):  # a fast search
-        return -1
-    return max((x.start() for x in _TAKEN_BACK.finditer(low, start)), default=-1)
-
-
-def doubted(text: str, at: int) -> bool:
-    """Tell whether the word right before a place is "not", "maybe", "probably", ..."""
-    return bool(_DOUBTED.search(text, max(0, at - 60), at))
+def _is_rejected(low: str, cue: re.Match) -> bool:
+    """Tell whether what stands before a cue keeps it from pointing to an answer."""
+    before = low[max(0, cue.start() - 200) : cue.start()]
+    if cue.lastgroup == "box":
+        return bool(_DOUBTED.search(before))
+    if cue[0][0] == "a":  # "Answer:"
+        return not _START.search(before)
+    return cue[0][-1] != ":" and bool(_REJECTED.search(before))
 
 
 def plain(text: str, ends: bool = False) -> str:
@@ -321,38 +303,53 @@ def plain(text: str, ends: bool = False) -> str:
     return text.strip() if ends else text.lstrip(_ENDS).rstrip(_ENDS + ".")
 
 
-def readings(text: str, golds: str = "") -> Iterator[tuple[str, str]]:
-    """Yield a plain text as it stands, without its lead, and without a comment too.
-
-    With each goes what the comment says before a reason or denial, "" without one. What
-    is hedged, other than by a word of a gold, is left out.
+def readings(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the readings of a plain text that are not hedged: as it stands, without its
+    lead, without a comment; with what the comment says before a reason or denial.
     """
     led = _LEAD.sub("", text)
     cut = _COMMENT.search(led, 1)
     end = cut.start() if cut else len(led)
     kept, comment = led[:end].rstrip(_ENDS + "."), led[end:]
-    for reading, rest in ((text, ""), (led, ""), (kept, comment)):
-        if not is_hedged(reading, rest, golds):
-            yield reading, _REASON.split(rest, maxsplit=1)[0]
+    for reading, remark in ((text, ""), (led, ""), (kept, comment)):
+        if not is_hedged(reading, remark):
+            yield reading, _REASON.split(remark, maxsplit=1)[0]
 
 
-def is_hedged(text: str, comment: str = "", golds: str = "") -> bool:
-    """Tell whether a text hedges or begins with "not", or its comment begins with a hedge
-    or takes it back; words of golds do not hedge.
-    """
-    hedges = {hedge.lower() for hedge in _HEDGE.findall(text)}
-    hedges |= {"not"} if text[:4].lower() == "not " else set()
-    if first := _HEDGE.match(comment.lstrip(_ENDS + "([.-")):
-        hedges.add(first[0].lower())
-    if hedges:
-        hedges -= {*re.findall(r"\w+|\?", golds.lower())}
-    return bool(hedges or (comment and _TAKEN_BACK.search(comment.lower())))
+def is_hedged(text: str, comment: str = "") -> bool:
+    """Tell whether a text hedges, or a comment begins with a hedge or takes it back."""
+    return bool(
+        text[:4].lower() == "not "
+        or _HEDGE.search(text)
+        or _HEDGE.match(comment.lstrip(_ENDS + "([.-"))
+        or _TAKEN_BACK.search(comment.lower())
+    )
 
 
 def numbers(text: str) -> set[str]:
     """Return the numbers of a text, and of its months by name; "24hr" is none."""
-    found = _NUMBER.findall(re.sub(r"\b24[ -]?h(?:ou)?rs?\b", "", text))
-    return {_MONTHS.get(x) or x.replace(",", "").lstrip("0") for x in found}
+    digits = _NUMBER.findall(re.sub(r"\b24[ -]?h(?:ou)?rs?\b", "", text))
+    return {_MONTHS.get(x.lower()) or x.replace(",", "").lstrip("0") for x in digits}
+
+
+def date_fields(text: str) -> list[str]:
+    """Return the fields of a date, without the words that say nothing."""
+    return _FIELD.findall(_IDLE.sub(" ", text.lower()))
+
+
+def read_day(fields: list[str]) -> date | None:
+    """Return the day of three fields; None for anything else.
+
+    Numbers are year, month, day; with a month's name they may stand in any order.
+    """
+    if names := [_MONTHS[x] for x in fields if x in _MONTHS]:
+        numbers = sorted((x for x in fields if x not in _MONTHS), key=len)
+        fields = [*numbers[1:], *names, *numbers[:1]]
+    with suppress(ValueError):  # not three, no number, or no such day
+        year, month, day = fields
+        if len(year) == 4 and len(day) < 3:
+            return date(int(year), int(month), int(day))
+    return None
 
 
 # ------------------------------------------- end of the answer statement
@@ -363,74 +360,53 @@ MADE_UP = re.compile(
     r"|How does the premise relate|Which of these can stand|More than one option can be"
     r"|The answer is a (?:name|month)|Write two sentences that)"
 )
-REPEATED = ("context", "fact_context", "question", "premise")  # of documents
 # What dateutil surely reads so, and takes 20 times as long for: "Aug, 1987", "May 1987".
-_PLAIN_MONTH = re.compile(rf"({'|'.join((*MONTHS, *_MONTHS))}),? ([1-9][0-9]{{3}})")
+_PLAIN_MONTH = re.compile(
+    rf"({'|'.join((*MONTHS, *(x[:3] for x in MONTHS)))}),? ([1-9][0-9]{{3}})"
+)
 
 
 # ------------------------------------------------------------------------------ dates
 
-# What says nothing beside a month and a year, and what does.
-_IDLE = re.compile(r"(?<=\d)(?:st|nd|rd|th)\b|\b(?:in|on|the|of|month|year|a\.?d|ce)\b")
-_DATE_WORD = re.compile(r"[a-z]+|[0-9]+|[^\s.,/()[\]-]")
 _BEHIND = re.compile(r"\b(?:is|was)\b|=")
 
 
 def read_month(text: str) -> tuple[int, int] | None:
     """Return the year and month that a text is, or what is behind its last "is"."""
-    for kept, cut in readings(text):
-        part = _BEHIND.split(kept)[-1]
-        if month := _month(part.lower()):
-            return month if numbers(cut) <= numbers(part) else None
+    for reading, comment in readings(text):
+        part = _BEHIND.split(reading)[-1]
+        fields = [
+            x.rjust(4, "0") if len(x) == 3 and x.isdigit() else x
+            for x in date_fields(part)
+        ]
+        if len(fields) == 2:  # without a day; numbers in either order
+            fields = [*sorted(fields, key=len, reverse=True), "1"]
+        if day := read_day(fields):
+            return (day.year, day.month) if numbers(comment) <= numbers(part) else None
     return None
-
-
-def _month(text: str) -> tuple[int, int] | None:
-    """Return the year and month of a date that can only be this one, or None."""
-    words = _DATE_WORD.findall(_IDLE.sub(" ", text))
-    starts = tuple(word for word in words if len(word) > 2)
-    names = [n for n, x in enumerate(MONTHS, 1) if x.lower().startswith(starts)]
-    digits = [int(word) for word in words if word.isdecimal()]
-    year = max(digits, default=0)
-    days = [number for number in digits if number != year]
-    fields = names + days
-    is_whole = len(names) < 2 and len(words) == len(fields) + 1
-    if not is_whole or len(fields) not in (1, 2) or not 100 <= year <= 9999:
-        return None
-    orders = [[*fields, 1][:2]]
-    if len(days) == 2 and int(words[2]) == year:  # the one that can be the month
-        orders.append(days[::-1])
-    months = {month for month, day in orders if 1 <= month <= 12 and 1 <= day <= 31}
-    return (year, months.pop()) if len(months) == 1 else None
 
 
 # ------------------------------------------------------------------------- NLI labels
 
 _STEMS = {"entail": "Entailment", "neutral": "Neutral", "contradict": "Contradiction"}
 _LABEL = re.compile(
-    rf"(?i)\b(?:an? (?:case of )?)?({'|'.join(_STEMS)})"
+    rf"(?i)\b(?:an? )?({'|'.join(_STEMS)})"
     r"(?:s|ed|ing|ments?|ions?|ory|ity)?\b"
 )
 _BESIDE = re.compile(
-    r"(?i)\b(?:the|premise|hypothesis|option|label|letter|true|it|is|of|by|to|with|case)\b"
+    r"(?i)\b(?:the|premise|hypothesis|option|label|true|it|is|of|by|with)\b"
     r"|[\s.,:;()[\]'\"-]"
 )
-_LETTER = re.compile(r"\b(?:[B-D]|A(?! [a-z]))\b")
-_SMALL_LETTER = re.compile(r"\b[a-d]\)")  # "(b)", "b)"; others are words
-_capitals = partial(_SMALL_LETTER.sub, lambda letter: letter[0].upper())
 
 
 def read_label(text: str, options: list[str]) -> str | None:
     """Return the one label that a text is by word, by letter or by both, or None."""
-    offered = dict(
-        zip(LETTERS, options, strict=False)
-    )  # a letter that is not says nothing
-    for kept, cut in readings(_capitals(text)):
-        rest = _BESIDE.sub("", _LABEL.sub(" ", kept))
-        named = _labels(kept) | {offered[x] for x in rest if x in offered}
-        if named and rest in ("", *LETTERS):
-            others = _labels(cut) | {offered.get(x) for x in _LETTER.findall(cut)}
-            is_one = len(named) == 1 and others <= named <= set(options)
+    offered = dict(zip(LETTERS, options, strict=False))
+    for reading, comment in readings(text):
+        left = _BESIDE.sub("", _LABEL.sub(" ", reading))
+        named = _labels(reading) | {offered[x] for x in left if x in offered}
+        if named and left in ("", *LETTERS):
+            is_one = len(named) == 1 and _labels(comment) <= named <= set(options)
             return named.pop() if is_one else None
     return None
 
@@ -446,21 +422,22 @@ _ITEM = re.compile(
     r"(?i:(?:both\s+)?(?:(?:[-*\u2022]|\d{1,2}[.)])\s+)?(?:options?:?\s+)?)[(\[' ]*"
     r"(?=[A-D]\b|\")([A-D]?)((?:[])'.:= -]*\"\w+\")?)[])']*(?:\s*\(([^()\n]*)\))?"
 )
+_LETTER = r"\b(?:[B-D]|A(?! [a-z]))\b"
 _JOINT = re.compile(
     r"(?i)\s*[.!]?\s*(?:(?:[,;&/+\n]|(?:and|plus|as well as)\b)\s*)+"
-    rf"|\s*\.?\s+(?={_LETTER.pattern})"
+    rf"|\s*\.?\s+(?={_LETTER})"
 )
 _END = re.compile(
     r"(?i:\s+only\b|\s+(?:is|are) (?:both )?(?:correct|plausible|right)\b|\s+fits? best\b)?"
     r"[.!\s]*(?:\Z|(?<=\. )(?=[A-Z])"
-    rf"|,?\s*(?:[(\[;:]|-+ |(?i:{_REASONS}|which|where|for)\b))"
+    rf"|,?\s*(?:[(\[:]|-+ |(?i:{_REASONS})\b))"
 )
 # "ABCD", "c, d"
 _LETTERS_ALONE = re.compile(
     r"[A-D]{2,4}|[a-d](?:(?:[\s,;/&+]|\band\b){1,9}[a-d]\b){1,3}"
 )
-_ALL = re.compile(r"(?i)\ball (?:of (?:them|the above)|(?:four )?options)\b")
-_NAMED = re.compile(rf'"\w+"|{_LETTER.pattern}')
+_ALL = re.compile(r"(?i)\ball of (?:them|the above)\b")
+_NAMED = re.compile(rf'"\w+"|{_LETTER}')
 _WORD = re.compile(r"\w+|[^\w\s\"]")
 
 
@@ -469,7 +446,7 @@ def read_options(text: str, options: list[str]) -> set[str] | None:
 
     Behind the last item may stand words that approve and one comment.
     """
-    offered, text = LETTERS[: len(options)], _lettered(_capitals(text), options)
+    offered, text = LETTERS[: len(options)], _lettered(text, options)
     text = _LEAD.sub("", _ALL.sub(", ".join(offered), text))
     if _LETTERS_ALONE.fullmatch(text):
         text = ", ".join(re.findall(r"[A-D]|\b[a-d]\b", text)).upper()
@@ -487,9 +464,7 @@ def read_options(text: str, options: list[str]) -> set[str] | None:
     others = _named(remarks + cut) - letters or letters - {*offered}
     if others or not _END.match(text, end) or is_hedged(text[:end], text[end:]):
         return None
-    own = (x for letter, x in zip(LETTERS, options, strict=False) if letter in letters)
-    is_other = numbers(cut) - numbers(" ".join([text[:end], *own]))
-    return None if is_other else letters or None
+    return letters or None
 
 
 def _lettered(text: str, options: list[str]) -> str:
@@ -537,7 +512,7 @@ _NAME_BEHIND = re.compile(
     r"(?:,\s+and|\b(?i:so|but|or|rather|instead|maybe|perhaps|possibly|probably"
     r"|(?:might|could) (?:also )?be)\b|\?)[^.]{0,200}?\s(?!The )[A-Z]\w"
 )
-_JOINED = re.compile(r"(?:;|\bas well as\b)\s*(?:the |an? )?[A-Z\d]")
+_TWO_NAMES = re.compile(r"(?:;|\bas well as\b)\s*(?:the |an? )?[A-Z\d]")
 _NAME_REASONS = _REASONS.replace(r"as(?! well\b)", "as stated|as of")
 _NAME_REASON = re.compile(rf"\b(?:{_NAME_REASONS})\b", re.IGNORECASE)
 _TIME = rf"(?:(?:{'|'.join(_MONTHS)})[a-z]*\.?,?\s)?\d{{4}}\b"
@@ -550,44 +525,29 @@ _NAME_COMMENTS = [
     ),
     re.compile(
         r"(?s)(?: -+ |(?<=[A-Za-z]{3})\.\s+(?=[A-Z])"
-        rf"|[,\s]+(?i:{_NAME_REASONS})\b|,\s(?i:which|where|for)\b).*"
+        rf"|[,\s]+(?i:{_NAME_REASONS})\b).*"
     ),
 ]
 _ENDING = re.compile(r"(?<=\w{3})(?:ing|ed|es|s|e|d)$")
 
 
-def name_words(text: str) -> list[str]:
-    """Return the words of a text without case, accents, punctuation and articles."""
-    letters = unicodedata.normalize("NFKD", text)
-    return normalise("".join(x for x in letters if not unicodedata.combining(x)))
-
-
-def read_name(text: str, names: list[list[str]], golds: str) -> str | None:
+def read_name(text: str, names: list[list[str]]) -> str | None:
     """Return the name or phrase that a text gives, "unanswerable", or None."""
-    if name_words(text) in names and not is_hedged(text, "", golds):
+    if normalise(text) in names and "?" not in text:
         return text
-    text = _LEAD.sub("", text)
+    text, comments = _LEAD.sub("", text), []
     is_other = _NAME_BEHIND.search(text)
     if _SO_NOT_STATED.search(text) or (_NOT_STATED.match(text) and not is_other):
         return None if _TAKEN_BACK.search(text.lower()) else "unanswerable"
-    comments = []
-
-    def cut(comment: re.Match) -> str:
-        words = set(name_words(comment[0]))
-        if any(words.issuperset(x) for x in names):
-            return comment[0]
-        comments.append(comment[0])
-        return " "
-
     for pattern in _NAME_COMMENTS:
-        if not pattern.search(golds):
-            text = pattern.sub(cut, text)
+        comments += (comment[0] for comment in pattern.finditer(text))
+        text = pattern.sub(" ", text)
     for comment in comments:
         before = _NAME_REASON.split(comment, maxsplit=1)[0]
-        if is_hedged("", comment, golds) or _NAME_BEHIND.search(before):
+        if is_hedged("", comment) or _NAME_BEHIND.search(before):
             return None
-    is_two = _JOINED.search(text) and not _JOINED.search(golds)
-    return None if is_two or is_hedged(text, "", golds) else text.strip() or None
+    is_one = not (is_hedged(text) or _TWO_NAMES.search(text))
+    return text.strip() or None if is_one else None
 
 
 def name_f1(name: str, names: list[list[str]], question: str) -> float:
@@ -595,10 +555,10 @@ def name_f1(name: str, names: list[list[str]], question: str) -> float:
 
     Beyond a gold's own, words of the question do not count, unless it says them all.
     """
-    words = name_words(name)
+    words = normalise(name)
     if words in names or words == ["unanswerable"]:
         return float(words in names)
-    asked = name_words(f"{question} is was are were be been being")
+    asked = normalise(question)
     asked = {_ENDING.sub("", word) for word in asked}
     new = Counter(word for word in words if _ENDING.sub("", word) not in asked)
     golds = [gold for gold in names if gold != ["unanswerable"]]
@@ -609,15 +569,13 @@ def name_f1(name: str, names: list[list[str]], question: str) -> float:
 # --------------------------------------------------------------------- the verdicts
 
 
-def extract_answers(
-    doc: dict, response: str, several: bool = False
-) -> tuple[str, str, Verdict]:
+def extract_answers(response: str, several: bool = False) -> tuple[str, str, Verdict]:
     """Return the published answer, the statement to be read, and a verdict on neither.
 
     With `several` a statement may have more lines.
     """
     published, published_span = extract_published(response)
-    text = mask(response, filter(None, map(doc.get, REPEATED)))
+    text = mask(response)
     found = statements(text, MADE_UP, several)
     last = found[-1] if found else None
     span = (last.start, last.end) if last else None
@@ -625,10 +583,8 @@ def extract_answers(
     visible = span or published_span
     if last and last.superseded:
         reason = "superseded"
-    elif (
-        visible and text[visible[0]] == response[visible[0]]
-    ):  # outside of the reasoning
-        reason = "unreadable"
+    elif visible and text[visible[0]] == response[visible[0]]:
+        reason = "unreadable"  # and outside of the reasoning
     else:
         in_box = response.rfind("\\boxed{") > response.rfind("}")
         in_thought = mask(f"{response}.").endswith("\n")
@@ -668,17 +624,16 @@ def _scores(exact: bool, flexible: float, f1_score: float | None = None) -> dict
 
 
 @lru_cache(maxsize=4096)
-def read_golds(*golds: str) -> tuple[list[list[str]], list[list[str]], str]:
-    """Return the words of golds as the card has them, those as names, and the texts."""
-    texts = [*map(plain, golds)]
-    return [*map(normalise, golds)], [*map(name_words, texts)], "\n".join(texts)
+def read_golds(*golds: str) -> tuple[list[list[str]], list[list[str]]]:
+    """Return the words of golds as the card has them, and those without markup."""
+    return [*map(normalise, golds)], [normalise(plain(gold)) for gold in golds]
 
 
 def explain_qa(doc: dict, response: str) -> Verdict:
     """Return the verdict on a response that should give a name, or "unanswerable"."""
-    published, statement, verdict = extract_answers(doc, response)
-    words, (golds, names, text) = normalise(published), read_golds(*doc["golds"])
-    value = read_name(plain(statement), names, text)
+    published, statement, verdict = extract_answers(response)
+    words, (golds, names) = normalise(published), read_golds(*doc["golds"])
+    value = read_name(plain(statement), names)
     flexible = name_f1(value or "", names, doc.get("question") or "")
     scores = _scores(words in golds, flexible, max(f1(words, x) for x in golds))
     return _complete(verdict, scores, value, doc["golds"])
@@ -686,7 +641,7 @@ def explain_qa(doc: dict, response: str) -> Verdict:
 
 def explain_date(doc: dict, response: str) -> Verdict:
     """Return the verdict on a response that should give a month of a year."""
-    published, statement, verdict = extract_answers(doc, response)
+    published, statement, verdict = extract_answers(response)
     value, golds = read_month(plain(statement)), [*map(parse_month, doc["golds"])]
     months = [(gold.year, gold.month) for gold in golds]
     scores = _scores(parse_month(published) in golds, value in months)
@@ -695,7 +650,7 @@ def explain_date(doc: dict, response: str) -> Verdict:
 
 def explain_options(doc: dict, response: str) -> Verdict:
     """Return the verdict on a response that should list options."""
-    published, statement, verdict = extract_answers(doc, response, several=True)
+    published, statement, verdict = extract_answers(response, several=True)
     gold, letters = set(doc["letters"]), set(_PUBLISHED_LETTER.findall(published))
     value = read_options(plain(statement), doc["options"]) or set()
     scores = _scores(letters == gold, f1(value, gold), f1(letters, gold))
@@ -704,7 +659,7 @@ def explain_options(doc: dict, response: str) -> Verdict:
 
 def explain_nli(doc: dict, response: str) -> Verdict:
     """Return the verdict on a response that should give a label."""
-    published, statement, verdict = extract_answers(doc, response)
+    published, statement, verdict = extract_answers(response)
     options, label = doc["options"], doc["label"]
     value = read_label(plain(statement), options)
     is_exact = read_published_label(published, options) == label
@@ -713,7 +668,7 @@ def explain_nli(doc: dict, response: str) -> Verdict:
 
 def explain_generation(doc: dict, response: str) -> Verdict:
     """Return the verdict on a response that should be sentences with keywords."""
-    _, statement, verdict = extract_answers(doc, response, several=True)
+    _, statement, verdict = extract_answers(response, several=True)
     text, gold = " ".join(plain(statement, ends=True).split()), doc["statement"]
     bleu, rouge = _overlap_scorers()
     scores = {
@@ -819,7 +774,7 @@ def _labels_of(options: list[str], cells: list) -> list[str]:
 
 # Kinds of fields: their column, what makes one of the items of a cell (nothing, or an
 # error, where it cannot be used), and what the cell should be.
-_golds = partial(_strings, is_right=lambda x: normalise(x) and name_words(plain(x)))
+_golds = partial(_strings, is_right=lambda x: normalise(x) and normalise(plain(x)))
 _months = partial(_strings, is_right=parse_month)
 NAMES = "answer", _golds, "an answer with a word"
 MONTH = "answer", _months, 'a month and a year ("Aug, 1987")'

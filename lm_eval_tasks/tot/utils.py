@@ -12,7 +12,7 @@ from contextlib import suppress
 from datetime import date, time
 from decimal import Decimal
 from functools import lru_cache
-from itertools import islice, permutations
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 
@@ -104,32 +104,31 @@ def _objects(text: str, decoder: json.JSONDecoder) -> Iterator[Extracted]:
 
 LONGEST = 2_000  # characters of a statement; what is longer is not read
 LONGEST_LINE = 100  # of a response without any cue
-_OPENING = r"[<\[\u25c1]"  # alone at the start of a pattern, for a fast search
 _NAME = r"(?i:think|thinking|reasoning)[>\]\u25b7]"
-_THOUGHT_END = f"{_OPENING}/{_NAME}"
+_THOUGHT_END = rf"[<\[\u25c1]/{_NAME}"
 _THOUGHT = re.compile(
-    rf"{_OPENING}(?:{_NAME}|(?<=<)\|(?i:channel)\|>)"
+    rf"[<\[\u25c1](?:{_NAME}|(?<=<)\|(?i:channel)\|>)"
     rf"(?:[^<\[\u25c1]+|[<\[\u25c1])*?(?:{_THOUGHT_END}|\Z)"
 )
+_FINAL = re.compile(r"(?:<\|channel\|>|assistant)final(?:<\|message\|>)?")  # gpt-oss
 _TEXT = (  # on the line of its cue or, without a word there, on the next that has one
-    r"(?=(?:(?:(?:\\[\[(]|[^\w\n\[\\]){0,200}\n)+\s*(?:[-#>\u2022]+ +)*|\s*)"
+    r"(?=(?:(?:[^\w\n]{0,200}\n)+\s*(?:[-#>\u2022]+ +)*|\s*)"
     rf"(?P<cue>[^\n]{{0,{2 * LONGEST}}}))"
 )
-_VALUE = r'(?<=")[^"\\]*(?:\\[\s\S][^"\\]*)*|(?<=\[)[^\]]*|[^,}\n]*'
 _INSIDE = "[^{}]*"
-for _ in range(4):  # braces within a box
+for _ in range(3):  # braces within a box
     _INSIDE = rf"[^{{}}]*(?:\{{{_INSIDE}\}}[^{{}}]*){{0,99}}"
-_BOX, _JOINER = rf"boxed\s*\{{{_INSIDE}", r"(?:[^\w\n]|and|or|text|quad){0,20}"
+_JOINED_BOX = rf"\}}(?:[^\w\n]|and|or|text|quad){{0,20}}boxed\s*\{{{_INSIDE}"
 _CUES = (  # a cue's text is the group that is named like its kind
     (
-        r"the +(?:(?:final|correct)[ ,]+){0,2}(?:answer|option|label)(?:s|\(s\))? +"
+        r"the +(?:(?:final|correct) +)?(?:answer|option|label)(?:s|\(s\))? +"
         rf"(?:is/are|is|are)\b *:?{_TEXT}"
     ),
     rf"answers? *(?::|->|\u2192|(?=\n|\Z)){_TEXT}",
-    rf"correct +option(?:s|\(s\))? *:{_TEXT}",
-    r"<answer>[ \t]*(?P<tag>[^<]*(?=</)|[^<\n]*)",
-    rf'"answer"\s{{0,20}}:\s{{0,20}}["\[]?(?P<json>{_VALUE})',
-    rf"boxed\s*\{{(?P<box>{_INSIDE}(?:\}}{_JOINER}{_BOX}){{0,20}})\}}",
+    rf"correct +options? *:{_TEXT}",
+    r"<answer>\s*(?P<tag>[^<\n]*)",
+    r'"answer"\s{0,20}:\s{0,20}["\[](?P<json>(?<=")[^"]*|[^\]]*)',
+    rf"boxed\s*\{{(?P<box>{_INSIDE}(?:{_JOINED_BOX}){{0,20}})\}}",
 )
 _START = re.compile(r"(?:\A|\n|[.!?]\s)[^\w\n]*(?:final +)?$")  # of "Final answer:"
 _MORE_LINES = re.compile(r"(?:\n[ \t]*\S[^\n]*)*")
@@ -137,20 +136,14 @@ _REJECTED = re.compile(
     r"\b(?:(?:if|whether)\b[^.!?;:\n]*"
     r"|(?:not|cannot|\w+n't|would|might|doubt|thought)\b[^.!?,;:\n]*)$"
 )
-_DOUBTED = re.compile(
-    r"\b(?:not|maybe|perhaps|possibly|probably)[^\w\n]*$", re.IGNORECASE
-)
+_DOUBTED = re.compile(r"(?i)\b(?:not|maybe|perhaps|possibly|probably)[^\w\n]*$")
 _TAKEN_BACK = re.compile(  # behind a statement, in small letters
-    r"[.!?\u2026>})\]\n][^\w\n]{0,20}(?:wait|actually|sorry|correction|no(?=,)"
-    r"|that(?:'s| is) wrong)\b|\b(?:answer should be|i now get)\b"
-)
-_TAKING_BACK = (  # one of them stands where an answer is taken back
-    *("wait", "actually", "sorry", "correction"),
-    *("no,", "wrong", "should be", "now get"),
+    r"[.!?\u2026>})\]\n][^\w\n]{0,20}(?:wait|actually|sorry|correction"
+    r"|that(?:'s| is) wrong|(?<!\? )no(?=,))\b|\b(?:answer should be|i now get)\b"
 )
 _PLAIN = str.maketrans("‘’‚‛“”„‟«»‐‑‒–—―−。：", "'" * 4 + '"' * 6 + "-" * 7 + ".:")
 _QUIET = _PLAIN | str.maketrans("\u0130*_`", "I   ")  # cues are found without Markdown
-_TAG = "(?:b|i|u|em|strong|br|p|div|span|code|sub|sup|center|answer)(?: [^<>]{0,60})?"
+_TAG = "(?:b|i|u|em|strong|br|p|div|span|code|sub|sup|center|answer)"
 _MARKUP = {  # and what stands for it, in the order in which it goes
     "[\u200b-\u200d\u2060\ufe0f\ufeff\u2600-\u2790\U0001f000-\U0001faff]": "",
     r"\\colon\b\s*": ":",
@@ -165,8 +158,7 @@ _MARKUP = {  # and what stands for it, in the order in which it goes
 _NO_MARKUP = re.compile(r"[A-Za-z0-9.,:;()/-]+(?: [A-Za-z0-9.,:;()/-]+)*")
 _ENDS = " \n\t*_`\"',;:!\\"  # what may stand around a value and says nothing
 _LEAD = re.compile(
-    r"(?i)\A(?:(?:so|thus|therefore),? )?(?:(?:it|this|that|s?he|they) (?:is|was|were|are)\b"
-    r"|it's\b|the (?:\w+ ){1,3}(?:is|was|are)\b|(?:final )?answer ?(?=:)|in (?=\d)) ?:?\s*"
+    r"(?i)\A(?:(?:it|this|that|s?he|they) (?:is|was|were|are)\b|in (?=\d)) ?:?\s*"
 )
 _REASONS = r"because|since|given|based on|as(?! well\b)|not|instead of|rather than"
 _REASON = re.compile(  # anything may follow; "(9 months before June)" is one, too
@@ -174,8 +166,8 @@ _REASON = re.compile(  # anything may follow; "(9 months before June)" is one, t
     r"|[(\[]\d+ [a-z]+ (?:before|after|from)\b(?![^()\n]*(?:=|\bis\b))"
 )
 _COMMENT = re.compile(
-    r"[(\[;]|:\s| -+ |(?:(?<=[A-Za-z]{3})|(?<=\d))\.\s+(?=[A-Z])"
-    rf"|\b(?i:{_REASONS}|which|where|for)\b"
+    r"[(\[]|:\s| -+ |(?:(?<=[A-Za-z]{3})|(?<=\d))\.\s+(?=[A-Z])"
+    rf"|\b(?i:{_REASONS})\b"
 )
 _HEDGE = re.compile(
     r"(?i)\b(?:or|either|maybe|perhaps|possibly|probably|might|could|unless|otherwise"
@@ -185,10 +177,15 @@ MONTHS = [
     *("January", "February", "March", "April", "May", "June", "July", "August"),
     *("September", "October", "November", "December"),
 ]
-_MONTHS = {name[:3]: str(number) for number, name in enumerate(MONTHS, 1)}
-_NUMBER = re.compile(
-    rf"(?<![A-Za-z\d])\d+(?:,\d{{3}})*(?:\.\d+)?|\b(?:{'|'.join(_MONTHS)})"
+# By names, whole or cut to three letters or more.
+_MONTHS = {x[:k].lower(): str(n) for n, x in enumerate(MONTHS, 1) for k in range(3, 10)}
+_CUT_MONTH = "|".join(name[:3] for name in MONTHS)
+_NUMBER = re.compile(rf"(?<![A-Za-z\d])\d+(?:,\d{{3}})*(?:\.\d+)?|\b(?:{_CUT_MONTH})")
+_IDLE = re.compile(  # what says nothing beside a date, weekdays too
+    r"(?<=\d)(?:st|nd|rd|th|t)\b|\b(?:at|in|on|of|the|month|year|hrs|gmt|utc|a\.?d|ce"
+    r"|(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*)\b"
 )
+_FIELD = re.compile("[0-9]+|[a-z]+|^-|[^ ,./()-]")
 
 
 class Statement(NamedTuple):
@@ -200,74 +197,58 @@ class Statement(NamedTuple):
     superseded: bool = False  # taken back, or contradicted, by what stands behind it
 
 
-def mask(response: str, repeated: Iterable[str] = ()) -> str:
-    """Return a text of equal length with newlines for reasoning and repeated lines."""
-    text = response
-    for final in ("assistantfinal", "<|channel|>final<|message|>", "<|channel|>final"):
-        text = text.rpartition(final)[2]  # gpt-oss, and without its special tokens
-    has_tag = "<" in text or "[" in text or "\u25c1" in text
-    low = text.lower() if has_tag else ""
+def mask(response: str) -> str:
+    """Return a text of equal length with newlines for reasoning."""
+    text = _FINAL.split(response)[-1]
+    low = text.lower()
     if any(name in low for name in ("think", "reasoning", "<|channel|>")):
         text = _THOUGHT.sub(lambda thought: "\n" * len(thought[0]), text)
         text = re.split(_THOUGHT_END, text)[-1]  # lone: all before it goes
-    kept = text.rjust(len(response), "\n").split("\n")
-    lines = {line.strip() for one in repeated for line in one.split("\n")} - {""}
-    return "\n".join("\n" * len(x) if x.strip() in lines else x for x in kept)
+    return text.rjust(len(response), "\n")
 
 
 def statements(text: str, prompt: re.Pattern, several: bool = False) -> list[Statement]:
-    r"""Return the statements of a masked response, up to a made-up prompt (steps 2 to 4).
+    r"""Return the statements of a masked response (steps 2 to 4).
 
     `prompt` matches "\n" and the beginnings of the prompt's fixed lines; with `several`
     the text of a cue goes on to the next empty line.
     """
     low = text.translate(_QUIET).lower()  # of the same length
     cues = [cue for pattern in _CUES for cue in re.finditer(pattern, low)]
-    found, has_cue, limit = [], "\\boxed" in low, -1
-    for cue in sorted(cues, key=re.Match.start):
-        at, kind, before = cue.start(), cue.lastgroup, max(0, cue.start() - 200)
-        if low[at] == "a" and not _START.search(low, before, at):
+    cues.sort(key=re.Match.start)
+    made_up = prompt.search(text, cues[0].start()) if cues else None
+    limit = made_up.start() if made_up else len(text)
+    places = []
+    for cue in cues:
+        start, end = cue.span(cue.lastgroup)
+        if start > limit or _is_rejected(low, cue):
             continue
-        has_cue = True
-        if not found and limit < at:
-            limit = next((x.start() for x in prompt.finditer(text, at)), len(text))
-        can_fail = kind == "cue" and cue[0][-1] != ":"
-        if can_fail and _REJECTED.search(low, before, at):
-            continue
-        if at > limit or (kind == "box" and doubted(low, at)):
-            continue
-        start, end = cue.span(kind)
-        if several and kind == "cue":
+        if several and cue.lastgroup == "cue":
             end = _MORE_LINES.match(low, end, end + LONGEST + 100).end()
-        found += _statement(text, kind, start, min(end, limit))
-    if not has_cue:
-        words = [*islice(re.finditer(r"\w[^\n]*", text), 2)]
-        start = text.rfind("\n", 0, words[0].start()) + 1 if words else 0
-        if len(words) == 1 and words[0].end() - start <= LONGEST_LINE:
-            found += _statement(text, "line", start, words[0].end())
-    low = low if limit < 0 else low[:limit]
-    end = last_taken_back(low, found[0].end) if found else -1
-    return [x._replace(superseded=True) if x.end <= end else x for x in found]
+        places.append((cue.lastgroup, start, min(end, limit)))
+    if not cues and "\\boxed" not in low:
+        lines = [*islice(re.finditer(r"(?m)^.*\w.*$", text), 2)]
+        if len(lines) == 1 and len(lines[0][0]) <= LONGEST_LINE:
+            places.append(("line", *lines[0].span()))
+    found = []
+    for kind, start, end in places:
+        end = start + len(text[start:end].rstrip())
+        start = end - len(text[start:end].lstrip())
+        if re.search(r"[^\W_]", text[start:end]):
+            found.append(Statement(kind, start, end))
+    taken_back = _TAKEN_BACK.finditer(low, found[0].end, limit) if found else ()
+    end = max((x.start() for x in taken_back), default=-1)
+    return [x._replace(superseded=x.end <= end) for x in found]
 
 
-def _statement(text: str, kind: str, start: int, end: int) -> list[Statement]:
-    """Return the statement between two places, without blanks; none without a word."""
-    end = start + len(text[start:end].rstrip())
-    start = end - len(text[start:end].lstrip())
-    has_word = re.search(r"[^\W_]", text[start:end])
-    return [Statement(kind, start, end)] if has_word else []
-
-
-def last_taken_back(low: str, start: int) -> int:
-    """Return where, from a place on, the last words that take an answer back stand, or -1."""
-    if all(low.find(word, start) < 0 for word in _TAKING_BACK):  # a fast search
-        return -1
-    return max((x.start() for x in _TAKEN_BACK.finditer(low, start)), default=-1)
-
-
-def doubted(text: str, at: int) -> bool:
-    """Tell whether the word right before a place is "not", "maybe", "probably", ..."""
-    return bool(_DOUBTED.search(text, max(0, at - 60), at))
+def _is_rejected(low: str, cue: re.Match) -> bool:
+    """Tell whether what stands before a cue keeps it from pointing to an answer."""
+    before = low[max(0, cue.start() - 200) : cue.start()]
+    if cue.lastgroup == "box":
+        return bool(_DOUBTED.search(before))
+    if cue[0][0] == "a":  # "Answer:"
+        return not _START.search(before)
+    return cue[0][-1] != ":" and bool(_REJECTED.search(before))
 
 
 def plain(text: str, ends: bool = False) -> str:
@@ -279,38 +260,53 @@ def plain(text: str, ends: bool = False) -> str:
     return text.strip() if ends else text.lstrip(_ENDS).rstrip(_ENDS + ".")
 
 
-def readings(text: str, golds: str = "") -> Iterator[tuple[str, str]]:
-    """Yield a plain text as it stands, without its lead, and without a comment too.
-
-    With each goes what the comment says before a reason or denial, "" without one. What
-    is hedged, other than by a word of a gold, is left out.
+def readings(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the readings of a plain text that are not hedged: as it stands, without its
+    lead, without a comment; with what the comment says before a reason or denial.
     """
     led = _LEAD.sub("", text)
     cut = _COMMENT.search(led, 1)
     end = cut.start() if cut else len(led)
     kept, comment = led[:end].rstrip(_ENDS + "."), led[end:]
-    for reading, rest in ((text, ""), (led, ""), (kept, comment)):
-        if not is_hedged(reading, rest, golds):
-            yield reading, _REASON.split(rest, maxsplit=1)[0]
+    for reading, remark in ((text, ""), (led, ""), (kept, comment)):
+        if not is_hedged(reading, remark):
+            yield reading, _REASON.split(remark, maxsplit=1)[0]
 
 
-def is_hedged(text: str, comment: str = "", golds: str = "") -> bool:
-    """Tell whether a text hedges or begins with "not", or its comment begins with a hedge
-    or takes it back; words of golds do not hedge.
-    """
-    hedges = {hedge.lower() for hedge in _HEDGE.findall(text)}
-    hedges |= {"not"} if text[:4].lower() == "not " else set()
-    if first := _HEDGE.match(comment.lstrip(_ENDS + "([.-")):
-        hedges.add(first[0].lower())
-    if hedges:
-        hedges -= {*re.findall(r"\w+|\?", golds.lower())}
-    return bool(hedges or (comment and _TAKEN_BACK.search(comment.lower())))
+def is_hedged(text: str, comment: str = "") -> bool:
+    """Tell whether a text hedges, or a comment begins with a hedge or takes it back."""
+    return bool(
+        text[:4].lower() == "not "
+        or _HEDGE.search(text)
+        or _HEDGE.match(comment.lstrip(_ENDS + "([.-"))
+        or _TAKEN_BACK.search(comment.lower())
+    )
 
 
 def numbers(text: str) -> set[str]:
     """Return the numbers of a text, and of its months by name; "24hr" is none."""
-    found = _NUMBER.findall(re.sub(r"\b24[ -]?h(?:ou)?rs?\b", "", text))
-    return {_MONTHS.get(x) or x.replace(",", "").lstrip("0") for x in found}
+    digits = _NUMBER.findall(re.sub(r"\b24[ -]?h(?:ou)?rs?\b", "", text))
+    return {_MONTHS.get(x.lower()) or x.replace(",", "").lstrip("0") for x in digits}
+
+
+def date_fields(text: str) -> list[str]:
+    """Return the fields of a date, without the words that say nothing."""
+    return _FIELD.findall(_IDLE.sub(" ", text.lower()))
+
+
+def read_day(fields: list[str]) -> date | None:
+    """Return the day of three fields; None for anything else.
+
+    Numbers are year, month, day; with a month's name they may stand in any order.
+    """
+    if names := [_MONTHS[x] for x in fields if x in _MONTHS]:
+        numbers = sorted((x for x in fields if x not in _MONTHS), key=len)
+        fields = [*numbers[1:], *names, *numbers[:1]]
+    with suppress(ValueError):  # not three, no number, or no such day
+        year, month, day = fields
+        if len(year) == 4 and len(day) < 3:
+            return date(int(year), int(month), int(day))
+    return None
 
 
 # ------------------------------------------- end of the answer statement
@@ -320,7 +316,6 @@ def numbers(text: str) -> set[str]:
 
 # Keys that 50 and 100 prompts ask for where the label has another.
 PROMPTED_KEYS = {"answer": "age", "unordered_list": "unorered_list"}
-UNREADABLE = False  # a value that no grammar reads
 # Lines that begin so are no answer, but a prompt that a base model makes up.
 _MADE_UP = re.compile(r"\n[ \t#*]*(?:Question:|Q:|Here is a set of temporal facts)")
 _CODE_COMMENT = re.compile(r"\s(?://|#)[^\n]*|/\*[^*\n]*\*/")
@@ -343,19 +338,19 @@ def extract_flexible(text: str, keys: set[str], is_one: bool) -> list[Extracted]
     if objects and (made_up := _MADE_UP.search(text, objects[0].span[1])):
         text = text[: made_up.start()]
         objects = [x for x in objects if x.span[0] < len(text)]
-    read = [x for x in objects if not doubted(text, x.span[0])]
-    found = [x for x in read if keys & x.fields.keys()]
-    found += _last_pairs(text, objects[-1].span[1] if objects else 0, keys)
-    if not found and is_one:
+    pairs = _last_pairs(text, objects[-1].span[1] if objects else 0, keys)
+    objects = [x for x in objects if not _DOUBTED.search(text[: x.span[0]][-60:])]
+    answers = [x for x in objects if keys & x.fields.keys()] + pairs
+    if not answers and is_one:
         if not _OBJECT_START.search(text):
-            return _said(text)
-        found = [x for x in read if len(x.fields.keys() - {"explanation"}) == 1]
-    if found:  # up to its closing brace, nothing takes an answer back
-        span = found[-1].span
+            return _cued(text)
+        answers = [x for x in objects if len(x.fields.keys() - {"explanation"}) == 1]
+    if answers:  # up to its closing brace, nothing takes an answer back
+        span = answers[-1].span
         end = max(span[1] - 1, text.find("}", span[1] - 1))
-        if last_taken_back(text[end:].translate(_QUIET).lower(), 0) >= 0:
+        if _TAKEN_BACK.search(text[end:].translate(_QUIET).lower()):
             return [Extracted({}, span)]
-    return found
+    return answers
 
 
 def _flat(pairs: list[tuple[str, object]]) -> tuple[dict, ...]:
@@ -363,9 +358,10 @@ def _flat(pairs: list[tuple[str, object]]) -> tuple[dict, ...]:
     fields, inner = {}, []
     for key, value in dict(pairs).items():  # the last of one key counts
         key = key.strip().lower()
-        held = value if isinstance(value, list) else [value]
-        if held := [x for x in held if isinstance(x, tuple) and key != "explanation"]:
-            inner += [x for one in held for x in one]
+        values = value if isinstance(value, list) else [value]
+        objects = [x for x in values if isinstance(x, tuple) and key != "explanation"]
+        if objects:
+            inner += [x for one in objects for x in one]
         else:  # of keys that differ in case each one counts
             fields.setdefault(key, []).append(value)
     return (*inner, fields)
@@ -389,16 +385,13 @@ def _last_pairs(text: str, start: int, keys: set[str]) -> list[Extracted]:
         value = pair["value"].strip("\"'")
         if pair["bare"] is not None:
             value = _CODE_COMMENT.sub("", value).strip()
-            if not value:
-                continue  # nothing, or an object
-            if pair.end() == len(text):  # the end cuts it off
-                value = UNREADABLE
-        fields[pair["key"].lower()] = [value]
-        places += pair.start("key"), pair.end()
+        if value or pair["bare"] is None:  # a bare pair without a value is an object's
+            fields[pair["key"].lower()] = [value]
+            places += pair.start("key"), pair.end()
     return [Extracted(fields, (places[0], places[-1]))] if fields else []
 
 
-def _said(text: str, place: int = 0) -> list[Extracted]:
+def _cued(text: str, place: int = 0) -> list[Extracted]:
     """Return what the cues of a text point to, as the fields "box", "cue", ...
 
     `place` is the position in the response at which the text begins.
@@ -411,8 +404,7 @@ def _said(text: str, place: int = 0) -> list[Extracted]:
 
 
 WEEK = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
-# By names, whole or cut to three letters or more.
-_NAMES = {x[:end].lower(): x for x in (*MONTHS, *WEEK) for end in range(3, 10)}
+_WEEKDAYS = {name[:end].lower(): name for name in WEEK for end in range(3, 10)}
 _COUNTS = [
     *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"),
     *("ten", "eleven", "twelve"),
@@ -430,14 +422,15 @@ _NUMBER_AND_UNIT = re.compile(
 )
 _ERA = r"(?:[ac]\.?[de]|b\.?c(?:\.?e)?)\.?"
 _YEAR_AND_ERA = re.compile(rf"({_ERA} ?)?{_DIGITS}(?(1)|(?: ?{_ERA})?)")
-_FILLERS = {"st", "nd", "rd", "th", "of", "the"}
-_TOKEN = re.compile("[0-9]+|[a-z]+|^-|[^ ,./()-]")
 _CLOCK = re.compile(
     r"(?=.*[:m])([0-9]{1,2})(?::([0-9]{2})(?::([0-5][0-9]))?)?(?: ?([ap])\.?m\.?)?"
 )
 _WORD = re.compile(
     r"(?:the |entity )?(e[0-9]+)(?: era)?|(?:(?:it|this|the question) )?(?:(?:is )?unanswerable"
     r"|(?:can ?not|can't) be (?:answered|determined))"
+)
+_OTHER_WORD = re.compile(
+    r"(?i)\b(?:e[0-9]+|(?:mon|tues|wednes|thurs|fri|satur|sun)day)\b"
 )
 _ASKED_UNIT = re.compile(r"(?:<num_|how many |number of |\bin )([a-z]{3,})")
 _LIST_SEPARATOR = re.compile(r"[,;<\u2192]|-{1,2}>|\band\b")
@@ -466,16 +459,13 @@ class Field:
         # What another key than the asked one may not be.
         self.others = {"explanation"} | (units & self.units and units - self.units)
         self.is_list = isinstance(label, list)
+        self.has_seconds = str(label).count(":") != 1
         items = [str(item) for item in (label if self.is_list else [label])]
-        self.label = " ".join(items)
         # The first grammar that reads a label reads the answers, too.
         texts = [plain(x).lower() for x in items] or [""]
-        grammars = self.number, self.year, self.clock, self.word, self.date
-        read = (x for x in grammars if None not in map(x, texts))
-        self.grammar = next(read, str)
-        is_name = self.grammar is str
-        values = map(self._read_text, items) if is_name else map(self.grammar, texts)
-        self.value = self._together([*values])
+        grammars = self.number, self.year, self.clock, self.word, self.date, self.name
+        self.grammar = next(x for x in grammars if None not in map(x, texts))
+        self.value = self.read(items if self.is_list else items[0])
 
     def number(self, text: str) -> Decimal | None:
         """Return a number; a word behind it is the unit that the field counts."""
@@ -483,10 +473,10 @@ class Field:
         text = f"{_COUNTS.get(first, first)} {unit}".strip()
         if "day" in self.keys:
             text = DAY_OFFSETS.get(text.replace("_", " "), text)
-        found = _NUMBER_AND_UNIT.fullmatch(text)
-        if not found or found[2] and _unit(found[2]) not in self.units:
+        match = _NUMBER_AND_UNIT.fullmatch(text)
+        if not match or match[2] and _unit(match[2]) not in self.units:
             return None
-        return Decimal(found[1].replace(",", ""))
+        return Decimal(match[1].replace(",", ""))
 
     def year(self, text: str) -> str | None:
         """Return a year and its era; without one it is AD."""
@@ -496,54 +486,44 @@ class Field:
 
     def date(self, text: str) -> date | None:
         """Return a date of three fields, in the prompt's order if two make one."""
-        fields = [_NAMES.get(x, x) for x in _TOKEN.findall(text) if x not in _FILLERS]
-        weekdays, months = ({*fields} & {*names} for names in (WEEK, MONTHS))
-        fields = [x for x in fields if x not in weekdays]
-        if len(fields) != 3:
-            return None
-        days = {}  # by whether the month stands before the day
-        for (_, year), (m, month), (d, day) in permutations(enumerate(fields)):
-            with suppress(ValueError):  # no number, or no such day
-                number = MONTHS.index(month) + 1 if months else int(month)
-                if len(year) == 4 and len(day) < 3:
-                    days[m < d] = date(int(year), number, int(day))
-        if len(fields[0]) == 4 and not months:
-            days.pop(False, None)
-        shown = _ORDER.findall(self.question)  # the last one is what is asked
-        order = bool(shown and shown[-1])
-        day = days.get(order) or days.get(not order)
-        is_sure = shown or len({*days.values()}) == 1
-        is_right = day and weekdays <= {WEEK[day.weekday()]}
-        return day if is_sure and is_right else None
+        fields = date_fields(text)
+        if len(fields) != 3 or len(fields[0]) == 4 or _MONTHS.keys() & {*fields}:
+            return read_day(fields)
+        first, second, year = fields
+        days = [read_day([year, first, second]), read_day([year, second, first])]
+        if shown := _ORDER.findall(self.question):  # the last one is what is asked
+            return days[not shown[-1]] or days[bool(shown[-1])]
+        return (days[0] or days[1]) if None in days or days[0] == days[1] else None
 
     def clock(self, text: str) -> time | None:
         """Return the time of a 12- or 24-hour clock, without seconds if none are asked."""
-        if found := _CLOCK.fullmatch(text):
-            hour, minute, second = (int(part or 0) for part in found.groups()[:3])
-            if found[4]:
-                hour = hour % 12 + 12 * (found[4] == "p") if 1 <= hour <= 12 else 24
+        if match := _CLOCK.fullmatch(text):
+            hour, minute, second = (int(part or 0) for part in match.groups()[:3])
+            if match[4]:
+                hour = hour % 12 + 12 * (match[4] == "p") if 1 <= hour <= 12 else 24
             with suppress(ValueError):
-                return time(hour, minute, second * (self.label.count(":") != 1))
+                return time(hour, minute, second * self.has_seconds)
         return None
 
     def word(self, text: str) -> str | None:
         """Return a weekday, an entity such as "e17", or "unanswerable"."""
-        if found := _WORD.fullmatch(text):
-            return found[1] or "unanswerable"
-        return _NAMES[text] if _NAMES.get(text) in WEEK else None
+        if match := _WORD.fullmatch(text):
+            return match[1] or "unanswerable"
+        return _WEEKDAYS.get(text)
 
-    def read(self, given: object) -> object:
+    def name(self, text: str) -> str:
+        """Return any text as it is."""
+        return text
+
+    def read(self, answer: object) -> object:
         """Return the value of what an answer has in the field; None if it has none."""
-        if isinstance(given, str) and len(given) > LONGEST:
-            return None
-        if isinstance(given, str) and (self.is_list or given.startswith("[")):
-            given = _LIST_SEPARATOR.split(plain(given).strip("[]"))
-        items = given if isinstance(given, list) else [given]
-        empty = {"", "none", "null"} if self.is_list else {""}
-        items = [x for x in items if str(x).strip(" \"'").lower() not in empty]
-        return self._together([self._read_text(x) for x in items])
-
-    def _together(self, values: list) -> object:
+        if isinstance(answer, str) and (self.is_list or answer.startswith("[")):
+            answer = _LIST_SEPARATOR.split(plain(answer[:LONGEST]).strip("[]"))
+        items = answer if isinstance(answer, list) else [answer]
+        if self.is_list:
+            empty = {"", "none", "null"}
+            items = [x for x in items if str(x).strip(" \"'").lower() not in empty]
+        values = [self._read_text(x) for x in items]
         if None in values or not self.is_list and len(values) != 1:
             return None
         values = sorted(values) if "unordered_list" in self.keys else values
@@ -552,33 +532,23 @@ class Field:
     def _read_text(self, text: object) -> object:
         """Return the value of a text as a whole, or without its lead and one comment."""
         text = plain(text) if isinstance(text, str) else ""
-        parts = (x for x in readings(text, self.label) if x[0])
-        kept = [x for x, cut in parts if self._is_aside(x, cut)]
-        # Any text is a name: what is left of it in the end is the value.
-        kept = kept[-1:] if self.grammar is str else kept
-        values = (self.grammar(x.lower()) for x in kept)
-        return next((value for value in values if value is not None), None)
-
-    def _is_aside(self, kept: str, comment: str) -> bool:
-        """Tell whether a comment, but for a reason or denial, has no other value."""
-        if self.grammar is str:
-            return not re.search(r"\w", comment)
-        is_entity = self.grammar == self.word
-        values = re.compile(r"\be\d+", re.IGNORECASE).findall if is_entity else numbers
-        names = {_NAMES.get(x) for x in re.findall("[a-z]+", comment.lower())}
-        is_day = self.grammar in (self.date, self.word) and names & {*WEEK}
-        return {*values(comment)} <= {*values(kept)} and not is_day
+        parts = _OTHER_WORD.findall if self.grammar == self.word else numbers
+        for reading, comment in readings(text) if text else ():
+            value = self.grammar(reading.lower())
+            if value is not None and {*parts(comment)} <= {*parts(reading)}:
+                return value
+        return None
 
 
 def read_flexible(text: str, fields: dict) -> tuple[Extracted | None, dict | None]:
     """Return what a masked response commits to, and its values where all can be read."""
     keys = {key for field in fields.values() for key in field.keys}
-    found = extract_flexible(text, keys, len(fields) == 1)
-    last = found[-1] if found else None
+    answers = extract_flexible(text, keys, len(fields) == 1)
+    last = answers[-1] if answers else None
     values = _values(last, fields)
     if last and len(fields) == 1 and "}" in text:  # a later cue may say another
         rest = _MADE_UP.split(text[last.span[1] :], maxsplit=1)[0]
-        cues = _said(rest, last.span[1])
+        cues = _cued(rest, last.span[1])
         cue = cues[-1] if cues and "line" not in cues[-1].fields else None
         if (later := _values(cue, fields)) and later != values:
             return (last._replace(fields={}), None) if values else (cue, later)
@@ -589,11 +559,11 @@ def _values(answer: Extracted | None, fields: dict) -> dict | None:
     """Return the values of an answer by the keys of a label; None without one of them."""
     values = {}
     for key, field in fields.items() if answer else ():
-        held = [x for name in field.keys for x in answer.fields.get(name, ())]
-        if not held and len(fields) == 1:
+        texts = [x for name in field.keys for x in answer.fields.get(name, ())]
+        if not texts and len(fields) == 1:
             others = [x for x in answer.fields if _unit(x) not in field.others]
-            held = [x for name in others for x in answer.fields[name]]
-        read = {field.read(x) for x in held}  # keys for one field must agree
+            texts = [x for name in others for x in answer.fields[name]]
+        read = {field.read(x) for x in texts}  # keys for one field must agree
         values[key] = read.pop() if len(read) == 1 else None
     return None if None in values.values() else values or None
 
@@ -636,27 +606,38 @@ class Reference(NamedTuple):
     fields: dict[str, Field]
     value: dict
     size: float | None  # of the value; None for what has none, and in semantic tasks
-    instruction: str  # of arithmetic: on the format, within the question
+    lines: frozenset[str]  # of the question and the prompt
 
 
 @lru_cache(maxsize=4096)
-def read_reference(label: str, question: str, is_semantic: bool) -> Reference:
-    """Return what a document asks for; ValueError as of `read_label`."""
-    fields = labels = read_label(label, is_semantic)
-    if is_semantic and "," in label:
+def read_reference(label: str, question: str, prompt: str | None) -> Reference:
+    """Return what a document asks for; ValueError as of `read_label`.
+
+    `prompt` is that of a semantic document; an arithmetic one has None.
+    """
+    fields = labels = read_label(label, prompt is not None)
+    if prompt is not None and "," in label:
         fields = {"answer": label.split(",")}  # a timeline
     fields = {key: Field(key, x, question) for key, x in fields.items()}
     value = {key: field.value for key, field in fields.items()}
-    if is_semantic:
-        return Reference(labels, fields, value, None, "")
-    instruction = split_instruction(question, question)[1]
-    return Reference(labels, fields, value, size(value, fields), instruction)
+    number = size(value, fields) if prompt is None else None
+    asked = split_instruction(question, question)[1] if prompt is None else prompt
+    lines = {line.strip() for line in f"{question}\n{asked}".split("\n")} - {""}
+    return Reference(labels, fields, value, number, frozenset(lines))
+
+
+def mask_lines(text: str, lines: frozenset[str]) -> str:
+    """Return a text of equal length with newlines for lines that repeat the prompt."""
+    kept = text.split("\n")
+    if lines.isdisjoint(map(str.strip, kept)):
+        return text
+    return "\n".join("\n" * len(x) if x.strip() in lines else x for x in kept)
 
 
 def _explain(doc: dict, response: str, is_semantic: bool) -> Verdict:
-    reference = read_reference(doc["label"], doc["question"], is_semantic)
-    asked = doc.get("prompt") or reference.instruction
-    text = mask(response, (doc["question"], asked))
+    prompt = doc.get("prompt", "") if is_semantic else None
+    reference = read_reference(doc["label"], doc["question"], prompt)
+    text = mask_lines(mask(response), reference.lines)
     published = extract_published(response, is_semantic)
     answer, value = read_flexible(text, reference.fields)
     scores = {
