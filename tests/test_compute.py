@@ -1,11 +1,9 @@
 """`compute` is the metric cards' function, and says of every sample what a run says."""
 
 import re
-from random import Random
 
 import pytest
 
-from tests import card_rules, test_published as generated
 from tests.conftest import ROOT, run_python
 from tests.corpus import FAMILIES, cases, score
 from utils import compute
@@ -120,33 +118,6 @@ def test_every_case_scores_as_in_a_run(card, task):
         # The flexible score depends on the prompt, too.
         expected = [run[scorer(task).metric(name)] for run in runs]
         assert scores == expected or name.endswith("_flexible")
-
-
-GENERATED = [
-    *((generated.qa, {"task": name}, "f1") for name in ("TempReason", "TimeQA", "MenatQA")),
-    (generated.date, {"task": "Date Arithmetic"}, "exact_match"),
-    (generated.options, {"task": "TimeDial"}, "f1"),
-    (generated.tcp, {}, "accuracy"),
-    (generated.tot_arithmetic, {"subset": "arithmetic"}, "accuracy"),
-    (generated.tot_semantic, {"subset": "semantic"}, "accuracy"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("n", [200, pytest.param(5_000, marks=pytest.mark.fuzz)])
-@pytest.mark.parametrize(("kind", "card", "name"), GENERATED)
-def test_generated_answers_score_as_on_the_card(kind, card, name, n):
-    random = Random(f"compute {card}")
-    tasks, documents, responses = zip(*(kind(random) for _ in range(n)))
-    samples = [*zip(responses, documents)]
-    rule = getattr(card_rules, kind.__name__)
-    expected = {name: [rule(*sample)[0] for sample in samples]}
-    if name == "f1":
-        exact = [float(score == 1) for score in expected[name]]
-        if kind is generated.qa:
-            exact = [card_rules.exact_match(*sample) for sample in samples]
-        expected["exact_match"] = exact
-    options = (card or {"subset": tasks}) | SINGLE
-    assert compute(responses, [*map(reference_of, documents)], **options) == expected
 
 
 def test_importing_the_package_imports_nothing_heavy():
