@@ -332,7 +332,7 @@ def test_export_replaces_requests_and_nothing_else(tmp_path, capsys):
     path = tmp_path / "requests.jsonl"
     arguments = ["tcp_long", *PACK, "--model", "m"]
     assert exported(path, *arguments) == exported(path, *arguments)
-    for line in (PLAIN, OUTPUT):
+    for line in (PLAIN, OUTPUT, {"body": "mine"}):
         write(path, line)
         assert main(["export", *arguments, "--output", str(path)]) == 1
         said = f"{path}: is there, and was not made by export; move it elsewhere"

@@ -14,7 +14,7 @@ from tests.conftest import EXAMPLES, ROOT
 from utils.__main__ import main
 from utils.core.documents import documents, load
 from utils.core.families import configuration, scorer
-from utils.core.jsonl import MOST_BYTES, read_jsonl
+from utils.core.jsonl import read_jsonl
 from utils.leaderboard.board import RULES
 from utils.verdicts.answers import document_text, sha256
 
@@ -155,113 +155,105 @@ def by_rank(row: dict) -> list[int]:
     return [int(row[f"{rule}_rank"].partition("-")[0]) for rule in RULES]
 
 
-@pytest.mark.parametrize("edit", TRICKS, ids=lambda edit: edit["trick"])
-def test_a_trick_is_told_and_costs_no_other(edit, board):
-    def put(folder: Path) -> None:
-        for copy in range(edit.get("copies", 1)):
-            place = folder / f"trick{copy}"
-            if other := edit.get("link"):
-                place.mkdir()
-                for path in (folder / other).iterdir():
-                    (place / path.name).symlink_to(path)
-            else:
-                submission(place, "plain", edit)
-            if "later" in edit:
-                submission(place, "plain", {"tasks": ["tcp_long"]} | edit["later"], 1)
+def play(folder: Path, edit: dict) -> None:
+    """Write the submissions of a trick, in folders whose names begin with this one's."""
+    for copy in range(edit.get("copies", 1)):
+        place = folder.with_name(f"{folder.name}-{copy}")
+        if other := edit.get("link"):
+            place.mkdir()
+            for path in folder.with_name(other).iterdir():
+                (place / path.name).symlink_to(path)
+        else:
+            submission(place, "plain", edit)
+        if "later" in edit:
+            submission(place, "plain", {"tasks": ["tcp_long"]} | edit["later"], 1)
 
-    found, said, page = board(put)
-    assert edit.get("left_out", "") in said
+
+BOARDS = 6  # each has some of the tricks
+
+
+@pytest.mark.parametrize("number", range(BOARDS))
+def test_tricks_are_told_and_cost_no_other(number, board):
+    edits = {f"trick{n}": edit for n, edit in enumerate(TRICKS[number::BOARDS])}
+
+    def put(folder: Path) -> None:
+        for name, edit in edits.items():
+            play(folder / name, edit)
+
+    rows, said, page = board(put)
     names = ("org/careful", "runs/careful)", "org/hasty")
-    honest = [row for name, row in found.items() if name.endswith(names)]
+    honest = [row for name, row in rows.items() if name.endswith(names)]
     assert len(honest) == 2 and all(map(is_honest, honest))
     assert [*map(honest.index, sorted(honest, key=by_rank))] == [0, 1]
-    tricks = [row for row in found.values() if row not in honest]
-    if "status" not in edit:
-        assert not tricks
-    for row in tricks:
-        assert row["status"] == edit["status"]
-        assert edit.get("says", "") in (row["remarks"] or "")
-        assert row["published"] == edit.get("published", row["published"])
-    assert edit.get("card", "") in page
-    assert tricks or "left_out" in edit
+    for name, edit in edits.items():
+        model = filled(edit.get("name", f"org/{name}-"), pad="x" * 99)[:99]
+        others = [row for row in rows.values() if row not in honest]
+        tricks = [x for x in others if x["model"].startswith((model, f"{name}-"))]
+        assert bool(tricks) == ("status" in edit), edit
+        for row in tricks:
+            assert row["status"] == edit["status"], edit
+            assert edit.get("says", "") in (row["remarks"] or ""), edit
+            assert row["published"] == edit.get("published", row["published"]), edit
+        assert edit.get("left_out", "") in said, edit
+        assert edit.get("card", "") in page, edit
 
 
 BAD = {  # what stands in the place of samples -> why it is left out
     "garbage": (lambda x: x.write_bytes(b"\x00\xff garbage\n"), "is not UTF-8"),
-    "an empty file": (lambda x: x.write_bytes(b""), "has no answer"),
-    "bad gzip": (
-        lambda x: x.write_bytes(gzip.compress(bytes(range(256)))[:99]),
-        "cut off",
-    ),
-    "a gzip bomb": (
-        lambda x: x.write_bytes(gzip.compress(bytes(MOST_BYTES + 1), 1)),
-        "is longer than 64 MiB",
-    ),
-    "a line of a gigabyte": (
-        lambda x: (x.touch(), os.truncate(x, 10**9)),
-        "is longer than 64 MiB",
-    ),
-    "deep nesting": (lambda x: x.write_text("[" * 10**5 + "\n"), "too deeply"),
-    "a folder": (lambda x: x.mkdir(), "is a folder"),
-    "a pipe": (lambda x: os.mkfifo(x), "is a pipe or a device"),
-    "a dangling link": (lambda x: x.symlink_to("nowhere"), "is a link"),
-    "a device": (lambda x: x.symlink_to("/dev/zero"), "is a link"),
-}
+    "empty": (lambda x: x.write_bytes(b""), "has no answer"),
+    "gzip": (lambda x: x.write_bytes(gzip.compress(bytes(range(256)))[:99]), "cut off"),
+    "bomb": (lambda x: x.write_bytes(gzip.compress(bytes(2**26 + 1), 1)), "64 MiB"),
+    "long": (lambda x: (x.touch(), os.truncate(x, 10**8)), "is longer than 64 MiB"),
+    "nested": (lambda x: x.write_text("[" * 10**5 + "\n"), "too deeply"),
+    "folder": (lambda x: x.mkdir(), "is a folder"),
+    "pipe": (lambda x: os.mkfifo(x), "is a pipe or a device"),
+    "link": (lambda x: x.symlink_to("nowhere"), "is a link"),
+    "device": (lambda x: x.symlink_to("/dev/zero"), "is a link"),
+}  # fmt: skip
+RESULTS = [  # what stands in the place of results
+    *(lambda x, y=y: x.write_text(y) for y in ("[1]", "[" * 10**5, "{", "\x00")),
+    *(os.mkfifo, os.mkdir, lambda x: x.symlink_to("/dev/zero")),
+]
 
 
-@pytest.mark.parametrize("kind", BAD)
-def test_a_bad_submission_is_left_out_alone(kind, board):
-    spoil, why = BAD[kind]
-
+def test_bad_submissions_are_left_out_alone(board):
     def put(folder: Path) -> None:
-        (folder / "bad").mkdir()
-        spoil(folder / "bad" / f"samples_tcp_long_{STAMPS[0]}.jsonl")
+        for name, (spoil, _) in BAD.items():
+            (folder / name).mkdir()
+            spoil(folder / name / f"samples_tcp_long_{STAMPS[0]}.jsonl")
+        for number, spoil in enumerate(RESULTS):
+            submission(folder / f"bad{number}", "plain", {"no_results": True})
+            spoil(folder / f"bad{number}" / f"results_{STAMPS[0]}.json")
 
-    found, said, _ = board(put)
-    assert {*found} == {"org/careful", "org/hasty"} and all(
-        map(is_honest, found.values())
+    rows, said, _ = board(put)
+    assert {*rows} == {"org/careful", "org/hasty"} and all(
+        map(is_honest, rows.values())
     )
-    assert "left out" in said and why in said and "bad" in said
+    left_out = [line for line in said.splitlines() if "left out" in line]
+    for name, (_, why) in BAD.items():
+        assert any(f"/{name}" in line and why in line for line in left_out), name
+    for number in range(len(RESULTS)):
+        texts = "is not a results file", "is a pipe", "is a folder", "is a link"
+        of_folder = [line for line in left_out if f"/bad{number}/" in line]
+        assert any(text in line for line in of_folder for text in texts), number
 
 
-@pytest.mark.parametrize("results", ["[1]", "[" * 10**5, "{", "\x00"])
-def test_results_that_are_none_cost_their_own_submission(results, board):
-    def put(folder: Path) -> None:
-        submission(folder / "bad", "plain", {})
-        (folder / "bad" / f"results_{STAMPS[0]}.json").write_text(results)
-
-    found, said, _ = board(put)
-    assert {*found} == {"org/careful", "org/hasty"}
-    assert "is not a results file" in said
-
-
-def test_a_file_of_refused_lines_beside_good_ones_is_told_on_the_page(board):
+def test_files_and_folders_that_do_not_count_are_named(board):
     name = f"samples_tcp_long_{STAMPS[0]}.jsonl"
 
     def put(folder: Path) -> None:
         submission(folder / "bad", "plain", {})
         odd = [line | {"filter": {"a": [1]}} for line in lines("tcp_long", "plain", {})]
         write(folder / "bad" / name, *odd)
-
-    rows, _, page = board(put)
-    assert f"{name} is left out: line 1: " in rows["org/bad"]["remarks"]
-    assert f"bad/{name}" in page
-
-
-def test_links_to_folders_and_results_alone_are_named(board):
-    def put(folder: Path) -> None:
         (folder / "link").symlink_to("careful")
         write(folder / "alone" / f"results_{STAMPS[0]}.json", {})
-
-    _, said, _ = board(put)
-    assert "is a link to a folder" in said and "results without samples" in said
-
-
-def test_two_rows_that_claim_one_name_and_share_no_task_can_be_joined(board):
-    def put(folder: Path) -> None:
         for place, task in (("a", "tcp_long"), ("b", "tot_arithmetic")):
             submission(folder / place, "plain", {"tasks": [task], "name": "org/one"})
 
-    _, said, _ = board(put)
+    rows, said, page = board(put)
+    assert f"{name} is left out: line 1: " in rows["org/bad"]["remarks"]
+    assert f"bad/{name}" in page
+    assert "is a link to a folder" in said and "results without samples" in said
+    # Two rows that claim one name and share no task can be joined.
     assert "org/one: two rows claim this name; 'org/one=" in said
     assert "two rows claim this name; 'org/careful" not in said

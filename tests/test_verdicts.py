@@ -164,8 +164,6 @@ EXCESSES = {
     "line": (["--most_line=1"], [{"x": "y" * 2**20}], "line 1: is longer than 1 MiB"),
     "unpacked": (["--most_unpacked=1"], LARGE, "holds more than 1 MiB"),
     "samples": (["--most_samples=3"], SAMPLES, "has more than 3 answers to a document"),
-    # Only answers add to the time: lines that are none do not.
-    "seconds": (["--most_seconds=1"], [GOOD] + [{}] * 1_000_000, "more processor time"),
 }
 
 
@@ -179,6 +177,15 @@ def test_what_exceeds_a_limit_is_named_with_the_option(tmp_path, call_score, lim
         assert (status, said.count("\n")) == (1, 1)
         assert expected in said
         assert "## good" in printed
+
+
+def test_only_answers_add_to_the_time(tmp_path, call_score, monkeypatch):
+    seconds = []
+    monkeypatch.setattr(isolate.Budget, "add", lambda _, more: seconds.append(more))
+    alone = lambda work, jobs, *_: ((jobs.popleft(), work(x)) for x in [*jobs])  # noqa: E731
+    monkeypatch.setattr(keep, "each_apart", alone)
+    call_score(write(tmp_path / "x.jsonl", *answers(2), *[{}, GOOD | {"doc": 1}] * 99))
+    assert seconds == [0, 64 * 0.005]
 
 
 # ------------------------------------------------------------------------ kept or not

@@ -1,7 +1,6 @@
-"""The one reader and writer of JSON Lines, plain or compressed by gzip.
+"""The one reader of JSON Lines, plain or compressed by gzip, whatever a file is called.
 
-A file is read by what is in it, and written as its name says. Lines end with "\\n" alone:
-a string in JSON may hold other line separators.
+Lines end with "\\n" alone: a string in JSON may hold other line separators.
 """
 
 from __future__ import annotations
@@ -11,13 +10,13 @@ import json
 import math
 import zlib
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, suppress
 from itertools import islice
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import NamedTuple
 
 from .errors import LineError, ToolError
-from .files import is_stream, written_whole
+from .files import is_stream
 
 
 SUFFIXES = (".jsonl", ".jsonl.gz")
@@ -80,29 +79,15 @@ def read_lines(
             raise ToolError(f"{path}, after line {number}: {fault}") from None
 
 
-@contextmanager
-def written_lines(path: Path) -> Iterator[BinaryIO]:
-    """Give a file to write lines to, packed as its name says; see `written_whole`.
-
-    Of the same lines, the same bytes are written.
-    """
-    with written_whole(path) as file:
-        if path.suffix == ".gz":
-            with gzip.GzipFile("", "wb", fileobj=file, mtime=0) as zipped:
-                yield zipped
-        else:
-            yield file
-
-
-def check_made(path: Path, tool: str, key: str) -> None:
-    """Raise ToolError where a file is that a tool did not make: one without its `key`.
+def check_made(path: Path, tool: str, keys: set[str]) -> None:
+    """Raise ToolError where a file is that a tool did not make: its rows have `keys`.
 
     An empty file, and what can be written but once, is nobody's.
     """
     if is_stream(path) or not path.exists() or not path.stat().st_size:
         return
     with suppress(ToolError), closing(read_lines(path)) as lines:
-        if any(key in parse(line) for line in islice(lines, 1)):
+        if any(parse(line).keys() == keys for line in islice(lines, 1)):
             return
     fix = "move it elsewhere, or name another output"
     raise ToolError(f"{path}: is there, and was not made by {tool}; {fix}")

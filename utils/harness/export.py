@@ -100,7 +100,7 @@ def main(arguments: list[str] | None = None) -> int:
     if options.output is None:
         sys.stdout.writelines(texts)
         return 0
-    check_made(options.output, "export", "body")
+    check_made(options.output, "export", {"custom_id", "method", "url", "body"})
     with written_whole(options.output) as file:
         file.writelines(text.encode() for text in texts)
     return 0

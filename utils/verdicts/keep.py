@@ -166,7 +166,7 @@ class _Maker:
         """Take what became of an order; return whether it is done with."""
         source, key = order.source, order.key
         if isinstance(reply, dict) and "want" in reply:
-            return not self._prepare(order, *reply["want"])
+            return not self._prepare(order, reply["want"])
         if isinstance(reply, dict) and "error" in reply:
             self._fail(source, reply["error"], Path(reply["path"]))
         elif isinstance(reply, Died) and not reply.is_of_job:
@@ -185,21 +185,22 @@ class _Maker:
             self.tables[source] = read_table(place, source)
         return True
 
-    def _prepare(self, order: Order, want: str, task: str, line: int) -> bool:
-        """Make what a file needs of a task, and order it again; return whether it can be."""
-        if (want, task) not in self.faults | dict.fromkeys(self.ready):
-            try:
-                with quiet_harness():
-                    if want == "documents":
-                        documents(task, self.include_path)
-                    else:
-                        self.check.prepare(task, self.include_path)
-                self.ready.add((want, task))
-            except ToolError as error:
-                self.faults[want, task] = str(error)
-        if fault := self.faults.get((want, task)):
-            self._fail(order.source, f", line {line}: {fault}")
-            return False
+    def _prepare(self, order: Order, needs: list[tuple[str, str, int]]) -> bool:
+        """Prepare what a file needs, and order it again; return whether it can be."""
+        for need, task, line in needs:
+            if (need, task) not in self.faults | dict.fromkeys(self.ready):
+                try:
+                    with quiet_harness():
+                        if need == "documents":
+                            documents(task, self.include_path)
+                        else:
+                            self.check.prepare(task, self.include_path)
+                    self.ready.add((need, task))
+                except ToolError as error:
+                    self.faults[need, task] = str(error)
+            if fault := self.faults.get((need, task)):
+                self._fail(order.source, f", line {line}: {fault}")
+                return False
         self.orders.appendleft(order)
         return True
 

@@ -40,7 +40,7 @@ class Order(NamedTuple):
 
 
 class Wanted(Exception):
-    """The tool's own process has to prepare a task first: what, task, line."""
+    """What the tool's own process has to prepare first: (what, task, line) of each."""
 
 
 class Excess(Exception):
@@ -50,15 +50,15 @@ class Excess(Exception):
 def write_table(order: Order, ready: set[tuple[str, str]]) -> dict:
     """Judge a file and write its table; return what became of it, in JSON.
 
-    `ready` are the tasks whose documents are loaded and whose checks are prepared. Keys:
-    `want`, what has to be made ready first; `error`, why the machine cannot; or none: then
+    `ready` has what is prepared, and of which task: "documents" or "check". Keys:
+    `want`, what has to be prepared first; `error`, why the machine cannot; or none: then
     run.json says all.
     """
     try:
         with quiet_harness():
             head = _Judging(order, ready).head()
     except Wanted as wanted:
-        return {"want": wanted.args}
+        return {"want": [*wanted.args]}
     except OSError as error:
         path = error.filename or order.source.path
         return {"error": error.strerror or str(error), "path": str(path)}
@@ -102,11 +102,14 @@ class _Judging:
         self.logged: Counter[tuple[str, str | None]] = Counter()
         self.faults: list[list] = []  # the first: line and fault
         self.answers = 0
+        self.wanted: dict[tuple[str, str], int] = {}  # what, task -> first line
 
     def head(self) -> dict:
         """Judge the file; return what the head of its table says."""
         with self.files:
             end = self._read()
+        if self.wanted:
+            raise Wanted(*((*key, line) for key, line in self.wanted.items()))
         if not self.parts and not self.refused:
             end = end or "has no answers that can be scored; give a file with some"
         for task in {task for task, _ in self.logged}:
@@ -156,10 +159,11 @@ class _Judging:
         order = self.order
         if not answer.fault:
             self._want(answer)
+        if self.wanted:  # read on, for what else is wanted
+            self._give_time(answer)
+            return
         scored = score(answer, order.include_path)
-        if self.answers % _ROUND == 0:  # a refused line has no time of its own
-            self.budget.add(_ROUND * order.limits.answer_ms / 1000)
-        self.answers += 1
+        self._give_time(answer)
         system = self.results.get("system_instruction")
         entry = row(scored, order.source.path.name, system)
         part = self._part(answer.task, answer.filter)
@@ -173,18 +177,27 @@ class _Judging:
         if document and len(document.scores) == 1:  # None: it is left out
             part.references.add(scored.doc)
         if part.check:
-            if scorer(answer.task).known[0] is None:  # its row is regenerated
-                self.budget.add(order.limits.row_ms / 1000)
             part.check.add(scored)
         self._write(entry)
         self.model = self.model or within(answer.line, "response", "body", "model")
 
     def _want(self, answer: Answer) -> None:
-        """Raise Wanted for what the tool's own process has not made ready."""
-        wanted = [("documents", answer.doc is None), ("check", bool(self.order.check))]
-        for what, is_wanted in wanted:
-            if is_wanted and (what, answer.task) not in self.ready:
-                raise Wanted(what, answer.task, answer.number)
+        """Note what the tool's own process has to prepare for an answer."""
+        needs = {"documents": answer.doc is None, "check": bool(self.order.check)}
+        for need in (x for x in needs if needs[x]):
+            if (need, answer.task) not in self.ready:
+                self.wanted.setdefault((need, answer.task), answer.number)
+
+    def _give_time(self, answer: Answer) -> None:
+        """Allow the processor time of one more answer; a refused line has none."""
+        limits, ms = self.order.limits, 0.0
+        if self.answers % _ROUND == 0:
+            ms = _ROUND * limits.answer_ms
+        if self.order.check and scorer(answer.task).known[0] is None:
+            ms += limits.row_ms  # its row is regenerated
+        self.answers += 1
+        if ms:
+            self.budget.add(ms / 1000)
 
     def _part(self, task: str, filter_name: str | None) -> _Part:
         """Return what is counted of a task through a filter."""
