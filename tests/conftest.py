@@ -145,3 +145,14 @@ def call_score(capsys):
         return status, printed.out, printed.err
 
     return called
+
+
+@pytest.fixture
+def call(call_score):
+    """Call `score`; return its exit status, the rows of its tables, and what it said."""
+
+    def called(*arguments: object) -> tuple[int, list[dict], str]:
+        status, printed, said = call_score("--format", "json", *arguments)
+        return status, json.loads(printed or "[]"), said
+
+    return called

@@ -86,18 +86,16 @@ def test_the_interval_of_a_score_holds_it_and_is_within_bounds(documents):
 
 
 def test_differences_of_real_runs_are_those_of_a_bootstrap(shared):
-    """Five pairs of models on ToT arithmetic, resampled by template."""
+    """Three pairs of models on ToT arithmetic, resampled by template."""
     runs = []
-    for path in sorted((shared / "responses").glob("*.jsonl")):
+    for path in sorted((shared / "responses").glob("*.jsonl"))[:3]:
         scored = {x.digest: x for x in map(score, read_answers(path, "tot_arithmetic"))}
         runs.append([scored[digest] for digest in sorted(scored)])
     cluster = scorer("tot_arithmetic").utils.cluster
     names = np.unique([cluster(x.doc) for x in runs[0]], return_inverse=True)[1]
     sizes, rng = np.bincount(names), np.random.default_rng(1)
-    for runs_of_pair in [*combinations(runs, 2)][:5]:
-        a, b = (
-            [x.verdict.scores["accuracy_flexible"] for x in run] for run in runs_of_pair
-        )
+    scores = [[x.verdict.scores["accuracy_flexible"] for x in run] for run in runs]
+    for a, b in combinations(scores, 2):
         found = estimate_difference(a, b, names)
         sums = np.bincount(names, np.subtract(b, a))
         drawn = rng.integers(len(sizes), size=(4000, len(sizes)))
@@ -218,49 +216,31 @@ def test_holm_is_that_of_statsmodels(p_values):
     assert holm(p_values) == pytest.approx([*expected])
 
 
-SEMANTIC, PLAIN = "tot_semantic", "timebench_date_arithmetic"
-MCTACO, TRACIE = "timebench_mctaco", "timebench_tracie"
-ARITHMETIC, DIALOGUE = "tot_arithmetic", "timebench_timedial"
-START, MASK = (
-    "A: Will you be back before the shop in the old town shuts tonight?",
-    "B: <MASK>",
-)
+START = "A: Will you be back before the shop in the old town shuts tonight?"
 SPAN = "was hiking at 10:05 AM for 1 hour. Until when in UTC?"
 OTHER_SPAN = "was reading on May 7, 2001 for 2 hours. Until when in PST?"
-AGE = "was born on May 7, 2001. How old is she?"
+# A document, what changes in it, and whether both are one cluster.
+CLUSTERS = [
+    # The same question of the same facts in another order, and another question.
+    ("tot_semantic", {"question": "Q", "prompt": "x y"}, {"prompt": "y x"}, True),
+    ("tot_semantic", {"question": "Q", "prompt": "x y"}, {"question": "R"}, False),
+    ("timebench_mctaco", {"context": "C", "question": "Q"}, {"question": "R"}, True),
+    ("timebench_mctaco", {"context": "C", "question": "Q"}, {"context": "D"}, False),
+    ("timebench_tracie", {"premise": "P", "label": "x"}, {"label": "y"}, True),
+    # Dialogues of TCP end in the same questions.
+    ("tcp_long", {"dialogue": ["D"], "question": "Q"}, {"dialogue": ["E"]}, False),
+    ("timebench_date_arithmetic", {"question": "Q", "context": ""}, {"question": "R"}, False),
+    ("timebench_date_arithmetic", {"golds": ["x"]}, {"golds": ["y"]}, False),
+    # One dialogue with a mask in another place, and another one.
+    ("timebench_timedial", {"context": f"{START} <MASK>."}, {"context": f"{START} 2 B: <MASK>"}, True),
+    ("timebench_timedial", {"context": f"A: {START} <MASK>."}, {"context": "B: <MASK>"}, False),
+    # A template of ToT arithmetic, filled in otherwise, and another one.
+    ("tot_arithmetic", {"question": f"Ann {SPAN}"}, {"question": f"Bob {OTHER_SPAN}"}, True),
+    ("tot_arithmetic", {"question": f"Ann {SPAN}"}, {"question": "Ann was born on May 7, 2001. How old is she?"}, False),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("task", "doc", "changes", "share"),
-    [
-        # The same question of the same facts in another order, and another question.
-        (SEMANTIC, {"question": "Q", "prompt": "x y"}, {"prompt": "y x"}, True),
-        (SEMANTIC, {"question": "Q", "prompt": "x y"}, {"question": "R"}, False),
-        (MCTACO, {"context": "C", "question": "Q"}, {"question": "R"}, True),
-        (MCTACO, {"context": "C", "question": "Q"}, {"context": "D"}, False),
-        (TRACIE, {"premise": "P", "label": "x"}, {"label": "y"}, True),
-        # Dialogues of TCP end in the same questions.
-        ("tcp_long", {"dialogue": ["D"], "question": "Q"}, {"dialogue": ["E"]}, False),
-        (PLAIN, {"question": "Q", "context": ""}, {"question": "R"}, False),
-        (PLAIN, {"golds": ["x"]}, {"golds": ["y"]}, False),
-        # One dialogue with a mask in another place, and another one.
-        (
-            DIALOGUE,
-            {"context": f"{START} <MASK>."},
-            {"context": f"{START} 2 {MASK}"},
-            True,
-        ),
-        (DIALOGUE, {"context": f"A: {START} <MASK>."}, {"context": MASK}, False),
-        # A template of ToT arithmetic, filled in otherwise, and another one.
-        (
-            ARITHMETIC,
-            {"question": f"Ann {SPAN}"},
-            {"question": f"Bob {OTHER_SPAN}"},
-            True,
-        ),
-        (ARITHMETIC, {"question": f"Ann {SPAN}"}, {"question": f"Ann {AGE}"}, False),
-    ],
-)
+@pytest.mark.parametrize(("task", "doc", "changes", "share"), CLUSTERS)
 def test_documents_that_share_a_text_or_a_question_are_a_cluster(
     task, doc, changes, share
 ):

@@ -32,26 +32,12 @@ KINDS += [
     f"timebench_{x}" for x in ("mctaco", "situatedgen", "timeqa_implicit", "tracie")
 ]
 HEADLINES = ("published", "flexible", "extracted")
-HERE = ("--include_path", EXAMPLES)
 
 
 @pytest.fixture(scope="module")
 def recorded_run(tmp_path_factory) -> Path:
     """The output folder of a run over every task that has recorded answers."""
     return run(RecordedModel(), RECORDED, tmp_path_factory.mktemp("recorded"))
-
-
-@pytest.fixture
-def call(capsys):
-    """Call the tool; return its exit status, the rows of its tables, and stderr."""
-
-    def called(*arguments: object) -> tuple[int, list[dict], str]:
-        capsys.readouterr()  # what the harness said
-        status = main(["score", "--format", "json", *map(str, arguments)])
-        printed = capsys.readouterr()
-        return status, json.loads(printed.out or "[]"), printed.err
-
-    return called
 
 
 @pytest.fixture(scope="module")
@@ -176,7 +162,7 @@ def kinds(recorded_run, tmp_path_factory) -> dict[str, Path]:
 def test_each_kind_of_line_is_scored_alike(kinds, tables, tmp_path, call, kind):
     columns = ("task", "doc_id", *HEADLINES, "fingerprint", "rows", "n")
     _, logged, _ = call(kinds["log"], "--output", tables, "--by", "")
-    status, rows, said = call(kinds[kind], "--output", tmp_path, "--by", "", *HERE)
+    status, rows, said = call(kinds[kind], "--output", tmp_path, "--by", "")
     assert (status, said, len(overall(rows))) == (0, "", len(KINDS))
     for row in overall(rows).values():
         expected = overall(logged)[row["task"]]
@@ -254,7 +240,7 @@ def test_batch_outputs_tell_what_went_wrong(tmp_path, call):
         for n, output in enumerate(outputs)
     ]
     path = write(tmp_path / "output.jsonl", *lines)
-    status, (row,), said = call(path, *HERE, "--output", tmp_path / "out")
+    status, (row,), said = call(path, "--output", tmp_path / "out")
     names = ("n", "published", "extracted", "cut_off", "cut_off_unknown")
     assert (status, [row[x] for x in names]) == (1, [4, 0.25, 0.5, 1, 3])
     rows = verdicts(tmp_path / "out")
@@ -338,14 +324,14 @@ def test_answers_to_disputed_rows_are_left_out(tmp_path, call, monkeypatch, list
     listing = {("disputed-1", digest(doc).hex()) for doc in docs[:listed]}
     monkeypatch.setattr(disputed, "is_in", lambda *entry: entry in listing)
     path = write(tmp_path / "x.jsonl", GOOD, GOOD | {"doc_id": 1})
-    status, rows, said = call(path, *HERE, "--leave_out", "disputed-1")
+    status, rows, said = call(path, "--leave_out", "disputed-1")
     if listed == 2:
         assert (status, rows) == (1, [])
         assert said.endswith(" that are answered; score it without --leave_out\n")
     else:
         assert (status, rows[0]["n"], said) == (0, 1, "")
         assert rows[0]["left_out"] == "1 (disputed-1)"
-    assert call(path, *HERE)[1][0]["n"] == 2
+    assert call(path)[1][0]["n"] == 2
 
 
 TASK = "fresh_date_arithmetic"
@@ -444,7 +430,7 @@ LINES = {
 def test_a_line_that_cannot_be_scored_is_named_the_others_scored(tmp_path, call, kind):
     line, expected = LINES[kind]
     path = write(tmp_path / "answers.jsonl", GOOD, line, "", GOOD | {"doc_id": 5})
-    status, rows, said = call(path, *HERE, "--output", tmp_path / "out")
+    status, rows, said = call(path, "--output", tmp_path / "out")
     assert (status, rows[0]["n"], said.count("\n")) == (1, 2, 1)
     assert said.startswith(f"{path}, line 2: ")
     assert expected in said
@@ -452,7 +438,7 @@ def test_a_line_that_cannot_be_scored_is_named_the_others_scored(tmp_path, call,
     # Nor does a file of such lines alone have figures.
     write(path, line)
     for _ in range(2):  # a failure is kept as well
-        status, rows, said = call(path, *HERE, "--output", tmp_path / "out")
+        status, rows, said = call(path, "--output", tmp_path / "out")
         assert (status, rows, said.count("\n")) == (1, [], 1)
         assert expected in said or "JSON" in said
 
@@ -474,7 +460,7 @@ def test_what_is_not_a_file_of_answers_gets_one_line(tmp_path, call, kind):
     content, expected = FILES[kind]
     path = write(tmp_path / "x.jsonl", content)
     good = write(tmp_path / "good.jsonl", GOOD)
-    status, rows, said = call(path, good, *HERE, "--output", tmp_path / "out")
+    status, rows, said = call(path, good, "--output", tmp_path / "out")
     assert (status, said.count("\n")) == (1, 1)
     assert said.startswith(expected.format(path=path))
     assert [row["run"] for row in rows] == ["good"]
@@ -484,14 +470,14 @@ def test_what_is_not_a_file_of_answers_gets_one_line(tmp_path, call, kind):
 def test_what_came_before_damage_is_scored(tmp_path, call):
     path = write(tmp_path / "x.jsonl.gz", gzip.compress(ROWS_OF_JSON[9]) + ZIPPED[:-12])
     for _ in range(2):  # it is never finished
-        status, rows, said = call(path, *HERE, "--output", tmp_path / "out")
+        status, rows, said = call(path, "--output", tmp_path / "out")
         assert (status, rows[0]["n"] >= 1) == (1, True)
         assert said.endswith("gzip data is cut off or damaged; get the file again\n")
 
 
 def test_the_first_lines_are_named_and_the_rest_is_counted(tmp_path, call):
     path = write(tmp_path / "x.jsonl", GOOD, *[GOOD | {"response": 1}] * 500)
-    status, rows, said = call(path, *HERE)
+    status, rows, said = call(path)
     *named, last = said.splitlines()
     assert (status, rows[0]["n"], len(named)) == (1, 1, 5)
     assert last == f"{path}: 495 more lines were refused"
