@@ -12,9 +12,8 @@ from ..core.families import scorer
 from ..packs.baselines import random_choices
 
 
-_TRIED = (
-    3  # gold answers that are scored: the most frequent, or those with the best words
-)
+# Gold answers that are scored: the most frequent, or those with the best words.
+_TRIED = 3
 _ARTICLES = ("a", "an", "the")  # which SQuAD's F1 does not count
 # All of a document that its published score depends on, but options.
 _REFERENCE = ("answer", "answer_format", "golds", "label", "letters")

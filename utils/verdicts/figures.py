@@ -1,4 +1,4 @@
-"""From rows of tables to figures, and which documents are answered."""
+"""Figures of the rows of tables, and the documents that are answered."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def rows_of(task: str, digest: str) -> int | None:
 
 
 class Made(NamedTuple):
-    """What rows were made from, and all of them."""
+    """The seed that rows were generated from, their number and fingerprint."""
 
     seed: int
     rows: int
@@ -202,13 +202,13 @@ class Tally:
     def _document(self, row: dict) -> Document:
         """Return the document of an answer, a new one or an earlier one."""
         digest, doc_id = row["digest"], row["doc_id"]
-        most, keys = rows_of(self.task, digest) or 1, [doc_id]
+        limit, keys = rows_of(self.task, digest) or 1, [doc_id]
         if doc_id is None:
-            keys = [(digest, copy) for copy in range(most)]
+            keys = [(digest, copy) for copy in range(limit)]
         for key in keys:
             if not (document := self._documents.get(key)):
                 has_unnamed = doc_id is None or digest in self._unnamed
-                if has_unnamed and self.digests.get(digest, 0) >= most:
+                if has_unnamed and self.digests.get(digest, 0) >= limit:
                     break
                 document = self._documents[key] = Document(row)
                 self.digests[digest] += 1
@@ -226,11 +226,11 @@ class Tally:
         self._samples.add((document, sample))
         return len(self._samples) > before
 
-    def _second(self, row: dict, most: int) -> LineError:
+    def _second(self, row: dict, limit: int) -> LineError:
         again, fix = "a second answer", "; keep one, or number them by 'sample'"
-        if most > 1:
-            again = f"answer {most + 1}"
-            fix = f", of which the benchmark has {most} rows; keep {most}"
+        if limit > 1:
+            again = f"answer {limit + 1}"
+            fix = f", of which the benchmark has {limit} rows; keep {limit}"
         key = (row["digest"], 0) if row["doc_id"] is None else row["doc_id"]
         return LineError(f"is {again} to {self._name(key)}{fix}")
 

@@ -47,8 +47,8 @@ def majority(answers: Iterable[Reading]) -> float:
     for value, score in answers:
         if value is not None:
             votes.setdefault(value, []).append(score)
-    most = max(map(len, votes.values()), default=0)
-    return mean([mean(x) for x in votes.values() if len(x) == most] or [0.0])
+    highest = max(map(len, votes.values()), default=0)
+    return mean([mean(x) for x in votes.values() if len(x) == highest] or [0.0])
 
 
 def together(
