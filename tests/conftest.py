@@ -1,5 +1,6 @@
 """What tests share: the checkout, the shared data, runs of the harness."""
 
+import json
 import logging
 import os
 import shutil
