@@ -55,8 +55,8 @@ def load(data_file: str, **_metadata: object) -> datasets.DatasetDict:
         eval_logger.warning("%s: not the file of the commit; fetching it again", url)
         rows = _fetch(url, "force_redownload")
         if not _is_known(rows, data_file):
-            found = _difference(url, rows, *FILES[data_file])
-            raise ValueError(f"{url}: {found}; {BAD_COPY}")
+            fault = _difference(url, rows, *FILES[data_file])
+            raise ValueError(f"{url}: {fault}; {BAD_COPY}")
     rows.info.config_name = Path(data_file).stem
     return datasets.DatasetDict(test=rows)
 
@@ -67,10 +67,10 @@ def _is_known(rows: datasets.Dataset | None, data_file: str) -> bool:
 
 def digest(rows: datasets.Dataset) -> str:
     """Return a digest of rows in their order, however their file spells them."""
-    found = hashlib.sha256()
+    hashed = hashlib.sha256()
     for row in rows:
-        found.update(json.dumps(row, sort_keys=True).encode() + b"\n")
-    return found.hexdigest()[:16]
+        hashed.update(json.dumps(row, sort_keys=True).encode() + b"\n")
+    return hashed.hexdigest()[:16]
 
 
 def _fetch(url: str, mode: str) -> datasets.Dataset | None:
@@ -111,9 +111,8 @@ def _unreachable(url: str, error: Exception) -> str:
     `datasets` says "Unable to find" for every reason, so the URL is asked once more.
     """
     if datasets.config.HF_HUB_OFFLINE:
-        return (
-            "not loaded, since HF_HUB_OFFLINE or HF_DATASETS_OFFLINE is set; unset it"
-        )
+        variables = "HF_HUB_OFFLINE or HF_DATASETS_OFFLINE"
+        return f"not loaded, since {variables} is set; unset it"
     try:
         _first_bytes(url)
     except urllib.error.HTTPError as answer:
@@ -122,10 +121,9 @@ def _unreachable(url: str, error: Exception) -> str:
             " path in sources.py, try again later"
         )
     except OSError as reason:
-        said = getattr(reason, "reason", reason)
-        return f"cannot be reached ({said}); check the network"
-    said = " ".join(f"{type(error).__name__} {error}".split())[:100]
-    return f"broke off or took over {TIME_LIMIT} s ({said}); try again"
+        return f"cannot be reached ({getattr(reason, 'reason', reason)}); check the network"
+    fault = " ".join(f"{type(error).__name__} {error}".split())[:100]
+    return f"broke off or took over {TIME_LIMIT} s ({fault}); try again"
 
 
 def _difference(url: str, rows: datasets.Dataset | None, count: int, known: str) -> str:

@@ -12,8 +12,8 @@ from ..core.families import configuration, scorer
 
 def metrics(task: str) -> tuple[str, ...]:
     """Return the metrics that each document of a task has, the flexible score first."""
-    one = scorer(task)
-    return (*one.headline[::-1], "extracted") if one.headline else one.metrics
+    headline = scorer(task).headline
+    return (*headline[::-1], "extracted") if headline else scorer(task).metrics
 
 
 def fresh_documents(
@@ -24,7 +24,8 @@ def fresh_documents(
     Raises ValueError for a level, a knob or a seed that its generator lacks.
     """
     name = configuration(task)["dataset_kwargs"]["generator"]
-    most, of_all = 10**12, {name: knobs}
-    fresh.check_knobs(of_all)
-    fresh.check_request(name, seed, most, levels, None)
-    return (document(task, x) for x in fresh.rows(name, seed, most, levels, of_all))
+    count, all_knobs = 10**12, {name: knobs}
+    fresh.check_knobs(all_knobs)
+    fresh.check_request(name, seed, count, levels, None)
+    rows = fresh.rows(name, seed, count, levels, all_knobs)
+    return (document(task, row) for row in rows)

@@ -38,12 +38,12 @@ QUESTION_TYPES = ("question_type", "type", "level")  # columns; a task has one a
 def _sample(name: str, number: int, document: dict) -> Sample:
     """Return a document as inspect's sample; its cluster is that of our own tools."""
     system, user = families.prompt_parts(name, document)
-    said = [ChatMessageSystem(content=system.strip())] if system.strip() else []
+    messages = [ChatMessageSystem(content=system.strip())] if system.strip() else []
     cluster = sha256(families.scorer(name).utils.cluster(document))
     types = (str(document[x]) for x in QUESTION_TYPES if x in document)
     return Sample(
         id=number,
-        input=[*said, ChatMessageUser(content=user)],
+        input=[*messages, ChatMessageUser(content=user)],
         target=families.rendered(name, "doc_to_target", document),
         metadata={"doc": document, "cluster": cluster[:16], "type": next(types, None)},
     )
@@ -69,12 +69,12 @@ def by_type() -> Metric:
 
     def figures(scores: list[SampleScore]) -> dict[str, float]:
         types = dict.fromkeys(sample.sample_metadata["type"] for sample in scores)
-        found = {}
+        values = {}
         for name in filter(None, types):
             own = [x for x in scores if x.sample_metadata["type"] == name]
-            found |= {name: own_mean(own), f"{name} stderr": CLUSTERED(own)}
-            found |= {f"{name} {end}": x for end, x in own_interval(own).items()}
-        return found
+            values |= {name: own_mean(own), f"{name} stderr": CLUSTERED(own)}
+            values |= {f"{name} {end}": x for end, x in own_interval(own).items()}
+        return values
 
     return figures
 
@@ -85,13 +85,13 @@ def verdict(name: str) -> Scorer:
 
     `answer` is the text that the flexible rule extracted, `explanation` the reason.
     """
-    one = families.scorer(name)
+    family = families.scorer(name)
 
     async def score(state: TaskState, target: Target) -> Score:
-        found = one.explain(state.metadata["doc"], state.output.completion)
-        value = {metric: found.scores[metric] for metric in metrics(name)}
-        reason = f"{found.reason}: {one.utils.REASONS[found.reason]}"
-        return Score(value=value, answer=found.flexible, explanation=reason)
+        judged = family.explain(state.metadata["doc"], state.output.completion)
+        value = {metric: judged.scores[metric] for metric in metrics(name)}
+        reason = f"{judged.reason}: {family.utils.REASONS[judged.reason]}"
+        return Score(value=value, answer=judged.flexible, explanation=reason)
 
     return score
 

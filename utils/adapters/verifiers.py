@@ -47,8 +47,8 @@ class TemporalTask(vf.Task[TemporalData]):
     @vf.metric
     async def scores(self, trace: vf.Trace) -> dict[str, float]:
         task, doc = self.data.pack_task, self.data.doc
-        found = scorer(task).explain(doc, trace.last_reply).scores
-        return {name: found[name] for name in metrics(task)}  # it averages over all
+        scores = scorer(task).explain(doc, trace.last_reply).scores
+        return {name: scores[name] for name in metrics(task)}  # it averages over all
 
 
 class TemporalTaskset(vf.Taskset[TemporalTask, TemporalConfig]):
@@ -64,13 +64,9 @@ class TemporalTaskset(vf.Taskset[TemporalTask, TemporalConfig]):
         name = self.config.pack_task
         for document in self._documents():
             system, user = prompt_parts(name, document)
-            data = TemporalData(
-                prompt=user,
-                system_prompt=system.strip() or None,
-                pack_task=name,
-                doc=document,
-            )
-            yield TemporalTask(data, self.config.task)
+            texts = {"prompt": user, "system_prompt": system.strip() or None}
+            problem = TemporalData(**texts, pack_task=name, doc=document)
+            yield TemporalTask(problem, self.config.task)
 
     def _documents(self) -> Iterable[dict]:
         config = self.config
