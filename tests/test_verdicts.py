@@ -369,6 +369,19 @@ def test_a_number_of_workers_that_is_none_is_named(tmp_path, call_score, number)
     assert "is not a whole number of at least 1" in said
 
 
+def test_runs_that_never_say_why_answers_end_are_named_once(tmp_path, call_score):
+    silent = [write(tmp_path / f"{x}.jsonl", GOOD) for x in "ab"]
+    told = write(tmp_path / "c.jsonl", GOOD | {"finish_reason": "stop"})
+    printed = " ".join(call_score(*silent, told)[1].split())
+    said = "No answer of a, b says why it ended: 0 of 2 end before an answer"
+    assert printed.count(said) == printed.count("why it ended") == 1
+    assert "says why it ended" not in call_score(told)[1]
+    page = tmp_path / "page.html"
+    board = ["--include_path", str(EXAMPLES), "--html", str(page)]
+    assert main(["leaderboard", *map(str, silent), *board]) == 0
+    assert page.read_text().count("says why it ended: 0 of 2 end before") == 1
+
+
 # ------------------------------------------------------------------ models and names
 
 NAME = "samples_{}_2026-01-0{}T00-00-00.123456.jsonl"

@@ -32,6 +32,7 @@ from ..core.families import (
 )
 from ..score import rows as score_rows
 from ..score.cite import citations
+from ..score.health import silent_ends
 from ..stats import (
     CONFIDENCE,
     Estimate,
@@ -106,6 +107,7 @@ def board_data(
         "benchmarks": [_benchmark(group, entrants, models) for group in shown],
         "models": models,
         "left_out": [entrant._asdict() for entrant in left_out],
+        "ends": silent_ends([entrant.model for entrant in entrants]),
         "recall": [recall_sentence(row, printable(row["run"])) for row in recalled],
     }
 

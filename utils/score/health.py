@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from ..core.families import configuration, scorer
-from ..core.tables import percent
+from ..core.tables import escaped, percent
 from ..verdicts.runs import Model
 
 
@@ -32,6 +32,26 @@ def faults(model: Model) -> Iterator[str]:
             yield f"{number:,} of {total:,} answers ({share} %) {text}."
     for text in _of_settings(model):
         yield f"{text}."
+
+
+def silent_ends(models: list[Model]) -> str:
+    """Return a sentence on the runs of which no answer says why it ended; "" for none."""
+    names, unended, total = [], 0, 0
+    for model in models:
+        figures = [tally.all for tally in model.tasks.values()]
+        answers = sum(x.answers for x in figures)
+        if sum(x.faults["silent"] for x in figures) == answers:
+            names.append(escaped(model.name))
+            unended += sum(x.faults["unended"] for x in figures)
+            total += answers
+    if not total:
+        return ""
+    runs = ", ".join(names) if len(names) < 4 else f"{len(names)} runs"
+    return (
+        f"No answer of {runs} says why it ended: {unended:,} of {total:,} end before an"
+        " answer, and more may have been cut off. Answers through `temporal-eval export`"
+        " and `replay` say it."
+    )
 
 
 def _of_settings(model: Model) -> Iterator[str]:

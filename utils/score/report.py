@@ -11,7 +11,7 @@ from ..core.families import benchmarks, scorer
 from ..core.tables import escaped, percent, points, render
 from ..verdicts.judge import shown, value_text
 from ..verdicts.runs import Model
-from .health import faults
+from .health import faults, silent_ends
 from .rows import RULES
 
 
@@ -52,6 +52,8 @@ def report(parts: list[Part], by: list[str]) -> str:
         for fault in faults(part.model)
     ]
     texts += [text for part in parts for text in _run(part, by)]
+    if ends := silent_ends([part.model for part in parts]):
+        texts.append(_wrapped(ends))
     breakdowns: dict[tuple, list[dict]] = defaultdict(list)
     for row in (row for part in parts for row in part.rows if row["by"] in by):
         breakdowns[row["task"], row["filter"], row["by"]].append(row)

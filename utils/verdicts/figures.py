@@ -107,6 +107,7 @@ class Figures:
         self.faults["unended"] += row["reason"] == "cut_off" and not is_long
         self.faults["blank"] += not row["excerpt"].strip()
         self.faults["no_system"] += row["has_system"] is False
+        self.faults["silent"] += not row["finish_reason"]  # why it ended
         self.untold += not (row["invalid"] or row["finish_reason"])
         self.changed += row["changed"]
 
