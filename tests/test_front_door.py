@@ -12,6 +12,7 @@ from types import ModuleType
 
 import pytest
 
+from tests.answers import write
 from tests.conftest import ROOT
 from utils.__main__ import TOOLS, main
 from utils.core.errors import ToolError
@@ -99,26 +100,33 @@ def test_help_and_version_are_told_with_status_0(capsys):
     assert capsys.readouterr().out == f"lm-eval-temporal-tasks {version} (checkout)\n"
 
 
-RECORDED = "examples/responses/careful/tot_arithmetic.jsonl"
 TOOL = [sys.executable, "-m", "utils"]
-SCORE = [*TOOL, "score", RECORDED, "--include_path", "examples"]
 
 
-def test_a_reader_that_has_had_enough_gets_no_complaint():
+@pytest.fixture
+def score(tmp_path) -> list[str]:
+    """A command that scores an answer which carries its document."""
+    doc = {"dialogue": "Hi.", "question": "When?", "answer_format": "YYYY-MM-DD"}
+    doc["answer"] = "2012-11-05"
+    row = {"task": "tcp_long", "doc": doc, "response": "\\boxed{2012-11-05}"}
+    return [*TOOL, "score", str(write(tmp_path / "answers.jsonl", row))]
+
+
+def test_a_reader_that_has_had_enough_gets_no_complaint(score):
     reader, writer = os.pipe()
     os.close(reader)
     env = os.environ | {"PYTHONUNBUFFERED": ""}  # what is said waits for the end
     options = {"cwd": ROOT, "env": env, "stderr": subprocess.PIPE}
-    for command in (SCORE, [*TOOL, "--help"]):
+    for command in (score, [*TOOL, "--help"]):
         done = subprocess.run(command, stdout=writer, **options)
         assert (done.returncode, done.stderr) == (1, b"")
     os.close(writer)
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
-def test_a_full_disk_is_one_line():
+def test_a_full_disk_is_one_line(score):
     with open("/dev/full", "wb") as full:
-        done = subprocess.run(SCORE, cwd=ROOT, stdout=full, stderr=subprocess.PIPE)
+        done = subprocess.run(score, cwd=ROOT, stdout=full, stderr=subprocess.PIPE)
     assert (done.returncode, done.stderr) == (1, b"No space left on device\n")
 
 
