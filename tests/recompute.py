@@ -26,7 +26,6 @@ from utils.core.families import configuration, groups, scorer
 
 
 RULES, LEVEL = ("published", "flexible"), 0.05
-BREAKDOWNS = "question_type type format level graph_gen_algorithm sorting_type".split()
 
 
 class Document:
@@ -93,12 +92,8 @@ def score_interval(values, clusters) -> dict[str, float]:
     low, high = proportion_confint(count, effective, alpha, method="wilson")
     naive = weighted_mean(values, [*range(n)], (0, 1), 1)[1]
     cells = {"low": max(low, 0), "high": min(high, 1), "error": error}
-    cells |= {
-        "freedom": freedom,
-        "design_effect": error / naive,
-        "effective": effective,
-    }
-    return cells
+    cells |= {"freedom": freedom, "design_effect": error / naive}
+    return cells | {"effective": effective}
 
 
 def difference(values, clusters) -> dict[str, float]:
@@ -174,31 +169,30 @@ def errors(documents: list[Document]) -> dict[str, float]:
     return cells | {f"median_error_{unit}_low": low, f"median_error_{unit}_high": high}
 
 
+def with_ends(name: str, values, clusters, scale=1) -> dict[str, float]:
+    """Return the mean of scores by a name, and the ends of its interval."""
+    interval = score_interval(np.array(values) / scale, clusters)
+    cells = {f"{name}_{end}": interval[end] * scale for end in ("low", "high")}
+    return cells | {name: np.mean(values)}
+
+
 def task_cells(documents: list[Document], task: str, k: int | None) -> dict:
     """Return the cells of a row of `score` for a task or a part of it."""
     headline = scorer(task).headline
     cells = {"n": len(documents), "answers": sum(len(x.rows) for x in documents)}
     for metric in documents[0].rows[0]["scores"]:
-        of = [x for x in documents if metric in x.scores]
-        if not of:
-            continue
-        scale = 100 if metric == "smape" else 1
-        values = [x.scores[metric] / scale for x in of]
-        found = score_interval(values, [x.cluster for x in of])
-        name = dict(zip(headline or (), RULES)).get(metric, metric)
-        cells |= {f"{name}_{x}": found[x] * scale for x in ("low", "high")}
-        cells[name] = np.mean(values) * scale
+        if of := [x for x in documents if metric in x.scores]:
+            values = [x.scores[metric] for x in of]
+            name = dict(zip(headline or (), RULES)).get(metric, metric)
+            scale = 100 if metric == "smape" else 1
+            cells |= with_ends(name, values, [x.cluster for x in of], scale)
     if headline:
         cells |= score_cells([documents], [headline], True)
+        clusters = [document.cluster for document in documents]
         for rule, metric in zip(RULES, headline) if k else ():
-            values = [
-                pass_at(k, [y["scores"][metric] for y in x.rows]) for x in documents
-            ]
-            found = score_interval(values, [x.cluster for x in documents])
-            name = f"pass@{k}_{rule}"
-            cells |= {name: np.mean(values)} | {
-                f"{name}_{x}": found[x] for x in ("low", "high")
-            }
+            scores = [[row["scores"][metric] for row in x.rows] for x in documents]
+            values = [pass_at(k, of_document) for of_document in scores]
+            cells |= with_ends(f"pass@{k}_{rule}", values, clusters)
     if any(x.startswith("within_") for x in documents[0].scores):
         cells |= errors(documents)
     return cells
@@ -246,33 +240,34 @@ def detectable(a, b, clusters, paired: dict, tests: int) -> float | None:
 
 def expected_comparisons(rows: list[dict], runs: list[dict]) -> Iterator[dict]:
     """Yield the cells of the rows of `compare` of two runs, all of one family."""
-    cells = []
+    cells, titles = (
+        [],
+        {configuration(x.name)["metadata"].get("title"): x for x in groups()},
+    )
     for row in rows:
         place = RULES.index(row["score"])
-        titles = {configuration(x.name)["metadata"].get("title"): x for x in groups()}
         group = titles.get(row["scope"].partition(" (")[0].rpartition(" tasks of ")[2])
         tasks = [x for x in group.tasks if x in runs[0]] if group else [row["scope"]]
+        names = [scorer(task).headline[place] for task in tasks]
+        documents = [
+            [sorted(run[x], key=lambda y: y.key) for x in tasks] for run in runs
+        ]
         a, b = (
             influence(
-                [
-                    [
-                        x.scores[scorer(y).headline[place]]
-                        for x in sorted(run[y], key=lambda x: x.key)
-                    ]
-                    for y in tasks
-                ],
+                [[x.scores[name] for x in of] for name, of in zip(names, of_run)],
                 group is None or group.by_size,
             )
-            for run in runs
+            for of_run in documents
         )
         clusters = [
-            x.cluster for y in tasks for x in sorted(runs[0][y], key=lambda x: x.key)
+            document.cluster for of_task in documents[0] for document in of_task
         ]
         paired = difference(a - b, clusters)
         paired["detectable"] = detectable(a, b, clusters, paired, len(rows))
         paired.pop("whole_error")
-        paired |= {"a": a.mean(), "b": b.mean(), "clusters": len({*clusters})}
-        cells.append(paired)
+        cells.append(
+            paired | {"a": a.mean(), "b": b.mean(), "clusters": len({*clusters})}
+        )
     adjusted = multipletests([x["p"] for x in cells], method="holm")[1]
     yield from (x | {"p_holm": p} for x, p in zip(cells, adjusted))
 

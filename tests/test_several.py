@@ -95,14 +95,13 @@ def test_four_real_answers_of_each_document_score_as_computed_anew(
     shared, tmp_path, call
 ):
     files = sorted(shared.glob("responses/*.jsonl"))
-    lines = [
-        x | {"sample": n} for n, path in enumerate(files) for x in read_jsonl(path)
-    ]
+    answers_of = [read_jsonl(path)[:300] for path in files]
+    lines = [x | {"sample": n} for n, of in enumerate(answers_of) for x in of]
     path = write(tmp_path / "x.jsonl", *lines)
     status, [row, *_], said = call(path, "--task", "tot_arithmetic", "--k", 2)
-    assert (status, said, row["n"], row["answers"]) == (0, "", 1016, 4064)
+    assert (status, said, row["n"], row["answers"]) == (0, "", 300, 1200)
     documents_of: dict[str, list] = {"published": [], "flexible": []}
-    for answers in zip(*map(read_jsonl, files), strict=True):
+    for answers in zip(*answers_of, strict=True):
         assert len({(x["question"], x["label"]) for x in answers}) == 1
         told = [scorer("tot_arithmetic").explain(x, x["response"]) for x in answers]
         read = [(x.published, x.scores["accuracy"]) for x in told]
@@ -111,7 +110,7 @@ def test_four_real_answers_of_each_document_score_as_computed_anew(
         read = [(x, y.scores["accuracy_flexible"]) for x, y in zip(values, told)]
         documents_of["flexible"].append(read)
     for rule, rows in documents_of.items():
-        mean = sum(score for answers in rows for _, score in answers) / 4064
+        mean = sum(score for answers in rows for _, score in answers) / 1200
         passes, votes = expected(rows, 2)
         found = row[rule], row[f"pass@2_{rule}"], row[f"majority_{rule}"]
         assert found == pytest.approx((mean, passes, votes), abs=1e-12)
