@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from statsmodels.stats.multitest import multipletests
 
 from tests.answers import write
 from tests.conftest import EXAMPLES
@@ -79,6 +78,8 @@ def repeated(monkeypatch) -> dict:
 
 
 def test_holm_takes_all_pairs_benchmarks_and_both_scores(rows):
+    from statsmodels.stats.multitest import multipletests  # takes a second
+
     draw, runs = random.Random(3), []
     for skill in (0.2, 0.5, 0.7):
         said = [RIGHT if draw.random() < skill else NONE for _ in range(70)]
@@ -111,25 +112,19 @@ def test_a_benchmark_is_tested_as_its_tasks_are_averaged(rows, group, by_size):
     assert whole["high"] - whole["low"] < min(x["high"] - x["low"] for x in parts)
 
 
-@pytest.mark.parametrize(
-    ("tasks", "scopes"),
-    [
-        (["tcp_short", "tcp_long"], ["TCP (16 rows instead of 600)"]),
-        (
-            ["tot_semantic"],
-            ["tot_semantic, 1 of 2 tasks of Test of Time (16 rows instead of 2,800)"],
-        ),
-        (
-            ["timebench_mctaco", "timebench_tracie"],
-            ["2 of 15 tasks of TimeBench (18 rows instead of 1,351)"],
-        ),
-    ],
-)
-def test_a_benchmark_with_tasks_missing_is_named_so(rows, tasks, scopes):
-    run = [line for task in tasks for line in recorded(task)]
-    found = rows(run, run, options=PACK)
-    assert [row["scope"] for row in found[::2]] == scopes
-    assert {(row["difference"], row["better"]) for row in found} == {(0, None)}
+SCOPES = [
+    ("tcp_short tcp_long", "TCP (16 rows instead of 600)"),
+    ("tot_semantic", "tot_semantic, 1 of 2 tasks of Test of Time (16 rows instead of 2,800)"),
+    ("timebench_mctaco timebench_tracie", "2 of 15 tasks of TimeBench (18 rows instead of 1,351)"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("tasks", "scope"), SCOPES)
+def test_a_benchmark_with_tasks_missing_is_named_so(rows, tasks, scope):
+    run = [line for task in tasks.split() for line in recorded(task)]
+    published, flexible = rows(run, run, options=PACK)
+    assert published["scope"] == flexible["scope"] == scope
+    assert (published["difference"], published["better"]) == (0, None)
 
 
 def test_answers_that_share_a_question_are_clustered(rows):
@@ -311,33 +306,27 @@ def test_a_task_that_one_run_lacks_is_named(compare, rows):
     }
 
 
-def test_lines_that_cannot_be_scored_are_named_and_the_many_counted(compare):
+def test_lines_that_cannot_be_scored_are_named(compare):
     a, b = lines(*[RIGHT] * 4), lines(*[RIGHT] * 4)
     b[2]["doc_id"] = 3
     (said,) = compare(a, b, options=("--common",), status=1).err.splitlines()
     assert "b.jsonl, line 4: is a second answer to document 3" in said
-    *said, more = compare(a, lines(*[None] * 25), status=1).err.splitlines()
-    assert len(said) == 5 and more.endswith("b.jsonl: 20 more lines were refused")
 
 
-@pytest.mark.parametrize(
-    ("command", "status", "expected"),
-    [
-        ("compare a.jsonl", 1, "is the only run"),
-        ("compare a.jsonl b.jsonl --show tcp_long", 1, "choose from tot_arithmetic"),
-        ("compare a.jsonl a.jsonl", 1, "is the only run"),
-        ("compare a.jsonl nowhere.jsonl", 1, "directory; check the path"),
-        ("leaderboard a.jsonl", 2, "give --html, --csv or --json"),
-        ("leaderboard --csv x.csv a=bad.jsonl", 1, "bad.jsonl: left out: line 1: "),
-        ("leaderboard --csv folder a.jsonl", 1, "folder"),
-        ("leaderboard --csv a.jsonl a.jsonl", 1, "a.jsonl"),
-        (
-            "leaderboard --html x.html a=pipe",
-            1,
-            "pipe: left out: is a pipe or a device",
-        ),
-    ],
-)
+COMMANDS = [
+    ("compare a.jsonl", 1, "is the only run"),
+    ("compare a.jsonl b.jsonl --show tcp_long", 1, "choose from tot_arithmetic"),
+    ("compare a.jsonl a.jsonl", 1, "is the only run"),
+    ("compare a.jsonl nowhere.jsonl", 1, "directory; check the path"),
+    ("leaderboard a.jsonl", 2, "give --html, --csv or --json"),
+    ("leaderboard --csv x.csv a=bad.jsonl", 1, "bad.jsonl: left out: line 1: "),
+    ("leaderboard --csv folder a.jsonl", 1, "folder"),
+    ("leaderboard --csv a.jsonl a.jsonl", 1, "a.jsonl"),
+    ("leaderboard --html x.html a=pipe", 1, "pipe: left out: is a pipe or a device"),
+]
+
+
+@pytest.mark.parametrize(("command", "status", "expected"), COMMANDS)
 def test_a_command_that_cannot_be_done_ends_in_one_line(
     tmp_path, monkeypatch, capsys, command, status, expected
 ):
@@ -373,20 +362,17 @@ def test_repeats_and_answers_that_say_nothing_are_counted(compare):
     for name, said in {"a": one, "b": two}.items():
         start = f"{TASK}: 1 of 3 answers of {name} are to repeats, under other ids, "
         assert said.startswith(start)
-    assert invalid.startswith(
-        "a: 3 of 3 answers were cut off by the token limit, or end"
-    )
+    assert invalid.startswith("a: 3 of 3 answers were cut off by the token limit")
 
 
-def test_answers_are_counted_and_each_table_names_its_tests(compare, tmp_path):
+def test_answers_are_counted_and_each_table_names_its_tests(compare):
     a = [x | {"sample": n} for n in range(2) for x in lines(NONE, RIGHT)]
     a[0]["finish_reason"] = "length"
-    for found in (a, b := [x | {"task": f"{TASK}_separate"} for x in a]):
-        found += [x | {"sample": 7} for x in found[:2]]
-    found = compare(a + b, a + b, options=("--detail",))
+    for run in (a, b := [x | {"task": f"{TASK}_separate"} for x in a]):
+        run += [x | {"sample": 7} for x in run[:2]]
+    printed = compare(a + b, a + b, options=("--detail",))
     # Two tasks of two benchmarks, each with three answers to two documents.
-    assert "a: 4 of 12 answers were cut off by the token limit" in found.err
-    told = " ".join(found.out.split())
-    assert (
-        "any of the 4 sentences calls" in told and "The 4 lines of the tables" in told
-    )
+    assert "a: 4 of 12 answers were cut off by the token limit" in printed.err
+    text = " ".join(printed.out.split())
+    assert "any of the 4 sentences calls" in text
+    assert "The 4 lines of the tables" in text

@@ -7,8 +7,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 from scipy.stats import binomtest, t
-from statsmodels.stats.multitest import multipletests
-from statsmodels.stats.proportion import proportion_confint
 
 from tests import coverage
 from utils.core.families import scorer
@@ -120,6 +118,8 @@ def test_single_documents_are_told_apart_as_by_the_exact_test(a, b, n):
 
 @pytest.mark.parametrize("right", [0, 1, 150, 285, 300])
 def test_a_score_of_single_documents_has_the_interval_of_wilson(right):
+    from statsmodels.stats.proportion import proportion_confint  # takes a second
+
     found = estimate_score([1] * right + [0] * (300 - right), range(300))
     wilson = proportion_confint(right, 300, method="wilson")
     assert found[1:3] == pytest.approx(wilson, abs=0.006)
@@ -212,6 +212,8 @@ def test_cluster_totals_are_sums_by_name():
 
 @pytest.mark.parametrize("p_values", [[], [0.01, 0.04, 0.03, 0.005, 1, 0.5, 0.04, 0]])
 def test_holm_is_that_of_statsmodels(p_values):
+    from statsmodels.stats.multitest import multipletests  # takes a second
+
     expected = multipletests(p_values, method="holm")[1] if p_values else []
     assert holm(p_values) == pytest.approx([*expected])
 
