@@ -51,11 +51,11 @@ class Mutant(NamedTuple):
 MUTANTS = [Mutant(**row) for row in read_jsonl(Path(__file__).with_suffix(".jsonl"))]
 
 
-def faults() -> list[str]:
+def faults(chosen: list[Mutant]) -> list[str]:
     """Return of which mutants the old text does not stand in each of its files once."""
     counts = [
         (x, [path.read_text(encoding="utf-8").count(x.old) for path in x.files(ROOT)])
-        for x in MUTANTS
+        for x in chosen
     ]
     return [
         f"{x.file}: has {x.old!r} {numbers} times: write the mutant of '{x.rule}' anew"
@@ -92,7 +92,7 @@ def main(words: list[str]) -> int:
     chosen = [
         x for x in MUTANTS if not words or any(y in x.file + x.rule for y in words)
     ]
-    told, survivors = faults(), []
+    told, survivors = faults(chosen), []
     with tempfile.TemporaryDirectory() as folder:
         copies: SimpleQueue[Path] = SimpleQueue()
         for number in range(os.cpu_count() or 1):
