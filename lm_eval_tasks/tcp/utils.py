@@ -95,17 +95,18 @@ _INSIDE = "[^{}]*"
 for _ in range(3):  # braces within a box
     _INSIDE = rf"[^{{}}]*(?:\{{{_INSIDE}\}}[^{{}}]*){{0,99}}"
 _JOINED_BOX = rf"\}}(?:[^\w\n]|and|or|text|quad){{0,20}}boxed\s*\{{{_INSIDE}"
-_CUES = (  # a cue's text is the group that is named like its kind
-    (
+_CUES = {  # by what stands in each; its text is the group that is named like its kind
+    "the ": (
         r"the +(?:(?:final|correct) +)?(?:answer|option|label)(?:s|\(s\))? +"
         rf"(?:is/are|is|are)\b *:?{_TEXT}"
     ),
-    rf"answers? *(?::|->|\u2192|(?=\n|\Z)){_TEXT}",
-    rf"correct +options? *:{_TEXT}",
-    r"<answer>\s*(?P<tag>[^<\n]*)",
-    r'"answer"\s{0,20}:\s{0,20}["\[](?P<json>(?<=")[^"]*|[^\]]*)',
-    rf"boxed\s*\{{(?P<box>{_INSIDE}(?:{_JOINED_BOX}){{0,20}})\}}",
-)
+    "answer": rf"answers? *(?::|->|\u2192|(?=\n|\Z)){_TEXT}",
+    "correct": rf"correct +options? *:{_TEXT}",
+    "<answer>": r"<answer>\s*(?P<tag>[^<\n]*)",
+    '"answer"': r'"answer"\s{0,20}:\s{0,20}["\[](?P<json>(?<=")[^"]*|[^\]]*)',
+    "boxed": rf"boxed\s*\{{(?P<box>{_INSIDE}(?:{_JOINED_BOX}){{0,20}})\}}",
+}
+_CUES = {part: re.compile(pattern) for part, pattern in _CUES.items()}
 _START = re.compile(r"(?:\A|\n|[.!?]\s)[^\w\n]*(?:final +)?$")  # of "Final answer:"
 _MORE_LINES = re.compile(r"(?:\n[ \t]*\S[^\n]*)*")
 _REJECTED = re.compile(
@@ -175,8 +176,8 @@ class Statement(NamedTuple):
 
 def mask(response: str) -> str:
     """Return a text of equal length with newlines for reasoning."""
-    text = _FINAL.split(response)[-1]
-    low = text.lower()
+    text = _FINAL.split(response)[-1] if "final" in response else response
+    low = text.lower() if "<" in text or "[" in text or "\u25c1" in text else ""
     if any(name in low for name in ("think", "reasoning", "<|channel|>")):
         text = _THOUGHT.sub(lambda thought: "\n" * len(thought[0]), text)
         text = re.split(_THOUGHT_END, text)[-1]  # lone: all before it goes
@@ -190,7 +191,8 @@ def statements(text: str, prompt: re.Pattern, several: bool = False) -> list[Sta
     the text of a cue goes on to the next empty line.
     """
     low = text.translate(_QUIET).lower()  # of the same length
-    cues = [cue for pattern in _CUES for cue in re.finditer(pattern, low)]
+    patterns = [pattern for part, pattern in _CUES.items() if part in low]
+    cues = [cue for pattern in patterns for cue in pattern.finditer(low)]
     cues.sort(key=re.Match.start)
     made_up = prompt.search(text, cues[0].start()) if cues else None
     limit = made_up.start() if made_up else len(text)
@@ -271,9 +273,8 @@ def date_fields(text: str) -> list[str]:
 
 
 def read_day(fields: list[str]) -> date | None:
-    """Return the day of three fields; None for anything else.
-
-    Numbers are year, month, day; with a month's name they may stand in any order.
+    """Return the day of three fields, year, month and day, or with a month's name in any
+    order; None for anything else.
     """
     if names := [_MONTHS[x] for x in fields if x in _MONTHS]:
         numbers = sorted((x for x in fields if x not in _MONTHS), key=len)
@@ -361,13 +362,14 @@ def read_flexible(text: str, form: str) -> tuple[Statement | None, date | None]:
     valid = [x for x in found if not x.superseded]
     if not valid:
         return (found[-1], None) if found else (None, None)
-    statement = [x for x in valid if x.kind == "box"][-1:] or valid
-    values = [
-        read_answer(text[x.start : x.end], form) for x in (statement[-1], valid[-1])
-    ]
-    if values[1] not in (values[0], None):
-        return statement[-1]._replace(superseded=True), None
-    return statement[-1], values[0]
+    last, boxes = valid[-1], [x for x in valid if x.kind == "box"]
+    statement = boxes[-1] if boxes else last
+    value = read_answer(text[statement.start : statement.end], form)
+    if last != statement:
+        later = read_answer(text[last.start : last.end], form)
+        if later not in (value, None):
+            return statement._replace(superseded=True), None
+    return statement, value
 
 
 # ------------------------------------------------------------------------- verdict

@@ -162,17 +162,18 @@ _INSIDE = "[^{}]*"
 for _ in range(3):  # braces within a box
     _INSIDE = rf"[^{{}}]*(?:\{{{_INSIDE}\}}[^{{}}]*){{0,99}}"
 _JOINED_BOX = rf"\}}(?:[^\w\n]|and|or|text|quad){{0,20}}boxed\s*\{{{_INSIDE}"
-_CUES = (  # a cue's text is the group that is named like its kind
-    (
+_CUES = {  # by what stands in each; its text is the group that is named like its kind
+    "the ": (
         r"the +(?:(?:final|correct) +)?(?:answer|option|label)(?:s|\(s\))? +"
         rf"(?:is/are|is|are)\b *:?{_TEXT}"
     ),
-    rf"answers? *(?::|->|\u2192|(?=\n|\Z)){_TEXT}",
-    rf"correct +options? *:{_TEXT}",
-    r"<answer>\s*(?P<tag>[^<\n]*)",
-    r'"answer"\s{0,20}:\s{0,20}["\[](?P<json>(?<=")[^"]*|[^\]]*)',
-    rf"boxed\s*\{{(?P<box>{_INSIDE}(?:{_JOINED_BOX}){{0,20}})\}}",
-)
+    "answer": rf"answers? *(?::|->|\u2192|(?=\n|\Z)){_TEXT}",
+    "correct": rf"correct +options? *:{_TEXT}",
+    "<answer>": r"<answer>\s*(?P<tag>[^<\n]*)",
+    '"answer"': r'"answer"\s{0,20}:\s{0,20}["\[](?P<json>(?<=")[^"]*|[^\]]*)',
+    "boxed": rf"boxed\s*\{{(?P<box>{_INSIDE}(?:{_JOINED_BOX}){{0,20}})\}}",
+}
+_CUES = {part: re.compile(pattern) for part, pattern in _CUES.items()}
 _START = re.compile(r"(?:\A|\n|[.!?]\s)[^\w\n]*(?:final +)?$")  # of "Final answer:"
 _MORE_LINES = re.compile(r"(?:\n[ \t]*\S[^\n]*)*")
 _REJECTED = re.compile(
@@ -242,8 +243,8 @@ class Statement(NamedTuple):
 
 def mask(response: str) -> str:
     """Return a text of equal length with newlines for reasoning."""
-    text = _FINAL.split(response)[-1]
-    low = text.lower()
+    text = _FINAL.split(response)[-1] if "final" in response else response
+    low = text.lower() if "<" in text or "[" in text or "\u25c1" in text else ""
     if any(name in low for name in ("think", "reasoning", "<|channel|>")):
         text = _THOUGHT.sub(lambda thought: "\n" * len(thought[0]), text)
         text = re.split(_THOUGHT_END, text)[-1]  # lone: all before it goes
@@ -257,7 +258,8 @@ def statements(text: str, prompt: re.Pattern, several: bool = False) -> list[Sta
     the text of a cue goes on to the next empty line.
     """
     low = text.translate(_QUIET).lower()  # of the same length
-    cues = [cue for pattern in _CUES for cue in re.finditer(pattern, low)]
+    patterns = [pattern for part, pattern in _CUES.items() if part in low]
+    cues = [cue for pattern in patterns for cue in pattern.finditer(low)]
     cues.sort(key=re.Match.start)
     made_up = prompt.search(text, cues[0].start()) if cues else None
     limit = made_up.start() if made_up else len(text)
@@ -338,9 +340,8 @@ def date_fields(text: str) -> list[str]:
 
 
 def read_day(fields: list[str]) -> date | None:
-    """Return the day of three fields; None for anything else.
-
-    Numbers are year, month, day; with a month's name they may stand in any order.
+    """Return the day of three fields, year, month and day, or with a month's name in any
+    order; None for anything else.
     """
     if names := [_MONTHS[x] for x in fields if x in _MONTHS]:
         numbers = sorted((x for x in fields if x not in _MONTHS), key=len)
@@ -432,8 +433,7 @@ _END = re.compile(
     r"[.!\s]*(?:\Z|(?<=\. )(?=[A-Z])"
     rf"|,?\s*(?:[(\[:]|-+ |(?i:{_REASONS})\b))"
 )
-# "ABCD", "c, d"
-_LETTERS_ALONE = re.compile(
+_LETTERS_ALONE = re.compile(  # "ABCD", "c, d"
     r"[A-D]{2,4}|[a-d](?:(?:[\s,;/&+]|\band\b){1,9}[a-d]\b){1,3}"
 )
 _ALL = re.compile(r"(?i)\ball of (?:them|the above)\b")
@@ -442,10 +442,7 @@ _WORD = re.compile(r"\w+|[^\w\s\"]")
 
 
 def read_options(text: str, options: list[str]) -> set[str] | None:
-    """Return the letters of the options that a text lists, or None.
-
-    Behind the last item may stand words that approve and one comment.
-    """
+    """Return the letters of the options that a text lists, or None."""
     offered, text = LETTERS[: len(options)], _lettered(text, options)
     text = _LEAD.sub("", _ALL.sub(", ".join(offered), text))
     if _LETTERS_ALONE.fullmatch(text):
@@ -468,20 +465,16 @@ def read_options(text: str, options: list[str]) -> set[str] | None:
 
 
 def _lettered(text: str, options: list[str]) -> str:
-    """Return a text with `"A"` for the text of option A, whatever its case and blanks.
-
-    The longest that fits counts; `"AB"` stands for two that are the same.
+    """Return a text with `"A"` for the text of option A; the longest that fits counts, and
+    `"AB"` stands for two that are the same.
     """
-    text = text.replace('"', "")
+    text, pairs = text.replace('"', ""), zip(LETTERS, options, strict=False)
     words = [*_WORD.finditer(text)]
-    said = [word[0].lower() for word in words]
-    texts = {
-        x: _WORD.findall(plain(y).lower())
-        for x, y in zip(LETTERS, options, strict=False)
-    }
+    low = [word[0].lower() for word in words]
+    texts = {x: _WORD.findall(plain(option).lower()) for x, option in pairs}
     found, at, end = "", 0, 0
     while at < len(words):
-        sizes = {x: len(y) for x, y in texts.items() if y == said[at : at + len(y)]}
+        sizes = {x: len(y) for x, y in texts.items() if y == low[at : at + len(y)]}
         if size := max(sizes.values(), default=0):
             letters = "".join(x for x in sizes if sizes[x] == size)
             found += f'{text[end : words[at].start()]}"{letters}"'
@@ -514,8 +507,8 @@ _NAME_BEHIND = re.compile(
 )
 _TWO_NAMES = re.compile(r"(?:;|\bas well as\b)\s*(?:the |an? )?[A-Z\d]")
 _NAME_REASONS = _REASONS.replace(r"as(?! well\b)", "as stated|as of")
-_NAME_REASON = re.compile(rf"\b(?:{_NAME_REASONS})\b", re.IGNORECASE)
-_TIME = rf"(?:(?:{'|'.join(_MONTHS)})[a-z]*\.?,?\s)?\d{{4}}\b"
+_NAME_REASON = re.compile(rf"(?i)\b(?:{_NAME_REASONS})\b")
+_TIME = rf"(?:(?:{_CUT_MONTH})[a-z]*\.?,?\s)?\d{{4}}\b"
 # Comments of three kinds: brackets, a period, and what goes on to the end.
 _NAME_COMMENTS = [
     re.compile(r"\s*[(\[][^()\[\]]*[)\]]?"),
@@ -558,8 +551,7 @@ def name_f1(name: str, names: list[list[str]], question: str) -> float:
     words = normalise(name)
     if words in names or words == ["unanswerable"]:
         return float(words in names)
-    asked = normalise(question)
-    asked = {_ENDING.sub("", word) for word in asked}
+    asked = {_ENDING.sub("", word) for word in normalise(question)}
     new = Counter(word for word in words if _ENDING.sub("", word) not in asked)
     golds = [gold for gold in names if gold != ["unanswerable"]]
     kept = [Counter(words) & Counter(x) | new if new else words for x in golds]

@@ -119,17 +119,18 @@ _INSIDE = "[^{}]*"
 for _ in range(3):  # braces within a box
     _INSIDE = rf"[^{{}}]*(?:\{{{_INSIDE}\}}[^{{}}]*){{0,99}}"
 _JOINED_BOX = rf"\}}(?:[^\w\n]|and|or|text|quad){{0,20}}boxed\s*\{{{_INSIDE}"
-_CUES = (  # a cue's text is the group that is named like its kind
-    (
+_CUES = {  # by what stands in each; its text is the group that is named like its kind
+    "the ": (
         r"the +(?:(?:final|correct) +)?(?:answer|option|label)(?:s|\(s\))? +"
         rf"(?:is/are|is|are)\b *:?{_TEXT}"
     ),
-    rf"answers? *(?::|->|\u2192|(?=\n|\Z)){_TEXT}",
-    rf"correct +options? *:{_TEXT}",
-    r"<answer>\s*(?P<tag>[^<\n]*)",
-    r'"answer"\s{0,20}:\s{0,20}["\[](?P<json>(?<=")[^"]*|[^\]]*)',
-    rf"boxed\s*\{{(?P<box>{_INSIDE}(?:{_JOINED_BOX}){{0,20}})\}}",
-)
+    "answer": rf"answers? *(?::|->|\u2192|(?=\n|\Z)){_TEXT}",
+    "correct": rf"correct +options? *:{_TEXT}",
+    "<answer>": r"<answer>\s*(?P<tag>[^<\n]*)",
+    '"answer"': r'"answer"\s{0,20}:\s{0,20}["\[](?P<json>(?<=")[^"]*|[^\]]*)',
+    "boxed": rf"boxed\s*\{{(?P<box>{_INSIDE}(?:{_JOINED_BOX}){{0,20}})\}}",
+}
+_CUES = {part: re.compile(pattern) for part, pattern in _CUES.items()}
 _START = re.compile(r"(?:\A|\n|[.!?]\s)[^\w\n]*(?:final +)?$")  # of "Final answer:"
 _MORE_LINES = re.compile(r"(?:\n[ \t]*\S[^\n]*)*")
 _REJECTED = re.compile(
@@ -199,8 +200,8 @@ class Statement(NamedTuple):
 
 def mask(response: str) -> str:
     """Return a text of equal length with newlines for reasoning."""
-    text = _FINAL.split(response)[-1]
-    low = text.lower()
+    text = _FINAL.split(response)[-1] if "final" in response else response
+    low = text.lower() if "<" in text or "[" in text or "\u25c1" in text else ""
     if any(name in low for name in ("think", "reasoning", "<|channel|>")):
         text = _THOUGHT.sub(lambda thought: "\n" * len(thought[0]), text)
         text = re.split(_THOUGHT_END, text)[-1]  # lone: all before it goes
@@ -214,7 +215,8 @@ def statements(text: str, prompt: re.Pattern, several: bool = False) -> list[Sta
     the text of a cue goes on to the next empty line.
     """
     low = text.translate(_QUIET).lower()  # of the same length
-    cues = [cue for pattern in _CUES for cue in re.finditer(pattern, low)]
+    patterns = [pattern for part, pattern in _CUES.items() if part in low]
+    cues = [cue for pattern in patterns for cue in pattern.finditer(low)]
     cues.sort(key=re.Match.start)
     made_up = prompt.search(text, cues[0].start()) if cues else None
     limit = made_up.start() if made_up else len(text)
@@ -295,9 +297,8 @@ def date_fields(text: str) -> list[str]:
 
 
 def read_day(fields: list[str]) -> date | None:
-    """Return the day of three fields; None for anything else.
-
-    Numbers are year, month, day; with a month's name they may stand in any order.
+    """Return the day of three fields, year, month and day, or with a month's name in any
+    order; None for anything else.
     """
     if names := [_MONTHS[x] for x in fields if x in _MONTHS]:
         numbers = sorted((x for x in fields if x not in _MONTHS), key=len)
@@ -327,11 +328,8 @@ _PAIR = r"""(?:^|[{{,])\s{{0,40}}["']?
 
 
 def extract_flexible(text: str, keys: set[str], is_one: bool) -> list[Extracted]:
-    """Return the answers of a masked response; it commits to the last of them.
-
-    They are objects with an asked key, or the pairs behind the last object. Where one
-    value is asked, and there is none, they are objects with one other key or, without
-    any object, what the cues of an answer point to (source: our own reasoning).
+    """Return the answers of a masked response; it commits to the last of them: objects
+    with an asked key, pairs behind them or, where one value is asked, one other key, cues.
     """
     outermost = _objects(text, _LENIENT)
     objects = [Extracted(x, one.span) for one in outermost for x in one.fields]
@@ -358,10 +356,10 @@ def _flat(pairs: list[tuple[str, object]]) -> tuple[dict, ...]:
     fields, inner = {}, []
     for key, value in dict(pairs).items():  # the last of one key counts
         key = key.strip().lower()
-        values = value if isinstance(value, list) else [value]
-        objects = [x for x in values if isinstance(x, tuple) and key != "explanation"]
-        if objects:
-            inner += [x for one in objects for x in one]
+        items = value if isinstance(value, list) else [value]
+        objects = [x for item in items if isinstance(item, tuple) for x in item]
+        if objects and key != "explanation":
+            inner += objects
         else:  # of keys that differ in case each one counts
             fields.setdefault(key, []).append(value)
     return (*inner, fields)
@@ -375,13 +373,14 @@ _LENIENT = json.JSONDecoder(
 
 def _last_pairs(text: str, start: int, keys: set[str]) -> list[Extracted]:
     """Return the last pair of each key from a place on, where no JSON is, as one."""
-    brace = text.find("{", start)
-    if brace < 0 and text.find("}", start) < 0:
+    start = max(start, text.find("{", start))
+    low = text[start:].lower()
+    if "{" not in low and "}" not in low or not any(key in low for key in keys):
         return []
     fields, places = {}, []
     of_a_key = _PAIR.format("|".join(map(re.escape, sorted(keys))))
     pairs = re.compile(of_a_key, re.IGNORECASE | re.MULTILINE | re.VERBOSE)
-    for pair in pairs.finditer(text, max(start, brace)):
+    for pair in pairs.finditer(text, start):
         value = pair["value"].strip("\"'")
         if pair["bare"] is not None:
             value = _CODE_COMMENT.sub("", value).strip()
@@ -392,10 +391,7 @@ def _last_pairs(text: str, start: int, keys: set[str]) -> list[Extracted]:
 
 
 def _cued(text: str, place: int = 0) -> list[Extracted]:
-    """Return what the cues of a text point to, as the fields "box", "cue", ...
-
-    `place` is the position in the response at which the text begins.
-    """
+    """Return what the cues of a text from a place on point to, by the kind of the cue."""
     return [
         Extracted({x.kind: [text[x.start : x.end]]}, (place + x.start, place + x.end))
         for x in statements(text, _MADE_UP)
@@ -463,9 +459,9 @@ class Field:
         items = [str(item) for item in (label if self.is_list else [label])]
         # The first grammar that reads a label reads the answers, too.
         texts = [plain(x).lower() for x in items] or [""]
-        grammars = self.number, self.year, self.clock, self.word, self.date, self.name
+        grammars = self.number, self.year, self.clock, self.word, self.date, str
         self.grammar = next(x for x in grammars if None not in map(x, texts))
-        self.value = self.read(items if self.is_list else items[0])
+        self.value = self._together([*map(self.grammar, texts[: len(items)])])
 
     def number(self, text: str) -> Decimal | None:
         """Return a number; a word behind it is the unit that the field counts."""
@@ -511,10 +507,6 @@ class Field:
             return match[1] or "unanswerable"
         return _WEEKDAYS.get(text)
 
-    def name(self, text: str) -> str:
-        """Return any text as it is."""
-        return text
-
     def read(self, answer: object) -> object:
         """Return the value of what an answer has in the field; None if it has none."""
         if isinstance(answer, str) and (self.is_list or answer.startswith("[")):
@@ -523,7 +515,9 @@ class Field:
         if self.is_list:
             empty = {"", "none", "null"}
             items = [x for x in items if str(x).strip(" \"'").lower() not in empty]
-        values = [self._read_text(x) for x in items]
+        return self._together([self._read_text(x) for x in items])
+
+    def _together(self, values: list) -> object:
         if None in values or not self.is_list and len(values) != 1:
             return None
         values = sorted(values) if "unordered_list" in self.keys else values
@@ -535,7 +529,8 @@ class Field:
         parts = _OTHER_WORD.findall if self.grammar == self.word else numbers
         for reading, comment in readings(text) if text else ():
             value = self.grammar(reading.lower())
-            if value is not None and {*parts(comment)} <= {*parts(reading)}:
+            others = comment and {*parts(comment)} - {*parts(reading)}
+            if value is not None and not others:
                 return value
         return None
 
@@ -628,10 +623,10 @@ def read_reference(label: str, question: str, prompt: str | None) -> Reference:
 
 def mask_lines(text: str, lines: frozenset[str]) -> str:
     """Return a text of equal length with newlines for lines that repeat the prompt."""
-    kept = text.split("\n")
-    if lines.isdisjoint(map(str.strip, kept)):
+    own = text.split("\n")
+    if lines.isdisjoint(map(str.strip, own)):
         return text
-    return "\n".join("\n" * len(x) if x.strip() in lines else x for x in kept)
+    return "\n".join("\n" * len(x) if x.strip() in lines else x for x in own)
 
 
 def _explain(doc: dict, response: str, is_semantic: bool) -> Verdict:
@@ -640,10 +635,9 @@ def _explain(doc: dict, response: str, is_semantic: bool) -> Verdict:
     text = mask_lines(mask(response), reference.lines)
     published = extract_published(response, is_semantic)
     answer, value = read_flexible(text, reference.fields)
+    fields = published and published.fields
     scores = {
-        "accuracy": float(
-            published is not None and published.fields == reference.label
-        ),
+        "accuracy": float(fields == reference.label),
         "accuracy_flexible": float(value == reference.value),
         "extracted": float(published is not None),
     }
@@ -653,7 +647,6 @@ def _explain(doc: dict, response: str, is_semantic: bool) -> Verdict:
             own = size(value, reference.fields)
             both = abs(own) + abs(reference.size) or 1
             scores["smape"] = min(100.0, 100 * abs(own - reference.size) / both)
-    fields = published and published.fields
     shown = fields and str(fields["answer"] if is_semantic else fields)
     flexible = answer and response[slice(*answer.span)]
     answers = shown, published and published.span, flexible, answer and answer.span
