@@ -156,12 +156,12 @@ def _sample(line: dict, task: str) -> dict:
     prompt = _lone(within(line, "arguments", "gen_args_0", "arg_0"))
     check_cells(line, doc=dict, doc_id=int | str, filter=str | None)
     doc, fix = document_text(line["doc"]), "take the log as the harness wrote it"
-    for what, text in ("doc", doc), ("prompt", prompt), ("target", line.get("target")):
-        if not isinstance(text, str) or f"{what}_hash" not in line:
-            raise ValueError(f"has no {what} or no {what}_hash; {fix}")
+    for name, text in ("doc", doc), ("prompt", prompt), ("target", line.get("target")):
+        if not isinstance(text, str) or f"{name}_hash" not in line:
+            raise ValueError(f"has no {name} or no {name}_hash; {fix}")
         texts = text, f"JsonChatStr(prompt={text!r})"  # as lm-eval 0.5 hashes chats
-        if line[f"{what}_hash"] not in map(sha256, texts):
-            fault = f"{what}_hash does not recompute: the {what} is not the one that was run"
+        if line[f"{name}_hash"] not in map(sha256, texts):
+            fault = f"{name}_hash does not recompute: the {name} is not the one that was run"
             raise ValueError(f"{fault}; {fix}")
     cells = {name: line.get(name) for name in ("doc_id", "doc", "doc_hash")}
     cells |= {"response": response, "is_first": is_first}
@@ -230,18 +230,18 @@ def _batch_output(line: dict, task: str) -> dict:
     match = _CUSTOM_ID.fullmatch(line["custom_id"])
     if "body" in line and "response" not in line:
         raise ValueError("is a request; give the output of the batch instead")
-    told = {"doc_id": int(match["doc_id"]), "doc_hash": match["hash"]}
+    cells = {"doc_id": int(match["doc_id"]), "doc_hash": match["hash"]}
     with suppress(TypeError, LookupError, AttributeError):
         choices = line["response"]["body"]["choices"]
         is_chat = "message" in choices[0]
         texts = [x["message"].get("content") if is_chat else x["text"] for x in choices]
         if all(isinstance(text, str | None) for text in texts):
             # A refusal, or reasoning that took all the tokens, has no content.
-            told["response"] = _lone([text or "" for text in texts])
-            told["finish_reason"] = _lone([x.get("finish_reason") for x in choices])
-            return told | {"is_chat": is_chat}
+            cells["response"] = _lone([text or "" for text in texts])
+            cells["finish_reason"] = _lone([x.get("finish_reason") for x in choices])
+            return cells | {"is_chat": is_chat}
     error = json.dumps(line.get("error") or line.get("response"))
-    return told | {"fault": f"has no answer but {error:.200}; send the request again"}
+    return cells | {"fault": f"has no answer but {error:.200}; send the request again"}
 
 
 def _plain(line: dict, task: str) -> dict:
@@ -250,13 +250,13 @@ def _plain(line: dict, task: str) -> dict:
         raise ValueError(f"has 'resps' beside 'response'; {fix}")
     check_cells(line, response=str, doc=dict | None)
     check_cells(line, doc_id=int | str | None, doc_hash=str | None)
-    told = {x: line.get(x) for x in ("doc", "doc_id", "doc_hash", "response")}
-    if told["doc"] is None and told["doc_id"] is None:
+    names = ("doc", "doc_id", "doc_hash", "response")
+    cells = {name: line.get(name) for name in names}
+    if cells["doc"] is None and cells["doc_id"] is None:
         try:
-            told["doc"] = document(task, line)
+            cells["doc"] = document(task, line)
         except ValueError as error:
-            fault = (
-                f"has no 'doc' or 'doc_id', and is not a row of {task} itself ({error})"
-            )
-            raise ValueError(f"{fault}; or name another --task") from None
-    return told
+            fault = "has no 'doc' or 'doc_id', and is not a row"
+            fault += f" of {task} itself ({error}); or name another --task"
+            raise ValueError(fault) from None
+    return cells

@@ -208,9 +208,9 @@ class Check:
         """Keep what stands around the messages of the task in a prompt."""
         chat, template = messages_of(prompt), self.results.get("chat_template")
         is_chat = bool(chat) or template is not None
-        asked = self.few_shot or 0, self.results.get("system_instruction") or None
+        settings = self.few_shot or 0, self.results.get("system_instruction") or None
         is_multiturn = is_chat and self.results.get("fewshot_as_multiturn") is True
-        expected = render_messages(self.task, text, *asked, is_multiturn)
+        expected = render_messages(self.task, text, *settings, is_multiturn)
         frames: list[Frame | None] = [None, None]
         # A second request of the line could hold anything.
         if expected and len(self.line["arguments"]) == 1:
@@ -224,10 +224,10 @@ class Check:
                 frames = [frame_of(prompt, x) for x in (texts, stripped)]
         self.found["strange"] += frames == [None, None]
         request = within(self.line, "arguments", "gen_args_0") or {}
-        settings = json.dumps(request | {"arg_0": None}, sort_keys=True)
-        for kept, new in zip((*self.frames, self.settings), (*frames, settings)):
-            if len(kept) < 2:
-                kept.add(new)
+        generation = json.dumps(request | {"arg_0": None}, sort_keys=True)
+        for seen, new in zip((*self.frames, self.settings), (*frames, generation)):
+            if len(seen) < 2:
+                seen.add(new)
 
     def prompts(self) -> dict[str, str]:
         """Return whether the prompts are the task's, why, and the frame around them."""
@@ -278,10 +278,9 @@ class Check:
     def outcome(self, tally: Tally) -> dict:
         """Return what the checks show, for the board: plain JSON."""
         documents, prompts = self._documents(tally), self.prompts()
-        counts = [*self.answers.values()] or [1]
-        fewest, most = min(counts), max(counts)
-        repeats = f"{fewest}" if fewest == most else f"{fewest} to {most}"
-        if most > 1:
+        counts = sorted({*self.answers.values()}) or [1]
+        repeats = " to ".join(map(str, dict.fromkeys((counts[0], counts[-1]))))
+        if counts[-1] > 1:
             repeats += ", scored by their mean (the harness scores the first)"
         return {
             "documents": documents,
@@ -304,7 +303,8 @@ class Check:
         """Compare documents with rows at a path, with rows of a seed, or a fingerprint."""
         task, n = self.task, tally.answered
         if self.rows is not None:
-            return self._compared(n, self.rows, f"{self.include_path.name}/")
+            name = f"{self.include_path.name}/"
+            return self._compared(n, self.rows, name, self.rows.total())
         if is_generated(task):
             return self._regenerated(n)
         rows, fingerprint = scorer(task).known
@@ -316,38 +316,42 @@ class Check:
         if n < rows:
             text = f"{n:,} of {rows:,}: a part has no known fingerprint"
             return _documents(UNKNOWN, text)
-        what = f"{n:,} with fingerprint {tally.fingerprint}"
-        text = f"not the benchmark's {rows:,} with {fingerprint}: {what}"
+        text = f"not the benchmark's {rows:,} with {fingerprint}:"
+        text += f" {n:,} with fingerprint {tally.fingerprint}"
         return _documents(FALSE, text)
 
-    def _compared(self, n: int, rows: Rows, of: str, most: int | None = None) -> dict:
-        """Compare documents with rows; where these are a part, `most` counts them all."""
-        most = most or rows.total()
+    def _compared(self, n: int, rows: Rows, name: str, total: int) -> dict:
+        """Compare documents with rows, which may be a part of `total`."""
         if strange := (Counter(text for _, text in self.answers) - rows).total():
-            return _documents(FALSE, f"{strange:,} of {n:,} are not those of {of}")
-        share = f"all {n:,}" if n == most else f"{n:,} of {most:,}"
-        return _documents(VERIFIED, f"{share} documents of {of}", n == most)
+            return _documents(FALSE, f"{strange:,} of {n:,} are not those of {name}")
+        share = f"all {n:,}" if n == total else f"{n:,} of {total:,}"
+        return _documents(VERIFIED, f"{share} documents of {name}", n == total)
 
     def _regenerated(self, n: int) -> dict:
         """Compare with those rows of the seed in the results that were answered."""
-        told = within(self.results, "configs", self.task, "metadata")
-        told = told if isinstance(told, dict) else {}
-        made = {x: told[x] for x in sorted(told) if x.startswith("gen_")}
-        made.pop("gen_fingerprint", None)
-        if not {"gen_seed", "gen_rows"} <= made.keys():
+        claimed = _request(within(self.results, "configs", self.task, "metadata"))
+        if not {"gen_seed", "gen_rows"} <= claimed.keys():
             return _documents(UNKNOWN, "no results say the seed of their rows")
         config = configuration(self.task)
-        generator, metadata = config["dataset_kwargs"]["generator"], config["metadata"]
-        own = {x: y for x, y in metadata.items() if x.startswith("gen_")}
+        generator, own = (
+            config["dataset_kwargs"]["generator"],
+            _request(config["metadata"]),
+        )
         try:
-            request = read_request(generator, **own | made)
+            request = read_request(generator, **own | claimed)
             rows = [request.row(doc_id) for doc_id, _ in self.answers]
             docs = documents_of(self.task, rows)
         except (ValueError, TypeError) as error:
             return _documents(UNKNOWN, f"cannot be regenerated: {error!s:.200}")
-        rows, of = Counter(_hash(text_of(x)) for x in docs), f"seed {made['gen_seed']}"
-        documents = self._compared(n, rows, of, made["gen_rows"])
-        return documents | {"whole": documents["whole"] and own | made == own}
+        rows, seed = Counter(_hash(text_of(x)) for x in docs), claimed["gen_seed"]
+        documents = self._compared(n, rows, f"seed {seed}", claimed["gen_rows"])
+        return documents | {"whole": documents["whole"] and own | claimed == own}
+
+
+def _request(metadata: object) -> dict:
+    """Return what metadata of a task say of its rows' generation."""
+    cells = metadata.items() if isinstance(metadata, dict) else ()
+    return {x: y for x, y in cells if x.startswith("gen_") and x != "gen_fingerprint"}
 
 
 def _documents(status: str, text: str, whole: bool = False) -> dict:

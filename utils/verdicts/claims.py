@@ -55,9 +55,9 @@ def claims_of(results: dict, task: str) -> dict:
     if version is config is None:
         return {}
     metadata = within(config, "metadata")
-    made = {x: within(metadata, f"gen_{x}") for x in ("seed", "rows", "fingerprint")}
-    is_made = None not in (_whole(made["seed"]), _whole(made["rows"]))
-    made["fingerprint"] = _text(made["fingerprint"])
+    seed, rows = (_whole(within(metadata, x)) for x in ("gen_seed", "gen_rows"))
+    generated = {"seed": seed, "rows": rows}
+    generated["fingerprint"] = _text(within(metadata, "gen_fingerprint"))
     return {
         "model_name": _text(results.get("model_name")),
         "lm_eval_version": _text(results.get("lm_eval_version")),
@@ -68,7 +68,7 @@ def claims_of(results: dict, task: str) -> dict:
         "n_shot": _whole(within(results, "n-shot", task)),
         "max_gen_toks": _whole(within(config, "generation_kwargs", "max_gen_toks")),
         "repeats": _whole(within(config, "repeats")),
-        "made": made if is_made else None,
+        "made": None if None in (seed, rows) else generated,
     }
 
 

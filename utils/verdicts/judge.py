@@ -77,14 +77,14 @@ def document_of(answer: Answer, include_path: Path) -> dict:
         return answer.doc
     task, doc_id = answer.task, answer.doc_id
     try:
-        found = documents(task, include_path)
+        docs = documents(task, include_path)
     except ToolError as error:
         raise ToolError(f"{answer.place}: {error}") from None
-    if not isinstance(doc_id, int) or not 0 <= doc_id < len(found):
+    if not isinstance(doc_id, int) or not 0 <= doc_id < len(docs):
         fault = f"{task} has no document {doc_id!r:.80} at {include_path}"
-        fault += f" ({len(found)} documents)"
+        fault += f" ({len(docs)} documents)"
     else:
-        doc, doc_hash = found[doc_id], answer.doc_hash or ""
+        doc, doc_hash = docs[doc_id], answer.doc_hash or ""
         if not doc_hash or sha256(document_text(doc)).startswith(doc_hash):
             return doc
         fault = (

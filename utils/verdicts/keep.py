@@ -39,17 +39,16 @@ _BOUNDS = {
 def table_options(parser: ArgumentParser) -> None:
     """Add --cache, --workers and the limits of a file to the options of a tool."""
     add, positive = parser.add_argument, partial(whole_number, least=1)
-    told = {"metavar": "DIR", "type": output_path}
-    what = "where tables of verdicts are kept; default: beside your other caches"
-    add("--cache", **told, help=what)
-    told = {"metavar": "N", "type": positive}
-    what = "files that are judged at a time; default: %(default)s"
-    add("--workers", **told, default=1, help=what)
+    text = "where tables of verdicts are kept; default: beside your other caches"
+    add("--cache", metavar="DIR", type=output_path, help=text)
+    number = {"metavar": "N", "type": positive}
+    text = "files that are judged at a time; default: %(default)s"
+    add("--workers", **number, default=1, help=text)
     limits = parser.add_argument_group("limits of a file; what exceeds one is left out")
-    for field, what in _BOUNDS.items():
-        default = int(Limits._field_defaults[field])
-        what += "; default: %(default)s"
-        limits.add_argument(f"--most_{field}", **told, default=default, help=what)
+    for field, text in _BOUNDS.items():
+        number["default"] = int(Limits._field_defaults[field])
+        text += "; default: %(default)s"
+        limits.add_argument(f"--most_{field}", **number, help=text)
 
 
 def limits_of(options: Namespace) -> Limits:

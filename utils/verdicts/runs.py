@@ -67,8 +67,8 @@ class Model:
 
     def claims(self, task: str | None = None) -> dict:
         """Return what results claim of a task, or the first do; {} where they are silent."""
-        told = (x["claims"] for _, x in self.entries() if task in (None, x["task"]))
-        return next(filter(None, told), {})
+        claims = (x["claims"] for _, x in self.entries() if task in (None, x["task"]))
+        return next(filter(None, claims), {})
 
     def documents(self) -> Iterator[tuple[tuple[str, str, int], Document]]:
         """Yield its documents behind task, digest and number of the copy.
@@ -103,14 +103,16 @@ class Model:
                 self.messages.append(f"{path}: {more}")
 
     def _tally(self, task: str, options: Namespace, wanted: dict[str, bool]) -> Tally:
-        repeats, made = self.claims(task).get("repeats") or 1, None
+        claims, cells = self.claims(task), None
         if scorer(task).known[0] is None:
-            told = self.claims(task).get("made") or _made_of_pack(
-                task, options.include_path
-            )
-            made = told and Made(**told)
-        leave_out = options.leave_out
-        return Tally(task, repeats=repeats, made=made, leave_out=leave_out, **wanted)
+            cells = claims.get("made") or _made_of_pack(task, options.include_path)
+        return Tally(
+            task,
+            repeats=claims.get("repeats") or 1,
+            made=cells and Made(**cells),
+            leave_out=options.leave_out,
+            **wanted,
+        )
 
 
 @cache
@@ -120,10 +122,10 @@ def _made_of_pack(task: str, folder: Path) -> dict | None:
         manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
         for entry in manifest["data"].values():
             if task in entry["tasks"] and "generated" in entry:
-                told = entry["generated"]
-                made = {name: told[f"gen_{name}"] for name in ("seed", "rows")}
-                if type(made["seed"]) is type(made["rows"]) is int:
-                    return made | {"fingerprint": entry["fingerprint"]}
+                request = entry["generated"]
+                cells = {"seed": request["gen_seed"], "rows": request["gen_rows"]}
+                if type(cells["seed"]) is type(cells["rows"]) is int:
+                    return cells | {"fingerprint": entry["fingerprint"]}
     except (OSError, ValueError, LookupError, TypeError, AttributeError):
         pass
     return None
