@@ -539,17 +539,11 @@ def test_a_report_says_what_is_scored_and_why(tmp_path, capsys, monkeypatch):
     assert len({*map(len, (head, rule, row))}) == 1
 
 
-def test_a_table_says_how_many_lines_it_lacks(tmp_path, capsys):
-    several = {x: GOOD[x] for x in ("task", "doc_id")}
-    texts = [[GOOD["response"]] * 4]
-    doc = documents("tcp_long", EXAMPLES)[0]
-    sample = several | {"resps": texts, "filtered_resps": texts, "doc": doc}
-    sample |= {"target": "", "target_hash": sha256("")}
-    sample |= {"arguments": {"gen_args_0": {"arg_0": ""}}, "prompt_hash": sha256("")}
-    sample |= {"doc_hash": sha256(json.dumps(doc, indent=2, ensure_ascii=False))}
-    path = write(tmp_path / "x.jsonl", *[sample] * 3)
+def test_a_table_says_how_many_lines_it_lacks(recorded_run, tmp_path, call_score):
+    line, *_ = read_jsonl(samples(recorded_run, "tcp_long"))
+    path = write(tmp_path / "x.jsonl", *[line | {"task": "tcp_long"}] * 3)
     for _ in range(2):  # the second time, the output is finished
-        assert main(["score", str(path), "--output", str(tmp_path / "out")]) == 1
-        printed = capsys.readouterr()
-        assert "\nNot in these figures: 2 lines refused.\n" in printed.out
-        assert printed.err.count("is a second answer to document 0") == 2
+        status, printed, said = call_score(path, "--output", tmp_path / "out")
+        assert status == 1
+        assert "\nNot in these figures: 2 lines refused.\n" in printed
+        assert said.count("is a second answer to document 0") == 2
