@@ -503,8 +503,8 @@ def columns(
 def _digress(
     rng: random.Random, turns: list[tuple[str, list[str]]], asides: Asides
 ) -> None:
-    """Put asides where people digress: before they begin, behind what they say in a turn,
-    and behind their last one.
+    """Put asides where people digress: before they begin, after what they say in a turn,
+    and after their last one.
     """
     for place, text in sorted(asides):
         who = rng.choice(turns)[0]

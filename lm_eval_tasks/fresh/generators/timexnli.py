@@ -75,7 +75,7 @@ SAID = {  # how a place is said
 REACH = 2  # cycles before and after the one of the times that are named
 SHARES = tuple(kind for kind in KINDS for _ in range(KINDS[kind].share))
 SIDES = ("before", "after")
-Event = tuple[str, str]  # as a sentence says it, and as a clause behind "which" does
+Event = tuple[str, str]  # as a sentence says it, and as a clause after "which" does
 
 
 def ladder(level: int) -> dict[str, int]:
