@@ -490,6 +490,15 @@ def test_odd_results_claim_nothing(outputs, scored):
     assert (claims["version"], claims["limit"], claims["date"]) == ("[]", None, None)
 
 
+def test_a_folder_of_links_is_named(outputs, call_score):
+    for path in (outputs / "a").iterdir():
+        (outputs / "link").mkdir(exist_ok=True)
+        (outputs / "link" / path.name).symlink_to(path)
+    status, printed, said = call_score(outputs / "link")
+    assert (status, printed) == (1, "")
+    assert said.count("is a link; copy the file there\n") == said.count("\n") == 3
+
+
 def test_files_are_found_but_not_opened(tmp_path):
     path = tmp_path / "a" / NAME.format("tcp_long", 1)
     path.parent.mkdir()

@@ -59,7 +59,7 @@ class Failure(NamedTuple):
 
 
 def located(path: Path, fault: str) -> str:
-    """Return a fault behind the path that it is of; it may begin with ", line N:"."""
+    """Return a fault after the path that it is of; it may begin with ", line N:"."""
     return f"{path}{'' if fault.startswith(',') else ': '}{fault}"
 
 
@@ -74,15 +74,16 @@ def find_sources(
     sources: dict[tuple[str, Path], Source] = {}
     failures: list[Failure] = []
     for argument in arguments:
-        label, path = split_name(argument)
-        samples = [*_samples(path, label, failures)] if path.is_dir() else []
-        if samples:
-            files = [(file, file.parent) for file in samples]
-        elif path.is_dir():
-            files = [(file, path) for file in _parts(path)]
-        else:
+        (label, path), before = split_name(argument), len(failures)
+        if not path.is_dir():
             is_sample = SAMPLES_NAME.fullmatch(path.name)
             files = [(path, path.parent if is_sample else path)]
+        else:
+            files = [(file, file.parent) for file in _samples(path, label, failures)]
+            files = files or [(file, path) for file in _parts(path)]
+            if not files and len(failures) == before:
+                fix = "run with --log_samples, or name files"
+                raise ToolError(f"{path}: has no samples of the pack's tasks; {fix}")
         for file, place in files:
             source = Source(file, place, task, label)
             sources.setdefault((label, file.absolute()), source)
@@ -141,10 +142,7 @@ def odd_kind(path: Path) -> str | None:
 
 
 def _parts(folder: Path) -> list[Path]:
+    """Return the files of answers in a folder that are no samples."""
     paths = (x for x in sorted(folder.iterdir()) if not x.name.startswith("."))
-    parts = [x for x in paths if x.name.endswith(SUFFIXES) and x.is_file()]
-    if parts := [x for x in parts if not SAMPLES_NAME.fullmatch(x.name)]:
-        return parts
-    raise ToolError(
-        f"{folder}: has no samples of the pack's tasks; run with --log_samples, or name files"
-    )
+    parts = (x for x in paths if x.name.endswith(SUFFIXES) and x.is_file())
+    return [path for path in parts if not SAMPLES_NAME.fullmatch(path.name)]
