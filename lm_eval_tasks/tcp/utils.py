@@ -118,6 +118,8 @@ _TAKEN_BACK = re.compile(  # behind a statement, in small letters
     r"[.!?\u2026>})\]\n][^\w\n]{0,20}(?:wait|actually|sorry|correction"
     r"|that(?:'s| is) wrong|(?<!\? )no(?=,))\b|\b(?:answer should be|i now get)\b"
 )
+# One of these stands where an answer is taken back; they are found fast.
+_BACK = "wait", "actually", "sorry", "correction", "no,", "wrong", "should be", "now"
 _PLAIN = str.maketrans("‘’‚‛“”„‟«»‐‑‒–—―−。：", "'" * 4 + '"' * 6 + "-" * 7 + ".:")
 _QUIET = _PLAIN | str.maketrans("\u0130*_`", "I   ")  # cues are found without Markdown
 _TAG = "(?:b|i|u|em|strong|br|p|div|span|code|sub|sup|center|answer)"
@@ -208,15 +210,17 @@ def statements(text: str, prompt: re.Pattern, several: bool = False) -> list[Sta
         lines = [*islice(re.finditer(r"(?m)^.*\w.*$", text), 2)]
         if len(lines) == 1 and len(lines[0][0]) <= LONGEST_LINE:
             places.append(("line", *lines[0].span()))
-    found = []
+    answers = []
     for kind, start, end in places:
         end = start + len(text[start:end].rstrip())
         start = end - len(text[start:end].lstrip())
         if re.search(r"[^\W_]", text[start:end]):
-            found.append(Statement(kind, start, end))
-    taken_back = _TAKEN_BACK.finditer(low, found[0].end, limit) if found else ()
+            answers.append(Statement(kind, start, end))
+    taken_back = ()
+    if answers and any(word in low for word in _BACK):
+        taken_back = _TAKEN_BACK.finditer(low, answers[0].end, limit)
     end = max((x.start() for x in taken_back), default=-1)
-    return [x._replace(superseded=x.end <= end) for x in found]
+    return [x._replace(superseded=x.end <= end) for x in answers]
 
 
 def _is_rejected(low: str, cue: re.Match) -> bool:
@@ -245,8 +249,8 @@ def readings(text: str) -> Iterator[tuple[str, str]]:
     led = _LEAD.sub("", text)
     cut = _COMMENT.search(led, 1)
     end = cut.start() if cut else len(led)
-    kept, comment = led[:end].rstrip(_ENDS + "."), led[end:]
-    for reading, remark in ((text, ""), (led, ""), (kept, comment)):
+    value, comment = led[:end].rstrip(_ENDS + "."), led[end:]
+    for reading, remark in ((text, ""), (led, ""), (value, comment)):
         if not is_hedged(reading, remark):
             yield reading, _REASON.split(remark, maxsplit=1)[0]
 
@@ -358,10 +362,10 @@ def read_flexible(text: str, form: str) -> tuple[Statement | None, date | None]:
     """Return the statement of a masked response, and its value: the last box, or else
     the last statement; without a value where the last one says another.
     """
-    found = statements(text, _PROMPT)
-    valid = [x for x in found if not x.superseded]
+    answers = statements(text, _PROMPT)
+    valid = [x for x in answers if not x.superseded]
     if not valid:
-        return (found[-1], None) if found else (None, None)
+        return (answers[-1], None) if answers else (None, None)
     last, boxes = valid[-1], [x for x in valid if x.kind == "box"]
     statement = boxes[-1] if boxes else last
     value = read_answer(text[statement.start : statement.end], form)
@@ -423,10 +427,8 @@ def process_results(doc: dict, results: list[str]) -> dict[str, float]:
     """Return the mean scores of the responses; ValueError where one is not a string."""
     if not all(isinstance(response, str) for response in results):
         raise ValueError("TCP: a response is not a string; use the filter take_first")
-    scores, *others = [explain(doc, response).scores for response in results]
-    for more in others:
-        scores = {name: value + more[name] for name, value in scores.items()}
-    return {name: value / len(results) for name, value in scores.items()}
+    scores = [explain(doc, response).scores for response in results]
+    return {x: sum(y[x] for y in scores) / len(scores) for x in scores[0]}
 
 
 # ----------------------------------------------------------------------- documents
@@ -448,21 +450,21 @@ def _process_docs(dataset: datasets.Dataset, name: str, form: str) -> datasets.D
     is_fresh = bool({"level", "twin"} & {*dataset.column_names})  # made from a seed
     columns = ["index", "dialogue", "question", "answer", "level"]
     names = dataset.column_names  # of which rows of another file have none
-    found = [column for column in columns if column in names] or names
+    present = [column for column in columns if column in names] or names
     documents = []
-    for row, cells in enumerate(dataset.select_columns(found)):
+    for row, cells in enumerate(dataset.select_columns(present)):
         if isinstance(cells.get("answer"), datetime):  # how `datasets` reads a date
             cells["answer"] = cells["answer"].date().isoformat()
         if fault := _fault(cells, form):
             raise ValueError(f"{name}.jsonl, row {row}, column {fault}; fix the row")
         answer = cells["answer"].strip()
         documents.append({**cells, "answer": answer, "answer_format": form})
-    count, made_of = len(documents), fingerprint(map(digest, documents))
-    level, found = logging.INFO, f"{name}.jsonl: {count} rows, fingerprint {made_of}"
+    count, content = len(documents), fingerprint(map(digest, documents))
+    level, text = logging.INFO, f"{name}.jsonl: {count} rows, fingerprint {content}"
     if not is_fresh and count != FILES[name][0]:
-        found = f"{found}; the benchmark has {FILES[name][0]} rows"
-        level, found = logging.WARNING, f"{found}: scores may not be comparable"
-    _log(level, found)
+        text = f"{text}; the benchmark has {FILES[name][0]} rows"
+        level, text = logging.WARNING, f"{text}: scores may not be comparable"
+    _log(level, text)
     return type(dataset).from_list(documents)
 
 

@@ -185,6 +185,8 @@ _TAKEN_BACK = re.compile(  # behind a statement, in small letters
     r"[.!?\u2026>})\]\n][^\w\n]{0,20}(?:wait|actually|sorry|correction"
     r"|that(?:'s| is) wrong|(?<!\? )no(?=,))\b|\b(?:answer should be|i now get)\b"
 )
+# One of these stands where an answer is taken back; they are found fast.
+_BACK = "wait", "actually", "sorry", "correction", "no,", "wrong", "should be", "now"
 _PLAIN = str.maketrans("‘’‚‛“”„‟«»‐‑‒–—―−。：", "'" * 4 + '"' * 6 + "-" * 7 + ".:")
 _QUIET = _PLAIN | str.maketrans("\u0130*_`", "I   ")  # cues are found without Markdown
 _TAG = "(?:b|i|u|em|strong|br|p|div|span|code|sub|sup|center|answer)"
@@ -275,15 +277,17 @@ def statements(text: str, prompt: re.Pattern, several: bool = False) -> list[Sta
         lines = [*islice(re.finditer(r"(?m)^.*\w.*$", text), 2)]
         if len(lines) == 1 and len(lines[0][0]) <= LONGEST_LINE:
             places.append(("line", *lines[0].span()))
-    found = []
+    answers = []
     for kind, start, end in places:
         end = start + len(text[start:end].rstrip())
         start = end - len(text[start:end].lstrip())
         if re.search(r"[^\W_]", text[start:end]):
-            found.append(Statement(kind, start, end))
-    taken_back = _TAKEN_BACK.finditer(low, found[0].end, limit) if found else ()
+            answers.append(Statement(kind, start, end))
+    taken_back = ()
+    if answers and any(word in low for word in _BACK):
+        taken_back = _TAKEN_BACK.finditer(low, answers[0].end, limit)
     end = max((x.start() for x in taken_back), default=-1)
-    return [x._replace(superseded=x.end <= end) for x in found]
+    return [x._replace(superseded=x.end <= end) for x in answers]
 
 
 def _is_rejected(low: str, cue: re.Match) -> bool:
@@ -312,8 +316,8 @@ def readings(text: str) -> Iterator[tuple[str, str]]:
     led = _LEAD.sub("", text)
     cut = _COMMENT.search(led, 1)
     end = cut.start() if cut else len(led)
-    kept, comment = led[:end].rstrip(_ENDS + "."), led[end:]
-    for reading, remark in ((text, ""), (led, ""), (kept, comment)):
+    value, comment = led[:end].rstrip(_ENDS + "."), led[end:]
+    for reading, remark in ((text, ""), (led, ""), (value, comment)):
         if not is_hedged(reading, remark):
             yield reading, _REASON.split(remark, maxsplit=1)[0]
 
@@ -472,15 +476,15 @@ def _lettered(text: str, options: list[str]) -> str:
     words = [*_WORD.finditer(text)]
     low = [word[0].lower() for word in words]
     texts = {x: _WORD.findall(plain(option).lower()) for x, option in pairs}
-    found, at, end = "", 0, 0
+    lettered, at, end = "", 0, 0
     while at < len(words):
         sizes = {x: len(y) for x, y in texts.items() if y == low[at : at + len(y)]}
         if size := max(sizes.values(), default=0):
             letters = "".join(x for x in sizes if sizes[x] == size)
-            found += f'{text[end : words[at].start()]}"{letters}"'
+            lettered += f'{text[end : words[at].start()]}"{letters}"'
             end = words[at + size - 1].end()
         at += size or 1
-    return found + text[end:]
+    return lettered + text[end:]
 
 
 def _named(text: str) -> set[str]:
@@ -554,8 +558,8 @@ def name_f1(name: str, names: list[list[str]], question: str) -> float:
     asked = {_ENDING.sub("", word) for word in normalise(question)}
     new = Counter(word for word in words if _ENDING.sub("", word) not in asked)
     golds = [gold for gold in names if gold != ["unanswerable"]]
-    kept = [Counter(words) & Counter(x) | new if new else words for x in golds]
-    return max(map(f1, kept, golds), default=0.0)
+    counted = [Counter(words) & Counter(x) | new if new else words for x in golds]
+    return max(map(f1, counted, golds), default=0.0)
 
 
 # --------------------------------------------------------------------- the verdicts
@@ -568,8 +572,8 @@ def extract_answers(response: str, several: bool = False) -> tuple[str, str, Ver
     """
     published, published_span = extract_published(response)
     text = mask(response)
-    found = statements(text, MADE_UP, several)
-    last = found[-1] if found else None
+    answers = statements(text, MADE_UP, several)
+    last = answers[-1] if answers else None
     span = (last.start, last.end) if last else None
     flexible = response[slice(*span)] if span else None
     visible = span or published_span
@@ -705,10 +709,8 @@ def _mean_scores(explain: Callable, doc: dict, results: list[str]) -> dict[str, 
     """Return the mean scores of responses; ValueError where one is not a string."""
     if not all(isinstance(response, str) for response in results):
         raise ValueError("a response is not a string; use the filter take_first")
-    scores, *others = [explain(doc, response).scores for response in results]
-    for more in others:
-        scores = {name: value + more[name] for name, value in scores.items()}
-    return {name: value / len(results) for name, value in scores.items()}
+    scores = [explain(doc, response).scores for response in results]
+    return {x: sum(y[x] for y in scores) / len(scores) for x in scores[0]}
 
 
 def process_results_qa(doc: dict, results: list[str]) -> dict[str, float]:
@@ -888,10 +890,10 @@ def fingerprint(digests: Iterable[bytes]) -> str:
 @lru_cache(maxsize=256)  # once a run
 def _report(name: str, count: int, content: str, is_fresh: bool) -> None:
     """Log rows and fingerprint of a file; warn where they are not the benchmark's."""
-    known = [FILES[name]] if name in FILES else [*FILES.values()]
+    files = [FILES[name]] if name in FILES else [*FILES.values()]
     text = f"TimeBench ({name}): {count} rows, fingerprint {content}"
-    if is_fresh or (count, content) in known:
+    if is_fresh or (count, content) in files:
         return eval_logger.info(text)
-    theirs = "{} rows, {}".format(*known[0]) if name in FILES else "other files"
-    text += f"; the benchmark has {theirs}: scores may not be comparable"
+    others = "{} rows, {}".format(*files[0]) if name in FILES else "other files"
+    text += f"; the benchmark has {others}: scores may not be comparable"
     eval_logger.warning(text)

@@ -142,6 +142,8 @@ _TAKEN_BACK = re.compile(  # behind a statement, in small letters
     r"[.!?\u2026>})\]\n][^\w\n]{0,20}(?:wait|actually|sorry|correction"
     r"|that(?:'s| is) wrong|(?<!\? )no(?=,))\b|\b(?:answer should be|i now get)\b"
 )
+# One of these stands where an answer is taken back; they are found fast.
+_BACK = "wait", "actually", "sorry", "correction", "no,", "wrong", "should be", "now"
 _PLAIN = str.maketrans("‘’‚‛“”„‟«»‐‑‒–—―−。：", "'" * 4 + '"' * 6 + "-" * 7 + ".:")
 _QUIET = _PLAIN | str.maketrans("\u0130*_`", "I   ")  # cues are found without Markdown
 _TAG = "(?:b|i|u|em|strong|br|p|div|span|code|sub|sup|center|answer)"
@@ -232,15 +234,17 @@ def statements(text: str, prompt: re.Pattern, several: bool = False) -> list[Sta
         lines = [*islice(re.finditer(r"(?m)^.*\w.*$", text), 2)]
         if len(lines) == 1 and len(lines[0][0]) <= LONGEST_LINE:
             places.append(("line", *lines[0].span()))
-    found = []
+    answers = []
     for kind, start, end in places:
         end = start + len(text[start:end].rstrip())
         start = end - len(text[start:end].lstrip())
         if re.search(r"[^\W_]", text[start:end]):
-            found.append(Statement(kind, start, end))
-    taken_back = _TAKEN_BACK.finditer(low, found[0].end, limit) if found else ()
+            answers.append(Statement(kind, start, end))
+    taken_back = ()
+    if answers and any(word in low for word in _BACK):
+        taken_back = _TAKEN_BACK.finditer(low, answers[0].end, limit)
     end = max((x.start() for x in taken_back), default=-1)
-    return [x._replace(superseded=x.end <= end) for x in found]
+    return [x._replace(superseded=x.end <= end) for x in answers]
 
 
 def _is_rejected(low: str, cue: re.Match) -> bool:
@@ -269,8 +273,8 @@ def readings(text: str) -> Iterator[tuple[str, str]]:
     led = _LEAD.sub("", text)
     cut = _COMMENT.search(led, 1)
     end = cut.start() if cut else len(led)
-    kept, comment = led[:end].rstrip(_ENDS + "."), led[end:]
-    for reading, remark in ((text, ""), (led, ""), (kept, comment)):
+    value, comment = led[:end].rstrip(_ENDS + "."), led[end:]
+    for reading, remark in ((text, ""), (led, ""), (value, comment)):
         if not is_hedged(reading, remark):
             yield reading, _REASON.split(remark, maxsplit=1)[0]
 
@@ -332,7 +336,7 @@ def extract_flexible(text: str, keys: set[str], is_one: bool) -> list[Extracted]
     with an asked key, pairs behind them or, where one value is asked, one other key, cues.
     """
     outermost = _objects(text, _LENIENT)
-    objects = [Extracted(x, one.span) for one in outermost for x in one.fields]
+    objects = [Extracted(x, outer.span) for outer in outermost for x in outer.fields]
     if objects and (made_up := _MADE_UP.search(text, objects[0].span[1])):
         text = text[: made_up.start()]
         objects = [x for x in objects if x.span[0] < len(text)]
@@ -737,19 +741,19 @@ def _documents(
     is_fresh = bool({"level", "twin"} & {*dataset.column_names})  # made from a seed
     columns = [*(SEMANTIC_COLUMNS if is_semantic else COLUMNS), "level"]
     names = dataset.column_names  # of which rows of another file have none
-    found = [column for column in columns if column in names] or names
-    documents = list(dataset.select_columns(found))
+    present = [column for column in columns if column in names] or names
+    documents = list(dataset.select_columns(present))
     for row, document in enumerate(documents):
         try:
             _prepare(document, is_semantic, is_separate)
         except ValueError as error:
             fault = f"{source}, row {row}, column {error}"
             raise ValueError(f"{fault}; fix the row") from None
-    count, made_of = len(documents), fingerprint(map(digest, documents))
-    known = [x for file, x in FILES.items() if is_semantic == ("semantic" in file)]
-    level, text = logging.INFO, f"{source}: {count} rows, fingerprint {made_of}"
-    if not is_fresh and not {(count, made_of), (count, None)} & {*known}:
-        others = (f"{n} rows" + f", fingerprint {x}" * bool(x) for n, x in known)
+    count, content = len(documents), fingerprint(map(digest, documents))
+    files = [x for file, x in FILES.items() if is_semantic == ("semantic" in file)]
+    level, text = logging.INFO, f"{source}: {count} rows, fingerprint {content}"
+    if not is_fresh and not {(count, content), (count, None)} & {*files}:
+        others = (f"{n} rows" + f", fingerprint {x}" * bool(x) for n, x in files)
         text = f"{text}; the benchmark has {' or '.join(others)}"
         level, text = logging.WARNING, f"{text}: scores may not be comparable"
     _log(level, text)
@@ -831,9 +835,9 @@ def split_instruction(prompt: str, question: str) -> tuple[str, str]:
     the JSON is to hold, and goes on to the end of the last paragraph about the format,
     or to where `question` begins. No word is lost or doubled.
     """
-    if not (found := _INSTRUCTION.match(prompt)):
+    if not (match := _INSTRUCTION.match(prompt)):
         return prompt, ""
-    told = found[1].partition(question.strip())[0]
-    start, end = found.start(1), found.start(1) + len(told)
+    instruction = match[1].partition(question.strip())[0]
+    start, end = match.start(1), match.start(1) + len(instruction)
     rest = f"{prompt[:start].strip()}\n\n{prompt[end:].strip()}".strip()
-    return rest, told.strip()
+    return rest, instruction.strip()
