@@ -350,19 +350,21 @@ def test_versions_with_other_prompts_are_said(compare, tmp_path, version, is_sai
         results = {"versions": {TASK: last}, "model_name": run}
         write(tmp_path / run / f"results_{stamp}.json", results)
     said = compare(tmp_path / "old", tmp_path / "new").err
-    told = f"{TASK}: was run in other versions (a {version}, b {ours}); all"
-    assert said.startswith(told) if is_said else not said
+    text = f"a: the tasks were run in another version ({TASK} {version}, not {ours});"
+    assert said.startswith(text) if is_said else not said
 
 
 def test_repeats_and_answers_that_say_nothing_are_counted(compare):
     a = lines(*[NONE] * 3, finish_reason="length")
     a[2]["doc"] = a[0]["doc"]
     b = [answer | {"response": RIGHT, "finish_reason": "stop"} for answer in a]
-    one, two, invalid = compare(a, b).err.splitlines()
+    fault, one, two = compare(a, b).err.splitlines()
     for name, said in {"a": one, "b": two}.items():
         start = f"{TASK}: 1 of 3 answers of {name} are to repeats, under other ids, "
         assert said.startswith(start)
-    assert invalid.startswith("a: 3 of 3 answers were cut off by the token limit")
+    assert fault.startswith(
+        "a: 3 of 3 answers (100.0 %) were cut off by the token limit"
+    )
 
 
 def test_answers_are_counted_and_each_table_names_its_tests(compare):
@@ -372,7 +374,7 @@ def test_answers_are_counted_and_each_table_names_its_tests(compare):
         run += [x | {"sample": 7} for x in run[:2]]
     printed = compare(a + b, a + b, options=("--detail",))
     # Two tasks of two benchmarks, each with three answers to two documents.
-    assert "a: 4 of 12 answers were cut off by the token limit" in printed.err
+    assert "a: 4 of 12 answers (33.3 %) were cut off by the token limit" in printed.err
     text = " ".join(printed.out.split())
     assert "any of the 4 sentences calls" in text
     assert "The 4 lines of the tables" in text

@@ -179,7 +179,7 @@ PROMPTS = [("api", CHAT, 0), ("without_system", CHAT, 1), ("text", {}, 0)]
 
 @pytest.mark.parametrize("kind, options, lost", PROMPTS)
 def test_prompts_that_lost_their_instruction_are_invalid(
-    tmp_path, call, kind, options, lost
+    tmp_path, call, call_score, kind, options, lost
 ):
     task = "tot_semantic_separate"
     folder = run(SameModel(kind), [task], tmp_path, **options)
@@ -190,6 +190,8 @@ def test_prompts_that_lost_their_instruction_are_invalid(
     assert (status, said) == (0, "")
     assert row["no_instruction"] == lost * row["n"]
     expected = "no_instruction" if lost else None
+    first = "**Fault** in the run " if lost else "## "
+    assert call_score(folder)[1].startswith(first)
     assert {row["invalid"] for row in verdicts(tmp_path / "out")} == {expected}
 
 

@@ -33,6 +33,7 @@ from .core.cli import say, tool_parser
 from .core.errors import ToolError
 from .core.families import Group, alone, benchmarks, configuration, scorer
 from .core.tables import FORMATS, escaped, natural, p_text, percent, points, render
+from .score.health import faults
 from .stats import (
     CONFIDENCE,
     cluster_totals,
@@ -42,7 +43,7 @@ from .stats import (
     linearised,
 )
 from .verdicts.figures import Document, Tally, rows_remark
-from .verdicts.judge import INVALID, shown, value_text
+from .verdicts.judge import shown, value_text
 from .verdicts.recall import recall, recall_sentence
 from .verdicts.runs import Model, answer_options, read_models
 
@@ -291,18 +292,10 @@ def _cells_of_changed(row: dict) -> dict:
 
 
 def notes(models: list[Model], leave_out: str | None) -> Iterator[str]:
-    """Yield what a reader has to know of runs: other versions, repeats, invalid answers."""
-    for task in sorted({task for model in models for task in model.tasks}):
-        versions = {x.name: x.claims(task).get("version") for x in models}
-        ours = scorer(task)
-        if not all(map(ours.asks_as, versions.values())):
-            names = ", ".join(f"{x} {y or 'unknown'}" for x, y in versions.items())
-            yield (
-                f"{task}: was run in other versions ({names}); all answers are scored by"
-                f" {ours.version}, but prompts may differ"
-            )
-        for model in (model for model in models if task in model.tasks):
-            tally = model.tasks[task]
+    """Yield what a reader has to know of runs: faults, rows left out and repeats."""
+    for model in models:
+        yield from (f"{model.name}: {fault}" for fault in faults(model))
+        for task, tally in sorted(model.tasks.items()):
             if n := tally.left_out:
                 yield f"{task}: {n} answers of {model.name} are left out ({leave_out})"
             if surplus := tally.surplus:
@@ -310,12 +303,6 @@ def notes(models: list[Model], leave_out: str | None) -> Iterator[str]:
                     f"{task}: {surplus} of {tally.answered} answers of {model.name} are"
                     " to repeats, under other ids, which the benchmark does not have"
                 )
-    for model in models:
-        figures = [x.all for task, x in model.tasks.items() if scorer(task).headline]
-        total = sum(x.answers for x in figures)
-        for kind, fault in INVALID.items():
-            if n := sum(x.invalid[kind] for x in figures):
-                yield f"{model.name}: {n} of {total} answers {fault}"
 
 
 # ------------------------------------------------------------------- command line

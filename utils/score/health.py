@@ -18,7 +18,7 @@ _OF_ANSWERS = {
     "unended": "end before an answer, as within their reasoning; run again with a larger max_gen_toks",
     "blank": "are blank; see what the model's server returned, and run again",
     "no_system": "have a prompt without the system instruction; the chat template dropped"
-    " it, so put it into the prompt",
+    " it, so put it into the prompt (run tasks without _separate)",
 }
 
 

@@ -30,8 +30,6 @@ were read are later [likely range: 95 % interval].
 """
 # What is told below the table where it is not 0, and of how many answers.
 _NOTES = {
-    "no_instruction": "Answers to prompts without the format instruction, which say nothing"
-    " of the model",
     "changed": "Answers to which the harness's log gives other scores",
     "left_out": "Left out",
 }

@@ -106,7 +106,8 @@ class Figures:
         self.faults["cut_off"] += is_long
         self.faults["unended"] += row["reason"] == "cut_off" and not is_long
         self.faults["blank"] += not row["excerpt"].strip()
-        self.faults["no_system"] += row["has_system"] is False
+        is_dropped = row["has_system"] is False or row["invalid"] == "no_instruction"
+        self.faults["no_system"] += is_dropped
         self.faults["silent"] += not row["finish_reason"]  # why it ended
         self.untold += not (row["invalid"] or row["finish_reason"])
         self.changed += row["changed"]

@@ -19,12 +19,7 @@ from .answers import Answer, document_text, sha256
 
 # Why an answer cannot tell what its model is able to do. Its scores stand, as in the
 # harness; a board shows how many there are.
-INVALID = {
-    "no_instruction": "have no format instruction in their prompt, since the chat template"
-    " dropped the system message. They count all the same, but say little of the model",
-    "cut_off": "were cut off by the token limit, or end before an answer. They count all the"
-    " same; a larger max_gen_toks may raise the scores",
-}
+INVALID = ("no_instruction", "cut_off")
 # Fields of documents by which scores are broken down; the answer format comes from the
 # prompt, see `answer_format`.
 BREAKDOWNS = "question_type type format level graph_gen_algorithm sorting_type".split()
