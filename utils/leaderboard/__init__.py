@@ -31,10 +31,10 @@ from ..core.documents import pack_files
 from ..core.errors import ToolError
 from ..core.files import check_outputs, is_stream, written_whole
 from ..verdicts.checks import Check
-from ..verdicts.find import find_sources
+from ..verdicts.find import Failure, find_sources
 from ..verdicts.runs import Model, answer_options, read_models
 from ..verdicts.table import Table
-from .board import FIRST_LINES, RULES, Entrant, LeftOut
+from .board import FIRST_LINES, RULES, Entrant
 from .data import board_data, rows
 
 
@@ -47,12 +47,11 @@ def main(arguments: list[str] | None = None) -> int:
     options = _options(arguments)
     _check_files(options)
     models, failures = read_models(options.run, options, Check, has_rows=True)
-    faults = [(str(x.place), _fault(x), x.name) for x in models]
-    faults += [(str(x.path), x.reason, x.label) for x in failures]
-    left_out = [LeftOut(x, y.lstrip(", "), name) for x, y, name in faults if y]
+    left_out = [Failure(x.place, x.name, y) for x in models if (y := _fault(x))]
+    left_out = [x._replace(reason=x.reason.lstrip(", ")) for x in left_out + failures]
     good = [model for model in models if not _fault(model)]
     messages = [line for model in good for line in model.messages]
-    messages += [f"{x.place}: left out: {x.reason}" for x in left_out]
+    messages += [f"{x.path}: left out: {x.reason}" for x in left_out]
     if not good:
         raise ToolError("\n".join(messages))
     for line in [*messages, *_hints(good)]:
@@ -81,13 +80,13 @@ def _fault(model: Model) -> str | None:
     return next(filter(None, faults), None)
 
 
-def _refused_files(models: list[Model]) -> Iterator[LeftOut]:
+def _refused_files(models: list[Model]) -> Iterator[Failure]:
     """Yield the files beside others of a model of which no line can be scored."""
     for model in models:
         for table in model.tables:
             if not table.head["tasks"] and (fault := _refused_line(table)):
                 model.remarks.append(f"{table.source.path.name} is left out: {fault}")
-                yield LeftOut(str(table.source.path), fault, model.name)
+                yield Failure(table.source.path, model.name, fault)
 
 
 def _refused_line(table: Table) -> str | None:

@@ -68,14 +68,6 @@ def _cause(row: dict) -> str:
     return "elsewhere" if is_apart else "form"
 
 
-class LeftOut(NamedTuple):
-    """What is not on the board."""
-
-    place: str  # the file or folder
-    reason: str
-    model: str = ""  # what it calls itself, where it says so
-
-
 class Standing(NamedTuple):
     """How a model stands in a benchmark."""
 

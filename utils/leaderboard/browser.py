@@ -170,9 +170,10 @@ def _read_texts(
     for job, reply in each_apart(work, jobs, options.workers, limits_of(options)):
         if isinstance(reply, Died):
             raise ToolError(f"{job[0].table.source.path}: {reply.reason}")
-        if "want" in reply:
-            documents(reply["want"], options.include_path)
-            loaded.add(reply["want"])
+        if wanted := reply.get("want"):
+            for task in wanted:
+                documents(task, options.include_path)
+            loaded.update(wanted)
             jobs.append(job)
         elif "changed" in reply:
             fault = "has changed while it was read; run again"
@@ -186,14 +187,16 @@ def _read_texts(
 def _texts(readings: list[Reading], loaded: set[str]) -> dict:
     """Return the number of each answer with the pieces of its response and prompt.
 
-    Or `want`, a task whose documents are needed first, or `changed`, a file that changed.
+    Or `want`, the tasks whose documents are needed first, or `changed`, a file that changed.
     """
     texts: list[list] = []
+    wanted: set[str] = set()
     for reading in readings:
         before = len(texts)
         for answer in _answers(reading):
             if answer.doc is None and answer.task not in loaded:
-                return {"want": answer.task}
+                wanted.add(answer.task)
+                continue
             for number, row in reading.rows[answer.number]:
                 if _is_of(answer, row):
                     is_shown = number in reading.prompts
@@ -201,9 +204,10 @@ def _texts(readings: list[Reading], loaded: set[str]) -> dict:
                     spans = [row["published_span"], row["flexible_span"]]
                     response = pieces(answer.response, spans, LONGEST_RESPONSE)
                     texts.append([number, response, prompt_pieces or None])
-        if len(texts) - before < sum(map(len, reading.rows.values())):
+        expected = sum(map(len, reading.rows.values()))
+        if len(texts) - before < expected and not wanted:
             return {"changed": str(reading.table.source.path)}
-    return {"texts": texts}
+    return {"want": sorted(wanted)} if wanted else {"texts": texts}
 
 
 def _answers(reading: Reading) -> Iterator[Answer]:

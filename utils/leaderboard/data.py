@@ -44,13 +44,13 @@ from ..stats import (
 )
 from ..verdicts.answers import sha256
 from ..verdicts.checks import FALSE, SEVERITY, pack_rows
+from ..verdicts.find import Failure
 from ..verdicts.judge import INVALID
 from ..verdicts.recall import recall, recall_sentence
 from .board import (
     CAUSES,
     RULES,
     Entrant,
-    LeftOut,
     Result,
     by_task,
     copies,
@@ -72,7 +72,7 @@ OF_PAGE = ("run", "task", "filter", "status", "marks", "levels", "lost", "gap")
 
 
 def board_data(
-    entrants: list[Entrant], left_out: list[LeftOut], options: Namespace
+    entrants: list[Entrant], left_out: list[Failure], options: Namespace
 ) -> dict:
     """Return the data of a board, as the head of this module describes them.
 
@@ -106,10 +106,15 @@ def board_data(
         "about": about,
         "benchmarks": [_benchmark(group, entrants, models) for group in shown],
         "models": models,
-        "left_out": [entrant._asdict() for entrant in left_out],
+        "left_out": [*map(_left_out, left_out)],
         "ends": silent_ends([entrant.model for entrant in entrants]),
         "recall": [recall_sentence(row, printable(row["run"])) for row in recalled],
     }
+
+
+def _left_out(failure: Failure) -> dict[str, str]:
+    place, name = str(failure.path), failure.label
+    return {"place": place, "reason": failure.reason, "model": name}
 
 
 def rows(board: dict) -> Iterator[dict]:
