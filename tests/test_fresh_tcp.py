@@ -14,7 +14,7 @@ tcp = short.tcp
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_columns_have_the_label_as_their_only_answer(kind):
-    for row in rows(kind, 20261121, 10, LEVELS):
+    for row in rows(kind, 20261121, 5, LEVELS):
         solution = solve_row(row)
         assert solution.answers == (row["answer"],), row
         assert solution.reckoning.endswith(row["answer"])
@@ -22,7 +22,7 @@ def test_columns_have_the_label_as_their_only_answer(kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_row_has_as_many_tasks_and_people_as_its_knobs_say(kind):
-    for row in rows(kind, 20261121, 10, LEVELS, {kind: {"people": 4}}):
+    for row in rows(kind, 20261121, 3, range(1, 4), {kind: {"people": 4}}):
         assert len(row["tasks"]) == short.ladder(row["level"])["steps"]
         assert len(row["agents"]) == 4
 

@@ -16,8 +16,6 @@ TURN = 74  # rows of a level until each kind has had its turn
 
 
 def test_each_type_and_each_kind_has_its_turn():
-    few = [row["question_type"] for row in rows(NAME, 1, 20, range(1, 2))]
-    assert set(few) == set(find_generator(NAME).KINDS)
     forms = set()
     for row in rows(NAME, 1, TURN, range(1, 2)):
         kind = next(kind for words, kind in KINDS if words in row["question"])
