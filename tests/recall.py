@@ -1,6 +1,6 @@
 """How often the test of recall names models that recall public rows, and others.
 
-    python -m tests.recall FOLDER [REPETITIONS]
+    python -m tests.recall FOLDER [RUNS]
 
 FOLDER holds the benchmarks' files. Models answer the twins of their rows: with a chance of
 SHARE as the public row has it, else right with their accuracy, which on twins is 5 points
@@ -20,8 +20,8 @@ import numpy as np
 
 from utils.core.jsonl import read_jsonl
 from utils.packs.twins import Draw, draw_twins
-from utils.stats import CONFIDENCE, holm
-from utils.verdicts.recall import Hits
+from utils.stats import CONFIDENCE
+from utils.verdicts.recall import sign_test
 
 
 EXCHANGED = "names_exchanged"
@@ -60,32 +60,35 @@ def near(draws: list[Draw], wrong: str) -> np.ndarray:
     return np.array(chances)
 
 
-def hits(
-    rng: np.random.Generator, chances: np.ndarray, share: float, accuracy: float
-) -> Hits:
-    """Return what a model that recalls a share of the labels answers to twins."""
-    drawn = rng.random(len(chances))
+def p_values(
+    rng: np.random.Generator,
+    chances: np.ndarray,
+    share: float,
+    accuracy: float,
+    runs: int,
+) -> np.ndarray:
+    """Return the p-values of models that recall a share of the labels, one a run."""
+    drawn = rng.random((runs, len(chances)))
     missed = (1 - share) * (1 - accuracy)
     recalled = share + missed * chances[:, 0]
-    mirror = recalled + missed * chances[:, 1]
-    of_recalled = int((drawn < recalled).sum())
-    return Hits(len(chances), of_recalled, int((drawn < mirror).sum()) - of_recalled)
+    either = (drawn < recalled + missed * chances[:, 1]).sum(1)
+    hits = (drawn < recalled).sum(1)
+    return sign_test(hits, either - hits)
 
 
-def simulate(draws: dict[str, list[Draw]], repetitions: int) -> list[dict]:
+def simulate(draws: dict[str, list[Draw]], runs: int) -> list[dict]:
     """Return how often models are named on either benchmark, and on each one alone."""
     rng, rows, level = np.random.default_rng(29), [], 1 - CONFIDENCE
     for case in product(WRONG, ACCURACIES, (0, 0.05), SHARES):
         wrong, accuracy, harder, share = case
-        chances = [near(x, wrong) for x in draws.values()]
-        p_values = [
-            [hits(rng, x, share, accuracy - harder).p_value for x in chances]
-            for _ in range(repetitions)
+        of_tasks = [
+            p_values(rng, near(x, wrong), share, accuracy - harder, runs)
+            for x in draws.values()
         ]
-        alone = (np.array(p_values) < level).mean(0)
         row = dict(zip(("wrong", "accuracy", "harder", "share"), case))
-        row["either"] = sum(min(holm(x)) < level for x in p_values) / repetitions
-        rows.append(row | dict(zip(draws, map(float, alone))))
+        # Holm's method names a model where the least p-value is small enough.
+        row["either"] = np.mean(np.min(of_tasks, axis=0) * len(of_tasks) < level)
+        rows.append(row | {x: np.mean(y < level) for x, y in zip(draws, of_tasks)})
     return rows
 
 
@@ -102,5 +105,5 @@ def twins_of(folder: Path) -> dict[str, list[Draw]]:
 if __name__ == "__main__":
     of_files = twins_of(Path(sys.argv[1]))
     print({task: len(x) for task, x in of_files.items()})
-    for line in simulate(of_files, int((sys.argv[2:] or ["1000"])[0])):
-        print("\t".join(map(str, line.values())))
+    for line in simulate(of_files, int((sys.argv[2:] or ["10000"])[0])):
+        print(*line.values(), sep="\t")

@@ -3,13 +3,14 @@
 import json
 import math
 import re
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from tests.conftest import EXAMPLES
-from tests.recall import TASKS, WRONG, hits, near, twins_of
+from tests.recall import TASKS, WRONG, near, p_values, twins_of
 from tests.test_offline import manifest_of
 from utils.__main__ import main
 from utils.core.documents import documents
@@ -193,16 +194,12 @@ def test_the_share_that_is_found_has_the_power_that_it_says(case):
 
 def test_simulated_models_are_named_if_they_recall(shared):
     draws, rng = twins_of(shared), np.random.default_rng(29)
-    for task in TASKS:
-        for wrong in WRONG:
-            chances = near(draws[task], wrong)
-            named = {
-                share: sum(
-                    hits(rng, chances, share, 0.25).p_value < 1 - CONFIDENCE
-                    for _ in range(200)
-                )
-                for share in (0, 0.05, 0.1)
-            }
-            assert named[0] <= 0.08 * 200, (task, wrong)
-            assert named[0.05] >= 0.8 * 200
-            assert named[0.1] >= 0.99 * 200
+    for task, wrong in product(TASKS, WRONG):
+        chances = near(draws[task], wrong)
+        named = [
+            np.mean(p_values(rng, chances, share, 0.25, 1000) < 1 - CONFIDENCE)
+            for share in (0, 0.05, 0.1)
+        ]
+        assert named[0] <= 0.05, (task, wrong)
+        assert named[1] >= 0.8
+        assert named[2] >= 0.99

@@ -158,10 +158,19 @@ def move_years(row: dict, survey: Survey, rng: Random) -> Twin | str:
     ]
     if not shifts:
         return NO_ROOM
-    shift = choose(rng, shifts)
+    shift = choose(rng, _as_many_carries(shifts, years + answers, 10))
     question = _edit(row["question"], lambda text: _moved(text, shift, pattern))
     right, mirror = (_moved(label, n * shift, of_label) for n in (1, 2))
     return Twin(row | {"question": question, "label": right}, "label", mirror)
+
+
+def _as_many_carries(shifts: list[int], years: list[int], unit: int) -> list[int]:
+    """Return the shifts that leave years as many decades or so apart, or else all."""
+
+    def carries(shift: int) -> int:
+        return (max(years) + shift) // unit - (min(years) + shift) // unit
+
+    return [x for x in shifts if carries(x) == carries(0)] or shifts
 
 
 def move_centuries(row: dict, _: Survey, rng: Random) -> Twin | str:
@@ -176,12 +185,7 @@ def move_centuries(row: dict, _: Survey, rng: Random) -> Twin | str:
     ]
     if len(years) != 2 or not shifts:
         return NO_ROOM
-
-    def millennia(shift: int) -> int:
-        return (years[1] + shift) // 1000 - (years[0] + shift) // 1000
-
-    # If possible, as many digits are borrowed or carried as before.
-    shift = choose(rng, [x for x in shifts if millennia(x) == millennia(0)] or shifts)
+    shift = choose(rng, _as_many_carries(shifts, years, 1000))
     question = _moved(row["question"], shift, _MONTH_AND_YEAR)
     right, mirror = ([_moved(label, n * shift, _MONTH_AND_YEAR)] for n in (1, 2))
     return Twin(row | {"question": question, "answer": right}, "answer", mirror)
@@ -448,22 +452,27 @@ def replace_names(row: dict, survey: Survey, rng: Random) -> Twin | str:
     return Twin(row | new | {"label": named(right)}, "label", mirror)
 
 
+_FARTHEST = 12  # places, so that names are not crowded where others make room
+
+
 def _replacements(used: set[str], present: set[str], rng: Random) -> dict[str, str]:
     """Return an absent name for each name that can have one.
 
     All names keep their digits and their order, as numbers and as texts. Each is drawn
-    from three that are near, and none is much greater than those of the row.
+    from three that are near.
     """
     names: dict[str, str] = {}
     for letter in "ER":
         old = sorted(x for x in used if x[0] == letter)
-        numbers = [int(x[1:]) for x in old]
-        greatest = max([99, *(x + len(old) for x in numbers)])
-        order = sorted({f"{letter}{n}" for n in range(1, greatest + 1)} | {*old})
+        digits = max((len(x) - 1 for x in old), default=1)
+        greatest = max([99, *(int(x[1:]) + len(old) for x in old)])
+        numbers = range(1, min(10**digits, greatest + 1))
+        order = sorted({f"{letter}{n}" for n in numbers} | {*old})
         limit, options = len(order), []  # places that leave room for all later names
         for name in reversed(old):
             own = order.index(name)
-            fits = [x for x in range(limit) if len(order[x]) == len(name)]
+            near = range(max(0, own - _FARTHEST), min(limit, own + _FARTHEST + 1))
+            fits = [x for x in near if len(order[x]) == len(name)]
             absent = [x for x in fits if order[x] not in present]
             options.append((own, absent))
             limit = max([own, *absent])

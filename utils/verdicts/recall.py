@@ -48,8 +48,13 @@ class Hits(NamedTuple):
 
     @property
     def p_value(self) -> float:
-        """The chance of so many recalled labels if both were equally likely."""
-        return float(bdtrc(self.recalled - 1, self.recalled + self.mirror, 0.5))
+        """The p-value of the sign test."""
+        return float(sign_test(self.recalled, self.mirror))
+
+
+def sign_test(recalled: int | np.ndarray, mirror: int | np.ndarray) -> np.ndarray:
+    """Return the chance of so many recalled labels if both were equally likely."""
+    return bdtrc(recalled - 1, recalled + mirror, 0.5)
 
 
 @cache
