@@ -344,7 +344,7 @@ class Check:
         except (ValueError, TypeError) as error:
             return _documents(UNKNOWN, f"cannot be regenerated: {error!s:.200}")
         rows, seed = Counter(_hash(text_of(x)) for x in docs), claimed["gen_seed"]
-        documents = self._compared(n, rows, f"seed {seed}", claimed["gen_rows"])
+        documents = self._compared(n, rows, f"seed {seed!s:.20}", claimed["gen_rows"])
         return documents | {"whole": documents["whole"] and own | claimed == own}
 
 

@@ -71,7 +71,7 @@ class Model:
         return next(filter(None, claims), {})
 
     def documents(self) -> Iterator[tuple[tuple[str, str, int], Document]]:
-        """Yield its documents behind task, digest and number of the copy.
+        """Yield its documents, each after its task, digest and number of the copy.
 
         Which copy is which changes no figure, since they stand in one cluster.
         """
