@@ -58,10 +58,10 @@ def _functions(kind: str, family: str, name: str) -> dict[str, Callable]:
         scores = getattr(_family(family), f"process_results{name}")(doc, results)
         return _common(doc, scores)
 
-    made = {f"{x.__name__}_{kind}": x for x in (explain, process_results)}
-    for public, function in made.items():
+    functions = {f"{x.__name__}_{kind}": x for x in (explain, process_results)}
+    for public, function in functions.items():
         function.__name__ = function.__qualname__ = public  # so that it can be pickled
-    return made
+    return functions
 
 
 # Kind, as the YAML files name it; family; what the names of its functions end in.

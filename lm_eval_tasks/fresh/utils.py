@@ -170,11 +170,11 @@ def _check_values(name: str, knobs: dict) -> None:
             raise ValueError(
                 f"gen_knobs: {name} has no knob {knob!r:.40}; it has {', '.join(own)}"
             )
-        least, most = bounds.get(knob, (0, 100))
-        if type(value) is not int or not least <= value <= most:
+        least, greatest = bounds.get(knob, (0, 100))
+        if type(value) is not int or not least <= value <= greatest:
             raise ValueError(
                 f"gen_knobs: {name}: {knob} {value!r:.40} is not an integer of {least}"
-                f" to {most}; correct it"
+                f" to {greatest}; correct it"
             )
 
 

@@ -55,10 +55,10 @@ Facts = list[tuple[int, str]]  # each a value and whose it is
 def draw_facts(
     rng: random.Random, level: int, names: list[str], value: Callable, wording: tuple
 ) -> tuple[Facts, str, Facts]:
-    """Return a value for each name, how they are told, and those told by no other.
+    """Return a value for each name, the text that tells them, and those told by no other.
 
-    `said` is what a fact is told in, of its name and its value, what says a value and a
-    difference, and what stands between a smaller, or a larger one, and the other.
+    `wording` has the pattern of a clause (name, value), the functions that write a value
+    and a difference, and the words between a smaller, or a larger value, and the other.
     """
     text, absolute, difference, *sides = wording
     facts: Facts = []
@@ -130,7 +130,7 @@ def ordinal(number: int) -> str:
 def duration(seconds: int) -> str:
     """Return "3 hours, 5 minutes and 7 seconds", without what is zero."""
     sizes = (("hour", 3600, 10**9), ("minute", 60, 60), ("second", 1, 60))
-    parts = [(seconds // size % most, unit) for unit, size, most in sizes]
+    parts = [(seconds // size % limit, unit) for unit, size, limit in sizes]
     return joined([counted(number, unit) for number, unit in parts if number])
 
 

@@ -112,7 +112,7 @@ class Calendar(NamedTuple):
     window: range  # empty where nobody minds whether there is such a window
 
     def busy(self, rng: random.Random, count: int) -> list[tuple[int, int]]:
-        """Return spans outside of the kept window that do not touch each other."""
+        """Return spans outside of the window that do not touch each other."""
         spans: list[tuple[int, int]] = []
         longest = 5 if self.window else 16
         starts = rng.sample(range(self.start, self.end, self.raster), count)

@@ -390,7 +390,7 @@ def draw_tasks(rng: random.Random, count: int, longest: int) -> Project:
 
 
 def is_one_of(rng: random.Random, tenths: int) -> bool:
-    """Return whether somebody is one of so many of ten."""
+    """Return True in so many of ten draws."""
     return rng.random() < tenths / 10
 
 
@@ -441,7 +441,7 @@ Asides = list[tuple[str, str]]  # each with where in a dialogue people digress s
 def tell_asides(
     rng: random.Random, kind: str, knobs: words.Knobs, tasks: Project
 ) -> Asides:
-    """Return what is said and has nothing to do with the project."""
+    """Return sentences that do not concern the project."""
     texts = TEXTS["asides"]
     alike = [("any", x) for x in texts["lookalike"] + TEXTS[kind]["lookalike"]]
     plain = [(place, x) for place in ("first", "last", "any") for x in texts[place]]
