@@ -162,7 +162,7 @@ _CUT_MONTH = "|".join(name[:3] for name in MONTHS)
 _NUMBER = re.compile(rf"(?<![A-Za-z\d])\d+(?:,\d{{3}})*(?:\.\d+)?|\b(?:{_CUT_MONTH})")
 _IDLE = re.compile(  # what says nothing beside a date, weekdays too
     r"(?<=\d)(?:st|nd|rd|th|t)\b|\b(?:at|in|on|of|the|month|year|hrs|gmt|utc|a\.?d|ce"
-    r"|(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*)\b"
+    r"|(?:mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:day)?)\b"
 )
 _FIELD = re.compile("[0-9]+|[a-z]+|^-|[^ ,./()-]")
 
