@@ -7,13 +7,7 @@ import pytest
 
 from lm_eval_tasks.tcp import utils as tcp
 from tests.conftest import EXAMPLES, TASKS
-from utils.core.documents import (
-    benchmark_files,
-    document,
-    documents,
-    documents_of,
-    load,
-)
+from utils.core.documents import benchmark_files, document, documents_of, load
 from utils.core.errors import ToolError
 from utils.core.families import (
     Verdict,
@@ -126,22 +120,20 @@ def test_files_are_known_by_upstream_s_names():
 
 
 @pytest.mark.parametrize(
-    ("call", "fault"),
+    ("call", "argument", "fault"),
     [
-        (lambda: scorer("tcp"), "task 'tcp' is a group; its tasks are tcp_short, "),
-        (lambda: scorer("tcp_lnog"), "is unknown; did you mean tcp_long"),
-        (lambda: leaf_tasks("zzz"), "'zzz' is unknown; the groups are fresh, tcp, "),
-        (lambda: documents("fresh_tcp_long", EXAMPLES), "examples: has no task or gro"),
-        (
-            lambda: documents_of("tcp_long", [{"answer": "x"}]),
-            "TCP_long.jsonl, row 0, col",
-        ),
-        (lambda: benchmark_files(EXAMPLES / "nowhere"), "upstream's name, such as "),
+        (scorer, "tcp", "task 'tcp' is a group; its tasks are tcp_short, "),
+        (scorer, "tcp_lnog", "is unknown; did you mean tcp_long"),
+        (leaf_tasks, "zzz", "'zzz' is unknown; the groups are fresh, tcp, "),
+        (load, ["fresh_tcp_long"], "examples: has no task or group"),
+        (documents_of, "tcp_long", "TCP_long.jsonl, row 0, column"),
+        (benchmark_files, EXAMPLES / "nowhere", "upstream's name, such as "),
     ],
 )
-def test_what_is_not_there_is_one_line_with_the_fix(call, fault):
+def test_what_is_not_there_is_one_line_with_the_fix(call, argument, fault):
+    more = {load: [EXAMPLES], documents_of: [[{"answer": "x"}]]}
     with pytest.raises(ToolError, match=fault) as caught:
-        call()
+        call(argument, *more.get(call, ()))
     assert "\n" not in str(caught.value)
 
 

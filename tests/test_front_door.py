@@ -90,11 +90,11 @@ def test_what_ends_a_tool_is_one_line(ended_by, status, said, capsys, monkeypatc
     assert one_line(capsys).startswith(said)
 
 
-def test_help_and_version_are_told_with_status_0(capsys):
+def test_help_and_version_have_status_0(capsys):
     assert main(["--help"]) == 0
-    told = capsys.readouterr().out
-    for name, (_, what) in TOOLS.items():
-        assert re.search(rf"^  {name} +{what}$", told, re.MULTILINE)
+    printed = capsys.readouterr().out
+    for name, (_, text) in TOOLS.items():
+        assert re.search(rf"^  {name} +{text}$", printed, re.MULTILINE)
     assert main(["--version"]) == 0
     version = re.search(r"^version = (.*)$", (ROOT / "setup.cfg").read_text(), re.M)[1]
     assert capsys.readouterr().out == f"lm-eval-temporal-tasks {version} (checkout)\n"

@@ -39,9 +39,8 @@ def runs(tmp_path_factory) -> list[str]:
     folder = tmp_path_factory.mktemp("runs")
     paths = sorted((EXAMPLES / "responses" / "careful").glob("*.jsonl"))
     good = [row for path in paths for row in read_jsonl(path)]
-    odd = [
-        row | {"response": good[n - n % 2]["response"]} for n, row in enumerate(good)
-    ]
+    texts = [good[n - n % 2]["response"] for n in range(len(good))]
+    odd = [row | {"response": text} for row, text in zip(good, texts)]
     for row, text in zip(odd, HOSTILE):
         row["response"] = text
     named = {"good": good, ODD: odd}.items()
@@ -121,9 +120,7 @@ def test_figures_are_those_of_score_to_the_last_bit(table, runs, capsys):
             mine = shown[name, row["task"], row.get("by"), row.get("value")]
             for metric in ("n", "published", "flexible", "extracted"):
                 same = row.get(metric)
-                if (
-                    "tasks" in row and same is not None
-                ):  # of means, the last bit differs
+                if "tasks" in row and same is not None:  # means differ in the last bit
                     same = pytest.approx(same, abs=1e-12)
                 assert mine[metric] == same, (row, metric)
             checked += 1
@@ -155,10 +152,8 @@ def planned(n: int, *, wrong: int = 0, task: str = "tcp_long") -> list[dict]:
         doc["dialogue"] = f"A: On {gold}."
         if task != "tcp_long":
             gold = f"Jan, {2000 + place}"
-            doc = {
-                "question": f"What is the time {place} years after?",
-                "golds": [gold],
-            }
+            question = f"What is the time {place} years after?"
+            doc = {"question": question, "golds": [gold]}
         said = "none" if place < wrong else FORMS[task].format(gold)
         rows.append({"task": task, "doc": doc, "response": said})
     return rows
@@ -467,9 +462,8 @@ SHOWN = "return document.querySelector('#document h3').firstChild.textContent"
 FOUND = "return parseInt(document.getElementById('count').textContent)"
 FOCUS = "return document.activeElement.id || document.activeElement.className"
 BACKGROUND = "return getComputedStyle(document.body).backgroundColor"
-OVERFLOW = (
-    "const page = document.documentElement; return page.scrollWidth - page.clientWidth"
-)
+PAGE = "const page = document.documentElement; "
+OVERFLOW = f"{PAGE}return page.scrollWidth - page.clientWidth"
 NAMES = "return [...document.querySelectorAll('#ranking .row:not([hidden])')].map((row) => row.dataset.m)"
 
 
@@ -484,9 +478,8 @@ def driver():
     options.binary_location = CHROMIUM
     for option in ("headless=new", "no-sandbox", "disable-dev-shm-usage"):
         options.add_argument(f"--{option}")
-    options.set_capability(
-        "goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"}
-    )
+    levels = {"browser": "ALL", "performance": "ALL"}
+    options.set_capability("goog:loggingPrefs", levels)
     socket.setdefaulttimeout(MOST_SECONDS)  # of the start, and of each command
     with webdriver.Chrome(options=options, service=Service(DRIVER)) as made:
         socket.setdefaulttimeout(None)
@@ -496,12 +489,14 @@ def driver():
 def look(driver, page: Path, place="", width=1280, theme="light", script=True):
     """Open a page as on a screen of a width and theme, at a place in it."""
     media = [{"name": "prefers-color-scheme", "value": theme}]
-    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": media})
-    driver.execute_cdp_cmd(
-        "Emulation.setScriptExecutionDisabled", {"value": not script}
-    )
     size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
-    driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    settings = {
+        "EmulatedMedia": {"features": media},
+        "ScriptExecutionDisabled": {"value": not script},
+        "DeviceMetricsOverride": size,
+    }
+    for name, value in settings.items():
+        driver.execute_cdp_cmd(f"Emulation.set{name}", value)
     driver.get("about:blank")
     driver.get(f"file://{page}{place}")
 
@@ -510,18 +505,16 @@ def wait_for(driver, script: str, value) -> None:
     """Wait until a script says a value: a link takes effect after the click returns."""
     from selenium.webdriver.support.ui import WebDriverWait
 
-    WebDriverWait(driver, MOST_SECONDS).until(
-        lambda x: x.execute_script(script) == value
-    )
+    wait = WebDriverWait(driver, MOST_SECONDS)
+    wait.until(lambda x: x.execute_script(script) == value)
 
 
 @pytest.mark.parametrize("name", ["board.html", "all/index.html"])
 def test_filters_search_and_links_find_documents(driver, board, text, name):
     from selenium.webdriver.common.keys import Keys
 
-    key = next(
-        x["key"] for x in data_of(text)["documents"] if x["task"] == "tot_arithmetic"
-    )
+    documents = data_of(text)["documents"]
+    key = next(x["key"] for x in documents if x["task"] == "tot_arithmetic")
     look(driver, board / name, f"#{key}")
     wait_for(driver, FOCUS, "document")
     assert driver.execute_script(SHOWN).startswith("tot_arithmetic")
@@ -569,9 +562,8 @@ def test_without_script_all_tables_stand_and_no_control_is_dead(driver, board):
     kinds = {x.get_attribute("class") for x in shown if x.is_displayed()}
     assert kinds == {"open"}  # the boxes that open run cards, by style alone
     for box in driver.find_elements("css selector", "#ranking .open"):
-        card = box.find_element(
-            "xpath", "ancestor::tr/following-sibling::tr[@class='card'][1]"
-        )
+        path = "ancestor::tr/following-sibling::tr[@class='card'][1]"
+        card = box.find_element("xpath", path)
         assert not card.is_displayed()
         box.click()
         assert card.is_displayed()
