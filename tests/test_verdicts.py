@@ -4,6 +4,7 @@ import json
 import multiprocessing
 import os
 import random
+import resource
 import signal
 import subprocess
 import sys
@@ -62,6 +63,17 @@ def test_any_number_of_processes_writes_and_prints_the_same(tmp_path, call_score
     rows = [read_jsonl(x) for x in sorted((tmp_path / "1").glob("part-*/verdicts_*"))]
     whole = [read_jsonl(x) for x in (tmp_path / "1" / "whole").glob("verdicts_*")]
     assert sum(map(len, whole)) == 298 == sum(map(len, rows)) - 1
+
+
+def test_any_number_of_files_needs_few_descriptors(tmp_path, call_score):
+    source = split(tmp_path / "model", answers(40), 1)
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    few = len(os.listdir("/dev/fd")) + 20
+    resource.setrlimit(resource.RLIMIT_NOFILE, (few, hard))
+    try:
+        assert call_score(source, "--workers", 2)[::2] == (0, "")
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
 def wait(condition) -> None:

@@ -102,7 +102,8 @@ class _Maker:
         self.ready: set[tuple[str, str]] = set()  # what is prepared, of which task
         self.faults: dict[tuple[str, str], str] = {}  # why it cannot be
         self.orders: deque[Order] = deque()
-        self.locks: list[int] = []  # descriptors of parts
+        self.part: Path | None = None  # the folder for what is not finished
+        self.lock: int | None = None  # its descriptor
         self.stamps: dict[Source, list] = {}  # of the files when they were hashed
         self.tables: dict[Source, Table] = {}
         self.failures: list[Failure] = []
@@ -131,11 +132,13 @@ class _Maker:
         if table := self._kept(source, key):
             self.tables[source] = table
             return None
-        part, descriptor = open_part(self.folder, is_folder=True)
-        if key or self.output:
-            self.locks.append(descriptor)
-        else:  # what comes through a pipe is kept no longer than it is needed
-            atexit.register(shutil.rmtree, part, ignore_errors=True)
+        if not self.part:
+            self.part, self.lock = open_part(self.folder, is_folder=True)
+        part = self.part / str(len(self.orders))
+        part.mkdir()
+        if not key and not self.output:  # a pipe: kept no longer than it is needed
+            atexit.register(shutil.rmtree, self.part, ignore_errors=True)
+            self.lock = None
         how = (self.include_path, self.leave_out, self.check, self.limits)
         self.orders.append(Order(source, part, key, *how))
         return None
@@ -208,8 +211,8 @@ class _Maker:
 
     def clean(self) -> None:
         """Remove what was not finished, also by runs that were killed just before."""
-        for descriptor in self.locks:
-            os.close(descriptor)
+        if self.lock:
+            os.close(self.lock)
         remove_leftovers(self.folder)
 
 

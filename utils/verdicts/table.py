@@ -128,7 +128,7 @@ def _code(include_path: Path) -> str:
 
 def put_in_place(part: Path, place: Path) -> None:
     """Give a finished table its name; a table that is there is replaced."""
-    old = part.with_name(f"{part.stem}-old{part.suffix}")
+    old = part.with_name(f"{part.name}-old")
     with suppress(FileNotFoundError):
         place.rename(old)
     part.rename(place)
