@@ -350,7 +350,7 @@ def test_versions_with_other_prompts_are_said(compare, tmp_path, version, is_sai
         results = {"versions": {TASK: last}, "model_name": run}
         write(tmp_path / run / f"results_{stamp}.json", results)
     said = compare(tmp_path / "old", tmp_path / "new").err
-    text = f"a: the tasks were run in another version ({TASK} {version}, not {ours});"
+    text = f"Fault in the run a: the tasks were run in another version ({TASK} {version}, not {ours});"
     assert said.startswith(text) if is_said else not said
 
 

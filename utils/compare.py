@@ -294,7 +294,7 @@ def _cells_of_changed(row: dict) -> dict:
 def notes(models: list[Model], leave_out: str | None) -> Iterator[str]:
     """Yield what a reader has to know of runs: faults, rows left out and repeats."""
     for model in models:
-        yield from (f"{model.name}: {fault}" for fault in faults(model))
+        yield from (f"Fault in the run {model.name}: {x}" for x in faults(model))
         for task, tally in sorted(model.tasks.items()):
             if n := tally.left_out:
                 yield f"{task}: {n} answers of {model.name} are left out ({leave_out})"
