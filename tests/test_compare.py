@@ -362,9 +362,7 @@ def test_repeats_and_answers_that_say_nothing_are_counted(compare):
     for name, said in {"a": one, "b": two}.items():
         start = f"{TASK}: 1 of 3 answers of {name} are to repeats, under other ids, "
         assert said.startswith(start)
-    assert fault.startswith(
-        "a: 3 of 3 answers (100.0 %) were cut off by the token limit"
-    )
+    assert fault.startswith("Fault in the run a: 3 of 3 answers (100.0 %) were cut off")
 
 
 def test_answers_are_counted_and_each_table_names_its_tests(compare):
