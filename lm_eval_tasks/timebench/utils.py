@@ -283,8 +283,8 @@ def statements(text: str, prompt: re.Pattern, several: bool = False) -> list[Sta
         start = end - len(text[start:end].lstrip())
         if re.search(r"[^\W_]", text[start:end]):
             answers.append(Statement(kind, start, end))
-    taken_back = ()
-    if answers and any(word in low for word in _BACK):
+    taken_back, tail = (), low[answers[0].end : limit] if answers else ""
+    if any(word in tail for word in _BACK):
         taken_back = _TAKEN_BACK.finditer(low, answers[0].end, limit)
     end = max((x.start() for x in taken_back), default=-1)
     return [x._replace(superseded=x.end <= end) for x in answers]
