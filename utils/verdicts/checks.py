@@ -201,7 +201,7 @@ class Check:
         self.found["contradicted"] += answer.is_first is False
         if answer.prompt is None:
             self.found["unlogged"] += 1
-        elif self.rows is None or _hash(text) in self.rows:
+        else:
             self._add_prompt(answer.prompt, text)
 
     def _add_prompt(self, prompt: str, text: str) -> None:
