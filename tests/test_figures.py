@@ -144,8 +144,8 @@ def test_a_line_to_cite_says_how_the_score_came_about(printed, changed):
         r" published score \(metric card's rule\) [\d.]+ \[[\d.]+, [\d.]+\];"
         r" flexible score \(value in any form\) [\d.]+ \[[\d.]+, [\d.]+\] \(percent"
         r" \[95 % interval, Wilson's with cluster-robust effective sample size \(CR2,"
-        r" Bell-McCaffrey\)\]\)\. 38 documents in \d+ clusters that share a text or a"
-        rf" template; task version {version}; fingerprint of the rows [0-9a-f]{{12}};"
+        r" Bell-McCaffrey\)\]\)\. 38 documents in \d+ clusters \(of one text or"
+        rf" template\); task version {version}; fingerprint of the rows [0-9a-f]{{12}};"
         rf" few-shot examples 0; chat template yes; token limit {limit}; lm-eval [\d.a-z]+;"
         r" answers seen to be cut off: unknown; lm-eval-temporal-tasks .+\.",
         line,

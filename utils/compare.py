@@ -61,14 +61,12 @@ tables a - b.
 - 95 % interval: the likely range of the true difference, by this comparison alone. It is not \
 adjusted, so it may exclude 0 where no difference is shown.
 - p: a run is called better where p, adjusted for all tests (Holm's method), is below 0.05. So \
-the chance that any of the {} sentences calls a run better than an equally good one is at most \
-5 %.{}
+the chance that at least one of the {} sentences calls a run better than an equally good one is \
+at most 5 %.{}
 - Cluster: documents that share a text, a question or a template. They tell less than as many \
 independent ones.
 """
-_OF_TABLES = (
-    " The {} lines of the tables are a second set of tests, with 5 % of its own."
-)
+_OF_TABLES = " For the {} lines of the tables, adjusted apart, it is again at most 5 %."
 
 Sides = tuple[Document, ...]  # of each run, those that are compared
 Matched = dict[str, list[Sides]]  # by task

@@ -129,10 +129,11 @@ def _lines(content: dict) -> Iterator[dict]:
     for name in (benchmark["name"] for benchmark in content["benchmarks"]):
         for model in (x for x in content["models"] if name in x["figures"]):
             row = model["figures"][name]
-            ranks = (row[f"{rule}_rank"] or "–" for rule in RULES)
             cells = {"benchmark": name, "model": model["model"]}
-            cells |= {"status": model["status"], "rank": " ".join(ranks)}
-            yield cells | {x: row[x] for x in (*RULES, "n")}
+            cells |= {"status": model["status"], "n": row["n"]}
+            for rule in RULES:
+                cells |= {rule: row[rule], f"{rule} rank": row[f"{rule}_rank"] or "–"}
+            yield cells
 
 
 def check_ours(path: Path, form: str) -> None:

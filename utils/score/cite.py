@@ -50,7 +50,7 @@ def citations(model: Model, rows: list[dict]) -> Iterator[str]:
         yield (
             f"{row['run']} on {title}{some and f' ({some})'}: {scores} (percent [95 %"
             f" interval, {_METHOD}]). {row['n']:,} documents in {row['clusters']:,} clusters"
-            f" that share a text or a template; {'; '.join(_settings(model, run))}; answers"
+            f" (of one text or template); {'; '.join(_settings(model, run))}; answers"
             f" seen to be cut off: {_cut_off(row)}; {version()}."
         )
 

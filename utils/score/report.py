@@ -25,8 +25,8 @@ published score of the best answer that is the same for every document; cut off:
 end too early. More: utils/README.md, "How to read the figures"
 """
 _ERRORS = """\
-within: of all documents; where no date was read, it is a miss. median error: half of the dates that \
-were read are later [likely range: 95 % interval].
+within: of all documents; where no date was read, it is a miss. median error: the middle error \
+of the dates that were read, from early to late [likely range: 95 % interval].
 """
 # What is told below the table where it is not 0, and of how many answers.
 _NOTES = {
