@@ -114,6 +114,7 @@ def test_generation_that_is_the_reference_scores_one():
         ("date", [ROWS["date"] | {"answer": ["Aug"]}], "row 0, column 'answer': ['Aug'] is not a month"),
         ("nli", [ROWS["nli"] | {"Label": "Maybe"}], "row 0, column 'Label': 'Maybe' is"),
         ("options", [ROWS["options"], ROWS["options"] | {"labels": ["no"] * 4}], "row 1, column 'labels': ['no', 'no', 'no', 'no'] "),
+        ("options", [ROWS["options"] | {"options": [b"a day"] * 4}], "row 0, column 'options'"),
         ("options", [ROWS["options"] | {"labels": ["yes"]}], "row 0, column 'labels'"),
         ("generation", [ROWS["generation"] | {"keywords_pos": [0]}], "column 'keywords_pos': [0] "),
         ("two_way", [ROWS["nli"], ROWS["nli"] | {"Label": "Neutral"}], "row 1, column 'Label': 'Neutral' is not"),

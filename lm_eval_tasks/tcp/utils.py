@@ -283,7 +283,7 @@ def read_day(fields: list[str]) -> date | None:
     if names := [_MONTHS[x] for x in fields if x in _MONTHS]:
         numbers = sorted((x for x in fields if x not in _MONTHS), key=len)
         fields = [*numbers[1:], *names, *numbers[:1]]
-    with suppress(ValueError):  # not three, no number, or no such day
+    with suppress(ValueError, OverflowError):  # not three, no number, or no such day
         year, month, day = fields
         if len(year) == 4 and len(day) < 3:
             return date(int(year), int(month), int(day))

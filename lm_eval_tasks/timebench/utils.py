@@ -350,7 +350,7 @@ def read_day(fields: list[str]) -> date | None:
     if names := [_MONTHS[x] for x in fields if x in _MONTHS]:
         numbers = sorted((x for x in fields if x not in _MONTHS), key=len)
         fields = [*numbers[1:], *names, *numbers[:1]]
-    with suppress(ValueError):  # not three, no number, or no such day
+    with suppress(ValueError, OverflowError):  # not three, no number, or no such day
         year, month, day = fields
         if len(year) == 4 and len(day) < 3:
             return date(int(year), int(month), int(day))
@@ -753,7 +753,7 @@ PAIRED_COLUMNS = {"labels": "options", "keywords_pos": "keywords"}  # equally lo
 
 def _strings(cells: list, is_right: Callable[[str], object] = len) -> list[str]:
     """Return strings without blanks around them; none where one is not right."""
-    texts = [cell.strip() for cell in cells]
+    texts = [str.strip(cell) for cell in cells]  # TypeError of bytes
     return texts if all(map(is_right, texts)) else []
 
 
