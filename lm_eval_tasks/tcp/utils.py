@@ -10,7 +10,6 @@ import unicodedata
 from contextlib import suppress
 from datetime import date, datetime, time, timedelta
 from functools import lru_cache
-from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 
@@ -106,8 +105,8 @@ _CUES = {  # by what stands in each; its text is the group that is named like it
     '"answer"': r'"answer"\s{0,20}:\s{0,20}["\[](?P<json>(?<=")[^"]*|[^\]]*)',
     "boxed": rf"boxed\s*\{{(?P<box>{_INSIDE}(?:{_JOINED_BOX}){{0,20}})\}}",
 }
-_CUES = {part: re.compile(pattern) for part, pattern in _CUES.items()}
 _START = re.compile(r"(?:\A|\n|[.!?]\s)[^\w\n]*(?:final +)?$")  # of "Final answer:"
+_WORDS = re.compile(r"(?s)\s*(?=[\W_]*[^\W_])(.*\S)")
 _MORE_LINES = re.compile(r"(?:\n[ \t]*\S[^\n]*)*")
 _REJECTED = re.compile(
     r"\b(?:(?:if|whether)\b[^.!?;:\n]*"
@@ -139,14 +138,12 @@ _ENDS = " \n\t*_`\"',;:!\\"  # what may stand around a value and says nothing
 _LEAD = re.compile(
     r"(?i)\A(?:(?:it|this|that|s?he|they) (?:is|was|were|are)\b|in (?=\d)) ?:?\s*"
 )
-_REASONS = r"because|since|given|based on|as(?! well\b)|not|instead of|rather than"
+_WHY = r"\b(?i:because|since|given|based on|as(?! well\b)|not|instead of|rather than)\b"
 _REASON = re.compile(  # anything may follow; "(9 months before June)" is one, too
-    rf"(?i)\b(?:{_REASONS})\b"
-    r"|[(\[]\d+ [a-z]+ (?:before|after|from)\b(?![^()\n]*(?:=|\bis\b))"
+    rf"(?i){_WHY}|[(\[]\d+ [a-z]+ (?:before|after|from)\b(?![^()\n]*(?:=|\bis\b))"
 )
 _COMMENT = re.compile(
-    r"[(\[]|:\s| -+ |(?:(?<=[A-Za-z]{3})|(?<=\d))\.\s+(?=[A-Z])"
-    rf"|\b(?i:{_REASONS})\b"
+    rf"[(\[]|:\s| -+ |(?:(?<=[A-Za-z]{{3}})|(?<=\d))\.\s+(?=[A-Z])|{_WHY}"
 )
 _HEDGE = re.compile(
     r"(?i)\b(?:or|either|maybe|perhaps|possibly|probably|might|could|unless|otherwise"
@@ -171,8 +168,7 @@ class Statement(NamedTuple):
     """Where a response says its answer."""
 
     kind: str  # "box", "cue" (words), "tag", "json", "line" (a response of one line)
-    start: int  # of its text, as a position in the response
-    end: int
+    span: tuple[int, int]  # of its text in the response
     superseded: bool = False  # taken back, or contradicted, by what stands behind it
 
 
@@ -187,14 +183,12 @@ def mask(response: str) -> str:
 
 
 def statements(text: str, prompt: re.Pattern, several: bool = False) -> list[Statement]:
-    r"""Return the statements of a masked response (steps 2 to 4).
-
-    `prompt` matches "\n" and the beginnings of the prompt's fixed lines; with `several`
-    the text of a cue goes on to the next empty line.
+    """Return the statements of a masked response (steps 2 to 4), up to where a `prompt`
+    that is made up begins; of `several` lines, the text of a cue ends at an empty one.
     """
     low = text.translate(_QUIET).lower()  # of the same length
     patterns = [pattern for part, pattern in _CUES.items() if part in low]
-    cues = [cue for pattern in patterns for cue in pattern.finditer(low)]
+    cues = [cue for pattern in patterns for cue in re.finditer(pattern, low)]
     cues.sort(key=re.Match.start)
     made_up = prompt.search(text, cues[0].start()) if cues else None
     limit = made_up.start() if made_up else len(text)
@@ -207,20 +201,16 @@ def statements(text: str, prompt: re.Pattern, several: bool = False) -> list[Sta
             end = _MORE_LINES.match(low, end, end + LONGEST + 100).end()
         places.append((cue.lastgroup, start, min(end, limit)))
     if not cues and "\\boxed" not in low:
-        lines = [*islice(re.finditer(r"(?m)^.*\w.*$", text), 2)]
+        lines = [*re.finditer(r"(?m)^.*\w.*$", text)]
         if len(lines) == 1 and len(lines[0][0]) <= LONGEST_LINE:
             places.append(("line", *lines[0].span()))
-    answers = []
-    for kind, start, end in places:
-        end = start + len(text[start:end].rstrip())
-        start = end - len(text[start:end].lstrip())
-        if re.search(r"[^\W_]", text[start:end]):
-            answers.append(Statement(kind, start, end))
-    taken_back, tail = (), low[answers[0].end : limit] if answers else ""
-    if any(word in tail for word in _BACK):
-        taken_back = _TAKEN_BACK.finditer(low, answers[0].end, limit)
-    end = max((x.start() for x in taken_back), default=-1)
-    return [x._replace(superseded=x.end <= end) for x in answers]
+    texts = [(kind, _WORDS.match(text, *span)) for kind, *span in places]
+    answers = [Statement(kind, words.span(1)) for kind, words in texts if words]
+    end = -1
+    if answers and any(word in low for word in _BACK):
+        taken_back = _TAKEN_BACK.finditer(low, answers[0].span[1], limit)
+        end = max((x.start() for x in taken_back), default=-1)
+    return [x._replace(superseded=x.span[1] <= end) for x in answers]
 
 
 def _is_rejected(low: str, cue: re.Match) -> bool:
@@ -243,9 +233,7 @@ def plain(text: str, ends: bool = False) -> str:
 
 
 def readings(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the readings of a plain text that are not hedged: as it stands, without its
-    lead, without a comment; with what the comment says before a reason or denial.
-    """
+    """Yield the readings of a text without a hedge, and their comment up to a reason."""
     led = _LEAD.sub("", text)
     cut = _COMMENT.search(led, 1)
     end = cut.start() if cut else len(led)
@@ -277,9 +265,7 @@ def date_fields(text: str) -> list[str]:
 
 
 def read_day(fields: list[str]) -> date | None:
-    """Return the day of three fields, year, month and day, or with a month's name in any
-    order; None for anything else.
-    """
+    """Return the day of year, month, day, or with a month's name of any three fields."""
     if names := [_MONTHS[x] for x in fields if x in _MONTHS]:
         numbers = sorted((x for x in fields if x not in _MONTHS), key=len)
         fields = [*numbers[1:], *names, *numbers[:1]]
@@ -368,9 +354,9 @@ def read_flexible(text: str, form: str) -> tuple[Statement | None, date | None]:
         return (answers[-1], None) if answers else (None, None)
     last, boxes = valid[-1], [x for x in valid if x.kind == "box"]
     statement = boxes[-1] if boxes else last
-    value = read_answer(text[statement.start : statement.end], form)
+    value = read_answer(text[slice(*statement.span)], form)
     if last != statement:
-        later = read_answer(text[last.start : last.end], form)
+        later = read_answer(text[slice(*last.span)], form)
         if later not in (value, None):
             return statement._replace(superseded=True), None
     return statement, value
@@ -398,8 +384,8 @@ def explain(doc: dict, response: str) -> Verdict:
     }
     for name, distance in DISTANCES[form].items():
         scores[name] = float(value is not None and abs(value - expected) <= distance)
-    span = (statement.start, statement.end) if statement else None
-    answers = published, published_span, response[slice(*span)] if span else None, span
+    span = statement and statement.span
+    answers = published, published_span, span and response[slice(*span)], span
     verdict = Verdict(scores, "", *answers, value, expected)
     return verdict._replace(reason=_reason(verdict, statement, response, text))
 

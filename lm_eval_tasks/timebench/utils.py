@@ -16,7 +16,6 @@ from collections import Counter
 from contextlib import suppress
 from datetime import date, datetime, timezone
 from functools import cache, lru_cache, partial
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -173,8 +172,8 @@ _CUES = {  # by what stands in each; its text is the group that is named like it
     '"answer"': r'"answer"\s{0,20}:\s{0,20}["\[](?P<json>(?<=")[^"]*|[^\]]*)',
     "boxed": rf"boxed\s*\{{(?P<box>{_INSIDE}(?:{_JOINED_BOX}){{0,20}})\}}",
 }
-_CUES = {part: re.compile(pattern) for part, pattern in _CUES.items()}
 _START = re.compile(r"(?:\A|\n|[.!?]\s)[^\w\n]*(?:final +)?$")  # of "Final answer:"
+_WORDS = re.compile(r"(?s)\s*(?=[\W_]*[^\W_])(.*\S)")
 _MORE_LINES = re.compile(r"(?:\n[ \t]*\S[^\n]*)*")
 _REJECTED = re.compile(
     r"\b(?:(?:if|whether)\b[^.!?;:\n]*"
@@ -206,14 +205,12 @@ _ENDS = " \n\t*_`\"',;:!\\"  # what may stand around a value and says nothing
 _LEAD = re.compile(
     r"(?i)\A(?:(?:it|this|that|s?he|they) (?:is|was|were|are)\b|in (?=\d)) ?:?\s*"
 )
-_REASONS = r"because|since|given|based on|as(?! well\b)|not|instead of|rather than"
+_WHY = r"\b(?i:because|since|given|based on|as(?! well\b)|not|instead of|rather than)\b"
 _REASON = re.compile(  # anything may follow; "(9 months before June)" is one, too
-    rf"(?i)\b(?:{_REASONS})\b"
-    r"|[(\[]\d+ [a-z]+ (?:before|after|from)\b(?![^()\n]*(?:=|\bis\b))"
+    rf"(?i){_WHY}|[(\[]\d+ [a-z]+ (?:before|after|from)\b(?![^()\n]*(?:=|\bis\b))"
 )
 _COMMENT = re.compile(
-    r"[(\[]|:\s| -+ |(?:(?<=[A-Za-z]{3})|(?<=\d))\.\s+(?=[A-Z])"
-    rf"|\b(?i:{_REASONS})\b"
+    rf"[(\[]|:\s| -+ |(?:(?<=[A-Za-z]{{3}})|(?<=\d))\.\s+(?=[A-Z])|{_WHY}"
 )
 _HEDGE = re.compile(
     r"(?i)\b(?:or|either|maybe|perhaps|possibly|probably|might|could|unless|otherwise"
@@ -238,8 +235,7 @@ class Statement(NamedTuple):
     """Where a response says its answer."""
 
     kind: str  # "box", "cue" (words), "tag", "json", "line" (a response of one line)
-    start: int  # of its text, as a position in the response
-    end: int
+    span: tuple[int, int]  # of its text in the response
     superseded: bool = False  # taken back, or contradicted, by what stands behind it
 
 
@@ -254,14 +250,12 @@ def mask(response: str) -> str:
 
 
 def statements(text: str, prompt: re.Pattern, several: bool = False) -> list[Statement]:
-    r"""Return the statements of a masked response (steps 2 to 4).
-
-    `prompt` matches "\n" and the beginnings of the prompt's fixed lines; with `several`
-    the text of a cue goes on to the next empty line.
+    """Return the statements of a masked response (steps 2 to 4), up to where a `prompt`
+    that is made up begins; of `several` lines, the text of a cue ends at an empty one.
     """
     low = text.translate(_QUIET).lower()  # of the same length
     patterns = [pattern for part, pattern in _CUES.items() if part in low]
-    cues = [cue for pattern in patterns for cue in pattern.finditer(low)]
+    cues = [cue for pattern in patterns for cue in re.finditer(pattern, low)]
     cues.sort(key=re.Match.start)
     made_up = prompt.search(text, cues[0].start()) if cues else None
     limit = made_up.start() if made_up else len(text)
@@ -274,20 +268,16 @@ def statements(text: str, prompt: re.Pattern, several: bool = False) -> list[Sta
             end = _MORE_LINES.match(low, end, end + LONGEST + 100).end()
         places.append((cue.lastgroup, start, min(end, limit)))
     if not cues and "\\boxed" not in low:
-        lines = [*islice(re.finditer(r"(?m)^.*\w.*$", text), 2)]
+        lines = [*re.finditer(r"(?m)^.*\w.*$", text)]
         if len(lines) == 1 and len(lines[0][0]) <= LONGEST_LINE:
             places.append(("line", *lines[0].span()))
-    answers = []
-    for kind, start, end in places:
-        end = start + len(text[start:end].rstrip())
-        start = end - len(text[start:end].lstrip())
-        if re.search(r"[^\W_]", text[start:end]):
-            answers.append(Statement(kind, start, end))
-    taken_back, tail = (), low[answers[0].end : limit] if answers else ""
-    if any(word in tail for word in _BACK):
-        taken_back = _TAKEN_BACK.finditer(low, answers[0].end, limit)
-    end = max((x.start() for x in taken_back), default=-1)
-    return [x._replace(superseded=x.end <= end) for x in answers]
+    texts = [(kind, _WORDS.match(text, *span)) for kind, *span in places]
+    answers = [Statement(kind, words.span(1)) for kind, words in texts if words]
+    end = -1
+    if answers and any(word in low for word in _BACK):
+        taken_back = _TAKEN_BACK.finditer(low, answers[0].span[1], limit)
+        end = max((x.start() for x in taken_back), default=-1)
+    return [x._replace(superseded=x.span[1] <= end) for x in answers]
 
 
 def _is_rejected(low: str, cue: re.Match) -> bool:
@@ -310,9 +300,7 @@ def plain(text: str, ends: bool = False) -> str:
 
 
 def readings(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the readings of a plain text that are not hedged: as it stands, without its
-    lead, without a comment; with what the comment says before a reason or denial.
-    """
+    """Yield the readings of a text without a hedge, and their comment up to a reason."""
     led = _LEAD.sub("", text)
     cut = _COMMENT.search(led, 1)
     end = cut.start() if cut else len(led)
@@ -344,9 +332,7 @@ def date_fields(text: str) -> list[str]:
 
 
 def read_day(fields: list[str]) -> date | None:
-    """Return the day of three fields, year, month and day, or with a month's name in any
-    order; None for anything else.
-    """
+    """Return the day of year, month, day, or with a month's name of any three fields."""
     if names := [_MONTHS[x] for x in fields if x in _MONTHS]:
         numbers = sorted((x for x in fields if x not in _MONTHS), key=len)
         fields = [*numbers[1:], *names, *numbers[:1]]
@@ -435,7 +421,7 @@ _JOINT = re.compile(
 _END = re.compile(
     r"(?i:\s+only\b|\s+(?:is|are) (?:both )?(?:correct|plausible|right)\b|\s+fits? best\b)?"
     r"[.!\s]*(?:\Z|(?<=\. )(?=[A-Z])"
-    rf"|,?\s*(?:[(\[:]|-+ |(?i:{_REASONS})\b))"
+    rf"|,?\s*(?:[(\[:]|-+ |{_WHY}))"
 )
 _LETTERS_ALONE = re.compile(  # "ABCD", "c, d"
     r"[A-D]{2,4}|[a-d](?:(?:[\s,;/&+]|\band\b){1,9}[a-d]\b){1,3}"
@@ -510,8 +496,7 @@ _NAME_BEHIND = re.compile(
     r"|(?:might|could) (?:also )?be)\b|\?)[^.]{0,200}?\s(?!The )[A-Z]\w"
 )
 _TWO_NAMES = re.compile(r"(?:;|\bas well as\b)\s*(?:the |an? )?[A-Z\d]")
-_NAME_REASONS = _REASONS.replace(r"as(?! well\b)", "as stated|as of")
-_NAME_REASON = re.compile(rf"(?i)\b(?:{_NAME_REASONS})\b")
+_NAME_REASON = re.compile(_WHY.replace(r"as(?! well\b)", "as stated|as of"))
 _TIME = rf"(?:(?:{_CUT_MONTH})[a-z]*\.?,?\s)?\d{{4}}\b"
 # Comments of three kinds: brackets, a period, and what goes on to the end.
 _NAME_COMMENTS = [
@@ -521,8 +506,7 @@ _NAME_COMMENTS = [
         rf"(?:\s?(?:-|to|until|and)\s?(?:{_TIME}|present\b))?"
     ),
     re.compile(
-        r"(?s)(?: -+ |(?<=[A-Za-z]{3})\.\s+(?=[A-Z])"
-        rf"|[,\s]+(?i:{_NAME_REASONS})\b).*"
+        rf"(?s)(?: -+ |(?<=[A-Za-z]{{3}})\.\s+(?=[A-Z])|[,\s]+{_NAME_REASON.pattern}).*"
     ),
 ]
 _ENDING = re.compile(r"(?<=\w{3})(?:ing|ed|es|s|e|d)$")
@@ -574,8 +558,8 @@ def extract_answers(response: str, several: bool = False) -> tuple[str, str, Ver
     text = mask(response)
     answers = statements(text, MADE_UP, several)
     last = answers[-1] if answers else None
-    span = (last.start, last.end) if last else None
-    flexible = response[slice(*span)] if span else None
+    span = last and last.span
+    flexible = span and response[slice(*span)]
     visible = span or published_span
     if last and last.superseded:
         reason = "superseded"
