@@ -117,8 +117,6 @@ _TAKEN_BACK = re.compile(  # behind a statement, in small letters
     r"[.!?\u2026>})\]\n][^\w\n]{0,20}(?:wait|actually|sorry|correction"
     r"|that(?:'s| is) wrong|(?<!\? )no(?=,))\b|\b(?:answer should be|i now get)\b"
 )
-# One of these stands where an answer is taken back; they are found fast.
-_BACK = "wait", "actually", "sorry", "correction", "no,", "wrong", "should be", "now"
 _PLAIN = str.maketrans("‘’‚‛“”„‟«»‐‑‒–—―−。：", "'" * 4 + '"' * 6 + "-" * 7 + ".:")
 _QUIET = _PLAIN | str.maketrans("\u0130*_`", "I   ")  # cues are found without Markdown
 _TAG = "(?:b|i|u|em|strong|br|p|div|span|code|sub|sup|center|answer)"
@@ -199,17 +197,15 @@ def statements(text: str, prompt: re.Pattern, several: bool = False) -> list[Sta
             continue
         if several and cue.lastgroup == "cue":
             end = _MORE_LINES.match(low, end, end + LONGEST + 100).end()
-        places.append((cue.lastgroup, start, min(end, limit)))
+        places.append((cue.lastgroup, _WORDS.match(text, start, min(end, limit))))
     if not cues and "\\boxed" not in low:
         lines = [*re.finditer(r"(?m)^.*\w.*$", text)]
         if len(lines) == 1 and len(lines[0][0]) <= LONGEST_LINE:
-            places.append(("line", *lines[0].span()))
-    texts = [(kind, _WORDS.match(text, *span)) for kind, *span in places]
-    answers = [Statement(kind, words.span(1)) for kind, words in texts if words]
-    end = -1
-    if answers and any(word in low for word in _BACK):
-        taken_back = _TAKEN_BACK.finditer(low, answers[0].span[1], limit)
-        end = max((x.start() for x in taken_back), default=-1)
+            places.append(("line", _WORDS.match(text, *lines[0].span())))
+    answers = [Statement(kind, words.span(1)) for kind, words in places if words]
+    first_end = answers[0].span[1] if answers else limit
+    taken_back = _TAKEN_BACK.finditer(low, first_end, limit)
+    end = max((x.start() for x in taken_back), default=-1)
     return [x._replace(superseded=x.span[1] <= end) for x in answers]
 
 
@@ -307,10 +303,8 @@ def _read_clock(clock: re.Match) -> timedelta | None:
 
 def read_moment(text: str) -> date | None:
     """Return the moment in GMT, or without a clock the day, that a text is."""
-    clock, day = (
-        _CLOCK.search(text),
-        read_day(date_fields(_CLOCK.sub(" ", text, count=1))),
-    )
+    clock = _CLOCK.search(text)
+    day = read_day(date_fields(_CLOCK.sub(" ", text, count=1)))
     if not day or not clock:
         return day
     with suppress(OverflowError, TypeError):  # past the last year; no such time of day
@@ -331,10 +325,7 @@ def _agrees(comment: str, value: date) -> bool:
 
 
 def read_answer(text: str, answer_format: str) -> date | None:
-    """Return the moment (TCP short) or day (TCP long) that a text commits to.
-
-    None where it is unreadable, or where a comment on it says another value.
-    """
+    """Return the moment (TCP short) or day (TCP long) that a text commits to, or None."""
     for reading, comment in readings(plain(text)):
         value = read_moment(reading)
         if value and _agrees(comment, value):
@@ -345,9 +336,7 @@ def read_answer(text: str, answer_format: str) -> date | None:
 
 
 def read_flexible(text: str, form: str) -> tuple[Statement | None, date | None]:
-    """Return the statement of a masked response, and its value: the last box, or else
-    the last statement; without a value where the last one says another.
-    """
+    """Return the last box, or else statement, and its value if the last has no other."""
     answers = statements(text, _PROMPT)
     valid = [x for x in answers if not x.superseded]
     if not valid:

@@ -184,8 +184,6 @@ _TAKEN_BACK = re.compile(  # behind a statement, in small letters
     r"[.!?\u2026>})\]\n][^\w\n]{0,20}(?:wait|actually|sorry|correction"
     r"|that(?:'s| is) wrong|(?<!\? )no(?=,))\b|\b(?:answer should be|i now get)\b"
 )
-# One of these stands where an answer is taken back; they are found fast.
-_BACK = "wait", "actually", "sorry", "correction", "no,", "wrong", "should be", "now"
 _PLAIN = str.maketrans("‘’‚‛“”„‟«»‐‑‒–—―−。：", "'" * 4 + '"' * 6 + "-" * 7 + ".:")
 _QUIET = _PLAIN | str.maketrans("\u0130*_`", "I   ")  # cues are found without Markdown
 _TAG = "(?:b|i|u|em|strong|br|p|div|span|code|sub|sup|center|answer)"
@@ -266,17 +264,15 @@ def statements(text: str, prompt: re.Pattern, several: bool = False) -> list[Sta
             continue
         if several and cue.lastgroup == "cue":
             end = _MORE_LINES.match(low, end, end + LONGEST + 100).end()
-        places.append((cue.lastgroup, start, min(end, limit)))
+        places.append((cue.lastgroup, _WORDS.match(text, start, min(end, limit))))
     if not cues and "\\boxed" not in low:
         lines = [*re.finditer(r"(?m)^.*\w.*$", text)]
         if len(lines) == 1 and len(lines[0][0]) <= LONGEST_LINE:
-            places.append(("line", *lines[0].span()))
-    texts = [(kind, _WORDS.match(text, *span)) for kind, *span in places]
-    answers = [Statement(kind, words.span(1)) for kind, words in texts if words]
-    end = -1
-    if answers and any(word in low for word in _BACK):
-        taken_back = _TAKEN_BACK.finditer(low, answers[0].span[1], limit)
-        end = max((x.start() for x in taken_back), default=-1)
+            places.append(("line", _WORDS.match(text, *lines[0].span())))
+    answers = [Statement(kind, words.span(1)) for kind, words in places if words]
+    first_end = answers[0].span[1] if answers else limit
+    taken_back = _TAKEN_BACK.finditer(low, first_end, limit)
+    end = max((x.start() for x in taken_back), default=-1)
     return [x._replace(superseded=x.span[1] <= end) for x in answers]
 
 
@@ -352,24 +348,20 @@ MADE_UP = re.compile(
     r"|The answer is a (?:name|month)|Write two sentences that)"
 )
 # What dateutil surely reads so, and takes 20 times as long for: "Aug, 1987", "May 1987".
-_PLAIN_MONTH = re.compile(
-    rf"({'|'.join((*MONTHS, *(x[:3] for x in MONTHS)))}),? ([1-9][0-9]{{3}})"
-)
+_PLAIN_MONTH = re.compile(rf"({'|'.join(MONTHS)}|{_CUT_MONTH}),? ([1-9][0-9]{{3}})")
 
 
 # ------------------------------------------------------------------------------ dates
 
 _BEHIND = re.compile(r"\b(?:is|was)\b|=")
+_YEAR_987 = re.compile("(?<![0-9])([0-9]{3})(?![0-9])")
 
 
 def read_month(text: str) -> tuple[int, int] | None:
     """Return the year and month that a text is, or what is behind its last "is"."""
     for reading, comment in readings(text):
         part = _BEHIND.split(reading)[-1]
-        fields = [
-            x.rjust(4, "0") if len(x) == 3 and x.isdigit() else x
-            for x in date_fields(part)
-        ]
+        fields = date_fields(_YEAR_987.sub(r"0\1", part))
         if len(fields) == 2:  # without a day; numbers in either order
             fields = [*sorted(fields, key=len, reverse=True), "1"]
         if day := read_day(fields):
@@ -381,8 +373,7 @@ def read_month(text: str) -> tuple[int, int] | None:
 
 _STEMS = {"entail": "Entailment", "neutral": "Neutral", "contradict": "Contradiction"}
 _LABEL = re.compile(
-    rf"(?i)\b(?:an? )?({'|'.join(_STEMS)})"
-    r"(?:s|ed|ing|ments?|ions?|ory|ity)?\b"
+    rf"(?i)\b(?:an? )?({'|'.join(_STEMS)})(?:s|ed|ing|ments?|ions?|ory|ity)?\b"
 )
 _BESIDE = re.compile(
     r"(?i)\b(?:the|premise|hypothesis|option|label|true|it|is|of|by|with)\b"
@@ -420,8 +411,7 @@ _JOINT = re.compile(
 )
 _END = re.compile(
     r"(?i:\s+only\b|\s+(?:is|are) (?:both )?(?:correct|plausible|right)\b|\s+fits? best\b)?"
-    r"[.!\s]*(?:\Z|(?<=\. )(?=[A-Z])"
-    rf"|,?\s*(?:[(\[:]|-+ |{_WHY}))"
+    rf"[.!\s]*(?:\Z|(?<=\. )(?=[A-Z])|,?\s*(?:[(\[:]|-+ |{_WHY}))"
 )
 _LETTERS_ALONE = re.compile(  # "ABCD", "c, d"
     r"[A-D]{2,4}|[a-d](?:(?:[\s,;/&+]|\band\b){1,9}[a-d]\b){1,3}"
@@ -455,9 +445,7 @@ def read_options(text: str, options: list[str]) -> set[str] | None:
 
 
 def _lettered(text: str, options: list[str]) -> str:
-    """Return a text with `"A"` for the text of option A; the longest that fits counts, and
-    `"AB"` stands for two that are the same.
-    """
+    """Return a text with `"A"` for the text of option A, `"AB"` for that of two options."""
     text, pairs = text.replace('"', ""), zip(LETTERS, options, strict=False)
     words = [*_WORD.finditer(text)]
     low = [word[0].lower() for word in words]
@@ -516,24 +504,22 @@ def read_name(text: str, names: list[list[str]]) -> str | None:
     """Return the name or phrase that a text gives, "unanswerable", or None."""
     if normalise(text) in names and "?" not in text:
         return text
-    text, comments = _LEAD.sub("", text), []
+    text = _LEAD.sub("", text)
     is_other = _NAME_BEHIND.search(text)
     if _SO_NOT_STATED.search(text) or (_NOT_STATED.match(text) and not is_other):
         return None if _TAKEN_BACK.search(text.lower()) else "unanswerable"
     for pattern in _NAME_COMMENTS:
-        comments += (comment[0] for comment in pattern.finditer(text))
+        for comment in pattern.findall(text):
+            before = _NAME_REASON.split(comment, maxsplit=1)[0]
+            if is_hedged("", comment) or _NAME_BEHIND.search(before):
+                return None
         text = pattern.sub(" ", text)
-    for comment in comments:
-        before = _NAME_REASON.split(comment, maxsplit=1)[0]
-        if is_hedged("", comment) or _NAME_BEHIND.search(before):
-            return None
     is_one = not (is_hedged(text) or _TWO_NAMES.search(text))
     return text.strip() or None if is_one else None
 
 
 def name_f1(name: str, names: list[list[str]], question: str) -> float:
     """Return the F1 of a name's words with the best gold; 0 or 1 for "unanswerable".
-
     Beyond a gold's own, words of the question do not count, unless it says them all.
     """
     words = normalise(name)

@@ -141,8 +141,6 @@ _TAKEN_BACK = re.compile(  # behind a statement, in small letters
     r"[.!?\u2026>})\]\n][^\w\n]{0,20}(?:wait|actually|sorry|correction"
     r"|that(?:'s| is) wrong|(?<!\? )no(?=,))\b|\b(?:answer should be|i now get)\b"
 )
-# One of these stands where an answer is taken back; they are found fast.
-_BACK = "wait", "actually", "sorry", "correction", "no,", "wrong", "should be", "now"
 _PLAIN = str.maketrans("‘’‚‛“”„‟«»‐‑‒–—―−。：", "'" * 4 + '"' * 6 + "-" * 7 + ".:")
 _QUIET = _PLAIN | str.maketrans("\u0130*_`", "I   ")  # cues are found without Markdown
 _TAG = "(?:b|i|u|em|strong|br|p|div|span|code|sub|sup|center|answer)"
@@ -223,17 +221,15 @@ def statements(text: str, prompt: re.Pattern, several: bool = False) -> list[Sta
             continue
         if several and cue.lastgroup == "cue":
             end = _MORE_LINES.match(low, end, end + LONGEST + 100).end()
-        places.append((cue.lastgroup, start, min(end, limit)))
+        places.append((cue.lastgroup, _WORDS.match(text, start, min(end, limit))))
     if not cues and "\\boxed" not in low:
         lines = [*re.finditer(r"(?m)^.*\w.*$", text)]
         if len(lines) == 1 and len(lines[0][0]) <= LONGEST_LINE:
-            places.append(("line", *lines[0].span()))
-    texts = [(kind, _WORDS.match(text, *span)) for kind, *span in places]
-    answers = [Statement(kind, words.span(1)) for kind, words in texts if words]
-    end = -1
-    if answers and any(word in low for word in _BACK):
-        taken_back = _TAKEN_BACK.finditer(low, answers[0].span[1], limit)
-        end = max((x.start() for x in taken_back), default=-1)
+            places.append(("line", _WORDS.match(text, *lines[0].span())))
+    answers = [Statement(kind, words.span(1)) for kind, words in places if words]
+    first_end = answers[0].span[1] if answers else limit
+    taken_back = _TAKEN_BACK.finditer(low, first_end, limit)
+    end = max((x.start() for x in taken_back), default=-1)
     return [x._replace(superseded=x.span[1] <= end) for x in answers]
 
 
@@ -318,9 +314,7 @@ _PAIR = r"""(?:^|[{{,])\s{{0,40}}["']?
 
 
 def extract_flexible(text: str, keys: set[str], is_one: bool) -> list[Extracted]:
-    """Return the answers of a masked response; it commits to the last of them: objects
-    with an asked key, pairs behind them or, where one value is asked, one other key, cues.
-    """
+    """Return the answers of a masked response: objects, pairs or cues, the last counts."""
     outermost = _objects(text, _LENIENT)
     objects = [Extracted(x, outer.span) for outer in outermost for x in outer.fields]
     if objects and (made_up := _MADE_UP.search(text, objects[0].span[1])):
@@ -391,11 +385,8 @@ def _cued(text: str, place: int = 0) -> list[Extracted]:
 
 WEEK = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
 _WEEKDAYS = {name[:end].lower(): name for name in WEEK for end in range(3, 10)}
-_COUNTS = [
-    *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"),
-    *("ten", "eleven", "twelve"),
-]
-_COUNTS = {word: str(number) for number, word in enumerate(_COUNTS)}
+_COUNTS = "zero one two three four five six seven eight nine ten eleven twelve"
+_COUNTS = {word: str(number) for number, word in enumerate(_COUNTS.split())}
 DAY_OFFSETS = {"same day": "0", "next day": "1", "previous day": "-1"}
 UNITS = {"hour": 3600, "minute": 60, "second": 1, "day": 86400, "week": 604800}
 UNITS |= {"month": "month", "year": "year"}  # whose seconds differ
@@ -415,9 +406,7 @@ _WORD = re.compile(
     r"(?:the |entity )?(e[0-9]+)(?: era)?|(?:(?:it|this|the question) )?(?:(?:is )?unanswerable"
     r"|(?:can ?not|can't) be (?:answered|determined))"
 )
-_OTHER_WORD = re.compile(
-    r"(?i)\b(?:e[0-9]+|(?:mon|tues|wednes|thurs|fri|satur|sun)day)\b"
-)
+_OTHER_WORD = re.compile(rf"(?i)\b(?:e[0-9]+|{'|'.join(WEEK)})\b")
 _ASKED_UNIT = re.compile(r"(?:<num_|how many |number of |\bin )([a-z]{3,})")
 _LIST_SEPARATOR = re.compile(r"[,;<\u2192]|-{1,2}>|\band\b")
 
@@ -430,10 +419,7 @@ def _unit(word: str) -> int | str:
 
 
 class Field:
-    """A field of a label, the grammar of its values, and what the prompt says of them.
-
-    A grammar takes a text in lower case and returns its value, or None.
-    """
+    """A field of a label; its grammar returns the value of a text in lower case or None."""
 
     def __init__(self, key: str, label: object, question: str):
         self.keys, self.question = [key.lower()], question.lower()
