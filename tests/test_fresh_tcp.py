@@ -1,5 +1,7 @@
 """Fresh TCP: the generator and a solver of the columns find the same end."""
 
+import re
+
 import pytest
 
 from lm_eval_tasks.fresh.utils import find_generator, rows
@@ -38,6 +40,36 @@ def test_each_kind_of_constraint_that_a_row_tells_changes_its_end(kind):
         for other in (row | change for change in changes):
             told = [read_row(x).agents for x in (row, other)]
             assert told[0] == told[1] or solve_row(other).answers != (row["answer"],)
+
+
+DECOY = re.compile(
+    "former|old (job|contract)|used to|ears ago|brother|flatmate|cousin|next door"
+    "|another team|last (time|project)"
+)
+OWN = re.compile(r"\b(I|I'm|my|My|me)\b")
+VALUE = re.compile(r"\d\d:\d\d|\d+ (?:hours|days)|[A-Z]\w+day")
+LENGTH = re.compile(r"the ([\w ]+) (?:took|takes) (\d+)", re.I)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_digression_has_no_value_of_its_speaker_and_no_length_of_its_task(kind):
+    knobs = {kind: {"distractors": 12, "lookalikes": 12}}
+    count = 0
+    for row in rows(kind, 20261121, 30, range(4, 6), knobs):
+        decoys = []
+        for person in row["agents"]:
+            lines = [x for x in row["dialogue"] if x.startswith(f"{person}: ")]
+            sentences = re.split(r"(?<=\.) |: ", " ".join(lines))
+            own = [x for x in sentences if OWN.search(x) and not DECOY.search(x)]
+            asides = [x for x in sentences if DECOY.search(x)]
+            own_values = VALUE.findall(" ".join(own))
+            values = VALUE.findall(LENGTH.sub("", " ".join(asides)))
+            assert not {*values} & {*own_values}, row
+            decoys, count = decoys + asides, count + len(own_values)
+        lengths = LENGTH.findall(" ".join(decoys))
+        assert len(decoys) == 12 and len(lengths) == 2
+        assert all(row["tasks"][task] != int(length) for task, length in lengths)
+    assert count > 30
 
 
 def test_a_simple_order_goes_by_the_longest_chain_that_each_task_begins():

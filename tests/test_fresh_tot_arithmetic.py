@@ -3,6 +3,7 @@
 import json
 import re
 from collections import Counter
+from random import Random
 
 import pytest
 
@@ -60,6 +61,20 @@ def test_an_answer_is_of_the_kind_that_the_prompt_shows():
             is_said_to_be_text = f'the answer is "{value}"' in row["question"]
             kind = {"<": int, "[": list, '"': str}[shown]
             assert isinstance(value, kind) or is_said_to_be_text, row
+
+
+def test_runs_differ_dynasties_are_past_and_any_end_of_a_month_is_drawn():
+    generator = find_generator(NAME)
+    ends = set()
+    for rng in map(Random, range(300)):
+        text = generator.clocks.average(rng, 1).text
+        first, second = re.search(r": (.+?); (.+?)\.", text).groups()
+        assert first != second
+        for era in re.findall(r"\d+ AD", str(generator.spans.dynasties(rng, 30))):
+            assert int(era[:-3]) <= 2000
+        text = generator.clocks.impossible_date(rng, 1).text
+        ends |= {*re.findall(r"is dated \d+-(\d\d)-31", text)}
+    assert {"01", "03", "05", "07", "08", "10", "12"} <= ends
 
 
 KIM_AND_LEE = (

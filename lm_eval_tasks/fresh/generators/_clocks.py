@@ -29,7 +29,7 @@ def average(rng: random.Random, level: int) -> a.Problem:
     count = level + 1
     unit = 60 if level == 1 else 1
     mean = unit * rng.randrange(1800 // unit, 14_400 // unit)
-    shares = [unit * rng.randrange(-840 // unit, 840 // unit) for _ in range(count)]
+    shares = rng.sample(range(-840, 840, unit), count)
     # Each takes from the mean what the one before it adds.
     times = [mean + own - last for own, last in zip(shares, [shares[-1], *shares])]
     parts = {"name": a.names(rng, 1)[0], "machine": rng.choice(a.TEXTS["machines"])}
@@ -204,7 +204,7 @@ def busy_calendars(rng: random.Random, level: int) -> a.Problem | None:
             can_move = level > 1 and place % 3 == 1 and spans
             busy += [] if can_move else spans
             taken = f"busy {_told_spans(spans)}" if spans else "not busy at all"
-            move = ", but can move all of it" * bool(can_move)
+            move = ", but can move every appointment" * bool(can_move)
             facts.append(f"{name} is {taken}{move}")
         if problem := calendar.problem(rng, f"{lead} {'; '.join(facts)}.", busy):
             return problem
@@ -283,10 +283,8 @@ def time_in_the_air(rng: random.Random, level: int) -> a.Problem:
     for place in range(len(places) - 1):
         leaves, flight = local(place), _flight(rng, *zones[place : place + 2])
         moment, total = moment + flight, total + flight
-        facts.append(
-            f"{places[place]} at {leaves}, arriving in {places[place + 1]} at"
-            f" {local(place + 1)}"
-        )
+        here, there = places[place : place + 2]
+        facts.append(f"{here} at {leaves}, arriving in {there} at {local(place + 1)}")
         moment += 60 * rng.randrange(40, 50 * 60)
     where = [f"{place} is at {_zone_name(zone)}" for place, zone in zip(places, zones)]
     parts = {"where": a.joined(where), "facts": "; from ".join(facts)}
@@ -298,13 +296,8 @@ def time_in_the_air(rng: random.Random, level: int) -> a.Problem:
 def widest_gap(rng: random.Random, level: int) -> a.Problem | None:
     """How far the zones of two places, or the outermost of more, are apart."""
     names = [f"those in {place}" for place in a.places(rng, level + 1)]
-    wording = (
-        "{} are {}",
-        lambda x: f"at {_zone_name(x)}",
-        a.duration,
-        "behind",
-        "ahead of",
-    )
+    in_zone = lambda x: f"at {_zone_name(x)}"  # noqa: E731
+    wording = "{} are {}", in_zone, a.duration, "behind", "ahead of"
     zone = partial(_zone, rng, level)
     zones, clauses, at_once = a.draw_facts(rng, level, names, zone, wording)
     gap, likely = (max(x)[0] - min(x)[0] for x in (zones, at_once))
@@ -326,7 +319,7 @@ def _date_or_not(rng: random.Random, exists: bool) -> tuple[str, date | None]:
     if exists:
         day = a.date_of(rng, 1890, 1990)
         if rng.random() < 0.6:  # the end of a month, at times a leap day
-            day = day.replace(month=rng.choice((2, 2, 4, 6, 9, 11)), day=1)
+            day = day.replace(month=rng.randrange(1, 13), day=1)
             day = day.replace(day=monthrange(day.year, day.month)[1])
         return day.isoformat(), day
     year, month = rng.randrange(1890, 1991), rng.choice((2, 2, 2, 4, 6, 9, 11))

@@ -23,15 +23,14 @@ def dynasties(rng: random.Random, level: int) -> a.Problem:
     longest = 30 + a.most(level, 40, 3000, 1)
     years = [rng.randrange(5, longest) for _ in range(level)]
     total = sum(years)
-    # From level 2 on year 1 AD is passed; at level 1 it may be.
-    start = rng.randrange(1 - total, 1) if level > 1 else rng.randrange(-900, 900)
+    # From level 2 on year 1 AD is passed; at level 1 it may be. All end by 2000.
+    span = (1 - total, min(1, 2001 - total)) if level > 1 else (-900, 900)
+    start = rng.randrange(*span)
     reigns = [f"the {a.ordinal(n)} for {a.years(x)}" for n, x in enumerate(years, 1)]
     facts = a.TEXTS["one dynasty" if level == 1 else "some dynasties"].format(
         *a.places(rng, 1), level, a.joined(reigns), a.years(total)
     )
-    ends = [f"the {a.ordinal(n)} dynasty" for n in (1, level)]
-    if level == 1:
-        ends = ["it", "it"]
+    ends = [f"the {a.ordinal(n)} dynasty" if level > 1 else "it" for n in (1, level)]
     verb, target_verb, year, answer = "took", "lose", start, start + total
     if rng.random() < 0.5:
         verb, target_verb, year, answer = "lost", "take", answer, start
@@ -92,8 +91,7 @@ def founded(rng: random.Random, level: int) -> a.Problem:
         last, year = year, rng.randrange(max(1300, year - 90), min(2000, year + 90))
         side = "after" if year > last else "before"
         text = f"{a.years(abs(year - last))} {side}"
-        if year == last:
-            text = "in the same year as"
+        text = text if year != last else "in the same year as"
         facts.append(f"that of {place} {text} that of {before}")
     anniversary = rng.randrange(5, 150)
     parts = {"facts": ", ".join(facts), "rank": a.ordinal(anniversary)}

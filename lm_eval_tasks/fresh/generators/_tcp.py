@@ -433,30 +433,37 @@ def tell_rests(rng: random.Random, unit: str, person: Person) -> Iterator[str]:
 
 
 # Numbers in what is said beside the matter: from, and below.
-ASIDE_NUMBERS = {"few": (4, 10), "many": (11, 60), "pages": (20, 500)}
-ASIDE_NUMBERS |= {"row": (2, 6), "pause": (2, 4), "hour": (5, 10), "later": (13, 19)}
-Asides = list[tuple[str, str]]  # each with where in a dialogue people digress so
+ASIDE_NUMBERS = {"few": (4, 10), "many": (11, 60), "pages": (20, 500), "length": (2, 8)}
+ASIDE_NUMBERS |= {"row": (2, 6), "pause": (2, 6), "hour": (5, 10), "later": (13, 19)}
+# What looks like a constraint, as the constraint itself has it.
+LOOKALIKES = ("{task}: {length}", "{weekday}", "{hour:02}:00", "{later}:00")
+LOOKALIKES += ("{row} {unit}s", "{pause} {unit}s")
+Asides = list[tuple[str, str]]  # where in a dialogue people digress so, and the pattern
 
 
-def tell_asides(
-    rng: random.Random, kind: str, knobs: words.Knobs, tasks: Project
-) -> Asides:
-    """Return sentences that do not concern the project."""
+def draw_asides(rng: random.Random, kind: str, knobs: words.Knobs) -> Asides:
+    """Return patterns of sentences that do not concern the project."""
     texts = TEXTS["asides"]
     alike = [("any", x) for x in texts["lookalike"] + TEXTS[kind]["lookalike"]]
     plain = [(place, x) for place in ("first", "last", "any") for x in texts[place]]
     count = min(knobs["lookalikes"], knobs["distractors"], len(alike))
     others = min(knobs["distractors"] - count, len(plain))
-    asides = rng.sample(alike, count) + rng.sample(plain, others)
-    return [(place, _fill_aside(rng, kind, text, tasks)) for place, text in asides]
+    return rng.sample(alike, count) + rng.sample(plain, others)
 
 
-def _fill_aside(rng: random.Random, kind: str, text: str, tasks: Project) -> str:
-    """Return an aside with numbers, a task and a weekday of its own."""
+def _fill_aside(
+    rng: random.Random, unit: str, tasks: Project, constraints: str, text: str
+) -> str:
+    """Return an aside. Its length of a task is not that task's, and none of its hours,
+    rests and weekdays is in the speaker's `constraints`.
+    """
+    task, duration = rng.choice([*zip(tasks.names, tasks.durations)])
     slots = {name: rng.randrange(*span) for name, span in ASIDE_NUMBERS.items()}
-    slots["length"] = words.counted(rng.randrange(1, 8), UNITS[kind])
-    slots |= {"unit": UNITS[kind], "weekday": rng.choice(words.WEEKDAYS)}
-    return text.format(task=rng.choice(tasks.names), **slots)
+    slots |= {"unit": unit, "weekday": rng.choice(words.WEEKDAYS), "task": task}
+    real = f"{constraints} {task}: {duration}"
+    if any(pattern.format(**slots) in real for pattern in LOOKALIKES):
+        return _fill_aside(rng, unit, tasks, constraints, text)
+    return text.format(**slots)
 
 
 def columns(
@@ -481,8 +488,8 @@ def columns(
         (who, [text for _, text in parts])
         for who, parts in groupby(utterances, key=lambda x: x[0])
     ]
-    _digress(rng, turns, asides)
     texts, unit = TEXTS[kind], UNITS[kind]
+    _digress(rng, turns, asides, unit, project, dict(zip(people, own)))
     names = {"people": words.joined(people), "count": len(project.names)}
     names |= {"unit": unit, "Unit": unit.title(), "others": texts["others"]}
     rules = [TEXTS["rules"], texts["rules"]]
@@ -501,18 +508,19 @@ def columns(
 
 
 def _digress(
-    rng: random.Random, turns: list[tuple[str, list[str]]], asides: Asides
+    rng: random.Random,
+    turns: list[tuple[str, list[str]]],
+    asides: Asides,
+    unit: str,
+    tasks: Project,
+    constraints: dict[str, list[str]],
 ) -> None:
-    """Put asides where people digress: before they begin, after what they say in a turn,
-    and after their last one.
-    """
+    """Put asides where people digress: first, last, or at the end of a turn."""
     for place, text in sorted(asides):
         who = rng.choice(turns)[0]
+        aside = _fill_aside(rng, unit, tasks, " ".join(constraints[who]), text)
         own = [texts for name, texts in turns if name == who]
-        match place:
-            case "first":
-                own[0].insert(0, text)
-            case "last":
-                own[-1].append(text)
-            case "any":
-                rng.choice(own).append(text)
+        if place == "first":
+            own[0].insert(0, aside)
+        else:
+            (own[-1] if place == "last" else rng.choice(own)).append(aside)

@@ -54,7 +54,7 @@ def row(rng: random.Random, level: int, index: int, knobs: Knobs) -> dict | None
     ]
     common = list(tcp.tell_tasks(rng, "day", tasks))
     common.append(rng.choice(TEXTS["start"]).format(day=tcp.day(start)))
-    asides = tcp.tell_asides(rng, "long", knobs, tasks)
+    asides = tcp.draw_asides(rng, "long", knobs)
     shown = tcp.columns(rng, "long", people, project, sentences, common, asides)
     return shown | {
         "answer": f"{days[end - 1]}",

@@ -57,7 +57,7 @@ def row(rng: random.Random, level: int, index: int, knobs: Knobs) -> dict | None
     moment = {"day": tcp.day(local), "clock": f"{local:%H:%M}"}
     sentences[speaker].append(rng.choice(TEXTS["start"]).format(**moment))
     common = list(tcp.tell_tasks(rng, "hour", tasks))
-    asides = tcp.tell_asides(rng, "short", knobs, tasks)
+    asides = tcp.draw_asides(rng, "short", knobs)
     shown = tcp.columns(rng, "short", people, project, sentences, common, asides)
     return shown | {
         "answer": f"{start + timedelta(hours=end):%Y-%m-%d %H:%M} GMT",

@@ -283,7 +283,7 @@ def meeting(q: str) -> dict:
     spans = [
         [(clock(a), clock(b)) for a, b in re.findall(rf"{CLOCK} to {CLOCK}", x)]
         for x in told.split(". ")[-1].split("; ")
-        if "can move all of it" not in x
+        if "can move every appointment" not in x
     ]
     begins = [
         t
