@@ -43,7 +43,7 @@ def say(message: str) -> None:
 
 def printable(text: str) -> str:
     """Return a text with escapes for what would steer a terminal, or is not UTF-8."""
-    return "".join(x if x.isprintable() else ascii(x)[1:-1] for x in text)
+    return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
 
 
 def folder_path(text: str) -> Path:

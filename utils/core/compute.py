@@ -52,14 +52,16 @@ def compute(
     references = _listed("references", references, count)
     samples = enumerate(zip(cards, predictions, references))
     with quiet_harness():
-        scored = [_scores(place, *sample) for place, sample in samples]
+        sample_scores = [_scores(place, *sample) for place, sample in samples]
     is_mean = task is None if return_average is None else return_average
     lists = {
-        name: [kind(scores[name]) for scores in scored]
-        for name, kind in cards[0].returns.items()
-        if flexible or not name.endswith("_flexible")
+        metric: [score_type(sample[metric]) for sample in sample_scores]
+        for metric, score_type in cards[0].returns.items()
+        if flexible or not metric.endswith("_flexible")
     }
-    return {x: sum(y) / count if is_mean else y for x, y in lists.items()}
+    if not is_mean:
+        return lists
+    return {metric: sum(values) / count for metric, values in lists.items()}
 
 
 def _listed(name: str, values: Iterable, count: int | None = None) -> list:
@@ -130,16 +132,16 @@ def _short(reference: object) -> dict:
 
 def _options(reference: object) -> dict:
     """Return options of which only the right ones' texts are known, and which these are."""
-    parts = reference if isinstance(reference, list | tuple) else [reference]
-    text = " && ".join(map(str, parts)).strip()
-    options = [_OPTION.fullmatch(option) for option in _OPTIONS.split(text)]
-    if all(options):
-        texts = {option[1]: option[2] for option in options}
-    elif _LETTERS.fullmatch(text):
-        texts = {letter: f"({letter})" for letter in re.findall("[A-D]", text)}
+    choices = reference if isinstance(reference, list | tuple) else [reference]
+    joined = " && ".join(map(str, choices)).strip()
+    matches = [_OPTION.fullmatch(option) for option in _OPTIONS.split(joined)]
+    if all(matches):
+        texts = {option[1]: option[2] for option in matches}
+    elif _LETTERS.fullmatch(joined):
+        texts = {letter: f"({letter})" for letter in re.findall("[A-D]", joined)}
     else:
-        like = '"B. one day && C. two days" or "B, C"'
-        raise ValueError(f"{reference!r:.80} is not like {like}")
+        example = '"B. one day && C. two days" or "B, C"'
+        raise ValueError(f"{reference!r:.80} is not like {example}")
     return {
         "options": [texts.get(letter, f"({letter})") for letter in "ABCD"],
         "labels": ["yes" if letter in texts else "no" for letter in "ABCD"],

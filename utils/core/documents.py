@@ -27,7 +27,7 @@ def load(
     settings = {"include_defaults": False, "metadata": metadata}
     with quiet_harness():
         manager = TaskManager(include_path=str(include_path), **settings)
-    for name in (x for x in names if x not in task_index(manager)):
+    for name in (name for name in names if name not in task_index(manager)):
         fix = "name another folder with --include_path, or another task"
         raise ToolError(f"{include_path}: has no task or group '{name}'; {fix}")
     for task in (task for name in names for task in leaf_tasks(name)):
@@ -48,7 +48,7 @@ def quiet_harness() -> Iterator[None]:
     """Leave out what harness, hub and families log below errors: tools say their own."""
     loggers = [logging.getLogger(name) for name in ("lm_eval", "huggingface_hub")]
     # Within such a block, another costs nothing: each line of a file may have one.
-    levels = {x: x.level for x in loggers if x.level != logging.ERROR}
+    levels = {log: log.level for log in loggers if log.level != logging.ERROR}
     for logger in levels:
         logger.setLevel(logging.ERROR)
     try:
@@ -61,9 +61,9 @@ def quiet_harness() -> Iterator[None]:
 @cache
 def documents(task: str, include_path: Path = FOLDER) -> list[dict]:
     """Return the documents of a task, by their ids; ToolError as of `load`."""
-    built = load([task], include_path)[1]["tasks"][task]
+    loaded_task = load([task], include_path)[1]["tasks"][task]
     # Made when it was built; `eval_docs`, which lm-eval 0.5 has alone, makes them again.
-    return list(getattr(built, "task_docs", None) or built.eval_docs)
+    return list(getattr(loaded_task, "task_docs", None) or loaded_task.eval_docs)
 
 
 def document(task: str, row: dict) -> dict:
@@ -87,7 +87,7 @@ def documents_of(task: str, rows: list[dict]) -> list[dict]:
 def pack_files(include_path: Path) -> list[Path]:
     """Return what is read at a path: task files, code, a pack's data and manifest."""
     suffixes = (".py", "yaml", "manifest.json")
-    files = (x for x in include_path.rglob("*") if x.name.endswith(suffixes))
+    files = (path for path in include_path.rglob("*") if path.name.endswith(suffixes))
     return [*files, *(include_path / "data").glob("*")]  # which may be a symlink
 
 
@@ -96,7 +96,7 @@ def benchmark_files(folder: Path) -> list[tuple[Path, list[str]]]:
     tasks: dict[str, list[str]] = {}
     for task in all_tasks():
         tasks.setdefault(f"{scorer(task).file}.jsonl", []).append(task)
-    paths = sorted(x for x in folder.rglob("*.jsonl") if x.name in tasks)
+    paths = sorted(path for path in folder.rglob("*.jsonl") if path.name in tasks)
     if not paths:
         fault = (
             f"has no file of a benchmark under upstream's name, such as {min(tasks)}"

@@ -82,22 +82,22 @@ class Scorer(NamedTuple):
     @property
     def headline(self) -> tuple[str, str] | None:
         """The published metric and the flexible one beside it; None where neither is."""
-        pairs = (pair for pair in HEADLINES if {*pair} <= {*self.metrics})
-        return next(pairs, None)
+        complete_pairs = (pair for pair in HEADLINES if {*pair} <= {*self.metrics})
+        return next(complete_pairs, None)
 
     @property
     def licence(self) -> str:
         """The licence of the rows: where a function makes them, that of its module."""
-        load = configuration(self.task).get("custom_dataset")
-        module = sys.modules[function(load).__module__] if load else None
+        loader = configuration(self.task).get("custom_dataset")
+        module = sys.modules[function(loader).__module__] if loader else None
         return getattr(module, "LICENCE", self.utils.LICENCE)
 
     @property
     def known(self) -> tuple[int | None, str | None]:
         """Row count and fingerprint of the benchmark's file, as far as they are known."""
         # A family may leave out a last part that the names of all its files share.
-        files, short = self.utils.FILES, self.file.rpartition("_")[0]
-        return files.get(self.file) or files.get(short, (None, None))
+        files, shared_name = self.utils.FILES, self.file.rpartition("_")[0]
+        return files.get(self.file) or files.get(shared_name, (None, None))
 
     def asks_as(self, version: str | None) -> bool:
         """Tell whether a run of a version, None if unknown, had this one's prompts."""
@@ -116,26 +116,27 @@ def scorer(task: str) -> Scorer:
     if task not in all_tasks():
         fault = "a group" if task in task_files() else "unknown"
         raise ToolError(f"task '{task}' is {fault}; {_suggestion(task)}")
-    config, file = configuration(task), task_files()[task].path
-    needed = ("process_docs", "process_results", "metric_list", "metadata")
-    if missing := [key for key in needed if key not in config]:
-        raise FamilyError(f"{file}: names no {', '.join(missing)}; {_SEE}")
-    process_docs, process_results = (function(config[key]) for key in needed[:2])
-    code = importlib.import_module(process_results.__module__)
-    name = process_results.__name__.replace("process_results", "explain")
-    higher = {x["metric"]: x["higher_is_better"] for x in config["metric_list"]}
+    config, yaml_path = configuration(task), task_files()[task].path
+    required_keys = ("process_docs", "process_results", "metric_list", "metadata")
+    if missing := [key for key in required_keys if key not in config]:
+        raise FamilyError(f"{yaml_path}: names no {', '.join(missing)}; {_SEE}")
+    process_docs, process_results = (function(config[key]) for key in required_keys[:2])
+    module = importlib.import_module(process_results.__module__)
+    explain_name = process_results.__name__.replace("process_results", "explain")
+    entries = config["metric_list"]
+    higher_is_better = {entry["metric"]: entry["higher_is_better"] for entry in entries}
     return Scorer(
         task=task,
         base=_base(task),
         family=process_docs.__module__.split(".")[-2],
         version=config["metadata"]["version"],
         file=_file(config),
-        metrics=tuple(higher),
-        higher_is_better=higher,
+        metrics=tuple(higher_is_better),
+        higher_is_better=higher_is_better,
         utils=load_family(process_docs.__module__),
         process_docs=process_docs,
         process_results=process_results,
-        explain=_attribute(code, name),
+        explain=_attribute(module, explain_name),
     )
 
 
@@ -160,15 +161,15 @@ class Group(NamedTuple):
 
 def groups() -> list[Group]:
     """Return the groups that average a published score and a flexible one, by name."""
-    averaged = []
+    found_groups = []
     for name in _group_names():
         config = configuration(name)
-        metrics = config.get("aggregate_metric_list", [])
-        if any({*pair} <= {x["metric"] for x in metrics} for pair in HEADLINES):
-            by_size = all(x["weight_by_size"] for x in metrics)
+        entries = config.get("aggregate_metric_list", [])
+        if any({*pair} <= {entry["metric"] for entry in entries} for pair in HEADLINES):
+            by_size = all(entry["weight_by_size"] for entry in entries)
             version = config["metadata"]["version"]
-            averaged.append(Group(name, tuple(leaf_tasks(name)), by_size, version))
-    return averaged
+            found_groups.append(Group(name, tuple(leaf_tasks(name)), by_size, version))
+    return found_groups
 
 
 def bare(name: str) -> str:
@@ -184,7 +185,11 @@ def alone(task: str) -> Group:
 def benchmarks(tasks: list[str]) -> list[Group]:
     """Return the largest groups that tasks are in; a task of none stands for itself."""
     shared = [group for group in groups() if {*group.tasks} & {*tasks}]
-    largest = [x for x in shared if not any({*x.tasks} < {*y.tasks} for y in shared)]
+    largest = [
+        group
+        for group in shared
+        if not any({*group.tasks} < {*other.tasks} for other in shared)
+    ]
     grouped = {task for group in largest for task in group.tasks}
     return largest + [alone(task) for task in tasks if task not in grouped]
 
@@ -196,7 +201,8 @@ def leaf_tasks(name: str) -> list[str]:
     members = configuration(name)["task"]
     if isinstance(members, str):  # its own name
         return [name]
-    return list(dict.fromkeys(leaf for x in members for leaf in leaf_tasks(x)))
+    leaves = (leaf for member in members for leaf in leaf_tasks(member))
+    return [*dict.fromkeys(leaves)]
 
 
 def all_tasks() -> list[str]:
@@ -231,10 +237,10 @@ def prompt_parts(task: str, doc: dict) -> tuple[str, str]:
 
 def rendered(task: str, key: str, doc: dict):
     """Return what the YAML file says by a key, such as `doc_to_target`, of a document."""
-    text = configuration(task).get(key, "")
-    if Path(text).is_relative_to(FOLDER):
-        return function(text)(doc)
-    return doc[text] if text in doc else _template(text).render(**doc)
+    setting = configuration(task).get(key, "")
+    if Path(setting).is_relative_to(FOLDER):
+        return function(setting)(doc)
+    return doc[setting] if setting in doc else _template(setting).render(**doc)
 
 
 @cache
@@ -248,37 +254,37 @@ def _template(text: str):
 def _suggestion(name: str) -> str:
     if name in task_files():
         return f"its tasks are {', '.join(leaf_tasks(name))}"
-    if near := difflib.get_close_matches(name, task_files()):
-        return f"did you mean {' or '.join(near)}?"
+    if near_matches := difflib.get_close_matches(name, task_files()):
+        return f"did you mean {' or '.join(near_matches)}?"
     return f"the groups are {', '.join(_group_names())}"
 
 
 def _group_names() -> list[str]:
-    return sorted(name for name, x in task_files().items() if "group" in x.config)
+    return sorted(name for name, file in task_files().items() if "group" in file.config)
 
 
 def _base(task: str) -> str | None:
     """Return the task whose YAML file that of a task includes, which has its name."""
-    paths = task_files()[task].included
-    return next((path.stem for path in paths if path.suffix == ".yaml"), None)
+    included = task_files()[task].included
+    return next((path.stem for path in included if path.suffix == ".yaml"), None)
 
 
 def _file(config: dict) -> str:
     kwargs = config.get("dataset_kwargs", {})
     if "generator" in kwargs:  # of rows made from a seed
         return config["task"]
-    files = kwargs.get("data_files") or {"test": kwargs.get("data_file")}
-    return Path(files["test"] or config["dataset_name"]).stem
+    data_files = kwargs.get("data_files") or {"test": kwargs.get("data_file")}
+    return Path(data_files["test"] or config["dataset_name"]).stem
 
 
 def function(path: str) -> Callable:
     """Return a function that `configuration` names, of the module in the package."""
-    path, _, name = path.rpartition(".")
+    path, _, function_name = path.rpartition(".")
     parts = Path(path).relative_to(FOLDER).parts
     if not Path(f"{path}.py").is_file():
         raise FamilyError(f"{path}.py: is missing; {_SEE}")
     module = importlib.import_module(".".join((lm_eval_tasks.__name__, *parts)))
-    return _attribute(module, name)
+    return _attribute(module, function_name)
 
 
 def _attribute(module: ModuleType, name: str) -> Callable:

@@ -34,22 +34,22 @@ def written_whole(path: Path) -> Iterator[BinaryIO]:
             yield file
         return
     target = Path(os.path.realpath(path))
-    part = None
+    part_path = None
     try:
-        part, descriptor = open_part(target.parent)
+        part_path, descriptor = open_part(target.parent)
         with os.fdopen(descriptor, "wb") as file:
             if target.exists():
                 with suppress(PermissionError):  # some file systems have no modes
-                    shutil.copymode(target, part)
+                    shutil.copymode(target, part_path)
             yield file
             file.flush()
             os.fsync(file.fileno())
-            part.replace(target)
+            part_path.replace(target)
     except BaseException as error:  # Ctrl-C, too
-        if part:
-            part.unlink(missing_ok=True)
+        if part_path:
+            part_path.unlink(missing_ok=True)
         # A full disk has no name, and nobody knows the name of a part.
-        if isinstance(error, OSError) and error.filename in (None, str(part)):
+        if isinstance(error, OSError) and error.filename in (None, str(part_path)):
             error.filename, error.filename2 = str(path), None
         raise
 
@@ -76,9 +76,9 @@ def open_part(folder: Path, *, is_folder: bool = False) -> tuple[Path, int]:
         part = folder / f"{_PREFIX}{secrets.token_hex(8)}{_SUFFIX}"
         if is_folder:
             part.mkdir()
-        flags = os.O_RDONLY if is_folder else os.O_WRONLY | os.O_CREAT | os.O_EXCL
+        open_flags = os.O_RDONLY if is_folder else os.O_WRONLY | os.O_CREAT | os.O_EXCL
         with suppress(FileNotFoundError):  # another run took it for a leftover
-            descriptor = os.open(part, flags, 0o666)
+            descriptor = os.open(part, open_flags, 0o666)
             with suppress(OSError):  # of file systems without locks
                 fcntl.flock(descriptor, fcntl.LOCK_EX)
             if part.exists():
@@ -99,10 +99,10 @@ def _open_stream(path: Path) -> int:
 def check_writable(path: Path) -> None:
     """Raise OSError, with the name of `path`, where no file of it can be written."""
     target, fault = path if path.exists() else Path(os.path.realpath(path)), None
-    there = next(x for x in (target, *target.parents) if os.path.lexists(x))
-    if there.is_dir() == (there == target):
-        fault = errno.EISDIR if there == target else errno.ENOTDIR
-    elif not os.access(there, os.W_OK):
+    nearest = next(path for path in (target, *target.parents) if os.path.lexists(path))
+    if nearest.is_dir() == (nearest == target):
+        fault = errno.EISDIR if nearest == target else errno.ENOTDIR
+    elif not os.access(nearest, os.W_OK):
         fault = errno.EACCES
     if fault:
         raise OSError(fault, os.strerror(fault), str(path))
@@ -113,19 +113,20 @@ def check_outputs(outputs: Mapping[str, Path | None], inputs: Iterable[Path]) ->
 
     `outputs` has the path of each option; OSError for one that cannot be written.
     """
-    read, taken = {_identity(path) for path in inputs if path.is_file()}, {}
+    input_identities = {_identity(path) for path in inputs if path.is_file()}
+    option_by_path: dict[str, str] = {}
     for option, path in outputs.items():
         if path is None:
             continue
         check_writable(path)
         if is_stream(path):
             continue
-        if path.exists() and _identity(path) in read:
+        if path.exists() and _identity(path) in input_identities:
             fault = "is one of the files to read"
             raise ToolError(f"{path}: {fault}; name another {option}")
-        other = taken.setdefault(os.path.realpath(path), option)
-        if other != option:
-            raise ToolError(f"{path}: is named by {other}, too; name another {option}")
+        owner = option_by_path.setdefault(os.path.realpath(path), option)
+        if owner != option:
+            raise ToolError(f"{path}: is named by {owner}, too; name another {option}")
 
 
 def _identity(path: Path) -> tuple[int, int]:
@@ -143,12 +144,12 @@ def sha256_of(path: Path) -> str:
     """Return the hexadecimal SHA-256 of a file; OSError where it cannot be read."""
     digest = hashlib.sha256()
     with path.open("rb") as file:
-        while part := file.read(1 << 16):
-            digest.update(part)
+        while chunk := file.read(1 << 16):
+            digest.update(chunk)
     return digest.hexdigest()
 
 
 def is_part(name: str) -> bool:
     """Tell whether a name is one under which a file is written first."""
-    last = name.rpartition("/")[2]
-    return last.startswith(_PREFIX) and last.endswith(_SUFFIX)
+    file_name = name.rpartition("/")[2]
+    return file_name.startswith(_PREFIX) and file_name.endswith(_SUFFIX)

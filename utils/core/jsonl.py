@@ -55,24 +55,24 @@ def read_lines(
     """
     number, is_first, size = 0, True, 0
     with open(path, "rb") as file:  # once, for a pipe can be read but once
-        start = file.peek(4)
+        first_bytes = file.peek(4)
         for magic, fault in _FOREIGN.items():
-            if start.startswith(magic):
+            if first_bytes.startswith(magic):
                 raise ToolError(f"{path}: is {fault.format(path)}")
-        texts = gzip.open(file) if start.startswith(_GZIP) else file
+        unpacked = gzip.open(file) if first_bytes.startswith(_GZIP) else file
         try:
-            lines = iter(lambda: texts.readline(longest + 1), b"")
-            for number, text in enumerate(lines, 1):
-                size += len(text)
-                if len(text) > longest:
+            lines = iter(lambda: unpacked.readline(longest + 1), b"")
+            for number, line_bytes in enumerate(lines, 1):
+                size += len(line_bytes)
+                if len(line_bytes) > longest:
                     fault = f"is longer than {longest / 2**20:g} MiB"
                     fix = "write each object in its own line"
                     raise ToolError(f"{path}, line {number}: {fault}; {fix}")
                 if size > most:
                     fault = f"holds more than {most / 2**20:,g} MiB once it is unpacked"
                     raise ToolError(f"{path}: {fault}; split the file")
-                if text.strip():
-                    yield Line(f"{path}, line {number}", number, text, is_first)
+                if line_bytes.strip():
+                    yield Line(f"{path}, line {number}", number, line_bytes, is_first)
                     is_first = False
         except (EOFError, zlib.error, gzip.BadGzipFile):
             fault = "the gzip data is cut off or damaged; get the file again"

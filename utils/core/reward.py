@@ -21,9 +21,11 @@ class Reward:
 
     def __init__(self, task: str, metric: str | None = None):
         headline, metrics = scorer(task).headline, scorer(task).metrics
-        rewards = [x for x, rises in scorer(task).higher_is_better.items() if rises]
-        if metric not in (None, *rewards):
-            fix = f"choose from {', '.join(rewards)}"
+        rising = [
+            name for name, rises in scorer(task).higher_is_better.items() if rises
+        ]
+        if metric not in (None, *rising):
+            fix = f"choose from {', '.join(rising)}"
             raise ToolError(f"{task} has no metric '{metric}' to maximise; {fix}")
         self.task, self.metric = task, metric or (headline or metrics[:1])[-1]
         self.__name__ = f"{self.task}_{self.metric}"  # what trainers log it as
@@ -45,8 +47,8 @@ class Reward:
         if (count := len(completions)) != len(doc):
             fault = f"there are {count} completions and {len(doc)} documents"
             raise ToolError(f"{self.task}: {fault}; give as many of each")
-        pairs = enumerate(zip(doc, completions))
-        return [self._score(f"doc[{place}]", *pair) for place, pair in pairs]
+        samples = enumerate(zip(doc, completions))
+        return [self._score(f"doc[{place}]", *sample) for place, sample in samples]
 
     def _score(self, place: str, document: str | dict, completion: object) -> float:
         try:
@@ -82,7 +84,7 @@ def training_set(task: str, include_path: str | None = None):
     scorer(task)  # raises for a group, of which there is no one prompt
     folder = Path(include_path) if include_path else FOLDER
     docs = documents(task, folder)
-    rows = [{"prompt": messages(task, x), "doc": json.dumps(x)} for x in docs]
+    rows = [{"prompt": messages(task, doc), "doc": json.dumps(doc)} for doc in docs]
     return datasets.Dataset.from_list(rows)
 
 
@@ -96,10 +98,14 @@ def messages(task: str, document: dict) -> list[dict]:
 def _text(completion: object) -> str:
     """Return the text of a completion, or of the assistant's last message; else ""."""
     if isinstance(completion, list):
-        messages = [x for x in completion if isinstance(x, dict)]
-        answers = [x for x in messages if x.get("role", "assistant") == "assistant"]
-        completion = answers[-1].get("content") if answers else None
+        messages = [message for message in completion if isinstance(message, dict)]
+        replies = [
+            message
+            for message in messages
+            if message.get("role", "assistant") == "assistant"
+        ]
+        completion = replies[-1].get("content") if replies else None
     if isinstance(completion, list):  # of parts, as of models that see images, too
-        parts = [x.get("text") for x in completion if isinstance(x, dict)]
-        completion = "".join(x for x in parts if isinstance(x, str))
+        texts = [part.get("text") for part in completion if isinstance(part, dict)]
+        completion = "".join(text for text in texts if isinstance(text, str))
     return completion if isinstance(completion, str) else ""

@@ -28,8 +28,8 @@ def percent(value: float) -> str:
 
 def points(share: float) -> str:
     """Return a difference of shares in percentage points."""
-    text = f"{100 * share:+.1f}"
-    return text if float(text) else "0.0"
+    rounded = f"{100 * share:+.1f}"
+    return rounded if float(rounded) else "0.0"
 
 
 def p_text(value: float) -> str:
@@ -39,8 +39,8 @@ def p_text(value: float) -> str:
 
 def natural(text: str) -> list[str | int]:
     """Return a key that sorts 10 after 2; texts and numbers take turns in it."""
-    parts = re.split("([0-9]{1,9})", text)
-    return [int(part) if i % 2 else part for i, part in enumerate(parts)]
+    pieces = re.split("([0-9]{1,9})", text)
+    return [int(piece) if place % 2 else piece for place, piece in enumerate(pieces)]
 
 
 def render(rows: list[dict], form: str, number: Callable = "{:.4f}".format) -> str:
@@ -51,22 +51,31 @@ def render(rows: list[dict], form: str, number: Callable = "{:.4f}".format) -> s
     """
     if form == "json":
         return json.dumps(rows, indent=2, ensure_ascii=False) + "\n"
-    columns = list(dict.fromkeys(column for row in rows for column in row))
+    names = list(dict.fromkeys(column for row in rows for column in row))
     if form == "csv":
-        text = io.StringIO()
-        writer = csv.DictWriter(text, columns, lineterminator="\n")
+        csv_file = io.StringIO()
+        writer = csv.DictWriter(csv_file, names, lineterminator="\n")
         writer.writeheader()
-        writer.writerows({x: _of_csv(y) for x, y in row.items()} for row in rows)
-        return text.getvalue()
-    cells = {name: [row.get(name) for row in rows] for name in columns}
-    cells = {x: y for x, y in cells.items() if any(cell is not None for cell in y)}
-    is_numeric = (any(isinstance(x, int | float) for x in y) for y in cells.values())
+        writer.writerows(
+            {column: _of_csv(cell) for column, cell in row.items()} for row in rows
+        )
+        return csv_file.getvalue()
+    columns = {name: [row.get(name) for row in rows] for name in names}
+    columns = {
+        name: column
+        for name, column in columns.items()
+        if any(cell is not None for cell in column)
+    }
+    is_numeric = (
+        any(isinstance(cell, int | float) for cell in column)
+        for column in columns.values()
+    )
     table = tabulate.tabulate(
-        zip(*([_cell(cell, number) for cell in column] for column in cells.values())),
-        headers=[escaped(name) for name in cells],  # two may look alike
+        zip(*([_cell(cell, number) for cell in column] for column in columns.values())),
+        headers=[escaped(name) for name in columns],  # two may look alike
         tablefmt="pipe",
         disable_numparse=True,
-        colalign=["right" if x else "left" for x in is_numeric],
+        colalign=["right" if is_number else "left" for is_number in is_numeric],
     )
     return f"{table}\n"
 
@@ -75,9 +84,9 @@ def _of_csv(cell: object) -> object:
     """Return a cell that no spreadsheet runs as a formula, in one line where it can be."""
     if not isinstance(cell, str):
         return cell
-    first = next(filter(_is_visible, cell), "")
-    is_formula = unicodedata.normalize("NFKC", first) in ("=", "+", "-", "@")
-    return "'" * is_formula + _CONTROLS.sub(lambda x: ascii(x[0])[1:-1], cell)
+    first_letter = next(filter(_is_visible, cell), "")
+    is_formula = unicodedata.normalize("NFKC", first_letter) in ("=", "+", "-", "@")
+    return "'" * is_formula + _CONTROLS.sub(lambda match: ascii(match[0])[1:-1], cell)
 
 
 def _is_visible(letter: str) -> bool:
@@ -102,6 +111,6 @@ def escaped(text: str) -> str:
     text = printable(" ".join(text.split()))
     if not _MARKUP.search(text):
         return text
-    fence = "`" * (1 + max((len(x) for x in re.findall("`+", text)), default=0))
-    blank = " " if text.startswith("`") or text.endswith("`") else ""
-    return f"{fence}{blank}{text}{blank}{fence}".replace("|", "\\|")
+    fence = "`" * (1 + max((len(run) for run in re.findall("`+", text)), default=0))
+    padding = " " if text.startswith("`") or text.endswith("`") else ""
+    return f"{fence}{padding}{text}{padding}{fence}".replace("|", "\\|")

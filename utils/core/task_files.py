@@ -24,7 +24,7 @@ class TaskFile(NamedTuple):
 def task_files() -> dict[str, TaskFile]:
     """Return the tasks and groups of the pack by name."""
     files = map(_read, sorted(FOLDER.rglob("*.yaml")))
-    return {x.config.get("group") or x.config["task"]: x for x in files}
+    return {file.config.get("group") or file.config["task"]: file for file in files}
 
 
 @cache
@@ -37,11 +37,11 @@ def _read(path: Path) -> TaskFile:
     Loader.add_constructor(
         "!function", lambda loader, node: str(path.parent / node.value)
     )
-    own = yaml.load(path.read_text("utf-8"), Loader)  # noqa: S506
-    names = own.pop("include", [])
+    own_config = yaml.load(path.read_text("utf-8"), Loader)  # noqa: S506
+    names = own_config.pop("include", [])
     names = [names] if isinstance(names, str) else names
     included = tuple((path.parent / name).resolve() for name in names)
     config: dict = {}
-    for other in included:
-        config |= _read(other).config
-    return TaskFile(path, config | own, included)
+    for included_path in included:
+        config |= _read(included_path).config
+    return TaskFile(path, config | own_config, included)
