@@ -72,9 +72,9 @@ def read_answers(path: Path, task: str | None = None) -> Iterator[Answer]:
 
 def task_of(path: Path, task: str | None) -> str | None:
     """Return the task of a file's lines that name none: its name's, or else `task`."""
-    name = SAMPLES_NAME.fullmatch(path.name)
-    is_told = name and (name["task"] in all_tasks() or task is None)
-    return name["task"] if is_told else task
+    match = SAMPLES_NAME.fullmatch(path.name)
+    is_name_used = match and (match["task"] in all_tasks() or task is None)
+    return match["task"] if is_name_used else task
 
 
 def answers_in(line: Line, task: str | None) -> list[Answer]:
@@ -85,10 +85,10 @@ def answers_in(line: Line, task: str | None) -> list[Answer]:
     row = {}
     try:
         row = parse(line)
-        read, task = _kind(row, task)
+        reader, task = _kind(row, task)
         check_cells(row, sample=int | str | None, finish_reason=str | None)
         return _several(
-            Answer(line.place, row, task, number=line.number, **read(row, task))
+            Answer(line.place, row, task, number=line.number, **reader(row, task))
         )
     except FamilyError:
         raise
@@ -109,28 +109,29 @@ def _filter(line: dict) -> str | None:
 
 def _several(answer: Answer) -> list[Answer]:
     """Return the answers of a line whose `response` and `finish_reason` may be lists."""
-    texts, number = answer.response, answer.line.get("sample")
-    ends = answer.finish_reason or answer.line.get("finish_reason")
-    if not isinstance(texts, list):
-        return [answer._replace(finish_reason=ends, sample=number)]
-    ends = ends if isinstance(ends, list) else [ends] * len(texts)
+    responses, sample = answer.response, answer.line.get("sample")
+    reasons = answer.finish_reason or answer.line.get("finish_reason")
+    if not isinstance(responses, list):
+        return [answer._replace(finish_reason=reasons, sample=sample)]
+    reasons = reasons if isinstance(reasons, list) else [reasons] * len(responses)
     return [
-        answer._replace(response=text, finish_reason=end, sample=(number, n))
-        for n, (text, end) in enumerate(zip(texts, ends))
+        answer._replace(response=text, finish_reason=reason, sample=(sample, place))
+        for place, (text, reason) in enumerate(zip(responses, reasons))
     ]
 
 
 def _kind(line: dict, task: str | None) -> tuple[Callable[[dict, str], dict], str]:
     """Return the reader of a line and its task; ValueError where it is no answer to one."""
-    kinds = {"filtered_resps": _sample, "custom_id": _batch_output, "response": _plain}
-    read = next((kinds[key] for key in kinds if key in line), None)
-    if not read:
+    readers = {"filtered_resps": _sample, "custom_id": _batch_output}
+    readers["response"] = _plain
+    reader = next((readers[key] for key in readers if key in line), None)
+    if not reader:
         raise ValueError(
             "has no 'response', 'filtered_resps' or 'custom_id'; give samples of the"
             " harness, batch outputs, or lines with a 'response'"
         )
     task = line.get("task", task)
-    if read is _batch_output:
+    if reader is _batch_output:
         if not (match := _CUSTOM_ID.fullmatch(str(line["custom_id"]))):
             raise ValueError(
                 f"custom_id {line['custom_id']!r:.80} is not TASK:DOC_ID:HASH; use"
@@ -143,7 +144,7 @@ def _kind(line: dict, task: str | None) -> tuple[Callable[[dict, str], dict], st
             " does, add a 'task' to the line, or use --task"
         )
     scorer(task)
-    return read, task
+    return reader, task
 
 
 # Each of the readers below returns the fields of an `Answer` that a line tells. It raises
@@ -159,8 +160,8 @@ def _sample(line: dict, task: str) -> dict:
     for name, text in ("doc", doc), ("prompt", prompt), ("target", line.get("target")):
         if not isinstance(text, str) or f"{name}_hash" not in line:
             raise ValueError(f"has no {name} or no {name}_hash; {fix}")
-        texts = text, f"JsonChatStr(prompt={text!r})"  # as lm-eval 0.5 hashes chats
-        if line[f"{name}_hash"] not in map(sha256, texts):
+        spellings = text, f"JsonChatStr(prompt={text!r})"  # as lm-eval 0.5 hashes chats
+        if line[f"{name}_hash"] not in map(sha256, spellings):
             fault = f"{name}_hash does not recompute: the {name} is not the one that was run"
             raise ValueError(f"{fault}; {fix}")
     cells = {name: line.get(name) for name in ("doc_id", "doc", "doc_hash")}
@@ -174,12 +175,13 @@ def _responses(line: dict) -> tuple[str | list[str], bool]:
     Where it left the first of several, they all count.
     """
     # lm-eval 0.5 has a list of texts where 0.4 has one.
-    left, logged = _lone(_lone(line["filtered_resps"])), _lone(line.get("resps"))
+    filtered, logged = _lone(_lone(line["filtered_resps"])), _lone(line.get("resps"))
     logged = logged if isinstance(logged, list) else [logged]
-    is_first, is_one_of = left in (*logged[:1], logged), len(logged) > 1
-    if is_one_of and left == logged[0]:
-        left = logged
-    texts = left if is_one_of and left and isinstance(left, list) else [left]
+    is_first, is_several = filtered in (*logged[:1], logged), len(logged) > 1
+    if is_several and filtered == logged[0]:
+        filtered = logged
+    is_list = is_several and filtered and isinstance(filtered, list)
+    texts = filtered if is_list else [filtered]
     for number, text in enumerate(texts, 1):
         if not isinstance(text, str) and len(texts) > 1:
             place = f"text {number} of {len(texts)}"
@@ -189,7 +191,7 @@ def _responses(line: dict) -> tuple[str | list[str], bool]:
                 f"its filtered response is a {type(text).__name__}, not a string; use a"
                 " filter that leaves strings, such as take_first"
             )
-    return texts if is_one_of else left, is_first
+    return texts if is_several else filtered, is_first
 
 
 def within(value: object, *keys: str) -> object:
@@ -207,8 +209,8 @@ def check_cells(line: dict, **kinds: type | UnionType) -> None:
     """Raise ValueError where a cell of a line, or its lack, is of another type."""
     for name, kind in kinds.items():
         if not isinstance(cell := line.get(name), kind):
-            was, expected = type(cell).__name__, getattr(kind, "__name__", kind)
-            raise ValueError(f"'{name}' is a {was}, not {expected}; fix it")
+            type_name, expected = type(cell).__name__, getattr(kind, "__name__", kind)
+            raise ValueError(f"'{name}' is a {type_name}, not {expected}; fix it")
 
 
 def document_text(doc: object) -> str:
@@ -234,11 +236,15 @@ def _batch_output(line: dict, task: str) -> dict:
     with suppress(TypeError, LookupError, AttributeError):
         choices = line["response"]["body"]["choices"]
         is_chat = "message" in choices[0]
-        texts = [x["message"].get("content") if is_chat else x["text"] for x in choices]
+        texts = [
+            choice["message"].get("content") if is_chat else choice["text"]
+            for choice in choices
+        ]
         if all(isinstance(text, str | None) for text in texts):
             # A refusal, or reasoning that took all the tokens, has no content.
             cells["response"] = _lone([text or "" for text in texts])
-            cells["finish_reason"] = _lone([x.get("finish_reason") for x in choices])
+            reasons = [choice.get("finish_reason") for choice in choices]
+            cells["finish_reason"] = _lone(reasons)
             return cells | {"is_chat": is_chat}
     error = json.dumps(line.get("error") or line.get("response"))
     return cells | {"fault": f"has no answer but {error:.200}; send the request again"}

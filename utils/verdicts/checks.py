@@ -60,7 +60,7 @@ def pack_rows(task: str, include_path: Path) -> Rows | None:
     if include_path == FOLDER:
         return None
     try:
-        return Counter(_hash(text_of(x)) for x in documents(task, include_path))
+        return Counter(_hash(text_of(doc)) for doc in documents(task, include_path))
     except ToolError:
         return None
 
@@ -72,12 +72,13 @@ def messages_of(prompt: str) -> list[dict] | None:
     """
     with suppress(ValueError, RecursionError):
         messages = json.loads(prompt)
-        plain = {json.dumps(messages), json.dumps(messages, ensure_ascii=False)}
-        is_list = isinstance(messages, list) and prompt in plain
-        if is_list and all(isinstance(x, dict) for x in messages):
-            of_next = ("type", "text")  # which lm-eval 0.5 adds to each
+        spellings = {json.dumps(messages), json.dumps(messages, ensure_ascii=False)}
+        is_list = isinstance(messages, list) and prompt in spellings
+        if is_list and all(isinstance(message, dict) for message in messages):
+            extra_entry = ("type", "text")  # which lm-eval 0.5 adds to each
             return [
-                dict(x for x in one.items() if x != of_next) for one in messages
+                dict(entry for entry in message.items() if entry != extra_entry)
+                for message in messages
             ] or None
     return None
 
@@ -113,7 +114,7 @@ def _with_examples(
         fewshot_as_multiturn=is_multiturn,
         chat_template=lambda messages, **_: json.dumps(messages),
     )
-    return tuple((x["role"], x["content"]) for x in messages_of(prompt))
+    return tuple((entry["role"], entry["content"]) for entry in messages_of(prompt))
 
 
 @lru_cache(64)
@@ -141,21 +142,21 @@ def frame_of(prompt: str, texts: list[str]) -> Frame | None:
     if len(prompt) > sum(map(len, texts)) + 4 * MOST_FRAME:
         return None
     spans: list[tuple[int, int, int]] = []
-    for number in sorted(range(len(texts)), key=lambda n: -len(texts[n])):
-        size = len(texts[number])
+    for number in sorted(range(len(texts)), key=lambda place: -len(texts[place])):
+        length = len(texts[number])
         start = prompt.find(texts[number])
         while start >= 0 and (
-            ends := [end for a, end, _ in spans if a < start + size and start < end]
+            ends := [end for a, end, _ in spans if a < start + length and start < end]
         ):
             start = prompt.find(texts[number], max(ends))
         if start < 0:
             return None
-        spans.append((start, start + size, number))
-    frame, at = [], 0
+        spans.append((start, start + length, number))
+    frame, end_of_last = [], 0
     for start, end, number in sorted(spans):
-        frame += [prompt[at:start], number]
-        at = end
-    return *frame, prompt[at:]
+        frame += [prompt[end_of_last:start], number]
+        end_of_last = end
+    return *frame, prompt[end_of_last:]
 
 
 class Check:
@@ -192,8 +193,8 @@ class Check:
 
     def add(self, scored: Scored) -> None:
         """Look at one more answer."""
-        answer, text = scored.answer, text_of(scored.doc)
-        self.answers[answer.doc_id, _hash(text)] += 1
+        answer, doc_text = scored.answer, text_of(scored.doc)
+        self.answers[answer.doc_id, _hash(doc_text)] += 1
         if answer.line is self.line:
             return
         self.line = answer.line
@@ -202,7 +203,7 @@ class Check:
         if answer.prompt is None:
             self.found["unlogged"] += 1
         else:
-            self._add_prompt(answer.prompt, text)
+            self._add_prompt(answer.prompt, doc_text)
 
     def _add_prompt(self, prompt: str, text: str) -> None:
         """Keep what stands around the messages of the task in a prompt."""
@@ -216,30 +217,30 @@ class Check:
         if expected and len(self.line["arguments"]) == 1:
             self.roles, contents = zip(*expected)
             if chat:
-                pairs = [{"role": x, "content": y} for x, y in expected]
-                frames = [(), ()] if chat == pairs else frames
+                messages = [dict(zip(("role", "content"), pair)) for pair in expected]
+                frames = [(), ()] if chat == messages else frames
             else:
-                texts = contents if is_chat else ("".join(contents),)
-                stripped = [x.strip() for x in texts]
-                frames = [frame_of(prompt, x) for x in (texts, stripped)]
+                expected_texts = contents if is_chat else ("".join(contents),)
+                stripped = [text.strip() for text in expected_texts]
+                frames = [frame_of(prompt, expected_texts), frame_of(prompt, stripped)]
         self.found["strange"] += frames == [None, None]
         request = within(self.line, "arguments", "gen_args_0") or {}
         generation = json.dumps(request | {"arg_0": None}, sort_keys=True)
-        for seen, new in zip((*self.frames, self.settings), (*frames, generation)):
-            if len(seen) < 2:
-                seen.add(new)
+        distinct_values = *self.frames, self.settings
+        for distinct, value in zip(distinct_values, (*frames, generation)):
+            if len(distinct) < 2:
+                distinct.add(value)
 
     def prompts(self) -> dict[str, str]:
         """Return whether the prompts are the task's, why, and the frame around them."""
-        frame = next(
-            (min(x) for x in self.frames if len(x) == 1 and None not in x), None
-        )
-        size = sum(len(x) for x in frame or () if isinstance(x, str))
-        n, lines = self.found["strange"], self.found["lines"]
-        around = f"{size:,} characters stand around each prompt"
+        uniform = (x for x in self.frames if len(x) == 1 and None not in x)
+        frame = next(map(min, uniform), None)
+        size = sum(len(text) for text in frame or () if isinstance(text, str))
+        strange, lines = self.found["strange"], self.found["lines"]
+        surroundings = f"{size:,} characters stand around each prompt"
         faults = (
             (self.found["unlogged"], "the prompts are not in the files"),
-            (n, f"{n:,} of {lines:,} prompts are not the task's"),
+            (strange, f"{strange:,} of {lines:,} prompts are not the task's"),
             (self.few_shot is None, "settings unknown: no results say them"),
             (
                 len(self.settings) > 1,
@@ -251,27 +252,30 @@ class Check:
             ),
             (
                 size and not self.results.get("chat_template"),
-                f"{around}, and no chat template is recorded",
+                f"{surroundings}, and no chat template is recorded",
             ),
-            (size > MOST_FRAME, f"{around}, more than {MOST_FRAME:,}"),
+            (size > MOST_FRAME, f"{surroundings}, more than {MOST_FRAME:,}"),
         )
-        fault = next((text for is_so, text in faults if is_so), None)
-        text = f"all as rendered{f', in a frame of {size:,} characters' * bool(size)}"
+        fault = next((message for is_so, message in faults if is_so), None)
+        message = (
+            f"all as rendered{f', in a frame of {size:,} characters' * bool(size)}"
+        )
         status = UNKNOWN if fault else VERIFIED
-        return {"status": status, "text": fault or text, "frame": self._shown(frame)}
+        return {"status": status, "text": fault or message, "frame": self._shown(frame)}
 
     def _shown(self, frame: Frame | None) -> str:
         """Return a frame with the roles of messages in their places; "" for none."""
-        if not any(isinstance(x, str) and x for x in frame or ()):
+        if not any(isinstance(part, str) and part for part in frame or ()):
             return ""
         return "".join(
-            x if isinstance(x, str) else f"{{{self.roles[x]}}}" for x in frame
+            part if isinstance(part, str) else f"{{{self.roles[part]}}}"
+            for part in frame
         )
 
     def responses(self) -> dict[str, str]:
         """Return whether each line was scored by the responses that it logs."""
-        if n := self.found["contradicted"]:
-            text = f"{n:,} filtered responses are not the first response"
+        if contradicted := self.found["contradicted"]:
+            text = f"{contradicted:,} filtered responses are not the first response"
             return {"status": UNKNOWN, "text": text}
         return {"status": VERIFIED, "text": "as logged"}
 
@@ -301,23 +305,23 @@ class Check:
 
     def _documents(self, tally: Tally) -> dict:
         """Compare documents with rows at a path, with rows of a seed, or a fingerprint."""
-        task, n = self.task, tally.answered
+        task, answered = self.task, tally.answered
         if self.rows is not None:
             name = f"{self.include_path.name}/"
-            return self._compared(n, self.rows, name, self.rows.total())
+            return self._compared(answered, self.rows, name, self.rows.total())
         if is_generated(task):
-            return self._regenerated(n)
+            return self._regenerated(answered)
         rows, fingerprint = scorer(task).known
         # What a system message says is no part of a fingerprint.
         if fingerprint is None or configuration(task).get("description"):
             return _documents(UNKNOWN, "there are no rows to compare them with")
-        if n == rows and tally.fingerprint == fingerprint:
-            return _documents(VERIFIED, f"all {n:,} are the benchmark's", True)
-        if n < rows:
-            text = f"{n:,} of {rows:,}: a part has no known fingerprint"
+        if answered == rows and tally.fingerprint == fingerprint:
+            return _documents(VERIFIED, f"all {answered:,} are the benchmark's", True)
+        if answered < rows:
+            text = f"{answered:,} of {rows:,}: a part has no known fingerprint"
             return _documents(UNKNOWN, text)
         text = f"not the benchmark's {rows:,} with {fingerprint}:"
-        text += f" {n:,} with fingerprint {tally.fingerprint}"
+        text += f" {answered:,} with fingerprint {tally.fingerprint}"
         return _documents(FALSE, text)
 
     def _compared(self, n: int, rows: Rows, name: str, total: int) -> dict:
@@ -333,25 +337,32 @@ class Check:
         if not {"gen_seed", "gen_rows"} <= claimed.keys():
             return _documents(UNKNOWN, "no results say the seed of their rows")
         config = configuration(self.task)
-        generator, own = (
+        generator, own_request = (
             config["dataset_kwargs"]["generator"],
             _request(config["metadata"]),
         )
         try:
-            request = read_request(generator, **own | claimed)
+            request = read_request(generator, **own_request | claimed)
             rows = [request.row(doc_id) for doc_id, _ in self.answers]
             docs = documents_of(self.task, rows)
         except (ValueError, TypeError) as error:
             return _documents(UNKNOWN, f"cannot be regenerated: {error!s:.200}")
-        rows, seed = Counter(_hash(text_of(x)) for x in docs), claimed["gen_seed"]
-        documents = self._compared(n, rows, f"seed {seed!s:.20}", claimed["gen_rows"])
-        return documents | {"whole": documents["whole"] and own | claimed == own}
+        digests, seed = (
+            Counter(_hash(text_of(doc)) for doc in docs),
+            claimed["gen_seed"],
+        )
+        documents = self._compared(
+            n, digests, f"seed {seed!s:.20}", claimed["gen_rows"]
+        )
+        is_own = own_request | claimed == own_request
+        return documents | {"whole": documents["whole"] and is_own}
 
 
 def _request(metadata: object) -> dict:
     """Return what metadata of a task say of its rows' generation."""
     cells = metadata.items() if isinstance(metadata, dict) else ()
-    return {x: y for x, y in cells if x.startswith("gen_") and x != "gen_fingerprint"}
+    request = {name: cell for name, cell in cells if name.startswith("gen_")}
+    return {name: request[name] for name in request if name != "gen_fingerprint"}
 
 
 def _documents(status: str, text: str, whole: bool = False) -> dict:

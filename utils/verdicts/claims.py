@@ -32,8 +32,8 @@ def read_results(path: Path) -> dict:
         results = {key: _by_task(value) for key, value in results.items()}
     except (ValueError, RecursionError, AttributeError):
         raise ToolError(f"{path}: {fault}; {fix}") from None
-    for key, kind in _TYPES.items():
-        if not isinstance(value := results.get(key), kind | None):
+    for key, expected in _TYPES.items():
+        if not isinstance(value := results.get(key), expected | None):
             kind = type(value).__name__
             raise ToolError(f"{path}: {fault} ('{key}' is of type {kind}); {fix}")
     return results
@@ -42,7 +42,7 @@ def read_results(path: Path) -> dict:
 def _by_task(value: object) -> object:
     """Return a value with tasks by their names outside of groups."""
     if isinstance(value, dict):
-        return {bare(name): of_task for name, of_task in value.items()}
+        return {bare(name): value_of_task for name, value_of_task in value.items()}
     return value
 
 
@@ -51,11 +51,11 @@ def claims_of(results: dict, task: str) -> dict:
 
     {} where they do not name the task.
     """
-    version, config = (within(results, x, task) for x in ("versions", "configs"))
+    version, config = (within(results, key, task) for key in ("versions", "configs"))
     if version is config is None:
         return {}
     metadata = within(config, "metadata")
-    seed, rows = (_whole(within(metadata, x)) for x in ("gen_seed", "gen_rows"))
+    seed, rows = (_whole(within(metadata, key)) for key in ("gen_seed", "gen_rows"))
     generated = {"seed": seed, "rows": rows}
     generated["fingerprint"] = _text(within(metadata, "gen_fingerprint"))
     return {
@@ -88,51 +88,52 @@ def _number(value: object) -> float | None:
 def card(results: dict, task: str) -> dict[str, str]:
     """Return what a run card says of the claims of results: label -> text."""
     claims, date = claims_of(results, task), None
-    nothing = "none" if claims else None
+    absent = "none" if claims else None
     with suppress(TypeError, ValueError, OverflowError, OSError):
         date = datetime.fromtimestamp(claims.get("date"), timezone.utc)
     arguments = within(results, "config", "model_args")
     if isinstance(arguments, dict):
-        arguments = ",".join(f"{x}={y}" for x, y in arguments.items())
+        arguments = ",".join(f"{name}={value}" for name, value in arguments.items())
     revision = re.search(r"\brevision=([^,]*)", f"{arguments}")
     generation = within(results, "configs", task, "generation_kwargs")
     if isinstance(generation, dict):
-        generation = ", ".join(f"{x} {y}" for x, y in generation.items())
+        generation = ", ".join(f"{name} {value}" for name, value in generation.items())
     template = results.get("chat_template")
     cells = {
         "Model": claims.get("model_name"),
-        "Model arguments": arguments or nothing,
+        "Model arguments": arguments or absent,
         "Revision": revision and revision[1],
         "Date": date and f"{date:%Y-%m-%d}",
         "Harness": claims.get("lm_eval_version"),
         "Task version": claims.get("version"),
         "Few-shot examples": claims.get("n_shot"),
         # One that the results do not show is "".
-        "Chat template": nothing if template is None else template or "of an API",
-        "System instruction": results.get("system_instruction") or nothing,
+        "Chat template": absent if template is None else template or "of an API",
+        "System instruction": results.get("system_instruction") or absent,
         "Generation": generation or None,
-        "Limit": claims.get("limit") or nothing,
+        "Limit": claims.get("limit") or absent,
     }
     return {
-        x: "unknown" if y is None else f"{y!s:.{LONGEST}}" for x, y in cells.items()
+        label: "unknown" if cell is None else f"{cell!s:.{LONGEST}}"
+        for label, cell in cells.items()
     }
 
 
 def marks(results: dict, task: str, tally: Tally) -> Iterator[str]:
     """Yield what is not as the task has it by itself, or not as results claim it."""
-    claims, values = claims_of(results, task), tally.all.values()
-    if text := results.get("system_instruction"):
-        yield f"system instruction, {len(text):,} characters"
+    claims, scores = claims_of(results, task), tally.all.values()
+    if instruction := results.get("system_instruction"):
+        yield f"system instruction, {len(instruction):,} characters"
     is_same = claims.get("version") == str(scorer(task).version)
     for name, claim in (within(results, "results", task) or {}).items():
         metric = scorer(task).metric(name.partition(",")[0])
         # Flexible scores are compared where they are of the same version.
-        if metric in values and (is_same or "flexible" not in metric):
-            mean = sum(values[metric]) / len(values[metric])
-            number = _number(claim)
-            if number is None or abs(number - mean) > ROUNDING:
+        if metric in scores and (is_same or "flexible" not in metric):
+            mean = sum(scores[metric]) / len(scores[metric])
+            claimed_mean = _number(claim)
+            if claimed_mean is None or abs(claimed_mean - mean) > ROUNDING:
                 yield f"claims {metric} {claim!s:.8} instead of {mean:.4f}"
                 break
     if tally.all.changed and is_same:
-        count = f"{tally.all.changed:,} of {tally.all.answers:,}"
-        yield f"{count} logged scores are not those made again"
+        share = f"{tally.all.changed:,} of {tally.all.answers:,}"
+        yield f"{share} logged scores are not those made again"

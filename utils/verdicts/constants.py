@@ -29,8 +29,8 @@ class References:
     def add(self, doc: dict) -> None:
         """Count one more document."""
         key = json.dumps([doc.get(name) for name in _REFERENCE])
-        number, _ = self._references.get(key, (0, doc))
-        self._references[key] = (number + 1, doc)
+        count, _ = self._references.get(key, (0, doc))
+        self._references[key] = (count + 1, doc)
 
     def constants(self) -> dict[str, float]:
         """Return the sum of the published scores of one answer to all documents, by answer.
@@ -41,68 +41,73 @@ class References:
         """
         if not (self._references and self.task.headline):
             return {}
-        numbers, docs = zip(*self._references.values())
+        counts, docs = zip(*self._references.values())
         most_options = max(docs, key=lambda doc: len(doc.get("options", ())))
         answers = random_choices(self.task.task, most_options)
         if not answers and "f1_score" in self.task.metrics:
-            words = Words(
-                [(number, doc["golds"]) for number, doc in zip(numbers, docs)]
-            )
-            response = self.task.utils.gold_response
-            answers = [response(docs[0] | {"golds": [x]}) for x in words.best()]
+            words = Words([(count, doc["golds"]) for count, doc in zip(counts, docs)])
+            gold_response = self.task.utils.gold_response
+            gold_docs = [docs[0] | {"golds": [gold]} for gold in words.best()]
+            answers = [*map(gold_response, gold_docs)]
         elif not answers:
             golds: Counter[str] = Counter()
-            for number, doc in zip(numbers, docs):
-                golds[self.task.utils.gold_response(doc)] += number
+            for count, doc in zip(counts, docs):
+                golds[self.task.utils.gold_response(doc)] += count
             answers = [gold for gold, _ in golds.most_common(_TRIED)]
-        scores = self.task.process_results
+        process_results = self.task.process_results
         metric = self.task.headline[0]
-        return {
-            answer: sum(x * scores(y, [answer])[metric] for x, y in zip(numbers, docs))
-            for answer in sorted(answers)
-        }
+        sums = {}
+        for answer in sorted(answers):
+            scores = (process_results(doc, [answer])[metric] for doc in docs)
+            sums[answer] = sum(count * score for count, score in zip(counts, scores))
+        return sums
 
 
 class Words:
     """The words of gold answers, which F1 counts. Takes a number and golds by document."""
 
     def __init__(self, golds: list[tuple[int, list[str]]]) -> None:
-        self.texts = [text for _, texts in golds for text in texts]
-        bags = [Counter(_words(text)) for text in self.texts]
-        self.numbers = np.array([number for number, _ in golds])
-        self.starts = np.cumsum([0, *(len(texts) for _, texts in golds)])[:-1]
-        self.sizes = np.array([bag.total() for bag in bags])
+        self.texts = [text for _, doc_golds in golds for text in doc_golds]
+        word_counts = [Counter(_words(text)) for text in self.texts]
+        self.numbers = np.array([count for count, _ in golds])
+        self.starts = np.cumsum([0, *(len(doc_golds) for _, doc_golds in golds)])[:-1]
+        self.sizes = np.array([words.total() for words in word_counts])
         places = defaultdict(list)
-        for place, bag in enumerate(bags):
-            for word, count in bag.items():
+        for place, words in enumerate(word_counts):
+            for word, count in words.items():
                 places[word].append((place, count))
         # Word -> the texts that have it, and how often.
-        self.places = {word: np.array(x).T for word, x in places.items()}
+        self.places = {word: np.array(pairs).T for word, pairs in places.items()}
 
     def best(self) -> list[str]:
         """Return the golds with the highest sums of F1, and a set of words with a higher.
 
         Words are added to the best gold and removed, one at a time, as the sum grows.
         """
-        golds = sorted({*self.texts}, key=lambda x: (-self.value(_words(x)), x))[
-            :_TRIED
-        ]
-        words, value, longer = _words(golds[0]), -1.0, [*self.places]
-        while (best := self.value(words)) > value:
-            value, best_words = best, words
-            shorter = [words[:x] + words[x + 1 :] for x in range(len(words))]
-            words = max([*shorter, *([*words, x] for x in longer)], key=self.value)
+        golds = sorted(
+            {*self.texts}, key=lambda text: (-self.value(_words(text)), text)
+        )
+        golds = golds[:_TRIED]
+        words, best_sum = _words(golds[0]), -1.0
+        while (new_sum := self.value(words)) > best_sum:
+            best_sum, best_words = new_sum, words
+            shorter = [
+                words[:place] + words[place + 1 :] for place in range(len(words))
+            ]
+            longer = [[*words, word] for word in self.places]
+            words = max([*shorter, *longer], key=self.value)
         return [*golds, " ".join(best_words)]
 
     def value(self, words: list[str]) -> float:
         """Return the sum of the F1 of words with the golds, of each document the best."""
-        same = np.zeros(len(self.sizes))
+        shared = np.zeros(len(self.sizes))
         for word, count in Counter(words).items():
             places, counts = self.places[word]
-            same[places] += np.minimum(counts, count)
-        shares = same / np.maximum(len(words) + self.sizes, 1)
-        return float(np.maximum.reduceat(shares, self.starts) @ self.numbers)
+            shared[places] += np.minimum(counts, count)
+        f1_scores = shared / np.maximum(len(words) + self.sizes, 1)
+        return float(np.maximum.reduceat(f1_scores, self.starts) @ self.numbers)
 
 
 def _words(text: str) -> list[str]:
-    return [x for x in re.findall(r"\w+", text.casefold()) if x not in _ARTICLES]
+    words = re.findall(r"\w+", text.casefold())
+    return [word for word in words if word not in _ARTICLES]

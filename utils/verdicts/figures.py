@@ -59,24 +59,26 @@ class Document:
 
     def add(self, row: dict) -> None:
         """Add what one more answer scores."""
-        scores = {x: y for x, y in row["scores"].items() if y is not None}
+        cells = row["scores"].items()
+        scores = {metric: score for metric, score in cells if score is not None}
         self.scores.append(scores)
         if row["value"] and any(name.startswith("within_") for name in scores):
             self._add_error(*map(json.loads, (row["value"], row["reference"])))
 
     def _add_error(self, value: str, reference: str) -> None:
-        late = datetime.fromisoformat(value) - datetime.fromisoformat(reference)
-        self.unit, step = ("hours", 3600) if ":" in reference else ("days", 86400)
-        self.errors.append(late.total_seconds() / step)
+        lateness = datetime.fromisoformat(value) - datetime.fromisoformat(reference)
+        self.unit, seconds = ("hours", 3600) if ":" in reference else ("days", 86400)
+        self.errors.append(lateness.total_seconds() / seconds)
 
     def means(self) -> dict[str, float]:
         """Return metric -> mean score of the answers that have it."""
         if len(self.scores) == 1:
             return self.scores[0]
-        values: dict[str, list[float]] = {}
-        for metric, score in (x for scores in self.scores for x in scores.items()):
-            values.setdefault(metric, []).append(score)
-        return {metric: sum(x) / len(x) for metric, x in values.items()}
+        by_metric: dict[str, list[float]] = {}
+        for answer_scores in self.scores:
+            for metric, score in answer_scores.items():
+                by_metric.setdefault(metric, []).append(score)
+        return {name: sum(scores) / len(scores) for name, scores in by_metric.items()}
 
 
 class Figures:
@@ -102,12 +104,12 @@ class Figures:
         if row["scores"].get("extracted") == 0:
             self.unextracted[row["reason"]] += 1
         self.invalid.update({row["invalid"]} - {None})
-        is_long = row["finish_reason"] == "length"
-        self.faults["cut_off"] += is_long
-        self.faults["unended"] += row["reason"] == "cut_off" and not is_long
+        is_cut_off = row["finish_reason"] == "length"
+        self.faults["cut_off"] += is_cut_off
+        self.faults["unended"] += row["reason"] == "cut_off" and not is_cut_off
         self.faults["blank"] += not row["excerpt"].strip()
-        is_dropped = row["has_system"] is False or row["invalid"] == "no_instruction"
-        self.faults["no_system"] += is_dropped
+        lacks_system = row["has_system"] is False or row["invalid"] == "no_instruction"
+        self.faults["no_system"] += lacks_system
         self.faults["silent"] += not row["finish_reason"]  # why it ended
         self.untold += not (row["invalid"] or row["finish_reason"])
         self.changed += row["changed"]
@@ -123,18 +125,21 @@ class Figures:
         Metrics stand in the order of the task's YAML file.
         """
         means = [document.means() for document in self.documents]
-        metrics = (x for x in scorer(self.task).metrics if any(x in y for y in means))
-        return {name: [x[name] for x in means if name in x] for name in metrics}
+        values = {
+            metric: [doc_means[metric] for doc_means in means if metric in doc_means]
+            for metric in scorer(self.task).metrics
+        }
+        return {metric: scores for metric, scores in values.items() if scores}
 
     def sums(self) -> dict[str, list]:
         """Return cluster -> number of documents, and metric -> sum and number of scores."""
         sums: dict[str, list] = {}
         for document in self.documents:
-            of_cluster = sums.setdefault(document.cluster, [0, {}])
-            of_cluster[0] += 1
+            cluster_sums = sums.setdefault(document.cluster, [0, {}])
+            cluster_sums[0] += 1
             for metric, score in document.means().items():
-                total, count = of_cluster[1].get(metric, (0.0, 0))
-                of_cluster[1][metric] = (total + score, count + 1)
+                total, count = cluster_sums[1].get(metric, (0.0, 0))
+                cluster_sums[1][metric] = (total + score, count + 1)
         return sums
 
 
@@ -187,8 +192,8 @@ class Tally:
         self.all.add(document, row)
         for name in BREAKDOWNS:
             if (value := row[name]) is not None:
-                part = self.parts.setdefault((name, value), Figures(self.task))
-                part.add(document, row)
+                figures = self.parts.setdefault((name, value), Figures(self.task))
+                figures.add(document, row)
         return document
 
     def constant(self) -> tuple[float | None, str | None]:
@@ -198,8 +203,8 @@ class Tally:
         """
         if not self.constants:
             return None, None
-        best = max(self.constants, key=self.constants.get)
-        return self.constants[best] / self.all.n, best
+        best_answer = max(self.constants, key=self.constants.get)
+        return self.constants[best_answer] / self.all.n, best_answer
 
     def _document(self, row: dict) -> Document:
         """Return the document of an answer, a new one or an earlier one."""
@@ -224,17 +229,17 @@ class Tally:
         """Tell whether a document takes an answer of this number, None for without."""
         if sample is None:
             return len(document.scores) < self.repeats
-        before = len(self._samples)
+        old_size = len(self._samples)
         self._samples.add((document, sample))
-        return len(self._samples) > before
+        return len(self._samples) > old_size
 
     def _second(self, row: dict, limit: int) -> LineError:
-        again, fix = "a second answer", "; keep one, or number them by 'sample'"
+        ordinal, fix = "a second answer", "; keep one, or number them by 'sample'"
         if limit > 1:
-            again = f"answer {limit + 1}"
+            ordinal = f"answer {limit + 1}"
             fix = f", of which the benchmark has {limit} rows; keep {limit}"
         key = (row["digest"], 0) if row["doc_id"] is None else row["doc_id"]
-        return LineError(f"is {again} to {self._name(key)}{fix}")
+        return LineError(f"is {ordinal} to {self._name(key)}{fix}")
 
     def _name(self, key: Hashable) -> str:
         """Return how messages name a document: by its id, or its digest."""
@@ -244,9 +249,10 @@ class Tally:
 
     def fewest(self) -> tuple[int, str]:
         """Return the fewest answers that a document has for `together`, and its name."""
-        numbers = {x: len(y.readings) for x, y in self._documents.items() if y.readings}
-        key = min(numbers, key=numbers.get)
-        return numbers[key], self._name(key)
+        counts = {key: len(doc.readings) for key, doc in self._documents.items()}
+        counts = {key: count for key, count in counts.items() if count}
+        key = min(counts, key=counts.get)
+        return counts[key], self._name(key)
 
     @property
     def answered(self) -> int:
@@ -256,8 +262,11 @@ class Tally:
     @property
     def surplus(self) -> int:
         """How many documents are beyond the benchmark's rows of them, if these are known."""
-        repeated = ((x, n) for x, n in self.digests.items() if n > 1)
-        return sum(max(0, n - (rows_of(self.task, x) or n)) for x, n in repeated)
+        surplus = 0
+        for digest, count in self.digests.items():
+            if count > 1:
+                surplus += max(0, count - (rows_of(self.task, digest) or count))
+        return surplus
 
     @property
     def fingerprint(self) -> str:
@@ -297,10 +306,10 @@ class Tally:
 
 def rows_remark(tallies: list[Tally], n: int) -> str | None:
     """Return in words how `n` documents of tasks differ from the benchmark's rows, if so."""
-    numbers = [scorer(tally.task).known[0] for tally in tallies]
-    if None in numbers:
+    row_counts = [scorer(tally.task).known[0] for tally in tallies]
+    if None in row_counts:
         return None
-    if n != sum(numbers):
-        return f"{n:,} rows instead of {sum(numbers):,}"
+    if n != sum(row_counts):
+        return f"{n:,} rows instead of {sum(row_counts):,}"
     is_other = any(tally.rows_are() == _OTHER_ROWS for tally in tallies)
     return "other rows than the benchmark's" if is_other else None

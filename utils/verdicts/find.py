@@ -28,8 +28,8 @@ class Source(NamedTuple):
     @property
     def time(self) -> str | None:
         """When the samples were logged, as their name says; None for other files."""
-        name = SAMPLES_NAME.fullmatch(self.path.name)
-        return name["time"] if name else None
+        match = SAMPLES_NAME.fullmatch(self.path.name)
+        return match["time"] if match else None
 
     @property
     def results_path(self) -> Path | None:
@@ -74,14 +74,14 @@ def find_sources(
     sources: dict[tuple[str, Path], Source] = {}
     failures: list[Failure] = []
     for argument in arguments:
-        (label, path), before = split_name(argument), len(failures)
+        (label, path), old_failures = split_name(argument), len(failures)
         if not path.is_dir():
             is_sample = SAMPLES_NAME.fullmatch(path.name)
             files = [(path, path.parent if is_sample else path)]
         else:
             files = [(file, file.parent) for file in _samples(path, label, failures)]
             files = files or [(file, path) for file in _parts(path)]
-            if not files and len(failures) == before:
+            if not files and len(failures) == old_failures:
                 fix = "run with --log_samples, or name files"
                 raise ToolError(f"{path}: has no samples of the pack's tasks; {fix}")
         for file, place in files:
@@ -96,11 +96,11 @@ def split_name(argument: str) -> tuple[str, Path]:
     Both may have an equals sign in them: it is split at the last one before a path that
     is there, else at the first one.
     """
-    words = argument.split("=")
-    splits = [("=".join(words[:n]), "=".join(words[n:])) for n in range(len(words))]
-    there = [x for x in splits if x[1] and Path(x[1]).exists()]
-    if splits[0] not in there:
-        splits = there[-1:] or splits[1:2] or splits
+    pieces = argument.split("=")
+    splits = [("=".join(pieces[:n]), "=".join(pieces[n:])) for n in range(len(pieces))]
+    existing = [split for split in splits if split[1] and Path(split[1]).exists()]
+    if splits[0] not in existing:
+        splits = existing[-1:] or splits[1:2] or splits
     name, path = splits[0]
     if not path:
         raise ToolError(f"'{argument}': names no file or folder; give PATH")
@@ -143,6 +143,9 @@ def odd_kind(path: Path) -> str | None:
 
 def _parts(folder: Path) -> list[Path]:
     """Return the files of answers in a folder that are no samples."""
-    paths = (x for x in sorted(folder.iterdir()) if not x.name.startswith("."))
-    parts = (x for x in paths if x.name.endswith(SUFFIXES) and x.is_file())
-    return [path for path in parts if not SAMPLES_NAME.fullmatch(path.name)]
+    return [
+        path
+        for path in sorted(folder.iterdir())
+        if path.name.endswith(SUFFIXES) and path.is_file()
+        if not path.name.startswith(".") and not SAMPLES_NAME.fullmatch(path.name)
+    ]

@@ -50,8 +50,8 @@ class Budget:
         """Allow so much more."""
         self._seconds += seconds
         # Whole seconds, and few calls.
-        if (bound := int(self._seconds) + 1) > self._bound:
-            self._bound = bound + int(bound > 30) * 5
+        if (new_bound := int(self._seconds) + 1) > self._bound:
+            self._bound = new_bound + int(new_bound > 30) * 5
             _, hard = resource.getrlimit(resource.RLIMIT_CPU)
             with suppress(ValueError):  # a limit from outside is lower
                 resource.setrlimit(resource.RLIMIT_CPU, (self._bound, hard))
@@ -87,12 +87,12 @@ def each_apart(
                 writer.close()
                 running[reader] = job, process
             for reader in wait(running):
-                text = b""
+                reply = b""
                 with suppress(EOFError), reader:
-                    text = reader.recv_bytes()
+                    reply = reader.recv_bytes()
                 job, process = running.pop(reader)
                 process.join()
-                yield job, json.loads(text) if text else _died(process, limits)
+                yield job, json.loads(reply) if reply else _died(process, limits)
     finally:
         for _, process in running.values():
             process.kill()
@@ -102,9 +102,9 @@ def each_apart(
 def _died(process: multiprocessing.Process, limits: Limits) -> Died:
     status = process.exitcode
     if status == -signal.SIGXCPU:
-        spent = f"{limits.seconds:g} s and {limits.answer_ms:g} ms an answer"
+        allowance = f"{limits.seconds:g} s and {limits.answer_ms:g} ms an answer"
         fix = "raise --most_seconds"
-        return Died(f"takes more processor time than {spent}; {fix}", True)
+        return Died(f"takes more processor time than {allowance}; {fix}", True)
     if status == _OUT_OF_MEMORY:
         fix = "raise --most_memory"
         return Died(f"takes more than {limits.memory:,} MiB of memory; {fix}", True)
@@ -117,15 +117,15 @@ def _run(
 ) -> None:
     """Do a job in this process, within limits; it ends when its parent is gone."""
     gc.freeze()  # a collection would copy every page that the parent shares
-    for number in (signal.SIGINT, signal.SIGHUP):
-        signal.signal(number, signal.SIG_IGN)  # the parent ends it
+    for signum in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(signum, signal.SIG_IGN)  # the parent ends it
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     with suppress(OSError, ValueError):  # macOS has neither the file nor the limit
         pages = int(Path("/proc/self/statm").read_text().split()[0])
-        most = pages * resource.getpagesize() + limits.memory * _MIB
+        most_bytes = pages * resource.getpagesize() + limits.memory * _MIB
         _, hard = resource.getrlimit(resource.RLIMIT_AS)
-        resource.setrlimit(resource.RLIMIT_AS, (most, hard))
+        resource.setrlimit(resource.RLIMIT_AS, (most_bytes, hard))
     try:
         writer.send_bytes(json.dumps(work(job)).encode())
     except MemoryError:

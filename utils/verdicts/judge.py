@@ -56,14 +56,15 @@ def score(answer: Answer, include_path: Path = FOLDER) -> Scored:
     except ToolError as error:
         raise LineError(f"{answer.place}: {error}") from None
     # Of several answers, the harness scores the one that its filter leaves.
-    left = answer.line.get("filtered_resps")
-    logged = answer.line if left in ([answer.response], [[answer.response]]) else {}
-    changed = any(
+    filtered = answer.line.get("filtered_resps")
+    is_scored = filtered in ([answer.response], [[answer.response]])
+    logged_line = answer.line if is_scored else {}
+    is_changed = any(
         verdict.scores.get(scorer(task).metric(name), value) != value
-        for name, value in logged.items()
+        for name, value in logged_line.items()
     )
     invalid = _invalid(answer, doc, verdict.reason)
-    return Scored(answer, doc, verdict, invalid, digest, changed)
+    return Scored(answer, doc, verdict, invalid, digest, is_changed)
 
 
 def document_of(answer: Answer, include_path: Path) -> dict:
@@ -105,8 +106,8 @@ def _holds(prompt: str, text: str) -> bool:
     The prompt of a chat API is JSON, with or without escapes beyond ASCII.
     """
     text = text.strip()
-    forms = (text, *(json.dumps(text, ensure_ascii=x)[1:-1] for x in (False, True)))
-    return any(form in prompt for form in forms)
+    spellings = text, json.dumps(text)[1:-1], json.dumps(text, ensure_ascii=False)[1:-1]
+    return any(spelling in prompt for spelling in spellings)
 
 
 # ------------------------------------------------------------------ rows of a table
@@ -120,7 +121,7 @@ def row(scored: Scored, file: str, system: str | None = None) -> dict:
     answer, verdict, task = scored.answer, scored.verdict, scorer(scored.answer.task)
     is_blank = not answer.response.strip()
     is_known = answer.prompt and system and system.strip()
-    parts = breakdowns(scored.doc)
+    fields = breakdowns(scored.doc)
     return {
         "task": answer.task,
         "doc_id": answer.doc_id,
@@ -144,7 +145,7 @@ def row(scored: Scored, file: str, system: str | None = None) -> dict:
         "length": len(answer.response),
         "response": response_digest(answer),
         "excerpt": shown(answer.response, LONGEST_EXCERPT),
-        **{name: shown(parts.get(name)) for name in BREAKDOWNS},
+        **{name: shown(fields.get(name)) for name in BREAKDOWNS},
         "file": file,
         "line": answer.number,
         "has_system": _holds(answer.prompt, system) if is_known else None,
@@ -165,8 +166,8 @@ def _gold(task: str, doc: dict) -> str | None:
 
 def sample_name(sample: object) -> str | None:
     """Return which of several answers to a document a row is, None for the only one."""
-    parts = sample if isinstance(sample, tuple) else (sample,)
-    names = [str(part) for part in parts if part is not None]
+    numbers = sample if isinstance(sample, tuple) else (sample,)
+    names = [str(number) for number in numbers if number is not None]
     return shown(".".join(names)) if names else None
 
 
@@ -216,12 +217,13 @@ def jsonable(value: object) -> object:
 
 def breakdowns(doc: dict) -> dict[str, str]:
     """Return by what a document's scores are broken down: name -> its value."""
-    cells = {"format": answer_format(doc), **doc}
-    return {x: str(cells[x]) for x in BREAKDOWNS if cells.get(x) is not None}
+    fields = {"format": answer_format(doc), **doc}
+    names = [name for name in BREAKDOWNS if fields.get(name) is not None]
+    return {name: str(fields[name]) for name in names}
 
 
 def answer_format(doc: dict) -> str | None:
     """Return the fields of the JSON object that a question asks for; None without one."""
     question = doc.get("question")
-    match = _TEMPLATE.search(question) if isinstance(question, str) else None
-    return " ".join(match["fields"].split()) if match else None
+    template = _TEMPLATE.search(question) if isinstance(question, str) else None
+    return " ".join(template["fields"].split()) if template else None

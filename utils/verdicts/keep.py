@@ -39,16 +39,16 @@ _BOUNDS = {
 def table_options(parser: ArgumentParser) -> None:
     """Add --cache, --workers and the limits of a file to the options of a tool."""
     add, positive = parser.add_argument, partial(whole_number, least=1)
-    text = "where tables of verdicts are kept; default: beside your other caches"
-    add("--cache", metavar="DIR", type=output_path, help=text)
-    number = {"metavar": "N", "type": positive}
-    text = "files that are judged at a time; default: %(default)s"
-    add("--workers", **number, default=1, help=text)
+    cache_help = "where tables of verdicts are kept; default: beside your other caches"
+    add("--cache", metavar="DIR", type=output_path, help=cache_help)
+    number_option = {"metavar": "N", "type": positive}
+    workers_help = "files that are judged at a time; default: %(default)s"
+    add("--workers", **number_option, default=1, help=workers_help)
     limits = parser.add_argument_group("limits of a file; what exceeds one is left out")
-    for field, text in _BOUNDS.items():
-        number["default"] = int(Limits._field_defaults[field])
-        text += "; default: %(default)s"
-        limits.add_argument(f"--most_{field}", **number, help=text)
+    for field, limit_help in _BOUNDS.items():
+        number_option["default"] = int(Limits._field_defaults[field])
+        limit_help += "; default: %(default)s"
+        limits.add_argument(f"--most_{field}", **number_option, help=limit_help)
 
 
 def limits_of(options: Namespace) -> Limits:
@@ -75,8 +75,8 @@ def make_tables(
         bar = {"unit": " files", "delay": _PATIENCE, "leave": False, "disable": None}
         with tqdm(total=len(maker.orders), **bar) as progress:
             work = partial(write_table, ready=maker.ready)
-            each = each_apart(work, maker.orders, options.workers, maker.limits)
-            for order, reply in each:
+            replies = each_apart(work, maker.orders, options.workers, maker.limits)
+            for order, reply in replies:
                 progress.update(maker.take(order, reply))
     finally:
         maker.clean()
@@ -84,7 +84,8 @@ def make_tables(
     good = [table for table in tables if table.head["failure"] is None]
     failed = [table for table in tables if table.head["failure"] is not None]
     failures = [
-        Failure(x.source.path, x.source.label, x.head["failure"]) for x in failed
+        Failure(table.source.path, table.source.label, table.head["failure"])
+        for table in failed
     ]
     return good, [*failures, *maker.failures]
 
@@ -114,7 +115,7 @@ class _Maker:
         if results and (fault := odd_kind(results)):
             return self._fail(source, fault, results)
         if not is_stream(source.path):
-            depends = {
+            dependencies = {
                 "include_path": str(self.include_path.resolve()),
                 "leave_out": self.leave_out,
                 "check": self.check and self.check.__name__,
@@ -122,7 +123,7 @@ class _Maker:
             }
             try:
                 self.stamps[source] = _stamps(source)
-                key = key_of(source, depends)
+                key = key_of(source, dependencies)
             except OSError as error:
                 return self._fail(source, fault_of(error))
         elif self.check:
@@ -134,13 +135,13 @@ class _Maker:
             return None
         if not self.part:
             self.part, self.lock = open_part(self.folder, is_folder=True)
-        part = self.part / str(len(self.orders))
-        part.mkdir()
+        part_folder = self.part / str(len(self.orders))
+        part_folder.mkdir()
         if not key and not self.output:  # a pipe: kept no longer than it is needed
             atexit.register(shutil.rmtree, self.part, ignore_errors=True)
             self.lock = None
-        how = (self.include_path, self.leave_out, self.check, self.limits)
-        self.orders.append(Order(source, part, key, *how))
+        settings = (self.include_path, self.leave_out, self.check, self.limits)
+        self.orders.append(Order(source, part_folder, key, *settings))
         return None
 
     def _kept(self, source: Source, key: str | None) -> Table | None:
@@ -159,8 +160,8 @@ class _Maker:
         """Raise ToolError where the place of a table is something else's."""
         place = self._named(source)
         check_place(place, source, key)
-        others = [x.source for x in self.orders] + [*self.tables]
-        for other in (x for x in others if self._named(x) == place):
+        other_sources = [other.source for other in self.orders] + [*self.tables]
+        for other in (other for other in other_sources if self._named(other) == place):
             fault = f"is of {other.path} and of {source.path}; name another --output"
             raise ToolError(f"{place}: {fault}")
 

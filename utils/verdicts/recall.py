@@ -64,21 +64,23 @@ def originals(task: str, include_path: Path) -> dict[str, Original]:
         return {}
     manifest = Manifest.of(include_path)
     file = manifest.tasks.get(task)
-    if not file or not (record := manifest.data[file].get("twins")):
+    if not file or not (twins_record := manifest.data[file].get("twins")):
         return {}
     rows = [parse(line) for line in read_lines(include_path / "data" / file)]
     utils, explain = scorer(task).utils, scorer(task).explain
     digests = [utils.digest(doc).hex() for doc in documents_of(task, rows)]
-    sources = [record["originals"][digest] for digest in digests]
-    column, values = record["column"], []
+    original_cells = [twins_record["originals"][digest] for digest in digests]
+    column, values = twins_record["column"], []
     for place in (1, 2):  # the label of the public row, and the mirror image
-        labels = [x[place] or row[column] for row, x in zip(rows, sources)]
-        others = [row | {column: label} for row, label in zip(rows, labels)]
-        responses = ((x, utils.gold_response(x)) for x in documents_of(task, others))
-        values.append([value_json(explain(*x).value) for x in responses])
+        pairs = zip(rows, original_cells)
+        labels = [cells[place] or row[column] for row, cells in pairs]
+        changed_rows = [row | {column: label} for row, label in zip(rows, labels)]
+        docs = documents_of(task, changed_rows)
+        verdicts = (explain(doc, utils.gold_response(doc)) for doc in docs)
+        values.append([value_json(verdict.value) for verdict in verdicts])
     return {
-        digest: Original(x[0], recalled, mirror if x[2] else None)
-        for digest, x, recalled, mirror in zip(digests, sources, *values)
+        digest: Original(cells[0], recalled, mirror if cells[2] else None)
+        for digest, cells, recalled, mirror in zip(digests, original_cells, *values)
     }
 
 
@@ -89,7 +91,7 @@ def recall(models: list[Model], include_path: Path) -> list[dict]:
     """
     rows = []
     for model in models:
-        for task in sorted(x for x in model.tasks if transformations(x)):
+        for task in sorted(task for task in model.tasks if transformations(task)):
             answered = _answered(model, task, originals(task, include_path))
             row, hits = {"run": model.name, "scope": task}, count_hits(answered)
             row |= hits._asdict() | {"p": hits.p_value} if hits.twins else {}
@@ -105,26 +107,30 @@ def recall(models: list[Model], include_path: Path) -> list[dict]:
 
 def _answered(model: Model, task: str, of_pack: dict[str, Original]) -> Answered:
     documents = model.tasks[task].all.documents
-    return [(x, of_pack[x.digest]) for x in documents if x.digest in of_pack]
+    return [(doc, of_pack[doc.digest]) for doc in documents if doc.digest in of_pack]
 
 
 def count_hits(answered: Answered) -> Hits:
     """Return how often the last answers to twins have either wrong value."""
-    tested = [(x.row["value"], twin) for x, twin in answered if twin.mirror]
-    recalled = sum(value == twin.recalled for value, twin in tested)
-    return Hits(len(tested), recalled, sum(value == x.mirror for value, x in tested))
+    values = [(doc.row["value"], twin) for doc, twin in answered if twin.mirror]
+    recalled = sum(value == twin.recalled for value, twin in values)
+    mirror = sum(value == twin.mirror for value, twin in values)
+    return Hits(len(values), recalled, mirror)
 
 
 def _gap(model: Model, task: str, answered: Answered) -> dict[str, float | int]:
     """Return public − twin, where a model answered the public rows, too."""
     _, metric = scorer(task).headline
     public = model.tasks.get(scorer(task).base)
-    by_digest = {x.digest: x for x in public.all.documents} if public else {}
-    pairs = [(by_digest[y.digest], x) for x, y in answered if y.digest in by_digest]
+    public_docs = {doc.digest: doc for doc in public.all.documents} if public else {}
+    pairs = [(public_docs.get(original.digest), doc) for doc, original in answered]
+    pairs = [pair for pair in pairs if pair[0]]
     if not pairs:
         return {}
-    before, after = ([x.means()[metric] for x in side] for side in zip(*pairs))
-    gap = estimate_difference(after, before, [x.cluster for x, _ in pairs])
+    public_scores = [public_doc.means()[metric] for public_doc, _ in pairs]
+    twin_scores = [twin_doc.means()[metric] for _, twin_doc in pairs]
+    clusters = [public_doc.cluster for public_doc, _ in pairs]
+    gap = estimate_difference(twin_scores, public_scores, clusters)
     return {"pairs": len(pairs), "value": gap.value, "low": gap.low, "high": gap.high}
 
 
@@ -138,10 +144,10 @@ def least_share(hits: Hits, tests: int) -> float | None:
     # Of so many hits, how many recalled labels name no model.
     unnamed = np.ceil(np.nan_to_num(bdtrik(1 - level, counts, 0.5))).astype(int)
     for share in _SHARES:
-        mirror = (1 - share) * hits.mirror / max(1, hits.twins)
-        either = min(1.0, share + 2 * mirror)
-        chances = np.diff(bdtr(counts, hits.twins, either), prepend=0)
-        if chances @ bdtrc(unnamed, counts, 1 - mirror / either) >= POWER:
+        mirror_share = (1 - share) * hits.mirror / max(1, hits.twins)
+        either_share = min(1.0, share + 2 * mirror_share)
+        chances = np.diff(bdtr(counts, hits.twins, either_share), prepend=0)
+        if chances @ bdtrc(unnamed, counts, 1 - mirror_share / either_share) >= POWER:
             return share
     return None
 
@@ -150,10 +156,10 @@ def recall_sentence(row: dict, name: str) -> str:
     """Return what a row of `recall` claims of a model, and the figures beside it."""
     sentences = [_claim(row, name)] if "p" in row else []
     if "pairs" in row:
-        value, low, high = (points(row[x]) for x in ("value", "low", "high"))
+        value, low, high = (points(row[column]) for column in ("value", "low", "high"))
         interval = f"95 % interval {low} to {high}, {row['pairs']} rows"
-        whose = "" if sentences else f" of {name}"
-        sentences.append(f"Public − twin{whose}: {value} points ({interval}).")
+        owner = "" if sentences else f" of {name}"
+        sentences.append(f"Public − twin{owner}: {value} points ({interval}).")
     return f"{row['scope']}: {' '.join(sentences)}"
 
 

@@ -50,8 +50,8 @@ class Model:
         self.refused: Counter[str] = Counter()  # lines, by task
         self.tasks: dict[str, Tally] = {}
         for table in tables:
-            for task, of_filter, number in table.head["refused"]["tasks"]:
-                self.refused[task] += number * (of_filter == filter_name)
+            for task, refused_filter, count in table.head["refused"]["tasks"]:
+                self.refused[task] += count * (refused_filter == filter_name)
 
     @property
     def place(self) -> Path:
@@ -67,7 +67,10 @@ class Model:
 
     def claims(self, task: str | None = None) -> dict:
         """Return what results claim of a task, or the first do; {} where they are silent."""
-        claims = (x["claims"] for _, x in self.entries() if task in (None, x["task"]))
+        entries = (
+            entry for _, entry in self.entries() if task in (None, entry["task"])
+        )
+        claims = (entry["claims"] for entry in entries)
         return next(filter(None, claims), {})
 
     def documents(self) -> Iterator[tuple[tuple[str, str, int], Document]]:
@@ -76,10 +79,10 @@ class Model:
         Which copy is which changes no figure, since they stand in one cluster.
         """
         for task, tally in self.tasks.items():
-            numbers: Counter[str] = Counter()
+            copies: Counter[str] = Counter()
             for document in tally.all.documents:
-                yield (task, document.digest, numbers[document.digest]), document
-                numbers[document.digest] += 1
+                yield (task, document.digest, copies[document.digest]), document
+                copies[document.digest] += 1
 
     def read(self, options: Namespace, **wanted: bool) -> None:
         """Read the rows of its tables; note second answers in several of them."""
@@ -99,17 +102,17 @@ class Model:
                         self.messages.append(f"{path}, line {row['line']}: {error}")
             self.refused[task] += refused
             if refused > 1:
-                more = f"{refused - 1} more second answers to documents"
-                self.messages.append(f"{path}: {more}")
+                count = f"{refused - 1} more second answers to documents"
+                self.messages.append(f"{path}: {count}")
 
     def _tally(self, task: str, options: Namespace, wanted: dict[str, bool]) -> Tally:
-        claims, cells = self.claims(task), None
+        claims, made = self.claims(task), None
         if scorer(task).known[0] is None:
-            cells = claims.get("made") or _made_of_pack(task, options.include_path)
+            made = claims.get("made") or _made_of_pack(task, options.include_path)
         return Tally(
             task,
             repeats=claims.get("repeats") or 1,
-            made=cells and Made(**cells),
+            made=made and Made(**made),
             leave_out=options.leave_out,
             **wanted,
         )
@@ -148,32 +151,34 @@ def read_models(
     each document, and `has_readings`. ToolError where arguments name nothing.
     """
     sources, failures = find_sources(arguments, options.task)
-    tables, others = make_tables(sources, options, check, output)
+    tables, table_failures = make_tables(sources, options, check, output)
     models = models_of(tables)
     for model in models:
         model.read(options, **wanted)
-    return models, [*failures, *others]
+    return models, [*failures, *table_failures]
 
 
 def models_of(tables: list[Table]) -> list[Model]:
     """Return the models whose tables these are, each under another name."""
-    groups: dict[tuple, list[Table]] = defaultdict(list)
+    tables_by_model: dict[tuple, list[Table]] = defaultdict(list)
     for table in tables:
         source = table.source
-        groups[(source.label,) if source.label else ("", source.place)].append(table)
+        key = (source.label,) if source.label else ("", source.place)
+        tables_by_model[key].append(table)
     models = []
-    for of_model in groups.values():
-        latest, remarks = _latest(of_model)
+    for model_tables in tables_by_model.values():
+        latest, remarks = _latest(model_tables)
         source = latest[0].source
-        claimed = [table.head["model"] for table in latest if table.head["model"]]
-        name = source.label or (claimed or [source.default_name])[0]
-        if len(others := sorted({*claimed})) > 1 and not source.label:
-            remarks.append(f"its results name several models: {', '.join(others):.200}")
+        claimed_names = [table.head["model"] for table in latest if table.head["model"]]
+        name = source.label or (claimed_names or [source.default_name])[0]
+        if len(distinct_names := sorted({*claimed_names})) > 1 and not source.label:
+            joined = ", ".join(distinct_names)
+            remarks.append(f"its results name several models: {joined:.200}")
         filters = {entry["filter"] for table in latest for entry in table.head["tasks"]}
-        for place, of_filter in enumerate(sorted(filters, key=str) or [None]):
-            is_plain = of_filter is None or len(filters) < 2
-            full = name if is_plain else f"{name} ({of_filter})"
-            models.append(Model(full[:_LONGEST_NAME], latest, of_filter))
+        for place, filter_name in enumerate(sorted(filters, key=str) or [None]):
+            is_plain = filter_name is None or len(filters) < 2
+            full_name = name if is_plain else f"{name} ({filter_name})"
+            models.append(Model(full_name[:_LONGEST_NAME], latest, filter_name))
             models[-1].remarks += remarks
             if place == 0:
                 for table in latest:
@@ -189,18 +194,19 @@ def _latest(tables: list[Table]) -> tuple[list[Table], list[str]]:
     The table with the most documents counts, of these the last: a run with --limit takes
     the place of no whole one.
     """
-    runs: dict[object, list[Table]] = defaultdict(list)
+    tables_by_run: dict[object, list[Table]] = defaultdict(list)
     for table in tables:
         tasks = tuple(sorted({entry["task"] for entry in table.head["tasks"]}))
         is_samples = table.source.time and tasks
-        runs[(table.source.place, tasks) if is_samples else table.folder].append(table)
+        key = (table.source.place, tasks) if is_samples else table.folder
+        tables_by_run[key].append(table)
     latest, remarks = [], []
-    for key, of_task in runs.items():
-        of_task.sort(key=_size)
-        latest.append(of_task[-1])
-        if len(of_task) > 1:
-            many = f"{len(of_task)} runs of {', '.join(key[1])}"
-            remarks.append(f"{many}: that of {of_task[-1].source.time} is shown")
+    for key, run_tables in tables_by_run.items():
+        run_tables.sort(key=_size)
+        latest.append(run_tables[-1])
+        if len(run_tables) > 1:
+            count = f"{len(run_tables)} runs of {', '.join(key[1])}"
+            remarks.append(f"{count}: that of {run_tables[-1].source.time} is shown")
     return latest, remarks
 
 

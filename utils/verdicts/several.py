@@ -33,9 +33,9 @@ def pass_at(k: int, scores: Iterable[float]) -> float:
     Of answers that are right or wrong it is the unbiased 1 - C(n - c, k) / C(n, k) for c
     right ones of n (Chen et al., Evaluating Large Language Models Trained on Code, 2021).
     """
-    ordered = sorted(scores)
-    best = (comb(n, k - 1) * score for n, score in enumerate(ordered))
-    return fsum(best) / comb(len(ordered), k)
+    sorted_scores = sorted(scores)
+    weighted = (comb(rank, k - 1) * score for rank, score in enumerate(sorted_scores))
+    return fsum(weighted) / comb(len(sorted_scores), k)
 
 
 def majority(answers: Iterable[Reading]) -> float:
@@ -48,7 +48,8 @@ def majority(answers: Iterable[Reading]) -> float:
         if value is not None:
             votes.setdefault(value, []).append(score)
     highest = max(map(len, votes.values()), default=0)
-    return mean([mean(x) for x in votes.values() if len(x) == highest] or [0.0])
+    winners = [mean(scores) for scores in votes.values() if len(scores) == highest]
+    return mean(winners or [0.0])
 
 
 def together(
@@ -58,7 +59,8 @@ def together(
     values = {}
     for place, rule in enumerate(("published", "flexible")):
         answers = [[answer[place] for answer in document] for document in documents]
-        passes = [pass_at(k, [score for _, score in x]) for x in answers]
+        scores = [[score for _, score in doc_answers] for doc_answers in answers]
+        passes = [pass_at(k, doc_scores) for doc_scores in scores]
         values[f"pass@{k}_{rule}"] = passes
         values[f"majority_{rule}"] = [*map(majority, answers)]
     return values

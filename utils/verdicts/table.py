@@ -56,10 +56,10 @@ class Table(NamedTuple):
             yield f"{path}, line {number}: {fault}"
         count = sum(number for *_, number in refused["tasks"])
         if more := count - len(refused["lines"]):
-            lines = "line was" if more == 1 else "lines were"
-            yield f"{path}: {more} more {lines} refused"
-        if end := self.head["end"]:
-            yield located(path, end)
+            subject = "line was" if more == 1 else "lines were"
+            yield f"{path}: {more} more {subject} refused"
+        if end_fault := self.head["end"]:
+            yield located(path, end_fault)
 
 
 def verdicts_name(task: str) -> str:
@@ -99,11 +99,11 @@ def key_of(source: Source, options: dict) -> str:
     OSError for a file that cannot be read.
     """
     paths = (source.path, source.results_path)
-    parts = {"sources": [path and sha256_of(path) for path in paths]}
-    parts |= {"file": source.path.name, "task": source.task, "options": options}
-    parts |= {"libraries": _libraries(), "schema": SCHEMA}
-    parts["code"] = _code(Path(options["include_path"]))
-    return sha256(json.dumps(parts, sort_keys=True))
+    dependencies = {"sources": [path and sha256_of(path) for path in paths]}
+    dependencies |= {"file": source.path.name, "task": source.task, "options": options}
+    dependencies |= {"libraries": _libraries(), "schema": SCHEMA}
+    dependencies["code"] = _code(Path(options["include_path"]))
+    return sha256(json.dumps(dependencies, sort_keys=True))
 
 
 @cache
@@ -128,11 +128,11 @@ def _code(include_path: Path) -> str:
 
 def put_in_place(part: Path, place: Path) -> None:
     """Give a finished table its name; a table that is there is replaced."""
-    old = part.with_name(f"{part.name}-old")
+    old_place = part.with_name(f"{part.name}-old")
     with suppress(FileNotFoundError):
-        place.rename(old)
+        place.rename(old_place)
     part.rename(place)
-    shutil.rmtree(old, ignore_errors=True)
+    shutil.rmtree(old_place, ignore_errors=True)
 
 
 def check_place(place: Path, source: Source, key: str | None) -> None:

@@ -113,11 +113,11 @@ class _Judging:
         if not self.parts and not self.refused:
             end = end or "has no answers that can be scored; give a file with some"
         for task in {task for task, _ in self.logged}:
-            sums = {number for key, number in self.logged.items() if key[0] == task}
-            if len(sums) > 1:
+            digest_sums = {self.logged[key] for key in self.logged if key[0] == task}
+            if len(digest_sums) > 1:
                 fault = f"the filters of {task} have different 'resps'"
                 end = end or f"{fault}; take the log as the harness wrote it"
-        refused = [[*key, number] for key, number in self.refused.items()]
+        refused = [[*key, count] for key, count in self.refused.items()]
         return {
             "model": self.model[:LONGEST] if isinstance(self.model, str) else None,
             "refused": {"lines": self.faults, "tasks": refused},
@@ -184,20 +184,20 @@ class _Judging:
     def _want(self, answer: Answer) -> None:
         """Note what the tool's own process has to prepare for an answer."""
         needs = {"documents": answer.doc is None, "check": bool(self.order.check)}
-        for need in (x for x in needs if needs[x]):
+        for need in (name for name in needs if needs[name]):
             if (need, answer.task) not in self.ready:
                 self.wanted.setdefault((need, answer.task), answer.number)
 
     def _give_time(self, answer: Answer) -> None:
         """Allow the processor time of one more answer; a refused line has none."""
-        limits, ms = self.order.limits, 0.0
+        limits, milliseconds = self.order.limits, 0.0
         if self.answers % _ROUND == 0:
-            ms = _ROUND * limits.answer_ms
+            milliseconds = _ROUND * limits.answer_ms
         if self.order.check and scorer(answer.task).known[0] is None:
-            ms += limits.row_ms  # its row is regenerated
+            milliseconds += limits.row_ms  # its row is regenerated
         self.answers += 1
-        if ms:
-            self.budget.add(ms / 1000)
+        if milliseconds:
+            self.budget.add(milliseconds / 1000)
 
     def _part(self, task: str, filter_name: str | None) -> _Part:
         """Return what is counted of a task through a filter."""
@@ -209,8 +209,9 @@ class _Judging:
             raise Excess(f"{fault}; raise --most_filters")
         repeats = claims_of(self.results, task).get("repeats") or 1
         tally = Tally(task, repeats=repeats, leave_out=order.leave_out)
-        name, check = filter_name or "none", order.check
-        check = check and check(self.results, task, name, order.include_path)
+        name, check_type = filter_name or "none", order.check
+        settings = self.results, task, name, order.include_path
+        check = check_type and check_type(*settings)
         part = self.parts[task, filter_name] = _Part(tally, References(task), check)
         return part
 
