@@ -57,10 +57,10 @@ def main(arguments: list[str] | None = None) -> int:
             say(f"{place}{fault}")
         return 1
     except KeyboardInterrupt as error:
-        number = error.args[0] if error.args else signal.SIGINT
+        signum = error.args[0] if error.args else signal.SIGINT
         with suppress(OSError):  # the terminal may be what has gone
-            say(f"ended by {signal.Signals(number).name}")
-        return 128 + number
+            say(f"ended by {signal.Signals(signum).name}")
+        return 128 + signum
 
 
 def _have_signals_raised() -> None:
@@ -69,13 +69,13 @@ def _have_signals_raised() -> None:
     What is dealt with already is left: `nohup` has SIGHUP ignored.
     """
 
-    def end(number: int, _: FrameType | None) -> None:
-        signal.signal(number, signal.SIG_IGN)  # cleaning up is not interrupted
-        raise KeyboardInterrupt(number)
+    def end(signum: int, _: FrameType | None) -> None:
+        signal.signal(signum, signal.SIG_IGN)  # cleaning up is not interrupted
+        raise KeyboardInterrupt(signum)
 
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) == signal.SIG_DFL:
-            signal.signal(number, end)
+    for signum in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(signum) == signal.SIG_DFL:
+            signal.signal(signum, end)
 
 
 def _leave_output() -> None:

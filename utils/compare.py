@@ -80,14 +80,16 @@ def match(models: list[Model]) -> tuple[Matched, list[str]]:
     copies: dict[str, dict[str, list]] = {}  # task -> digest -> the copies in each run
     for run, model in enumerate(models):
         for (task, digest, _), document in model.documents():
-            of_task = copies.setdefault(task, {})
-            of_task.setdefault(digest, [[] for _ in models])[run].append(document)
+            task_copies = copies.setdefault(task, {})
+            task_copies.setdefault(digest, [[] for _ in models])[run].append(document)
     matched, lacking = {}, []
-    for task, by_digest in sorted(copies.items()):
-        sides = [x for _, y in sorted(by_digest.items()) for x in _side_by_side(y)]
-        if whole := [pair for pair in sides if all(pair)]:
-            matched[task] = sorted(whole, key=lambda pair: min(map(_place, pair)))
-        lacking += _lacking(task, models, sides)
+    for task, copies_by_digest in sorted(copies.items()):
+        aligned: list[tuple] = []
+        for digest in sorted(copies_by_digest):
+            aligned += _side_by_side(copies_by_digest[digest])
+        if complete := [sides for sides in aligned if all(sides)]:
+            matched[task] = sorted(complete, key=lambda sides: min(map(_place, sides)))
+        lacking += _lacking(task, models, aligned)
     return matched, lacking
 
 
@@ -98,14 +100,19 @@ def _side_by_side(copies: list[list[Document]]) -> list[tuple[Document | None, .
     run has as many; else nobody can say which one lacks, and a choice would tilt the
     comparison.
     """
-    is_named = all(x.row["doc_id"] is not None for run in copies for x in run)
+    is_named = all(doc.row["doc_id"] is not None for run in copies for doc in run)
     if is_named and max(map(len, copies)) > 1:
-        keyed = [{(json.dumps(x.row["doc_id"]),): x for x in run} for run in copies]
+        keyed = [
+            {(json.dumps(doc.row["doc_id"]),): doc for doc in run} for run in copies
+        ]
     else:
-        ordered = (sorted(run, key=_outcome) for run in copies)
-        keyed = [{(len(run), n): x for n, x in enumerate(run)} for run in ordered]
+        sorted_copies = (sorted(run, key=_outcome) for run in copies)
+        keyed = [
+            {(len(run), place): doc for place, doc in enumerate(run)}
+            for run in sorted_copies
+        ]
     keys = sorted(set().union(*keyed))
-    return [tuple(of_run.get(key) for of_run in keyed) for key in keys]
+    return [tuple(by_key.get(key) for by_key in keyed) for key in keys]
 
 
 def _outcome(document: Document) -> str:
@@ -119,15 +126,15 @@ def _place(document: Document) -> tuple:
 
 def _lacking(task: str, models: list[Model], sides: list[tuple]) -> Iterator[str]:
     """Yield what each run lacks, in words; where a run lacks one, it has None."""
-    total = {_name(next(filter(None, pair))) for pair in sides}
+    answered_names = {_name(next(filter(None, pair))) for pair in sides}
     unpaired = [pair for pair in sides if not all(pair)]
     for place, model in enumerate(models):
-        short = [next(filter(None, x)) for x in unpaired if not x[place]]
-        if names := [*dict.fromkeys(map(_name, sorted(short, key=_place)))]:
+        missing = [next(filter(None, pair)) for pair in unpaired if not pair[place]]
+        if names := [*dict.fromkeys(map(_name, sorted(missing, key=_place)))]:
             digests = {pair[place].digest for pair in unpaired if pair[place]}
-            has_some = any(document.digest in digests for document in short)
+            has_some = any(document.digest in digests for document in missing)
             fault = "another number of answers" if has_some else "no answer"
-            fault += f" to {len(names)} of {len(total)} documents"
+            fault += f" to {len(names)} of {len(answered_names)} documents"
             names[_MOST_NAMED:] = ["..."] * (len(names) > _MOST_NAMED)
             yield f"{task}: {model.name} has {fault}: {', '.join(names)}"
 
@@ -146,14 +153,14 @@ def _scopes(matched: Matched, tasks: dict[str, Tally]) -> list[Group]:
     scopes = []
     for group in benchmarks([*matched]):
         title = configuration(group.name)["metadata"].get("title", group.name)
-        run = tuple(task for task in group.tasks if task in matched)
-        if len(run) < len(group.tasks):
-            title = f"{len(run)} of {len(group.tasks)} tasks of {title}"
-            title = f"{run[0]}, {title}" if len(run) == 1 else title
-        n = sum(len(matched[task]) for task in run)
-        if remark := rows_remark([tasks[task] for task in run], n):
+        run_tasks = tuple(task for task in group.tasks if task in matched)
+        if len(run_tasks) < len(group.tasks):
+            title = f"{len(run_tasks)} of {len(group.tasks)} tasks of {title}"
+            title = f"{run_tasks[0]}, {title}" if len(run_tasks) == 1 else title
+        n = sum(len(matched[task]) for task in run_tasks)
+        if remark := rows_remark([tasks[task] for task in run_tasks], n):
             title += f" ({remark})"
-        scopes.append(group._replace(name=title, tasks=run))
+        scopes.append(group._replace(name=title, tasks=run_tasks))
     return scopes
 
 
@@ -162,25 +169,33 @@ def compare(matched: Matched, names: list[str], scopes: list[Group]) -> list[dic
 
     A difference is that of run a minus run b.
     """
-    rows, pairs = [], [*combinations(range(len(names)), 2)]
-    tests = len(pairs) * len(scopes) * len(RULES)
-    for runs, scope, (rule, score) in product(pairs, scopes, enumerate(RULES)):
+    rows, run_pairs = [], [*combinations(range(len(names)), 2)]
+    tests = len(run_pairs) * len(scopes) * len(RULES)
+    for runs, scope, (rule, score) in product(run_pairs, scopes, enumerate(RULES)):
         documents = [matched[task] for task in scope.tasks]
-        by_task = ([[_score(x[y], rule) for x in z] for z in documents] for y in runs)
-        a, b = (linearised(parts, scope.by_size) for parts in by_task)
-        clusters = [x[0].cluster for task in documents for x in task]
-        (sizes, of_a), (_, of_b) = (cluster_totals(x, clusters) for x in (a, b))
+        a, b = (_linear_scores(documents, run, rule, scope.by_size) for run in runs)
+        clusters = [sides[0].cluster for task in documents for sides in task]
+        sizes, sums_a = cluster_totals(a, clusters)
+        _, sums_b = cluster_totals(b, clusters)
         row = {f"run_{side}": names[run] for side, run in zip("ab", runs)}
         row |= {"scope": scope.name, "score": score, "n": len(a)}
         row |= {"a": math.fsum(a) / len(a), "b": math.fsum(b) / len(b)}
         row |= zip(_COLUMNS, estimate_difference(b, a, clusters))
-        row["detectable"] = detectable_difference(sizes, of_a, of_b, tests)
+        row["detectable"] = detectable_difference(sizes, sums_a, sums_b, tests)
         rows.append(row)
     for row, p_value in zip(rows, holm(row["p"] for row in rows)):
         better = row["run_a"] if row["difference"] > 0 else row["run_b"]
         row["p_holm"], row["tests"] = p_value, tests
         row["better"] = better if p_value < 1 - CONFIDENCE else None
     return rows
+
+
+def _linear_scores(
+    documents: list[list[Sides]], run: int, rule: int, by_size: bool
+) -> list[float]:
+    """Return `linearised` scores of a run, which is a number, by a rule of RULES."""
+    scores = [[_score(sides[run], rule) for sides in task] for task in documents]
+    return linearised(scores, by_size)
 
 
 def _score(document: Document, rule: int) -> float:
@@ -191,17 +206,17 @@ def changed(matched: Matched, names: list[str], task: str) -> list[dict]:
     """Return the documents of a task on which two runs score differently, and why."""
     rows, runs = [], combinations(range(len(names)), 2)
     for pair, (rule, score), copies in product(runs, enumerate(RULES), matched[task]):
+        answer_text = value_text if rule else itemgetter("published")
         a, b = (_score(copies[run], rule) for run in pair)
         if a != b:
-            of_runs = [copies[run].row for run in pair]
-            texts = [x["published"] if rule == 0 else value_text(x) for x in of_runs]
-            row = {"score": score} | dict(
-                zip(("run_a", "run_b"), map(names.__getitem__, pair))
-            )
-            row |= {x: of_runs[0][x] for x in ("doc_id", "digest")} | {"a": a, "b": b}
-            row |= zip(("a_reason", "b_reason"), (x["reason"] for x in of_runs))
-            row |= zip(("a_answer", "b_answer"), map(shown, texts))
-            rows.append(row | {"reference": shown(value_text(of_runs[0], "reference"))})
+            row_a, row_b = (copies[run].row for run in pair)
+            row = {"score": score, "run_a": names[pair[0]], "run_b": names[pair[1]]}
+            row |= {name: row_a[name] for name in ("doc_id", "digest")}
+            row |= {"a": a, "b": b, "a_reason": row_a["reason"]}
+            row["b_reason"] = row_b["reason"]
+            answers = [answer_text(answer) for answer in (row_a, row_b)]
+            row |= zip(("a_answer", "b_answer"), map(shown, answers))
+            rows.append(row | {"reference": shown(value_text(row_a, "reference"))})
     return rows
 
 
@@ -210,18 +225,19 @@ def changed(matched: Matched, names: list[str], task: str) -> list[dict]:
 
 def sentence(row: dict) -> str:
     """Return what a row of `compare` claims; the run with the higher score comes first."""
-    first, other = "ab" if row["difference"] >= 0 else "ba"
-    sign = 1 if first == "a" else -1
-    a, b = (escaped(row[f"run_{side}"]) for side in (first, other))
+    leader_side, other_side = "ab" if row["difference"] >= 0 else "ba"
+    sign = 1 if leader_side == "a" else -1
+    sides = (leader_side, other_side)
+    leader, other = (escaped(row[f"run_{side}"]) for side in sides)
     low, high = sorted(sign * row[end] for end in ("low", "high"))
     figures = (
-        f"{percent(row[first])} % against {percent(row[other])} %, a difference of"
+        f"{percent(row[leader_side])} % against {percent(row[other_side])} %, a difference of"
         f" {points(sign * row['difference'])} points (95 % interval {points(low)} to"
         f" {points(high)} by itself; p {p_text(row['p_holm'])} adjusted for {row['tests']} tests)."
     )
-    where = escaped(row["scope"])
+    scope = escaped(row["scope"])
     if row["better"]:
-        return f"{a} is better than {b} on {where}: {figures}"
+        return f"{leader} is better than {other} on {scope}: {figures}"
     power = (
         f"With so few clusters ({row['clusters']:,}) it cannot be said how large a"
         " difference such a test would detect"
@@ -231,21 +247,20 @@ def sentence(row: dict) -> str:
             f"A true difference of {percent(step)} points, either way, would be detected in"
             " 4 of 5 such tests, a smaller one less often"
         )
-    return (
-        f"{a} and {b} are not shown to differ on {where}: observed {figures} {power}."
-    )
+    claim = f"{leader} and {other} are not shown to differ on {scope}"
+    return f"{claim}: observed {figures} {power}."
 
 
 def report(rows: list[dict], details: list[dict]) -> str:
     """Return the rows of `compare` in sentences, and those of tasks in a table a pair."""
     lines = []
-    for runs, of_pair in groupby(rows, key=_runs):
+    for runs, pair_rows in groupby(rows, key=_runs):
         lines += [runs, ""]
-        for scope, of_scope in groupby(
-            of_pair, key=itemgetter("scope", "n", "clusters")
+        for scope, scope_rows in groupby(
+            pair_rows, key=itemgetter("scope", "n", "clusters")
         ):
             lines.append("{}: {:,} documents in {:,} clusters".format(*scope))
-            lines += [f"- {row['score']} score: {sentence(row)}" for row in of_scope]
+            lines += [f"- {row['score']} score: {sentence(row)}" for row in scope_rows]
             lines.append("")
         if cells := [_cells(row) for row in details if _runs(row) == runs]:
             lines.append(render(cells, "markdown"))
@@ -256,7 +271,7 @@ def report(rows: list[dict], details: list[dict]) -> str:
 
 
 def _runs(row: dict) -> str:
-    return "a: {}, b: {}".format(*(escaped(row[f"run_{x}"]) for x in "ab"))
+    return "a: {}, b: {}".format(*(escaped(row[f"run_{side}"]) for side in "ab"))
 
 
 def _cells(row: dict) -> dict:
@@ -275,8 +290,8 @@ def _cells(row: dict) -> dict:
 def report_changed(rows: list[dict]) -> str:
     """Return the rows of `changed` as a table for each two runs."""
     tables = [
-        f"{runs}\n\n{render([*map(_cells_of_changed, of_pair)], 'markdown')}"
-        for runs, of_pair in groupby(rows, key=_runs)
+        f"{runs}\n\n{render([*map(_cells_of_changed, pair_rows)], 'markdown')}"
+        for runs, pair_rows in groupby(rows, key=_runs)
     ]
     return "\n".join(tables) or "no document changed sides\n"
 
@@ -284,18 +299,20 @@ def report_changed(rows: list[dict]) -> str:
 def _cells_of_changed(row: dict) -> dict:
     name = row["digest"][:12] if row["doc_id"] is None else str(row["doc_id"])
     cells = {"score": row["score"], "document": name}
-    cells |= {x: row[x] for x in row if x not in ("run_a", "run_b", "doc_id", "digest")}
-    texts = ("document", "a_answer", "b_answer", "reference")
-    return cells | {x: shown(cells[x], _LONGEST_CELL) for x in texts}
+    names = ("run_a", "run_b", "doc_id", "digest")
+    cells |= {column: row[column] for column in row if column not in names}
+    long_columns = ("document", "a_answer", "b_answer", "reference")
+    return cells | {name: shown(cells[name], _LONGEST_CELL) for name in long_columns}
 
 
 def notes(models: list[Model], leave_out: str | None) -> Iterator[str]:
     """Yield what a reader has to know of runs: faults, rows left out and repeats."""
     for model in models:
-        yield from (f"Fault in the run {model.name}: {x}" for x in faults(model))
+        for fault in faults(model):
+            yield f"Fault in the run {model.name}: {fault}"
         for task, tally in sorted(model.tasks.items()):
-            if n := tally.left_out:
-                yield f"{task}: {n} answers of {model.name} are left out ({leave_out})"
+            if left_out := tally.left_out:
+                yield f"{task}: {left_out} answers of {model.name} are left out ({leave_out})"
             if surplus := tally.surplus:
                 yield (
                     f"{task}: {surplus} of {tally.answered} answers of {model.name} are"
@@ -314,8 +331,8 @@ def main(arguments: list[str] | None = None) -> int:
     refused += [failure.message for failure in failures]
     names = [model.name for model in models]
     if not refused:
-        recalled = recall(models, options.include_path)
-        if len(models) < 2 and not recalled:
+        recall_rows = recall(models, options.include_path)
+        if len(models) < 2 and not recall_rows:
             fix = "name two or more to compare, or one with answers to twins"
             raise ToolError(f"{names[0]}: is the only run; {fix}")
         matched, lacking = match(models)
@@ -326,19 +343,19 @@ def main(arguments: list[str] | None = None) -> int:
         say(line)
     if refused:
         return 1
-    matched = {task: x for task, x in matched.items() if scorer(task).headline}
+    matched = {task: matched[task] for task in matched if scorer(task).headline}
     if not matched:
         raise ToolError(f"{', '.join(names)}: have no scored document in common")
     for line in (*lacking, *notes(models, options.leave_out)):
         say(line)
-    text = _shown(options, matched, models, recalled)
+    output = _shown(options, matched, models, recall_rows)
     # Half a surrogate pair has no UTF-8, but an escape, which is the same in JSON.
-    sys.stdout.write(text.encode("utf-8", "backslashreplace").decode())
+    sys.stdout.write(output.encode("utf-8", "backslashreplace").decode())
     return 0
 
 
 def _shown(
-    options: Namespace, matched: Matched, models: list[Model], recalled: list[dict]
+    options: Namespace, matched: Matched, models: list[Model], recall_rows: list[dict]
 ) -> str:
     """Return what the options ask for, in the format that they ask for."""
     names = [model.name for model in models]
@@ -353,10 +370,10 @@ def _shown(
     if options.detail:
         details = compare(matched, names, [*map(alone, matched)])
     if options.format == "markdown":
-        claims = [recall_sentence(row, escaped(row["run"])) for row in recalled]
-        parts = [report(rows, details)] if rows else []
-        return "\n".join([*parts, *(f"- {claim}\n" for claim in claims)])
-    return render(rows + details + recalled, options.format)
+        claims = [recall_sentence(row, escaped(row["run"])) for row in recall_rows]
+        sections = [report(rows, details)] if rows else []
+        return "\n".join([*sections, *(f"- {claim}\n" for claim in claims)])
+    return render(rows + details + recall_rows, options.format)
 
 
 def _options(arguments: list[str] | None) -> Namespace:

@@ -69,12 +69,12 @@ def linearised(parts: Sequence[Sequence[float]], by_size: bool) -> list[float]:
     """
     if len(parts) == 1:
         return [*parts[0]]
-    n = sum(map(len, parts))
+    documents = sum(map(len, parts))
     means = [math.fsum(part) / len(part) for part in parts]
-    weights = [len(part) / n if by_size else 1 / len(parts) for part in parts]
+    weights = [len(part) / documents if by_size else 1 / len(parts) for part in parts]
     mean = math.fsum(map(math.prod, zip(weights, means)))
     return [
-        mean + weight * n / len(part) * (score - part_mean)
+        mean + weight * documents / len(part) * (score - part_mean)
         for part, part_mean, weight in zip(parts, means, weights)
         for score in part
     ]
@@ -96,7 +96,7 @@ def spread(
 
     `sums` may have one more axis in front: one row for each sample.
     """
-    n = sizes.sum()
+    documents = sizes.sum()
     sizes = np.append(sizes, [added, added])
     additions = np.broadcast_to(np.multiply(ends, added), (*sums.shape[:-1], 2))
     sums = np.concatenate([sums, additions], axis=-1)
@@ -108,8 +108,8 @@ def spread(
     products = shares**2 / (1 - shares)
     denominator = (shares**2).sum() + products.sum() ** 2 - (products**2).sum()
     freedom = max(1.0, float(1 / denominator))
-    alike = 3 * squares.sum(-1) ** 2 / (squares**2).sum(-1)
-    return Spread(mean, variance**0.5, freedom, total / n, alike)
+    equal_clusters = 3 * squares.sum(-1) ** 2 / (squares**2).sum(-1)
+    return Spread(mean, variance**0.5, freedom, total / documents, equal_clusters)
 
 
 def score_spread(sizes: np.ndarray, sums: np.ndarray) -> Spread:
@@ -119,8 +119,8 @@ def score_spread(sizes: np.ndarray, sums: np.ndarray) -> Spread:
     degrees of freedom are fewer, but not for that below ten.
     """
     scores = spread(sizes, sums, _UNIT, max(sizes.sum() / len(sizes) / 2, 1))
-    fewer = np.maximum(_LEAST_FEWER, scores.alike - 1)
-    return scores._replace(freedom=np.minimum(scores.freedom, fewer))
+    most_freedom = np.maximum(_LEAST_FEWER, scores.alike - 1)
+    return scores._replace(freedom=np.minimum(scores.freedom, most_freedom))
 
 
 def difference_spread(sizes: np.ndarray, sums: np.ndarray) -> Spread:
@@ -160,7 +160,7 @@ def estimate_difference(
 
     The interval holds 0 where p is above 0.05; it ends at -1 and 1.
     """
-    values = [y - x for x, y in zip(a, b, strict=True)]
+    values = [score_b - score_a for score_a, score_b in zip(a, b, strict=True)]
     paired = difference_spread(*cluster_totals(values, clusters))
     reach = quantile(paired.freedom) * paired.error
     ends = max(-1.0, paired.mean - reach), min(1.0, paired.mean + reach)
@@ -175,8 +175,8 @@ def _estimate(
     interval_of: Callable,
 ) -> Estimate:
     totals = cluster_totals(values, clusters)
-    alone = np.ones(len(values)), np.asarray(values, dtype=float)
-    clustered, naive = spread_of(*totals), spread_of(*alone)
+    unclustered = np.ones(len(values)), np.asarray(values, dtype=float)
+    clustered, naive = spread_of(*totals), spread_of(*unclustered)
     low, high = map(float, interval_of(*totals))
     error, freedom = float(clustered.error), float(clustered.freedom)
     effect, mean = error / float(naive.error), math.fsum(values) / len(values)
@@ -192,8 +192,8 @@ def estimate_median(
     Position Measures, 1952), for the effective number of documents.
     """
     median = float(np.median(values))
-    sides = [(value < median) + (value == median) / 2 for value in values]
-    share = estimate_score(sides, clusters)
+    ranks = [(value < median) + (value == median) / 2 for value in values]
+    share = estimate_score(ranks, clusters)
     reach = quantile(share.freedom) * share.design_effect / 2 / len(values) ** 0.5
     places = np.clip([0.5 - reach, 0.5 + reach], 0, 1)
     low, high = np.quantile(values, places, method="inverted_cdf")
@@ -208,19 +208,26 @@ def combine(parts: Sequence[Estimate], weights: Sequence[float]) -> Estimate:
     Effect Measures, 2008). The degrees of freedom are those of Welch and Satterthwaite.
     """
     value = math.fsum(weight * part.value for part, weight in zip(parts, weights))
-    ends = [sorted((x * part.low, x * part.high)) for part, x in zip(parts, weights)]
+    terms = [*zip(parts, weights)]
+    intervals = [
+        sorted((weight * part.low, weight * part.high)) for part, weight in terms
+    ]
     middles = [weight * part.value for part, weight in zip(parts, weights)]
     errors = [abs(weight) * part.error for part, weight in zip(parts, weights)]
     error = math.hypot(*errors)
-    quarters = math.fsum(x**4 / part.freedom for x, part in zip(errors, parts))
-    naive = math.hypot(*(x / part.design_effect for x, part in zip(errors, parts)))
+    fourth_powers = math.fsum(
+        error**4 / part.freedom for error, part in zip(errors, parts)
+    )
+    naive_errors = [error / part.design_effect for error, part in zip(errors, parts)]
+    naive = math.hypot(*naive_errors)
     return Estimate(
         value,
-        value - math.hypot(*(middle - low for middle, (low, _) in zip(middles, ends))),
         value
-        + math.hypot(*(high - middle for middle, (_, high) in zip(middles, ends))),
+        - math.hypot(*(middle - low for middle, (low, _) in zip(middles, intervals))),
+        value
+        + math.hypot(*(high - middle for middle, (_, high) in zip(middles, intervals))),
         error,
-        error**4 / quarters,
+        error**4 / fourth_powers,
         sum(part.clusters for part in parts),
         error / naive,
     )
@@ -244,25 +251,26 @@ def detectable_difference(
     difference in tenths of a point with a chance of POWER, at the first level of Holm's
     method for so many tests; None where the clusters are too few to foretell it.
     """
-    n, paired = sizes.sum(), difference_spread(sizes, b - a)
+    documents, paired = sizes.sum(), difference_spread(sizes, b - a)
     if paired.freedom < LEAST_FREEDOM:
         return None
     level = (1 - CONFIDENCE) / 2 / tests
     errors = stdtrit(paired.freedom, 1 - level) + stdtrit(paired.freedom, POWER)
     # Both scores move from their middle, as far as the scale goes.
-    steps, middle = np.arange(1, 1001) / 1000, (a.sum() + b.sum()) / 2 / n
+    steps, middle = np.arange(1, 1001) / 1000, (a.sum() + b.sum()) / 2 / documents
     upper = np.clip(middle + steps / 2, steps, 1)
     lower = upper - steps
     # The variance changes as that of a share does, and is at least that of runs of which
     # one has all that is right in the other, and a document more. Documents that begin to
     # differ share clusters less than right answers do: inside the scale, their number lies,
     # on the log scale, halfway between that of all documents and the effective number.
-    smooth = [(x.sum() + 1) / (n + 2) for x in (a, b)]
-    ratio = (upper * (1 - upper) + lower * (1 - lower)) / sum(x - x**2 for x in smooth)
-    effective = min(effective_documents(score_spread(sizes, x)) for x in (a, b))
+    smoothed_means = [(sums.sum() + 1) / (documents + 2) for sums in (a, b)]
+    variances = [mean - mean**2 for mean in smoothed_means]
+    ratio = (upper * (1 - upper) + lower * (1 - lower)) / sum(variances)
+    effective = min(effective_documents(score_spread(sizes, sums)) for sums in (a, b))
     is_inside = (lower > 0) & (upper < 1)
-    differing = np.where(is_inside, math.sqrt(n * effective), effective)
-    least = (steps * (1 - steps) + 1 / n) / differing
-    variance = np.maximum((paired.error * paired.weight) ** 2 * ratio, least)
-    reached = steps >= errors * np.sqrt(variance)
-    return float(steps[reached.argmax()]) if reached.any() else None
+    differing = np.where(is_inside, math.sqrt(documents * effective), effective)
+    least_variance = (steps * (1 - steps) + 1 / documents) / differing
+    variance = np.maximum((paired.error * paired.weight) ** 2 * ratio, least_variance)
+    is_detected = steps >= errors * np.sqrt(variance)
+    return float(steps[is_detected.argmax()]) if is_detected.any() else None

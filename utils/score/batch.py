@@ -34,8 +34,8 @@ def score_batch(batch: Batch) -> Batch:
     so is each of these. Raises ValueError for a batch without one of the columns.
     """
     batch = getattr(batch, "pa_table", batch)  # as `datasets` holds what it maps
-    cells = (_cells(batch, name) for name in ("task", "doc", "response"))
-    rows = [_row(*row) for row in zip(*cells, strict=True)]
+    columns = (_cells(batch, name) for name in ("task", "doc", "response"))
+    rows = [_row(*row) for row in zip(*columns, strict=True)]
     return _extended(batch, {name: [row[name] for row in rows] for name in _COLUMNS})
 
 
@@ -58,8 +58,8 @@ def _scored(task: object, doc: object, response: object) -> dict:
         verdict = explain(task, _plain(doc), response)
     except ToolError as error:
         return cells | {"error": _text(str(error))}
-    names = (*(scorer(task).headline or (None, None)), "extracted")
-    scores = map(verdict.scores.get, names)
+    metrics = (*(scorer(task).headline or (None, None)), "extracted")
+    scores = map(verdict.scores.get, metrics)
     cells |= zip(("published", "flexible", "extracted"), scores)
     cells |= {"scores": json.dumps(verdict.scores), "reason": verdict.reason}
     cells["published_answer"] = _text(verdict.published)
@@ -78,8 +78,8 @@ def _plain(value: object) -> object:
         is_day = value.time() == time()
         return value.date().isoformat() if is_day else value.isoformat(" ", "minutes")
     if isinstance(value, dict):
-        return {name: _plain(x) for name, x in value.items() if x is not None}
-    return [_plain(x) for x in value] if isinstance(value, list) else value
+        return {name: _plain(cell) for name, cell in value.items() if cell is not None}
+    return [_plain(cell) for cell in value] if isinstance(value, list) else value
 
 
 def _library(value: object) -> str:
@@ -105,7 +105,7 @@ def _extended(batch: object, added: dict[str, list]) -> object:
         import pandas
 
         if not is_list:
-            added = {x: pandas.array(added[x], _COLUMNS[x]) for x in added}
+            added = {name: pandas.array(added[name], _COLUMNS[name]) for name in added}
         return batch.assign(**added)
     if _library(batch) != "pyarrow":
         return {**batch, **added}
@@ -114,7 +114,7 @@ def _extended(batch: object, added: dict[str, list]) -> object:
     is_list = pyarrow.types.is_nested(batch["response"].type)
     table = batch.drop_columns([name for name in added if name in batch.column_names])
     for name, cells in added.items():
-        kind = pyarrow.type_for_alias(_COLUMNS[name])
-        kind = pyarrow.list_(kind) if is_list else kind
-        table = table.append_column(name, pyarrow.array(cells, kind))
+        arrow_type = pyarrow.type_for_alias(_COLUMNS[name])
+        arrow_type = pyarrow.list_(arrow_type) if is_list else arrow_type
+        table = table.append_column(name, pyarrow.array(cells, arrow_type))
     return table

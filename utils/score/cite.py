@@ -33,24 +33,23 @@ _PACK = """\
 
 def citations(model: Model, rows: list[dict]) -> Iterator[str]:
     """Yield a line for each benchmark of a model, of which `rows` are the figures."""
-    by_name = {row["task"]: row for row in rows if row["by"] is None}
-    tasks = [
-        x for x, tally in model.tasks.items() if scorer(x).headline and tally.all.n
-    ]
+    row_by_name = {row["task"]: row for row in rows if row["by"] is None}
+    tasks = [task for task, tally in model.tasks.items() if tally.all.n]
+    tasks = [task for task in tasks if scorer(task).headline]
     for group in benchmarks(tasks):
-        run = [task for task in group.tasks if task in tasks]
-        row = by_name[group.name if len(run) > 1 else run[0]]
+        run_tasks = [task for task in group.tasks if task in tasks]
+        row = row_by_name[group.name if len(run_tasks) > 1 else run_tasks[0]]
         title = configuration(group.name)["metadata"].get("title", group.name)
-        remarks = [", ".join(run)] if len(run) < len(group.tasks) else []
-        remarks.append(rows_remark([model.tasks[task] for task in run], row["n"]))
-        some = "; ".join(filter(None, remarks))
+        remarks = [", ".join(run_tasks)] if len(run_tasks) < len(group.tasks) else []
+        remarks.append(rows_remark([model.tasks[task] for task in run_tasks], row["n"]))
+        remark = "; ".join(filter(None, remarks))
         scores = "; ".join(
-            f"{text} {with_interval(row, rule)}" for rule, text in _SCORES.items()
+            f"{label} {with_interval(row, rule)}" for rule, label in _SCORES.items()
         )
         yield (
-            f"{row['run']} on {title}{some and f' ({some})'}: {scores} (percent [95 %"
+            f"{row['run']} on {title}{remark and f' ({remark})'}: {scores} (percent [95 %"
             f" interval, {_METHOD}]). {row['n']:,} documents in {row['clusters']:,} clusters"
-            f" (of one text or template); {'; '.join(_settings(model, run))}; answers"
+            f" (of one text or template); {'; '.join(_settings(model, run_tasks))}; answers"
             f" seen to be cut off: {_cut_off(row)}; {version()}."
         )
 
@@ -64,22 +63,23 @@ def _cut_off(row: dict) -> str:
 def _settings(model: Model, tasks: list[str]) -> Iterator[str]:
     """Yield how the tasks were run, as far as the files say, else that it is unknown."""
     claims, run = [model.claims(task) for task in tasks], model.claims()
-    ours = _values([scorer(task).version for task in tasks])
-    ran = _values([x.get("version") for x in claims])
-    yield f"task version {ours}{f', run with version {ran}' if ran != ours else ''}"
+    pack_version = _values([scorer(task).version for task in tasks])
+    run_version = _values([claim.get("version") for claim in claims])
+    foreign = f", run with version {run_version}" if run_version != pack_version else ""
+    yield f"task version {pack_version}{foreign}"
     fingerprints = [model.tasks[task].fingerprint for task in tasks]
-    joined = fingerprints[0] if len(tasks) == 1 else sha256(" ".join(fingerprints))
-    yield f"fingerprint of the rows {joined[:_DIGITS]}"
-    yield f"few-shot examples {_values([x.get('n_shot') for x in claims])}"
+    fingerprint = fingerprints[0] if len(tasks) == 1 else sha256(" ".join(fingerprints))
+    yield f"fingerprint of the rows {fingerprint[:_DIGITS]}"
+    yield f"few-shot examples {_values([claim.get('n_shot') for claim in claims])}"
     template = {True: "yes", False: "no"}.get(run.get("chat_template"), "unknown")
     yield f"chat template {template}"
-    yield f"token limit {_values([x.get('max_gen_toks') for x in claims])}"
+    yield f"token limit {_values([claim.get('max_gen_toks') for claim in claims])}"
     yield f"lm-eval {run.get('lm_eval_version') or 'unknown'}"
 
 
 def _values(values: list) -> str:
-    names = ("unknown" if value is None else str(value) for value in values)
-    return "/".join(dict.fromkeys(names))
+    texts = ("unknown" if value is None else str(value) for value in values)
+    return "/".join(dict.fromkeys(texts))
 
 
 def bibliography(models: list[Model]) -> Iterator[str]:

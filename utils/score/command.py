@@ -54,7 +54,7 @@ def main(arguments: list[str] | None = None) -> int:
         options.path, options, output=options.output, has_readings=bool(options.k)
     )
     eval_results.check(models, options.eval_results)
-    messages = [line for model in models for line in model.messages]
+    messages = [message for model in models for message in model.messages]
     messages += [failure.message for failure in failures]
     for model in models:
         messages += (
@@ -63,8 +63,8 @@ def main(arguments: list[str] | None = None) -> int:
             for task, tally in model.tasks.items()
             if not tally.all.n
         )
-    for line in messages:
-        say(line)
+    for message in messages:
+        say(message)
     parts = [_part(model, options) for model in models]
     if parts := [part for part in parts if part.rows]:
         sys.stdout.write(_text(parts, options))
@@ -75,24 +75,26 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _text(parts: list[Part], options: Namespace) -> str:
     if options.cite:
-        lines = [f"{x}\n" for part in parts for x in citations(part.model, part.rows)]
-        return "\n".join([*lines, *bibliography([part.model for part in parts])])
+        lines = [line for part in parts for line in citations(part.model, part.rows)]
+        entries = bibliography([part.model for part in parts])
+        return "\n".join([*(f"{line}\n" for line in lines), *entries])
     if options.format == "markdown":
         return report(parts, options.by or [])
-    lines = [row for part in parts for row in part.rows]
+    kept_rows = [row for part in parts for row in part.rows]
     if options.by is not None:
-        lines = [row for row in lines if row["by"] in (None, *options.by)]
-    return tables.render(lines, options.format)
+        kept_rows = [row for row in kept_rows if row["by"] in (None, *options.by)]
+    return tables.render(kept_rows, options.format)
 
 
 def _part(model: Model, options: Namespace) -> Part:
     """Return the figures of a model, without tasks of which all documents are left out."""
-    tallies = {(x, model.filter): y for x, y in model.tasks.items() if y.all.n}
+    tasks = model.tasks.items()
+    tallies = {(task, model.filter): tally for task, tally in tasks if tally.all.n}
     if options.k and tallies:
         least, name = min(tally.fewest() for tally in tallies.values())
         if options.k > least:
-            few = f"{name} has only {least} answers in {model.name}"
-            raise ToolError(f"--k {options.k}: {few}; give at most --k {least}")
+            shortage = f"{name} has only {least} answers in {model.name}"
+            raise ToolError(f"--k {options.k}: {shortage}; give at most --k {least}")
     return Part(model, rows(model.name, tallies, options.k))
 
 

@@ -58,8 +58,8 @@ def write(path: Path, model: Model, rows: list[dict]) -> None:
     with written_whole(path) as file:
         file.write(text.encode())
     if left_out:
-        lacking = ", ".join(left_out)
-        say(f"{path}: lacks {lacking}, whose rows no data set of the hub has")
+        names = ", ".join(left_out)
+        say(f"{path}: lacks {names}, whose rows no data set of the hub has")
 
 
 def _notes(claims: dict, row: dict) -> str:

@@ -26,10 +26,10 @@ def faults(model: Model) -> Iterator[str]:
     """Yield a sentence for each fault; none for a healthy run."""
     total = sum(tally.all.answers for tally in model.tasks.values())
     for fault, text in _OF_ANSWERS.items():
-        number = sum(tally.all.faults[fault] for tally in model.tasks.values())
-        if number and number >= LEAST * total:
-            share = percent(number / total)
-            yield f"{number:,} of {total:,} answers ({share} %) {text}."
+        count = sum(tally.all.faults[fault] for tally in model.tasks.values())
+        if count and count >= LEAST * total:
+            share = percent(count / total)
+            yield f"{count:,} of {total:,} answers ({share} %) {text}."
     for text in _of_settings(model):
         yield f"{text}."
 
@@ -39,10 +39,10 @@ def silent_ends(models: list[Model]) -> str:
     names, unended, total = [], 0, 0
     for model in models:
         figures = [tally.all for tally in model.tasks.values()]
-        answers = sum(x.answers for x in figures)
-        if sum(x.faults["silent"] for x in figures) == answers:
+        answers = sum(figure.answers for figure in figures)
+        if sum(figure.faults["silent"] for figure in figures) == answers:
             names.append(escaped(model.name))
-            unended += sum(x.faults["unended"] for x in figures)
+            unended += sum(figure.faults["unended"] for figure in figures)
             total += answers
     if not total:
         return ""
@@ -59,9 +59,9 @@ def _of_settings(model: Model) -> Iterator[str]:
     limits, versions, run = [], [], model.claims()
     for task in model.tasks:
         claims = model.claims(task)
-        least = configuration(task)["generation_kwargs"]["max_gen_toks"]
-        if (limit := claims.get("max_gen_toks")) is not None and limit < least:
-            limits.append(f"{task} {limit:,}, not {least:,}")
+        task_limit = configuration(task)["generation_kwargs"]["max_gen_toks"]
+        if (limit := claims.get("max_gen_toks")) is not None and limit < task_limit:
+            limits.append(f"{task} {limit:,}, not {task_limit:,}")
         if not scorer(task).asks_as(version := claims.get("version")):
             versions.append(f"{task} {version}, not {scorer(task).version}")
     if limits:

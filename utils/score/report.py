@@ -61,12 +61,12 @@ def report(parts: list[Part], by: list[str]) -> str:
 def _run(part: Part, by: list[str]) -> Iterator[str]:
     rows = [row for row in part.rows if row["by"] is None]
     yield f"## {escaped(part.model.name)}\n"
-    for cells, legend in (
+    for row_cells, legend in (
         (_line, ""),
         (_several, ""),
         (_errors, f"\n{_wrapped(_ERRORS)}"),
     ):
-        if lines := [*filter(None, map(cells, rows))]:
+        if lines := [*filter(None, map(row_cells, rows))]:
             yield render(lines, "markdown", percent) + legend
     if notes := "".join(_notes(part.model, rows)):
         yield notes
@@ -77,8 +77,8 @@ def _run(part: Part, by: list[str]) -> Iterator[str]:
 
 def _name(row: dict) -> str:
     part, _, number = row.get("tasks", "").partition(" of ")
-    some = f"({part} of {number} tasks)" if part != number else None
-    return " ".join(filter(None, (row["task"], some, row["filter"])))
+    part_of_tasks = f"({part} of {number} tasks)" if part != number else None
+    return " ".join(filter(None, (row["task"], part_of_tasks, row["filter"])))
 
 
 def _line(row: dict) -> dict:
@@ -103,16 +103,19 @@ def _several(row: dict) -> dict | None:
     if row["answers"] == row["n"]:
         return None
     cells = {"task": _name(row), "answers": row["answers"]}
-    measures = [x.removesuffix("_published") for x in row if x.endswith("_published")]
-    for name in (f"{x}_{rule}" for x in measures for rule in RULES):
+    columns = [column for column in row if column.endswith("_published")]
+    measures = [column.removesuffix("_published") for column in columns]
+    for name in (f"{measure}_{rule}" for measure in measures for rule in RULES):
         cells[name.replace("_", " ")] = with_interval(row, name)
     return cells
 
 
 def _errors(row: dict) -> dict | None:
     """Return how near values in time are, and the median error of those that were read."""
-    near = [name for name in row if name.startswith("within_") and f"{name}_low" in row]
-    cells = {name.replace("_", " "): with_interval(row, name) for name in near}
+    names = [
+        name for name in row if name.startswith("within_") and f"{name}_low" in row
+    ]
+    cells = {name.replace("_", " "): with_interval(row, name) for name in names}
     for unit in ("hours", "days"):
         if (name := f"median_error_{unit}") in row:
             cells[f"median error, {unit}"] = with_interval(row, name, _lateness)
@@ -126,16 +129,16 @@ def _lateness(error: float) -> str:
 
 def _notes(model: Model, rows: list[dict]) -> Iterator[str]:
     """Yield what has to be known beside the scores."""
-    if n := sum(model.refused.values()):
-        yield f"Not in these figures: {n:,} {'line' if n == 1 else 'lines'} refused.\n"
+    if refused := sum(model.refused.values()):
+        yield f"Not in these figures: {refused:,} {'line' if refused == 1 else 'lines'} refused.\n"
     if any(table.head["end"] for table in model.tables):
         yield "A file could not be read to its end.\n"
     notes: dict[str, list[str]] = defaultdict(list)
     for row in (row for row in rows if "rows" in row):
         name, (text, _, number) = _name(row), row["rows"].partition(" the benchmark's ")
         if number:
-            few = f"{name} {row['n']} of {number}"
-            notes["Fewer documents than the benchmark's"].append(few)
+            count = f"{name} {row['n']} of {number}"
+            notes["Fewer documents than the benchmark's"].append(count)
         elif text not in ("the benchmark's", "as many as the benchmark's"):
             notes[f"The rows are {text}"].append(name)
         for column, text in _NOTES.items():
@@ -155,9 +158,9 @@ def _reasons(model: Model, rows: list[dict], by_task: bool) -> Iterator[dict]:
         reasons.update(model.tasks[task].all.reasons)
         unextracted.update(model.tasks[task].all.unextracted)
     for name, (reasons, unextracted) in counts.items():
-        for reason, number in reasons.most_common():
-            cells = {"answers to": name, "reason": reason, "answers": number}
-            cells |= {"%": number / reasons.total()}
+        for reason, count in reasons.most_common():
+            cells = {"answers to": name, "reason": reason, "answers": count}
+            cells |= {"%": count / reasons.total()}
             yield cells | {"no answer by the published rule": unextracted[reason]}
             name = ""
 
@@ -169,12 +172,12 @@ def _examples(model: Model) -> Iterator[str]:
     """
     families: dict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
     for task, tally in model.tasks.items():
-        for reason, number in tally.all.reasons.items():
-            families[scorer(task).family][reason, task] += number
+        for reason, count in tally.all.reasons.items():
+            families[scorer(task).family][reason, task] += count
     for counts in families.values():
         reasons: Counter[str] = Counter()
-        for (reason, _), number in counts.items():
-            reasons[reason] += number
+        for (reason, _), count in counts.items():
+            reasons[reason] += count
         tasks = {}  # of each reason, in the order of their numbers
         for (reason, task), _ in counts.most_common():
             tasks.setdefault(reason, task)
@@ -190,10 +193,11 @@ def _example(row: dict) -> str:
     if row["flexible"] is None:
         cells["response"] = row["excerpt"]
     doc_id = row["digest"][:12] if row["doc_id"] is None else row["doc_id"]
-    first = f"- {reason}, as in document {escaped(str(doc_id))} of {task}: "
-    first += scorer(task).utils.REASONS[reason]
-    lines = (f"    {name}: {_cell(cell)}" for name, cell in cells.items())
-    return "\n".join([textwrap.fill(first, WIDTH, subsequent_indent="  "), *lines, ""])
+    first_line = f"- {reason}, as in document {escaped(str(doc_id))} of {task}: "
+    first_line += scorer(task).utils.REASONS[reason]
+    cell_lines = (f"    {name}: {_cell(cell)}" for name, cell in cells.items())
+    filled = textwrap.fill(first_line, WIDTH, subsequent_indent="  ")
+    return "\n".join([filled, *cell_lines, ""])
 
 
 def _cell(value: str | None) -> str:
@@ -202,17 +206,18 @@ def _cell(value: str | None) -> str:
 
 def _breakdown(rows: list[dict]) -> str:
     """Return a table of the parts of a task, with a column for each run."""
-    by, lines = rows[0]["by"], {}
+    by, table_rows = rows[0]["by"], {}
     for row in rows:
-        line = lines.setdefault(row["value"], {by: row["value"], "n": row["n"]})
-        if line["n"] != row["n"]:  # as a rule, the runs answer the same documents
-            line["n"] = "differs"
+        cells = {by: row["value"], "n": row["n"]}
+        table_row = table_rows.setdefault(row["value"], cells)
+        if table_row["n"] != row["n"]:  # as a rule, the runs answer the same documents
+            table_row["n"] = "differs"
         scores = [with_interval(row, rule) for rule in RULES]
         scores.append(None if row["extracted"] is None else percent(row["extracted"]))
         # The blank, which no table shows, keeps a run called "n" apart.
-        line[f"{row['run']} "] = " / ".join(filter(None, scores))
+        table_row[f"{row['run']} "] = " / ".join(filter(None, scores))
     title = f"{escaped(_name(rows[0]))} by {by}; published / flexible / extracted"
-    return f"{title}\n\n{render([*lines.values()], 'markdown')}"
+    return f"{title}\n\n{render([*table_rows.values()], 'markdown')}"
 
 
 def _wrapped(text: str) -> str:
