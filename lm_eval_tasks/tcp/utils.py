@@ -19,10 +19,12 @@ if TYPE_CHECKING:
     import datasets
 
 eval_logger = logging.getLogger("lm_eval.tasks.tcp")
+_log = lru_cache(maxsize=256)(eval_logger.log)  # once a run
 
 LICENCE = "see https://huggingface.co/datasets/Beanbagdzf/TCP"
 # Rows of each file of the benchmark; no fingerprint is known.
 FILES = {"TCP_short": (300, None), "TCP_long": (300, None)}
+COLUMNS = ["index", "dialogue", "question", "answer", "level"]  # that are kept
 # How references look: moments in GMT in TCP short, dates in TCP long.
 SHORT_FORMAT, LONG_FORMAT = "YYYY-MM-DD HH:MM GMT", "YYYY-MM-DD"
 DISTANCES = {  # of an answer from the reference, at most
@@ -107,7 +109,7 @@ _CUES = {  # by what stands in each; its text is the group that is named like it
 }
 _START = re.compile(r"(?:\A|\n|[.!?]\s)[^\w\n]*(?:final +)?$")  # of "Final answer:"
 _WORDS = re.compile(r"(?s)\s*(?=[\W_]*[^\W_])(.*\S)")
-_MORE_LINES = re.compile(r"(?:\n[ \t]*\S[^\n]*)*")
+_MORE_LINES = re.compile(r"(?:\n[ \t]*\S[^\n]*)*")  # up to an empty one
 _REJECTED = re.compile(
     r"\b(?:(?:if|whether)\b[^.!?;:\n]*"
     r"|(?:not|cannot|\w+n't|would|might|doubt|thought)\b[^.!?,;:\n]*)$"
@@ -151,7 +153,6 @@ MONTHS = [
     *("January", "February", "March", "April", "May", "June", "July", "August"),
     *("September", "October", "November", "December"),
 ]
-# By names, whole or cut to three letters or more.
 _MONTHS = {x[:k].lower(): str(n) for n, x in enumerate(MONTHS, 1) for k in range(3, 10)}
 _CUT_MONTH = "|".join(name[:3] for name in MONTHS)
 _NUMBER = re.compile(rf"(?<![A-Za-z\d])\d+(?:,\d{{3}})*(?:\.\d+)?|\b(?:{_CUT_MONTH})")
@@ -181,9 +182,7 @@ def mask(response: str) -> str:
 
 
 def statements(text: str, prompt: re.Pattern, several: bool = False) -> list[Statement]:
-    """Return the statements of a masked response (steps 2 to 4), up to where a `prompt`
-    that is made up begins; of `several` lines, the text of a cue ends at an empty one.
-    """
+    """Return the statements of a masked response (steps 2 to 4) before a made-up prompt."""
     low = text.translate(_QUIET).lower()  # of the same length
     patterns = [pattern for part, pattern in _CUES.items() if part in low]
     cues = [cue for pattern in patterns for cue in re.finditer(pattern, low)]
@@ -272,18 +271,14 @@ def read_day(fields: list[str]) -> date | None:
     return None
 
 
-# ------------------------------------------- end of the answer statement
-
-
 # --------------------------------------------------------------------- flexible rule
 
 # The prompt's fixed lines: behind an answer they begin a made-up prompt.
 _PROMPT = re.compile(r"\n[ \t#*>]*(?:Read this dialogue between|Reason step by step)")
 _CLOCK = re.compile(
-    r"(?<![\d:.])(?=\d\d?(?::| ?[ap]\.?m\b))(\d\d?)(?::(\d\d)(?::(\d\d)(?:\.0+)?)?)?"
-    r"(?: ?([ap])\.?m\b\.?)?(?: ?(?:GMT|UTC|Z)\b)?(?: ?([+-])(\d\d?)(?::?(\d\d))?)?"
-    r"(?![\d:])",
-    re.ASCII | re.IGNORECASE,
+    r"(?ai)(?<![\d:.])(?=\d\d?(?::| ?[ap]\.?m\b))"
+    r"(\d\d?)(?::(\d\d)(?::(\d\d)(?:\.0+)?)?)?(?: ?([ap])\.?m\b\.?)?"
+    r"(?: ?(?:GMT|UTC|Z)\b)?(?: ?([+-])(\d\d?)(?::?(\d\d))?)?(?![\d:])"
 )
 _ZONE = re.compile(  # another than GMT
     r"\b(?!GMT)[A-Z]{1,4}T\b|\b(?:local|[A-Z][a-z]+) time\b|(?:GMT|UTC) ?[+-]"
@@ -355,12 +350,7 @@ def read_flexible(text: str, form: str) -> tuple[Statement | None, date | None]:
 
 
 def explain(doc: dict, response: str) -> Verdict:
-    """Return scores, answers and reason for one response to a document.
-
-    `accuracy` follows the metric card, `accuracy_flexible` the value; `extracted` says
-    whether the card's rule found a box, `within_...` how near the value is. What cannot be
-    read is not near.
-    """
+    """Return what the rules read; `accuracy` is the metric card's, the others are ours."""
     reference, form = doc["answer"], doc["answer_format"]
     expected = read_reference(reference, form)
     published, published_span = extract_published(response)
@@ -423,15 +413,13 @@ def _process_docs(dataset: datasets.Dataset, name: str, form: str) -> datasets.D
     if not len(dataset):
         raise ValueError(f"{name}.jsonl: has no rows; give a split with at least one")
     is_fresh = bool({"level", "twin"} & {*dataset.column_names})  # made from a seed
-    columns = ["index", "dialogue", "question", "answer", "level"]
-    names = dataset.column_names  # of which rows of another file have none
-    present = [column for column in columns if column in names] or names
     documents = []
-    for row, cells in enumerate(dataset.select_columns(present)):
+    for number, row in enumerate(dataset):
+        cells = {column: row[column] for column in COLUMNS if column in row}
         if isinstance(cells.get("answer"), datetime):  # how `datasets` reads a date
             cells["answer"] = cells["answer"].date().isoformat()
         if fault := _fault(cells, form):
-            raise ValueError(f"{name}.jsonl, row {row}, column {fault}; fix the row")
+            raise ValueError(f"{name}.jsonl, row {number}, column {fault}; fix the row")
         answer = cells["answer"].strip()
         documents.append({**cells, "answer": answer, "answer_format": form})
     count, content = len(documents), fingerprint(map(digest, documents))
@@ -464,11 +452,6 @@ def _fault(cells: dict, form: str) -> str | None:
     if not read_reference(cells["answer"].strip(), form):
         return f"'answer': {cells['answer']!r:.80} is not in the form {form}"
     return None
-
-
-@lru_cache(maxsize=256)  # once a run
-def _log(level: int, text: str) -> None:
-    eval_logger.log(level, text)
 
 
 def gold_response(doc: dict) -> str:

@@ -1,8 +1,4 @@
-"""Documents and scores of TimeBench.
-
-From top to bottom: the published rule, the flexible rule (first what all families share,
-then a grammar for each kind of task), the verdicts, the documents.
-"""
+"""TimeBench: the published rule, the flexible one by kinds, verdicts, documents."""
 
 from __future__ import annotations
 
@@ -64,12 +60,7 @@ class Verdict(NamedTuple):
 
 
 def extract_published(response: str) -> tuple[str, tuple[int, int] | None]:
-    """Return the answer behind the last marker, and its span (card).
-
-    The card strips what follows, takes it up to a line feed, removes `.!?` from its end
-    and strips it again; with "unanswerable" in it the answer is just that. Where nothing
-    is left, or no marker, the answer is "", and the span None.
-    """
+    """Return the answer behind the last marker, and its span (card); "", None for none."""
     _, marker, after = response.rpartition(MARKER)
     answer = after.strip().partition("\n")[0].rstrip(".!?").strip() if marker else ""
     if not answer:
@@ -111,10 +102,7 @@ _KNOWN_WORDS = {
 
 
 def parse_month(text: str) -> datetime | None:
-    """Return the datetime that dateutil reads in a text, its day set to 1 (card).
-
-    None where it reads none, or the text does not say year and month.
-    """
+    """Return the datetime, its day set to 1 (card), of a text with a year and a month."""
     if month := _PLAIN_MONTH.fullmatch(text):
         return _DEFAULTS[0].replace(int(month[2]), int(_MONTHS[month[1].lower()]))
     # dateutil takes quadratic time.
@@ -174,7 +162,7 @@ _CUES = {  # by what stands in each; its text is the group that is named like it
 }
 _START = re.compile(r"(?:\A|\n|[.!?]\s)[^\w\n]*(?:final +)?$")  # of "Final answer:"
 _WORDS = re.compile(r"(?s)\s*(?=[\W_]*[^\W_])(.*\S)")
-_MORE_LINES = re.compile(r"(?:\n[ \t]*\S[^\n]*)*")
+_MORE_LINES = re.compile(r"(?:\n[ \t]*\S[^\n]*)*")  # up to an empty one
 _REJECTED = re.compile(
     r"\b(?:(?:if|whether)\b[^.!?;:\n]*"
     r"|(?:not|cannot|\w+n't|would|might|doubt|thought)\b[^.!?,;:\n]*)$"
@@ -218,7 +206,6 @@ MONTHS = [
     *("January", "February", "March", "April", "May", "June", "July", "August"),
     *("September", "October", "November", "December"),
 ]
-# By names, whole or cut to three letters or more.
 _MONTHS = {x[:k].lower(): str(n) for n, x in enumerate(MONTHS, 1) for k in range(3, 10)}
 _CUT_MONTH = "|".join(name[:3] for name in MONTHS)
 _NUMBER = re.compile(rf"(?<![A-Za-z\d])\d+(?:,\d{{3}})*(?:\.\d+)?|\b(?:{_CUT_MONTH})")
@@ -248,9 +235,7 @@ def mask(response: str) -> str:
 
 
 def statements(text: str, prompt: re.Pattern, several: bool = False) -> list[Statement]:
-    """Return the statements of a masked response (steps 2 to 4), up to where a `prompt`
-    that is made up begins; of `several` lines, the text of a cue ends at an empty one.
-    """
+    """Return the statements of a masked response (steps 2 to 4) before a made-up prompt."""
     low = text.translate(_QUIET).lower()  # of the same length
     patterns = [pattern for part, pattern in _CUES.items() if part in low]
     cues = [cue for pattern in patterns for cue in re.finditer(pattern, low)]
@@ -339,7 +324,7 @@ def read_day(fields: list[str]) -> date | None:
     return None
 
 
-# ------------------------------------------- end of the answer statement
+# ------------------------------------------------------------- the rule for each kind
 
 # Fixed lines of the prompts: behind an answer they begin a prompt that is made up.
 MADE_UP = re.compile(
@@ -519,9 +504,7 @@ def read_name(text: str, names: list[list[str]]) -> str | None:
 
 
 def name_f1(name: str, names: list[list[str]], question: str) -> float:
-    """Return the F1 of a name's words with the best gold; 0 or 1 for "unanswerable".
-    Beyond a gold's own, words of the question do not count, unless it says them all.
-    """
+    """Return the F1 of a name's words, but for the question's, with the best gold's."""
     words = normalise(name)
     if words in names or words == ["unanswerable"]:
         return float(words in names)
@@ -536,10 +519,7 @@ def name_f1(name: str, names: list[list[str]], question: str) -> float:
 
 
 def extract_answers(response: str, several: bool = False) -> tuple[str, str, Verdict]:
-    """Return the published answer, the statement to be read, and a verdict on neither.
-
-    With `several` a statement may have more lines.
-    """
+    """Return the published answer, the statement to be read, and a verdict on neither."""
     published, published_span = extract_published(response)
     text = mask(response)
     answers = statements(text, MADE_UP, several)
@@ -583,10 +563,8 @@ def _scores(exact: bool, flexible: float, f1_score: float | None = None) -> dict
     scores = {"exact_match": float(exact), "f1_score": f1_score, "score": f1_score}
     if f1_score is None:
         scores = {"exact_match": float(exact), "score": float(exact)}
-    return scores | {
-        "score_flexible": float(flexible),
-        "accuracy_flexible": float(flexible == 1),
-    }
+    scores["score_flexible"] = float(flexible)
+    return scores | {"accuracy_flexible": float(flexible == 1)}
 
 
 @lru_cache(maxsize=4096)
@@ -664,14 +642,13 @@ def keyword_share(text: str, keywords: list[str], positions: list[int]) -> float
     # Marks become blanks, so that a keyword between blanks is within no other word.
     padded = re.sub(r"\W", " ", f" {text.casefold()} ")
     words = [re.sub(r"\W", " ", f" {word.casefold()} ") for word in keywords]
+    placed = [*zip(words, positions, strict=False)]
     ends = [end.end() for end in re.finditer(r"[.!?]\s+", text.casefold())][:50]
     best = 0
     for end in [*ends, len(padded)]:
         halves = padded[: end + 1], padded[end:]
         for order in (halves, halves[::-1]):
-            best = max(
-                best, sum(x in order[p] for x, p in zip(words, positions, strict=False))
-            )
+            best = max(best, sum(word in order[half] for word, half in placed))
     return best / len(keywords)
 
 
@@ -684,27 +661,22 @@ def _mean_scores(explain: Callable, doc: dict, results: list[str]) -> dict[str, 
 
 
 def process_results_qa(doc: dict, results: list[str]) -> dict[str, float]:
-    """Return the mean scores of responses by `explain_qa`."""
     return _mean_scores(explain_qa, doc, results)
 
 
 def process_results_date(doc: dict, results: list[str]) -> dict[str, float]:
-    """Return the mean scores of responses by `explain_date`."""
     return _mean_scores(explain_date, doc, results)
 
 
 def process_results_options(doc: dict, results: list[str]) -> dict[str, float]:
-    """Return the mean scores of responses by `explain_options`."""
     return _mean_scores(explain_options, doc, results)
 
 
 def process_results_nli(doc: dict, results: list[str]) -> dict[str, float]:
-    """Return the mean scores of responses by `explain_nli`."""
     return _mean_scores(explain_nli, doc, results)
 
 
 def process_results_generation(doc: dict, results: list[str]) -> dict[str, float]:
-    """Return the mean scores of responses by `explain_generation`."""
     return _mean_scores(explain_generation, doc, results)
 
 
@@ -732,10 +704,6 @@ def _letters(cells: list) -> list[str]:
     return [x for x, answer in zip(LETTERS, answers, strict=False) if answer == "yes"]
 
 
-def _labels_of(options: list[str], cells: list) -> list[str]:
-    return options if cells[0] in options else []
-
-
 # Kinds of fields: their column, what makes one of the items of a cell (nothing, or an
 # error, where it cannot be used), and what the cell should be.
 _golds = partial(_strings, is_right=lambda x: normalise(x) and normalise(plain(x)))
@@ -744,8 +712,8 @@ NAMES = "answer", _golds, "an answer with a word"
 MONTH = "answer", _months, 'a month and a year ("Aug, 1987")'
 OPTIONS = "options", lambda x: _strings(x) * (1 < len(x) < 5), "2 to 4 texts"
 RIGHT = "labels", _letters, '"yes" or "no" for each option, and once "yes"'
-TWO_LABELS = "Label", partial(_labels_of, TWO_WAY), f"in {TWO_WAY}"
-THREE_LABELS = "Label", partial(_labels_of, LABELS), f"in {LABELS}"
+TWO_LABELS = "Label", lambda x: TWO_WAY * (x[0] in TWO_WAY), f"in {TWO_WAY}"
+THREE_LABELS = "Label", lambda x: LABELS * (x[0] in LABELS), f"in {LABELS}"
 KEYWORDS = "keywords", _strings, "a list of texts"
 POSITIONS = (
     "keywords_pos",
@@ -756,42 +724,35 @@ SENTENCES = "statements", lambda x: " ".join(_strings(x)), "a list of texts"
 
 
 def process_docs_qa(dataset: datasets.Dataset) -> datasets.Dataset:
-    """Return documents; as of all below, ValueError names file, row and column."""
+    """Return documents; as in all below, ValueError names file, row and column."""
     return _documents(dataset, "question context", golds=NAMES)
 
 
 def process_docs_facts_qa(dataset: datasets.Dataset) -> datasets.Dataset:
-    """Return documents of questions about a list of facts."""
     return _documents(dataset, "question context fact_context", golds=NAMES)
 
 
 def process_docs_date(dataset: datasets.Dataset) -> datasets.Dataset:
-    """Return documents that ask for a month."""
     return _documents(dataset, "question", golds=MONTH)
 
 
 def process_docs_options(dataset: datasets.Dataset) -> datasets.Dataset:
-    """Return documents with options."""
     return _documents(dataset, "question context", options=OPTIONS, letters=RIGHT)
 
 
 def process_docs_dialogue_options(dataset: datasets.Dataset) -> datasets.Dataset:
-    """Return documents whose options fill a gap."""
     return _documents(dataset, "context", options=OPTIONS, letters=RIGHT)
 
 
 def process_docs_nli_two_way(dataset: datasets.Dataset) -> datasets.Dataset:
-    """Return documents of entailment or contradiction."""
     return _documents(dataset, "Premise Hypothesis Label", options=TWO_LABELS)
 
 
 def process_docs_nli_three_way(dataset: datasets.Dataset) -> datasets.Dataset:
-    """Return documents of entailment, contradiction or neither."""
     return _documents(dataset, "Premise Hypothesis Label", options=THREE_LABELS)
 
 
 def process_docs_generation(dataset: datasets.Dataset) -> datasets.Dataset:
-    """Return documents that ask for sentences with keywords."""
     return _documents(
         dataset, keywords=KEYWORDS, keywords_pos=POSITIONS, statement=SENTENCES
     )

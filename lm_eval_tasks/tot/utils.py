@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 
 eval_logger = logging.getLogger("lm_eval.tasks.tot")
+_log = lru_cache(maxsize=256)(eval_logger.log)  # once a run
 
 REASONS = {  # the first that holds
     "right": "both rules find the right value",
@@ -71,10 +72,7 @@ class Extracted(NamedTuple):
 
 
 def extract_published(response: str, is_semantic: bool = False) -> Extracted | None:
-    """Return the first valid JSON object of `response`, or None (source: metric card).
-
-    The explanation is left out, of semantic answers all but `answer`, as a text.
-    """
+    """Return the first JSON object, without its explanation (source: metric card)."""
     fields, span = next(_objects(response, _DECODER), ({}, (0, 0)))
     fields = {key: x for key, x in fields.items() if key != "explanation"}
     if is_semantic:
@@ -84,10 +82,8 @@ def extract_published(response: str, is_semantic: bool = False) -> Extracted | N
 
 
 def _objects(text: str, decoder: json.JSONDecoder) -> Iterator[Extracted]:
-    """Yield the outermost objects that a decoder reads in a text.
-
-    So that no text costs quadratic time, it gives up where failures have read a hundred
-    times the text; in no recorded answer do four fail.
+    """Yield the outermost objects that a decoder reads in a text. Against quadratic time,
+    it gives up when failures have read a hundred times the text; no real one has four.
     """
     budget, position = 100 * len(text), 0
     while budget >= 0 and (brace := _OBJECT_START.search(text, position)):
@@ -131,7 +127,7 @@ _CUES = {  # by what stands in each; its text is the group that is named like it
 }
 _START = re.compile(r"(?:\A|\n|[.!?]\s)[^\w\n]*(?:final +)?$")  # of "Final answer:"
 _WORDS = re.compile(r"(?s)\s*(?=[\W_]*[^\W_])(.*\S)")
-_MORE_LINES = re.compile(r"(?:\n[ \t]*\S[^\n]*)*")
+_MORE_LINES = re.compile(r"(?:\n[ \t]*\S[^\n]*)*")  # up to an empty one
 _REJECTED = re.compile(
     r"\b(?:(?:if|whether)\b[^.!?;:\n]*"
     r"|(?:not|cannot|\w+n't|would|might|doubt|thought)\b[^.!?,;:\n]*)$"
@@ -175,7 +171,6 @@ MONTHS = [
     *("January", "February", "March", "April", "May", "June", "July", "August"),
     *("September", "October", "November", "December"),
 ]
-# By names, whole or cut to three letters or more.
 _MONTHS = {x[:k].lower(): str(n) for n, x in enumerate(MONTHS, 1) for k in range(3, 10)}
 _CUT_MONTH = "|".join(name[:3] for name in MONTHS)
 _NUMBER = re.compile(rf"(?<![A-Za-z\d])\d+(?:,\d{{3}})*(?:\.\d+)?|\b(?:{_CUT_MONTH})")
@@ -205,9 +200,7 @@ def mask(response: str) -> str:
 
 
 def statements(text: str, prompt: re.Pattern, several: bool = False) -> list[Statement]:
-    """Return the statements of a masked response (steps 2 to 4), up to where a `prompt`
-    that is made up begins; of `several` lines, the text of a cue ends at an empty one.
-    """
+    """Return the statements of a masked response (steps 2 to 4) before a made-up prompt."""
     low = text.translate(_QUIET).lower()  # of the same length
     patterns = [pattern for part, pattern in _CUES.items() if part in low]
     cues = [cue for pattern in patterns for cue in re.finditer(pattern, low)]
@@ -296,9 +289,6 @@ def read_day(fields: list[str]) -> date | None:
     return None
 
 
-# ------------------------------------------- end of the answer statement
-
-
 # ------------------------------------------------------------------- flexible rule
 
 # Keys that 50 and 100 prompts ask for where the label has another.
@@ -307,7 +297,7 @@ PROMPTED_KEYS = {"answer": "age", "unordered_list": "unorered_list"}
 _MADE_UP = re.compile(r"\n[ \t#*]*(?:Question:|Q:|Here is a set of temporal facts)")
 _CODE_COMMENT = re.compile(r"\s(?://|#)[^\n]*|/\*[^*\n]*\*/")
 # `key: value` stands at a line start, behind a brace or a comma.
-_PAIR = r"""(?:^|[{{,])\s{{0,40}}["']?
+_PAIR = r"""(?imx)(?:^|[{{,])\s{{0,40}}["']?
     (?P<key>{})["']?\s{{0,20}}:\s{{0,20}}(?P<value>\[[^\[\]]*\]
     |(["'])(?:(?!\3)[^\\\n]|\\.)*\3(?=\s{{0,20}}(?:[,}}\n]|\Z))
     |(?P<bare>\[?[^,{{}}\[\]\n]*(?:,(?=\ ?[0-9])[^,{{}}\[\]\n]*)*))"""
@@ -358,12 +348,10 @@ _LENIENT = json.JSONDecoder(
 def _last_pairs(text: str, start: int, keys: set[str]) -> list[Extracted]:
     """Return the last pair of each key from a place on, where no JSON is, as one."""
     start = max(start, text.find("{", start))
-    low = text[start:].lower()
-    if "{" not in low and "}" not in low or not any(key in low for key in keys):
+    if "{" not in text[start:] and "}" not in text[start:]:
         return []
     fields, places = {}, []
-    of_a_key = _PAIR.format("|".join(map(re.escape, sorted(keys))))
-    pairs = re.compile(of_a_key, re.IGNORECASE | re.MULTILINE | re.VERBOSE)
+    pairs = re.compile(_PAIR.format("|".join(map(re.escape, sorted(keys)))))
     for pair in pairs.finditer(text, start):
         value = pair["value"].strip("\"'")
         if pair["bare"] is not None:
@@ -553,12 +541,10 @@ def explain_semantic(doc: dict, response: str) -> Verdict:
 
 
 def process_results_arithmetic(doc: dict, results: list[str]) -> dict[str, float]:
-    """Return the mean scores of responses by `explain_arithmetic`."""
     return _mean_scores(explain_arithmetic, doc, results)
 
 
 def process_results_semantic(doc: dict, results: list[str]) -> dict[str, float]:
-    """Return the mean scores of responses by `explain_semantic`."""
     return _mean_scores(explain_semantic, doc, results)
 
 
@@ -582,10 +568,7 @@ class Reference(NamedTuple):
 
 @lru_cache(maxsize=4096)
 def read_reference(label: str, question: str, prompt: str | None) -> Reference:
-    """Return what a document asks for; ValueError as of `read_label`.
-
-    `prompt` is that of a semantic document; an arithmetic one has None.
-    """
+    """Return what a document asks for; the prompt of an arithmetic one is None here."""
     fields = labels = read_label(label, prompt is not None)
     if prompt is not None and "," in label:
         fields = {"answer": label.split(",")}  # a timeline
@@ -652,9 +635,8 @@ def _reason(
 
 def size(values: dict, fields: dict[str, Field]) -> float | None:
     """Return the number that values are together: a count, or seconds; None for none.
-
-    A day with a time counts from the midnight that starts the first day (source: arXiv
-    2509.16720, and our own reasoning).
+    A day with a time counts from the first day's midnight (arXiv 2509.16720, and our own
+    reasoning).
     """
     total = 0.0
     for key, field in fields.items():
@@ -673,9 +655,7 @@ def size(values: dict, fields: dict[str, Field]) -> float | None:
 
 
 def read_label(label: str, is_semantic: bool) -> dict:
-    """Return the fields of a label: a dict as JSON or as a Python literal; semantic ones
-    are the text of the one field `answer`. ValueError for what is no such dict.
-    """
+    """Return the fields of a label: of JSON or Python, or the one field of a semantic one."""
     fields = {"answer": label} if is_semantic else None
     with suppress(ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         fields = fields or ast.literal_eval(label.strip())
@@ -712,15 +692,13 @@ def _documents(
         raise ValueError(f"{source}: there are no rows; use a split that has some")
     is_fresh = bool({"level", "twin"} & {*dataset.column_names})  # made from a seed
     columns = [*(SEMANTIC_COLUMNS if is_semantic else COLUMNS), "level"]
-    names = dataset.column_names  # of which rows of another file have none
-    present = [column for column in columns if column in names] or names
-    documents = list(dataset.select_columns(present))
+    documents = [{x: row[x] for x in columns if x in row} for row in dataset]
     for row, document in enumerate(documents):
         try:
             _prepare(document, is_semantic, is_separate)
         except ValueError as error:
-            fault = f"{source}, row {row}, column {error}"
-            raise ValueError(f"{fault}; fix the row") from None
+            fault = f"row {row}, column {error}; fix the row"
+            raise ValueError(f"{source}, {fault}") from None
     count, content = len(documents), fingerprint(map(digest, documents))
     files = [x for file, x in FILES.items() if is_semantic == ("semantic" in file)]
     level, text = logging.INFO, f"{source}: {count} rows, fingerprint {content}"
@@ -733,10 +711,7 @@ def _documents(
 
 
 def _prepare(document: dict, is_semantic: bool, is_separate: bool) -> None:
-    """Put the question into a prompt that lacks it; take that of separate tasks apart.
-
-    ValueError says which column of the row cannot be used, and why.
-    """
+    """Put the question into a prompt that lacks it; take that of separate tasks apart."""
     for column in SEMANTIC_COLUMNS if is_semantic else COLUMNS:
         if not isinstance(cell := document.get(column), str) or not cell.strip():
             raise ValueError(f"'{column}': {cell!r:.80} is missing, empty or not text")
@@ -752,11 +727,6 @@ def _prepare(document: dict, is_semantic: bool, is_separate: bool) -> None:
     answer = json.dumps(read_label(label, is_semantic), default=str)
     if _explain(document, answer, is_semantic).reason != "right":
         raise ValueError(f"'label': {label!r:.80} is not right as an answer to itself")
-
-
-@lru_cache(maxsize=256)  # once a run
-def _log(level: int, text: str) -> None:
-    eval_logger.log(level, text)
 
 
 def gold_response(doc: dict) -> str:
@@ -794,18 +764,16 @@ def fingerprint(digests: Iterable[bytes]) -> str:
 _CUE = "(?:json|JSON|H:M:S)"
 _FORMAT = r"(?:(?!\n\n).)*(?i:json|\bexplanation\b|\banswer field\b)"
 _INSTRUCTION = re.compile(
-    rf"(?:(?:(?!{_CUE}).)*(?:[.?!)\"]\s+(?=[A-Z])|\n\s*\n\s*))?"
-    rf"(.*?{_CUE}.*?)(?:\n\s*\n\s*(?!\s|{_FORMAT})|\Z)",
-    re.DOTALL,
+    rf"(?s)(?:(?:(?!{_CUE}).)*(?:[.?!)\"]\s+(?=[A-Z])|\n\s*\n\s*))?"
+    rf"(.*?{_CUE}.*?)(?:\n\s*\n\s*(?!\s|{_FORMAT})|\Z)"
 )
 
 
 def split_instruction(prompt: str, question: str) -> tuple[str, str]:
     """Return a prompt without its format instruction, and the instruction or "".
 
-    The instruction starts with the first sentence that mentions JSON, or the H:M:S that
-    the JSON is to hold, and goes on to the end of the last paragraph about the format,
-    or to where `question` begins. No word is lost or doubled.
+    It goes from the first sentence with JSON, or the H:M:S that the JSON is to hold, to
+    the end of the last paragraph about the format, or to where `question` begins.
     """
     if not (match := _INSTRUCTION.match(prompt)):
         return prompt, ""
