@@ -47,15 +47,16 @@ def main(arguments: list[str] | None = None) -> int:
     options = _options(arguments)
     _check_files(options)
     models, failures = read_models(options.run, options, Check, has_rows=True)
-    left_out = [Failure(x.place, x.name, y) for x in models if (y := _fault(x))]
-    left_out = [x._replace(reason=x.reason.lstrip(", ")) for x in left_out + failures]
     good = [model for model in models if not _fault(model)]
-    messages = [line for model in good for line in model.messages]
-    messages += [f"{x.path}: left out: {x.reason}" for x in left_out]
+    bad = [model for model in models if model not in good]
+    left_out = [Failure(model.place, model.name, _fault(model)) for model in bad]
+    left_out = [x._replace(reason=x.reason.lstrip(", ")) for x in left_out + failures]
+    messages = [message for model in good for message in model.messages]
+    messages += [f"{failure.path}: left out: {failure.reason}" for failure in left_out]
     if not good:
         raise ToolError("\n".join(messages))
-    for line in [*messages, *_hints(good)]:
-        say(line)
+    for message in [*messages, *_hints(good)]:
+        say(message)
     left_out += [*_refused_files(good)]
     entrants = [Entrant.of(model) for model in good]
     _write(entrants, board_data(entrants, left_out, options), options)
@@ -64,20 +65,22 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _hints(models: list[Model]) -> Iterator[str]:
     """Yield how to join models that claim one name and share no task."""
-    claimed = [x for x in models if x.tables[0].head["model"] and not x.label]
-    for a, b in combinations(claimed, 2):
-        name = a.tables[0].head["model"]
-        if name == b.tables[0].head["model"] and not a.tasks.keys() & b.tasks.keys():
-            join = f"'{name}={a.place}' '{name}={b.place}'"
-            yield f"{name}: two rows claim this name; {join} makes one of them"
+    names = {
+        model: model.tables[0].head["model"] for model in models if not model.label
+    }
+    for first, second in combinations(filter(names.get, names), 2):
+        name = names[first]
+        if name == names[second] and not first.tasks.keys() & second.tasks.keys():
+            arguments = f"'{name}={first.place}' '{name}={second.place}'"
+            yield f"{name}: two rows claim this name; {arguments} makes one of them"
 
 
 def _fault(model: Model) -> str | None:
     """Return why a model is left out: a file that is not read to its end, or no answer."""
-    faults = [table.head["end"] for table in model.tables]
+    reasons = [table.head["end"] for table in model.tables]
     if not model.tasks:
-        faults += map(_refused_line, model.tables)
-    return next(filter(None, faults), None)
+        reasons += map(_refused_line, model.tables)
+    return next(filter(None, reasons), None)
 
 
 def _refused_files(models: list[Model]) -> Iterator[Failure]:
@@ -100,9 +103,9 @@ def _write(entrants: list[Entrant], data: dict, options: Namespace) -> None:
     from . import browser, page
 
     contents: dict[Path, bytes] = {}
-    forms = {getattr(options, x): x for x in ("html", "csv", "json")}
+    form_by_path = {getattr(options, form): form for form in ("html", "csv", "json")}
     if path := options.html:
-        models = [x.model for x in entrants]  # now in the order of the board
+        models = [entrant.model for entrant in entrants]  # in the order of the board
         documents = browser.collect(models, options)
         scripts = documents.scripts() if options.is_folder else {}
         for files in scripts.values():
@@ -113,7 +116,7 @@ def _write(entrants: list[Entrant], data: dict, options: Namespace) -> None:
             text = text_tables.render([*rows(data)], form)
             contents[path] = text.encode("utf-8", "backslashreplace")
     for path, content in contents.items():
-        check_ours(path, forms.get(path, "js"))
+        check_ours(path, form_by_path.get(path, "js"))
         with written_whole(path) as file:
             file.write(content)
     sys.stdout.write(
@@ -127,7 +130,7 @@ def _write(entrants: list[Entrant], data: dict, options: Namespace) -> None:
 def _lines(content: dict) -> Iterator[dict]:
     """Yield what a terminal shows of the models in each benchmark."""
     for name in (benchmark["name"] for benchmark in content["benchmarks"]):
-        for model in (x for x in content["models"] if name in x["figures"]):
+        for model in (model for model in content["models"] if name in model["figures"]):
             row = model["figures"][name]
             cells = {"benchmark": name, "model": model["model"]}
             cells |= {"status": model["status"], "n": row["n"]}
@@ -153,7 +156,8 @@ def _check_files(options: Namespace) -> None:
     """Raise ToolError for an output that is an input, or that this tool has not made."""
     outputs = {f"--{name}": getattr(options, name) for name in ("html", "csv", "json")}
     sources, _ = find_sources(options.run, options.task)
-    paths = [path for x in sources for path in (x.path, x.results_path) if path]
+    paths = [path for source in sources for path in (source.path, source.results_path)]
+    paths = [path for path in paths if path]
     check_outputs(outputs, [*paths, *pack_files(options.include_path)])
     for option, path in outputs.items():
         if path:

@@ -107,8 +107,8 @@ class Entrant(NamedTuple):
     @property
     def status(self) -> str:
         """The worst status that it has in a benchmark."""
-        statuses = [x.status for x in self.standings.values()] or [UNKNOWN]
-        return max(statuses, key=SEVERITY.index)
+        statuses = [standing.status for standing in self.standings.values()]
+        return max(statuses or [UNKNOWN], key=SEVERITY.index)
 
     def tally(self, task: str) -> Tally:
         """Return the figures of a task."""
@@ -116,7 +116,7 @@ class Entrant(NamedTuple):
 
     def results(self, task: str) -> list[Result]:
         """Return what is kept of its answers to a task, in the same order for each model."""
-        return [x for key, x in self.results_by_key.items() if key[0] == task]
+        return [answer for key, answer in self.results_by_key.items() if key[0] == task]
 
     def answered(self, benchmark: Group) -> tuple[str, ...]:
         """Return which of a benchmark's tasks it has, in their order."""
@@ -128,19 +128,19 @@ def _joined(entry: dict | None, other: dict) -> dict:
     if entry is None:
         return other
     joined = dict(entry)
-    for part in ("documents", "prompts", "responses"):
-        joined[part] = max(entry[part], other[part], key=_severity)
+    for aspect in ("documents", "prompts", "responses"):
+        joined[aspect] = max(entry[aspect], other[aspect], key=_severity)
     joined["documents"] = joined["documents"] | {"whole": False}
     if entry["prompts"]["frame"] != other["prompts"]["frame"]:
-        text = "what stands around the prompts differs between files"
+        reason = "what stands around the prompts differs between files"
         if joined["prompts"]["status"] == VERIFIED:
-            joined["prompts"] = joined["prompts"] | {"status": UNKNOWN, "text": text}
+            joined["prompts"] = joined["prompts"] | {"status": UNKNOWN, "text": reason}
     joined["marks"] = [*dict.fromkeys(entry["marks"] + other["marks"])]
     return joined
 
 
-def _severity(part: dict) -> int:
-    return SEVERITY.index(part["status"])
+def _severity(outcome: dict) -> int:
+    return SEVERITY.index(outcome["status"])
 
 
 def title(name: str) -> str:
@@ -148,49 +148,51 @@ def title(name: str) -> str:
     return configuration(name)["metadata"].get("title", name.replace("_", " "))
 
 
-def by_task(remarks: Iterable, tasks: tuple[str, ...]) -> Iterator[str]:
+def by_task(pairs: Iterable, tasks: tuple[str, ...]) -> Iterator[str]:
     """Yield each remark of (remark, task) pairs once, with its tasks unless it has all."""
     tasks_of: dict[str, list[str]] = defaultdict(list)
-    for remark, task in remarks:
+    for remark, task in pairs:
         tasks_of[remark].append(task)
     for remark, names in tasks_of.items():
-        listed = ", ".join(names) if len(names) < 3 else f"{len(names)} tasks"
-        yield remark if len(names) == len(tasks) else f"{remark} ({listed})"
+        listing = ", ".join(names) if len(names) < 3 else f"{len(names)} tasks"
+        yield remark if len(names) == len(tasks) else f"{remark} ({listing})"
 
 
 def standing(entrant: Entrant, benchmark: Group) -> Standing:
     """Return how a model stands in a benchmark, of which it has a task."""
-    tasks, statuses, marks, ran = entrant.answered(benchmark), [], [], []
+    tasks, statuses, marks, task_runs = entrant.answered(benchmark), [], [], []
     for task in tasks:
         outcome = entrant.outcomes[task]
-        documents, shots = outcome["documents"], outcome["few_shot"]
+        documents, few_shot = outcome["documents"], outcome["few_shot"]
         statuses += [(*status, task) for status in _statuses(entrant, task)]
         if documents["status"] == VERIFIED and not documents["whole"]:
             marks.append((documents["text"], task))
-        marks += [(f"{shots}-shot", task)] * bool(shots)
+        marks += [(f"{few_shot}-shot", task)] * bool(few_shot)
         if outcome["filter"] != "none":
             marks.append((f"filter {outcome['filter']:.40}", task))
-        ran.append((task, entrant.tally(task).fingerprint, shots, outcome["filter"]))
+        fingerprint = entrant.tally(task).fingerprint
+        task_runs.append((task, fingerprint, few_shot, outcome["filter"]))
     if refused := sum(entrant.model.refused[task] for task in tasks):
-        lines = f"{refused:,} line{'s' * (refused > 1)} refused"
-        statuses += [(FALSE, lines, task) for task in tasks]
+        refusal = f"{refused:,} line{'s' * (refused > 1)} refused"
+        statuses += [(FALSE, refusal, task) for task in tasks]
     worst = max((status for status, *_ in statuses), key=SEVERITY.index)
-    reasons = [x for status, *x in statuses if status == worst != VERIFIED]
+    reasons = [(text, task) for status, text, task in statuses if status == worst]
+    reasons = reasons if worst != VERIFIED else []
     marks = [*by_task(marks, tasks)]
     if len(tasks) < len(benchmark.tasks):
         marks.append(f"{len(tasks)} of {len(benchmark.tasks)} tasks")
-    return Standing(worst, [*by_task(reasons, tasks)], marks, (worst, *ran))
+    return Standing(worst, [*by_task(reasons, tasks)], marks, (worst, *task_runs))
 
 
 def _statuses(entrant: Entrant, task: str) -> Iterator[tuple[str, str]]:
     """Yield the statuses of a task of a model, each with its reason."""
     outcome, tally = entrant.outcomes[task], entrant.tally(task)
-    for part in ("documents", "prompts", "responses"):
-        yield outcome[part]["status"], outcome[part]["text"]
+    for aspect in ("documents", "prompts", "responses"):
+        yield outcome[aspect]["status"], outcome[aspect]["text"]
     if not scorer(task).asks_as(version := outcome["version"]):
         yield FALSE, f"run as version {version}, not {scorer(task).version}"
-    if lacking := tally.all.invalid["no_instruction"]:
-        yield FALSE, f"{lacking:,} prompts without the instruction"
+    if missing := tally.all.invalid["no_instruction"]:
+        yield FALSE, f"{missing:,} prompts without the instruction"
     if surplus := tally.surplus:
         yield FALSE, f"{surplus:,} answers beyond the benchmark's rows"
 
@@ -210,47 +212,51 @@ def values(
 
     The plain mean of the values is the mean score over the groups, of one level if given.
     """
-    parts, clusters = [], []
+    group_values, clusters = [], []
     for group in groups:
-        tasks = [entrant.results(task) for task in entrant.answered(group)]
-        tasks = [[x for x in task if level in (None, x.level)] for task in tasks]
-        parts.append(linearised([[*map(score, x)] for x in tasks], group.by_size))
-        clusters += [x.cluster for results in tasks for x in results]
-    return linearised(parts, by_size=False), clusters
+        scores = []
+        for task in entrant.answered(group):
+            answers = [x for x in entrant.results(task) if level in (None, x.level)]
+            scores.append([*map(score, answers)])
+            clusters += [answer.cluster for answer in answers]
+        group_values.append(linearised(scores, group.by_size))
+    return linearised(group_values, by_size=False), clusters
 
 
 def estimate(entrant: Entrant, groups: list[Group], *score: object) -> Estimate:
     """Return the mean over benchmarks of the means of `values`, with its interval."""
-    parts = [estimate_score(*values(entrant, [group], *score)) for group in groups]
-    return combine(parts, [1 / len(parts)] * len(parts))
+    estimates = [estimate_score(*values(entrant, [group], *score)) for group in groups]
+    return combine(estimates, [1 / len(estimates)] * len(estimates))
 
 
 def copies(entrants: list[Entrant]) -> Iterator[tuple[Entrant, Entrant, str]]:
     """Yield, with a remark, models whose shared answers are equal, many and long."""
-    texts = [
-        {x: (y.response, y.length) for x, y in entrant.results_by_key.items()}
-        for entrant in entrants
-    ]
-    for (a, x), (b, y) in combinations(zip(entrants, texts), 2):
-        shared = x.keys() & y.keys()
-        is_same = len(shared) >= SHARED and all(x[key] == y[key] for key in shared)
-        if is_same and fmean(x[key][1] for key in shared) > LONG:
-            yield a, b, f"all {len(shared):,} answers to shared documents are those of"
+    for pair in combinations(entrants, 2):
+        first, second = (entrant.results_by_key for entrant in pair)
+        shared = [(first[key], second[key]) for key in first.keys() & second.keys()]
+        is_same = len(shared) >= SHARED and all(
+            (a.response, a.length) == (b.response, b.length) for a, b in shared
+        )
+        if is_same and fmean(answer.length for answer, _ in shared) > LONG:
+            yield *pair, f"all {len(shared):,} answers to shared documents are those of"
 
 
 def name_remarks(entrants: list[Entrant]) -> Iterator[tuple[Entrant, str]]:
     """Yield the models whose names look like another's or hold odd letters."""
     looks = {entrant.name: _look(entrant.name) for entrant in entrants}
-    for name, entrant in ((x.name, x) for x in entrants):
-        if others := [x for x in looks if looks[x] == looks[name] and x != name]:
-            yield entrant, f"the name looks like {', '.join(others):.200}"
-        if odd := sorted({x for x in name if not x.isascii()}):
-            letters = (unicodedata.name(x, ascii(x)).lower() for x in odd)
+    for entrant in entrants:
+        name = entrant.name
+        lookalikes = [other for other in looks if looks[other] == looks[name]]
+        lookalikes.remove(name)
+        if lookalikes:
+            yield entrant, f"the name looks like {', '.join(lookalikes):.200}"
+        if odd_letters := sorted({letter for letter in name if not letter.isascii()}):
+            letters = (unicodedata.name(x, ascii(x)).lower() for x in odd_letters)
             yield entrant, f"the name holds {', '.join(letters):.200}"
 
 
 def _look(name: str) -> str:
     """Return what names that look alike have in common."""
-    plain = unicodedata.normalize("NFKD", name).casefold()
-    plain = plain.translate(str.maketrans("01|i", "olll"))
-    return "".join(x for x in plain if x.isascii() and x.isalnum())
+    folded = unicodedata.normalize("NFKD", name).casefold()
+    folded = folded.translate(str.maketrans("01|i", "olll"))
+    return "".join(letter for letter in folded if letter.isascii() and letter.isalnum())

@@ -13,7 +13,7 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import partial
-from itertools import accumulate
+from itertools import accumulate, chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -55,23 +55,24 @@ def pieces(text: str, spans: list[tuple[int, int] | None], longest: int) -> Piec
 
     A text longer than `longest` keeps its start, its end, and what is around ends of spans.
     """
-    marked = [(*span, 1 << n) for n, span in enumerate(spans) if span]
-    ends = [x for start, end, _ in marked for x in (start, end)]
-    size, share = len(text), longest // (2 + len(ends))
-    windows = [(0, share), (size - share, size)]
-    windows += [(max(0, x - share // 2), min(size, x + share // 2)) for x in ends]
+    marked_spans = [(*span, 1 << place) for place, span in enumerate(spans) if span]
+    ends = [end for start, end, _ in marked_spans for end in (start, end)]
+    size, window_size = len(text), longest // (2 + len(ends))
+    windows = [(0, window_size), (size - window_size, size)]
+    half = window_size // 2
+    windows += [(max(0, end - half), min(size, end + half)) for end in ends]
     windows = windows if size > longest else [(0, size)]
-    cuts = sorted({0, size, *ends, *(x for window in windows for x in window)})
-    parts: Pieces = []
-    for start, end in zip(cuts, cuts[1:]):
-        if any(x <= start and end <= y for x, y in windows):
-            mark = sum(bit for x, y, bit in marked if x <= start and end <= y)
-            parts.append([mark, text[start:end]])
-        elif parts and isinstance(parts[-1], int):
-            parts[-1] += end - start
+    boundaries = sorted({0, size, *ends, *chain(*windows)})
+    text_pieces: Pieces = []
+    for start, end in zip(boundaries, boundaries[1:]):
+        if any(first <= start and end <= last for first, last in windows):
+            covering = [x for x in marked_spans if x[0] <= start and end <= x[1]]
+            text_pieces.append([sum(bit for *_, bit in covering), text[start:end]])
+        elif text_pieces and isinstance(text_pieces[-1], int):
+            text_pieces[-1] += end - start
         else:
-            parts.append(end - start)
-    return parts
+            text_pieces.append(end - start)
+    return text_pieces
 
 
 def chosen(models: list[Model], limit: float) -> list[Key]:
@@ -79,19 +80,19 @@ def chosen(models: list[Model], limit: float) -> list[Key]:
 
     A document's place is its best in a cell of model, task and reason, in digests' order.
     """
-    cells: dict[tuple, list[Key]] = defaultdict(list)
-    answers: Counter[Key] = Counter()
-    for number, model in enumerate(models):
+    keys_by_cell: dict[tuple, list[Key]] = defaultdict(list)
+    answer_counts: Counter[Key] = Counter()
+    for model_number, model in enumerate(models):
         for key, document in model.documents():
-            cells[number, key[0], document.row["reason"]].append(key)
-            answers[key] += 1
+            keys_by_cell[model_number, key[0], document.row["reason"]].append(key)
+            answer_counts[key] += 1
     places: dict[Key, int] = {}
-    for keys in cells.values():
+    for keys in keys_by_cell.values():
         for place, key in enumerate(sorted(keys)):
             places[key] = min(place, places.get(key, place))
-    order = sorted(places, key=lambda key: (places[key], key))
-    totals = accumulate(answers[key] for key in order)
-    return [key for key, total in zip(order, totals) if total <= limit]
+    ranked_keys = sorted(places, key=lambda key: (places[key], key))
+    totals = accumulate(answer_counts[key] for key in ranked_keys)
+    return [key for key, total in zip(ranked_keys, totals) if total <= limit]
 
 
 class Documents(NamedTuple):
@@ -104,10 +105,10 @@ class Documents(NamedTuple):
         """Return task -> name of a file -> content, which a page from disk can load."""
         scripts: dict[str, dict[str, bytes]] = defaultdict(dict)
         for task, encoded in self.encoded.items():
-            for n, at in enumerate(range(0, len(encoded), MOST_OF_A_FILE)):
-                part = ",".join(encoded[at : at + MOST_OF_A_FILE])
-                text = f"{FIRST_LINES['js']}\naddDocuments([{part}]);\n"
-                scripts[task][f"documents/{task}-{n}.js"] = text.encode()
+            for number, start in enumerate(range(0, len(encoded), MOST_OF_A_FILE)):
+                joined = ",".join(encoded[start : start + MOST_OF_A_FILE])
+                text = f"{FIRST_LINES['js']}\naddDocuments([{joined}]);\n"
+                scripts[task][f"documents/{task}-{number}.js"] = text.encode()
         return scripts
 
 
@@ -125,14 +126,14 @@ def collect(models: list[Model], options: Namespace) -> Documents:
 
     Texts are read again from the files of answers; ToolError where one has changed since.
     """
-    limit, room = MOST_ANSWERS, MOST_BYTES
+    limit, most_bytes = MOST_ANSWERS, MOST_BYTES
     if options.is_folder:
-        limit = room = math.inf
+        limit = most_bytes = math.inf
     entries: dict[Key, dict] = {key: {} for key in chosen(models, limit)}
-    order: dict[Key, tuple] = {}
+    order_by_key: dict[Key, tuple] = {}
     answers: list[dict] = []
     readings: dict[Path, Reading] = {}
-    for number, model in enumerate(models):
+    for model_number, model in enumerate(models):
         for key, document in model.documents():
             if key not in entries:
                 continue
@@ -141,21 +142,23 @@ def collect(models: list[Model], options: Namespace) -> Documents:
             reading = readings.setdefault(table.source.path, reading)
             reading.rows.setdefault(row["line"], []).append((len(answers), row))
             if not entries[key]:
-                order[key] = (key[0], natural(json.dumps(row["doc_id"])), len(order))
+                doc_id = natural(json.dumps(row["doc_id"]))
+                order_by_key[key] = (key[0], doc_id, len(order_by_key))
                 reading.prompts.add(len(answers))
                 entries[key] = _document(key, row)
-            answers.append(_answer(number, document))
+            answers.append(_answer(model_number, document))
             entries[key]["answers"].append(answers[-1])
     prompts = _read_texts(readings, answers, options)
     for entry in entries.values():
         entry["prompt"] = prompts[id(entry["answers"][0])]
     encoded = {key: escaped(entry) for key, entry in entries.items()}
     sizes = zip(encoded, accumulate(map(len, encoded.values())))
-    by_task: dict[str, list[str]] = defaultdict(list)
-    for key in sorted((key for key, size in sizes if size <= room), key=order.get):
-        by_task[key[0]].append(encoded[key])
+    encoded_by_task: dict[str, list[str]] = defaultdict(list)
+    shown_keys = [key for key, size in sizes if size <= most_bytes]
+    for key in sorted(shown_keys, key=order_by_key.get):
+        encoded_by_task[key[0]].append(encoded[key])
     total = {key for model in models for key, _ in model.documents()}
-    return Documents(by_task, len(total))
+    return Documents(encoded_by_task, len(total))
 
 
 def _read_texts(
@@ -164,10 +167,11 @@ def _read_texts(
     """Put the texts of responses into answers; return id of an answer -> its prompt."""
     loaded: set[str] = set()
     prompts: dict[int, Pieces] = {}
-    several = [*readings.values()]
-    jobs = deque(several[n :: options.workers] for n in range(options.workers))
+    all_readings = [*readings.values()]
+    workers = options.workers
+    jobs = deque(all_readings[number::workers] for number in range(workers))
     work = partial(_texts, loaded=loaded)
-    for job, reply in each_apart(work, jobs, options.workers, limits_of(options)):
+    for job, reply in each_apart(work, jobs, workers, limits_of(options)):
         if isinstance(reply, Died):
             raise ToolError(f"{job[0].table.source.path}: {reply.reason}")
         if wanted := reply.get("want"):
@@ -192,7 +196,7 @@ def _texts(readings: list[Reading], loaded: set[str]) -> dict:
     texts: list[list] = []
     wanted: set[str] = set()
     for reading in readings:
-        before = len(texts)
+        old_count = len(texts)
         for answer in _answers(reading):
             if answer.doc is None and answer.task not in loaded:
                 wanted.add(answer.task)
@@ -204,20 +208,20 @@ def _texts(readings: list[Reading], loaded: set[str]) -> dict:
                     spans = [row["published_span"], row["flexible_span"]]
                     response = pieces(answer.response, spans, LONGEST_RESPONSE)
                     texts.append([number, response, prompt_pieces or None])
-        expected = sum(map(len, reading.rows.values()))
-        if len(texts) - before < expected and not wanted:
+        expected_count = sum(map(len, reading.rows.values()))
+        if len(texts) - old_count < expected_count and not wanted:
             return {"changed": str(reading.table.source.path)}
     return {"want": sorted(wanted)} if wanted else {"texts": texts}
 
 
 def _answers(reading: Reading) -> Iterator[Answer]:
     """Yield the answers in the lines of a reading that can be scored."""
-    source, last = reading.table.source, max(reading.rows)
+    source, last_line = reading.table.source, max(reading.rows)
     task = task_of(source.path, source.task)
     for line in read_lines(source.path):
         if line.number in reading.rows:
-            yield from (x for x in answers_in(line, task) if not x.fault)
-        if line.number == last:
+            yield from (answer for answer in answers_in(line, task) if not answer.fault)
+        if line.number == last_line:
             break
 
 
@@ -249,7 +253,7 @@ def _answer(model: int, document: Document) -> dict:
     return {
         "model": model,
         "reason": row["reason"],
-        "scores": [means[x] for x in headline] or [None, None],
+        "scores": [means[metric] for metric in headline] or [None, None],
         "read": [plain(row["published"]), plain(row["value"])],
         "invalid": row["invalid"],
         "response": [],
@@ -263,11 +267,12 @@ def plain(text: str | None) -> str | None:
         with suppress(ValueError, RecursionError):
             value = json.loads(text)
     if isinstance(value, dict):
-        fields = {x: _flat(y) for x, y in value.items() if x != "explanation"}
-        named = [y if len(fields) == 1 else f"{x} {y}" for x, y in fields.items()]
-        value = ", ".join(map(str, named))
+        names = [name for name in value if name != "explanation"]
+        texts = [_flat(value[name]) for name in names]
+        labels = [f"{name} " if len(names) > 1 else "" for name in names]
+        value = ", ".join(f"{label}{text}" for label, text in zip(labels, texts))
     elif isinstance(value, list):
-        value = ", ".join(f"{_flat(x)}" for x in value)
+        value = ", ".join(f"{_flat(cell)}" for cell in value)
     return shown(None if value is None else str(value))
 
 
@@ -286,7 +291,8 @@ def _prompt(answer: Answer, include_path: Path) -> Pieces:
         except (KeyError, TypeError, ValueError, TemplateError):
             text = json.dumps(doc, indent=2, ensure_ascii=False)
     elif messages := messages_of(text):
-        text = "\n\n".join(f"[{x.get('role')}]\n{x.get('content')}" for x in messages)
+        texts = (f"[{x.get('role')}]\n{x.get('content')}" for x in messages)
+        text = "\n\n".join(texts)
     return pieces(text, [], LONGEST_PROMPT)
 
 

@@ -15,7 +15,7 @@ from argparse import Namespace
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from functools import partial
-from itertools import combinations
+from itertools import combinations, permutations
 from pathlib import Path
 from statistics import fmean
 
@@ -80,35 +80,36 @@ def board_data(
     """
     tasks = {task for entrant in entrants for task in entrant.model.tasks}
     scored = [task for task in tasks if scorer(task).headline]
-    shown = benchmarks([x for x in scored if not transformations(x)] or scored)
-    shown.sort(key=lambda x: (not _is_public(x), x.name))
+    public_tasks = [task for task in scored if not transformations(task)]
+    shown_groups = benchmarks(public_tasks or scored)
+    shown_groups.sort(key=lambda group: (not _is_public(group), group.name))
     for entrant in entrants:
-        answered = [group for group in shown if entrant.answered(group)]
-        entrant.standings.update((x.name, standing(entrant, x)) for x in answered)
+        for group in filter(entrant.answered, shown_groups):
+            entrant.standings[group.name] = standing(entrant, group)
     for entrant, remark in name_remarks(entrants):
         entrant.remarks.append(remark)
-    for a, b, remark in copies(entrants):
-        for entrant, other in ((a, b), (b, a)):
+    for *pair, remark in copies(entrants):
+        for entrant, other in permutations(pair):
             # A copy that is not ranked costs nobody a remark.
             if FALSE not in {other.status} - {entrant.status}:
                 entrant.remarks.append(f"{remark} {other.name}")
-    models = {id(entrant): _model(entrant, shown) for entrant in entrants}
-    tests = _rank(entrants, models, shown)
-    names = [x.name for x in shown if _is_public(x)] or [x.name for x in shown]
+    models = {id(entrant): _model(entrant, shown_groups) for entrant in entrants}
+    about = _about(entrants, options) | _rank(entrants, models, shown_groups)
+    ranked_groups = [*filter(_is_public, shown_groups)] or shown_groups
+    names = [group.name for group in ranked_groups]
     entrants.sort(key=lambda entrant: _order(models[id(entrant)], names))
     models = [models[id(entrant)] for entrant in entrants]
-    about = _about(entrants, options) | tests
     for name in ("reasons", "remarks"):
-        first, *others = (model[name] for model in models)
-        about[name] = [x for x in first if all(x in other for other in others)]
-    recalled = recall([entrant.model for entrant in entrants], options.include_path)
+        lists = [model[name] for model in models]
+        about[name] = [text for text in lists[0] if all(text in x for x in lists)]
+    recall_rows = recall([entrant.model for entrant in entrants], options.include_path)
     return {
         "about": about,
-        "benchmarks": [_benchmark(group, entrants, models) for group in shown],
+        "benchmarks": [_benchmark(group, entrants, models) for group in shown_groups],
         "models": models,
         "left_out": [*map(_left_out, left_out)],
         "ends": silent_ends([entrant.model for entrant in entrants]),
-        "recall": [recall_sentence(row, printable(row["run"])) for row in recalled],
+        "recall": [recall_sentence(row, printable(row["run"])) for row in recall_rows],
     }
 
 
@@ -120,11 +121,11 @@ def _left_out(failure: Failure) -> dict[str, str]:
 def rows(board: dict) -> Iterator[dict]:
     """Yield the figures of a board's data as rows, for CSV and JSON."""
     for model in board["models"]:
-        place = {x: model[x] for x in ("model", "status")}
-        place["remarks"] = "; ".join(model["remarks"]) or None
+        model_cells = {column: model[column] for column in ("model", "status")}
+        model_cells["remarks"] = "; ".join(model["remarks"]) or None
         for key, row in model["figures"].items():
-            row = {x: y for x, y in row.items() if x not in OF_PAGE}
-            yield place | {"scope": key.partition("|")[0]} | row
+            cells = {column: row[column] for column in row if column not in OF_PAGE}
+            yield model_cells | {"scope": key.partition("|")[0]} | cells
 
 
 def _is_public(benchmark: Group) -> bool:
@@ -138,7 +139,7 @@ def _about(entrants: list[Entrant], options: Namespace) -> dict:
         "runs": len(entrants),
         "answers": sum(tally.all.answers for tally in tallies),
         "pack": include_path.name if include_path != FOLDER else None,
-        "partial": dict(_differences({x.task for x in tallies}, include_path)),
+        "partial": dict(_differences({tally.task for tally in tallies}, include_path)),
         "leave_out": options.leave_out,
         "left_out_rows": sum(tally.left_out for tally in tallies),
     }
@@ -148,8 +149,8 @@ def _differences(tasks: set[str], include_path: Path) -> Iterator[tuple[str, str
     """Yield the tasks of which a pack has other rows than the benchmark, and which."""
     for task in sorted(tasks):
         rows, fingerprint = scorer(task).known
-        pack = pack_rows(task, include_path)
-        if rows is None or pack is None:
+        digests = pack_rows(task, include_path)
+        if rows is None or digests is None:
             continue
         utils, docs = scorer(task).utils, documents(task, include_path)
         if len(docs) != rows:
@@ -161,15 +162,18 @@ def _differences(tasks: set[str], include_path: Path) -> Iterator[tuple[str, str
 def _model(entrant: Entrant, groups: list[Group]) -> dict:
     standings, outcomes, status = entrant.standings, entrant.outcomes, entrant.status
     reasons = [
-        f"{title(name)}: {'; '.join(x.reasons)}"
-        for name, x in standings.items()
-        if x.reasons and x.status == status
+        f"{title(name)}: {'; '.join(standing.reasons)}"
+        for name, standing in standings.items()
+        if standing.reasons and standing.status == status
     ]
-    marks = [mark for x in standings.values() for mark in x.marks]
-    of_tasks = [(mark, task) for task, x in outcomes.items() for mark in x["marks"]]
-    marks += [*by_task(of_tasks, tuple(outcomes)), *entrant.remarks]
+    marks = [mark for standing in standings.values() for mark in standing.marks]
+    task_marks = [
+        (mark, task) for task, outcome in outcomes.items() for mark in outcome["marks"]
+    ]
+    marks += [*by_task(task_marks, tuple(outcomes)), *entrant.remarks]
     tallies = {(task, None): tally for task, tally in entrant.model.tasks.items()}
-    figures = {_key(x): x for x in score_rows.rows(entrant.name, tallies, None)}
+    rows = score_rows.rows(entrant.name, tallies, None)
+    rows_by_key = {_key(row): row for row in rows}
     return {
         "id": sha256(entrant.name)[:10],
         "model": entrant.name,
@@ -177,11 +181,11 @@ def _model(entrant: Entrant, groups: list[Group]) -> dict:
         "status": status,
         "reasons": reasons,
         "remarks": [*reasons, *marks],
-        "card": _card([x["card"] for x in outcomes.values()]),
-        "checked": _card([x["checked"] for x in outcomes.values()]),
+        "card": _card([outcome["card"] for outcome in outcomes.values()]),
+        "checked": _card([outcome["checked"] for outcome in outcomes.values()]),
         "frames": _frames(outcomes),
-        "figures": _figures(entrant, groups, figures),
-        "cite": [*citations(entrant.model, [*figures.values()])],
+        "figures": _figures(entrant, groups, rows_by_key),
+        "cite": [*citations(entrant.model, [*rows_by_key.values()])],
     }
 
 
@@ -194,53 +198,57 @@ def _frames(outcomes: dict[str, dict]) -> dict[str, str]:
     tasks: dict[str, list[str]] = defaultdict(list)
     for task, outcome in outcomes.items():
         tasks[outcome["prompts"]["frame"]].append(task)
-    return {x: ", ".join(names) for x, names in tasks.items() if x}
+    return {frame: ", ".join(names) for frame, names in tasks.items() if frame}
 
 
 def _card(cards: list[dict[str, str]]) -> dict[str, str]:
     """Return a model's run card: of each cell the most frequent value, and others' number."""
     cells = {}
     for name in cards[0]:
-        [(value, count), *others] = Counter(x[name] for x in cards).most_common()
-        more = f" ({len(cards) - count} tasks: {others[0][0]}, …)" if others else ""
-        cells[name] = f"{value}{more}"
+        values = Counter(card[name] for card in cards).most_common(2)
+        cells[name], count = values[0]
+        if len(values) > 1:
+            cells[name] += f" ({len(cards) - count} tasks: {values[1][0]}, …)"
     return cells
 
 
 def _figures(entrant: Entrant, groups: list[Group], figures: dict[str, dict]) -> dict:
     """Return figures with more of benchmarks, and with their mean; these come first."""
     rows = {}
-    for group in (x for x in groups if x.name in entrant.standings):
+    for group in (group for group in groups if group.name in entrant.standings):
         # The score of one task of a benchmark is that of the benchmark, as far as it goes.
         row = figures.get(group.name) or figures[entrant.answered(group)[0]]
         rows[group.name] = row | UNRANKED | _more(entrant, group)
-    public = [x for x in groups if _is_public(x)]
-    if len(public) > 1 and all(entrant.answered(x) == x.tasks for x in public):
-        parts = [rows[x.name] for x in public]
+    public = [group for group in groups if _is_public(group)]
+    is_whole = all(entrant.answered(group) == group.tasks for group in public)
+    if len(public) > 1 and is_whole:
+        public_rows = [rows[group.name] for group in public]
         mean = {"by": None, "value": None} | UNRANKED
-        mean |= {x: sum(row[x] for row in parts) for x in ("n", "answers", *INVALID)}
-        mean |= {"extracted": fmean(row["extracted"] for row in parts)}
+        for column in ("n", "answers", *INVALID):
+            mean[column] = sum(row[column] for row in public_rows)
+        mean |= {"extracted": fmean(row["extracted"] for row in public_rows)}
         for rule, score in RULES.items():
             names = (rule, f"{rule}_low", f"{rule}_high")
             mean |= zip(names, estimate(entrant, public, score))
         rows = {"mean": mean} | rows
-    return rows | {x: y for x, y in figures.items() if x not in rows}
+    return rows | {key: row for key, row in figures.items() if key not in rows}
 
 
 def _more(entrant: Entrant, benchmark: Group) -> dict:
     """Return what a page shows of a benchmark beside its figures."""
-    tasks, place = entrant.answered(benchmark), entrant.standings[benchmark.name]
-    levels = set.intersection(
-        *({x.level for x in entrant.results(task)} for task in tasks)
-    )
+    tasks = entrant.answered(benchmark)
+    task_levels = ({answer.level for answer in entrant.results(task)} for task in tasks)
+    levels = set.intersection(*task_levels)
     flexible = RULES["flexible"]
     by_level = {
-        x: estimate(entrant, [benchmark], flexible, x)[:3]
-        for x in sorted(levels - {None})
+        level: estimate(entrant, [benchmark], flexible, level)[:3]
+        for level in sorted(levels - {None})
     }
-    lost = {x: estimate(entrant, [benchmark], partial(_lost, x))[0] for x in CAUSES}
-    more = {"status": place.status, "marks": place.marks, "levels": by_level}
-    return more | {"lost": lost, "gap": _gap(entrant, benchmark)}
+    losses = {cause: partial(_lost, cause) for cause in CAUSES}
+    lost = {x: estimate(entrant, [benchmark], loss)[0] for x, loss in losses.items()}
+    status, _, marks, _ = entrant.standings[benchmark.name]
+    cells = {"status": status, "marks": marks, "levels": by_level, "lost": lost}
+    return cells | {"gap": _gap(entrant, benchmark)}
 
 
 def _lost(cause: str, answer: Result) -> float:
@@ -260,11 +268,15 @@ def _gap(entrant: Entrant, benchmark: Group) -> tuple | None:
         if tasks[0] not in entrant.model.tasks or scorer(fresh).known[0] is not None:
             continue
         results = [entrant.results(task) for task in tasks]
-        kinds = sorted(set.intersection(*({x.kind for x in y} for y in results)))
-        for of_task in results if kinds else ():
-            parts = [[x for x in of_task if x.kind == kind] for kind in kinds]
-            values = linearised([[x.scores[1] for x in y] for y in parts], False)
-            clusters = [x.cluster for y in parts for x in y]
+        task_kinds = ({answer.kind for answer in answers} for answers in results)
+        kinds = sorted(set.intersection(*task_kinds))
+        for answers in results if kinds else ():
+            scores_by_kind, clusters = [], []
+            for kind in kinds:
+                kind_answers = [answer for answer in answers if answer.kind == kind]
+                scores_by_kind.append([answer.scores[1] for answer in kind_answers])
+                clusters += [answer.cluster for answer in kind_answers]
+            values = linearised(scores_by_kind, by_size=False)
             scores.append(estimate_score(values, clusters))
     if not scores:
         return None
@@ -284,17 +296,18 @@ def _rank(
     scopes["mean"] = [group for group in groups if _is_public(group)]
     together = _together(entrants, models, scopes)
     tests, better, worse = [], Counter(), Counter()
-    for key in ((x, rule) for x in together for rule in RULES):
+    for key in ((rank_group, rule) for rank_group in together for rule in RULES):
         scope, score = scopes[key[0][0]], RULES[key[1]]
         scores = {
             id(entrant): values(entrant, scope, score) for entrant in together[key[0]]
         }
-        for (a, of_a), (b, of_b) in combinations(scores.items(), 2):
-            tests.append((key, a, b, estimate_difference(of_b[0], *of_a)))
-    p_values = holm(test.p_value for *_, test in tests)
-    for (key, a, b, test), p_value in zip(tests, p_values):
+        for first, second in combinations(scores, 2):
+            difference = estimate_difference(scores[second][0], *scores[first])
+            tests.append((key, first, second, difference))
+    p_values = holm(difference.p_value for *_, difference in tests)
+    for (key, first, second, difference), p_value in zip(tests, p_values):
         if p_value < 1 - CONFIDENCE:
-            winner, loser = (a, b) if test.value > 0 else (b, a)
+            winner, loser = (first, second) if difference.value > 0 else (second, first)
             better[key, loser] += 1
             worse[key, winner] += 1
     ranked = set()
@@ -305,9 +318,9 @@ def _rank(
             cells = models[id(entrant)]["figures"][key[0]]
             cells |= {"rank_of": len(members), "rank_group": group}
             for rule in RULES:
-                at = (key, rule), id(entrant)
-                ends = 1 + better[at], len(members) - worse[at]
-                cells[f"{rule}_rank"] = "{}-{}".format(*ends)
+                rank_key = (key, rule), id(entrant)
+                rank_range = 1 + better[rank_key], len(members) - worse[rank_key]
+                cells[f"{rule}_rank"] = "{}-{}".format(*rank_range)
     return {"ranked": len(ranked), "tests": len(tests)}
 
 
@@ -315,13 +328,15 @@ def _together(
     entrants: list[Entrant], models: dict[int, dict], scopes: dict[str, list[Group]]
 ) -> dict[tuple, list[Entrant]]:
     """Return the models that are ranked together: whose `Standing.together` are equal."""
-    together: dict[tuple, list[Entrant]] = defaultdict(list)
+    entrants_by_key: dict[tuple, list[Entrant]] = defaultdict(list)
     for entrant in entrants:
-        for name in (x for x in scopes if x in models[id(entrant)]["figures"]):
-            standings = [entrant.standings[x.name] for x in scopes[name]]
-            if FALSE not in (x.status for x in standings):
-                together[(name, *(x.together for x in standings))].append(entrant)
-    return together
+        figures = models[id(entrant)]["figures"]
+        for name in (scope for scope in scopes if scope in figures):
+            standings = [entrant.standings[group.name] for group in scopes[name]]
+            if FALSE not in (standing.status for standing in standings):
+                key = (name, *(standing.together for standing in standings))
+                entrants_by_key[key].append(entrant)
+    return entrants_by_key
 
 
 def _order(model: dict, names: list[str]) -> tuple:
@@ -330,17 +345,18 @@ def _order(model: dict, names: list[str]) -> tuple:
     Status decides, then whether tasks ran as they are, first ranks, and the mean score.
     """
     figures = [model["figures"].get(name) for name in names]
-    rows = [x for x in figures if x]
-    firsts, means = [], []
+    rows = [row for row in figures if row]
+    rank_sums, negative_scores = [], []
     for rule in RULES:
-        ranks = [x[f"{rule}_rank"] for x in rows]
+        ranks = [row[f"{rule}_rank"] for row in rows]
         is_whole = None not in (*figures, *ranks)
-        first = (int(x.partition("-")[0]) for x in ranks)
-        firsts.append(sum(first) if is_whole else math.inf)
-        means.append(-sum(x[rule] for x in rows))
-    is_other = any(x["marks"] for x in rows)
+        first_ranks = (int(rank.partition("-")[0]) for rank in ranks)
+        rank_sums.append(sum(first_ranks) if is_whole else math.inf)
+        negative_scores.append(-sum(row[rule] for row in rows))
+    is_other = any(row["marks"] for row in rows)
     severity = SEVERITY.index(model["status"])
-    return severity, is_other, None in figures, *firsts, *means, model["model"]
+    sums = *rank_sums, *negative_scores
+    return severity, is_other, None in figures, *sums, model["model"]
 
 
 def _benchmark(group: Group, entrants: list[Entrant], models: list[dict]) -> dict:
@@ -348,16 +364,16 @@ def _benchmark(group: Group, entrants: list[Entrant], models: list[dict]) -> dic
     example.
     """
     entrant, model = next(
-        x for x in zip(entrants, models) if group.name in x[1]["figures"]
+        pair for pair in zip(entrants, models) if group.name in pair[1]["figures"]
     )
     tasks, figures = entrant.answered(group), model["figures"]
     constant = Counter(
-        f"{figures[x]['constant_answer']}".rpartition(": ")[2] for x in tasks
+        f"{figures[task]['constant_answer']}".rpartition(": ")[2] for task in tasks
     )
     return {
         "name": group.name,
         "title": title(group.name),
-        "tasks": {x: _others(x) for x in tasks},
+        "tasks": {task: _others(task) for task in tasks},
         "of": len(group.tasks),
         "by_size": group.by_size,
         "version": str(group.version),
@@ -374,34 +390,37 @@ def _benchmark(group: Group, entrants: list[Entrant], models: list[dict]) -> dic
 
 def _others(task: str) -> list[str]:
     """Return the measures of a task beside its scores; levels are shown by themselves."""
-    shown = {*(scorer(task).headline or ()), "extracted"}
-    names = (x for x in scorer(task).metrics if x not in shown)
-    return [x for x in names if not x.startswith("score_flexible_level")]
+    shown_metrics = {*(scorer(task).headline or ()), "extracted"}
+    names = (name for name in scorer(task).metrics if name not in shown_metrics)
+    return [name for name in names if not name.startswith("score_flexible_level")]
 
 
 def _ceiling(group: Group, rows: list[dict]) -> dict | None:
     """Return the most that prompts allow, where the documents are those it is known of."""
     ceilings = json.loads(CEILINGS.read_text(encoding="utf-8"))
-    entries = [ceilings.get(x["fingerprint"], {}).get(x["task"]) for x in rows]
+    entries = [ceilings.get(row["fingerprint"], {}).get(row["task"]) for row in rows]
     if None in entries:
         return None
     weights = [row["n"] if group.by_size else 1 for row in rows]
-    cells = [x["answers"]["as asked"] for x in entries]
-    return {rule: fmean((x[rule] for x in cells), weights) for rule in RULES}
+    cells = [entry["answers"]["as asked"] for entry in entries]
+    return {rule: fmean((cell[rule] for cell in cells), weights) for rule in RULES}
 
 
 def _columns(entrant: Entrant, group: Group, model: dict) -> Iterator[dict]:
     """Yield what a benchmark's scores are split by: tasks, question types, formats."""
     tasks, figures = entrant.answered(group), model["figures"]
-    label = {x: x.removeprefix(f"{group.name}_").replace("_", " ") for x in tasks}
+    prefix = f"{group.name}_"
+    labels = {task: task.removeprefix(prefix).replace("_", " ") for task in tasks}
     for task in tasks if len(tasks) > 1 else ():
-        inner = [x.name for x in groups() if task in x.tasks and x.tasks != group.tasks]
-        heading = inner[0].removeprefix(f"{group.name}_") if inner else "Tasks"
-        cells = {"key": task, "label": label[task]}
+        parents = [
+            x.name for x in groups() if task in x.tasks and x.tasks != group.tasks
+        ]
+        heading = parents[0].removeprefix(prefix) if parents else "Tasks"
+        cells = {"key": task, "label": labels[task]}
         yield cells | {"group": heading, "n": figures[task]["n"]}
     for by, task in ((by, task) for by in COLUMNS for task in tasks):
-        at = f"{label[task]} by " if len(tasks) > 1 else "By "
-        for key, x in figures.items():
-            if x["by"] == by and x["task"] == task:
-                cells = {"key": key, "label": x["value"], "n": x["n"]}
-                yield cells | {"group": at + by.replace("_", " ")}
+        heading_start = f"{labels[task]} by " if len(tasks) > 1 else "By "
+        for key, row in figures.items():
+            if row["by"] == by and row["task"] == task:
+                cells = {"key": key, "label": row["value"], "n": row["n"]}
+                yield cells | {"group": heading_start + by.replace("_", " ")}

@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterable
 from datetime import datetime, timezone
 from functools import cache
-from itertools import groupby
+from itertools import chain, groupby
 from operator import itemgetter
 from pathlib import Path
 
@@ -39,7 +39,7 @@ def render(board: dict, documents: browser.Documents, files: dict[str, dict]) ->
     In a folder, `files` has the files beside the page with the documents of each task.
     """
     names = ("board.css", "board.js")
-    style, script = ((_TEMPLATES / x).read_text(encoding="utf-8") for x in names)
+    style, script = ((_TEMPLATES / name).read_text(encoding="utf-8") for name in names)
     text = _environment().get_template("board.html.jinja").render(
         **board,
         style=style,
@@ -116,12 +116,14 @@ def _middle(name: str, longest: int = 28) -> str:
 def _scales(board: dict) -> dict[str, dict]:
     """Return the scales of benchmarks' scores, of their gaps, and of points lost."""
     scales, lost = {}, [0.0]
-    for name in ["mean", *(x["name"] for x in board["benchmarks"])]:
-        rows = [x["figures"][name] for x in board["models"] if name in x["figures"]]
-        scales[name] = scale(x[f"{y}_{z}"] for x in rows for y in RULES for z in ENDS)
-        gaps = [y for x in rows if x.get("gap") for y in x["gap"]]
+    for name in ["mean", *(benchmark["name"] for benchmark in board["benchmarks"])]:
+        figures = [model["figures"] for model in board["models"]]
+        rows = [by_name[name] for by_name in figures if name in by_name]
+        columns = [f"{rule}_{end}" for rule in RULES for end in ENDS]
+        scales[name] = scale(row[column] for row in rows for column in columns)
+        gaps = [ends for row in rows if row.get("gap") for ends in row["gap"]]
         scales[f"{name} gap"] = scale([0, *gaps])
-        lost += [sum(x["lost"].values()) for x in rows if "lost" in x]
+        lost += [sum(row["lost"].values()) for row in rows if "lost" in row]
     return scales | {"lost": scale(lost, 0.05)}
 
 
@@ -130,8 +132,8 @@ def scale(values: Iterable[float], step: float = 0.1) -> dict:
     values = [*values] or [0.0]
     low = math.floor(min(values) / step + 1e-9)
     high = max(math.ceil(max(values) / step - 1e-9), low + 1)
-    every = math.ceil((high - low) / 5)
-    ticks = [step * x for x in range(low, high + 1, every)]
+    ticks_apart = math.ceil((high - low) / 5)
+    ticks = [step * place for place in range(low, high + 1, ticks_apart)]
     return {"low": step * low, "high": step * high, "ticks": ticks}
 
 
@@ -140,10 +142,10 @@ def _held(board: dict, documents: browser.Documents, files: dict[str, dict]) -> 
     tasks = {task: scorer(task) for task in documents.encoded}
     head = {
         # In the order in which documents number them; the page has its own.
-        "models": [printable(x["model"]) for x in board["models"]],
-        "families": {task: scored.family for task, scored in tasks.items()},
-        "reasons": {scored.family: scored.utils.REASONS for scored in tasks.values()},
+        "models": [printable(model["model"]) for model in board["models"]],
+        "families": {task: entry.family for task, entry in tasks.items()},
+        "reasons": {entry.family: entry.utils.REASONS for entry in tasks.values()},
         "files": {task: [*names] for task, names in files.items()},
     }
-    inline = [] if files else [y for x in documents.encoded.values() for y in x]
+    inline = [] if files else [*chain(*documents.encoded.values())]
     return f'{browser.escaped(head)[:-1]},"documents":[{",".join(inline)}]}}'
