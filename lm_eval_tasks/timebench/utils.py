@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 
 eval_logger = logging.getLogger("lm_eval.tasks.timebench")
+_log = lru_cache(maxsize=256)(eval_logger.log)  # once a run
 
 MARKER = "Thus, the correct answer is:"  # what the prompts ask for and the card reads
 LETTERS = "ABCD"
@@ -634,10 +635,8 @@ def _overlap_scorers() -> tuple:
 
 
 def keyword_share(text: str, keywords: list[str], positions: list[int]) -> float:
-    """Return the share of keywords that stand in the sentence they belong to.
-
-    Abbreviations make it unsure where the first of two sentences ends, and either may
-    come first: the split and order with the greatest share counts.
+    """Return the share of keywords that stand in the sentence they belong to: the greatest
+    of all splits into two (abbreviations make them unsure) and of both orders.
     """
     # Marks become blanks, so that a keyword between blanks is within no other word.
     padded = re.sub(r"\W", " ", f" {text.casefold()} ")
@@ -770,7 +769,14 @@ def _documents(
     if not documents:
         raise ValueError(f"{place}: there are no rows; give a split with some")
     is_fresh = bool({"level", "twin"} & {*dataset.column_names})  # made from a seed
-    _report(file, len(documents), fingerprint(map(digest, documents)), is_fresh)
+    count, content = len(documents), fingerprint(map(digest, documents))
+    files = [FILES[file]] if file in FILES else [*FILES.values()]
+    level, text = logging.INFO, f"{place}: {count} rows, fingerprint {content}"
+    if not is_fresh and (count, content) not in files:
+        others = "{} rows, {}".format(*files[0]) if file in FILES else "other files"
+        text = f"{text}; the benchmark has {others}"
+        level, text = logging.WARNING, f"{text}: scores may not be comparable"
+    _log(level, text)
     return type(dataset).from_list(documents)
 
 
@@ -816,15 +822,3 @@ def cluster(doc: dict) -> str:
 def fingerprint(digests: Iterable[bytes]) -> str:
     """Return one digest of the digests of documents, whatever their order."""
     return hashlib.sha256(b"".join(sorted(digests))).hexdigest()[:16]
-
-
-@lru_cache(maxsize=256)  # once a run
-def _report(name: str, count: int, content: str, is_fresh: bool) -> None:
-    """Log rows and fingerprint of a file; warn where they are not the benchmark's."""
-    files = [FILES[name]] if name in FILES else [*FILES.values()]
-    text = f"TimeBench ({name}): {count} rows, fingerprint {content}"
-    if is_fresh or (count, content) in files:
-        return eval_logger.info(text)
-    others = "{} rows, {}".format(*files[0]) if name in FILES else "other files"
-    text += f"; the benchmark has {others}: scores may not be comparable"
-    eval_logger.warning(text)
