@@ -40,7 +40,7 @@ def _sample(name: str, number: int, document: dict) -> Sample:
     system, user = families.prompt_parts(name, document)
     messages = [ChatMessageSystem(content=system.strip())] if system.strip() else []
     cluster = sha256(families.scorer(name).utils.cluster(document))
-    types = (str(document[x]) for x in QUESTION_TYPES if x in document)
+    types = (str(document[column]) for column in QUESTION_TYPES if column in document)
     return Sample(
         id=number,
         input=[*messages, ChatMessageUser(content=user)],
@@ -71,9 +71,11 @@ def by_type() -> Metric:
         types = dict.fromkeys(sample.sample_metadata["type"] for sample in scores)
         values = {}
         for name in filter(None, types):
-            own = [x for x in scores if x.sample_metadata["type"] == name]
-            values |= {name: own_mean(own), f"{name} stderr": CLUSTERED(own)}
-            values |= {f"{name} {end}": x for end, x in own_interval(own).items()}
+            type_scores = [x for x in scores if x.sample_metadata["type"] == name]
+            values[name] = own_mean(type_scores)
+            values[f"{name} stderr"] = CLUSTERED(type_scores)
+            for end, value in own_interval(type_scores).items():
+                values[f"{name} {end}"] = value
         return values
 
     return figures
@@ -100,7 +102,8 @@ def _register(name: str) -> None:
     def make(include_path: str | None = None) -> Task:
         folder = Path(include_path) if include_path else families.FOLDER
         settings = families.configuration(name)["generation_kwargs"]
-        samples = [_sample(name, *x) for x in enumerate(documents(name, folder))]
+        docs = enumerate(documents(name, folder))
+        samples = [_sample(name, number, doc) for number, doc in docs]
         return Task(
             dataset=MemoryDataset(samples, name=name),
             solver=generate(),

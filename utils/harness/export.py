@@ -63,7 +63,7 @@ def lines(names: list[str], options: Namespace) -> Iterator[dict]:
         api = model(model=options.model, base_url="", tokenizer_backend=None)
     path = "chat/completions" if options.apply_chat_template else "completions"
     answers = (answer for file in options.only_missing for answer in read_answers(file))
-    answered = {x.line.get("custom_id") for x in answers if not x.fault}
+    answered = {answer.line.get("custom_id") for answer in answers if not answer.fault}
     for request in taker.requests:
         prompt, gen_kwargs = request.args
         name = custom_id(bare(request.task_name), request.doc_id, request.doc)
@@ -77,8 +77,8 @@ def lines(names: list[str], options: Namespace) -> Iterator[dict]:
                 seed=api._seed,
                 eos=api.eos_string,
             )
-        line = {"custom_id": name, "method": "POST", "url": f"/v1/{path}"}
-        yield line | {"body": body}
+        cells = {"custom_id": name, "method": "POST", "url": f"/v1/{path}"}
+        yield cells | {"body": body}
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -89,18 +89,18 @@ def main(arguments: list[str] | None = None) -> int:
     add("--model", required=True, metavar="NAME", help="for the server")
     add("--openai", action="store_true", help="bodies for OpenAI's own models")
     add("--output", type=output_path, metavar="FILE", help="default: stdout")
-    several = {"type": Path, "metavar": "OUTPUT", "nargs": "+", "default": []}
-    text = "outputs of a batch; write what has no answer there"
-    add("--only-missing", **several, help=text)
+    missing_option = {"type": Path, "metavar": "OUTPUT", "nargs": "+", "default": []}
+    missing_help = "outputs of a batch; write what has no answer there"
+    add("--only-missing", **missing_option, help=missing_help)
     add_options(parser)
     options = parser.parse_args(arguments)
     inputs = [*pack_files(options.include_path), *options.only_missing]
     check_outputs({"--output": options.output}, inputs)
-    texts = (json.dumps(line) + "\n" for line in lines(options.tasks, options))
+    request_lines = (json.dumps(line) + "\n" for line in lines(options.tasks, options))
     if options.output is None:
-        sys.stdout.writelines(texts)
+        sys.stdout.writelines(request_lines)
         return 0
     check_made(options.output, "export", {"custom_id", "method", "url", "body"})
     with written_whole(options.output) as file:
-        file.writelines(text.encode() for text in texts)
+        file.writelines(line.encode() for line in request_lines)
     return 0

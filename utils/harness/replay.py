@@ -69,16 +69,18 @@ class Replay(PromptTaker):
         ToolError for answers and requests without a counterpart, or with two.
         """
         self.joined = join(requests, self.answers)  # by task and document id
-        missing = [_key(x) for x in requests if _key(x) not in self.joined]
+        keys = [_key(request) for request in requests]
+        missing = [key for key in keys if key not in self.joined]
         self.missing = Counter(task for task, _ in missing)
         if missing and not self.score_missing:
-            task, first = missing[0]
+            task, first_id = missing[0]
             raise ToolError(
                 f"{task}: {self.missing[task]} documents have no answer, the first of them"
-                f" document {first}; give the rest (`export --only-missing` writes its"
+                f" document {first_id}; give the rest (`export --only-missing` writes its"
                 " requests), the run's --limit, or --missing score-zero"
             )
-        return [self._answer(x, self.joined.get(_key(x))) for x in requests]
+        pairs = zip(requests, map(self.joined.get, keys))
+        return [self._answer(request, answer) for request, answer in pairs]
 
     def _answer(self, request: Instance, answer: Answer | None) -> str:
         if answer and answer.line:
@@ -96,7 +98,7 @@ def join(requests: list[Instance], answers: list[Answer]) -> dict[tuple, Answer]
     An answer without an id is joined by its document. ToolError for an answer to a document
     that is not asked or to another version of it, and for a second one.
     """
-    docs = {_key(x): x.doc for x in requests}
+    docs = {_key(request): request.doc for request in requests}
     ids_of: dict[tuple, deque[int]] = defaultdict(deque)  # a row may be there twice
     for (task, doc_id), doc in docs.items():
         ids_of[task, scorer(task).utils.digest(doc)].append(doc_id)
@@ -150,11 +152,11 @@ def read(options: Namespace) -> tuple[str, list[Answer]]:
     leaves = [leaf for name in options.tasks or [] for leaf in leaf_tasks(name)]
     task = leaves[0] if len(leaves) == 1 else None
     answers, names = [], {}
-    sources = [x for path in options.responses for x in _sources(path, task)]
-    recorded = ((x, answer) for x in sources for answer in read_answers(x.path, x.task))
-    for source, answer in recorded:
-        served = within(answer.line, "response", "body", "model")
-        names[source] = names.get(source) or _claimed(source) or served
+    sources = [source for path in options.responses for source in _sources(path, task)]
+    pairs = ((x, answer) for x in sources for answer in read_answers(x.path, x.task))
+    for source, answer in pairs:
+        served_model = within(answer.line, "response", "body", "model")
+        names[source] = names.get(source) or _claimed(source) or served_model
         if fault := _unfit(answer, options):
             raise ToolError(f"{answer.place}: {fault}")
         if answer.fault:  # of a failed request, which a line of a batch names
@@ -180,8 +182,8 @@ def _sources(path: str, task: str | None) -> list[Source]:
         fault = f"holds the runs of {count} models; name one folder"
         raise ToolError(f"{path}: {fault}")
     sources.sort(key=lambda source: source.time or "")
-    last = {task_of(x.path, None) if x.time else x.path: x for x in sources}
-    return [*last.values()]
+    keys = (task_of(x.path, None) if x.time else x.path for x in sources)
+    return [*dict(zip(keys, sources)).values()]
 
 
 def _claimed(source: Source) -> object:
@@ -213,22 +215,22 @@ def save(
     tracker: EvaluationTracker, results: dict, samples: dict, output: Path
 ) -> None:
     """Write results and samples where `lm_eval --output_path` does, each file whole."""
-    with tempfile.TemporaryDirectory() as part:
-        tracker.output_path = part
+    with tempfile.TemporaryDirectory() as temporary_folder:
+        tracker.output_path = temporary_folder
         with quiet_harness():
             tracker.save_results_aggregated(results=results, samples=samples)
-            for task, lines in samples.items():
-                tracker.save_results_samples(task_name=task, samples=lines)
-        files = sorted(filter(Path.is_file, Path(part).rglob("*")))
-        logs = [path for path in files if path.suffix == ".jsonl"]
+            for task, task_samples in samples.items():
+                tracker.save_results_samples(task_name=task, samples=task_samples)
+        files = sorted(filter(Path.is_file, Path(temporary_folder).rglob("*")))
+        log_paths = [path for path in files if path.suffix == ".jsonl"]
         # The tracker passes over a file that it cannot write, or only by half.
-        count = sum(path.read_bytes().count(b"\n") for path in logs)
+        count = sum(path.read_bytes().count(b"\n") for path in log_paths)
         if (len(files), count) != (1 + len(samples), sum(map(len, samples.values()))):
-            fault = f"the harness cannot write its files to {part} first"
+            fault = f"the harness cannot write its files to {temporary_folder} first"
             fix = "make room there, or give a shorter --model"
             raise ToolError(f"{output}: {fault}; {fix}")
-        for path in sorted(files, key=lambda path: path not in logs):
-            with written_whole(output / path.relative_to(part)) as file:
+        for path in sorted(files, key=lambda path: path not in log_paths):
+            with written_whole(output / path.relative_to(temporary_folder)) as file:
                 file.write(path.read_bytes())
 
 
@@ -263,8 +265,8 @@ def main(arguments: list[str] | None = None) -> int:
     for column in ("results", "groups"):
         if column in results:
             sys.stdout.write(f"{make_table(results, column)}\n")
-    for task, lines in samples.items():
-        for sample in lines:
+    for task, task_samples in samples.items():
+        for sample in task_samples:
             answer = replay.joined.get((bare(task), sample["doc_id"]))
             if answer and answer.finish_reason:
                 sample["finish_reason"] = answer.finish_reason
@@ -277,11 +279,12 @@ def _options(arguments: list[str] | None) -> Namespace:
     parser = tool_parser("replay", __doc__)
     add = parser.add_argument
     add("responses", nargs="+", metavar="RESPONSES", help="a file, or a run's folder")
-    text = "separated by commas; one is for lines without a task; default: the lines'"
-    add("--tasks", type=task_names, help=text)
+    tasks_help = "separated by commas; one is for lines without a task;"
+    tasks_help += " default: the lines'"
+    add("--tasks", type=task_names, help=tasks_help)
     add("--model", metavar="NAME", help="the name in the results (default: the run's)")
-    text = "for results and samples"
-    add("--output_path", type=output_path, metavar="DIR", help=text)
+    output_help = "for results and samples"
+    add("--output_path", type=output_path, metavar="DIR", help=output_help)
     switch = {"action": argparse.BooleanOptionalAction, "default": True}
     add("--log_samples", **switch, help="write samples to DIR, too (default: yes)")
     add("--missing", choices=("error", "score-zero"), default="error")

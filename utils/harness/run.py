@@ -55,16 +55,16 @@ def add_options(parser: ArgumentParser) -> None:
     include_path_option(parser)
     add("--num_fewshot", type=whole_number, metavar="N", help="worked examples")
     add("--apply_chat_template", action="store_true", help="chat messages, not text")
-    text = "worked examples as turns of a chat (default: true in chat messages)"
-    switch = {"nargs": "?", "const": True, "metavar": "BOOL"}
-    switch["type"] = lambda text: text.lower() in ("true", "1", "yes")
-    add("--fewshot_as_multiturn", **switch, help=text)
+    turns_help = "worked examples as turns of a chat (default: true in chat messages)"
+    boolean_option = {"nargs": "?", "const": True, "metavar": "BOOL"}
+    boolean_option["type"] = lambda text: text.lower() in ("true", "1", "yes")
+    add("--fewshot_as_multiturn", **boolean_option, help=turns_help)
     add("--system_instruction", metavar="TEXT", help="begins the system message")
-    text = "over the tasks' own, such as max_gen_toks=32768"
-    merged = {"nargs": "+", "action": MergeDictAction, "metavar": "KEY=VALUE"}
-    add("--gen_kwargs", **merged, help=text)
-    text = "the first N documents of each task, or a share of them below 1"
-    add("--limit", type=_limit, metavar="N", help=text)
+    gen_kwargs_help = "over the tasks' own, such as max_gen_toks=32768"
+    merged_option = {"nargs": "+", "action": MergeDictAction, "metavar": "KEY=VALUE"}
+    add("--gen_kwargs", **merged_option, help=gen_kwargs_help)
+    limit_help = "the first N documents of each task, or a share of them below 1"
+    add("--limit", type=_limit, metavar="N", help=limit_help)
 
 
 def task_names(text: str) -> list[str]:
@@ -108,8 +108,8 @@ def evaluate(
             raise ToolError(str(error)) from None
         logger.setLevel(logging.WARNING)
         try:
-            manager, loaded = load(names, options.include_path, config.metadata)
-            manager.load = lambda _: loaded  # it would load all rows again
+            manager, task_dict = load(names, options.include_path, config.metadata)
+            manager.load = lambda _: task_dict  # it would load all rows again
             return simple_evaluate(
                 model=lm,
                 tasks=names,

@@ -20,7 +20,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Iterable
-from itertools import combinations, groupby, repeat
+from itertools import chain, combinations, groupby, repeat
 from operator import itemgetter
 from pathlib import Path
 from statistics import mean
@@ -38,7 +38,8 @@ def random_choices(task: str, document: dict) -> list[str]:
     if "letters" in document:
         letters = "ABCD"[: len(options)]
         sizes = range(1, len(letters) + 1)
-        golds = [{"letters": x} for size in sizes for x in combinations(letters, size)]
+        letter_sets = chain(*(combinations(letters, size) for size in sizes))
+        golds = [{"letters": letter_set} for letter_set in letter_sets]
     gold_response = scorer(task).utils.gold_response
     return [gold_response(document | gold) for gold in golds]
 
@@ -46,13 +47,14 @@ def random_choices(task: str, document: dict) -> list[str]:
 def row(path: Path, task: Scorer) -> str:
     """Return a file's row of a table: a cell for each responder."""
     documents = documents_of(task.task, read_jsonl(path))
-    frequent, times = _most_frequent(task, documents)
-    empty, cell = (_cell(task, documents, repeat([x])) for x in ("", frequent))
+    frequent, count = _most_frequent(task, documents)
+    empty_cell = _cell(task, documents, repeat([""]))
+    frequent_cell = _cell(task, documents, repeat([frequent]))
     choices = (random_choices(task.task, document) for document in documents)
-    drawn = _cell(task, documents, choices)
+    random_cell = _cell(task, documents, choices)
     label = task.explain(documents[0], frequent).flexible
-    most_frequent = f"`{label}` ({times} of {len(documents)}): {cell}"
-    return f"| `{path.stem}` | {empty} | {most_frequent} | {drawn} |"
+    most_frequent = f"`{label}` ({count} of {len(documents)}): {frequent_cell}"
+    return f"| `{path.stem}` | {empty_cell} | {most_frequent} | {random_cell} |"
 
 
 def _most_frequent(task: Scorer, documents: list[dict]) -> tuple[str, int]:
@@ -63,13 +65,13 @@ def _most_frequent(task: Scorer, documents: list[dict]) -> tuple[str, int]:
 def _cell(task: Scorer, documents: list[dict], responses: Iterable[list[str]]) -> str:
     """Return the mean headline scores of the responses to each document, if any."""
     scores = [
-        [task.process_results(document, [response]) for response in each]
-        for document, each in zip(documents, responses)
+        [task.process_results(document, [response]) for response in doc_responses]
+        for document, doc_responses in zip(documents, responses)
     ]
     if not all(scores):
         return ""
     means = (
-        mean(mean(x[name] for x in scored) for scored in scores)
+        mean(mean(answer[name] for answer in doc_scores) for doc_scores in scores)
         for name in task.headline
     )
     return " / ".join(f"{score:.3f}" for score in means)
@@ -93,12 +95,12 @@ def by_level(path: Path, task: Scorer) -> list[str]:
             except TooFewRows as error:
                 cell = str(error)
             cells.setdefault(name, []).append(cell)
-    lead = f"| task | shortcut | {' | '.join(f'level {level}' for level in levels)} |"
-    rule = f"|---|---|{'--:|' * len(levels)}"
+    header = f"| task | shortcut | {' | '.join(f'level {level}' for level in levels)} |"
+    divider = f"|---|---|{'--:|' * len(levels)}"
     lines = [
         f"| `{task.task}` | {name} | {' | '.join(cells[name])} |" for name in cells
     ]
-    return [lead, rule, *lines]
+    return [header, divider, *lines]
 
 
 def _shortcut_cell(
@@ -108,13 +110,11 @@ def _shortcut_cell(
     pairs = [pair for pair in zip(documents, responses, strict=True) if pair[1]]
     if not pairs:
         return ""
-    answered, answers = zip(*pairs)
-    frequent, _ = _most_frequent(task, answered)
-    scores = [
-        mean(task.process_results(*x)[task.headline[1]] for x in zip(answered, each))
-        for each in ([[x] for x in answers], repeat([frequent]))
-    ]
-    return "{:.2f} ({:.2f})".format(*scores)
+    frequent_answer, _ = _most_frequent(task, [doc for doc, _ in pairs])
+    score, metric = task.process_results, task.headline[1]
+    shortcut = mean(score(doc, [answer])[metric] for doc, answer in pairs)
+    frequent = mean(score(doc, [frequent_answer])[metric] for doc, _ in pairs)
+    return f"{shortcut:.2f} ({frequent:.2f})"
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -124,7 +124,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("folder", type=folder_path, help="holds rows of the benchmarks")
     folder, tables = parser.parse_args(arguments).folder, {}
     for path, tasks in benchmark_files(folder):
-        task = next((x for x in map(scorer, tasks) if x.headline), None)
+        task = next((task for task in map(scorer, tasks) if task.headline), None)
         if task and is_generated(task.task):
             sys.stdout.write("\n".join([*by_level(path, task), "", ""]))
         elif task:

@@ -32,31 +32,32 @@ def main(arguments: list[str] | None = None) -> int:
     """Make the pack that the command line names; return the exit status."""
     parser = tool_parser("generate", __doc__)
     parser.add_argument("folder", type=output_path, metavar="DIR", help="the pack")
-    number, rows = {"type": whole_number}, "of each task, in equal shares of the levels"
-    add, default = parser.add_argument, "default: %(default)s"
-    add("--gen-seed", "--gen_seed", **number, required=True, help="a whole number")
-    add("--gen-rows", "--gen_rows", **number, default=100, help=f"{rows}; {default}")
-    add("--gen-levels", "--gen_levels", default="1-5", help=default)
-    knobs = 'knobs that are not the level\'s, such as \'{"timexnli": {"steps": 3}}\''
-    add(
-        "--gen-knobs", "--gen_knobs", type=_json, default={}, metavar="JSON", help=knobs
-    )
+    add, default_help = parser.add_argument, "default: %(default)s"
+    seed_option = {"type": whole_number, "required": True, "help": "a whole number"}
+    rows_help = f"of each task, in equal shares of the levels; {default_help}"
+    add("--gen-seed", "--gen_seed", **seed_option)
+    add("--gen-rows", "--gen_rows", type=whole_number, default=100, help=rows_help)
+    add("--gen-levels", "--gen_levels", default="1-5", help=default_help)
+    knobs_help = "knobs that are not the level's, such as "
+    knobs_help += """'{"timexnli": {"steps": 3}}'"""
+    json_option = {"type": _json, "default": {}, "metavar": "JSON", "help": knobs_help}
+    add("--gen-knobs", "--gen_knobs", **json_option)
     add("--tasks", metavar="NAME,...", help="default: all whose rows come from a seed")
     request = vars(parser.parse_args(arguments))
-    folder, named = request.pop("folder").resolve(), request.pop("tasks")
-    fresh = [task for task in all_tasks() if is_generated(task)]
-    names = named.split(",") if named else fresh
+    folder, task_option = request.pop("folder").resolve(), request.pop("tasks")
+    fresh_tasks = [task for task in all_tasks() if is_generated(task)]
+    names = task_option.split(",") if task_option else fresh_tasks
     tasks = dict.fromkeys(task for name in names for task in leaf_tasks(name))
-    if strange := [task for task in tasks if task not in fresh]:
-        fix = f"name some of {', '.join(fresh)}"
-        raise ToolError(f"{strange[0]}: is not a fresh task; {fix}")
+    if unknown_tasks := [task for task in tasks if task not in fresh_tasks]:
+        fix = f"name some of {', '.join(fresh_tasks)}"
+        raise ToolError(f"{unknown_tasks[0]}: is not a fresh task; {fix}")
     with quiet_harness():
         manifest = make(folder, [_source(task, request) for task in tasks], {})
-    fresh_in_pack = {*fresh} & manifest.tasks.keys()
-    whole = [
+    fresh_in_pack = {*fresh_tasks} & manifest.tasks.keys()
+    group_names = [
         name for name in task_files() if {*leaf_tasks(name)} == fresh_in_pack
     ]  # or a group
-    say_command(folder, whole[:1] or sorted(fresh_in_pack))
+    say_command(folder, group_names[:1] or sorted(fresh_in_pack))
     return 0
 
 

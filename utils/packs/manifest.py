@@ -39,23 +39,24 @@ class Manifest:
         ToolError for a damaged one, for a folder with other files and no manifest, and for
         a symlink below the folder, which no read or write may leave.
         """
-        if link := next((x for x in folder.rglob("*") if x.is_symlink()), None):
+        if link := next(filter(Path.is_symlink, folder.rglob("*")), None):
             raise ToolError(f"{link}: is a symlink, not of a pack; delete it")
         path = folder / FILE
         if path.is_file():
             try:
                 content = json.loads(path.read_bytes())
                 _check(content)
-                return cls(folder, *(content[x] for x in ("data", "files", "complete")))
+                names = ("data", "files", "complete")
+                return cls(folder, *(content[name] for name in names))
             except (ValueError, RecursionError, TypeError, KeyError, AttributeError):
                 fault = "is not the manifest of a pack that this version made"
                 fix = "make a new pack in another folder"
                 raise ToolError(f"{path}: {fault}; {fix}") from None
-        new = cls(folder, {}, {})
-        for name in new.strangers():
+        manifest = cls(folder, {}, {})
+        for name in manifest.strangers():
             fault = f"is not a pack and holds {name}; name a new or an empty folder"
             raise ToolError(f"{folder}: {fault}")
-        return new
+        return manifest
 
     @property
     def tasks(self) -> dict[str, str]:
@@ -72,8 +73,9 @@ class Manifest:
 
     def begin(self, names: Iterable[str]) -> None:
         """Name the files that will be written, and save: a killed run finds its own again."""
-        there = {x for x in self.files if self.files[x] or (self.folder / x).exists()}
-        self.files = {x: self.files.get(x) for x in {*names, *there}}
+        written = (name for name in self.files if self.files[name])
+        present = {*written, *(x for x in self.files if (self.folder / x).exists())}
+        self.files = {name: self.files.get(name) for name in {*names, *present}}
         self.complete = False
         self.save()
 

@@ -32,10 +32,10 @@ def main(arguments: list[str] | None = None) -> int:
     add, switch = parser.add_argument, {"action": "store_true"}
     add("folder", type=output_path, metavar="DIR", help="the pack")
     add("--tasks", metavar="NAME,...", help="tasks and groups; default: all")
-    several = {"action": "append", "default": [], "metavar": "FAMILY=FOLDER"}
-    add("--source", **several, help="local files of a family's benchmark")
-    text = "take files with fewer or more rows than the benchmark's"
-    add("--allow-partial", **switch, help=text)
+    source_option = {"action": "append", "default": [], "metavar": "FAMILY=FOLDER"}
+    add("--source", **source_option, help="local files of a family's benchmark")
+    partial_help = "take files with fewer or more rows than the benchmark's"
+    add("--allow-partial", **switch, help=partial_help)
     add("--check", **switch, help="compare with the manifest")
     options = parser.parse_args(arguments)
     folder = options.folder.resolve()
@@ -43,15 +43,15 @@ def main(arguments: list[str] | None = None) -> int:
     with quiet_harness():
         if options.check:
             faults = check(folder)
-            for line in faults or [f"{folder}: all files are as they were made"]:
-                say(line)
+            for message in faults or [f"{folder}: all files are as they were made"]:
+                say(message)
             return bool(faults)
         folders, families = {}, sorted({source.family for source in sources([])})
-        for text in options.source:
-            family, _, name = text.partition("=")
+        for argument in options.source:
+            family, _, name = argument.partition("=")
             if family not in families or not name or not Path(name).is_dir():
                 fix = f"give one of {', '.join(families)}, '=', and a folder"
-                raise ToolError(f"--source {text}: {fix}")
+                raise ToolError(f"--source {argument}: {fix}")
             folders[family] = Path(name)
         manifest = make(folder, sources(names), folders, options.allow_partial)
     say_command(folder, names or [min(manifest.tasks)])

@@ -73,8 +73,8 @@ def make(
         _check_way(manifest, sources, planned)
         manifest.begin(planned)
         for number, source in enumerate(sources, 1):
-            local = folders.get(source.family)
-            summary = _add_data(manifest, source, local, allow_partial)
+            local_folder = folders.get(source.family)
+            summary = _add_data(manifest, source, local_folder, allow_partial)
             say(f"[{number}/{len(sources)}] {source.file}: {summary}")
         for name, content in files.items():
             manifest.write(name, [content])
@@ -95,9 +95,9 @@ def say_command(folder: Path, tasks: list[str]) -> None:
 def _check_way(manifest: Manifest, sources: list[Source], planned: set[str]) -> None:
     """Raise ToolError for rows of another seed, size or levels, and files in the way."""
     for source in sources:
-        old = manifest.data.get(source.file)
-        if old and old["generated"] != source.generated:
-            fault = f"has the rows of another request ({old['upstream']})"
+        old_entry = manifest.data.get(source.file)
+        if old_entry and old_entry["generated"] != source.generated:
+            fault = f"has the rows of another request ({old_entry['upstream']})"
             fix = "name a new folder, or take the release of its gen_version"
             raise ToolError(f"{manifest.folder / 'data' / source.file}: {fault}; {fix}")
     for name in planned.intersection(manifest.strangers()):
@@ -109,17 +109,18 @@ def _add_data(
     manifest: Manifest, source: Source, folder: Path | None, allow_partial: bool
 ) -> str:
     """Put the rows of a source into the pack, unless they are there; return a summary."""
-    name, old = f"data/{source.file}", manifest.data.get(source.file, {})
-    source = source._replace(tasks=source.tasks | {*old.get("tasks", [])})
-    is_there, before = bool(old) and manifest.has(name), manifest.files[name]
+    name, old_entry = f"data/{source.file}", manifest.data.get(source.file, {})
+    source = source._replace(tasks=source.tasks | {*old_entry.get("tasks", [])})
+    is_present = bool(old_entry) and manifest.has(name)
+    old_digest = manifest.files[name]
     if folder:
         paths = sorted(folder.rglob(source.file))
         if len(paths) != 1:
             fault = f"has {len(paths) or 'no'} files {source.file}"
             raise ToolError(f"{folder}: {fault}; name a folder with one")
         path, given_as = paths[0], "local file"
-    elif is_there:
-        path, given_as = manifest.folder / name, old["given_as"]
+    elif is_present:
+        path, given_as = manifest.folder / name, old_entry["given_as"]
     else:
         path, given_as = None, "generated" if source.generated else "upstream"
     (count, expected), digests = source.known, []
@@ -139,12 +140,19 @@ def _add_data(
         "upstream_revision": source.revision if is_upstream else None,
     }
     manifest.save()
-    text = f"{len(digests)} rows"
-    if count not in (None, len(digests)):
-        text += f", of {count}"
-    elif expected not in (None, fingerprint):
-        text += f", but not the benchmark's: fingerprint {fingerprint}, not {expected}"
-    return text + ", there already" * (is_there and manifest.files[name] == before)
+    is_same = is_present and manifest.files[name] == old_digest
+    return _summary(source, len(digests), fingerprint) + ", there already" * is_same
+
+
+def _summary(source: Source, count: int, fingerprint: str) -> str:
+    """Return how many rows there are, and how they differ from the benchmark's."""
+    rows, expected = source.known
+    if rows not in (None, count):
+        return f"{count} rows, of {rows}"
+    if expected not in (None, fingerprint):
+        fault = f"fingerprint {fingerprint}, not {expected}"
+        return f"{count} rows, but not the benchmark's: {fault}"
+    return f"{count} rows"
 
 
 def _lines(rows: Iterable[tuple[dict, bytes]], digests: list[bytes]) -> Iterator[bytes]:
@@ -157,13 +165,14 @@ def _lines(rows: Iterable[tuple[dict, bytes]], digests: list[bytes]) -> Iterator
 def _task_files(manifest: Manifest, sources: list[Source]) -> dict[str, bytes]:
     """Return name -> content of the pack's files but data and README."""
     entries = task_files()
-    tasks = manifest.tasks | {task: x.file for x in sources for task in x.tasks}
-    if strange := sorted(tasks.keys() - entries.keys()):
-        fault = f"this version has no task {strange[0]}"
+    new_tasks = {task: source.file for source in sources for task in source.tasks}
+    tasks = manifest.tasks | new_tasks
+    if unknown_tasks := sorted(tasks.keys() - entries.keys()):
+        fault = f"this version has no task {unknown_tasks[0]}"
         fix = "make a new pack in another folder"
         raise ToolError(f"{manifest.folder}: {fault}; {fix}")
-    generated = {file: x["generated"] for file, x in manifest.data.items()}
-    generated |= {x.file: x.generated for x in sources}
+    generated = {file: entry["generated"] for file, entry in manifest.data.items()}
+    generated |= {source.file: source.generated for source in sources}
     files = {LOADER.name: LOADER.read_bytes()}
     for name, entry in sorted(entries.items()):
         if name in tasks:

@@ -8,10 +8,12 @@ import calendar
 import heapq
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import date, datetime, timedelta
 from functools import partial
 from itertools import product
+from operator import itemgetter
 
 from dateutil import parser
 from sklearn.feature_extraction.text import CountVectorizer
@@ -47,23 +49,25 @@ class TooFewRows(Exception):
 
 def read(row: dict, without: str = "") -> tuple[Callable, dict, list[tuple]]:
     """Return the answer to an end, tasks, and of agents free units and RESTS."""
-    tasks = {x: n for x, n in row["tasks"].items() if n}  # None: other rows' tasks
-    hourly = "agent_constraints_gmt" in row
-    text = row["project_start_datetime_gmt" if hourly else "project_start_date"]
-    start, unit = datetime.fromisoformat(text), timedelta(hours=1 if hourly else 24)
-    limits = row["agent_constraints_gmt" if hourly else "agent_constraints"]
-    agents, away = [], row.get("agent_unavailable_dates", {})
+    # None: other rows' tasks.
+    tasks = {task: length for task, length in row["tasks"].items() if length}
+    is_hourly = "agent_constraints_gmt" in row
+    text = row["project_start_datetime_gmt" if is_hourly else "project_start_date"]
+    start, unit = datetime.fromisoformat(text), timedelta(hours=1 if is_hourly else 24)
+    limits = row["agent_constraints_gmt" if is_hourly else "agent_constraints"]
+    agents, absences = [], row.get("agent_unavailable_dates", {})
     for name in row["agents"]:
-        rules = {**limits[name], "absences": away.get(name)}
+        rules = {**limits[name], "absences": absences.get(name)}
         rules[without] = None
-        days = {date.fromisoformat(x) for x in rules["absences"] or ()}
-        ends = [start.date() + timedelta(x) for x in range(0 if hourly else UNITS)]
-        free = _hours(start.hour, rules) if hourly else [x not in days for x in ends]
-        agents.append((free, *(rules[x] or 0 for x in RESTS)))
+        absent_days = {date.fromisoformat(day) for day in rules["absences"] or ()}
+        days = [start.date() + timedelta(x) for x in range(0 if is_hourly else UNITS)]
+        is_free = [day not in absent_days for day in days]
+        free = _hours(start.hour, rules) if is_hourly else is_free
+        agents.append((free, *(rules[rest] or 0 for rest in RESTS)))
 
     def answer(end: int) -> str:
-        moment = start + unit * (end if hourly else end - 1)
-        form = "%Y-%m-%d %H:%M GMT" if hourly else "%Y-%m-%d"
+        moment = start + unit * (end if is_hourly else end - 1)
+        form = "%Y-%m-%d %H:%M GMT" if is_hourly else "%Y-%m-%d"
         return f"\\boxed{{{moment.strftime(form)}}}"
 
     return answer, tasks, agents
@@ -71,45 +75,52 @@ def read(row: dict, without: str = "") -> tuple[Callable, dict, list[tuple]]:
 
 def _hours(first: int, rules: dict) -> list[bool]:
     """Return whether somebody works in each hour from one of the day on."""
-    begins, ends = rules["working_hours"]
-    meal, *_ = rules["lunch_break"] or [None]
-    day = [(x - begins) % 24 < ((ends - begins) % 24 or 24) for x in range(24)]
-    return [day[x % 24] and x % 24 != meal for x in range(first, first + UNITS)]
+    first_hour, last_hour = rules["working_hours"]
+    meal_hour, *_ = rules["lunch_break"] or [None]
+    length = (last_hour - first_hour) % 24 or 24
+    works_at = [(hour - first_hour) % 24 < length for hour in range(24)]
+    hours = (hour % 24 for hour in range(first, first + UNITS))
+    return [works_at[hour] and hour != meal_hour for hour in hours]
 
 
 def work(agent: tuple, state: tuple, ready: int, left: int) -> tuple:
-    """Return (end, row, rest left, break) of a task that is begun as soon as possible."""
-    (free, limit, due, pause), (unit, row, pause_left, between) = agent, state
-    begun = False
+    """Return (end, streak, rest left, break) of a task that is begun as soon as possible."""
+    free, limit, rest, pause = agent
+    unit, streak, rest_left, cooldown = state
+    has_begun = False
     while left:
-        begun = begun or not between and unit >= ready
-        if pause_left or not (begun and free[unit]):
-            row, pause_left, between = 0, max(0, pause_left - 1), max(0, between - 1)
+        has_begun = has_begun or not cooldown and unit >= ready
+        if rest_left or not (has_begun and free[unit]):
+            streak, rest_left, cooldown = 0, max(0, rest_left - 1), max(0, cooldown - 1)
         else:
-            row, left = row + 1, left - 1
-            row, pause_left = (0, due) if row == limit else (row, pause_left)
+            streak, left = streak + 1, left - 1
+            streak, rest_left = (0, rest) if streak == limit else (streak, rest_left)
         unit += 1
-    return unit, row, pause_left, pause
+    return unit, streak, rest_left, pause
 
 
 def end(tasks: dict, pairs: list, agents: list, width: int, order: Callable) -> int:
     """Return the earliest end of the schedules that are the best ones task by task."""
     schedules = [({}, ((0, 0, 0, 0),) * len(agents))]
-    needs = {x: {y for y, z in pairs if z == x} for x in tasks}
+    needs: dict = {task: set() for task in tasks}
+    for needed, dependent in pairs:
+        if dependent in needs:
+            needs[dependent].add(needed)
     for _ in needs:
-        grown = {}
+        candidates = {}
         for (ends, states), task in product(schedules, needs.keys()):
             if task in ends or not needs[task] <= ends.keys():
                 continue
-            ready = max((ends[x] for x in needs[task]), default=0)
-            for who, agent in enumerate(agents):
-                state = work(agent, states[who], ready, tasks[task])
-                after = ends | {task: state[0]}
-                then = (*states[:who], state, *states[who + 1 :])
-                rank = order(after, task, ready), state[0], task, who
-                grown[frozenset(after.items()), then] = rank, after, then
-        best = heapq.nsmallest(width, grown.values(), key=lambda x: x[0])
-        schedules = [x[1:] for x in best]
+            ready = max((ends[needed] for needed in needs[task]), default=0)
+            for number, agent in enumerate(agents):
+                state = work(agent, states[number], ready, tasks[task])
+                new_ends = ends | {task: state[0]}
+                new_states = (*states[:number], state, *states[number + 1 :])
+                rank = order(new_ends, task, ready), state[0], task, number
+                key = frozenset(new_ends.items()), new_states
+                candidates[key] = rank, new_ends, new_states
+        best = heapq.nsmallest(width, candidates.values(), key=itemgetter(0))
+        schedules = [(ends, states) for _, ends, states in best]
     return min(max(ends.values()) for ends, _ in schedules)
 
 
@@ -118,9 +129,11 @@ def greedy(row: dict) -> str:
     (answer, tasks, agents), pairs = read(row), row["dependencies"]
     tails = dict(tasks)
     for task in reversed(tasks):  # those that need it come after it
-        tails[task] += max((tails[y] for x, y in pairs if x == task), default=0)
-    counts = [{x: sum(pair[n] == x for pair in pairs) for x in tasks} for n in (0, 1)]
-    ranks = [{x: n for n, x in enumerate(tasks)}, tasks, tails, *counts]
+        dependents = (dependent for needed, dependent in pairs if needed == task)
+        tails[task] += max((tails[dependent] for dependent in dependents), default=0)
+    needed, dependent = map(Counter, zip(*pairs)) if pairs else (Counter(), Counter())
+    places = {task: place for place, task in enumerate(tasks)}
+    ranks = [places, tasks, tails, needed, dependent]
     signed = product(ranks, (1, -1))
     orders = [lambda _, x, __, by=by, sign=sign: sign * by[x] for by, sign in signed]
     orders.append(lambda _, __, ready: ready)
@@ -143,19 +156,19 @@ def at_once(row: dict) -> str | None:
     question = row["question"].split("JSON =")[0]
     if "a chain of hotels" in question:
         zones = re.findall(r" at UTC([+-])(\d\d):(\d\d)", question)
-        minutes = [60 * int(sign + x) + int(sign + y) for sign, x, y in zones]
-        hours, left = divmod(max(minutes) - min(minutes), 60)
-        return json.dumps({"hours": hours, "minutes": left})
+        offsets = [60 * int(sign + h) + int(sign + m) for sign, h, m in zones]
+        hours, minutes = divmod(max(offsets) - min(offsets), 60)
+        return json.dumps({"hours": hours, "minutes": minutes})
     guests = re.findall(GUEST, question) if "at an inn" in question else []
     facts = [(parser.parse(clock), name) for name, clock in guests]
     for name, year, era in re.findall(CITY, question):
         facts.append((int(year) * (1 if era == "AD" else -1), name))
     if not facts:
         return None
-    edge = min if re.search("(arrived|founded) first", question) else max
-    chosen = [name for value, name in facts if value == edge(facts)[0]]
-    answer = chosen[0] if len(chosen) == 1 else "equal"
-    return json.dumps({"unordered_list": chosen} if guests else {"answer": answer})
+    extreme = min if re.search("(arrived|founded) first", question) else max
+    names = [name for value, name in facts if value == extreme(facts)[0]]
+    answer = names[0] if len(names) == 1 else "equal"
+    return json.dumps({"unordered_list": names} if guests else {"answer": answer})
 
 
 def _steps(text: str) -> Iterator[tuple[int, str]]:
@@ -167,27 +180,30 @@ def sum_spans(row: dict) -> str:
     """Add up all spans onto the one time of the premise, whatever they belong to."""
     time = _TIME.findall(row["Hypothesis"])[0][1].removeprefix("the ")
     premise_time = _TIME.findall(row["Premise"])[-1][1].removeprefix("the ")
-    moment, claim = (parser.parse(x, default=_LEFT_OPEN) for x in (premise_time, time))
+    moment = parser.parse(premise_time, default=_LEFT_OPEN)
+    claim = parser.parse(time, default=_LEFT_OPEN)
     for count, unit in _steps(row["Premise"]):
         moment += timedelta(count * _DAYS.get(unit, 365.25))
     kinds = {_MONTH: "%Y%m", ".*(:| [AP]M)": "%H%M", r"\d{4}$": "%Y", "": "%Y%m%d"}
     finest = next(form for kind, form in kinds.items() if re.match(kind, time))
-    place, other = (int(f"{x:{finest}}") for x in (moment, claim))
+    difference = int(f"{moment:{finest}}") - int(f"{claim:{finest}}")
     premise_side, side = prepositions(row)[0].split()
-    beyond = place - other if side == "after" else other - place
+    difference *= 1 if side == "after" else -1
     if premise_side == side:
-        return _FORM.format("Entailment" if beyond >= 0 else "Neutral")
+        return _FORM.format("Entailment" if difference >= 0 else "Neutral")
     likely = "Neutral" if premise_side in ("before", "after") else "Entailment"
-    return _FORM.format(likely if beyond > 0 else "Contradiction")
+    return _FORM.format(likely if difference > 0 else "Contradiction")
 
 
 def prepositions(row: dict) -> list[str]:
     """Return how the premise and the hypothesis place its event, as one feature."""
-    how, time = _TIME.findall(row["Hypothesis"])[0]
-    event = re.sub(rf"{how} {time}(, )?|\.", "", row["Hypothesis"]).strip().lower()
-    clause = next(x for x in row["Premise"].lower().split(". ") if event in x)
+    preposition, time = _TIME.findall(row["Hypothesis"])[0]
+    event = re.sub(rf"{preposition} {time}(, )?|\.", "", row["Hypothesis"])
+    event = event.strip().lower()
+    sentences = row["Premise"].lower().split(". ")
+    clause = next(sentence for sentence in sentences if event in sentence)
     sides = re.findall(r"\b(in|on|at|before|after)\b", clause.replace(event, ""))
-    return [f"{sides[0]} {how.lower()}"]
+    return [f"{sides[0]} {preposition.lower()}"]
 
 
 def learned(rows: list[dict], by: Callable[[dict], list[str]]) -> list[str]:
@@ -204,28 +220,31 @@ def months(row: dict, steps: int | None = None, slip: int = 0) -> str:
     """Take the first steps alone, or be wrong by a month."""
     [(month, year)] = re.findall(r"([A-Z][a-z]{2}), (\d+)", row["question"])
     place = 12 * int(year) + parser.parse(month).month - 1 + slip
-    steps_told = ". ".join(row["question"].split(". ")[1:][:steps]) or row["question"]
-    place += sum(n * (12 if unit == "year" else 1) for n, unit in _steps(steps_told))
+    sentences = row["question"].split(". ")[1:][:steps]
+    for count, unit in _steps(". ".join(sentences) or row["question"]):
+        place += count * (12 if unit == "year" else 1)
     return _FORM.format(f"{datetime(1, place % 12 + 1, 1):%b}, {place // 12}")
 
 
 def first_fit(row: dict, is_described: bool) -> str:
     """Take the last description alone, or none, and the first entity with an answer."""
     kind = row["question_type"]
-    facts = [roles.Fact(*map(int, x)) for x in _FACT.findall(row["prompt"])]
+    facts = [roles.Fact(*map(int, numbers)) for numbers in _FACT.findall(row["prompt"])]
     form = re.sub(r"{(\w+)}", r"(?P<\1>\\w+)", roles.TEXTS["questions"][kind][:-1])
     details = re.search(form, row["question"]).groupdict()
-    details = {key: int(x) if x.isdigit() else x for key, x in details.items()}
-    other = tuple(map(details.get, ("who", "other_role", "other_target")))
-    details |= {"year": x.start for x in facts if x[:3] == other}
-    entities = [x.target for x in facts]
+    numbers = {key: int(text) for key, text in details.items() if text.isdigit()}
+    details |= numbers
+    other_fact = tuple(map(details.get, ("who", "other_role", "other_target")))
+    details |= {"year": fact.start for fact in facts if fact[:3] == other_fact}
+    entities = [fact.target for fact in facts]
     descriptions = re.findall(r"R(\d+) of \w+ in (\d+)\.", row["question"])
-    for role, year in (map(int, x) for x in descriptions[-1:] * is_described):
-        entities = [x.holder for x in facts if x[1] == role and x.start <= year < x.end]
-    facts.sort(key=lambda x: x.start)
+    for role, year in (map(int, text) for text in descriptions[-1:] * is_described):
+        facts_then = [fact for fact in facts if fact.start <= year < fact.end]
+        entities = [fact.holder for fact in facts_then if fact[1] == role]
+    facts.sort(key=lambda fact: fact.start)
     posts = ((details["role"], entity) for entity in entities)
-    terms = ([x for x in facts if x[1:3] == post] for post in posts)
-    answers = (roles.answer_of(kind, details, x) for x in terms)
+    terms = ([fact for fact in facts if fact[1:3] == post] for post in posts)
+    answers = (roles.answer_of(kind, details, term) for term in terms)
     return json.dumps({"answer": next(filter(None, answers), "")})
 
 

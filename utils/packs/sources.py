@@ -58,8 +58,9 @@ def sources(names: list[str]) -> list[Source]:
     for task in [task for name in names for task in leaf_tasks(name)] or all_tasks():
         if not is_generated(task) and not transformations(task):
             source = _source(task)
-            same = by_file.get(source.file, source)
-            by_file[source.file] = same._replace(tasks=same.tasks | {task})
+            file_source = by_file.get(source.file, source)
+            tasks = file_source.tasks | {task}
+            by_file[source.file] = file_source._replace(tasks=tasks)
         elif names:
             raise ToolError(f"{task}: makes its rows itself; leave it out of the pack")
     return list(by_file.values())
@@ -101,9 +102,9 @@ def _of_hub(path: str, name: str | None, file: str | None, **kwargs: object) -> 
     if file is None:
         return datasets.load_dataset(path, name, **kwargs)
     # As it is: a table gives each dict the keys of all, and makes other things of dates.
-    place = {"repo_type": "dataset", "revision": kwargs.get("revision")}
-    local = Path(huggingface_hub.hf_hub_download(path, file, **place))
-    return dict.fromkeys(kwargs["data_files"], map(parse, read_lines(local)))
+    repository = {"repo_type": "dataset", "revision": kwargs.get("revision")}
+    local_path = Path(huggingface_hub.hf_hub_download(path, file, **repository))
+    return dict.fromkeys(kwargs["data_files"], map(parse, read_lines(local_path)))
 
 
 def checked(
@@ -114,25 +115,25 @@ def checked(
     ToolError for a row that its tasks cannot score, for none, and for not `count` rows.
     """
     if path:
-        rows = ((f"line {x.number}", parse(x)) for x in read_lines(path))
+        rows = ((f"line {line.number}", parse(line)) for line in read_lines(path))
     else:
         rows = ((f"row {number}", row) for number, row in enumerate(source.load()))
     place, schema, total = str(path or source.upstream), pyarrow.schema([]), 0
     scorers = [scorer(task) for task in sorted(source.tasks, reverse=True)]
-    while part := list(islice(rows, SOME_ROWS)):
+    while batch := list(islice(rows, SOME_ROWS)):
         try:
-            dataset = dataset_of((row for _, row in part), "part")
-            joined = _joined(schema, dataset)
+            dataset = dataset_of((row for _, row in batch), "part")
+            joined_schema = _joined(schema, dataset)
         except Exception as error:  # pyarrow raises all kinds
-            raise _misfit(place, part, schema, error) from error
-        schema, dataset.info.config_name = joined, Path(source.file).stem
+            raise _misfit(place, batch, schema, error) from error
+        schema, dataset.info.config_name = joined_schema, Path(source.file).stem
         for task in scorers:
             try:
                 documents = task.process_docs(dataset)
             except Exception as error:
-                raise _placed(place, part, str(error) or repr(error)) from error
-        yield from zip((row for _, row in part), map(task.utils.digest, documents))
-        total += len(part)
+                raise _placed(place, batch, str(error) or repr(error)) from error
+        yield from zip((row for _, row in batch), map(task.utils.digest, documents))
+        total += len(batch)
     if not total:
         raise ToolError(f"{place}: there are no rows; give a file with some")
     if count not in (None, total):
@@ -141,26 +142,26 @@ def checked(
 
 
 def _misfit(
-    place: str, part: list[tuple[str, dict]], schema: pyarrow.Schema, error: Exception
+    place: str, batch: list[tuple[str, dict]], schema: pyarrow.Schema, error: Exception
 ) -> ToolError:
     """Return which row has a cell of another type than those above it."""
-    for name, row in part:
+    for name, row in batch:
         try:
             schema = _joined(schema, dataset_of([row], "row"))
-        except Exception as its_own:
-            error = its_own
+        except Exception as row_error:
+            error = row_error
             break
     text = f"{' '.join(str(error).split()):.200}"
     fault = f"a cell is not of the type of those above it, or too large ({text})"
     return ToolError(f"{place}, {name}: {fault}; fix the row")
 
 
-def _placed(place: str, part: list[tuple[str, dict]], fault: str) -> ToolError:
+def _placed(place: str, batch: list[tuple[str, dict]], fault: str) -> ToolError:
     """Return what a family says of a row, with the row's own file and name."""
     # Before any quote: what is in a file can look like a place, too.
     match = re.match(r"[^'\"]*?, row (\d{1,9})\b(.*)", fault, re.S)
-    if match and int(match[1]) < len(part):
-        place, fault = f"{place}, {part[int(match[1])][0]}", match[2]
+    if match and int(match[1]) < len(batch):
+        place, fault = f"{place}, {batch[int(match[1])][0]}", match[2]
     else:
         fault = f": {fault}"
     return ToolError(f"{place}{fault}".replace("\n", " "))

@@ -54,18 +54,18 @@ def main(arguments: list[str] | None = None) -> int:
     parser = tool_parser("twins", __doc__)
     add = parser.add_argument
     add("folder", type=output_path, metavar="OUT", help="the pack of twins")
-    pack = {"type": folder_path, "required": True, "metavar": "PACK"}
-    add("--include_path", **pack, help="an offline pack with the public rows")
-    number = {"type": whole_number, "required": True, "metavar": "N"}
-    add("--gen-seed", "--gen_seed", **number, help="a whole number")
+    pack_option = {"type": folder_path, "required": True, "metavar": "PACK"}
+    add("--include_path", **pack_option, help="an offline pack with the public rows")
+    seed_option = {"type": whole_number, "required": True, "metavar": "N"}
+    add("--gen-seed", "--gen_seed", **seed_option, help="a whole number")
     options = parser.parse_args(arguments)
     with quiet_harness():
         public = Manifest.of(options.include_path.resolve())
         if faults := check(public.folder):
             raise ToolError(faults[0])
-        tasks = [x for x in all_tasks() if transformations(x)]
-        in_pack = [x for x in tasks if scorer(x).base in public.tasks]
-        pairs = [_source(task, public, options.gen_seed) for task in in_pack]
+        tasks = [task for task in all_tasks() if transformations(task)]
+        tasks_in_pack = [task for task in tasks if scorer(task).base in public.tasks]
+        pairs = [_source(task, public, options.gen_seed) for task in tasks_in_pack]
         pairs = [pair for pair in pairs if pair[1]["originals"]]
         if not pairs:
             bases = ", ".join(sorted({scorer(task).base for task in tasks}))
@@ -85,12 +85,13 @@ def _source(task: str, public: Manifest, seed: int) -> tuple[Source, dict]:
     rows = [parse(line) for line in read_lines(public.folder / "data" / file)]
     draws, reasons = draw_twins(task, rows, seed)
     is_control = configuration(task)["dataset_kwargs"].get("keeps_label", False)
-    draws = [x for x in draws if x.keeps_label == is_control]
-    twins, entry = [x.row for x in draws], public.data[file]
-    digests = map(scorer(task).utils.digest, documents_of(task, twins) if twins else [])
+    draws = [draw for draw in draws if draw.keeps_label == is_control]
+    twins, entry = [draw.row for draw in draws], public.data[file]
+    docs = documents_of(task, twins) if twins else []
+    digests = [scorer(task).utils.digest(doc).hex() for doc in docs]
     record = {
         # Digest of the twin -> digest and label of its original, and the mirror image.
-        "originals": {x.hex(): [*y.original, y.mirror] for x, y in zip(digests, draws)},
+        "originals": dict(zip(digests, ([*x.original, x.mirror] for x in draws))),
         "column": draws[0].column if draws else None,
         "rows": len(rows),
         "source_fingerprint": entry["fingerprint"],
@@ -109,23 +110,24 @@ def draw_twins(task: str, rows: list[dict], seed: int) -> tuple[list[Draw], Coun
     """
     base, survey = scorer(scorer(task).base), Survey.of(rows)
     owners = dict.fromkeys(map(_question, rows), "public")
-    draws, reasons, newest = [], Counter(), [*disputed.LISTS][-1]
+    draws, reasons, newest_list = [], Counter(), [*disputed.LISTS][-1]
     for row, doc in zip(rows, documents_of(base.task, rows)):
-        digest, twins, why = base.utils.digest(doc).hex(), [], []
-        names = [] if disputed.is_in(newest, digest) else transformations(task)
+        digest, twins, refusals = base.utils.digest(doc).hex(), [], []
+        names = [] if disputed.is_in(newest_list, digest) else transformations(task)
         for name in names:
             twin = _draw(name, row, survey, f"{seed}|{digest}", owners)
             if isinstance(twin, str):
-                why.append(twin)
+                refusals.append(twin)
             else:
-                original, named = (digest, row[twin.column]), twin.row | {"twin": name}
-                twins.append(Draw(named, twin.column, original, twin.mirror))
+                original = digest, row[twin.column]
+                twin_row = twin.row | {"twin": name}
+                twins.append(Draw(twin_row, twin.column, original, twin.mirror))
         if twins:
-            draw = min(twins, key=lambda x: x.keeps_label)
+            draw = min(twins, key=lambda draw: draw.keeps_label)
             owners[_question(draw.row)] = digest
             draws.append(draw._replace(mirror=None) if draw.keeps_label else draw)
         else:
-            reasons["; ".join(why) or "a disputed label"] += 1
+            reasons["; ".join(refusals) or "a disputed label"] += 1
     return draws, reasons
 
 
@@ -146,5 +148,6 @@ def _draw(
 
 def _question(row: dict) -> str:
     """Return what a row asks, without its label."""
-    others = {"label", "answer", "index", "twin"}
-    return json.dumps({x: row[x] for x in row if x not in others}, sort_keys=True)
+    other_columns = {"label", "answer", "index", "twin"}
+    cells = {column: row[column] for column in row if column not in other_columns}
+    return json.dumps(cells, sort_keys=True)
