@@ -153,7 +153,11 @@ def read(options: Namespace) -> tuple[str, list[Answer]]:
     task = leaves[0] if len(leaves) == 1 else None
     answers, names = [], {}
     sources = [source for path in options.responses for source in _sources(path, task)]
-    pairs = ((x, answer) for x in sources for answer in read_answers(x.path, x.task))
+    pairs = (
+        (source, answer)
+        for source in sources
+        for answer in read_answers(source.path, source.task)
+    )
     for source, answer in pairs:
         served_model = within(answer.line, "response", "body", "model")
         names[source] = names.get(source) or _claimed(source) or served_model
@@ -182,8 +186,10 @@ def _sources(path: str, task: str | None) -> list[Source]:
         fault = f"holds the runs of {count} models; name one folder"
         raise ToolError(f"{path}: {fault}")
     sources.sort(key=lambda source: source.time or "")
-    keys = (task_of(x.path, None) if x.time else x.path for x in sources)
-    return [*dict(zip(keys, sources)).values()]
+    latest: dict[object, Source] = {}
+    for source in sources:
+        latest[task_of(source.path, None) if source.time else source.path] = source
+    return [*latest.values()]
 
 
 def _claimed(source: Source) -> object:

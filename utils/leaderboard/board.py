@@ -216,7 +216,9 @@ def values(
     for group in groups:
         scores = []
         for task in entrant.answered(group):
-            answers = [x for x in entrant.results(task) if level in (None, x.level)]
+            answers = entrant.results(task)
+            if level is not None:
+                answers = [answer for answer in answers if answer.level == level]
             scores.append([*map(score, answers)])
             clusters += [answer.cluster for answer in answers]
         group_values.append(linearised(scores, group.by_size))
@@ -251,8 +253,8 @@ def name_remarks(entrants: list[Entrant]) -> Iterator[tuple[Entrant, str]]:
         if lookalikes:
             yield entrant, f"the name looks like {', '.join(lookalikes):.200}"
         if odd_letters := sorted({letter for letter in name if not letter.isascii()}):
-            letters = (unicodedata.name(x, ascii(x)).lower() for x in odd_letters)
-            yield entrant, f"the name holds {', '.join(letters):.200}"
+            names = [unicodedata.name(letter, ascii(letter)) for letter in odd_letters]
+            yield entrant, f"the name holds {', '.join(names).lower():.200}"
 
 
 def _look(name: str) -> str:

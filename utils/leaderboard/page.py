@@ -82,7 +82,9 @@ def _environment() -> Environment:
         "middle": _middle,
         "hash": _hash,
         # Columns under their headings.
-        "runs": lambda columns: [(x, [*y]) for x, y in groupby(columns, _GROUP)],
+        "runs": lambda columns: [
+            (name, [*run]) for name, run in groupby(columns, _GROUP)
+        ],
     }
     return environment
 

@@ -74,7 +74,8 @@ class Manifest:
     def begin(self, names: Iterable[str]) -> None:
         """Name the files that will be written, and save: a killed run finds its own again."""
         written = (name for name in self.files if self.files[name])
-        present = {*written, *(x for x in self.files if (self.folder / x).exists())}
+        in_folder = (name for name in self.files if (self.folder / name).exists())
+        present = {*written, *in_folder}
         self.files = {name: self.files.get(name) for name in {*names, *present}}
         self.complete = False
         self.save()

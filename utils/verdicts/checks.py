@@ -233,8 +233,8 @@ class Check:
 
     def prompts(self) -> dict[str, str]:
         """Return whether the prompts are the task's, why, and the frame around them."""
-        uniform = (x for x in self.frames if len(x) == 1 and None not in x)
-        frame = next(map(min, uniform), None)
+        known_frames = [frames for frames in self.frames if None not in frames]
+        frame = next((min(frames) for frames in known_frames if len(frames) == 1), None)
         size = sum(len(text) for text in frame or () if isinstance(text, str))
         strange, lines = self.found["strange"], self.found["lines"]
         surroundings = f"{size:,} characters stand around each prompt"
