@@ -215,10 +215,10 @@ def statements(text: str, prompt: re.Pattern, several: bool = False) -> list[Sta
         if several and cue.lastgroup == "cue":
             end = _MORE_LINES.match(low, end, end + LONGEST + 100).end()
         places.append((cue.lastgroup, _WORDS.match(text, start, min(end, limit))))
-    if not cues and "\\boxed" not in low:
-        lines = [*re.finditer(r"(?m)^.*\w.*$", text)]
-        if len(lines) == 1 and len(lines[0][0]) <= LONGEST_LINE:
-            places.append(("line", _WORDS.match(text, *lines[0].span())))
+    line = None if cues or "\\boxed" in low else re.search(r"(?m)^.*\w.*$", text)
+    is_alone = line and not re.search(r"\w", text[line.end() :])
+    if is_alone and len(line[0]) <= LONGEST_LINE:
+        places.append(("line", _WORDS.match(text, *line.span())))
     answers = [Statement(kind, words.span(1)) for kind, words in places if words]
     first_end = answers[0].span[1] if answers else limit
     taken_back = _TAKEN_BACK.finditer(low, first_end, limit)
