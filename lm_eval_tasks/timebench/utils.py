@@ -162,7 +162,7 @@ _CUES = {  # by what stands in each; its text is the group that is named like it
     "boxed": rf"boxed\s*\{{(?P<box>{_INSIDE}(?:{_JOINED_BOX}){{0,20}})\}}",
 }
 _START = re.compile(r"(?:\A|\n|[.!?]\s)[^\w\n]*(?:final +)?$")  # of "Final answer:"
-_WORDS = re.compile(r"(?s)\s*(?=[\W_]*[^\W_])(.*\S)")
+_WORDS = re.compile(r"(?s)(?=[\W_]*[^\W_])\s*(\S(?:.*\S)?)")  # linear in blanks
 _MORE_LINES = re.compile(r"(?:\n[ \t]*\S[^\n]*)*")  # up to an empty one
 _REJECTED = re.compile(
     r"\b(?:(?:if|whether)\b[^.!?;:\n]*"
