@@ -191,7 +191,7 @@ def agreeing(capsys, tmp_path):
             [
                 folder
                 for folder, source in tables.items()
-                if source.startswith(str(path))
+                if source.startswith(str(path.resolve()))
             ]
             for path in runs.values()
         ]
