@@ -165,4 +165,4 @@ def test_a_file_that_is_not_asked_for_says_why(monkeypatch):
         sources.load(FILE)
     line = str(error.value)
     assert line.startswith(f"{sources.SUBSET}/{FILE}: not loaded, since HF_HUB_OFFLINE")
-    assert line.endswith("or run an offline pack (README, 'Without a network')")
+    assert line.endswith("or run an offline pack (utils/README.md, 'No network')")

@@ -1,8 +1,4 @@
-"""Few-shot examples of TimeBench, written for this pack; none is one of its rows.
-
-`fewshot/<name>.jsonl` holds documents, each with a worked answer. The harness calls
-what a YAML file names without arguments.
-"""
+"""Few-shot examples of TimeBench, written for this pack; none is one of its rows."""
 
 import json
 from functools import partial

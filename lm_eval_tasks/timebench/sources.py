@@ -33,7 +33,7 @@ with Path(__file__).with_name("files.jsonl").open(encoding="utf-8") as _lines:
 # server that hangs ends it in five minutes at most. The largest file has 1.4 MB.
 TIME_LIMIT = 60
 
-USE_A_PACK = "or run an offline pack (README, 'Without a network')"
+USE_A_PACK = "or run an offline pack (utils/README.md, 'No network')"
 BAD_COPY = (
     "see what a proxy gives for it and run again; `datasets` keeps a copy in"
     f" {datasets.config.HF_DATASETS_CACHE}, which can be deleted"
@@ -43,11 +43,9 @@ BAD_COPY = (
 def load(data_file: str, **_metadata: object) -> datasets.DatasetDict:
     """Return the rows of a file of TimeBench, from the cache or its URL.
 
-    `data_file` is a key of FILES; the harness adds the metadata of the task. What is not
-    the content of the pinned commit, such as an HTML page or half a file that the cache
-    of `datasets` holds, is fetched once again. Where that does not help, or the URL
-    cannot be reached, a ValueError (other rows) or a ConnectionError names in one line the
-    URL and the fix.
+    `data_file` is a key of FILES. Other content than that of the commit, such as an HTML page
+    or a part of the file, is fetched once again. ValueError (other rows) or ConnectionError
+    names the URL and the fix in one line.
     """
     url = f"{SUBSET}/{data_file}"
     rows = _fetch(url, "reuse_dataset_if_exists")

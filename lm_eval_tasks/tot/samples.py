@@ -1,22 +1,15 @@
-"""Few-shot examples of ToT, written for this pack; none is a row of the benchmark.
-
-A line of `fewshot/*.jsonl` is a document, in one piece and in two, with its answer.
-"""
+"""Few-shot examples of ToT, written for this pack; none is a row of the benchmark."""
 
 import json
+from functools import partial
 from pathlib import Path
 
 
-def _read(name: str) -> list[dict]:
-    path = Path(__file__).parent / "fewshot" / f"{name}.jsonl"
-    return [json.loads(x) for x in path.read_text(encoding="utf-8").splitlines()]
+def read(name: str) -> list[dict]:
+    """Return the documents of a file, each in one piece and in two, with an answer."""
+    file = Path(__file__).parent / "fewshot" / f"{name}.jsonl"
+    return [json.loads(line) for line in file.read_text("utf-8").splitlines()]
 
 
-def arithmetic() -> list[dict]:
-    """Return the documents of ToT arithmetic."""
-    return _read("arithmetic")
-
-
-def semantic() -> list[dict]:
-    """Return the documents of ToT semantic."""
-    return _read("semantic")
+arithmetic = partial(read, "arithmetic")
+semantic = partial(read, "semantic")
