@@ -61,6 +61,7 @@ COMPLETIONS = [
     ([{"content": [{"type": "image"}, RIGHT, 5]}], 0.0),
     ([{"role": "assistant", "tool_calls": []}], 0.0),
     ([{"role": "assistant", "content": RIGHT}, {"role": "user", "content": "no"}], 1.0),
+    ([{"role": "assistant", "content": x} for x in ("Let me see.", RIGHT)], 1.0),
     ([{"role": "user", "content": RIGHT}], 0.0),
     *((odd, 0.0) for odd in ([RIGHT], [], None, 5, {"content": "x"}, [{"content": None}])),
 ]  # fmt: skip
