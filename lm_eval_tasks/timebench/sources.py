@@ -22,15 +22,13 @@ SUBSET = (
     f"https://raw.githubusercontent.com/zchuz/TimeBench/{COMMIT}/TimeBench-subset-7553"
 )
 
-# File below SUBSET: its rows, and their digest (see `digest`). A pinned commit cannot
-# change: where a file differs, something on the way to it went wrong.
+# File below SUBSET: its rows, and their digest. A pinned commit cannot change.
 with Path(__file__).with_name("files.jsonl").open(encoding="utf-8") as _lines:
     FILES = {
         row["file"]: (row["rows"], row["digest"]) for row in map(json.loads, _lines)
     }
 
-# Seconds that a request may take. A load makes two, or four where it fetches again: a
-# server that hangs ends it in five minutes at most. The largest file has 1.4 MB.
+# Seconds of a request. A load makes at most four; the largest file has 1.4 MB.
 TIME_LIMIT = 60
 
 USE_A_PACK = "or run an offline pack (utils/README.md, 'No network')"

@@ -137,6 +137,7 @@ _TAKEN_BACK = re.compile(  # behind a statement, in small letters
     r"[.!?\u2026>})\]\n][^\w\n]{0,20}(?:wait|actually|sorry|correction"
     r"|that(?:'s| is) wrong|(?<!\? )no(?=,))\b|\b(?:answer should be|i now get)\b"
 )
+_BACK = "wait", "actually", "sorry", "correction", "no,", "wrong", "should be", "now"
 _PLAIN = str.maketrans("‘’‚‛“”„‟«»‐‑‒–—―−。：", "'" * 4 + '"' * 6 + "-" * 7 + ".:")
 _QUIET = _PLAIN | str.maketrans("\u0130*_`", "I   ")  # cues are found without Markdown
 _TAG = "(?:b|i|u|em|strong|br|p|div|span|code|sub|sup|center|answer)"
@@ -167,10 +168,8 @@ _HEDGE = re.compile(
     r"(?i)\b(?:or|either|maybe|perhaps|possibly|probably|might|could|unless|otherwise"
     r"|alternatively|wait|actually|sorry|wrong)\b|\?"
 )
-MONTHS = [
-    *("January", "February", "March", "April", "May", "June", "July", "August"),
-    *("September", "October", "November", "December"),
-]
+MONTHS = ["January", "February", "March", "April", "May", "June", "July", "August"]
+MONTHS += ["September", "October", "November", "December"]
 _MONTHS = {x[:k].lower(): str(n) for n, x in enumerate(MONTHS, 1) for k in range(3, 10)}
 _CUT_MONTH = "|".join(name[:3] for name in MONTHS)
 _NUMBER = re.compile(rf"(?<![A-Za-z\d])\d+(?:,\d{{3}})*(?:\.\d+)?|\b(?:{_CUT_MONTH})")
@@ -207,21 +206,23 @@ def statements(text: str, prompt: re.Pattern, several: bool = False) -> list[Sta
     cues.sort(key=re.Match.start)
     made_up = prompt.search(text, cues[0].start()) if cues else None
     limit = made_up.start() if made_up else len(text)
-    places = []
+    answers = []
     for cue in cues:
         start, end = cue.span(cue.lastgroup)
         if start > limit or _is_rejected(low, cue):
             continue
         if several and cue.lastgroup == "cue":
             end = _MORE_LINES.match(low, end, end + LONGEST + 100).end()
-        places.append((cue.lastgroup, _WORDS.match(text, start, min(end, limit))))
+        if words := _WORDS.match(text, start, min(end, limit)):
+            answers.append(Statement(cue.lastgroup, words.span(1)))
     line = None if cues or "\\boxed" in low else re.search(r"(?m)^.*\w.*$", text)
     is_alone = line and not re.search(r"\w", text[line.end() :])
-    if is_alone and len(line[0]) <= LONGEST_LINE:
-        places.append(("line", _WORDS.match(text, *line.span())))
-    answers = [Statement(kind, words.span(1)) for kind, words in places if words]
+    words = is_alone and _WORDS.match(text, *line.span())
+    if words and len(line[0]) <= LONGEST_LINE:
+        answers.append(Statement("line", words.span(1)))
     first_end = answers[0].span[1] if answers else limit
-    taken_back = _TAKEN_BACK.finditer(low, first_end, limit)
+    is_back = any(low.find(word, first_end, limit) >= 0 for word in _BACK)
+    taken_back = _TAKEN_BACK.finditer(low, first_end, limit) if is_back else ()
     end = max((x.start() for x in taken_back), default=-1)
     return [x._replace(superseded=x.span[1] <= end) for x in answers]
 
