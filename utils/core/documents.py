@@ -115,9 +115,6 @@ class Rows:
 
     from_list = classmethod(lambda cls, rows: cls(rows))
 
-    def select_columns(self, names: list[str]) -> Rows:
-        return Rows([{name: row[name] for name in names} for row in self.rows])
-
     def __getitem__(self, name: str) -> list:
         return [row[name] for row in self.rows]
 

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..core.errors import ToolError
-from ..core.files import is_part, written_whole
-from .local_data import sha256_of
+from ..core.files import is_part, sha256_of, written_whole
 
 
 FORMAT = "lm-eval-temporal-tasks pack, version 2"
