@@ -115,9 +115,6 @@ class Rows:
 
     from_list = classmethod(lambda cls, rows: cls(rows))
 
-    def __getitem__(self, name: str) -> list:
-        return [row[name] for row in self.rows]
-
     def __len__(self) -> int:
         return len(self.rows)
 
