@@ -14,7 +14,7 @@ from filelock import FileLock
 from hypothesis import settings
 
 from utils.__main__ import main
-from utils.core.task_files import task_files
+from utils.core.families import task_files
 
 
 ROOT = Path(__file__).parent.parent

@@ -19,10 +19,10 @@ import yaml
 from tests.conftest import EXAMPLES, TASKS
 from utils import reward
 from utils.adapters import metrics
+from utils.adapters.rewards import messages
 from utils.core.documents import documents
 from utils.core.families import leaf_tasks, prompt, scorer
 from utils.core.jsonl import read_jsonl
-from utils.core.reward import messages
 from utils.stats import estimate_score
 
 

@@ -7,6 +7,8 @@ import pytest
 
 from lm_eval_tasks.tcp import utils as tcp
 from tests.conftest import EXAMPLES, TASKS
+from utils.adapters.batch import score_batch
+from utils.adapters.rewards import reward
 from utils.core.documents import benchmark_files, document, documents_of, load
 from utils.core.errors import ToolError
 from utils.core.families import (
@@ -18,8 +20,6 @@ from utils.core.families import (
     prompt,
     scorer,
 )
-from utils.core.reward import reward
-from utils.score.batch import score_batch
 
 
 @pytest.mark.parametrize("task", all_tasks())

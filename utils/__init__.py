@@ -7,10 +7,10 @@ which make the scores rewards; `render`, which makes a prompt and a document of 
 """
 
 # These import little: the harness comes with the first data set.
-from .core.compute import compute as compute
-from .core.reward import (
+from .adapters.batch import score_batch as score_batch
+from .adapters.cards import compute as compute
+from .adapters.rewards import (
     render as render,
     reward as reward,
     training_set as training_set,
 )
-from .score import score_batch as score_batch

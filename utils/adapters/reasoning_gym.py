@@ -18,8 +18,8 @@ from reasoning_gym.factory import register_dataset
 from lm_eval_tasks.fresh import utils as fresh
 
 from ..core.families import configuration, leaf_tasks, prompt, rendered
-from ..core.reward import reward
 from . import fresh_documents
+from .rewards import reward
 
 
 @dataclass

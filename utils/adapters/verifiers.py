@@ -16,8 +16,8 @@ from lm_eval_tasks.fresh.utils import read_levels
 
 from ..core.documents import documents
 from ..core.families import FOLDER, is_generated, prompt_parts, scorer
-from ..core.reward import reward
 from . import fresh_documents, metrics
+from .rewards import reward
 
 
 class TemporalConfig(vf.TasksetConfig):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import json
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
@@ -18,10 +19,10 @@ from typing import NamedTuple, Protocol
 
 import lm_eval_tasks
 
-from .errors import FamilyError, ToolError
-from .task_files import FOLDER as FOLDER, task_files
+from .errors import NOT_A_DOCUMENT, FamilyError, ToolError, fault_of_document
 
 
+FOLDER = Path(lm_eval_tasks.__file__).resolve().parent
 # Published score and flexible one: a task's headline is the first pair that it has.
 HEADLINES = (("score", "score_flexible"), ("accuracy", "accuracy_flexible"))
 # What versions before 2.0 call a metric, and what it is called since.
@@ -29,6 +30,41 @@ RENAMED = {"acc": "accuracy", "acc_flexible": "accuracy_flexible", "f1": "f1_sco
 _SEE = "see 'Add a task' in CONTRIBUTING.md"
 # Versions that have one another's prompts and documents: their runs differ in no answer.
 SAME_PROMPTS = {"1.1", "2.0", "2.1", "2.2"}
+
+
+class TaskFile(NamedTuple):
+    """A task or a group: what its file and those that it includes say."""
+
+    path: Path
+    config: dict  # a function is the path of its module, a full stop and its name
+    included: tuple[Path, ...]  # by the file itself
+
+
+@cache
+def task_files() -> dict[str, TaskFile]:
+    """Return the tasks and groups of the pack by name."""
+    files = map(_read, sorted(FOLDER.rglob("*.yaml")))
+    return {file.config.get("group") or file.config["task"]: file for file in files}
+
+
+@cache
+def _read(path: Path) -> TaskFile:
+    import yaml  # when the first task is asked for
+
+    class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
+        """Of functions by their file, which stands beside this one."""
+
+    Loader.add_constructor(
+        "!function", lambda loader, node: str(path.parent / node.value)
+    )
+    own_config = yaml.load(path.read_text("utf-8"), Loader)  # noqa: S506
+    names = own_config.pop("include", [])
+    names = [names] if isinstance(names, str) else names
+    included = tuple((path.parent / name).resolve() for name in names)
+    config: dict = {}
+    for included_path in included:
+        config |= _read(included_path).config
+    return TaskFile(path, config | own_config, included)
 
 
 class Verdict(Protocol):
@@ -148,6 +184,48 @@ def load_family(module: str) -> Family:
     if missing := [name for name in names if not hasattr(code, name)]:
         raise FamilyError(f"{code.__file__}: has no {', '.join(missing)}; {_SEE}")
     return Family(*(getattr(code, name) for name in names))
+
+
+def explain(task: str, doc: object, response: object) -> Verdict:
+    """Return the verdict of a task's family on a response to a document.
+
+    The document is an object as the harness logs it, or this as JSON. ToolError for what
+    is no task, no text, or not a document of the task.
+    """
+    if not isinstance(task, str):
+        raise ToolError(f"'task' is a {type(task).__name__}, not str; give a task")
+    explain_response = scorer(task).explain
+    if not isinstance(response, str):
+        kind = type(response).__name__
+        raise ToolError(f"'response' is a {kind}, not str; give the model's answer")
+    if isinstance(doc, str):
+        try:
+            doc = json.loads(doc)
+        except (ValueError, RecursionError) as error:
+            raise not_a_document(task, doc, error) from None
+    if not isinstance(doc, dict):
+        kind = type(doc).__name__
+        raise ToolError(f"'doc' is a {kind}, not dict; give a document of {task}")
+    try:
+        return explain_response(doc, response)
+    except NOT_A_DOCUMENT as error:
+        raise not_a_document(task, doc, error) from None
+
+
+def digest_of(task: str, doc: dict) -> bytes:
+    """Return what tells a document of a task from others; ToolError as of `explain`."""
+    try:
+        return scorer(task).utils.digest(doc)
+    except NOT_A_DOCUMENT as error:
+        raise not_a_document(task, doc, error) from None
+
+
+def not_a_document(task: str, doc: object, error: Exception) -> ToolError:
+    """Return what is wrong with a document, by what a family raised."""
+    return ToolError(
+        f"its document is not one of {task} ({fault_of_document(error, doc)}); give the"
+        " 'doc' as the harness logs it, or the task that it is of"
+    )
 
 
 class Group(NamedTuple):

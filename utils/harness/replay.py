@@ -38,8 +38,7 @@ from lm_eval.utils import make_table, sanitize_model_name
 from ..core.cli import output_path, say, tool_parser
 from ..core.documents import quiet_harness
 from ..core.errors import ToolError
-from ..core.explain import digest_of
-from ..core.families import bare, leaf_tasks, scorer
+from ..core.families import bare, digest_of, leaf_tasks, scorer
 from ..core.files import check_writable, written_whole
 from ..verdicts.answers import (
     Answer,

@@ -22,8 +22,14 @@ from argparse import ArgumentTypeError
 from ..core.cli import output_path, tool_parser, whole_number
 from ..core.documents import quiet_harness
 from ..core.errors import ToolError
-from ..core.families import all_tasks, configuration, function, is_generated, leaf_tasks
-from ..core.task_files import task_files
+from ..core.families import (
+    all_tasks,
+    configuration,
+    function,
+    is_generated,
+    leaf_tasks,
+    task_files,
+)
 from .pack import make, say_command
 from .sources import Source
 

@@ -12,8 +12,7 @@ from filelock import FileLock, Timeout
 
 from ..core.cli import say
 from ..core.errors import ToolError
-from ..core.families import FOLDER as TASKS, leaf_tasks, scorer
-from ..core.task_files import task_files
+from ..core.families import FOLDER as TASKS, leaf_tasks, scorer, task_files
 from .manifest import FILE, LOCK, Manifest
 from .sources import Source, checked
 

@@ -21,10 +21,10 @@ from ..core.families import (
     is_generated,
     leaf_tasks,
     scorer,
+    task_files,
     transformations,
 )
 from ..core.jsonl import parse, read_lines
-from ..core.task_files import task_files
 from .local_data import SOME_ROWS, dataset_of
 
 

@@ -1,3 +1,1 @@
-"""Scoring answers: `score_batch` for other programs; `command` is the tool."""
-
-from .batch import score_batch as score_batch
+"""The tool `score`: tables of how good answers are, and why."""

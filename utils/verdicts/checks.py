@@ -24,9 +24,9 @@ from ..core.families import (
     is_generated,
     prompt_parts,
     scorer,
+    task_files,
 )
 from ..core.private import load_yaml
-from ..core.task_files import task_files
 from .answers import within
 from .claims import card, claims_of, marks
 from .figures import Tally

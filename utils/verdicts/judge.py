@@ -12,8 +12,7 @@ from typing import NamedTuple
 
 from ..core.documents import documents
 from ..core.errors import NOT_A_DOCUMENT, LineError, ToolError
-from ..core.explain import digest_of, explain
-from ..core.families import FOLDER, Verdict, scorer
+from ..core.families import FOLDER, Verdict, digest_of, explain, scorer
 from .answers import Answer, document_text, sha256
 
 

@@ -12,9 +12,8 @@ import re
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from .documents import document, quiet_harness
-from .explain import explain
-from .families import scorer
+from ..core.documents import document, quiet_harness
+from ..core.families import explain, scorer
 
 
 class _Card(NamedTuple):

@@ -6,10 +6,9 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from .documents import document, documents
-from .errors import ToolError
-from .explain import explain
-from .families import FOLDER, prompt, prompt_parts, scorer
+from ..core.documents import document, documents
+from ..core.errors import ToolError
+from ..core.families import FOLDER, explain, prompt, prompt_parts, scorer
 
 
 class Reward:

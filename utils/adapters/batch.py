@@ -7,6 +7,9 @@ from collections.abc import Iterable
 from datetime import datetime, time
 from typing import TypeVar
 
+from ..core.errors import ToolError
+from ..core.families import explain, scorer
+
 
 Batch = TypeVar("Batch")
 
@@ -49,10 +52,6 @@ def _row(task: object, doc: object, response: object) -> dict:
 
 def _scored(task: object, doc: object, response: object) -> dict:
     """Return the added cells of one answer, whatever they are made of."""
-    from ..core.errors import ToolError  # not before they are asked for
-    from ..core.explain import explain
-    from ..core.families import scorer
-
     cells = dict.fromkeys(_COLUMNS)
     try:
         verdict = explain(task, _plain(doc), response)
