@@ -11,9 +11,8 @@ from statistics import fmean
 from ..core.families import Group, configuration, groups, scorer
 from ..core.tables import natural
 from ..stats import estimate_difference, estimate_median, estimate_score, linearised
-from ..verdicts.figures import Figures, Tally
+from ..verdicts.figures import Figures, Tally, together
 from ..verdicts.judge import INVALID
-from ..verdicts.several import together
 
 
 Tallies = dict[tuple[str, str | None], Tally]  # by task, and by filter of the harness

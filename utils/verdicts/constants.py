@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter, defaultdict
+from itertools import chain, combinations
 
 import numpy as np
 
 from ..core.families import scorer
-from ..packs.baselines import random_choices
 
 
 # Gold answers that are scored: the most frequent, or those with the best words.
@@ -111,3 +111,16 @@ class Words:
 def _words(text: str) -> list[str]:
     words = re.findall(r"\w+", text.casefold())
     return [word for word in words if word not in _ARTICLES]
+
+
+def random_choices(task: str, document: dict) -> list[str]:
+    """Return every answer to choose from: sets of options, labels, else none."""
+    options = document.get("options", [])
+    golds = [{"label": option} for option in options]
+    if "letters" in document:
+        letters = "ABCD"[: len(options)]
+        sizes = range(1, len(letters) + 1)
+        letter_sets = chain(*(combinations(letters, size) for size in sizes))
+        golds = [{"letters": letter_set} for letter_set in letter_sets]
+    gold_response = scorer(task).utils.gold_response
+    return [gold_response(document | gold) for gold in golds]

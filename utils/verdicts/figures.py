@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from datetime import datetime
+from math import comb, fsum
 from pathlib import Path
+from statistics import mean
 from typing import NamedTuple
 
 from ..core.errors import LineError
 from ..core.families import scorer
 from ..packs import disputed
 from .judge import BREAKDOWNS
-from .several import Reading, readings
 
 
 _DIGITS = 12  # of a digest that the table below has
 _OTHER_ROWS = "not the benchmark's"
+
+# What a rule read in an answer, None for nothing, and what that scores.
+Reading = tuple[Hashable, float]
 
 # File -> start of a digest -> how often it has the row, if more than once; the files are
 # in the revisions whose fingerprints the families know.
@@ -181,7 +185,7 @@ class Tally:
         """
         document = self._document(row)
         document.add(row)
-        if disputed.is_in(self.leave_out, row["digest"]):
+        if self.leave_out and disputed.is_in(self.leave_out, row["digest"]):
             self.left_out += len(document.scores) == 1
             return None
         self.examples.setdefault(row["reason"], row)
@@ -313,3 +317,59 @@ def rows_remark(tallies: list[Tally], n: int) -> str | None:
         return f"{n:,} rows instead of {sum(row_counts):,}"
     is_other = any(tally.rows_are() == _OTHER_ROWS for tally in tallies)
     return "other rows than the benchmark's" if is_other else None
+
+
+# ------------------------------------------- several answers to a document
+
+
+def readings(row: dict) -> tuple[Reading, ...]:
+    """Return what the published and the flexible rule read; () for tasks without both.
+
+    The published rule compares texts; the flexible one values, without case.
+    """
+    value = row["value"]
+    if value is not None:
+        # Without quotation marks, for a number may be read as one or as a text.
+        value = value.replace('"', "").casefold()
+    headline = scorer(row["task"]).headline or ()
+    values = zip((row["published"], value), headline)
+    return tuple((text, row["scores"][metric]) for text, metric in values)
+
+
+def pass_at(k: int, scores: Iterable[float]) -> float:
+    """Return the expected best score of k answers that are drawn from these.
+
+    Of answers that are right or wrong it is the unbiased 1 - C(n - c, k) / C(n, k) for c
+    right ones of n (Chen et al., Evaluating Large Language Models Trained on Code, 2021).
+    """
+    sorted_scores = sorted(scores)
+    weighted = (comb(rank, k - 1) * score for rank, score in enumerate(sorted_scores))
+    return fsum(weighted) / comb(len(sorted_scores), k)
+
+
+def majority(answers: Iterable[Reading]) -> float:
+    """Return the score of the value that most answers have; of tied ones, the mean.
+
+    Answers in which nothing was read have no vote; where no answer has one, it is 0.
+    """
+    votes: dict[Hashable, list[float]] = {}
+    for value, score in answers:
+        if value is not None:
+            votes.setdefault(value, []).append(score)
+    highest = max(map(len, votes.values()), default=0)
+    winners = [mean(scores) for scores in votes.values() if len(scores) == highest]
+    return mean(winners or [0.0])
+
+
+def together(
+    documents: list[list[tuple[Reading, ...]]], k: int
+) -> dict[str, list[float]]:
+    """Return pass@k and majority of documents with their answers, by measure and rule."""
+    values = {}
+    for place, rule in enumerate(("published", "flexible")):
+        answers = [[answer[place] for answer in document] for document in documents]
+        scores = [[score for _, score in doc_answers] for doc_answers in answers]
+        passes = [pass_at(k, doc_scores) for doc_scores in scores]
+        values[f"pass@{k}_{rule}"] = passes
+        values[f"majority_{rule}"] = [*map(majority, answers)]
+    return values
