@@ -17,7 +17,7 @@ from sklearn.ensemble import (
 )
 
 from lm_eval_tasks.fresh.utils import rows
-from utils.packs.shortcuts import prepositions
+from tests.solvers.shortcuts import prepositions
 
 
 BOUNDS = {"tcp_short": 0.28, "tcp_long": 0.28, "timexnli": 0.58}

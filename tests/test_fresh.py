@@ -22,12 +22,13 @@ from lm_eval_tasks.fresh.utils import (
 )
 from tests import golden
 from tests.conftest import EXAMPLES, PACK, TASKS
+from tests.solvers import baselines
+from tests.solvers.shortcuts import SHORTCUTS
 from tests.test_offline import content, manifest_of
 from utils.__main__ import main
 from utils.core.documents import Rows, documents, load as load_tasks
 from utils.core.families import configuration, leaf_tasks, scorer
 from utils.core.private import task_index
-from utils.packs.shortcuts import SHORTCUTS
 from utils.verdicts.constants import References
 
 
@@ -287,7 +288,7 @@ def test_a_pack_names_its_seed_and_takes_no_other(fresh_pack):
 
 
 def test_shortcuts_stand_beside_the_best_constant_answer_by_level(fresh_pack, capsys):
-    assert main(["baselines", str(fresh_pack)]) == 0
+    baselines.main(str(fresh_pack))
     lines = capsys.readouterr().out.splitlines()
     assert "| task | shortcut | level 1 | level 2 | level 3 | level 4 |" in lines
     cell = r"(\d\.\d\d \(\d\.\d\d\)|needs 24 rows)?"

@@ -26,7 +26,6 @@ TOOLS = {
     "offline": ("packs.offline", "make or check a pack that runs without a network"),
     "generate": ("packs.generate", "make a pack of fresh problems from a seed"),
     "twins": ("packs.twins", "make a pack of public rows with other answers"),
-    "baselines": ("packs.baselines", "print what answers without any reasoning score"),
 }
 
 

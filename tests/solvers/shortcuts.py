@@ -5,15 +5,13 @@ where it knows no way. Those of TCP read the rows' columns, the others their tex
 """
 
 import calendar
-import heapq
 import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
-from datetime import date, datetime, timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from itertools import product
-from operator import itemgetter
 
 from dateutil import parser
 from sklearn.feature_extraction.text import CountVectorizer
@@ -21,12 +19,11 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_predict
 
 from lm_eval_tasks.fresh.generators import tot_semantic as roles
+from tests.solvers import tcp
 
 
 WIDTH = 30  # schedules that the search for the end without a kind keeps
 FEWEST = 24  # rows to learn from, so that all labels are in each half
-UNITS = 500  # hours or days in which every project ends
-RESTS = ("max_consecutive", "break_after", "break_between")
 GUEST = r"[:;] ([\w ]+) at (\d+:\d\d(?::\d\d)?(?: [AP]M)?)"
 CITY = r"(\w+) was founded in (\d+) (AD|BC)"
 # A vague link to an age; a letter of the 29th or later.
@@ -47,108 +44,30 @@ class TooFewRows(Exception):
     """A shortcut is learned, and there are too few rows to learn it from."""
 
 
-def read(row: dict, without: str = "") -> tuple[Callable, dict, list[tuple]]:
-    """Return the answer to an end, tasks, and of agents free units and RESTS."""
-    # None: other rows' tasks.
-    tasks = {task: length for task, length in row["tasks"].items() if length}
-    is_hourly = "agent_constraints_gmt" in row
-    text = row["project_start_datetime_gmt" if is_hourly else "project_start_date"]
-    start, unit = datetime.fromisoformat(text), timedelta(hours=1 if is_hourly else 24)
-    limits = row["agent_constraints_gmt" if is_hourly else "agent_constraints"]
-    agents, absences = [], row.get("agent_unavailable_dates", {})
-    for name in row["agents"]:
-        rules = {**limits[name], "absences": absences.get(name)}
-        rules[without] = None
-        absent_days = {date.fromisoformat(day) for day in rules["absences"] or ()}
-        days = [start.date() + timedelta(x) for x in range(0 if is_hourly else UNITS)]
-        is_free = [day not in absent_days for day in days]
-        free = _hours(start.hour, rules) if is_hourly else is_free
-        agents.append((free, *(rules[rest] or 0 for rest in RESTS)))
-
-    def answer(end: int) -> str:
-        moment = start + unit * (end if is_hourly else end - 1)
-        form = "%Y-%m-%d %H:%M GMT" if is_hourly else "%Y-%m-%d"
-        return f"\\boxed{{{moment.strftime(form)}}}"
-
-    return answer, tasks, agents
-
-
-def _hours(first: int, rules: dict) -> list[bool]:
-    """Return whether somebody works in each hour from one of the day on."""
-    first_hour, last_hour = rules["working_hours"]
-    meal_hour, *_ = rules["lunch_break"] or [None]
-    length = (last_hour - first_hour) % 24 or 24
-    works_at = [(hour - first_hour) % 24 < length for hour in range(24)]
-    hours = (hour % 24 for hour in range(first, first + UNITS))
-    return [works_at[hour] and hour != meal_hour for hour in hours]
-
-
-def work(agent: tuple, state: tuple, ready: int, left: int) -> tuple:
-    """Return (end, streak, rest left, break) of a task that is begun as soon as possible."""
-    free, limit, rest, pause = agent
-    unit, streak, rest_left, cooldown = state
-    has_begun = False
-    while left:
-        has_begun = has_begun or not cooldown and unit >= ready
-        if rest_left or not (has_begun and free[unit]):
-            streak, rest_left, cooldown = 0, max(0, rest_left - 1), max(0, cooldown - 1)
-        else:
-            streak, left = streak + 1, left - 1
-            streak, rest_left = (0, rest) if streak == limit else (streak, rest_left)
-        unit += 1
-    return unit, streak, rest_left, pause
-
-
-def end(tasks: dict, pairs: list, agents: list, width: int, order: Callable) -> int:
-    """Return the earliest end of the schedules that are the best ones task by task."""
-    schedules = [({}, ((0, 0, 0, 0),) * len(agents))]
-    needs: dict = {task: set() for task in tasks}
-    for needed, dependent in pairs:
-        if dependent in needs:
-            needs[dependent].add(needed)
-    for _ in needs:
-        candidates = {}
-        for (ends, states), task in product(schedules, needs.keys()):
-            if task in ends or not needs[task] <= ends.keys():
-                continue
-            ready = max((ends[needed] for needed in needs[task]), default=0)
-            for number, agent in enumerate(agents):
-                state = work(agent, states[number], ready, tasks[task])
-                new_ends = ends | {task: state[0]}
-                new_states = (*states[:number], state, *states[number + 1 :])
-                rank = order(new_ends, task, ready), state[0], task, number
-                key = frozenset(new_ends.items()), new_states
-                candidates[key] = rank, new_ends, new_states
-        best = heapq.nsmallest(width, candidates.values(), key=itemgetter(0))
-        schedules = [(ends, states) for _, ends, states in best]
-    return min(max(ends.values()) for ends, _ in schedules)
-
-
 def greedy(row: dict) -> str:
     """Return the earliest end of eleven orders, each task by whoever ends it first."""
-    (answer, tasks, agents), pairs = read(row), row["dependencies"]
-    tails = dict(tasks)
-    for task in reversed(tasks):  # those that need it come after it
+    project = tcp.read_project(row)
+    lengths, pairs = project.lengths, project.dependencies
+    chains = dict(lengths)
+    for task in reversed(lengths):  # those that need it come after it
         dependents = (dependent for needed, dependent in pairs if needed == task)
-        tails[task] += max((tails[dependent] for dependent in dependents), default=0)
+        chains[task] += max((chains[dependent] for dependent in dependents), default=0)
     needed, dependent = map(Counter, zip(*pairs)) if pairs else (Counter(), Counter())
-    places = {task: place for place, task in enumerate(tasks)}
-    ranks = [places, tasks, tails, needed, dependent]
+    places = {task: place for place, task in enumerate(lengths)}
+    ranks = [places, lengths, chains, needed, dependent]
     signed = product(ranks, (1, -1))
     orders = [lambda _, x, __, by=by, sign=sign: sign * by[x] for by, sign in signed]
     orders.append(lambda _, __, ready: ready)
-    return answer(min(end(tasks, pairs, agents, 1, order) for order in orders))
+    ends = (tcp.earliest_end(project, 1, order) for order in orders)
+    return f"\\boxed{{{project.label(min(ends))}}}"
 
 
-def ignoring(row: dict, kind: str) -> str | None:
+def ignoring(row: dict, constraint: str) -> str | None:
     """Return the end where nobody minds a kind of constraint that somebody has."""
-    answer, tasks, agents = read(row, kind)
-    pairs, order = row["dependencies"], lambda ends, *_: sum(ends.values())
-    if kind == "dependencies":
-        pairs = []
-    elif agents == read(row)[2]:
+    project = tcp.read_project(row, constraint)
+    if constraint != "dependencies" and project == tcp.read_project(row):
         return None
-    return answer(end(tasks, pairs, agents, WIDTH, order))
+    return f"\\boxed{{{project.label(tcp.earliest_end(project, WIDTH, tcp.total))}}}"
 
 
 def at_once(row: dict) -> str | None:
@@ -255,13 +174,15 @@ def each(answer: Callable, **options: object) -> Callable:
 
 PLANNING = {
     "best of 11 greedy orders": each(greedy),
-    "without dependencies": each(ignoring, kind="dependencies"),
-    "without rests": each(ignoring, kind="max_consecutive"),
-    "without breaks": each(ignoring, kind="break_between"),
+    "without dependencies": each(ignoring, constraint="dependencies"),
+    "without rests": each(ignoring, constraint="max_consecutive"),
+    "without breaks": each(ignoring, constraint="break_between"),
 }
 SHORTCUTS = {
-    "fresh_tcp_short": PLANNING | {"without meals": each(ignoring, kind="lunch_break")},
-    "fresh_tcp_long": PLANNING | {"without absences": each(ignoring, kind="absences")},
+    "fresh_tcp_short": PLANNING
+    | {"without meals": each(ignoring, constraint="lunch_break")},
+    "fresh_tcp_long": PLANNING
+    | {"without absences": each(ignoring, constraint="absences")},
     "fresh_tot_arithmetic": {
         "only what is told by no other fact": each(at_once),
         "give-away cues": each(lambda x: re.search(CUES, x["question"]) and CANNOT),

@@ -1,6 +1,6 @@
 """Print what answers without any reasoning score, as Markdown tables.
 
-    temporal-eval baselines FOLDER
+    python -m tests.solvers.baselines FOLDER
 
 FOLDER, or folders in it, have the rows of the benchmarks as JSON Lines, under upstream's
 names. The responders are: an empty answer; the most frequent label, in the form that is
@@ -9,10 +9,6 @@ score is the expected one, so that no seed plays a part. Fresh problems have a c
 each level, and for each shortcut its flexible score beside that of the most frequent
 label of that level: both over the rows for which the shortcut knows an answer. A cell is
 empty where it knows none.
-
-Example:
-
-    temporal-eval baselines examples/data
 """
 
 from __future__ import annotations
@@ -20,28 +16,17 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Iterable
-from itertools import chain, combinations, groupby, repeat
+from itertools import groupby, repeat
 from operator import itemgetter
 from pathlib import Path
 from statistics import mean
 
-from ..core.cli import folder_path, tool_parser
-from ..core.documents import benchmark_files, documents_of
-from ..core.families import Scorer, is_generated, scorer
-from ..core.jsonl import read_jsonl
-
-
-def random_choices(task: str, document: dict) -> list[str]:
-    """Return every answer to choose from: sets of options, labels, else none."""
-    options = document.get("options", [])
-    golds = [{"label": option} for option in options]
-    if "letters" in document:
-        letters = "ABCD"[: len(options)]
-        sizes = range(1, len(letters) + 1)
-        letter_sets = chain(*(combinations(letters, size) for size in sizes))
-        golds = [{"letters": letter_set} for letter_set in letter_sets]
-    gold_response = scorer(task).utils.gold_response
-    return [gold_response(document | gold) for gold in golds]
+from tests.solvers.shortcuts import SHORTCUTS, TooFewRows
+from utils.core.documents import benchmark_files, documents_of
+from utils.core.errors import ToolError
+from utils.core.families import Scorer, is_generated, scorer
+from utils.core.jsonl import read_jsonl
+from utils.verdicts.constants import random_choices
 
 
 def row(path: Path, task: Scorer) -> str:
@@ -79,28 +64,24 @@ def _cell(task: Scorer, documents: list[dict], responses: Iterable[list[str]]) -
 
 def by_level(path: Path, task: Scorer) -> list[str]:
     """Return a table's rows for a file of fresh rows: a line for each shortcut."""
-    from .shortcuts import (
-        SHORTCUTS,
-        TooFewRows,
-    )  # takes a second, and so does `sources`
-
     rows = sorted(read_jsonl(path), key=itemgetter("level"))
     levels = {level: [*group] for level, group in groupby(rows, itemgetter("level"))}
-    cells: dict[str, list[str]] = {}
-    for rows in levels.values():
-        documents = documents_of(task.task, rows)
-        for name, shortcut in SHORTCUTS.get(task.task, {}).items():
-            try:
-                cell = _shortcut_cell(task, documents, shortcut(rows))
-            except TooFewRows as error:
-                cell = str(error)
-            cells.setdefault(name, []).append(cell)
-    header = f"| task | shortcut | {' | '.join(f'level {level}' for level in levels)} |"
-    divider = f"|---|---|{'--:|' * len(levels)}"
     lines = [
-        f"| `{task.task}` | {name} | {' | '.join(cells[name])} |" for name in cells
+        f"| task | shortcut | {' | '.join(f'level {level}' for level in levels)} |",
+        f"|---|---|{'--:|' * len(levels)}",
     ]
-    return [header, divider, *lines]
+    for name, shortcut in SHORTCUTS.get(task.task, {}).items():
+        cells = []
+        for level_rows in levels.values():
+            try:
+                responses = shortcut(level_rows)
+            except TooFewRows as error:
+                cells.append(str(error))
+            else:
+                documents = documents_of(task.task, level_rows)
+                cells.append(_shortcut_cell(task, documents, responses))
+        lines.append(f"| `{task.task}` | {name} | {' | '.join(cells)} |")
+    return lines
 
 
 def _shortcut_cell(
@@ -117,24 +98,26 @@ def _shortcut_cell(
     return f"{shortcut:.2f} ({frequent:.2f})"
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Print a table for each family; return the exit status."""
-
-    parser = tool_parser("baselines", __doc__)
-    parser.add_argument("folder", type=folder_path, help="holds rows of the benchmarks")
-    folder, tables = parser.parse_args(arguments).folder, {}
-    for path, tasks in benchmark_files(folder):
-        task = next((task for task in map(scorer, tasks) if task.headline), None)
+def main(folder: str) -> None:
+    """Print a table for each family, and for each file of fresh rows."""
+    tables: dict[str, list[str]] = {}
+    for path, names in benchmark_files(Path(folder)):
+        task = next((task for task in map(scorer, names) if task.headline), None)
         if task and is_generated(task.task):
-            sys.stdout.write("\n".join([*by_level(path, task), "", ""]))
+            tables[task.task] = by_level(path, task)
         elif task:
-            tables.setdefault(task.family, []).append((path, task))
-    for rows in tables.values():
-        lines = [
-            f"Cells: {' / '.join(rows[0][1].headline)}\n",
-            "| file | empty | most frequent label | random |",
-            "|---|--:|--:|--:|",
-            *(row(path, task) for path, task in rows),
-        ]
+            header = [
+                f"Cells: {' / '.join(task.headline)}\n",
+                "| file | empty | most frequent label | random |",
+                "|---|--:|--:|--:|",
+            ]
+            tables.setdefault(task.family, header).append(row(path, task))
+    for lines in tables.values():
         sys.stdout.write("\n".join([*lines, "", ""]))
-    return 0
+
+
+if __name__ == "__main__":
+    try:
+        main(sys.argv[1])
+    except ToolError as error:
+        sys.exit(str(error))
