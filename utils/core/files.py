@@ -6,6 +6,7 @@ import errno
 import fcntl
 import hashlib
 import os
+import re
 import secrets
 import shutil
 import sys
@@ -127,6 +128,18 @@ def check_outputs(outputs: Mapping[str, Path | None], inputs: Iterable[Path]) ->
         owner = option_by_path.setdefault(os.path.realpath(path), option)
         if owner != option:
             raise ToolError(f"{path}: is named by {owner}, too; name another {option}")
+
+
+def check_maker(path: Path, tool: str, beginning: str) -> None:
+    """Raise ToolError for a file that `tool` would replace and has not written.
+
+    All that it writes begins with the pattern `beginning`.
+    """
+    if path.is_file() and not is_stream(path) and path.stat().st_size:
+        with path.open(encoding="utf-8", errors="replace") as file:
+            if not re.match(beginning, file.read(1 << 16)):
+                fix = "move it elsewhere, or name another output"
+                raise ToolError(f"{path}: is there, and was not made by {tool}; {fix}")
 
 
 def _identity(path: Path) -> tuple[int, int]:

@@ -10,13 +10,10 @@ import json
 import math
 import zlib
 from collections.abc import Iterator
-from contextlib import closing, suppress
-from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
 from .errors import LineError, ToolError
-from .files import is_stream
 
 
 SUFFIXES = (".jsonl", ".jsonl.gz")
@@ -77,20 +74,6 @@ def read_lines(
         except (EOFError, zlib.error, gzip.BadGzipFile):
             fault = "the gzip data is cut off or damaged; get the file again"
             raise ToolError(f"{path}, after line {number}: {fault}") from None
-
-
-def check_made(path: Path, tool: str, keys: set[str]) -> None:
-    """Raise ToolError where a file is that a tool did not make: its rows have `keys`.
-
-    An empty file, and what can be written but once, is nobody's.
-    """
-    if is_stream(path) or not path.exists() or not path.stat().st_size:
-        return
-    with suppress(ToolError), closing(read_lines(path)) as lines:
-        if any(parse(line).keys() == keys for line in islice(lines, 1)):
-            return
-    fix = "move it elsewhere, or name another output"
-    raise ToolError(f"{path}: is there, and was not made by {tool}; {fix}")
 
 
 def parse(line: Line) -> dict:

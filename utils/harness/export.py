@@ -36,8 +36,7 @@ from lm_eval.models.openai_completions import (
 from ..core.cli import output_path, tool_parser
 from ..core.documents import pack_files, quiet_harness
 from ..core.families import bare
-from ..core.files import check_outputs, written_whole
-from ..core.jsonl import check_made
+from ..core.files import check_maker, check_outputs, written_whole
 from ..verdicts.answers import custom_id, read_answers
 from .run import PromptTaker, add_options, evaluate, task_names
 
@@ -49,6 +48,8 @@ _MODELS = {
     (False, False): LocalCompletionsAPI,
     (False, True): OpenAICompletionsAPI,
 }
+# How a file of requests begins.
+_BEGINNING = r'\{"custom_id": ".*", "method": "POST", "url": ".*", "body": \{'
 
 
 def lines(names: list[str], options: Namespace) -> Iterator[dict]:
@@ -100,7 +101,7 @@ def main(arguments: list[str] | None = None) -> int:
     if options.output is None:
         sys.stdout.writelines(request_lines)
         return 0
-    check_made(options.output, "export", {"custom_id", "method", "url", "body"})
+    check_maker(options.output, "export", _BEGINNING)
     with written_whole(options.output) as file:
         file.writelines(line.encode() for line in request_lines)
     return 0

@@ -17,11 +17,10 @@ Example:
 
 from __future__ import annotations
 
-import json
+import re
 import sys
 from argparse import Namespace
 from collections.abc import Iterator
-from contextlib import suppress
 from itertools import combinations
 from pathlib import Path
 
@@ -29,7 +28,7 @@ from ..core import tables as text_tables
 from ..core.cli import output_path, say, tool_parser
 from ..core.documents import pack_files
 from ..core.errors import ToolError
-from ..core.files import check_outputs, is_stream, written_whole
+from ..core.files import check_maker, check_outputs, written_whole
 from ..verdicts.checks import Check
 from ..verdicts.find import Failure, find_sources
 from ..verdicts.runs import Model, answer_options, read_models
@@ -38,8 +37,11 @@ from .board import FIRST_LINES, RULES, Entrant
 from .data import board_data, rows
 
 
-# The first columns of tables of ours.
-_COLUMNS = ["model", "status", "remarks", "scope"]
+# How the files of a board begin.
+_BEGINNINGS = {form: f"{re.escape(line)}\n" for form, line in FIRST_LINES.items()} | {
+    "csv": "model,status,remarks,scope,",
+    "json": r'\[\n *\{\n *"model": .*\n *"status": .*\n *"remarks": .*\n *"scope": ',
+}
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -116,7 +118,7 @@ def _write(entrants: list[Entrant], data: dict, options: Namespace) -> None:
             text = text_tables.render([*rows(data)], form)
             contents[path] = text.encode("utf-8", "backslashreplace")
     for path, content in contents.items():
-        check_ours(path, form_by_path.get(path, "js"))
+        check_maker(path, "leaderboard", _BEGINNINGS[form_by_path.get(path, "js")])
         with written_whole(path) as file:
             file.write(content)
     sys.stdout.write(
@@ -139,19 +141,6 @@ def _lines(content: dict) -> Iterator[dict]:
             yield cells
 
 
-def check_ours(path: Path, form: str) -> None:
-    """Raise ToolError for a file that this tool has not made, and would replace."""
-    if not path.is_file() or is_stream(path) or not path.stat().st_size:
-        return
-    with suppress(ValueError, LookupError, TypeError, AttributeError):
-        text = path.read_text(encoding="utf-8")
-        line, _, _ = text.partition("\n")
-        columns = [*json.loads(text)[0]] if form == "json" else line.split(",")
-        if columns[:4] == _COLUMNS or line == FIRST_LINES.get(form):
-            return
-    raise ToolError(f"{path}: was not made by leaderboard; name another file")
-
-
 def _check_files(options: Namespace) -> None:
     """Raise ToolError for an output that is an input, or that this tool has not made."""
     outputs = {f"--{name}": getattr(options, name) for name in ("html", "csv", "json")}
@@ -161,7 +150,7 @@ def _check_files(options: Namespace) -> None:
     check_outputs(outputs, [*paths, *pack_files(options.include_path)])
     for option, path in outputs.items():
         if path:
-            check_ours(path, option.removeprefix("--"))
+            check_maker(path, "leaderboard", _BEGINNINGS[option.removeprefix("--")])
 
 
 def _page(text: str) -> str:
