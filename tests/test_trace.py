@@ -4,10 +4,10 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from tests.answers import write
+from tests.answers import here, write
 from tests.conftest import ROOT
 from utils.__main__ import main
-from utils.verdicts import isolate, keep
+from utils.verdicts import isolate, tables
 
 
 DOC = {
@@ -39,9 +39,8 @@ def trace(arguments: list[str]) -> Counter[tuple[str, str]]:
 
 def test_one_more_answer_passes_through_few_files_and_functions(tmp_path, monkeypatch):
     # In this process, to see what the one of the file does.
-    alone = lambda work, jobs, *_: ((jobs.popleft(), work(x)) for x in [*jobs])  # noqa: E731
-    monkeypatch.setattr(keep, "each_apart", alone)
-    monkeypatch.setattr(isolate.Budget, "add", lambda *_: None)  # of it
+    monkeypatch.setattr(tables, "each_apart", here)
+    monkeypatch.setattr(isolate, "allow_seconds", lambda _: None)  # of it
     calls = []
     for call, count in enumerate((1, 1, 2)):  # the first fills the caches
         docs = (DOC | {"question": f"{call} {n}?"} for n in range(count))

@@ -10,18 +10,18 @@ import subprocess
 import sys
 import threading
 import time
+from argparse import Namespace
 from pathlib import Path
 
 import pytest
 
-from tests.answers import GOOD, answers, split, write
+from tests.answers import GOOD, answers, here, split, write
 from tests.conftest import EXAMPLES, ROOT
 from utils.__main__ import main
 from utils.core.jsonl import read_jsonl
-from utils.verdicts import isolate, keep, table
-from utils.verdicts.find import find_sources
-from utils.verdicts.isolate import Died, Limits, each_apart
-from utils.verdicts.write import write_table
+from utils.verdicts import isolate, tables
+from utils.verdicts.isolate import LIMITS, each_apart, judge_file
+from utils.verdicts.runs import find_sources
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -150,24 +150,24 @@ def double(job: object) -> object:
         os.kill(os.getpid(), signal.SIGKILL)
     if job == "fault":
         raise ZeroDivisionError
-    return [job, job]
+    return {"doubled": [job, job]}
 
 
 def test_what_one_process_takes_or_does_the_others_never_notice(capfd, monkeypatch):
-    def within_budget(job: object) -> object:
-        isolate.Budget(0)
+    def within_budget(job: object, _: object) -> object:
+        isolate.allow_seconds(0)
         return double(job)
 
-    limits = Limits(memory=50, seconds=0)
+    defaults = {option: default for option, (default, _) in LIMITS.items()}
+    options = Namespace(**defaults | {"most_memory": 50, "workers": 2})
     jobs = isolate.deque(["memory", 1, "time", 2, "kill", 3, "fault", 4])
-    answers = dict(each_apart(within_budget, jobs, 2, limits))
-    assert {x: y for x, y in answers.items() if isinstance(x, int)} == {
-        n: [n, n] for n in range(1, 5)
-    }
-    assert isinstance(answers["memory"], Died) and "50 MiB" in answers["memory"].reason
-    assert "processor time" in answers["time"].reason and answers["time"].is_of_job
-    assert "was killed" in answers["kill"].reason and not answers["kill"].is_of_job
-    assert "was killed" in answers["fault"].reason
+    replies = dict(each_apart(within_budget, jobs, options))
+    for number in range(1, 5):
+        assert replies[number] == {"doubled": [number, number]}
+    assert "50 MiB" in replies["memory"]["failure"]
+    assert "processor time" in replies["time"]["failure"]
+    assert "was killed" in replies["kill"]["error"]
+    assert "was killed" in replies["fault"]["error"]
 
 
 LARGE = [GOOD | {"doc_id": n, "response": "x" * 2**19} for n in range(4)]
@@ -193,11 +193,10 @@ def test_what_exceeds_a_limit_is_named_with_the_option(tmp_path, call_score, lim
 
 def test_only_answers_add_to_the_time(tmp_path, call_score, monkeypatch):
     seconds = []
-    monkeypatch.setattr(isolate.Budget, "add", lambda _, more: seconds.append(more))
-    alone = lambda work, jobs, *_: ((jobs.popleft(), work(x)) for x in [*jobs])  # noqa: E731
-    monkeypatch.setattr(keep, "each_apart", alone)
+    monkeypatch.setattr(isolate, "allow_seconds", seconds.append)
+    monkeypatch.setattr(tables, "each_apart", here)
     call_score(write(tmp_path / "x.jsonl", *answers(2), *[{}, GOOD | {"doc": 1}] * 99))
-    assert seconds == [0, 64 * 0.005]
+    assert seconds == pytest.approx([20, 20.005, 20.01])
 
 
 # ------------------------------------------------------------------------ kept or not
@@ -215,7 +214,7 @@ def edit(path: Path) -> None:
 
 
 def patched(name: str):
-    return lambda source, output, patch: patch.setattr(table, name, lambda *_: "new")
+    return lambda source, output, patch: patch.setattr(tables, name, lambda *_: "new")
 
 
 # What happens between two calls, and which files are then judged again.
@@ -260,7 +259,7 @@ def test_what_is_kept_is_read_by_all_tools_and_from_a_folder_that_is_named(
     paths = [write(tmp_path / f"{x}.jsonl", *answers(6)) for x in "ab"]
     first = call_score(*paths, "--output", tmp_path / "out")
     monkeypatch.setattr(
-        keep, "open_part", lambda *_, **__: pytest.fail("is judged again")
+        tables, "open_part", lambda *_, **__: pytest.fail("is judged again")
     )
     cache = ["--cache", str(tmp_path / "out")]
     assert call_score(*paths, *cache) == first
@@ -276,9 +275,9 @@ def test_the_code_of_a_table_is_that_of_its_pack_too(tmp_path):
         ("data/tcp.jsonl", "b"),
     ):
         write(tmp_path / name, text)
-        table._code.cache_clear()
-        digests.append(table._code(tmp_path))
-    assert len({*digests, table._code(EXAMPLES)}) == 4
+        tables._code.cache_clear()
+        digests.append(tables._code(tmp_path))
+    assert len({*digests, tables._code(EXAMPLES)}) == 4
 
 
 def test_jobs_that_score_a_file_each_leave_but_the_figures(tmp_path, call_score):
@@ -367,9 +366,9 @@ def test_a_file_that_changes_while_it_is_judged_has_no_table(
 
     def change(*arguments: object, **named: object) -> dict:
         write(path, GOOD, {"response": "more"})
-        return write_table(*arguments, **named)
+        return judge_file(*arguments, **named)
 
-    monkeypatch.setattr(keep, "write_table", change)
+    monkeypatch.setattr(tables, "judge_file", change)
     status, _, said = call_score(path)
     assert (status, said) == (1, f"{path}: has changed while it was read; run again\n")
 

@@ -42,6 +42,7 @@ from ..core.families import bare, digest_of, leaf_tasks, scorer
 from ..core.files import check_writable, written_whole
 from ..verdicts.answers import (
     Answer,
+    Source,
     document_text,
     read_answers,
     sha256,
@@ -49,7 +50,7 @@ from ..verdicts.answers import (
     within,
 )
 from ..verdicts.claims import read_results
-from ..verdicts.find import Source, find_sources
+from ..verdicts.runs import find_sources
 from .run import PromptTaker, add_options, evaluate, task_names
 
 

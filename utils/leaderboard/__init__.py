@@ -30,9 +30,8 @@ from ..core.documents import pack_files
 from ..core.errors import ToolError
 from ..core.files import check_maker, check_outputs, written_whole
 from ..verdicts.checks import Check
-from ..verdicts.find import Failure, find_sources
-from ..verdicts.runs import Model, answer_options, read_models
-from ..verdicts.table import Table
+from ..verdicts.runs import Model, answer_options, find_sources, read_models
+from ..verdicts.tables import Failure, Table
 from .board import FIRST_LINES, RULES, Entrant
 from .data import board_data, rows
 
@@ -52,7 +51,7 @@ def main(arguments: list[str] | None = None) -> int:
     good = [model for model in models if not _fault(model)]
     bad = [model for model in models if model not in good]
     left_out = [Failure(model.place, model.name, _fault(model)) for model in bad]
-    left_out = [x._replace(reason=x.reason.lstrip(", ")) for x in left_out + failures]
+    left_out += failures
     messages = [message for model in good for message in model.messages]
     messages += [f"{failure.path}: left out: {failure.reason}" for failure in left_out]
     if not good:

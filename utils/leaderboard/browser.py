@@ -12,14 +12,12 @@ from argparse import Namespace
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterator
 from contextlib import suppress
-from functools import partial
 from itertools import accumulate, chain
 from pathlib import Path
 from typing import NamedTuple
 
 from jinja2 import TemplateError
 
-from ..core.documents import documents
 from ..core.errors import ToolError
 from ..core.families import prompt, scorer
 from ..core.jsonl import read_lines
@@ -27,7 +25,7 @@ from ..core.tables import natural
 from ..verdicts.answers import Answer, answers_in, task_of
 from ..verdicts.checks import messages_of
 from ..verdicts.figures import Document
-from ..verdicts.isolate import Died, each_apart
+from ..verdicts.isolate import Prepared, each_apart
 from ..verdicts.judge import (
     BREAKDOWNS,
     document_of,
@@ -35,9 +33,8 @@ from ..verdicts.judge import (
     sample_name,
     shown,
 )
-from ..verdicts.keep import limits_of
 from ..verdicts.runs import Model
-from ..verdicts.table import Table
+from ..verdicts.tables import Table
 from .board import FIRST_LINES, Key
 
 
@@ -165,41 +162,35 @@ def _read_texts(
     readings: dict[Path, Reading], answers: list[dict], options: Namespace
 ) -> dict[int, Pieces]:
     """Put the texts of responses into answers; return id of an answer -> its prompt."""
-    loaded: set[str] = set()
     prompts: dict[int, Pieces] = {}
     all_readings = [*readings.values()]
     workers = options.workers
-    jobs = deque(all_readings[number::workers] for number in range(workers))
-    work = partial(_texts, loaded=loaded)
-    for job, reply in each_apart(work, jobs, workers, limits_of(options)):
-        if isinstance(reply, Died):
-            raise ToolError(f"{job[0].table.source.path}: {reply.reason}")
-        if wanted := reply.get("want"):
-            for task in wanted:
-                documents(task, options.include_path)
-            loaded.update(wanted)
-            jobs.append(job)
-        elif "changed" in reply:
+    queue = deque(all_readings[number::workers] for number in range(workers))
+    for job, reply in each_apart(_texts, queue, options):
+        if fault := reply.get("failure", reply.get("error")):
+            raise ToolError(f"{job[0].table.source.path}: {fault}")
+        if "changed" in reply:
             fault = "has changed while it was read; run again"
             raise ToolError(f"{reply['changed']}: {fault}")
-        for number, response, prompt_pieces in reply.get("texts", ()):
+        for number, response, prompt_pieces in reply["texts"]:
             answers[number]["response"] = response
             prompts[id(answers[number])] = prompt_pieces
     return prompts
 
 
-def _texts(readings: list[Reading], loaded: set[str]) -> dict:
+def _texts(readings: list[Reading], prepared: Prepared) -> dict:
     """Return the number of each answer with the pieces of its response and prompt.
 
-    Or `want`, the tasks whose documents are needed first, or `changed`, a file that changed.
+    Or `changed`, a file that has changed, or a reply as of `each_apart`.
     """
     texts: list[list] = []
-    wanted: set[str] = set()
+    wanted: dict[str, int] = {}  # task -> line
     for reading in readings:
         old_count = len(texts)
         for answer in _answers(reading):
-            if answer.doc is None and answer.task not in loaded:
-                wanted.add(answer.task)
+            needs_documents = answer.doc is None
+            if needs_documents and ("documents", answer.task) not in prepared:
+                wanted[answer.task] = answer.number
                 continue
             for number, row in reading.rows[answer.number]:
                 if _is_of(answer, row):
@@ -211,7 +202,8 @@ def _texts(readings: list[Reading], loaded: set[str]) -> dict:
         expected_count = sum(map(len, reading.rows.values()))
         if len(texts) - old_count < expected_count and not wanted:
             return {"changed": str(reading.table.source.path)}
-    return {"want": sorted(wanted)} if wanted else {"texts": texts}
+    needs = [("documents", task, line) for task, line in wanted.items()]
+    return {"want": needs} if needs else {"texts": texts}
 
 
 def _answers(reading: Reading) -> Iterator[Answer]:

@@ -44,9 +44,9 @@ from ..stats import (
 )
 from ..verdicts.answers import sha256
 from ..verdicts.checks import FALSE, SEVERITY, pack_rows
-from ..verdicts.find import Failure
 from ..verdicts.judge import INVALID
 from ..verdicts.recall import recall, recall_sentence
+from ..verdicts.tables import Failure
 from .board import (
     CAUSES,
     RULES,

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import suppress
@@ -38,6 +39,34 @@ _HASH_LENGTH = 16  # characters of a document's hash in a custom_id
 _CUSTOM_ID = re.compile(
     rf"(?P<task>[^:]+):(?P<doc_id>[0-9]{{1,9}}):(?P<hash>[0-9a-f]{{{_HASH_LENGTH}}})"
 )
+
+
+class Source(NamedTuple):
+    """A file of answers."""
+
+    path: Path
+    place: Path  # the folder of a run, or the file: one place holds one model
+    task: str | None  # of lines that do not name theirs
+    label: str = ""  # the NAME of NAME=PATH
+
+    @property
+    def time(self) -> str | None:
+        """When the samples were logged, as their name says; None for other files."""
+        match = SAMPLES_NAME.fullmatch(self.path.name)
+        return match["time"] if match else None
+
+    @property
+    def results_path(self) -> Path | None:
+        """The results that the harness wrote beside the samples, if any."""
+        path = self.path.parent / f"results_{self.time}.json"
+        return path if self.time and os.path.lexists(path) else None
+
+    @property
+    def default_name(self) -> str:
+        """What a model is called that neither an argument nor its files name."""
+        if self.place != self.path or self.time:
+            return self.path.parent.resolve().name
+        return self.path.name.removesuffix(".gz").removesuffix(".jsonl")
 
 
 class Answer(NamedTuple):

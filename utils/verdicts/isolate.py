@@ -1,7 +1,8 @@
-"""Processes with limits, one a file: what a stranger wrote is read in them alone.
+"""The judging of files of answers: each in a process of its own, with limits.
 
-A process is forked from the tool's own, which has imported and loaded what is needed, and
-answers in JSON through a pipe. Whatever becomes of it, the others never notice.
+What a stranger wrote is read there alone. Such a process is forked from the tool's own,
+which has imported and loaded what is needed, and answers in JSON through a pipe. Whatever
+becomes of it, the others never notice.
 """
 
 from __future__ import annotations
@@ -13,108 +14,137 @@ import os
 import resource
 import signal
 import threading
-from collections import deque
+from argparse import Namespace
+from collections import Counter, deque
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
+from functools import partial
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import BinaryIO, NamedTuple, TypeVar
+
+from ..core.documents import documents, quiet_harness
+from ..core.errors import LineError, ToolError, fault_of
+from ..core.families import scorer
+from ..core.jsonl import Line, read_lines
+from .answers import Answer, Source, answers_in, sha256, task_of, within
+from .claims import LONGEST, claims_of, read_results
+from .constants import References
+from .figures import Tally
+from .judge import Scored, row, score
 
 
-_MIB = 1 << 20
+# Option -> its default, and what it bounds.
+LIMITS = {
+    "most_memory": (2_048, "MiB of memory to judge a file, above the tool's own"),
+    "most_seconds": (20, "seconds of processor time to judge a file"),
+    "most_answer_ms": (5, "milliseconds more for each answer"),
+    "most_row_ms": (300, "milliseconds more for each row regenerated from a seed"),
+    "most_line": (64, "MiB of a line"),
+    "most_unpacked": (4_096, "MiB of a file once it is unpacked"),
+    "most_filters": (8, "filters of a task"),
+    "most_samples": (64, "answers to a document"),
+}
+MOST_FAULTS = 5  # that a table names; the others are counted
 _OUT_OF_MEMORY = 77  # exit status
 _FORK = multiprocessing.get_context("fork")
 
-
-class Limits(NamedTuple):
-    """What the judging of one file may take."""
-
-    memory: int = 2_048  # MiB, above what the tool has mapped itself
-    seconds: float = 20.0  # of processor time, and
-    answer_ms: float = 5.0  # milliseconds more for each answer
-    row_ms: float = 300.0  # and for each row that is regenerated from a seed
-    line: int = 64  # MiB of a line
-    unpacked: int = 4_096  # MiB of a file
-    filters: int = 8
-    samples: int = 64  # answers a document
+Work = TypeVar("Work")
+# Task -> why what its answers need cannot be prepared, or None: "documents" or "check".
+Prepared = dict[tuple[str, str], str | None]
 
 
-class Budget:
-    """Processor time that grows with the work; the kernel ends a process beyond it."""
-
-    def __init__(self, seconds: float) -> None:
-        self._seconds, self._bound = seconds, 0
-        self.add(0)
-
-    def add(self, seconds: float) -> None:
-        """Allow so much more."""
-        self._seconds += seconds
-        # Whole seconds, and few calls.
-        if (new_bound := int(self._seconds) + 1) > self._bound:
-            self._bound = new_bound + int(new_bound > 30) * 5
-            _, hard = resource.getrlimit(resource.RLIMIT_CPU)
-            with suppress(ValueError):  # a limit from outside is lower
-                resource.setrlimit(resource.RLIMIT_CPU, (self._bound, hard))
-
-
-class Died(NamedTuple):
-    """Why a process gave no answer."""
-
-    reason: str
-    is_of_job: bool  # else of the machine: the job may be tried again
-
-
-Job = TypeVar("Job")
+# ------------------------------------------------------------------------- processes
 
 
 def each_apart(
-    work: Callable[[Job], object], jobs: deque[Job], workers: int, limits: Limits
-) -> Iterator[tuple[Job, object]]:
-    """Yield each job with what `work` returns of it in a process, as they finish.
+    do: Callable[[Work, Prepared], dict],
+    queue: deque[Work],
+    options: Namespace,
+    check: type | None = None,
+) -> Iterator[tuple[Work, dict]]:
+    """Yield each piece of work with what `do` returns of it in a process, as they finish.
 
-    `jobs` may grow meanwhile. Where a process ends before it has answered, Died is
-    in the place of what it returns. What `work` returns is JSON.
+    Instead of JSON of its own, `do` may return `want`: (what, task, line) of what this
+    process has to prepare before it is called again. A reply has a `failure` where the
+    work exceeds a limit, and an `error` where the machine cannot do it.
     """
-    running: dict[Connection, tuple[Job, multiprocessing.Process]] = {}
+    prepared: Prepared = {}
+    running: dict[Connection, tuple[Work, multiprocessing.Process]] = {}
     try:
-        while jobs or running:
-            while jobs and len(running) < workers:
-                job = jobs.popleft()
-                reader, writer = _FORK.Pipe(duplex=False)
-                arguments = (work, job, writer, limits)
-                process = _FORK.Process(target=_run, args=arguments, daemon=True)
-                process.start()
-                writer.close()
-                running[reader] = job, process
+        while queue or running:
+            while queue and len(running) < options.workers:
+                work = queue.popleft()
+                job = partial(do, work, prepared)
+                reader, process = _start(job, options.most_memory)
+                running[reader] = work, process
             for reader in wait(running):
-                reply = b""
+                message = b""
                 with suppress(EOFError), reader:
-                    reply = reader.recv_bytes()
-                job, process = running.pop(reader)
+                    message = reader.recv_bytes()
+                work, process = running.pop(reader)
                 process.join()
-                yield job, json.loads(reply) if reply else _died(process, limits)
+                reply = json.loads(message) if message else _killed(process, options)
+                needs = reply.get("want", ())
+                if fault := _prepare(needs, prepared, options, check):
+                    reply = {"error": fault}
+                elif needs:
+                    queue.appendleft(work)
+                    continue
+                yield work, reply
     finally:
         for _, process in running.values():
             process.kill()
             process.join()
 
 
-def _died(process: multiprocessing.Process, limits: Limits) -> Died:
+def _prepare(
+    needs: list, prepared: Prepared, options: Namespace, check: type | None
+) -> str | None:
+    """Prepare what processes are to share; return why that cannot be."""
+    for need, task, line in needs:
+        if (need, task) not in prepared:
+            prepare = documents if need == "documents" else check.prepare
+            prepared[need, task] = None
+            try:
+                with quiet_harness():
+                    prepare(task, options.include_path)
+            except ToolError as error:
+                prepared[need, task] = str(error)
+        if fault := prepared[need, task]:
+            return f"line {line}: {fault}"
+    return None
+
+
+def _killed(process: multiprocessing.Process, options: Namespace) -> dict[str, str]:
+    """Return the reply of a process that gave none."""
     status = process.exitcode
     if status == -signal.SIGXCPU:
-        allowance = f"{limits.seconds:g} s and {limits.answer_ms:g} ms an answer"
-        fix = "raise --most_seconds"
-        return Died(f"takes more processor time than {allowance}; {fix}", True)
+        allowance = (
+            f"{options.most_seconds} s and {options.most_answer_ms} ms an answer"
+        )
+        fault = f"takes more processor time than {allowance}; raise --most_seconds"
+        return {"failure": fault}
     if status == _OUT_OF_MEMORY:
-        fix = "raise --most_memory"
-        return Died(f"takes more than {limits.memory:,} MiB of memory; {fix}", True)
+        fault = f"takes more than {options.most_memory:,} MiB of memory"
+        return {"failure": f"{fault}; raise --most_memory"}
     fix = "see whether memory ran out, and run the command again"
-    return Died(f"its process was killed (status {status}); {fix}", False)
+    return {"error": f"its process was killed (status {status}); {fix}"}
 
 
-def _run(
-    work: Callable[[Job], object], job: Job, writer: Connection, limits: Limits
-) -> None:
+def _start(
+    job: Callable[[], dict], most_memory: int
+) -> tuple[Connection, multiprocessing.Process]:
+    """Start a job in a process; return where its reply arrives, and the process."""
+    reader, writer = _FORK.Pipe(duplex=False)
+    arguments = (job, writer, most_memory)
+    process = _FORK.Process(target=_run, args=arguments, daemon=True)
+    process.start()
+    writer.close()
+    return reader, process
+
+
+def _run(job: Callable[[], dict], writer: Connection, most_memory: int) -> None:
     """Do a job in this process, within limits; it ends when its parent is gone."""
     gc.freeze()  # a collection would copy every page that the parent shares
     for signum in (signal.SIGINT, signal.SIGHUP):
@@ -123,11 +153,11 @@ def _run(
     threading.Thread(target=_end_with_parent, daemon=True).start()
     with suppress(OSError, ValueError):  # macOS has neither the file nor the limit
         pages = int(Path("/proc/self/statm").read_text().split()[0])
-        most_bytes = pages * resource.getpagesize() + limits.memory * _MIB
+        most_bytes = pages * resource.getpagesize() + (most_memory << 20)
         _, hard = resource.getrlimit(resource.RLIMIT_AS)
         resource.setrlimit(resource.RLIMIT_AS, (most_bytes, hard))
     try:
-        writer.send_bytes(json.dumps(work(job)).encode())
+        writer.send_bytes(json.dumps(job()).encode())
     except MemoryError:
         os._exit(_OUT_OF_MEMORY)
 
@@ -135,3 +165,209 @@ def _run(
 def _end_with_parent() -> None:
     multiprocessing.parent_process().join()
     os._exit(1)
+
+
+def allow_seconds(seconds: float) -> None:
+    """Allow this process so much processor time in all; the kernel ends it beyond."""
+    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+    with suppress(ValueError):  # a limit from outside is lower
+        resource.setrlimit(resource.RLIMIT_CPU, (int(seconds) + 1, hard))
+
+
+# --------------------------------------------------------------------- files of answers
+
+
+class Order(NamedTuple):
+    """A file of answers to judge, and how."""
+
+    source: Source
+    folder: Path  # for the rows of its table
+    options: Namespace  # LIMITS, `include_path` and `leave_out`
+    check: type | None  # what else is checked, such as `checks.Check`
+
+
+def judge_file(order: Order, prepared: Prepared) -> dict:
+    """Judge a file and write the rows of its table; return what the head of it says.
+
+    Or a reply as of `each_apart`.
+    """
+    try:
+        with quiet_harness():
+            return _Judging(order, prepared).reply()
+    except OSError as error:
+        name = error.filename or order.source.path
+        return {"error": _without_path(order.source, f"{name}: {fault_of(error)}")}
+    except MemoryError:
+        raise
+    except ToolError as error:
+        return {"failure": _without_path(order.source, str(error))}
+    except Exception as error:  # what nobody foresaw is a fault of this file alone
+        return {"failure": f"cannot be judged ({error!r:.200})"}
+
+
+def _without_path(source: Source, fault: str) -> str:
+    """Return a fault without the path of the file that it begins with."""
+    return fault.removeprefix(str(source.path)).lstrip(":, ")
+
+
+def rows_name(task: str) -> str:
+    """Return the name of the file with the rows of a task."""
+    return f"verdicts_{task}.jsonl"
+
+
+class _TaskAnswers:
+    """The answers of a file to one task through one filter."""
+
+    def __init__(
+        self, order: Order, results: dict, task: str, filter_name: str | None
+    ) -> None:
+        self.task, self.filter = task, filter_name
+        self.claims = claims_of(results, task)
+        repeats = self.claims.get("repeats") or 1
+        self.tally = Tally(task, repeats=repeats, leave_out=order.options.leave_out)
+        self.references = References(task)
+        settings = results, task, filter_name or "none", order.options.include_path
+        self.check = order.check and order.check(*settings)
+
+    def add(self, scored: Scored, entry: dict, most_samples: int) -> None:
+        """Count an answer and its row; errors as of `Tally.add`, ToolError for many."""
+        document = self.tally.add(entry)
+        answers = len(document.scores) if document else 0  # of one that is left out
+        if answers > most_samples:
+            fault = f"has more than {most_samples} answers to a document"
+            raise ToolError(f"{fault}; raise --most_samples")
+        if answers == 1:
+            self.references.add(scored.doc)
+        if self.check:
+            self.check.add(scored)
+
+    def head(self) -> dict:
+        """Return what the head of the table says of them."""
+        return {
+            "task": self.task,
+            "filter": self.filter,
+            "documents": self.tally.answered,
+            "claims": self.claims,
+            "constants": self.references.constants(),
+            "check": self.check and self.check.outcome(self.tally),
+        }
+
+
+class _Judging:
+    """The judging of one file, line by line."""
+
+    def __init__(self, order: Order, prepared: Prepared) -> None:
+        self.order, self.prepared, path = order, prepared, order.source.results_path
+        self.results = read_results(path) if path else {}
+        self.model = self.results.get("model_name")
+        self.seconds: float = order.options.most_seconds
+        self.files: dict[str, BinaryIO] = {}
+        self.answers: dict[tuple[str, str | None], _TaskAnswers] = {}
+        self.refused: Counter[tuple[str, str | None]] = Counter()
+        self.faults: list[tuple[int, str]] = []  # the first refused lines
+        # All responses to all documents, as a sum of digests, by task and filter.
+        self.logged: Counter[tuple[str, str | None]] = Counter()
+        self.wanted: dict[tuple[str, str], int] = {}  # what, task -> first line
+
+    def reply(self) -> dict:
+        """Judge the file; return what the head of its table says, or what is wanted."""
+        with ExitStack() as stack:
+            end = self._judge_lines(stack)
+        if self.wanted:
+            return {"want": [(*need, line) for need, line in self.wanted.items()]}
+        if not self.answers and not self.refused:
+            end = end or "has no answers that can be scored; give a file with some"
+        for task in {task for task, _ in self.logged}:
+            digest_sums = {self.logged[key] for key in self.logged if key[0] == task}
+            if len(digest_sums) > 1:
+                fault = f"the filters of {task} have different 'resps'"
+                end = end or f"{fault}; take the log as the harness wrote it"
+        refused = [(*key, count) for key, count in self.refused.items()]
+        return {
+            "model": self.model[:LONGEST] if isinstance(self.model, str) else None,
+            "refused": {"lines": self.faults, "tasks": refused},
+            "end": end,
+            "tasks": [answers.head() for answers in self.answers.values()],
+        }
+
+    def _judge_lines(self, stack: ExitStack) -> str | None:
+        """Judge the lines; return why the file was not read to its end, if it was not."""
+        source, options = self.order.source, self.order.options
+        task = task_of(source.path, source.task)
+        allow_seconds(self.seconds)
+        bounds = options.most_line << 20, options.most_unpacked << 20
+        try:
+            for line in read_lines(source.path, *bounds):
+                self._judge_line(line, task, stack)
+        except ToolError as error:
+            return _without_path(source, str(error))
+        return None
+
+    def _judge_line(self, line: Line, task: str | None, stack: ExitStack) -> None:
+        """Judge the answers in a line; note why one does not count."""
+        answers, most_samples = answers_in(line, task), self.order.options.most_samples
+        if len(answers) > most_samples:
+            fault = f"has more than {most_samples} answers; raise --most_samples"
+            raise ToolError(f"{line.place}: {fault}")
+        key, cells = (answers[0].task, answers[0].filter), answers[0].line
+        if "filtered_resps" in cells:
+            text = json.dumps([cells.get("doc_id"), cells.get("resps")])
+            self.logged[key] += int(sha256(text), 16)
+        try:
+            for answer in answers:
+                self._judge(answer, stack)
+        except LineError as error:
+            self.refused[key] += 1
+            if len(self.faults) < MOST_FAULTS:
+                fault = str(error).removeprefix(f"{line.place}: ")
+                self.faults.append((line.number, fault))
+
+    def _judge(self, answer: Answer, stack: ExitStack) -> None:
+        """Judge an answer and write its row; LineError where it does not count."""
+        options, source = self.order.options, self.order.source
+        if answer.fault:
+            raise LineError(answer.fault)
+        self._note_needs(answer)
+        if self.wanted:  # read on, for what else is wanted
+            self._allow_more(answer)
+            return
+        scored = score(answer, options.include_path)
+        self._allow_more(answer)
+        system = self.results.get("system_instruction")
+        entry = row(scored, source.path.name, system)
+        task_answers = self._task_answers(answer.task, answer.filter)
+        task_answers.add(scored, entry, options.most_samples)
+        if answer.task not in self.files:
+            path = self.order.folder / rows_name(answer.task)
+            self.files[answer.task] = stack.enter_context(path.open("wb"))
+        text = json.dumps(entry, ensure_ascii=False)
+        # Half a surrogate pair, which has no UTF-8, becomes the escape of JSON.
+        self.files[answer.task].write(text.encode("utf-8", "backslashreplace") + b"\n")
+        self.model = self.model or within(answer.line, "response", "body", "model")
+
+    def _note_needs(self, answer: Answer) -> None:
+        """Note what the tool's own process has to prepare for an answer."""
+        needs = {"documents": answer.doc is None, "check": bool(self.order.check)}
+        for need in (name for name in needs if needs[name]):
+            if (need, answer.task) not in self.prepared:
+                self.wanted.setdefault((need, answer.task), answer.number)
+
+    def _allow_more(self, answer: Answer) -> None:
+        """Allow the processor time of one more answer; a refused line has none."""
+        options = self.order.options
+        milliseconds = options.most_answer_ms
+        if self.order.check and scorer(answer.task).known[0] is None:
+            milliseconds += options.most_row_ms  # its row is regenerated
+        self.seconds += milliseconds / 1000
+        allow_seconds(self.seconds)
+
+    def _task_answers(self, task: str, filter_name: str | None) -> _TaskAnswers:
+        """Return the answers to a task through a filter; ToolError for many filters."""
+        if (task, filter_name) not in self.answers:
+            most_filters = self.order.options.most_filters
+            if sum(name == task for name, _ in self.answers) == most_filters:
+                fault = f"has answers through more than {most_filters} filters"
+                raise ToolError(f"{fault}; raise --most_filters")
+            answers = _TaskAnswers(self.order, self.results, task, filter_name)
+            self.answers[task, filter_name] = answers
+        return self.answers[task, filter_name]

@@ -7,6 +7,8 @@ filters is a model for each.
 from __future__ import annotations
 
 import json
+import os
+import re
 from argparse import ArgumentParser, Namespace
 from collections import Counter, defaultdict
 from collections.abc import Iterator
@@ -14,13 +16,13 @@ from functools import cache
 from pathlib import Path
 
 from ..core.cli import include_path_option
-from ..core.errors import LineError
-from ..core.families import scorer
+from ..core.errors import LineError, ToolError
+from ..core.families import all_tasks, scorer
+from ..core.jsonl import SUFFIXES
 from ..packs import disputed
+from .answers import SAMPLES_NAME, Source
 from .figures import Document, Made, Tally
-from .find import Failure, find_sources
-from .keep import make_tables, table_options
-from .table import Table
+from .tables import Failure, Table, make_tables, table_options
 
 
 def answer_options(parser: ArgumentParser) -> None:
@@ -134,9 +136,6 @@ def _made_of_pack(task: str, folder: Path) -> dict | None:
     return None
 
 
-# ------------------------------------------------------------------------- models
-
-
 def read_models(
     arguments: list[str],
     options: Namespace,
@@ -222,3 +221,98 @@ def _name_apart(models: list[Model]) -> None:
         if names[name := model.name] > 1:
             model.remarks.append(f"{names[name]} runs give the name {name:.150}")
             model.name = f"{name:.150} ({model.place})"
+
+
+# ------------------------------------------------------------------------- files
+
+
+def find_sources(
+    arguments: list[str], task: str | None = None
+) -> tuple[list[Source], list[Failure]]:
+    """Return the files that `PATH` or `NAME=PATH` arguments name, and what is no run.
+
+    A folder stands for the samples of the pack's tasks in it and below it, or else for the
+    files of answers in it. ToolError for an argument without either.
+    """
+    sources: dict[tuple[str, Path], Source] = {}
+    failures: list[Failure] = []
+    for argument in arguments:
+        (label, path), old_failures = split_name(argument), len(failures)
+        if not path.is_dir():
+            is_sample = SAMPLES_NAME.fullmatch(path.name)
+            files = [(path, path.parent if is_sample else path)]
+        else:
+            files = [(file, file.parent) for file in _samples(path, label, failures)]
+            files = files or [(file, path) for file in _parts(path)]
+            if not files and len(failures) == old_failures:
+                fix = "run with --log_samples, or name files"
+                raise ToolError(f"{path}: has no samples of the pack's tasks; {fix}")
+        for file, place in files:
+            source = Source(file, place, task, label)
+            results = source.results_path
+            if results and (fault := _odd_kind(results)):
+                failures.append(Failure(results, label, fault))
+            else:
+                sources.setdefault((label, file.absolute()), source)
+    return [*sources.values()], failures
+
+
+def split_name(argument: str) -> tuple[str, Path]:
+    """Return the name, or "", and the path of `PATH` or `NAME=PATH`; ToolError without.
+
+    Both may have an equals sign in them: it is split at the last one before a path that
+    is there, else at the first one.
+    """
+    pieces = argument.split("=")
+    splits = [("=".join(pieces[:n]), "=".join(pieces[n:])) for n in range(len(pieces))]
+    existing = [split for split in splits if split[1] and Path(split[1]).exists()]
+    if splits[0] not in existing:
+        splits = existing[-1:] or splits[1:2] or splits
+    name, path = splits[0]
+    if not path:
+        raise ToolError(f"'{argument}': names no file or folder; give PATH")
+    return name, Path(path)
+
+
+def _samples(folder: Path, label: str, failures: list[Failure]) -> Iterator[Path]:
+    """Yield the samples of the pack's tasks in and below a folder.
+
+    Links are not followed. Folders of results without samples are noted.
+    """
+    for place, folders, files in os.walk(folder):
+        folders.sort()
+        names = sorted([*files, *folders])
+        matches = ((SAMPLES_NAME.fullmatch(name), name) for name in names)
+        tasks = {name: match["task"] for match, name in matches if match}
+        samples = [name for name in tasks if tasks[name] in all_tasks()]
+        for path in (Path(place, name) for name in samples):
+            if fault := _odd_kind(path):
+                failures.append(Failure(path, label, fault))
+            else:
+                yield path
+        for name in (name for name in folders if name not in samples):
+            if Path(place, name).is_symlink():
+                reason = "is a link to a folder"
+                failures.append(Failure(Path(place, name), label, reason))
+        if not tasks and any(re.match(r"results_.*\.json$", name) for name in files):
+            reason = "has results without samples; run with --log_samples"
+            failures.append(Failure(Path(place), label, reason))
+
+
+def _odd_kind(path: Path) -> str | None:
+    """Return what stands at a path of a submission instead of a file; None for a file."""
+    if path.is_symlink():
+        return "is a link; copy the file there"
+    if path.is_dir():
+        return "is a folder"
+    return None if path.is_file() else "is a pipe or a device, not a file"
+
+
+def _parts(folder: Path) -> list[Path]:
+    """Return the files of answers in a folder that are no samples."""
+    return [
+        path
+        for path in sorted(folder.iterdir())
+        if path.name.endswith(SUFFIXES) and path.is_file()
+        if not path.name.startswith(".") and not SAMPLES_NAME.fullmatch(path.name)
+    ]
