@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from lm_eval_tasks.tot import utils as tot
+from tests import documents
 from tests.conftest import EXAMPLES
-from tests.test_tcp import document as tcp_document
-from tests.test_tot import arithmetic
 from utils.core.families import scorer
 from utils.core.jsonl import read_jsonl
 
@@ -26,7 +25,8 @@ SLOTS = 'How many possibilities are there? Format: {"answer":<number>}.'
 
 def error(question: str, label: dict, answer: dict | str) -> float | None:
     response = answer if isinstance(answer, str) else json.dumps(answer)
-    scores = tot.explain_arithmetic(arithmetic(label, question), response).scores
+    doc = {"question": question, "label": str(label)}
+    scores = tot.explain_arithmetic(doc, response).scores
     assert all(type(value) is float for value in scores.values())
     return scores.get("smape")
 
@@ -84,7 +84,7 @@ def test_what_is_no_count_or_duration_has_no_error(question, label):
 def test_entities_and_counts_of_semantic_rows_have_no_error():
     names = ("accuracy", "accuracy_flexible", "extracted")
     assert scorer("tot_semantic").metrics == names
-    doc = arithmetic("1985")
+    doc = {"question": "In which year?", "label": "1985"}
     assert tuple(tot.explain_semantic(doc, '{"answer": 1986}').scores) == names
 
 
@@ -148,8 +148,8 @@ SHORT, LONG = "2020-05-28 16:00 GMT", "2012-11-05"
 def test_answers_are_near_before_and_behind_the_reference(
     reference, answer, near, nearby
 ):
-    task = "tcp_short" if reference == SHORT else "tcp_long"
-    doc, response = tcp_document(reference), f"So: \\boxed{{{answer}}}."
+    task, doc = next(x for x in documents.DOCUMENTS if reference in x[1].values())
+    response = f"So: \\boxed{{{answer}}}."
     scores = scorer(task).explain(doc, response).scores
     assert all(type(value) is float for value in scores.values())
     assert tuple(scores) == scorer(task).metrics

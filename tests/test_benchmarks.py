@@ -1,0 +1,112 @@
+"""Real rows: the gold is right in any form, another row's is not, the prompt is none."""
+
+import re
+from operator import itemgetter
+
+import pytest
+
+from lm_eval_tasks.tot.utils import split_instruction
+from tests import card_rules
+from tests.conftest import TASKS
+from tests.corpus import echoes, headlines
+from tests.solvers.obedient import read_label
+from utils.core.documents import benchmark_files, documents_of
+from utils.core.families import prompt, scorer
+from utils.core.jsonl import read_jsonl
+
+
+MARKER = "Thus, the correct answer is:"
+# Those with a headline score whose rows are at hand.
+REAL_TASKS = [
+    task
+    for task in TASKS
+    if scorer(task).headline and re.match("timebench|tot_arithmetic", task)
+]
+
+
+@pytest.fixture(scope="module")
+def real_documents(shared) -> dict[str, list[dict]]:
+    """Task -> its documents; those of one answer format follow one another."""
+    documents = {
+        task: documents_of(task, read_jsonl(path))
+        for path, tasks in benchmark_files(shared)
+        for task in tasks
+    }
+    documents["tot_arithmetic_separate"].sort(key=itemgetter("instruction"))
+    return documents
+
+
+def asked_value(document: dict) -> str:
+    """Return the value that a prompt asks for, "" where it asks for several."""
+    if document.get("label", "").startswith("{"):
+        value, *others = read_label(document["label"]).values()
+        text = ", ".join(value) if isinstance(value, list) else str(value)
+        return "" if others else text
+    options = ", ".join(document.get("letters", ()))
+    return options or document.get("label") or document["golds"][0]
+
+
+def sorted_letters(text: str) -> list[str]:
+    """Return what texts share that say the same, in whatever order and case."""
+    return sorted(re.findall(r"\w", text.casefold()))
+
+
+@pytest.mark.parametrize("task", REAL_TASKS)
+def test_the_gold_is_right_and_that_of_another_row_is_not(real_documents, task):
+    documents, headline = real_documents[task], scorer(task).headline
+    family = scorer(task).utils
+    content = family.fingerprint(map(family.digest, documents))
+    assert (len(documents), content) == scorer(task).known
+    golds = [*map(family.gold_response, documents)]
+    for document, gold, other in zip(documents, golds, golds[1:] + golds[:1]):
+        scores = scorer(task).process_results(document, [gold])
+        assert {scores.pop("smape", 0.0), *scores.values()} == {0.0, 1.0}, document
+        own = [gold, *(f"{MARKER} {name}" for name in document.get("golds", ()))]
+        if sorted_letters(other) not in map(sorted_letters, own):
+            scores = scorer(task).process_results(document, [other])
+            assert max(scores[name] for name in headline) < 1, (document, other)
+            assert scores["accuracy_flexible"] == 0
+
+
+FORMS = [
+    *("%s", "So the answer is %s.", "**Answer: %s**", "<answer>%s</answer>"),
+    *("Let me see.\n\nFinal answer: %s", "## Answer\n\n%s", '{"answer": "%s"}'),
+    *(f"{MARKER}\n%s", f"**{MARKER} %s**", f"**{MARKER}** %s"),
+    *("So $\\boxed{\\text{%s}}$", "Hence $\\boxed{%s}$"),
+]
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("task", REAL_TASKS)
+def test_a_value_is_right_or_wrong_in_any_form(real_documents, task, form):
+    values = [(x, asked_value(x)) for x in real_documents[task][::5]]
+    values = [(document, value) for document, value in values if value]
+    assert len(values) > 0.7 * len(real_documents[task][::5])
+    for (document, value), (_, other) in zip(values, values[1:] + values[:1]):
+        scores = scorer(task).process_results(document, [form % value])
+        assert scores["accuracy_flexible"] == 1, (document, value)
+        if sorted_letters(other) not in map(
+            sorted_letters, [value, *document.get("golds", ())]
+        ):
+            scores = scorer(task).process_results(document, [form % other])
+            assert scores["accuracy_flexible"] == 0, (document, other)
+
+
+@pytest.mark.parametrize("task", REAL_TASKS)
+def test_who_only_repeats_the_prompt_has_no_answer(real_documents, task):
+    for document in real_documents[task][::7]:  # all of them take half a minute
+        for echo in echoes(prompt(task, document)):
+            assert headlines(task, document, echo)["flexible"] == 0, echo[-200:]
+
+
+@pytest.mark.parametrize("model", ["Llama-3_1", "Llama-3_3", "Phi-4", "Qwen2_5"])
+def test_real_answers_score_and_their_prompts_are_split_as_published(shared, model):
+    (path,) = (shared / "responses").glob(f"tot_arithmetic_{model}*.jsonl")
+    for row in read_jsonl(path):
+        scores = headlines("tot_arithmetic", row, row["response"])
+        expected = card_rules.tot_arithmetic(row["response"], row)
+        assert (scores["published"], scores["extracted"]) == expected, row
+        assert scores["flexible"] >= scores["published"], row
+        problem, instruction = split_instruction(row["question"], row["question"])
+        assert problem.split() == row["question_wo_instruct"].split()
+        assert instruction.split() == row["instruction"].split()

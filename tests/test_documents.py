@@ -1,0 +1,134 @@
+"""Rows of the benchmarks become documents, or stop with their place."""
+
+import logging
+import re
+
+import datasets
+import pytest
+
+from lm_eval_tasks.tot.utils import split_instruction
+from tests.conftest import EXAMPLES
+from tests.digest import empty_caches
+from utils.core.documents import Rows
+from utils.core.families import scorer
+from utils.core.jsonl import read_jsonl
+
+
+def upstream_row(task: str, **changes: object) -> dict:
+    """Return the first example row of a task's file, with other cells."""
+    path = EXAMPLES / "data" / f"{scorer(task).file}.jsonl"
+    return read_jsonl(path)[0] | changes
+
+
+def documents(task: str, *rows: dict, file: str | None = None) -> list[dict]:
+    return list(scorer(task).process_docs(Rows([*rows], file)))
+
+
+MISSING, NOT_ITSELF = "missing, empty or not text", "not right as an answer to itself"
+NO_DICT, NO_MOMENT = "not a dict in JSON or Python", "not in the form YYYY-MM-DD"
+EACH_OPTION = '"yes" or "no" for each option, and once "yes"'
+BAD_CELLS = [
+    ("tcp_long", "answer", "soon", NO_MOMENT),
+    ("tcp_long", "answer", "2020-05-28 16:00 GMT", NO_MOMENT),
+    ("tcp_short", "answer", "2020-13-28 16:00 GMT", f"{NO_MOMENT} HH:MM GMT"),
+    ("tcp_short", "answer", "2012-11-05", f"{NO_MOMENT} HH:MM GMT"),
+    ("tcp_long", "question", None, MISSING),
+    ("tcp_long", "dialogue", [], MISSING),
+    ("tot_semantic", "label", " ", MISSING),
+    ("tot_arithmetic", "question", None, MISSING),
+    ("tot_arithmetic_separate", "question", "What is it.", "has no sentence on JSON"),
+    *(("tot_arithmetic", "label", x, NO_DICT) for x in ("{'answer':", "[5]", "{}")),
+    # No answer can equal them, be it the same one.
+    *(
+        ("tot_arithmetic", "label", label, NOT_ITSELF)
+        for label in ("{'answer': ' '}", "{'answer': None}", "{'answer': 1e999}")
+        + ("{'answer': True}", "{'explanation': 5}")
+    ),
+    ("timebench_timeqa_explicit", "answer", ["the"], "not an answer with a word"),
+    ("timebench_timeqa_explicit", "question", None, "not a text"),
+    ("timebench_date_arithmetic", "answer", ["Aug"], "not a month and a year"),
+    ("timebench_timexnli_s1", "Label", "Maybe", "not in ['Entailment', 'Neutral'"),
+    ("timebench_tracie", "Label", "Neutral", "not in ['Entailment', 'Contradiction'"),
+    ("timebench_mctaco", "labels", ["no"] * 4, f"not {EACH_OPTION}"),
+    ("timebench_mctaco", "labels", ["yes"], f"not {EACH_OPTION}"),
+    ("timebench_mctaco", "options", [b"a day"] * 4, "not 2 to 4 texts"),
+    ("timebench_situatedgen", "keywords_pos", [0], "not 0 or 1 for each keyword"),
+]
+
+
+@pytest.mark.parametrize(("task", "column", "cell", "fault"), BAD_CELLS)
+def test_a_bad_row_stops_with_its_place(task, column, cell, fault):
+    with pytest.raises(ValueError) as error:
+        documents(task, upstream_row(task), upstream_row(task, **{column: cell}))
+    assert f"row 1, column '{column}': {cell!r:.80} " in str(error.value)
+    assert fault in str(error.value)
+
+
+EMPTY_FILES = [
+    ("tcp_long", None, "TCP_long.jsonl: has no rows"),
+    ("tot_semantic", "tot_semantic", "ToT/tot_semantic: there are no rows"),
+    ("timebench_tracie", "tracie_timebench", "TimeBench (tracie): there are no rows"),
+]
+
+
+@pytest.mark.parametrize(("task", "file", "fault"), EMPTY_FILES)
+def test_a_file_without_rows_is_named(task, file, fault):
+    with pytest.raises(ValueError, match=f"^{re.escape(fault)}"):
+        documents(task, file=file)
+
+
+OTHER_FILES = [
+    ("tcp_long", None, "has 300 rows: scores may not be comparable"),
+    ("tot_semantic", None, "has 2800 rows or 46480 rows: scores may"),
+    ("timebench_date_arithmetic", None, "has other files: scores may"),
+    ("timebench_tracie", "tracie_timebench", "has 500 rows, 1cb0aef5df7beaf8: scores may"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("task", "file", "warning"), OTHER_FILES)
+def test_rows_of_no_known_file_are_a_warning_with_both_numbers(
+    caplog, task, file, warning
+):
+    empty_caches()  # a family logs a line once a run
+    with caplog.at_level(logging.WARNING):
+        documents(task, upstream_row(task), file=file)
+    assert "1 rows, fingerprint" in caplog.text
+    assert f"; the benchmark {warning}" in caplog.text
+
+
+def test_documents_have_what_prompts_and_scores_need():
+    fields = {"index", "dialogue", "question", "answer", "answer_format"}
+    assert {*documents("tcp_long", upstream_row("tcp_long"))[0]} == fields
+    for task in ("timebench_timexnli_s2", "timebench_tracie"):
+        row = upstream_row(task, Label="Contradiction")
+        assert documents(task, row)[0]["options"] == ["Entailment", "Contradiction"]
+    row = upstream_row("tot_semantic", prompt="Facts.\n\nReturn a JSON.\n")
+    (document,) = documents("tot_semantic", row)
+    assert document["prompt"] == f"Facts.\n\nReturn a JSON.\n\n{row['question']}"
+
+
+SPLITS = [  # prompt, the prompt without its instruction, the instruction
+    ("E1 is R1.\n\nReturn JSON. No more.\n\nWho?", "E1 is R1.\n\nWho?", "Return JSON. No more."),
+    ("E1 is R1.\n\nWho?\n\nReturn JSON.", "E1 is R1.\n\nWho?", "Return JSON."),
+    ("Return JSON.\n\nE1 is R1.\n\nWho?", "E1 is R1.\n\nWho?", "Return JSON."),
+    ("E1 is R1. Return JSON. Who?", "E1 is R1.\n\nWho?", "Return JSON."),
+    ("E1.\n\nReturn JSON.\n\nThe answer field is text.\n\nWho?", "E1.\n\nWho?", "Return JSON.\n\nThe answer field is text."),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("prompt", "problem", "instruction"), SPLITS)
+def test_a_prompt_is_split_wherever_its_instruction_stands(
+    prompt, problem, instruction
+):
+    assert split_instruction(prompt, "Who?") == (problem, instruction)
+
+
+@pytest.mark.parametrize("task", ["tcp_short", "tcp_long"])
+def test_rows_are_the_same_when_the_hub_s_loader_reads_dates_as_moments(task, tmp_path):
+    """`datasets` makes timestamps of a column of dates in JSON, such as TCP long's."""
+    path = EXAMPLES / "data" / f"{scorer(task).file}.jsonl"
+    options = {"split": "test", "cache_dir": tmp_path}
+    loaded = datasets.load_dataset("json", data_files={"test": str(path)}, **options)
+    if task == "tcp_long":
+        assert loaded.features["answer"] == datasets.Value("timestamp[s]")
+    assert [*scorer(task).process_docs(loaded)] == documents(task, *read_jsonl(path))
