@@ -23,10 +23,10 @@ from scipy.special import ndtri
 from utils.core.families import scorer
 from utils.core.jsonl import read_jsonl
 from utils.stats import (
+    DIFFERENCES,
     detectable_difference,
-    difference_spread,
     holm,
-    p_value,
+    spread,
     wilson_interval,
 )
 
@@ -122,15 +122,15 @@ def rejected(
 ) -> float:
     """Return how often runs of these accuracies are shown to differ."""
     sums = [documents.answer(x, answers, shares) for x in (a, b)]
-    paired = difference_spread(documents.sizes, sums[1] - sums[0])
-    return float((p_value(paired) < level).mean())
+    paired = spread(documents.sizes, sums[1] - sums[0], DIFFERENCES)
+    return float((paired.p_value < level).mean())
 
 
 def family_errors(documents: Documents, accuracy: float, shares: bool) -> float:
     """Return how often any two of equally good models are shown to differ."""
     runs = [documents.answer(accuracy, shares=shares) for _ in range(MODELS)]
     pairs = combinations(runs, 2)
-    p_values = [p_value(difference_spread(documents.sizes, b - a)) for a, b in pairs]
+    p_values = [spread(documents.sizes, b - a, DIFFERENCES).p_value for a, b in pairs]
     return float(
         np.mean([min(holm(of_sample)) < LEVEL for of_sample in zip(*p_values)])
     )

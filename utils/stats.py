@@ -19,7 +19,7 @@ Documents that share a text, a question or a template are a cluster and not inde
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -30,7 +30,7 @@ CONFIDENCE, POWER = 0.95, 0.8
 # Degrees of freedom below which the power of a test cannot be foretold from its variance.
 LEAST_FREEDOM = 30
 _LEAST_FEWER = 10
-_UNIT, _SIGNED = (0.0, 1.0), (-1.0, 1.0)  # the scales of scores and of differences
+SCORES, DIFFERENCES = (0.0, 1.0), (-1.0, 1.0)  # the ends of their scales
 
 
 class Spread(NamedTuple):
@@ -40,7 +40,12 @@ class Spread(NamedTuple):
     error: float  # standard error, by CR2
     freedom: float  # degrees of freedom of Student's t
     weight: float  # of all clusters, where that of the clusters without additions is 1
-    alike: float  # clusters of normal totals that would have the fourth moment of these
+    effective: float  # independent documents that would have the variance
+
+    @property
+    def p_value(self) -> float:
+        """The p-value of Student's t test of "the mean is 0", two-sided."""
+        return 2 * stdtr(self.freedom, -abs(self.mean) / self.error)
 
 
 class Estimate(NamedTuple):
@@ -89,68 +94,46 @@ def cluster_totals(
     return np.bincount(groups), np.bincount(groups, weights=values)
 
 
-def spread(
-    sizes: np.ndarray, sums: np.ndarray, ends: tuple[float, float], added: float
-) -> Spread:
-    """Return the spread of the mean of clusters, with `added` documents at both `ends`.
+def spread(sizes: np.ndarray, sums: np.ndarray, scale: tuple[float, float]) -> Spread:
+    """Return the spread of the mean of SCORES or of DIFFERENCES, by cluster.
 
     `sums` may have one more axis in front: one row for each sample.
     """
     documents = sizes.sum()
+    added = max(documents / len(sizes) / 2, 1) if scale == SCORES else 1
     sizes = np.append(sizes, [added, added])
-    additions = np.broadcast_to(np.multiply(ends, added), (*sums.shape[:-1], 2))
+    additions = np.broadcast_to(np.multiply(scale, added), (*sums.shape[:-1], 2))
     sums = np.concatenate([sums, additions], axis=-1)
     total = sizes.sum()
-    shares = sizes / total
-    mean = sums.sum(-1) / total
+    shares, mean, weight = sizes / total, sums.sum(-1) / total, total / documents
     squares = (sums - mean[..., None] * sizes) ** 2 / total**2
-    variance = (squares / (1 - shares)).sum(-1)
+    error = (squares / (1 - shares)).sum(-1) ** 0.5
     products = shares**2 / (1 - shares)
     denominator = (shares**2).sum() + products.sum() ** 2 - (products**2).sum()
     freedom = max(1.0, float(1 / denominator))
-    equal_clusters = 3 * squares.sum(-1) ** 2 / (squares**2).sum(-1)
-    return Spread(mean, variance**0.5, freedom, total / documents, equal_clusters)
-
-
-def score_spread(sizes: np.ndarray, sums: np.ndarray) -> Spread:
-    """Return the spread of a score.
-
-    Where few clusters hold most of the variance, as where few answers are right, the
-    degrees of freedom are fewer, but not for that below ten.
-    """
-    scores = spread(sizes, sums, _UNIT, max(sizes.sum() / len(sizes) / 2, 1))
-    most_freedom = np.maximum(_LEAST_FEWER, scores.alike - 1)
-    return scores._replace(freedom=np.minimum(scores.freedom, most_freedom))
-
-
-def difference_spread(sizes: np.ndarray, sums: np.ndarray) -> Spread:
-    """Return the spread of a mean difference."""
-    return spread(sizes, sums, _SIGNED, 1)
-
-
-def effective_documents(scores: Spread) -> float:
-    """Return how many independent documents would have the variance of the scores."""
-    return scores.mean * (1 - scores.mean) / scores.error**2 / scores.weight
+    if scale == SCORES:
+        # Where few clusters hold most of the variance, as where few answers are right, the
+        # degrees of freedom are fewer, but not for that below ten: as many as clusters of
+        # normal totals with the same fourth moment have.
+        clusters = 3 * squares.sum(-1) ** 2 / (squares**2).sum(-1)
+        freedom = np.minimum(freedom, np.maximum(_LEAST_FEWER, clusters - 1))
+    effective = (mean - scale[0]) * (scale[1] - mean) / error**2 / weight
+    return Spread(mean, error, freedom, weight, effective)
 
 
 def wilson_interval(sizes: np.ndarray, sums: np.ndarray) -> tuple[float, float]:
     """Return Wilson's interval of a score for the effective number of documents."""
-    scores = score_spread(sizes, sums)
+    scores = spread(sizes, sums, SCORES)
     mean = np.clip(sums.sum(-1) / sizes.sum(), 0, 1)
-    ratio = quantile(scores.freedom) ** 2 / effective_documents(scores)
+    ratio = quantile(scores.freedom) ** 2 / scores.effective
     middle = (mean + ratio / 2) / (1 + ratio)
     reach = np.sqrt(mean * (1 - mean) * ratio + ratio**2 / 4) / (1 + ratio)
     return np.maximum(middle - reach, 0), np.minimum(middle + reach, 1)
 
 
-def p_value(differences: Spread) -> float:
-    """Return the p-value of Student's t test of "the mean is 0", two-sided."""
-    return 2 * stdtr(differences.freedom, -abs(differences.mean) / differences.error)
-
-
 def estimate_score(values: Sequence[float], clusters: Sequence[Hashable]) -> Estimate:
     """Return the mean of scores from 0 to 1, with Wilson's interval."""
-    return _estimate(values, clusters, score_spread, wilson_interval)
+    return _estimate(values, clusters, SCORES)
 
 
 def estimate_difference(
@@ -160,27 +143,27 @@ def estimate_difference(
 
     The interval holds 0 where p is above 0.05; it ends at -1 and 1.
     """
-    values = [score_b - score_a for score_a, score_b in zip(a, b, strict=True)]
-    paired = difference_spread(*cluster_totals(values, clusters))
-    reach = quantile(paired.freedom) * paired.error
-    ends = max(-1.0, paired.mean - reach), min(1.0, paired.mean + reach)
-    estimate = _estimate(values, clusters, difference_spread, lambda *_: ends)
-    return estimate._replace(p_value=float(p_value(paired)))
+    differences = [score_b - score_a for score_a, score_b in zip(a, b, strict=True)]
+    return _estimate(differences, clusters, DIFFERENCES)
 
 
 def _estimate(
-    values: Sequence[float],
-    clusters: Sequence[Hashable],
-    spread_of: Callable,
-    interval_of: Callable,
+    values: Sequence[float], clusters: Sequence[Hashable], scale: tuple[float, float]
 ) -> Estimate:
-    totals = cluster_totals(values, clusters)
-    unclustered = np.ones(len(values)), np.asarray(values, dtype=float)
-    clustered, naive = spread_of(*totals), spread_of(*unclustered)
-    low, high = map(float, interval_of(*totals))
-    error, freedom = float(clustered.error), float(clustered.freedom)
-    effect, mean = error / float(naive.error), math.fsum(values) / len(values)
-    return Estimate(mean, low, high, error, freedom, len(totals[0]), effect)
+    sizes, sums = cluster_totals(values, clusters)
+    clustered = spread(sizes, sums, scale)
+    naive = spread(np.ones(len(values)), np.asarray(values, dtype=float), scale)
+    if scale == SCORES:
+        (low, high), p_value = wilson_interval(sizes, sums), None
+    else:
+        reach = quantile(clustered.freedom) * clustered.error
+        low, high = max(-1, clustered.mean - reach), min(1, clustered.mean + reach)
+        p_value = float(clustered.p_value)
+    mean, error = math.fsum(values) / len(values), float(clustered.error)
+    freedom, effect = float(clustered.freedom), error / float(naive.error)
+    return Estimate(
+        mean, float(low), float(high), error, freedom, len(sizes), effect, p_value
+    )
 
 
 def estimate_median(
@@ -200,37 +183,22 @@ def estimate_median(
     return median, float(low), float(high)
 
 
-def combine(parts: Sequence[Estimate], weights: Sequence[float]) -> Estimate:
-    """Return the weighted sum of independent figures.
+def combine(
+    parts: Sequence[Estimate], weights: Sequence[float]
+) -> tuple[float, float, float]:
+    """Return the weighted sum of independent figures, and the ends of its interval.
 
-    Its interval follows from those of the parts, not from their variances, which are 0
+    The interval follows from those of the parts, not from their variances, which are 0
     where all answers are right (Zou and Donner, Construction of Confidence Limits about
-    Effect Measures, 2008). The degrees of freedom are those of Welch and Satterthwaite.
+    Effect Measures, 2008).
     """
-    value = math.fsum(weight * part.value for part, weight in zip(parts, weights))
-    terms = [*zip(parts, weights)]
-    intervals = [
-        sorted((weight * part.low, weight * part.high)) for part, weight in terms
-    ]
-    middles = [weight * part.value for part, weight in zip(parts, weights)]
-    errors = [abs(weight) * part.error for part, weight in zip(parts, weights)]
-    error = math.hypot(*errors)
-    fourth_powers = math.fsum(
-        error**4 / part.freedom for error, part in zip(errors, parts)
-    )
-    naive_errors = [error / part.design_effect for error, part in zip(errors, parts)]
-    naive = math.hypot(*naive_errors)
-    return Estimate(
-        value,
-        value
-        - math.hypot(*(middle - low for middle, (low, _) in zip(middles, intervals))),
-        value
-        + math.hypot(*(high - middle for middle, (_, high) in zip(middles, intervals))),
-        error,
-        error**4 / fourth_powers,
-        sum(part.clusters for part in parts),
-        error / naive,
-    )
+    values = [weight * part.value for part, weight in zip(parts, weights)]
+    total, below, above = math.fsum(values), [], []
+    for value, part, weight in zip(values, parts, weights):
+        low, high = sorted((weight * part.low, weight * part.high))
+        below.append(value - low)
+        above.append(high - value)
+    return total, total - math.hypot(*below), total + math.hypot(*above)
 
 
 def holm(p_values: Iterable[float]) -> list[float]:
@@ -251,7 +219,7 @@ def detectable_difference(
     difference in tenths of a point with a chance of POWER, at the first level of Holm's
     method for so many tests; None where the clusters are too few to foretell it.
     """
-    documents, paired = sizes.sum(), difference_spread(sizes, b - a)
+    documents, paired = sizes.sum(), spread(sizes, b - a, DIFFERENCES)
     if paired.freedom < LEAST_FREEDOM:
         return None
     level = (1 - CONFIDENCE) / 2 / tests
@@ -267,7 +235,7 @@ def detectable_difference(
     smoothed_means = [(sums.sum() + 1) / (documents + 2) for sums in (a, b)]
     variances = [mean - mean**2 for mean in smoothed_means]
     ratio = (upper * (1 - upper) + lower * (1 - lower)) / sum(variances)
-    effective = min(effective_documents(score_spread(sizes, sums)) for sums in (a, b))
+    effective = min(spread(sizes, sums, SCORES).effective for sums in (a, b))
     is_inside = (lower > 0) & (upper < 1)
     differing = np.where(is_inside, math.sqrt(documents * effective), effective)
     least_variance = (steps * (1 - steps) + 1 / documents) / differing

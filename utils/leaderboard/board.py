@@ -10,7 +10,7 @@ from statistics import fmean
 from typing import NamedTuple
 
 from ..core.families import Group, configuration, scorer
-from ..stats import Estimate, combine, estimate_score, linearised
+from ..stats import combine, estimate_score, linearised
 from ..verdicts.checks import FALSE, SEVERITY, UNKNOWN, VERIFIED
 from ..verdicts.figures import Document, Tally
 from ..verdicts.runs import Model
@@ -225,8 +225,10 @@ def values(
     return linearised(group_values, by_size=False), clusters
 
 
-def estimate(entrant: Entrant, groups: list[Group], *score: object) -> Estimate:
-    """Return the mean over benchmarks of the means of `values`, with its interval."""
+def estimate(
+    entrant: Entrant, groups: list[Group], *score: object
+) -> tuple[float, float, float]:
+    """Return the mean over benchmarks of the means of `values`, with the ends of its interval."""
     estimates = [estimate_score(*values(entrant, [group], *score)) for group in groups]
     return combine(estimates, [1 / len(estimates)] * len(estimates))
 

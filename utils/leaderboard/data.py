@@ -171,8 +171,7 @@ def _model(entrant: Entrant, groups: list[Group]) -> dict:
         (mark, task) for task, outcome in outcomes.items() for mark in outcome["marks"]
     ]
     marks += [*by_task(task_marks, tuple(outcomes)), *entrant.remarks]
-    tallies = {(task, None): tally for task, tally in entrant.model.tasks.items()}
-    rows = score_rows.rows(entrant.name, tallies, None)
+    rows = score_rows.rows(entrant.name, entrant.model.tasks)
     rows_by_key = {_key(row): row for row in rows}
     return {
         "id": sha256(entrant.name)[:10],

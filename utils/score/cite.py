@@ -12,7 +12,7 @@ from ..core.tables import percent
 from ..verdicts.answers import sha256
 from ..verdicts.figures import rows_remark
 from ..verdicts.runs import Model
-from .report import with_interval
+from .rows import with_interval
 
 
 _SCORES = {

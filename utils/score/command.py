@@ -32,19 +32,40 @@ Example:
 from __future__ import annotations
 
 import sys
+import textwrap
 from argparse import Namespace
+from collections import Counter, defaultdict
+from collections.abc import Iterator
 from functools import partial
 
 from ..core import tables
 from ..core.cli import output_path, say, tool_parser, whole_number
 from ..core.errors import ToolError
-from ..core.families import scorer
-from ..verdicts.judge import BREAKDOWNS
+from ..core.families import benchmarks, scorer
+from ..core.tables import escaped, percent, points, render
+from ..verdicts.judge import BREAKDOWNS, shown, value_text
 from ..verdicts.runs import Model, answer_options, read_models
-from . import eval_results
-from .cite import bibliography, citations
-from .report import Part, report
-from .rows import rows
+from . import cite, eval_results
+from .health import faults, silent_ends
+from .rows import RULES, rows, with_interval
+
+
+_WIDTH = 100
+_FREQUENT = (
+    0.05  # share of the answers to a family from which on a reason has an example
+)
+_LEGEND = """\
+Percent [likely range: 95 % interval]. published: score by the benchmark's own rule (its metric \
+card); flexible: the same for the value in any form; format cost: flexible - published; constant: \
+published score of the best answer that is the same for every document; cut off: answers seen to \
+end too early. More: utils/README.md, "How to read the figures"
+"""
+_LEGEND_OF_TIMES = """\
+within: of all documents; where no date was read, it is a miss. median error: the middle error \
+of the dates that were read, from early to late [likely range: 95 % interval].
+"""
+
+Run = tuple[Model, list[dict]]  # with its rows, as of `rows`
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -53,68 +74,69 @@ def main(arguments: list[str] | None = None) -> int:
     models, failures = read_models(
         options.path, options, output=options.output, has_readings=bool(options.k)
     )
-    eval_results.check(models, options.eval_results)
+    if options.eval_results and len(models) > 1:
+        fault = f"is of one model, but there are {len(models)} runs; name one"
+        raise ToolError(f"--eval_results {options.eval_results}: {fault}")
     messages = [message for model in models for message in model.messages]
     messages += [failure.message for failure in failures]
-    for model in models:
-        messages += (
-            f"{model.name}: {options.leave_out} has all documents of {task} that are"
-            " answered; score it without --leave_out"
-            for task, tally in model.tasks.items()
-            if not tally.all.n
-        )
+    messages += [
+        f"{model.name}: {options.leave_out} has all documents of {task} that are"
+        " answered; score it without --leave_out"
+        for model in models
+        for task, tally in model.tasks.items()
+        if not tally.all.n
+    ]
     for message in messages:
         say(message)
-    parts = [_part(model, options) for model in models]
-    if parts := [part for part in parts if part.rows]:
-        sys.stdout.write(_text(parts, options))
+    runs: list[Run] = []
+    for model in models:
+        tallies = {task: tally for task, tally in model.tasks.items() if tally.all.n}
+        if not tallies:
+            continue
+        if options.k:
+            least, document = min(tally.fewest() for tally in tallies.values())
+            if options.k > least:
+                shortage = f"{document} has only {least} answers in {model.name}"
+                raise ToolError(
+                    f"--k {options.k}: {shortage}; give at most --k {least}"
+                )
+        runs.append((model, rows(model.name, tallies, model.filter, options.k)))
+    if runs:
+        sys.stdout.write(_text(runs, options))
         if options.eval_results:
-            eval_results.write(options.eval_results, parts[0].model, parts[0].rows)
+            eval_results.write(options.eval_results, *runs[0])
     return 1 if messages else 0
 
 
-def _text(parts: list[Part], options: Namespace) -> str:
+def _text(runs: list[Run], options: Namespace) -> str:
     if options.cite:
-        lines = [line for part in parts for line in citations(part.model, part.rows)]
-        entries = bibliography([part.model for part in parts])
-        return "\n".join([*(f"{line}\n" for line in lines), *entries])
+        lines = [f"{line}\n" for run in runs for line in cite.citations(*run)]
+        return "\n".join([*lines, *cite.bibliography([model for model, _ in runs])])
     if options.format == "markdown":
-        return report(parts, options.by or [])
-    kept_rows = [row for part in parts for row in part.rows]
+        return _report(runs, options.by or [])
+    kept_rows = [row for _, run_rows in runs for row in run_rows]
     if options.by is not None:
         kept_rows = [row for row in kept_rows if row["by"] in (None, *options.by)]
-    return tables.render(kept_rows, options.format)
-
-
-def _part(model: Model, options: Namespace) -> Part:
-    """Return the figures of a model, without tasks of which all documents are left out."""
-    tasks = model.tasks.items()
-    tallies = {(task, model.filter): tally for task, tally in tasks if tally.all.n}
-    if options.k and tallies:
-        least, name = min(tally.fewest() for tally in tallies.values())
-        if options.k > least:
-            shortage = f"{name} has only {least} answers in {model.name}"
-            raise ToolError(f"--k {options.k}: {shortage}; give at most --k {least}")
-    return Part(model, rows(model.name, tallies, options.k))
+    return render(kept_rows, options.format)
 
 
 def _options(arguments: list[str] | None) -> Namespace:
     parser = tool_parser("score", __doc__)
-    parser.add_argument("path", nargs="+", metavar="[NAME=]PATH")
+    add = parser.add_argument
+    add("path", nargs="+", metavar="[NAME=]PATH")
     text = "where tables of verdicts are written"
-    parser.add_argument("--output", type=output_path, metavar="DIR", help=text)
+    add("--output", type=output_path, metavar="DIR", help=text)
     text = f"breakdowns to print: {', '.join(BREAKDOWNS)}; default: none in Markdown, all in"
     text += " CSV and JSON; task: the reasons by task"
-    parser.add_argument("--by", metavar="NAME,...", help=text)
+    add("--by", metavar="NAME,...", help=text)
     text = "print a line for a paper for each benchmark, and BibTeX entries"
-    parser.add_argument("--cite", action="store_true", help=text)
+    add("--cite", action="store_true", help=text)
     least_one = partial(whole_number, least=1)
-    text = "pass@K and the majority"
-    parser.add_argument("--k", type=least_one, metavar="K", help=text)
+    add("--k", type=least_one, metavar="K", help="pass@K and the majority")
     answer_options(parser)
     text = "published scores, as the hub's results YAML"
-    parser.add_argument("--eval_results", type=output_path, metavar="FILE", help=text)
-    parser.add_argument("--format", choices=tables.FORMATS, default="markdown")
+    add("--eval_results", type=output_path, metavar="FILE", help=text)
+    add("--format", choices=tables.FORMATS, default="markdown")
     options = parser.parse_args(arguments)
     names = ("task", *BREAKDOWNS)
     if options.by is not None:
@@ -124,3 +146,186 @@ def _options(arguments: list[str] | None) -> Namespace:
     if options.task:
         scorer(options.task)
     return options
+
+
+# ------------------------------------------------------------------------- report
+
+
+def _report(runs: list[Run], breakdowns: list[str]) -> str:
+    """Return faults, the tables of runs as Markdown, and the breakdowns."""
+    sections = [
+        _wrapped(f"**Fault** in the run {escaped(model.name)}: {fault}")
+        for model, _ in runs
+        for fault in faults(model)
+    ]
+    parts: dict[tuple, list[dict]] = defaultdict(list)
+    for model, run_rows in runs:
+        whole_rows = [row for row in run_rows if row["by"] is None]
+        sections += _sections(model, whole_rows, "task" in breakdowns)
+        for row in (row for row in run_rows if row["by"] in breakdowns):
+            parts[row["task"], row["filter"], row["by"]].append(row)
+    if ends := silent_ends([model for model, _ in runs]):
+        sections.append(_wrapped(ends))
+    return "\n".join([*sections, *map(_breakdown, parts.values()), _wrapped(_LEGEND)])
+
+
+def _wrapped(text: str) -> str:
+    return textwrap.fill(text, _WIDTH, break_on_hyphens=False) + "\n"
+
+
+def _sections(model: Model, rows: list[dict], by_task: bool) -> Iterator[str]:
+    """Yield what is printed of a run; `rows` are those of benchmarks and whole tasks."""
+    yield f"## {escaped(model.name)}\n"
+    yield render([*map(_line, rows)], "markdown", percent)
+    if lines := [*filter(None, map(_several, rows))]:
+        yield render(lines, "markdown", percent)
+    if lines := [*filter(None, map(_times, rows))]:
+        yield f"{render(lines, 'markdown', percent)}\n{_wrapped(_LEGEND_OF_TIMES)}"
+    if notes := "".join(_notes(model, rows)):
+        yield notes
+    yield render([*_reasons(model, rows, by_task)], "markdown", percent)
+    if examples := "".join(_examples(model)):
+        yield examples
+
+
+def _name(row: dict) -> str:
+    tasks_scored, _, tasks_of_benchmark = row.get("tasks", "").partition(" of ")
+    remark = f"({tasks_scored} of {tasks_of_benchmark} tasks)"
+    parts = (
+        row["task"],
+        remark if tasks_scored != tasks_of_benchmark else None,
+        row["filter"],
+    )
+    return " ".join(filter(None, parts))
+
+
+def _line(row: dict) -> dict:
+    cells = {"task": _name(row)} | {rule: with_interval(row, rule) for rule in RULES}
+    cells["format cost"] = with_interval(row, "format_cost", points)
+    cells |= {name: row[name] for name in ("extracted", "constant")}
+    is_unknown = row["cut_off_unknown"] and not row["cut_off"]
+    cells["cut off"] = "unknown" if is_unknown else row["cut_off"] / row["answers"]
+    return cells | {"n": row["n"]}
+
+
+def _several(row: dict) -> dict | None:
+    """Return how many answers there are, and what `--k` asks for."""
+    if row["answers"] == row["n"]:
+        return None
+    cells = {"task": _name(row), "answers": row["answers"]}
+    columns = [column for column in row if column.endswith("_published")]
+    measures = [column.removesuffix("_published") for column in columns]
+    for name in (f"{measure}_{rule}" for measure in measures for rule in RULES):
+        cells[name.replace("_", " ")] = with_interval(row, name)
+    return cells
+
+
+def _times(row: dict) -> dict | None:
+    """Return how near values in time are, and the median error of those that were read."""
+    names = [
+        name for name in row if name.startswith("within_") and f"{name}_low" in row
+    ]
+    cells = {name.replace("_", " "): with_interval(row, name) for name in names}
+    for unit in ("hours", "days"):
+        if (name := f"median_error_{unit}") in row:
+            cells[f"median error, {unit}"] = with_interval(row, name, _lateness)
+            cells["date read"] = row["error_read"]
+    return {"task": _name(row), **cells} if cells else None
+
+
+def _lateness(error: float) -> str:
+    return f"{abs(error):.4g} {'late' if error > 0 else 'early'}" if error else "exact"
+
+
+def _notes(model: Model, rows: list[dict]) -> Iterator[str]:
+    """Yield what has to be known beside the scores."""
+    if refused := sum(model.refused.values()):
+        yield f"Not in these figures: {refused:,} {'line' if refused == 1 else 'lines'} refused.\n"
+    if any(table.head["end"] for table in model.tables):
+        yield "A file could not be read to its end.\n"
+    notes: dict[str, list[str]] = defaultdict(list)
+    for row in (row for row in rows if "rows" in row):
+        name, (remark, _, size) = _name(row), row["rows"].partition(" the benchmark's ")
+        if size:
+            notes["Fewer documents than the benchmark's"].append(
+                f"{name} {row['n']} of {size}"
+            )
+        elif remark not in ("the benchmark's", "as many as the benchmark's"):
+            notes[f"The rows are {remark}"].append(name)
+        if row["changed"]:
+            note = "Answers to which the harness's log gives other scores"
+            notes[note].append(f"{name} {row['changed']}")
+        if row["left_out"]:
+            notes["Left out"].append(f"{name} {row['left_out']}")
+    for note, names in notes.items():
+        yield _wrapped(f"{note}: {', '.join(names)}.")
+
+
+def _reasons(model: Model, rows: list[dict], by_task: bool) -> Iterator[dict]:
+    """Yield how many answers have each reason, by benchmark or by task."""
+    counts: dict[str, tuple[Counter[str], Counter[str]]] = {}
+    for task in (row["task"] for row in rows if "tasks" not in row):
+        name = task if by_task else benchmarks([task])[0].name
+        name = " ".join(filter(None, (name, model.filter)))
+        reasons, unextracted = counts.setdefault(name, (Counter(), Counter()))
+        reasons.update(model.tasks[task].all.reasons)
+        unextracted.update(model.tasks[task].all.unextracted)
+    for name, (reasons, unextracted) in counts.items():
+        for reason, count in reasons.most_common():
+            cells = {"answers to": name, "reason": reason, "answers": count}
+            cells |= {"%": count / reasons.total()}
+            yield cells | {"no answer by the published rule": unextracted[reason]}
+            name = ""
+
+
+def _examples(model: Model) -> Iterator[str]:
+    """Yield an answer for each reason that is frequent in a family, with what is read.
+
+    It is one to the task that has most such answers.
+    """
+    counts_by_family: dict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
+    for task, tally in model.tasks.items():
+        for reason, count in tally.all.reasons.items():
+            counts_by_family[scorer(task).family][reason, task] += count
+    for counts in counts_by_family.values():
+        totals, tasks = Counter(), {}  # by reason, in the order of their numbers
+        for (reason, task), count in counts.most_common():
+            totals[reason] += count
+            tasks.setdefault(reason, task)
+        for reason, task in tasks.items():
+            if reason != "right" and totals[reason] >= _FREQUENT * counts.total():
+                yield _example(model.tasks[task].examples[reason])
+
+
+def _example(row: dict) -> str:
+    reason, task = row["reason"], row["task"]
+    cells = {"published": row["published"], "flexible": value_text(row)}
+    cells["label"] = row["gold"]
+    if row["flexible"] is None:
+        cells["response"] = row["excerpt"]
+    doc_id = row["digest"][:12] if row["doc_id"] is None else row["doc_id"]
+    claim = f"- {reason}, as in document {escaped(str(doc_id))} of {task}: "
+    claim += scorer(task).utils.REASONS[reason]
+    lines = [textwrap.fill(claim, _WIDTH, subsequent_indent="  ")]
+    for name, cell in cells.items():
+        shown_cell = "nothing" if cell is None else escaped(shown(cell, _WIDTH - 30))
+        lines.append(f"    {name}: {shown_cell}")
+    return "\n".join([*lines, ""])
+
+
+def _breakdown(rows: list[dict]) -> str:
+    """Return a table of the parts of a task, with a column for each run."""
+    breakdown, table_rows = rows[0]["by"], {}
+    for row in rows:
+        cells = {breakdown: row["value"], "n": row["n"]}
+        table_row = table_rows.setdefault(row["value"], cells)
+        if table_row["n"] != row["n"]:  # as a rule, the runs answer the same documents
+            table_row["n"] = "differs"
+        scores = [with_interval(row, rule) for rule in RULES]
+        scores.append(None if row["extracted"] is None else percent(row["extracted"]))
+        # The blank, which no table shows, keeps a run called "n" apart.
+        table_row[f"{row['run']} "] = " / ".join(filter(None, scores))
+    title = (
+        f"{escaped(_name(rows[0]))} by {breakdown}; published / flexible / extracted"
+    )
+    return f"{title}\n\n{render([*table_rows.values()], 'markdown')}"

@@ -3,65 +3,67 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from functools import cache
-from itertools import chain, product
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from statistics import fmean
 
-from ..core.families import Group, configuration, groups, scorer
-from ..core.tables import natural
+from ..core.families import Group, benchmarks, scorer
+from ..core.tables import natural, percent
 from ..stats import estimate_difference, estimate_median, estimate_score, linearised
 from ..verdicts.figures import Figures, Tally, together
 from ..verdicts.judge import INVALID
 
 
-Tallies = dict[tuple[str, str | None], Tally]  # by task, and by filter of the harness
-# What a benchmark has the mean of, and what it has the sum of.
 RULES = ("published", "flexible")
+# Columns of which a benchmark has the mean, and of which it has the sum.
 _MEANS = (*RULES, "extracted", "constant")
 _SUMS = ("n", "answers", "changed", *INVALID, "cut_off_unknown")
 
 
-@cache
-def _benchmarks() -> list[Group]:
-    metadata = {group: configuration(group.name)["metadata"] for group in groups()}
-    return [group for group in metadata if "title" in metadata[group]]
+def rows(
+    run: str,
+    tallies: dict[str, Tally],
+    filter_name: str | None = None,
+    k: int | None = None,
+) -> list[dict]:
+    """Return the rows of a run: benchmarks, tasks, and then each part of the tasks.
+
+    `tallies` are by task. With `k` there are pass@k and the majority, too.
+    """
+    benchmark_rows, task_rows, part_rows = [], [], []
+    for benchmark in benchmarks(sorted(tallies, key=natural)):
+        place = {"run": run, "task": benchmark.name, "filter": filter_name}
+        scored_rows = []
+        for task in (task for task in benchmark.tasks if task in tallies):
+            task_row, *rows_of_parts = _task_rows(
+                place | {"task": task}, tallies[task], k
+            )
+            task_rows.append(task_row)
+            part_rows += rows_of_parts
+            scored_rows += [task_row] if task_row["n"] else []
+        if len(scored_rows) > 1:
+            cells = _benchmark_cells(benchmark, scored_rows, tallies)
+            benchmark_rows.append(place | cells)
+    return benchmark_rows + task_rows + part_rows
 
 
-def _place(task: str) -> tuple:
-    """Return by what tasks are sorted: as in their benchmarks, then others by name."""
-    names = [task for group in _benchmarks() for task in group.tasks]
-    return names.index(task) if task in names else len(names), natural(task)
-
-
-def rows(run: str, tallies: Tallies, k: int | None) -> list[dict]:
-    """Return the rows of a run: benchmarks, tasks, and then each part of the tasks."""
-    tasks, parts = [], []
-    for key in sorted(tallies, key=lambda key: (_place(key[0]), key[1] or "")):
-        run_cells = {"run": run, "task": key[0], "filter": key[1]}
-        task_row, *part_rows = _rows(run_cells, tallies[key], k)
-        tasks.append(task_row)
-        parts += part_rows
-    return [*_means(run, tasks, tallies), *tasks, *parts]
-
-
-def _rows(place: dict, tally: Tally, k: int | None) -> Iterator[dict]:
+def _task_rows(place: dict, tally: Tally, k: int | None) -> Iterator[dict]:
     """Yield the row of a task and those of its parts."""
-    keys = sorted(tally.parts, key=lambda key: (key[0], natural(key[1])))
-    parts = [(key, tally.parts[key]) for key in keys]
-    constant = dict(zip(("constant", "constant_answer"), tally.constant()))
+    parts = sorted(
+        tally.parts.items(), key=lambda part: (part[0][0], natural(part[0][1]))
+    )
+    constant_cells = dict(zip(("constant", "constant_answer"), tally.constant()))
     left_out = f"{tally.left_out} ({tally.leave_out})" if tally.leave_out else None
     task_cells = {"left_out": left_out, "rows": tally.rows_are()}
     task_cells["fingerprint"] = tally.fingerprint
-    for (name, value), figures in [((None, None), tally.all), *parts]:
+    for (breakdown, value), figures in [((None, None), tally.all), *parts]:
         yield {
             **place,
-            "by": name,
+            "by": breakdown,
             "value": value,
             "n": figures.n,
             "answers": figures.answers,
-            **(scores(figures, k) if figures.n else dict.fromkeys(_MEANS[:3])),
-            **(dict.fromkeys(constant) if name else constant),
+            **_scores(figures, k),
+            **constant_cells,
             "changed": figures.changed,
             **{word: figures.invalid[word] for word in INVALID},
             "cut_off_unknown": figures.untold,
@@ -70,63 +72,62 @@ def _rows(place: dict, tally: Tally, k: int | None) -> Iterator[dict]:
                 f"unextracted_{word}": figures.unextracted[word]
                 for word in figures.reasons
             },
-            **(dict.fromkeys(task_cells) if name else task_cells),
+            **task_cells,
         }
+        # Its parts have none of what is of the whole task.
+        constant_cells, task_cells = map(dict.fromkeys, (constant_cells, task_cells))
 
 
-def scores(figures: Figures, k: int | None) -> dict[str, float | None]:
-    """Return the scores of a task with their intervals, the headline by its common names.
-
-    With `k` there are pass@k and the majority, too.
-    """
-    headline, values = scorer(figures.task).headline or (), figures.values()
+def _scores(figures: Figures, k: int | None) -> dict[str, float | None]:
+    """Return the scores of a task with their intervals, the headline by its common names."""
+    headline, scores_by_metric = scorer(figures.task).headline or (), figures.values()
     clusters = [document.cluster for document in figures.documents]
     # Where nothing counts, a row has None for these.
     cells: dict[str, float | None] = dict.fromkeys((*RULES, "extracted"))
-    for metric, metric_scores in values.items():
+    for metric, scores in scores_by_metric.items():
         name = dict(zip(headline, RULES)).get(metric, metric)
         # The harness's to the last bit: it, too, divides what `sum` gives.
-        cells[name] = sum(metric_scores) / len(metric_scores)
+        cells[name] = sum(scores) / len(scores)
         scale, metric_clusters = 100 if metric == "smape" else 1, clusters
-        if len(metric_scores) < figures.n:
-            cells[f"{name} n"] = len(metric_scores)
-            docs = (doc for doc in figures.documents if metric in doc.means())
-            metric_clusters = [doc.cluster for doc in docs]
-        shares = [score / scale for score in metric_scores]
-        estimate = estimate_score(shares, metric_clusters)
-        cells |= _ends(name, estimate.low * scale, estimate.high * scale)
-    if headline:
-        cells |= intervals([[values[metric]] for metric in headline], True, clusters)
+        if len(scores) < figures.n:
+            cells[f"{name} n"] = len(scores)
+            documents = (doc for doc in figures.documents if metric in doc.means())
+            metric_clusters = [document.cluster for document in documents]
+        estimate = estimate_score([score / scale for score in scores], metric_clusters)
+        ends = estimate.low * scale, estimate.high * scale
+        cells |= _with_ends(name, (cells[name], *ends))
+    if headline and scores_by_metric:
+        cells |= _intervals([[scores_by_metric[x]] for x in headline], True, clusters)
     if k and headline:
         readings = [document.readings for document in figures.documents]
-        for name, document_scores in together(readings, k).items():
-            estimate = estimate_score(document_scores, clusters)
-            cells |= {name: estimate.value, **_ends(name, estimate.low, estimate.high)}
+        for name, scores in together(readings, k).items():
+            cells |= _with_ends(name, estimate_score(scores, clusters))
     return cells | _errors(figures)
 
 
-def _ends(name: str, low: float, high: float) -> dict[str, float]:
-    return {f"{name}_low": low, f"{name}_high": high}
+def _with_ends(name: str, figure: Sequence[float]) -> dict[str, float]:
+    """Return a figure, which begins with its value and the ends of its interval."""
+    return dict(zip((name, f"{name}_low", f"{name}_high"), figure))
 
 
-def intervals(
-    parts: list[list[list[float]]], by_size: bool, clusters: list[str]
+def _intervals(
+    scores_by_rule: Iterable[Sequence[Sequence[float]]],
+    by_size: bool,
+    clusters: Sequence[str],
 ) -> dict[str, float]:
     """Return how sure the published and the flexible score are, and the format cost.
 
     Takes the scores by rule and task. The format cost is the flexible score minus the
     published one.
     """
-    linear_scores = [linearised(rule_scores, by_size) for rule_scores in parts]
+    linear_scores = [linearised(scores, by_size) for scores in scores_by_rule]
     cells: dict[str, float] = {}
-    for rule, rule_scores in zip(RULES, linear_scores):
-        estimate = estimate_score(rule_scores, clusters)
-        cells |= _ends(rule, estimate.low, estimate.high)
-        for name in ("error", "freedom", "design_effect"):
+    for rule, scores in zip(RULES, linear_scores):
+        estimate = estimate_score(scores, clusters)
+        for name in ("low", "high", "error", "freedom", "design_effect"):
             cells[f"{rule}_{name}"] = getattr(estimate, name)
     cost = estimate_difference(*linear_scores, clusters)
-    cells |= {"format_cost": cost.value, **_ends("format_cost", cost.low, cost.high)}
-    return cells | {"clusters": cost.clusters}
+    return cells | _with_ends("format_cost", cost) | {"clusters": cost.clusters}
 
 
 def _errors(figures: Figures) -> dict[str, float]:
@@ -139,38 +140,38 @@ def _errors(figures: Figures) -> dict[str, float]:
         return {}
     mean_errors = [fmean(document.errors) for document in documents]
     clusters = [document.cluster for document in documents]
-    median, *ends = estimate_median(mean_errors, clusters)
-    share_read = sum(len(document.errors) for document in documents) / figures.answers
-    name = f"median_error_{documents[0].unit}"
-    return {name: median, **_ends(name, *ends), "error_read": share_read}
+    median = estimate_median(mean_errors, clusters)
+    answers_read = sum(len(document.errors) for document in documents)
+    cells = _with_ends(f"median_error_{documents[0].unit}", median)
+    return cells | {"error_read": answers_read / figures.answers}
 
 
-def _headline_values(figures: Figures) -> list[list[float]]:
-    values = figures.values()
-    return [values[metric] for metric in scorer(figures.task).headline]
+def _benchmark_cells(
+    benchmark: Group, task_rows: list[dict], tallies: dict[str, Tally]
+) -> dict:
+    """Return the means and sums of a benchmark's tasks."""
+    sizes = [row["n"] if benchmark.by_size else 1 for row in task_rows]
+    cells = {"tasks": f"{len(task_rows)} of {len(benchmark.tasks)}"}
+    cells |= dict.fromkeys(("by", "value", *_MEANS))
+    for name in _MEANS:
+        means = [row[name] for row in task_rows]
+        if None not in means:
+            total = math.fsum(map(math.prod, zip(means, sizes)))
+            cells[name] = total / sum(sizes)
+    if cells["published"] is not None:
+        scores_by_task, clusters = [], []
+        for figures in (tallies[row["task"]].all for row in task_rows):
+            scores_by_metric = figures.values()
+            headline = scorer(figures.task).headline
+            scores_by_task.append([scores_by_metric[metric] for metric in headline])
+            clusters += [document.cluster for document in figures.documents]
+        cells |= _intervals([*zip(*scores_by_task)], benchmark.by_size, clusters)
+    return cells | {name: sum(row[name] for row in task_rows) for name in _SUMS}
 
 
-def _means(run: str, tasks: list[dict], tallies: Tallies) -> Iterator[dict]:
-    """Yield a row for each benchmark of which there are several tasks."""
-    filters = dict.fromkeys(row["filter"] for row in tasks)
-    for group, name in product(_benchmarks(), filters):
-        rows = [row for row in tasks if row["filter"] == name and row["n"]]
-        if len(rows := [row for row in rows if row["task"] in group.tasks]) < 2:
-            continue
-        sizes = [row["n"] if group.by_size else 1 for row in rows]
-        tasks_present = f"{len(rows)} of {len(group.tasks)}"
-        cells = {"run": run, "task": group.name, "filter": name, "tasks": tasks_present}
-        cells |= dict.fromkeys(("by", "value", *_MEANS))
-        for mean in _MEANS:
-            means = [row[mean] for row in rows]
-            if None not in means:
-                total = math.fsum(map(math.prod, zip(means, sizes)))
-                cells[mean] = total / sum(sizes)
-        if cells["published"] is not None:
-            figures = [tallies[row["task"], name].all for row in rows]
-            scores_by_task = map(_headline_values, figures)
-            documents = chain.from_iterable(part.documents for part in figures)
-            clusters = [document.cluster for document in documents]
-            scores_by_rule = [*map(list, zip(*scores_by_task))]
-            cells |= intervals(scores_by_rule, group.by_size, clusters)
-        yield cells | {name: sum(row[name] for row in rows) for name in _SUMS}
+def with_interval(row: dict, name: str, form: Callable = percent) -> str | None:
+    """Return a figure of a row with the ends of its interval, in words of `form`."""
+    if row.get(name) is None:
+        return None
+    value, low, high = (form(row[f"{name}{end}"]) for end in ("", "_low", "_high"))
+    return f"{value} [{low}, {high}]"
