@@ -56,7 +56,7 @@ def test_the_gold_is_right_and_that_of_another_row_is_not(real_documents, task):
     documents, headline = real_documents[task], scorer(task).headline
     family = scorer(task).utils
     content = family.fingerprint(map(family.digest, documents))
-    assert (len(documents), content) == scorer(task).known
+    assert (len(documents), content) == scorer(task).upstream
     golds = [*map(family.gold_response, documents)]
     for document, gold, other in zip(documents, golds, golds[1:] + golds[:1]):
         scores = scorer(task).process_results(document, [gold])

@@ -11,7 +11,8 @@ import pytest
 
 from tests.conftest import EXAMPLES, TASKS
 from tests.corpus import FAMILIES
-from utils.core.documents import Rows, quiet_harness
+from utils.core.cli import quiet_harness
+from utils.core.documents import Rows
 from utils.core.families import Scorer, scorer
 from utils.core.jsonl import read_jsonl
 

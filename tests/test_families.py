@@ -113,7 +113,7 @@ def test_files_are_known_by_upstream_s_names():
         "timebench_tempreason_l2_facts": ("tempreason_l2_timebench", 500),
         "fresh_tot_semantic": ("fresh_tot_semantic", None),
     }
-    found = {x: (scorer(x).file, scorer(x).known[0]) for x in files}
+    found = {x: (scorer(x).file, scorer(x).upstream[0]) for x in files}
     assert found == files
     assert scorer("fresh_tcp_short").base == "tcp_short"
     assert scorer("tcp_short").base is None

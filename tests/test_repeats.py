@@ -12,7 +12,7 @@ def test_rows_are_as_many_as_in_the_files(shared):
     counted = 0
     for task in all_tasks():
         found = [*shared.glob(f"t*/{scorer(task).file}.jsonl")]
-        family, (rows, fingerprint) = scorer(task).utils, scorer(task).known
+        family, (rows, fingerprint) = scorer(task).utils, scorer(task).upstream
         digests = [
             family.digest(doc)
             for path in found

@@ -10,7 +10,8 @@ from collections import Counter
 from pathlib import Path
 
 from tests.solvers.labels import AGREE, SOLVERS, UNREAD, check
-from utils.core.documents import documents_of, quiet_harness
+from utils.core.cli import quiet_harness
+from utils.core.documents import documents_of
 from utils.core.families import scorer
 from utils.core.jsonl import read_jsonl
 from utils.packs.twins import Draw, draw_twins

@@ -12,7 +12,7 @@ from types import FrameType
 
 from lm_eval_tasks import version
 
-from .core.cli import say, tool_parser
+from .core.cli import quiet_harness, say, tool_parser
 from .core.errors import ToolError, fault_of
 
 
@@ -40,7 +40,9 @@ def main(arguments: list[str] | None = None) -> int:
         stream.reconfigure(errors="backslashreplace")
     try:
         _have_signals_raised()
-        status = _run(arguments)
+        os.environ.setdefault("HF_HUB_VERBOSITY", "error")  # as it is imported
+        with quiet_harness():
+            status = _run(arguments)
         sys.stdout.flush()
         return status
     except ModuleNotFoundError as error:

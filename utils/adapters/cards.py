@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from ..core.documents import document, quiet_harness
+from ..core.documents import document
 from ..core.families import explain, scorer
 
 
@@ -50,8 +50,7 @@ def compute(
     cards = _cards(subset, task, count)
     references = _listed("references", references, count)
     samples = enumerate(zip(cards, predictions, references))
-    with quiet_harness():
-        sample_scores = [_scores(place, *sample) for place, sample in samples]
+    sample_scores = [_scores(place, *sample) for place, sample in samples]
     is_mean = task is None if return_average is None else return_average
     lists = {
         metric: [score_type(sample[metric]) for sample in sample_scores]

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import logging
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NoReturn
 
@@ -39,6 +42,20 @@ def include_path_option(parser: argparse.ArgumentParser) -> None:
 def say(message: str) -> None:
     """Write one line to stderr; file names, tasks and the like in it are data."""
     sys.stderr.write(f"{printable(message)}\n")
+
+
+@contextmanager
+def quiet_harness() -> Iterator[None]:
+    """Leave out what harness, hub and families log below errors: tools say their own."""
+    loggers = [logging.getLogger(name) for name in ("lm_eval", "huggingface_hub")]
+    levels = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        for logger, level in zip(loggers, levels):
+            logger.setLevel(level)
 
 
 def printable(text: str) -> str:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 
+from .cli import quiet_harness
 from .errors import ToolError
 from .families import FOLDER, all_tasks, leaf_tasks, scorer
 
@@ -43,21 +42,6 @@ def load(
         ) from error
 
 
-@contextmanager
-def quiet_harness() -> Iterator[None]:
-    """Leave out what harness, hub and families log below errors: tools say their own."""
-    loggers = [logging.getLogger(name) for name in ("lm_eval", "huggingface_hub")]
-    # Within such a block, another costs nothing: each line of a file may have one.
-    levels = {log: log.level for log in loggers if log.level != logging.ERROR}
-    for logger in levels:
-        logger.setLevel(logging.ERROR)
-    try:
-        yield
-    finally:
-        for logger, level in levels.items():
-            logger.setLevel(level)
-
-
 @cache
 def documents(task: str, include_path: Path = FOLDER) -> list[dict]:
     """Return the documents of a task, by their ids; ToolError as of `load`."""
@@ -82,13 +66,6 @@ def documents_of(task: str, rows: list[dict]) -> list[dict]:
             return list(scorer(task).process_docs(Rows(rows, scorer(task).file)))
     except ValueError as error:
         raise ToolError(str(error)) from None
-
-
-def pack_files(include_path: Path) -> list[Path]:
-    """Return what is read at a path: task files, code, a pack's data and manifest."""
-    suffixes = (".py", "yaml", "manifest.json")
-    files = (path for path in include_path.rglob("*") if path.name.endswith(suffixes))
-    return [*files, *(include_path / "data").glob("*")]  # which may be a symlink
 
 
 def benchmark_files(folder: Path) -> list[tuple[Path, list[str]]]:

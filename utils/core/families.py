@@ -129,8 +129,8 @@ class Scorer(NamedTuple):
         return getattr(module, "LICENCE", self.utils.LICENCE)
 
     @property
-    def known(self) -> tuple[int | None, str | None]:
-        """Row count and fingerprint of the benchmark's file, as far as they are known."""
+    def upstream(self) -> tuple[int | None, str | None]:
+        """Row count and fingerprint of the benchmark's file; None where they are unknown."""
         # A family may leave out a last part that the names of all its files share.
         files, shared_name = self.utils.FILES, self.file.rpartition("_")[0]
         return files.get(self.file) or files.get(shared_name, (None, None))
@@ -291,6 +291,13 @@ def all_tasks() -> list[str]:
 def configuration(name: str) -> dict:
     """Return what the YAML file of a task or group says, includes resolved."""
     return task_files()[name].config
+
+
+def pack_files(include_path: Path) -> list[Path]:
+    """Return what is read at a path: task files, code, a pack's data and manifest."""
+    suffixes = (".py", "yaml", "manifest.json")
+    files = (path for path in include_path.rglob("*") if path.name.endswith(suffixes))
+    return [*files, *(include_path / "data").glob("*")]  # which may be a symlink
 
 
 def is_generated(task: str) -> bool:

@@ -34,8 +34,7 @@ from lm_eval.models.openai_completions import (
 )
 
 from ..core.cli import output_path, tool_parser
-from ..core.documents import pack_files, quiet_harness
-from ..core.families import bare
+from ..core.families import bare, pack_files
 from ..core.files import check_maker, check_outputs, written_whole
 from ..verdicts.answers import custom_id, read_answers
 from .run import PromptTaker, add_options, evaluate, task_names
@@ -60,8 +59,7 @@ def lines(names: list[str], options: Namespace) -> Iterator[dict]:
     taker = PromptTaker()
     evaluate(taker, names, options)
     model = _MODELS[options.apply_chat_template, options.openai]
-    with quiet_harness():
-        api = model(model=options.model, base_url="", tokenizer_backend=None)
+    api = model(model=options.model, base_url="", tokenizer_backend=None)
     path = "chat/completions" if options.apply_chat_template else "completions"
     answers = (answer for file in options.only_missing for answer in read_answers(file))
     answered = {answer.line.get("custom_id") for answer in answers if not answer.fault}
@@ -70,14 +68,13 @@ def lines(names: list[str], options: Namespace) -> Iterator[dict]:
         name = custom_id(bare(request.task_name), request.doc_id, request.doc)
         if name in answered:
             continue
-        with quiet_harness():
-            body = api._create_payload(  # as the model's `model_call` makes it
-                api.create_message([prompt]),
-                generate=True,
-                gen_kwargs=copy.deepcopy(gen_kwargs),  # which it empties
-                seed=api._seed,
-                eos=api.eos_string,
-            )
+        body = api._create_payload(  # as the model's `model_call` makes it
+            api.create_message([prompt]),
+            generate=True,
+            gen_kwargs=copy.deepcopy(gen_kwargs),  # which it empties
+            seed=api._seed,
+            eos=api.eos_string,
+        )
         cells = {"custom_id": name, "method": "POST", "url": f"/v1/{path}"}
         yield cells | {"body": body}
 

@@ -36,7 +36,6 @@ from lm_eval.models.api_models import JsonChatStr
 from lm_eval.utils import make_table, sanitize_model_name
 
 from ..core.cli import output_path, say, tool_parser
-from ..core.documents import quiet_harness
 from ..core.errors import ToolError
 from ..core.families import bare, digest_of, leaf_tasks, scorer
 from ..core.files import check_writable, written_whole
@@ -223,10 +222,9 @@ def save(
     """Write results and samples where `lm_eval --output_path` does, each file whole."""
     with tempfile.TemporaryDirectory() as temporary_folder:
         tracker.output_path = temporary_folder
-        with quiet_harness():
-            tracker.save_results_aggregated(results=results, samples=samples)
-            for task, task_samples in samples.items():
-                tracker.save_results_samples(task_name=task, samples=task_samples)
+        tracker.save_results_aggregated(results=results, samples=samples)
+        for task, task_samples in samples.items():
+            tracker.save_results_samples(task_name=task, samples=task_samples)
         files = sorted(filter(Path.is_file, Path(temporary_folder).rglob("*")))
         log_paths = [path for path in files if path.suffix == ".jsonl"]
         # The tracker passes over a file that it cannot write, or only by half.

@@ -15,7 +15,7 @@ from lm_eval.loggers import EvaluationTracker
 from lm_eval.models.api_models import TemplateAPI
 
 from ..core.cli import include_path_option, whole_number
-from ..core.documents import load, quiet_harness
+from ..core.documents import load
 from ..core.errors import ToolError
 from ..core.families import leaf_tasks
 from ..core.private import MergeDictAction
@@ -101,27 +101,26 @@ def evaluate(
     settings = {name: getattr(options, name) for name in (*_OPTIONS, "include_path")}
     settings |= {"tasks": names, "model_args": {"model": options.model}}
     logger = logging.getLogger("lm_eval.tasks")  # warns of rows of other files
-    with quiet_harness():
-        try:
-            config = EvaluatorConfig.from_cli(Namespace(**settings))
-        except ValueError as error:
-            raise ToolError(str(error)) from None
-        logger.setLevel(logging.WARNING)
-        try:
-            manager, task_dict = load(names, options.include_path, config.metadata)
-            manager.load = lambda _: task_dict  # it would load all rows again
-            return simple_evaluate(
-                model=lm,
-                tasks=names,
-                task_manager=manager,
-                evaluation_tracker=tracker,
-                log_samples=log_samples,
-                **{name: getattr(config, name) for name in _CONFIG},
-            )
-        except AssertionError as error:
-            if not options.num_fewshot:
-                raise
-            fault = str(error).removeprefix("Error: ")  # by the sampler
-            raise ToolError(f"--num_fewshot {options.num_fewshot}: {fault}") from None
-        finally:
-            logger.setLevel(logging.NOTSET)
+    try:
+        config = EvaluatorConfig.from_cli(Namespace(**settings))
+    except ValueError as error:
+        raise ToolError(str(error)) from None
+    logger.setLevel(logging.WARNING)
+    try:
+        manager, task_dict = load(names, options.include_path, config.metadata)
+        manager.load = lambda _: task_dict  # it would load all rows again
+        return simple_evaluate(
+            model=lm,
+            tasks=names,
+            task_manager=manager,
+            evaluation_tracker=tracker,
+            log_samples=log_samples,
+            **{name: getattr(config, name) for name in _CONFIG},
+        )
+    except AssertionError as error:
+        if not options.num_fewshot:
+            raise
+        fault = str(error).removeprefix("Error: ")  # by the sampler
+        raise ToolError(f"--num_fewshot {options.num_fewshot}: {fault}") from None
+    finally:
+        logger.setLevel(logging.NOTSET)

@@ -26,8 +26,8 @@ from pathlib import Path
 
 from ..core import tables as text_tables
 from ..core.cli import output_path, say, tool_parser
-from ..core.documents import pack_files
 from ..core.errors import ToolError
+from ..core.families import pack_files
 from ..core.files import check_maker, check_outputs, written_whole
 from ..verdicts.checks import Check
 from ..verdicts.runs import Model, answer_options, find_sources, read_models

@@ -148,7 +148,7 @@ def _about(entrants: list[Entrant], options: Namespace) -> dict:
 def _differences(tasks: set[str], include_path: Path) -> Iterator[tuple[str, str]]:
     """Yield the tasks of which a pack has other rows than the benchmark, and which."""
     for task in sorted(tasks):
-        rows, fingerprint = scorer(task).known
+        rows, fingerprint = scorer(task).upstream
         digests = pack_rows(task, include_path)
         if rows is None or digests is None:
             continue
@@ -264,7 +264,7 @@ def _gap(entrant: Entrant, benchmark: Group) -> tuple | None:
     scores: list[Estimate] = []  # public and fresh in turns
     for fresh in entrant.answered(benchmark):
         tasks = (scorer(fresh).base, fresh)
-        if tasks[0] not in entrant.model.tasks or scorer(fresh).known[0] is not None:
+        if tasks[0] not in entrant.model.tasks or scorer(fresh).upstream[0] is not None:
             continue
         results = [entrant.results(task) for task in tasks]
         task_kinds = ({answer.kind for answer in answers} for answers in results)

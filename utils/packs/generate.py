@@ -20,7 +20,6 @@ import json
 from argparse import ArgumentTypeError
 
 from ..core.cli import output_path, tool_parser, whole_number
-from ..core.documents import quiet_harness
 from ..core.errors import ToolError
 from ..core.families import (
     all_tasks,
@@ -57,8 +56,7 @@ def main(arguments: list[str] | None = None) -> int:
     if unknown_tasks := [task for task in tasks if task not in fresh_tasks]:
         fix = f"name some of {', '.join(fresh_tasks)}"
         raise ToolError(f"{unknown_tasks[0]}: is not a fresh task; {fix}")
-    with quiet_harness():
-        manifest = make(folder, [_source(task, request) for task in tasks], {})
+    manifest = make(folder, [_source(task, request) for task in tasks], {})
     fresh_in_pack = {*fresh_tasks} & manifest.tasks.keys()
     group_names = [
         name for name in task_files() if {*leaf_tasks(name)} == fresh_in_pack

@@ -20,7 +20,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from ..core.cli import output_path, say, tool_parser
-from ..core.documents import quiet_harness
 from ..core.errors import ToolError
 from .pack import check, make, say_command
 from .sources import sources
@@ -40,19 +39,18 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     folder = options.folder.resolve()
     names = options.tasks.split(",") if options.tasks else []
-    with quiet_harness():
-        if options.check:
-            faults = check(folder)
-            for message in faults or [f"{folder}: all files are as they were made"]:
-                say(message)
-            return bool(faults)
-        folders, families = {}, sorted({source.family for source in sources([])})
-        for argument in options.source:
-            family, _, name = argument.partition("=")
-            if family not in families or not name or not Path(name).is_dir():
-                fix = f"give one of {', '.join(families)}, '=', and a folder"
-                raise ToolError(f"--source {argument}: {fix}")
-            folders[family] = Path(name)
-        manifest = make(folder, sources(names), folders, options.allow_partial)
+    if options.check:
+        faults = check(folder)
+        for message in faults or [f"{folder}: all files are as they were made"]:
+            say(message)
+        return bool(faults)
+    folders, families = {}, sorted({source.family for source in sources([])})
+    for argument in options.source:
+        family, _, name = argument.partition("=")
+        if family not in families or not name or not Path(name).is_dir():
+            fix = f"give one of {', '.join(families)}, '=', and a folder"
+            raise ToolError(f"--source {argument}: {fix}")
+        folders[family] = Path(name)
+    manifest = make(folder, sources(names), folders, options.allow_partial)
     say_command(folder, names or [min(manifest.tasks)])
     return 0

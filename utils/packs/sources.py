@@ -45,7 +45,7 @@ class Source(NamedTuple):
     def of(cls, task: str, *fields: object) -> Source:
         """Return the source of a task; `fields` are the last four."""
         file, family = f"{scorer(task).file}.jsonl", task_files()[task].path.parent.name
-        size, licence = scorer(task).known, scorer(task).licence
+        size, licence = scorer(task).upstream, scorer(task).licence
         return cls(file, family, frozenset({task}), size, licence, *fields)
 
 

@@ -22,7 +22,7 @@ from typing import NamedTuple
 from lm_eval_tasks.twin.transformations import TRANSFORMATIONS, Survey, Twin
 
 from ..core.cli import folder_path, output_path, tool_parser, whole_number
-from ..core.documents import documents_of, quiet_harness
+from ..core.documents import documents_of
 from ..core.errors import ToolError
 from ..core.families import all_tasks, configuration, scorer, transformations
 from ..core.jsonl import parse, read_lines
@@ -59,19 +59,18 @@ def main(arguments: list[str] | None = None) -> int:
     seed_option = {"type": whole_number, "required": True, "metavar": "N"}
     add("--gen-seed", "--gen_seed", **seed_option, help="a whole number")
     options = parser.parse_args(arguments)
-    with quiet_harness():
-        public = Manifest.of(options.include_path.resolve())
-        if faults := check(public.folder):
-            raise ToolError(faults[0])
-        tasks = [task for task in all_tasks() if transformations(task)]
-        tasks_in_pack = [task for task in tasks if scorer(task).base in public.tasks]
-        pairs = [_source(task, public, options.gen_seed) for task in tasks_in_pack]
-        pairs = [pair for pair in pairs if pair[1]["originals"]]
-        if not pairs:
-            bases = ", ".join(sorted({scorer(task).base for task in tasks}))
-            fault = f"has no row that can have a twin; make a pack with some of {bases}"
-            raise ToolError(f"{public.folder}: {fault}")
-        manifest = make(options.folder.resolve(), [source for source, _ in pairs], {})
+    public = Manifest.of(options.include_path.resolve())
+    if faults := check(public.folder):
+        raise ToolError(faults[0])
+    tasks = [task for task in all_tasks() if transformations(task)]
+    tasks_in_pack = [task for task in tasks if scorer(task).base in public.tasks]
+    pairs = [_source(task, public, options.gen_seed) for task in tasks_in_pack]
+    pairs = [pair for pair in pairs if pair[1]["originals"]]
+    if not pairs:
+        bases = ", ".join(sorted({scorer(task).base for task in tasks}))
+        fault = f"has no row that can have a twin; make a pack with some of {bases}"
+        raise ToolError(f"{public.folder}: {fault}")
+    manifest = make(options.folder.resolve(), [source for source, _ in pairs], {})
     for source, record in pairs:
         manifest.data[source.file]["twins"] = record
     manifest.save()

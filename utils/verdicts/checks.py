@@ -16,7 +16,7 @@ from pathlib import Path
 
 from lm_eval_tasks.fresh.utils import read_request
 
-from ..core.documents import documents, documents_of, quiet_harness
+from ..core.documents import documents, documents_of
 from ..core.errors import ToolError
 from ..core.families import (
     FOLDER,
@@ -129,9 +129,8 @@ def _built(task: str, fields: tuple[str, ...]):
     rows = {"test": datasets.Dataset.from_list([dict.fromkeys(fields, "")])}
     config = load_yaml(task_files()[task].path)
     config |= {"custom_dataset": lambda **_: rows, "process_docs": None}
-    with quiet_harness():
-        manager = TaskManager(include_path=str(FOLDER), include_defaults=False)
-        return manager.load([config])["tasks"][task]
+    manager = TaskManager(include_path=str(FOLDER), include_defaults=False)
+    return manager.load([config])["tasks"][task]
 
 
 def frame_of(prompt: str, texts: list[str]) -> Frame | None:
@@ -311,7 +310,7 @@ class Check:
             return self._compared(answered, self.rows, name, self.rows.total())
         if is_generated(task):
             return self._regenerated(answered)
-        rows, fingerprint = scorer(task).known
+        rows, fingerprint = scorer(task).upstream
         # What a system message says is no part of a fingerprint.
         if fingerprint is None or configuration(task).get("description"):
             return _documents(UNKNOWN, "there are no rows to compare them with")

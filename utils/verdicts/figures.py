@@ -33,7 +33,7 @@ def rows_of(task: str, digest: str) -> int | None:
 
     The document goes by the family's digest. None where the rows are not known.
     """
-    if scorer(task).known[1] is None:
+    if scorer(task).upstream[1] is None:
         return None
     return _REPEATED.get(scorer(task).file, {}).get(digest[:_DIGITS], 1)
 
@@ -283,7 +283,7 @@ class Tally:
 
         A fingerprint is one of all rows, those that are left out included.
         """
-        rows, fingerprint = scorer(self.task).known
+        rows, fingerprint = scorer(self.task).upstream
         answered, different = self.answered, len(self.digests)
         if rows is None:
             return self._rows_made()
@@ -310,7 +310,7 @@ class Tally:
 
 def rows_remark(tallies: list[Tally], n: int) -> str | None:
     """Return in words how `n` documents of tasks differ from the benchmark's rows, if so."""
-    row_counts = [scorer(tally.task).known[0] for tally in tallies]
+    row_counts = [scorer(tally.task).upstream[0] for tally in tallies]
     if None in row_counts:
         return None
     if n != sum(row_counts):

@@ -23,7 +23,7 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, TypeVar
 
-from ..core.documents import documents, quiet_harness
+from ..core.documents import documents
 from ..core.errors import LineError, ToolError, fault_of
 from ..core.families import scorer
 from ..core.jsonl import Line, read_lines
@@ -107,8 +107,7 @@ def _prepare(
             prepare = documents if need == "documents" else check.prepare
             prepared[need, task] = None
             try:
-                with quiet_harness():
-                    prepare(task, options.include_path)
+                prepare(task, options.include_path)
             except ToolError as error:
                 prepared[need, task] = str(error)
         if fault := prepared[need, task]:
@@ -192,8 +191,7 @@ def judge_file(order: Order, prepared: Prepared) -> dict:
     Or a reply as of `each_apart`.
     """
     try:
-        with quiet_harness():
-            return _Judging(order, prepared).reply()
+        return _Judging(order, prepared).reply()
     except OSError as error:
         name = error.filename or order.source.path
         return {"error": _without_path(order.source, f"{name}: {fault_of(error)}")}
@@ -356,7 +354,7 @@ class _Judging:
         """Allow the processor time of one more answer; a refused line has none."""
         options = self.order.options
         milliseconds = options.most_answer_ms
-        if self.order.check and scorer(answer.task).known[0] is None:
+        if self.order.check and scorer(answer.task).upstream[0] is None:
             milliseconds += options.most_row_ms  # its row is regenerated
         self.seconds += milliseconds / 1000
         allow_seconds(self.seconds)

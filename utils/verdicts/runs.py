@@ -109,7 +109,7 @@ class Model:
 
     def _tally(self, task: str, options: Namespace, wanted: dict[str, bool]) -> Tally:
         claims, made = self.claims(task), None
-        if scorer(task).known[0] is None:
+        if scorer(task).upstream[0] is None:
             made = claims.get("made") or _made_of_pack(task, options.include_path)
         return Tally(
             task,

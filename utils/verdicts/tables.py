@@ -27,9 +27,8 @@ from tqdm import tqdm
 from lm_eval_tasks import version
 
 from ..core.cli import output_path, whole_number
-from ..core.documents import pack_files
 from ..core.errors import ToolError, fault_of
-from ..core.families import FOLDER
+from ..core.families import FOLDER, pack_files
 from ..core.files import is_stream, open_part, remove_leftovers, sha256_of
 from .answers import Source, sha256
 from .isolate import LIMITS, Order, each_apart, judge_file, rows_name
