@@ -30,7 +30,7 @@ def outcome(task=TASK, docs=None, logged="{}", line=None, pack=EXAMPLES, **resul
         cells |= line(n) if callable(line) else line or {}
         answer = Answer("", cells, task, n, prompt=text, is_first=True)
         check.add(SimpleNamespace(answer=answer, doc=doc))
-    figures = SimpleNamespace(values=dict, changed=0, answers=len(docs))
+    figures = SimpleNamespace(values=dict, counts={"changed": 0}, answers=len(docs))
     fingerprint = utils.fingerprint(map(utils.digest, docs))
     tally = SimpleNamespace(answered=len(docs), fingerprint=fingerprint, all=figures)
     return check.outcome(tally)

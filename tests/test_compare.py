@@ -73,7 +73,7 @@ def rows(compare):
 def repeated(monkeypatch) -> dict:
     """A document that the benchmark holds four times."""
     known = {scorer(TASK).utils.digest(doc(1)).hex(): 4}
-    monkeypatch.setattr(figures, "rows_of", lambda _, x: known.get(x, 1))
+    monkeypatch.setattr(figures, "count_copies", lambda _, x: known.get(x, 1))
     return doc(1)
 
 

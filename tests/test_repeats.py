@@ -5,7 +5,7 @@ from collections import Counter
 from utils.core.documents import documents_of
 from utils.core.families import all_tasks, scorer
 from utils.core.jsonl import read_jsonl
-from utils.verdicts.figures import rows_of
+from utils.verdicts.figures import count_copies
 
 
 def test_rows_are_as_many_as_in_the_files(shared):
@@ -19,10 +19,10 @@ def test_rows_are_as_many_as_in_the_files(shared):
             for doc in documents_of(task, read_jsonl(path))
         ]
         if fingerprint is None:
-            assert rows_of(task, "any") is None
+            assert count_copies(task, "any") is None
         elif digests:
             assert (len(digests), family.fingerprint(digests)) == (rows, fingerprint)
         for digest, n in Counter(digests).items():
-            assert rows_of(task, digest.hex()) == n, (task, digest.hex())
+            assert count_copies(task, digest.hex()) == n, (task, digest.hex())
         counted += bool(digests)
     assert counted == 20

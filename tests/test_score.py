@@ -316,7 +316,7 @@ def test_a_benchmark_s_own_repeats_are_answered_as_often_as_it_has_them(
     status, (row,), said = call(path, "--by", "")
     assert (status, row["n"]) == (1, 3)
     assert said.startswith(f"{path}, line 4: is answer 4 to document {start} of {task}")
-    assert said.endswith(" has 3 rows; keep 3\n")
+    assert "; keep 3, or number them" in said
 
 
 @pytest.mark.parametrize("listed", [1, 2])

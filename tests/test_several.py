@@ -75,7 +75,7 @@ def test_a_document_scores_the_mean_of_its_answers_and_a_copy_is_refused(
     again = write(tmp_path / logged.name, *lines, lines[0])
     status, rows, said = call(again)
     assert (status, rows[0]["answers"]) == (1, 4)
-    assert "is a second answer to document 0 of tcp_long; keep one" in said
+    assert "is a second answer to document 0 of tcp_long; keep 1" in said
 
 
 def expected(rows: list[list[tuple[str | None, float]]], k: int) -> tuple[float, float]:

@@ -191,7 +191,7 @@ def _statuses(entrant: Entrant, task: str) -> Iterator[tuple[str, str]]:
         yield outcome[aspect]["status"], outcome[aspect]["text"]
     if not scorer(task).asks_as(version := outcome["version"]):
         yield FALSE, f"run as version {version}, not {scorer(task).version}"
-    if missing := tally.all.invalid["no_instruction"]:
+    if missing := tally.all.counts["no_instruction"]:
         yield FALSE, f"{missing:,} prompts without the instruction"
     if surplus := tally.surplus:
         yield FALSE, f"{surplus:,} answers beyond the benchmark's rows"

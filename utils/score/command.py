@@ -72,7 +72,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Print the tables of the runs; return the exit status."""
     options = _options(arguments)
     models, failures = read_models(
-        options.path, options, output=options.output, has_readings=bool(options.k)
+        options.path, options, output=options.output, has_rows=bool(options.k)
     )
     if options.eval_results and len(models) > 1:
         fault = f"is of one model, but there are {len(models)} runs; name one"

@@ -14,7 +14,7 @@ LEAST = 0.01  # share of the answers from which on a fault of single answers is 
 _TUNED = re.compile(r"(?:^|[-_ /.])(?:instruct|chat|it)(?![a-z])", re.IGNORECASE)
 # Faults of answers, and what to do.
 _OF_ANSWERS = {
-    "cut_off": "were cut off by the token limit; run again with a larger max_gen_toks",
+    "length": "were cut off by the token limit; run again with a larger max_gen_toks",
     "unended": "end before an answer, as within their reasoning; run again with a larger max_gen_toks",
     "blank": "are blank; see what the model's server returned, and run again",
     "no_system": "have a prompt without the system instruction; the chat template dropped"
@@ -26,7 +26,7 @@ def faults(model: Model) -> Iterator[str]:
     """Yield a sentence for each fault; none for a healthy run."""
     total = sum(tally.all.answers for tally in model.tasks.values())
     for fault, text in _OF_ANSWERS.items():
-        count = sum(tally.all.faults[fault] for tally in model.tasks.values())
+        count = sum(tally.all.counts[fault] for tally in model.tasks.values())
         if count and count >= LEAST * total:
             share = percent(count / total)
             yield f"{count:,} of {total:,} answers ({share} %) {text}."
@@ -40,9 +40,9 @@ def silent_ends(models: list[Model]) -> str:
     for model in models:
         figures = [tally.all for tally in model.tasks.values()]
         answers = sum(figure.answers for figure in figures)
-        if sum(figure.faults["silent"] for figure in figures) == answers:
+        if sum(figure.counts["silent"] for figure in figures) == answers:
             names.append(escaped(model.name))
-            unended += sum(figure.faults["unended"] for figure in figures)
+            unended += sum(figure.counts["unended"] for figure in figures)
             total += answers
     if not total:
         return ""

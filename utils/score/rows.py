@@ -53,7 +53,7 @@ def _task_rows(place: dict, tally: Tally, k: int | None) -> Iterator[dict]:
     )
     constant_cells = dict(zip(("constant", "constant_answer"), tally.constant()))
     left_out = f"{tally.left_out} ({tally.leave_out})" if tally.leave_out else None
-    task_cells = {"left_out": left_out, "rows": tally.rows_are()}
+    task_cells = {"left_out": left_out, "rows": tally.describe_rows()}
     task_cells["fingerprint"] = tally.fingerprint
     for (breakdown, value), figures in [((None, None), tally.all), *parts]:
         yield {
@@ -64,9 +64,7 @@ def _task_rows(place: dict, tally: Tally, k: int | None) -> Iterator[dict]:
             "answers": figures.answers,
             **_scores(figures, k),
             **constant_cells,
-            "changed": figures.changed,
-            **{word: figures.invalid[word] for word in INVALID},
-            "cut_off_unknown": figures.untold,
+            **{name: figures.counts[name] for name in _SUMS[2:]},
             **{f"reason_{word}": n for word, n in figures.reasons.most_common()},
             **{
                 f"unextracted_{word}": figures.unextracted[word]
@@ -99,8 +97,7 @@ def _scores(figures: Figures, k: int | None) -> dict[str, float | None]:
     if headline and scores_by_metric:
         cells |= _intervals([[scores_by_metric[x]] for x in headline], True, clusters)
     if k and headline:
-        readings = [document.readings for document in figures.documents]
-        for name, scores in together(readings, k).items():
+        for name, scores in together(figures.documents, k).items():
             cells |= _with_ends(name, estimate_score(scores, clusters))
     return cells | _errors(figures)
 

@@ -134,6 +134,6 @@ def marks(results: dict, task: str, tally: Tally) -> Iterator[str]:
             if claimed_mean is None or abs(claimed_mean - mean) > ROUNDING:
                 yield f"claims {metric} {claim!s:.8} instead of {mean:.4f}"
                 break
-    if tally.all.changed and is_same:
-        share = f"{tally.all.changed:,} of {tally.all.answers:,}"
+    if is_same and (changed := tally.all.counts["changed"]):
+        share = f"{changed:,} of {tally.all.answers:,}"
         yield f"{share} logged scores are not those made again"

@@ -21,7 +21,7 @@ from ..core.families import all_tasks, scorer
 from ..core.jsonl import SUFFIXES
 from ..packs import disputed
 from .answers import SAMPLES_NAME, Source
-from .figures import Document, Made, Tally
+from .figures import Document, Tally
 from .tables import Failure, Table, make_tables, table_options
 
 
@@ -114,7 +114,7 @@ class Model:
         return Tally(
             task,
             repeats=claims.get("repeats") or 1,
-            made=made and Made(**made),
+            made=made,
             leave_out=options.leave_out,
             **wanted,
         )
@@ -146,8 +146,8 @@ def read_models(
     """Return the models that arguments name, and the files that give no table.
 
     `options` are those of `answer_options`. `check` is what a board has checked of the
-    answers; `output` is a folder for the tables. `wanted` may be `has_rows`, to keep the last row of
-    each document, and `has_readings`. ToolError where arguments name nothing.
+    answers; `output` is a folder for the tables. `wanted` may be `has_rows`, to keep the rows of
+    each document. ToolError where arguments name nothing.
     """
     sources, failures = find_sources(arguments, options.task)
     tables, table_failures = make_tables(sources, options, check, output)
