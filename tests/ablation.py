@@ -17,8 +17,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple
 
-from tests.conftest import ROOT
-from tests.corpus import FAMILIES, headline, read_jsonl, spellings
+from tests.conftest import PACK, ROOT
+from tests.corpus import FAMILIES, read_jsonl, spellings
 from tests.mutants import MUTANTS
 from utils.core.families import scorer
 
@@ -31,13 +31,10 @@ OUTSIDE = (
     *("<|channel|>analysis<|message|>ANSWER<|end|>", "ANSWER\nNo.\nOTHER"),
     *("ANSWER\n\nThe answer is WRONG.", "I do not think the answer is RIGHT."),
     *("If it rains, the answer is RIGHT.", "At first I thought the answer is RIGHT."),
-    *(
-        "It is not \\boxed{RIGHT}",
-        "Perhaps \\boxed{RIGHT}",
-        'Perhaps {"answer": "RIGHT"}',
-    ),
-    *("ANSWER\n\nCorrection: WRONG", "ANSWER. Wait, that is wrong."),
-    *("ANSWER\nThe answer should be WRONG.", f"{MARKER}RIGHT so {'it goes on ' * 300}"),
+    *("It is not \\boxed{RIGHT}", "Perhaps \\boxed{RIGHT}"),
+    *('Perhaps {"answer": "RIGHT"}', "ANSWER. Wait, that is wrong."),
+    *("ANSWER\n\nCorrection: WRONG", "ANSWER\nThe answer should be WRONG."),
+    f"{MARKER}RIGHT so {'it goes on ' * 300}",
 )
 INSIDE = (
     *("RIGHT or WRONG", "RIGHT (or WRONG)", "RIGHT (WRONG)", "RIGHT - WRONG"),
@@ -49,9 +46,8 @@ INSIDE = (
 class Answer(NamedTuple):
     """An answer to a document, and the flexible score that it deserves."""
 
-    source: str  # "real", "spellings", "blind", "hostile"
     task: str
-    doc: dict
+    document: dict
     response: str
     score: float | None = None  # None for real ones
 
@@ -60,32 +56,30 @@ def answers(shared: Path) -> Iterator[Answer]:
     """Yield all answers at hand, and the hostile ones."""
     for path in sorted(shared.glob("responses*/*.jsonl")):
         for row in read_jsonl(path):
-            yield Answer("real", "tot_arithmetic", row, row["response"])
+            yield Answer("tot_arithmetic", row, row["response"])
     for family in FAMILIES:
-        for row, doc in spellings(family, shared):
-            yield Answer(
-                "spellings", row["task"], doc, row["response"], row["flexible"]
-            )
-    documents = {}
+        for row, document in spellings(family, shared):
+            yield Answer(row["task"], document, row["response"], row["flexible"])
+    blind = {}
     for row in read_jsonl(shared / "blind" / "answers.jsonl"):
         score = float(row["judge"] == "right")
-        yield Answer("blind", row["task"], row["doc"], row["response"], score)
-        documents[json.dumps(row["doc"])] = row["task"], row["doc"]
-    for task, doc in documents.values():
-        for response in hostile_answers(task, doc, [*documents.values()]):
-            yield Answer("hostile", task, doc, response, 0.0)
+        yield Answer(row["task"], row["doc"], row["response"], score)
+        blind[json.dumps(row["doc"])] = row["task"], row["doc"]
+    for task, document in blind.values():
+        for response in hostile_answers(task, document, [*blind.values()]):
+            yield Answer(task, document, response, 0.0)
     for row in read_jsonl(shared / "tot" / "tot_arithmetic.jsonl"):
-        yield Answer("hostile", "tot_arithmetic", row, row["question"], 0.0)
+        yield Answer("tot_arithmetic", row, row["question"], 0.0)
 
 
-def hostile_answers(task: str, doc: dict, others: list[tuple]) -> Iterator[str]:
+def hostile_answers(task: str, document: dict, others: list[tuple]) -> Iterator[str]:
     """Yield answers that do not commit to the right value, with values of one other."""
-    answer, right = gold(task, doc)
-    kind = scorer(task).process_results
-    golds = [gold(*x) for x in others if scorer(x[0]).process_results == kind]
+    answer, right = gold(task, document)
+    explain = scorer(task).explain
+    golds = [gold(*x) for x in others if scorer(x[0]).explain == explain]
     other, wrong = next((x for x in golds if x[1] != right), ("", ""))
-    if "letters" in doc:
-        wrong = next((x for x in "ABCD" if x not in doc["letters"]), "")
+    if "letters" in document:
+        wrong = next((x for x in "ABCD" if x not in document["letters"]), "")
         other = wrong and MARKER + wrong
     forms = [*OUTSIDE, *(answer.replace(right, x) for x in INSIDE)]
     for form in forms if other else ():
@@ -93,71 +87,65 @@ def hostile_answers(task: str, doc: dict, others: list[tuple]) -> Iterator[str]:
         yield text.replace("RIGHT", right).replace("WRONG", wrong)
 
 
-def gold(task: str, doc: dict) -> tuple[str, str]:
+def gold(task: str, document: dict) -> tuple[str, str]:
     """Return the right answer as the prompt asks for it, and its value alone."""
-    answer = scorer(task).utils.gold_response(doc)
+    answer = scorer(task).utils.gold_response(document)
     if not answer.startswith("{"):
         return answer, answer.removeprefix(MARKER).removeprefix("\\boxed{").rstrip("}")
     *_, value = json.loads(answer).values()
     return answer, value if isinstance(value, str) else answer
 
 
-def modules(sentence: str) -> dict[str, ModuleType]:
+def modules_without(sentence: str) -> dict[str, ModuleType]:
     """Return the families' modules without a sentence; of "" all, as they are."""
-    found = {}
+    modules = {}
     for family in FAMILIES:
-        path = ROOT / "lm_eval_tasks" / family / "utils.py"
-        changes = [
-            x for x in MUTANTS if x.sentence == sentence and path in x.files(ROOT)
-        ]
-        if sentence and not changes:
-            continue
+        path = PACK / family / "utils.py"
+        own = [x for x in MUTANTS if x.sentence == sentence and path in x.files(ROOT)]
         code = path.read_text(encoding="utf-8")
-        for change in changes if sentence else ():
-            code = code.replace(change.old, change.new)
-        found[family] = module = ModuleType(f"{family}_without")
-        module.__file__ = str(path)
-        sys.modules[module.__name__] = module
-        exec(compile(code, str(path), "exec"), vars(module))
-    return found
+        for mutant in own if sentence else ():
+            code = code.replace(mutant.old, mutant.new)
+        if own or not sentence:
+            modules[family] = module = ModuleType(f"{family}_without")
+            module.__file__ = str(path)
+            sys.modules[module.__name__] = module
+            exec(compile(code, str(path), "exec"), vars(module))
+    return modules
 
 
-def scores(code: dict[str, ModuleType], sample: list[Answer]) -> list[float | None]:
+def flexible_scores(
+    modules: dict[str, ModuleType], sample: list[Answer]
+) -> list[float | None]:
     """Return the flexible score of each answer; None for those of another family."""
-    found = []
+    scores = []
     for answer in sample:
-        one = scorer(answer.task)
-        explain = getattr(code.get(one.family), one.explain.__name__, None)
-        verdict = explain and explain(answer.doc, answer.response)
-        found.append(verdict and headline(verdict.scores, "flexible"))
-    return found
+        task = scorer(answer.task)
+        explain = getattr(modules.get(task.family), task.explain.__name__, None)
+        verdict = explain and explain(answer.document, answer.response)
+        scores.append(verdict and verdict.scores[task.headline[1]])
+    return scores
 
 
-def main(words: list[str]) -> int:
-    """Print a line of Markdown for each sentence and family; return the exit status."""
-    sample = list(answers(Path(os.environ["TEMPORAL_EVAL_SHARED"])))
-    sample = [x for x in sample if scorer(x.task).headline]
-    before = scores(modules(""), sample)
-    names = dict.fromkeys(x.sentence for x in MUTANTS if x.sentence)
-    for name in names:
-        if words and not any(word in name for word in words):
+def main(words: list[str]) -> None:
+    """Print a line of Markdown for each sentence and family."""
+    known = answers(Path(os.environ["TEMPORAL_EVAL_SHARED"]))
+    sample = [answer for answer in known if scorer(answer.task).headline]
+    before = flexible_scores(modules_without(""), sample)
+    for sentence in dict.fromkeys(x.sentence for x in MUTANTS if x.sentence):
+        if words and not any(word in sentence for word in words):
             continue
-        code = modules(name)
-        after = scores(code, sample)
-        for family in code:
-            own = [
-                (x, old, new)
-                for x, old, new in zip(sample, before, after)
-                if x.task.startswith(family)
-            ]
-            real = sum(old != new for x, old, new in own if x.score is None)
-            told = [(x.score, old, new) for x, old, new in own if x.score is not None]
-            saved = sum(new < old <= score for score, old, new in told)
-            wrong = sum(new > old and new > score for score, old, new in told)
-            sys.stdout.write(f"{family} | {name} | {real} | {saved} | {wrong} |\n")
-            sys.stdout.flush()
-    return 0
+        modules = modules_without(sentence)
+        after = flexible_scores(modules, sample)
+        for family in modules:
+            real = saved = wrong = 0
+            for answer, old, new in zip(sample, before, after):
+                if answer.task.startswith(family) and answer.score is None:
+                    real += old != new
+                elif answer.task.startswith(family):
+                    saved += new < old <= answer.score
+                    wrong += new > max(old, answer.score)
+            print(f"{family} | {sentence} | {real} | {saved} | {wrong} |", flush=True)
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    main(sys.argv[1:])

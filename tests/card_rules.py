@@ -40,7 +40,7 @@ def _first_object(response: str) -> dict | None:
     return None
 
 
-def tot_arithmetic(response: str, doc: dict) -> tuple[float, bool]:
+def arithmetic(response: str, doc: dict) -> tuple[float, bool]:
     """The first valid JSON object without its explanation equals the label."""
     found = _first_object(response)
     if found is None:
@@ -53,7 +53,7 @@ def tot_arithmetic(response: str, doc: dict) -> tuple[float, bool]:
     return float(found == label), bool(found)
 
 
-def tot_semantic(response: str, doc: dict) -> tuple[float, bool]:
+def semantic(response: str, doc: dict) -> tuple[float, bool]:
     """The first valid JSON object's `answer`, as text, equals the label."""
     found = _first_object(response)
     if found is None or found.get("answer") is None:
@@ -76,12 +76,6 @@ def qa(response: str, doc: dict) -> tuple[float, bool]:
     """SQuAD's token F1, the greatest over the golds."""
     answer = _after_the_marker(response)
     return max(_f1(_squad(answer), _squad(gold)) for gold in doc["golds"]), bool(answer)
-
-
-def exact_match(response: str, doc: dict) -> float:
-    """The words are those of a gold, in its order."""
-    words = _squad(_after_the_marker(response))
-    return float(words in [_squad(gold) for gold in doc["golds"]])
 
 
 def _f1(answer: list[str], gold: list[str]) -> float:

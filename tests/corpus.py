@@ -4,20 +4,14 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-import datasets
-
 from tests.conftest import ROOT
+from utils.core.documents import documents_of
 from utils.core.families import scorer
 from utils.core.jsonl import read_jsonl
 
 
 CASES = ROOT / "tests" / "cases"
 FAMILIES = ("tcp", "timebench", "tot")
-# The two headline scores have other names in other families.
-HEADLINES = {
-    "published": ("accuracy", "score"),
-    "flexible": ("score_flexible", "accuracy_flexible"),
-}
 
 
 class Case(NamedTuple):
@@ -64,8 +58,7 @@ def spellings(family: str, shared: Path) -> list[tuple[dict, dict]]:
             for x in answers
         ]
     for task, file in {(x["task"], x["file"]) for x in answers}:
-        rows = datasets.Dataset.from_list(read_jsonl(shared / family / file))
-        files[task, file] = list(scorer(task).process_docs(rows))
+        files[task, file] = documents_of(task, read_jsonl(shared / family / file))
     return [(x, files[x["task"], x["file"]][x["row"]]) for x in answers]
 
 
@@ -74,16 +67,10 @@ def score(task: str, doc: dict, response: str) -> dict[str, float]:
     return scorer(task).process_results(doc, [response])
 
 
-def headline(scores: dict[str, float], common: str) -> float | None:
-    """Return the score that goes by the common name `published` or `flexible`."""
-    return next((scores[name] for name in HEADLINES[common] if name in scores), None)
-
-
 def headlines(task: str, doc: dict, response: str) -> dict[str, float]:
-    """Return the scores, the two headline ones by their common names as well."""
-    scores = score(task, doc, response)
-    found = {common: headline(scores, common) for common in HEADLINES}
-    return scores | {name: x for name, x in found.items() if x is not None}
+    """Return the scores, the two headline ones as `published` and `flexible` as well."""
+    scores, names = score(task, doc, response), scorer(task).headline or ()
+    return scores | dict(zip(("published", "flexible"), map(scores.get, names)))
 
 
 def echoes(asked: str) -> list[str]:

@@ -41,31 +41,31 @@ HOSTILE = (
 PROSE = "**Step 10.** Part 10 lasts 10 hours:\n- it begins when the ninth has ended.\n"
 
 
-def seconds(function: Callable[[], object], rounds: int = 15) -> float:
+def seconds(function: Callable, *arguments: object, rounds: int = 15) -> float:
     """Return the least processor time of a call."""
     spent = []
     for _ in range(rounds):
         empty_caches()
         start = time.process_time()
-        function()
+        function(*arguments)
         spent.append(time.process_time() - start)
     return min(spent)
 
 
-def json_seconds(doc: dict, response: str) -> float:
-    line = json.dumps({"doc": doc, "response": response})
+def json_seconds(document: dict, response: str) -> float:
+    line = json.dumps({"doc": document, "response": response})
     return seconds(lambda: json.dumps(json.loads(line)))
 
 
 def ratios(kind: dict) -> dict[str, float]:
     """Return form -> what a verdict on 4 KB costs, in times of its line's JSON."""
-    doc, found = kind["doc"], {}
+    document, costs = kind["doc"], {}
     score = scorer(kind["task"]).process_results
     for form, value in [*((x, kind["right"]) for x in FORMS), ("ASKED", kind["wrong"])]:
         end = form.replace("ASKED", kind["asked"]).replace("VALUE", value)
         text = f"{(PROSE * 60)[: SMALL - len(end)]}\n{end}"
-        found[end] = seconds(lambda: score(doc, [text])) / json_seconds(doc, text)
-    return found
+        costs[end] = seconds(score, document, [text]) / json_seconds(document, text)
+    return costs
 
 
 def growths(kind: dict) -> tuple[dict[str, float], dict[str, float]]:
@@ -74,48 +74,46 @@ def growths(kind: dict) -> tuple[dict[str, float], dict[str, float]]:
     Both sizes are timed in turn, and the least quotient counts: a machine that is busy for
     a moment does not look like growth.
     """
-    doc, score = kind["doc"], scorer(kind["task"]).process_results
+    document, score = kind["doc"], scorer(kind["task"]).process_results
     start = kind["asked"].partition("VALUE")[0]
-    least = json_seconds(doc, "x" * SMALL)  # what costs less is not looked at
-
-    def growth(unit: str, small: int, large: int, rounds: int) -> float:
-        texts = [start + unit * (size // len(unit)) for size in (small, large)]
-        found = []
-        for _ in range(rounds):
-            one, other = (seconds(lambda: score(doc, [x]), 1) for x in texts)
-            found.append(other / max(least, one))
-        spent[unit] = other
-        return min(found)
-
+    least = json_seconds(document, "x" * SMALL)  # what costs less is not looked at
     spent: dict[str, float] = {}
-    large = {unit: growth(unit, SMALL, LARGE, 3) for unit in HOSTILE}
+
+    def growth(unit: str, sizes: tuple[int, int], rounds: int) -> float:
+        texts = [start + unit * (size // len(unit)) for size in sizes]
+        quotients = []
+        for _ in range(rounds):
+            few, many = (seconds(score, document, [x], rounds=1) for x in texts)
+            quotients.append(many / max(least, few))
+        spent[unit] = many
+        return min(quotients)
+
+    to_large = {unit: growth(unit, (SMALL, LARGE), 3) for unit in HOSTILE}
     slowest = sorted(spent, key=spent.get)[-TRIED_HUGE:]
-    return large, {unit: growth(unit, LARGE, HUGE, 1) for unit in slowest}
+    return to_large, {unit: growth(unit, (LARGE, HUGE), 1) for unit in slowest}
 
 
-def passed(kind: str) -> dict[str, str]:
-    """Return what passes a bound, with the figures; print the highest ones."""
-    large, huge = growths(KINDS[kind])
-    bounds = (MOST.get(kind, MOST_OF_OTHERS), MOST_LARGE, MOST_HUGE)
-    found, told, faults = (ratios(KINDS[kind]), large, huge), [], {}
-    for figures, most in zip(found, bounds):
-        told.append(f"{max(figures.values()):.1f} (at most {most})")
-        for name, figure in figures.items():
+def exceeded(name: str) -> dict[str, str]:
+    """Return text -> line of what exceeds a bound; print the highest figures of a kind."""
+    bounds = (MOST.get(name, MOST_OF_OTHERS), MOST_LARGE, MOST_HUGE)
+    highest, lines = [], {}
+    for figures, most in zip((ratios(KINDS[name]), *growths(KINDS[name])), bounds):
+        highest.append(f"{max(figures.values()):.1f} (at most {most})")
+        for text, figure in figures.items():
             if figure > most:
-                faults[name] = f"{kind}: {name!r}: {figure:.1f}, at most {most}\n"
-    sys.stdout.write(f"{kind:<15} {', '.join(told)}\n")
-    return faults
+                lines[text] = f"{name}: {text!r}: {figure:.1f}, at most {most}"
+    print(f"{name:<15} {', '.join(highest)}", flush=True)
+    return lines
 
 
-def main(kinds: list[str]) -> int:
-    """Measure the kinds, again where one passes a bound; return the exit status."""
-    found = {kind: passed(kind) for kind in kinds or KINDS}
+def main(names: list[str]) -> int:
+    """Measure the kinds, again where one exceeds a bound; return the exit status."""
+    lines = {name: exceeded(name) for name in names or KINDS}
     for _ in range(TRIES - 1):
-        again = {kind: passed(kind) for kind, faults in found.items() if faults}
-        found = {x: {y: again[x][y] for y in again[x] if y in found[x]} for x in again}
-    lines = [line for faults in found.values() for line in faults.values()]
-    sys.stdout.writelines(lines)
-    return bool(lines)
+        again = {name: exceeded(name) for name in lines if lines[name]}
+        lines = {x: {y: again[x][y] for y in again[x] if y in lines[x]} for x in again}
+    print(*(line for own in lines.values() for line in own.values()), sep="\n")
+    return any(lines.values())
 
 
 if __name__ == "__main__":

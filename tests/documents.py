@@ -1,4 +1,4 @@
-"""A document of each task and kind, for tests of what holds for any response."""
+"""A document of each task and kind, and pieces of responses, for what holds for any."""
 
 QUESTION = 'Return a JSON = {"explanation": <steps>, "date": "mm/dd/yyyy"}.'
 LONG = {"answer": "2012-11-05", "answer_format": "YYYY-MM-DD"}
@@ -34,4 +34,26 @@ DOCUMENTS = [
             "{'answer': 'unanswerable'}",
         )
     ),
+]
+# What answers, markup, reasoning and broken objects are made of.
+PIECES = [
+    *("{", "}", "[", "]", '"', "'", "\\", "9", " ", "\n", "a", ":", ",", "a: "),
+    *("{'a': ", '{"a":', '{"a":{', '{"":', '{":","', '{"a":"\\"', '"\\"', '"a":'),
+    *('"a": x ', '"a": [', '{"a": "b" c, ', "{{", "{}", '{"a":1,', "'a': '", "\\{"),
+    *("a: 'b a: ", '{"explanation": "', '"a":1 // ', "//\n", "[[", '{"a":[', '{"{":"{'),
+    *('{"{', '{"answer": ', '"day": ', '"time": "', "Thus, the correct answer is: "),
+    *("Thus, the correct answer is: Z ", "Answer:", "\n### Answer\n", "**Answer:** "),
+    *("the answer is ", "(C), ", "not ", "* ", "**", "_", "`", "```\n", "```json\n"),
+    *("- C\n", "1. ", "(", "((", "[1]", "or ", "B, C, ", "(d)", "because ", "since, "),
+    *("\\boxed{", "\\boxed{x", "\\boxed {", "\\boxed{}", "<think>", "</think>"),
+    *("\\text{", "\\ ", "~", "$", "\\boxed{\\text{C}} and ", "<answer>", "</answer>"),
+    *("<think></think>", "<thinking>", "[THINK]", "[/THINK]", "\u25c1think\u25b7"),
+    *("\u25c1/think\u25b7", "</reasoning>", "assistantfinal", "analysis", "answer "),
+    *("<|channel|>final<|message|>", "<|channel|>", "<|im_end|>", "<|", "<", "</"),
+    *("\x00", "\ud800", "\u0661", "\uff11", "\u202e", "\u2011", "\ufb01", "\u2014"),
+    *("1e999 ", '"a": NaN, ', "__import__('os').system('true') ", "x - ", "Aa", "A1"),
+    *("isn't unanswerable, ", "A", "Aa ", "1,000", "1 000 ", "E46 ", "next ", "days"),
+    *("2012-11-05", "2012-11-", "05/06/2012", "16:00 ", "4 PM", "GMT", "+02:00", "1/"),
+    *("12 ", "Aug, ", "May", "Entailment ", "1987 ", "BC ", "792 AD", "Sunday", "th"),
+    *("1307", "-6.5", "same_day", "+1", '{"a": ' + "9" * 5000 + "}"),
 ]

@@ -18,9 +18,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
 from typing import NamedTuple, TypeVar
@@ -51,17 +50,13 @@ class Mutant(NamedTuple):
 MUTANTS = [Mutant(**row) for row in read_jsonl(Path(__file__).with_suffix(".jsonl"))]
 
 
-def faults(chosen: list[Mutant]) -> list[str]:
-    """Return of which mutants the old text does not stand in each of its files once."""
-    counts = [
-        (x, [path.read_text(encoding="utf-8").count(x.old) for path in x.files(ROOT)])
-        for x in chosen
-    ]
-    return [
-        f"{x.file}: has {x.old!r} {numbers} times: write the mutant of '{x.rule}' anew"
-        for x, numbers in counts
-        if {*numbers} != {1}
-    ]
+def faults(mutants: list[Mutant]) -> Iterator[str]:
+    """Yield of which mutants the old text does not stand in each of its files once."""
+    for mutant in mutants:
+        texts = [path.read_text(encoding="utf-8") for path in mutant.files(ROOT)]
+        if {text.count(mutant.old) for text in texts} != {1}:
+            fault = f"{mutant.old!r} does not stand once in each of its files"
+            yield f"{mutant.file}: {fault}: write the mutant of '{mutant.rule}' anew"
 
 
 def status(tests: str, copy: Path) -> int:
@@ -75,57 +70,55 @@ def status(tests: str, copy: Path) -> int:
     ).returncode
 
 
-def survives(one: Mutant, copy: Path) -> bool:
+def survives(mutant: Mutant, copy: Path) -> bool:
     """Tell whether the tests of a mutant pass with it."""
-    texts = {path: path.read_text(encoding="utf-8") for path in one.files(copy)}
+    texts = {path: path.read_text(encoding="utf-8") for path in mutant.files(copy)}
     for path, text in texts.items():
-        path.write_text(text.replace(one.old, one.new), encoding="utf-8")
+        path.write_text(text.replace(mutant.old, mutant.new), encoding="utf-8")
     try:
-        return status(one.tests, copy) == 0
+        return status(mutant.tests, copy) == 0
     finally:
         for path, text in texts.items():
             path.write_text(text, encoding="utf-8")
 
 
-def main(words: list[str]) -> int:
-    """Try the mutants, on as many copies as there are processors; return the exit status."""
-    chosen = [
-        x for x in MUTANTS if not words or any(y in x.file + x.rule for y in words)
-    ]
-    told, survivors = faults(chosen), []
+def in_copies(function: Callable[[T, Path], R], subjects: list[T]) -> Iterator[R]:
+    """Yield what a function returns of each, on a copy for each processor."""
     with tempfile.TemporaryDirectory() as folder:
         copies: SimpleQueue[Path] = SimpleQueue()
         for number in range(os.cpu_count() or 1):
-            copies.put(Path(folder, str(number), "checkout"))
             ignored = shutil.ignore_patterns(".*", "__pycache__")
-            shutil.copytree(ROOT, Path(folder, str(number), "checkout"), ignore=ignored)
+            copies.put(shutil.copytree(ROOT, Path(folder, f"{number}"), ignore=ignored))
 
-        def in_a_copy(function: Callable[[T, Path], R], one: T) -> R:
+        def in_copy(subject: T) -> R:
             copy = copies.get()
             try:
-                return function(one, copy)
+                return function(subject, copy)
             finally:
                 copies.put(copy)
 
         with ThreadPoolExecutor(copies.qsize()) as pool:
-            guards = list(dict.fromkeys(x.tests for x in chosen))
-            for tests, number in zip(
-                guards, pool.map(partial(in_a_copy, status), guards)
-            ):
-                if number:
-                    told.append(f"{tests}: exit status {number} without a mutant")
-            sys.stdout.writelines(f"{line}\n" for line in told)
-            tried = [] if told else chosen
-            for x, is_alive in zip(
-                tried, pool.map(partial(in_a_copy, survives), tried)
-            ):
-                if is_alive:
-                    survivors.append(x)
-                    why = x.survives or "nobody knows why"
-                    sys.stdout.write(f"{x.file}: {x.rule}: survives: {why}\n")
-                    sys.stdout.flush()
-    sys.stdout.write(f"{len(survivors)} of {len(chosen)} mutants survive\n")
-    return bool(told or any(not x.survives for x in survivors))
+            yield from pool.map(in_copy, subjects)
+
+
+def main(words: list[str]) -> int:
+    """Try the mutants; return the exit status."""
+    chosen = [
+        x for x in MUTANTS if not words or any(y in x.file + x.rule for y in words)
+    ]
+    guards = list(dict.fromkeys(x.tests for x in chosen))
+    errors = list(faults(chosen))
+    for tests, number in zip(guards, in_copies(status, guards)):
+        if number:
+            errors.append(f"{tests}: exit status {number} without a mutant")
+    survivors = []
+    for mutant, is_alive in zip(chosen, in_copies(survives, [] if errors else chosen)):
+        if is_alive:
+            survivors.append(mutant)
+            why = mutant.survives or "nobody knows why"
+            print(f"{mutant.file}: {mutant.rule}: survives: {why}", flush=True)
+    print(*errors, f"{len(survivors)} of {len(chosen)} mutants survive", sep="\n")
+    return bool(errors or any(not x.survives for x in survivors))
 
 
 if __name__ == "__main__":

@@ -54,10 +54,7 @@ def sorted_letters(text: str) -> list[str]:
 @pytest.mark.parametrize("task", REAL_TASKS)
 def test_the_gold_is_right_and_that_of_another_row_is_not(real_documents, task):
     documents, headline = real_documents[task], scorer(task).headline
-    family = scorer(task).utils
-    content = family.fingerprint(map(family.digest, documents))
-    assert (len(documents), content) == scorer(task).upstream
-    golds = [*map(family.gold_response, documents)]
+    golds = [*map(scorer(task).utils.gold_response, documents)]
     for document, gold, other in zip(documents, golds, golds[1:] + golds[:1]):
         scores = scorer(task).process_results(document, [gold])
         assert {scores.pop("smape", 0.0), *scores.values()} == {0.0, 1.0}, document
@@ -104,7 +101,7 @@ def test_real_answers_score_and_their_prompts_are_split_as_published(shared, mod
     (path,) = (shared / "responses").glob(f"tot_arithmetic_{model}*.jsonl")
     for row in read_jsonl(path):
         scores = headlines("tot_arithmetic", row, row["response"])
-        expected = card_rules.tot_arithmetic(row["response"], row)
+        expected = card_rules.arithmetic(row["response"], row)
         assert (scores["published"], scores["extracted"]) == expected, row
         assert scores["flexible"] >= scores["published"], row
         problem, instruction = split_instruction(row["question"], row["question"])

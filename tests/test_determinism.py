@@ -9,7 +9,7 @@ def test_verdicts_do_not_depend_on_where_and_when():
     place = {"TZ": "Pacific/Auckland", "LANG": "de_DE.UTF-8", "LC_ALL": "de_DE.UTF-8"}
     day = "1987-06-05 23:59:59"
     there = run_python(
-        *("-m", "tests.digest", "--at", day), cwd=ROOT, **place, PYTHONHASHSEED="1"
+        *("-m", "tests.digest", day), cwd=ROOT, **place, PYTHONHASHSEED="1"
     )
     assert there.returncode == 0, there.stderr
     assert there.stdout.split() == [digest()]

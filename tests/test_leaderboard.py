@@ -417,12 +417,12 @@ def test_a_folder_holds_all_documents_in_scripts_that_are_ascii(board, text):
 
 def test_texts_are_cut_around_what_was_extracted():
     text = "a" * 5000 + "HERE" + "b" * 5000
-    found = browser.cut(text, [(5000, 5004), None], 100)
+    found = browser.pieces(text, [(5000, 5004), None], 100)
     assert [1, "HERE"] in found
     kept = sum(len(x[1]) for x in found if isinstance(x, list))
     left_out = sum(x for x in found if isinstance(x, int))
     assert kept + left_out == len(text) and kept <= 104
-    assert browser.cut("short", [(0, 5), (0, 5)], 100) == [[3, "short"]]
+    assert browser.pieces("short", [(0, 5), (0, 5)], 100) == [[3, "short"]]
 
 
 def test_values_are_shown_as_values():

@@ -32,15 +32,12 @@ from ..core.files import check_maker, check_outputs, written_whole
 from ..verdicts.checks import Check
 from ..verdicts.runs import Model, answer_options, find_sources, read_models
 from ..verdicts.tables import Failure, Table
-from . import browser, page
-from .board import RULES, Entrant
+from .board import FIRST_LINES, RULES, Entrant
 from .data import board_data, rows
 
 
 # How the files of a board begin.
-_BEGINNINGS = {
-    "html": re.escape(page.FIRST_LINE),
-    "js": re.escape(browser.SCRIPT_LINE),
+_BEGINNINGS = {form: f"{re.escape(line)}\n" for form, line in FIRST_LINES.items()} | {
     "csv": "model,status,remarks,scope,",
     "json": r'\[\n *\{\n *"model": .*\n *"status": .*\n *"remarks": .*\n *"scope": ',
 }
@@ -62,7 +59,7 @@ def main(arguments: list[str] | None = None) -> int:
     for message in [*messages, *_hints(good)]:
         say(message)
     left_out += [*_refused_files(good)]
-    entrants = [Entrant(model) for model in good]
+    entrants = [Entrant.of(model) for model in good]
     _write(entrants, board_data(entrants, left_out, options), options)
     return 1 if messages else 0
 
@@ -104,6 +101,8 @@ def _refused_line(table: Table) -> str | None:
 
 def _write(entrants: list[Entrant], data: dict, options: Namespace) -> None:
     """Write the files that are asked for, and print who stands where."""
+    from . import browser, page
+
     contents: dict[Path, bytes] = {}
     form_by_path = {getattr(options, form): form for form in ("html", "csv", "json")}
     if path := options.html:

@@ -12,27 +12,32 @@ from argparse import Namespace
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterator
 from contextlib import suppress
-from functools import partial
 from itertools import accumulate, chain
 from pathlib import Path
 from typing import NamedTuple
 
 from jinja2 import TemplateError
 
-from ..core.documents import documents
 from ..core.errors import ToolError
 from ..core.families import prompt, scorer
 from ..core.jsonl import read_lines
 from ..core.tables import natural
-from ..verdicts.answers import Answer, Source, answers_in, task_of
+from ..verdicts.answers import Answer, answers_in, task_of
 from ..verdicts.checks import messages_of
 from ..verdicts.figures import Document
-from ..verdicts.isolate import each_apart
-from ..verdicts.judge import BREAKDOWNS, response_digest, sample_name, shown
+from ..verdicts.isolate import Prepared, each_apart
+from ..verdicts.judge import (
+    BREAKDOWNS,
+    document_of,
+    response_digest,
+    sample_name,
+    shown,
+)
 from ..verdicts.runs import Model
+from ..verdicts.tables import Table
+from .board import FIRST_LINES, Key
 
 
-SCRIPT_LINE = "// temporal-eval leaderboard"  # by which a script with documents is ours
 MOST_ANSWERS = 8_000  # of all models together, to the documents that are shown
 MOST_BYTES = 12_000_000  # of JSON that holds them
 MOST_OF_A_FILE = 300  # documents
@@ -40,10 +45,9 @@ LONGEST_PROMPT, LONGEST_RESPONSE = 4_000, 2_400  # characters; longer ones lose 
 
 # A text: [which rules' answer it belongs to, text], or how many characters are left out.
 Pieces = list[list | int]
-Key = tuple[str, str, int]  # task, digest of a document, and number of the copy
 
 
-def cut(text: str, spans: list[tuple[int, int] | None], longest: int) -> Pieces:
+def pieces(text: str, spans: list[tuple[int, int] | None], longest: int) -> Pieces:
     """Return a text as pieces, the n-th span marked by the bit n.
 
     A text longer than `longest` keeps its start, its end, and what is around ends of spans.
@@ -56,19 +60,19 @@ def cut(text: str, spans: list[tuple[int, int] | None], longest: int) -> Pieces:
     windows += [(max(0, end - half), min(size, end + half)) for end in ends]
     windows = windows if size > longest else [(0, size)]
     boundaries = sorted({0, size, *ends, *chain(*windows)})
-    pieces: Pieces = []
+    text_pieces: Pieces = []
     for start, end in zip(boundaries, boundaries[1:]):
         if any(first <= start and end <= last for first, last in windows):
             covering = [x for x in marked_spans if x[0] <= start and end <= x[1]]
-            pieces.append([sum(bit for *_, bit in covering), text[start:end]])
-        elif pieces and isinstance(pieces[-1], int):
-            pieces[-1] += end - start
+            text_pieces.append([sum(bit for *_, bit in covering), text[start:end]])
+        elif text_pieces and isinstance(text_pieces[-1], int):
+            text_pieces[-1] += end - start
         else:
-            pieces.append(end - start)
-    return pieces
+            text_pieces.append(end - start)
+    return text_pieces
 
 
-def choose_keys(models: list[Model], limit: float) -> list[Key]:
+def chosen(models: list[Model], limit: float) -> list[Key]:
     """Return the documents to show, the first ones first, with at most `limit` answers.
 
     A document's place is its best in a cell of model, task and reason, in digests' order.
@@ -100,29 +104,18 @@ class Documents(NamedTuple):
         for task, encoded in self.encoded.items():
             for number, start in enumerate(range(0, len(encoded), MOST_OF_A_FILE)):
                 joined = ",".join(encoded[start : start + MOST_OF_A_FILE])
-                text = f"{SCRIPT_LINE}\naddDocuments([{joined}]);\n"
+                text = f"{FIRST_LINES['js']}\naddDocuments([{joined}]);\n"
                 scripts[task][f"documents/{task}-{number}.js"] = text.encode()
         return scripts
 
 
-class Shown(NamedTuple):
-    """An answer whose texts are shown."""
-
-    row: dict
-    entry: dict  # what the page holds of it
-    document: dict  # and of its document
-
-    @property
-    def is_first(self) -> bool:
-        """Whether the prompt of the document is taken from its line."""
-        return self.document["answers"][0] is self.entry
-
-
 class Reading(NamedTuple):
-    """The answers of a file whose texts are shown."""
+    """Lines of a file whose texts are shown."""
 
-    source: Source
-    numbers: dict[int, list[int]]  # line -> numbers of its answers on the page
+    table: Table
+    rows: dict[int, list[tuple[int, dict]]]  # line -> number of an answer, and its row
+    prompts: set[int]  # numbers of answers with which the prompt is shown
+    include_path: Path
 
 
 def collect(models: list[Model], options: Namespace) -> Documents:
@@ -133,25 +126,28 @@ def collect(models: list[Model], options: Namespace) -> Documents:
     limit, most_bytes = MOST_ANSWERS, MOST_BYTES
     if options.is_folder:
         limit = most_bytes = math.inf
-    entries: dict[Key, dict] = {key: {} for key in choose_keys(models, limit)}
+    entries: dict[Key, dict] = {key: {} for key in chosen(models, limit)}
     order_by_key: dict[Key, tuple] = {}
-    answers: list[Shown] = []
+    answers: list[dict] = []
     readings: dict[Path, Reading] = {}
     for model_number, model in enumerate(models):
         for key, document in model.documents():
             if key not in entries:
                 continue
-            row, source = document.row, document.table.source
+            row, table = document.row, document.table
+            reading = Reading(table, {}, set(), options.include_path)
+            reading = readings.setdefault(table.source.path, reading)
+            reading.rows.setdefault(row["line"], []).append((len(answers), row))
             if not entries[key]:
                 doc_id = natural(json.dumps(row["doc_id"]))
                 order_by_key[key] = (key[0], doc_id, len(order_by_key))
-                entries[key] = _document_entry(key, row)
-            entry = _answer_entry(model_number, document)
-            entries[key]["answers"].append(entry)
-            reading = readings.setdefault(source.path, Reading(source, {}))
-            reading.numbers.setdefault(row["line"], []).append(len(answers))
-            answers.append(Shown(row, entry, entries[key]))
-    _add_texts([*readings.values()], answers, options)
+                reading.prompts.add(len(answers))
+                entries[key] = _document(key, row)
+            answers.append(_answer(model_number, document))
+            entries[key]["answers"].append(answers[-1])
+    prompts = _read_texts(readings, answers, options)
+    for entry in entries.values():
+        entry["prompt"] = prompts[id(entry["answers"][0])]
     encoded = {key: escaped(entry) for key, entry in entries.items()}
     sizes = zip(encoded, accumulate(map(len, encoded.values())))
     encoded_by_task: dict[str, list[str]] = defaultdict(list)
@@ -162,7 +158,74 @@ def collect(models: list[Model], options: Namespace) -> Documents:
     return Documents(encoded_by_task, len(total))
 
 
-def _document_entry(key: Key, row: dict) -> dict:
+def _read_texts(
+    readings: dict[Path, Reading], answers: list[dict], options: Namespace
+) -> dict[int, Pieces]:
+    """Put the texts of responses into answers; return id of an answer -> its prompt."""
+    prompts: dict[int, Pieces] = {}
+    all_readings = [*readings.values()]
+    workers = options.workers
+    queue = deque(all_readings[number::workers] for number in range(workers))
+    for job, reply in each_apart(_texts, queue, options):
+        if fault := reply.get("failure", reply.get("error")):
+            raise ToolError(f"{job[0].table.source.path}: {fault}")
+        if "changed" in reply:
+            fault = "has changed while it was read; run again"
+            raise ToolError(f"{reply['changed']}: {fault}")
+        for number, response, prompt_pieces in reply["texts"]:
+            answers[number]["response"] = response
+            prompts[id(answers[number])] = prompt_pieces
+    return prompts
+
+
+def _texts(readings: list[Reading], prepared: Prepared) -> dict:
+    """Return the number of each answer with the pieces of its response and prompt.
+
+    Or `changed`, a file that has changed, or a reply as of `each_apart`.
+    """
+    texts: list[list] = []
+    wanted: dict[str, int] = {}  # task -> line
+    for reading in readings:
+        old_count = len(texts)
+        for answer in _answers(reading):
+            needs_documents = answer.doc is None
+            if needs_documents and ("documents", answer.task) not in prepared:
+                wanted[answer.task] = answer.number
+                continue
+            for number, row in reading.rows[answer.number]:
+                if _is_of(answer, row):
+                    is_shown = number in reading.prompts
+                    prompt_pieces = is_shown and _prompt(answer, reading.include_path)
+                    spans = [row["published_span"], row["flexible_span"]]
+                    response = pieces(answer.response, spans, LONGEST_RESPONSE)
+                    texts.append([number, response, prompt_pieces or None])
+        expected_count = sum(map(len, reading.rows.values()))
+        if len(texts) - old_count < expected_count and not wanted:
+            return {"changed": str(reading.table.source.path)}
+    needs = [("documents", task, line) for task, line in wanted.items()]
+    return {"want": needs} if needs else {"texts": texts}
+
+
+def _answers(reading: Reading) -> Iterator[Answer]:
+    """Yield the answers in the lines of a reading that can be scored."""
+    source, last_line = reading.table.source, max(reading.rows)
+    task = task_of(source.path, source.task)
+    for line in read_lines(source.path):
+        if line.number in reading.rows:
+            yield from (answer for answer in answers_in(line, task) if not answer.fault)
+        if line.number == last_line:
+            break
+
+
+def _is_of(answer: Answer, row: dict) -> bool:
+    """Tell whether a row is that of an answer in its line."""
+    return (answer.task, answer.filter) == (row["task"], row["filter"]) and (
+        (sample_name(answer.sample), response_digest(answer))
+        == (row["sample"], row["response"])
+    )
+
+
+def _document(key: Key, row: dict) -> dict:
     task, digest, copy = key
     return {
         # The same in every build, so that links to it stay.
@@ -176,11 +239,11 @@ def _document_entry(key: Key, row: dict) -> dict:
     }
 
 
-def _answer_entry(model_number: int, document: Document) -> dict:
+def _answer(model: int, document: Document) -> dict:
     row, means = document.row, document.means()
     headline = scorer(row["task"]).headline or ()
     return {
-        "model": model_number,
+        "model": model,
         "reason": row["reason"],
         "scores": [means[metric] for metric in headline] or [None, None],
         "read": [plain(row["published"]), plain(row["value"])],
@@ -189,104 +252,40 @@ def _answer_entry(model_number: int, document: Document) -> dict:
     }
 
 
-def _add_texts(
-    readings: list[Reading], answers: list[Shown], options: Namespace
-) -> None:
-    """Add the texts of responses and prompts, which are read in processes with limits."""
-    workers, do = options.workers, partial(_read_texts, answers=answers)
-    batches = (readings[number::workers] for number in range(workers))
-    queue = deque(filter(None, batches))
-    for work, reply in each_apart(do, queue, options):
-        if fault := reply.get("failure", reply.get("error")):
-            raise ToolError(f"{work[0].source.path}: {fault}")
-        for reading, texts in zip(work, reply["texts"]):
-            if len(texts) < sum(map(len, reading.numbers.values())):
-                fault = "has changed while it was read; run again"
-                raise ToolError(f"{reading.source.path}: {fault}")
-            for number, response, prompt_pieces in texts:
-                row, entry, document = answers[number]
-                entry["response"] = response
-                if answers[number].is_first:
-                    folder = options.include_path
-                    document["prompt"] = prompt_pieces or _pack_prompt(row, folder)
+def plain(text: str | None) -> str | None:
+    """Return a value that a rule read, as JSON, as a text: of a lone field its value."""
+    value: object = text
+    if text is not None and text[:1] in '{["':
+        with suppress(ValueError, RecursionError):
+            value = json.loads(text)
+    if isinstance(value, dict):
+        names = [name for name in value if name != "explanation"]
+        texts = [_flat(value[name]) for name in names]
+        labels = [f"{name} " if len(names) > 1 else "" for name in names]
+        value = ", ".join(f"{label}{text}" for label, text in zip(labels, texts))
+    elif isinstance(value, list):
+        value = ", ".join(f"{_flat(cell)}" for cell in value)
+    return shown(None if value is None else str(value))
 
 
-def _pack_prompt(row: dict, include_path: Path) -> Pieces:
-    """Return the prompt of a document that a pack has, without examples."""
-    doc = documents(row["task"], include_path)[row["doc_id"]]
-    return cut(prompt(row["task"], doc), [], LONGEST_PROMPT)
+def _flat(value: object) -> str | None:
+    """Return a value in another one as a text."""
+    return plain(value if isinstance(value, str) else json.dumps(value))
 
 
-def _read_texts(readings: list[Reading], _: object, answers: list[Shown]) -> dict:
-    """Return, by file, the numbers of answers with pieces of their responses and prompts."""
-    texts_by_file = []
-    for reading in readings:
-        texts = []
-        for number, answer in _read_again(reading, answers):
-            row = answers[number].row
-            spans = [row["published_span"], row["flexible_span"]]
-            response = cut(answer.response, spans, LONGEST_RESPONSE)
-            prompt_pieces = _prompt(answer) if answers[number].is_first else None
-            texts.append([number, response, prompt_pieces])
-        texts_by_file.append(texts)
-    return {"texts": texts_by_file}
-
-
-def _read_again(reading: Reading, answers: list[Shown]) -> Iterator[tuple[int, Answer]]:
-    """Yield the answers of a reading that are still in its file, each after its number."""
-    source, last_line = reading.source, max(reading.numbers)
-    task = task_of(source.path, source.task)
-    for line in read_lines(source.path):
-        numbers = reading.numbers.get(line.number, ())
-        for answer in answers_in(line, task) if numbers else ():
-            for number in numbers:
-                if not answer.fault and _is_of(answer, answers[number].row):
-                    yield number, answer
-        if line.number == last_line:
-            break
-
-
-def _is_of(answer: Answer, row: dict) -> bool:
-    """Tell whether a row is that of an answer in its line."""
-    names = answer.task, answer.filter, sample_name(answer.sample)
-    columns = ("task", "filter", "sample", "response")
-    return (*names, response_digest(answer)) == tuple(row[name] for name in columns)
-
-
-def _prompt(answer: Answer) -> Pieces | None:
-    """Return the prompt as it was sent, or as the task renders a document in the line."""
+def _prompt(answer: Answer, include_path: Path) -> Pieces:
+    """Return the prompt as it was sent, else as the task makes it without examples."""
     text = answer.prompt
-    if text is None and answer.doc is None:
-        return None
     if text is None:
+        doc = document_of(answer, include_path)
         try:
-            text = prompt(answer.task, answer.doc)
+            text = prompt(answer.task, doc)
         except (KeyError, TypeError, ValueError, TemplateError):
-            text = json.dumps(answer.doc, indent=2, ensure_ascii=False)
+            text = json.dumps(doc, indent=2, ensure_ascii=False)
     elif messages := messages_of(text):
         texts = (f"[{x.get('role')}]\n{x.get('content')}" for x in messages)
         text = "\n\n".join(texts)
-    return cut(text, [], LONGEST_PROMPT)
-
-
-def plain(text: str | None) -> str | None:
-    """Return a value that a rule read, as JSON, as a text: of a lone field its value."""
-    with suppress(ValueError, RecursionError):
-        if text and text[0] in '{["':
-            return shown(_flat(json.loads(text)))
-    return shown(text)
-
-
-def _flat(value: object) -> str:
-    if isinstance(value, dict):
-        fields = {name: value[name] for name in value if name != "explanation"}
-        texts = {name: _flat(field) for name, field in fields.items()}
-        if len(texts) > 1:
-            return ", ".join(f"{name} {texts[name]}" for name in texts)
-        return "".join(texts.values())
-    if isinstance(value, list):
-        return ", ".join(map(_flat, value))
-    return value if isinstance(value, str) else json.dumps(value)
+    return pieces(text, [], LONGEST_PROMPT)
 
 
 def escaped(value: object) -> str:

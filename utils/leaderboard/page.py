@@ -22,12 +22,9 @@ from ..core.families import scorer
 from ..core.tables import percent
 from ..verdicts.checks import SEVERITY
 from . import browser
-from .board import CAUSES, RULES
+from .board import CAUSES, FIRST_LINES, RULES
 
 
-FIRST_LINE = (
-    "<!doctype html><!-- temporal-eval leaderboard -->"  # by which a page is ours
-)
 _TEMPLATES = Path(__file__).parent / "templates"
 _GROUP = itemgetter("group")
 MOST_BYTES = 20_000_000  # of the page
@@ -58,7 +55,7 @@ def render(board: dict, documents: browser.Documents, files: dict[str, dict]) ->
         is_folder=bool(files),
         held=_held(board, documents, files),
     )  # fmt: skip
-    content = f"{FIRST_LINE}\n{text.lstrip()}".encode()
+    content = f"{FIRST_LINES['html']}\n{text.lstrip()}".encode()
     if len(content) > MOST_BYTES:
         raise ToolError(
             f"a page of {len(board['models'])} models is larger than"
