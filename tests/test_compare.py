@@ -290,8 +290,7 @@ def test_which_copy_has_no_partner_is_told_by_ids_alone(compare, rows, repeated,
             answer["doc_id"] = answer["doc_id"] if has_ids else None
     said = compare(a, b, status=1).err
     row = rows(a, b, options=("--common",))[0]
-    lacks = "b has no answer" if all(ids) else "a has another number of answers"
-    assert said.startswith(f"{TASK}: {lacks} to ")
+    assert said.startswith(f"{TASK}: b has no answer to ")
     figures = (3, 1 / 3, 2 / 3) if all(ids) else (1, 0, 0)
     assert (row["n"], row["a"], row["b"]) == figures
 
@@ -301,7 +300,7 @@ def test_a_task_that_one_run_lacks_is_named(compare, rows):
     said = compare(a, b, options=PACK, status=1).err
     assert "tcp_long: a has no answer to 8 of 8" in said
     said = compare(a, b, options=(*PACK, "--common"), status=1).err
-    assert said == "a, b: have no scored document in common\n"
+    assert said.endswith("\na, b: have no scored document in common\n")
     found = rows(a + b, b, options=(*PACK, "--common"))
     assert {row["scope"] for row in found} == {
         "tcp_long, 1 of 2 tasks of TCP (8 rows instead of 300)"
@@ -354,17 +353,6 @@ def test_versions_with_other_prompts_are_said(compare, tmp_path, version, is_sai
     said = compare(tmp_path / "old", tmp_path / "new").err
     text = f"Fault in the run a: the tasks were run in another version ({TASK} {version}, not {ours});"
     assert said.startswith(text) if is_said else not said
-
-
-def test_repeats_and_answers_that_say_nothing_are_counted(compare):
-    a = lines(*[NONE] * 3, finish_reason="length")
-    a[2]["doc"] = a[0]["doc"]
-    b = [answer | {"response": RIGHT, "finish_reason": "stop"} for answer in a]
-    fault, one, two = compare(a, b).err.splitlines()
-    for name, said in {"a": one, "b": two}.items():
-        start = f"{TASK}: 1 of 3 answers of {name} are to repeats, under other ids, "
-        assert said.startswith(start)
-    assert fault.startswith("Fault in the run a: 3 of 3 answers (100.0 %) were cut off")
 
 
 def test_answers_are_counted_and_each_table_names_its_tests(compare):

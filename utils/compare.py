@@ -25,30 +25,23 @@ import math
 import sys
 import textwrap
 from argparse import Namespace
-from collections.abc import Iterator
-from itertools import combinations, groupby, product
+from collections import defaultdict
+from itertools import combinations, groupby, product, zip_longest
 from operator import itemgetter
 
+from . import stats
 from .core.cli import say, tool_parser
 from .core.errors import ToolError
 from .core.families import Group, alone, benchmarks, configuration, scorer
 from .core.tables import FORMATS, escaped, natural, p_text, percent, points, render
 from .score.health import faults
-from .stats import (
-    CONFIDENCE,
-    cluster_totals,
-    detectable_difference,
-    estimate_difference,
-    holm,
-    linearised,
-)
+from .score.rows import RULES
 from .verdicts.figures import Document, Tally, rows_remark
 from .verdicts.judge import shown, value_text
 from .verdicts.recall import recall, recall_sentence
 from .verdicts.runs import Model, answer_options, read_models
 
 
-RULES = ("published", "flexible")
 _MOST_NAMED = 10  # documents that an error names; the rest is counted
 _LONGEST_CELL = 50  # characters of an answer in Markdown
 # What an Estimate has, in its order.
@@ -72,47 +65,48 @@ Sides = tuple[Document, ...]  # of each run, those that are compared
 Matched = dict[str, list[Sides]]  # by task
 
 
-# ----------------------------------------------------------- reading and matching
-
-
 def match(models: list[Model]) -> tuple[Matched, list[str]]:
     """Return task -> the documents that all runs answered, and in words what a run lacks."""
-    copies: dict[str, dict[str, list]] = {}  # task -> digest -> the copies in each run
+    copies: dict[tuple, list] = defaultdict(lambda: [[] for _ in models])
     for run, model in enumerate(models):
         for (task, digest, _), document in model.documents():
-            task_copies = copies.setdefault(task, {})
-            task_copies.setdefault(digest, [[] for _ in models])[run].append(document)
+            copies[task, digest][run].append(document)
+    aligned: dict[str, list] = defaultdict(list)
+    for task, digest in sorted(copies):
+        aligned[task] += _align(copies[task, digest])
     matched, lacking = {}, []
-    for task, copies_by_digest in sorted(copies.items()):
-        aligned: list[tuple] = []
-        for digest in sorted(copies_by_digest):
-            aligned += _side_by_side(copies_by_digest[digest])
-        if complete := [sides for sides in aligned if all(sides)]:
-            matched[task] = sorted(complete, key=lambda sides: min(map(_place, sides)))
-        lacking += _lacking(task, models, aligned)
+    for task, documents in aligned.items():
+        documents.sort(key=lambda sides: min(map(_place, filter(None, sides))))
+        if complete := [sides for sides in documents if all(sides)]:
+            matched[task] = complete
+        names = [_name(next(filter(None, sides))) for sides in documents]
+        for run, model in enumerate(models):
+            pairs = zip(names, documents)
+            missing = [*dict.fromkeys(name for name, sides in pairs if not sides[run])]
+            if missing:
+                fault = f"no answer to {len(missing)} of {len({*names})} documents"
+                missing[_MOST_NAMED:] = ["..."] * (len(missing) > _MOST_NAMED)
+                lacking.append(
+                    f"{task}: {model.name} has {fault}: {', '.join(missing)}"
+                )
     return matched, lacking
 
 
-def _side_by_side(copies: list[list[Document]]) -> list[tuple[Document | None, ...]]:
-    """Return the copies of one document that are compared, None for those a run lacks.
+def _align(runs: list[list[Document]]) -> list[tuple[Document | None, ...]]:
+    """Return the copies of a document that are compared, None for those a run lacks.
 
     They go by their ids. Without ids in all runs they go by what was scored, where each
     run has as many; else nobody can say which one lacks, and a choice would tilt the
     comparison.
     """
-    is_named = all(doc.row["doc_id"] is not None for run in copies for doc in run)
-    if is_named and max(map(len, copies)) > 1:
-        keyed = [
-            {(json.dumps(doc.row["doc_id"]),): doc for doc in run} for run in copies
-        ]
-    else:
-        sorted_copies = (sorted(run, key=_outcome) for run in copies)
-        keyed = [
-            {(len(run), place): doc for place, doc in enumerate(run)}
-            for run in sorted_copies
-        ]
-    keys = sorted(set().union(*keyed))
-    return [tuple(by_key.get(key) for by_key in keyed) for key in keys]
+    is_named = all(doc.row["doc_id"] is not None for run in runs for doc in run)
+    if is_named and max(map(len, runs)) > 1:
+        by_id = [{json.dumps(doc.row["doc_id"]): doc for doc in run} for run in runs]
+        ids = sorted(set().union(*by_id))
+        return [tuple(documents.get(doc_id) for documents in by_id) for doc_id in ids]
+    aligned = [*zip_longest(*(sorted(run, key=_outcome) for run in runs))]
+    sizes = {*map(len, runs)}
+    return aligned if len(sizes) == 1 else aligned[min(sizes) :]
 
 
 def _outcome(document: Document) -> str:
@@ -124,28 +118,10 @@ def _place(document: Document) -> tuple:
     return natural(json.dumps(document.row["doc_id"])), document.digest
 
 
-def _lacking(task: str, models: list[Model], sides: list[tuple]) -> Iterator[str]:
-    """Yield what each run lacks, in words; where a run lacks one, it has None."""
-    answered_names = {_name(next(filter(None, pair))) for pair in sides}
-    unpaired = [pair for pair in sides if not all(pair)]
-    for place, model in enumerate(models):
-        missing = [next(filter(None, pair)) for pair in unpaired if not pair[place]]
-        if names := [*dict.fromkeys(map(_name, sorted(missing, key=_place)))]:
-            digests = {pair[place].digest for pair in unpaired if pair[place]}
-            has_some = any(document.digest in digests for document in missing)
-            fault = "another number of answers" if has_some else "no answer"
-            fault += f" to {len(names)} of {len(answered_names)} documents"
-            names[_MOST_NAMED:] = ["..."] * (len(names) > _MOST_NAMED)
-            yield f"{task}: {model.name} has {fault}: {', '.join(names)}"
-
-
 def _name(document: Document) -> str:
     """Return how messages name a document: by id, and start of its digest."""
     doc_id, digest = document.row["doc_id"], f"({document.digest[:12]})"
     return digest if doc_id is None else f"{doc_id!r:.60} {digest}"
-
-
-# ---------------------------------------------------------------------- comparing
 
 
 def _scopes(matched: Matched, tasks: dict[str, Tally]) -> list[Group]:
@@ -175,18 +151,18 @@ def compare(matched: Matched, names: list[str], scopes: list[Group]) -> list[dic
         documents = [matched[task] for task in scope.tasks]
         a, b = (_linear_scores(documents, run, rule, scope.by_size) for run in runs)
         clusters = [sides[0].cluster for task in documents for sides in task]
-        sizes, sums_a = cluster_totals(a, clusters)
-        _, sums_b = cluster_totals(b, clusters)
+        sizes, sums_a = stats.cluster_totals(a, clusters)
+        _, sums_b = stats.cluster_totals(b, clusters)
         row = {f"run_{side}": names[run] for side, run in zip("ab", runs)}
         row |= {"scope": scope.name, "score": score, "n": len(a)}
         row |= {"a": math.fsum(a) / len(a), "b": math.fsum(b) / len(b)}
-        row |= zip(_COLUMNS, estimate_difference(b, a, clusters))
-        row["detectable"] = detectable_difference(sizes, sums_a, sums_b, tests)
+        row |= zip(_COLUMNS, stats.estimate_difference(b, a, clusters))
+        row["detectable"] = stats.detectable_difference(sizes, sums_a, sums_b, tests)
         rows.append(row)
-    for row, p_value in zip(rows, holm(row["p"] for row in rows)):
+    for row, p_value in zip(rows, stats.holm(row["p"] for row in rows)):
         better = row["run_a"] if row["difference"] > 0 else row["run_b"]
         row["p_holm"], row["tests"] = p_value, tests
-        row["better"] = better if p_value < 1 - CONFIDENCE else None
+        row["better"] = better if p_value < 1 - stats.CONFIDENCE else None
     return rows
 
 
@@ -195,7 +171,7 @@ def _linear_scores(
 ) -> list[float]:
     """Return `linearised` scores of a run, which is a number, by a rule of RULES."""
     scores = [[_score(sides[run], rule) for sides in task] for task in documents]
-    return linearised(scores, by_size)
+    return stats.linearised(scores, by_size)
 
 
 def _score(document: Document, rule: int) -> float:
@@ -204,36 +180,32 @@ def _score(document: Document, rule: int) -> float:
 
 def changed(matched: Matched, names: list[str], task: str) -> list[dict]:
     """Return the documents of a task on which two runs score differently, and why."""
-    rows, runs = [], combinations(range(len(names)), 2)
-    for pair, (rule, score), copies in product(runs, enumerate(RULES), matched[task]):
+    rows, run_pairs = [], combinations(range(len(names)), 2)
+    for runs, (rule, score) in product(run_pairs, enumerate(RULES)):
         answer_text = value_text if rule else itemgetter("published")
-        a, b = (_score(copies[run], rule) for run in pair)
-        if a != b:
-            row_a, row_b = (copies[run].row for run in pair)
-            row = {"score": score, "run_a": names[pair[0]], "run_b": names[pair[1]]}
-            row |= {name: row_a[name] for name in ("doc_id", "digest")}
-            row |= {"a": a, "b": b, "a_reason": row_a["reason"]}
-            row["b_reason"] = row_b["reason"]
-            answers = [answer_text(answer) for answer in (row_a, row_b)]
-            row |= zip(("a_answer", "b_answer"), map(shown, answers))
-            rows.append(row | {"reference": shown(value_text(row_a, "reference"))})
+        for a, b in ((sides[runs[0]], sides[runs[1]]) for sides in matched[task]):
+            if _score(a, rule) == _score(b, rule):
+                continue
+            row = {"score": score, "run_a": names[runs[0]], "run_b": names[runs[1]]}
+            row |= {"doc_id": a.row["doc_id"], "digest": a.digest}
+            row |= {"a": _score(a, rule), "b": _score(b, rule)}
+            row |= {"a_reason": a.row["reason"], "b_reason": b.row["reason"]}
+            row |= {"a_answer": shown(answer_text(a.row))}
+            row |= {"b_answer": shown(answer_text(b.row))}
+            rows.append(row | {"reference": shown(value_text(a.row, "reference"))})
     return rows
-
-
-# ----------------------------------------------------------------------- printing
 
 
 def sentence(row: dict) -> str:
     """Return what a row of `compare` claims; the run with the higher score comes first."""
-    leader_side, other_side = "ab" if row["difference"] >= 0 else "ba"
-    sign = 1 if leader_side == "a" else -1
-    sides = (leader_side, other_side)
+    sides, sign = ("ab", 1) if row["difference"] >= 0 else ("ba", -1)
     leader, other = (escaped(row[f"run_{side}"]) for side in sides)
+    scores = " % against ".join(percent(row[side]) for side in sides)
     low, high = sorted(sign * row[end] for end in ("low", "high"))
     figures = (
-        f"{percent(row[leader_side])} % against {percent(row[other_side])} %, a difference of"
-        f" {points(sign * row['difference'])} points (95 % interval {points(low)} to"
-        f" {points(high)} by itself; p {p_text(row['p_holm'])} adjusted for {row['tests']} tests)."
+        f"{scores} %, a difference of {points(sign * row['difference'])} points (95 %"
+        f" interval {points(low)} to {points(high)} by itself; p {p_text(row['p_holm'])}"
+        f" adjusted for {row['tests']} tests)."
     )
     scope = escaped(row["scope"])
     if row["better"]:
@@ -256,9 +228,8 @@ def report(rows: list[dict], details: list[dict]) -> str:
     lines = []
     for runs, pair_rows in groupby(rows, key=_runs):
         lines += [runs, ""]
-        for scope, scope_rows in groupby(
-            pair_rows, key=itemgetter("scope", "n", "clusters")
-        ):
+        scope_of = itemgetter("scope", "n", "clusters")
+        for scope, scope_rows in groupby(pair_rows, key=scope_of):
             lines.append("{}: {:,} documents in {:,} clusters".format(*scope))
             lines += [f"- {row['score']} score: {sentence(row)}" for row in scope_rows]
             lines.append("")
@@ -275,7 +246,6 @@ def _runs(row: dict) -> str:
 
 
 def _cells(row: dict) -> dict:
-    """Return what a reader of a table wants of a row of `compare`."""
     return {
         "task": row["scope"],
         **{name: row[name] for name in ("score", "n", "clusters")},
@@ -289,91 +259,76 @@ def _cells(row: dict) -> dict:
 
 def report_changed(rows: list[dict]) -> str:
     """Return the rows of `changed` as a table for each two runs."""
-    tables = [
-        f"{runs}\n\n{render([*map(_cells_of_changed, pair_rows)], 'markdown')}"
-        for runs, pair_rows in groupby(rows, key=_runs)
-    ]
+    tables = []
+    for runs, pair_rows in groupby(rows, key=_runs):
+        table_rows = []
+        for row in pair_rows:
+            doc_id = row["digest"][:12] if row["doc_id"] is None else str(row["doc_id"])
+            cells = {"score": row["score"], "document": shown(doc_id, _LONGEST_CELL)}
+            cells |= {name: row[name] for name in ("a", "b", "a_reason", "b_reason")}
+            for name in ("a_answer", "b_answer", "reference"):
+                cells[name] = shown(row[name], _LONGEST_CELL)
+            table_rows.append(cells)
+        tables.append(f"{runs}\n\n{render(table_rows, 'markdown')}")
     return "\n".join(tables) or "no document changed sides\n"
-
-
-def _cells_of_changed(row: dict) -> dict:
-    name = row["digest"][:12] if row["doc_id"] is None else str(row["doc_id"])
-    cells = {"score": row["score"], "document": name}
-    names = ("run_a", "run_b", "doc_id", "digest")
-    cells |= {column: row[column] for column in row if column not in names}
-    long_columns = ("document", "a_answer", "b_answer", "reference")
-    return cells | {name: shown(cells[name], _LONGEST_CELL) for name in long_columns}
-
-
-def notes(models: list[Model], leave_out: str | None) -> Iterator[str]:
-    """Yield what a reader has to know of runs: faults, rows left out and repeats."""
-    for model in models:
-        for fault in faults(model):
-            yield f"Fault in the run {model.name}: {fault}"
-        for task, tally in sorted(model.tasks.items()):
-            if left_out := tally.left_out:
-                yield f"{task}: {left_out} answers of {model.name} are left out ({leave_out})"
-            if surplus := tally.surplus:
-                yield (
-                    f"{task}: {surplus} of {tally.answered} answers of {model.name} are"
-                    " to repeats, under other ids, which the benchmark does not have"
-                )
-
-
-# ------------------------------------------------------------------- command line
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Print the comparisons of the runs; return the exit status."""
     options = _options(arguments)
     models, failures = read_models(options.run, options, has_rows=True)
-    refused = [line for model in models for line in model.messages]
-    refused += [failure.message for failure in failures]
-    names = [model.name for model in models]
-    if not refused:
-        recall_rows = recall(models, options.include_path)
-        if len(models) < 2 and not recall_rows:
-            fix = "name two or more to compare, or one with answers to twins"
-            raise ToolError(f"{names[0]}: is the only run; {fix}")
-        matched, lacking = match(models)
-        if lacking and not options.common:
-            fix = "run all on the same documents, or compare common ones with --common"
-            refused = [*lacking, f"runs over different documents: {fix}"]
-    for line in refused:
-        say(line)
-    if refused:
+    messages = [line for model in models for line in model.messages]
+    messages += [failure.message for failure in failures]
+    for message in messages:
+        say(message)
+    if messages:
         return 1
-    matched = {task: matched[task] for task in matched if scorer(task).headline}
-    if not matched:
-        raise ToolError(f"{', '.join(names)}: have no scored document in common")
-    for line in (*lacking, *notes(models, options.leave_out)):
+    recall_rows = recall(models, options.include_path)
+    if len(models) < 2 and not recall_rows:
+        fix = "name two or more to compare, or one with answers to twins"
+        raise ToolError(f"{models[0].name}: is the only run; {fix}")
+    matched, lacking = match(models)
+    for line in lacking:
         say(line)
-    output = _shown(options, matched, models, recall_rows)
+    if lacking and not options.common:
+        fix = "run all on the same documents, or compare common ones with --common"
+        raise ToolError(f"runs over different documents: {fix}")
+    matched = {task: sides for task, sides in matched.items() if scorer(task).headline}
+    if not matched:
+        names = ", ".join(model.name for model in models)
+        raise ToolError(f"{names}: have no scored document in common")
+    for model in models:
+        for fault in faults(model):
+            say(f"Fault in the run {model.name}: {fault}")
+        for task, tally in sorted(model.tasks.items()):
+            if count := tally.left_out:
+                remark = f"answers of {model.name} are left out ({options.leave_out})"
+                say(f"{task}: {count} {remark}")
     # Half a surrogate pair has no UTF-8, but an escape, which is the same in JSON.
-    sys.stdout.write(output.encode("utf-8", "backslashreplace").decode())
+    text = _text(options, matched, models, recall_rows)
+    sys.stdout.write(text.encode("utf-8", "backslashreplace").decode())
     return 0
 
 
-def _shown(
+def _text(
     options: Namespace, matched: Matched, models: list[Model], recall_rows: list[dict]
 ) -> str:
     """Return what the options ask for, in the format that they ask for."""
-    names = [model.name for model in models]
+    names, is_markdown = [x.name for x in models], options.format == "markdown"
     if task := options.show:
         if task not in matched:
             tasks = ", ".join(matched)
             raise ToolError(f"--show {task}: was not run; choose from {tasks}")
         rows = changed(matched, names, task)
-        is_text = options.format == "markdown"
-        return report_changed(rows) if is_text else render(rows, options.format)
+        return report_changed(rows) if is_markdown else render(rows, options.format)
     rows, details = compare(matched, names, _scopes(matched, models[0].tasks)), []
     if options.detail:
         details = compare(matched, names, [*map(alone, matched)])
-    if options.format == "markdown":
-        claims = [recall_sentence(row, escaped(row["run"])) for row in recall_rows]
-        sections = [report(rows, details)] if rows else []
-        return "\n".join([*sections, *(f"- {claim}\n" for claim in claims)])
-    return render(rows + details + recall_rows, options.format)
+    if not is_markdown:
+        return render(rows + details + recall_rows, options.format)
+    claims = [recall_sentence(row, escaped(row["run"])) for row in recall_rows]
+    sections = [report(rows, details)] if rows else []
+    return "\n".join([*sections, *(f"- {claim}\n" for claim in claims)])
 
 
 def _options(arguments: list[str] | None) -> Namespace:
