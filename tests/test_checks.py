@@ -29,7 +29,7 @@ def outcome(task=TASK, docs=None, logged="{}", line=None, pack=EXAMPLES, **resul
         cells = {"arguments": {"gen_args_0": {"arg_0": text, "arg_1": {}}}}
         cells |= line(n) if callable(line) else line or {}
         answer = Answer("", cells, task, n, prompt=text, is_first=True)
-        check.add(SimpleNamespace(answer=answer, doc=doc))
+        check.add(answer, doc)
     figures = SimpleNamespace(values=dict, counts={"changed": 0}, answers=len(docs))
     fingerprint = utils.fingerprint(map(utils.digest, docs))
     tally = SimpleNamespace(answered=len(docs), fingerprint=fingerprint, all=figures)
@@ -149,7 +149,7 @@ def test_what_a_filter_leaves_is_the_first_response(resps, left, says):
     read = answers_in(Line("", 1, json.dumps(line).encode(), True), TASK)
     check = Check({"versions": {TASK: 1}}, TASK, "none", EXAMPLES)
     for answer in read:
-        check.add(SimpleNamespace(answer=answer, doc=doc))
+        check.add(answer, doc)
     assert told(check.responses()).startswith(says)
 
 

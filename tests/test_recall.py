@@ -16,7 +16,7 @@ from utils.__main__ import main
 from utils.core.documents import documents
 from utils.core.families import all_tasks, scorer, transformations
 from utils.stats import CONFIDENCE, POWER
-from utils.verdicts.judge import value_json
+from utils.verdicts.judge import encode_value
 from utils.verdicts.recall import Hits, least_share, originals
 
 
@@ -139,7 +139,7 @@ def test_the_two_wrong_values_of_a_twin_are_wrong_and_differ(task, twins):
             of_pack[utils.digest(doc).hex()],
             explain(doc, utils.gold_response(doc)).value,
         )
-        right = value_json(value)
+        right = encode_value(value)
         if "control" in task:
             assert (twin.recalled, twin.mirror) == (right, None)
         elif twin.mirror:

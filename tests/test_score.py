@@ -20,7 +20,7 @@ from utils.core.jsonl import read_jsonl
 from utils.packs import disputed
 from utils.verdicts import figures
 from utils.verdicts.answers import custom_id, sha256
-from utils.verdicts.judge import shown
+from utils.verdicts.judge import shorten
 
 
 RECORDED = [x.stem for x in sorted((EXAMPLES / "responses/careful").glob("*.jsonl"))]
@@ -107,7 +107,7 @@ def test_a_row_says_what_each_rule_read_where_and_why(recorded_run, tables):
             verdict = task.explain(line["doc"], response)
             scores = dict.fromkeys(task.metrics) | verdict.scores
             assert (row["scores"], row["reason"]) == (scores, verdict.reason)
-            assert row["published"] == shown(verdict.published, 1_000)
+            assert row["published"] == shorten(verdict.published, 1_000)
             reason = task.utils.REASONS[row["reason"]]
             assert row["why"] == (reason if response.strip() else "empty response")
             if span := row["flexible_span"]:

@@ -37,7 +37,7 @@ from .core.tables import FORMATS, escaped, natural, p_text, percent, points, ren
 from .score.health import faults
 from .score.rows import RULES
 from .verdicts.figures import Document, Tally, rows_remark
-from .verdicts.judge import shown, value_text
+from .verdicts.judge import shorten, value_text
 from .verdicts.recall import recall, recall_sentence
 from .verdicts.runs import Model, answer_options, read_models
 
@@ -190,9 +190,9 @@ def changed(matched: Matched, names: list[str], task: str) -> list[dict]:
             row |= {"doc_id": a.row["doc_id"], "digest": a.digest}
             row |= {"a": _score(a, rule), "b": _score(b, rule)}
             row |= {"a_reason": a.row["reason"], "b_reason": b.row["reason"]}
-            row |= {"a_answer": shown(answer_text(a.row))}
-            row |= {"b_answer": shown(answer_text(b.row))}
-            rows.append(row | {"reference": shown(value_text(a.row, "reference"))})
+            row |= {"a_answer": shorten(answer_text(a.row))}
+            row |= {"b_answer": shorten(answer_text(b.row))}
+            rows.append(row | {"reference": shorten(value_text(a.row, "reference"))})
     return rows
 
 
@@ -264,10 +264,10 @@ def report_changed(rows: list[dict]) -> str:
         table_rows = []
         for row in pair_rows:
             doc_id = row["digest"][:12] if row["doc_id"] is None else str(row["doc_id"])
-            cells = {"score": row["score"], "document": shown(doc_id, _LONGEST_CELL)}
+            cells = {"score": row["score"], "document": shorten(doc_id, _LONGEST_CELL)}
             cells |= {name: row[name] for name in ("a", "b", "a_reason", "b_reason")}
             for name in ("a_answer", "b_answer", "reference"):
-                cells[name] = shown(row[name], _LONGEST_CELL)
+                cells[name] = shorten(row[name], _LONGEST_CELL)
             table_rows.append(cells)
         tables.append(f"{runs}\n\n{render(table_rows, 'markdown')}")
     return "\n".join(tables) or "no document changed sides\n"

@@ -29,9 +29,8 @@ from ..verdicts.isolate import Prepared, each_apart
 from ..verdicts.judge import (
     BREAKDOWNS,
     document_of,
-    response_digest,
-    sample_name,
-    shown,
+    hash_response,
+    shorten,
 )
 from ..verdicts.runs import Model
 from ..verdicts.tables import Table
@@ -219,10 +218,9 @@ def _answers(reading: Reading) -> Iterator[Answer]:
 
 def _is_of(answer: Answer, row: dict) -> bool:
     """Tell whether a row is that of an answer in its line."""
-    return (answer.task, answer.filter) == (row["task"], row["filter"]) and (
-        (sample_name(answer.sample), response_digest(answer))
-        == (row["sample"], row["response"])
-    )
+    columns = ("task", "filter", "sample", "response")
+    cells = answer.task, answer.filter, answer.sample, hash_response(answer.response)
+    return cells == tuple(row[column] for column in columns)
 
 
 def _document(key: Key, row: dict) -> dict:
@@ -265,7 +263,7 @@ def plain(text: str | None) -> str | None:
         value = ", ".join(f"{label}{text}" for label, text in zip(labels, texts))
     elif isinstance(value, list):
         value = ", ".join(f"{_flat(cell)}" for cell in value)
-    return shown(None if value is None else str(value))
+    return shorten(value)
 
 
 def _flat(value: object) -> str | None:

@@ -43,7 +43,7 @@ from ..core.cli import output_path, say, tool_parser, whole_number
 from ..core.errors import ToolError
 from ..core.families import benchmarks, scorer
 from ..core.tables import escaped, percent, points, render
-from ..verdicts.judge import BREAKDOWNS, shown, value_text
+from ..verdicts.judge import BREAKDOWNS, shorten, value_text
 from ..verdicts.runs import Model, answer_options, read_models
 from . import cite, eval_results
 from .health import faults, silent_ends
@@ -308,7 +308,7 @@ def _example(row: dict) -> str:
     claim += scorer(task).utils.REASONS[reason]
     lines = [textwrap.fill(claim, _WIDTH, subsequent_indent="  ")]
     for name, cell in cells.items():
-        shown_cell = "nothing" if cell is None else escaped(shown(cell, _WIDTH - 30))
+        shown_cell = "nothing" if cell is None else escaped(shorten(cell, _WIDTH - 30))
         lines.append(f"    {name}: {shown_cell}")
     return "\n".join([*lines, ""])
 

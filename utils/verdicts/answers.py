@@ -19,7 +19,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from types import UnionType
@@ -82,7 +82,7 @@ class Answer(NamedTuple):
     prompt: str | None = None  # as it was sent, where the line tells
     finish_reason: str | None = None  # why it ended, where the line tells: "length"
     fault: str | None = None  # why the line, or the request, has no answer
-    sample: Hashable = None  # which of several answers to its document
+    sample: str | None = None  # which of several answers to its document
     filter: str | None = None  # of the harness, which logs a line for each, but `none`
     is_chat: bool | None = None  # whether it answers messages, where the line tells
     number: int = 0  # of the line
@@ -140,11 +140,13 @@ def _several(answer: Answer) -> list[Answer]:
     """Return the answers of a line whose `response` and `finish_reason` may be lists."""
     responses, sample = answer.response, answer.line.get("sample")
     reasons = answer.finish_reason or answer.line.get("finish_reason")
+    sample = None if sample is None else f"{sample!s:.200}"
     if not isinstance(responses, list):
         return [answer._replace(finish_reason=reasons, sample=sample)]
     reasons = reasons if isinstance(reasons, list) else [reasons] * len(responses)
+    prefix = "" if sample is None else f"{sample}."
     return [
-        answer._replace(response=text, finish_reason=reason, sample=(sample, place))
+        answer._replace(response=text, finish_reason=reason, sample=f"{prefix}{place}")
         for place, (text, reason) in enumerate(zip(responses, reasons))
     ]
 

@@ -27,10 +27,9 @@ from ..core.families import (
     task_files,
 )
 from ..core.private import load_yaml
-from .answers import within
+from .answers import Answer, within
 from .claims import card, claims_of, marks
 from .figures import Tally
-from .judge import Scored
 
 
 MOST_FRAME = 2_000  # characters around the messages of one prompt
@@ -190,9 +189,9 @@ class Check:
             for doc in documents(task, include_path)[:MOST_KEPT]:
                 render_messages(task, text_of(doc), 0, None, False)
 
-    def add(self, scored: Scored) -> None:
+    def add(self, answer: Answer, doc: dict) -> None:
         """Look at one more answer."""
-        answer, doc_text = scored.answer, text_of(scored.doc)
+        doc_text = text_of(doc)
         self.answers[answer.doc_id, _hash(doc_text)] += 1
         if answer.line is self.line:
             return

@@ -31,7 +31,7 @@ from .answers import Answer, Source, answers_in, sha256, task_of, within
 from .claims import LONGEST, claims_of, read_results
 from .constants import References
 from .figures import Tally
-from .judge import Scored, row, score
+from .judge import document_of, judge_answer
 
 
 # Option -> its default, and what it bounds.
@@ -227,7 +227,7 @@ class _TaskAnswers:
         settings = results, task, filter_name or "none", order.options.include_path
         self.check = order.check and order.check(*settings)
 
-    def add(self, scored: Scored, entry: dict, most_samples: int) -> None:
+    def add(self, answer: Answer, doc: dict, entry: dict, most_samples: int) -> None:
         """Count an answer and its row; errors as of `Tally.add`, ToolError for many."""
         document = self.tally.add(entry)
         answers = len(document.scores) if document else 0  # of one that is left out
@@ -235,9 +235,9 @@ class _TaskAnswers:
             fault = f"has more than {most_samples} answers to a document"
             raise ToolError(f"{fault}; raise --most_samples")
         if answers == 1:
-            self.references.add(scored.doc)
+            self.references.add(doc)
         if self.check:
-            self.check.add(scored)
+            self.check.add(answer, doc)
 
     def head(self) -> dict:
         """Return what the head of the table says of them."""
@@ -329,12 +329,12 @@ class _Judging:
         if self.wanted:  # read on, for what else is wanted
             self._allow_more(answer)
             return
-        scored = score(answer, options.include_path)
-        self._allow_more(answer)
+        doc = document_of(answer, options.include_path)
         system = self.results.get("system_instruction")
-        entry = row(scored, source.path.name, system)
+        entry = judge_answer(answer, doc, source.path.name, system)
+        self._allow_more(answer)
         task_answers = self._task_answers(answer.task, answer.filter)
-        task_answers.add(scored, entry, options.most_samples)
+        task_answers.add(answer, doc, entry, options.most_samples)
         if answer.task not in self.files:
             path = self.order.folder / rows_name(answer.task)
             self.files[answer.task] = stack.enter_context(path.open("wb"))

@@ -21,7 +21,7 @@ from ..core.tables import p_text, percent, points
 from ..packs.manifest import FILE, Manifest
 from ..stats import CONFIDENCE, POWER, estimate_difference, holm
 from .figures import Document
-from .judge import value_json
+from .judge import encode_value
 from .runs import Model
 
 
@@ -77,7 +77,7 @@ def originals(task: str, include_path: Path) -> dict[str, Original]:
         changed_rows = [row | {column: label} for row, label in zip(rows, labels)]
         docs = documents_of(task, changed_rows)
         verdicts = (explain(doc, utils.gold_response(doc)) for doc in docs)
-        values.append([value_json(verdict.value) for verdict in verdicts])
+        values.append([encode_value(verdict.value) for verdict in verdicts])
     return {
         digest: Original(cells[0], recalled, mirror if cells[2] else None)
         for digest, cells, recalled, mirror in zip(digests, original_cells, *values)
