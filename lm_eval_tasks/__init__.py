@@ -3,23 +3,7 @@
 from pathlib import Path
 
 
-NAME = "lm-eval-temporal-tasks"  # of the distribution
-
-
-def version() -> str:
-    """Return name and version of the pack, and whether it is a checkout's.
-
-    A checkout says what its setup.cfg says, whatever is installed beside it.
-    """
-    # Imported here: runs of the harness load the families alone.
-    from configparser import ConfigParser
-    from importlib import metadata
-
-    config = ConfigParser()
-    config.read(Path(__file__).parent.parent / "setup.cfg", encoding="utf-8")
-    if config.get("metadata", "name", fallback=None) == NAME:
-        return f"{NAME} {config['metadata']['version']} (checkout)"
-    try:
-        return f"{NAME} {metadata.version(NAME)}"
-    except metadata.PackageNotFoundError:
-        return f"{NAME}, version unknown (a copy of its folder)"
+__version__ = "0.3.0"  # as in setup.cfg
+# A checkout may be ahead of the release.
+_IS_CHECKOUT = (Path(__file__).parents[1] / "setup.cfg").is_file()
+VERSION = f"lm-eval-temporal-tasks {__version__}{' (checkout)' if _IS_CHECKOUT else ''}"

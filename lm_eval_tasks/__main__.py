@@ -7,7 +7,7 @@ stand in the results of every run.
 import argparse
 from pathlib import Path
 
-from . import version
+from . import VERSION
 
 
 if __name__ == "__main__":
@@ -16,6 +16,6 @@ if __name__ == "__main__":
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--version", action="version", version=version())
+    parser.add_argument("--version", action="version", version=VERSION)
     parser.parse_args()
     print(Path(__file__).parent)

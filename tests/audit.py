@@ -29,8 +29,9 @@ import sys
 from pathlib import Path
 
 from tests.solvers import ceiling, labels
+from tests.solvers.baselines import benchmark_files
 from utils.core import tables
-from utils.core.documents import benchmark_files, documents_of
+from utils.core.documents import documents_of
 from utils.core.errors import ToolError
 from utils.core.families import scorer
 from utils.core.jsonl import read_jsonl

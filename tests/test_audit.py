@@ -8,10 +8,11 @@ from tests import audit
 from tests.answers import write
 from tests.conftest import PACK, ROOT
 from tests.solvers import ceiling
+from tests.solvers.baselines import benchmark_files
 from tests.solvers.timexnli_public import solve as solve_pair
 from utils.__main__ import main
 from utils.core import tables
-from utils.core.documents import benchmark_files, documents_of
+from utils.core.documents import documents_of
 from utils.core.families import scorer
 from utils.core.jsonl import read_jsonl
 from utils.packs import disputed

@@ -78,7 +78,7 @@ def test_a_batch_keeps_its_type_columns_and_order_and_gets_the_verdicts(kind):
 
 TASK, DOC, RESPONSE = ROWS[0]
 BAD = [
-    (None, DOC, RESPONSE, "'task' is a NoneType, not str"),
+    (None, DOC, RESPONSE, "task 'None' is unknown; the groups are"),
     ("tcp_lnog", DOC, RESPONSE, "task 'tcp_lnog' is unknown; did you mean tcp_long"),
     (TASK, None, RESPONSE, "'doc' is a NoneType, not dict"),
     (TASK, "[" * 100_000, RESPONSE, "recursion"),

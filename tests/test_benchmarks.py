@@ -9,8 +9,9 @@ from lm_eval_tasks.tot.utils import split_instruction
 from tests import card_rules
 from tests.conftest import TASKS
 from tests.corpus import echoes, headlines
+from tests.solvers.baselines import benchmark_files
 from tests.solvers.obedient import read_label
-from utils.core.documents import benchmark_files, documents_of
+from utils.core.documents import documents_of
 from utils.core.families import prompt, scorer
 from utils.core.jsonl import read_jsonl
 

@@ -9,14 +9,13 @@ from lm_eval_tasks.tcp import utils as tcp
 from tests.conftest import EXAMPLES, TASKS
 from utils.adapters.batch import score_batch
 from utils.adapters.rewards import reward
-from utils.core.documents import benchmark_files, document, documents_of, load
+from utils.core.documents import document, documents_of, load
 from utils.core.errors import ToolError
 from utils.core.families import (
     Verdict,
     all_tasks,
     groups,
     leaf_tasks,
-    load_family,
     prompt,
     scorer,
 )
@@ -46,11 +45,9 @@ def test_scores_and_prompts_are_those_of_a_run(task, offline_tasks):
 @pytest.fixture
 def loads_anew():
     """Load families again for a test, and once more behind it."""
-    for function in (scorer, load_family):
-        function.cache_clear()
+    scorer.cache_clear()
     yield
-    for function in (scorer, load_family):
-        function.cache_clear()
+    scorer.cache_clear()
 
 
 CONTRACT = [
@@ -83,19 +80,19 @@ def test_a_fault_of_a_family_is_no_fault_of_a_document(monkeypatch):
         reward("tcp_long")(["x"], [doc])
 
 
-NAMINGS = [  # metrics of a task, its headline, a logged name, and what that is
-    ("accuracy accuracy_flexible", "accuracy accuracy_flexible", "acc", "accuracy"),
-    ("accuracy accuracy_flexible score score_flexible", "score score_flexible", "f1", None),
-    ("f1_score extracted", None, "f1", "f1_score"),
-    ("f1_score extracted", None, "extracted", "extracted"),
-]  # fmt: skip
+HEADLINES = {
+    "tcp_long": ("accuracy", "accuracy_flexible"),
+    "timebench_mctaco": ("score", "score_flexible"),
+    "timebench_situatedgen": None,
+}
+NOW = {"acc": "accuracy", "f1": "f1_score", "extracted": "extracted", "x": None}
 
 
-@pytest.mark.parametrize(("metrics", "headline", "logged", "now"), NAMINGS)
-def test_metrics_are_known_by_either_naming(metrics, headline, logged, now):
-    one = scorer("tcp_long")._replace(metrics=metrics.split())
-    assert one.headline == (tuple(headline.split()) if headline else None)
-    assert one.metric(logged) == now
+def test_metrics_are_known_by_either_naming():
+    assert {task: scorer(task).headline for task in HEADLINES} == HEADLINES
+    metrics = ("accuracy", "f1_score", "extracted")
+    naming = scorer("tcp_long")._replace(metrics=metrics)
+    assert {logged: naming.metric(logged) for logged in NOW} == NOW
 
 
 def test_groups_are_those_that_average_headlines():
@@ -127,7 +124,6 @@ def test_files_are_known_by_upstream_s_names():
         (leaf_tasks, "zzz", "'zzz' is unknown; the groups are fresh, tcp, "),
         (load, ["fresh_tcp_long"], "examples: has no task or group"),
         (documents_of, "tcp_long", "TCP_long.jsonl, row 0, column"),
-        (benchmark_files, EXAMPLES / "nowhere", "upstream's name, such as "),
     ],
 )
 def test_what_is_not_there_is_one_line_with_the_fix(call, argument, fault):

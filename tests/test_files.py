@@ -167,10 +167,9 @@ def test_two_outputs_do_not_share_a_name(tmp_path, monkeypatch, other):
 LINES = b'{"a": "x\xe2\x80\xa8y\\n"}\n\n{"a": 2}'
 ZIPPED = gzip.compress(LINES, mtime=0)
 BAD = [
-    ("x.jsonl", b"<html>", ", line 1: is HTML or XML instead of JSON"),
-    ("x.jsonl", b"version https://git-lfs\n", "run `git lfs pull`"),
-    ("x.jsonl", b'{\n"a": 1}', "write each object in its own line"),
-    ("x.jsonl", b'{"a": 1}\n{"a', ", line 2: the last line is cut off, as in half a"),
+    ("x.jsonl", b"<html>", ", line 1: is not JSON Lines; write a JSON obj"),
+    ("x.jsonl", b'{\n"a": 1}', "write a JSON object in each line"),
+    ("x.jsonl", b'{"a": 1}\n{"a', ", line 2: .*; fix the line"),
     ("x.jsonl", b'{"a": 1}\n[1]\n', ", line 2: is not a JSON object; fix the line"),
     ("x.jsonl", b'{"a": 1}\n{"a": 1,}\n', ", line 2: .*; fix the line"),
     ("x.jsonl", b'{"a": 1}\n"\xff"\n', ", line 2: is not UTF-8; save the file as"),

@@ -286,7 +286,7 @@ def row(**cells) -> str:
 @pytest.mark.parametrize(
     "text, said",
     [
-        ("{", "line 1: Expecting property name"),
+        ("{", "line 1: is not JSON Lines; write a"),
         ("", "there are no rows; give a file with some"),
         ("\n\n" + ROWS[0] + "\n[]\n", "line 5: is not a JSON object; fix the line"),
         (ROWS[0] + "\n" + row(answer="soon"), "line 3, column 'answer'"),

@@ -450,7 +450,7 @@ ZIPPED = gzip.compress(b"".join(ROWS_OF_JSON[:8]))
 # What a file is, and what is said of it.
 FILES = {
     "empty": (b"", "{path}: has no answers that can be scored; give"),
-    "CSV": (b"doc_id,response\n", "{path}, line 1: is not JSON Lines; give a"),
+    "CSV": (b"doc_id,response\n", "{path}, line 1: is not JSON Lines; write a"),
     "Parquet": (b"PAR1\x15\x04\xff\xfe\n", "{path}: is Parquet, not JSON Lines; convert it"),
     "half a gzip file": (ZIPPED[:9], "{path}, after line 0: the gzip data is cut off or"),
     "log of another pack": (json.dumps(GOOD | {"task": "gsm8k"}).encode(), "{path}, line 1: task 'gsm8k' is unknown"),

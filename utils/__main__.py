@@ -10,7 +10,7 @@ import sys
 from contextlib import suppress
 from types import FrameType
 
-from lm_eval_tasks import version
+from lm_eval_tasks import VERSION
 
 from .core.cli import quiet_harness, say, tool_parser
 from .core.errors import ToolError, fault_of
@@ -38,9 +38,11 @@ def main(arguments: list[str] | None = None) -> int:
     # What a name of a file or model has in it can be shown anywhere.
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(errors="backslashreplace")
+    os.environ.setdefault("HF_HUB_VERBOSITY", "error")  # as it is imported
+    for signum in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(signum) == signal.SIG_DFL:  # `nohup` has SIGHUP ignored
+            signal.signal(signum, _interrupt)
     try:
-        _have_signals_raised()
-        os.environ.setdefault("HF_HUB_VERBOSITY", "error")  # as it is imported
         with quiet_harness():
             status = _run(arguments)
         sys.stdout.flush()
@@ -48,39 +50,28 @@ def main(arguments: list[str] | None = None) -> int:
     except ModuleNotFoundError as error:
         command = "pip install 'lm-eval-temporal-tasks[tools]'"
         say(f"{error.name} is not installed; run {command}")
-        return 1
+    except BrokenPipeError:  # the reader, such as `head`, has had enough
+        _drop_output()
     except (ToolError, OSError) as error:
-        _leave_output()
+        _drop_output()
         place = f"{error.filename}: " if getattr(error, "filename", None) else ""
-        fault = fault_of(error) if isinstance(error, OSError) else error
-        # The reader of a pipe, such as `head`, may just have had enough.
-        if not isinstance(error, BrokenPipeError):
-            say(f"{place}{fault}")
-        return 1
+        say(f"{place}{fault_of(error) if isinstance(error, OSError) else error}")
     except KeyboardInterrupt as error:
         signum = error.args[0] if error.args else signal.SIGINT
         with suppress(OSError):  # the terminal may be what has gone
             say(f"ended by {signal.Signals(signum).name}")
         return 128 + signum
+    return 1
 
 
-def _have_signals_raised() -> None:
-    """Have SIGTERM and SIGHUP end the program as Ctrl-C does, so that tools clean up.
-
-    What is dealt with already is left: `nohup` has SIGHUP ignored.
-    """
-
-    def end(signum: int, _: FrameType | None) -> None:
-        signal.signal(signum, signal.SIG_IGN)  # cleaning up is not interrupted
-        raise KeyboardInterrupt(signum)
-
-    for signum in (signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(signum) == signal.SIG_DFL:
-            signal.signal(signum, end)
+def _interrupt(signum: int, _: FrameType | None) -> None:
+    """End the program as Ctrl-C does, so that tools clean up, which no signal ends."""
+    signal.signal(signum, signal.SIG_IGN)
+    raise KeyboardInterrupt(signum)
 
 
-def _leave_output() -> None:
-    """Write what is left; else Python tries again at its end, and complains."""
+def _drop_output() -> None:
+    """Write what is left of the output; Python would try again at its end, and complain."""
     try:
         sys.stdout.flush()
     except OSError:
@@ -94,7 +85,7 @@ def _run(arguments: list[str] | None) -> int:
         f"Tools around the temporal-reasoning tasks:\n\n{tools}\n\n"
         "`temporal-eval TOOL --help` says more of one.",
     )
-    parser.add_argument("--version", action="version", version=version())
+    parser.add_argument("--version", action="version", version=VERSION)
     parser.add_argument("tool", choices=TOOLS, metavar="TOOL", help="one of these")
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help="what it takes")
     try:

@@ -22,11 +22,25 @@ from pathlib import Path
 from statistics import mean
 
 from tests.solvers.shortcuts import SHORTCUTS, TooFewRows
-from utils.core.documents import benchmark_files, documents_of
+from utils.core.documents import documents_of
 from utils.core.errors import ToolError
-from utils.core.families import Scorer, is_generated, scorer
+from utils.core.families import Scorer, all_tasks, is_generated, scorer
 from utils.core.jsonl import read_jsonl
 from utils.verdicts.constants import random_choices
+
+
+def benchmark_files(folder: Path) -> list[tuple[Path, list[str]]]:
+    """Return a folder's files under upstream's names, with their tasks; ToolError for none."""
+    tasks: dict[str, list[str]] = {}
+    for task in all_tasks():
+        tasks.setdefault(f"{scorer(task).file}.jsonl", []).append(task)
+    paths = sorted(path for path in folder.rglob("*.jsonl") if path.name in tasks)
+    if not paths:
+        fault = (
+            f"has no file of a benchmark under upstream's name, such as {min(tasks)}"
+        )
+        raise ToolError(f"{folder}: {fault}; name another folder")
+    return [(path, tasks[path.name]) for path in paths]
 
 
 def row(path: Path, task: Scorer) -> str:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 
 from .cli import quiet_harness
 from .errors import ToolError
-from .families import FOLDER, all_tasks, leaf_tasks, scorer
+from .families import FOLDER, leaf_tasks, scorer
 
 
 def load(
@@ -68,32 +67,12 @@ def documents_of(task: str, rows: list[dict]) -> list[dict]:
         raise ToolError(str(error)) from None
 
 
-def benchmark_files(folder: Path) -> list[tuple[Path, list[str]]]:
-    """Return a folder's files under upstream's names, with their tasks; ToolError for none."""
-    tasks: dict[str, list[str]] = {}
-    for task in all_tasks():
-        tasks.setdefault(f"{scorer(task).file}.jsonl", []).append(task)
-    paths = sorted(path for path in folder.rglob("*.jsonl") if path.name in tasks)
-    if not paths:
-        fault = (
-            f"has no file of a benchmark under upstream's name, such as {min(tasks)}"
-        )
-        raise ToolError(f"{folder}: {fault}; name another folder")
-    return [(path, tasks[path.name]) for path in paths]
-
-
-class Rows:
-    """What `process_docs` takes of a Dataset, of which each takes milliseconds."""
+class Rows(list):
+    """Rows as `process_docs` takes them, without a Dataset: one takes milliseconds."""
 
     def __init__(self, rows: list[dict], name: str | None = None) -> None:
-        self.rows = rows
+        super().__init__(rows)
         self.column_names = list(rows[0]) if rows else []
         self.info = SimpleNamespace(config_name=name)
 
     from_list = classmethod(lambda cls, rows: cls(rows))
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def __iter__(self) -> Iterator[dict]:
-        return iter(self.rows)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 
 class ToolError(ValueError):
     """What went wrong, in one line that names the place and the fix."""
@@ -22,25 +20,6 @@ NOT_A_DOCUMENT = (
     *(LookupError, TypeError, ValueError, AttributeError),
     *(ArithmeticError, RecursionError),
 )
-
-
-def fault_of_document(error: Exception, doc: object) -> str:
-    """Return what NOT_A_DOCUMENT says of a document.
-
-    An attribute that a cell of the document lacks is a fault of the document. Any other
-    AttributeError is a fault of the family, and is raised again.
-    """
-    if isinstance(error, AttributeError):
-        if not any(error.obj is cell for cell in _cells(doc)):
-            raise error
-    return f"has no {error}" if isinstance(error, KeyError) else f"{error!r:.100}"
-
-
-def _cells(value: object) -> Iterator[object]:
-    yield value
-    if isinstance(value, dict | list):
-        for cell in value.values() if isinstance(value, dict) else value:
-            yield from _cells(cell)
 
 
 def fault_of(error: OSError) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import gzip
 import json
 import math
+import re
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -78,32 +79,17 @@ def read_lines(
 
 def parse(line: Line) -> dict:
     """Return the object in a line; LineError where there is none."""
+    fault = "is not a JSON object; fix the line"
     try:
         row = json.loads(line.text.decode("utf-8-sig" if line.is_first else "utf-8"))
+        if isinstance(row, dict):
+            return row
     except UnicodeDecodeError:
         fault = "is not UTF-8; save the file as UTF-8"
     except RecursionError:
         fault = "is nested too deeply; fix the line"
     except ValueError as error:
-        fault = _fault(line, error)
-    else:
-        if isinstance(row, dict):
-            return row
-        fault = "is not a JSON object; fix the line"
+        fault = f"{error}; fix the line"
+        if line.is_first and not re.match(rb"\s*\{.", line.text):
+            fault = "is not JSON Lines; write a JSON object in each line"
     raise LineError(f"{line.place}: {fault}") from None
-
-
-def _fault(line: Line, error: ValueError) -> str:
-    """Return what is wrong with a line that is not JSON, and the fix."""
-    text = line.text.strip()
-    if line.is_first and text.startswith(b"<"):
-        return "is HTML or XML instead of JSON; download the file again"
-    if line.is_first and text.startswith(b"version https://git-lfs"):
-        return "is a pointer of Git LFS instead of JSON; run `git lfs pull` there"
-    if line.is_first and text in (b"{", b"["):
-        return f"{error}: JSON over several lines; write each object in its own line"
-    if not line.is_first and text.startswith(b"{") and not line.text.endswith(b"\n"):
-        return "the last line is cut off, as in half a download; get the file again"
-    if line.is_first and not text.startswith((b"{", b"[")):
-        return "is not JSON Lines; give a file with a JSON object in each line"
-    return f"{error}; fix the line"

@@ -36,8 +36,8 @@ from lm_eval.models.api_models import JsonChatStr
 from lm_eval.utils import make_table, sanitize_model_name
 
 from ..core.cli import output_path, say, tool_parser
-from ..core.errors import ToolError
-from ..core.families import bare, digest_of, leaf_tasks, scorer
+from ..core.errors import NOT_A_DOCUMENT, ToolError
+from ..core.families import bare, leaf_tasks, not_a_document, scorer
 from ..core.files import check_writable, written_whole
 from ..verdicts.answers import (
     Answer,
@@ -106,9 +106,10 @@ def join(requests: list[Instance], answers: list[Answer]) -> dict[tuple, Answer]
         doc_id, digest = answer.doc_id, None
         if answer.doc is not None:
             try:
-                digest = digest_of(answer.task, answer.doc)
-            except ToolError as error:
-                raise ToolError(f"{answer.place}: {error}") from None
+                digest = scorer(answer.task).utils.digest(answer.doc)
+            except NOT_A_DOCUMENT as error:
+                fault = not_a_document(answer.task, answer.doc, error)
+                raise ToolError(f"{answer.place}: {fault}") from None
         if doc_id is None and (ids := ids_of.get((answer.task, digest))):
             while len(ids) > 1 and (answer.task, ids[0]) in joined:
                 ids.popleft()

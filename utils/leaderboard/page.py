@@ -14,7 +14,7 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from lm_eval_tasks import version
+from lm_eval_tasks import VERSION
 
 from ..core.cli import printable
 from ..core.errors import ToolError
@@ -45,7 +45,7 @@ def render(board: dict, documents: browser.Documents, files: dict[str, dict]) ->
         style=style,
         script=script,
         made=datetime.now(timezone.utc),
-        tool=version(),
+        tool=VERSION,
         causes=CAUSES,
         scales=_scales(board),
         severity=SEVERITY,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from lm_eval_tasks import version
+from lm_eval_tasks import VERSION
 
 from ..core.families import FOLDER, benchmarks, configuration, scorer
 from ..core.tables import percent
@@ -50,7 +50,7 @@ def citations(model: Model, rows: list[dict]) -> Iterator[str]:
             f"{row['run']} on {title}{remark and f' ({remark})'}: {scores} (percent [95 %"
             f" interval, {_METHOD}]). {row['n']:,} documents in {row['clusters']:,} clusters"
             f" (of one text or template); {'; '.join(_settings(model, run_tasks))}; answers"
-            f" seen to be cut off: {_cut_off(row)}; {version()}."
+            f" seen to be cut off: {_cut_off(row)}; {VERSION}."
         )
 
 
@@ -88,4 +88,4 @@ def bibliography(models: list[Model]) -> Iterator[str]:
     for family in sorted({scorer(task).family for task in tasks}):
         readme = (FOLDER / family / "README.md").read_text(encoding="utf-8")
         yield from _ENTRY.findall(readme)
-    yield _PACK.replace("VERSION", version().removeprefix("lm-eval-temporal-tasks "))
+    yield _PACK.replace("VERSION", VERSION.removeprefix("lm-eval-temporal-tasks "))

@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 from tqdm import tqdm
 
-from lm_eval_tasks import version
+from lm_eval_tasks import VERSION
 
 from ..core.cli import output_path, whole_number
 from ..core.errors import ToolError, fault_of
@@ -282,7 +282,7 @@ class _Maker:
         head = {
             "schema": SCHEMA,
             "key": key,
-            "pack": version(),
+            "pack": VERSION,
             "source": os.path.realpath(source.path),
             "model": None,
             "refused": {"lines": [], "tasks": []},
