@@ -17,7 +17,8 @@ from tests.test_tricks import STAMPS, answers, submission
 from utils.__main__ import main
 from utils.core.families import prompt, scorer
 from utils.core.jsonl import read_jsonl
-from utils.leaderboard import browser, data, page
+from utils.leaderboard import page
+from utils.leaderboard.board import CAUSES
 from utils.verdicts.answers import document_text, sha256
 
 
@@ -233,7 +234,7 @@ def test_what_format_costs_is_split_by_what_the_published_rule_read(make, tmp_pa
     for n, row in enumerate(rows):
         row["response"] = said[n % 3].format(row["doc"]["answer"])
     text = make("html", {"a": rows}, *BARE)
-    for cause in data.CAUSES.values():
+    for cause in CAUSES.values():
         assert f"<title>{cause}: 33.3 points</title>" in text
 
 
@@ -417,26 +418,26 @@ def test_a_folder_holds_all_documents_in_scripts_that_are_ascii(board, text):
 
 def test_texts_are_cut_around_what_was_extracted():
     text = "a" * 5000 + "HERE" + "b" * 5000
-    found = browser.pieces(text, [(5000, 5004), None], 100)
+    found = page.cut(text, [(5000, 5004), None], 100)
     assert [1, "HERE"] in found
     kept = sum(len(x[1]) for x in found if isinstance(x, list))
     left_out = sum(x for x in found if isinstance(x, int))
     assert kept + left_out == len(text) and kept <= 104
-    assert browser.pieces("short", [(0, 5), (0, 5)], 100) == [[3, "short"]]
+    assert page.cut("short", [(0, 5), (0, 5)], 100) == [[3, "short"]]
 
 
 def test_values_are_shown_as_values():
     values = {"{'answer': 3}": "{'answer': 3}", '{"answer": "3"}': "3", "x": "x"}
-    assert {value: browser.plain(value) for value in values} == values
+    assert {value: page.plain(value) for value in values} == values
     value = '{"H": 1.0, "M": [2, 3], "explanation": "…"}'
-    assert browser.plain(value) == "H 1.0, M 2, 3"
+    assert page.plain(value) == "H 1.0, M 2, 3"
 
 
 def test_the_page_stays_below_its_bounds_and_says_what_it_leaves_out(
     page_of, monkeypatch, capsys
 ):
     rows = answers("tot_arithmetic")
-    monkeypatch.setattr(browser, "MOST_ANSWERS", 12)
+    monkeypatch.setattr(page, "MOST_ANSWERS", 12)
     text = page_of(rows)
     assert "12 of 38: some of each model, task and reason" in text
     reasons = {x["reason"] for y in data_of(text)["documents"] for x in y["answers"]}
@@ -447,13 +448,13 @@ def test_the_page_stays_below_its_bounds_and_says_what_it_leaves_out(
 
 
 def test_a_file_that_changes_while_it_is_read_is_named(page_of, monkeypatch, capsys):
-    collect = browser.collect
+    collect = page.collect
 
     def changed(models, options):
         write(models[0].place, *answers("tcp_short"))
         return collect(models, options)
 
-    monkeypatch.setattr(browser, "collect", changed)
+    monkeypatch.setattr(page, "collect", changed)
     assert page_of(answers("tcp_long"), status=1) == ""
     assert "a: has changed while it was read; run again" in capsys.readouterr().err
 

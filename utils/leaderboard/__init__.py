@@ -24,20 +24,23 @@ from collections.abc import Iterator
 from itertools import combinations
 from pathlib import Path
 
-from ..core import tables as text_tables
+from ..core import tables
 from ..core.cli import output_path, say, tool_parser
 from ..core.errors import ToolError
 from ..core.families import pack_files
 from ..core.files import check_maker, check_outputs, written_whole
+from ..score.rows import RULES
 from ..verdicts.checks import Check
 from ..verdicts.runs import Model, answer_options, find_sources, read_models
 from ..verdicts.tables import Failure, Table
-from .board import FIRST_LINES, RULES, Entrant
+from . import page
+from .board import Entrant
 from .data import board_data, rows
 
 
-# How the files of a board begin.
-_BEGINNINGS = {form: f"{re.escape(line)}\n" for form, line in FIRST_LINES.items()} | {
+# Option -> how the file begins that the tool writes there.
+_BEGINNINGS = {
+    "html": re.escape(page.FIRST_LINE),
     "csv": "model,status,remarks,scope,",
     "json": r'\[\n *\{\n *"model": .*\n *"status": .*\n *"remarks": .*\n *"scope": ',
 }
@@ -46,34 +49,26 @@ _BEGINNINGS = {form: f"{re.escape(line)}\n" for form, line in FIRST_LINES.items(
 def main(arguments: list[str] | None = None) -> int:
     """Write the files; return the exit status."""
     options = _options(arguments)
-    _check_files(options)
+    outputs = {f"--{name}": getattr(options, name) for name in _BEGINNINGS}
+    sources, _ = find_sources(options.run, options.task)
+    inputs = [path for source in sources for path in (source.path, source.results_path)]
+    inputs += pack_files(options.include_path)
+    check_outputs(outputs, filter(None, inputs))
     models, failures = read_models(options.run, options, Check, has_rows=True)
-    good = [model for model in models if not _fault(model)]
-    bad = [model for model in models if model not in good]
-    left_out = [Failure(model.place, model.name, _fault(model)) for model in bad]
+    faults = {model: fault for model in models if (fault := _fault(model))}
+    left_out = [Failure(x.place, x.name, fault) for x, fault in faults.items()]
     left_out += failures
-    messages = [message for model in good for message in model.messages]
+    models = [model for model in models if model not in faults]
+    messages = [message for model in models for message in model.messages]
     messages += [f"{failure.path}: left out: {failure.reason}" for failure in left_out]
-    if not good:
+    if not models:
         raise ToolError("\n".join(messages))
-    for message in [*messages, *_hints(good)]:
+    for message in [*messages, *_hints(models)]:
         say(message)
-    left_out += [*_refused_files(good)]
-    entrants = [Entrant.of(model) for model in good]
+    left_out += [*_files_left_out(models)]
+    entrants = [Entrant(model) for model in models]
     _write(entrants, board_data(entrants, left_out, options), options)
     return 1 if messages else 0
-
-
-def _hints(models: list[Model]) -> Iterator[str]:
-    """Yield how to join models that claim one name and share no task."""
-    names = {
-        model: model.tables[0].head["model"] for model in models if not model.label
-    }
-    for first, second in combinations(filter(names.get, names), 2):
-        name = names[first]
-        if name == names[second] and not first.tasks.keys() & second.tasks.keys():
-            arguments = f"'{name}={first.place}' '{name}={second.place}'"
-            yield f"{name}: two rows claim this name; {arguments} makes one of them"
 
 
 def _fault(model: Model) -> str | None:
@@ -84,7 +79,7 @@ def _fault(model: Model) -> str | None:
     return next(filter(None, reasons), None)
 
 
-def _refused_files(models: list[Model]) -> Iterator[Failure]:
+def _files_left_out(models: list[Model]) -> Iterator[Failure]:
     """Yield the files beside others of a model of which no line can be scored."""
     for model in models:
         for table in model.tables:
@@ -99,39 +94,45 @@ def _refused_line(table: Table) -> str | None:
     return f"line {lines[0][0]}: {lines[0][1]}" if lines else None
 
 
+def _hints(models: list[Model]) -> Iterator[str]:
+    """Yield how to join models that claim one name and share no task."""
+    names = {
+        model: model.tables[0].head["model"] for model in models if not model.label
+    }
+    for first, second in combinations(filter(names.get, names), 2):
+        name = names[first]
+        if name == names[second] and not first.tasks.keys() & second.tasks.keys():
+            arguments = f"'{name}={first.place}' '{name}={second.place}'"
+            yield f"{name}: two rows claim this name; {arguments} makes one of them"
+
+
 def _write(entrants: list[Entrant], data: dict, options: Namespace) -> None:
     """Write the files that are asked for, and print who stands where."""
-    from . import browser, page
-
     contents: dict[Path, bytes] = {}
-    form_by_path = {getattr(options, form): form for form in ("html", "csv", "json")}
-    if path := options.html:
+    if options.html:
         models = [entrant.model for entrant in entrants]  # in the order of the board
-        documents = browser.collect(models, options)
-        scripts = documents.scripts() if options.is_folder else {}
-        for files in scripts.values():
-            contents |= {path.parent / name: text for name, text in files.items()}
-        contents[path] = page.render(data, documents, scripts)
+        contents |= page.files(data, models, options)
     for form in ("csv", "json"):
         if path := getattr(options, form):
-            text = text_tables.render([*rows(data)], form)
+            text = tables.render([*rows(data)], form)
             contents[path] = text.encode("utf-8", "backslashreplace")
+    beginnings = {getattr(options, name): _BEGINNINGS[name] for name in _BEGINNINGS}
+    for path in contents:
+        script_line = re.escape(page.SCRIPT_LINE)
+        check_maker(path, "leaderboard", beginnings.get(path, script_line))
     for path, content in contents.items():
-        check_maker(path, "leaderboard", _BEGINNINGS[form_by_path.get(path, "js")])
         with written_whole(path) as file:
             file.write(content)
-    sys.stdout.write(
-        f"{text_tables.render([*_lines(data)], 'markdown', text_tables.percent)}\n"
-    )
-    for path in contents:
-        if path.suffix != ".js":
-            say(f"{path.absolute()} is written")
+    lines = tables.render([*_lines(data)], "markdown", tables.percent)
+    sys.stdout.write(f"{lines}\n")
+    for path in (path for path in contents if path in beginnings):
+        say(f"{path.absolute()} is written")
 
 
-def _lines(content: dict) -> Iterator[dict]:
+def _lines(data: dict) -> Iterator[dict]:
     """Yield what a terminal shows of the models in each benchmark."""
-    for name in (benchmark["name"] for benchmark in content["benchmarks"]):
-        for model in (model for model in content["models"] if name in model["figures"]):
+    for name in (benchmark["name"] for benchmark in data["benchmarks"]):
+        for model in (model for model in data["models"] if name in model["figures"]):
             row = model["figures"][name]
             cells = {"benchmark": name, "model": model["model"]}
             cells |= {"status": model["status"], "n": row["n"]}
@@ -140,36 +141,22 @@ def _lines(content: dict) -> Iterator[dict]:
             yield cells
 
 
-def _check_files(options: Namespace) -> None:
-    """Raise ToolError for an output that is an input, or that this tool has not made."""
-    outputs = {f"--{name}": getattr(options, name) for name in ("html", "csv", "json")}
-    sources, _ = find_sources(options.run, options.task)
-    paths = [path for source in sources for path in (source.path, source.results_path)]
-    paths = [path for path in paths if path]
-    check_outputs(outputs, [*paths, *pack_files(options.include_path)])
-    for option, path in outputs.items():
-        if path:
-            check_maker(path, "leaderboard", _BEGINNINGS[option.removeprefix("--")])
-
-
-def _page(text: str) -> str:
-    output_path(text)
-    return text  # with its slash
+def _page(text: str) -> tuple[Path, bool]:
+    """Return the path of the page, and whether it has documents in files beside it."""
+    is_folder = text.endswith("/") or output_path(text).is_dir()
+    return Path(text, "index.html") if is_folder else Path(text), is_folder
 
 
 def _options(arguments: list[str] | None) -> Namespace:
     parser = tool_parser("leaderboard", __doc__)
     parser.add_argument("run", nargs="+", metavar="RUN")
-    text = "a file, or a folder with a slash at its end"
-    parser.add_argument("--html", type=_page, metavar="PAGE", help=text)
+    page_help = "a file, or a folder with a slash at its end"
+    parser.add_argument("--html", type=_page, metavar="PAGE", help=page_help)
     for name in ("--csv", "--json"):
         parser.add_argument(name, type=output_path, metavar="FILE")
     answer_options(parser)
     options = parser.parse_args(arguments)
-    html = options.html
-    if not (html or options.csv or options.json):
+    options.html, options.is_folder = options.html or (None, False)
+    if not (options.html or options.csv or options.json):
         parser.error("give --html, --csv or --json")
-    options.is_folder = bool(html) and (html.endswith("/") or Path(html).is_dir())
-    if html:
-        options.html = Path(html, "index.html") if options.is_folder else Path(html)
     return options

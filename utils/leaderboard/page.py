@@ -1,71 +1,99 @@
-"""The page: an HTML file with its style, script and data, which opens from disk."""
+"""The page: an HTML file with its style, script and data, which opens from disk.
+
+Tables count every answer. Of the documents, a page holds as many as its bound allows,
+chosen so that each reason of each model in each task has some before any has more; a page
+in a folder has files beside it that hold all.
+"""
 
 from __future__ import annotations
 
 import base64
 import hashlib
+import json
 import math
+from argparse import Namespace
+from collections import Counter, defaultdict, deque
 from collections.abc import Iterable
+from contextlib import suppress
 from datetime import datetime, timezone
-from functools import cache
-from itertools import chain, groupby
+from itertools import accumulate, chain, groupby, product
 from operator import itemgetter
 from pathlib import Path
+from typing import NamedTuple
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateError
 
 from lm_eval_tasks import VERSION
 
 from ..core.cli import printable
+from ..core.documents import documents
 from ..core.errors import ToolError
-from ..core.families import scorer
-from ..core.tables import percent
-from ..verdicts.checks import SEVERITY
-from . import browser
-from .board import CAUSES, FIRST_LINES, RULES
+from ..core.families import prompt, scorer
+from ..core.jsonl import read_lines
+from ..core.tables import natural, percent
+from ..score.rows import RULES
+from ..verdicts.answers import Answer, Source, answers_in, task_of
+from ..verdicts.checks import SEVERITY, messages_of
+from ..verdicts.figures import Document
+from ..verdicts.isolate import each_apart
+from ..verdicts.judge import BREAKDOWNS, hash_response, shorten
+from ..verdicts.runs import Model
+from .board import CAUSES
 
 
+# How a page begins, and a file beside it: by these lines, they are ours.
+FIRST_LINE = "<!doctype html><!-- temporal-eval leaderboard -->"
+SCRIPT_LINE = "// temporal-eval leaderboard"
 _TEMPLATES = Path(__file__).parent / "templates"
-_GROUP = itemgetter("group")
-MOST_BYTES = 20_000_000  # of the page
+MOST_BYTES = 20_000_000  # of the page,
+MOST_OF_DOCUMENTS = 12_000_000  # and of JSON that holds documents in it
+MOST_ANSWERS = 8_000  # of all models together, to the documents in it
+MOST_OF_A_FILE = 300  # documents
+LONGEST_PROMPT, LONGEST_RESPONSE = 4_000, 2_400  # characters; longer ones lose some
 FIRST = 15  # models that a section shows of many, beside the pinned ones
-ENDS = ("low", "high")
 FEW = 20  # rows below which a cell is grey
 
+# A text: [which rules' answer it belongs to, text], or how many characters are left out.
+Pieces = list[list | int]
+Key = tuple[str, str, int]  # task, digest of a document, and number of the copy
 
-def render(board: dict, documents: browser.Documents, files: dict[str, dict]) -> bytes:
-    """Return the page of a board's data; ToolError for one above MOST_BYTES.
 
-    In a folder, `files` has the files beside the page with the documents of each task.
+def files(board: dict, models: list[Model], options: Namespace) -> dict[Path, bytes]:
+    """Return the content of the page of a board's data, and of the files beside it.
+
+    ToolError for a page above MOST_BYTES.
     """
-    names = ("board.css", "board.js")
-    style, script = ((_TEMPLATES / name).read_text(encoding="utf-8") for name in names)
-    text = _environment().get_template("board.html.jinja").render(
-        **board,
-        style=style,
-        script=script,
-        made=datetime.now(timezone.utc),
-        tool=VERSION,
-        causes=CAUSES,
-        scales=_scales(board),
-        severity=SEVERITY,
-        first=FIRST,
-        few=FEW,
-        documents=documents,
-        is_folder=bool(files),
-        held=_held(board, documents, files),
-    )  # fmt: skip
-    content = f"{FIRST_LINES['html']}\n{text.lstrip()}".encode()
+    encoded, contents, names = collect(models, options), {}, {}
+    for task in encoded if options.is_folder else ():
+        names[task] = []
+        for start in range(0, len(encoded[task]), MOST_OF_A_FILE):
+            joined = ",".join(encoded[task][start : start + MOST_OF_A_FILE])
+            script = f"{SCRIPT_LINE}\naddDocuments([{joined}]);\n"
+            names[task].append(f"documents/{task}-{len(names[task])}.js")
+            contents[options.html.parent / names[task][-1]] = script.encode()
+    tasks = {task: scorer(task) for task in encoded}
+    head = {
+        # In the order in which documents number them; the page has its own.
+        "models": [printable(model["model"]) for model in board["models"]],
+        "families": {task: entry.family for task, entry in tasks.items()},
+        "reasons": {entry.family: entry.utils.REASONS for entry in tasks.values()},
+        "files": names,
+    }
+    inline = [] if options.is_folder else [*chain(*encoded.values())]
+    held = f'{escaped(head)[:-1]},"documents":[{",".join(inline)}]}}'
+    total = {key for model in models for key, _ in model.documents()}
+    cells = {"encoded": encoded, "total": len(total), "held": held}
+    text = _render(board, cells | {"is_folder": options.is_folder})
+    content = f"{FIRST_LINE}\n{text.lstrip()}".encode()
     if len(content) > MOST_BYTES:
         raise ToolError(
-            f"a page of {len(board['models'])} models is larger than"
-            f" {MOST_BYTES // 10**6} MB; name fewer runs, or write --csv or --json alone"
+            f"a page of {len(models)} models is larger than {MOST_BYTES // 10**6} MB;"
+            " name fewer runs, or write --csv or --json alone"
         )
-    return content
+    return contents | {options.html: content}
 
 
-@cache
-def _environment() -> Environment:
+def _render(board: dict, cells: dict) -> str:
     environment = Environment(
         loader=FileSystemLoader(_TEMPLATES),
         autoescape=True,
@@ -83,10 +111,25 @@ def _environment() -> Environment:
         "hash": _hash,
         # Columns under their headings.
         "runs": lambda columns: [
-            (name, [*run]) for name, run in groupby(columns, _GROUP)
+            (name, [*run]) for name, run in groupby(columns, itemgetter("group"))
         ],
     }
-    return environment
+    style, script = (
+        _TEMPLATES.joinpath(f"board.{x}").read_text("utf-8") for x in ("css", "js")
+    )
+    return environment.get_template("board.html.jinja").render(
+        **board,
+        **cells,
+        style=style,
+        script=script,
+        made=datetime.now(timezone.utc),
+        tool=VERSION,
+        causes=CAUSES,
+        scales=_scales(board),
+        severity=SEVERITY,
+        first=FIRST,
+        few=FEW,
+    )
 
 
 def _clean(value: object) -> object:
@@ -121,7 +164,7 @@ def _scales(board: dict) -> dict[str, dict]:
     for name in ["mean", *(benchmark["name"] for benchmark in board["benchmarks"])]:
         figures = [model["figures"] for model in board["models"]]
         rows = [by_name[name] for by_name in figures if name in by_name]
-        columns = [f"{rule}_{end}" for rule in RULES for end in ENDS]
+        columns = [f"{rule}_{end}" for rule in RULES for end in ("low", "high")]
         scales[name] = scale(row[column] for row in rows for column in columns)
         gaps = [ends for row in rows if row.get("gap") for ends in row["gap"]]
         scales[f"{name} gap"] = scale([0, *gaps])
@@ -139,15 +182,216 @@ def scale(values: Iterable[float], step: float = 0.1) -> dict:
     return {"low": step * low, "high": step * high, "ticks": ticks}
 
 
-def _held(board: dict, documents: browser.Documents, files: dict[str, dict]) -> str:
-    """Return what the script of the page needs, as JSON."""
-    tasks = {task: scorer(task) for task in documents.encoded}
-    head = {
-        # In the order in which documents number them; the page has its own.
-        "models": [printable(model["model"]) for model in board["models"]],
-        "families": {task: entry.family for task, entry in tasks.items()},
-        "reasons": {entry.family: entry.utils.REASONS for entry in tasks.values()},
-        "files": {task: [*names] for task, names in files.items()},
+# -------------------------------------------------------------------------- documents
+
+
+class Shown(NamedTuple):
+    """An answer whose text is shown."""
+
+    row: dict
+    entry: dict  # what the page holds of it
+    document: dict | None  # and of its document, if the prompt is taken from its line
+
+
+Reading = tuple[Source, list[Shown]]  # a file of answers, and those that are shown
+
+
+def collect(models: list[Model], options: Namespace) -> dict[str, list[str]]:
+    """Return task -> JSON of each document to show, with every model's answer.
+
+    In a folder, these are all. ToolError where a file of answers has changed since.
+    """
+    most_answers, most_bytes = MOST_ANSWERS, MOST_OF_DOCUMENTS
+    if options.is_folder:
+        most_answers = most_bytes = math.inf
+    keys = choose_keys(models, most_answers)
+    chosen_keys, entries = {*keys}, {}
+    readings: dict[Path, Reading] = {}
+    for model_number, model in enumerate(models):
+        for key, document in model.documents():
+            if key in chosen_keys:
+                row, source = document.row, document.table.source
+                entry = _answer_entry(model_number, document)
+                is_first = key not in entries
+                document_entry = entries.setdefault(key, _document_entry(key, row))
+                document_entry["answers"].append(entry)
+                _, answers = readings.setdefault(source.path, (source, []))
+                answers.append(Shown(row, entry, document_entry if is_first else None))
+    _add_texts([*readings.values()], options)
+    encoded = {key: escaped(entries[key]) for key in keys}
+    sizes = zip(keys, accumulate(map(len, encoded.values())))
+    shown_keys = {key for key, size in sizes if size <= most_bytes}
+    doc_ids = {key: natural(json.dumps(entry["id"])) for key, entry in entries.items()}
+    by_task: dict[str, list[str]] = defaultdict(list)
+    for key in sorted(entries, key=lambda key: (key[0], doc_ids[key])):
+        if key in shown_keys:
+            by_task[key[0]].append(encoded[key])
+    return by_task
+
+
+def choose_keys(models: list[Model], limit: float) -> list[Key]:
+    """Return the documents to show, the first ones first, with at most `limit` answers.
+
+    A document's place is its best in a cell of model, task and reason, in digests' order.
+    """
+    keys_by_cell: dict[tuple, list[Key]] = defaultdict(list)
+    answer_counts: Counter[Key] = Counter()
+    for model_number, model in enumerate(models):
+        for key, document in model.documents():
+            keys_by_cell[model_number, key[0], document.row["reason"]].append(key)
+            answer_counts[key] += 1
+    places: dict[Key, int] = {}
+    for keys in keys_by_cell.values():
+        for place, key in enumerate(sorted(keys)):
+            places[key] = min(place, places.get(key, place))
+    ranked_keys = sorted(places, key=lambda key: (places[key], key))
+    totals = accumulate(answer_counts[key] for key in ranked_keys)
+    return [key for key, total in zip(ranked_keys, totals) if total <= limit]
+
+
+def _document_entry(key: Key, row: dict) -> dict:
+    task, digest, copy = key
+    return {
+        # The same in every build, so that links to it stay.
+        "key": f"{task}-{digest[:12]}{f'-{copy}' if copy else ''}",
+        "task": task,
+        "id": row["doc_id"],
+        "parts": {name: row[name] for name in BREAKDOWNS if row[name] is not None},
+        "prompt": [],
+        "reference": plain(row["reference"]),
+        "answers": [],
     }
-    inline = [] if files else [*chain(*documents.encoded.values())]
-    return f'{browser.escaped(head)[:-1]},"documents":[{",".join(inline)}]}}'
+
+
+def _answer_entry(model_number: int, document: Document) -> dict:
+    row, means = document.row, document.means()
+    headline = scorer(row["task"]).headline or ()
+    return {
+        "model": model_number,
+        "reason": row["reason"],
+        "scores": [means[metric] for metric in headline] or [None, None],
+        "read": [plain(row["published"]), plain(row["value"])],
+        "invalid": row["invalid"],
+        "response": [],
+    }
+
+
+def _add_texts(readings: list[Reading], options: Namespace) -> None:
+    """Add the texts of responses and prompts, which are read in processes with limits."""
+    batches = (readings[number :: options.workers] for number in range(options.workers))
+    queue = deque(filter(None, batches))
+    for work, reply in each_apart(_read_texts, queue, options):
+        if fault := reply.get("failure", reply.get("error")):
+            raise ToolError(f"{work[0][0].path}: {fault}")
+        for (source, answers), texts in zip(work, reply["texts"]):
+            if len(texts) < len(answers):
+                fault = "has changed while it was read; run again"
+                raise ToolError(f"{source.path}: {fault}")
+            for number, response, prompt_pieces in texts:
+                row, entry, document = answers[number]
+                entry["response"] = response
+                if document:
+                    folder = options.include_path
+                    document["prompt"] = prompt_pieces or _pack_prompt(row, folder)
+
+
+def _pack_prompt(row: dict, include_path: Path) -> Pieces:
+    """Return the prompt of a document that a pack has, without examples."""
+    doc = documents(row["task"], include_path)[row["doc_id"]]
+    return cut(prompt(row["task"], doc), [], LONGEST_PROMPT)
+
+
+def _read_texts(readings: list[Reading], _: object) -> dict[str, list[list]]:
+    """Return, by file, the numbers of answers with pieces of their responses and prompts."""
+    texts_by_file = []
+    for source, answers in readings:
+        numbers: dict[int, list[int]] = defaultdict(list)  # by line
+        for number, (row, *_) in enumerate(answers):
+            numbers[row["line"]].append(number)
+        texts, task = [], task_of(source.path, source.task)
+        for line in (
+            line for line in read_lines(source.path) if line.number in numbers
+        ):
+            pairs = product(answers_in(line, task), numbers[line.number])
+            for answer, number in pairs:
+                row, _, document = answers[number]
+                if not answer.fault and _is_of(answer, row):
+                    spans = [row["published_span"], row["flexible_span"]]
+                    response = cut(answer.response, spans, LONGEST_RESPONSE)
+                    prompt_pieces = _prompt(answer) if document else None
+                    texts.append([number, response, prompt_pieces])
+        texts_by_file.append(texts)
+    return {"texts": texts_by_file}
+
+
+def _is_of(answer: Answer, row: dict) -> bool:
+    """Tell whether a row is that of an answer in its line."""
+    columns = ("task", "filter", "sample", "response")
+    cells = answer.task, answer.filter, answer.sample, hash_response(answer.response)
+    return cells == tuple(row[column] for column in columns)
+
+
+def _prompt(answer: Answer) -> Pieces | None:
+    """Return the prompt as it was sent, or as the task renders a document in the line."""
+    text = answer.prompt
+    if text is None and answer.doc is None:
+        return None
+    if text is None:
+        try:
+            text = prompt(answer.task, answer.doc)
+        except (KeyError, TypeError, ValueError, TemplateError):
+            text = json.dumps(answer.doc, indent=2, ensure_ascii=False)
+    elif messages := messages_of(text):
+        texts = (f"[{x.get('role')}]\n{x.get('content')}" for x in messages)
+        text = "\n\n".join(texts)
+    return cut(text, [], LONGEST_PROMPT)
+
+
+def cut(text: str, spans: list[tuple[int, int] | None], longest: int) -> Pieces:
+    """Return a text as pieces, the n-th span marked by the bit n.
+
+    A text longer than `longest` keeps its start, its end, and what is around ends of spans.
+    """
+    marked_spans = [(*span, 1 << place) for place, span in enumerate(spans) if span]
+    ends = [end for start, end, _ in marked_spans for end in (start, end)]
+    size, window_size = len(text), longest // (2 + len(ends))
+    windows = [(0, window_size), (size - window_size, size)]
+    half = window_size // 2
+    windows += [(max(0, end - half), min(size, end + half)) for end in ends]
+    windows = windows if size > longest else [(0, size)]
+    boundaries = sorted({0, size, *ends, *chain(*windows)})
+    pieces: Pieces = []
+    for start, end in zip(boundaries, boundaries[1:]):
+        if any(first <= start and end <= last for first, last in windows):
+            covering = [x for x in marked_spans if x[0] <= start and end <= x[1]]
+            pieces.append([sum(bit for *_, bit in covering), text[start:end]])
+        elif pieces and isinstance(pieces[-1], int):
+            pieces[-1] += end - start
+        else:
+            pieces.append(end - start)
+    return pieces
+
+
+def plain(text: str | None) -> str | None:
+    """Return a value that a rule read, as JSON, as a text: of a lone field its value."""
+    with suppress(ValueError, RecursionError):
+        if text and text[0] in '{["':
+            return shorten(_flat(json.loads(text)))
+    return shorten(text)
+
+
+def _flat(value: object) -> str:
+    if isinstance(value, dict):
+        fields = {name: value[name] for name in value if name != "explanation"}
+        texts = {name: _flat(field) for name, field in fields.items()}
+        if len(texts) > 1:
+            return ", ".join(f"{name} {texts[name]}" for name in texts)
+        return "".join(texts.values())
+    if isinstance(value, list):
+        return ", ".join(map(_flat, value))
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def escaped(value: object) -> str:
+    """Return JSON that may stand in a <script> element: ASCII, and without `<`."""
+    return json.dumps(value, separators=(",", ":")).replace("<", "\\u003c")
