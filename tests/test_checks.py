@@ -150,7 +150,7 @@ def test_what_a_filter_leaves_is_the_first_response(resps, left, says):
     check = Check({"versions": {TASK: 1}}, TASK, "none", EXAMPLES)
     for answer in read:
         check.add(answer, doc)
-    assert told(check.responses()).startswith(says)
+    assert told(check.check_responses()).startswith(says)
 
 
 @pytest.mark.parametrize("task", ["tcp_long", "tot_semantic_separate"])

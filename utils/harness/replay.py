@@ -44,11 +44,11 @@ from ..verdicts.answers import (
     Source,
     document_text,
     read_answers,
+    read_results,
     sha256,
     task_of,
     within,
 )
-from ..verdicts.claims import read_results
 from ..verdicts.runs import find_sources
 from .run import PromptTaker, add_options, evaluate, task_names
 

@@ -26,14 +26,22 @@ from types import UnionType
 from typing import NamedTuple
 
 from ..core.documents import document
-from ..core.errors import FamilyError
-from ..core.families import all_tasks, scorer
-from ..core.jsonl import Line, parse, read_lines
+from ..core.errors import FamilyError, ToolError
+from ..core.families import all_tasks, bare, scorer
+from ..core.jsonl import MOST_BYTES, Line, parse, read_lines
 
 
 SAMPLES_NAME = re.compile(
     r"samples_(?:.*::)?(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(\.\d+)?)"
     r"\.jsonl(\.gz)?"
+)
+LONGEST, _MOST_NUMBER = 200, 10**15  # of claims in results: characters, and a number
+# Keys of results that have to be of a type, where they are there.
+_RESULTS_TYPES = dict.fromkeys(
+    ("versions", "configs", "n-shot", "results", "config"), dict
+)
+_RESULTS_TYPES |= dict.fromkeys(
+    ("model_name", "chat_template", "system_instruction"), str
 )
 _HASH_LENGTH = 16  # characters of a document's hash in a custom_id
 _CUSTOM_ID = re.compile(
@@ -297,3 +305,65 @@ def _plain(line: dict, task: str) -> dict:
             fault += f" of {task} itself ({error}); or name another --task"
             raise ValueError(fault) from None
     return cells
+
+
+# ------------------------------------------------- what the results of the harness claim
+
+
+def read_results(path: Path) -> dict:
+    """Return what a results file says; ToolError where it is not one."""
+    fault, fix = "is not a results file", "copy it again, or delete it"
+    try:
+        is_small = path.stat().st_size <= MOST_BYTES
+        results = json.loads(path.read_bytes() if is_small else b"")
+        results = {key: _by_task(value) for key, value in results.items()}
+    except (ValueError, RecursionError, AttributeError):
+        raise ToolError(f"{path}: {fault}; {fix}") from None
+    for key, kind in _RESULTS_TYPES.items():
+        if not isinstance(value := results.get(key), kind | None):
+            type_name = type(value).__name__
+            raise ToolError(f"{path}: {fault} ('{key}' is of type {type_name}); {fix}")
+    return results
+
+
+def _by_task(value: object) -> object:
+    """Return a value with tasks by their names outside of groups."""
+    if isinstance(value, dict):
+        return {bare(name): of_task for name, of_task in value.items()}
+    return value
+
+
+def claims_of(results: dict, task: str) -> dict:
+    """Return what results claim of a task and its run: short, of these types, else None.
+
+    {} where they do not name the task. Nobody can check most of it.
+    """
+    version, config = (within(results, key, task) for key in ("versions", "configs"))
+    if version is config is None:
+        return {}
+    metadata, settings = within(config, "metadata"), within(config, "generation_kwargs")
+    made = {
+        "seed": typed_claim(within(metadata, "gen_seed"), int),
+        "rows": typed_claim(within(metadata, "gen_rows"), int),
+        "fingerprint": typed_claim(within(metadata, "gen_fingerprint"), str),
+    }
+    return {
+        "model_name": typed_claim(results.get("model_name"), str),
+        "lm_eval_version": typed_claim(results.get("lm_eval_version"), str),
+        "date": typed_claim(results.get("date"), float),
+        "limit": typed_claim(within(results, "config", "limit"), float),
+        "chat_template": results.get("chat_template") is not None,
+        "version": None if version is None else f"{version!s:.20}",
+        "n_shot": typed_claim(within(results, "n-shot", task), int),
+        "max_gen_toks": typed_claim(within(settings, "max_gen_toks"), int),
+        "repeats": typed_claim(within(config, "repeats"), int),
+        "made": None if None in (made["seed"], made["rows"]) else made,
+    }
+
+
+def typed_claim(value: object, kind: type) -> object:
+    """Return a value of a type, a text cut, None for other types and huge numbers."""
+    if kind is str:
+        return value[:LONGEST] if isinstance(value, str) else None
+    is_number = type(value) in (int, kind) and abs(value) < _MOST_NUMBER
+    return value if is_number else None

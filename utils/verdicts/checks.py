@@ -9,8 +9,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from datetime import datetime, timezone
 from functools import cache, lru_cache
 from pathlib import Path
 
@@ -27,14 +30,14 @@ from ..core.families import (
     task_files,
 )
 from ..core.private import load_yaml
-from .answers import Answer, within
-from .claims import card, claims_of, marks
+from .answers import LONGEST, Answer, claims_of, typed_claim, within
 from .figures import Tally
 
 
 MOST_FRAME = 2_000  # characters around the messages of one prompt
 MOST_KEPT = 20_000  # prompts, which runs share
 MOST_SHOTS = 100
+ROUNDING = 1e-6  # of scores in results
 VERIFIED, UNKNOWN, FALSE = "verified", "not verified", "not ranked"
 SEVERITY = (VERIFIED, UNKNOWN, FALSE)
 
@@ -132,29 +135,25 @@ def _built(task: str, fields: tuple[str, ...]):
     return manager.load([config])["tasks"][task]
 
 
-def frame_of(prompt: str, texts: list[str]) -> Frame | None:
+def frame_of(prompt: str, texts: Sequence[str]) -> Frame | None:
     """Return what stands around texts in a prompt, in any order and without overlap.
 
     None where one of them is not in it, or where more stands around them than may.
     """
     if len(prompt) > sum(map(len, texts)) + 4 * MOST_FRAME:
         return None
-    spans: list[tuple[int, int, int]] = []
+    frame: list[str | int] = [prompt]
     for number in sorted(range(len(texts)), key=lambda place: -len(texts[place])):
-        length = len(texts[number])
-        start = prompt.find(texts[number])
-        while start >= 0 and (
-            ends := [end for a, end, _ in spans if a < start + length and start < end]
-        ):
-            start = prompt.find(texts[number], max(ends))
-        if start < 0:
+        text = texts[number]
+        for place, part in enumerate(frame):
+            if isinstance(part, str) and text in part:
+                start = part.index(text)
+                end = start + len(text)
+                frame[place : place + 1] = part[:start], number, part[end:]
+                break
+        else:
             return None
-        spans.append((start, start + length, number))
-    frame, end_of_last = [], 0
-    for start, end, number in sorted(spans):
-        frame += [prompt[end_of_last:start], number]
-        end_of_last = end
-    return *frame, prompt[end_of_last:]
+    return tuple(frame)
 
 
 class Check:
@@ -168,13 +167,13 @@ class Check:
     ) -> None:
         self.task, self.claims = task, claims_of(results, task)
         self.results = results if self.claims else {}
-        self.few_shot = self.claims.get("n_shot")
-        if self.few_shot not in range(MOST_SHOTS + 1):
-            self.few_shot = None
+        few_shot = self.claims.get("n_shot")
+        self.few_shot = few_shot if few_shot in range(MOST_SHOTS + 1) else None
         self.filter, self.include_path = filter_name, include_path
         self.rows = pack_rows(task, include_path)
         self.answers: Counter[tuple[object, bytes]] = Counter()  # by id and document
-        self.found: Counter[str] = Counter()  # of lines, which may hold several answers
+        # Of lines, which may hold several answers.
+        self.lines = self.contradicted = self.unlogged = self.strange = 0
         # Around the messages, as they are and stripped: None for a prompt of other
         # messages; two of each are enough.
         self.frames: tuple[set[Frame | None], ...] = set(), set()
@@ -196,32 +195,13 @@ class Check:
         if answer.line is self.line:
             return
         self.line = answer.line
-        self.found["lines"] += 1
-        self.found["contradicted"] += answer.is_first is False
+        self.lines += 1
+        self.contradicted += answer.is_first is False
         if answer.prompt is None:
-            self.found["unlogged"] += 1
-        else:
-            self._add_prompt(answer.prompt, doc_text)
-
-    def _add_prompt(self, prompt: str, text: str) -> None:
-        """Keep what stands around the messages of the task in a prompt."""
-        chat, template = messages_of(prompt), self.results.get("chat_template")
-        is_chat = bool(chat) or template is not None
-        settings = self.few_shot or 0, self.results.get("system_instruction") or None
-        is_multiturn = is_chat and self.results.get("fewshot_as_multiturn") is True
-        expected = render_messages(self.task, text, *settings, is_multiturn)
-        frames: list[Frame | None] = [None, None]
-        # A second request of the line could hold anything.
-        if expected and len(self.line["arguments"]) == 1:
-            self.roles, contents = zip(*expected)
-            if chat:
-                messages = [dict(zip(("role", "content"), pair)) for pair in expected]
-                frames = [(), ()] if chat == messages else frames
-            else:
-                expected_texts = contents if is_chat else ("".join(contents),)
-                stripped = [text.strip() for text in expected_texts]
-                frames = [frame_of(prompt, expected_texts), frame_of(prompt, stripped)]
-        self.found["strange"] += frames == [None, None]
+            self.unlogged += 1
+            return
+        frames = self._frames(answer.prompt, doc_text)
+        self.strange += not any(frame is not None for frame in frames)
         request = within(self.line, "arguments", "gen_args_0") or {}
         generation = json.dumps(request | {"arg_0": None}, sort_keys=True)
         distinct_values = *self.frames, self.settings
@@ -229,57 +209,70 @@ class Check:
             if len(distinct) < 2:
                 distinct.add(value)
 
-    def prompts(self) -> dict[str, str]:
+    def _frames(self, prompt: str, doc_text: str) -> tuple[Frame | None, ...]:
+        """Return what stands around the task's messages, as they are and stripped."""
+        chat, template = messages_of(prompt), self.results.get("chat_template")
+        is_chat = bool(chat) or template is not None
+        settings = self.few_shot or 0, self.results.get("system_instruction") or None
+        is_multiturn = is_chat and self.results.get("fewshot_as_multiturn") is True
+        expected = render_messages(self.task, doc_text, *settings, is_multiturn)
+        # A second request of the line could hold anything.
+        if not expected or len(self.line["arguments"]) != 1:
+            return None, None
+        self.roles, contents = zip(*expected)
+        if chat:
+            messages = [{"role": role, "content": text} for role, text in expected]
+            return ((), ()) if chat == messages else (None, None)
+        texts = contents if is_chat else ("".join(contents),)
+        stripped_texts = [text.strip() for text in texts]
+        return frame_of(prompt, texts), frame_of(prompt, stripped_texts)
+
+    def check_prompts(self) -> dict[str, str]:
         """Return whether the prompts are the task's, why, and the frame around them."""
-        known_frames = [frames for frames in self.frames if None not in frames]
-        frame = next((min(frames) for frames in known_frames if len(frames) == 1), None)
-        size = sum(len(text) for text in frame or () if isinstance(text, str))
-        strange, lines = self.found["strange"], self.found["lines"]
-        surroundings = f"{size:,} characters stand around each prompt"
-        faults = (
-            (self.found["unlogged"], "the prompts are not in the files"),
-            (strange, f"{strange:,} of {lines:,} prompts are not the task's"),
-            (self.few_shot is None, "settings unknown: no results say them"),
-            (
-                len(self.settings) > 1,
-                "the generation settings differ between documents",
-            ),
-            (
-                frame is None and any(self.frames),
-                "what stands around the prompts differs between documents",
-            ),
-            (
-                size and not self.results.get("chat_template"),
-                f"{surroundings}, and no chat template is recorded",
-            ),
-            (size > MOST_FRAME, f"{surroundings}, more than {MOST_FRAME:,}"),
-        )
-        fault = next((message for is_so, message in faults if is_so), None)
-        message = (
-            f"all as rendered{f', in a frame of {size:,} characters' * bool(size)}"
-        )
-        status = UNKNOWN if fault else VERIFIED
-        return {"status": status, "text": fault or message, "frame": self._shown(frame)}
-
-    def _shown(self, frame: Frame | None) -> str:
-        """Return a frame with the roles of messages in their places; "" for none."""
-        if not any(isinstance(part, str) and part for part in frame or ()):
-            return ""
-        return "".join(
+        constant_frames = [min(frames) for frames in self.frames if len(frames) == 1]
+        constant_frames = [frame for frame in constant_frames if frame is not None]
+        frame = constant_frames[0] if constant_frames else None
+        size = sum(len(part) for part in frame or () if isinstance(part, str))
+        if fault := self._fault_of_prompts(frame, size):
+            status, text = UNKNOWN, fault
+        else:
+            status, text = VERIFIED, "all as rendered"
+            text += f", in a frame of {size:,} characters" if size else ""
+        parts = [
             part if isinstance(part, str) else f"{{{self.roles[part]}}}"
-            for part in frame
-        )
+            for part in frame or ()
+        ]
+        return {"status": status, "text": text, "frame": "".join(parts) if size else ""}
 
-    def responses(self) -> dict[str, str]:
+    def _fault_of_prompts(self, frame: Frame | None, size: int) -> str | None:
+        """Return why prompts in a constant frame of a size are not verified, if so."""
+        surroundings = f"{size:,} characters stand around each prompt"
+        if self.unlogged:
+            return "the prompts are not in the files"
+        if self.strange:
+            return f"{self.strange:,} of {self.lines:,} prompts are not the task's"
+        if self.few_shot is None:
+            return "settings unknown: no results say them"
+        if len(self.settings) > 1:
+            return "the generation settings differ between documents"
+        if frame is None:
+            return "what stands around the prompts differs between documents"
+        if size and not self.results.get("chat_template"):
+            return f"{surroundings}, and no chat template is recorded"
+        if size > MOST_FRAME:
+            return f"{surroundings}, more than {MOST_FRAME:,}"
+        return None
+
+    def check_responses(self) -> dict[str, str]:
         """Return whether each line was scored by the responses that it logs."""
-        if contradicted := self.found["contradicted"]:
-            text = f"{contradicted:,} filtered responses are not the first response"
-            return {"status": UNKNOWN, "text": text}
+        if self.contradicted:
+            fault = "filtered responses are not the first response"
+            return {"status": UNKNOWN, "text": f"{self.contradicted:,} {fault}"}
         return {"status": VERIFIED, "text": "as logged"}
 
     def outcome(self, tally: Tally) -> dict:
         """Return what the checks show, for the board: plain JSON."""
-        documents, prompts = self._documents(tally), self.prompts()
+        documents, prompts = self.check_documents(tally), self.check_prompts()
         counts = sorted({*self.answers.values()}) or [1]
         repeats = " to ".join(map(str, dict.fromkeys((counts[0], counts[-1]))))
         if counts[-1] > 1:
@@ -287,12 +280,12 @@ class Check:
         return {
             "documents": documents,
             "prompts": prompts,
-            "responses": self.responses(),
+            "responses": self.check_responses(),
             "version": self.claims.get("version"),
             "few_shot": self.few_shot,
             "filter": self.filter,
-            "marks": [*marks(self.results, self.task, tally)],
-            "card": card(self.results, self.task),
+            "marks": [*self._marks(tally)],
+            "card": self._card(),
             "checked": {
                 "Filter": f"{self.filter:.200}",
                 "Answers a document": repeats,
@@ -301,68 +294,121 @@ class Check:
             },
         }
 
-    def _documents(self, tally: Tally) -> dict:
-        """Compare documents with rows at a path, with rows of a seed, or a fingerprint."""
-        task, answered = self.task, tally.answered
+    def check_documents(self, tally: Tally) -> dict:
+        """Compare documents with rows at a path, with rows of a seed, or a fingerprint.
+
+        `whole`: they are all rows, and of the seed that the task has.
+        """
+        answered, (rows, fingerprint) = tally.answered, scorer(self.task).upstream
+        status, is_whole = UNKNOWN, False
         if self.rows is not None:
             name = f"{self.include_path.name}/"
-            return self._compared(answered, self.rows, name, self.rows.total())
-        if is_generated(task):
-            return self._regenerated(answered)
-        rows, fingerprint = scorer(task).upstream
+            return self._compare(self.rows, name, self.rows.total())
+        if is_generated(self.task):
+            return self._compare_generated()
         # What a system message says is no part of a fingerprint.
-        if fingerprint is None or configuration(task).get("description"):
-            return _documents(UNKNOWN, "there are no rows to compare them with")
-        if answered == rows and tally.fingerprint == fingerprint:
-            return _documents(VERIFIED, f"all {answered:,} are the benchmark's", True)
-        if answered < rows:
+        if fingerprint is None or configuration(self.task).get("description"):
+            text = "there are no rows to compare them with"
+        elif answered == rows and tally.fingerprint == fingerprint:
+            status, is_whole = VERIFIED, True
+            text = f"all {answered:,} are the benchmark's"
+        elif answered < rows:
             text = f"{answered:,} of {rows:,}: a part has no known fingerprint"
-            return _documents(UNKNOWN, text)
-        text = f"not the benchmark's {rows:,} with {fingerprint}:"
-        text += f" {answered:,} with fingerprint {tally.fingerprint}"
-        return _documents(FALSE, text)
+        else:
+            status = FALSE
+            text = f"not the benchmark's {rows:,} with {fingerprint}:"
+            text += f" {answered:,} with fingerprint {tally.fingerprint}"
+        return {"status": status, "text": text, "whole": is_whole}
 
-    def _compared(self, n: int, rows: Rows, name: str, total: int) -> dict:
+    def _compare(self, rows: Rows, name: str, total: int) -> dict:
         """Compare documents with rows, which may be a part of `total`."""
-        if strange := (Counter(text for _, text in self.answers) - rows).total():
-            return _documents(FALSE, f"{strange:,} of {n:,} are not those of {name}")
+        documents = Counter(doc_hash for _, doc_hash in self.answers)
+        n = documents.total()
+        if strange := (documents - rows).total():
+            text = f"{strange:,} of {n:,} are not those of {name}"
+            return {"status": FALSE, "text": text, "whole": False}
         share = f"all {n:,}" if n == total else f"{n:,} of {total:,}"
-        return _documents(VERIFIED, f"{share} documents of {name}", n == total)
+        text = f"{share} documents of {name}"
+        return {"status": VERIFIED, "text": text, "whole": n == total}
 
-    def _regenerated(self, n: int) -> dict:
-        """Compare with those rows of the seed in the results that were answered."""
-        claimed = _request(within(self.results, "configs", self.task, "metadata"))
-        if not {"gen_seed", "gen_rows"} <= claimed.keys():
-            return _documents(UNKNOWN, "no results say the seed of their rows")
+    def _compare_generated(self) -> dict:
+        """Compare documents with those rows of the seed in the results that they answer."""
         config = configuration(self.task)
-        generator, own_request = (
-            config["dataset_kwargs"]["generator"],
-            _request(config["metadata"]),
-        )
+        generator = config["dataset_kwargs"]["generator"]
+        own_request = _request(config["metadata"])
+        claimed = _request(within(self.results, "configs", self.task, "metadata"))
+        unknown = {"status": UNKNOWN, "whole": False}
+        if not {"gen_seed", "gen_rows"} <= claimed.keys():
+            return unknown | {"text": "no results say the seed of their rows"}
         try:
             request = read_request(generator, **own_request | claimed)
             rows = [request.row(doc_id) for doc_id, _ in self.answers]
             docs = documents_of(self.task, rows)
         except (ValueError, TypeError) as error:
-            return _documents(UNKNOWN, f"cannot be regenerated: {error!s:.200}")
-        digests, seed = (
-            Counter(_hash(text_of(doc)) for doc in docs),
-            claimed["gen_seed"],
-        )
-        documents = self._compared(
-            n, digests, f"seed {seed!s:.20}", claimed["gen_rows"]
-        )
+            return unknown | {"text": f"cannot be regenerated: {error!s:.200}"}
+        hashes = Counter(_hash(text_of(doc)) for doc in docs)
+        name = f"seed {claimed['gen_seed']!s:.20}"
+        documents = self._compare(hashes, name, claimed["gen_rows"])
         is_own = own_request | claimed == own_request
         return documents | {"whole": documents["whole"] and is_own}
+
+    def _card(self) -> dict[str, str]:
+        """Return what a run card says of the claims of results: label -> text."""
+        claims, results, date = self.claims, self.results, None
+        absent = "none" if claims else None
+        with suppress(TypeError, ValueError, OverflowError, OSError):
+            date = datetime.fromtimestamp(claims.get("date"), timezone.utc)
+        arguments = within(results, "config", "model_args")
+        if isinstance(arguments, dict):
+            arguments = ",".join(f"{name}={cell}" for name, cell in arguments.items())
+        revision = re.search(r"\brevision=([^,]*)", f"{arguments}")
+        generation = within(results, "configs", self.task, "generation_kwargs")
+        if isinstance(generation, dict):
+            generation = ", ".join(
+                f"{name} {cell}" for name, cell in generation.items()
+            )
+        template = results.get("chat_template")
+        cells = {
+            "Model": claims.get("model_name"),
+            "Model arguments": arguments or absent,
+            "Revision": revision and revision[1],
+            "Date": date and f"{date:%Y-%m-%d}",
+            "Harness": claims.get("lm_eval_version"),
+            "Task version": claims.get("version"),
+            "Few-shot examples": claims.get("n_shot"),
+            # One that the results do not show is "".
+            "Chat template": absent if template is None else template or "of an API",
+            "System instruction": results.get("system_instruction") or absent,
+            "Generation": generation or None,
+            "Limit": claims.get("limit") or absent,
+        }
+        return {
+            label: "unknown" if cell is None else f"{cell!s:.{LONGEST}}"
+            for label, cell in cells.items()
+        }
+
+    def _marks(self, tally: Tally) -> Iterator[str]:
+        """Yield what is not as the task has it by itself, or not as results claim it."""
+        task, scores = scorer(self.task), tally.all.values()
+        if instruction := self.results.get("system_instruction"):
+            yield f"system instruction, {len(instruction):,} characters"
+        is_same = self.claims.get("version") == str(task.version)
+        for name, claim in (within(self.results, "results", self.task) or {}).items():
+            metric = task.metric(name.partition(",")[0])
+            # Flexible scores are compared where they are of the same version.
+            if metric in scores and (is_same or "flexible" not in metric):
+                mean = sum(scores[metric]) / len(scores[metric])
+                claimed_mean = typed_claim(claim, float)
+                if claimed_mean is None or abs(claimed_mean - mean) > ROUNDING:
+                    yield f"claims {metric} {claim!s:.8} instead of {mean:.4f}"
+                    break
+        if is_same and (changed := tally.all.counts["changed"]):
+            share = f"{changed:,} of {tally.all.answers:,}"
+            yield f"{share} logged scores are not those made again"
 
 
 def _request(metadata: object) -> dict:
     """Return what metadata of a task say of its rows' generation."""
-    cells = metadata.items() if isinstance(metadata, dict) else ()
-    request = {name: cell for name, cell in cells if name.startswith("gen_")}
-    return {name: request[name] for name in request if name != "gen_fingerprint"}
-
-
-def _documents(status: str, text: str, whole: bool = False) -> dict:
-    """Return an outcome; `whole`: all rows, and of the seed that the task has."""
-    return {"status": status, "text": text, "whole": whole}
+    cells = metadata if isinstance(metadata, dict) else {}
+    names = [name for name in cells if name.startswith("gen_")]
+    return {name: cells[name] for name in names if name != "gen_fingerprint"}

@@ -27,8 +27,17 @@ from ..core.documents import documents
 from ..core.errors import LineError, ToolError, fault_of
 from ..core.families import scorer
 from ..core.jsonl import Line, read_lines
-from .answers import Answer, Source, answers_in, sha256, task_of, within
-from .claims import LONGEST, claims_of, read_results
+from .answers import (
+    LONGEST,
+    Answer,
+    Source,
+    answers_in,
+    claims_of,
+    read_results,
+    sha256,
+    task_of,
+    within,
+)
 from .constants import References
 from .figures import Tally
 from .judge import document_of, judge_answer
