@@ -421,7 +421,7 @@ LINES = {
     "sample without prompt": (SAMPLE | {"doc_hash": sha256(json.dumps(DOC, indent=2)), "prompt_hash": ""}, "has no prompt or no prompt_hash; take"),
     "odd custom_id": ({"custom_id": "tcp_long:0:"}, "custom_id 'tcp_long:0:' is not TASK:"),
     "resps beside response": (GOOD | {"resps": ["a"]}, "has 'resps' beside 'response'; keep one"),
-    "null among texts": (SAMPLE | {"resps": [["a", None]], "filtered_resps": [["a", None]]}, "text 2 of 2 is not a string; write"),
+    "null among texts": (SAMPLE | {"resps": [["a", None]], "filtered_resps": [["a", None]]}, "response 2 of 2 is a NoneType, not a string; use"),
     "row and wrong task": ({"task": "tcp_short", "response": "", "index": 0, "dialogue": ["a"], "answer": "2024-04-12"}, "or name another --task"),
     "list as custom_id": ({"custom_id": ["a"]}, "custom_id ['a'] is not TASK:DOC_ID:HASH"),
     "batch without a body": ({"custom_id": "tcp_long:0:" + "0" * 16, "response": []}, "has no answer but []; send"),
@@ -452,7 +452,7 @@ FILES = {
     "empty": (b"", "{path}: has no answers that can be scored; give"),
     "CSV": (b"doc_id,response\n", "{path}, line 1: is not JSON Lines; write a"),
     "Parquet": (b"PAR1\x15\x04\xff\xfe\n", "{path}: is Parquet, not JSON Lines; convert it"),
-    "half a gzip file": (ZIPPED[:9], "{path}, after line 0: the gzip data is cut off or"),
+    "half a gzip file": (ZIPPED[:9], "{path}: after line 0: the gzip data is cut off or"),
     "log of another pack": (json.dumps(GOOD | {"task": "gsm8k"}).encode(), "{path}, line 1: task 'gsm8k' is unknown"),
 }  # fmt: skip
 
@@ -490,7 +490,7 @@ def test_documents_that_cannot_be_loaded_are_said_once(tmp_path, call):
     status, rows, said = call(path, "--include_path", tmp_path)
     assert (status, rows, said.count("\n")) == (1, [], 1)
     fault = f"{tmp_path}: has no task or group 'tcp_long'; name another"
-    assert said.startswith(f"{path}, line 1: {fault}")
+    assert said.startswith(f"{path}: line 1: {fault}")
 
 
 REPORT = """\

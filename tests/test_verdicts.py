@@ -213,8 +213,13 @@ def edit(path: Path) -> None:
     os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
 
 
-def patched(name: str):
-    return lambda source, output, patch: patch.setattr(tables, name, lambda *_: "new")
+def patched(_: Path, __: Path, patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(tables, "_rules", lambda *_: "new")
+
+
+def other_dateutil(_: Path, __: Path, patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(tables.metadata, "version", lambda name: f"new {name}")
+    tables._rules.cache_clear()
 
 
 # What happens between two calls, and which files are then judged again.
@@ -223,8 +228,8 @@ CHANGES = {
     "a new time": (lambda source, *_: (source / f"{PART}.jsonl").touch(), set()),
     "other answers": (lambda source, *_: edit(source / f"{PART}.jsonl"), {PART}),
     "no head": (lambda _, output, __: (output / PART / "run.json").unlink(), {PART}),
-    "other code": (patched("_code"), ALL),
-    "another dateutil": (patched("_libraries"), ALL),
+    "other code": (patched, ALL),
+    "another dateutil": (other_dateutil, ALL),
 }
 
 
@@ -275,9 +280,9 @@ def test_the_code_of_a_table_is_that_of_its_pack_too(tmp_path):
         ("data/tcp.jsonl", "b"),
     ):
         write(tmp_path / name, text)
-        tables._code.cache_clear()
-        digests.append(tables._code(tmp_path))
-    assert len({*digests, tables._code(EXAMPLES)}) == 4
+        tables._rules.cache_clear()
+        digests.append(tables._rules(tmp_path))
+    assert len({*digests, tables._rules(EXAMPLES)}) == 4
 
 
 def test_jobs_that_score_a_file_each_leave_but_the_figures(tmp_path, call_score):

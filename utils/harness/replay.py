@@ -46,8 +46,6 @@ from ..verdicts.answers import (
     read_answers,
     read_results,
     sha256,
-    task_of,
-    within,
 )
 from ..verdicts.runs import find_sources
 from .run import PromptTaker, add_options, evaluate, task_names
@@ -159,8 +157,7 @@ def read(options: Namespace) -> tuple[str, list[Answer]]:
         for answer in read_answers(source.path, source.task)
     )
     for source, answer in pairs:
-        served_model = within(answer.line, "response", "body", "model")
-        names[source] = names.get(source) or _claimed(source) or served_model
+        names[source] = names.get(source) or _claimed(source) or answer.model
         if fault := _unfit(answer, options):
             raise ToolError(f"{answer.place}: {fault}")
         if answer.fault:  # of a failed request, which a line of a batch names
@@ -188,7 +185,7 @@ def _sources(path: str, task: str | None) -> list[Source]:
     sources.sort(key=lambda source: source.time or "")
     latest: dict[object, Source] = {}
     for source in sources:
-        latest[task_of(source.path, None) if source.time else source.path] = source
+        latest[source.task if source.time else source.path] = source
     return [*latest.values()]
 
 

@@ -19,7 +19,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from types import UnionType
@@ -70,11 +70,15 @@ class Source(NamedTuple):
         return path if self.time and os.path.lexists(path) else None
 
     @property
+    def stem(self) -> str:
+        """The name of the file without suffixes."""
+        return self.path.name.removesuffix(".gz").removesuffix(".jsonl")
+
+    @property
     def default_name(self) -> str:
         """What a model is called that neither an argument nor its files name."""
-        if self.place != self.path or self.time:
-            return self.path.parent.resolve().name
-        return self.path.name.removesuffix(".gz").removesuffix(".jsonl")
+        is_file = self.place == self.path and not self.time
+        return self.stem if is_file else self.path.parent.resolve().name
 
 
 class Answer(NamedTuple):
@@ -95,6 +99,7 @@ class Answer(NamedTuple):
     is_chat: bool | None = None  # whether it answers messages, where the line tells
     number: int = 0  # of the line
     is_first: bool | None = None  # whether a filter left the first response, or all
+    model: str | None = None  # that served it, where the line tells
 
 
 def read_answers(path: Path, task: str | None = None) -> Iterator[Answer]:
@@ -119,61 +124,52 @@ def answers_in(line: Line, task: str | None) -> list[Answer]:
 
     What is wrong with a line is its `fault`.
     """
-    row = {}
+    cells: dict = {}
     try:
-        row = parse(line)
-        reader, task = _kind(row, task)
-        check_cells(row, sample=int | str | None, finish_reason=str | None)
-        return _several(
-            Answer(line.place, row, task, number=line.number, **reader(row, task))
-        )
+        cells = parse(line)
+        fields = _fields(cells, task)
     except FamilyError:
         raise
     except RecursionError:
-        fault = "is nested too deeply; fix the line"
+        fields = {"fault": "is nested too deeply; fix the line"}
     except ValueError as error:
-        fault = str(error).removeprefix(f"{line.place}: ")
-    name = task if isinstance(task, str) and task in all_tasks() else ""
-    fields = {"fault": fault, "filter": _filter(row), "number": line.number}
-    return [Answer(line.place, row, name, **fields)]
-
-
-def _filter(line: dict) -> str | None:
-    """Return the filter that a line tells, None for `none`."""
-    name = line.get("filter")
-    return name if isinstance(name, str) and name != "none" else None
-
-
-def _several(answer: Answer) -> list[Answer]:
-    """Return the answers of a line whose `response` and `finish_reason` may be lists."""
-    responses, sample = answer.response, answer.line.get("sample")
-    reasons = answer.finish_reason or answer.line.get("finish_reason")
-    sample = None if sample is None else f"{sample!s:.200}"
+        fields = {"fault": str(error).removeprefix(f"{line.place}: ")}
+    if "task" not in fields:
+        task = cells.get("task", task)
+        is_task = isinstance(task, str) and task in all_tasks()
+        fields |= {"task": task if is_task else "", "filter": _filter(cells)}
+    answer = Answer(line.place, cells, number=line.number, **fields)
+    responses, reasons = answer.response, answer.finish_reason
     if not isinstance(responses, list):
-        return [answer._replace(finish_reason=reasons, sample=sample)]
+        return [answer]
+    prefix = "" if answer.sample is None else f"{answer.sample}."
     reasons = reasons if isinstance(reasons, list) else [reasons] * len(responses)
-    prefix = "" if sample is None else f"{sample}."
     return [
-        answer._replace(response=text, finish_reason=reason, sample=f"{prefix}{place}")
-        for place, (text, reason) in enumerate(zip(responses, reasons))
+        answer._replace(
+            response=response, finish_reason=reason, sample=f"{prefix}{number}"
+        )
+        for number, (response, reason) in enumerate(zip(responses, reasons))
     ]
 
 
-def _kind(line: dict, task: str | None) -> tuple[Callable[[dict, str], dict], str]:
-    """Return the reader of a line and its task; ValueError where it is no answer to one."""
+def _fields(cells: dict, task: str | None) -> dict:
+    """Return the fields of the Answer in a line, of which some may be lists.
+
+    ValueError, with a message for the line's `fault`, where it is no answer to a task.
+    """
     readers = {"filtered_resps": _sample, "custom_id": _batch_output}
     readers["response"] = _plain
-    reader = next((readers[key] for key in readers if key in line), None)
+    reader = next((readers[key] for key in readers if key in cells), None)
     if not reader:
         raise ValueError(
             "has no 'response', 'filtered_resps' or 'custom_id'; give samples of the"
             " harness, batch outputs, or lines with a 'response'"
         )
-    task = line.get("task", task)
+    task = cells.get("task", task)
     if reader is _batch_output:
-        if not (match := _CUSTOM_ID.fullmatch(str(line["custom_id"]))):
+        if not (match := _CUSTOM_ID.fullmatch(str(cells["custom_id"]))):
             raise ValueError(
-                f"custom_id {line['custom_id']!r:.80} is not TASK:DOC_ID:HASH; use"
+                f"custom_id {cells['custom_id']!r:.80} is not TASK:DOC_ID:HASH; use"
                 " requests made by `temporal-eval export`"
             )
         task = match["task"]
@@ -183,54 +179,119 @@ def _kind(line: dict, task: str | None) -> tuple[Callable[[dict, str], dict], st
             " does, add a 'task' to the line, or use --task"
         )
     scorer(task)
-    return reader, task
+    _check_types(cells, sample=int | str | None, finish_reason=str | None)
+    sample = cells.get("sample")
+    fields = {"task": task, "finish_reason": cells.get("finish_reason")}
+    fields["sample"] = None if sample is None else f"{sample!s:.200}"
+    return fields | reader(cells, task)
 
 
-# Each of the readers below returns the fields of an `Answer` that a line tells. It raises
-# ValueError, with a message for the line's `fault`, where the line cannot be scored.
-
-
-def _sample(line: dict, task: str) -> dict:
-    response, is_first = _responses(line)
+def _sample(cells: dict, task: str) -> dict:
+    """Return the fields of a sample of the harness; ValueError where a hash is wrong."""
+    response, is_first = _responses(cells)
     # Chat APIs are given a named tuple with one string, which JSON makes a list.
-    prompt = _lone(within(line, "arguments", "gen_args_0", "arg_0"))
-    check_cells(line, doc=dict, doc_id=int | str, filter=str | None)
-    doc, fix = document_text(line["doc"]), "take the log as the harness wrote it"
-    for name, text in ("doc", doc), ("prompt", prompt), ("target", line.get("target")):
-        if not isinstance(text, str) or f"{name}_hash" not in line:
+    prompt = _lone(within(cells, "arguments", "gen_args_0", "arg_0"))
+    _check_types(cells, doc=dict, doc_id=int | str, filter=str | None)
+    doc_text, fix = document_text(cells["doc"]), "take the log as the harness wrote it"
+    texts = {"doc": doc_text, "prompt": prompt, "target": cells.get("target")}
+    for name, text in texts.items():
+        if not isinstance(text, str) or f"{name}_hash" not in cells:
             raise ValueError(f"has no {name} or no {name}_hash; {fix}")
         spellings = text, f"JsonChatStr(prompt={text!r})"  # as lm-eval 0.5 hashes chats
-        if line[f"{name}_hash"] not in map(sha256, spellings):
+        if cells[f"{name}_hash"] not in map(sha256, spellings):
             fault = f"{name}_hash does not recompute: the {name} is not the one that was run"
             raise ValueError(f"{fault}; {fix}")
-    cells = {name: line.get(name) for name in ("doc_id", "doc", "doc_hash")}
-    cells |= {"response": response, "is_first": is_first}
-    return cells | {"prompt": prompt, "filter": _filter(line)}
+    fields = {name: cells.get(name) for name in ("doc_id", "doc", "doc_hash")}
+    fields |= {"response": response, "is_first": is_first}
+    return fields | {"prompt": prompt, "filter": _filter(cells)}
 
 
-def _responses(line: dict) -> tuple[str | list[str], bool]:
+def _filter(cells: dict) -> str | None:
+    """Return the filter that a sample names, None for `none`."""
+    name = cells.get("filter")
+    return name if isinstance(name, str) and name != "none" else None
+
+
+def _responses(cells: dict) -> tuple[str | list[str], bool]:
     """Return what a filter left of the responses, and whether it left the first.
 
     Where it left the first of several, they all count.
     """
     # lm-eval 0.5 has a list of texts where 0.4 has one.
-    filtered, logged = _lone(_lone(line["filtered_resps"])), _lone(line.get("resps"))
+    filtered, logged = _lone(_lone(cells["filtered_resps"])), _lone(cells.get("resps"))
     logged = logged if isinstance(logged, list) else [logged]
     is_first, is_several = filtered in (*logged[:1], logged), len(logged) > 1
     if is_several and filtered == logged[0]:
         filtered = logged
     is_list = is_several and filtered and isinstance(filtered, list)
-    texts = filtered if is_list else [filtered]
-    for number, text in enumerate(texts, 1):
-        if not isinstance(text, str) and len(texts) > 1:
-            place = f"text {number} of {len(texts)}"
-            raise ValueError(f'{place} is not a string; write "" for no answer')
-        if not isinstance(text, str):
+    responses = filtered if is_list else [filtered]
+    for number, response in enumerate(responses, 1):
+        if not isinstance(response, str):
+            kind = type(response).__name__
             raise ValueError(
-                f"its filtered response is a {type(text).__name__}, not a string; use a"
-                " filter that leaves strings, such as take_first"
+                f"filtered response {number} of {len(responses)} is a {kind}, not a string;"
+                " use a filter that leaves strings, such as take_first"
             )
-    return texts if is_several else filtered, is_first
+    return responses if is_several else filtered, is_first
+
+
+def _batch_output(cells: dict, task: str) -> dict:
+    """Return the fields of an output of a batch, with a fault where it has no answer."""
+    if "body" in cells and "response" not in cells:
+        raise ValueError("is a request; give the output of the batch instead")
+    match = _CUSTOM_ID.fullmatch(cells["custom_id"])
+    fields = {"doc_id": int(match["doc_id"]), "doc_hash": match["hash"]}
+    with suppress(TypeError, LookupError, AttributeError):
+        body = cells["response"]["body"]
+        choices = body["choices"]
+        is_chat = "message" in choices[0]
+        texts = [
+            choice["message"].get("content") if is_chat else choice["text"]
+            for choice in choices
+        ]
+        if all(isinstance(text, str | None) for text in texts):
+            # A refusal, or reasoning that took all the tokens, has no content.
+            fields["response"] = _lone([text or "" for text in texts])
+            reasons = [choice.get("finish_reason") for choice in choices]
+            fields["finish_reason"] = _lone(reasons)
+            return fields | {"is_chat": is_chat, "model": body.get("model")}
+    error = json.dumps(cells.get("error") or cells.get("response"))
+    return fields | {"fault": f"has no answer but {error:.200}; send the request again"}
+
+
+def _plain(cells: dict, task: str) -> dict:
+    """Return the fields of a line that has a response, and a document or its id."""
+    if "resps" in cells:
+        fix = "keep one; number several texts by 'sample', each in its line"
+        raise ValueError(f"has 'resps' beside 'response'; {fix}")
+    types = {"response": str, "doc": dict | None}
+    types |= {"doc_id": int | str | None, "doc_hash": str | None}
+    _check_types(cells, **types)
+    fields = {name: cells.get(name) for name in types}
+    if fields["doc"] is None and fields["doc_id"] is None:
+        try:
+            fields["doc"] = document(task, cells)
+        except ValueError as error:
+            fault = "has no 'doc' or 'doc_id', and is not a row"
+            fault += f" of {task} itself ({error}); or name another --task"
+            raise ValueError(fault) from None
+    return fields
+
+
+def _check_types(cells: dict, **types: type | UnionType) -> None:
+    """Raise ValueError where a cell of a line, or its lack, is of another type."""
+    for name, expected in types.items():
+        if not isinstance(cell := cells.get(name), expected):
+            kind, expected = (
+                type(cell).__name__,
+                getattr(expected, "__name__", expected),
+            )
+            raise ValueError(f"'{name}' is a {kind}, not {expected}; fix it")
+
+
+def _lone(value: object) -> object:
+    """Return the element of a list that has one; any other value as it is."""
+    return value[0] if isinstance(value, list) and len(value) == 1 else value
 
 
 def within(value: object, *keys: str) -> object:
@@ -238,18 +299,6 @@ def within(value: object, *keys: str) -> object:
     for key in keys:
         value = value.get(key) if isinstance(value, dict) else None
     return value
-
-
-def _lone(value: object) -> object:
-    return value[0] if isinstance(value, list) and len(value) == 1 else value
-
-
-def check_cells(line: dict, **kinds: type | UnionType) -> None:
-    """Raise ValueError where a cell of a line, or its lack, is of another type."""
-    for name, kind in kinds.items():
-        if not isinstance(cell := line.get(name), kind):
-            type_name, expected = type(cell).__name__, getattr(kind, "__name__", kind)
-            raise ValueError(f"'{name}' is a {type_name}, not {expected}; fix it")
 
 
 def document_text(doc: object) -> str:
@@ -265,46 +314,6 @@ def sha256(text: str) -> str:
 def custom_id(task: str, doc_id: int, doc: dict) -> str:
     """Return the name that a request of `export` has: task, document id and hash."""
     return f"{task}:{doc_id}:{sha256(document_text(doc))[:_HASH_LENGTH]}"
-
-
-def _batch_output(line: dict, task: str) -> dict:
-    match = _CUSTOM_ID.fullmatch(line["custom_id"])
-    if "body" in line and "response" not in line:
-        raise ValueError("is a request; give the output of the batch instead")
-    cells = {"doc_id": int(match["doc_id"]), "doc_hash": match["hash"]}
-    with suppress(TypeError, LookupError, AttributeError):
-        choices = line["response"]["body"]["choices"]
-        is_chat = "message" in choices[0]
-        texts = [
-            choice["message"].get("content") if is_chat else choice["text"]
-            for choice in choices
-        ]
-        if all(isinstance(text, str | None) for text in texts):
-            # A refusal, or reasoning that took all the tokens, has no content.
-            cells["response"] = _lone([text or "" for text in texts])
-            reasons = [choice.get("finish_reason") for choice in choices]
-            cells["finish_reason"] = _lone(reasons)
-            return cells | {"is_chat": is_chat}
-    error = json.dumps(line.get("error") or line.get("response"))
-    return cells | {"fault": f"has no answer but {error:.200}; send the request again"}
-
-
-def _plain(line: dict, task: str) -> dict:
-    if "resps" in line:
-        fix = "keep one; number several texts by 'sample', each in its line"
-        raise ValueError(f"has 'resps' beside 'response'; {fix}")
-    check_cells(line, response=str, doc=dict | None)
-    check_cells(line, doc_id=int | str | None, doc_hash=str | None)
-    names = ("doc", "doc_id", "doc_hash", "response")
-    cells = {name: line.get(name) for name in names}
-    if cells["doc"] is None and cells["doc_id"] is None:
-        try:
-            cells["doc"] = document(task, line)
-        except ValueError as error:
-            fault = "has no 'doc' or 'doc_id', and is not a row"
-            fault += f" of {task} itself ({error}); or name another --task"
-            raise ValueError(fault) from None
-    return cells
 
 
 # ------------------------------------------------- what the results of the harness claim

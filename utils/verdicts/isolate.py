@@ -17,7 +17,7 @@ import threading
 from argparse import Namespace
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from functools import partial
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
@@ -35,8 +35,6 @@ from .answers import (
     claims_of,
     read_results,
     sha256,
-    task_of,
-    within,
 )
 from .constants import References
 from .figures import Tally
@@ -54,6 +52,7 @@ LIMITS = {
     "most_filters": (8, "filters of a task"),
     "most_samples": (64, "answers to a document"),
 }
+ROWS_NAME = "verdicts_{}.jsonl"  # of the file with the rows of a task
 MOST_FAULTS = 5  # that a table names; the others are counted
 _OUT_OF_MEMORY = 77  # exit status
 _FORK = multiprocessing.get_context("fork")
@@ -199,15 +198,16 @@ def judge_file(order: Order, prepared: Prepared) -> dict:
 
     Or a reply as of `each_apart`.
     """
+    source = order.source
     try:
         return _Judging(order, prepared).reply()
-    except OSError as error:
-        name = error.filename or order.source.path
-        return {"error": _without_path(order.source, f"{name}: {fault_of(error)}")}
     except MemoryError:
         raise
+    except OSError as error:
+        place = error.filename or source.path
+        return {"error": _without_path(source, f"{place}: {fault_of(error)}")}
     except ToolError as error:
-        return {"failure": _without_path(order.source, str(error))}
+        return {"failure": _without_path(source, str(error))}
     except Exception as error:  # what nobody foresaw is a fault of this file alone
         return {"failure": f"cannot be judged ({error!r:.200})"}
 
@@ -217,31 +217,27 @@ def _without_path(source: Source, fault: str) -> str:
     return fault.removeprefix(str(source.path)).lstrip(":, ")
 
 
-def rows_name(task: str) -> str:
-    """Return the name of the file with the rows of a task."""
-    return f"verdicts_{task}.jsonl"
-
-
 class _TaskAnswers:
     """The answers of a file to one task through one filter."""
 
     def __init__(
         self, order: Order, results: dict, task: str, filter_name: str | None
     ) -> None:
-        self.task, self.filter = task, filter_name
+        self.task, self.filter, options = task, filter_name, order.options
         self.claims = claims_of(results, task)
         repeats = self.claims.get("repeats") or 1
-        self.tally = Tally(task, repeats=repeats, leave_out=order.options.leave_out)
+        self.tally = Tally(task, repeats=repeats, leave_out=options.leave_out)
         self.references = References(task)
-        settings = results, task, filter_name or "none", order.options.include_path
+        settings = results, task, filter_name or "none", options.include_path
         self.check = order.check and order.check(*settings)
+        self.most_samples = options.most_samples
 
-    def add(self, answer: Answer, doc: dict, entry: dict, most_samples: int) -> None:
+    def add(self, answer: Answer, doc: dict, entry: dict) -> None:
         """Count an answer and its row; errors as of `Tally.add`, ToolError for many."""
         document = self.tally.add(entry)
         answers = len(document.scores) if document else 0  # of one that is left out
-        if answers > most_samples:
-            fault = f"has more than {most_samples} answers to a document"
+        if answers > self.most_samples:
+            fault = f"has more than {self.most_samples} answers to a document"
             raise ToolError(f"{fault}; raise --most_samples")
         if answers == 1:
             self.references.add(doc)
@@ -268,18 +264,27 @@ class _Judging:
         self.results = read_results(path) if path else {}
         self.model = self.results.get("model_name")
         self.seconds: float = order.options.most_seconds
+        self.wanted: dict[tuple[str, str], int] = {}  # what, task -> first line
         self.files: dict[str, BinaryIO] = {}
+        # By task and filter:
         self.answers: dict[tuple[str, str | None], _TaskAnswers] = {}
         self.refused: Counter[tuple[str, str | None]] = Counter()
+        self.logged: Counter[tuple[str, str | None]] = Counter()  # sums of digests
         self.faults: list[tuple[int, str]] = []  # the first refused lines
-        # All responses to all documents, as a sum of digests, by task and filter.
-        self.logged: Counter[tuple[str, str | None]] = Counter()
-        self.wanted: dict[tuple[str, str], int] = {}  # what, task -> first line
 
     def reply(self) -> dict:
         """Judge the file; return what the head of its table says, or what is wanted."""
-        with ExitStack() as stack:
-            end = self._judge_lines(stack)
+        source, options, end = self.order.source, self.order.options, None
+        bounds = options.most_line << 20, options.most_unpacked << 20
+        allow_seconds(self.seconds)
+        try:
+            for line in read_lines(source.path, *bounds):
+                self._judge_line(line)
+        except ToolError as error:  # why it is not read to its end
+            end = _without_path(source, str(error))
+        finally:
+            for file in self.files.values():
+                file.close()
         if self.wanted:
             return {"want": [(*need, line) for need, line in self.wanted.items()]}
         if not self.answers and not self.refused:
@@ -297,22 +302,10 @@ class _Judging:
             "tasks": [answers.head() for answers in self.answers.values()],
         }
 
-    def _judge_lines(self, stack: ExitStack) -> str | None:
-        """Judge the lines; return why the file was not read to its end, if it was not."""
-        source, options = self.order.source, self.order.options
-        task = task_of(source.path, source.task)
-        allow_seconds(self.seconds)
-        bounds = options.most_line << 20, options.most_unpacked << 20
-        try:
-            for line in read_lines(source.path, *bounds):
-                self._judge_line(line, task, stack)
-        except ToolError as error:
-            return _without_path(source, str(error))
-        return None
-
-    def _judge_line(self, line: Line, task: str | None, stack: ExitStack) -> None:
+    def _judge_line(self, line: Line) -> None:
         """Judge the answers in a line; note why one does not count."""
-        answers, most_samples = answers_in(line, task), self.order.options.most_samples
+        answers = answers_in(line, self.order.source.task)
+        most_samples = self.order.options.most_samples
         if len(answers) > most_samples:
             fault = f"has more than {most_samples} answers; raise --most_samples"
             raise ToolError(f"{line.place}: {fault}")
@@ -322,51 +315,40 @@ class _Judging:
             self.logged[key] += int(sha256(text), 16)
         try:
             for answer in answers:
-                self._judge(answer, stack)
+                self._judge(answer)
         except LineError as error:
             self.refused[key] += 1
             if len(self.faults) < MOST_FAULTS:
                 fault = str(error).removeprefix(f"{line.place}: ")
                 self.faults.append((line.number, fault))
 
-    def _judge(self, answer: Answer, stack: ExitStack) -> None:
+    def _judge(self, answer: Answer) -> None:
         """Judge an answer and write its row; LineError where it does not count."""
-        options, source = self.order.options, self.order.source
+        options, task = self.order.options, answer.task
         if answer.fault:
             raise LineError(answer.fault)
-        self._note_needs(answer)
-        if self.wanted:  # read on, for what else is wanted
-            self._allow_more(answer)
-            return
-        doc = document_of(answer, options.include_path)
-        system = self.results.get("system_instruction")
-        entry = judge_answer(answer, doc, source.path.name, system)
-        self._allow_more(answer)
-        task_answers = self._task_answers(answer.task, answer.filter)
-        task_answers.add(answer, doc, entry, options.most_samples)
-        if answer.task not in self.files:
-            path = self.order.folder / rows_name(answer.task)
-            self.files[answer.task] = stack.enter_context(path.open("wb"))
-        text = json.dumps(entry, ensure_ascii=False)
-        # Half a surrogate pair, which has no UTF-8, becomes the escape of JSON.
-        self.files[answer.task].write(text.encode("utf-8", "backslashreplace") + b"\n")
-        self.model = self.model or within(answer.line, "response", "body", "model")
-
-    def _note_needs(self, answer: Answer) -> None:
-        """Note what the tool's own process has to prepare for an answer."""
-        needs = {"documents": answer.doc is None, "check": bool(self.order.check)}
-        for need in (name for name in needs if needs[name]):
-            if (need, answer.task) not in self.prepared:
-                self.wanted.setdefault((need, answer.task), answer.number)
-
-    def _allow_more(self, answer: Answer) -> None:
-        """Allow the processor time of one more answer; a refused line has none."""
-        options = self.order.options
         milliseconds = options.most_answer_ms
-        if self.order.check and scorer(answer.task).upstream[0] is None:
+        if self.order.check and scorer(task).upstream[0] is None:
             milliseconds += options.most_row_ms  # its row is regenerated
         self.seconds += milliseconds / 1000
         allow_seconds(self.seconds)
+        needs = {"documents": answer.doc is None, "check": self.order.check}
+        for need in (need for need in needs if needs[need]):
+            if (need, task) not in self.prepared:
+                self.wanted.setdefault((need, task), answer.number)
+        if self.wanted:  # read on, for what else is wanted
+            return
+        doc = document_of(answer, options.include_path)
+        system = self.results.get("system_instruction")
+        entry = judge_answer(answer, doc, self.order.source.path.name, system)
+        self._task_answers(task, answer.filter).add(answer, doc, entry)
+        if task not in self.files:
+            path = self.order.folder / ROWS_NAME.format(task)
+            self.files[task] = path.open("wb")
+        text = json.dumps(entry, ensure_ascii=False)
+        # Half a surrogate pair, which has no UTF-8, becomes the escape of JSON.
+        self.files[task].write(text.encode("utf-8", "backslashreplace") + b"\n")
+        self.model = self.model or answer.model
 
     def _task_answers(self, task: str, filter_name: str | None) -> _TaskAnswers:
         """Return the answers to a task through a filter; ToolError for many filters."""

@@ -1,7 +1,7 @@
-"""Models: the tables of the files that arguments name, made where they are missing.
+"""Runs: the files of answers that arguments name, and the models that they are of.
 
 A model has the tables of one place, or of all paths that share a NAME. What has several
-filters is a model for each.
+filters is a model for each. No file is opened here: `isolate` reads what a stranger wrote.
 """
 
 from __future__ import annotations
@@ -12,53 +12,165 @@ import re
 from argparse import ArgumentParser, Namespace
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from functools import cache
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cache, partial
 from pathlib import Path
 
-from ..core.cli import include_path_option
+from ..core.cli import include_path_option, output_path, whole_number
 from ..core.errors import LineError, ToolError
 from ..core.families import all_tasks, scorer
 from ..core.jsonl import SUFFIXES
 from ..packs import disputed
-from .answers import SAMPLES_NAME, Source
+from .answers import SAMPLES_NAME, Source, task_of
 from .figures import Document, Tally
-from .tables import Failure, Table, make_tables, table_options
-
-
-def answer_options(parser: ArgumentParser) -> None:
-    """Add the options of the tools that read answers."""
-    parser.add_argument("--task", help="the task of lines that do not name theirs")
-    include_path_option(parser)
-    parser.add_argument(
-        "--leave_out",
-        choices=disputed.LISTS,
-        metavar="LIST",
-        help=f"a list of disputed rows to leave out: {', '.join(disputed.LISTS)}",
-    )
-    table_options(parser)
+from .isolate import LIMITS, MOST_FAULTS
+from .tables import Failure, Table, make_tables
 
 
 _LONGEST_NAME = 200
 
 
+def answer_options(parser: ArgumentParser) -> None:
+    """Add the options of the tools that read answers."""
+    add, positive = parser.add_argument, partial(whole_number, least=1)
+    add("--task", help="the task of lines that do not name theirs")
+    include_path_option(parser)
+    lists = ", ".join(disputed.LISTS)
+    list_help = f"a list of disputed rows to leave out: {lists}"
+    add("--leave_out", choices=disputed.LISTS, metavar="LIST", help=list_help)
+    cache_help = "where tables of verdicts are kept; default: beside your other caches"
+    add("--cache", metavar="DIR", type=output_path, help=cache_help)
+    number_option = {"metavar": "N", "type": positive}
+    workers_help = "files that are judged at a time; default: %(default)s"
+    add("--workers", **number_option, default=1, help=workers_help)
+    limits = parser.add_argument_group("limits of a file; what exceeds one is left out")
+    for option, (default, bound) in LIMITS.items():
+        number_option |= {"default": default, "help": f"{bound}; default: %(default)s"}
+        limits.add_argument(f"--{option}", **number_option)
+
+
+# ------------------------------------------------------------------------------ files
+
+
+def find_sources(
+    arguments: list[str], task: str | None = None
+) -> tuple[list[Source], list[Failure]]:
+    """Return the files that `PATH` or `NAME=PATH` arguments name, and what is no run.
+
+    A folder stands for the samples of the pack's tasks in it and below it, or else for the
+    files of answers in it. ToolError for an argument without either.
+    """
+    sources: dict[tuple[str, Path], Source] = {}
+    failures: list[Failure] = []
+    for argument in arguments:
+        label, path = _split_name(argument)
+        files, faults = _files_in(path) if path.is_dir() else ([path], {})
+        if not files and not faults:
+            fix = "run with --log_samples, or name files"
+            raise ToolError(f"{path}: has no samples of the pack's tasks; {fix}")
+        for file in files:
+            is_sample = SAMPLES_NAME.fullmatch(file.name)
+            place = file.parent if is_sample else path
+            source = Source(file, place, task_of(file, task), label)
+            results = source.results_path
+            if results and (fault := _odd_kind(results)):
+                faults[results] = fault
+            else:
+                sources.setdefault((label, file.absolute()), source)
+        failures += [Failure(place, label, fault) for place, fault in faults.items()]
+    return [*sources.values()], failures
+
+
+def _split_name(argument: str) -> tuple[str, Path]:
+    """Return the name, or "", and the path of `PATH` or `NAME=PATH`; ToolError without.
+
+    Both may have an equals sign in them: it is split at the last one before a path that
+    is there, else at the first one.
+    """
+    pieces = argument.split("=")
+    splits = [("=".join(pieces[:n]), "=".join(pieces[n:])) for n in range(len(pieces))]
+    candidates = [splits[0], *reversed(splits)]
+    existing = (split for split in candidates if split[1] and Path(split[1]).exists())
+    label, path = next(existing, splits[min(1, len(splits) - 1)])
+    if not path:
+        raise ToolError(f"'{argument}': names no file or folder; give PATH")
+    return label, Path(path)
+
+
+def _files_in(folder: Path) -> tuple[list[Path], dict[Path, str]]:
+    """Return the files of answers that a folder stands for, and what is odd in it.
+
+    Links are not followed.
+    """
+    samples, faults = [], {}
+    for place, folders, files in os.walk(folder):
+        folders.sort()
+        tasks = []
+        for name in sorted([*files, *folders]):
+            path, match = Path(place, name), SAMPLES_NAME.fullmatch(name)
+            tasks += [match["task"]] if match else []
+            if match and match["task"] in all_tasks():
+                samples.append(path)
+                faults[path] = _odd_kind(path)
+            elif name in folders and path.is_symlink():
+                faults[path] = "is a link to a folder"
+        if not tasks and any(re.match(r"results_.*\.json$", name) for name in files):
+            fault = "has results without samples; run with --log_samples"
+            faults[Path(place)] = fault
+    faults = {path: fault for path, fault in faults.items() if fault}
+    parts = [
+        path
+        for path in sorted(folder.iterdir())
+        if path.name.endswith(SUFFIXES) and path.is_file()
+        if not path.name.startswith(".") and not SAMPLES_NAME.fullmatch(path.name)
+    ]
+    return [path for path in samples if path not in faults] or parts, faults
+
+
+def _odd_kind(path: Path) -> str | None:
+    """Return what stands at a path of a submission instead of a file; None for a file."""
+    if path.is_symlink():
+        return "is a link; copy the file there"
+    if path.is_dir():
+        return "is a folder"
+    return None if path.is_file() else "is a pipe or a device, not a file"
+
+
+# ----------------------------------------------------------------------------- models
+
+
+@dataclass(eq=False)
 class Model:
     """The answers of a model through one filter: its tables, and the figures of its tasks."""
 
-    def __init__(self, name: str, tables: list[Table], filter_name: str | None) -> None:
-        self.name, self.tables, self.filter = name, tables, filter_name
-        self.label = tables[0].source.label
-        self.remarks: list[str] = []
-        self.messages: list[str] = []  # what a user is told of its lines
-        self.refused: Counter[str] = Counter()  # lines, by task
-        self.tasks: dict[str, Tally] = {}
-        for table in tables:
-            for task, refused_filter, count in table.head["refused"]["tasks"]:
-                self.refused[task] += count * (refused_filter == filter_name)
+    name: str
+    tables: list[Table]
+    filter: str | None
+    remarks: list[str] = field(default_factory=list)
+    messages: list[str] = field(
+        default_factory=list
+    )  # what a user is told of its lines
+    tasks: dict[str, Tally] = field(default_factory=dict)
 
     @property
     def place(self) -> Path:
         """The folder or file of its first answers."""
         return self.tables[0].source.place
+
+    @property
+    def label(self) -> str:
+        """The NAME of NAME=PATH."""
+        return self.tables[0].source.label
+
+    @property
+    def refused(self) -> Counter[str]:
+        """How many lines are refused, by task."""
+        refused: Counter[str] = Counter()
+        for table in self.tables:
+            for task, filter_name, count in table.head["refused"]["tasks"]:
+                refused[task] += count * (filter_name == self.filter)
+        return refused
 
     def entries(self) -> Iterator[tuple[Table, dict]]:
         """Yield what the heads of its tables say of each task through its filter."""
@@ -86,53 +198,40 @@ class Model:
                 yield (task, document.digest, copies[document.digest]), document
                 copies[document.digest] += 1
 
-    def read(self, options: Namespace, **wanted: bool) -> None:
-        """Read the rows of its tables; note second answers in several of them."""
+    def read(self, options: Namespace, has_rows: bool) -> None:
+        """Read the rows of its tables; refuse second answers in several of them."""
         for table, entry in self.entries():
             task = entry["task"]
-            if not (tally := self.tasks.get(task)):
-                tally = self.tasks[task] = self._tally(task, options, wanted)
+            if task not in self.tasks:
+                claims, made = self.claims(task), None
+                if scorer(task).upstream[0] is None:
+                    made = claims.get("made") or _made(task, options.include_path)
+                repeats = claims.get("repeats") or 1
+                settings = {"repeats": repeats, "made": made, "has_rows": has_rows}
+                leave_out = options.leave_out
+                self.tasks[task] = Tally(task, leave_out=leave_out, **settings)
+            tally, refused = self.tasks[task], table.head["refused"]
             tally.constants.update(entry["constants"])
-            refused, path = 0, table.source.path
             for row in table.rows(task, self.filter):
                 try:
                     if document := tally.add(row):
                         document.table = table
                 except LineError as error:
-                    refused += 1
-                    if refused == 1:
-                        self.messages.append(f"{path}, line {row['line']}: {error}")
-            self.refused[task] += refused
-            if refused > 1:
-                count = f"{refused - 1} more second answers to documents"
-                self.messages.append(f"{path}: {count}")
-
-    def _tally(self, task: str, options: Namespace, wanted: dict[str, bool]) -> Tally:
-        claims, made = self.claims(task), None
-        if scorer(task).upstream[0] is None:
-            made = claims.get("made") or _made_of_pack(task, options.include_path)
-        return Tally(
-            task,
-            repeats=claims.get("repeats") or 1,
-            made=made,
-            leave_out=options.leave_out,
-            **wanted,
-        )
+                    refused["tasks"].append([task, self.filter, 1])
+                    if len(refused["lines"]) < MOST_FAULTS:
+                        refused["lines"].append([row["line"], str(error)])
 
 
 @cache
-def _made_of_pack(task: str, folder: Path) -> dict | None:
+def _made(task: str, folder: Path) -> dict | None:
     """Return what a pack's rows of a task were made from, None where it does not say."""
-    try:
-        manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+    with suppress(OSError, ValueError, LookupError, TypeError, AttributeError):
+        manifest = json.loads((folder / "manifest.json").read_bytes())
         for entry in manifest["data"].values():
-            if task in entry["tasks"] and "generated" in entry:
-                request = entry["generated"]
-                cells = {"seed": request["gen_seed"], "rows": request["gen_rows"]}
-                if type(cells["seed"]) is type(cells["rows"]) is int:
-                    return cells | {"fingerprint": entry["fingerprint"]}
-    except (OSError, ValueError, LookupError, TypeError, AttributeError):
-        pass
+            request = entry["generated"] if task in entry["tasks"] else {}
+            made = {"seed": request.get("gen_seed"), "rows": request.get("gen_rows")}
+            if None not in made.values():
+                return made | {"fingerprint": entry["fingerprint"]}
     return None
 
 
@@ -141,178 +240,91 @@ def read_models(
     options: Namespace,
     check: type | None = None,
     output: Path | None = None,
-    **wanted: bool,
+    has_rows: bool = False,
 ) -> tuple[list[Model], list[Failure]]:
     """Return the models that arguments name, and the files that give no table.
 
     `options` are those of `answer_options`. `check` is what a board has checked of the
-    answers; `output` is a folder for the tables. `wanted` may be `has_rows`, to keep the rows of
-    each document. ToolError where arguments name nothing.
+    answers; `output` is a folder for the tables. Where `has_rows`, documents keep their rows.
+    ToolError where arguments name nothing.
     """
     sources, failures = find_sources(arguments, options.task)
-    tables, table_failures = make_tables(sources, options, check, output)
-    models = models_of(tables)
-    for model in models:
-        model.read(options, **wanted)
-    return models, [*failures, *table_failures]
-
-
-def models_of(tables: list[Table]) -> list[Model]:
-    """Return the models whose tables these are, each under another name."""
     tables_by_model: dict[tuple, list[Table]] = defaultdict(list)
-    for table in tables:
-        source = table.source
-        key = (source.label,) if source.label else ("", source.place)
-        tables_by_model[key].append(table)
-    models = []
-    for model_tables in tables_by_model.values():
-        latest, remarks = _latest(model_tables)
-        source = latest[0].source
-        claimed_names = [table.head["model"] for table in latest if table.head["model"]]
-        name = source.label or (claimed_names or [source.default_name])[0]
-        if len(distinct_names := sorted({*claimed_names})) > 1 and not source.label:
-            joined = ", ".join(distinct_names)
-            remarks.append(f"its results name several models: {joined:.200}")
-        filters = {entry["filter"] for table in latest for entry in table.head["tasks"]}
-        for place, filter_name in enumerate(sorted(filters, key=str) or [None]):
-            is_plain = filter_name is None or len(filters) < 2
-            full_name = name if is_plain else f"{name} ({filter_name})"
-            models.append(Model(full_name[:_LONGEST_NAME], latest, filter_name))
-            models[-1].remarks += remarks
-            if place == 0:
-                for table in latest:
-                    models[-1].messages += table.messages()
-    _name_apart(models)
-    return models
-
-
-def _latest(tables: list[Table]) -> tuple[list[Table], list[str]]:
-    """Return tables without those of samples of a task that a place has again, and what
-    there is to say of them.
-
-    The table with the most documents counts, of these the last: a run with --limit takes
-    the place of no whole one.
-    """
-    tables_by_run: dict[object, list[Table]] = defaultdict(list)
-    for table in tables:
-        tasks = tuple(sorted({entry["task"] for entry in table.head["tasks"]}))
-        is_samples = table.source.time and tasks
-        key = (table.source.place, tasks) if is_samples else table.folder
-        tables_by_run[key].append(table)
-    latest, remarks = [], []
-    for key, run_tables in tables_by_run.items():
-        run_tables.sort(key=_size)
-        latest.append(run_tables[-1])
-        if len(run_tables) > 1:
-            count = f"{len(run_tables)} runs of {', '.join(key[1])}"
-            remarks.append(f"{count}: that of {run_tables[-1].source.time} is shown")
-    return latest, remarks
-
-
-def _size(table: Table) -> tuple[int, str]:
-    documents = sum(entry["documents"] for entry in table.head["tasks"])
-    return documents, table.source.time or ""
-
-
-def _name_apart(models: list[Model]) -> None:
-    """Give models of one name the names of their places, too."""
+    for table in make_tables(sources, options, check, output):
+        source, fault = table.source, table.head["failure"]
+        if fault is None:
+            key = (source.label, None if source.label else source.place)
+            tables_by_model[key].append(table)
+        else:
+            failures.append(Failure(source.path, source.label, fault))
+    models = [
+        model for tables in tables_by_model.values() for model in _models_of(tables)
+    ]
     names = Counter(model.name for model in models)
     for model in models:
         if names[name := model.name] > 1:
             model.remarks.append(f"{names[name]} runs give the name {name:.150}")
             model.name = f"{name:.150} ({model.place})"
+        model.read(options, has_rows)
+    sources_before: set[Source] = set()
+    for model in models:  # those of several filters share tables
+        for table in model.tables:
+            if table.source not in sources_before:
+                model.messages += _messages(table)
+                sources_before.add(table.source)
+    return models, failures
 
 
-# ------------------------------------------------------------------------- files
+def _messages(table: Table) -> Iterator[str]:
+    """Yield what a user is told of a file: which lines do not count, and why."""
+    path, refused = table.source.path, table.head["refused"]
+    for number, fault in refused["lines"]:
+        yield f"{path}, line {number}: {fault}"
+    count = sum(number for *_, number in refused["tasks"])
+    if more := count - len(refused["lines"]):
+        yield f"{path}: {more} more {'line was' if more == 1 else 'lines were'} refused"
+    if end_fault := table.head["end"]:
+        yield f"{path}: {end_fault}"
 
 
-def find_sources(
-    arguments: list[str], task: str | None = None
-) -> tuple[list[Source], list[Failure]]:
-    """Return the files that `PATH` or `NAME=PATH` arguments name, and what is no run.
+def _models_of(tables: list[Table]) -> Iterator[Model]:
+    """Yield the model whose tables these are, once for each filter."""
+    latest, remarks = _latest(tables)
+    source = latest[0].source
+    claimed_names = [table.head["model"] for table in latest if table.head["model"]]
+    name = source.label or (claimed_names or [source.default_name])[0]
+    if len(distinct_names := sorted({*claimed_names})) > 1 and not source.label:
+        joined = ", ".join(distinct_names)
+        remarks.append(f"its results name several models: {joined:.200}")
+    filters = {entry["filter"] for table in latest for entry in table.head["tasks"]}
+    for filter_name in sorted(filters, key=str) or [None]:
+        is_plain = filter_name is None or len(filters) < 2
+        full_name = name if is_plain else f"{name} ({filter_name})"
+        yield Model(full_name[:_LONGEST_NAME], latest, filter_name, [*remarks])
 
-    A folder stands for the samples of the pack's tasks in it and below it, or else for the
-    files of answers in it. ToolError for an argument without either.
+
+def _latest(tables: list[Table]) -> tuple[list[Table], list[str]]:
+    """Return the fullest table of each run of a task, and remarks on the others.
+
+    Of equal ones it is the last: a run with --limit takes the place of no whole one.
     """
-    sources: dict[tuple[str, Path], Source] = {}
-    failures: list[Failure] = []
-    for argument in arguments:
-        (label, path), old_failures = split_name(argument), len(failures)
-        if not path.is_dir():
-            is_sample = SAMPLES_NAME.fullmatch(path.name)
-            files = [(path, path.parent if is_sample else path)]
-        else:
-            files = [(file, file.parent) for file in _samples(path, label, failures)]
-            files = files or [(file, path) for file in _parts(path)]
-            if not files and len(failures) == old_failures:
-                fix = "run with --log_samples, or name files"
-                raise ToolError(f"{path}: has no samples of the pack's tasks; {fix}")
-        for file, place in files:
-            source = Source(file, place, task, label)
-            results = source.results_path
-            if results and (fault := _odd_kind(results)):
-                failures.append(Failure(results, label, fault))
-            else:
-                sources.setdefault((label, file.absolute()), source)
-    return [*sources.values()], failures
 
+    def size(table: Table) -> tuple[int, str]:
+        documents = sum(entry["documents"] for entry in table.head["tasks"])
+        return documents, table.source.time or ""
 
-def split_name(argument: str) -> tuple[str, Path]:
-    """Return the name, or "", and the path of `PATH` or `NAME=PATH`; ToolError without.
-
-    Both may have an equals sign in them: it is split at the last one before a path that
-    is there, else at the first one.
-    """
-    pieces = argument.split("=")
-    splits = [("=".join(pieces[:n]), "=".join(pieces[n:])) for n in range(len(pieces))]
-    existing = [split for split in splits if split[1] and Path(split[1]).exists()]
-    if splits[0] not in existing:
-        splits = existing[-1:] or splits[1:2] or splits
-    name, path = splits[0]
-    if not path:
-        raise ToolError(f"'{argument}': names no file or folder; give PATH")
-    return name, Path(path)
-
-
-def _samples(folder: Path, label: str, failures: list[Failure]) -> Iterator[Path]:
-    """Yield the samples of the pack's tasks in and below a folder.
-
-    Links are not followed. Folders of results without samples are noted.
-    """
-    for place, folders, files in os.walk(folder):
-        folders.sort()
-        names = sorted([*files, *folders])
-        matches = ((SAMPLES_NAME.fullmatch(name), name) for name in names)
-        tasks = {name: match["task"] for match, name in matches if match}
-        samples = [name for name in tasks if tasks[name] in all_tasks()]
-        for path in (Path(place, name) for name in samples):
-            if fault := _odd_kind(path):
-                failures.append(Failure(path, label, fault))
-            else:
-                yield path
-        for name in (name for name in folders if name not in samples):
-            if Path(place, name).is_symlink():
-                reason = "is a link to a folder"
-                failures.append(Failure(Path(place, name), label, reason))
-        if not tasks and any(re.match(r"results_.*\.json$", name) for name in files):
-            reason = "has results without samples; run with --log_samples"
-            failures.append(Failure(Path(place), label, reason))
-
-
-def _odd_kind(path: Path) -> str | None:
-    """Return what stands at a path of a submission instead of a file; None for a file."""
-    if path.is_symlink():
-        return "is a link; copy the file there"
-    if path.is_dir():
-        return "is a folder"
-    return None if path.is_file() else "is a pipe or a device, not a file"
-
-
-def _parts(folder: Path) -> list[Path]:
-    """Return the files of answers in a folder that are no samples."""
-    return [
-        path
-        for path in sorted(folder.iterdir())
-        if path.name.endswith(SUFFIXES) and path.is_file()
-        if not path.name.startswith(".") and not SAMPLES_NAME.fullmatch(path.name)
-    ]
+    tables_by_run: dict[object, list[Table]] = defaultdict(list)
+    for table in tables:
+        tasks = ", ".join(sorted({entry["task"] for entry in table.head["tasks"]}))
+        is_samples = table.source.time and tasks
+        key = (table.source.place, tasks) if is_samples else (table.source, tasks)
+        tables_by_run[key].append(table)
+    latest, remarks = [], []
+    for (_, tasks), run_tables in tables_by_run.items():
+        latest.append(max(reversed(run_tables), key=size))
+        if len(run_tables) > 1:
+            time = latest[-1].source.time
+            remarks.append(
+                f"{len(run_tables)} runs of {tasks}: that of {time} is shown"
+            )
+    return latest, remarks
