@@ -86,18 +86,6 @@ def test_the_form_of_a_moment_does_not_change_the_verdict(day, clock, zone, half
         assert scores["accuracy_flexible"] == right
 
 
-@given(st.sets(st.sampled_from("ABCD"), min_size=1), st.sets(st.sampled_from("ABCD")))
-def test_sets_of_options_are_right_only_if_they_are_the_same(gold, answered):
-    options = ["a few minutes", "an hour", "a day", "two days"]
-    letters = sorted(answered)
-    texts = [options["ABCD".index(letter)] for letter in letters]
-    lettered = [f"{letter}. {text}" for letter, text in zip(letters, texts)]
-    for form in (letters, lettered, texts):
-        response = f"{MARKER} {', '.join(form)}."
-        scores = verdict("options", response, options=options, letters=sorted(gold))
-        assert (scores[1] == 1) == (answered == gold)
-
-
 # Another reference of a kind.
 OTHERS = {
     "tcp": {"answer": "2021-01-10 08:30 GMT"},
