@@ -12,10 +12,10 @@ import sys
 import tempfile
 from pathlib import Path
 
+from tests.conftest import EXAMPLES
 from utils.__main__ import main
 
 
-EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 SOURCES = [f"--source={x}={EXAMPLES / 'data'}" for x in ("tcp", "tot", "timebench")]
 HOW = """\
 It belongs to a checkout: its tasks include the files in `../lm_eval_tasks`. After a change
@@ -29,24 +29,23 @@ def files(folder: Path) -> dict[str, bytes]:
     if main(["offline", str(folder), "--allow-partial", *SOURCES]):
         sys.exit(1)
     manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
-    made = {}
+    contents = {}
     for name in manifest["files"]:
-        content = (folder / name).read_text(encoding="utf-8")
-        # Where the harness looks for the file, and with the suffix that copies lack.
-        content = re.sub(
-            r"(?m)^include: (lm_.*)_yaml$", r"include: ../\1.yaml", content
-        )
         if not name.startswith("lm_eval_tasks/"):
-            made[name] = content.encode()
-    text = made["README.md"].decode().replace("It can be carried anywhere.\n", HOW)
-    made["README.md"] = text.encode()
-    digests = {name: hashlib.sha256(made[name]).hexdigest() for name in made}
-    whole = json.dumps(manifest | {"files": digests}, indent=2, sort_keys=True)
-    return made | {"manifest.json": f"{whole}\n".encode()}
+            text = (folder / name).read_text(encoding="utf-8")
+            text = text.replace("It can be carried anywhere.\n", HOW)
+            # Where the harness looks for the file, and with the suffix that copies lack.
+            text = re.sub(r"(?m)^include: (lm_.*)_yaml$", r"include: ../\1.yaml", text)
+            contents[name] = text.encode()
+    digests = {
+        x: hashlib.sha256(content).hexdigest() for x, content in contents.items()
+    }
+    text = json.dumps(manifest | {"files": digests}, indent=2, sort_keys=True)
+    return contents | {"manifest.json": f"{text}\n".encode()}
 
 
 if __name__ == "__main__":
-    with tempfile.TemporaryDirectory() as place:
-        for name, content in files(Path(place)).items():
+    with tempfile.TemporaryDirectory() as folder:
+        for name, content in files(Path(folder)).items():
             (EXAMPLES / name).write_bytes(content)
     sys.exit(main(["offline", str(EXAMPLES), "--check"]))

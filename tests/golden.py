@@ -18,21 +18,17 @@ SEED, LEVELS = 20261121, range(1, 6)
 ROWS = {"tot_arithmetic": 370, "tot_semantic": 80, "tcp_long": 10, "tcp_short": 10}
 
 
-def digests():
+def digests() -> dict[str, str]:
     """Return generator -> digest of the rows of a seed."""
-    hashes = {}
-    for name in NAMES:
-        generated = list(rows(name, SEED, ROWS.get(name, 200), LEVELS))
-        text = json.dumps(generated, sort_keys=True)
-        hashes[name] = hashlib.sha256(text.encode()).hexdigest()[:16]
-    return hashes
+    seed_rows = {x: [*rows(x, SEED, ROWS.get(x, 200), LEVELS)] for x in NAMES}
+    texts = {x: json.dumps(seed_rows[x], sort_keys=True) for x in NAMES}
+    return {x: hashlib.sha256(texts[x].encode()).hexdigest()[:16] for x in NAMES}
 
 
 if __name__ == "__main__":
     if "--write" in sys.argv:
         FILE.write_text(json.dumps(digests(), indent=2) + "\n", encoding="utf-8")
-    same = digests() == json.loads(FILE.read_text(encoding="utf-8"))
-    print(
-        f"{sys.implementation.name} {sys.version.split()[0]}: rows are the same: {same}"
-    )
-    sys.exit(not same)
+    are_same = digests() == json.loads(FILE.read_text(encoding="utf-8"))
+    python = f"{sys.implementation.name} {sys.version.split()[0]}"
+    print(f"{python}: rows are the same: {are_same}")
+    sys.exit(not are_same)

@@ -1,4 +1,4 @@
-"""What the README shows of the functions is so."""
+"""What the READMEs show of the functions is so, and their links lead somewhere."""
 
 import ast
 import importlib
@@ -10,16 +10,14 @@ from tests.conftest import ROOT
 from utils.core.families import all_tasks, scorer
 
 
-README = (ROOT / "README.md").read_text(encoding="utf-8")
 TOOLS = (ROOT / "utils" / "README.md").read_text(encoding="utf-8")
-READMES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"] + [
-    path
-    for x in ("lm_eval_tasks", "utils", "examples")
-    for path in (ROOT / x).rglob("*.md")
-]
+FOLDERS = ("lm_eval_tasks", "utils", "examples", "tests")
+READMES = [*ROOT.glob("*.md"), *(x for y in FOLDERS for x in (ROOT / y).rglob("*.md"))]
 BLOCKS = re.findall(r"^```python\n(.*?)^```$", TOOLS, re.MULTILINE | re.DOTALL)
 # Trainers and engines run in test_reward.py and test_batch.py.
 SHOWN = [x for x in BLOCKS if not re.search("import (trl|datasets|ray)|from trl", x)]
+# `expression  # value`, or the value as a comment on the next line.
+SHOWN_VALUE = re.compile(r"(?m)^(\S.*?)(?:\s{2,}|\n)# (['{(].*?[)}']?)(?:, where .*)?$")
 # A line of the table: the function's name and the fields of a document.
 ROWS = re.findall(r"\| `(\w+)\.utils\.(\w+)` \| `(\{.*\})` \|", TOOLS)
 
@@ -28,21 +26,17 @@ ROWS = re.findall(r"\| `(\w+)\.utils\.(\w+)` \| `(\{.*\})` \|", TOOLS)
 def test_the_python_of_the_readme_gives_what_the_comments_say(block):
     scope: dict = {}
     block = block.replace("from temporal_eval ", "from utils ")
-    # `expression  # value`, or the value as a comment on the next line.
-    shown = re.findall(r"^(\S.*?)(?:\s{2,}|\n)# (['{(].*?[)}']?)(?:, where .*)?$", block, re.MULTILINE)  # fmt: skip
-    assert len(shown) == 3
     exec(block, scope)
-    for expression, value in shown:
+    values = SHOWN_VALUE.findall(block)
+    assert len(values) == 3
+    for expression, value in values:
         assert eval(expression, scope) == ast.literal_eval(value), expression
 
 
 def test_the_reward_table_has_every_function_that_explains():
-    explained = {
-        (one.family, one.explain.__name__)
-        for one in map(scorer, all_tasks())
-        if not one.task.startswith("fresh_")  # they have the functions of others
-    }
-    assert {row[:2] for row in ROWS} == explained
+    tasks = [scorer(x) for x in all_tasks() if not x.startswith("fresh_")]
+    functions = {(task.family, task.explain.__name__) for task in tasks}
+    assert {row[:2] for row in ROWS} == functions
 
 
 @pytest.mark.parametrize(("family", "name", "fields"), ROWS)
@@ -51,27 +45,29 @@ def test_a_document_needs_the_fields_that_the_readme_lists(family, name, fields)
     document = ast.literal_eval(fields)
     assert explain(document, "").reason == "no_answer"
     for field in document:
+        incomplete = {key: document[key] for key in document if key != field}
         with pytest.raises(KeyError):
-            others = {x: y for x, y in document.items() if x != field}
-            explain(others, "Thus, the correct answer is: B")
+            explain(incomplete, "Thus, the correct answer is: B")
 
 
 def test_the_readme_is_one_page():
-    lines = [line for line in README.splitlines() if not line.startswith("|")]
+    lines = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
+    lines = [line for line in lines if not line.startswith("|")]
     assert len(lines) <= 150
     assert max(map(len, lines)) <= 100
 
 
-def test_the_links_of_the_readmes_lead_somewhere():
-    for readme in READMES:
-        text = readme.read_text(encoding="utf-8")
-        for target in re.findall(r"\]\((?!https?:)([^)\s]*)\)", text):
-            path, _, anchor = target.partition("#")
-            found = readme.parent / path if path else readme
-            assert found.exists(), (readme, target)
-            if anchor:
-                titles = re.findall(
-                    r"^#+ (.*)$", found.read_text(encoding="utf-8"), re.M
-                )
-                slugs = [re.sub(r"[^\w\- ]", "", x).strip().lower().replace(" ", "-") for x in titles]  # fmt: skip
-                assert anchor in slugs, (readme, target)
+@pytest.mark.parametrize(
+    "readme", READMES, ids=lambda path: str(path.relative_to(ROOT))
+)
+def test_the_links_of_a_readme_lead_somewhere(readme):
+    links = re.findall(
+        r"\]\((?!https?:)([^)\s]*)\)", readme.read_text(encoding="utf-8")
+    )
+    for path, _, anchor in (link.partition("#") for link in links):
+        target = readme.parent / path if path else readme
+        assert target.exists(), path
+        if anchor:
+            titles = re.findall(r"(?m)^#+ (.*)$", target.read_text(encoding="utf-8"))
+            words = (re.sub(r"[^\w\- ]", "", title).strip().lower() for title in titles)
+            assert anchor in [title.replace(" ", "-") for title in words]
