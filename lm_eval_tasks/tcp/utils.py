@@ -16,14 +16,11 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    import datasets
+    from datasets import Dataset
 
-eval_logger = logging.getLogger("lm_eval.tasks.tcp")
-_log = lru_cache(maxsize=256)(eval_logger.log)  # once a run
-
+_log = lru_cache(logging.getLogger("lm_eval.tasks.tcp").log)  # once a run
 LICENCE = "see https://huggingface.co/datasets/Beanbagdzf/TCP"
-# Rows of each file of the benchmark; no fingerprint is known.
-FILES = {"TCP_short": (300, None), "TCP_long": (300, None)}
+FILES = {"TCP_short": (300, None), "TCP_long": (300, None)}  # rows, no fingerprint
 COLUMNS = ["index", "dialogue", "question", "answer", "level"]  # that are kept
 # How references look: moments in GMT in TCP short, dates in TCP long.
 SHORT_FORMAT, LONG_FORMAT = "YYYY-MM-DD HH:MM GMT", "YYYY-MM-DD"
@@ -56,8 +53,6 @@ class Verdict(NamedTuple):
 
 
 # ------------------------------------------------------------------ published rule
-
-
 def extract_published(response: str) -> tuple[str, tuple[int, int]] | tuple[None, None]:
     r"""Return what the first box holds up to `}`, by the card's `\\boxed{([^}]*)}`."""
     # One character is found many times as fast as several.
@@ -80,7 +75,6 @@ def match_published(answer: str | None, reference: str, answer_format: str) -> b
 # ------------------------------------------- the answer statement (equal in each family)
 
 LONGEST = 2_000  # characters of a statement; what is longer is not read
-LONGEST_LINE = 100  # of a response without any cue
 _NAME = r"(?i:think|thinking|reasoning)[>\]\u25b7]"
 _THOUGHT_END = rf"[<\[\u25c1]/{_NAME}"
 _THOUGHT = re.compile(
@@ -136,15 +130,13 @@ _MARKUP = {  # and what stands for it, in the order in which it goes
 }
 _NO_MARKUP = re.compile(r"[A-Za-z0-9.,:;()/-]+(?: [A-Za-z0-9.,:;()/-]+)*")
 _ENDS = " \n\t*_`\"',;:!\\"  # what may stand around a value and says nothing
-_LEAD = re.compile(
-    r"(?i)\A(?:(?:it|this|that|s?he|they) (?:is|was|were|are)\b|in (?=\d)) ?:?\s*"
-)
+_LEAD = r"(?i)\A(?:(?:it|this|that|s?he|they) (?:is|was|were|are)\b|in (?=\d)) ?:?\s*"
 _WHY = r"\b(?i:because|since|given|based on|as(?! well\b)|not|instead of|rather than)\b"
 _REASON = re.compile(  # anything may follow; "(9 months before June)" is one, too
     rf"(?i){_WHY}|[(\[]\d+ [a-z]+ (?:before|after|from)\b(?![^()\n]*(?:=|\bis\b))"
 )
 _COMMENT = re.compile(
-    rf"[(\[]|:\s| -+ |(?:(?<=[A-Za-z]{{3}})|(?<=\d))\.\s+(?=[A-Z])|{_WHY}"
+    rf"[(\[]|:\s| -+ |(?:(?<=[A-Za-z]{{3}})|(?<=\d))\.\s+(?=[A-Z])|{_WHY}|\Z"
 )
 _HEDGE = re.compile(
     r"(?i)\b(?:or|either|maybe|perhaps|possibly|probably|might|could|unless|otherwise"
@@ -186,8 +178,7 @@ def statements(text: str, prompt: re.Pattern, several: bool = False) -> list[Sta
     patterns = [pattern for part, pattern in _CUES.items() if part in low]
     cues = [cue for pattern in patterns for cue in re.finditer(pattern, low)]
     cues.sort(key=re.Match.start)
-    made_up = prompt.search(text, cues[0].start()) if cues else None
-    limit = made_up.start() if made_up else len(text)
+    limit = prompt.search(text, cues[0].start() if cues else 0).start()
     answers = []
     for cue in cues:
         start, end = cue.span(cue.lastgroup)
@@ -200,7 +191,7 @@ def statements(text: str, prompt: re.Pattern, several: bool = False) -> list[Sta
     line = None if cues or "\\boxed" in low else re.search(r"(?m)^.*\w.*$", text)
     is_alone = line and not re.search(r"\w", text[line.end() :])
     words = is_alone and _WORDS.match(text, *line.span())
-    if words and len(line[0]) <= LONGEST_LINE:
+    if words and len(line[0]) <= 100:  # a longer one is prose
         answers.append(Statement("line", words.span(1)))
     first_end = answers[0].span[1] if answers else limit
     is_back = any(low.find(word, first_end, limit) >= 0 for word in _BACK)
@@ -212,11 +203,10 @@ def statements(text: str, prompt: re.Pattern, several: bool = False) -> list[Sta
 def _is_rejected(low: str, cue: re.Match) -> bool:
     """Tell whether what stands before a cue keeps it from pointing to an answer."""
     before = low[max(0, cue.start() - 200) : cue.start()]
-    if cue.lastgroup == "box":
-        return bool(_DOUBTED.search(before))
     if cue[0][0] == "a":  # "Answer:"
         return not _START.search(before)
-    return cue[0][-1] != ":" and bool(_REJECTED.search(before))
+    rejects = _DOUBTED if cue.lastgroup == "box" else _REJECTED
+    return cue[0][-1] != ":" and bool(rejects.search(before))
 
 
 def plain(text: str, ends: bool = False) -> str:
@@ -230,9 +220,8 @@ def plain(text: str, ends: bool = False) -> str:
 
 def readings(text: str) -> Iterator[tuple[str, str]]:
     """Yield the readings of a text without a hedge, and their comment up to a reason."""
-    led = _LEAD.sub("", text)
-    cut = _COMMENT.search(led, 1)
-    end = cut.start() if cut else len(led)
+    led = re.sub(_LEAD, "", text)
+    end = _COMMENT.search(led, 1).start()
     value, comment = led[:end].rstrip(_ENDS + "."), led[end:]
     for reading, remark in ((text, ""), (led, ""), (value, comment)):
         if not is_hedged(reading, remark):
@@ -241,23 +230,15 @@ def readings(text: str) -> Iterator[tuple[str, str]]:
 
 def is_hedged(text: str, comment: str = "") -> bool:
     """Tell whether a text hedges, or a comment begins with a hedge or takes it back."""
-    return bool(
-        text[:4].lower() == "not "
-        or _HEDGE.search(text)
-        or _HEDGE.match(comment.lstrip(_ENDS + "([.-"))
-        or _TAKEN_BACK.search(comment.lower())
-    )
+    is_hedge = text[:4].lower() == "not " or _HEDGE.search(text)
+    is_begun = _HEDGE.match(comment.lstrip(_ENDS + "([.-"))
+    return bool(is_hedge or is_begun or _TAKEN_BACK.search(comment.lower()))
 
 
 def numbers(text: str) -> set[str]:
     """Return the numbers of a text, and of its months by name; "24hr" is none."""
     digits = _NUMBER.findall(re.sub(r"\b24[ -]?h(?:ou)?rs?\b", "", text))
     return {_MONTHS.get(x.lower()) or x.replace(",", "").lstrip("0") for x in digits}
-
-
-def date_fields(text: str) -> list[str]:
-    """Return the fields of a date, without the words that say nothing."""
-    return _FIELD.findall(_IDLE.sub(" ", text.lower()))
 
 
 def read_day(fields: list[str]) -> date | None:
@@ -275,7 +256,7 @@ def read_day(fields: list[str]) -> date | None:
 # --------------------------------------------------------------------- flexible rule
 
 # The prompt's fixed lines: behind an answer they begin a made-up prompt.
-_PROMPT = re.compile(r"\n[ \t#*>]*(?:Read this dialogue between|Reason step by step)")
+_ECHO = re.compile(r"\n[ \t#*>]*(?:Read this dialogue between|Reason step by step)|\Z")
 _CLOCK = re.compile(
     r"(?ai)(?<![\d:.])(?=\d\d?(?::| ?[ap]\.?m\b))"
     r"(\d\d?)(?::(\d\d)(?::(\d\d)(?:\.0+)?)?)?(?: ?([ap])\.?m\b\.?)?"
@@ -300,7 +281,8 @@ def _read_clock(clock: re.Match) -> timedelta | None:
 def read_moment(text: str) -> date | None:
     """Return the moment in GMT, or without a clock the day, that a text is."""
     clock = _CLOCK.search(text)
-    day = read_day(date_fields(_CLOCK.sub(" ", text, count=1)))
+    without_clock = _CLOCK.sub(" ", text, count=1).lower()
+    day = read_day(_FIELD.findall(_IDLE.sub(" ", without_clock)))
     if not day or not clock:
         return day
     with suppress(OverflowError, TypeError):  # past the last year; no such time of day
@@ -333,12 +315,11 @@ def read_answer(text: str, answer_format: str) -> date | None:
 
 def read_flexible(text: str, form: str) -> tuple[Statement | None, date | None]:
     """Return the last box, or else statement, and its value if the last has no other."""
-    answers = statements(text, _PROMPT)
+    answers = statements(text, _ECHO)
     valid = [x for x in answers if not x.superseded]
     if not valid:
         return (answers[-1], None) if answers else (None, None)
-    last, boxes = valid[-1], [x for x in valid if x.kind == "box"]
-    statement = boxes[-1] if boxes else last
+    last, statement = valid[-1], max(reversed(valid), key=lambda x: x.kind == "box")
     value = read_answer(text[slice(*statement.span)], form)
     if last != statement:
         later = read_answer(text[slice(*last.span)], form)
@@ -348,8 +329,6 @@ def read_flexible(text: str, form: str) -> tuple[Statement | None, date | None]:
 
 
 # ------------------------------------------------------------------------- verdict
-
-
 def explain(doc: dict, response: str) -> Verdict:
     """Return what the rules read; `accuracy` is the metric card's, the others are ours."""
     reference, form = doc["answer"], doc["answer_format"]
@@ -367,17 +346,16 @@ def explain(doc: dict, response: str) -> Verdict:
     span = statement and statement.span
     answers = published, published_span, span and response[slice(*span)], span
     verdict = Verdict(scores, "", *answers, value, expected)
-    return verdict._replace(reason=_reason(verdict, statement, response, text))
+    is_back = bool(statement and statement.superseded)
+    return verdict._replace(reason=_reason(verdict, is_back, response, text))
 
 
-def _reason(
-    verdict: Verdict, statement: Statement | None, response: str, text: str
-) -> str:
+def _reason(verdict: Verdict, is_back: bool, response: str, text: str) -> str:
     """Return the word of REASONS for a verdict; `text` is the masked response."""
     is_exact, is_right, *_ = verdict.scores.values()
     if is_right:
         return "right" if is_exact else "flexible_only"
-    if is_exact and statement and (statement.superseded or verdict.value):
+    if is_exact and (is_back or verdict.value):
         return "superseded"
     if verdict.value:
         return "other_value"
@@ -398,31 +376,21 @@ def process_results(doc: dict, results: list[str]) -> dict[str, float]:
 
 
 # ----------------------------------------------------------------------- documents
-
-
-def process_docs_short(dataset: datasets.Dataset) -> datasets.Dataset:
-    """Return the documents of TCP short; ValueError names file, row and column."""
+def process_docs_short(dataset: Dataset) -> Dataset:
+    """Return documents; as in TCP long, ValueError names file, row and column."""
     return _process_docs(dataset, "TCP_short", SHORT_FORMAT)
 
 
-def process_docs_long(dataset: datasets.Dataset) -> datasets.Dataset:
-    """Return the documents of TCP long; ValueError names file, row and column."""
+def process_docs_long(dataset: Dataset) -> Dataset:
     return _process_docs(dataset, "TCP_long", LONG_FORMAT)
 
 
-def _process_docs(dataset: datasets.Dataset, name: str, form: str) -> datasets.Dataset:
+def _process_docs(dataset: Dataset, name: str, form: str) -> Dataset:
     if not len(dataset):
         raise ValueError(f"{name}.jsonl: has no rows; give a split with at least one")
     is_fresh = bool({"level", "twin"} & {*dataset.column_names})  # made from a seed
-    documents = []
-    for number, row in enumerate(dataset):
-        cells = {column: row[column] for column in COLUMNS if column in row}
-        if isinstance(cells.get("answer"), datetime):  # how `datasets` reads a date
-            cells["answer"] = cells["answer"].date().isoformat()
-        if fault := _fault(cells, form):
-            raise ValueError(f"{name}.jsonl, row {number}, column {fault}; fix the row")
-        answer = cells["answer"].strip()
-        documents.append({**cells, "answer": answer, "answer_format": form})
+    rows = enumerate(dataset)
+    documents = [_document(row, form, f"{name}.jsonl, row {n}") for n, row in rows]
     count, content = len(documents), fingerprint(map(digest, documents))
     level, text = logging.INFO, f"{name}.jsonl: {count} rows, fingerprint {content}"
     if not is_fresh and count != FILES[name][0]:
@@ -442,17 +410,22 @@ def read_reference(answer: str, form: str) -> date | None:
     return None
 
 
-def _fault(cells: dict, form: str) -> str | None:
-    """Return which column of a row is wrong, and how; None where none is."""
+def _document(row: dict, form: str, place: str) -> dict:
+    document = {column: row[column] for column in COLUMNS if column in row}
+    if isinstance(document.get("answer"), datetime):  # how `datasets` reads a date
+        document["answer"] = document["answer"].date().isoformat()
     for column in ("dialogue", "question", "answer"):
-        cell = cells.get(column)
+        cell = document.get(column)
         texts = cell if column == "dialogue" else [cell]
         is_text = isinstance(texts, list) and all(isinstance(x, str) for x in texts)
         if not is_text or not "".join(texts).strip():
-            return f"'{column}': {cell!r:.80} is missing, empty or not text"
-    if not read_reference(cells["answer"].strip(), form):
-        return f"'answer': {cells['answer']!r:.80} is not in the form {form}"
-    return None
+            fault = f"'{column}': {cell!r:.80} is missing, empty or not text"
+            raise ValueError(f"{place}, column {fault}; fix the row")
+    answer = document["answer"].strip()
+    if not read_reference(answer, form):
+        fault = f"'answer': {document['answer']!r:.80} is not in the form {form}"
+        raise ValueError(f"{place}, column {fault}; fix the row")
+    return {**document, "answer": answer, "answer_format": form}
 
 
 def gold_response(doc: dict) -> str:

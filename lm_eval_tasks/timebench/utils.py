@@ -21,17 +21,14 @@ from dateutil import parser as dateutil_parser
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    import datasets
+    from datasets import Dataset
 
 
-eval_logger = logging.getLogger("lm_eval.tasks.timebench")
-_log = lru_cache(maxsize=256)(eval_logger.log)  # once a run
-
+_log = lru_cache(logging.getLogger("lm_eval.tasks.timebench").log)  # once a run
 MARKER = "Thus, the correct answer is:"  # what the prompts ask for and the card reads
 LETTERS = "ABCD"
 LABELS = ["Entailment", "Neutral", "Contradiction"]
 TWO_WAY = LABELS[::2]
-
 REASONS = {  # the first that holds
     "right": "both rules say right",
     "flexible_only": "the right value in a form that only the flexible rule reads",
@@ -41,6 +38,12 @@ REASONS = {  # the first that holds
     "unreadable": "an answer that is not one value of the kind asked for",
     "no_answer": "no answer outside of the reasoning",
     "cut_off": "no answer, and the response ends within its reasoning or a box",
+}
+LICENCE = "MIT"
+_FILES = Path(__file__).with_name("files.jsonl").read_text("utf-8").splitlines()
+FILES = {  # of the benchmark: rows, and the fingerprint of their documents
+    re.search("/(.*)_timebench", row["file"])[1]: (row["rows"], row["fingerprint"])
+    for row in map(json.loads, _FILES)
 }
 
 
@@ -59,35 +62,11 @@ class Verdict(NamedTuple):
 
 # ------------------------------------------------------- the published rule (card)
 
-
-def extract_published(response: str) -> tuple[str, tuple[int, int] | None]:
-    """Return the answer behind the last marker, and its span (card); "", None for none."""
-    _, marker, after = response.rpartition(MARKER)
-    answer = after.strip().partition("\n")[0].rstrip(".!?").strip() if marker else ""
-    if not answer:
-        return "", None
-    start = len(response) - len(after.lstrip())
-    text = "unanswerable" if "unanswerable" in answer.lower() else answer
-    return text, (start, start + len(answer))
-
-
 _ARTICLE = re.compile(r"\b(?:a|an|the)\b")
 _WITHOUT_PUNCTUATION = str.maketrans("", "", string.punctuation)
-
-
-def normalise(text: str) -> list[str]:
-    """Return the words of a text as SQuAD compares them: no case, punctuation, articles."""
-    return _ARTICLE.sub(" ", text.lower().translate(_WITHOUT_PUNCTUATION)).split()
-
-
-def f1(answered: Iterable[str], wanted: Iterable[str]) -> float:
-    """Return the F1 of two multisets, of words (SQuAD) or of letters."""
-    answered, wanted = Counter(answered), Counter(wanted)
-    return 2 * (answered & wanted).total() / ((answered + wanted).total() or 1)
-
-
-# What a text does not say is filled in from a default, which two of them show; no zone
-# is asked of the machine.
+_PUBLISHED_LETTER = re.compile(r"\b([A-D])(?:\.|,|\s|&|$)")
+_LABEL_WORD = re.compile(r"\b(?:entailment|neutral|contradiction)\b", re.IGNORECASE)
+# Two defaults show what a text does not say; no zone is asked of the machine.
 _DEFAULTS = [datetime.fromisoformat(day) for day in ("2000-01-01", "2001-02-01")]
 _PARSER = dateutil_parser.parser()
 # A year of two digits is taken as it is, where dateutil would ask the clock.
@@ -102,6 +81,28 @@ _KNOWN_WORDS = {
 }
 
 
+def extract_published(response: str) -> tuple[str, tuple[int, int] | None]:
+    """Return the answer behind the last marker, and its span (card); "", None for none."""
+    _, marker, after = response.rpartition(MARKER)
+    answer = after.strip().partition("\n")[0].rstrip(".!?").strip() if marker else ""
+    if not answer:
+        return "", None
+    start = len(response) - len(after.lstrip())
+    text = "unanswerable" if "unanswerable" in answer.lower() else answer
+    return text, (start, start + len(answer))
+
+
+def normalise(text: str) -> list[str]:
+    """Return the words of a text as SQuAD compares them: no case, punctuation, articles."""
+    return _ARTICLE.sub(" ", text.lower().translate(_WITHOUT_PUNCTUATION)).split()
+
+
+def f1(answered: Iterable[str], wanted: Iterable[str]) -> float:
+    """Return the F1 of two multisets, of words (SQuAD) or of letters."""
+    answered, wanted = Counter(answered), Counter(wanted)
+    return 2 * (answered & wanted).total() / ((answered + wanted).total() or 1)
+
+
 def parse_month(text: str) -> datetime | None:
     """Return the datetime, its day set to 1 (card), of a text with a year and a month."""
     if month := _PLAIN_MONTH.fullmatch(text):
@@ -110,16 +111,11 @@ def parse_month(text: str) -> datetime | None:
     if len(text) > LONGEST or not _KNOWN_WORDS.issuperset(_SMALL_WORD.findall(text)):
         return None
     zone = {"tzinfos": lambda *zone: None if zone == (None, None) else timezone.utc}
-    try:
-        read = [_PARSER.parse(text, default=x, **zone) for x in _DEFAULTS]
-    except Exception:  # noqa: BLE001, of hostile text dateutil raises anything
-        return None
-    months = {x.replace(day=1) for x in read}
-    return months.pop() if len(months) == 1 else None
-
-
-_PUBLISHED_LETTER = re.compile(r"\b([A-D])(?:\.|,|\s|&|$)")
-_LABEL_WORD = re.compile(r"\b(?:entailment|neutral|contradiction)\b", re.IGNORECASE)
+    with suppress(Exception):  # of hostile text dateutil raises anything
+        days = [_PARSER.parse(text, default=x, **zone) for x in _DEFAULTS]
+        months = {day.replace(day=1) for day in days}
+        return months.pop() if len(months) == 1 else None
+    return None
 
 
 def read_published_label(text: str, options: list[str]) -> str | None:
@@ -134,7 +130,6 @@ def read_published_label(text: str, options: list[str]) -> str | None:
 # ------------------------------------------- the answer statement (equal in each family)
 
 LONGEST = 2_000  # characters of a statement; what is longer is not read
-LONGEST_LINE = 100  # of a response without any cue
 _NAME = r"(?i:think|thinking|reasoning)[>\]\u25b7]"
 _THOUGHT_END = rf"[<\[\u25c1]/{_NAME}"
 _THOUGHT = re.compile(
@@ -190,15 +185,13 @@ _MARKUP = {  # and what stands for it, in the order in which it goes
 }
 _NO_MARKUP = re.compile(r"[A-Za-z0-9.,:;()/-]+(?: [A-Za-z0-9.,:;()/-]+)*")
 _ENDS = " \n\t*_`\"',;:!\\"  # what may stand around a value and says nothing
-_LEAD = re.compile(
-    r"(?i)\A(?:(?:it|this|that|s?he|they) (?:is|was|were|are)\b|in (?=\d)) ?:?\s*"
-)
+_LEAD = r"(?i)\A(?:(?:it|this|that|s?he|they) (?:is|was|were|are)\b|in (?=\d)) ?:?\s*"
 _WHY = r"\b(?i:because|since|given|based on|as(?! well\b)|not|instead of|rather than)\b"
 _REASON = re.compile(  # anything may follow; "(9 months before June)" is one, too
     rf"(?i){_WHY}|[(\[]\d+ [a-z]+ (?:before|after|from)\b(?![^()\n]*(?:=|\bis\b))"
 )
 _COMMENT = re.compile(
-    rf"[(\[]|:\s| -+ |(?:(?<=[A-Za-z]{{3}})|(?<=\d))\.\s+(?=[A-Z])|{_WHY}"
+    rf"[(\[]|:\s| -+ |(?:(?<=[A-Za-z]{{3}})|(?<=\d))\.\s+(?=[A-Z])|{_WHY}|\Z"
 )
 _HEDGE = re.compile(
     r"(?i)\b(?:or|either|maybe|perhaps|possibly|probably|might|could|unless|otherwise"
@@ -240,8 +233,7 @@ def statements(text: str, prompt: re.Pattern, several: bool = False) -> list[Sta
     patterns = [pattern for part, pattern in _CUES.items() if part in low]
     cues = [cue for pattern in patterns for cue in re.finditer(pattern, low)]
     cues.sort(key=re.Match.start)
-    made_up = prompt.search(text, cues[0].start()) if cues else None
-    limit = made_up.start() if made_up else len(text)
+    limit = prompt.search(text, cues[0].start() if cues else 0).start()
     answers = []
     for cue in cues:
         start, end = cue.span(cue.lastgroup)
@@ -254,7 +246,7 @@ def statements(text: str, prompt: re.Pattern, several: bool = False) -> list[Sta
     line = None if cues or "\\boxed" in low else re.search(r"(?m)^.*\w.*$", text)
     is_alone = line and not re.search(r"\w", text[line.end() :])
     words = is_alone and _WORDS.match(text, *line.span())
-    if words and len(line[0]) <= LONGEST_LINE:
+    if words and len(line[0]) <= 100:  # a longer one is prose
         answers.append(Statement("line", words.span(1)))
     first_end = answers[0].span[1] if answers else limit
     is_back = any(low.find(word, first_end, limit) >= 0 for word in _BACK)
@@ -266,11 +258,10 @@ def statements(text: str, prompt: re.Pattern, several: bool = False) -> list[Sta
 def _is_rejected(low: str, cue: re.Match) -> bool:
     """Tell whether what stands before a cue keeps it from pointing to an answer."""
     before = low[max(0, cue.start() - 200) : cue.start()]
-    if cue.lastgroup == "box":
-        return bool(_DOUBTED.search(before))
     if cue[0][0] == "a":  # "Answer:"
         return not _START.search(before)
-    return cue[0][-1] != ":" and bool(_REJECTED.search(before))
+    rejects = _DOUBTED if cue.lastgroup == "box" else _REJECTED
+    return cue[0][-1] != ":" and bool(rejects.search(before))
 
 
 def plain(text: str, ends: bool = False) -> str:
@@ -284,9 +275,8 @@ def plain(text: str, ends: bool = False) -> str:
 
 def readings(text: str) -> Iterator[tuple[str, str]]:
     """Yield the readings of a text without a hedge, and their comment up to a reason."""
-    led = _LEAD.sub("", text)
-    cut = _COMMENT.search(led, 1)
-    end = cut.start() if cut else len(led)
+    led = re.sub(_LEAD, "", text)
+    end = _COMMENT.search(led, 1).start()
     value, comment = led[:end].rstrip(_ENDS + "."), led[end:]
     for reading, remark in ((text, ""), (led, ""), (value, comment)):
         if not is_hedged(reading, remark):
@@ -295,23 +285,15 @@ def readings(text: str) -> Iterator[tuple[str, str]]:
 
 def is_hedged(text: str, comment: str = "") -> bool:
     """Tell whether a text hedges, or a comment begins with a hedge or takes it back."""
-    return bool(
-        text[:4].lower() == "not "
-        or _HEDGE.search(text)
-        or _HEDGE.match(comment.lstrip(_ENDS + "([.-"))
-        or _TAKEN_BACK.search(comment.lower())
-    )
+    is_hedge = text[:4].lower() == "not " or _HEDGE.search(text)
+    is_begun = _HEDGE.match(comment.lstrip(_ENDS + "([.-"))
+    return bool(is_hedge or is_begun or _TAKEN_BACK.search(comment.lower()))
 
 
 def numbers(text: str) -> set[str]:
     """Return the numbers of a text, and of its months by name; "24hr" is none."""
     digits = _NUMBER.findall(re.sub(r"\b24[ -]?h(?:ou)?rs?\b", "", text))
     return {_MONTHS.get(x.lower()) or x.replace(",", "").lstrip("0") for x in digits}
-
-
-def date_fields(text: str) -> list[str]:
-    """Return the fields of a date, without the words that say nothing."""
-    return _FIELD.findall(_IDLE.sub(" ", text.lower()))
 
 
 def read_day(fields: list[str]) -> date | None:
@@ -329,67 +311,26 @@ def read_day(fields: list[str]) -> date | None:
 # ------------------------------------------------------------- the rule for each kind
 
 # Fixed lines of the prompts: behind an answer they begin a prompt that is made up.
-MADE_UP = re.compile(
+_ECHO = re.compile(
     r"\n[ \t#*>]*(?:Context:|Facts:|Question:|Premise:|Hypothesis:|What is the time\b"
     r"|How does the premise relate|Which of these can stand|More than one option can be"
-    r"|The answer is a (?:name|month)|Write two sentences that)"
+    r"|The answer is a (?:name|month)|Write two sentences that)|\Z"
 )
 # What dateutil surely reads so, and takes 20 times as long for: "Aug, 1987", "May 1987".
 _PLAIN_MONTH = re.compile(rf"({'|'.join(MONTHS)}|{_CUT_MONTH}),? ([1-9][0-9]{{3}})")
-
-
-# ------------------------------------------------------------------------------ dates
-
 _BEHIND = re.compile(r"\b(?:is|was)\b|=")
 _YEAR_987 = re.compile("(?<![0-9])([0-9]{3})(?![0-9])")
-
-
-def read_month(text: str) -> tuple[int, int] | None:
-    """Return the year and month that a text is, or what is behind its last "is"."""
-    for reading, comment in readings(text):
-        part = _BEHIND.split(reading)[-1]
-        fields = date_fields(_YEAR_987.sub(r"0\1", part))
-        if len(fields) == 2:  # without a day; numbers in either order
-            fields = [*sorted(fields, key=len, reverse=True), "1"]
-        if day := read_day(fields):
-            return (day.year, day.month) if numbers(comment) <= numbers(part) else None
-    return None
-
-
-# ------------------------------------------------------------------------- NLI labels
-
+# Labels.
 _STEMS = {"entail": "Entailment", "neutral": "Neutral", "contradict": "Contradiction"}
-_LABEL = re.compile(
-    rf"(?i)\b(?:an? )?({'|'.join(_STEMS)})(?:s|ed|ing|ments?|ions?|ory|ity)?\b"
-)
+_LABEL = rf"(?i)\b(?:an? )?({'|'.join(_STEMS)})(?:s|ed|ing|ments?|ions?|ory|ity)?\b"
 _BESIDE = re.compile(
     r"(?i)\b(?:the|premise|hypothesis|option|label|true|it|is|of|by|with)\b"
     r"|[\s.,:;()[\]'\"-]"
 )
-
-
-def read_label(text: str, options: list[str]) -> str | None:
-    """Return the one label that a text is by word, by letter or by both, or None."""
-    offered = dict(zip(LETTERS, options, strict=False))
-    for reading, comment in readings(text):
-        left = _BESIDE.sub("", _LABEL.sub(" ", reading))
-        named = _labels(reading) | {offered[x] for x in left if x in offered}
-        if named and left in ("", *LETTERS):
-            is_one = len(named) == 1 and _labels(comment) <= named <= set(options)
-            return named.pop() if is_one else None
-    return None
-
-
-def _labels(text: str) -> set[str]:
-    return {_STEMS[stem.lower()] for stem in _LABEL.findall(text)}
-
-
-# ---------------------------------------------------------------------------- options
-
-# With the text of an option as `"A"`: its letter, its text or both, maybe with a remark.
+# Options. With the text of an option as `"A"`: its letter, its text or both, a remark.
 _ITEM = re.compile(
     r"(?i:(?:both\s+)?(?:(?:[-*\u2022]|\d{1,2}[.)])\s+)?(?:options?:?\s+)?)[(\[' ]*"
-    r"(?=[A-D]\b|\")([A-D]?)((?:[])'.:= -]*\"\w+\")?)[])']*(?:\s*\(([^()\n]*)\))?"
+    r"(?=[A-D]\b|\")([A-D]?)(?:[])'.:= -]*\"(\w+)\")?[])']*(?:\s*\(([^()\n]*)\))?"
 )
 _LETTER = r"\b(?:[B-D]|A(?! [a-z]))\b"
 _JOINT = re.compile(
@@ -404,56 +345,9 @@ _LETTERS_ALONE = re.compile(  # "ABCD", "c, d"
     r"[A-D]{2,4}|[a-d](?:(?:[\s,;/&+]|\band\b){1,9}[a-d]\b){1,3}"
 )
 _ALL = re.compile(r"(?i)\ball of (?:them|the above)\b")
-_NAMED = re.compile(rf'"\w+"|{_LETTER}')
+_NAMED = re.compile(rf'(?<=")\w+(?=")|{_LETTER}')
 _WORD = re.compile(r"\w+|[^\w\s\"]")
-
-
-def read_options(text: str, options: list[str]) -> set[str] | None:
-    """Return the letters of the options that a text lists, or None."""
-    offered, text = LETTERS[: len(options)], _lettered(text, options)
-    text = _LEAD.sub("", _ALL.sub(", ".join(offered), text))
-    if _LETTERS_ALONE.fullmatch(text):
-        text = ", ".join(re.findall(r"[A-D]|\b[a-d]\b", text)).upper()
-    letters, remarks, start, end = set(), "", 0, 0
-    while start is not None and (item := _ITEM.match(text, start)):
-        letter, own, end = item[1], _named(item[2]), item.end()
-        named = own & {letter} if letter and own else own or {letter}
-        if not named:
-            return None
-        letters |= named
-        remarks += _REASON.split(item[3] or "", maxsplit=1)[0]
-        joint = _JOINT.match(text, end)
-        start = joint and joint.end()
-    cut = _REASON.split(text[end:], maxsplit=1)[0]
-    others = _named(remarks + cut) - letters or letters - {*offered}
-    if others or not _END.match(text, end) or is_hedged(text[:end], text[end:]):
-        return None
-    return letters or None
-
-
-def _lettered(text: str, options: list[str]) -> str:
-    """Return a text with `"A"` for the text of option A, `"AB"` for that of two options."""
-    text, pairs = text.replace('"', ""), zip(LETTERS, options, strict=False)
-    words = [*_WORD.finditer(text)]
-    low = [word[0].lower() for word in words]
-    texts = {x: _WORD.findall(plain(option).lower()) for x, option in pairs}
-    lettered, at, end = "", 0, 0
-    while at < len(words):
-        sizes = {x: len(y) for x, y in texts.items() if y == low[at : at + len(y)]}
-        if size := max(sizes.values(), default=0):
-            letters = "".join(x for x in sizes if sizes[x] == size)
-            lettered += f'{text[end : words[at].start()]}"{letters}"'
-            end = words[at + size - 1].end()
-        at += size or 1
-    return lettered + text[end:]
-
-
-def _named(text: str) -> set[str]:
-    return {*"".join(_NAMED.findall(text))} - {'"'}
-
-
-# --------------------------------------------------------------------------------- QA
-
+# Names.
 _NOT_STATED = re.compile(
     r"(?i)(?:(?:the answer|it|this|that|there|(?:the|this) question)(?: is|'s)? )?"
     r"(?:un-?answerable|un(?:known|specified|determined|stated)|(?:can ?not|can't|could not)"
@@ -487,11 +381,79 @@ _NAME_COMMENTS = [
 _ENDING = re.compile(r"(?<=\w{3})(?:ing|ed|es|s|e|d)$")
 
 
+def read_month(text: str) -> tuple[int, int] | None:
+    """Return the year and month that a text is, or what is behind its last "is"."""
+    for reading, comment in readings(text):
+        part = _BEHIND.split(reading)[-1]
+        fields = _FIELD.findall(_IDLE.sub(" ", _YEAR_987.sub(r"0\1", part).lower()))
+        if len(fields) == 2:  # without a day; numbers in either order
+            fields = [*sorted(fields, key=len, reverse=True), "1"]
+        if day := read_day(fields):
+            return (day.year, day.month) if numbers(comment) <= numbers(part) else None
+    return None
+
+
+def read_label(text: str, options: list[str]) -> str | None:
+    """Return the one label that a text is by word, by letter or by both, or None."""
+    offered = dict(zip(LETTERS, options, strict=False))
+    for reading, comment in readings(text):
+        left = _BESIDE.sub("", re.sub(_LABEL, " ", reading))
+        named = _labels(reading) | {offered[x] for x in left if x in offered}
+        if named and left in ("", *LETTERS):
+            is_one = len(named) == 1 and _labels(comment) <= named <= set(options)
+            return named.pop() if is_one else None
+    return None
+
+
+def _labels(text: str) -> set[str]:
+    return {_STEMS[stem.lower()] for stem in re.findall(_LABEL, text)}
+
+
+def read_options(text: str, options: list[str]) -> set[str] | None:
+    """Return the letters of the options that a text lists, or None."""
+    offered, text = LETTERS[: len(options)], _lettered(text, options)
+    text = re.sub(_LEAD, "", _ALL.sub(", ".join(offered), text))
+    if _LETTERS_ALONE.fullmatch(text):
+        text = ", ".join(re.findall(r"[A-D]|\b[a-d]\b", text)).upper()
+    letters, remarks, start, end = set(), "", 0, 0
+    while start is not None and (item := _ITEM.match(text, start)):
+        letter, own, end = item[1], {*(item[2] or "")}, item.end()
+        named = own & {letter} if letter and own else own or {letter}
+        if not named:
+            return None
+        letters |= named
+        remarks += _REASON.split(item[3] or "", maxsplit=1)[0]
+        joint = _JOINT.match(text, end)
+        start = joint and joint.end()
+    cut = _REASON.split(text[end:], maxsplit=1)[0]
+    others = {*"".join(_NAMED.findall(remarks + cut))} - letters or letters - {*offered}
+    if others or not _END.match(text, end) or is_hedged(text[:end], text[end:]):
+        return None
+    return letters or None
+
+
+def _lettered(text: str, options: list[str]) -> str:
+    """Return a text with `"A"` for the text of option A, `"AB"` for that of two options."""
+    text, pairs = text.replace('"', ""), zip(LETTERS, options, strict=False)
+    words = [*_WORD.finditer(text)]
+    low = [word[0].lower() for word in words]
+    texts = {x: _WORD.findall(plain(option).lower()) for x, option in pairs}
+    lettered, at, end = "", 0, 0
+    while at < len(words):
+        sizes = {x: len(y) for x, y in texts.items() if y == low[at : at + len(y)]}
+        if size := max(sizes.values(), default=0):
+            letters = "".join(x for x in sizes if sizes[x] == size)
+            lettered += f'{text[end : words[at].start()]}"{letters}"'
+            end = words[at + size - 1].end()
+        at += size or 1
+    return lettered + text[end:]
+
+
 def read_name(text: str, names: list[list[str]]) -> str | None:
     """Return the name or phrase that a text gives, "unanswerable", or None."""
     if normalise(text) in names and "?" not in text:
         return text
-    text = _LEAD.sub("", text)
+    text = re.sub(_LEAD, "", text)
     is_other = _NAME_BEHIND.search(text)
     if _SO_NOT_STATED.search(text) or (_NOT_STATED.match(text) and not is_other):
         return None if _TAKEN_BACK.search(text.lower()) else "unanswerable"
@@ -518,13 +480,11 @@ def name_f1(name: str, names: list[list[str]], question: str) -> float:
 
 
 # --------------------------------------------------------------------- the verdicts
-
-
 def extract_answers(response: str, several: bool = False) -> tuple[str, str, Verdict]:
     """Return the published answer, the statement to be read, and a verdict on neither."""
     published, published_span = extract_published(response)
     text = mask(response)
-    answers = statements(text, MADE_UP, several)
+    answers = statements(text, _ECHO, several)
     last = answers[-1] if answers else None
     span = last and last.span
     flexible = span and response[slice(*span)]
@@ -543,9 +503,7 @@ def extract_answers(response: str, several: bool = False) -> tuple[str, str, Ver
     return published, statement, Verdict(scores, reason, *shown, None, None)
 
 
-def _complete(
-    verdict: Verdict, scores: dict[str, float], value: object, reference: object
-) -> Verdict:
+def _judge(verdict: Verdict, scores: dict, value: object, reference: object) -> Verdict:
     """Return a verdict with the scores of its value, and the reason for them."""
     is_exact, flexible = scores.get("score") == 1, scores.get("score_flexible", 0)
     reason = verdict.reason
@@ -560,29 +518,23 @@ def _complete(
     return Verdict(scores | verdict.scores, reason, *verdict[2:6], value, reference)
 
 
-def _scores(exact: bool, flexible: float, f1_score: float | None = None) -> dict:
+def _scores(exact: bool, flexible: float, **f1_score: float) -> dict[str, float]:
     """Return the metrics of a kind; its headline is the F1 where it has one (paper)."""
-    scores = {"exact_match": float(exact), "f1_score": f1_score, "score": f1_score}
-    if f1_score is None:
-        scores = {"exact_match": float(exact), "score": float(exact)}
-    scores["score_flexible"] = float(flexible)
-    return scores | {"accuracy_flexible": float(flexible == 1)}
-
-
-@lru_cache(maxsize=4096)
-def read_golds(*golds: str) -> tuple[list[list[str]], list[list[str]]]:
-    """Return the words of golds as the card has them, and those without markup."""
-    return [*map(normalise, golds)], [normalise(plain(gold)) for gold in golds]
+    published = {"exact_match": float(exact), **f1_score}
+    headlines = {"score": [*published.values()][-1], "score_flexible": float(flexible)}
+    return published | headlines | {"accuracy_flexible": float(flexible == 1)}
 
 
 def explain_qa(doc: dict, response: str) -> Verdict:
     """Return the verdict on a response that should give a name, or "unanswerable"."""
     published, statement, verdict = extract_answers(response)
-    words, (golds, names) = normalise(published), read_golds(*doc["golds"])
+    words, golds = normalise(published), [*map(normalise, doc["golds"])]
+    names = [normalise(plain(gold)) for gold in doc["golds"]]  # without markup
     value = read_name(plain(statement), names)
     flexible = name_f1(value or "", names, doc.get("question") or "")
-    scores = _scores(words in golds, flexible, max(f1(words, x) for x in golds))
-    return _complete(verdict, scores, value, doc["golds"])
+    f1_score = max(f1(words, gold) for gold in golds)
+    scores = _scores(words in golds, flexible, f1_score=f1_score)
+    return _judge(verdict, scores, value, doc["golds"])
 
 
 def explain_date(doc: dict, response: str) -> Verdict:
@@ -591,7 +543,7 @@ def explain_date(doc: dict, response: str) -> Verdict:
     value, golds = read_month(plain(statement)), [*map(parse_month, doc["golds"])]
     months = [(gold.year, gold.month) for gold in golds]
     scores = _scores(parse_month(published) in golds, value in months)
-    return _complete(verdict, scores, value, months)
+    return _judge(verdict, scores, value, months)
 
 
 def explain_options(doc: dict, response: str) -> Verdict:
@@ -599,8 +551,8 @@ def explain_options(doc: dict, response: str) -> Verdict:
     published, statement, verdict = extract_answers(response, several=True)
     gold, letters = set(doc["letters"]), set(_PUBLISHED_LETTER.findall(published))
     value = read_options(plain(statement), doc["options"]) or set()
-    scores = _scores(letters == gold, f1(value, gold), f1(letters, gold))
-    return _complete(verdict, scores, sorted(value) or None, doc["letters"])
+    scores = _scores(letters == gold, f1(value, gold), f1_score=f1(letters, gold))
+    return _judge(verdict, scores, sorted(value) or None, doc["letters"])
 
 
 def explain_nli(doc: dict, response: str) -> Verdict:
@@ -609,7 +561,7 @@ def explain_nli(doc: dict, response: str) -> Verdict:
     options, label = doc["options"], doc["label"]
     value = read_label(plain(statement), options)
     is_exact = read_published_label(published, options) == label
-    return _complete(verdict, _scores(is_exact, value == label), value, label)
+    return _judge(verdict, _scores(is_exact, value == label), value, label)
 
 
 def explain_generation(doc: dict, response: str) -> Verdict:
@@ -623,7 +575,7 @@ def explain_generation(doc: dict, response: str) -> Verdict:
         "rouge_l": float(rouge.score(gold, text)["rougeL"].fmeasure),
         "keywords": keyword_share(text, doc["keywords"], doc["keywords_pos"]),
     }
-    return _complete(verdict, scores, text or None, gold)
+    return _judge(verdict, scores, text or None, gold)
 
 
 @cache
@@ -681,86 +633,70 @@ def process_results_generation(doc: dict, results: list[str]) -> dict[str, float
 
 
 # ------------------------------------------------------------------------ documents
-
-LICENCE = "MIT"
-with Path(__file__).with_name("files.jsonl").open(encoding="utf-8") as _lines:
-    FILES = {  # of the benchmark: rows, and the fingerprint of their documents
-        re.search("/(.*)_timebench", row["file"])[1]: (row["rows"], row["fingerprint"])
-        for row in map(json.loads, _lines)
-    }
-# Columns that some files have, for prompts, breakdowns and logs.
-EXTRAS = ["qid", "idx", "question", "question_type", "type", "fact_context", "level"]
-PAIRED_COLUMNS = {"labels": "options", "keywords_pos": "keywords"}  # equally long
-
-
-def _strings(cells: list, is_right: Callable[[str], object] = len) -> list[str]:
+def _strings(is_right: Callable[[str], object], cells: list) -> list[str]:
     """Return strings without blanks around them; none where one is not right."""
     texts = [str.strip(cell) for cell in cells]  # TypeError of bytes
     return texts if all(map(is_right, texts)) else []
 
 
 def _letters(cells: list) -> list[str]:
-    answers = _strings(cells, {"yes", "no"}.__contains__)
+    answers = _strings({"yes", "no"}.__contains__, cells)
     return [x for x, answer in zip(LETTERS, answers, strict=False) if answer == "yes"]
 
 
+# Columns that some files have, for prompts, breakdowns and logs.
+EXTRAS = ["qid", "idx", "question", "question_type", "type", "fact_context", "level"]
+PAIRED_COLUMNS = {"labels": "options", "keywords_pos": "keywords"}  # equally long
 # Kinds of fields: their column, what makes one of the items of a cell (nothing, or an
 # error, where it cannot be used), and what the cell should be.
-_golds = partial(_strings, is_right=lambda x: normalise(x) and normalise(plain(x)))
-_months = partial(_strings, is_right=parse_month)
+_golds = partial(_strings, lambda x: normalise(x) and normalise(plain(x)))
+_positions = lambda cells: cells * ({*map(repr, cells)} <= {"0", "1"})
 NAMES = "answer", _golds, "an answer with a word"
-MONTH = "answer", _months, 'a month and a year ("Aug, 1987")'
-OPTIONS = "options", lambda x: _strings(x) * (1 < len(x) < 5), "2 to 4 texts"
+MONTH = "answer", partial(_strings, parse_month), 'a month and a year ("Aug, 1987")'
+OPTIONS = "options", lambda x: _strings(len, x) * (1 < len(x) < 5), "2 to 4 texts"
 RIGHT = "labels", _letters, '"yes" or "no" for each option, and once "yes"'
 TWO_LABELS = "Label", lambda x: TWO_WAY * (x[0] in TWO_WAY), f"in {TWO_WAY}"
 THREE_LABELS = "Label", lambda x: LABELS * (x[0] in LABELS), f"in {LABELS}"
-KEYWORDS = "keywords", _strings, "a list of texts"
-POSITIONS = (
-    "keywords_pos",
-    lambda x: x * ({*map(repr, x)} <= {"0", "1"}),
-    "0 or 1 for each keyword",
-)
-SENTENCES = "statements", lambda x: " ".join(_strings(x)), "a list of texts"
+KEYWORDS = "keywords", partial(_strings, len), "a list of texts"
+POSITIONS = "keywords_pos", _positions, "0 or 1 for each keyword"
+SENTENCES = "statements", lambda x: " ".join(_strings(len, x)), "a list of texts"
 
 
-def process_docs_qa(dataset: datasets.Dataset) -> datasets.Dataset:
+def process_docs_qa(dataset: Dataset) -> Dataset:
     """Return documents; as in all below, ValueError names file, row and column."""
     return _documents(dataset, "question context", golds=NAMES)
 
 
-def process_docs_facts_qa(dataset: datasets.Dataset) -> datasets.Dataset:
+def process_docs_facts_qa(dataset: Dataset) -> Dataset:
     return _documents(dataset, "question context fact_context", golds=NAMES)
 
 
-def process_docs_date(dataset: datasets.Dataset) -> datasets.Dataset:
+def process_docs_date(dataset: Dataset) -> Dataset:
     return _documents(dataset, "question", golds=MONTH)
 
 
-def process_docs_options(dataset: datasets.Dataset) -> datasets.Dataset:
+def process_docs_options(dataset: Dataset) -> Dataset:
     return _documents(dataset, "question context", options=OPTIONS, letters=RIGHT)
 
 
-def process_docs_dialogue_options(dataset: datasets.Dataset) -> datasets.Dataset:
+def process_docs_dialogue_options(dataset: Dataset) -> Dataset:
     return _documents(dataset, "context", options=OPTIONS, letters=RIGHT)
 
 
-def process_docs_nli_two_way(dataset: datasets.Dataset) -> datasets.Dataset:
+def process_docs_nli_two_way(dataset: Dataset) -> Dataset:
     return _documents(dataset, "Premise Hypothesis Label", options=TWO_LABELS)
 
 
-def process_docs_nli_three_way(dataset: datasets.Dataset) -> datasets.Dataset:
+def process_docs_nli_three_way(dataset: Dataset) -> Dataset:
     return _documents(dataset, "Premise Hypothesis Label", options=THREE_LABELS)
 
 
-def process_docs_generation(dataset: datasets.Dataset) -> datasets.Dataset:
-    return _documents(
-        dataset, keywords=KEYWORDS, keywords_pos=POSITIONS, statement=SENTENCES
-    )
+def process_docs_generation(dataset: Dataset) -> Dataset:
+    fields = {"keywords": KEYWORDS, "keywords_pos": POSITIONS, "statement": SENTENCES}
+    return _documents(dataset, **fields)
 
 
-def _documents(
-    dataset: datasets.Dataset, texts: str = "", **fields: tuple
-) -> datasets.Dataset:
+def _documents(dataset: Dataset, texts: str = "", **fields: tuple) -> Dataset:
     """Return documents with columns that are texts, in small letters, and other fields."""
     file = (dataset.info.config_name or "rows").removesuffix("_timebench")
     place = f"TimeBench ({file})"
@@ -786,11 +722,10 @@ def _document(row: dict, fields: dict[str, tuple], place: str) -> dict:
     for name, (column, make, content) in fields.items():
         cell = row.get(column)
         cells = cell if isinstance(cell, list) else [cell]
-        try:
+        document[name] = None
+        with suppress(AttributeError, TypeError):  # of what is not a text
             paired = row.get(PAIRED_COLUMNS.get(column), cells)
             document[name] = len(paired) == len(cells) and make(cells)
-        except (AttributeError, TypeError):  # of what is not a text
-            document[name] = None
         if not document[name]:
             fault = f"column '{column}': {cell!r:.80} is not {content}"
             fix = "fix the row" if column in row else "the column is missing"

@@ -18,12 +18,10 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    import datasets
+    from datasets import Dataset
 
 
-eval_logger = logging.getLogger("lm_eval.tasks.tot")
-_log = lru_cache(maxsize=256)(eval_logger.log)  # once a run
-
+_log = lru_cache(logging.getLogger("lm_eval.tasks.tot").log)  # once a run
 REASONS = {  # the first that holds
     "right": "both rules find the right value",
     "flexible_only": "the right value, in a form that only the flexible rule reads",
@@ -71,14 +69,14 @@ class Extracted(NamedTuple):
     span: tuple[int, int]
 
 
-def extract_published(response: str, is_semantic: bool = False) -> Extracted | None:
-    """Return the first JSON object, without its explanation (source: metric card)."""
+def extract_published(response: str, is_semantic: bool) -> tuple[dict | None, tuple]:
+    """Return the first JSON object but for its explanation, and its span (card)."""
     fields, span = next(_objects(response, _DECODER), ({}, (0, 0)))
     fields = {key: x for key, x in fields.items() if key != "explanation"}
     if is_semantic:
         answer = fields.get("answer")
         fields = {} if answer is None else {"answer": str(answer)}
-    return Extracted(fields, span) if fields else None
+    return (fields, span) if fields else (None, None)
 
 
 def _objects(text: str, decoder: json.JSONDecoder) -> Iterator[Extracted]:
@@ -98,7 +96,6 @@ def _objects(text: str, decoder: json.JSONDecoder) -> Iterator[Extracted]:
 # ------------------------------------------- the answer statement (equal in each family)
 
 LONGEST = 2_000  # characters of a statement; what is longer is not read
-LONGEST_LINE = 100  # of a response without any cue
 _NAME = r"(?i:think|thinking|reasoning)[>\]\u25b7]"
 _THOUGHT_END = rf"[<\[\u25c1]/{_NAME}"
 _THOUGHT = re.compile(
@@ -154,15 +151,13 @@ _MARKUP = {  # and what stands for it, in the order in which it goes
 }
 _NO_MARKUP = re.compile(r"[A-Za-z0-9.,:;()/-]+(?: [A-Za-z0-9.,:;()/-]+)*")
 _ENDS = " \n\t*_`\"',;:!\\"  # what may stand around a value and says nothing
-_LEAD = re.compile(
-    r"(?i)\A(?:(?:it|this|that|s?he|they) (?:is|was|were|are)\b|in (?=\d)) ?:?\s*"
-)
+_LEAD = r"(?i)\A(?:(?:it|this|that|s?he|they) (?:is|was|were|are)\b|in (?=\d)) ?:?\s*"
 _WHY = r"\b(?i:because|since|given|based on|as(?! well\b)|not|instead of|rather than)\b"
 _REASON = re.compile(  # anything may follow; "(9 months before June)" is one, too
     rf"(?i){_WHY}|[(\[]\d+ [a-z]+ (?:before|after|from)\b(?![^()\n]*(?:=|\bis\b))"
 )
 _COMMENT = re.compile(
-    rf"[(\[]|:\s| -+ |(?:(?<=[A-Za-z]{{3}})|(?<=\d))\.\s+(?=[A-Z])|{_WHY}"
+    rf"[(\[]|:\s| -+ |(?:(?<=[A-Za-z]{{3}})|(?<=\d))\.\s+(?=[A-Z])|{_WHY}|\Z"
 )
 _HEDGE = re.compile(
     r"(?i)\b(?:or|either|maybe|perhaps|possibly|probably|might|could|unless|otherwise"
@@ -204,8 +199,7 @@ def statements(text: str, prompt: re.Pattern, several: bool = False) -> list[Sta
     patterns = [pattern for part, pattern in _CUES.items() if part in low]
     cues = [cue for pattern in patterns for cue in re.finditer(pattern, low)]
     cues.sort(key=re.Match.start)
-    made_up = prompt.search(text, cues[0].start()) if cues else None
-    limit = made_up.start() if made_up else len(text)
+    limit = prompt.search(text, cues[0].start() if cues else 0).start()
     answers = []
     for cue in cues:
         start, end = cue.span(cue.lastgroup)
@@ -218,7 +212,7 @@ def statements(text: str, prompt: re.Pattern, several: bool = False) -> list[Sta
     line = None if cues or "\\boxed" in low else re.search(r"(?m)^.*\w.*$", text)
     is_alone = line and not re.search(r"\w", text[line.end() :])
     words = is_alone and _WORDS.match(text, *line.span())
-    if words and len(line[0]) <= LONGEST_LINE:
+    if words and len(line[0]) <= 100:  # a longer one is prose
         answers.append(Statement("line", words.span(1)))
     first_end = answers[0].span[1] if answers else limit
     is_back = any(low.find(word, first_end, limit) >= 0 for word in _BACK)
@@ -230,11 +224,10 @@ def statements(text: str, prompt: re.Pattern, several: bool = False) -> list[Sta
 def _is_rejected(low: str, cue: re.Match) -> bool:
     """Tell whether what stands before a cue keeps it from pointing to an answer."""
     before = low[max(0, cue.start() - 200) : cue.start()]
-    if cue.lastgroup == "box":
-        return bool(_DOUBTED.search(before))
     if cue[0][0] == "a":  # "Answer:"
         return not _START.search(before)
-    return cue[0][-1] != ":" and bool(_REJECTED.search(before))
+    rejects = _DOUBTED if cue.lastgroup == "box" else _REJECTED
+    return cue[0][-1] != ":" and bool(rejects.search(before))
 
 
 def plain(text: str, ends: bool = False) -> str:
@@ -248,9 +241,8 @@ def plain(text: str, ends: bool = False) -> str:
 
 def readings(text: str) -> Iterator[tuple[str, str]]:
     """Yield the readings of a text without a hedge, and their comment up to a reason."""
-    led = _LEAD.sub("", text)
-    cut = _COMMENT.search(led, 1)
-    end = cut.start() if cut else len(led)
+    led = re.sub(_LEAD, "", text)
+    end = _COMMENT.search(led, 1).start()
     value, comment = led[:end].rstrip(_ENDS + "."), led[end:]
     for reading, remark in ((text, ""), (led, ""), (value, comment)):
         if not is_hedged(reading, remark):
@@ -259,23 +251,15 @@ def readings(text: str) -> Iterator[tuple[str, str]]:
 
 def is_hedged(text: str, comment: str = "") -> bool:
     """Tell whether a text hedges, or a comment begins with a hedge or takes it back."""
-    return bool(
-        text[:4].lower() == "not "
-        or _HEDGE.search(text)
-        or _HEDGE.match(comment.lstrip(_ENDS + "([.-"))
-        or _TAKEN_BACK.search(comment.lower())
-    )
+    is_hedge = text[:4].lower() == "not " or _HEDGE.search(text)
+    is_begun = _HEDGE.match(comment.lstrip(_ENDS + "([.-"))
+    return bool(is_hedge or is_begun or _TAKEN_BACK.search(comment.lower()))
 
 
 def numbers(text: str) -> set[str]:
     """Return the numbers of a text, and of its months by name; "24hr" is none."""
     digits = _NUMBER.findall(re.sub(r"\b24[ -]?h(?:ou)?rs?\b", "", text))
     return {_MONTHS.get(x.lower()) or x.replace(",", "").lstrip("0") for x in digits}
-
-
-def date_fields(text: str) -> list[str]:
-    """Return the fields of a date, without the words that say nothing."""
-    return _FIELD.findall(_IDLE.sub(" ", text.lower()))
 
 
 def read_day(fields: list[str]) -> date | None:
@@ -291,41 +275,6 @@ def read_day(fields: list[str]) -> date | None:
 
 
 # ------------------------------------------------------------------- flexible rule
-
-# Keys that 50 and 100 prompts ask for where the label has another.
-PROMPTED_KEYS = {"answer": "age", "unordered_list": "unorered_list"}
-# Lines that begin so are no answer, but a prompt that a base model makes up.
-_MADE_UP = re.compile(r"\n[ \t#*]*(?:Question:|Q:|Here is a set of temporal facts)")
-_CODE_COMMENT = re.compile(r"\s(?://|#)[^\n]*|/\*[^*\n]*\*/")
-# `key: value` stands at a line start, behind a brace or a comma.
-_PAIR = r"""(?imx)(?:^|[{{,])\s{{0,40}}["']?
-    (?P<key>{})["']?\s{{0,20}}:\s{{0,20}}(?P<value>\[[^\[\]]*\]
-    |(["'])(?:(?!\3)[^\\\n]|\\.)*\3(?=\s{{0,20}}(?:[,}}\n]|\Z))
-    |(?P<bare>\[?[^,{{}}\[\]\n]*(?:,(?=\ ?[0-9])[^,{{}}\[\]\n]*)*))"""
-
-
-def extract_flexible(text: str, keys: set[str], is_one: bool) -> list[Extracted]:
-    """Return the answers of a masked response: objects, pairs or cues, the last counts."""
-    outermost = _objects(text, _LENIENT)
-    objects = [Extracted(x, outer.span) for outer in outermost for x in outer.fields]
-    if objects and (made_up := _MADE_UP.search(text, objects[0].span[1])):
-        text = text[: made_up.start()]
-        objects = [x for x in objects if x.span[0] < len(text)]
-    pairs = _last_pairs(text, objects[-1].span[1] if objects else 0, keys)
-    objects = [x for x in objects if not _DOUBTED.search(text[: x.span[0]][-60:])]
-    answers = [x for x in objects if keys & x.fields.keys()] + pairs
-    if not answers and is_one:
-        if not _OBJECT_START.search(text):
-            return _cued(text)
-        answers = [x for x in objects if len(x.fields.keys() - {"explanation"}) == 1]
-    if answers:  # up to its closing brace, nothing takes an answer back
-        span = answers[-1].span
-        end = max(span[1] - 1, text.find("}", span[1] - 1))
-        if _TAKEN_BACK.search(text[end:].translate(_QUIET).lower()):
-            return [Extracted({}, span)]
-    return answers
-
-
 def _flat(pairs: list[tuple[str, object]]) -> tuple[dict, ...]:
     """Return the objects in an object, but for its explanation, and what else it has."""
     fields, inner = {}, []
@@ -344,34 +293,16 @@ def _flat(pairs: list[tuple[str, object]]) -> tuple[dict, ...]:
 _LENIENT = json.JSONDecoder(
     strict=False, object_pairs_hook=_flat, parse_int=str, parse_float=str
 )
-
-
-def _last_pairs(text: str, start: int, keys: set[str]) -> list[Extracted]:
-    """Return the last pair of each key from a place on, where no JSON is, as one."""
-    start = max(start, text.find("{", start))
-    if "{" not in text[start:] and "}" not in text[start:]:
-        return []
-    fields, places = {}, []
-    pairs = re.compile(_PAIR.format("|".join(map(re.escape, sorted(keys)))))
-    for pair in pairs.finditer(text, start):
-        value = pair["value"].strip("\"'")
-        if pair["bare"] is not None:
-            value = _CODE_COMMENT.sub("", value).strip()
-        if value or pair["bare"] is None:  # a bare pair without a value is an object's
-            fields[pair["key"].lower()] = [value]
-            places += pair.start("key"), pair.end()
-    return [Extracted(fields, (places[0], places[-1]))] if fields else []
-
-
-def _cued(text: str, place: int = 0) -> list[Extracted]:
-    """Return what the cues of a text from a place on point to, by the kind of the cue."""
-    return [
-        Extracted({x.kind: [text[slice(*x.span)]]}, tuple(place + n for n in x.span))
-        for x in statements(text, _MADE_UP)
-        if not x.superseded
-    ]
-
-
+# Keys that 50 and 100 prompts ask for where the label has another.
+PROMPTED_KEYS = {"answer": "age", "unordered_list": "unorered_list"}
+# Lines that begin so are no answer, but a prompt that a base model makes up.
+_ECHO = re.compile(r"\n[ \t#*]*(?:Question:|Q:|Here is a set of temporal facts)|\Z")
+_CODE_COMMENT = re.compile(r"\s(?://|#)[^\n]*|/\*[^*\n]*\*/")
+# `key: value` stands at a line start, behind a brace or a comma.
+_PAIR = r"""(?imx)(?:^|[{{,])\s{{0,40}}["']?
+    (?P<key>{})["']?\s{{0,20}}:\s{{0,20}}(?P<value>\[[^\[\]]*\]
+    |(["'])(?:(?!\3)[^\\\n]|\\.)*\3(?=\s{{0,20}}(?:[,}}\n]|\Z))
+    |(?P<bare>\[?[^,{{}}\[\]\n]*(?:,(?=\ ?[0-9])[^,{{}}\[\]\n]*)*))"""
 WEEK = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
 _WEEKDAYS = {name[:end].lower(): name for name in WEEK for end in range(3, 10)}
 _COUNTS = "zero one two three four five six seven eight nine ten eleven twelve"
@@ -398,6 +329,53 @@ _WORD = re.compile(
 _OTHER_WORD = re.compile(rf"(?i)\b(?:e[0-9]+|{'|'.join(WEEK)})\b")
 _ASKED_UNIT = re.compile(r"(?:<num_|how many |number of |\bin )([a-z]{3,})")
 _LIST_SEPARATOR = re.compile(r"[,;<\u2192]|-{1,2}>|\band\b")
+
+
+def extract_flexible(text: str, keys: set[str], is_one: bool) -> Extracted | None:
+    """Return the last answer of a masked response: an object, pairs or a cue."""
+    outermost = _objects(text, _LENIENT)
+    objects = [Extracted(x, outer.span) for outer in outermost for x in outer.fields]
+    if objects:
+        text = text[: _ECHO.search(text, objects[0].span[1]).start()]
+        objects = [x for x in objects if x.span[0] < len(text)]
+    pairs = _last_pairs(text, objects[-1].span[1] if objects else 0, keys)
+    objects = [x for x in objects if not _DOUBTED.search(text[: x.span[0]][-60:])]
+    answers = [x for x in objects if keys & x.fields.keys()] + pairs
+    if not answers and is_one:
+        if not _OBJECT_START.search(text):
+            return _last_cue(text)
+        answers = [x for x in objects if len(x.fields.keys() - {"explanation"}) == 1]
+    if not answers:
+        return None
+    fields, span = answers[-1]  # up to its closing brace, nothing takes it back
+    end = max(span[1] - 1, text.find("}", span[1] - 1))
+    is_back = _TAKEN_BACK.search(text[end:].translate(_QUIET).lower())
+    return Extracted({} if is_back else fields, span)
+
+
+def _last_pairs(text: str, start: int, keys: set[str]) -> list[Extracted]:
+    """Return the last pair of each key from a place on, where no JSON is, as one."""
+    brace = text.find("{", start)
+    if brace < 0 and "}" not in text[start:]:
+        return []
+    fields, places = {}, []
+    pairs = re.compile(_PAIR.format("|".join(map(re.escape, sorted(keys)))))
+    for pair in pairs.finditer(text, max(start, brace)):
+        value = pair["value"].strip("\"'")
+        if pair["bare"] is not None:
+            value = _CODE_COMMENT.sub("", value).strip()
+        if value or pair["bare"] is None:  # a bare pair without a value is an object's
+            fields[pair["key"].lower()] = [value]
+            places += pair.start("key"), pair.end()
+    return [Extracted(fields, (places[0], places[-1]))] if fields else []
+
+
+def _last_cue(text: str, place: int = 0) -> Extracted | None:
+    """Return what the last cue of a text from a place on points to, by the cue's kind."""
+    for kind, (start, end), superseded in reversed(statements(text, _ECHO)):
+        if not superseded:
+            return Extracted({kind: [text[start:end]]}, (place + start, place + end))
+    return None
 
 
 def _unit(word: str) -> int | str:
@@ -447,7 +425,7 @@ class Field:
 
     def date(self, text: str) -> date | None:
         """Return a date of three fields, in the prompt's order if two make one."""
-        fields = date_fields(text)
+        fields = _FIELD.findall(_IDLE.sub(" ", text))
         if len(fields) != 3 or len(fields[0]) == 4 or _MONTHS.keys() & {*fields}:
             return read_day(fields)
         first, second, year = fields
@@ -503,14 +481,13 @@ class Field:
 def read_flexible(text: str, fields: dict) -> tuple[Extracted | None, dict | None]:
     """Return what a masked response commits to, and its values where all can be read."""
     keys = {key for field in fields.values() for key in field.keys}
-    answers = extract_flexible(text, keys, len(fields) == 1)
-    last = answers[-1] if answers else None
+    last = extract_flexible(text, keys, len(fields) == 1)
     values = _values(last, fields)
     if last and len(fields) == 1 and "}" in text:  # a later cue may say another
-        rest = _MADE_UP.split(text[last.span[1] :], maxsplit=1)[0]
-        cues = _cued(rest, last.span[1])
-        cue = cues[-1] if cues and "line" not in cues[-1].fields else None
-        if (later := _values(cue, fields)) and later != values:
+        rest = _ECHO.split(text[last.span[1] :], maxsplit=1)[0]
+        cue = _last_cue(rest, last.span[1])
+        later = _values(cue, fields) if cue and "line" not in cue.fields else None
+        if later and later != values:
             return (last._replace(fields={}), None) if values else (cue, later)
     return last, values
 
@@ -529,8 +506,6 @@ def _values(answer: Extracted | None, fields: dict) -> dict | None:
 
 
 # ------------------------------------------------------------------------- verdict
-
-
 def explain_arithmetic(doc: dict, response: str) -> Verdict:
     """Return what the rules read; published: the dict is the label's (metric card)."""
     return _explain(doc, response, is_semantic=False)
@@ -557,49 +532,41 @@ def _mean_scores(explain: Callable, doc: dict, results: list[str]) -> dict[str, 
     return {x: sum(y[x] for y in scores) / len(scores) for x in scores[0]}
 
 
-class Reference(NamedTuple):
+@lru_cache(maxsize=4096)
+class Reference:
     """What a document asks for, which depends on no response."""
 
-    label: dict  # as the published rule compares it
-    fields: dict[str, Field]
-    value: dict
-    size: float | None  # of the value; None for what has none, and in semantic tasks
-    lines: frozenset[str]  # of the question and the prompt
-
-
-@lru_cache(maxsize=4096)
-def read_reference(label: str, question: str, prompt: str | None) -> Reference:
-    """Return what a document asks for; the prompt of an arithmetic one is None here."""
-    fields = labels = read_label(label, prompt is not None)
-    if prompt is not None and "," in label:
-        fields = {"answer": label.split(",")}  # a timeline
-    fields = {key: Field(key, x, question) for key, x in fields.items()}
-    value = {key: field.value for key, field in fields.items()}
-    number = size(value, fields) if prompt is None else None
-    asked = split_instruction(question, question)[1] if prompt is None else prompt
-    lines = {line.strip() for line in f"{question}\n{asked}".split("\n")} - {""}
-    return Reference(labels, fields, value, number, frozenset(lines))
-
-
-def mask_lines(text: str, lines: frozenset[str]) -> str:
-    """Return a text of equal length with newlines for lines that repeat the prompt."""
-    own = text.split("\n")
-    if lines.isdisjoint(map(str.strip, own)):
-        return text
-    return "\n".join("\n" * len(x) if x.strip() in lines else x for x in own)
+    def __init__(self, label: str, question: str, prompt: str | None):
+        """Read a label; the prompt of an arithmetic document is None here."""
+        fields = None if prompt is None else {"answer": label}
+        with suppress(ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+            fields = fields or ast.literal_eval(label.strip())
+        if not isinstance(fields, dict) or {*map(type, fields)} != {str}:
+            raise ValueError(f"'label': {label!r:.80} is not a dict in JSON or Python")
+        self.label = fields  # as the published rule compares it
+        if prompt is not None and "," in label:
+            fields = {"answer": label.split(",")}  # a timeline
+        self.fields = {key: Field(key, x, question) for key, x in fields.items()}
+        self.value = {key: field.value for key, field in self.fields.items()}
+        # None for what has no size, and in semantic tasks.
+        self.size = size(self.value, self.fields) if prompt is None else None
+        asked = split_instruction(question, question)[1] if prompt is None else prompt
+        self.lines = {*map(str.strip, f"{question}\n{asked}".split("\n"))} - {""}
 
 
 def _explain(doc: dict, response: str, is_semantic: bool) -> Verdict:
     prompt = doc.get("prompt", "") if is_semantic else None
-    reference = read_reference(doc["label"], doc["question"], prompt)
-    text = mask_lines(mask(response), reference.lines)
-    published = extract_published(response, is_semantic)
+    reference = Reference(doc["label"], doc["question"], prompt)
+    text, asked = mask(response), reference.lines
+    lines = text.split("\n")
+    if not asked.isdisjoint(map(str.strip, lines)):  # lines of the prompt are no answer
+        text = "\n".join("\n" * len(x) if x.strip() in asked else x for x in lines)
+    fields, published_span = extract_published(response, is_semantic)
     answer, value = read_flexible(text, reference.fields)
-    fields = published and published.fields
     scores = {
         "accuracy": float(fields == reference.label),
         "accuracy_flexible": float(value == reference.value),
-        "extracted": float(published is not None),
+        "extracted": float(fields is not None),
     }
     if reference.size is not None:
         scores["smape"] = 100.0  # the largest, for no readable answer
@@ -607,22 +574,20 @@ def _explain(doc: dict, response: str, is_semantic: bool) -> Verdict:
             own = size(value, reference.fields)
             both = abs(own) + abs(reference.size) or 1
             scores["smape"] = min(100.0, 100 * abs(own - reference.size) / both)
-    shown = fields and str(fields["answer"] if is_semantic else fields)
-    flexible = answer and response[slice(*answer.span)]
-    answers = shown, published and published.span, flexible, answer and answer.span
+    published = fields and str(fields["answer"] if is_semantic else fields)
+    span = answer and answer.span
+    answers = published, published_span, span and response[slice(*span)], span
     verdict = Verdict(scores, "", *answers, value, reference.value)
-    return verdict._replace(reason=_reason(verdict, answer, response, text))
+    is_back = bool(answer and not answer.fields)  # taken back
+    return verdict._replace(reason=_reason(verdict, is_back, response, text))
 
 
-def _reason(
-    verdict: Verdict, answer: Extracted | None, response: str, text: str
-) -> str:
+def _reason(verdict: Verdict, is_back: bool, response: str, text: str) -> str:
     """Return the word of REASONS for a verdict; `text` is the masked response."""
     is_exact, is_right, *_ = verdict.scores.values()
     if is_right:
         return "right" if is_exact else "flexible_only"
-    # An answer that is taken back has no fields.
-    if is_exact and answer and (verdict.value or not answer.fields):
+    if is_exact and (verdict.value or is_back):
         return "superseded"
     if verdict.value:
         return "other_value"
@@ -636,8 +601,7 @@ def _reason(
 
 def size(values: dict, fields: dict[str, Field]) -> float | None:
     """Return the number that values are together: a count, or seconds; None for none.
-    A day with a time counts from the first day's midnight (arXiv 2509.16720, and our own
-    reasoning).
+    A day with a time counts from the first day's midnight (arXiv 2509.16720, and ours).
     """
     total = 0.0
     for key, field in fields.items():
@@ -654,40 +618,37 @@ def size(values: dict, fields: dict[str, Field]) -> float | None:
 
 # ---------------------------------------------------------------------- documents
 
+# What a template of ToT arithmetic fills in: names, numbers, dates, units, activities.
+_FILLED_IN = re.compile(
+    r"[A-Z0-9]|ing\b|^(?:(?:hour|minute|second)s?|on|at|in|from|to|noon|and)\b"
+)
+_CUE = "(?:json|JSON|H:M:S)"
+_FORMAT = r"(?:(?!\n\n).)*(?i:json|\bexplanation\b|\banswer field\b)"
+_INSTRUCTION = re.compile(
+    rf"(?s)(?:(?:(?!{_CUE}).)*(?:[.?!)\"]\s+(?=[A-Z])|\n\s*\n\s*))?"
+    rf"(.*?{_CUE}.*?)(?:\n\s*\n\s*(?!\s|{_FORMAT})|\Z)"
+)
 
-def read_label(label: str, is_semantic: bool) -> dict:
-    """Return the fields of a label: of JSON or Python, or the one field of a semantic one."""
-    fields = {"answer": label} if is_semantic else None
-    with suppress(ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
-        fields = fields or ast.literal_eval(label.strip())
-    if not isinstance(fields, dict) or {*map(type, fields)} != {str}:
-        raise ValueError(f"'label': {label!r:.80} is not a dict in JSON or Python")
-    return fields
 
-
-def process_docs_arithmetic(dataset: datasets.Dataset) -> datasets.Dataset:
-    """Return the documents; ValueError names file, row and column of a bad cell."""
+def process_docs_arithmetic(dataset: Dataset) -> Dataset:
+    """Return documents; as in all below, ValueError names file, row and column."""
     return _documents(dataset, is_semantic=False, is_separate=False)
 
 
-def process_docs_semantic(dataset: datasets.Dataset) -> datasets.Dataset:
-    """Return the documents of rows of ToT semantic, each prompt with its question."""
+def process_docs_semantic(dataset: Dataset) -> Dataset:
     return _documents(dataset, is_semantic=True, is_separate=False)
 
 
-def process_docs_arithmetic_separate(dataset: datasets.Dataset) -> datasets.Dataset:
+def process_docs_arithmetic_separate(dataset: Dataset) -> Dataset:
     """Return documents with `instruction` and `question_wo_instruct`, too."""
     return _documents(dataset, is_semantic=False, is_separate=True)
 
 
-def process_docs_semantic_separate(dataset: datasets.Dataset) -> datasets.Dataset:
-    """Return documents with `instruction` and `question_wo_instruct`, too."""
+def process_docs_semantic_separate(dataset: Dataset) -> Dataset:
     return _documents(dataset, is_semantic=True, is_separate=True)
 
 
-def _documents(
-    dataset: datasets.Dataset, is_semantic: bool, is_separate: bool
-) -> datasets.Dataset:
+def _documents(dataset: Dataset, is_semantic: bool, is_separate: bool) -> Dataset:
     source = f"ToT/{dataset.info.config_name or ''}".rstrip("/")
     if not len(dataset):
         raise ValueError(f"{source}: there are no rows; use a split that has some")
@@ -698,8 +659,9 @@ def _documents(
         try:
             _prepare(document, is_semantic, is_separate)
         except ValueError as error:
-            fault = f"row {row}, column {error}; fix the row"
-            raise ValueError(f"{source}, {fault}") from None
+            raise ValueError(
+                f"{source}, row {row}, column {error}; fix the row"
+            ) from None
     count, content = len(documents), fingerprint(map(digest, documents))
     files = [x for file, x in FILES.items() if is_semantic == ("semantic" in file)]
     level, text = logging.INFO, f"{source}: {count} rows, fingerprint {content}"
@@ -725,7 +687,8 @@ def _prepare(document: dict, is_semantic: bool, is_separate: bool) -> None:
             raise ValueError(f"'{column}': {rest!r:.80} has no sentence on JSON")
         document.update(instruction=instruction, question_wo_instruct=rest)
     label = document["label"]
-    answer = json.dumps(read_label(label, is_semantic), default=str)
+    reference = Reference(label, question, document.get("prompt"))
+    answer = json.dumps(reference.label, default=str)
     if _explain(document, answer, is_semantic).reason != "right":
         raise ValueError(f"'label': {label!r:.80} is not right as an answer to itself")
 
@@ -743,12 +706,6 @@ def digest(doc: dict) -> bytes:
     return hashlib.sha256(json.dumps(cells).encode()).digest()
 
 
-# What a template of ToT arithmetic fills in: names, numbers, dates, units, activities.
-_FILLED_IN = re.compile(
-    r"[A-Z0-9]|ing\b|^(?:(?:hour|minute|second)s?|on|at|in|from|to|noon|and)\b"
-)
-
-
 def cluster(doc: dict) -> str:
     """Return what documents share: a question, of arithmetic its template."""
     question = doc.get("question") or digest(doc).hex()
@@ -760,14 +717,6 @@ def cluster(doc: dict) -> str:
 def fingerprint(digests: Iterable[bytes]) -> str:
     """Return one digest of the digests of documents, whatever their order."""
     return hashlib.sha256(b"".join(sorted(digests))).hexdigest()[:16]
-
-
-_CUE = "(?:json|JSON|H:M:S)"
-_FORMAT = r"(?:(?!\n\n).)*(?i:json|\bexplanation\b|\banswer field\b)"
-_INSTRUCTION = re.compile(
-    rf"(?s)(?:(?:(?!{_CUE}).)*(?:[.?!)\"]\s+(?=[A-Z])|\n\s*\n\s*))?"
-    rf"(.*?{_CUE}.*?)(?:\n\s*\n\s*(?!\s|{_FORMAT})|\Z)"
-)
 
 
 def split_instruction(prompt: str, question: str) -> tuple[str, str]:
