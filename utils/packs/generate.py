@@ -29,7 +29,7 @@ from ..core.families import (
     leaf_tasks,
     task_files,
 )
-from .pack import make, say_command
+from .offline import make, say_command
 from .sources import Source
 
 
@@ -56,12 +56,10 @@ def main(arguments: list[str] | None = None) -> int:
     if unknown_tasks := [task for task in tasks if task not in fresh_tasks]:
         fix = f"name some of {', '.join(fresh_tasks)}"
         raise ToolError(f"{unknown_tasks[0]}: is not a fresh task; {fix}")
-    manifest = make(folder, [_source(task, request) for task in tasks], {})
+    manifest = make(folder, [_source(task, request) for task in tasks])
     fresh_in_pack = {*fresh_tasks} & manifest.tasks.keys()
-    group_names = [
-        name for name in task_files() if {*leaf_tasks(name)} == fresh_in_pack
-    ]  # or a group
-    say_command(folder, group_names[:1] or sorted(fresh_in_pack))
+    groups = [name for name in task_files() if {*leaf_tasks(name)} == fresh_in_pack]
+    say_command(folder, groups[:1] or sorted(fresh_in_pack))
     return 0
 
 
@@ -77,16 +75,14 @@ def _source(task: str, request: dict) -> Source:
     """Return the rows of a task from a seed; ToolError where there are none such."""
     config = configuration(task)
     kwargs, metadata = config["dataset_kwargs"], config["metadata"] | request
-    gen_metadata = {
-        key: metadata[key] for key in sorted(metadata) if key.startswith("gen_")
-    }
-    module = function(
-        config["custom_dataset"]
-    ).__globals__  # which makes rows as they are
+    names = sorted(name for name in metadata if name.startswith("gen_"))
+    generated = {name: metadata[name] for name in names}
+    # The module makes rows as they are.
+    module = function(config["custom_dataset"]).__globals__
     try:
-        rows = module["rows_with_bar"](module["read_request"](**kwargs, **gen_metadata))
+        rows = module["rows_with_bar"](module["read_request"](**kwargs, **generated))
     except ValueError as error:
         raise ToolError(str(error)) from None
-    values = ", ".join(f"{key} {value}" for key, value in gen_metadata.items())
+    values = ", ".join(f"{name} {value}" for name, value in generated.items())
     upstream = f"generator {kwargs['generator']}: {values}"
-    return Source.of(task, upstream, None, lambda: rows, gen_metadata)
+    return Source(frozenset({task}), upstream, None, lambda: rows, generated)

@@ -41,21 +41,27 @@ class Manifest:
         if link := next(filter(Path.is_symlink, folder.rglob("*")), None):
             raise ToolError(f"{link}: is a symlink, not of a pack; delete it")
         path = folder / FILE
-        if path.is_file():
-            try:
-                content = json.loads(path.read_bytes())
-                _check(content)
-                names = ("data", "files", "complete")
-                return cls(folder, *(content[name] for name in names))
-            except (ValueError, RecursionError, TypeError, KeyError, AttributeError):
-                fault = "is not the manifest of a pack that this version made"
-                fix = "make a new pack in another folder"
-                raise ToolError(f"{path}: {fault}; {fix}") from None
-        manifest = cls(folder, {}, {})
-        for name in manifest.strangers():
-            fault = f"is not a pack and holds {name}; name a new or an empty folder"
-            raise ToolError(f"{folder}: {fault}")
-        return manifest
+        if not path.is_file():
+            manifest = cls(folder, {}, {})
+            if strangers := manifest.strangers():
+                fault = f"is not a pack and holds {strangers[0]}"
+                raise ToolError(f"{folder}: {fault}; name a new or an empty folder")
+            return manifest
+        try:
+            content = json.loads(path.read_bytes())
+            names, data = content["files"].keys(), content["data"]
+            is_sound = (
+                content["format"] == FORMAT
+                and {f"data/{file}" for file in data} <= names
+                and all(entry.keys() - {"twins"} == ENTRY for entry in data.values())
+                and not any({"", ".", ".."} & {*name.split("/")} for name in names)
+            )
+            if is_sound:
+                return cls(folder, data, content["files"], content["complete"])
+        except (ValueError, RecursionError, TypeError, KeyError, AttributeError):
+            pass
+        fault = "is not the manifest of a pack that this version made"
+        raise ToolError(f"{path}: {fault}; make a new pack in another folder")
 
     @property
     def tasks(self) -> dict[str, str]:
@@ -70,12 +76,18 @@ class Manifest:
         with written_whole(self.folder / FILE) as file:
             file.write(f"{text}\n".encode())
 
-    def begin(self, names: Iterable[str]) -> None:
-        """Name the files that will be written, and save: a killed run finds its own again."""
-        written = (name for name in self.files if self.files[name])
-        in_folder = (name for name in self.files if (self.folder / name).exists())
-        present = {*written, *in_folder}
-        self.files = {name: self.files.get(name) for name in {*names, *present}}
+    def begin(self, names: set[str]) -> None:
+        """Name the files that will be written, and save: a killed run finds its own again.
+
+        ToolError for a file of the user that is in the way.
+        """
+        for name in names.intersection(self.strangers()):
+            fault = "is not of the pack and in its way; move it elsewhere"
+            raise ToolError(f"{self.folder / name}: {fault}")
+        for name in self.files:
+            if self.files[name] or (self.folder / name).exists():
+                names = names | {name}
+        self.files = {name: self.files.get(name) for name in names}
         self.complete = False
         self.save()
 
@@ -99,16 +111,3 @@ class Manifest:
         names = {path.relative_to(self.folder).as_posix() for path in paths}
         names -= {*self.files, FILE, LOCK}
         return sorted(name for name in names if not is_part(name))
-
-
-def _check(content: dict) -> None:
-    """Raise an error for another format, and for names of files elsewhere."""
-    names, data = content["files"].keys(), content["data"]
-    is_sound = (
-        content["format"] == FORMAT
-        and {f"data/{file}" for file in data} <= names
-        and all(entry.keys() - {"twins"} == ENTRY for entry in data.values())
-        and not any({"", ".", ".."} & {*name.split("/")} for name in names)
-    )
-    if not is_sound:
-        raise ValueError

@@ -17,12 +17,49 @@ Example, of a pack over the hand-made rows, which needs no network itself:
 
 from __future__ import annotations
 
+import json
+import re
+import shlex
 from pathlib import Path
+
+from filelock import FileLock, Timeout
 
 from ..core.cli import output_path, say, tool_parser
 from ..core.errors import ToolError
-from .pack import check, make, say_command
-from .sources import sources
+from ..core.families import FOLDER as TASKS, leaf_tasks, scorer, task_files
+from .manifest import FILE, LOCK, Manifest
+from .sources import Source, checked_lines, find_sources
+
+
+LOADER = Path(__file__).with_name("local_data.py")
+LEAF = """\
+include: {file}
+custom_dataset: !function local_data.load
+dataset_kwargs:
+  data_file: {data}
+"""
+# What the files of families are, beside compiled ones.
+COPIED = re.compile(r".*(\.py|\.md|\.jsonl?|yaml)")
+README = "README.md"
+README_TEXT = """\
+# Offline pack of temporal reasoning tasks
+
+Made by `temporal-eval`. It needs no network. In this folder:
+
+    {command}
+
+From elsewhere, give `--include_path` the path of this folder.
+It can be carried anywhere.
+
+Tasks: {tasks}, and the groups whose tasks
+are all here. `manifest.json` has the SHA-256 of each file; a run compares those
+of the data, `temporal-eval offline DIR --check` all.
+
+| data | rows | fingerprint | upstream | its licence | given as |
+|---|--:|---|---|---|---|
+{rows}
+"""
+COMMAND = "lm_eval --model dummy --include_path {folder} --tasks {task}"
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -44,13 +81,188 @@ def main(arguments: list[str] | None = None) -> int:
         for message in faults or [f"{folder}: all files are as they were made"]:
             say(message)
         return bool(faults)
-    folders, families = {}, sorted({source.family for source in sources([])})
+    folders, families = {}, sorted({source.family for source in find_sources([])})
     for argument in options.source:
         family, _, name = argument.partition("=")
         if family not in families or not name or not Path(name).is_dir():
             fix = f"give one of {', '.join(families)}, '=', and a folder"
             raise ToolError(f"--source {argument}: {fix}")
         folders[family] = Path(name)
-    manifest = make(folder, sources(names), folders, options.allow_partial)
+    manifest = make(folder, find_sources(names), folders, options.allow_partial)
     say_command(folder, names or [min(manifest.tasks)])
     return 0
+
+
+def make(
+    folder: Path,
+    sources: list[Source],
+    folders: dict[str, Path] | None = None,
+    allow_partial: bool = False,
+) -> Manifest:
+    """Make a pack of the rows of sources, or go on with one; return its manifest.
+
+    `folders`: family -> folder with its files, instead of upstream. ToolError for rows of
+    another seed, size or levels than those in the pack.
+    """
+    Manifest.of(folder)  # before a lock is put into what is not ours
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        lock = FileLock(folder / LOCK).acquire(timeout=0)
+    except Timeout:
+        fault = "another run is making this pack; wait for its end"
+        raise ToolError(f"{folder}: {fault}") from None
+    with lock:
+        manifest = Manifest.of(folder)
+        files = _task_files(manifest, sources)
+        for source in sources:
+            entry = manifest.data.get(source.file)
+            if entry and entry["generated"] != source.generated:
+                fault = f"has the rows of another request ({entry['upstream']})"
+                fix = "name a new folder, or take the release of its gen_version"
+                raise ToolError(f"{folder / 'data' / source.file}: {fault}; {fix}")
+        manifest.begin({*files, README, *(f"data/{x.file}" for x in sources)})
+        for number, source in enumerate(sources, 1):
+            local_folder = (folders or {}).get(source.family)
+            summary = _add_data(manifest, source, local_folder, allow_partial)
+            say(f"[{number}/{len(sources)}] {source.file}: {summary}")
+        files[README] = _readme(manifest)
+        for name, content in files.items():
+            manifest.write(name, [content])
+        if faults := _differences(manifest):
+            raise ToolError(faults[0])
+        manifest.complete = True
+        manifest.save()
+    return manifest
+
+
+def say_command(folder: Path, tasks: list[str]) -> None:
+    """Say that a pack is made, and how to run it."""
+    say(f"{folder} is complete. Run it:")
+    say(COMMAND.format(folder=shlex.quote(str(folder)), task=",".join(tasks)))
+
+
+def _add_data(
+    manifest: Manifest, source: Source, folder: Path | None, allow_partial: bool
+) -> str:
+    """Put the rows of a source into the pack, unless they are there; return a summary."""
+    name, old_entry = f"data/{source.file}", manifest.data.get(source.file, {})
+    source = source._replace(tasks=source.tasks | {*old_entry.get("tasks", [])})
+    old_digest = manifest.files[name] if old_entry and manifest.has(name) else None
+    path, given_as = None, "generated" if source.generated else "upstream"
+    if folder:
+        path, given_as = _find_file(folder, source.file), "local file"
+    elif old_digest:
+        path, given_as = manifest.folder / name, old_entry["given_as"]
+    task, digests = scorer(min(source.tasks)), []
+    count, expected = task.upstream
+    most = None if allow_partial else count
+    manifest.write(name, checked_lines(source, path, most, digests))
+    fingerprint = task.utils.fingerprint(digests)
+    is_upstream = given_as != "local file" or fingerprint == expected
+    manifest.data[source.file] = {
+        "family": source.family,
+        "fingerprint": fingerprint,
+        "generated": source.generated,
+        "given_as": given_as,
+        "rows": len(digests),
+        "tasks": sorted(source.tasks),
+        "upstream": source.upstream,
+        "upstream_licence": task.licence,
+        "upstream_revision": source.revision if is_upstream else None,
+    }
+    manifest.save()
+    summary = f"{len(digests)} rows"
+    if count not in (None, len(digests)):
+        summary += f", of {count}"
+    elif expected not in (None, fingerprint):
+        fault = f"fingerprint {fingerprint}, not {expected}"
+        summary += f", but not the benchmark's: {fault}"
+    return summary + ", there already" * (manifest.files[name] == old_digest)
+
+
+def _find_file(folder: Path, name: str) -> Path:
+    paths = sorted(folder.rglob(name))
+    if len(paths) != 1:
+        fault = f"has {len(paths) or 'no'} files {name}; name a folder with one"
+        raise ToolError(f"{folder}: {fault}")
+    return paths[0]
+
+
+def _task_files(manifest: Manifest, sources: list[Source]) -> dict[str, bytes]:
+    """Return name -> content of the pack's files but data and README."""
+    entries = task_files()
+    new_tasks = {task: source.file for source in sources for task in source.tasks}
+    tasks = manifest.tasks | new_tasks
+    if unknown_tasks := sorted(tasks.keys() - entries.keys()):
+        fault = f"this version has no task {unknown_tasks[0]}"
+        fix = "make a new pack in another folder"
+        raise ToolError(f"{manifest.folder}: {fault}; {fix}")
+    generated = {file: entry["generated"] for file, entry in manifest.data.items()}
+    generated |= {source.file: source.generated for source in sources}
+    files = {LOADER.name: LOADER.read_bytes()}
+    for name, entry in sorted(entries.items()):
+        if name in tasks:
+            path = entry.path.relative_to(TASKS.parent).with_suffix("")
+            text = LEAF.format(file=f"{path.as_posix()}_yaml", data=tasks[name])
+            if request := generated[tasks[name]]:
+                text += f"metadata: {json.dumps(entry.config['metadata'] | request)}\n"
+            files[f"{name}.yaml"] = text.encode()
+        elif "group" in entry.config and {*leaf_tasks(name)} <= tasks.keys():
+            files[f"{name}.yaml"] = entry.path.read_bytes()
+    folders = {entries[task].path.parent.name for task in tasks}
+    return files | _copies(folders | {scorer(task).family for task in tasks})
+
+
+def _copies(families: set[str]) -> dict[str, bytes]:
+    """Return the files of families, without the suffix by which the harness indexes them."""
+    files = {}
+    for path in TASKS.rglob("*"):
+        name = path.relative_to(TASKS)
+        if COPIED.fullmatch(path.name) and {*name.parts[:-1][:1]} <= families:
+            text = path.read_text(encoding="utf-8")
+            if path.name.endswith("yaml"):
+                text = re.sub(r"(?m)^((include: |  - ).*)\.yaml$", r"\1_yaml", text)
+            name = f"{TASKS.name}/{name.as_posix()}".replace(".yaml", "_yaml")
+            files[name] = text.encode()
+    return files
+
+
+def _readme(manifest: Manifest) -> bytes:
+    tasks = sorted(manifest.tasks)
+    rows = [
+        f"| `data/{file}` | {entry['rows']} | `{entry['fingerprint']}` |"
+        f" {entry['upstream']} | {entry['upstream_licence']} | {entry['given_as']} |"
+        for file, entry in sorted(manifest.data.items())
+    ]
+    return README_TEXT.format(
+        command=COMMAND.format(folder=".", task=tasks[0]),
+        tasks=", ".join(f"`{task}`" for task in tasks),
+        rows="\n".join(rows),
+    ).encode()
+
+
+def check(folder: Path) -> list[str]:
+    """Return a line for each file that is not as it was made; ToolError for no whole pack."""
+    manifest = Manifest.of(folder)
+    if not manifest.files:
+        raise ToolError(f"{folder}: holds no {FILE}; make the pack first")
+    if not manifest.complete:
+        raise ToolError(f"{folder}: is not complete; make it again, it goes on")
+    return _differences(manifest)
+
+
+def _differences(manifest: Manifest) -> list[str]:
+    """Return a line for each file that is not as the manifest says, or not in it."""
+    lines = []
+    for name in sorted(manifest.files):
+        path = manifest.folder / name
+        if not path.is_file():
+            lines.append(f"{path}: is missing; make the pack again")
+        elif not manifest.has(name):
+            fault = "has another SHA-256 than the manifest"
+            lines.append(f"{path}: {fault}; make the pack again")
+    for name in manifest.strangers():
+        if name.endswith((".yaml", ".py")) or name.startswith("data/"):
+            path = manifest.folder / name
+            lines.append(f"{path}: is not in the manifest; move it elsewhere")
+    return lines

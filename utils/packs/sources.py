@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+import json
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import islice
@@ -29,27 +29,26 @@ from .local_data import SOME_ROWS, dataset_of
 
 
 class Source(NamedTuple):
-    """The rows that one or several tasks read, and where these come from."""
+    """The rows that one or several tasks read from one file, and where these come from."""
 
-    file: str  # with upstream's name, where it has one
-    family: str  # the folder of the tasks' YAML files
     tasks: frozenset[str]
-    known: tuple[int | None, str | None]  # rows and fingerprint of the benchmark's file
-    licence: str
     upstream: str  # what the manifest and messages call the source
     revision: str | None
     load: Callable[[], Iterable[dict]]  # ToolError for whatever is in the way
     generated: dict | None  # the metadata of rows made from a seed
 
-    @classmethod
-    def of(cls, task: str, *fields: object) -> Source:
-        """Return the source of a task; `fields` are the last four."""
-        file, family = f"{scorer(task).file}.jsonl", task_files()[task].path.parent.name
-        size, licence = scorer(task).upstream, scorer(task).licence
-        return cls(file, family, frozenset({task}), size, licence, *fields)
+    @property
+    def file(self) -> str:
+        """The name of the file in a pack: upstream's, where it has one."""
+        return f"{scorer(min(self.tasks)).file}.jsonl"
+
+    @property
+    def family(self) -> str:
+        """The folder of the tasks' YAML files."""
+        return task_files()[min(self.tasks)].path.parent.name
 
 
-def sources(names: list[str]) -> list[Source]:
+def find_sources(names: list[str]) -> list[Source]:
     """Return the sources of tasks and groups, else of all tasks that read files.
 
     ToolError for an unknown name, and for a task that makes its rows itself.
@@ -57,10 +56,8 @@ def sources(names: list[str]) -> list[Source]:
     by_file: dict[str, Source] = {}
     for task in [task for name in names for task in leaf_tasks(name)] or all_tasks():
         if not is_generated(task) and not transformations(task):
-            source = _source(task)
-            file_source = by_file.get(source.file, source)
-            tasks = file_source.tasks | {task}
-            by_file[source.file] = file_source._replace(tasks=tasks)
+            source = by_file.get(scorer(task).file) or _source(task)
+            by_file[scorer(task).file] = source._replace(tasks=source.tasks | {task})
         elif names:
             raise ToolError(f"{task}: makes its rows itself; leave it out of the pack")
     return list(by_file.values())
@@ -94,7 +91,7 @@ def _source(task: str) -> Source:
                 " login`), or give the files with --source"
             ) from error
 
-    return Source.of(task, url, revision, rows, None)
+    return Source(frozenset({task}), url, revision, rows, None)
 
 
 def _of_hub(path: str, name: str | None, file: str | None, **kwargs: object) -> dict:
@@ -107,10 +104,10 @@ def _of_hub(path: str, name: str | None, file: str | None, **kwargs: object) -> 
     return dict.fromkeys(kwargs["data_files"], map(parse, read_lines(local_path)))
 
 
-def checked(
-    source: Source, path: Path | None, count: int | None
-) -> Iterator[tuple[dict, bytes]]:
-    """Yield rows, each with the digest of its document, of a file or the source itself.
+def checked_lines(
+    source: Source, path: Path | None, count: int | None, digests: list[bytes]
+) -> Iterator[bytes]:
+    """Yield the rows of a file or of the source itself; add their documents' digests.
 
     ToolError for a row that its tasks cannot score, for none, and for not `count` rows.
     """
@@ -118,55 +115,49 @@ def checked(
         rows = ((f"line {line.number}", parse(line)) for line in read_lines(path))
     else:
         rows = ((f"row {number}", row) for number, row in enumerate(source.load()))
-    place, schema, total = str(path or source.upstream), pyarrow.schema([]), 0
-    scorers = [scorer(task) for task in sorted(source.tasks, reverse=True)]
+    place, schema = path or source.upstream, pyarrow.schema([])
     while batch := list(islice(rows, SOME_ROWS)):
+        batch_rows = [row for _, row in batch]
         try:
-            dataset = dataset_of((row for _, row in batch), "part")
-            joined_schema = _joined(schema, dataset)
-        except Exception as error:  # pyarrow raises all kinds
-            raise _misfit(place, batch, schema, error) from error
-        schema, dataset.info.config_name = joined_schema, Path(source.file).stem
-        for task in scorers:
-            try:
-                documents = task.process_docs(dataset)
-            except Exception as error:
-                raise _placed(place, batch, str(error) or repr(error)) from error
-        yield from zip((row for _, row in batch), map(task.utils.digest, documents))
-        total += len(batch)
-    if not total:
+            schema, batch_digests = _check(source, batch_rows, schema)
+        except Exception as error:  # families and pyarrow raise all kinds
+            for name, row in batch:
+                schema = _check_row(source, f"{place}, {name}", row, schema)
+            raise ToolError(f"{place}: {error!s:.200}") from error
+        digests += batch_digests
+        yield from (
+            json.dumps(x, ensure_ascii=False).encode() + b"\n" for x in batch_rows
+        )
+    if not digests:
         raise ToolError(f"{place}: there are no rows; give a file with some")
-    if count not in (None, total):
-        fault = f"has {total} rows, the benchmark's file {count}"
+    if count not in (None, len(digests)):
+        fault = f"has {len(digests)} rows, the benchmark's file {count}"
         raise ToolError(f"{place}: {fault}; give the whole file, or --allow-partial")
 
 
-def _misfit(
-    place: str, batch: list[tuple[str, dict]], schema: pyarrow.Schema, error: Exception
-) -> ToolError:
-    """Return which row has a cell of another type than those above it."""
-    for name, row in batch:
-        try:
-            schema = _joined(schema, dataset_of([row], "row"))
-        except Exception as row_error:
-            error = row_error
-            break
-    text = f"{' '.join(str(error).split()):.200}"
-    fault = f"a cell is not of the type of those above it, or too large ({text})"
-    return ToolError(f"{place}, {name}: {fault}; fix the row")
-
-
-def _placed(place: str, batch: list[tuple[str, dict]], fault: str) -> ToolError:
-    """Return what a family says of a row, with the row's own file and name."""
-    # Before any quote: what is in a file can look like a place, too.
-    match = re.match(r"[^'\"]*?, row (\d{1,9})\b(.*)", fault, re.S)
-    if match and int(match[1]) < len(batch):
-        place, fault = f"{place}, {batch[int(match[1])][0]}", match[2]
-    else:
-        fault = f": {fault}"
-    return ToolError(f"{place}{fault}".replace("\n", " "))
-
-
-def _joined(schema: pyarrow.Schema, dataset: datasets.Dataset) -> pyarrow.Schema:
+def _check(
+    source: Source, rows: list[dict], schema: pyarrow.Schema
+) -> tuple[pyarrow.Schema, list[bytes]]:
+    """Return the types of rows and of those above them, and the digests of documents."""
+    dataset = dataset_of(rows, "part")
     schemas = [schema, dataset.features.arrow_schema]
-    return pyarrow.unify_schemas(schemas, promote_options="permissive")
+    schema = pyarrow.unify_schemas(schemas, promote_options="permissive")
+    dataset.info.config_name = Path(source.file).stem
+    for task in sorted(source.tasks, reverse=True):
+        documents = scorer(task).process_docs(dataset)
+    return schema, [*map(scorer(task).utils.digest, documents)]
+
+
+def _check_row(
+    source: Source, place: str, row: dict, schema: pyarrow.Schema
+) -> pyarrow.Schema:
+    """Return the types of a row and of those above it; ToolError where it has a fault."""
+    try:
+        return _check(source, [row], schema)[0]
+    except Exception as error:
+        text = " ".join(str(error).split())
+        _, is_of_family, fault = text.partition(", row 0")
+        if not is_of_family:
+            fault = "a cell is not of the type of those above it, or too large"
+            fault = f": {fault} ({text:.200}); fix the row"
+        raise ToolError(f"{place}{fault}") from error

@@ -28,7 +28,7 @@ from ..core.families import all_tasks, configuration, scorer, transformations
 from ..core.jsonl import parse, read_lines
 from . import disputed
 from .manifest import Manifest
-from .pack import check, make, say_command
+from .offline import check, make, say_command
 from .sources import Source
 
 
@@ -70,7 +70,7 @@ def main(arguments: list[str] | None = None) -> int:
         bases = ", ".join(sorted({scorer(task).base for task in tasks}))
         fault = f"has no row that can have a twin; make a pack with some of {bases}"
         raise ToolError(f"{public.folder}: {fault}")
-    manifest = make(options.folder.resolve(), [source for source, _ in pairs], {})
+    manifest = make(options.folder.resolve(), [source for source, _ in pairs])
     for source, record in pairs:
         manifest.data[source.file]["twins"] = record
     manifest.save()
@@ -99,7 +99,8 @@ def _source(task: str, public: Manifest, seed: int) -> tuple[Source, dict]:
     request = {"twin_seed": seed, "twin_version": VERSION}
     request["twin_source"] = entry["fingerprint"]
     upstream = f"twins of {entry['upstream']}, seed {seed}"
-    return Source.of(task, upstream, None, lambda: twins, request), record
+    source = Source(frozenset({task}), upstream, None, lambda: twins, request)
+    return source, record
 
 
 def draw_twins(task: str, rows: list[dict], seed: int) -> tuple[list[Draw], Counter]:
