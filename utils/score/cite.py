@@ -15,12 +15,7 @@ from ..verdicts.runs import Model
 from .rows import with_interval
 
 
-_SCORES = {
-    "published": "published score (metric card's rule)",
-    "flexible": "flexible score (value in any form)",
-}
 _METHOD = "Wilson's with cluster-robust effective sample size (CR2, Bell-McCaffrey)"
-_DIGITS = 12  # of a fingerprint
 _ENTRY = re.compile(r"```bibtex\n(.*?)```", re.DOTALL)
 _PACK = """\
 @software{lm_eval_temporal_tasks,
@@ -34,50 +29,49 @@ _PACK = """\
 def citations(model: Model, rows: list[dict]) -> Iterator[str]:
     """Yield a line for each benchmark of a model, of which `rows` are the figures."""
     row_by_name = {row["task"]: row for row in rows if row["by"] is None}
-    tasks = [task for task, tally in model.tasks.items() if tally.all.n]
-    tasks = [task for task in tasks if scorer(task).headline]
-    for group in benchmarks(tasks):
-        run_tasks = [task for task in group.tasks if task in tasks]
-        row = row_by_name[group.name if len(run_tasks) > 1 else run_tasks[0]]
+    whole_rows = [row for row in row_by_name.values() if "tasks" not in row]
+    scored = [row["task"] for row in whole_rows if row["published"] is not None]
+    for group in benchmarks(scored):
+        tasks = [task for task in group.tasks if task in scored]
+        row = row_by_name[group.name if len(tasks) > 1 else tasks[0]]
         title = configuration(group.name)["metadata"].get("title", group.name)
-        remarks = [", ".join(run_tasks)] if len(run_tasks) < len(group.tasks) else []
-        remarks.append(rows_remark([model.tasks[task] for task in run_tasks], row["n"]))
-        remark = "; ".join(filter(None, remarks))
-        scores = "; ".join(
-            f"{label} {with_interval(row, rule)}" for rule, label in _SCORES.items()
-        )
+        remarks = [", ".join(tasks)] if len(tasks) < len(group.tasks) else []
+        if remark := rows_remark([model.tasks[task] for task in tasks], row["n"]):
+            remarks.append(remark)
+        if remarks:
+            title += f" ({'; '.join(remarks)})"
+        cut_off = f"{percent(row['cut_off'] / row['answers'])} %"
+        if row["cut_off_unknown"] and not row["cut_off"]:
+            cut_off = "unknown"
         yield (
-            f"{row['run']} on {title}{remark and f' ({remark})'}: {scores} (percent [95 %"
-            f" interval, {_METHOD}]). {row['n']:,} documents in {row['clusters']:,} clusters"
-            f" (of one text or template); {'; '.join(_settings(model, run_tasks))}; answers"
-            f" seen to be cut off: {_cut_off(row)}; {VERSION}."
+            f"{row['run']} on {title}: published score (metric card's rule)"
+            f" {with_interval(row, 'published')}; flexible score (value in any form)"
+            f" {with_interval(row, 'flexible')} (percent [95 % interval, {_METHOD}])."
+            f" {row['n']:,} documents in {row['clusters']:,} clusters (of one text or"
+            f" template); {_settings(model, tasks)}; answers seen to be cut off:"
+            f" {cut_off}; {VERSION}."
         )
 
 
-def _cut_off(row: dict) -> str:
-    if row["cut_off_unknown"] and not row["cut_off"]:
-        return "unknown"
-    return f"{percent(row['cut_off'] / row['answers'])} %"
-
-
-def _settings(model: Model, tasks: list[str]) -> Iterator[str]:
-    """Yield how the tasks were run, as far as the files say, else that it is unknown."""
+def _settings(model: Model, tasks: list[str]) -> str:
+    """Return how the tasks were run, as far as the files say, else that it is unknown."""
     claims, run = [model.claims(task) for task in tasks], model.claims()
-    pack_version = _values([scorer(task).version for task in tasks])
-    run_version = _values([claim.get("version") for claim in claims])
+    pack_version = _join([scorer(task).version for task in tasks])
+    run_version = _join([claim.get("version") for claim in claims])
     foreign = f", run with version {run_version}" if run_version != pack_version else ""
-    yield f"task version {pack_version}{foreign}"
     fingerprints = [model.tasks[task].fingerprint for task in tasks]
     fingerprint = fingerprints[0] if len(tasks) == 1 else sha256(" ".join(fingerprints))
-    yield f"fingerprint of the rows {fingerprint[:_DIGITS]}"
-    yield f"few-shot examples {_values([claim.get('n_shot') for claim in claims])}"
     template = {True: "yes", False: "no"}.get(run.get("chat_template"), "unknown")
-    yield f"chat template {template}"
-    yield f"token limit {_values([claim.get('max_gen_toks') for claim in claims])}"
-    yield f"lm-eval {run.get('lm_eval_version') or 'unknown'}"
+    return (
+        f"task version {pack_version}{foreign}; fingerprint of the rows"
+        f" {fingerprint[:12]}; few-shot examples"
+        f" {_join([claim.get('n_shot') for claim in claims])}; chat template {template};"
+        f" token limit {_join([claim.get('max_gen_toks') for claim in claims])};"
+        f" lm-eval {run.get('lm_eval_version') or 'unknown'}"
+    )
 
 
-def _values(values: list) -> str:
+def _join(values: list) -> str:
     texts = ("unknown" if value is None else str(value) for value in values)
     return "/".join(dict.fromkeys(texts))
 

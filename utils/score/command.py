@@ -13,15 +13,14 @@ several paths of one NAME are one run.
 A document may have several answers: the `choices` of a batch, the `resps` of a log with
 `repeats`, or lines with a `sample` each. It scores their mean. --k adds pass@k, the
 expected best score of K of them, and the majority: the score of the value, or, published,
-the text, that most of them have. CSV and JSON have all scores, reasons and breakdowns, as
-fractions, with both ends of 95 % intervals, standard errors, degrees of freedom, clusters
-and design effects, and a fingerprint of the documents. --cite prints a line for a paper.
+the text, that most of them have. CSV and JSON have all figures, scores as fractions with
+both ends of 95 % intervals, and a fingerprint of the documents.
 
 DIR gets a table of verdicts for each file: a folder with run.json and a row an answer.
 Lines that cannot be scored, and a second answer to a document, are named; the exit status
-is then 1. A file whose table is there is not scored again, so that an interrupted job goes
-on, and machines may score some files each. The table of a file that was changed since is
-made anew. What is in DIR and is no such table, or that of another file, is never replaced.
+is then 1. A file whose table is there is not scored again, unless it was changed since: an
+interrupted job goes on, and machines may score some files each. What is in DIR and is no
+such table, or that of another file, is never replaced.
 
 Example:
 
@@ -33,26 +32,27 @@ from __future__ import annotations
 
 import sys
 import textwrap
-from argparse import Namespace
+from argparse import ArgumentTypeError, Namespace
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from functools import partial
+from itertools import product
 
-from ..core import tables
 from ..core.cli import output_path, say, tool_parser, whole_number
 from ..core.errors import ToolError
 from ..core.families import benchmarks, scorer
-from ..core.tables import escaped, percent, points, render
+from ..core.tables import FORMATS, escaped, percent, points, render
 from ..verdicts.judge import BREAKDOWNS, shorten, value_text
 from ..verdicts.runs import Model, answer_options, read_models
-from . import cite, eval_results
+from . import eval_results
+from .cite import bibliography, citations
 from .health import faults, silent_ends
 from .rows import RULES, rows, with_interval
 
 
 _WIDTH = 100
 _FREQUENT = (
-    0.05  # share of the answers to a family from which on a reason has an example
+    0.05  # the share of a family's answers from which on a reason has an example
 )
 _LEGEND = """\
 Percent [likely range: 95 % interval]. published: score by the benchmark's own rule (its metric \
@@ -65,7 +65,7 @@ within: of all documents; where no date was read, it is a miss. median error: th
 of the dates that were read, from early to late [likely range: 95 % interval].
 """
 
-Run = tuple[Model, list[dict]]  # with its rows, as of `rows`
+Run = tuple[Model, list[dict]]  # with the figures that `rows` returns
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -79,28 +79,17 @@ def main(arguments: list[str] | None = None) -> int:
         raise ToolError(f"--eval_results {options.eval_results}: {fault}")
     messages = [message for model in models for message in model.messages]
     messages += [failure.message for failure in failures]
-    messages += [
-        f"{model.name}: {options.leave_out} has all documents of {task} that are"
-        " answered; score it without --leave_out"
-        for model in models
-        for task, tally in model.tasks.items()
-        if not tally.all.n
-    ]
-    for message in messages:
-        say(message)
     runs: list[Run] = []
     for model in models:
         tallies = {task: tally for task, tally in model.tasks.items() if tally.all.n}
-        if not tallies:
-            continue
-        if options.k:
-            least, document = min(tally.fewest() for tally in tallies.values())
-            if options.k > least:
-                shortage = f"{document} has only {least} answers in {model.name}"
-                raise ToolError(
-                    f"--k {options.k}: {shortage}; give at most --k {least}"
-                )
-        runs.append((model, rows(model.name, tallies, model.filter, options.k)))
+        if tallies:
+            runs.append((model, rows(model.name, tallies, model.filter, options.k)))
+        for task in (task for task in model.tasks if task not in tallies):
+            fault = f"has all documents of {task} that are answered"
+            fix = "score it without --leave_out"
+            messages.append(f"{model.name}: {options.leave_out} {fault}; {fix}")
+    for message in messages:
+        say(message)
     if runs:
         sys.stdout.write(_text(runs, options))
         if options.eval_results:
@@ -110,14 +99,14 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _text(runs: list[Run], options: Namespace) -> str:
     if options.cite:
-        lines = [f"{line}\n" for run in runs for line in cite.citations(*run)]
-        return "\n".join([*lines, *cite.bibliography([model for model, _ in runs])])
+        lines = [f"{line}\n" for run in runs for line in citations(*run)]
+        return "\n".join([*lines, *bibliography([model for model, _ in runs])])
     if options.format == "markdown":
-        return _report(runs, options.by or [])
-    kept_rows = [row for _, run_rows in runs for row in run_rows]
+        return _report(runs, options.by or [], options.k)
+    all_rows = [row for _, run_rows in runs for row in run_rows]
     if options.by is not None:
-        kept_rows = [row for row in kept_rows if row["by"] in (None, *options.by)]
-    return render(kept_rows, options.format)
+        all_rows = [row for row in all_rows if row["by"] in (None, *options.by)]
+    return render(all_rows, options.format)
 
 
 def _options(arguments: list[str] | None) -> Namespace:
@@ -128,7 +117,7 @@ def _options(arguments: list[str] | None) -> Namespace:
     add("--output", type=output_path, metavar="DIR", help=text)
     text = f"breakdowns to print: {', '.join(BREAKDOWNS)}; default: none in Markdown, all in"
     text += " CSV and JSON; task: the reasons by task"
-    add("--by", metavar="NAME,...", help=text)
+    add("--by", type=_breakdowns, metavar="NAME,...", help=text)
     text = "print a line for a paper for each benchmark, and BibTeX entries"
     add("--cite", action="store_true", help=text)
     least_one = partial(whole_number, least=1)
@@ -136,101 +125,83 @@ def _options(arguments: list[str] | None) -> Namespace:
     answer_options(parser)
     text = "published scores, as the hub's results YAML"
     add("--eval_results", type=output_path, metavar="FILE", help=text)
-    add("--format", choices=tables.FORMATS, default="markdown")
-    options = parser.parse_args(arguments)
-    names = ("task", *BREAKDOWNS)
-    if options.by is not None:
-        options.by = [name for name in options.by.split(",") if name]
-    if unknown := [name for name in options.by or () if name not in names]:
-        parser.error(f"--by {unknown[0]}: choose from {', '.join(names)}")
-    if options.task:
-        scorer(options.task)
-    return options
+    add("--format", choices=FORMATS, default="markdown")
+    return parser.parse_args(arguments)
+
+
+def _breakdowns(text: str) -> list[str]:
+    names, choices = [name for name in text.split(",") if name], ("task", *BREAKDOWNS)
+    if unknown := [name for name in names if name not in choices]:
+        raise ArgumentTypeError(f"{unknown[0]}: choose from {', '.join(choices)}")
+    return names
 
 
 # ------------------------------------------------------------------------- report
 
 
-def _report(runs: list[Run], breakdowns: list[str]) -> str:
+def _report(runs: list[Run], breakdowns: list[str], k: int | None) -> str:
     """Return faults, the tables of runs as Markdown, and the breakdowns."""
     sections = [
         _wrapped(f"**Fault** in the run {escaped(model.name)}: {fault}")
         for model, _ in runs
         for fault in faults(model)
     ]
-    parts: dict[tuple, list[dict]] = defaultdict(list)
+    part_rows: dict[tuple, list[dict]] = defaultdict(list)
     for model, run_rows in runs:
         whole_rows = [row for row in run_rows if row["by"] is None]
-        sections += _sections(model, whole_rows, "task" in breakdowns)
+        sections += [f"## {escaped(model.name)}\n", *_tables(whole_rows, k)]
+        sections.append("".join(_notes(model, whole_rows)))
+        reasons = [*_reasons(model, whole_rows, "task" in breakdowns)]
+        sections += [render(reasons, "markdown", percent), "".join(_examples(model))]
         for row in (row for row in run_rows if row["by"] in breakdowns):
-            parts[row["task"], row["filter"], row["by"]].append(row)
+            part_rows[row["task"], row["filter"], row["by"]].append(row)
     if ends := silent_ends([model for model, _ in runs]):
         sections.append(_wrapped(ends))
-    return "\n".join([*sections, *map(_breakdown, parts.values()), _wrapped(_LEGEND)])
+    sections += [*map(_breakdown, part_rows.values()), _wrapped(_LEGEND)]
+    return "\n".join(filter(None, sections))
 
 
 def _wrapped(text: str) -> str:
     return textwrap.fill(text, _WIDTH, break_on_hyphens=False) + "\n"
 
 
-def _sections(model: Model, rows: list[dict], by_task: bool) -> Iterator[str]:
-    """Yield what is printed of a run; `rows` are those of benchmarks and whole tasks."""
-    yield f"## {escaped(model.name)}\n"
-    yield render([*map(_line, rows)], "markdown", percent)
-    if lines := [*filter(None, map(_several, rows))]:
-        yield render(lines, "markdown", percent)
-    if lines := [*filter(None, map(_times, rows))]:
-        yield f"{render(lines, 'markdown', percent)}\n{_wrapped(_LEGEND_OF_TIMES)}"
-    if notes := "".join(_notes(model, rows)):
-        yield notes
-    yield render([*_reasons(model, rows, by_task)], "markdown", percent)
-    if examples := "".join(_examples(model)):
-        yield examples
+def _tables(rows: list[dict], k: int | None) -> Iterator[str]:
+    """Yield the scores, those of several answers together, and errors of times."""
+    lines, lines_of_several, lines_of_times = [], [], []
+    for row in rows:
+        task = {"task": _name(row)}
+        cells = {rule: with_interval(row, rule) for rule in RULES}
+        cells["format cost"] = with_interval(row, "format_cost", points)
+        cells |= {name: row[name] for name in ("extracted", "constant")}
+        is_unknown = row["cut_off_unknown"] and not row["cut_off"]
+        cells["cut off"] = "unknown" if is_unknown else row["cut_off"] / row["answers"]
+        lines.append(task | cells | {"n": row["n"]})
+        if row["answers"] > row["n"]:
+            cells = {"answers": row["answers"]}
+            for measure, rule in product((f"pass@{k}", "majority"), RULES):
+                cells[f"{measure} {rule}"] = with_interval(row, f"{measure}_{rule}")
+            lines_of_several.append(task | cells)
+        names = [
+            name for name in row if name.startswith("within_") and f"{name}_low" in row
+        ]
+        cells = {name.replace("_", " "): with_interval(row, name) for name in names}
+        for unit in ("hours", "days"):
+            if (name := f"median_error_{unit}") in row:
+                cells[f"median error, {unit}"] = with_interval(row, name, _lateness)
+                cells["date read"] = row["error_read"]
+        if cells:
+            lines_of_times.append(task | cells)
+    for table in (lines, lines_of_several, lines_of_times):
+        if table:
+            yield render(table, "markdown", percent)
+    if lines_of_times:
+        yield _wrapped(_LEGEND_OF_TIMES)
 
 
 def _name(row: dict) -> str:
-    tasks_scored, _, tasks_of_benchmark = row.get("tasks", "").partition(" of ")
-    remark = f"({tasks_scored} of {tasks_of_benchmark} tasks)"
-    parts = (
-        row["task"],
-        remark if tasks_scored != tasks_of_benchmark else None,
-        row["filter"],
-    )
-    return " ".join(filter(None, parts))
-
-
-def _line(row: dict) -> dict:
-    cells = {"task": _name(row)} | {rule: with_interval(row, rule) for rule in RULES}
-    cells["format cost"] = with_interval(row, "format_cost", points)
-    cells |= {name: row[name] for name in ("extracted", "constant")}
-    is_unknown = row["cut_off_unknown"] and not row["cut_off"]
-    cells["cut off"] = "unknown" if is_unknown else row["cut_off"] / row["answers"]
-    return cells | {"n": row["n"]}
-
-
-def _several(row: dict) -> dict | None:
-    """Return how many answers there are, and what `--k` asks for."""
-    if row["answers"] == row["n"]:
-        return None
-    cells = {"task": _name(row), "answers": row["answers"]}
-    columns = [column for column in row if column.endswith("_published")]
-    measures = [column.removesuffix("_published") for column in columns]
-    for name in (f"{measure}_{rule}" for measure in measures for rule in RULES):
-        cells[name.replace("_", " ")] = with_interval(row, name)
-    return cells
-
-
-def _times(row: dict) -> dict | None:
-    """Return how near values in time are, and the median error of those that were read."""
-    names = [
-        name for name in row if name.startswith("within_") and f"{name}_low" in row
-    ]
-    cells = {name.replace("_", " "): with_interval(row, name) for name in names}
-    for unit in ("hours", "days"):
-        if (name := f"median_error_{unit}") in row:
-            cells[f"median error, {unit}"] = with_interval(row, name, _lateness)
-            cells["date read"] = row["error_read"]
-    return {"task": _name(row), **cells} if cells else None
+    tasks, _, tasks_of_benchmark = row.get("tasks", "").partition(" of ")
+    remark = f"({tasks} of {tasks_of_benchmark} tasks)" * (tasks != tasks_of_benchmark)
+    return " ".join(filter(None, (row["task"], remark, row["filter"])))
 
 
 def _lateness(error: float) -> str:
@@ -241,15 +212,12 @@ def _notes(model: Model, rows: list[dict]) -> Iterator[str]:
     """Yield what has to be known beside the scores."""
     if refused := sum(model.refused.values()):
         yield f"Not in these figures: {refused:,} {'line' if refused == 1 else 'lines'} refused.\n"
-    if any(table.head["end"] for table in model.tables):
-        yield "A file could not be read to its end.\n"
     notes: dict[str, list[str]] = defaultdict(list)
     for row in (row for row in rows if "rows" in row):
         name, (remark, _, size) = _name(row), row["rows"].partition(" the benchmark's ")
         if size:
-            notes["Fewer documents than the benchmark's"].append(
-                f"{name} {row['n']} of {size}"
-            )
+            size = f"{name} {row['n']} of {size}"
+            notes["Fewer documents than the benchmark's"].append(size)
         elif remark not in ("the benchmark's", "as many as the benchmark's"):
             notes[f"The rows are {remark}"].append(name)
         if row["changed"]:
@@ -286,7 +254,7 @@ def _examples(model: Model) -> Iterator[str]:
     counts_by_family: dict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
     for task, tally in model.tasks.items():
         for reason, count in tally.all.reasons.items():
-            counts_by_family[scorer(task).family][reason, task] += count
+            counts_by_family[scorer(task).family][reason, task] = count
     for counts in counts_by_family.values():
         totals, tasks = Counter(), {}  # by reason, in the order of their numbers
         for (reason, task), count in counts.most_common():

@@ -11,19 +11,9 @@ from pathlib import Path
 import yaml
 
 from ..core.cli import say
-from ..core.errors import ToolError
 from ..core.families import configuration, scorer
 from ..core.files import written_whole
 from ..verdicts.runs import Model
-
-
-def check(models: list[Model], path: Path | None) -> None:
-    """Raise ToolError for a file of several runs: it is one model's."""
-    if path and len(models) > 1:
-        raise ToolError(
-            f"--eval_results {path}: is of one model, but there are {len(models)} runs;"
-            " name one"
-        )
 
 
 def write(path: Path, model: Model, rows: list[dict]) -> None:
@@ -33,48 +23,42 @@ def write(path: Path, model: Model, rows: list[dict]) -> None:
     """
     from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml
 
-    entries, left_out = [], []
+    entries, names_left_out = [], []
+    date = model.claims().get("date")
+    if date is not None:
+        date = datetime.fromtimestamp(date, timezone.utc).isoformat(timespec="seconds")
     for row in rows:
         if row["by"] or "tasks" in row or row["published"] is None:
             continue
         config = configuration(row["task"])
         if "custom_dataset" in config:
-            left_out.append(row["task"])
+            names_left_out.append(row["task"])
             continue
-        claims = model.claims(row["task"])
-        date = model.claims().get("date")
-        date = date and datetime.fromtimestamp(date, timezone.utc)
         entry = EvalResultEntry(
             dataset_id=config["dataset_path"],
             task_id=row["task"],
             value=row["published"],
-            date=date.isoformat(timespec="seconds") if date else None,
-            notes=_notes(claims, row),
+            date=date,
+            notes=_notes(model.claims(row["task"]), row),
         )
         entries.append(entry)
-    text = yaml.safe_dump(
-        eval_result_entries_to_yaml(entries), sort_keys=False, width=1000
-    )
+    cells = eval_result_entries_to_yaml(entries)
     with written_whole(path) as file:
-        file.write(text.encode())
-    if left_out:
-        names = ", ".join(left_out)
+        file.write(yaml.safe_dump(cells, sort_keys=False, width=1000).encode())
+    if names_left_out:
+        names = ", ".join(names_left_out)
         say(f"{path}: lacks {names}, whose rows no data set of the hub has")
 
 
 def _notes(claims: dict, row: dict) -> str:
     """Return the rule, and what else a score must be read with, as far as it is known."""
-    task = row["task"]
-    published, flexible = scorer(task).headline
-    notes = [
-        f"{published} by the metric card's rule",
-        f"{flexible} {row['flexible']:.4f}",
-        f"version {scorer(task).version} of lm-eval-temporal-tasks",
-        f"rows: {row['rows']} ({row['n']})",
-    ]
+    published, flexible = scorer(row["task"]).headline
+    notes = [f"{published} by the metric card's rule"]
+    notes.append(f"{flexible} {row['flexible']:.4f}")
+    notes.append(f"version {scorer(row['task']).version} of lm-eval-temporal-tasks")
+    notes.append(f"rows: {row['rows']} ({row['n']})")
     if row["filter"]:
         notes.append(f"filter {row['filter']}")
     if claims:
-        notes.append(f"{claims['n_shot']}-shot")
-        notes.append(f"max_gen_toks {claims['max_gen_toks']}")
+        notes.append(f"{claims['n_shot']}-shot; max_gen_toks {claims['max_gen_toks']}")
     return "; ".join(notes)

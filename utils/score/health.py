@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 
 from ..core.families import configuration, scorer
@@ -24,61 +25,59 @@ _OF_ANSWERS = {
 
 def faults(model: Model) -> Iterator[str]:
     """Yield a sentence for each fault; none for a healthy run."""
-    total = sum(tally.all.answers for tally in model.tasks.values())
+    counts, total = _count(model)
     for fault, text in _OF_ANSWERS.items():
-        count = sum(tally.all.counts[fault] for tally in model.tasks.values())
-        if count and count >= LEAST * total:
-            share = percent(count / total)
-            yield f"{count:,} of {total:,} answers ({share} %) {text}."
-    for text in _of_settings(model):
-        yield f"{text}."
+        if counts[fault] and counts[fault] >= LEAST * total:
+            share = percent(counts[fault] / total)
+            yield f"{counts[fault]:,} of {total:,} answers ({share} %) {text}."
+    limits, versions, run = [], [], model.claims()
+    for task in model.tasks:
+        limit, version = map(model.claims(task).get, ("max_gen_toks", "version"))
+        task_limit = configuration(task)["generation_kwargs"]["max_gen_toks"]
+        if limit is not None and limit < task_limit:
+            limits.append(f"{task} {limit:,}, not {task_limit:,}")
+        if not scorer(task).asks_as(version):
+            versions.append(f"{task} {version}, not {scorer(task).version}")
+    if limits:
+        fix = "run again without a max_gen_toks of your own"
+        yield f"the token limit is below the task's ({_listed(limits)}); {fix}."
+    if (limit := run.get("limit")) is not None:
+        yield f"the run has --limit {limit:g}, so only some documents; run again without it."
+    name = run.get("model_name") or model.name
+    if run.get("chat_template") is False and _TUNED.search(name):
+        yield (
+            "the model's name says that it is tuned for chats, but no chat template was"
+            " applied; run again with --apply_chat_template."
+        )
+    if versions:
+        fix = "run again with this pack, or score it with the pack that ran it"
+        yield f"the tasks were run in another version ({_listed(versions)}); {fix}."
 
 
 def silent_ends(models: list[Model]) -> str:
     """Return a sentence on the runs of which no answer says why it ended; "" for none."""
-    names, unended, total = [], 0, 0
+    names, unended, answers = [], 0, 0
     for model in models:
-        figures = [tally.all for tally in model.tasks.values()]
-        answers = sum(figure.answers for figure in figures)
-        if sum(figure.counts["silent"] for figure in figures) == answers:
+        counts, total = _count(model)
+        if counts["silent"] == total:
             names.append(escaped(model.name))
-            unended += sum(figure.counts["unended"] for figure in figures)
-            total += answers
-    if not total:
+            unended += counts["unended"]
+            answers += total
+    if not answers:
         return ""
     runs = ", ".join(names) if len(names) < 4 else f"{len(names)} runs"
     return (
-        f"No answer of {runs} says why it ended: {unended:,} of {total:,} end before an"
+        f"No answer of {runs} says why it ended: {unended:,} of {answers:,} end before an"
         " answer, and more may have been cut off. Answers through `temporal-eval export`"
         " and `replay` say it."
     )
 
 
-def _of_settings(model: Model) -> Iterator[str]:
-    """Yield the faults that the results of the harness show."""
-    limits, versions, run = [], [], model.claims()
-    for task in model.tasks:
-        claims = model.claims(task)
-        task_limit = configuration(task)["generation_kwargs"]["max_gen_toks"]
-        if (limit := claims.get("max_gen_toks")) is not None and limit < task_limit:
-            limits.append(f"{task} {limit:,}, not {task_limit:,}")
-        if not scorer(task).asks_as(version := claims.get("version")):
-            versions.append(f"{task} {version}, not {scorer(task).version}")
-    if limits:
-        fix = "run again without a max_gen_toks of your own"
-        yield f"the token limit is below the task's ({_listed(limits)}); {fix}"
-    if (limit := run.get("limit")) is not None:
-        yield f"the run has --limit {limit:g}, so only some documents; run again without it"
-    if run.get("chat_template") is False and _TUNED.search(
-        run["model_name"] or model.name
-    ):
-        yield (
-            "the model's name says that it is tuned for chats, but no chat template was"
-            " applied; run again with --apply_chat_template"
-        )
-    if versions:
-        fix = "run again with this pack, or score it with the pack that ran it"
-        yield f"the tasks were run in another version ({_listed(versions)}); {fix}"
+def _count(model: Model) -> tuple[Counter[str], int]:
+    """Return how many answers of a model have what, and how many there are."""
+    figures = [tally.all for tally in model.tasks.values()]
+    counts = sum((figures_of_task.counts for figures_of_task in figures), Counter())
+    return counts, sum(figures_of_task.answers for figures_of_task in figures)
 
 
 def _listed(texts: list[str]) -> str:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from statistics import fmean
 
+from ..core.errors import ToolError
 from ..core.families import Group, benchmarks, scorer
 from ..core.tables import natural, percent
 from ..stats import estimate_difference, estimate_median, estimate_score, linearised
@@ -31,47 +32,38 @@ def rows(
     """
     benchmark_rows, task_rows, part_rows = [], [], []
     for benchmark in benchmarks(sorted(tallies, key=natural)):
-        place = {"run": run, "task": benchmark.name, "filter": filter_name}
-        scored_rows = []
+        place, scored = {"run": run, "task": benchmark.name, "filter": filter_name}, []
         for task in (task for task in benchmark.tasks if task in tallies):
-            task_row, *rows_of_parts = _task_rows(
-                place | {"task": task}, tallies[task], k
-            )
-            task_rows.append(task_row)
-            part_rows += rows_of_parts
-            scored_rows += [task_row] if task_row["n"] else []
-        if len(scored_rows) > 1:
-            cells = _benchmark_cells(benchmark, scored_rows, tallies)
-            benchmark_rows.append(place | cells)
+            row, *parts = _task_rows(place | {"task": task}, tallies[task], k)
+            task_rows.append(row)
+            part_rows += parts
+            scored += [row] if row["n"] else []
+        if len(scored) > 1:
+            benchmark_rows.append(place | _benchmark_cells(benchmark, scored, tallies))
     return benchmark_rows + task_rows + part_rows
 
 
 def _task_rows(place: dict, tally: Tally, k: int | None) -> Iterator[dict]:
     """Yield the row of a task and those of its parts."""
-    parts = sorted(
-        tally.parts.items(), key=lambda part: (part[0][0], natural(part[0][1]))
-    )
+    if k and k > (fewest := tally.fewest())[0]:
+        fault = f"{fewest[1]} has only {fewest[0]} answers in {place['run']}"
+        raise ToolError(f"--k {k}: {fault}; give at most --k {fewest[0]}")
     constant_cells = dict(zip(("constant", "constant_answer"), tally.constant()))
     left_out = f"{tally.left_out} ({tally.leave_out})" if tally.leave_out else None
     task_cells = {"left_out": left_out, "rows": tally.describe_rows()}
     task_cells["fingerprint"] = tally.fingerprint
-    for (breakdown, value), figures in [((None, None), tally.all), *parts]:
-        yield {
-            **place,
-            "by": breakdown,
-            "value": value,
-            "n": figures.n,
-            "answers": figures.answers,
-            **_scores(figures, k),
-            **constant_cells,
-            **{name: figures.counts[name] for name in _SUMS[2:]},
-            **{f"reason_{word}": n for word, n in figures.reasons.most_common()},
-            **{
-                f"unextracted_{word}": figures.unextracted[word]
-                for word in figures.reasons
-            },
-            **task_cells,
-        }
+    parts = sorted(tally.parts, key=lambda part: (part[0], natural(part[1])))
+    for part in ((None, None), *parts):
+        figures = tally.parts.get(part, tally.all)
+        cells = place | dict(zip(("by", "value"), part))
+        cells |= {"n": figures.n, "answers": figures.answers}
+        cells |= _scores(figures, k) | constant_cells
+        cells |= {name: figures.counts[name] for name in _SUMS[2:]}
+        for reason, count in figures.reasons.most_common():
+            cells[f"reason_{reason}"] = count
+        for reason in figures.reasons:
+            cells[f"unextracted_{reason}"] = figures.unextracted[reason]
+        yield cells | task_cells
         # Its parts have none of what is of the whole task.
         constant_cells, task_cells = map(dict.fromkeys, (constant_cells, task_cells))
 
@@ -95,8 +87,8 @@ def _scores(figures: Figures, k: int | None) -> dict[str, float | None]:
         ends = estimate.low * scale, estimate.high * scale
         cells |= _with_ends(name, (cells[name], *ends))
     if headline and scores_by_metric:
-        cells |= _intervals([[scores_by_metric[x]] for x in headline], True, clusters)
-    if k and headline:
+        cells |= _intervals([figures], by_size=True)
+    if headline and k:
         for name, scores in together(figures.documents, k).items():
             cells |= _with_ends(name, estimate_score(scores, clusters))
     return cells | _errors(figures)
@@ -107,23 +99,23 @@ def _with_ends(name: str, figure: Sequence[float]) -> dict[str, float]:
     return dict(zip((name, f"{name}_low", f"{name}_high"), figure))
 
 
-def _intervals(
-    scores_by_rule: Iterable[Sequence[Sequence[float]]],
-    by_size: bool,
-    clusters: Sequence[str],
-) -> dict[str, float]:
-    """Return how sure the published and the flexible score are, and the format cost.
+def _intervals(tasks: list[Figures], by_size: bool) -> dict[str, float]:
+    """Return how sure the mean scores of tasks are, and the format cost with its interval.
 
-    Takes the scores by rule and task. The format cost is the flexible score minus the
-    published one.
+    The format cost is the flexible score minus the published one.
     """
-    linear_scores = [linearised(scores, by_size) for scores in scores_by_rule]
-    cells: dict[str, float] = {}
-    for rule, scores in zip(RULES, linear_scores):
-        estimate = estimate_score(scores, clusters)
+    clusters = [document.cluster for figures in tasks for document in figures.documents]
+    cells, scores_by_rule = {}, []
+    for place, rule in enumerate(RULES):
+        scores_by_task = []
+        for figures in tasks:
+            metric, documents = scorer(figures.task).headline[place], figures.documents
+            scores_by_task.append([document.means()[metric] for document in documents])
+        scores_by_rule.append(linearised(scores_by_task, by_size))
+        estimate = estimate_score(scores_by_rule[-1], clusters)
         for name in ("low", "high", "error", "freedom", "design_effect"):
             cells[f"{rule}_{name}"] = getattr(estimate, name)
-    cost = estimate_difference(*linear_scores, clusters)
+    cost = estimate_difference(*scores_by_rule, clusters)
     return cells | _with_ends("format_cost", cost) | {"clusters": cost.clusters}
 
 
@@ -156,13 +148,8 @@ def _benchmark_cells(
             total = math.fsum(map(math.prod, zip(means, sizes)))
             cells[name] = total / sum(sizes)
     if cells["published"] is not None:
-        scores_by_task, clusters = [], []
-        for figures in (tallies[row["task"]].all for row in task_rows):
-            scores_by_metric = figures.values()
-            headline = scorer(figures.task).headline
-            scores_by_task.append([scores_by_metric[metric] for metric in headline])
-            clusters += [document.cluster for document in figures.documents]
-        cells |= _intervals([*zip(*scores_by_task)], benchmark.by_size, clusters)
+        figures_by_task = [tallies[row["task"]].all for row in task_rows]
+        cells |= _intervals(figures_by_task, benchmark.by_size)
     return cells | {name: sum(row[name] for row in task_rows) for name in _SUMS}
 
 
