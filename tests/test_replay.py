@@ -247,19 +247,18 @@ def by_document(answer: Answer, doc: dict) -> Answer:
 
 
 OTHER = {"dialogue": ["?"], "question": "?", "answer": "?"}
-OTHER_VERSION = "answers another version of document 3 of tcp_long than the one"
+NOT_ASKED = "answers document {} of {}, or a version of it, that is not asked"
 BY_OTHER = {"doc_id": None, "doc_hash": None, "doc": OTHER}
 
 
 @pytest.mark.parametrize(
     ("line", "cells", "said"),
     [
-        (4, {"doc_hash": "0" * 16}, OTHER_VERSION),
-        (4, {"doc_hash": None, "doc": OTHER}, OTHER_VERSION),
-        (4, {"doc_id": 8}, "answers document 8 of tcp_long, which is not asked"),
-        (2, {"doc_id": True}, "answers document True of tcp_long, which is not"),
-        (2, BY_OTHER, "answers document None of tcp_long, which is not asked"),
-        (3, {"task": "tcp_short"}, "answers document 2 of tcp_short, which is"),
+        (4, {"doc_hash": "0" * 16}, NOT_ASKED.format(3, "tcp_long")),
+        (4, {"doc_hash": None, "doc": OTHER}, NOT_ASKED.format(3, "tcp_long")),
+        (4, {"doc_id": 8}, NOT_ASKED.format(8, "tcp_long")),
+        (2, BY_OTHER, NOT_ASKED.format(None, "tcp_long")),
+        (3, {"task": "tcp_short"}, NOT_ASKED.format(2, "tcp_short")),
         (4, {"doc_id": 1, "doc_hash": None}, "is a second answer to document 1 of tcp_long, after line 2; keep one"),
     ],
 )  # fmt: skip

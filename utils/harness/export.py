@@ -19,13 +19,21 @@ Example:
 
 from __future__ import annotations
 
+import argparse
 import copy
 import json
+import logging
 import sys
-from argparse import Namespace
+from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
+from lm_eval.api.instance import Instance
+from lm_eval.api.model import LM
+from lm_eval.config.evaluate_config import EvaluatorConfig
+from lm_eval.evaluator import simple_evaluate
+from lm_eval.models.api_models import TemplateAPI
 from lm_eval.models.openai_completions import (
     LocalChatCompletion,
     LocalCompletionsAPI,
@@ -33,11 +41,13 @@ from lm_eval.models.openai_completions import (
     OpenAICompletionsAPI,
 )
 
-from ..core.cli import output_path, tool_parser
-from ..core.families import bare, pack_files
+from ..core.cli import include_path_option, output_path, tool_parser, whole_number
+from ..core.documents import load
+from ..core.errors import ToolError
+from ..core.families import bare, leaf_tasks, pack_files
 from ..core.files import check_maker, check_outputs, written_whole
+from ..core.private import MergeDictAction
 from ..verdicts.answers import custom_id, read_answers
-from .run import PromptTaker, add_options, evaluate, task_names
 
 
 # (chat, OpenAI's own) -> the harness's model whose requests are written
@@ -49,15 +59,115 @@ _MODELS = {
 }
 # How a file of requests begins.
 _BEGINNING = r'\{"custom_id": ".*", "method": "POST", "url": ".*", "body": \{'
+# Our options that are options of a run of the harness, too.
+_OPTIONS = (
+    *("num_fewshot", "apply_chat_template", "fewshot_as_multiturn"),
+    *("system_instruction", "gen_kwargs", "limit"),
+)
+# What the results tell of a configuration, defaults included.
+_CONFIG = (*_OPTIONS, "model_args", "batch_size", "device")
 
 
-def lines(names: list[str], options: Namespace) -> Iterator[dict]:
+# ------------------------------------------- a run of the harness, which `replay` has, too
+
+
+class PromptTaker(LM):
+    """Is given the prompts of a model behind an API: texts, or messages as JSON."""
+
+    tokenizer_name = ""  # a part of the names of caches
+    tokenizer_backend = None  # so that the template leaves messages
+    apply_chat_template = TemplateAPI.apply_chat_template
+
+    def generate_until(self, requests: list[Instance]) -> list[str]:
+        """Keep the requests; return an empty response to each."""
+        self.requests = requests
+        return [""] * len(requests)
+
+    def loglikelihood(self, requests: list) -> list:
+        """Raise NotImplementedError: the tasks of the pack ask for text alone."""
+        raise NotImplementedError
+
+    loglikelihood_rolling = loglikelihood
+
+
+def add_options(parser: ArgumentParser) -> None:
+    """Add the options that say which prompts a run has, as `lm_eval` spells them."""
+    add = parser.add_argument
+    include_path_option(parser)
+    add("--num_fewshot", type=whole_number, metavar="N", help="worked examples")
+    add("--apply_chat_template", action="store_true", help="chat messages, not text")
+    turns_help = "worked examples as turns of a chat (default: true in chat messages)"
+    boolean_option = {"nargs": "?", "const": True, "metavar": "BOOL"}
+    boolean_option["type"] = lambda word: word.lower() in ("true", "1", "yes")
+    add("--fewshot_as_multiturn", **boolean_option, help=turns_help)
+    add("--system_instruction", metavar="TEXT", help="begins the system message")
+    gen_kwargs_help = "over the tasks' own, such as max_gen_toks=32768"
+    merged_option = {"nargs": "+", "action": MergeDictAction, "metavar": "KEY=VALUE"}
+    add("--gen_kwargs", **merged_option, help=gen_kwargs_help)
+    limit_help = "the first N documents of each task, or a share of them below 1"
+    add("--limit", type=_limit, metavar="N", help=limit_help)
+
+
+def task_names(argument: str) -> list[str]:
+    """Return the tasks and groups in an option, each once; ArgumentTypeError for none."""
+    names = list(dict.fromkeys(filter(None, argument.split(","))))
+    try:
+        leaves = [task for name in names for task in leaf_tasks(name)]
+    except ToolError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+    if not leaves or len(leaves) > len({*leaves}):
+        raise argparse.ArgumentTypeError(
+            f"{argument!r:.80} names no task, or one twice"
+        )
+    return names
+
+
+def _limit(argument: str) -> float:
+    with suppress(ValueError):
+        if 0 < (number := float(argument)) < float("inf"):
+            return number
+    raise argparse.ArgumentTypeError(f"{argument!r:.80} is not a number above 0")
+
+
+def evaluate(lm: LM, names: list[str], options: Namespace, **settings: object) -> dict:
+    """Return the results of a run as `lm_eval` starts it.
+
+    `options` are those of `add_options`, and the model's name; `settings` are those of
+    `simple_evaluate`. ToolError for tasks that cannot be loaded and for options that do
+    not fit.
+    """
+    fields = {name: getattr(options, name) for name in (*_OPTIONS, "include_path")}
+    fields |= {"tasks": names, "model_args": {"model": options.model}}
+    try:
+        config = EvaluatorConfig.from_cli(Namespace(**fields))
+    except ValueError as error:
+        raise ToolError(str(error)) from None
+    logger = logging.getLogger("lm_eval.tasks")
+    logger.setLevel(logging.WARNING)  # it warns of rows of other files
+    try:
+        manager, tasks = load(names, options.include_path, config.metadata)
+        manager.load = lambda _: tasks  # it would load all rows again
+        settings |= {name: getattr(config, name) for name in _CONFIG}
+        return simple_evaluate(lm, tasks=names, task_manager=manager, **settings)
+    except AssertionError as error:
+        if not options.num_fewshot:
+            raise
+        fault = str(error).removeprefix("Error: ")  # by the sampler
+        raise ToolError(f"--num_fewshot {options.num_fewshot}: {fault}") from None
+    finally:
+        logger.setLevel(logging.NOTSET)
+
+
+# ------------------------------------------------------------------------- the requests
+
+
+def request_lines(options: Namespace) -> Iterator[dict]:
     """Yield the request to each document of the tasks, in the order of a run.
 
     Documents that are answered in `options.only_missing` are left out; errors as of `evaluate`.
     """
     taker = PromptTaker()
-    evaluate(taker, names, options)
+    evaluate(taker, options.tasks, options, log_samples=False)
     model = _MODELS[options.apply_chat_template, options.openai]
     api = model(model=options.model, base_url="", tokenizer_backend=None)
     path = "chat/completions" if options.apply_chat_template else "completions"
@@ -75,8 +185,7 @@ def lines(names: list[str], options: Namespace) -> Iterator[dict]:
             seed=api._seed,
             eos=api.eos_string,
         )
-        cells = {"custom_id": name, "method": "POST", "url": f"/v1/{path}"}
-        yield cells | {"body": body}
+        yield {"custom_id": name, "method": "POST", "url": f"/v1/{path}", "body": body}
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -94,11 +203,11 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     inputs = [*pack_files(options.include_path), *options.only_missing]
     check_outputs({"--output": options.output}, inputs)
-    request_lines = (json.dumps(line) + "\n" for line in lines(options.tasks, options))
+    lines = (f"{json.dumps(request)}\n" for request in request_lines(options))
     if options.output is None:
-        sys.stdout.writelines(request_lines)
+        sys.stdout.writelines(lines)
         return 0
     check_maker(options.output, "export", _BEGINNING)
     with written_whole(options.output) as file:
-        file.writelines(line.encode() for line in request_lines)
+        file.writelines(line.encode() for line in lines)
     return 0

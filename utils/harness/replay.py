@@ -27,7 +27,7 @@ import re
 import sys
 import tempfile
 from argparse import Namespace
-from collections import Counter, defaultdict, deque
+from collections import Counter, defaultdict
 from pathlib import Path
 
 from lm_eval.api.instance import Instance
@@ -48,7 +48,10 @@ from ..verdicts.answers import (
     sha256,
 )
 from ..verdicts.runs import find_sources
-from .run import PromptTaker, add_options, evaluate, task_names
+from .export import PromptTaker, add_options, evaluate, task_names
+
+
+_HALF = re.compile("[\ud800-\udfff]")  # of a character: a lone surrogate
 
 
 class Replay(PromptTaker):
@@ -65,9 +68,10 @@ class Replay(PromptTaker):
 
         ToolError for answers and requests without a counterpart, or with two.
         """
-        self.joined = join(requests, self.answers)  # by task and document id
-        keys = [_key(request) for request in requests]
-        missing = [key for key in keys if key not in self.joined]
+        keys = [(bare(request.task_name), request.doc_id) for request in requests]
+        asked = dict(zip(keys, requests))
+        self.joined = join(asked, self.answers)  # by task and document id
+        missing = [key for key in asked if key not in self.joined]
         self.missing = Counter(task for task, _ in missing)
         if missing and not self.score_missing:
             task, first_id = missing[0]
@@ -76,162 +80,123 @@ class Replay(PromptTaker):
                 f" document {first_id}; give the rest (`export --only-missing` writes its"
                 " requests), the run's --limit, or --missing score-zero"
             )
-        pairs = zip(requests, map(self.joined.get, keys))
-        return [self._answer(request, answer) for request, answer in pairs]
-
-    def _answer(self, request: Instance, answer: Answer | None) -> str:
-        if answer and answer.line:
-            # What the model was given, as the harness holds it before it logs it.
-            prompt, *others = answer.line["arguments"]["gen_args_0"].values()
-            prompt = JsonChatStr(*prompt) if isinstance(prompt, list) else prompt
-            self.other_prompts += prompt != request.args[0]
-            request.arguments = (prompt, *others)
-        return answer.response if answer else ""
+        for key, answer in self.joined.items():
+            if answer.line:  # what is logged of the request
+                prompt, *settings = answer.line["gen_args_0"].values()
+                prompt = JsonChatStr(*prompt) if isinstance(prompt, list) else prompt
+                self.other_prompts += prompt != asked[key].args[0]
+                asked[key].arguments = (prompt, *settings)
+        return ["" if key in missing else self.joined[key].response for key in asked]
 
 
-def join(requests: list[Instance], answers: list[Answer]) -> dict[tuple, Answer]:
-    """Return (task, document id) -> the one answer, of documents that have one.
+Key = tuple[str, int]  # task and document id
+
+
+def join(asked: dict[Key, Instance], answers: list[Answer]) -> dict[Key, Answer]:
+    """Return the one answer to each request that has one.
 
     An answer without an id is joined by its document. ToolError for an answer to a document
-    that is not asked or to another version of it, and for a second one.
+    that is not asked, or to another version of it, and for a second one.
     """
-    docs = {_key(request): request.doc for request in requests}
-    ids_of: dict[tuple, deque[int]] = defaultdict(deque)  # a row may be there twice
-    for (task, doc_id), doc in docs.items():
-        ids_of[task, scorer(task).utils.digest(doc)].append(doc_id)
-    joined: dict[tuple, Answer] = {}
+    keys_by_digest = defaultdict(list)  # a row may be there twice
+    for key, request in asked.items():
+        digest = scorer(key[0]).utils.digest(request.doc)
+        keys_by_digest[key[0], digest].append(key)
+    joined: dict[Key, Answer] = {}
     for answer in answers:
-        doc_id, digest = answer.doc_id, None
-        if answer.doc is not None:
+        key = answer.task, answer.doc_id
+        keys = [key] if key in asked else []
+        if answer.doc_hash and keys:
+            doc_hash = sha256(document_text(asked[key].doc))
+            keys = keys if doc_hash.startswith(answer.doc_hash) else []
+        elif answer.doc is not None:
             try:
                 digest = scorer(answer.task).utils.digest(answer.doc)
             except NOT_A_DOCUMENT as error:
                 fault = not_a_document(answer.task, answer.doc, error)
                 raise ToolError(f"{answer.place}: {fault}") from None
-        if doc_id is None and (ids := ids_of.get((answer.task, digest))):
-            while len(ids) > 1 and (answer.task, ids[0]) in joined:
-                ids.popleft()
-            doc_id = ids[0]
-        key = answer.task, doc_id
-        # True is not 1.
-        doc = docs.get(key) if type(doc_id) is int else None
-        if fault := _fault(answer, digest, doc, joined.get(key)):
+            equal_keys = keys_by_digest[answer.task, digest]
+            keys = [x for x in equal_keys if answer.doc_id in (None, x[1])]
+        free_keys = [key for key in keys if key not in joined]
+        place = f"document {answer.doc_id!r} of {answer.task}"
+        if not keys:
+            fault = f"answers {place}, or a version of it, that is not asked; use the"
+            fault += " --tasks, --include_path and --limit of the run, or drop the line"
             raise ToolError(f"{answer.place}: {fault}")
-        joined[key] = answer
+        if not free_keys:
+            fault = f"is a second answer to {place}, after {joined[keys[0]].place}"
+            raise ToolError(f"{answer.place}: {fault}; keep one")
+        joined[free_keys[0]] = answer
     return joined
-
-
-def _key(request: Instance) -> tuple[str, int]:
-    """Return the task and the document id of a request."""
-    return bare(request.task_name), request.doc_id
-
-
-def _fault(
-    answer: Answer, digest: bytes | None, doc: dict | None, other: Answer | None
-) -> str | None:
-    """Return why an answer is not the one to a document; `other` came before it."""
-    where = f"document {answer.doc_id!r} of {answer.task}"
-    if doc is None:
-        return (
-            f"answers {where}, which is not asked; use the --tasks, the --include_path and"
-            " the --limit it was made with, or leave the line out"
-        )
-    is_same = sha256(document_text(doc)).startswith(answer.doc_hash or "")
-    if not is_same or digest not in (None, scorer(answer.task).utils.digest(doc)):
-        return (
-            f"answers another version of {where} than the one that is asked; use the"
-            " --include_path it was made with"
-        )
-    return other and f"is a second answer to {where}, after {other.place}; keep one"
 
 
 def read(options: Namespace) -> tuple[str, list[Answer]]:
     """Return the name of the model and the answers in the files; ToolError for others."""
     leaves = [leaf for name in options.tasks or [] for leaf in leaf_tasks(name)]
     task = leaves[0] if len(leaves) == 1 else None
-    answers, names = [], {}
-    sources = [source for path in options.responses for source in _sources(path, task)]
-    pairs = (
-        (source, answer)
-        for source in sources
-        for answer in read_answers(source.path, source.task)
-    )
-    for source, answer in pairs:
-        names[source] = names.get(source) or _claimed(source) or answer.model
-        if fault := _unfit(answer, options):
-            raise ToolError(f"{answer.place}: {fault}")
-        if answer.fault:  # of a failed request, which a line of a batch names
-            say(f"{answer.place}: {answer.fault}")
-            continue
-        # What is needed: its prompt, and the document where the line has no hash of it.
-        line = answer.line if isinstance(answer.prompt, str) else {}
-        line = {name: line[name] for name in line.keys() & {"arguments"}}
-        doc = None if answer.doc_hash else answer.doc
-        answers.append(answer._replace(line=line, doc=doc))
+    sources = [source for path in options.responses for source in _logs(path, task)]
+    answers, names = [], set()
+    for source in sources:
+        results = read_results(source.results_path) if source.results_path else {}
+        name = source.label or results.get("model_name")
+        for answer in read_answers(source.path, source.task):
+            name = name or answer.model
+            if answer.doc_id is not None and answer.fault:  # of one request of a batch
+                say(f"{answer.place}: {answer.fault}")
+            elif fault := answer.fault or _misfit(answer, options):
+                raise ToolError(f"{answer.place}: {fault}")
+            else:
+                line = answer.line if isinstance(answer.prompt, str) else {}
+                answers.append(answer._replace(line=line.get("arguments", {})))
+        names.add(f"{name or source.default_name}")
     if not answers:
         raise ToolError(f"{options.responses[0]}: has no answers; name another file")
-    models = {f"{name or source.default_name}" for source, name in names.items()}
-    return options.model or (models.pop() if len(models) == 1 else "replay"), answers
+    return options.model or (names.pop() if len(names) == 1 else "replay"), answers
 
 
-def _sources(path: str, task: str | None) -> list[Source]:
-    """Return the files of one run, of each task the last; ToolError for several runs."""
+def _logs(path: str, task: str | None) -> list[Source]:
+    """Return the files of answers at a path; of the logs of a task the last."""
     sources, failures = find_sources([path], task)
     for failure in failures:
         raise ToolError(failure.message)
-    if (count := len({source.place for source in sources})) > 1:
-        fault = f"holds the runs of {count} models; name one folder"
-        raise ToolError(f"{path}: {fault}")
-    sources.sort(key=lambda source: source.time or "")
     latest: dict[object, Source] = {}
-    for source in sources:
-        latest[source.task if source.time else source.path] = source
+    for source in sorted(sources, key=lambda source: source.time or ""):
+        log = (source.place, source.task) if source.time else source.path
+        latest[log] = source
     return [*latest.values()]
 
 
-def _claimed(source: Source) -> object:
-    """Return what an argument or the results of a file call its model."""
-    path = source.results_path
-    return source.label or (path and read_results(path).get("model_name"))
-
-
-_HALF = re.compile("[\ud800-\udfff]")  # of a character: a lone surrogate
-
-
-def _unfit(answer: Answer, options: Namespace) -> str | None:
-    """Return why a run cannot take an answer."""
-    if answer.fault:
-        return answer.fault if answer.doc_id is None else None
-    if answer.is_chat and not options.apply_chat_template:
-        return "answers chat messages; add --apply_chat_template"
-    if answer.is_chat is False and options.apply_chat_template:
-        return "answers a text; leave out --apply_chat_template"
+def _misfit(answer: Answer, options: Namespace) -> str | None:
+    """Return why a run with these options cannot take an answer."""
+    if answer.is_chat not in (None, options.apply_chat_template):
+        is_chat = "chat messages; add" if answer.is_chat else "a text; leave out"
+        return f"answers {is_chat} --apply_chat_template"
     if options.log_samples and _HALF.search(f"{answer.response}{answer.prompt}"):
-        return (
-            "holds half a character (a lone surrogate), which the harness cannot log;"
-            " replace it, or use --no-log_samples"
+        fault = (
+            "holds half a character (a lone surrogate), which the harness cannot log"
         )
+        return f"{fault}; replace it, or use --no-log_samples"
     return None
 
 
-def save(
-    tracker: EvaluationTracker, results: dict, samples: dict, output: Path
-) -> None:
+def save(tracker: EvaluationTracker, results: dict, samples: dict, output: Path):
     """Write results and samples where `lm_eval --output_path` does, each file whole."""
     with tempfile.TemporaryDirectory() as temporary_folder:
         tracker.output_path = temporary_folder
         tracker.save_results_aggregated(results=results, samples=samples)
         for task, task_samples in samples.items():
             tracker.save_results_samples(task_name=task, samples=task_samples)
-        files = sorted(filter(Path.is_file, Path(temporary_folder).rglob("*")))
-        log_paths = [path for path in files if path.suffix == ".jsonl"]
+        # First the samples, last the results.
+        paths = sorted(Path(temporary_folder).rglob("*.json*"), reverse=True)
         # The tracker passes over a file that it cannot write, or only by half.
-        count = sum(path.read_bytes().count(b"\n") for path in log_paths)
-        if (len(files), count) != (1 + len(samples), sum(map(len, samples.values()))):
-            fault = f"the harness cannot write its files to {temporary_folder} first"
-            fix = "make room there, or give a shorter --model"
-            raise ToolError(f"{output}: {fault}; {fix}")
-        for path in sorted(files, key=lambda path: path not in log_paths):
+        line_counts = sorted(path.read_bytes().count(b"\n") for path in paths[:-1])
+        is_whole = line_counts == sorted(map(len, samples.values()))
+        if len(paths) != 1 + len(samples) or not is_whole:
+            raise ToolError(
+                f"{output}: the harness cannot write its files to {temporary_folder} first;"
+                " make room there, or give a shorter --model"
+            )
+        for path in paths:
             with written_whole(output / path.relative_to(temporary_folder)) as file:
                 file.write(path.read_bytes())
 
@@ -250,7 +215,8 @@ def main(arguments: list[str] | None = None) -> int:
     names = options.tasks or list(dict.fromkeys(answer.task for answer in answers))
     replay = Replay(answers, options.missing == "score-zero")
     tracker = EvaluationTracker()
-    results = evaluate(replay, names, options, tracker, options.log_samples)
+    logging = {"evaluation_tracker": tracker, "log_samples": options.log_samples}
+    results = evaluate(replay, names, options, **logging)
     samples = results.pop("samples", {})
     # What the harness's tables do not show.
     for task, count in replay.missing.items():
@@ -281,12 +247,12 @@ def _options(arguments: list[str] | None) -> Namespace:
     parser = tool_parser("replay", __doc__)
     add = parser.add_argument
     add("responses", nargs="+", metavar="RESPONSES", help="a file, or a run's folder")
-    tasks_help = "separated by commas; one is for lines without a task;"
-    tasks_help += " default: the lines'"
-    add("--tasks", type=task_names, help=tasks_help)
+    tasks_help = "separated by commas; one is for lines without a task"
+    add("--tasks", type=task_names, help=f"{tasks_help}; default: the lines'")
     add("--model", metavar="NAME", help="the name in the results (default: the run's)")
-    output_help = "for results and samples"
-    add("--output_path", type=output_path, metavar="DIR", help=output_help)
+    add(
+        "--output_path", type=output_path, metavar="DIR", help="for the harness's files"
+    )
     switch = {"action": argparse.BooleanOptionalAction, "default": True}
     add("--log_samples", **switch, help="write samples to DIR, too (default: yes)")
     add("--missing", choices=("error", "score-zero"), default="error")
