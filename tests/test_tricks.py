@@ -253,7 +253,7 @@ def test_files_and_folders_that_do_not_count_are_named(board):
     rows, said, page = board(put)
     assert f"{name} is left out: line 1: " in rows["org/bad"]["remarks"]
     assert f"bad/{name}" in page
-    assert "is a link to a folder" in said and "results without samples" in said
+    assert "link: left out: is a link" in said and "results without samples" in said
     # Two rows that claim one name and share no task can be joined.
     assert "org/one: two rows claim this name; 'org/one=" in said
     assert "two rows claim this name; 'org/careful" not in said

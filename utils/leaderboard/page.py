@@ -32,7 +32,7 @@ from ..core.families import prompt, scorer
 from ..core.jsonl import read_lines
 from ..core.tables import natural, percent
 from ..score.rows import RULES
-from ..verdicts.answers import Answer, Source, answers_in, task_of
+from ..verdicts.answers import Answer, Source, answers_in
 from ..verdicts.checks import SEVERITY, messages_of
 from ..verdicts.figures import Document
 from ..verdicts.isolate import each_apart
@@ -308,11 +308,11 @@ def _read_texts(readings: list[Reading], _: object) -> dict[str, list[list]]:
         numbers: dict[int, list[int]] = defaultdict(list)  # by line
         for number, (row, *_) in enumerate(answers):
             numbers[row["line"]].append(number)
-        texts, task = [], task_of(source.path, source.task)
+        texts = []
         for line in (
             line for line in read_lines(source.path) if line.number in numbers
         ):
-            pairs = product(answers_in(line, task), numbers[line.number])
+            pairs = product(answers_in(line, source.task), numbers[line.number])
             for answer, number in pairs:
                 row, _, document = answers[number]
                 if not answer.fault and _is_of(answer, row):

@@ -55,13 +55,8 @@ class Source(NamedTuple):
     path: Path
     place: Path  # the folder of a run, or the file: one place holds one model
     task: str | None  # of lines that do not name theirs
-    label: str = ""  # the NAME of NAME=PATH
-
-    @property
-    def time(self) -> str | None:
-        """When the samples were logged, as their name says; None for other files."""
-        match = SAMPLES_NAME.fullmatch(self.path.name)
-        return match["time"] if match else None
+    label: str  # the NAME of NAME=PATH, or ""
+    time: str | None  # when samples were logged, as their name says
 
     @property
     def results_path(self) -> Path | None:
@@ -77,8 +72,8 @@ class Source(NamedTuple):
     @property
     def default_name(self) -> str:
         """What a model is called that neither an argument nor its files name."""
-        is_file = self.place == self.path and not self.time
-        return self.stem if is_file else self.path.parent.resolve().name
+        is_file = self.place == self.path
+        return self.stem if is_file else self.place.resolve().name
 
 
 class Answer(NamedTuple):
@@ -105,18 +100,10 @@ class Answer(NamedTuple):
 def read_answers(path: Path, task: str | None = None) -> Iterator[Answer]:
     """Yield the answers in a file, one at a time.
 
-    `task` is the task of lines that do not name theirs, as their file may do. Raises
-    OSError where the file cannot be read, and ToolError where it is not JSON Lines.
+    `task` is the task of lines that do not name theirs. Raises OSError where the file
+    cannot be read, and ToolError where it is not JSON Lines.
     """
-    task = task_of(path, task)
     return (answer for line in read_lines(path) for answer in answers_in(line, task))
-
-
-def task_of(path: Path, task: str | None) -> str | None:
-    """Return the task of a file's lines that name none: its name's, or else `task`."""
-    match = SAMPLES_NAME.fullmatch(path.name)
-    is_name_used = match and (match["task"] in all_tasks() or task is None)
-    return match["task"] if is_name_used else task
 
 
 def answers_in(line: Line, task: str | None) -> list[Answer]:

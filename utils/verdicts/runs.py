@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from argparse import ArgumentParser, Namespace
 from collections import Counter, defaultdict
 from collections.abc import Iterator
@@ -22,7 +21,7 @@ from ..core.errors import LineError, ToolError
 from ..core.families import all_tasks, scorer
 from ..core.jsonl import SUFFIXES
 from ..packs import disputed
-from .answers import SAMPLES_NAME, Source, task_of
+from .answers import SAMPLES_NAME, Source
 from .figures import Document, Tally
 from .isolate import LIMITS, MOST_FAULTS
 from .tables import Failure, Table, make_tables
@@ -70,68 +69,62 @@ def find_sources(
             fix = "run with --log_samples, or name files"
             raise ToolError(f"{path}: has no samples of the pack's tasks; {fix}")
         for file in files:
-            is_sample = SAMPLES_NAME.fullmatch(file.name)
-            place = file.parent if is_sample else path
-            source = Source(file, place, task_of(file, task), label)
-            results = source.results_path
-            if results and (fault := _odd_kind(results)):
-                faults[results] = fault
-            else:
+            place, own_task, time = path, task, None
+            if match := SAMPLES_NAME.fullmatch(file.name):
+                place, time = file.parent, match["time"]
+                if task is None or match["task"] in all_tasks():
+                    own_task = match["task"]
+            source = Source(file, place, own_task, label, time)
+            # A user may name a link, which a submission may not have.
+            strange_files = {source.results_path, None if file == path else file}
+            odd_files = [*filter(_fault_of_kind, filter(None, strange_files))]
+            faults |= {odd_file: _fault_of_kind(odd_file) for odd_file in odd_files}
+            if not odd_files:
                 sources.setdefault((label, file.absolute()), source)
         failures += [Failure(place, label, fault) for place, fault in faults.items()]
     return [*sources.values()], failures
 
 
 def _split_name(argument: str) -> tuple[str, Path]:
-    """Return the name, or "", and the path of `PATH` or `NAME=PATH`; ToolError without.
-
-    Both may have an equals sign in them: it is split at the last one before a path that
-    is there, else at the first one.
-    """
-    pieces = argument.split("=")
-    splits = [("=".join(pieces[:n]), "=".join(pieces[n:])) for n in range(len(pieces))]
-    candidates = [splits[0], *reversed(splits)]
-    existing = (split for split in candidates if split[1] and Path(split[1]).exists())
-    label, path = next(existing, splits[min(1, len(splits) - 1)])
-    if not path:
+    """Return the name, or "", and the path of `PATH` or `NAME=PATH`; ToolError without."""
+    label, path_text = "", argument
+    if "=" in argument and not Path(argument).exists():
+        label, _, path_text = argument.rpartition("=")
+        if not Path(path_text).exists():
+            label, _, path_text = argument.partition("=")
+    if not path_text:
         raise ToolError(f"'{argument}': names no file or folder; give PATH")
-    return label, Path(path)
+    return label, Path(path_text)
 
 
 def _files_in(folder: Path) -> tuple[list[Path], dict[Path, str]]:
-    """Return the files of answers that a folder stands for, and what is odd in it.
-
-    Links are not followed.
-    """
+    """Return the files of answers that a folder stands for, and what is no run in it."""
     samples, faults = [], {}
-    for place, folders, files in os.walk(folder):
+    for place, folders, files in os.walk(folder):  # which follows no links
         folders.sort()
-        tasks = []
+        tasks = {}
         for name in sorted([*files, *folders]):
-            path, match = Path(place, name), SAMPLES_NAME.fullmatch(name)
-            tasks += [match["task"]] if match else []
-            if match and match["task"] in all_tasks():
-                samples.append(path)
-                faults[path] = _odd_kind(path)
-            elif name in folders and path.is_symlink():
-                faults[path] = "is a link to a folder"
-        if not tasks and any(re.match(r"results_.*\.json$", name) for name in files):
+            if match := SAMPLES_NAME.fullmatch(name):
+                tasks[Path(place, name)] = match["task"]
+        samples += [path for path in tasks if tasks[path] in all_tasks()]
+        links = filter(Path.is_symlink, (Path(place, name) for name in folders))
+        faults |= {link: _fault_of_kind(link) for link in links}
+        if not tasks and any(Path(place).glob("results_*.json")):
             fault = "has results without samples; run with --log_samples"
             faults[Path(place)] = fault
-    faults = {path: fault for path, fault in faults.items() if fault}
     parts = [
         path
         for path in sorted(folder.iterdir())
         if path.name.endswith(SUFFIXES) and path.is_file()
         if not path.name.startswith(".") and not SAMPLES_NAME.fullmatch(path.name)
     ]
-    return [path for path in samples if path not in faults] or parts, faults
+    return samples or parts, faults
 
 
-def _odd_kind(path: Path) -> str | None:
-    """Return what stands at a path of a submission instead of a file; None for a file."""
+def _fault_of_kind(path: Path) -> str | None:
+    """Return why a path of a submission is not read; None for a file."""
     if path.is_symlink():
-        return "is a link; copy the file there"
+        return "is a link; copy there what it leads to"
     if path.is_dir():
         return "is a folder"
     return None if path.is_file() else "is a pipe or a device, not a file"

@@ -8,7 +8,6 @@ columns in each row.
 
 from __future__ import annotations
 
-import atexit
 import json
 import os
 import platform
@@ -91,40 +90,36 @@ def make_tables(
     """
     caches = os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()
     folder = output or options.cache or Path(caches, "temporal-eval")
+    remove_leftovers(folder)  # of runs that were killed
     tables: dict[Source, Table] = {}
     owners: dict[Path, Source] = {}
-    missing: list[tuple[Source, str | None, Path | None]] = []  # with key and place
+    missing: dict[Source, tuple[str, Path]] = {}  # their keys and places
     for source in sources:
         try:
             key = _key(source, options, check)
         except OSError as error:
             tables[source] = Table(folder, {"failure": fault_of(error)}, source)
             continue
-        place = folder / key if key else None
+        place = folder / (source.stem if output else key)
         if output:
-            place = output / source.stem
             _check_place(place, source, key, owners.setdefault(place, source))
         if table := _kept(folder, source, key):
             tables[source] = table
         else:
-            missing.append((source, key, place))
-    try:
-        if missing:
-            tables |= _judge(missing, folder, options, check)
-    finally:
-        remove_leftovers(folder)
+            missing[source] = key, place
+    if missing:
+        new_tables = _judge(missing, folder, options, check)
+        tables |= {table.source: table for table in new_tables}
     return [tables[source] for source in sources]
 
 
-def _key(source: Source, options: Namespace, check: type | None) -> str | None:
-    """Return a digest of all that the table of a file depends on; None for a pipe.
+def _key(source: Source, options: Namespace, check: type | None) -> str:
+    """Return a digest of all that the table of a file depends on.
 
-    OSError for a file that cannot be read.
+    OSError for a file that cannot be read, or not twice.
     """
     if is_stream(source.path):
-        if check:
-            raise OSError("is a pipe or a device, not a file")
-        return None
+        raise OSError("is a pipe or a device, not a file; write its lines to a file")
     paths = (source.path, source.results_path)
     dependencies = [
         *(SCHEMA, source.path.name, source.task, options.leave_out),
@@ -149,16 +144,16 @@ def _rules(include_path: Path) -> str:
     return sha256(f"{files} {versions}")
 
 
-def _kept(folder: Path, source: Source, key: str | None) -> Table | None:
+def _kept(folder: Path, source: Source, key: str) -> Table | None:
     """Return the table with a key in a folder: under it, or under the file's name."""
-    for name in (source.stem, f"{key}"):
+    for name in (source.stem, key):
         table = read_table(folder / name, source)
-        if key and table and table.head["key"] == key:
+        if table and table.head["key"] == key:
             return table
     return None
 
 
-def _check_place(place: Path, source: Source, key: str | None, owner: Source) -> None:
+def _check_place(place: Path, source: Source, key: str, owner: Source) -> None:
     """Raise ToolError where the place for a table is something else's."""
     if owner != source:
         fault = f"is of {owner.path} and of {source.path}; name another --output"
@@ -169,42 +164,36 @@ def _check_place(place: Path, source: Source, key: str | None, owner: Source) ->
     if table is None:
         fix = "move it elsewhere, or name another --output"
         raise ToolError(f"{place}: is there, and is not a table of score; {fix}")
-    is_same = key is not None and table.head["key"] == key
-    if table.head["source"] != os.path.realpath(source.path) and not is_same:
+    is_own = table.head["source"] == os.path.realpath(source.path)
+    if not is_own and table.head["key"] != key:
         fix = f"name another --output for {source.path}, or delete it"
         raise ToolError(f"{place}: was made of {table.head['source']}; {fix}")
 
 
 def _judge(
-    missing: list[tuple[Source, str | None, Path | None]],
+    missing: dict[Source, tuple[str, Path]],
     folder: Path,
     options: Namespace,
     check: type | None,
-) -> dict[Source, Table]:
-    """Judge files, each with the key and the place of its table; return the tables."""
+) -> Iterator[Table]:
+    """Yield the tables of files that have none; each file has its key and its place."""
     part, lock = open_part(folder, is_folder=True)
     queue: deque[Order] = deque()
-    for number, (source, _, _) in enumerate(missing):
+    for number, source in enumerate(missing):
         queue.append(Order(source, part / str(number), options, check))
         queue[-1].folder.mkdir()
-    places = {source: (key, place) for source, key, place in missing}
     bar = {"unit": " files", "delay": _PATIENCE, "leave": False, "disable": None}
-    tables: dict[Source, Table] = {}
     try:
         with tqdm(total=len(queue), **bar) as progress:
             for order, reply in each_apart(judge_file, queue, options, check):
-                table = _finish(order, reply, *places[order.source])
-                tables[order.source] = table
+                yield _finish(order, reply, *missing[order.source])
                 progress.update()
     finally:
-        if all(place for _, _, place in missing):
-            os.close(lock)
-        else:  # the table of a pipe is kept as long as this process
-            atexit.register(shutil.rmtree, part, ignore_errors=True)
-    return tables
+        os.close(lock)
+        remove_leftovers(folder)
 
 
-def _finish(order: Order, reply: dict, key: str | None, place: Path | None) -> Table:
+def _finish(order: Order, reply: dict, key: str, place: Path) -> Table:
     """Write the head of a table and put it in its place; return it."""
     source, folder = order.source, order.folder
     if key != _key(source, order.options, order.check):
@@ -224,11 +213,10 @@ def _finish(order: Order, reply: dict, key: str | None, place: Path | None) -> T
     }
     text = json.dumps(head | reply, indent=1)
     (folder / HEAD).write_text(text, encoding="utf-8")
-    # Another process may have made it meanwhile.
-    if place and not _kept(place.parent, source, key):
+    if not _kept(place.parent, source, key):  # by another process
         old_place = folder.with_name(f"{folder.name}-old")
         with suppress(FileNotFoundError):
             place.rename(old_place)
         folder.rename(place)
         shutil.rmtree(old_place, ignore_errors=True)
-    return read_table(place or folder, source)
+    return read_table(place, source)
