@@ -17,7 +17,7 @@ from utils.core.documents import documents
 from utils.core.families import all_tasks, scorer, transformations
 from utils.stats import CONFIDENCE, POWER
 from utils.verdicts.judge import encode_value
-from utils.verdicts.recall import Hits, least_share, originals
+from utils.verdicts.recall import least_share, originals, sign_test
 
 
 DATES = "twin_timebench_date_arithmetic"
@@ -170,23 +170,20 @@ def test_a_pack_without_twins_makes_no_claim(twins, tmp_path, capsys):
 def test_the_sign_test_is_exact(recalled):
     n = 11
     tail = sum(math.comb(n, x) for x in range(recalled, n + 1)) / 2**n
-    assert Hits(345, recalled, n - recalled).p_value == pytest.approx(tail)
-    assert Hits(345, 0, 0).p_value == 1
+    assert sign_test(recalled, n - recalled) == pytest.approx(tail)
+    assert sign_test(0, 0) == 1
 
 
 @pytest.mark.parametrize("case", [(345, 2, 1), (636, 30, 10), (60, 0, 3)])
 def test_the_share_that_is_found_has_the_power_that_it_says(case):
     twins, mirror, tests = case
-    share, rng = least_share(Hits(twins, 0, mirror), tests), np.random.default_rng(1)
+    share, rng = least_share(twins, mirror, tests), np.random.default_rng(1)
 
     def power(share: float) -> float:
         either = (1 - share) * mirror / twins
         chances = [share + either, either, 1 - share - 2 * either]
         drawn = rng.multinomial(twins, chances, 4000)[:, :2]
-        named = [
-            Hits(twins, *map(int, x)).p_value * tests < 1 - CONFIDENCE for x in drawn
-        ]
-        return sum(named) / 4000
+        return np.mean(sign_test(*drawn.T) * tests < 1 - CONFIDENCE)
 
     assert abs(power(share) - POWER) < 0.03
     assert power(0.8 * share) < POWER - 0.05

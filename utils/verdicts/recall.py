@@ -16,7 +16,7 @@ from scipy.special import bdtr, bdtrc, bdtrik
 
 from ..core.documents import documents_of
 from ..core.families import scorer, transformations
-from ..core.jsonl import parse, read_lines
+from ..core.jsonl import read_jsonl
 from ..core.tables import p_text, percent, points
 from ..packs.manifest import FILE, Manifest
 from ..stats import CONFIDENCE, POWER, estimate_difference, holm
@@ -36,22 +36,6 @@ class Original(NamedTuple):
     mirror: str | None  # None where no other wrong value is as far away
 
 
-Answered = list[tuple[Document, Original]]  # twins that a model answered
-
-
-class Hits(NamedTuple):
-    """The number of twins with both wrong values, and of answers with either."""
-
-    twins: int
-    recalled: int
-    mirror: int
-
-    @property
-    def p_value(self) -> float:
-        """The p-value of the sign test."""
-        return float(sign_test(self.recalled, self.mirror))
-
-
 def sign_test(recalled: int | np.ndarray, mirror: int | np.ndarray) -> np.ndarray:
     """Return the chance of so many recalled labels if both were equally likely."""
     return bdtrc(recalled - 1, recalled + mirror, 0.5)
@@ -66,7 +50,7 @@ def originals(task: str, include_path: Path) -> dict[str, Original]:
     file = manifest.tasks.get(task)
     if not file or not (twins_record := manifest.data[file].get("twins")):
         return {}
-    rows = [parse(line) for line in read_lines(include_path / "data" / file)]
+    rows = read_jsonl(include_path / "data" / file)
     utils, explain = scorer(task).utils, scorer(task).explain
     digests = [utils.digest(doc).hex() for doc in documents_of(task, rows)]
     original_cells = [twins_record["originals"][digest] for digest in digests]
@@ -91,62 +75,65 @@ def recall(models: list[Model], include_path: Path) -> list[dict]:
     """
     rows = []
     for model in models:
-        for task in sorted(task for task in model.tasks if transformations(task)):
-            answered = _answered(model, task, originals(task, include_path))
-            row, hits = {"run": model.name, "scope": task}, count_hits(answered)
-            row |= hits._asdict() | {"p": hits.p_value} if hits.twins else {}
-            row |= _gap(model, task, answered)
-            rows += [row] if len(row) > 2 else []
-    tested = [row for row in rows if "p" in row]
+        for task in sorted(filter(transformations, model.tasks)):
+            twins = originals(task, include_path)
+            documents = model.tasks[task].all.documents
+            answered = [doc for doc in documents if doc.digest in twins]
+            hits, gap = _count_hits(answered, twins), _gap(model, task, answered, twins)
+            if gap or hits["twins"]:
+                rows.append({"run": model.name, "scope": task} | hits | gap)
+    tested = [row for row in rows if row["twins"]]
     for row, p_value in zip(tested, holm(row["p"] for row in tested)):
         row["p_holm"], row["recalls"] = p_value, p_value < 1 - CONFIDENCE
-        hits = Hits(row["twins"], row["recalled"], row["mirror"])
-        row["least_share"] = least_share(hits, len(tested))
+        row["least_share"] = least_share(row["twins"], row["mirror"], len(tested))
     return rows
 
 
-def _answered(model: Model, task: str, of_pack: dict[str, Original]) -> Answered:
-    documents = model.tasks[task].all.documents
-    return [(doc, of_pack[doc.digest]) for doc in documents if doc.digest in of_pack]
+def _count_hits(answered: list[Document], twins: dict[str, Original]) -> dict:
+    """Return how many last answers to twins have either wrong value, and the p-value."""
+    pairs = [(doc.row["value"], twins[doc.digest]) for doc in answered]
+    pairs = [(value, twin) for value, twin in pairs if twin.mirror]
+    recalled = sum(value == twin.recalled for value, twin in pairs)
+    mirror = sum(value == twin.mirror for value, twin in pairs)
+    hits = {"twins": len(pairs), "recalled": recalled, "mirror": mirror}
+    return hits | ({"p": float(sign_test(recalled, mirror))} if pairs else {})
 
 
-def count_hits(answered: Answered) -> Hits:
-    """Return how often the last answers to twins have either wrong value."""
-    values = [(doc.row["value"], twin) for doc, twin in answered if twin.mirror]
-    recalled = sum(value == twin.recalled for value, twin in values)
-    mirror = sum(value == twin.mirror for value, twin in values)
-    return Hits(len(values), recalled, mirror)
-
-
-def _gap(model: Model, task: str, answered: Answered) -> dict[str, float | int]:
+def _gap(
+    model: Model, task: str, answered: list[Document], twins: dict[str, Original]
+) -> dict[str, float | int]:
     """Return public − twin, where a model answered the public rows, too."""
     _, metric = scorer(task).headline
     public = model.tasks.get(scorer(task).base)
     public_docs = {doc.digest: doc for doc in public.all.documents} if public else {}
-    pairs = [(public_docs.get(original.digest), doc) for doc, original in answered]
+    pairs = [(public_docs.get(twins[doc.digest].digest), doc) for doc in answered]
     pairs = [pair for pair in pairs if pair[0]]
     if not pairs:
         return {}
-    public_scores = [public_doc.means()[metric] for public_doc, _ in pairs]
-    twin_scores = [twin_doc.means()[metric] for _, twin_doc in pairs]
+    public_scores, twin_scores = zip(
+        *(
+            (public_doc.means()[metric], doc.means()[metric])
+            for public_doc, doc in pairs
+        )
+    )
     clusters = [public_doc.cluster for public_doc, _ in pairs]
     gap = estimate_difference(twin_scores, public_scores, clusters)
     return {"pairs": len(pairs), "value": gap.value, "low": gap.low, "high": gap.high}
 
 
-def least_share(hits: Hits, tests: int) -> float | None:
+def least_share(twins: int, mirror: int, tests: int) -> float | None:
     """Return the share of labels from which on recall is named with a chance of POWER.
 
-    Other answers have either wrong value as often as the mirror images were given. None
-    where there are too few twins.
+    Of the answers to twins, `mirror` have the mirror image, and other answers have either
+    wrong value as often. None where there are too few twins.
     """
-    level, counts = (1 - CONFIDENCE) / tests, np.arange(hits.twins + 1)
+    level, counts = (1 - CONFIDENCE) / tests, np.arange(twins + 1)
     # Of so many hits, how many recalled labels name no model.
     unnamed = np.ceil(np.nan_to_num(bdtrik(1 - level, counts, 0.5))).astype(int)
     for share in _SHARES:
-        mirror_share = (1 - share) * hits.mirror / max(1, hits.twins)
+        mirror_share = (1 - share) * mirror / max(1, twins)
         either_share = min(1.0, share + 2 * mirror_share)
-        chances = np.diff(bdtr(counts, hits.twins, either_share), prepend=0)
+        chances = np.diff(bdtr(counts, twins, either_share), prepend=0)
         if chances @ bdtrc(unnamed, counts, 1 - mirror_share / either_share) >= POWER:
             return share
     return None
@@ -154,7 +141,7 @@ def least_share(hits: Hits, tests: int) -> float | None:
 
 def recall_sentence(row: dict, name: str) -> str:
     """Return what a row of `recall` claims of a model, and the figures beside it."""
-    sentences = [_claim(row, name)] if "p" in row else []
+    sentences = [_claim(row, name)] if row["twins"] else []
     if "pairs" in row:
         value, low, high = (points(row[column]) for column in ("value", "low", "high"))
         interval = f"95 % interval {low} to {high}, {row['pairs']} rows"
