@@ -32,11 +32,11 @@ from ..core.families import prompt, scorer
 from ..core.jsonl import read_lines
 from ..core.tables import natural, percent
 from ..score.rows import RULES
-from ..verdicts.answers import Answer, Source, answers_in
+from ..verdicts.answers import Answer, Source, answers_in, sha256
 from ..verdicts.checks import SEVERITY, messages_of
 from ..verdicts.figures import Document
 from ..verdicts.isolate import each_apart
-from ..verdicts.judge import BREAKDOWNS, hash_response, shorten
+from ..verdicts.judge import BREAKDOWNS, shorten
 from ..verdicts.runs import Model
 from .board import CAUSES
 
@@ -326,9 +326,9 @@ def _read_texts(readings: list[Reading], _: object) -> dict[str, list[list]]:
 
 def _is_of(answer: Answer, row: dict) -> bool:
     """Tell whether a row is that of an answer in its line."""
-    columns = ("task", "filter", "sample", "response")
-    cells = answer.task, answer.filter, answer.sample, hash_response(answer.response)
-    return cells == tuple(row[column] for column in columns)
+    names = ("task", "filter", "sample")
+    is_same = all(getattr(answer, name) == row[name] for name in names)
+    return is_same and sha256(answer.response).startswith(row["response"])
 
 
 def _prompt(answer: Answer) -> Pieces | None:

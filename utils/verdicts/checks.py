@@ -77,11 +77,10 @@ def messages_of(prompt: str) -> list[dict] | None:
         spellings = {json.dumps(messages), json.dumps(messages, ensure_ascii=False)}
         is_list = isinstance(messages, list) and prompt in spellings
         if is_list and all(isinstance(message, dict) for message in messages):
-            extra_entry = ("type", "text")  # which lm-eval 0.5 adds to each
-            return [
-                dict(entry for entry in message.items() if entry != extra_entry)
-                for message in messages
-            ] or None
+            for message in messages:
+                if message.get("type") == "text":  # which lm-eval 0.5 adds to each
+                    del message["type"]
+            return messages or None
     return None
 
 
@@ -96,31 +95,26 @@ def render_messages(
     """
     doc = json.loads(text)
     try:
-        if few_shot:
-            return _with_examples(task, doc, few_shot, system, is_multiturn)
-        description, question = prompt_parts(task, doc)
-        instruction = "\n\n".join(filter(None, (system, description)))
-        return *([("system", instruction)] if instruction else ()), ("user", question)
+        if not few_shot:
+            description, question = prompt_parts(task, doc)
+            instruction = "\n\n".join(filter(None, (system, description)))
+            system_message = [("system", instruction)] if instruction else []
+            return *system_message, ("user", question)
+        prompt = _task_of_harness(task, tuple(sorted(doc))).fewshot_context(
+            doc,
+            num_fewshot=few_shot,
+            system_instruction=system,
+            apply_chat_template=True,
+            fewshot_as_multiturn=is_multiturn,
+            chat_template=lambda messages, **_: json.dumps(messages),
+        )
+        return tuple((entry["role"], entry["content"]) for entry in messages_of(prompt))
     except Exception:  # what a submission's document may raise
         return None
 
 
-def _with_examples(
-    task: str, doc: dict, few_shot: int, system: str | None, is_multiturn: bool
-) -> Messages:
-    prompt = _built(task, tuple(sorted(doc))).fewshot_context(
-        doc,
-        num_fewshot=few_shot,
-        system_instruction=system,
-        apply_chat_template=True,
-        fewshot_as_multiturn=is_multiturn,
-        chat_template=lambda messages, **_: json.dumps(messages),
-    )
-    return tuple((entry["role"], entry["content"]) for entry in messages_of(prompt))
-
-
 @lru_cache(64)
-def _built(task: str, fields: tuple[str, ...]):
+def _task_of_harness(task: str, fields: tuple[str, ...]):
     """Return a task as the harness builds it, without its data.
 
     The harness takes a field for a template where documents lack it.
@@ -174,12 +168,11 @@ class Check:
         self.answers: Counter[tuple[object, bytes]] = Counter()  # by id and document
         # Of lines, which may hold several answers.
         self.lines = self.contradicted = self.unlogged = self.strange = 0
-        # Around the messages, as they are and stripped: None for a prompt of other
-        # messages; two of each are enough.
-        self.frames: tuple[set[Frame | None], ...] = set(), set()
-        self.settings: set[str] = set()  # of generation; two are enough
-        self.roles: tuple[str, ...] = ()  # of the messages, to show the frame
         self.line: dict = {}  # the last one
+        # Around the messages, as they are and stripped: None for a prompt of other ones.
+        self.frames: set[tuple[Frame | None, Frame | None]] = set()
+        self.roles: tuple[str, ...] = ()  # of the messages, to show the frame
+        self.settings: set[str] = set()  # of generation
 
     @classmethod
     def prepare(cls, task: str, include_path: Path) -> None:
@@ -201,15 +194,12 @@ class Check:
             self.unlogged += 1
             return
         frames = self._frames(answer.prompt, doc_text)
-        self.strange += not any(frame is not None for frame in frames)
+        self.frames.add(frames)
+        self.strange += frames == (None, None)
         request = within(self.line, "arguments", "gen_args_0") or {}
-        generation = json.dumps(request | {"arg_0": None}, sort_keys=True)
-        distinct_values = *self.frames, self.settings
-        for distinct, value in zip(distinct_values, (*frames, generation)):
-            if len(distinct) < 2:
-                distinct.add(value)
+        self.settings.add(json.dumps(request | {"arg_0": None}, sort_keys=True))
 
-    def _frames(self, prompt: str, doc_text: str) -> tuple[Frame | None, ...]:
+    def _frames(self, prompt: str, doc_text: str) -> tuple[Frame | None, Frame | None]:
         """Return what stands around the task's messages, as they are and stripped."""
         chat, template = messages_of(prompt), self.results.get("chat_template")
         is_chat = bool(chat) or template is not None
@@ -229,20 +219,20 @@ class Check:
 
     def check_prompts(self) -> dict[str, str]:
         """Return whether the prompts are the task's, why, and the frame around them."""
-        constant_frames = [min(frames) for frames in self.frames if len(frames) == 1]
-        constant_frames = [frame for frame in constant_frames if frame is not None]
-        frame = constant_frames[0] if constant_frames else None
+        frame = None
+        for frames in map(set, zip(*self.frames)):
+            if frame is None and len(frames) == 1:
+                [frame] = frames
         size = sum(len(part) for part in frame or () if isinstance(part, str))
-        if fault := self._fault_of_prompts(frame, size):
-            status, text = UNKNOWN, fault
-        else:
-            status, text = VERIFIED, "all as rendered"
-            text += f", in a frame of {size:,} characters" if size else ""
-        parts = [
-            part if isinstance(part, str) else f"{{{self.roles[part]}}}"
-            for part in frame or ()
-        ]
-        return {"status": status, "text": text, "frame": "".join(parts) if size else ""}
+        text, parts = "all as rendered", []
+        if size:
+            text += f", in a frame of {size:,} characters"
+            for part in frame:
+                is_text = isinstance(part, str)
+                parts.append(part if is_text else f"{{{self.roles[part]}}}")
+        fault = self._fault_of_prompts(frame, size)
+        status = UNKNOWN if fault else VERIFIED
+        return {"status": status, "text": fault or text, "frame": "".join(parts)}
 
     def _fault_of_prompts(self, frame: Frame | None, size: int) -> str | None:
         """Return why prompts in a constant frame of a size are not verified, if so."""
@@ -295,12 +285,8 @@ class Check:
         }
 
     def check_documents(self, tally: Tally) -> dict:
-        """Compare documents with rows at a path, with rows of a seed, or a fingerprint.
-
-        `whole`: they are all rows, and of the seed that the task has.
-        """
+        """Compare documents with rows at a path, with rows of a seed, or a fingerprint."""
         answered, (rows, fingerprint) = tally.answered, scorer(self.task).upstream
-        status, is_whole = UNKNOWN, False
         if self.rows is not None:
             name = f"{self.include_path.name}/"
             return self._compare(self.rows, name, self.rows.total())
@@ -308,17 +294,16 @@ class Check:
             return self._compare_generated()
         # What a system message says is no part of a fingerprint.
         if fingerprint is None or configuration(self.task).get("description"):
-            text = "there are no rows to compare them with"
-        elif answered == rows and tally.fingerprint == fingerprint:
-            status, is_whole = VERIFIED, True
+            return _documents_cell(UNKNOWN, "there are no rows to compare them with")
+        if answered == rows and tally.fingerprint == fingerprint:
             text = f"all {answered:,} are the benchmark's"
-        elif answered < rows:
+            return _documents_cell(VERIFIED, text, is_whole=True)
+        if answered < rows:
             text = f"{answered:,} of {rows:,}: a part has no known fingerprint"
-        else:
-            status = FALSE
-            text = f"not the benchmark's {rows:,} with {fingerprint}:"
-            text += f" {answered:,} with fingerprint {tally.fingerprint}"
-        return {"status": status, "text": text, "whole": is_whole}
+            return _documents_cell(UNKNOWN, text)
+        text = f"not the benchmark's {rows:,} with {fingerprint}:"
+        text += f" {answered:,} with fingerprint {tally.fingerprint}"
+        return _documents_cell(FALSE, text)
 
     def _compare(self, rows: Rows, name: str, total: int) -> dict:
         """Compare documents with rows, which may be a part of `total`."""
@@ -326,26 +311,27 @@ class Check:
         n = documents.total()
         if strange := (documents - rows).total():
             text = f"{strange:,} of {n:,} are not those of {name}"
-            return {"status": FALSE, "text": text, "whole": False}
+            return _documents_cell(FALSE, text)
         share = f"all {n:,}" if n == total else f"{n:,} of {total:,}"
-        text = f"{share} documents of {name}"
-        return {"status": VERIFIED, "text": text, "whole": n == total}
+        return _documents_cell(VERIFIED, f"{share} documents of {name}", n == total)
 
     def _compare_generated(self) -> dict:
         """Compare documents with those rows of the seed in the results that they answer."""
         config = configuration(self.task)
-        generator = config["dataset_kwargs"]["generator"]
-        own_request = _request(config["metadata"])
-        claimed = _request(within(self.results, "configs", self.task, "metadata"))
-        unknown = {"status": UNKNOWN, "whole": False}
+        requests = (
+            config["metadata"],
+            within(self.results, "configs", self.task, "metadata"),
+        )
+        own_request, claimed = map(_request, requests)
         if not {"gen_seed", "gen_rows"} <= claimed.keys():
-            return unknown | {"text": "no results say the seed of their rows"}
+            return _documents_cell(UNKNOWN, "no results say the seed of their rows")
         try:
+            generator = config["dataset_kwargs"]["generator"]
             request = read_request(generator, **own_request | claimed)
             rows = [request.row(doc_id) for doc_id, _ in self.answers]
             docs = documents_of(self.task, rows)
         except (ValueError, TypeError) as error:
-            return unknown | {"text": f"cannot be regenerated: {error!s:.200}"}
+            return _documents_cell(UNKNOWN, f"cannot be regenerated: {error!s:.200}")
         hashes = Counter(_hash(text_of(doc)) for doc in docs)
         name = f"seed {claimed['gen_seed']!s:.20}"
         documents = self._compare(hashes, name, claimed["gen_rows"])
@@ -357,35 +343,31 @@ class Check:
         claims, results, date = self.claims, self.results, None
         absent = "none" if claims else None
         with suppress(TypeError, ValueError, OverflowError, OSError):
-            date = datetime.fromtimestamp(claims.get("date"), timezone.utc)
-        arguments = within(results, "config", "model_args")
-        if isinstance(arguments, dict):
-            arguments = ",".join(f"{name}={cell}" for name, cell in arguments.items())
-        revision = re.search(r"\brevision=([^,]*)", f"{arguments}")
-        generation = within(results, "configs", self.task, "generation_kwargs")
-        if isinstance(generation, dict):
-            generation = ", ".join(
-                f"{name} {cell}" for name, cell in generation.items()
+            date = (
+                f"{datetime.fromtimestamp(claims.get('date'), timezone.utc):%Y-%m-%d}"
             )
+        arguments = within(results, "config", "model_args")
+        revision = re.search(r"\brevision\W+([^,']*)", f"{arguments}")
         template = results.get("chat_template")
         cells = {
             "Model": claims.get("model_name"),
             "Model arguments": arguments or absent,
             "Revision": revision and revision[1],
-            "Date": date and f"{date:%Y-%m-%d}",
+            "Date": date,
             "Harness": claims.get("lm_eval_version"),
             "Task version": claims.get("version"),
             "Few-shot examples": claims.get("n_shot"),
             # One that the results do not show is "".
             "Chat template": absent if template is None else template or "of an API",
             "System instruction": results.get("system_instruction") or absent,
-            "Generation": generation or None,
+            "Generation": within(results, "configs", self.task, "generation_kwargs"),
             "Limit": claims.get("limit") or absent,
         }
-        return {
-            label: "unknown" if cell is None else f"{cell!s:.{LONGEST}}"
-            for label, cell in cells.items()
-        }
+        for label, cell in cells.items():
+            if isinstance(cell, dict):
+                cell = ", ".join(f"{name} {setting}" for name, setting in cell.items())
+            cells[label] = "unknown" if cell is None else f"{cell!s:.{LONGEST}}"
+        return cells
 
     def _marks(self, tally: Tally) -> Iterator[str]:
         """Yield what is not as the task has it by itself, or not as results claim it."""
@@ -412,3 +394,8 @@ def _request(metadata: object) -> dict:
     cells = metadata if isinstance(metadata, dict) else {}
     names = [name for name in cells if name.startswith("gen_")]
     return {name: cells[name] for name in names if name != "gen_fingerprint"}
+
+
+def _documents_cell(status: str, text: str, is_whole: bool = False) -> dict:
+    """Return an outcome; `whole`: all rows, and of the seed that the task has."""
+    return {"status": status, "text": text, "whole": is_whole}

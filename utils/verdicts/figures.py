@@ -84,7 +84,7 @@ class Figures:
     def __init__(self, task: str) -> None:
         self.task = task
         self.documents: list[Document] = []
-        self.answers = 0
+        self.n = self.answers = 0  # of documents, and of answers to them
         self.reasons: Counter[str] = Counter()  # of the family's, by answer
         self.unextracted: Counter[str] = Counter()  # of them, by the published rule
         self.counts: Counter[str] = Counter()  # of answers that `add` names
@@ -93,6 +93,7 @@ class Figures:
         """Count one more answer, which is the document's last."""
         if len(document.scores) == 1:
             self.documents.append(document)
+            self.n += 1
         self.answers += 1
         reason, invalid, end = row["reason"], row["invalid"], row["finish_reason"]
         self.reasons[reason] += 1
@@ -110,11 +111,6 @@ class Figures:
             "silent": not end,  # nothing says why it ended
         }
         self.counts.update(name for name, applies in marks.items() if applies)
-
-    @property
-    def n(self) -> int:
-        """How many documents there are."""
-        return len(self.documents)
 
     def values(self) -> dict[str, list[float]]:
         """Return metric -> the scores of the documents that it applies to, if any.
@@ -148,7 +144,8 @@ class Tally:
     ) -> None:
         self.task, self.repeats, self.made = task, repeats, made
         self.leave_out, self.has_rows = leave_out, has_rows
-        self.left_out = 0
+        # Documents: with an answer, of these in the list, and beyond the benchmark's rows.
+        self.answered = self.left_out = self.surplus = 0
         self.all = Figures(task)
         self.parts: dict[tuple[str, str], Figures] = {}  # (breakdown, value) ->
         self.constants: Counter[str] = Counter()  # as of `References`
@@ -184,19 +181,21 @@ class Tally:
         of it: one, where that is not known.
         """
         digest, doc_id = row["digest"], row["doc_id"]
-        copies, keys = count_copies(self.task, digest) or 1, [doc_id]
+        copies, keys = count_copies(self.task, digest), [doc_id]
         if doc_id is None:
             self._unnamed.add(digest)
-            keys = [(digest, copy) for copy in range(copies)]
-        most = copies if digest in self._unnamed else math.inf
+            keys = [(digest, copy) for copy in range(copies or 1)]
+        is_full = digest in self._unnamed and self.digests[digest] >= (copies or 1)
         for key in keys:
             document = self._documents.get(key)
-            if document is None and self.digests[digest] < most:
-                document = self._documents[key] = Document(row)
+            if document is None and not is_full:
+                self._documents[key] = Document(row)
+                self.answered += 1
                 self.digests[digest] += 1
-            if document is None or document.digest != digest:
-                continue
-            if document.takes(row["sample"], self.repeats):
+                self.surplus += copies is not None and self.digests[digest] > copies
+                return self._documents[key]
+            is_same = document is not None and document.digest == digest
+            if is_same and document.takes(row["sample"], self.repeats):
                 return document
         answer = f"answer {len(keys) + 1}" if len(keys) > 1 else "a second answer"
         fix = f"keep {len(keys)}, or number them by 'sample'"
@@ -222,20 +221,6 @@ class Tally:
             return None, None
         best_answer = max(self.constants, key=self.constants.get)
         return self.constants[best_answer] / self.all.n, best_answer
-
-    @property
-    def answered(self) -> int:
-        """How many documents are answered, those that are left out included."""
-        return len(self._documents)
-
-    @property
-    def surplus(self) -> int:
-        """How many documents are beyond the benchmark's rows of them, if these are known."""
-        repeated = {digest: n for digest, n in self.digests.items() if n > 1}
-        return sum(
-            max(0, n - (count_copies(self.task, digest) or n))
-            for digest, n in repeated.items()
-        )
 
     @property
     def fingerprint(self) -> str:

@@ -75,7 +75,7 @@ def judge_answer(answer: Answer, doc: dict, file: str, system: str | None) -> di
         "finish_reason": shorten(answer.finish_reason),
         "changed": _is_changed(answer, verdict.scores),
         "length": len(answer.response),
-        "response": hash_response(answer.response),
+        "response": sha256(answer.response)[:_DIGITS],
         "excerpt": shorten(answer.response),
         **_breakdowns(doc),
         "file": file,
@@ -140,11 +140,6 @@ def _breakdowns(doc: dict) -> dict[str, str | None]:
         answer_format = " ".join(template["fields"].split())
     fields = {"format": answer_format, **doc}
     return {name: shorten(fields.get(name)) for name in BREAKDOWNS}
-
-
-def hash_response(response: str) -> str:
-    """Return a digest that tells a response from others."""
-    return sha256(response)[:_DIGITS]
 
 
 # --------------------------------------------------------------- values in a table
