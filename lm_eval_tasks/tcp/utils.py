@@ -56,13 +56,13 @@ class Verdict(NamedTuple):
 def extract_published(response: str) -> tuple[str, tuple[int, int]] | tuple[None, None]:
     r"""Return what the first box holds up to `}`, by the card's `\\boxed{([^}]*)}`."""
     # One character is found many times as fast as several.
-    start = response.find("\\boxed{", response.find("\\")) + 7
-    end = response.find("}", start)
-    answer = response[start:end].strip() if 7 <= start <= end else ""
-    if not answer:
+    box_start = response.find("\\boxed{", response.find("\\")) + 7
+    box_end = response.find("}", box_start)
+    box_text = response[box_start:box_end].strip() if 7 <= box_start <= box_end else ""
+    if not box_text:
         return None, None
-    start = response.index(answer, start)
-    return answer, (start, start + len(answer))
+    box_start = response.index(box_text, box_start)
+    return box_text, (box_start, box_start + len(box_text))
 
 
 def match_published(answer: str | None, reference: str, answer_format: str) -> bool:
@@ -165,8 +165,8 @@ class Statement(NamedTuple):
 def mask(response: str) -> str:
     """Return a text of equal length with newlines for reasoning."""
     text = _FINAL.split(response)[-1] if "final" in response else response
-    low = text.lower() if "<" in text or "[" in text or "\u25c1" in text else ""
-    if any(name in low for name in ("think", "reasoning", "<|channel|>")):
+    lower_text = text.lower() if "<" in text or "[" in text or "\u25c1" in text else ""
+    if any(tag in lower_text for tag in ("think", "reasoning", "<|channel|>")):
         text = _THOUGHT.sub(lambda thought: "\n" * len(thought[0]), text)
         text = re.split(_THOUGHT_END, text)[-1]  # lone: all before it goes
     return text.rjust(len(response), "\n")
@@ -174,65 +174,66 @@ def mask(response: str) -> str:
 
 def statements(text: str, prompt: re.Pattern, several: bool = False) -> list[Statement]:
     """Return the statements of a masked response (steps 2 to 4) before a made-up prompt."""
-    low = text.translate(_QUIET).lower()  # of the same length
-    patterns = [pattern for part, pattern in _CUES.items() if part in low]
-    cues = [cue for pattern in patterns for cue in re.finditer(pattern, low)]
+    lower_text = text.translate(_QUIET).lower()  # of the same length
+    cue_patterns = [pattern for key, pattern in _CUES.items() if key in lower_text]
+    cues = [cue for pattern in cue_patterns for cue in re.finditer(pattern, lower_text)]
     cues.sort(key=re.Match.start)
     limit = prompt.search(text, cues[0].start() if cues else 0).start()
     answers = []
     for cue in cues:
-        start, end = cue.span(cue.lastgroup)
-        if start > limit or _is_rejected(low, cue):
+        text_start, text_end = cue.span(cue.lastgroup)
+        if text_start > limit or _is_rejected(lower_text, cue):
             continue
         if several and cue.lastgroup == "cue":
-            end = _MORE_LINES.match(low, end, end + LONGEST + 100).end()
-        if words := _WORDS.match(text, start, min(end, limit)):
-            answers.append(Statement(cue.lastgroup, words.span(1)))
-    line = None if cues or "\\boxed" in low else re.search(r"(?m)^.*\w.*$", text)
-    is_alone = line and not re.search(r"\w", text[line.end() :])
-    words = is_alone and _WORDS.match(text, *line.span())
-    if words and len(line[0]) <= 100:  # a longer one is prose
-        answers.append(Statement("line", words.span(1)))
+            longest_end = text_end + LONGEST + 100
+            text_end = _MORE_LINES.match(lower_text, text_end, longest_end).end()
+        if words_match := _WORDS.match(text, text_start, min(text_end, limit)):
+            answers.append(Statement(cue.lastgroup, words_match.span(1)))
+    line = None if cues or "\\boxed" in lower_text else re.search(r"(?m)^.*\w.*$", text)
+    is_only_line = line and not re.search(r"\w", text[line.end() :])
+    words_match = is_only_line and _WORDS.match(text, *line.span())
+    if words_match and len(line[0]) <= 100:  # a longer one is prose
+        answers.append(Statement("line", words_match.span(1)))
     first_end = answers[0].span[1] if answers else limit
-    is_back = any(low.find(word, first_end, limit) >= 0 for word in _BACK)
-    taken_back = _TAKEN_BACK.finditer(low, first_end, limit) if is_back else ()
-    end = max((x.start() for x in taken_back), default=-1)
-    return [x._replace(superseded=x.span[1] <= end) for x in answers]
+    is_back = any(lower_text.find(word, first_end, limit) >= 0 for word in _BACK)
+    retractions = _TAKEN_BACK.finditer(lower_text, first_end, limit) if is_back else ()
+    cutoff = max((retraction.start() for retraction in retractions), default=-1)
+    return [answer._replace(superseded=answer.span[1] <= cutoff) for answer in answers]
 
 
-def _is_rejected(low: str, cue: re.Match) -> bool:
+def _is_rejected(lower_text: str, cue: re.Match) -> bool:
     """Tell whether what stands before a cue keeps it from pointing to an answer."""
-    before = low[max(0, cue.start() - 200) : cue.start()]
+    text_before = lower_text[max(0, cue.start() - 200) : cue.start()]
     if cue[0][0] == "a":  # "Answer:"
-        return not _START.search(before)
-    rejects = _DOUBTED if cue.lastgroup == "box" else _REJECTED
-    return cue[0][-1] != ":" and bool(rejects.search(before))
+        return not _START.search(text_before)
+    rejecting_pattern = _DOUBTED if cue.lastgroup == "box" else _REJECTED
+    return cue[0][-1] != ":" and bool(rejecting_pattern.search(text_before))
 
 
 def plain(text: str, ends: bool = False) -> str:
     """Return a text without markup, "" for one too long; `ends` keeps marks at its ends."""
     text = text.translate(_PLAIN) if len(text) <= LONGEST else ""
-    for pattern, new in () if _NO_MARKUP.fullmatch(text) else _MARKUP.items():
-        text = re.sub(pattern, new, text)
+    for pattern, replacement in () if _NO_MARKUP.fullmatch(text) else _MARKUP.items():
+        text = re.sub(pattern, replacement, text)
     text = unicodedata.normalize("NFKC", text)
     return text.strip() if ends else text.lstrip(_ENDS).rstrip(_ENDS + ".")
 
 
 def readings(text: str) -> Iterator[tuple[str, str]]:
     """Yield the readings of a text without a hedge, and their comment up to a reason."""
-    led = re.sub(_LEAD, "", text)
-    end = _COMMENT.search(led, 1).start()
-    value, comment = led[:end].rstrip(_ENDS + "."), led[end:]
-    for reading, remark in ((text, ""), (led, ""), (value, comment)):
-        if not is_hedged(reading, remark):
-            yield reading, _REASON.split(remark, maxsplit=1)[0]
+    without_lead = re.sub(_LEAD, "", text)
+    end = _COMMENT.search(without_lead, 1).start()
+    main_text, comment = without_lead[:end].rstrip(_ENDS + "."), without_lead[end:]
+    for reading, own_comment in ((text, ""), (without_lead, ""), (main_text, comment)):
+        if not is_hedged(reading, own_comment):
+            yield reading, _REASON.split(own_comment, maxsplit=1)[0]
 
 
 def is_hedged(text: str, comment: str = "") -> bool:
     """Tell whether a text hedges, or a comment begins with a hedge or takes it back."""
-    is_hedge = text[:4].lower() == "not " or _HEDGE.search(text)
-    is_begun = _HEDGE.match(comment.lstrip(_ENDS + "([.-"))
-    return bool(is_hedge or is_begun or _TAKEN_BACK.search(comment.lower()))
+    text_hedges = text[:4].lower() == "not " or _HEDGE.search(text)
+    comment_hedges = _HEDGE.match(comment.lstrip(_ENDS + "([.-"))
+    return bool(text_hedges or comment_hedges or _TAKEN_BACK.search(comment.lower()))
 
 
 def numbers(text: str) -> set[str]:
@@ -243,9 +244,9 @@ def numbers(text: str) -> set[str]:
 
 def read_day(fields: list[str]) -> date | None:
     """Return the day of year, month, day, or with a month's name of any three fields."""
-    if names := [_MONTHS[x] for x in fields if x in _MONTHS]:
-        numbers = sorted((x for x in fields if x not in _MONTHS), key=len)
-        fields = [*numbers[1:], *names, *numbers[:1]]
+    if month_numbers := [_MONTHS[field] for field in fields if field in _MONTHS]:
+        numbers_by_length = sorted((x for x in fields if x not in _MONTHS), key=len)
+        fields = [*numbers_by_length[1:], *month_numbers, *numbers_by_length[:1]]
     with suppress(ValueError, OverflowError):  # not three, no number, or no such day
         year, month, day = fields
         if len(year) == 4 and len(day) < 3:
@@ -270,8 +271,8 @@ _ZONE = re.compile(  # another than GMT
 def _read_clock(clock: re.Match) -> timedelta | None:
     """Return the time in GMT since midnight; None for an impossible one."""
     hour, minute, second, hours, minutes = (int(clock[x] or 0) for x in (1, 2, 3, 6, 7))
-    if half := clock[4]:
-        hour = hour % 12 + 12 * (half in "pP") if 0 < hour < 13 else 24
+    if am_or_pm := clock[4]:
+        hour = hour % 12 + 12 * (am_or_pm in "pP") if 0 < hour < 13 else 24
     if hour > 23 or max(minute, second, minutes) > 59 or hours > 14:
         return None
     sign = -1 if clock[5] == "-" else 1
@@ -280,50 +281,50 @@ def _read_clock(clock: re.Match) -> timedelta | None:
 
 def read_moment(text: str) -> date | None:
     """Return the moment in GMT, or without a clock the day, that a text is."""
-    clock = _CLOCK.search(text)
-    without_clock = _CLOCK.sub(" ", text, count=1).lower()
-    day = read_day(_FIELD.findall(_IDLE.sub(" ", without_clock)))
-    if not day or not clock:
+    clock_match = _CLOCK.search(text)
+    rest_of_text = _CLOCK.sub(" ", text, count=1).lower()
+    day = read_day(_FIELD.findall(_IDLE.sub(" ", rest_of_text)))
+    if not day or not clock_match:
         return day
     with suppress(OverflowError, TypeError):  # past the last year; no such time of day
-        return datetime.combine(day, time()) + _read_clock(clock)
+        return datetime.combine(day, time()) + _read_clock(clock_match)
     return None
 
 
 def _agrees(comment: str, value: date) -> bool:
     """Tell whether a comment holds no other date, clock or number, and no zone."""
-    own = {str(value.year), str(value.month), str(value.day)}
+    own_numbers = {str(value.year), str(value.month), str(value.day)}
     if isinstance(value, datetime):
-        own.add(str(value - datetime.combine(value, time())))
-    others = numbers(_CLOCK.sub("", comment))
-    others |= {str(_read_clock(clock)) for clock in _CLOCK.finditer(comment)}
-    again = str(read_moment(comment.strip(" ([])")) or "")
-    is_same = others <= own and str(value).startswith(again)
+        own_numbers.add(str(value - datetime.combine(value, time())))
+    comment_numbers = numbers(_CLOCK.sub("", comment))
+    comment_numbers |= {str(_read_clock(clock)) for clock in _CLOCK.finditer(comment)}
+    comment_moment = str(read_moment(comment.strip(" ([])")) or "")
+    is_same = comment_numbers <= own_numbers and str(value).startswith(comment_moment)
     return is_same and not _ZONE.search(comment)
 
 
 def read_answer(text: str, answer_format: str) -> date | None:
     """Return the moment (TCP short) or day (TCP long) that a text commits to, or None."""
     for reading, comment in readings(plain(text)):
-        value = read_moment(reading)
-        if value and _agrees(comment, value):
+        moment = read_moment(reading)
+        if moment and _agrees(comment, moment):
             if answer_format == LONG_FORMAT:
-                return date(value.year, value.month, value.day)
-            return value if isinstance(value, datetime) else None
+                return date(moment.year, moment.month, moment.day)
+            return moment if isinstance(moment, datetime) else None
     return None
 
 
 def read_flexible(text: str, form: str) -> tuple[Statement | None, date | None]:
     """Return the last box, or else statement, and its value if the last has no other."""
-    answers = statements(text, _ECHO)
-    valid = [x for x in answers if not x.superseded]
+    all_statements = statements(text, _ECHO)
+    valid = [candidate for candidate in all_statements if not candidate.superseded]
     if not valid:
-        return (answers[-1], None) if answers else (None, None)
+        return (all_statements[-1], None) if all_statements else (None, None)
     last, statement = valid[-1], max(reversed(valid), key=lambda x: x.kind == "box")
     value = read_answer(text[slice(*statement.span)], form)
     if last != statement:
-        later = read_answer(text[slice(*last.span)], form)
-        if later not in (value, None):
+        last_value = read_answer(text[slice(*last.span)], form)
+        if last_value not in (value, None):
             return statement._replace(superseded=True), None
     return statement, value
 
@@ -331,31 +332,31 @@ def read_flexible(text: str, form: str) -> tuple[Statement | None, date | None]:
 # ------------------------------------------------------------------------- verdict
 def explain(doc: dict, response: str) -> Verdict:
     """Return what the rules read; `accuracy` is the metric card's, the others are ours."""
-    reference, form = doc["answer"], doc["answer_format"]
-    expected = read_reference(reference, form)
+    reference, answer_format = doc["answer"], doc["answer_format"]
+    expected = read_reference(reference, answer_format)
     published, published_span = extract_published(response)
-    text = mask(response)
-    statement, value = read_flexible(text, form)
+    masked_text = mask(response)
+    statement, value = read_flexible(masked_text, answer_format)
     scores = {
-        "accuracy": float(match_published(published, reference, form)),
+        "accuracy": float(match_published(published, reference, answer_format)),
         "accuracy_flexible": float(value == expected),
         "extracted": float(published is not None),
     }
-    for name, distance in DISTANCES[form].items():
-        scores[name] = float(value is not None and abs(value - expected) <= distance)
+    for metric, limit in DISTANCES[answer_format].items():
+        scores[metric] = float(value is not None and abs(value - expected) <= limit)
     span = statement and statement.span
-    answers = published, published_span, span and response[slice(*span)], span
-    verdict = Verdict(scores, "", *answers, value, expected)
+    both_answers = published, published_span, span and response[slice(*span)], span
+    verdict = Verdict(scores, "", *both_answers, value, expected)
     is_back = bool(statement and statement.superseded)
-    return verdict._replace(reason=_reason(verdict, is_back, response, text))
+    return verdict._replace(reason=_reason(verdict, is_back, response, masked_text))
 
 
-def _reason(verdict: Verdict, is_back: bool, response: str, text: str) -> str:
+def _reason(verdict: Verdict, is_taken_back: bool, response: str, text: str) -> str:
     """Return the word of REASONS for a verdict; `text` is the masked response."""
     is_exact, is_right, *_ = verdict.scores.values()
     if is_right:
         return "right" if is_exact else "flexible_only"
-    if is_exact and (is_back or verdict.value):
+    if is_exact and (is_taken_back or verdict.value):
         return "superseded"
     if verdict.value:
         return "other_value"
@@ -372,7 +373,7 @@ def process_results(doc: dict, results: list[str]) -> dict[str, float]:
     if not all(isinstance(response, str) for response in results):
         raise ValueError("TCP: a response is not a string; use the filter take_first")
     scores = [explain(doc, response).scores for response in results]
-    return {x: sum(y[x] for y in scores) / len(scores) for x in scores[0]}
+    return {name: sum(row[name] for row in scores) / len(scores) for name in scores[0]}
 
 
 # ----------------------------------------------------------------------- documents
@@ -392,21 +393,21 @@ def _process_docs(dataset: Dataset, name: str, form: str) -> Dataset:
     rows = enumerate(dataset)
     documents = [_document(row, form, f"{name}.jsonl, row {n}") for n, row in rows]
     count, content = len(documents), fingerprint(map(digest, documents))
-    level, text = logging.INFO, f"{name}.jsonl: {count} rows, fingerprint {content}"
+    level, message = logging.INFO, f"{name}.jsonl: {count} rows, fingerprint {content}"
     if not is_fresh and count != FILES[name][0]:
-        text = f"{text}; the benchmark has {FILES[name][0]} rows"
-        level, text = logging.WARNING, f"{text}: scores may not be comparable"
-    _log(level, text)
+        message = f"{message}; the benchmark has {FILES[name][0]} rows"
+        level, message = logging.WARNING, f"{message}: scores may not be comparable"
+    _log(level, message)
     return type(dataset).from_list(documents)
 
 
 def read_reference(answer: str, form: str) -> date | None:
     """Return the value of a reference, None where it is not in the form of its file."""
     with suppress(ValueError):
-        value = datetime.fromisoformat(answer.removesuffix(" GMT"))
-        text = value.isoformat(" ", "minutes")
-        if answer == (text[:10] if form == LONG_FORMAT else f"{text} GMT"):
-            return value.date() if form == LONG_FORMAT else value
+        moment = datetime.fromisoformat(answer.removesuffix(" GMT"))
+        iso_text = moment.isoformat(" ", "minutes")
+        if answer == (iso_text[:10] if form == LONG_FORMAT else f"{iso_text} GMT"):
+            return moment.date() if form == LONG_FORMAT else moment
     return None
 
 
@@ -421,11 +422,11 @@ def _document(row: dict, form: str, place: str) -> dict:
         if not is_text or not "".join(texts).strip():
             fault = f"'{column}': {cell!r:.80} is missing, empty or not text"
             raise ValueError(f"{place}, column {fault}; fix the row")
-    answer = document["answer"].strip()
-    if not read_reference(answer, form):
+    answer_text = document["answer"].strip()
+    if not read_reference(answer_text, form):
         fault = f"'answer': {document['answer']!r:.80} is not in the form {form}"
         raise ValueError(f"{place}, column {fault}; fix the row")
-    return {**document, "answer": answer, "answer_format": form}
+    return {**document, "answer": answer_text, "answer_format": form}
 
 
 def gold_response(doc: dict) -> str:
@@ -435,8 +436,8 @@ def gold_response(doc: dict) -> str:
 
 def digest(doc: dict) -> bytes:
     """Return a digest of what prompt and scores of a document depend on."""
-    cells = [doc[column] for column in ("dialogue", "question", "answer")]
-    return hashlib.sha256(json.dumps(cells).encode()).digest()
+    prompt_cells = [doc[column] for column in ("dialogue", "question", "answer")]
+    return hashlib.sha256(json.dumps(prompt_cells).encode()).digest()
 
 
 def cluster(doc: dict) -> str:

@@ -87,9 +87,9 @@ def extract_published(response: str) -> tuple[str, tuple[int, int] | None]:
     answer = after.strip().partition("\n")[0].rstrip(".!?").strip() if marker else ""
     if not answer:
         return "", None
-    start = len(response) - len(after.lstrip())
-    text = "unanswerable" if "unanswerable" in answer.lower() else answer
-    return text, (start, start + len(answer))
+    answer_start = len(response) - len(after.lstrip())
+    published_answer = "unanswerable" if "unanswerable" in answer.lower() else answer
+    return published_answer, (answer_start, answer_start + len(answer))
 
 
 def normalise(text: str) -> list[str]:
@@ -112,8 +112,8 @@ def parse_month(text: str) -> datetime | None:
         return None
     zone = {"tzinfos": lambda *zone: None if zone == (None, None) else timezone.utc}
     with suppress(Exception):  # of hostile text dateutil raises anything
-        days = [_PARSER.parse(text, default=x, **zone) for x in _DEFAULTS]
-        months = {day.replace(day=1) for day in days}
+        dates = [_PARSER.parse(text, default=default, **zone) for default in _DEFAULTS]
+        months = {parsed_date.replace(day=1) for parsed_date in dates}
         return months.pop() if len(months) == 1 else None
     return None
 
@@ -122,8 +122,8 @@ def read_published_label(text: str, options: list[str]) -> str | None:
     """Return the label that an answer names, by word or else by letter (card)."""
     named = {label.capitalize() for label in _LABEL_WORD.findall(text)} & set(options)
     if not named:
-        letters = map(LETTERS.index, re.findall(r"\b[A-C]\b", text))
-        return next((options[i] for i in letters if i < len(options)), None)
+        letter_positions = map(LETTERS.index, re.findall(r"\b[A-C]\b", text))
+        return next((options[i] for i in letter_positions if i < len(options)), None)
     return named.pop() if len(named) == 1 else None
 
 
@@ -220,8 +220,8 @@ class Statement(NamedTuple):
 def mask(response: str) -> str:
     """Return a text of equal length with newlines for reasoning."""
     text = _FINAL.split(response)[-1] if "final" in response else response
-    low = text.lower() if "<" in text or "[" in text or "\u25c1" in text else ""
-    if any(name in low for name in ("think", "reasoning", "<|channel|>")):
+    lower_text = text.lower() if "<" in text or "[" in text or "\u25c1" in text else ""
+    if any(tag in lower_text for tag in ("think", "reasoning", "<|channel|>")):
         text = _THOUGHT.sub(lambda thought: "\n" * len(thought[0]), text)
         text = re.split(_THOUGHT_END, text)[-1]  # lone: all before it goes
     return text.rjust(len(response), "\n")
@@ -229,65 +229,66 @@ def mask(response: str) -> str:
 
 def statements(text: str, prompt: re.Pattern, several: bool = False) -> list[Statement]:
     """Return the statements of a masked response (steps 2 to 4) before a made-up prompt."""
-    low = text.translate(_QUIET).lower()  # of the same length
-    patterns = [pattern for part, pattern in _CUES.items() if part in low]
-    cues = [cue for pattern in patterns for cue in re.finditer(pattern, low)]
+    lower_text = text.translate(_QUIET).lower()  # of the same length
+    cue_patterns = [pattern for key, pattern in _CUES.items() if key in lower_text]
+    cues = [cue for pattern in cue_patterns for cue in re.finditer(pattern, lower_text)]
     cues.sort(key=re.Match.start)
     limit = prompt.search(text, cues[0].start() if cues else 0).start()
     answers = []
     for cue in cues:
-        start, end = cue.span(cue.lastgroup)
-        if start > limit or _is_rejected(low, cue):
+        text_start, text_end = cue.span(cue.lastgroup)
+        if text_start > limit or _is_rejected(lower_text, cue):
             continue
         if several and cue.lastgroup == "cue":
-            end = _MORE_LINES.match(low, end, end + LONGEST + 100).end()
-        if words := _WORDS.match(text, start, min(end, limit)):
-            answers.append(Statement(cue.lastgroup, words.span(1)))
-    line = None if cues or "\\boxed" in low else re.search(r"(?m)^.*\w.*$", text)
-    is_alone = line and not re.search(r"\w", text[line.end() :])
-    words = is_alone and _WORDS.match(text, *line.span())
-    if words and len(line[0]) <= 100:  # a longer one is prose
-        answers.append(Statement("line", words.span(1)))
+            longest_end = text_end + LONGEST + 100
+            text_end = _MORE_LINES.match(lower_text, text_end, longest_end).end()
+        if words_match := _WORDS.match(text, text_start, min(text_end, limit)):
+            answers.append(Statement(cue.lastgroup, words_match.span(1)))
+    line = None if cues or "\\boxed" in lower_text else re.search(r"(?m)^.*\w.*$", text)
+    is_only_line = line and not re.search(r"\w", text[line.end() :])
+    words_match = is_only_line and _WORDS.match(text, *line.span())
+    if words_match and len(line[0]) <= 100:  # a longer one is prose
+        answers.append(Statement("line", words_match.span(1)))
     first_end = answers[0].span[1] if answers else limit
-    is_back = any(low.find(word, first_end, limit) >= 0 for word in _BACK)
-    taken_back = _TAKEN_BACK.finditer(low, first_end, limit) if is_back else ()
-    end = max((x.start() for x in taken_back), default=-1)
-    return [x._replace(superseded=x.span[1] <= end) for x in answers]
+    is_back = any(lower_text.find(word, first_end, limit) >= 0 for word in _BACK)
+    retractions = _TAKEN_BACK.finditer(lower_text, first_end, limit) if is_back else ()
+    cutoff = max((retraction.start() for retraction in retractions), default=-1)
+    return [answer._replace(superseded=answer.span[1] <= cutoff) for answer in answers]
 
 
-def _is_rejected(low: str, cue: re.Match) -> bool:
+def _is_rejected(lower_text: str, cue: re.Match) -> bool:
     """Tell whether what stands before a cue keeps it from pointing to an answer."""
-    before = low[max(0, cue.start() - 200) : cue.start()]
+    text_before = lower_text[max(0, cue.start() - 200) : cue.start()]
     if cue[0][0] == "a":  # "Answer:"
-        return not _START.search(before)
-    rejects = _DOUBTED if cue.lastgroup == "box" else _REJECTED
-    return cue[0][-1] != ":" and bool(rejects.search(before))
+        return not _START.search(text_before)
+    rejecting_pattern = _DOUBTED if cue.lastgroup == "box" else _REJECTED
+    return cue[0][-1] != ":" and bool(rejecting_pattern.search(text_before))
 
 
 def plain(text: str, ends: bool = False) -> str:
     """Return a text without markup, "" for one too long; `ends` keeps marks at its ends."""
     text = text.translate(_PLAIN) if len(text) <= LONGEST else ""
-    for pattern, new in () if _NO_MARKUP.fullmatch(text) else _MARKUP.items():
-        text = re.sub(pattern, new, text)
+    for pattern, replacement in () if _NO_MARKUP.fullmatch(text) else _MARKUP.items():
+        text = re.sub(pattern, replacement, text)
     text = unicodedata.normalize("NFKC", text)
     return text.strip() if ends else text.lstrip(_ENDS).rstrip(_ENDS + ".")
 
 
 def readings(text: str) -> Iterator[tuple[str, str]]:
     """Yield the readings of a text without a hedge, and their comment up to a reason."""
-    led = re.sub(_LEAD, "", text)
-    end = _COMMENT.search(led, 1).start()
-    value, comment = led[:end].rstrip(_ENDS + "."), led[end:]
-    for reading, remark in ((text, ""), (led, ""), (value, comment)):
-        if not is_hedged(reading, remark):
-            yield reading, _REASON.split(remark, maxsplit=1)[0]
+    without_lead = re.sub(_LEAD, "", text)
+    end = _COMMENT.search(without_lead, 1).start()
+    main_text, comment = without_lead[:end].rstrip(_ENDS + "."), without_lead[end:]
+    for reading, own_comment in ((text, ""), (without_lead, ""), (main_text, comment)):
+        if not is_hedged(reading, own_comment):
+            yield reading, _REASON.split(own_comment, maxsplit=1)[0]
 
 
 def is_hedged(text: str, comment: str = "") -> bool:
     """Tell whether a text hedges, or a comment begins with a hedge or takes it back."""
-    is_hedge = text[:4].lower() == "not " or _HEDGE.search(text)
-    is_begun = _HEDGE.match(comment.lstrip(_ENDS + "([.-"))
-    return bool(is_hedge or is_begun or _TAKEN_BACK.search(comment.lower()))
+    text_hedges = text[:4].lower() == "not " or _HEDGE.search(text)
+    comment_hedges = _HEDGE.match(comment.lstrip(_ENDS + "([.-"))
+    return bool(text_hedges or comment_hedges or _TAKEN_BACK.search(comment.lower()))
 
 
 def numbers(text: str) -> set[str]:
@@ -298,9 +299,9 @@ def numbers(text: str) -> set[str]:
 
 def read_day(fields: list[str]) -> date | None:
     """Return the day of year, month, day, or with a month's name of any three fields."""
-    if names := [_MONTHS[x] for x in fields if x in _MONTHS]:
-        numbers = sorted((x for x in fields if x not in _MONTHS), key=len)
-        fields = [*numbers[1:], *names, *numbers[:1]]
+    if month_numbers := [_MONTHS[field] for field in fields if field in _MONTHS]:
+        numbers_by_length = sorted((x for x in fields if x not in _MONTHS), key=len)
+        fields = [*numbers_by_length[1:], *month_numbers, *numbers_by_length[:1]]
     with suppress(ValueError, OverflowError):  # not three, no number, or no such day
         year, month, day = fields
         if len(year) == 4 and len(day) < 3:
@@ -395,13 +396,13 @@ def read_month(text: str) -> tuple[int, int] | None:
 
 def read_label(text: str, options: list[str]) -> str | None:
     """Return the one label that a text is by word, by letter or by both, or None."""
-    offered = dict(zip(LETTERS, options, strict=False))
+    labels = dict(zip(LETTERS, options, strict=False))
     for reading, comment in readings(text):
-        left = _BESIDE.sub("", re.sub(_LABEL, " ", reading))
-        named = _labels(reading) | {offered[x] for x in left if x in offered}
-        if named and left in ("", *LETTERS):
-            is_one = len(named) == 1 and _labels(comment) <= named <= set(options)
-            return named.pop() if is_one else None
+        remaining_text = _BESIDE.sub("", re.sub(_LABEL, " ", reading))
+        named = _labels(reading) | {labels[x] for x in remaining_text if x in labels}
+        if named and remaining_text in ("", *LETTERS):
+            is_single = len(named) == 1 and _labels(comment) <= named <= set(options)
+            return named.pop() if is_single else None
     return None
 
 
@@ -415,16 +416,16 @@ def read_options(text: str, options: list[str]) -> set[str] | None:
     text = re.sub(_LEAD, "", _ALL.sub(", ".join(offered), text))
     if _LETTERS_ALONE.fullmatch(text):
         text = ", ".join(re.findall(r"[A-D]|\b[a-d]\b", text)).upper()
-    letters, remarks, start, end = set(), "", 0, 0
-    while start is not None and (item := _ITEM.match(text, start)):
-        letter, own, end = item[1], {*(item[2] or "")}, item.end()
-        named = own & {letter} if letter and own else own or {letter}
-        if not named:
+    letters, remarks, item_start, end = set(), "", 0, 0
+    while item_start is not None and (item_match := _ITEM.match(text, item_start)):
+        letter, own, end = item_match[1], {*(item_match[2] or "")}, item_match.end()
+        named_letters = own & {letter} if letter and own else own or {letter}
+        if not named_letters:
             return None
-        letters |= named
-        remarks += _REASON.split(item[3] or "", maxsplit=1)[0]
-        joint = _JOINT.match(text, end)
-        start = joint and joint.end()
+        letters |= named_letters
+        remarks += _REASON.split(item_match[3] or "", maxsplit=1)[0]
+        joint_match = _JOINT.match(text, end)
+        item_start = joint_match and joint_match.end()
     cut = _REASON.split(text[end:], maxsplit=1)[0]
     others = {*"".join(_NAMED.findall(remarks + cut))} - letters or letters - {*offered}
     if others or not _END.match(text, end) or is_hedged(text[:end], text[end:]):
@@ -435,18 +436,18 @@ def read_options(text: str, options: list[str]) -> set[str] | None:
 def _lettered(text: str, options: list[str]) -> str:
     """Return a text with `"A"` for the text of option A, `"AB"` for that of two options."""
     text, pairs = text.replace('"', ""), zip(LETTERS, options, strict=False)
-    words = [*_WORD.finditer(text)]
-    low = [word[0].lower() for word in words]
-    texts = {x: _WORD.findall(plain(option).lower()) for x, option in pairs}
-    lettered, at, end = "", 0, 0
-    while at < len(words):
-        sizes = {x: len(y) for x, y in texts.items() if y == low[at : at + len(y)]}
-        if size := max(sizes.values(), default=0):
-            letters = "".join(x for x in sizes if sizes[x] == size)
-            lettered += f'{text[end : words[at].start()]}"{letters}"'
-            end = words[at + size - 1].end()
-        at += size or 1
-    return lettered + text[end:]
+    word_matches = [*_WORD.finditer(text)]
+    low = [word_match[0].lower() for word_match in word_matches]
+    texts = {letter: _WORD.findall(plain(option).lower()) for letter, option in pairs}
+    lettered_text, at, copied_to = "", 0, 0
+    while at < len(word_matches):
+        matches = {x: len(y) for x, y in texts.items() if y == low[at : at + len(y)]}
+        if length := max(matches.values(), default=0):
+            letters = "".join(letter for letter in matches if matches[letter] == length)
+            lettered_text += f'{text[copied_to : word_matches[at].start()]}"{letters}"'
+            copied_to = word_matches[at + length - 1].end()
+        at += length or 1
+    return lettered_text + text[copied_to:]
 
 
 def read_name(text: str, names: list[list[str]]) -> str | None:
@@ -454,17 +455,17 @@ def read_name(text: str, names: list[list[str]]) -> str | None:
     if normalise(text) in names and "?" not in text:
         return text
     text = re.sub(_LEAD, "", text)
-    is_other = _NAME_BEHIND.search(text)
-    if _SO_NOT_STATED.search(text) or (_NOT_STATED.match(text) and not is_other):
+    another_name = _NAME_BEHIND.search(text)
+    if _SO_NOT_STATED.search(text) or (_NOT_STATED.match(text) and not another_name):
         return None if _TAKEN_BACK.search(text.lower()) else "unanswerable"
     for pattern in _NAME_COMMENTS:
         for comment in pattern.findall(text):
-            before = _NAME_REASON.split(comment, maxsplit=1)[0]
-            if is_hedged("", comment) or _NAME_BEHIND.search(before):
+            claim = _NAME_REASON.split(comment, maxsplit=1)[0]
+            if is_hedged("", comment) or _NAME_BEHIND.search(claim):
                 return None
         text = pattern.sub(" ", text)
-    is_one = not (is_hedged(text) or _TWO_NAMES.search(text))
-    return text.strip() or None if is_one else None
+    is_single_name = not (is_hedged(text) or _TWO_NAMES.search(text))
+    return text.strip() or None if is_single_name else None
 
 
 def name_f1(name: str, names: list[list[str]], question: str) -> float:
@@ -472,35 +473,35 @@ def name_f1(name: str, names: list[list[str]], question: str) -> float:
     words = normalise(name)
     if words in names or words == ["unanswerable"]:
         return float(words in names)
-    asked = {_ENDING.sub("", word) for word in normalise(question)}
-    new = Counter(word for word in words if _ENDING.sub("", word) not in asked)
-    golds = [gold for gold in names if gold != ["unanswerable"]]
-    counted = [Counter(words) & Counter(x) | new if new else words for x in golds]
-    return max(map(f1, counted, golds), default=0.0)
+    question_stems = {_ENDING.sub("", word) for word in normalise(question)}
+    new = Counter(word for word in words if _ENDING.sub("", word) not in question_stems)
+    gold_names = [gold_words for gold_words in names if gold_words != ["unanswerable"]]
+    counted = [Counter(words) & Counter(x) | new if new else words for x in gold_names]
+    return max(map(f1, counted, gold_names), default=0.0)
 
 
 # --------------------------------------------------------------------- the verdicts
 def extract_answers(response: str, several: bool = False) -> tuple[str, str, Verdict]:
     """Return the published answer, the statement to be read, and a verdict on neither."""
     published, published_span = extract_published(response)
-    text = mask(response)
-    answers = statements(text, _ECHO, several)
-    last = answers[-1] if answers else None
-    span = last and last.span
-    flexible = span and response[slice(*span)]
-    visible = span or published_span
-    if last and last.superseded:
+    masked_text = mask(response)
+    all_statements = statements(masked_text, _ECHO, several)
+    last_statement = all_statements[-1] if all_statements else None
+    flexible_span = last_statement and last_statement.span
+    flexible = flexible_span and response[slice(*flexible_span)]
+    shown_span = flexible_span or published_span
+    if last_statement and last_statement.superseded:
         reason = "superseded"
-    elif visible and text[visible[0]] == response[visible[0]]:
+    elif shown_span and masked_text[shown_span[0]] == response[shown_span[0]]:
         reason = "unreadable"  # and outside of the reasoning
     else:
         in_box = response.rfind("\\boxed{") > response.rfind("}")
         in_thought = mask(f"{response}.").endswith("\n")
         reason = "cut_off" if in_box or in_thought else "no_answer"
-    shown = published or None, published_span, flexible, span
+    both_answers = published or None, published_span, flexible, flexible_span
     scores = {"extracted": float(published != "")}
-    statement = flexible if last and not last.superseded else ""
-    return published, statement, Verdict(scores, reason, *shown, None, None)
+    statement = flexible if last_statement and not last_statement.superseded else ""
+    return published, statement, Verdict(scores, reason, *both_answers, None, None)
 
 
 def _judge(verdict: Verdict, scores: dict, value: object, reference: object) -> Verdict:
@@ -527,55 +528,55 @@ def _scores(exact: bool, flexible: float, **f1_score: float) -> dict[str, float]
 
 def explain_qa(doc: dict, response: str) -> Verdict:
     """Return the verdict on a response that should give a name, or "unanswerable"."""
-    published, statement, verdict = extract_answers(response)
-    words, golds = normalise(published), [*map(normalise, doc["golds"])]
-    names = [normalise(plain(gold)) for gold in doc["golds"]]  # without markup
-    value = read_name(plain(statement), names)
-    flexible = name_f1(value or "", names, doc.get("question") or "")
-    f1_score = max(f1(words, gold) for gold in golds)
-    scores = _scores(words in golds, flexible, f1_score=f1_score)
-    return _judge(verdict, scores, value, doc["golds"])
+    published, statement_text, verdict = extract_answers(response)
+    answer_words, golds = normalise(published), [*map(normalise, doc["golds"])]
+    gold_names = [normalise(plain(gold)) for gold in doc["golds"]]  # without markup
+    name = read_name(plain(statement_text), gold_names)
+    flexible_f1 = name_f1(name or "", gold_names, doc.get("question") or "")
+    f1_score = max(f1(answer_words, gold_words) for gold_words in golds)
+    scores = _scores(answer_words in golds, flexible_f1, f1_score=f1_score)
+    return _judge(verdict, scores, name, doc["golds"])
 
 
 def explain_date(doc: dict, response: str) -> Verdict:
     """Return the verdict on a response that should give a month of a year."""
     published, statement, verdict = extract_answers(response)
-    value, golds = read_month(plain(statement)), [*map(parse_month, doc["golds"])]
-    months = [(gold.year, gold.month) for gold in golds]
-    scores = _scores(parse_month(published) in golds, value in months)
-    return _judge(verdict, scores, value, months)
+    month, gold_dates = read_month(plain(statement)), [*map(parse_month, doc["golds"])]
+    gold_months = [(gold_date.year, gold_date.month) for gold_date in gold_dates]
+    scores = _scores(parse_month(published) in gold_dates, month in gold_months)
+    return _judge(verdict, scores, month, gold_months)
 
 
 def explain_options(doc: dict, response: str) -> Verdict:
     """Return the verdict on a response that should list options."""
-    published, statement, verdict = extract_answers(response, several=True)
+    published, statement_text, verdict = extract_answers(response, several=True)
     gold, letters = set(doc["letters"]), set(_PUBLISHED_LETTER.findall(published))
-    value = read_options(plain(statement), doc["options"]) or set()
+    value = read_options(plain(statement_text), doc["options"]) or set()
     scores = _scores(letters == gold, f1(value, gold), f1_score=f1(letters, gold))
     return _judge(verdict, scores, sorted(value) or None, doc["letters"])
 
 
 def explain_nli(doc: dict, response: str) -> Verdict:
     """Return the verdict on a response that should give a label."""
-    published, statement, verdict = extract_answers(response)
-    options, label = doc["options"], doc["label"]
-    value = read_label(plain(statement), options)
-    is_exact = read_published_label(published, options) == label
-    return _judge(verdict, _scores(is_exact, value == label), value, label)
+    published, statement_text, verdict = extract_answers(response)
+    options, gold_label = doc["options"], doc["label"]
+    value = read_label(plain(statement_text), options)
+    is_exact = read_published_label(published, options) == gold_label
+    return _judge(verdict, _scores(is_exact, value == gold_label), value, gold_label)
 
 
 def explain_generation(doc: dict, response: str) -> Verdict:
     """Return the verdict on a response that should be sentences with keywords."""
     _, statement, verdict = extract_answers(response, several=True)
-    text, gold = " ".join(plain(statement, ends=True).split()), doc["statement"]
+    answer_text, gold = " ".join(plain(statement, ends=True).split()), doc["statement"]
     bleu, rouge = _overlap_scorers()
     scores = {
         # Floating point may leave it by a hair.
-        "bleu": min(bleu.sentence_score(text, [gold]).score / 100, 1.0),
-        "rouge_l": float(rouge.score(gold, text)["rougeL"].fmeasure),
-        "keywords": keyword_share(text, doc["keywords"], doc["keywords_pos"]),
+        "bleu": min(bleu.sentence_score(answer_text, [gold]).score / 100, 1.0),
+        "rouge_l": float(rouge.score(gold, answer_text)["rougeL"].fmeasure),
+        "keywords": keyword_share(answer_text, doc["keywords"], doc["keywords_pos"]),
     }
-    return _judge(verdict, scores, text or None, gold)
+    return _judge(verdict, scores, answer_text or None, gold)
 
 
 @cache
@@ -592,15 +593,15 @@ def keyword_share(text: str, keywords: list[str], positions: list[int]) -> float
     of all splits into two (abbreviations make them unsure) and of both orders.
     """
     # Marks become blanks, so that a keyword between blanks is within no other word.
-    padded = re.sub(r"\W", " ", f" {text.casefold()} ")
-    words = [re.sub(r"\W", " ", f" {word.casefold()} ") for word in keywords]
-    placed = [*zip(words, positions, strict=False)]
-    ends = [end.end() for end in re.finditer(r"[.!?]\s+", text.casefold())][:50]
+    padded_text = re.sub(r"\W", " ", f" {text.casefold()} ")
+    padded_keywords = [re.sub(r"\W", " ", f" {word.casefold()} ") for word in keywords]
+    placed_keywords = [*zip(padded_keywords, positions, strict=False)]
+    ends = [match.end() for match in re.finditer(r"[.!?]\s+", text.casefold())][:50]
     best = 0
-    for end in [*ends, len(padded)]:
-        halves = padded[: end + 1], padded[end:]
+    for end in [*ends, len(padded_text)]:
+        halves = padded_text[: end + 1], padded_text[end:]
         for order in (halves, halves[::-1]):
-            best = max(best, sum(word in order[half] for word, half in placed))
+            best = max(best, sum(word in order[half] for word, half in placed_keywords))
     return best / len(keywords)
 
 
@@ -609,7 +610,7 @@ def _mean_scores(explain: Callable, doc: dict, results: list[str]) -> dict[str, 
     if not all(isinstance(response, str) for response in results):
         raise ValueError("a response is not a string; use the filter take_first")
     scores = [explain(doc, response).scores for response in results]
-    return {x: sum(y[x] for y in scores) / len(scores) for x in scores[0]}
+    return {name: sum(row[name] for row in scores) / len(scores) for name in scores[0]}
 
 
 def process_results_qa(doc: dict, results: list[str]) -> dict[str, float]:
@@ -640,8 +641,8 @@ def _strings(is_right: Callable[[str], object], cells: list) -> list[str]:
 
 
 def _letters(cells: list) -> list[str]:
-    answers = _strings({"yes", "no"}.__contains__, cells)
-    return [x for x, answer in zip(LETTERS, answers, strict=False) if answer == "yes"]
+    yes_or_no = _strings({"yes", "no"}.__contains__, cells)
+    return [x for x, answer in zip(LETTERS, yes_or_no, strict=False) if answer == "yes"]
 
 
 # Columns that some files have, for prompts, breakdowns and logs.
@@ -706,28 +707,28 @@ def _documents(dataset: Dataset, texts: str = "", **fields: tuple) -> Dataset:
     if not documents:
         raise ValueError(f"{place}: there are no rows; give a split with some")
     is_fresh = bool({"level", "twin"} & {*dataset.column_names})  # made from a seed
-    count, content = len(documents), fingerprint(map(digest, documents))
+    row_count, content = len(documents), fingerprint(map(digest, documents))
     files = [FILES[file]] if file in FILES else [*FILES.values()]
-    level, text = logging.INFO, f"{place}: {count} rows, fingerprint {content}"
-    if not is_fresh and (count, content) not in files:
-        others = "{} rows, {}".format(*files[0]) if file in FILES else "other files"
-        text = f"{text}; the benchmark has {others}"
-        level, text = logging.WARNING, f"{text}: scores may not be comparable"
-    _log(level, text)
+    level, message = logging.INFO, f"{place}: {row_count} rows, fingerprint {content}"
+    if not is_fresh and (row_count, content) not in files:
+        expected = "{} rows, {}".format(*files[0]) if file in FILES else "other files"
+        message = f"{message}; the benchmark has {expected}"
+        level, message = logging.WARNING, f"{message}: scores may not be comparable"
+    _log(level, message)
     return type(dataset).from_list(documents)
 
 
 def _document(row: dict, fields: dict[str, tuple], place: str) -> dict:
     document = {name: row[name] for name in EXTRAS if name in row}
-    for name, (column, make, content) in fields.items():
+    for name, (column, make, cell_content) in fields.items():
         cell = row.get(column)
         cells = cell if isinstance(cell, list) else [cell]
         document[name] = None
         with suppress(AttributeError, TypeError):  # of what is not a text
-            paired = row.get(PAIRED_COLUMNS.get(column), cells)
-            document[name] = len(paired) == len(cells) and make(cells)
+            paired_cells = row.get(PAIRED_COLUMNS.get(column), cells)
+            document[name] = len(paired_cells) == len(cells) and make(cells)
         if not document[name]:
-            fault = f"column '{column}': {cell!r:.80} is not {content}"
+            fault = f"column '{column}': {cell!r:.80} is not {cell_content}"
             fix = "fix the row" if column in row else "the column is missing"
             raise ValueError(f"{place}, {fault}; {fix}")
     return document
@@ -735,15 +736,15 @@ def _document(row: dict, fields: dict[str, tuple], place: str) -> dict:
 
 def gold_response(doc: dict) -> str:
     """Return the reference of a document as the prompt asks for it."""
-    letters = ", ".join(doc.get("letters", ()))
-    gold = doc.get("label") or letters or doc.get("statement") or doc["golds"][0]
+    gold_letters = ", ".join(doc.get("letters", ()))
+    gold = doc.get("label") or gold_letters or doc.get("statement") or doc["golds"][0]
     return f"{MARKER} {gold}"
 
 
 def digest(doc: dict) -> bytes:
     """Return a digest of what prompt and scores of a document depend on."""
-    names = {"qid", "idx", "question_type", "type", "level"}
-    cells = sorted((k, v) for k, v in doc.items() if k not in names)
+    unused_names = {"qid", "idx", "question_type", "type", "level"}
+    cells = sorted((name, v) for name, v in doc.items() if name not in unused_names)
     return hashlib.sha256(json.dumps(cells).encode()).digest()
 
 

@@ -71,26 +71,26 @@ class Extracted(NamedTuple):
 
 def extract_published(response: str, is_semantic: bool) -> tuple[dict | None, tuple]:
     """Return the first JSON object but for its explanation, and its span (card)."""
-    fields, span = next(_objects(response, _DECODER), ({}, (0, 0)))
-    fields = {key: x for key, x in fields.items() if key != "explanation"}
+    fields, object_span = next(_objects(response, _DECODER), ({}, (0, 0)))
+    fields = {key: value for key, value in fields.items() if key != "explanation"}
     if is_semantic:
         answer = fields.get("answer")
         fields = {} if answer is None else {"answer": str(answer)}
-    return (fields, span) if fields else (None, None)
+    return (fields, object_span) if fields else (None, None)
 
 
 def _objects(text: str, decoder: json.JSONDecoder) -> Iterator[Extracted]:
     """Yield the outermost objects that a decoder reads in a text. Against quadratic time,
     it gives up when failures have read a hundred times the text; no real one has four.
     """
-    budget, position = 100 * len(text), 0
-    while budget >= 0 and (brace := _OBJECT_START.search(text, position)):
+    characters_left, position = 100 * len(text), 0
+    while characters_left >= 0 and (brace := _OBJECT_START.search(text, position)):
         try:
             fields, position = decoder.raw_decode(text, brace.start())
             yield Extracted(fields, (brace.start(), position))
         except (json.JSONDecodeError, RecursionError) as error:
             position = brace.start() + 1
-            budget -= getattr(error, "pos", len(text))
+            characters_left -= getattr(error, "pos", len(text))
 
 
 # ------------------------------------------- the answer statement (equal in each family)
@@ -186,8 +186,8 @@ class Statement(NamedTuple):
 def mask(response: str) -> str:
     """Return a text of equal length with newlines for reasoning."""
     text = _FINAL.split(response)[-1] if "final" in response else response
-    low = text.lower() if "<" in text or "[" in text or "\u25c1" in text else ""
-    if any(name in low for name in ("think", "reasoning", "<|channel|>")):
+    lower_text = text.lower() if "<" in text or "[" in text or "\u25c1" in text else ""
+    if any(tag in lower_text for tag in ("think", "reasoning", "<|channel|>")):
         text = _THOUGHT.sub(lambda thought: "\n" * len(thought[0]), text)
         text = re.split(_THOUGHT_END, text)[-1]  # lone: all before it goes
     return text.rjust(len(response), "\n")
@@ -195,65 +195,66 @@ def mask(response: str) -> str:
 
 def statements(text: str, prompt: re.Pattern, several: bool = False) -> list[Statement]:
     """Return the statements of a masked response (steps 2 to 4) before a made-up prompt."""
-    low = text.translate(_QUIET).lower()  # of the same length
-    patterns = [pattern for part, pattern in _CUES.items() if part in low]
-    cues = [cue for pattern in patterns for cue in re.finditer(pattern, low)]
+    lower_text = text.translate(_QUIET).lower()  # of the same length
+    cue_patterns = [pattern for key, pattern in _CUES.items() if key in lower_text]
+    cues = [cue for pattern in cue_patterns for cue in re.finditer(pattern, lower_text)]
     cues.sort(key=re.Match.start)
     limit = prompt.search(text, cues[0].start() if cues else 0).start()
     answers = []
     for cue in cues:
-        start, end = cue.span(cue.lastgroup)
-        if start > limit or _is_rejected(low, cue):
+        text_start, text_end = cue.span(cue.lastgroup)
+        if text_start > limit or _is_rejected(lower_text, cue):
             continue
         if several and cue.lastgroup == "cue":
-            end = _MORE_LINES.match(low, end, end + LONGEST + 100).end()
-        if words := _WORDS.match(text, start, min(end, limit)):
-            answers.append(Statement(cue.lastgroup, words.span(1)))
-    line = None if cues or "\\boxed" in low else re.search(r"(?m)^.*\w.*$", text)
-    is_alone = line and not re.search(r"\w", text[line.end() :])
-    words = is_alone and _WORDS.match(text, *line.span())
-    if words and len(line[0]) <= 100:  # a longer one is prose
-        answers.append(Statement("line", words.span(1)))
+            longest_end = text_end + LONGEST + 100
+            text_end = _MORE_LINES.match(lower_text, text_end, longest_end).end()
+        if words_match := _WORDS.match(text, text_start, min(text_end, limit)):
+            answers.append(Statement(cue.lastgroup, words_match.span(1)))
+    line = None if cues or "\\boxed" in lower_text else re.search(r"(?m)^.*\w.*$", text)
+    is_only_line = line and not re.search(r"\w", text[line.end() :])
+    words_match = is_only_line and _WORDS.match(text, *line.span())
+    if words_match and len(line[0]) <= 100:  # a longer one is prose
+        answers.append(Statement("line", words_match.span(1)))
     first_end = answers[0].span[1] if answers else limit
-    is_back = any(low.find(word, first_end, limit) >= 0 for word in _BACK)
-    taken_back = _TAKEN_BACK.finditer(low, first_end, limit) if is_back else ()
-    end = max((x.start() for x in taken_back), default=-1)
-    return [x._replace(superseded=x.span[1] <= end) for x in answers]
+    is_back = any(lower_text.find(word, first_end, limit) >= 0 for word in _BACK)
+    retractions = _TAKEN_BACK.finditer(lower_text, first_end, limit) if is_back else ()
+    cutoff = max((retraction.start() for retraction in retractions), default=-1)
+    return [answer._replace(superseded=answer.span[1] <= cutoff) for answer in answers]
 
 
-def _is_rejected(low: str, cue: re.Match) -> bool:
+def _is_rejected(lower_text: str, cue: re.Match) -> bool:
     """Tell whether what stands before a cue keeps it from pointing to an answer."""
-    before = low[max(0, cue.start() - 200) : cue.start()]
+    text_before = lower_text[max(0, cue.start() - 200) : cue.start()]
     if cue[0][0] == "a":  # "Answer:"
-        return not _START.search(before)
-    rejects = _DOUBTED if cue.lastgroup == "box" else _REJECTED
-    return cue[0][-1] != ":" and bool(rejects.search(before))
+        return not _START.search(text_before)
+    rejecting_pattern = _DOUBTED if cue.lastgroup == "box" else _REJECTED
+    return cue[0][-1] != ":" and bool(rejecting_pattern.search(text_before))
 
 
 def plain(text: str, ends: bool = False) -> str:
     """Return a text without markup, "" for one too long; `ends` keeps marks at its ends."""
     text = text.translate(_PLAIN) if len(text) <= LONGEST else ""
-    for pattern, new in () if _NO_MARKUP.fullmatch(text) else _MARKUP.items():
-        text = re.sub(pattern, new, text)
+    for pattern, replacement in () if _NO_MARKUP.fullmatch(text) else _MARKUP.items():
+        text = re.sub(pattern, replacement, text)
     text = unicodedata.normalize("NFKC", text)
     return text.strip() if ends else text.lstrip(_ENDS).rstrip(_ENDS + ".")
 
 
 def readings(text: str) -> Iterator[tuple[str, str]]:
     """Yield the readings of a text without a hedge, and their comment up to a reason."""
-    led = re.sub(_LEAD, "", text)
-    end = _COMMENT.search(led, 1).start()
-    value, comment = led[:end].rstrip(_ENDS + "."), led[end:]
-    for reading, remark in ((text, ""), (led, ""), (value, comment)):
-        if not is_hedged(reading, remark):
-            yield reading, _REASON.split(remark, maxsplit=1)[0]
+    without_lead = re.sub(_LEAD, "", text)
+    end = _COMMENT.search(without_lead, 1).start()
+    main_text, comment = without_lead[:end].rstrip(_ENDS + "."), without_lead[end:]
+    for reading, own_comment in ((text, ""), (without_lead, ""), (main_text, comment)):
+        if not is_hedged(reading, own_comment):
+            yield reading, _REASON.split(own_comment, maxsplit=1)[0]
 
 
 def is_hedged(text: str, comment: str = "") -> bool:
     """Tell whether a text hedges, or a comment begins with a hedge or takes it back."""
-    is_hedge = text[:4].lower() == "not " or _HEDGE.search(text)
-    is_begun = _HEDGE.match(comment.lstrip(_ENDS + "([.-"))
-    return bool(is_hedge or is_begun or _TAKEN_BACK.search(comment.lower()))
+    text_hedges = text[:4].lower() == "not " or _HEDGE.search(text)
+    comment_hedges = _HEDGE.match(comment.lstrip(_ENDS + "([.-"))
+    return bool(text_hedges or comment_hedges or _TAKEN_BACK.search(comment.lower()))
 
 
 def numbers(text: str) -> set[str]:
@@ -264,9 +265,9 @@ def numbers(text: str) -> set[str]:
 
 def read_day(fields: list[str]) -> date | None:
     """Return the day of year, month, day, or with a month's name of any three fields."""
-    if names := [_MONTHS[x] for x in fields if x in _MONTHS]:
-        numbers = sorted((x for x in fields if x not in _MONTHS), key=len)
-        fields = [*numbers[1:], *names, *numbers[:1]]
+    if month_numbers := [_MONTHS[field] for field in fields if field in _MONTHS]:
+        numbers_by_length = sorted((x for x in fields if x not in _MONTHS), key=len)
+        fields = [*numbers_by_length[1:], *month_numbers, *numbers_by_length[:1]]
     with suppress(ValueError, OverflowError):  # not three, no number, or no such day
         year, month, day = fields
         if len(year) == 4 and len(day) < 3:
@@ -277,16 +278,16 @@ def read_day(fields: list[str]) -> date | None:
 # ------------------------------------------------------------------- flexible rule
 def _flat(pairs: list[tuple[str, object]]) -> tuple[dict, ...]:
     """Return the objects in an object, but for its explanation, and what else it has."""
-    fields, inner = {}, []
+    fields, inner_objects = {}, []
     for key, value in dict(pairs).items():  # the last of one key counts
         key = key.strip().lower()
-        items = value if isinstance(value, list) else [value]
-        objects = [x for item in items if isinstance(item, tuple) for x in item]
+        values = value if isinstance(value, list) else [value]
+        objects = [x for entry in values if isinstance(entry, tuple) for x in entry]
         if objects and key != "explanation":
-            inner += objects
+            inner_objects += objects
         else:  # of keys that differ in case each one counts
             fields.setdefault(key, []).append(value)
-    return (*inner, fields)
+    return (*inner_objects, fields)
 
 
 # Numbers stay as they are written; raw newlines may stand in strings.
@@ -334,47 +335,47 @@ _LIST_SEPARATOR = re.compile(r"[,;<\u2192]|-{1,2}>|\band\b")
 def extract_flexible(text: str, keys: set[str], is_one: bool) -> Extracted | None:
     """Return the last answer of a masked response: an object, pairs or a cue."""
     outermost = _objects(text, _LENIENT)
-    objects = [Extracted(x, outer.span) for outer in outermost for x in outer.fields]
+    objects = [Extracted(x, whole.span) for whole in outermost for x in whole.fields]
     if objects:
         text = text[: _ECHO.search(text, objects[0].span[1]).start()]
-        objects = [x for x in objects if x.span[0] < len(text)]
-    pairs = _last_pairs(text, objects[-1].span[1] if objects else 0, keys)
+        objects = [candidate for candidate in objects if candidate.span[0] < len(text)]
+    pair_answers = _last_pairs(text, objects[-1].span[1] if objects else 0, keys)
     objects = [x for x in objects if not _DOUBTED.search(text[: x.span[0]][-60:])]
-    answers = [x for x in objects if keys & x.fields.keys()] + pairs
-    if not answers and is_one:
+    candidates = [part for part in objects if keys & part.fields.keys()] + pair_answers
+    if not candidates and is_one:
         if not _OBJECT_START.search(text):
             return _last_cue(text)
-        answers = [x for x in objects if len(x.fields.keys() - {"explanation"}) == 1]
-    if not answers:
+        candidates = [x for x in objects if len(x.fields.keys() - {"explanation"}) == 1]
+    if not candidates:
         return None
-    fields, span = answers[-1]  # up to its closing brace, nothing takes it back
-    end = max(span[1] - 1, text.find("}", span[1] - 1))
-    is_back = _TAKEN_BACK.search(text[end:].translate(_QUIET).lower())
+    fields, span = candidates[-1]  # up to its closing brace, nothing takes it back
+    closing_brace = max(span[1] - 1, text.find("}", span[1] - 1))
+    is_back = _TAKEN_BACK.search(text[closing_brace:].translate(_QUIET).lower())
     return Extracted({} if is_back else fields, span)
 
 
 def _last_pairs(text: str, start: int, keys: set[str]) -> list[Extracted]:
     """Return the last pair of each key from a place on, where no JSON is, as one."""
-    brace = text.find("{", start)
-    if brace < 0 and "}" not in text[start:]:
+    first_brace = text.find("{", start)
+    if first_brace < 0 and "}" not in text[start:]:
         return []
-    fields, places = {}, []
-    pairs = re.compile(_PAIR.format("|".join(map(re.escape, sorted(keys)))))
-    for pair in pairs.finditer(text, max(start, brace)):
+    fields, positions = {}, []
+    pair_pattern = re.compile(_PAIR.format("|".join(map(re.escape, sorted(keys)))))
+    for pair in pair_pattern.finditer(text, max(start, first_brace)):
         value = pair["value"].strip("\"'")
         if pair["bare"] is not None:
             value = _CODE_COMMENT.sub("", value).strip()
         if value or pair["bare"] is None:  # a bare pair without a value is an object's
             fields[pair["key"].lower()] = [value]
-            places += pair.start("key"), pair.end()
-    return [Extracted(fields, (places[0], places[-1]))] if fields else []
+            positions += pair.start("key"), pair.end()
+    return [Extracted(fields, (positions[0], positions[-1]))] if fields else []
 
 
 def _last_cue(text: str, place: int = 0) -> Extracted | None:
     """Return what the last cue of a text from a place on points to, by the cue's kind."""
-    for kind, (start, end), superseded in reversed(statements(text, _ECHO)):
-        if not superseded:
-            return Extracted({kind: [text[start:end]]}, (place + start, place + end))
+    for kind, (begin, stop), is_superseded in reversed(statements(text, _ECHO)):
+        if not is_superseded:
+            return Extracted({kind: [text[begin:stop]]}, (place + begin, place + stop))
     return None
 
 
@@ -399,17 +400,17 @@ class Field:
         self.others = {"explanation"} | (units & self.units and units - self.units)
         self.is_list = isinstance(label, list)
         self.has_seconds = str(label).count(":") != 1
-        items = [str(item) for item in (label if self.is_list else [label])]
+        label_items = [str(item) for item in (label if self.is_list else [label])]
         # The first grammar that reads a label reads the answers, too.
-        texts = [plain(x).lower() for x in items] or [""]
+        texts = [plain(label_item).lower() for label_item in label_items] or [""]
         grammars = self.number, self.year, self.clock, self.word, self.date, str
         self.grammar = next(x for x in grammars if None not in map(x, texts))
-        self.value = self._together([*map(self.grammar, texts[: len(items)])])
+        self.value = self._together([*map(self.grammar, texts[: len(label_items)])])
 
     def number(self, text: str) -> Decimal | None:
         """Return a number; a word behind it is the unit that the field counts."""
-        first, _, unit = text.partition(" ")
-        text = f"{_COUNTS.get(first, first)} {unit}".strip()
+        first_word, _, unit_word = text.partition(" ")
+        text = f"{_COUNTS.get(first_word, first_word)} {unit_word}".strip()
         if "day" in self.keys:
             text = DAY_OFFSETS.get(text.replace("_", " "), text)
         match = _NUMBER_AND_UNIT.fullmatch(text)
@@ -430,14 +431,14 @@ class Field:
             return read_day(fields)
         first, second, year = fields
         days = [read_day([year, first, second]), read_day([year, second, first])]
-        if shown := _ORDER.findall(self.question):  # the last one is what is asked
-            return days[not shown[-1]] or days[bool(shown[-1])]
+        if orders := _ORDER.findall(self.question):  # the last one is what is asked
+            return days[not orders[-1]] or days[bool(orders[-1])]
         return (days[0] or days[1]) if None in days or days[0] == days[1] else None
 
     def clock(self, text: str) -> time | None:
         """Return the time of a 12- or 24-hour clock, without seconds if none are asked."""
         if match := _CLOCK.fullmatch(text):
-            hour, minute, second = (int(part or 0) for part in match.groups()[:3])
+            hour, minute, second = (int(digits or 0) for digits in match.groups()[:3])
             if match[4]:
                 hour = hour % 12 + 12 * (match[4] == "p") if 1 <= hour <= 12 else 24
             with suppress(ValueError):
@@ -446,8 +447,8 @@ class Field:
 
     def word(self, text: str) -> str | None:
         """Return a weekday, an entity such as "e17", or "unanswerable"."""
-        if match := _WORD.fullmatch(text):
-            return match[1] or "unanswerable"
+        if word_match := _WORD.fullmatch(text):
+            return word_match[1] or "unanswerable"
         return _WEEKDAYS.get(text)
 
     def read(self, answer: object) -> object:
@@ -458,7 +459,7 @@ class Field:
         if self.is_list:
             empty = {"", "none", "null"}
             items = [x for x in items if str(x).strip(" \"'").lower() not in empty]
-        return self._together([self._read_text(x) for x in items])
+        return self._together([self._read_text(item) for item in items])
 
     def _together(self, values: list) -> object:
         if None in values or not self.is_list and len(values) != 1:
@@ -469,11 +470,11 @@ class Field:
     def _read_text(self, text: object) -> object:
         """Return the value of a text as a whole, or without its lead and one comment."""
         text = plain(text) if isinstance(text, str) else ""
-        parts = _OTHER_WORD.findall if self.grammar == self.word else numbers
+        find_parts = _OTHER_WORD.findall if self.grammar == self.word else numbers
         for reading, comment in readings(text) if text else ():
             value = self.grammar(reading.lower())
-            others = comment and {*parts(comment)} - {*parts(reading)}
-            if value is not None and not others:
+            other_parts = comment and {*find_parts(comment)} - {*find_parts(reading)}
+            if value is not None and not other_parts:
                 return value
         return None
 
@@ -481,27 +482,27 @@ class Field:
 def read_flexible(text: str, fields: dict) -> tuple[Extracted | None, dict | None]:
     """Return what a masked response commits to, and its values where all can be read."""
     keys = {key for field in fields.values() for key in field.keys}
-    last = extract_flexible(text, keys, len(fields) == 1)
-    values = _values(last, fields)
-    if last and len(fields) == 1 and "}" in text:  # a later cue may say another
-        rest = _ECHO.split(text[last.span[1] :], maxsplit=1)[0]
-        cue = _last_cue(rest, last.span[1])
+    last_answer = extract_flexible(text, keys, len(fields) == 1)
+    values = _values(last_answer, fields)
+    if last_answer and len(fields) == 1 and "}" in text:  # a later cue may say another
+        text_behind = _ECHO.split(text[last_answer.span[1] :], maxsplit=1)[0]
+        cue = _last_cue(text_behind, last_answer.span[1])
         later = _values(cue, fields) if cue and "line" not in cue.fields else None
         if later and later != values:
-            return (last._replace(fields={}), None) if values else (cue, later)
-    return last, values
+            return (last_answer._replace(fields={}), None) if values else (cue, later)
+    return last_answer, values
 
 
 def _values(answer: Extracted | None, fields: dict) -> dict | None:
     """Return the values of an answer by the keys of a label; None without one of them."""
     values = {}
     for key, field in fields.items() if answer else ():
-        texts = [x for name in field.keys for x in answer.fields.get(name, ())]
+        texts = [x for spelling in field.keys for x in answer.fields.get(spelling, ())]
         if not texts and len(fields) == 1:
-            others = [x for x in answer.fields if _unit(x) not in field.others]
-            texts = [x for name in others for x in answer.fields[name]]
-        read = {field.read(x) for x in texts}  # keys for one field must agree
-        values[key] = read.pop() if len(read) == 1 else None
+            other_keys = [x for x in answer.fields if _unit(x) not in field.others]
+            texts = [text for name in other_keys for text in answer.fields[name]]
+        field_values = {field.read(x) for x in texts}  # keys for one field must agree
+        values[key] = field_values.pop() if len(field_values) == 1 else None
     return None if None in values.values() else values or None
 
 
@@ -529,7 +530,7 @@ def _mean_scores(explain: Callable, doc: dict, results: list[str]) -> dict[str, 
     if not all(isinstance(response, str) for response in results):
         raise ValueError("a response is not a string; use the filter take_first")
     scores = [explain(doc, response).scores for response in results]
-    return {x: sum(y[x] for y in scores) / len(scores) for x in scores[0]}
+    return {name: sum(row[name] for row in scores) / len(scores) for name in scores[0]}
 
 
 @lru_cache(maxsize=4096)
@@ -562,32 +563,32 @@ def _explain(doc: dict, response: str, is_semantic: bool) -> Verdict:
     if not asked.isdisjoint(map(str.strip, lines)):  # lines of the prompt are no answer
         text = "\n".join("\n" * len(x) if x.strip() in asked else x for x in lines)
     fields, published_span = extract_published(response, is_semantic)
-    answer, value = read_flexible(text, reference.fields)
+    flexible_answer, flexible_value = read_flexible(text, reference.fields)
     scores = {
         "accuracy": float(fields == reference.label),
-        "accuracy_flexible": float(value == reference.value),
+        "accuracy_flexible": float(flexible_value == reference.value),
         "extracted": float(fields is not None),
     }
     if reference.size is not None:
         scores["smape"] = 100.0  # the largest, for no readable answer
-        if value:  # then it has a size as well
-            own = size(value, reference.fields)
-            both = abs(own) + abs(reference.size) or 1
-            scores["smape"] = min(100.0, 100 * abs(own - reference.size) / both)
+        if flexible_value:  # then it has a size as well
+            answer_size = size(flexible_value, reference.fields)
+            both = abs(answer_size) + abs(reference.size) or 1
+            scores["smape"] = min(100.0, 100 * abs(answer_size - reference.size) / both)
     published = fields and str(fields["answer"] if is_semantic else fields)
-    span = answer and answer.span
-    answers = published, published_span, span and response[slice(*span)], span
-    verdict = Verdict(scores, "", *answers, value, reference.value)
-    is_back = bool(answer and not answer.fields)  # taken back
-    return verdict._replace(reason=_reason(verdict, is_back, response, text))
+    span = flexible_answer and flexible_answer.span
+    both_answers = published, published_span, span and response[slice(*span)], span
+    verdict = Verdict(scores, "", *both_answers, flexible_value, reference.value)
+    is_taken_back = bool(flexible_answer and not flexible_answer.fields)
+    return verdict._replace(reason=_reason(verdict, is_taken_back, response, text))
 
 
-def _reason(verdict: Verdict, is_back: bool, response: str, text: str) -> str:
+def _reason(verdict: Verdict, is_taken_back: bool, response: str, text: str) -> str:
     """Return the word of REASONS for a verdict; `text` is the masked response."""
     is_exact, is_right, *_ = verdict.scores.values()
     if is_right:
         return "right" if is_exact else "flexible_only"
-    if is_exact and (verdict.value or is_back):
+    if is_exact and (verdict.value or is_taken_back):
         return "superseded"
     if verdict.value:
         return "other_value"
@@ -603,7 +604,7 @@ def size(values: dict, fields: dict[str, Field]) -> float | None:
     """Return the number that values are together: a count, or seconds; None for none.
     A day with a time counts from the first day's midnight (arXiv 2509.16720, and ours).
     """
-    total = 0.0
+    number = 0.0
     for key, field in fields.items():
         value, seconds = values[key], _unit(key)
         if isinstance(value, time):
@@ -612,8 +613,8 @@ def size(values: dict, fields: dict[str, Field]) -> float | None:
             seconds = 1
         if not isinstance(seconds, int) or not isinstance(value, int | Decimal):
             return None
-        total += seconds * float(value)
-    return total
+        number += seconds * float(value)
+    return number
 
 
 # ---------------------------------------------------------------------- documents
@@ -655,21 +656,20 @@ def _documents(dataset: Dataset, is_semantic: bool, is_separate: bool) -> Datase
     is_fresh = bool({"level", "twin"} & {*dataset.column_names})  # made from a seed
     columns = [*(SEMANTIC_COLUMNS if is_semantic else COLUMNS), "level"]
     documents = [{x: row[x] for x in columns if x in row} for row in dataset]
-    for row, document in enumerate(documents):
+    for row_number, document in enumerate(documents):
         try:
             _prepare(document, is_semantic, is_separate)
         except ValueError as error:
-            raise ValueError(
-                f"{source}, row {row}, column {error}; fix the row"
-            ) from None
-    count, content = len(documents), fingerprint(map(digest, documents))
+            fault = f"row {row_number}, column {error}; fix the row"
+            raise ValueError(f"{source}, {fault}") from None
+    row_count, content = len(documents), fingerprint(map(digest, documents))
     files = [x for file, x in FILES.items() if is_semantic == ("semantic" in file)]
-    level, text = logging.INFO, f"{source}: {count} rows, fingerprint {content}"
-    if not is_fresh and not {(count, content), (count, None)} & {*files}:
-        others = (f"{n} rows" + f", fingerprint {x}" * bool(x) for n, x in files)
-        text = f"{text}; the benchmark has {' or '.join(others)}"
-        level, text = logging.WARNING, f"{text}: scores may not be comparable"
-    _log(level, text)
+    level, message = logging.INFO, f"{source}: {row_count} rows, fingerprint {content}"
+    if not is_fresh and not {(row_count, content), (row_count, None)} & {*files}:
+        known_files = (f"{n} rows" + f", fingerprint {x}" * bool(x) for n, x in files)
+        message = f"{message}; the benchmark has {' or '.join(known_files)}"
+        level, message = logging.WARNING, f"{message}: scores may not be comparable"
+    _log(level, message)
     return type(dataset).from_list(documents)
 
 
@@ -682,14 +682,14 @@ def _prepare(document: dict, is_semantic: bool, is_separate: bool) -> None:
     if question.strip() not in document[column]:
         document[column] = f"{document[column].rstrip()}\n\n{question.strip()}"
     if is_separate:
-        rest, instruction = split_instruction(document[column], question)
-        if not instruction or not rest:
-            raise ValueError(f"'{column}': {rest!r:.80} has no sentence on JSON")
-        document.update(instruction=instruction, question_wo_instruct=rest)
+        prompt_left, instruction = split_instruction(document[column], question)
+        if not instruction or not prompt_left:
+            raise ValueError(f"'{column}': {prompt_left!r:.80} has no sentence on JSON")
+        document.update(instruction=instruction, question_wo_instruct=prompt_left)
     label = document["label"]
     reference = Reference(label, question, document.get("prompt"))
-    answer = json.dumps(reference.label, default=str)
-    if _explain(document, answer, is_semantic).reason != "right":
+    label_as_answer = json.dumps(reference.label, default=str)
+    if _explain(document, label_as_answer, is_semantic).reason != "right":
         raise ValueError(f"'label': {label!r:.80} is not right as an answer to itself")
 
 
@@ -702,8 +702,8 @@ def gold_response(doc: dict) -> str:
 
 def digest(doc: dict) -> bytes:
     """Return a digest of what prompt and scores of a document depend on."""
-    cells = [doc.get("prompt"), doc["question"], doc["label"]]
-    return hashlib.sha256(json.dumps(cells).encode()).digest()
+    prompt_cells = [doc.get("prompt"), doc["question"], doc["label"]]
+    return hashlib.sha256(json.dumps(prompt_cells).encode()).digest()
 
 
 def cluster(doc: dict) -> str:
@@ -728,6 +728,6 @@ def split_instruction(prompt: str, question: str) -> tuple[str, str]:
     if not (match := _INSTRUCTION.match(prompt)):
         return prompt, ""
     instruction = match[1].partition(question.strip())[0]
-    start, end = match.start(1), match.start(1) + len(instruction)
-    rest = f"{prompt[:start].strip()}\n\n{prompt[end:].strip()}".strip()
-    return rest, instruction.strip()
+    begin, stop = match.start(1), match.start(1) + len(instruction)
+    prompt_left = f"{prompt[:begin].strip()}\n\n{prompt[stop:].strip()}".strip()
+    return prompt_left, instruction.strip()
