@@ -18,7 +18,7 @@ from utils.__main__ import main
 from utils.core.families import prompt, scorer
 from utils.core.jsonl import read_jsonl
 from utils.leaderboard import page
-from utils.leaderboard.board import CAUSES
+from utils.leaderboard.data import CAUSES
 from utils.verdicts.answers import document_text, sha256
 
 

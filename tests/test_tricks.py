@@ -15,7 +15,7 @@ from utils.__main__ import main
 from utils.core.documents import documents, load
 from utils.core.families import configuration, scorer
 from utils.core.jsonl import read_jsonl
-from utils.leaderboard.board import RULES
+from utils.score.rows import RULES
 from utils.verdicts.answers import document_text, sha256
 
 

@@ -67,7 +67,7 @@ def main(arguments: list[str] | None = None) -> int:
         say(message)
     left_out += [*_files_left_out(models)]
     entrants = [Entrant(model) for model in models]
-    _write(entrants, board_data(entrants, left_out, options), options)
+    _write(board_data(entrants, left_out, options), options)
     return 1 if messages else 0
 
 
@@ -106,15 +106,14 @@ def _hints(models: list[Model]) -> Iterator[str]:
             yield f"{name}: two rows claim this name; {arguments} makes one of them"
 
 
-def _write(entrants: list[Entrant], data: dict, options: Namespace) -> None:
+def _write(data: dict, options: Namespace) -> None:
     """Write the files that are asked for, and print who stands where."""
     contents: dict[Path, bytes] = {}
     if options.html:
-        models = [entrant.model for entrant in entrants]  # in the order of the board
-        contents |= page.files(data, models, options)
+        contents |= page.files(data, options)
     for form in ("csv", "json"):
         if path := getattr(options, form):
-            text = tables.render([*rows(data)], form)
+            text = tables.render([*rows(data["models"])], form)
             contents[path] = text.encode("utf-8", "backslashreplace")
     beginnings = {getattr(options, name): _BEGINNINGS[name] for name in _BEGINNINGS}
     for path in contents:
@@ -132,13 +131,14 @@ def _write(entrants: list[Entrant], data: dict, options: Namespace) -> None:
 def _lines(data: dict) -> Iterator[dict]:
     """Yield what a terminal shows of the models in each benchmark."""
     for name in (benchmark["name"] for benchmark in data["benchmarks"]):
-        for model in (model for model in data["models"] if name in model["figures"]):
-            row = model["figures"][name]
-            cells = {"benchmark": name, "model": model["model"]}
-            cells |= {"status": model["status"], "n": row["n"]}
-            for rule in RULES:
-                cells |= {rule: row[rule], f"{rule} rank": row[f"{rule}_rank"] or "–"}
-            yield cells
+        for entrant in data["models"]:
+            if row := entrant.figures.get(name):
+                cells = {"benchmark": name, "model": entrant.name}
+                cells |= {"status": entrant.status, "n": row["n"]}
+                for rule in RULES:
+                    cells[rule] = row[rule]
+                    cells[f"{rule} rank"] = row[f"{rule}_rank"] or "–"
+                yield cells
 
 
 def _page(text: str) -> tuple[Path, bool]:

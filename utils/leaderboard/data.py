@@ -1,4 +1,4 @@
-"""The data of a board: one JSON-able object, which the page and the tables are made from.
+"""What a board says: one object, from which the page and the tables are made.
 
 Keys of `board_data(...)`: `about`, `benchmarks`, `models` in the order of the board,
 `left_out`, and `recall`, which are sentences. The `figures` of a model are the rows of
@@ -13,132 +13,103 @@ import json
 import math
 from argparse import Namespace
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
-from itertools import permutations
+from itertools import chain, combinations
 from pathlib import Path
 from statistics import fmean
 
+from .. import stats
+from ..core import families
 from ..core.cli import printable
 from ..core.documents import documents
-from ..core.families import (
-    FOLDER,
-    Group,
-    benchmarks,
-    groups,
-    leaf_tasks,
-    scorer,
-    transformations,
-)
-from ..score import rows as score_rows
+from ..core.families import Group, scorer
 from ..score.cite import citations
 from ..score.health import silent_ends
-from ..stats import Estimate, combine
+from ..score.rows import RULES, rows as score_rows
 from ..verdicts.answers import sha256
 from ..verdicts.checks import FALSE, SEVERITY, pack_rows
 from ..verdicts.figures import Document
 from ..verdicts.judge import INVALID
 from ..verdicts.recall import recall, recall_sentence
 from ..verdicts.tables import Failure
-from .board import (
-    CAUSES,
-    RULES,
-    Entrant,
-    add_ranks,
-    by_task,
-    copies,
-    estimate,
-    loss,
-    name_remarks,
-    score,
-    standing,
-    title,
-)
+from .board import Entrant, add_remarks, standing, title
 
 
 PUBLIC = "temporal_reasoning"  # the group of the benchmarks that the mean is over
 CEILINGS = Path(__file__).parents[1] / "ceilings.json"
+# Why the published rule gives less than the flexible one, by what it read.
+CAUSES = {
+    "nothing": "the published rule finds no answer",
+    "form": "it reads the answer, but not its form",
+    "elsewhere": "it reads another part of the response",
+}
 # Breakdowns whose values a page has columns for, in this order.
 COLUMNS = ("question_type", "type", "format")
 UNRANKED = dict.fromkeys([*(f"{rule}_rank" for rule in RULES), "rank_of", "rank_group"])
 # Figures that rows of tables lack.
 OF_PAGE = ("run", "task", "filter", "status", "marks", "levels", "lost", "gap")
-flexible = partial(score, "flexible")
+
+Parts = list[list[Document]]  # the documents of each task, or of each type of question
+Score = Callable[[Document], float]
 
 
 def board_data(
     entrants: list[Entrant], left_out: list[Failure], options: Namespace
 ) -> dict:
-    """Return the data of a board, as the head of this module describes them.
-
-    `entrants` are put into the order of the board.
-    """
+    """Return what the head of this module describes; put `entrants` into their order."""
     tasks = {task for entrant in entrants for task in entrant.model.tasks}
     scored = [task for task in tasks if scorer(task).headline]
-    public_tasks = [task for task in scored if not transformations(task)]
-    shown_groups = benchmarks(public_tasks or scored)
-    shown_groups.sort(key=lambda group: (not _is_public(group), group.name))
-    public = [*filter(_is_public, shown_groups)]
+    public_tasks = [task for task in scored if not families.transformations(task)]
+    groups = families.benchmarks(public_tasks or scored)
+    groups.sort(key=lambda group: (not _is_public(group), group.name))
+    public = [*filter(_is_public, groups)]
     for entrant in entrants:
-        for group in filter(entrant.answered, shown_groups):
+        for group in filter(entrant.answered, groups):
             entrant.standings[group.name] = standing(entrant, group)
-        entrant.figures = _figures(entrant, shown_groups, public)
-    _add_remarks(entrants)
-    scopes = {group.name: [group] for group in shown_groups} | {"mean": public}
-    about = _about(entrants, options) | add_ranks(entrants, scopes)
-    names = [group.name for group in public or shown_groups]
+        _add_figures(entrant, groups, public)
+    add_remarks(entrants)
+    scopes = {group.name: [group] for group in groups} | {"mean": public}
+    about = _about(entrants, options) | _add_ranks(entrants, scopes)
+    names = [group.name for group in public or groups]
     entrants.sort(key=lambda entrant: _order(entrant, names))
-    models = [_model(entrant) for entrant in entrants]
     for name in ("reasons", "remarks"):
-        lists = [model[name] for model in models]
+        lists = [getattr(entrant, name) for entrant in entrants]
         about[name] = [text for text in lists[0] if all(text in x for x in lists)]
-    board_models = [entrant.model for entrant in entrants]
-    recall_rows = recall(board_models, options.include_path)
+    models = [entrant.model for entrant in entrants]
+    recall_rows = recall(models, options.include_path)
     return {
         "about": about,
-        "benchmarks": [_benchmark(group, entrants) for group in shown_groups],
-        "models": models,
-        "left_out": [
-            {"place": str(path), "reason": reason, "model": name}
-            for path, name, reason in left_out
-        ],
-        "ends": silent_ends(board_models),
+        "benchmarks": [_benchmark(group, entrants) for group in groups],
+        "models": entrants,
+        "left_out": left_out,
+        "ends": silent_ends(models),
         "recall": [recall_sentence(row, printable(row["run"])) for row in recall_rows],
     }
 
 
-def rows(board: dict) -> Iterator[dict]:
-    """Yield the figures of a board's data as rows, for CSV and JSON."""
-    for model in board["models"]:
-        model_cells = {column: model[column] for column in ("model", "status")}
-        model_cells["remarks"] = "; ".join(model["remarks"]) or None
-        for key, row in model["figures"].items():
+def rows(entrants: list[Entrant]) -> Iterator[dict]:
+    """Yield the figures of models as rows, for CSV and JSON."""
+    for entrant in entrants:
+        model_cells = {"model": entrant.name, "status": entrant.status}
+        model_cells["remarks"] = "; ".join(entrant.remarks) or None
+        for key, row in entrant.figures.items():
             cells = {column: row[column] for column in row if column not in OF_PAGE}
             yield model_cells | {"scope": key.partition("|")[0]} | cells
 
 
 def _is_public(benchmark: Group) -> bool:
-    return {*benchmark.tasks} <= {*leaf_tasks(PUBLIC)}
-
-
-def _add_remarks(entrants: list[Entrant]) -> None:
-    for entrant, remark in name_remarks(entrants):
-        entrant.remarks.append(remark)
-    for *pair, remark in copies(entrants):
-        for entrant, other in permutations(pair):
-            # A copy that is not ranked costs nobody a remark.
-            if other.status != FALSE or entrant.status == FALSE:
-                entrant.remarks.append(f"{remark} {other.name}")
+    return {*benchmark.tasks} <= {*families.leaf_tasks(PUBLIC)}
 
 
 def _about(entrants: list[Entrant], options: Namespace) -> dict:
-    include_path = options.include_path
+    folder = options.include_path
     tallies = [tally for entrant in entrants for tally in entrant.model.tasks.values()]
     return {
         "runs": len(entrants),
         "answers": sum(tally.all.answers for tally in tallies),
-        "pack": include_path.name if include_path != FOLDER else None,
-        "partial": dict(_differences({tally.task for tally in tallies}, include_path)),
+        "pack": folder.name if folder != families.FOLDER else None,
+        "partial": dict(_differences({tally.task for tally in tallies}, folder)),
         "leave_out": options.leave_out,
         "left_out_rows": sum(tally.left_out for tally in tallies),
     }
@@ -164,71 +135,67 @@ def _order(entrant: Entrant, names: list[str]) -> tuple:
     """
     figures = [entrant.figures.get(name) for name in names]
     benchmark_rows = [row for row in figures if row]
-    rank_sums, negative_scores = [], []
+    rank_sums = []
     for rule in RULES:
         ranks = [row[f"{rule}_rank"] for row in benchmark_rows]
         is_whole = None not in (*figures, *ranks)
         first_ranks = (int(rank.partition("-")[0]) for rank in ranks)
         rank_sums.append(sum(first_ranks) if is_whole else math.inf)
-        negative_scores.append(-sum(row[rule] for row in benchmark_rows))
+    negative_scores = [-sum(row[rule] for row in benchmark_rows) for rule in RULES]
     is_other = any(row["marks"] for row in benchmark_rows)
     severity = SEVERITY.index(entrant.status)
     sums = *rank_sums, *negative_scores
     return severity, is_other, None in figures, *sums, entrant.name
 
 
-# ----------------------------------------------------------------------------- models
+# ---------------------------------------------------------------------------- figures
 
 
-def _model(entrant: Entrant) -> dict:
-    standings, outcomes, status = entrant.standings, entrant.outcomes, entrant.status
-    reasons = [
-        f"{title(name)}: {'; '.join(standing.reasons)}"
-        for name, standing in standings.items()
-        if standing.reasons and standing.status == status
-    ]
-    marks = [mark for standing in standings.values() for mark in standing.marks]
-    task_marks = [
-        (mark, task) for task, outcome in outcomes.items() for mark in outcome["marks"]
-    ]
-    marks += [*by_task(task_marks, tuple(outcomes)), *entrant.remarks]
-    frames: dict[str, list[str]] = defaultdict(list)  # around prompts -> tasks
-    for task, outcome in outcomes.items():
-        frames[outcome["prompts"]["frame"]].append(task)
-    cited_rows = [row for row in entrant.figures.values() if "task" in row]
-    return {
-        "id": sha256(entrant.name)[:10],
-        "model": entrant.name,
-        "place": str(entrant.model.place),
-        "status": status,
-        "reasons": reasons,
-        "remarks": [*reasons, *marks],
-        "card": _card([outcome["card"] for outcome in outcomes.values()]),
-        "checked": _card([outcome["checked"] for outcome in outcomes.values()]),
-        "frames": {frame: ", ".join(frames[frame]) for frame in frames if frame},
-        "figures": entrant.figures,
-        "cite": [*citations(entrant.model, cited_rows)],
-    }
+def _score(rule: str, document: Document) -> float:
+    """Return what the answers to a document score by a rule, on average."""
+    metric = scorer(document.row["task"]).headline[RULES.index(rule)]
+    return document.means()[metric]
 
 
-def _card(cards: list[dict[str, str]]) -> dict[str, str]:
-    """Return a model's run card: of each cell the most frequent value, and others' number."""
-    cells = {}
-    for name in cards[0]:
-        values = Counter(card[name] for card in cards).most_common(2)
-        cells[name], count = values[0]
-        if len(values) > 1:
-            cells[name] += f" ({len(cards) - count} tasks: {values[1][0]}, …)"
-    return cells
+def _loss(cause: str, document: Document) -> float:
+    """Return what a cause takes from the published score of a document."""
+    row, cost = (
+        document.row,
+        _score("flexible", document) - _score("published", document),
+    )
+    published, flexible = row["published_span"], row["flexible_span"]
+    row_cause = "form"
+    if row["published"] is None or not published:
+        row_cause = "nothing"
+    elif flexible and (flexible[0] >= published[1] or flexible[1] <= published[0]):
+        row_cause = "elsewhere"
+    return max(cost, 0.0) if row_cause == cause else 0.0
 
 
-def _figures(entrant: Entrant, groups: list[Group], public: list[Group]) -> dict:
-    """Return the rows of `score` by key, after those of the mean and of benchmarks."""
+def _values(parts: Parts, by_size: bool, score: Score) -> tuple[list, list]:
+    """Return a value for each document, of which the mean is the score, and its cluster."""
+    values = [[*map(score, part)] for part in parts]
+    clusters = [document.cluster for part in parts for document in part]
+    return stats.linearised(values, by_size), clusters
+
+
+def _estimate(parts: Parts, by_size: bool, score: Score) -> stats.Estimate:
+    return stats.estimate_score(*_values(parts, by_size, score))
+
+
+def _parts(entrant: Entrant, benchmark: Group) -> Parts:
+    tasks = entrant.answered(benchmark)
+    return [entrant.documents_by_task[task] for task in tasks]
+
+
+def _add_figures(entrant: Entrant, groups: list[Group], public: list[Group]) -> None:
+    """Add the rows of `score`, after those of the mean and of benchmarks."""
+    model_rows = score_rows(entrant.name, entrant.model.tasks)
+    entrant.cite = [*citations(entrant.model, model_rows)]
+    columns = ("task", "by", "value")
     rows_by_key, benchmark_rows = {}, {}
-    for row in score_rows.rows(entrant.name, entrant.model.tasks):
-        rows_by_key["|".join(filter(None, (row["task"], row["by"], row["value"])))] = (
-            row
-        )
+    for row in model_rows:
+        rows_by_key["|".join(row[x] for x in columns if row[x])] = row
     for group in (group for group in groups if group.name in entrant.standings):
         # The score of one task of a benchmark is that of the benchmark, as far as it goes.
         row = rows_by_key.get(group.name) or rows_by_key[entrant.answered(group)[0]]
@@ -241,34 +208,28 @@ def _figures(entrant: Entrant, groups: list[Group], public: list[Group]) -> dict
             mean[column] = sum(row[column] for row in public_rows)
         mean["extracted"] = fmean(row["extracted"] for row in public_rows)
         for rule in RULES:
-            shares, score_by_rule = (
-                [1 / len(public)] * len(public),
-                partial(score, rule),
-            )
-            estimates = [_estimate(entrant, group, score_by_rule) for group in public]
+            score, shares = partial(_score, rule), [1 / len(public)] * len(public)
+            estimates = [
+                _estimate(_parts(entrant, x), x.by_size, score) for x in public
+            ]
             names = (rule, f"{rule}_low", f"{rule}_high")
-            mean |= zip(names, combine(estimates, shares))
+            mean |= zip(names, stats.combine(estimates, shares))
         benchmark_rows = {"mean": mean} | benchmark_rows
     other_keys = [key for key in rows_by_key if key not in benchmark_rows]
-    return benchmark_rows | {key: rows_by_key[key] for key in other_keys}
-
-
-def _estimate(entrant: Entrant, benchmark: Group, score: partial) -> Estimate:
-    return estimate(entrant.parts(benchmark), benchmark.by_size, score)
+    entrant.figures = benchmark_rows | {key: rows_by_key[key] for key in other_keys}
 
 
 def _benchmark_cells(entrant: Entrant, benchmark: Group) -> dict:
     """Return what a page shows of a benchmark beside its figures."""
-    documents_by_level = [_split(docs, "level") for docs in entrant.parts(benchmark)]
+    parts, by_size = _parts(entrant, benchmark), benchmark.by_size
+    documents_by_level = [_split(part, "level") for part in parts]
     shared_levels = set.intersection(*map(set, documents_by_level))
-    levels = {}
+    flexible, levels, lost = partial(_score, "flexible"), {}, {}
     for level in sorted(filter(str.isdecimal, shared_levels), key=int):
-        parts = [docs[level] for docs in documents_by_level]
-        levels[int(level)] = estimate(parts, benchmark.by_size, flexible)[:3]
-    lost = {
-        cause: _estimate(entrant, benchmark, partial(loss, cause)).value
-        for cause in CAUSES
-    }
+        level_parts = [docs[level] for docs in documents_by_level]
+        levels[int(level)] = _estimate(level_parts, by_size, flexible)[:3]
+    for cause in CAUSES:
+        lost[cause] = _estimate(parts, by_size, partial(_loss, cause)).value
     standing = entrant.standings[benchmark.name]
     cells = {"status": standing.status, "marks": standing.marks, "levels": levels}
     return cells | {"lost": lost, "gap": _gap(entrant, benchmark)}
@@ -287,21 +248,85 @@ def _gap(entrant: Entrant, benchmark: Group) -> tuple | None:
 
     It is the plain mean over tasks with both, and in each over question types with both.
     """
-    estimates: list[Estimate] = []  # public and fresh in turns
+    estimates: list[stats.Estimate] = []  # public and fresh in turns
     for fresh in entrant.answered(benchmark):
-        public = scorer(fresh).base
-        if public in entrant.model.tasks and scorer(fresh).upstream[0] is None:
-            by_type = [
-                _split(entrant.documents_by_task[task], "question_type")
-                for task in (public, fresh)
-            ]
+        tasks = (scorer(fresh).base, fresh)
+        if tasks[0] in entrant.model.tasks and scorer(fresh).upstream[0] is None:
+            docs = [entrant.documents_by_task[task] for task in tasks]
+            by_type = [_split(part, "question_type") for part in docs]
             if types := sorted(by_type[0].keys() & by_type[1].keys()):
-                parts = [[docs[name] for name in types] for docs in by_type]
-                estimates += [estimate(x, False, flexible) for x in parts]
+                parts = [[part[name] for name in types] for part in by_type]
+                flexible = partial(_score, "flexible")
+                estimates += [_estimate(x, False, flexible) for x in parts]
     if not estimates:
         return None
     share = 2 / len(estimates)
-    return combine(estimates, [share, -share] * (len(estimates) // 2))
+    return stats.combine(estimates, [share, -share] * (len(estimates) // 2))
+
+
+# ------------------------------------------------------------------------------ ranks
+
+
+def _add_ranks(entrants: list[Entrant], scopes: dict[str, list[Group]]) -> dict:
+    """Add ranks to figures, by each benchmark or mean over several.
+
+    A rank is the range of the models that tests, paired by document and corrected by Holm's
+    method, do not tell apart. Return how many models and tests the correction is for.
+    """
+    tests, ranked = (
+        [],
+        set(),
+    )  # two ranges of ranks, and a difference of first and second
+    ranges_by_row = []
+    for key, members in _together(entrants, scopes).items():
+        rank_group = f"{members[0].status} #{sha256(str(key))[:6]}"
+        cells = {"rank_of": len(members), "rank_group": rank_group}
+        ranked |= {*members}
+        for rule in RULES:
+            benchmarks, score = scopes[key[0]], partial(_score, rule)
+            values = [_scope_values(entrant, benchmarks, score) for entrant in members]
+            ranges = [[1, len(members)] for _ in members]
+            for entrant, rank_range in zip(members, ranges):
+                row = entrant.figures[key[0]]
+                row |= cells
+                ranges_by_row.append((row, f"{rule}_rank", rank_range))
+            for first, second in combinations(range(len(members)), 2):
+                scores = values[second][0], *values[first]
+                difference = stats.estimate_difference(*scores)
+                tests.append((ranges[first], ranges[second], difference))
+    p_values = stats.holm(difference.p_value for *_, difference in tests)
+    for (first, second, difference), p_value in zip(tests, p_values):
+        if p_value < 1 - stats.CONFIDENCE:
+            better, worse = (first, second) if difference.value > 0 else (second, first)
+            better[1] -= 1
+            worse[0] += 1
+    for row, column, (first, last) in ranges_by_row:
+        row[column] = f"{first}-{last}"
+    return {"ranked": len(ranked), "tests": len(tests)}
+
+
+def _together(
+    entrants: list[Entrant], scopes: dict[str, list[Group]]
+) -> dict[tuple, list[Entrant]]:
+    """Return the models that are ranked together: whose `Standing.together` are equal."""
+    members: dict[tuple, list[Entrant]] = defaultdict(list)
+    for entrant in entrants:
+        for name in (name for name in scopes if name in entrant.figures):
+            standings = [entrant.standings[group.name] for group in scopes[name]]
+            if FALSE not in (standing.status for standing in standings):
+                key = (name, *(standing.together for standing in standings))
+                members[key].append(entrant)
+    # Nobody is ranked alone.
+    return {key: entrants for key, entrants in members.items() if len(entrants) > 1}
+
+
+def _scope_values(
+    entrant: Entrant, benchmarks: list[Group], score: Score
+) -> tuple[list, list]:
+    """Return values and clusters of the documents of all benchmarks."""
+    terms = [_values(_parts(entrant, x), x.by_size, score) for x in benchmarks]
+    values, clusters = zip(*terms)
+    return stats.linearised(values, by_size=False), [*chain(*clusters)]
 
 
 # ------------------------------------------------------------------------- benchmarks
@@ -316,7 +341,6 @@ def _benchmark(group: Group, entrants: list[Entrant]) -> dict:
         f"{row['constant_answer']}".rpartition(": ")[2] for row in task_rows
     )
     frequent_constants = [f"“{answer}”" for answer, _ in constants.most_common(3)]
-    docs = [document for part in example.parts(group) for document in part]
     return {
         "name": group.name,
         "title": title(group.name),
@@ -325,7 +349,7 @@ def _benchmark(group: Group, entrants: list[Entrant]) -> dict:
         "by_size": group.by_size,
         "version": str(group.version),
         "rows": row["n"],
-        "clusters": len({document.cluster for document in docs}),
+        "clusters": row["clusters"],
         "columns": [*_columns(group, tasks, figures)],
         "constant": {"published": row["constant"]},
         "constant_answers": ", ".join(frequent_constants),
@@ -357,11 +381,12 @@ def _columns(group: Group, tasks: tuple[str, ...], figures: dict) -> Iterator[di
     labels = {task: task.removeprefix(prefix).replace("_", " ") for task in tasks}
     for task in tasks if len(tasks) > 1 else ():
         parents = [
-            x.name for x in groups() if task in x.tasks and x.tasks != group.tasks
+            parent.name.removeprefix(prefix)
+            for parent in families.groups()
+            if task in parent.tasks and parent.tasks != group.tasks
         ]
-        heading = parents[0].removeprefix(prefix) if parents else "Tasks"
-        cells = {"key": task, "label": labels[task]}
-        yield cells | {"group": heading, "n": figures[task]["n"]}
+        cells = {"key": task, "label": labels[task], "n": figures[task]["n"]}
+        yield cells | {"group": parents[0] if parents else "Tasks"}
     for by, task in ((by, task) for by in COLUMNS for task in tasks):
         heading_start = f"{labels[task]} by " if len(tasks) > 1 else "By "
         for key, row in figures.items():

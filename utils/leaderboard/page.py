@@ -38,7 +38,7 @@ from ..verdicts.figures import Document
 from ..verdicts.isolate import each_apart
 from ..verdicts.judge import BREAKDOWNS, shorten
 from ..verdicts.runs import Model
-from .board import CAUSES
+from .data import CAUSES
 
 
 # How a page begins, and a file beside it: by these lines, they are ours.
@@ -58,11 +58,12 @@ Pieces = list[list | int]
 Key = tuple[str, str, int]  # task, digest of a document, and number of the copy
 
 
-def files(board: dict, models: list[Model], options: Namespace) -> dict[Path, bytes]:
+def files(board: dict, options: Namespace) -> dict[Path, bytes]:
     """Return the content of the page of a board's data, and of the files beside it.
 
     ToolError for a page above MOST_BYTES.
     """
+    models = [entrant.model for entrant in board["models"]]
     encoded, contents, names = collect(models, options), {}, {}
     for task in encoded if options.is_folder else ():
         names[task] = []
@@ -74,7 +75,7 @@ def files(board: dict, models: list[Model], options: Namespace) -> dict[Path, by
     tasks = {task: scorer(task) for task in encoded}
     head = {
         # In the order in which documents number them; the page has its own.
-        "models": [printable(model["model"]) for model in board["models"]],
+        "models": [printable(model.name) for model in models],
         "families": {task: entry.family for task, entry in tasks.items()},
         "reasons": {entry.family: entry.utils.REASONS for entry in tasks.values()},
         "files": names,
@@ -162,7 +163,7 @@ def _scales(board: dict) -> dict[str, dict]:
     """Return the scales of benchmarks' scores, of their gaps, and of points lost."""
     scales, lost = {}, [0.0]
     for name in ["mean", *(benchmark["name"] for benchmark in board["benchmarks"])]:
-        figures = [model["figures"] for model in board["models"]]
+        figures = [entrant.figures for entrant in board["models"]]
         rows = [by_name[name] for by_name in figures if name in by_name]
         columns = [f"{rule}_{end}" for rule in RULES for end in ("low", "high")]
         scales[name] = scale(row[column] for row in rows for column in columns)
