@@ -27,6 +27,7 @@ TOOLS = {
     "generate": ("packs.generate", "make a pack of fresh problems from a seed"),
     "twins": ("packs.twins", "make a pack of public rows with other answers"),
 }
+_INSTALL = "pip install 'lm-eval-temporal-tasks[tools]'"
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -48,14 +49,18 @@ def main(arguments: list[str] | None = None) -> int:
         sys.stdout.flush()
         return status
     except ModuleNotFoundError as error:
-        command = "pip install 'lm-eval-temporal-tasks[tools]'"
-        say(f"{error.name} is not installed; run {command}")
-    except BrokenPipeError:  # the reader, such as `head`, has had enough
-        _drop_output()
-    except (ToolError, OSError) as error:
-        _drop_output()
-        place = f"{error.filename}: " if getattr(error, "filename", None) else ""
-        say(f"{place}{fault_of(error) if isinstance(error, OSError) else error}")
+        say(f"{error.name} is not installed; run {_INSTALL}")
+    except ToolError as error:
+        say(f"{error}")
+    except OSError as error:
+        # What is left is written, or else dropped: Python would complain at its end.
+        try:
+            sys.stdout.flush()
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if not isinstance(error, BrokenPipeError):  # `head` has had enough
+            place = f"{error.filename}: " if error.filename else ""
+            say(f"{place}{fault_of(error)}")
     except KeyboardInterrupt as error:
         signum = error.args[0] if error.args else signal.SIGINT
         with suppress(OSError):  # the terminal may be what has gone
@@ -68,14 +73,6 @@ def _interrupt(signum: int, _: FrameType | None) -> None:
     """End the program as Ctrl-C does, so that tools clean up, which no signal ends."""
     signal.signal(signum, signal.SIG_IGN)
     raise KeyboardInterrupt(signum)
-
-
-def _drop_output() -> None:
-    """Write what is left of the output; Python would try again at its end, and complain."""
-    try:
-        sys.stdout.flush()
-    except OSError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _run(arguments: list[str] | None) -> int:

@@ -21,22 +21,18 @@ class _Parser(argparse.ArgumentParser):
 
 def tool_parser(tool: str, description: str) -> argparse.ArgumentParser:
     """Return the parser of a tool; `description`, with its examples, is its help."""
-    return _Parser(
-        prog=f"temporal-eval {tool}".strip(),
-        description=description,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    program, form = (
+        f"temporal-eval {tool}".strip(),
+        argparse.RawDescriptionHelpFormatter,
     )
+    return _Parser(prog=program, description=description, formatter_class=form)
 
 
 def include_path_option(parser: argparse.ArgumentParser) -> None:
     """Add the option that names the tasks whose documents answers are to."""
-    parser.add_argument(
-        "--include_path",
-        type=folder_path,
-        default=FOLDER,
-        metavar="FOLDER",
-        help="the tasks whose documents a doc_id is of; default: the pack's own",
-    )
+    settings = {"type": folder_path, "default": FOLDER, "metavar": "FOLDER"}
+    include_help = "the tasks whose documents a doc_id is of; default: the pack's own"
+    parser.add_argument("--include_path", **settings, help=include_help)
 
 
 def say(message: str) -> None:
@@ -71,10 +67,7 @@ def folder_path(text: str) -> Path:
 
 
 def output_path(text: str) -> Path:
-    """Return the path that an option of outputs gives; ArgumentTypeError for none.
-
-    An empty one is what a shell makes of a variable that is not set.
-    """
+    """Return the path of an output; ArgumentTypeError where a shell variable is not set."""
     if not text:
         raise argparse.ArgumentTypeError("is empty; name a file or folder")
     return Path(text)

@@ -20,25 +20,23 @@ def load(
     """
     from lm_eval.tasks import TaskManager  # takes a second
 
-    from .private import task_index
-
     settings = {"include_defaults": False, "metadata": metadata}
     with quiet_harness():
         manager = TaskManager(include_path=str(include_path), **settings)
-    for name in (name for name in names if name not in task_index(manager)):
-        fix = "name another folder with --include_path, or another task"
-        raise ToolError(f"{include_path}: has no task or group '{name}'; {fix}")
-    for task in (task for name in names for task in leaf_tasks(name)):
-        scorer(task)  # FamilyError, where the harness would end in a traceback
-    try:
-        with quiet_harness():
+        if missing := [name for name in names if name not in manager.all_tasks]:
+            fix = "name another folder with --include_path, or another task"
+            raise ToolError(
+                f"{include_path}: has no task or group '{missing[0]}'; {fix}"
+            )
+        for task in (task for name in names for task in leaf_tasks(name)):
+            scorer(task)  # FamilyError, where the harness would end in a traceback
+        try:
             return manager, manager.load(names)
-    except (OSError, ValueError) as error:
-        fault = str(error).strip().split("\n")[0]
-        raise ToolError(
-            f"{', '.join(names)}: cannot be loaded ({fault}); check the network, or give"
-            " an offline pack with --include_path"
-        ) from error
+        except (OSError, ValueError) as error:
+            fault = str(error).strip().split("\n")[0]
+            fix = "check the network, or give an offline pack with --include_path"
+            tasks = ", ".join(names)
+            raise ToolError(f"{tasks}: cannot be loaded ({fault}); {fix}") from error
 
 
 @cache

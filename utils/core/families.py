@@ -31,9 +31,6 @@ SAME_PROMPTS = {"1.1", "2.0", "2.1", "2.2"}
 _SEE = "see 'Add a task' in CONTRIBUTING.md"
 
 
-# ---------------------------------------------------------------------- the YAML files
-
-
 class TaskFile(NamedTuple):
     """A task or a group: what its file and those that it includes say."""
 
@@ -118,9 +115,6 @@ def pack_files(include_path: Path) -> list[Path]:
     suffixes = (".py", "yaml", "manifest.json")
     files = (path for path in include_path.rglob("*") if path.name.endswith(suffixes))
     return [*files, *(include_path / "data").glob("*")]  # which may be a symlink
-
-
-# -------------------------------------------------------------- the contract of a family
 
 
 class Verdict(Protocol):
@@ -252,9 +246,6 @@ def function(path: str) -> Callable:
     return getattr(module, name)
 
 
-# ------------------------------------------------------------------------------ verdicts
-
-
 def explain(task: object, doc: object, response: object) -> Verdict:
     """Return the verdict of a task's family on a response to a document.
 
@@ -300,9 +291,6 @@ def _cells(doc: object) -> Iterator[object]:
             yield from _cells(nested_value)
 
 
-# -------------------------------------------------------------------------------- groups
-
-
 class Group(NamedTuple):
     """Tasks that are averaged."""
 
@@ -341,9 +329,6 @@ def benchmarks(tasks: list[str]) -> list[Group]:
     ]
     grouped = {task for group in largest for task in group.tasks}
     return largest + [alone(task) for task in tasks if task not in grouped]
-
-
-# ------------------------------------------------------------------------------- prompts
 
 
 def prompt(task: str, doc: dict) -> str:

@@ -10,7 +10,7 @@ import re
 import secrets
 import shutil
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
@@ -109,12 +109,11 @@ def check_writable(path: Path) -> None:
         raise OSError(fault, os.strerror(fault), str(path))
 
 
-def check_outputs(outputs: Mapping[str, Path | None], inputs: Iterable[Path]) -> None:
+def check_outputs(outputs: Mapping[str, Path | None], inputs: list[Path]) -> None:
     """Raise ToolError for an output that is an input, or another output, too.
 
     `outputs` has the path of each option; OSError for one that cannot be written.
     """
-    input_identities = {_identity(path) for path in inputs if path.is_file()}
     option_by_path: dict[str, str] = {}
     for option, path in outputs.items():
         if path is None:
@@ -122,7 +121,7 @@ def check_outputs(outputs: Mapping[str, Path | None], inputs: Iterable[Path]) ->
         check_writable(path)
         if is_stream(path):
             continue
-        if path.exists() and _identity(path) in input_identities:
+        if path.exists() and any(x.is_file() and path.samefile(x) for x in inputs):
             fault = "is one of the files to read"
             raise ToolError(f"{path}: {fault}; name another {option}")
         owner = option_by_path.setdefault(os.path.realpath(path), option)
@@ -140,11 +139,6 @@ def check_maker(path: Path, tool: str, beginning: str) -> None:
             if not re.match(beginning, file.read(1 << 16)):
                 fix = "move it elsewhere, or name another output"
                 raise ToolError(f"{path}: is there, and was not made by {tool}; {fix}")
-
-
-def _identity(path: Path) -> tuple[int, int]:
-    """Return what tells a file from others, whatever it is called."""
-    return (status := path.stat()).st_dev, status.st_ino
 
 
 def is_stream(path: Path) -> bool:

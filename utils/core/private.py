@@ -5,9 +5,3 @@ from lm_eval._cli.utils import MergeDictAction as MergeDictAction
 
 # Task files with their includes and functions: `TaskManager` gives only its index.
 from lm_eval.tasks._yaml_loader import load_yaml as load_yaml
-
-
-def task_index(manager) -> dict:
-    """Return name -> entry of a TaskManager's index, public before lm-eval 0.5."""
-    is_public = hasattr(manager, "task_index")
-    return manager.task_index if is_public else manager._task_index

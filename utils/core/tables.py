@@ -54,33 +54,32 @@ def render(rows: list[dict], form: str, number: Callable = "{:.4f}".format) -> s
     names = list(dict.fromkeys(column for row in rows for column in row))
     if form == "csv":
         csv_file = io.StringIO()
-        writer = csv.DictWriter(csv_file, names, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(
-            {column: _of_csv(cell) for column, cell in row.items()} for row in rows
-        )
+        writer = csv.writer(csv_file, lineterminator="\n")
+        writer.writerow(names)
+        writer.writerows([_csv_cell(row.get(name)) for name in names] for row in rows)
         return csv_file.getvalue()
+    names = [name for name in names if any(row.get(name) is not None for row in rows)]
     columns = {name: [row.get(name) for row in rows] for name in names}
-    columns = {
-        name: column
-        for name, column in columns.items()
-        if any(cell is not None for cell in column)
-    }
-    is_numeric = (
-        any(isinstance(cell, int | float) for cell in column)
-        for column in columns.values()
-    )
     table = tabulate.tabulate(
-        zip(*([_cell(cell, number) for cell in column] for column in columns.values())),
+        {name: [_cell(cell, number) for cell in columns[name]] for name in columns},
         headers=[escaped(name) for name in columns],  # two may look alike
         tablefmt="pipe",
         disable_numparse=True,
-        colalign=["right" if is_number else "left" for is_number in is_numeric],
+        colalign=[
+            "right" if any(isinstance(cell, int | float) for cell in column) else "left"
+            for column in columns.values()
+        ],
     )
     return f"{table}\n"
 
 
-def _of_csv(cell: object) -> object:
+def _cell(cell: object, number: Callable[[float], str]) -> str:
+    if cell is None:
+        return ""
+    return number(cell) if isinstance(cell, float) else escaped(str(cell))
+
+
+def _csv_cell(cell: object) -> object:
     """Return a cell that no spreadsheet runs as a formula, in one line where it can be."""
     if not isinstance(cell, str):
         return cell
@@ -90,16 +89,8 @@ def _of_csv(cell: object) -> object:
 
 
 def _is_visible(letter: str) -> bool:
-    is_mark = unicodedata.category(letter).startswith("M")
-    return letter.isprintable() and not (
-        letter.isspace() or is_mark or letter in _FILLERS
-    )
-
-
-def _cell(cell: object, number: Callable[[float], str]) -> str:
-    if cell is None:
-        return ""
-    return number(cell) if isinstance(cell, float) else escaped(str(cell))
+    is_blank = letter.isspace() or letter in _FILLERS or not letter.isprintable()
+    return not is_blank and not unicodedata.category(letter).startswith("M")
 
 
 def escaped(text: str) -> str:
