@@ -130,15 +130,14 @@ def test_a_benchmark_with_tasks_missing_is_named_so(rows, tasks, scope):
 def test_answers_that_share_a_question_are_clustered(rows):
     """ToT semantic has each in five orders."""
     right, runs = [{0, 1, 2, 3, 5, 10}, {6, 4}], []
-    for those in right:
-        said = ("E1" if n in those else "?" for n in range(15))
-        runs.append(lines(*said, task="tot_semantic"))
+    for numbers in right:
+        answers = ("E1" if n in numbers else "?" for n in range(15))
+        runs.append(lines(*answers, task="tot_semantic"))
         for n, row in enumerate(runs[-1]):
             row["doc"] = {"question": f"Q{n // 5}?", "prompt": f"{n}", "label": "E1"}
-    random.Random(5).shuffle(runs[0])
     row = rows(*runs)[1]
     assert (row["n"], row["clusters"]) == (15, 3)
-    a, b = ([int(n in those) for n in range(15)] for those in right)
+    a, b = ([int(n in numbers) for n in range(15)] for numbers in right)
     assert row["p"] == estimate_difference(a, b, [n // 5 for n in range(15)]).p_value
 
 
@@ -149,23 +148,12 @@ HALF = [NONE] * 20 + [RIGHT] * 20
 # difference, its interval and p, and of the difference that would be detected.
 SENTENCES = {
     "better": ([RIGHT] * 40, BETTER, "ba", 100, 50, 50, "+30.4 to +64.8", "< 0.0001", None),
-    "worse": ([NONE] * 40, BETTER, "ab", 50, 0, 50, "+30.4 to +64.8", "< 0.0001", None),
     "nearly": (
         [NONE] * 14 + [RIGHT] * 26,
         *(OPEN, "ba", 65, 50, 15, "+1.3 to +27.3", "= 0.064", "difference of 22.6 points"),
     ),
-    "nearly worse": (
-        [NONE] * 26 + [RIGHT] * 14,
-        *(OPEN, "ab", 50, 35, 15, "+1.3 to +27.3", "= 0.064", "difference of 22.6 points"),
-    ),
-    "one": (
-        [RIGHT],
-        *(OPEN, "ba", 100, 0, 100, "-100.0 to +100.0", "= 1", "so few clusters (1)"),
-    ),
-    "equal": (
-        HALF[::-1],
-        *(OPEN, "ab", 50, 50, 0, "-31.5 to +31.5", "= 1", "difference of 46.3 points"),
-    ),
+    "one": ([RIGHT], OPEN, "ba", 100, 0, 100, "-100.0 to +100.0", "= 1", "so few clusters (1)"),
+    "equal": (HALF[::-1], OPEN, "ab", 50, 50, 0, "-31.5 to +31.5", "= 1", "difference of 46.3 points"),
 }  # fmt: skip
 
 
@@ -207,14 +195,13 @@ def test_a_sentence_is_the_same_whichever_run_is_named_first(rows, compare):
 
 @pytest.mark.parametrize("show", [(), ("--show", TASK)])
 def test_the_order_of_lines_changes_nothing(compare, show):
-    runs = lines(*[RIGHT, WRONG, NONE] * 9), lines(*[FLEXIBLE, NONE, RIGHT, WRONG] * 7)
-    del runs[1][27:]
-    seen = set()
+    runs = lines(*[RIGHT, WRONG, NONE] * 9), lines(*[FLEXIBLE, NONE, RIGHT] * 9)
+    printed = set()
     for seed in range(3):
         for run in runs:
             random.Random(seed).shuffle(run)
-        seen.add(compare(*runs, options=show).out)
-    assert len(seen) == 1
+        printed.add(compare(*runs, options=show).out)
+    assert len(printed) == 1
 
 
 @pytest.mark.parametrize("ids", [True, False], ids=["with ids", "without ids"])
@@ -233,12 +220,12 @@ def test_copies_of_a_document_are_compared_one_to_one(rows, repeated, ids):
 def test_show_lists_the_documents_that_changed_sides(rows, compare):
     runs = lines(RIGHT, RIGHT, FLEXIBLE, NONE), lines(RIGHT, WRONG, WRONG, RIGHT)
     show = ("--show", TASK)
-    found = [row for row in rows(*runs, options=show) if row["score"] == "flexible"]
-    one, two = RIGHT, WRONG  # the values that were read
-    assert [[*row.values()][3:4] + [*row.values()][5:] for row in found] == [
-        [1, 1, 0, "right", "other_value", one, two, one],
-        [2, 1, 0, "flexible_only", "other_value", one, two, one],
-        [3, 0, 1, "no_answer", "right", None, one, one],
+    columns = "doc_id a b a_reason b_reason a_answer b_answer reference".split()
+    changed = [row for row in rows(*runs, options=show) if row["score"] == "flexible"]
+    assert [[row[column] for column in columns] for row in changed] == [
+        [1, 1, 0, "right", "other_value", RIGHT, WRONG, RIGHT],
+        [2, 1, 0, "flexible_only", "other_value", RIGHT, WRONG, RIGHT],
+        [3, 0, 1, "no_answer", "right", None, RIGHT, RIGHT],
     ]
     assert len(compare(*runs, options=show).out.splitlines()) == 4 + 2 + 3
     same = compare(runs[0], runs[0], options=show).out
@@ -297,14 +284,11 @@ def test_which_copy_has_no_partner_is_told_by_ids_alone(compare, rows, repeated,
 
 def test_a_task_that_one_run_lacks_is_named(compare, rows):
     a, b = lines(RIGHT), recorded("tcp_long")
-    said = compare(a, b, options=PACK, status=1).err
-    assert "tcp_long: a has no answer to 8 of 8" in said
     said = compare(a, b, options=(*PACK, "--common"), status=1).err
+    assert "tcp_long: a has no answer to 8 of 8" in said
     assert said.endswith("\na, b: have no scored document in common\n")
-    found = rows(a + b, b, options=(*PACK, "--common"))
-    assert {row["scope"] for row in found} == {
-        "tcp_long, 1 of 2 tasks of TCP (8 rows instead of 300)"
-    }
+    scopes = {row["scope"] for row in rows(a + b, b, options=(*PACK, "--common"))}
+    assert scopes == {"tcp_long, 1 of 2 tasks of TCP (8 rows instead of 300)"}
 
 
 def test_lines_that_cannot_be_scored_are_named(compare):
@@ -341,18 +325,6 @@ def test_a_command_that_cannot_be_done_ends_in_one_line(
     said = capsys.readouterr().err
     assert expected in said and said.count("\n") == 1
     assert not [*tmp_path.glob("x.*")]
-
-
-@pytest.mark.parametrize(("version", "is_said"), [("1.0", True), ("1.1", False)])
-def test_versions_with_other_prompts_are_said(compare, tmp_path, version, is_said):
-    ours, stamp = str(scorer(TASK).version), "2026-01-01T10-00-00"
-    for run, last in {"old": version, "new": ours}.items():
-        write(tmp_path / run / f"samples_{TASK}_{stamp}.jsonl", *lines(RIGHT, NONE))
-        results = {"versions": {TASK: last}, "model_name": run}
-        write(tmp_path / run / f"results_{stamp}.json", results)
-    said = compare(tmp_path / "old", tmp_path / "new").err
-    text = f"Fault in the run a: the tasks were run in another version ({TASK} {version}, not {ours});"
-    assert said.startswith(text) if is_said else not said
 
 
 def test_answers_are_counted_and_each_table_names_its_tests(compare):
