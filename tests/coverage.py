@@ -32,11 +32,8 @@ from utils.stats import (
 
 
 SHARED, LEVEL = 0.7, 0.05
-NUMBERS, ACCURACIES, RHOS = (
-    (20, 100, 300, 1850),
-    (0.02, 0.3, 0.5, 0.85, 0.95),
-    (0, 0.4, 0.8),
-)
+NUMBERS, RHOS = (20, 100, 300, 1850), (0, 0.4, 0.8)
+ACCURACIES = (0.02, 0.3, 0.5, 0.85, 0.95)
 # Sizes of clusters: equal, falling by .7, and those of real ToT arithmetic.
 KINDS = ("1", "5", "10", "falling", "tot")
 # Clusters, their size, two accuracies, and the least power.
@@ -50,10 +47,9 @@ def _tot() -> np.ndarray:
     path = Path(os.environ["TEMPORAL_EVAL_SHARED"]) / "tot/tot_arithmetic.jsonl"
     family = scorer("tot_arithmetic")
     docs = family.process_docs(datasets.Dataset.from_list(read_jsonl(path)))
-    names = np.unique([family.utils.cluster(doc) for doc in docs], return_inverse=True)[
-        1
-    ]
-    return np.random.default_rng(0).permutation(names)
+    clusters = [family.utils.cluster(doc) for doc in docs]
+    numbers = np.unique(clusters, return_inverse=True)[1]
+    return np.random.default_rng(0).permutation(numbers)
 
 
 def cluster_sizes(kind: str, n: int) -> np.ndarray:
@@ -129,11 +125,12 @@ def rejected(
 def family_errors(documents: Documents, accuracy: float, shares: bool) -> float:
     """Return how often any two of equally good models are shown to differ."""
     runs = [documents.answer(accuracy, shares=shares) for _ in range(MODELS)]
-    pairs = combinations(runs, 2)
-    p_values = [spread(documents.sizes, b - a, DIFFERENCES).p_value for a, b in pairs]
-    return float(
-        np.mean([min(holm(of_sample)) < LEVEL for of_sample in zip(*p_values)])
-    )
+    p_values = [
+        spread(documents.sizes, b - a, DIFFERENCES).p_value
+        for a, b in combinations(runs, 2)
+    ]
+    least = [min(holm(p_values_of_sample)) for p_values_of_sample in zip(*p_values)]
+    return float(np.mean(np.array(least) < LEVEL))
 
 
 def detected(build: Callable[..., Documents], accuracy: float) -> list[float]:
@@ -151,64 +148,50 @@ def detected(build: Callable[..., Documents], accuracy: float) -> list[float]:
     return [rejected(build(), upper - np.median(steps), upper)]
 
 
-class Bounds:
-    """Prints figures, and remembers whether they are within bounds."""
-
-    def __init__(self) -> None:
-        self.holds = True
-
-    def check(self, name: str, figures: list[float], low: float, high: float) -> None:
-        """Print the figures' ends and mean, and whether they are within bounds."""
-        ends = min(figures), max(figures)
-        is_within = low <= ends[0] and ends[1] <= high
-        self.holds &= is_within
-        said = "" if is_within else f"  NOT within {low:.3f} to {high:.3f}"
-        print(
-            f"{name:44} {ends[0]:.3f} to {ends[1]:.3f},"
-            f" mean {np.mean(figures):.3f} of {len(figures)}{said}",
-            flush=True,
-        )
+def check(name: str, figures: list[float], low: float, high: float) -> bool:
+    """Print the figures' ends and mean; return whether they are within bounds."""
+    ends = min(figures), max(figures)
+    is_within = low <= ends[0] and ends[1] <= high
+    fault = "" if is_within else f"  NOT within {low:.3f} to {high:.3f}"
+    mean = f"mean {np.mean(figures):.3f} of {len(figures)}{fault}"
+    print(f"{name:44} {ends[0]:.3f} to {ends[1]:.3f}, {mean}", flush=True)
+    return is_within
 
 
-def simulate(times: int) -> bool:
-    """Print all simulations; return whether all bounds hold."""
-    bounds, scores, errors, powers = Bounds(), [], [], []
+def simulate(times: int) -> Iterator[bool]:
+    """Print all simulations; yield whether the bounds hold."""
+    scores, errors, powers = [], [], []
     for seed, (kind, n, rho) in enumerate(cells()):
         sizes = cluster_sizes(kind, n)
 
         def build(samples: int = times) -> Documents:
             return Documents(sizes, rho, samples, seed)
 
-        documents = build()
+        documents, name = build(), f"{kind:7} {n:4} rho {rho:.1f}"
         for answers in (1, 5):
-            name = f"{kind:7} {n:4} rho {rho:.1f} answers {answers}"
-            of_cell = [covered(documents, x, answers) for x in ACCURACIES]
-            bounds.check(f"{name} covered", of_cell, 0.9, 1)
-            scores += of_cell
-            of_cell = [
-                rejected(documents, x, x, answers, shares)
-                for x in ACCURACIES
-                for shares in (True, False)
-            ]
-            bounds.check(f"{name} type I", of_cell, 0, 0.07)
-            errors += of_cell
-        if of_cell := [power for x in ACCURACIES for power in detected(build, x)]:
-            bounds.check(f"{name[:21]} power at detectable", of_cell, 0.72, 0.95)
-            powers += of_cell
-    bounds.check("all: mean coverage", [float(np.mean(scores))], 0.94, 0.975)
-    bounds.check("all: type I", errors, 0, 0.07)
-    bounds.check("all: power at detectable", powers, 0.72, 0.95)
+            shares = [covered(documents, x, answers) for x in ACCURACIES]
+            yield check(f"{name} answers {answers} covered", shares, 0.9, 1)
+            scores += shares
+            cases = [*product(ACCURACIES, (True, False))]
+            shares = [rejected(documents, x, x, answers, y) for x, y in cases]
+            yield check(f"{name} answers {answers} type I", shares, 0, 0.07)
+            errors += shares
+        if shares := [power for x in ACCURACIES for power in detected(build, x)]:
+            yield check(f"{name} power at detectable", shares, 0.72, 0.95)
+            powers += shares
+    yield check("all: mean coverage", [float(np.mean(scores))], 0.94, 0.975)
+    yield check("all: type I", errors, 0, 0.07)
+    yield check("all: power at detectable", powers, 0.72, 0.95)
     for clusters, size, a, b, least in POWERS:
         documents = Documents(np.full(clusters, size), 0.4, times, 0)
         name = f"power, {clusters} clusters of {size}, {a} to {b}"
-        bounds.check(name, [rejected(documents, a, b)], least, 1)
+        yield check(name, [rejected(documents, a, b)], least, 1)
     for kind, n, rho in (x for x in cells(NUMBERS[1:3]) if x[2] != RHOS[2]):
         documents = Documents(cluster_sizes(kind, n), rho, times, 0)
         cases = product(ACCURACIES[1:4], (True, False))
-        of_cell = [family_errors(documents, *case) for case in cases]
-        bounds.check(f"{kind:7} {n:4} rho {rho:.1f} family", of_cell, 0, LEVEL)
-    return bounds.holds
+        shares = [family_errors(documents, *case) for case in cases]
+        yield check(f"{kind:7} {n:4} rho {rho:.1f} family", shares, 0, LEVEL)
 
 
 if __name__ == "__main__":
-    sys.exit(not simulate(int([*sys.argv, 2000][1])))
+    sys.exit(not all([*simulate(int([*sys.argv, 2000][1]))]))

@@ -33,24 +33,24 @@ class Document:
 
     def __init__(self, rows: list[dict]) -> None:
         self.rows, self.cluster = rows, rows[0]["cluster"]
-        self.key = rows[0]["task"], rows[0]["digest"], str(rows[0]["doc_id"])
+        self.key = rows[0]["digest"], str(rows[0]["doc_id"])
         scores = defaultdict(list)
-        for row in rows:
-            for name, score in row["scores"].items():
-                if score is not None:
-                    scores[name].append(score)
-        self.scores = {name: np.mean(values) for name, values in scores.items()}
+        for metric, score in (cell for row in rows for cell in row["scores"].items()):
+            if score is not None:
+                scores[metric].append(score)
+        self.scores = {metric: np.mean(values) for metric, values in scores.items()}
 
 
 def read_run(folders: list[Path]) -> dict[str, list[Document]]:
-    """Return task -> documents of the tables of a run."""
+    """Return task -> documents of the tables of a run, sorted by their keys."""
     rows = defaultdict(lambda: defaultdict(list))
-    for path in sorted(
-        path for folder in folders for path in folder.glob("verdicts_*")
-    ):
+    for path in sorted(x for folder in folders for x in folder.glob("verdicts_*")):
         for row in map(json.loads, path.read_text().splitlines()):
             rows[row["task"]][row["digest"], str(row["doc_id"])].append(row)
-    return {x: [*map(Document, documents.values())] for x, documents in rows.items()}
+    return {
+        task: [Document(documents[key]) for key in sorted(documents)]
+        for task, documents in rows.items()
+    }
 
 
 @cache
@@ -68,19 +68,17 @@ def weighted_mean(values, clusters, ends, added) -> tuple:
 
     A mean by clusters is a regression on a constant, weighted by size; there, CR2 is HC2.
     """
-    names = sorted({*clusters})
-    index = np.searchsorted(names, clusters)
+    index = np.unique(clusters, return_inverse=True)[1]
     sizes = np.append(np.bincount(index), [added, added])
     sums = np.append(np.bincount(index, weights=values), np.multiply(ends, added))
-    fitted = sm.WLS(sums / sizes, np.ones(len(sizes)), weights=sizes).fit(
-        cov_type="HC2"
-    )
+    regression = sm.WLS(sums / sizes, np.ones(len(sizes)), weights=sizes)
+    fitted = regression.fit(cov_type="HC2")
     weight, squares = sizes.sum() / len(values), (sizes * fitted.resid) ** 2
     return fitted.params[0], fitted.bse[0], tuple(sizes), weight, squares
 
 
 def score_interval(values, clusters) -> dict[str, float]:
-    """Return the figures of a score."""
+    """Return the figures of a score, and its effective number of documents."""
     n, number = len(values), len({*clusters})
     added = max(n / number / 2, 1)
     mean, error, sizes, weight, squares = weighted_mean(values, clusters, (0, 1), added)
@@ -97,7 +95,7 @@ def score_interval(values, clusters) -> dict[str, float]:
 
 
 def difference(values, clusters) -> dict[str, float]:
-    """Return the figures of a paired difference."""
+    """Return the figures of a paired difference, and its error without additions."""
     mean, error, sizes, weight, _ = weighted_mean(values, clusters, (-1, 1), 1)
     freedom = bell_mccaffrey(sizes)
     low, high = np.clip(t.interval(1 - LEVEL, freedom, mean, error), -1, 1)
@@ -117,21 +115,26 @@ def influence(parts: list[list[float]], by_size: bool) -> np.ndarray:
     return mean + np.concatenate(own)
 
 
-def pass_at(k: int, scores: list[float]) -> float:
-    n, ordered = len(scores), sorted(scores)
-    return sum(comb(x, k - 1) * ordered[x] for x in range(n)) / comb(n, k)
+def scores_of(tasks: list[list[Document]], place: int, by_size: bool) -> np.ndarray:
+    """Return `influence` of the scores of tasks by a rule, 0 or 1."""
+    parts = []
+    for documents in tasks:
+        metric = scorer(documents[0].rows[0]["task"]).headline[place]
+        parts.append([document.scores[metric] for document in documents])
+    return influence(parts, by_size)
 
 
-def score_cells(tasks: list[list[Document]], names: list[tuple], by_size: bool) -> dict:
-    """Return what a row of `score` says of both rules; `names` are the metrics by task."""
-    clusters = [x.cluster for documents in tasks for x in documents]
+def score_cells(tasks: list[list[Document]], by_size: bool) -> dict:
+    """Return what a row of `score` says of both rules."""
+    clusters = [document.cluster for documents in tasks for document in documents]
     cells, both = {"clusters": len({*clusters})}, []
     for place, rule in enumerate(RULES):
-        parts = [[x.scores[y[place]] for x in z] for z, y in zip(tasks, names)]
-        both.append(influence(parts, by_size))
-        cells[rule] = both[-1].mean()
-        of_rule = score_interval(both[-1], clusters)
-        cells |= {f"{rule}_{x}": y for x, y in of_rule.items() if x != "effective"}
+        both.append(scores_of(tasks, place, by_size))
+        interval = score_interval(both[-1], clusters)
+        del interval["effective"]
+        cells |= {rule: both[-1].mean()} | {
+            f"{rule}_{x}": interval[x] for x in interval
+        }
     cost = difference(both[1] - both[0], clusters)
     cells |= {f"format_cost_{end}": cost[end] for end in ("low", "high")}
     return cells | {"format_cost": cost["difference"]}
@@ -139,34 +142,30 @@ def score_cells(tasks: list[list[Document]], names: list[tuple], by_size: bool) 
 
 def errors(documents: list[Document]) -> dict[str, float]:
     """Return the median signed error in time, its interval and the share that was read."""
-    values, clusters, read, unit = [], [], 0, "days"
+    values, clusters, read = [], [], 0
     for document in documents:
-        late = []
-        for row in document.rows:
-            if row["value"]:
-                pair = (json.loads(row[x]) for x in ("value", "reference"))
-                a, b = map(datetime.fromisoformat, pair)
-                unit = "hours" if ":" in row["reference"] else "days"
-                late.append(
-                    (a - b).total_seconds() / (3600 if unit == "hours" else 86400)
-                )
-        read += len(late)
-        if late:
-            values.append(np.mean(late))
+        errors_read = []
+        for row in (row for row in document.rows if row["value"]):
+            texts = (json.loads(row[column]) for column in ("value", "reference"))
+            value, reference = map(datetime.fromisoformat, texts)
+            errors_read.append((value - reference).total_seconds())
+        if errors_read:
+            values.append(np.mean(errors_read))
             clusters.append(document.cluster)
+        read += len(errors_read)
     if not values:
         return {}
-    median = np.median(values)
-    sides = [(np.sign(median - value) + 1) / 2 for value in values]
-    of_sides = score_interval(sides, clusters)
-    reach = t.ppf(1 - LEVEL / 2, of_sides["freedom"]) * of_sides["design_effect"]
-    reach /= 2 * len(values) ** 0.5
-    ordered, n = sorted(values), len(values)
-    places = [np.ceil(n * np.clip(x, 0, 1) - 1e-9) for x in (0.5 - reach, 0.5 + reach)]
-    low, high = (ordered[max(int(place) - 1, 0)] for place in places)
-    answers = sum(len(document.rows) for document in documents)
-    cells = {f"median_error_{unit}": median, "error_read": read / answers}
-    return cells | {f"median_error_{unit}_low": low, f"median_error_{unit}_high": high}
+    is_hours = ":" in documents[0].rows[0]["reference"]
+    unit, seconds = ("hours", 3600) if is_hours else ("days", 86400)
+    median, n = np.median(values), len(values)
+    sides = score_interval([(np.sign(median - x) + 1) / 2 for x in values], clusters)
+    reach = t.ppf(1 - LEVEL / 2, sides["freedom"]) * sides["design_effect"]
+    reach /= 2 * n**0.5
+    places = np.ceil(n * np.clip([0.5 - reach, 0.5 + reach], 0, 1) - 1e-9)
+    low, high = np.sort(values)[np.maximum(places.astype(int) - 1, 0)]
+    figures = zip(("", "_low", "_high"), (median, low, high))
+    cells = {f"median_error_{unit}{end}": figure / seconds for end, figure in figures}
+    return cells | {"error_read": read / sum(len(x.rows) for x in documents)}
 
 
 def with_ends(name: str, values, clusters, scale=1) -> dict[str, float]:
@@ -181,17 +180,20 @@ def task_cells(documents: list[Document], task: str, k: int | None) -> dict:
     headline = scorer(task).headline
     cells = {"n": len(documents), "answers": sum(len(x.rows) for x in documents)}
     for metric in documents[0].rows[0]["scores"]:
-        if of := [x for x in documents if metric in x.scores]:
-            values = [x.scores[metric] for x in of]
+        if scored := [x for x in documents if metric in x.scores]:
+            values = [x.scores[metric] for x in scored]
             name = dict(zip(headline or (), RULES)).get(metric, metric)
             scale = 100 if metric == "smape" else 1
-            cells |= with_ends(name, values, [x.cluster for x in of], scale)
+            cells |= with_ends(name, values, [x.cluster for x in scored], scale)
     if headline:
-        cells |= score_cells([documents], [headline], True)
+        cells |= score_cells([documents], True)
         clusters = [document.cluster for document in documents]
         for rule, metric in zip(RULES, headline) if k else ():
-            scores = [[row["scores"][metric] for row in x.rows] for x in documents]
-            values = [pass_at(k, of_document) for of_document in scores]
+            values = []
+            for document in documents:
+                scores = sorted(row["scores"][metric] for row in document.rows)
+                best = sum(comb(x, k - 1) * score for x, score in enumerate(scores))
+                values.append(best / comb(len(scores), k))
             cells |= with_ends(f"pass@{k}_{rule}", values, clusters)
     if any(x.startswith("within_") for x in documents[0].scores):
         cells |= errors(documents)
@@ -202,9 +204,7 @@ def expected_row(row: dict, run: dict[str, list[Document]], k: int | None) -> di
     """Return the cells of a row of `score`."""
     if "tasks" in row:
         group = next(x for x in groups() if x.name == row["task"])
-        tasks = [x for x in group.tasks if x in run]
-        names = [scorer(x).headline for x in tasks]
-        return score_cells([run[x] for x in tasks], names, group.by_size)
+        return score_cells([run[x] for x in group.tasks if x in run], group.by_size)
     documents = run[row["task"]]
     if row["by"]:
         documents = [x for x in documents if x.rows[0][row["by"]] == row["value"]]
@@ -218,58 +218,39 @@ def detectable(a, b, clusters, paired: dict, tests: int) -> float | None:
     n, freedom = len(a), paired["freedom"]
     factor = t.ppf(1 - LEVEL / 2 / tests, freedom) + t.ppf(0.8, freedom)
     effective = min(score_interval(x, clusters)["effective"] for x in (a, b))
-    before = sum(x * (1 - x) for x in ((y.sum() + 1) / (n + 2) for y in (a, b)))
-    middle = (a.mean() + b.mean()) / 2
+    smoothed = [(scores.sum() + 1) / (n + 2) for scores in (a, b)]
+    before, middle = sum(x * (1 - x) for x in smoothed), (a.mean() + b.mean()) / 2
     for step in np.arange(1, 1001) / 1000:
-        lower, upper = middle - step / 2, middle + step / 2
-        if lower < 0:
-            lower, upper = 0, step
-        elif upper > 1:
-            lower, upper = 1 - step, 1
-        after = sum(x * (1 - x) for x in (lower, upper))
+        upper = min(max(middle + step / 2, step), 1)
+        lower = upper - step
+        after = lower * (1 - lower) + upper * (1 - upper)
         is_end = lower <= 0 or upper >= 1
         differing = effective if is_end else (n * effective) ** 0.5
         least = (step * (1 - step) + 1 / n) / differing
-        if (
-            step
-            >= factor * max(paired["whole_error"] ** 2 * after / before, least) ** 0.5
-        ):
+        variance = max(paired["whole_error"] ** 2 * after / before, least)
+        if step >= factor * variance**0.5:
             return step
     return None
 
 
 def expected_comparisons(rows: list[dict], runs: list[dict]) -> Iterator[dict]:
     """Yield the cells of the rows of `compare` of two runs, all of one family."""
-    cells, titles = (
-        [],
-        {configuration(x.name)["metadata"].get("title"): x for x in groups()},
-    )
+    titles = {configuration(x.name)["metadata"].get("title"): x for x in groups()}
+    expected = []
     for row in rows:
-        place = RULES.index(row["score"])
         group = titles.get(row["scope"].partition(" (")[0].rpartition(" tasks of ")[2])
-        tasks = [x for x in group.tasks if x in runs[0]] if group else [row["scope"]]
-        names = [scorer(task).headline[place] for task in tasks]
-        documents = [
-            [sorted(run[x], key=lambda y: y.key) for x in tasks] for run in runs
-        ]
-        a, b = (
-            influence(
-                [[x.scores[name] for x in of] for name, of in zip(names, of_run)],
-                group is None or group.by_size,
-            )
-            for of_run in documents
-        )
-        clusters = [
-            document.cluster for of_task in documents[0] for document in of_task
-        ]
-        paired = difference(a - b, clusters)
-        paired["detectable"] = detectable(a, b, clusters, paired, len(rows))
-        paired.pop("whole_error")
-        cells.append(
-            paired | {"a": a.mean(), "b": b.mean(), "clusters": len({*clusters})}
-        )
-    adjusted = multipletests([x["p"] for x in cells], method="holm")[1]
-    yield from (x | {"p_holm": p} for x, p in zip(cells, adjusted))
+        names = [x for x in group.tasks if x in runs[0]] if group else [row["scope"]]
+        place, by_size = RULES.index(row["score"]), group is None or group.by_size
+        tasks = [[run[name] for name in names] for run in runs]
+        a, b = (scores_of(documents, place, by_size) for documents in tasks)
+        clusters = [document.cluster for task in tasks[0] for document in task]
+        cells = difference(a - b, clusters)
+        cells["detectable"] = detectable(a, b, clusters, cells, len(rows))
+        del cells["whole_error"]
+        cells |= {"a": a.mean(), "b": b.mean(), "clusters": len({*clusters})}
+        expected.append(cells)
+    adjusted = multipletests([cells["p"] for cells in expected], method="holm")[1]
+    yield from (cells | {"p_holm": p} for cells, p in zip(expected, adjusted))
 
 
 def check(printed: list[dict], expected: list[dict]) -> int:
@@ -285,13 +266,11 @@ def check(printed: list[dict], expected: list[dict]) -> int:
     return figures
 
 
-def recompute(
-    runs: list[dict], scores: list[dict], comparisons: list[dict], k=None
-) -> int:
+def recompute(runs: list[dict], scores: list[dict], comparisons=(), k=None) -> int:
     """Return how many figures of both tools agree with those of the tables."""
     names = [*dict.fromkeys(row["run"] for row in scores)]
-    of_rows = [expected_row(row, runs[names.index(row["run"])], k) for row in scores]
-    figures = check(scores, of_rows)
+    expected = [expected_row(row, runs[names.index(row["run"])], k) for row in scores]
+    figures = check(scores, expected)
     while comparisons:  # sentences and tables are families of tests of their own
         size = comparisons[0]["tests"]
         rows, comparisons = comparisons[:size], comparisons[size:]

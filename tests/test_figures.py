@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -26,13 +27,13 @@ def healthy(tmp_path_factory) -> Path:
 
 
 @pytest.fixture
-def printed(capsys):
+def printed(call_score):
     """A function that calls `score` and returns what it prints."""
 
     def printed(*arguments: object) -> str:
-        capsys.readouterr()
-        assert main(["score", *map(str, arguments)]) == 0
-        return capsys.readouterr().out
+        status, text, _ = call_score(*arguments)
+        assert status == 0
+        return text
 
     return printed
 
@@ -41,18 +42,18 @@ def printed(capsys):
 def changed(healthy, tmp_path):
     """A function that returns the folder of the run with other results."""
 
-    def changed(**changes: object) -> Path:
+    def changed(changes: dict[str, object]) -> Path:
         (path,) = healthy.rglob("results_*.json")
         results = json.loads(path.read_text())
         for name, value in changes.items():
-            *outer, last = name.split("__")
-            place = results
+            *outer, last = name.replace("TASK", TASK).split(".")
+            cells = results
             for key in outer:
-                place = place.setdefault(TASK if key == "task" else key, {})
-            place[TASK if last == "task" else last] = value
+                cells = cells.setdefault(key, {})
+            cells[last] = value
         write(tmp_path / path.name, results)
         for samples in healthy.rglob("samples_*.jsonl"):
-            (tmp_path / samples.name).write_bytes(samples.read_bytes())
+            shutil.copy(samples, tmp_path)
         return tmp_path
 
     return changed
@@ -61,7 +62,7 @@ def changed(healthy, tmp_path):
 def lines(response: str, **more: object) -> list[dict]:
     docs = documents(TASK, EXAMPLES)[:9]
     right = [{"response": scorer(TASK).utils.gold_response(doc)} for doc in docs]
-    answers = [*right[:7], *[{"response": response, **more}] * 2]
+    answers = [*right[:7], *[{"response": response} | more] * 2]
     return [
         {"task": TASK, "doc_id": n, "doc": doc, "finish_reason": "stop"} | answer
         for n, (doc, answer) in enumerate(zip(docs, answers))
@@ -69,73 +70,56 @@ def lines(response: str, **more: object) -> list[dict]:
 
 
 def test_a_healthy_run_has_no_fault(healthy, printed, tmp_path):
-    assert printed(healthy, *PACK).startswith("## ")
     path = write(tmp_path / "x.jsonl", *lines('{"answer": "1"}'))
-    assert printed(path).startswith("## ")
+    assert all(printed(run).startswith("## ") for run in (healthy, path))
 
 
 @pytest.mark.parametrize(
-    ("response", "more", "expected"),
+    ("response", "finish_reason", "expected"),
     [
-        ('{"answer": "1', {"finish_reason": "length"}, "cut off by the token limit"),
-        ("<think>First,", {}, "end before an answer, as within their reasoning"),
-        (" \n", {}, "are blank"),
+        ('{"answer": "1', "length", "cut off by the token limit"),
+        ("<think>First,", "stop", "end before an answer, as within their reasoning"),
+        (" \n", "stop", "are blank"),
     ],
 )
 def test_a_fault_of_answers_stands_in_the_first_lines(
-    printed, tmp_path, response, more, expected
+    printed, tmp_path, response, finish_reason, expected
 ):
-    path = write(tmp_path / "x.jsonl", *lines(response, **more))
-    text, _, _ = printed(f"x={path}").partition("## x")
+    path = write(tmp_path / "x.jsonl", *lines(response, finish_reason=finish_reason))
+    text = " ".join(printed(f"x={path}").partition("## x")[0].split())
     assert text.startswith("**Fault** in the run x: 2 of 9 answers (22.2 %)")
-    assert expected in " ".join(text.split()) and text.count("**Fault**") == 1
-    assert "run again" in " ".join(text.split())
+    assert expected in text and "run again" in text and text.count("**Fault**") == 1
 
 
-@pytest.mark.parametrize(
-    ("changes", "expected"),
-    [
-        (
-            {"configs__task__generation_kwargs__max_gen_toks": 16},
-            "tot_arithmetic 16, not ",
-        ),
-        ({"config__limit": 10.0}, "--limit 10, so only some documents"),
-        (
-            {"system_instruction": "Be brief."},
-            "a prompt without the system instruction",
-        ),
-        ({"model_name": "org/M-7B-Instruct"}, "no chat template was applied"),
-        ({"model_name": "org/gemma-2-9b-it"}, "no chat template was applied"),
-        ({"versions__task": "1.0"}, "tot_arithmetic 1.0, not "),
-    ],
-    ids=["token limit", "limit", "system", "instruct", "it", "version"],
-)
-def test_a_fault_of_settings_stands_in_the_first_lines(
-    printed, changed, changes, expected
-):
-    text, _, _ = printed(changed(**changes), *PACK).partition("\n## ")
+LIMIT = "configs.TASK.generation_kwargs.max_gen_toks"
+SETTINGS = {
+    "token limit": ({LIMIT: 16}, "tot_arithmetic 16, not "),
+    "limit": ({"config.limit": 10.0}, "--limit 10, so only some documents"),
+    "system": ({"system_instruction": "Be brief."}, "without the system instruction"),
+    "instruct": ({"model_name": "org/M-7B-Instruct"}, "no chat template was applied"),
+    "it": ({"model_name": "org/gemma-2-9b-it"}, "no chat template was applied"),
+    "version": ({"versions.TASK": "1.0"}, "tot_arithmetic 1.0, not "),
+    "template": ({"model_name": "M-Instruct", "chat_template": "{{ messages }}"}, None),
+    "base": ({"model_name": "org/Exit-7B"}, None),
+    "version with the same prompts": ({"versions.TASK": "2.0"}, None),
+    "larger token limit": ({LIMIT: 10**6}, None),
+}
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_a_fault_of_settings_stands_in_the_first_lines(printed, changed, setting):
+    changes, expected = SETTINGS[setting]
+    text, _, _ = f"\n{printed(changed(changes))}".partition("\n## ")
     text = " ".join(text.split())
-    assert text.startswith("**Fault** in ") and text.count("**Fault**") == 1
-    assert expected in text
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"model_name": "org/M-7B-Instruct", "chat_template": "{{ messages }}"},
-        {"model_name": "org/Exit-7B"},
-        {"versions__task": "2.0"},  # with the same prompts
-        {"configs__task__generation_kwargs__max_gen_toks": 10**6},
-    ],
-    ids=["template", "base", "version", "token limit"],
-)
-def test_settings_without_a_fault_have_none(printed, changed, changes):
-    assert printed(changed(**changes), *PACK).startswith("## ")
+    assert text.count("**Fault**") == (expected is not None)
+    assert (
+        text.startswith("**Fault** in ") and expected in text if expected else not text
+    )
 
 
 def test_a_line_to_cite_says_how_the_score_came_about(printed, changed):
-    folder = changed(chat_template="{{ messages }}", model_name="org/model")
-    text = printed(folder, *PACK, "--cite")
+    folder = changed({"chat_template": "{{ messages }}", "model_name": "org/model"})
+    text = printed(folder, "--cite")
     line, *_ = text.splitlines()
     limit = configuration(TASK)["generation_kwargs"]["max_gen_toks"]
     version = scorer(TASK).version
@@ -150,16 +134,14 @@ def test_a_line_to_cite_says_how_the_score_came_about(printed, changed):
         r" answers seen to be cut off: unknown; lm-eval-temporal-tasks .+\.",
         line,
     )
-    assert re.findall(r"^@\w+\{(\w+)", text, re.MULTILINE) == [
-        "fatemi2024test",
-        "lm_eval_temporal_tasks",
-    ]
+    entries = re.findall(r"^@\w+\{(\w+)", text, re.MULTILINE)
+    assert entries == ["fatemi2024test", "lm_eval_temporal_tasks"]
 
 
 def test_a_run_of_several_tasks_has_a_line_for_each_benchmark(printed):
     tasks = ("tcp_long", "timebench_tracie", "tot_semantic")
     paths = [EXAMPLES / "responses" / "careful" / f"{task}.jsonl" for task in tasks]
-    text = printed(*(f"careful={path}" for path in paths), *PACK, "--cite")
+    text = printed(*(f"careful={path}" for path in paths), "--cite")
     lines = [x.partition(" (")[0] for x in text.splitlines() if x.startswith("careful")]
     titles = ("TCP", "TimeBench", "Test of Time")
     assert lines == [f"careful on {title}" for title in titles]
@@ -175,29 +157,19 @@ def agreeing(capsys, tmp_path):
     from tests import recompute  # takes seconds
 
     def agreeing(runs: dict[str, Path], *options: str, k: int | None = None) -> int:
+        cache, printed, read = tmp_path / "cache", [], []
         arguments = [f"{name}={path}" for name, path in runs.items()]
-        cache, printed = tmp_path / "cache", []
-        options = [*options, "--cache", str(cache), "--format", "json"]
-        counts = ["--k", str(k)] if k else []
-        for tool in (["score", *counts], ["compare", "--detail"]):
-            if len(runs) > 1 or tool[0] == "score":
-                assert main([*tool, *arguments, *options]) == 0
-                printed.append(json.loads(capsys.readouterr().out))
-        tables = {
-            folder: json.loads((folder / "run.json").read_text())["source"]
-            for folder in cache.iterdir()
-        }
-        folders = [
-            [
-                folder
-                for folder, source in tables.items()
-                if source.startswith(str(path.resolve()))
-            ]
-            for path in runs.values()
-        ]
-        assert all(folders)
-        read = [*map(recompute.read_run, folders)]
-        return recompute.recompute(read, *printed, *[[]] * (len(runs) == 1), k=k)
+        arguments += [*options, "--cache", str(cache), "--format", "json"]
+        tools = [["score", *(["--k", str(k)] if k else [])]]
+        for tool in tools + [["compare", "--detail"]] * (len(runs) > 1):
+            assert main([*tool, *arguments]) == 0
+            printed.append(json.loads(capsys.readouterr().out))
+        heads = {x: json.loads((x / "run.json").read_text()) for x in cache.iterdir()}
+        for path in (str(path.resolve()) for path in runs.values()):
+            folders = [x for x in heads if heads[x]["source"].startswith(path)]
+            assert folders
+            read.append(recompute.read_run(folders))
+        return recompute.recompute(read, *printed, k=k)
 
     return agreeing
 
@@ -214,12 +186,9 @@ def test_figures_of_real_answers_are_those_of_statsmodels(agreeing, shared):
 
 
 def test_pass_at_k_has_the_interval_of_statsmodels(agreeing, tmp_path):
-    path = write(
-        tmp_path / "x.jsonl",
-        *[x | {"sample": n} for n in range(3) for x in lines("?")],
-        *[x | {"sample": 3, "response": "?"} for x in lines("?")],
-    )
-    assert agreeing({"x": path}, k=2) > 40
+    answers = [x | {"sample": n} for n in range(3) for x in lines("?")]
+    answers += [x | {"sample": 3, "response": "?"} for x in lines("?")]
+    assert agreeing({"x": write(tmp_path / "x.jsonl", *answers)}, k=2) > 40
 
 
 def test_the_mean_over_benchmarks_combines_their_intervals(tmp_path):
@@ -249,16 +218,15 @@ def test_the_mean_over_benchmarks_combines_their_intervals(tmp_path):
     ],
 )
 def test_no_gold_answer_is_a_better_constant(task, answer, expected):
-    docs, one = documents(task, EXAMPLES), scorer(task)
-    references = References(task)
+    docs, family, references = documents(task, EXAMPLES), scorer(task), References(task)
     for doc in docs:
         references.add(doc)
     sums = references.constants()
     best = max(sums, key=sums.get)
     assert answer in best and sums[best] / len(docs) >= expected
-    for response in {one.utils.gold_response(doc) for doc in docs}:
-        scores = [one.process_results(x, [response])[one.headline[0]] for x in docs]
-        assert sum(scores) <= sums[best] + 1e-9
+    for response in {family.utils.gold_response(doc) for doc in docs}:
+        verdicts = [family.process_results(doc, [response]) for doc in docs]
+        assert sum(x[family.headline[0]] for x in verdicts) <= sums[best] + 1e-9
 
 
 def test_figures_that_differ_are_noticed():

@@ -13,7 +13,6 @@ from utils.core.families import scorer
 from utils.core.jsonl import read_jsonl
 from utils.stats import (
     Estimate,
-    cluster_totals,
     combine,
     detectable_difference,
     estimate_difference,
@@ -30,25 +29,24 @@ DOCUMENT = st.tuples(SCORE, SCORE, st.integers(0, 12))
 DOCUMENTS = st.lists(DOCUMENT, min_size=1, max_size=60)
 
 
-def of_matrices(a, b, clusters) -> tuple[float, float, float]:
+def regress(a, b, clusters) -> tuple[float, float, float]:
     """Return mean, CR2 error and Bell-McCaffrey degrees of freedom of b - a.
 
     By the general formulas of regression (Pustejovsky and Tipton 2018), with a document
     more at either end.
     """
-    names = [*dict.fromkeys(clusters)]
-    groups = np.array([*map(names.index, clusters), len(names), len(names) + 1])
+    groups = np.unique(clusters, return_inverse=True)[1]
+    groups = np.append(groups, groups.max() + [1, 2])
     y, n = np.array([*np.subtract(b, a), -1, 1]), len(groups)
-    hat = np.full((n, n), 1 / n)
-    residuals = y - hat @ y
-    variance, vectors = 0.0, []
-    for group in range(len(names) + 2):
-        of = groups == group
-        values, basis = np.linalg.eigh((np.eye(n) - hat)[np.ix_(of, of)])
+    annihilator = np.eye(n) - 1 / n
+    residuals, variance, vectors = annihilator @ y, 0.0, []
+    for group in range(groups.max() + 1):
+        members = groups == group
+        values, basis = np.linalg.eigh(annihilator[np.ix_(members, members)])
         adjustment = basis @ np.diag(values**-0.5) @ basis.T
-        weights = np.full(of.sum(), 1 / n) @ adjustment
-        variance += (weights @ residuals[of]) ** 2
-        vectors.append((np.eye(n) - hat)[:, of] @ weights)
+        weights = np.full(members.sum(), 1 / n) @ adjustment
+        variance += (weights @ residuals[members]) ** 2
+        vectors.append(annihilator[:, members] @ weights)
     products = np.array(vectors) @ np.array(vectors).T
     freedom = np.trace(products) ** 2 / (products**2).sum()
     return y.mean(), variance**0.5, max(1, freedom)
@@ -59,7 +57,7 @@ def of_matrices(a, b, clusters) -> tuple[float, float, float]:
 def test_a_difference_has_the_error_and_freedom_of_regression(documents):
     a, b, clusters = zip(*documents)
     paired = estimate_difference(a, b, clusters)
-    mean, error, freedom = of_matrices(a, b, clusters)
+    mean, error, freedom = regress(a, b, clusters)
     assert paired.error == pytest.approx(error, abs=1e-9)
     assert paired.freedom == pytest.approx(freedom)
     assert paired.value == pytest.approx(np.mean(np.subtract(b, a)), abs=1e-9)
@@ -76,10 +74,9 @@ def test_a_difference_has_the_error_and_freedom_of_regression(documents):
 @given(DOCUMENTS)
 def test_the_interval_of_a_score_holds_it_and_is_within_bounds(documents):
     scores, _, clusters = zip(*documents)
-    found = estimate_score(scores, clusters)
-    mean = np.mean(scores)
-    assert 0 <= found.low <= mean + 1e-9 and mean - 1e-9 <= found.high <= 1
-    assert found.high - found.low > 0.01
+    estimate, mean = estimate_score(scores, clusters), np.mean(scores)
+    assert 0 <= estimate.low <= mean + 1e-9 and mean - 1e-9 <= estimate.high <= 1
+    assert estimate.high - estimate.low > 0.01
     assert estimate_score(scores, range(len(scores))).design_effect == 1
 
 
@@ -87,22 +84,23 @@ def test_differences_of_real_runs_are_those_of_a_bootstrap(shared):
     """Three pairs of models on ToT arithmetic, resampled by template."""
     runs = []
     for path in sorted((shared / "responses").glob("*.jsonl"))[:3]:
-        answers = read_answers(path, "tot_arithmetic")
-        rows = [judge_answer(answer, answer.doc, path.name, None) for answer in answers]
-        by_digest = {row["digest"]: row for row in rows}
-        runs.append([by_digest[digest] for digest in sorted(by_digest)])
-    names = np.unique([row["cluster"] for row in runs[0]], return_inverse=True)[1]
+        scored = {
+            x.digest: x for x in map(judge_answer, read_answers(path, "tot_arithmetic"))
+        }
+        runs.append([scored[digest] for digest in sorted(scored)])
+    cluster = scorer("tot_arithmetic").utils.cluster
+    names = np.unique([cluster(x.doc) for x in runs[0]], return_inverse=True)[1]
     sizes, rng = np.bincount(names), np.random.default_rng(1)
-    scores = [[row["scores"]["accuracy_flexible"] for row in run] for run in runs]
+    scores = [[x.verdict.scores["accuracy_flexible"] for x in run] for run in runs]
     for a, b in combinations(scores, 2):
-        found = estimate_difference(a, b, names)
+        paired = estimate_difference(a, b, names)
         sums = np.bincount(names, np.subtract(b, a))
         drawn = rng.integers(len(sizes), size=(4000, len(sizes)))
         means = sums[drawn].sum(1) / sizes[drawn].sum(1)
-        assert found.clusters == len(sizes) == 195
-        assert found.error == pytest.approx(means.std(), rel=0.06)
-        expected = np.quantile(means, (0.025, 0.975))
-        assert (found.low, found.high) == pytest.approx(expected, abs=0.008)
+        assert paired.clusters == len(sizes) == 195
+        assert paired.error == pytest.approx(means.std(), rel=0.06)
+        ends = np.quantile(means, (0.025, 0.975))
+        assert (paired.low, paired.high) == pytest.approx(ends, abs=0.008)
 
 
 @pytest.mark.parametrize(
@@ -121,9 +119,9 @@ def test_single_documents_are_told_apart_as_by_the_exact_test(a, b, n):
 def test_a_score_of_single_documents_has_the_interval_of_wilson(right):
     from statsmodels.stats.proportion import proportion_confint  # takes a second
 
-    found = estimate_score([1] * right + [0] * (300 - right), range(300))
+    estimate = estimate_score([1] * right + [0] * (300 - right), range(300))
     wilson = proportion_confint(right, 300, method="wilson")
-    assert found[1:3] == pytest.approx(wilson, abs=0.006)
+    assert estimate[1:3] == pytest.approx(wilson, abs=0.006)
 
 
 def test_documents_of_one_cluster_count_as_one():
@@ -206,11 +204,6 @@ def test_the_detectable_difference_is_that_of_the_pair_and_within_the_scale():
     assert detectable_difference(*few, 1) is None
 
 
-def test_cluster_totals_are_sums_by_name():
-    sizes, sums = cluster_totals([1, 0, 0.5, 1], ["b", "a", "b", "b"])
-    assert ([*sizes], [*sums]) == ([3, 1], [2.5, 0])
-
-
 @pytest.mark.parametrize("p_values", [[], [0.01, 0.04, 0.03, 0.005, 1, 0.5, 0.04, 0]])
 def test_holm_is_that_of_statsmodels(p_values):
     from statsmodels.stats.multitest import multipletests  # takes a second
@@ -243,12 +236,12 @@ CLUSTERS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("task", "doc", "changes", "share"), CLUSTERS)
+@pytest.mark.parametrize(("task", "doc", "changes", "is_shared"), CLUSTERS)
 def test_documents_that_share_a_text_or_a_question_are_a_cluster(
-    task, doc, changes, share
+    task, doc, changes, is_shared
 ):
     cluster = scorer(task).utils.cluster
-    assert (cluster(doc) == cluster(doc | changes)) is share
+    assert (cluster(doc) == cluster(doc | changes)) is is_shared
 
 
 @pytest.mark.parametrize(
