@@ -84,14 +84,12 @@ def test_differences_of_real_runs_are_those_of_a_bootstrap(shared):
     """Three pairs of models on ToT arithmetic, resampled by template."""
     runs = []
     for path in sorted((shared / "responses").glob("*.jsonl"))[:3]:
-        scored = {
-            x.digest: x for x in map(judge_answer, read_answers(path, "tot_arithmetic"))
-        }
-        runs.append([scored[digest] for digest in sorted(scored)])
-    cluster = scorer("tot_arithmetic").utils.cluster
-    names = np.unique([cluster(x.doc) for x in runs[0]], return_inverse=True)[1]
+        answers = read_answers(path, "tot_arithmetic")
+        rows = [judge_answer(answer, answer.doc, path.name, None) for answer in answers]
+        runs.append(sorted(rows, key=lambda row: row["digest"]))
+    names = np.unique([row["cluster"] for row in runs[0]], return_inverse=True)[1]
     sizes, rng = np.bincount(names), np.random.default_rng(1)
-    scores = [[x.verdict.scores["accuracy_flexible"] for x in run] for run in runs]
+    scores = [[row["scores"]["accuracy_flexible"] for row in run] for run in runs]
     for a, b in combinations(scores, 2):
         paired = estimate_difference(a, b, names)
         sums = np.bincount(names, np.subtract(b, a))
