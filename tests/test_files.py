@@ -41,24 +41,22 @@ def test_what_a_symlink_leads_to_is_written_whether_it_is_there_or_not(tmp_path)
     link.symlink_to(target)
     for content in (b"old", b"new"):
         put(link, content)
-        assert target.read_bytes() == content
-        assert link.readlink() == target
-    assert not parts(tmp_path)
+        assert (target.read_bytes(), link.readlink()) == (content, target)
 
 
 def test_what_stdout_is_goes_on_where_it_stands(tmp_path):
-    output = tmp_path / "out"
     script = (
         "from pathlib import Path; from utils.core.files import written_whole\n"
         "print('first')\n"
         "with written_whole(Path('/dev/stdout')) as file: file.write(b'new\\n')\n"
         "print('last')"
     )
-    with output.open("wb") as file:
-        command = [sys.executable, "-c", script]
-        subprocess.run(command, cwd=ROOT, stdout=file, check=True)
-    assert output.read_text() == "first\nnew\nlast\n"
-    assert [*tmp_path.iterdir()] == [output]
+    with (tmp_path / "out").open("wb") as file:
+        subprocess.run(
+            [sys.executable, "-c", script], cwd=ROOT, stdout=file, check=True
+        )
+    assert (tmp_path / "out").read_text() == "first\nnew\nlast\n"
+    assert len([*tmp_path.iterdir()]) == 1
 
 
 @pytest.mark.parametrize("mode", [None, 0o640])
@@ -115,53 +113,51 @@ IN_THE_WAY = {
 }
 
 
-@pytest.mark.parametrize(("name", "error"), IN_THE_WAY.items())
-def test_what_is_in_the_way_is_named_and_stays(tmp_path, monkeypatch, name, error):
+@pytest.mark.parametrize("name", IN_THE_WAY)
+def test_what_is_in_the_way_is_named_and_stays(tmp_path, monkeypatch, name):
     (tmp_path / "folder").mkdir()
     file = tmp_path / "file"
     file.write_bytes(b"old")
     # As for anybody but root, who may write all.
     monkeypatch.setattr(files.os, "access", lambda name, _: Path(name) != file)
-    with pytest.raises(error) as caught:
+    with pytest.raises(IN_THE_WAY[name]) as caught:
         put(tmp_path / name)
     assert caught.value.filename == str(tmp_path / name)
     assert file.read_bytes() == b"old"
 
 
-@pytest.mark.parametrize("name", ["input", "./input", "link", "hard link"])
-def test_an_input_is_no_output(tmp_path, monkeypatch, name):
+INPUT = "^{}: is one of the files to read; name another --csv$"
+HTML = "^{}: is named by --html, too; name another --csv$"
+TAKEN = {"input": INPUT, "link": INPUT, "hard link": INPUT, "./z": HTML, "far/z": HTML}
+
+
+@pytest.mark.parametrize("name", TAKEN)
+def test_an_output_is_no_input_and_no_other_output(tmp_path, monkeypatch, name):
     monkeypatch.chdir(tmp_path)
     put(Path("input"))
     Path("link").symlink_to("input")
     Path("hard link").hardlink_to("input")
-    fault = f"^{Path(name)}: is one of the files to read; name another --csv$"
-    with pytest.raises(ToolError, match=fault):
-        check_outputs({"--csv": Path(name)}, [Path("input")])
+    Path("far").symlink_to(".")
+    outputs = {"--html": Path("z"), "--json": None, "--csv": Path(name)}
+    with pytest.raises(ToolError, match=TAKEN[name].format(Path(name))):
+        check_outputs(outputs, [Path("input")])
 
 
 LEADERBOARD = "leaderboard {0}/responses/careful/tcp_long.jsonl --task tcp_long --csv"
-OVER = [
-    (LEADERBOARD, "tcp_long.yaml"),
-    ("export tcp --model m --output", "data/TCP_long.jsonl"),
-]
+OVER = {
+    "tcp_long.yaml": LEADERBOARD,
+    "data/TCP_long.jsonl": "export tcp --model m --output",
+}
 
 
-@pytest.mark.parametrize(("command", "name"), OVER)
-def test_tools_write_over_nothing_of_the_pack(tmp_path, capsys, command, name):
+@pytest.mark.parametrize("name", OVER)
+def test_tools_write_over_nothing_of_the_pack(tmp_path, capsys, name):
     pack = tmp_path / "pack"
     shutil.copytree(EXAMPLES, pack)
-    arguments = [*command.format(pack).split(), str(pack / name)]
+    arguments = [*OVER[name].format(pack).split(), str(pack / name)]
     assert main([*arguments, "--include_path", str(pack)]) == 1
     assert f"{pack / name}: is one of the files to read" in capsys.readouterr().err
     assert (pack / name).read_bytes() == (EXAMPLES / name).read_bytes()
-
-
-@pytest.mark.parametrize("other", ["z", "./z", "link/z"])
-def test_two_outputs_do_not_share_a_name(tmp_path, monkeypatch, other):
-    monkeypatch.chdir(tmp_path)
-    Path("link").symlink_to(".")
-    with pytest.raises(ToolError, match="is named by --html, too; name another --csv"):
-        check_outputs({"--html": Path("z"), "--json": None, "--csv": Path(other)}, [])
 
 
 LINES = b'{"a": "x\xe2\x80\xa8y\\n"}\n\n{"a": 2}'
