@@ -43,12 +43,6 @@ def split(folder: Path, lines: list[dict], size: int) -> Path:
     return folder
 
 
-def contents(folder: Path) -> dict[str, bytes]:
-    """Return the name and the content of each file in a folder, but for hidden ones."""
-    found = (x for x in folder.iterdir() if x.is_file())
-    return {x.name: x.read_bytes() for x in found if not x.name.startswith(".")}
-
-
 def here(do: Callable, queue: deque, *_: object) -> Iterator[tuple]:
     """Do work in this process, in the place of `each_apart`."""
     return ((work, do(work, {})) for work in queue)

@@ -29,8 +29,8 @@ class RecordedModel(DummyLM):
         return next(found, "")
 
 
-class ChatModel(RecordedModel):
-    """Is sent its prompts as a chat API ("api"), or by a template ("text").
+class SameModel(RecordedModel):
+    """Says the same to everything, sent by a chat API ("api"), or by a template ("text").
 
     The template "without_system" drops the system message, as some do.
     """
@@ -40,6 +40,10 @@ class ChatModel(RecordedModel):
     def __init__(self, kind: str) -> None:
         super().__init__()
         self.kind = kind
+
+    @staticmethod
+    def answer(task: str, doc_id: int) -> str:
+        return '{"explanation": "It is.", "answer": 1}'
 
     def chat_template(self, chat_template: bool | str = False) -> str:
         return self.kind
@@ -54,14 +58,6 @@ class ChatModel(RecordedModel):
             for message in chat_history
             if message["role"] != "system" or self.kind == "text"
         )
-
-
-class SameModel(ChatModel):
-    """Says the same to everything."""
-
-    @staticmethod
-    def answer(task: str, doc_id: int) -> str:
-        return '{"explanation": "It is.", "answer": 1}'
 
 
 def run(

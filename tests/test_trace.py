@@ -1,11 +1,15 @@
-"""How far one more answer travels: the files and functions of the pack that it calls."""
+"""How far answers travel: the files and functions of the pack that `score` calls."""
 
+import inspect
+import json
 import sys
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
 from tests.answers import here, write
-from tests.conftest import ROOT
+from tests.conftest import ROOT, run_python
 from utils.__main__ import main
 from utils.verdicts import isolate, tables
 
@@ -17,39 +21,56 @@ DOC = {
     "answer_format": "YYYY-MM-DD",
 }
 ANSWER = {"task": "tcp_long", "doc": DOC, "response": "So it is \\boxed{2012-11-05}"}
+# Files and functions, at most: of the call that scores one answer, and of one more answer.
+MOST = {"whole": (18, 151), "more": (9, 52)}
 
 
-def trace(arguments: list[str]) -> Counter[tuple[str, str]]:
-    """Return how often a tool calls each function of the pack: file and name -> count."""
-    calls: Counter[tuple[str, str]] = Counter()
+def trace(folder: Path, answers: int) -> Counter[tuple[str, str, int]]:
+    """Return how often `score` calls each function for answers to so many documents."""
+    calls: Counter[tuple[str, str, int]] = Counter()
 
     def note(frame, event, _) -> None:
-        path, name = Path(frame.f_code.co_filename), frame.f_code.co_name
-        if event == "call" and not name.startswith("<"):
+        code = frame.f_code
+        path, is_function = Path(code.co_filename), code.co_flags & inspect.CO_OPTIMIZED
+        is_named = is_function and not code.co_name.startswith("<")
+        if event == "call" and is_named:
             if any(path.is_relative_to(ROOT / x) for x in ("utils", "lm_eval_tasks")):
-                calls[str(path.relative_to(ROOT)), name] += 1
+                name = str(path.relative_to(ROOT))
+                calls[name, code.co_name, code.co_firstlineno] += 1
 
+    docs = (DOC | {"question": f"{answers} {number}?"} for number in range(answers))
+    path = write(folder / f"{answers}.jsonl", *(ANSWER | {"doc": doc} for doc in docs))
     sys.setprofile(note)
     try:
-        assert main(arguments) == 0
+        assert main(["score", str(path), "--output", str(folder / "out")]) == 0
     finally:
         sys.setprofile(None)
     return calls
 
 
-def test_one_more_answer_passes_through_few_files_and_functions(tmp_path, monkeypatch):
-    # In this process, to see what the one of the file does.
-    monkeypatch.setattr(tables, "each_apart", here)
-    monkeypatch.setattr(isolate, "allow_seconds", lambda _: None)  # of it
-    calls = []
-    for call, count in enumerate((1, 1, 2)):  # the first fills the caches
-        docs = (DOC | {"question": f"{call} {n}?"} for n in range(count))
-        path = write(tmp_path / "x.jsonl", *(ANSWER | {"doc": doc} for doc in docs))
-        calls.append(trace(["score", str(path), "--output", str(tmp_path / "out")]))
-    more = [
-        function for function in calls[2] if calls[2][function] > calls[1][function]
-    ]
-    files = {file for file, _ in more}
+@pytest.fixture(scope="module")
+def calls(tmp_path_factory) -> dict[str, list[list]]:
+    """What is called in a new process, for what one keeps is not called again."""
+    folder = tmp_path_factory.mktemp("trace")
+    process = run_python("-m", "tests.test_trace", folder, cwd=ROOT)
+    assert process.returncode == 0, process.stderr
+    return json.loads(process.stdout.splitlines()[-1])
+
+
+@pytest.mark.parametrize("call", MOST)
+def test_an_answer_passes_through_few_files_and_functions(calls, call):
+    files = {file for file, *_ in calls[call]}
     assert "lm_eval_tasks/tcp/utils.py" in files
-    assert len(files) <= 16 and len(more) <= 110, sorted(more)
-    print(len(files), len(more), len({x for x, _ in calls[2]}), len(calls[2]))
+    counts = len(files), len(calls[call])
+    print(call, *counts)
+    assert all(count <= most for count, most in zip(counts, MOST[call])), calls[call]
+
+
+if __name__ == "__main__":
+    # In this process, to see what the one of the file does.
+    tables.each_apart, isolate.allow_seconds = here, lambda _: None
+    whole, *others = (trace(Path(sys.argv[1]), answers) for answers in (1, 2, 3))
+    more = [
+        function for function in others[1] if others[1][function] > others[0][function]
+    ]
+    print(json.dumps({"whole": [*whole], "more": more}))
