@@ -6,9 +6,9 @@ from operator import itemgetter
 import pytest
 
 from lm_eval_tasks.tot.utils import split_instruction
-from tests import card_rules
 from tests.conftest import TASKS
 from tests.corpus import echoes, headlines
+from tests.solvers import card_rules
 from tests.solvers.baselines import benchmark_files
 from tests.solvers.obedient import read_label
 from utils.core.documents import documents_of

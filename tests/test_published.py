@@ -1,6 +1,6 @@
 """The published scores equal an independent reading of the cards' rules.
 
-`tests/card_rules.py` reads the rules off the design's text alone, and so do the answers
+`tests/solvers/card_rules.py` reads the rules off the design's text alone, and so do the answers
 here: what a rule turns on (a line after the marker, a clock, a zone, a letter's
 neighbours, case, a brace, GMT) is varied at random, from a seed that is the kind's name,
 and white space of every kind stands before and behind every part.
@@ -14,8 +14,8 @@ from random import Random
 
 import pytest
 
-from tests import card_rules
 from tests.corpus import FAMILIES, cases, headlines
+from tests.solvers import card_rules
 from utils.core.families import scorer
 
 

@@ -64,17 +64,14 @@ def _scores(task: Scorer, doc: dict, response: str) -> tuple[float, float | None
     return scores[published], scores.get(flexible)
 
 
-def means(found: list[Answered]) -> dict[str, dict[str, float | None]]:
+def means(answered: list[Answered]) -> dict[str, dict[str, float | None]]:
     """Return for each way to answer a task its ceilings, the means of the scores."""
-    ways: dict[str, list[Answered]] = {}
-    for one in found:
-        ways.setdefault(one.way, []).append(one)
     return {
         way: {
-            name: _mean([getattr(one, name) for one in those])
-            for name in ("published", "flexible")
+            "published": _mean([x.published for x in answered if x.way == way]),
+            "flexible": _mean([x.flexible for x in answered if x.way == way]),
         }
-        for way, those in ways.items()
+        for way in dict.fromkeys(x.way for x in answered)
     }
 
 
@@ -82,27 +79,27 @@ def _mean(scores: list[float | None]) -> float | None:
     return None if None in scores else round(fsum(scores) / len(scores), 6)
 
 
-def table(task: str, found: list[Answered]) -> Iterator[dict]:
+def table(task: str, answered: list[Answered]) -> Iterator[dict]:
     """Yield for each way to answer a task its ceilings, and what caps the published one."""
-    for way, scores in means(found).items():
-        those = [one for one in found if one.way == way]
-        reasons = sorted({one.reason for one in those if one.reason})
+    for way, scores in means(answered).items():
+        own = [x for x in answered if x.way == way]
+        reasons = sorted({x.reason for x in own if x.reason})
         place = {"task": task, "answers": way}
-        yield place | {"n": len(those), **scores, **_capped(those, reasons)}
+        yield place | {"n": len(own), **scores, **_capped(own, reasons)}
         for reason in reasons:
             blank = {"n": None, "published": None, "flexible": None}
-            yield place | blank | _capped(those, [reason]) | {"reason": reason}
+            yield place | blank | _capped(own, [reason]) | {"reason": reason}
 
 
-def _capped(found: list[Answered], reasons: list[str]) -> dict:
+def _capped(answered: list[Answered], reasons: list[str]) -> dict:
     """Return how many rows fall short for one of the reasons, and what that costs."""
-    short = [one for one in found if one.reason in reasons]
-    lost = fsum(1 - one.published for one in short) / len(found)
+    short = [x for x in answered if x.reason in reasons]
+    lost = fsum(1 - x.published for x in short) / len(answered)
     return {"capped": len(short), "cost": lost, "reason": None}
 
 
-def lines(task: str, file: str, found: list[Answered]) -> Iterator[dict]:
+def lines(task: str, file: str, answered: list[Answered]) -> Iterator[dict]:
     """Yield a line for each row that caps the published score of a task."""
-    for one in found:
-        if one.reason:
-            yield {"task": task, "file": file, **one._asdict()}
+    for row in answered:
+        if row.reason:
+            yield {"task": task, "file": file, **row._asdict()}

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 import json
 import re
-import string
-from collections import Counter
-from collections.abc import Callable
+from itertools import combinations_with_replacement
+
+from tests.solvers.card_rules import squad_words, word_f1
 
 
 MARKER = "Thus, the correct answer is:"  # what the prompts of TimeBench ask for
@@ -29,7 +29,11 @@ Responses = dict[str, list[str]]  # way to answer -> responses, all of them obed
 
 def responses(family: str, doc: dict, prompt: str) -> Responses:
     """Return the responses to a document, and its prompt, by who knows its label."""
-    return _RESPONSES[family](doc, prompt)
+    if family == "tot":
+        return _tot(doc)
+    if family == "tcp":
+        return {AS_ASKED: [f"\\boxed{{{doc['answer']}}}"]}
+    return {AS_ASKED: [f"{MARKER} {answer}" for answer in _answers(doc, prompt)]}
 
 
 def why_short(family: str, doc: dict, response: str) -> str:
@@ -43,7 +47,7 @@ def why_short(family: str, doc: dict, response: str) -> str:
 # ------------------------------------------------------------------------------- ToT
 
 
-def _tot(doc: dict, _: str) -> Responses:
+def _tot(doc: dict) -> Responses:
     if "prompt" in doc:  # semantic
         return {AS_ASKED: [json.dumps({"answer": doc["label"]})]}
     if not _TEMPLATE.search(doc["question"]):
@@ -77,16 +81,11 @@ def perfect_response(row: dict, literal: bool) -> str:
         if not re.search(rf"""["']{key}["']\s*:""", template.split("}")[0]):
             asked_key = PROMPTED_KEYS[key]
         asked = re.search(rf"""(["']){asked_key}["']\s*:\s*(\S)\s*(\S)""", template)
-        quote, first, second = asked[1], asked[2], asked[3]
-        fields.append((quote, asked_key, _written(value, first, second, literal)))
-    if literal:
-        quote = template[1]
-        body = ", ".join(f"{q}{key}{q}: {text}" for q, key, text in fields)
-        return (
-            f"JSON = {{{quote}explanation{quote}: {quote}Step by step.{quote}, {body}}}"
-        )
-    body = ", ".join(f'"{key}": {text}' for _, key, text in fields)
-    return f'JSON = {{"explanation": "Step by step.", {body}}}'
+        text = _written(value, asked[2], asked[3], literal)
+        fields.append((asked[1] if literal else '"', asked_key, text))
+    quote = template[1] if literal else '"'
+    body = ", ".join(f"{own}{key}{own}: {text}" for own, key, text in fields)
+    return f"JSON = {{{quote}explanation{quote}: {quote}Step by step.{quote}, {body}}}"
 
 
 def _written(value: object, first: str, second: str, literal: bool) -> str:
@@ -96,7 +95,8 @@ def _written(value: object, first: str, second: str, literal: bool) -> str:
             return f"[{', '.join(value)}]"
         return json.dumps(value)
     if first in "\"'":
-        return f"{first if literal else chr(34)}{value}{first if literal else chr(34)}"
+        quote = first if literal else '"'
+        return f"{quote}{value}{quote}"
     if literal or re.fullmatch(r"[0-9]+(\.[0-9]+)?", str(value)):
         return str(value)
     return json.dumps(value)
@@ -104,25 +104,17 @@ def _written(value: object, first: str, second: str, literal: bool) -> str:
 
 def _why_short_of_label(label: dict, response: str) -> str:
     try:
-        given = json.loads(response[response.index("{") :])
+        answer = json.loads(response[response.index("{") :])
     except ValueError:
         return NOT_JSON
-    given.pop("explanation", None)
-    if set(given) != set(label):
+    answer.pop("explanation", None)
+    if {*answer} != {*label}:
         return KEY
-    is_same_text = all(str(given[key]) == str(label[key]) for key in label)
+    is_same_text = all(str(answer[key]) == str(label[key]) for key in label)
     return KIND if is_same_text else OTHER
 
 
-# ------------------------------------------------------------------- TCP and TimeBench
-
-
-def _tcp(doc: dict, _: str) -> Responses:
-    return {AS_ASKED: [f"\\boxed{{{doc['answer']}}}"]}
-
-
-def _timebench(doc: dict, prompt: str) -> Responses:
-    return {AS_ASKED: [f"{MARKER} {answer}" for answer in _answers(doc, prompt)]}
+# ------------------------------------------------------------------------- TimeBench
 
 
 def _answers(doc: dict, prompt: str) -> list[str]:
@@ -145,42 +137,21 @@ def _holds(text: str, gold: str) -> bool:
     """Tell whether a gold stands in a text, or says that its answer does not."""
     if gold.casefold() == "unanswerable" or gold.casefold() in text.casefold():
         return True
-    return f" {' '.join(_words(gold))} " in f" {' '.join(_words(text))} "
-
-
-def _words(text: str) -> list[str]:
-    """Return the words of a text as SQuAD compares them."""
-    kept = "".join(x for x in text.lower() if x not in string.punctuation)
-    return [word for word in kept.split() if word not in ("a", "an", "the")]
-
-
-def _overlap(words: list[str], gold: list[str]) -> float:
-    """Return the F1 of the words of two texts (SQuAD)."""
-    shared = (Counter(words) & Counter(gold)).total()
-    return 2 * shared / (len(words) + len(gold)) if shared else 0.0
+    return f" {' '.join(squad_words(gold))} " in f" {' '.join(squad_words(text))} "
 
 
 def _nearest(text: str, golds: list[str]) -> str:
     """Return the words of a text, one after the other, that share most with a gold."""
-    words = [(token, _words(token)) for token in text.split()]
-    wanted = [_words(gold) for gold in golds]
-    named = set().union(*wanted)
+    words = [(word, squad_words(word)) for word in text.split()]
+    wanted = [squad_words(gold) for gold in golds]
     longest = 2 * max(map(len, wanted))
-    places = [n for n, (_, said) in enumerate(words) if named.intersection(said)]
+    ends = [n for n, (_, own) in enumerate(words) if {*own} & {*sum(wanted, [])}]
     best, most = words[0][0] if words else "", 0.0
-    for start in places:
-        for end in places:
-            if start <= end < start + longest:
-                said = [word for _, own in words[start : end + 1] for word in own]
-                score = max(_overlap(said, gold) for gold in wanted)
-                if score > most:
-                    best = " ".join(token for token, _ in words[start : end + 1])
-                    most = score
+    for start, end in combinations_with_replacement(ends, 2):
+        if end < start + longest:
+            answer = sum((own for _, own in words[start : end + 1]), [])
+            score = max(word_f1(answer, gold) for gold in wanted)
+            if score > most:
+                best = " ".join(word for word, _ in words[start : end + 1])
+                most = score
     return best
-
-
-_RESPONSES: dict[str, Callable[[dict, str], Responses]] = {
-    "tcp": _tcp,
-    "tot": _tot,
-    "timebench": _timebench,
-}

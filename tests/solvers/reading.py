@@ -82,32 +82,6 @@ def pattern(template: str) -> re.Pattern:
     return re.compile("".join(parts))
 
 
-def each(template: str, text: str, separator: str) -> list[re.Match]:
-    """Return a match for each item of an enumeration; Unreadable where one has none.
-
-    The last item follows the separator or an "and", which others may contain, too.
-    """
-    item = pattern(template)
-    *pieces, last = text.split(separator)
-    matches = [item.fullmatch(piece.strip()) for piece in pieces]
-    if only := item.fullmatch(last.strip()):
-        matches.append(only)
-    else:
-        for found in re.finditer(r",? and ", last):
-            pair = (
-                item.fullmatch(last[: found.start()]),
-                item.fullmatch(last[found.end() :]),
-            )
-            if all(pair):
-                matches += pair
-                break
-        else:
-            raise Unreadable(last)
-    if not all(matches):
-        raise Unreadable(text)
-    return matches
-
-
 # ---------------------------------------------------------------- what questions tell
 
 

@@ -67,7 +67,8 @@ def _after_the_marker(response: str) -> str:
     return "unanswerable" if "unanswerable" in answer.lower() else answer
 
 
-def _squad(text: str) -> list[str]:
+def squad_words(text: str) -> list[str]:
+    """Return the words of a text as SQuAD compares them."""
     text = "".join(c for c in text.lower() if c not in string.punctuation)
     return re.sub(r"\b(a|an|the)\b", " ", text).split()
 
@@ -75,10 +76,13 @@ def _squad(text: str) -> list[str]:
 def qa(response: str, doc: dict) -> tuple[float, bool]:
     """SQuAD's token F1, the greatest over the golds."""
     answer = _after_the_marker(response)
-    return max(_f1(_squad(answer), _squad(gold)) for gold in doc["golds"]), bool(answer)
+    return max(
+        word_f1(squad_words(answer), squad_words(gold)) for gold in doc["golds"]
+    ), bool(answer)
 
 
-def _f1(answer: list[str], gold: list[str]) -> float:
+def word_f1(answer: list[str], gold: list[str]) -> float:
+    """Return the F1 of the words of two texts (SQuAD)."""
     common = sum((Counter(answer) & Counter(gold)).values())
     return 2 * common / (len(answer) + len(gold)) if common else 0.0
 

@@ -1,14 +1,14 @@
-"""What a learner that cannot reason gets right: `python -m tests.learned [--rows N]`.
+"""What a learner that cannot reason gets right: `python -m tests.solvers.learned [ROWS]`.
 
-Gradient boosting sees simple numbers of a text, of rows of one seed and level, and answers
-those of another seed. A line a task and level; the exit status is 1 where it is right more
-often than BOUNDS say: then something in the text gives answers away.
+Gradient boosting sees simple numbers of a text, of ROWS rows (1,000) of one seed and level,
+and answers those of another seed. A line a task and level; the exit status is 1 where it is
+right more often than BOUNDS say: then something in the text gives answers away.
 """
 
-import argparse
 import re
 import sys
 from datetime import datetime, timedelta
+from operator import itemgetter
 
 import numpy
 from sklearn.ensemble import (
@@ -76,30 +76,23 @@ def pair_numbers(row: dict) -> list[float]:
 
 def share_right(name: str, level: int, count: int) -> float:
     """Return the share of another seed's rows that the learner answers."""
-    known, asked = (
+    model, numbers, label = Regressor, planning_numbers, units
+    options = {"random_state": 0, "loss": "absolute_error"}
+    if name == "timexnli":
+        model, numbers, label = Classifier, pair_numbers, itemgetter("Label")
+        options = {"random_state": 0}
+    known, other = (
         [*rows(name, seed, count, range(level, level + 1))] for seed in SEEDS
     )
-    if name == "timexnli":
-        numbers, labels = (
-            pair_numbers,
-            [[x["Label"] for x in y] for y in (known, asked)],
-        )
-        model = Classifier(random_state=0)
-    else:
-        numbers, labels = planning_numbers, [[*map(units, x)] for x in (known, asked)]
-        model = Regressor(random_state=0, loss="absolute_error")
-    model.fit([numbers(x) for x in known], labels[0])
-    found = model.predict([numbers(x) for x in asked])
-    if name != "timexnli":
-        found = numpy.rint(found)
-    return float(numpy.mean(found == numpy.array(labels[1])))
+    learner = model(**options).fit([*map(numbers, known)], [*map(label, known)])
+    answers = learner.predict([*map(numbers, other)])
+    answers = answers if name == "timexnli" else numpy.rint(answers)
+    return float(numpy.mean(answers == numpy.array([*map(label, other)])))
 
 
-def main() -> int:
-    """Print the shares; return 1 where one is above its bound."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--rows", type=int, default=1000, help="a level and seed")
-    count, is_over = parser.parse_args().rows, False
+def main(count: int) -> int:
+    """Print the shares, of so many rows a level and seed; return 1 above a bound."""
+    is_over = False
     for name, bound in BOUNDS.items():
         for level in LEVELS:
             share = share_right(name, level, count)
@@ -109,4 +102,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(int(sys.argv[1]) if sys.argv[1:] else 1000))
