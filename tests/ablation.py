@@ -113,9 +113,7 @@ def modules_without(sentence: str) -> dict[str, ModuleType]:
     return modules
 
 
-def flexible_scores(
-    modules: dict[str, ModuleType], sample: list[Answer]
-) -> list[float | None]:
+def flexible_scores(modules: dict, sample: list[Answer]) -> list[float | None]:
     """Return the flexible score of each answer; None for those of another family."""
     scores = []
     for answer in sample:

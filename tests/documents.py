@@ -23,17 +23,13 @@ KINDS = {  # kind -> (task, document): one of each function that scores
     ),
     "generation": ("timebench_situatedgen", WORDS | {"statement": "Now A. Then B."}),
 }
-DOCUMENTS = [
-    *KINDS.values(),
-    ("tcp_long", LONG),
-    *(
-        ("tot_arithmetic", {"question": QUESTION, "label": label})
-        for label in (
-            *("{'answer': '1307'}", "{'date': '06/18/2007'}", "{'answer': '792 AD'}"),
-            *('{"H": 1.0, "M": 2.0}', "{'unordered_list': ['a', 'b']}"),
-            "{'answer': 'unanswerable'}",
-        )
-    ),
+LABELS = [
+    *("{'answer': '1307'}", "{'date': '06/18/2007'}", "{'answer': '792 AD'}"),
+    *('{"H": 1.0, "M": 2.0}', "{'unordered_list': ['a', 'b']}"),
+    "{'answer': 'unanswerable'}",
+]
+DOCUMENTS = [*KINDS.values(), ("tcp_long", LONG)] + [
+    ("tot_arithmetic", {"question": QUESTION, "label": label}) for label in LABELS
 ]
 # What answers, markup, reasoning and broken objects are made of.
 PIECES = [

@@ -29,6 +29,5 @@ if __name__ == "__main__":
     if "--write" in sys.argv:
         FILE.write_text(json.dumps(digests(), indent=2) + "\n", encoding="utf-8")
     are_same = digests() == json.loads(FILE.read_text(encoding="utf-8"))
-    python = f"{sys.implementation.name} {sys.version.split()[0]}"
-    print(f"{python}: rows are the same: {are_same}")
+    print(f"Python {sys.version.split()[0]}: rows are the same: {are_same}")
     sys.exit(not are_same)

@@ -22,13 +22,10 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from queue import SimpleQueue
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from tests.conftest import ROOT
 from utils.core.jsonl import read_jsonl
-
-
-T, R = TypeVar("T"), TypeVar("R")
 
 
 class Mutant(NamedTuple):
@@ -82,7 +79,7 @@ def survives(mutant: Mutant, copy: Path) -> bool:
             path.write_text(text, encoding="utf-8")
 
 
-def in_copies(function: Callable[[T, Path], R], subjects: list[T]) -> Iterator[R]:
+def in_copies(function: Callable, subjects: list) -> Iterator:
     """Yield what a function returns of each, on a copy for each processor."""
     with tempfile.TemporaryDirectory() as folder:
         copies: SimpleQueue[Path] = SimpleQueue()
@@ -90,7 +87,7 @@ def in_copies(function: Callable[[T, Path], R], subjects: list[T]) -> Iterator[R
             ignored = shutil.ignore_patterns(".*", "__pycache__")
             copies.put(shutil.copytree(ROOT, Path(folder, f"{number}"), ignore=ignored))
 
-        def in_copy(subject: T) -> R:
+        def in_copy(subject: Mutant | str) -> int:
             copy = copies.get()
             try:
                 return function(subject, copy)

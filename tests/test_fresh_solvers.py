@@ -13,7 +13,6 @@ from tests.solvers.labels import AGREE, check, read
 from tests.solvers.third.timexnli import read_premise, solve as solve_pair
 from tests.solvers.third.tot_semantic import solve as solve_entities
 from utils.core.documents import documents_of
-from utils.core.jsonl import read_jsonl
 
 
 LEVELS = range(1, 6)
@@ -44,26 +43,23 @@ def test_the_second_solver_finds_each_label_and_no_other(name, levels, count, ti
     assert not unsolved_rows(f"fresh_{name}", upstream)
 
 
-def test_every_real_row_of_date_arithmetic_is_recomputed(shared):
-    path = shared / "timebench" / "tempreason_l1_timebench.jsonl"
-    assert not unsolved_rows("timebench_date_arithmetic", read_jsonl(path))
-
-
 @pytest.mark.parametrize(
-    ("hypothesis", "label"),
+    ("time", "label"),
     [
-        ("At 10:15, the ferry Upton was scrapped.", "Neutral"),
-        ("After 09:45, the ferry Upton was scrapped.", "Entailment"),
-        ("Before 09:45, the ferry Upton was scrapped.", "Contradiction"),
+        ("At 10:15", "Neutral"),
+        ("After 09:45", "Entailment"),
+        ("Before 09:45", "Contradiction"),
         # Perhaps at 10:05, but not if all happens on the quarters that clocks show.
-        ("Before 10:15, the ferry Upton was scrapped.", "ambiguous"),
-        ("After 23:45, the ferry Upton was scrapped.", "ambiguous"),
+        ("Before 10:15", "ambiguous"),
+        ("After 23:45", "ambiguous"),
     ],
 )
-def test_a_label_that_hangs_on_what_clocks_show_is_none(hypothesis, label):
-    lead = "All the times named are on the same day."
-    premise = f"Premise: {lead} After 10:00, the ferry Upton was scrapped."
-    assert solve_pair(f"{premise}\nHypothesis: {hypothesis}").startswith(label)
+def test_a_label_that_hangs_on_what_clocks_show_is_none(time, label):
+    premise = "Premise: All the times named are on the same day. After 10:00, {}"
+    pair = f"{premise}\nHypothesis: {time}, {{}}"
+    assert solve_pair(pair.replace("{}", "the ferry Upton was scrapped.")).startswith(
+        label
+    )
 
 
 @pytest.mark.parametrize("level", [2, 5, 20])

@@ -89,18 +89,14 @@ ENDS = [
     (9, [6], [], [{"working_hours": [9, 11]}, {"working_hours": [12, 20]}], "03 18:00"),
     (9, [5], [], [DAY | ROW], "03 16:00"),
     (9, [2, 2], [], [DAY | {"break_between": 1}], "03 14:00"),
-    # What follows hangs on how a rule is read.
-    # A pause on purpose after two hours saves an hour of rest after three.
+    # What follows hangs on how a rule is read: whether a pause on purpose saves a rest; a
+    # meal is a rest; it ends a row; a row goes on in the next task; the night, or the rest
+    # after a row, is time off between two tasks.
     (9, [5], [], [DAY | {"max_consecutive": 3, "break_after": 2}], None),
-    # Is a meal a rest?
     (9, [5], [], [NOON | {"max_consecutive": 3, "break_after": 1}], None),
-    # Does a meal end a row?
     (9, [6], [], [NOON | {"max_consecutive": 4, "break_after": 1}], None),
-    # Does a row go on in the next task?
     (9, [2, 2], [], [DAY | ROW], None),
-    # Is the night time off between two tasks?
     (9, [8, 2], [], [DAY | {"break_between": 1}], None),
-    # Does the rest after a row count as the time off between two tasks?
     (9, [2, 2], [], [DAY | ROW | {"break_between": 1}], None),
 ]
 

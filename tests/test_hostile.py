@@ -39,9 +39,7 @@ def check(task: str, document: dict, response: str) -> None:
 
 @pytest.fixture(scope="module", autouse=True)
 def imported() -> Iterator[None]:
-    """What a first response makes a scorer import does not count, nor does the collection
-    of what other tests have left.
-    """
+    """Neither imports for a first response count, nor garbage of other tests."""
     for task, document in KINDS.values():
         score(task, document, f"{MARKER} A")
     gc.collect()

@@ -9,6 +9,7 @@ Left out, because the text does not settle it: years of two digits and weekdays,
 dateutil completes from the clock (here they are wrong), and NLI answers with two labels.
 """
 
+import json
 from calendar import month_name
 from random import Random
 
@@ -16,6 +17,7 @@ import pytest
 
 from tests.corpus import FAMILIES, cases, headlines
 from tests.solvers import card_rules
+from tests.solvers.obedient import read_label
 from utils.core.families import scorer
 
 
@@ -187,19 +189,13 @@ def tcp(random: Random) -> Generated:
     return "tcp_short" if is_short else "tcp_long", document, "".join(pieces)
 
 
-ARITHMETIC_LABELS = {  # label -> its fields, as JSON
-    "{'answer': '1307'}": {"answer": '"1307"'},
-    "{'answer': 1307}": {"answer": "1307"},
-    '{"H": 1.0, "M": 2.0}': {"H": "1", "M": "2.0"},
-    '{"answer": 1}': {"answer": "true"},
-    "{'unordered_list': ['a', 'b']}": {"unordered_list": '["a", "b"]'},
-    "{'unordered_list': []}": {"unordered_list": "[]"},
-    "{'day': '+1', 'time': '01:10'}": {"day": '"+1"', "time": '"01:10"'},
-    "{'answer': '792 AD'}": {"answer": '"792 AD"'},
-    '{"answer": "caf\\u00e9"}': {"answer": '"caf\u00e9"'},
-    "{'answer': 'it\\'s'}": {"answer": '"it\'s"'},
-}
-SEMANTIC_LABELS = {"E76": '"E76"', "1985": "1985", "2": '"2"', "E59,E57": '"E59,E57"'}
+ARITHMETIC_LABELS = [
+    *("{'answer': '1307'}", "{'answer': 1307}", '{"answer": 1}', '{"H": 1.0, "M": 2}'),
+    *("{'unordered_list': ['a', 'b']}", "{'unordered_list': []}", "{'answer': '9 AD'}"),
+    *("{'day': '+1', 'time': '01:10'}", "{'answer': 'it\\'s'}"),
+    '{"answer": "caf\\u00e9"}',
+]
+SEMANTIC_LABELS = ["E76", "1985", "2", "E59,E57"]
 OTHER_VALUES = [
     *('"1307"', "1307", "1307.0", "1", "1.0", "true", "null", "2", "2.0", "NaN", "01"),
     *('["b", "a"]', '["a"]', '"+1"', "792 AD", '"caf\\u00e9"', '"cafe"', "-0", "1e0"),
@@ -207,13 +203,13 @@ OTHER_VALUES = [
 ]
 
 
-def objects(random: Random, right: dict[str, str]) -> str:
+def objects(random: Random, right: dict) -> str:
     """Return prose with objects in it, some of them right, some of them not JSON."""
     pieces = []
     for _ in range(random.choice([0, 1, 1, 1, 2, 3])):
         fields = [
-            f'"{key}": {value if random.random() < 0.8 else random.choice(OTHER_VALUES)}'
-            for key, value in right.items()
+            f'"{key}": {text if random.random() < 0.8 else random.choice(OTHER_VALUES)}'
+            for key, text in zip(right, map(json.dumps, right.values()))
             if random.random() < 0.95
         ]
         if random.random() < 0.5:
@@ -241,14 +237,15 @@ def damaged(random: Random, text: str) -> list[str]:
 
 
 def arithmetic(random: Random) -> Generated:
-    label, fields = random.choice([*ARITHMETIC_LABELS.items()])
+    label = random.choice(ARITHMETIC_LABELS)
     document = {"question": "?", "label": label}
-    return "tot_arithmetic", document, objects(random, fields)
+    return "tot_arithmetic", document, objects(random, read_label(label))
 
 
 def semantic(random: Random) -> Generated:
-    label, value = random.choice([*SEMANTIC_LABELS.items()])
+    label = random.choice(SEMANTIC_LABELS)
     document = {"question": "?", "prompt": "?", "label": label}
+    value = int(label) if label == "1985" else label
     return "tot_semantic", document, objects(random, {"answer": value})
 
 
