@@ -26,25 +26,27 @@ def _family(name: str) -> ModuleType:
     """Return the module of a family: by its path where the harness loads this file so."""
     if __name__ == "lm_eval_tasks.fresh.scores":
         return importlib.import_module(f"lm_eval_tasks.{name}.utils")
-    path = TASKS / name / "utils.py"
-    spec = importlib.util.spec_from_file_location(f"fresh_family_{name}", path)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # so that its verdicts can be pickled
-    spec.loader.exec_module(module)
+    utils_path = TASKS / name / "utils.py"
+    module_spec = importlib.util.spec_from_file_location(
+        f"fresh_family_{name}", utils_path
+    )
+    module = importlib.util.module_from_spec(module_spec)
+    sys.modules[module_spec.name] = module  # so that its verdicts can be pickled
+    module_spec.loader.exec_module(module)
     return module
 
 
 def _common(doc: dict, scores: dict[str, float]) -> dict[str, float]:
     """Return the scores of a family's rule by the names that the fresh tasks share."""
     published, flexible = next(pair for pair in HEADLINES if {*pair} <= scores.keys())
-    common = {
+    common_scores = {
         "score": scores[published],
         "score_flexible": scores[flexible],
         "extracted": scores["extracted"],
     }
     if doc["level"] <= MOST_LEVELS:
-        common[f"score_flexible_level_{doc['level']}"] = scores[flexible]
-    return common
+        common_scores[f"score_flexible_level_{doc['level']}"] = scores[flexible]
+    return common_scores
 
 
 def _functions(kind: str, family: str, name: str) -> dict[str, Callable]:

@@ -64,10 +64,12 @@ def generate_row(
 ) -> dict:
     """Return row `index` of a level; ValueError where no draw gives a problem."""
     generator = find_generator(name)
-    own = generator.BENCHMARK if knobs == BENCHMARK else knobs or {}
-    knobs = generator.ladder(level) | own
-    key = f"{name}|{generator.VERSION}|{seed}|{level}|{index}|{sorted(knobs.items())}"
-    rng = random.Random(key)
+    changed_knobs = generator.BENCHMARK if knobs == BENCHMARK else knobs or {}
+    knobs = generator.ladder(level) | changed_knobs
+    seed_text = (
+        f"{name}|{generator.VERSION}|{seed}|{level}|{index}|{sorted(knobs.items())}"
+    )
+    rng = random.Random(seed_text)
     for _ in range(MOST_DRAWS):
         if row := generator.row(rng, level, index, knobs):
             return {"level": level, "index": index, **row}
@@ -94,9 +96,11 @@ class Request(NamedTuple):
         if type(place) is not int or not 0 <= place < self.count:
             fault = f"has no row {place!r:.20}, but 0 to {self.count - 1}"
             raise ValueError(f"fresh {self.generator}: {fault}")
-        index, turn = divmod(place, len(self.levels))
+        index, level_index = divmod(place, len(self.levels))
         knobs = (self.knobs or {}).get(self.generator)
-        return generate_row(self.generator, self.seed, self.levels[turn], index, knobs)
+        return generate_row(
+            self.generator, self.seed, self.levels[level_index], index, knobs
+        )
 
 
 def rows(*request: object) -> Iterator[dict]:
@@ -108,8 +112,8 @@ def rows_with_bar(request: Request) -> list[dict]:
     """Return all rows, with a bar of progress where they take seconds."""
     from tqdm import tqdm
 
-    name, look = f"fresh_{request.generator}", {"delay": 2, "leave": False}
-    return [*tqdm(rows(*request), name, request.count, unit="row", **look)]
+    bar_title, bar_settings = f"fresh_{request.generator}", {"delay": 2, "leave": False}
+    return [*tqdm(rows(*request), bar_title, request.count, unit="row", **bar_settings)]
 
 
 def read_request(
@@ -130,9 +134,9 @@ def read_request(
 
 def read_levels(value: object) -> range:
     """Return the levels of `gen_levels`: "1-5", "3" or 3; ValueError for others."""
-    if match := _LEVELS.fullmatch(str(value)):
-        first = int(match["first"])
-        if levels := range(first, int(match["last"] or first) + 1):
+    if levels_match := _LEVELS.fullmatch(str(value)):
+        first_level = int(levels_match["first"])
+        if levels := range(first_level, int(levels_match["last"] or first_level) + 1):
             return levels
     raise ValueError(f"gen_levels {value!r:.40} is not such as 3 or '1-5'; correct it")
 
@@ -142,9 +146,9 @@ def check_knobs(value: object) -> None:
     {generator: "benchmark"}.
     """
     if not isinstance(value, dict) or {*map(type, value.values())} - {dict, str}:
-        example = '{"timexnli": {"steps": 3}, "tcp_long": "benchmark"}'
+        example_knobs = '{"timexnli": {"steps": 3}, "tcp_long": "benchmark"}'
         raise ValueError(
-            f"gen_knobs {value!r:.40} is not such as {example}; correct it"
+            f"gen_knobs {value!r:.40} is not such as {example_knobs}; correct it"
         )
     for name, knobs in value.items():
         if name not in NAMES:
@@ -164,11 +168,11 @@ def check_knobs(value: object) -> None:
 def _check_values(name: str, knobs: dict) -> None:
     """Raise ValueError for a knob that a generator has not, or not with its value."""
     generator = find_generator(name)
-    own, bounds = generator.ladder(1), getattr(generator, "BOUNDS", {})
+    known_knobs, bounds = generator.ladder(1), getattr(generator, "BOUNDS", {})
     for knob, value in knobs.items():
-        if knob not in own:
+        if knob not in known_knobs:
             raise ValueError(
-                f"gen_knobs: {name} has no knob {knob!r:.40}; it has {', '.join(own)}"
+                f"gen_knobs: {name} has no knob {knob!r:.40}; it has {', '.join(known_knobs)}"
             )
         least, greatest = bounds.get(knob, (0, 100))
         if type(value) is not int or not least <= value <= greatest:
@@ -182,26 +186,26 @@ def check_request(
     generator: str, seed: object, count: object, levels: range, version: object
 ) -> None:
     """Raise ValueError for what a generator cannot make, before anything is made."""
-    for key, value, least in (("gen_seed", seed, 0), ("gen_rows", count, 1)):
+    for metadata_key, value, least in (("gen_seed", seed, 0), ("gen_rows", count, 1)):
         if type(value) is not int or value < least:
             raise ValueError(
-                f"{key} {value!r:.40} is not an integer of at least {least}; correct it"
+                f"{metadata_key} {value!r:.40} is not an integer of at least {least}; correct it"
             )
     if count < len(levels):
         raise ValueError(
             f"gen_rows {count} is less than one row for each of {len(levels)} levels;"
             " ask for more rows or fewer levels"
         )
-    module = find_generator(generator)
-    if levels[-1] > module.HIGHEST:
+    generator_module = find_generator(generator)
+    if levels[-1] > generator_module.HIGHEST:
         raise ValueError(
-            f"fresh {generator}: its highest level is {module.HIGHEST}, not {levels[-1]};"
+            f"fresh {generator}: its highest level is {generator_module.HIGHEST}, not {levels[-1]};"
             " change gen_levels"
         )
-    if version not in (None, module.VERSION):
+    if version not in (None, generator_module.VERSION):
         raise ValueError(
             f"gen_version {version!r:.40}: the generator {generator} has version"
-            f" {module.VERSION}, and its rows are others; leave gen_version out, or take"
+            f" {generator_module.VERSION}, and its rows are others; leave gen_version out, or take"
             " the release of that version (0.3 has 1)"
         )
 
@@ -223,17 +227,17 @@ def load(
     """
     import datasets
 
-    fields = generator, gen_seed, gen_rows, gen_levels, gen_version, gen_knobs
-    request = read_request(*fields)
+    request_fields = generator, gen_seed, gen_rows, gen_levels, gen_version, gen_knobs
+    request = read_request(*request_fields)
     _check_cache(sys.argv)
-    test = datasets.Dataset.from_list(rows_with_bar(request))
+    test_rows = datasets.Dataset.from_list(rows_with_bar(request))
     eval_logger.info(
         f"fresh_{generator}: {gen_rows} rows, gen_seed {gen_seed}, gen_rows {gen_rows},"
         f" gen_levels {gen_levels}, gen_knobs {json.dumps(request.knobs)}, gen_version"
         f" {find_generator(generator).VERSION}"
     )
-    test.info.config_name = f"fresh_{generator}"
-    return datasets.DatasetDict(test=test)
+    test_rows.info.config_name = f"fresh_{generator}"
+    return datasets.DatasetDict(test=test_rows)
 
 
 def _check_cache(command_line: list[str]) -> None:

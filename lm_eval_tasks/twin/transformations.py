@@ -41,13 +41,15 @@ class Survey(NamedTuple):
         years, answers, names = defaultdict(set), defaultdict(set), set()
         for row in rows:
             story, label = _story(row.get("prompt", row["question"])), row.get("label")
-            pattern = _BARE_YEAR if "prompt" in row else _pattern(story)
-            years[_vintage(row, story)] |= {*_years(story, pattern)}
-            answers[_vintage(row, story)] |= {*_years(f"{story} {label}", pattern)}
-            names |= {*_names(label)} if pattern is not _BARE_YEAR and label else set()
-        for (_, has_eras), group in [*years.items(), *answers.items()]:
-            if has_eras and group:  # few rows, whose years lie far apart
-                group |= {*range(min(group), max(group))}
+            year_pattern = _BARE_YEAR if "prompt" in row else _pattern(story)
+            years[_vintage(row, story)] |= {*_years(story, year_pattern)}
+            answers[_vintage(row, story)] |= {*_years(f"{story} {label}", year_pattern)}
+            names |= (
+                {*_names(label)} if year_pattern is not _BARE_YEAR and label else set()
+            )
+        for (_, has_eras), year_set in [*years.items(), *answers.items()]:
+            if has_eras and year_set:  # few rows, whose years lie far apart
+                year_set |= {*range(min(year_set), max(year_set))}
         return cls(years, answers, names)
 
 
@@ -92,11 +94,11 @@ def _story(text: str) -> str:
 
 def _edit(text: str, change: Callable[[str], str]) -> str:
     """Return a text that is changed in all parts but those that say how to answer."""
-    parts, end = [], 0
-    for fixed in _FIXED.finditer(text):
-        parts += [change(text[end : fixed.start()]), fixed[0]]
-        end = fixed.end()
-    return "".join([*parts, change(text[end:])])
+    text_parts, fixed_end = [], 0
+    for fixed_match in _FIXED.finditer(text):
+        text_parts += [change(text[fixed_end : fixed_match.start()]), fixed_match[0]]
+        fixed_end = fixed_match.end()
+    return "".join([*text_parts, change(text[fixed_end:])])
 
 
 def _vintage(row: dict, story: str) -> tuple:
@@ -108,13 +110,17 @@ def _pattern(story: str) -> re.Pattern:
 
 
 def _years(text: str, pattern: re.Pattern) -> list[int]:
-    return [int(x["year"]) for x in pattern.finditer(text)]
+    return [int(year_match["year"]) for year_match in pattern.finditer(text)]
 
 
 def _moved(text: str, shift: int, pattern: re.Pattern) -> str:
     """Return a text with its years moved."""
     return pattern.sub(
-        lambda x: x[0].removesuffix(x["year"]) + str(int(x["year"]) + shift), text
+        lambda year_match: (
+            year_match[0].removesuffix(year_match["year"])
+            + str(int(year_match["year"]) + shift)
+        ),
+        text,
     )
 
 
@@ -132,36 +138,49 @@ def move_years(row: dict, survey: Survey, rng: Random) -> Twin | str:
     By a multiple of 4, or of 28 beside a weekday, each day is a day of the new year.
     """
     story, label = _story(row["question"]), row["label"]
-    pattern = of_label = _pattern(story)
-    if pattern is _YEAR and _ASKS_YEAR.search(story):
-        of_label = _BARE_YEAR
-    years, answers = _years(story, pattern), _years(label, of_label)
+    story_pattern = label_pattern = _pattern(story)
+    if story_pattern is _YEAR and _ASKS_YEAR.search(story):
+        label_pattern = _BARE_YEAR
+    story_years, label_years = (
+        _years(story, story_pattern),
+        _years(label, label_pattern),
+    )
     if re.search(r"\bBCE?\b", story + label):
         return "a year BC"
-    if not years:
+    if not story_years:
         return "no year"
-    has_number = _LONG_NUMBER.search(pattern.sub(" ", story))
-    if _BARE_YEAR.search(of_label.sub(" ", label)):
-        has_number = has_number or not _ASKS_COUNT.search(row["question"])
-    if has_number:
+    has_other_number = _LONG_NUMBER.search(story_pattern.sub(" ", story))
+    if _BARE_YEAR.search(label_pattern.sub(" ", label)):
+        has_other_number = has_other_number or not _ASKS_COUNT.search(row["question"])
+    if has_other_number:
         return "another number that may be a year"
-    step, vintage = 28 if _WEEKDAY.search(story + label) else 4, _vintage(row, story)
-    has_days = pattern is _YEAR or re.search(rf"\b{_MONTH}|\d[-/]\d", story)
-    span = range(min(years + answers) - 1, max(years + answers) + 2)
+    year_step, vintage = (
+        28 if _WEEKDAY.search(story + label) else 4,
+        _vintage(row, story),
+    )
+    has_days = story_pattern is _YEAR or re.search(rf"\b{_MONTH}|\d[-/]\d", story)
+    year_range = range(
+        min(story_years + label_years) - 1, max(story_years + label_years) + 2
+    )
     shifts = [
         shift
-        for shift in (step * n for n in range(-5, 6) if n)
-        if {x + shift for x in years} <= survey.years[vintage]
+        for shift in (year_step * factor for factor in range(-5, 6) if factor)
+        if {year + shift for year in story_years} <= survey.years[vintage]
         # Those of the mirror image, too.
-        and {x + n * shift for x in answers for n in (1, 2)} <= survey.answers[vintage]
-        and (not has_days or all(isleap(x) == isleap(x + shift) for x in span))
+        and {year + factor * shift for year in label_years for factor in (1, 2)}
+        <= survey.answers[vintage]
+        and (not has_days or all(isleap(x) == isleap(x + shift) for x in year_range))
     ]
     if not shifts:
         return NO_ROOM
-    shift = choose(rng, _as_many_carries(shifts, years + answers, 10))
-    question = _edit(row["question"], lambda text: _moved(text, shift, pattern))
-    right, mirror = (_moved(label, n * shift, of_label) for n in (1, 2))
-    return Twin(row | {"question": question, "label": right}, "label", mirror)
+    shift = choose(rng, _as_many_carries(shifts, story_years + label_years, 10))
+    question = _edit(row["question"], lambda text: _moved(text, shift, story_pattern))
+    right_label, mirror_label = (
+        _moved(label, factor * shift, label_pattern) for factor in (1, 2)
+    )
+    return Twin(
+        row | {"question": question, "label": right_label}, "label", mirror_label
+    )
 
 
 def _as_many_carries(shifts: list[int], years: list[int], unit: int) -> list[int]:
@@ -170,7 +189,7 @@ def _as_many_carries(shifts: list[int], years: list[int], unit: int) -> list[int
     def carries(shift: int) -> int:
         return (max(years) + shift) // unit - (min(years) + shift) // unit
 
-    return [x for x in shifts if carries(x) == carries(0)] or shifts
+    return [shift for shift in shifts if carries(shift) == carries(0)] or shifts
 
 
 def move_centuries(row: dict, _: Survey, rng: Random) -> Twin | str:
@@ -180,15 +199,19 @@ def move_centuries(row: dict, _: Survey, rng: Random) -> Twin | str:
     shifts = [
         shift
         for shift in range(-1000, 1001, 100)
-        if shift and all(1000 <= x + shift <= 2019 for x in years)
+        if shift and all(1000 <= year + shift <= 2019 for year in years)
         if 1000 <= years[-1] + 2 * shift <= 2019
     ]
     if len(years) != 2 or not shifts:
         return NO_ROOM
     shift = choose(rng, _as_many_carries(shifts, years, 1000))
     question = _moved(row["question"], shift, _MONTH_AND_YEAR)
-    right, mirror = ([_moved(label, n * shift, _MONTH_AND_YEAR)] for n in (1, 2))
-    return Twin(row | {"question": question, "answer": right}, "answer", mirror)
+    right_label, mirror_label = (
+        [_moved(label, factor * shift, _MONTH_AND_YEAR)] for factor in (1, 2)
+    )
+    return Twin(
+        row | {"question": question, "answer": right_label}, "answer", mirror_label
+    )
 
 
 # ------------------------------------------------------------------ dates of a project
@@ -249,20 +272,22 @@ def move_projects(row: dict, _: Survey, rng: Random) -> Twin | str:
         speaker, _, text = line.partition(":")
         texts[speaker] += f"{text}\n"
     zones = _zones(texts)
-    clocks = zones | ({"question": 0} if zones else {})
-    if reason := _unmovable(texts | {"question": row["question"]}, clocks):
+    zones_and_question = zones | ({"question": 0} if zones else {})
+    if reason := _unmovable(texts | {"question": row["question"]}, zones_and_question):
         return reason
-    start = [row[name] for name in row if name.startswith("project_start")]
-    ends = {*_years(" ".join([*start, row["answer"]]), _DATE_YEAR)}
-    if not _hours(row, start) <= _stated_hours(texts, zones):
+    start_texts = [row[name] for name in row if name.startswith("project_start")]
+    start_and_end_years = {*_years(" ".join([*start_texts, row["answer"]]), _DATE_YEAR)}
+    if not _hours(row, start_texts) <= _stated_hours(texts, zones):
         return _LOCAL
-    if not ends & {*_years(" ".join(row["dialogue"]), _DATE_YEAR)}:
+    if not start_and_end_years & {*_years(" ".join(row["dialogue"]), _DATE_YEAR)}:
         return "a dialogue without the year"
-    years = ends | {*_years(story, _DATE_YEAR)}
+    years = start_and_end_years | {*_years(story, _DATE_YEAR)}
     if max(years) - min(years) > 1:  # a number after a day of the project
         return "another number that may be a year"
     room = range(STEADY if zones else 1901, 2100)
-    shifts = [x for x in (-28, 28) if all(y in room and y + x in room for y in years)]
+    shifts = [
+        x for x in (-28, 28) if all(year in room and year + x in room for year in years)
+    ]
     if not shifts:
         return NO_ROOM
     shift = choose(rng, shifts)
@@ -274,8 +299,8 @@ def move_projects(row: dict, _: Survey, rng: Random) -> Twin | str:
             return [moved(x) for x in cell]
         return _moved(cell, shift, _DATE_YEAR) if isinstance(cell, str) else cell
 
-    columns = {name: moved(row[name]) for name in row if name != "index"}
-    return Twin(row | columns, "answer", None)
+    moved_columns = {name: moved(row[name]) for name in row if name != "index"}
+    return Twin(row | moved_columns, "answer", None)
 
 
 def _zones(texts: dict[str, str]) -> dict[str, int]:
@@ -286,14 +311,14 @@ def _zones(texts: dict[str, str]) -> dict[str, int]:
     """
     zones = {}
     for speaker, text in texts.items():
-        offsets = set()
+        speaker_offsets = set()
         for sentence in re.split(r"(?<=[.?!]) |\n", _SURE.sub(" ", text)):
-            places = [x for x, names in PLACES if names.search(sentence)]
+            offsets_of_places = [x for x, names in PLACES if names.search(sentence)]
             for offset in _ZONE.findall(sentence):
-                is_sure = len(places) == 1 and offset in places[0]
-                offsets.add(offset if is_sure else None)
-        if len(offsets) == 1 and None not in offsets:
-            zones[speaker] = minutes_of(*offsets)
+                is_sure = len(offsets_of_places) == 1 and offset in offsets_of_places[0]
+                speaker_offsets.add(offset if is_sure else None)
+        if len(speaker_offsets) == 1 and None not in speaker_offsets:
+            zones[speaker] = minutes_of(*speaker_offsets)
     return zones
 
 
@@ -307,8 +332,8 @@ def _unmovable(texts: dict[str, str], zones: dict[str, int]) -> str | None:
     """Return why texts of speakers cannot move; clocks may be local beside a zone."""
     for reason, pattern in _UNMOVABLE.items():
         for speaker, text in texts.items():
-            remainder = _SURE.sub(" ", _DATE_YEAR.sub(" ", text))
-            if pattern.search(remainder) and not (
+            rest_of_text = _SURE.sub(" ", _DATE_YEAR.sub(" ", text))
+            if pattern.search(rest_of_text) and not (
                 reason is _LOCAL and speaker in zones
             ):
                 return reason
@@ -317,9 +342,9 @@ def _unmovable(texts: dict[str, str], zones: dict[str, int]) -> str | None:
 
 def _hours(row: dict, start: list[str]) -> set[int]:
     """Return the times in GMT that a project depends on: of its start and its agents."""
-    times = {minutes_of(x) for x in re.findall(_CLOCK, " ".join(start))}
-    for limits in (row.get("agent_constraints_gmt") or {}).values():
-        times |= {int(60 * x) % 1440 for x in limits.get("working_hours") or ()}
+    times = {minutes_of(clock) for clock in re.findall(_CLOCK, " ".join(start))}
+    for agent_limits in (row.get("agent_constraints_gmt") or {}).values():
+        times |= {int(60 * x) % 1440 for x in agent_limits.get("working_hours") or ()}
     return times
 
 
@@ -327,10 +352,10 @@ def _stated_hours(texts: dict[str, str], zones: dict[str, int]) -> set[int]:
     """Return the times in GMT that speakers name."""
     times = set()
     for speaker, text in texts.items():
-        in_gmt = re.findall(_CLOCK, " ".join(x[0] for x in _SURE.finditer(text)))
-        times |= {minutes_of(x) % 1440 for x in in_gmt}
+        gmt_clocks = re.findall(_CLOCK, " ".join(x[0] for x in _SURE.finditer(text)))
+        times |= {minutes_of(x) % 1440 for x in gmt_clocks}
         local = re.findall(_CLOCK, _SURE.sub(" ", text)) if speaker in zones else []
-        times |= {(minutes_of(x) - zones[speaker]) % 1440 for x in local}
+        times |= {(minutes_of(clock) - zones[speaker]) % 1440 for clock in local}
     return times
 
 
@@ -343,18 +368,18 @@ def exchange_names(row: dict, survey: Survey, rng: Random) -> Twin | str:
     """Exchange two names in a question whose label is made of names from it."""
     story, label = _story(row["question"]), row["label"]
     answers = _names(label)
-    names = [x for x in sorted(survey.names) if re.search(rf"\b{x}\b", story)]
-    kind = _kind(answers[0]) if answers else max(map(_kind, names), default=None)
-    names = [x for x in names if _kind(x) == kind]
+    names = [name for name in sorted(survey.names) if re.search(rf"\b{name}\b", story)]
+    name_kind = _kind(answers[0]) if answers else max(map(_kind, names), default=None)
+    names = [name for name in names if _kind(name) == name_kind]
     is_made_of_names = {*answers} <= {*names} and (answers or "[]" in label)
     if len(names) < 2 or not is_made_of_names or "alphabet" in story:
         return "no names to exchange"
     exchange = _exchange_places if re.search(r"\bordered", label) else _exchange_members
-    pair, others = exchange(answers, names, rng)
-    question = _edit(row["question"], lambda text: _exchanged(text, *pair))
-    is_set = exchange is _exchange_members and {*pair} <= {*answers}
-    right = label if is_set else _exchanged(label, *pair)
-    mirror = _exchanged(right, *choose(rng, others)) if others else None
+    exchanged_pair, mirror_pairs = exchange(answers, names, rng)
+    question = _edit(row["question"], lambda text: _exchanged(text, *exchanged_pair))
+    keeps_label = exchange is _exchange_members and {*exchanged_pair} <= {*answers}
+    right = label if keeps_label else _exchanged(label, *exchanged_pair)
+    mirror = _exchanged(right, *choose(rng, mirror_pairs)) if mirror_pairs else None
     return Twin(row | {"question": question, "label": right}, "label", mirror)
 
 
@@ -363,8 +388,8 @@ def _names(label: str) -> list[str]:
     fields = json.loads(label) if label[:2] == '{"' else ast.literal_eval(label)
     answer = next(iter(fields.values()), None)
     texts = [str(x) for x in (answer if isinstance(answer, list) else [answer])]
-    named = [x for x in texts if _NAME.fullmatch(x) and not _WEEKDAY.fullmatch(x)]
-    return [x for x in named if x not in ("equal", "unanswerable", "None")]
+    name_texts = [x for x in texts if _NAME.fullmatch(x) and not _WEEKDAY.fullmatch(x)]
+    return [x for x in name_texts if x not in ("equal", "unanswerable", "None")]
 
 
 def _kind(name: str) -> str:
@@ -395,17 +420,17 @@ def _exchange_members(answers: list[str], names: list[str], rng: Random) -> Exch
     The original has the first name for the second. The mirror image has a third name for
     the second or, where all others are answers, the first name for a third.
     """
-    others = [x for x in names if x not in answers]
-    if not answers or not others:
+    other_names = [name for name in names if name not in answers]
+    if not answers or not other_names:
         return choose(rng, [*combinations(names, 2)]), []
-    first, second = choose(rng, answers), choose(rng, others)
-    thirds = [(second, x) for x in others if x != second]
-    return (first, second), thirds or [(first, x) for x in answers if x != first]
+    first, second = choose(rng, answers), choose(rng, other_names)
+    mirror_pairs = [(second, name) for name in other_names if name != second]
+    return (first, second), mirror_pairs or [(first, x) for x in answers if x != first]
 
 
 def _exchanged(text: str, a: str, b: str) -> str:
     """Return a text in which two names have changed places."""
-    return re.sub(rf"\b(?:{a}|{b})\b", lambda x: b if x[0] == a else a, text)
+    return re.sub(rf"\b(?:{a}|{b})\b", lambda match: b if match[0] == a else a, text)
 
 
 # --------------------------------------------------------------------- names replaced
@@ -422,23 +447,23 @@ def replace_names(row: dict, survey: Survey, rng: Random) -> Twin | str:
     """Replace names such as E17 and R3 by absent ones, and move years by up to 9."""
     story, label = _story(f"{row['prompt']}\n\n{row['question']}"), row["label"]
     present, answer = ({*_ENTITY.findall(x)} for x in (row["prompt"] + story, label))
-    remainder = _ENTITY.sub(" ", _YEAR_OF_FACT.sub(" ", story))
-    if re.search(r"\d|\bleap\b", remainder) or _IN_WORDS.search(remainder):
+    rest_of_text = _ENTITY.sub(" ", _YEAR_OF_FACT.sub(" ", story))
+    if re.search(r"\d|\bleap\b", rest_of_text) or _IN_WORDS.search(rest_of_text):
         return "another number that may be a name or a year"
-    names = _replacements({*_ENTITY.findall(story)}, present, rng)
-    if not answer <= names.keys():
+    replacements = _replacements({*_ENTITY.findall(story)}, present, rng)
+    if not answer <= replacements.keys():
         return "too few absent names"
-    usual, answers = set().union(*survey.years.values()), _years(label, _BARE_YEAR)
-    ends = [*_years(story, _YEAR_OF_FACT), *answers]
+    usual, label_years = set().union(*survey.years.values()), _years(label, _BARE_YEAR)
+    ends = [*_years(story, _YEAR_OF_FACT), *label_years]
     ends = [min(ends), max(ends)] if ends else []
-    room = range(min(usual, default=0), max(usual, default=0) + 1)
-    shifts = [n for n in range(-9, 10) if n and all(x + n in room for x in ends)]
-    if answers and not shifts:
+    year_room = range(min(usual, default=0), max(usual, default=0) + 1)
+    shifts = [n for n in range(-9, 10) if n and all(x + n in year_room for x in ends)]
+    if label_years and not shifts:
         return NO_ROOM
     shift = choose(rng, shifts or [0])
 
-    def named(text: str, names: dict[str, str] = names) -> str:
-        return _ENTITY.sub(lambda x: names.get(x[0], x[0]), text)
+    def named(text: str, replacements: dict[str, str] = replacements) -> str:
+        return _ENTITY.sub(lambda match: replacements.get(match[0], match[0]), text)
 
     def change(text: str) -> str:
         return named(_moved(text, shift, _YEAR_OF_FACT))
@@ -446,9 +471,9 @@ def replace_names(row: dict, survey: Survey, rng: Random) -> Twin | str:
     new = {column: _edit(row[column], change) for column in ("prompt", "question")}
     if (row["question"] in row["prompt"]) != (new["question"] in new["prompt"]):
         return "a question among the sentences on JSON"
-    others = _replacements(answer, present | {*names.values()}, rng)
-    right, mirror = (_moved(label, n * shift, _BARE_YEAR) for n in (1, 2))
-    mirror = named(mirror, others) if answer <= others.keys() else None
+    mirror_names = _replacements(answer, present | {*replacements.values()}, rng)
+    right, mirror = (_moved(label, factor * shift, _BARE_YEAR) for factor in (1, 2))
+    mirror = named(mirror, mirror_names) if answer <= mirror_names.keys() else None
     return Twin(row | new | {"label": named(right)}, "label", mirror)
 
 
@@ -463,21 +488,21 @@ def _replacements(used: set[str], present: set[str], rng: Random) -> dict[str, s
     """
     names: dict[str, str] = {}
     for letter in "ER":
-        old = sorted(x for x in used if x[0] == letter)
-        digits = max((len(x) - 1 for x in old), default=1)
-        greatest = max([99, *(int(x[1:]) + len(old) for x in old)])
-        numbers = range(1, min(10**digits, greatest + 1))
-        order = sorted({f"{letter}{n}" for n in numbers} | {*old})
+        used_names = sorted(x for x in used if x[0] == letter)
+        most_digits = max((len(x) - 1 for x in used_names), default=1)
+        greatest_number = max([99, *(int(x[1:]) + len(used_names) for x in used_names)])
+        number_range = range(1, min(10**most_digits, greatest_number + 1))
+        order = sorted({f"{letter}{n}" for n in number_range} | {*used_names})
         limit, options = len(order), []  # places that leave room for all later names
-        for name in reversed(old):
+        for name in reversed(used_names):
             own = order.index(name)
             near = range(max(0, own - _FARTHEST), min(limit, own + _FARTHEST + 1))
-            fits = [x for x in near if len(order[x]) == len(name)]
-            absent = [x for x in fits if order[x] not in present]
+            places_of_length = [x for x in near if len(order[x]) == len(name)]
+            absent = [x for x in places_of_length if order[x] not in present]
             options.append((own, absent))
             limit = max([own, *absent])
         last = -1
-        for name, (own, absent) in zip(old, reversed(options)):
+        for name, (own, absent) in zip(used_names, reversed(options)):
             near = sorted((x for x in absent if x > last), key=lambda x: abs(x - own))
             last = choose(rng, near[:3]) if near else own
             names |= {name: order[last]} if near else {}

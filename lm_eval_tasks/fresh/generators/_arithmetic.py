@@ -39,9 +39,9 @@ class Problem(NamedTuple):
 
 def problem(kind: str, answer: dict, **parts: object) -> Problem:
     """Return a problem of a kind, told in the words of the table."""
-    texts = TEXTS[kind]
-    text = texts["text"].format(**TEXTS, **parts)
-    return Problem(text, texts["fields"].format(**parts), answer)
+    kind_texts = TEXTS[kind]
+    problem_text = kind_texts["text"].format(**TEXTS, **parts)
+    return Problem(problem_text, kind_texts["fields"].format(**parts), answer)
 
 
 def is_relative(rng: random.Random, level: int) -> bool:
@@ -60,20 +60,20 @@ def draw_facts(
     `wording` has the pattern of a clause (name, value), the functions that write a value
     and a difference, and the words between a smaller, or a larger value, and the other.
     """
-    text, absolute, difference, *sides = wording
+    clause_pattern, write_value, write_difference, *side_words = wording
     facts: Facts = []
-    clauses, at_once = [], []
-    for place, name in enumerate(names):
-        own = facts[-1][0] if place and rng.random() < 0.2 else value()
-        other_value, other = rng.choice(facts) if place else (own, "")
-        if own != other_value and is_relative(rng, level):
-            how = f"{difference(abs(own - other_value))} {sides[own > other_value]} {other}"
+    clauses, direct_facts = [], []
+    for index, name in enumerate(names):
+        own_value = facts[-1][0] if index and rng.random() < 0.2 else value()
+        earlier_value, earlier_name = rng.choice(facts) if index else (own_value, "")
+        if own_value != earlier_value and is_relative(rng, level):
+            description = f"{write_difference(abs(own_value - earlier_value))} {side_words[own_value > earlier_value]} {earlier_name}"
         else:
-            how = absolute(own)
-            at_once.append((own, name))
-        facts.append((own, name))
-        clauses.append(text.format(name, how))
-    return facts, "; ".join(clauses), at_once
+            description = write_value(own_value)
+            direct_facts.append((own_value, name))
+        facts.append((own_value, name))
+        clauses.append(clause_pattern.format(name, description))
+    return facts, "; ".join(clauses), direct_facts
 
 
 def first_or_last(
@@ -84,29 +84,31 @@ def first_or_last(
     From level 3 on, most draws with the same answer by the facts that are told by no other
     are dropped: None. Some are kept, else such an answer would be known to be wrong.
     """
-    facts, clauses, at_once = draw_facts(rng, level, names, value, wording)
-    rank, edge = rng.choice((("first", min), ("last", max)))
-    chosen, likely = (
-        [name for value, name in candidates if value == edge(candidates)[0]]
-        for candidates in (facts, at_once)
+    facts, clauses, direct_facts = draw_facts(rng, level, names, value, wording)
+    rank_word, edge_function = rng.choice((("first", min), ("last", max)))
+    right_names, direct_names = (
+        [name for value, name in candidates if value == edge_function(candidates)[0]]
+        for candidates in (facts, direct_facts)
     )
-    if level > 2 and chosen == likely and rng.random() < 0.7:
+    if level > 2 and right_names == direct_names and rng.random() < 0.7:
         return None
-    return rank, chosen, clauses
+    return rank_word, right_names, clauses
 
 
 def names(rng: random.Random, count: int) -> list[str]:
     """Return names of people; with surnames where there are too many for first names."""
     if count <= len(TEXTS["first names"]):
         return rng.sample(TEXTS["first names"], count)
-    full = map(" ".join, product(TEXTS["first names"], TEXTS["last names"]))
-    return rng.sample([*full], count)
+    full_names = map(" ".join, product(TEXTS["first names"], TEXTS["last names"]))
+    return rng.sample([*full_names], count)
 
 
 def places(rng: random.Random, count: int) -> list[str]:
     """Return made names of cities."""
-    names = ["".join(parts).capitalize() for parts in product(SYLLABLES, repeat=3)]
-    return rng.sample(names, count)
+    city_names = [
+        "".join(syllables).capitalize() for syllables in product(SYLLABLES, repeat=3)
+    ]
+    return rng.sample(city_names, count)
 
 
 def joined(items: list[str]) -> str:
@@ -129,15 +131,15 @@ def ordinal(number: int) -> str:
 
 def duration(seconds: int) -> str:
     """Return "3 hours, 5 minutes and 7 seconds", without what is zero."""
-    sizes = (("hour", 3600, 10**9), ("minute", 60, 60), ("second", 1, 60))
-    parts = [(seconds // size % limit, unit) for unit, size, limit in sizes]
-    return joined([counted(number, unit) for number, unit in parts if number])
+    unit_sizes = (("hour", 3600, 10**9), ("minute", 60, 60), ("second", 1, 60))
+    amounts = [(seconds // size % limit, unit) for unit, size, limit in unit_sizes]
+    return joined([counted(amount, unit) for amount, unit in amounts if amount])
 
 
 def by_turns(spans: list[int], first: str, second: str) -> str:
     """Return spans of seconds one after the other, of two sorts in turns."""
-    sorts = zip(cycle((first, second)), spans)
-    return ", then ".join(f"{sort} {duration(span)}" for sort, span in sorts)
+    labelled_spans = zip(cycle((first, second)), spans)
+    return ", then ".join(f"{label} {duration(span)}" for label, span in labelled_spans)
 
 
 def clock(seconds: int) -> str:
@@ -165,14 +167,14 @@ def time(rng: random.Random, level: int) -> int:
 
 
 def hours_minutes_seconds(seconds: int, keys: str) -> dict[str, int]:
-    values = (seconds // 3600, seconds // 60 % 60, seconds % 60)
-    return dict(zip(keys.split(), values, strict=True))
+    amounts = (seconds // 3600, seconds // 60 % 60, seconds % 60)
+    return dict(zip(keys.split(), amounts, strict=True))
 
 
 def day_and_time(seconds: int, width: int = 8) -> dict[str, str]:
-    days, second = divmod(seconds, DAY)
-    time = f"{clock(second)[:5]}:{second % 60:02}"[:width]
-    return {"day": f"{days:+d}" if days else "same_day", "time": time}
+    days, second_of_day = divmod(seconds, DAY)
+    time_text = f"{clock(second_of_day)[:5]}:{second_of_day % 60:02}"[:width]
+    return {"day": f"{days:+d}" if days else "same_day", "time": time_text}
 
 
 def date_of(rng: random.Random, first_year: int, last_year: int) -> date:
@@ -181,16 +183,16 @@ def date_of(rng: random.Random, first_year: int, last_year: int) -> date:
 
 
 def in_words(day: date, is_month_first: bool) -> str:
-    month = MONTHS[day.month - 1]
+    month_name = MONTHS[day.month - 1]
     if is_month_first:
-        return f"{month} {day.day}, {day.year}"
-    return f"{day.day} {month} {day.year}"
+        return f"{month_name} {day.day}, {day.year}"
+    return f"{day.day} {month_name} {day.year}"
 
 
 def mixed_date(rng: random.Random, day: date) -> str:
     """Return a date in one of three forms that cannot be mistaken for each other."""
-    form = rng.randrange(3)
-    return day.isoformat() if form == 2 else in_words(day, form == 1)
+    form_number = rng.randrange(3)
+    return day.isoformat() if form_number == 2 else in_words(day, form_number == 1)
 
 
 def plus_months(day: date, months: int) -> date:

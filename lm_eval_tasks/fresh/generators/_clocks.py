@@ -26,77 +26,91 @@ PART_HOURS = (-570, -210, -150, 210, 270, 330, 345, 390, 525, 570, 630, 765)
 
 def average(rng: random.Random, level: int) -> a.Problem:
     """The mean of durations, which is full seconds."""
-    count = level + 1
-    unit = 60 if level == 1 else 1
-    mean = unit * rng.randrange(1800 // unit, 14_400 // unit)
-    shares = rng.sample(range(-840, 840, unit), count)
+    machine_times = level + 1
+    least_unit = 60 if level == 1 else 1
+    mean_seconds = least_unit * rng.randrange(1800 // least_unit, 14_400 // least_unit)
+    deviations = rng.sample(range(-840, 840, least_unit), machine_times)
     # Each takes from the mean what the one before it adds.
-    times = [mean + own - last for own, last in zip(shares, [shares[-1], *shares])]
-    parts = {"name": a.names(rng, 1)[0], "machine": rng.choice(a.TEXTS["machines"])}
-    parts |= {"facts": "; ".join(map(a.duration, times)), "count": count}
-    return a.problem("average", a.hours_minutes_seconds(mean, "H M S"), **parts)
+    durations = [
+        mean_seconds + deviation - previous
+        for deviation, previous in zip(deviations, [deviations[-1], *deviations])
+    ]
+    slots = {"name": a.names(rng, 1)[0], "machine": rng.choice(a.TEXTS["machines"])}
+    slots |= {"facts": "; ".join(map(a.duration, durations)), "count": machine_times}
+    return a.problem("average", a.hours_minutes_seconds(mean_seconds, "H M S"), **slots)
 
 
 def at_the_same_pace(rng: random.Random, level: int) -> a.Problem:
     """The time of several jobs, each at the pace of a sample of it."""
-    facts, orders, total = [], [], 0
+    facts, orders, total_seconds = [], [], 0
     jobs = rng.sample(a.TEXTS["jobs"], len(a.TEXTS["jobs"]))
-    for step in range(level):
-        (noun, verb), batch = jobs[step % len(jobs)], step // len(jobs)
-        sort = f" {a.TEXTS['sorts'][batch]} " if level > len(jobs) else " "
-        sample = 1 if level == 1 else rng.randrange(2, 8)
-        pace = 30 * rng.randrange(2, 40) if level == 1 else rng.randrange(60, 1500)
-        number = rng.randrange(3, 40)
-        ways = [
-            f"{verb} {a.counted(count, noun).replace(' ', sort)}"
-            for count in (sample, number)
+    for job_number in range(level):
+        (noun, verb), round_number = (
+            jobs[job_number % len(jobs)],
+            job_number // len(jobs),
+        )
+        sort_word = f" {a.TEXTS['sorts'][round_number]} " if level > len(jobs) else " "
+        sample_size = 1 if level == 1 else rng.randrange(2, 8)
+        seconds_each = (
+            30 * rng.randrange(2, 40) if level == 1 else rng.randrange(60, 1500)
+        )
+        order_size = rng.randrange(3, 40)
+        job_texts = [
+            f"{verb} {a.counted(amount, noun).replace(' ', sort_word)}"
+            for amount in (sample_size, order_size)
         ]
-        facts.append(f"{a.duration(pace * sample)} to {ways[0]}")
-        orders.append(ways[1])
-        total += pace * number
+        facts.append(f"{a.duration(seconds_each * sample_size)} to {job_texts[0]}")
+        orders.append(job_texts[1])
+        total_seconds += seconds_each * order_size
     jobs = a.joined(orders) + ", one job after the other" * (level > 1)
-    answer = a.hours_minutes_seconds(total, "X Y Z")
-    parts = {"facts": "; ".join(facts), "query": jobs, "name": a.names(rng, 1)[0]}
-    return a.problem("at_the_same_pace", answer, **parts)
+    answer = a.hours_minutes_seconds(total_seconds, "X Y Z")
+    slots = {"facts": "; ".join(facts), "query": jobs, "name": a.names(rng, 1)[0]}
+    return a.problem("at_the_same_pace", answer, **slots)
 
 
 def next_time(rng: random.Random, level: int) -> a.Problem:
     """The next day on which things that return every few days fall together."""
-    count, routines = (level + 1) // 2, a.TEXTS["routines"]
-    if count <= len(routines):
-        periods = rng.sample(PERIODS, count)
+    routine_count, routines = (level + 1) // 2, a.TEXTS["routines"]
+    if routine_count <= len(routines):
+        periods = rng.sample(PERIODS, routine_count)
     else:  # so many that their multiple would always be the same
-        total = rng.choice(TOTALS)
-        divisors = [days for days in range(5, 100) if total % days == 0]
-        periods = rng.choices(divisors, k=count)
+        common_multiple = rng.choice(TOTALS)
+        divisors = [days for days in range(5, 100) if common_multiple % days == 0]
+        periods = rng.choices(divisors, k=routine_count)
         routines = [f"{x} in hall {hall}" for hall in range(1, 8) for x in routines]
-    routines, together = rng.sample(routines, count), lcm(*periods)
-    turn = rng.randrange(max(1, min(12 * level, MOST_DAYS // together)))
+    routines, meeting_period = rng.sample(routines, routine_count), lcm(*periods)
+    meeting_number = rng.randrange(max(1, min(12 * level, MOST_DAYS // meeting_period)))
     form = rng.choice(NUMERIC_FORMS)
-    written = form.replace("yyyy", "%Y").replace("mm", "%m").replace("dd", "%d")
+    strftime_form = form.replace("yyyy", "%Y").replace("mm", "%m").replace("dd", "%d")
     first = a.date_of(rng, 1960, 1999)
-    today = first + timedelta(turn * together + rng.randrange(together))
-    facts = [f"{r} every {p} days" for r, p in zip(routines, periods)]
-    premise, query = a.TEXTS["falling together"][min(count - 1, 2)]
+    today = first + timedelta(
+        meeting_number * meeting_period + rng.randrange(meeting_period)
+    )
+    facts = [
+        f"{routine} every {period} days" for routine, period in zip(routines, periods)
+    ]
+    premise, query = a.TEXTS["falling together"][min(routine_count - 1, 2)]
     facts[0] = facts[0][0].upper() + facts[0][1:]
-    parts = {"facts": a.joined(facts), "premise": premise, "query": query, "form": form}
-    parts |= {"first": f"{first:{written}}", "today": f"{today:{written}}"}
-    answer = {"answer": f"{first + timedelta((turn + 1) * together):{written}}"}
-    return a.problem("next_time", answer, **parts)
+    slots = {"facts": a.joined(facts), "premise": premise, "query": query, "form": form}
+    slots |= {"first": f"{first:{strftime_form}}", "today": f"{today:{strftime_form}}"}
+    answer = {
+        "answer": f"{first + timedelta((meeting_number + 1) * meeting_period):{strftime_form}}"
+    }
+    return a.problem("next_time", answer, **slots)
 
 
 def clock_time(rng: random.Random, level: int) -> a.Problem:
     """The clock after, or before, one thing after the other."""
     unit = 60 if level < 3 else 1
     spans = [unit * rng.randrange(600 // unit, 36_000 // unit) for _ in range(level)]
-    start, clock = a.time(rng, level), a.clock_of_a_style(rng)
-    begins, query, sign = "begins", "When is it over", 1
+    start_second, write_clock = a.time(rng, level), a.clock_of_a_style(rng)
+    begin_words, query, sign = "begins", "When is it over", 1
     if rng.random() >= 0.6:
-        begins, query, sign = "has to be over", "When does it have to begin", -1
-    parts = {"begins": begins, "clock": clock(start), "query": query}
-    parts["facts"] = a.by_turns(spans, "heating for", "cooling for")
-    answer = a.day_and_time(start + sign * sum(spans))
-    return a.problem("clock_time", answer, **parts)
+        begin_words, query, sign = "has to be over", "When does it have to begin", -1
+    slots = {"begins": begin_words, "clock": write_clock(start_second), "query": query}
+    slots["facts"] = a.by_turns(spans, "heating for", "cooling for")
+    answer = a.day_and_time(start_second + sign * sum(spans))
+    return a.problem("clock_time", answer, **slots)
 
 
 # -------------------------------------------------------------------------- schedule
@@ -113,20 +127,20 @@ class Calendar(NamedTuple):
 
     def busy(self, rng: random.Random, count: int) -> list[tuple[int, int]]:
         """Return spans outside of the window that do not touch each other."""
-        spans: list[tuple[int, int]] = []
-        longest = 5 if self.window else 16
-        starts = rng.sample(range(self.start, self.end, self.raster), count)
-        for start in sorted(starts):
-            end = min(start + self.raster * rng.randrange(1, longest), self.end)
-            is_apart = not spans or spans[-1][1] < start
+        busy_spans: list[tuple[int, int]] = []
+        most_steps = 5 if self.window else 16
+        start_minutes = rng.sample(range(self.start, self.end, self.raster), count)
+        for start in sorted(start_minutes):
+            end = min(start + self.raster * rng.randrange(1, most_steps), self.end)
+            is_apart = not busy_spans or busy_spans[-1][1] < start
             if is_apart and (end <= self.window.start or start >= self.window.stop):
-                spans.append((start, end))
-        return spans
+                busy_spans.append((start, end))
+        return busy_spans
 
     def free(self, busy: list[tuple[int, int]]) -> list[tuple[int, int]]:
         """Return the spans between busy ones."""
-        edges = [self.start, *(edge for span in busy for edge in span), self.end]
-        return [(a, b) for a, b in zip(edges[::2], edges[1::2]) if a < b]
+        span_edges = [self.start, *(edge for span in busy for edge in span), self.end]
+        return [(a, b) for a, b in zip(span_edges[::2], span_edges[1::2]) if a < b]
 
     def starts(self, busy: list[tuple[int, int]]) -> list[int]:
         """Return the starts of a meeting that meets none of the busy spans."""
@@ -146,32 +160,32 @@ class Calendar(NamedTuple):
         when = "the hour or the half hour"
         if self.raster == 15:
             when = "the hour or 15, 30 or 45 minutes after it"
-        edge = rng.choice(("earliest", "latest"))
+        edge_word = rng.choice(("earliest", "latest"))
         query = f"At how many times can they begin? {a.TEXTS['NUMBERS']}"
         answer, form = len(starts), "<number>"
         if rng.random() < 0.4:
             clocks = [a.clock(60 * start) for start in starts] or ["unanswerable"]
-            answer, form = clocks[0 if edge == "earliest" else -1], '"HH:MM"'
-            query = a.TEXTS["meeting edge"].format(edge=edge)
-        parts = {"facts": facts, "length": self.length, "when": when, "query": query}
-        return a.problem("meeting", {"answer": answer}, form=form, **parts)
+            answer, form = clocks[0 if edge_word == "earliest" else -1], '"HH:MM"'
+            query = a.TEXTS["meeting edge"].format(edge=edge_word)
+        slots = {"facts": facts, "length": self.length, "when": when, "query": query}
+        return a.problem("meeting", {"answer": answer}, form=form, **slots)
 
 
 def _calendar(rng: random.Random, level: int) -> Calendar:
     """Return a day; one of six times, no start of the meeting is to be possible."""
     raster = 30 if level < 3 else 15
     length = raster * rng.randrange(1, 3 if level == 1 else 5)
-    start, end = 60 * rng.randrange(7, 10), 60 * rng.randrange(16, 20)
+    day_start, end = 60 * rng.randrange(7, 10), 60 * rng.randrange(16, 20)
     if rng.random() < 1 / 6:
-        return Calendar(start, end, length, raster, range(start, start))
-    kept_for = length + raster * rng.randrange(5)
-    first = rng.randrange(start, end - kept_for + 1, raster)
-    return Calendar(start, end, length, raster, range(first, first + kept_for))
+        return Calendar(day_start, end, length, raster, range(day_start, day_start))
+    window_length = length + raster * rng.randrange(5)
+    first = rng.randrange(day_start, end - window_length + 1, raster)
+    return Calendar(day_start, end, length, raster, range(first, first + window_length))
 
 
 def _told_spans(spans: list[tuple[int, int]]) -> str:
-    spans = [(a.clock(60 * first), a.clock(60 * last)) for first, last in spans]
-    return a.joined([f"from {first} to {last}" for first, last in spans])
+    spans = [(a.clock(60 * start), a.clock(60 * end)) for start, end in spans]
+    return a.joined([f"from {start} to {end}" for start, end in spans])
 
 
 MOST_TRIES = 100  # until there is no start
@@ -182,9 +196,9 @@ def common_times(rng: random.Random, level: int) -> a.Problem | None:
     calendar, names = _calendar(rng, level), a.names(rng, level + 1)
     for _ in range(MOST_TRIES):
         taken = [calendar.busy(rng, 1 + min(level // 2, 4)) for _ in names]
-        free = [calendar.free(spans) for spans in taken]
-        if all(free):
-            facts = [f"{x} is free {_told_spans(y)}" for x, y in zip(names, free)]
+        free_spans = [calendar.free(spans) for spans in taken]
+        if all(free_spans):
+            facts = [f"{x} is free {_told_spans(y)}" for x, y in zip(names, free_spans)]
             if problem := calendar.problem(rng, f"{'; '.join(facts)}.", sum(taken, [])):
                 return problem
     return None
@@ -198,15 +212,15 @@ def busy_calendars(rng: random.Random, level: int) -> a.Problem | None:
         f" {a.clock(60 * calendar.end)} and meet within these hours."
     )
     for _ in range(MOST_TRIES):
-        facts, busy = [], []
-        for place, name in enumerate(names):
+        facts, all_busy = [], []
+        for index, name in enumerate(names):
             spans = calendar.busy(rng, 2 + min(level // 2, 4))
-            can_move = level > 1 and place % 3 == 1 and spans
-            busy += [] if can_move else spans
-            taken = f"busy {_told_spans(spans)}" if spans else "not busy at all"
-            move = ", but can move every appointment" * bool(can_move)
-            facts.append(f"{name} is {taken}{move}")
-        if problem := calendar.problem(rng, f"{lead} {'; '.join(facts)}.", busy):
+            can_move = level > 1 and index % 3 == 1 and spans
+            all_busy += [] if can_move else spans
+            busy_text = f"busy {_told_spans(spans)}" if spans else "not busy at all"
+            move_text = ", but can move every appointment" * bool(can_move)
+            facts.append(f"{name} is {busy_text}{move_text}")
+        if problem := calendar.problem(rng, f"{lead} {'; '.join(facts)}.", all_busy):
             return problem
     return None
 
@@ -238,34 +252,34 @@ def calls(rng: random.Random, level: int) -> a.Problem | None:
     """The clock of the last one in a chain of calls, each at a time of the caller's."""
     names = a.names(rng, level + 1)
     zones = [_zone(rng, level) for _ in names]
-    start = moment = 60 * rng.randrange(a.DAY // 60)  # by the clock of the first
+    start = call_time = 60 * rng.randrange(a.DAY // 60)  # by the clock of the first
     facts = [f"At {a.clock(start)} on {names[0]}'s clock, {names[0]} calls {names[1]}"]
-    for place in range(1, len(names) - 1):
-        local = (moment + zones[place] - zones[0]) % a.DAY
-        wait = 60 * rng.randrange(10, 1430)
-        moment += wait
-        name, time = names[place], a.clock((local + wait) % a.DAY)
-        call = f"{name} calls {names[place + 1]}"
-        facts.append(f"when {name}'s clock next shows {time}, {call}")
-    where = [f"{name} is at {_zone_name(zone)}" for name, zone in zip(names, zones)]
-    parts = {"where": a.joined(where), "facts": "; ".join(facts), "name": names[-1]}
-    answer = a.day_and_time(moment + zones[-1] - zones[0], 5)
-    return a.problem("calls", answer, last=" last" * (level > 1), **parts)
+    for index in range(1, len(names) - 1):
+        local_time = (call_time + zones[index] - zones[0]) % a.DAY
+        wait_seconds = 60 * rng.randrange(10, 1430)
+        call_time += wait_seconds
+        name, clock_text = names[index], a.clock((local_time + wait_seconds) % a.DAY)
+        call_text = f"{name} calls {names[index + 1]}"
+        facts.append(f"when {name}'s clock next shows {clock_text}, {call_text}")
+    where = [f"{name} is at {_zone_name(offset)}" for name, offset in zip(names, zones)]
+    slots = {"where": a.joined(where), "facts": "; ".join(facts), "name": names[-1]}
+    answer = a.day_and_time(call_time + zones[-1] - zones[0], 5)
+    return a.problem("calls", answer, last=" last" * (level > 1), **slots)
 
 
 def landing(rng: random.Random, level: int) -> a.Problem:
     """The local time of the landing, after flights and stops."""
-    here, there = a.places(rng, 2)
+    origin, destination = a.places(rng, 2)
     zones = _zone(rng, level), _zone(rng, level)
-    start = 60 * rng.randrange(a.DAY // 60)
-    parts = [_flight(rng, *zones)]
+    start_second = 60 * rng.randrange(a.DAY // 60)
+    durations = [_flight(rng, *zones)]
     for _ in range(level - 1):
-        parts += [60 * rng.randrange(35, 600), _flight(rng, 0, 0)]
-    answer = a.day_and_time(start + sum(parts) + zones[1] - zones[0], 5)
-    slots = {"facts": a.by_turns(parts, "a flight of", "a stop of")}
-    slots |= {"here": here, "there": there}
+        durations += [60 * rng.randrange(35, 600), _flight(rng, 0, 0)]
+    answer = a.day_and_time(start_second + sum(durations) + zones[1] - zones[0], 5)
+    slots = {"facts": a.by_turns(durations, "a flight of", "a stop of")}
+    slots |= {"here": origin, "there": destination}
     slots |= {"from_zone": _zone_name(zones[0]), "to_zone": _zone_name(zones[1])}
-    slots |= {"name": a.names(rng, 1)[0], "clock": a.clock(start)}
+    slots |= {"name": a.names(rng, 1)[0], "clock": a.clock(start_second)}
     return a.problem("landing", answer, **slots)
 
 
@@ -273,40 +287,40 @@ def time_in_the_air(rng: random.Random, level: int) -> a.Problem:
     """The time of flights, by the local dates and times of their ends."""
     places = a.places(rng, level + 1)
     zones = [_zone(rng, level) for _ in places]
-    moment = 60 * rng.randrange(a.DAY // 60)
-    day, facts, total = a.date_of(rng, 1990, 2020), [], 0
+    current_second = 60 * rng.randrange(a.DAY // 60)
+    day, facts, flight_total = a.date_of(rng, 1990, 2020), [], 0
 
     def local(place: int) -> str:
-        days, second = divmod(moment + zones[place], a.DAY)
-        return f"{a.clock(second)} on {a.in_words(day + timedelta(days), False)}"
+        days_later, second = divmod(current_second + zones[place], a.DAY)
+        return f"{a.clock(second)} on {a.in_words(day + timedelta(days_later), False)}"
 
     for place in range(len(places) - 1):
         leaves, flight = local(place), _flight(rng, *zones[place : place + 2])
-        moment, total = moment + flight, total + flight
-        here, there = places[place : place + 2]
-        facts.append(f"{here} at {leaves}, arriving in {there} at {local(place + 1)}")
-        moment += 60 * rng.randrange(40, 50 * 60)
-    where = [f"{place} is at {_zone_name(zone)}" for place, zone in zip(places, zones)]
-    parts = {"where": a.joined(where), "facts": "; from ".join(facts)}
-    answer = {"days": total // a.DAY}
-    answer |= a.hours_minutes_seconds(total % a.DAY, "hours minutes seconds")
-    return a.problem("time_in_the_air", answer, name=a.names(rng, 1)[0], **parts)
+        current_second, flight_total = current_second + flight, flight_total + flight
+        origin, there = places[place : place + 2]
+        facts.append(f"{origin} at {leaves}, arriving in {there} at {local(place + 1)}")
+        current_second += 60 * rng.randrange(40, 50 * 60)
+    where = [f"{city} is at {_zone_name(zone)}" for city, zone in zip(places, zones)]
+    slots = {"where": a.joined(where), "facts": "; from ".join(facts)}
+    answer = {"days": flight_total // a.DAY}
+    answer |= a.hours_minutes_seconds(flight_total % a.DAY, "hours minutes seconds")
+    return a.problem("time_in_the_air", answer, name=a.names(rng, 1)[0], **slots)
 
 
 def widest_gap(rng: random.Random, level: int) -> a.Problem | None:
     """How far the zones of two places, or the outermost of more, are apart."""
-    names = [f"those in {place}" for place in a.places(rng, level + 1)]
-    in_zone = lambda x: f"at {_zone_name(x)}"  # noqa: E731
-    wording = "{} are {}", in_zone, a.duration, "behind", "ahead of"
-    zone = partial(_zone, rng, level)
-    zones, clauses, at_once = a.draw_facts(rng, level, names, zone, wording)
-    gap, likely = (max(x)[0] - min(x)[0] for x in (zones, at_once))
-    if level > 2 and gap == likely and rng.random() < 0.7:
+    clock_owners = [f"those in {place}" for place in a.places(rng, level + 1)]
+    write_zone = lambda offset: f"at {_zone_name(offset)}"  # noqa: E731
+    wording = "{} are {}", write_zone, a.duration, "behind", "ahead of"
+    draw_zone = partial(_zone, rng, level)
+    zones, clauses, at_once = a.draw_facts(rng, level, clock_owners, draw_zone, wording)
+    widest, direct_gap = (max(x)[0] - min(x)[0] for x in (zones, at_once))
+    if level > 2 and widest == direct_gap and rng.random() < 0.7:
         return None
     query = "greatest time difference between any two of them"
     if level == 1:
         query = "time difference between the two"
-    answer = dict(zip(("hours", "minutes"), divmod(gap // 60, 60)))
+    answer = dict(zip(("hours", "minutes"), divmod(widest // 60, 60)))
     clauses = clauses.replace("those", "the clocks", 1)
     return a.problem("widest_gap", answer, facts=clauses, query=query)
 
@@ -334,41 +348,41 @@ def impossible_date(rng: random.Random, level: int) -> a.Problem:
     so only the chain of letters says whether that matters.
     """
     exists, longest_step = rng.random() < 0.8, 20 + 60 * min(level, 5)
-    heads, facts, last = [], [], None
+    dated_letters, facts, last = [], [], None
     names = iter(a.names(rng, 2 + level + level // 2))
     for steps in (level, level // 2) if level > 1 else (1,):
-        text, day = _date_or_not(rng, exists if steps == level else not exists)
-        before = next(names)
-        heads.append(f"{before}'s letter is dated {text}")
+        date_text, day = _date_or_not(rng, exists if steps == level else not exists)
+        earlier_name = next(names)
+        dated_letters.append(f"{earlier_name}'s letter is dated {date_text}")
         for _ in range(steps):
-            days = rng.choice((1, -1)) * rng.randrange(2, longest_step)
-            side, name = "later" if days > 0 else "earlier", next(names)
-            much = a.counted(abs(days), "day")
-            facts.append(f"{name}'s is dated {much} {side} than {before}'s")
-            day, before = day and day + timedelta(days), name
-        last = last or (before, day.isoformat() if day else "unanswerable")
+            day_offset = rng.choice((1, -1)) * rng.randrange(2, longest_step)
+            side_word, name = "later" if day_offset > 0 else "earlier", next(names)
+            much = a.counted(abs(day_offset), "day")
+            facts.append(f"{name}'s is dated {much} {side_word} than {earlier_name}'s")
+            day, earlier_name = day and day + timedelta(day_offset), name
+        last = last or (earlier_name, day.isoformat() if day else "unanswerable")
     if level > 1:
-        rng.shuffle(heads)
+        rng.shuffle(dated_letters)
         rng.shuffle(facts)
-    parts = {"facts": "; ".join(heads + facts), "name": last[0]}
-    return a.problem("impossible_date", {"answer": last[1]}, **parts)
+    slots = {"facts": "; ".join(dated_letters + facts), "name": last[0]}
+    return a.problem("impossible_date", {"answer": last[1]}, **slots)
 
 
 def nested_days(rng: random.Random, level: int) -> a.Problem:
     """A date some days from today, which is told as a day before or after others."""
-    named, offset = rng.choice((("yesterday", -1), ("today", 0), ("tomorrow", 1)))
+    day_words, offset = rng.choice((("yesterday", -1), ("today", 0), ("tomorrow", 1)))
     for _ in range(level):
         step = rng.choice((1, -1))
-        named = f"the day {'after' if step > 0 else 'before'} {named}"
+        day_words = f"the day {'after' if step > 0 else 'before'} {day_words}"
         offset += step
     today = a.date_of(rng, 1950, 2050)
-    days = rng.randrange(2, 100 + 100 * min(level, 10))
-    query, sign = f"was the date {days} days before", -1
+    day_distance = rng.randrange(2, 100 + 100 * min(level, 10))
+    query, sign = f"was the date {day_distance} days before", -1
     if rng.random() < 0.5:
-        query, sign = f"is the date {days} days from", 1
-    parts = {"named": named.capitalize(), "date": today + timedelta(offset)}
-    answer = {"answer": str(today + timedelta(sign * days))}
-    return a.problem("nested_days", answer, query=query, **parts)
+        query, sign = f"is the date {day_distance} days from", 1
+    slots = {"named": day_words.capitalize(), "date": today + timedelta(offset)}
+    answer = {"answer": str(today + timedelta(sign * day_distance))}
+    return a.problem("nested_days", answer, query=query, **slots)
 
 
 def possible_weekdays(rng: random.Random, level: int) -> a.Problem:
@@ -378,9 +392,9 @@ def possible_weekdays(rng: random.Random, level: int) -> a.Problem:
     half, first = rng.choice((("before noon", 0), ("at noon or later", a.DAY // 2)))
     weekday = rng.randrange(7)
     earliest = first + sum(parts)
-    last = earliest + a.DAY // 2 - 1  # the last second of that half of the day
-    days = range(earliest // a.DAY, last // a.DAY + 1)
-    answer = {"unordered_list": [a.WEEKDAYS[(weekday + day) % 7] for day in days]}
+    latest = earliest + a.DAY // 2 - 1  # the last second of that half of the day
+    day_range = range(earliest // a.DAY, latest // a.DAY + 1)
+    answer = {"unordered_list": [a.WEEKDAYS[(weekday + day) % 7] for day in day_range]}
     slots = {"facts": a.by_turns(parts, "sails for", "lies at anchor for")}
     slots |= {"half": half, "place": a.places(rng, 1)[0]}
     return a.problem("possible_weekdays", answer, weekday=a.WEEKDAYS[weekday], **slots)
@@ -394,35 +408,35 @@ def age(rng: random.Random, level: int) -> a.Problem:
     order, and nobody is unborn or over a hundred.
     """
     people = a.names(rng, level + 1 + level // 2)
-    path, others = people[:level], people[level:]
+    path, side_people = people[:level], people[level:]
     day = a.date_of(rng, 1880, 1970)
-    born = {path[0]: day.replace(day=min(day.day, 28))}
-    is_known = rng.random() < 2 / 3
-    vague = rng.choice(others if is_known else path[1:] or [""])
-    facts = [f"{path[0]} was born on {a.in_words(born[path[0]], False)}"]
+    birthdays = {path[0]: day.replace(day=min(day.day, 28))}
+    is_answerable = rng.random() < 2 / 3
+    vague = rng.choice(side_people if is_answerable else path[1:] or [""])
+    facts = [f"{path[0]} was born on {a.in_words(birthdays[path[0]], False)}"]
     if level == 1:
         facts = [f"The birthday of {path[0]} is on {day.day} {a.MONTHS[day.month - 1]}"]
-        who, years = people[not is_known], rng.randrange(5, 40)
-        facts.append(f"{who} turned {years} in {day.year + years}")
-    for place, name in enumerate(people[1:] if level > 1 else (), start=1):
-        before = path[place - 1] if place < level else rng.choice([*born])
-        apart = born[before].year - day.year
+        told_person, years = people[not is_answerable], rng.randrange(5, 40)
+        facts.append(f"{told_person} turned {years} in {day.year + years}")
+    for index, name in enumerate(people[1:] if level > 1 else (), start=1):
+        before = path[index - 1] if index < level else rng.choice([*birthdays])
+        year_gap = birthdays[before].year - day.year
         side = rng.choice(("younger", "older"))
-        if abs(apart) > 25:
-            side = "older" if apart > 0 else "younger"
+        if abs(year_gap) > 25:
+            side = "older" if year_gap > 0 else "younger"
         years, months = rng.randrange(1, 15), rng.randrange(1, 12)
         sign = 1 if side == "younger" else -1
-        born[name] = a.plus_months(born[before], sign * (12 * years + months))
+        birthdays[name] = a.plus_months(birthdays[before], sign * (12 * years + months))
         much = f"exactly {a.counted(years, 'year')} and {a.counted(months, 'month')} "
         facts.append(f"{name} is {'' if name == vague else much}{side} than {before}")
     rng.shuffle(facts)
-    years = [day.year for day in born.values()]
+    years = [first_birthday.year for first_birthday in birthdays.values()]
     today = a.date_of(rng, max(years) + 1, min(min(years) + 100, 2025))
-    day = born[path[-1]]
+    day = birthdays[path[-1]]
     age = today.year - day.year - ((today.month, today.day) < (day.month, day.day))
-    answer = {"answer": age if is_known else "unanswerable"}
-    parts = {"facts": ". ".join(facts), "today": a.in_words(today, False)}
-    return a.problem("age", answer, name=path[-1], **parts)
+    answer = {"answer": age if is_answerable else "unanswerable"}
+    slots = {"facts": ". ".join(facts), "today": a.in_words(today, False)}
+    return a.problem("age", answer, name=path[-1], **slots)
 
 
 MULTI_OP = (average, at_the_same_pace, next_time, clock_time)

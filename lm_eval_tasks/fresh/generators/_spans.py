@@ -20,24 +20,32 @@ FIRST_YEAR = 2030  # of what is still to come
 
 def dynasties(rng: random.Random, level: int) -> a.Problem:
     """A year that follows from the lengths of reigns, over the line between the eras."""
-    longest = 30 + a.most(level, 40, 3000, 1)
-    years = [rng.randrange(5, longest) for _ in range(level)]
-    total = sum(years)
+    longest_reign = 30 + a.most(level, 40, 3000, 1)
+    reign_lengths = [rng.randrange(5, longest_reign) for _ in range(level)]
+    total_years = sum(reign_lengths)
     # From level 2 on year 1 AD is passed; at level 1 it may be. All end by 2000.
-    span = (1 - total, min(1, 2001 - total)) if level > 1 else (-900, 900)
-    start = rng.randrange(*span)
-    reigns = [f"the {a.ordinal(n)} for {a.years(x)}" for n, x in enumerate(years, 1)]
-    facts = a.TEXTS["one dynasty" if level == 1 else "some dynasties"].format(
-        *a.places(rng, 1), level, a.joined(reigns), a.years(total)
+    start_range = (
+        (1 - total_years, min(1, 2001 - total_years)) if level > 1 else (-900, 900)
     )
-    ends = [f"the {a.ordinal(n)} dynasty" if level > 1 else "it" for n in (1, level)]
-    verb, target_verb, year, answer = "took", "lose", start, start + total
+    start = rng.randrange(*start_range)
+    reigns = [
+        f"the {a.ordinal(number)} for {a.years(length)}"
+        for number, length in enumerate(reign_lengths, 1)
+    ]
+    facts = a.TEXTS["one dynasty" if level == 1 else "some dynasties"].format(
+        *a.places(rng, 1), level, a.joined(reigns), a.years(total_years)
+    )
+    ends = [
+        f"the {a.ordinal(number)} dynasty" if level > 1 else "it"
+        for number in (1, level)
+    ]
+    verb, target_verb, told_year, answer = "took", "lose", start, start + total_years
     if rng.random() < 0.5:
-        verb, target_verb, year, answer = "lost", "take", answer, start
+        verb, target_verb, told_year, answer = "lost", "take", answer, start
         ends.reverse()
-    parts = {"subject": ends[0].capitalize(), "verb": verb, "year": a.era(year)}
-    parts |= {"facts": facts, "target": ends[1], "target_verb": target_verb}
-    return a.problem("dynasties", {"answer": a.era(answer)}, **parts)
+    slots = {"subject": ends[0].capitalize(), "verb": verb, "year": a.era(told_year)}
+    slots |= {"facts": facts, "target": ends[1], "target_verb": target_verb}
+    return a.problem("dynasties", {"answer": a.era(answer)}, **slots)
 
 
 def _appointment(rng: random.Random) -> str:
@@ -46,57 +54,57 @@ def _appointment(rng: random.Random) -> str:
 
 def _moves(amounts: list[tuple[int, str]]) -> str:
     """Return what moved an appointment."""
-    parts = [
-        f"{a.counted(abs(number), unit)} {'later' if number > 0 else 'earlier'}"
-        for number, unit in amounts
+    move_texts = [
+        f"{a.counted(abs(amount), unit)} {'later' if amount > 0 else 'earlier'}"
+        for amount, unit in amounts
     ]
-    return ", then ".join(parts)
+    return ", then ".join(move_texts)
 
 
 def moved_weekday(rng: random.Random, level: int) -> a.Problem:
     """The weekday of what was moved by days and weeks."""
-    start, at, amounts = rng.randrange(7), 0, []
-    for step in range(level):
-        unit, days, _, longest = MOVES[step > 0 and rng.random() < 0.2]
-        amounts.append((rng.choice((1, -1)) * rng.randrange(2, longest), unit))
-        at += amounts[-1][0] * days
-    parts = {"topic": _appointment(rng), "moves": _moves(amounts)}
-    answer = {"answer": a.WEEKDAYS[(start + at) % 7]}
-    return a.problem("moved_weekday", answer, weekday=a.WEEKDAYS[start], **parts)
+    start, days_moved, moves = rng.randrange(7), 0, []
+    for step_number in range(level):
+        unit, days, _, most_amount = MOVES[step_number > 0 and rng.random() < 0.2]
+        moves.append((rng.choice((1, -1)) * rng.randrange(2, most_amount), unit))
+        days_moved += moves[-1][0] * days
+    slots = {"topic": _appointment(rng), "moves": _moves(moves)}
+    answer = {"answer": a.WEEKDAYS[(start + days_moved) % 7]}
+    return a.problem("moved_weekday", answer, weekday=a.WEEKDAYS[start], **slots)
 
 
 def moved_date(rng: random.Random, level: int) -> a.Problem:
     """The date of what was moved by days, weeks, months and years, over months' ends."""
-    units = MOVES[: min(level, len(MOVES))]
+    move_units = MOVES[: min(level, len(MOVES))]
     day = start = a.date_of(rng, FIRST_YEAR, 2060)
     if level > 2 and rng.random() < 0.3:  # months lead to others without such a day
         day = start = start.replace(month=rng.choice((1, 3, 5, 7, 8, 10, 12)), day=31)
-    amounts = []
-    for step in range(level):
-        unit, days, months, longest = units[-1 - step % len(units)]
-        amount = rng.randrange(2, 2 + longest * min(level, 5) // 5)
+    moves = []
+    for step_number in range(level):
+        unit, days, months, most_amount = move_units[-1 - step_number % len(move_units)]
+        amount = rng.randrange(2, 2 + most_amount * min(level, 5) // 5)
         amount *= rng.choice((1, -1) if day.year > FIRST_YEAR else (1,))
-        amounts.append((amount, unit))
+        moves.append((amount, unit))
         day = a.plus_months(day + timedelta(amount * days), amount * months)
-    parts = {"topic": _appointment(rng), "date": a.in_words(start, rng.random() < 0.5)}
-    parts |= {"moves": _moves(amounts), "rule": a.TEXTS["month rule"] * (level > 2)}
-    return a.problem("moved_date", {"date": f"{day:%m/%d/%Y}"}, **parts)
+    slots = {"topic": _appointment(rng), "date": a.in_words(start, rng.random() < 0.5)}
+    slots |= {"moves": _moves(moves), "rule": a.TEXTS["month rule"] * (level > 2)}
+    return a.problem("moved_date", {"date": f"{day:%m/%d/%Y}"}, **slots)
 
 
 def founded(rng: random.Random, level: int) -> a.Problem:
     """The year of an anniversary, over a chain of foundations."""
     places, year = a.places(rng, level), rng.randrange(1400, 1900)
     facts = [f"The guild of {places[0]} was founded in {year}"]
-    for before, place in zip(places, places[1:]):
+    for earlier_place, place in zip(places, places[1:]):
         last, year = year, rng.randrange(max(1300, year - 90), min(2000, year + 90))
         side = "after" if year > last else "before"
-        text = f"{a.years(abs(year - last))} {side}"
-        text = text if year != last else "in the same year as"
-        facts.append(f"that of {place} {text} that of {before}")
+        distance = f"{a.years(abs(year - last))} {side}"
+        distance = distance if year != last else "in the same year as"
+        facts.append(f"that of {place} {distance} that of {earlier_place}")
     anniversary = rng.randrange(5, 150)
-    parts = {"facts": ", ".join(facts), "rank": a.ordinal(anniversary)}
+    slots = {"facts": ", ".join(facts), "rank": a.ordinal(anniversary)}
     answer = {"answer": str(year + anniversary)}
-    return a.problem("founded", answer, place=places[-1], **parts)
+    return a.problem("founded", answer, place=places[-1], **slots)
 
 
 # --------------------------------------------------------------------------- compare
@@ -114,23 +122,23 @@ class Moment(NamedTuple):
 
 def _moment(rng: random.Random, day: date, level: int, share: float = 0.5) -> Moment:
     """Return a moment of a day; above level 3, a share of them with a time."""
-    text = a.mixed_date(rng, day) if level > 1 else a.in_words(day, False)
+    date_text = a.mixed_date(rng, day) if level > 1 else a.in_words(day, False)
     if level < 4 or rng.random() >= share:
-        return Moment(day, 0, f"on {text}")
+        return Moment(day, 0, f"on {date_text}")
     second = 60 * rng.randrange(1, a.DAY // 60)
-    return Moment(day, second, f"on {text} at {a.clock(second)}")
+    return Moment(day, second, f"on {date_text} at {a.clock(second)}")
 
 
 def _moments(rng: random.Random, level: int, count: int) -> list[Moment]:
     """Return moments that lie the closer, and are told the more precisely, the higher."""
-    window = max(2 * count, WINDOWS[min(level, len(WINDOWS)) - 1])
-    first = a.date_of(rng, 1950, 2010)
+    window_days = max(2 * count, WINDOWS[min(level, len(WINDOWS)) - 1])
+    first_day = a.date_of(rng, 1950, 2010)
     moments: list[Moment] = []
-    for offset in rng.sample(range(window), count):
-        day = first + timedelta(offset)
+    for day_offset in rng.sample(range(window_days), count):
+        day = first_day + timedelta(day_offset)
         if level > 2 and rng.random() < 0.15:
-            month = f"in {a.MONTHS[day.month - 1]} {day.year}"
-            moments.append(Moment(day.replace(day=1), 0, month))
+            month_text = f"in {a.MONTHS[day.month - 1]} {day.year}"
+            moments.append(Moment(day.replace(day=1), 0, month_text))
         elif level > 3 and moments and rng.random() < 0.3:  # on the day of another
             moments.append(_moment(rng, moments[-1].day, level))
         else:
@@ -140,65 +148,65 @@ def _moments(rng: random.Random, level: int, count: int) -> list[Moment]:
 
 def in_order(rng: random.Random, level: int) -> a.Problem | None:
     """People in the order of what they did."""
-    count = level + 2
-    names = a.names(rng, count)
-    apart = {moment[:2]: moment for moment in _moments(rng, level, 2 * count)}
-    moments = list(apart.values())[:count]
-    if len(moments) < count:
+    people_count = level + 2
+    names = a.names(rng, people_count)
+    apart = {moment[:2]: moment for moment in _moments(rng, level, 2 * people_count)}
+    moments = list(apart.values())[:people_count]
+    if len(moments) < people_count:
         return None
     facts = "; ".join(f"{name} {moment.text}" for name, moment in zip(names, moments))
     is_first = rng.random() < 0.5
-    way = "earliest to the latest" if is_first else "latest to the earliest"
-    topic = rng.choice(("reports", "films", "designs"))
-    order = sorted(zip(moments, names), reverse=not is_first)
-    answer = {"ordered_list": [name for _, name in order]}
-    return a.problem("in_order", answer, topic=topic, facts=facts, way=way)
+    order_words = "earliest to the latest" if is_first else "latest to the earliest"
+    topic_word = rng.choice(("reports", "films", "designs"))
+    ordered_pairs = sorted(zip(moments, names), reverse=not is_first)
+    answer = {"ordered_list": [name for _, name in ordered_pairs]}
+    return a.problem("in_order", answer, topic=topic_word, facts=facts, way=order_words)
 
 
 def before_or_after(rng: random.Random, level: int) -> a.Problem | None:
     """The people who did something before, after or between moments, perhaps none."""
-    count = level + 3
-    names, moments = a.names(rng, count), _moments(rng, level, count)
-    first, last = min(moments)[0], max(moments)[0]
-    days = [first + timedelta(rng.randrange((last - first).days + 1)) for _ in "ab"]
-    lower, upper = sorted(_moment(rng, day, level, share=1) for day in days)
+    people_count = level + 3
+    names, moments = a.names(rng, people_count), _moments(rng, level, people_count)
+    first, last_day = min(moments)[0], max(moments)[0]
+    days = [first + timedelta(rng.randrange((last_day - first).days + 1)) for _ in "ab"]
+    lower_bound, upper_bound = sorted(_moment(rng, day, level, share=1) for day in days)
     facts = "; ".join(f"{name} {moment.text}" for name, moment in zip(names, moments))
-    after, before = (cut.text.removeprefix("on ") for cut in (lower, upper))
-    side = rng.randrange(3 if level > 1 else 2)
-    both = f"after {after} and strictly before {before}"
-    sides = f"before {before}", f"after {after}", both
-    chosen = [
+    after, before = (cut.text.removeprefix("on ") for cut in (lower_bound, upper_bound))
+    side_index = rng.randrange(3 if level > 1 else 2)
+    both_bounds = f"after {after} and strictly before {before}"
+    sides = f"before {before}", f"after {after}", both_bounds
+    chosen_names = [
         name
         for name, moment in zip(names, moments)
-        if (side == 0 or lower[:2] < moment[:2])
-        and (side == 1 or moment[:2] < upper[:2])
+        if (side_index == 0 or lower_bound[:2] < moment[:2])
+        and (side_index == 1 or moment[:2] < upper_bound[:2])
     ]
-    answer = {"unordered_list": chosen}
-    return a.problem("before_or_after", answer, facts=facts, side=sides[side])
+    answer = {"unordered_list": chosen_names}
+    return a.problem("before_or_after", answer, facts=facts, side=sides[side_index])
 
 
 def first_or_last(rng: random.Random, level: int) -> a.Problem | None:
     """Who arrived first or last in a day; some times are told by that of others."""
     clock, names = a.clock_of_a_style(rng), a.names(rng, level + 2)
     wording = "{} {}", lambda time: f"at {clock(time)}", a.duration, "before", "after"
-    time = partial(rng.randrange, 60, a.DAY, 60)
-    if not (draw := a.first_or_last(rng, level, names, time, wording)):
+    draw_time = partial(rng.randrange, 60, a.DAY, 60)
+    if not (drawn_facts := a.first_or_last(rng, level, names, draw_time, wording)):
         return None
-    rank, chosen, facts = draw
-    parts = {"rank": rank, "edge": "earliest" if rank == "first" else "latest"}
-    return a.problem("first_or_last", {"unordered_list": chosen}, facts=facts, **parts)
+    rank, chosen, facts = drawn_facts
+    slots = {"rank": rank, "edge": "earliest" if rank == "first" else "latest"}
+    return a.problem("first_or_last", {"unordered_list": chosen}, facts=facts, **slots)
 
 
 def oldest_city(rng: random.Random, level: int) -> a.Problem | None:
     """The city founded first or last, by years of both eras and by years from others."""
-    in_year = lambda x: f"in {a.era(x)}"  # noqa: E731
-    wording = "{} was founded {}", in_year, a.years, "before", "after"
-    year, names = partial(rng.randrange, -700, 700), a.places(rng, level + 1)
-    if not (draw := a.first_or_last(rng, level, names, year, wording)):
+    write_year = lambda year: f"in {a.era(year)}"  # noqa: E731
+    wording = "{} was founded {}", write_year, a.years, "before", "after"
+    draw_year, cities = partial(rng.randrange, -700, 700), a.places(rng, level + 1)
+    if not (drawn_facts := a.first_or_last(rng, level, cities, draw_year, wording)):
         return None
-    rank, chosen, facts = draw
-    answer = {"answer": chosen[0] if len(chosen) == 1 else "equal"}
-    return a.problem("oldest_city", answer, facts=facts, rank=rank)
+    rank_word, right_cities, facts = drawn_facts
+    answer = {"answer": right_cities[0] if len(right_cities) == 1 else "equal"}
+    return a.problem("oldest_city", answer, facts=facts, rank=rank_word)
 
 
 # -------------------------------------------------------------------------- duration
@@ -206,52 +214,52 @@ def oldest_city(rng: random.Random, level: int) -> a.Problem | None:
 
 def open_days(rng: random.Random, level: int) -> a.Problem:
     """The days of spans, both ends of which count."""
-    longest = a.most(level, 150, 30_000, 20)
-    day, facts, total = a.date_of(rng, 1870, 1920), [], 0
+    most_days = a.most(level, 150, 30_000, 20)
+    first_day, facts, total_days = a.date_of(rng, 1870, 1920), [], 0
     is_month_first = rng.random() < 0.5
     for _ in range(level):
-        day += timedelta(rng.randrange(2, 60))
-        days = rng.randrange(10, 10 + longest)
-        last = day + timedelta(days - 1)
-        ends = [a.in_words(end, is_month_first) for end in (day, last)]
-        facts.append(f"from {ends[0]} to {ends[1]}")
-        day, total = last, total + days
-    parts = {"place": a.places(rng, 1)[0], "facts": "; ".join(facts)}
-    return a.problem("open_days", {"answer": total}, **parts)
+        first_day += timedelta(rng.randrange(2, 60))
+        span_days = rng.randrange(10, 10 + most_days)
+        last_day = first_day + timedelta(span_days - 1)
+        end_texts = [a.in_words(end, is_month_first) for end in (first_day, last_day)]
+        facts.append(f"from {end_texts[0]} to {end_texts[1]}")
+        first_day, total_days = last_day, total_days + span_days
+    slots = {"place": a.places(rng, 1)[0], "facts": "; ".join(facts)}
+    return a.problem("open_days", {"answer": total_days}, **slots)
 
 
 def full_months(rng: random.Random, level: int) -> a.Problem:
     """The ages of people in full months, added up."""
     today = a.date_of(rng, 1980, 2023)
-    names, facts, total = a.names(rng, level), [], 0
+    names, facts, total_months = a.names(rng, level), [], 0
     today = today.replace(day=min(today.day, 28))
     for name in names:
         months, days = rng.randrange(2, 60 + 60 * min(level, 10)), rng.randrange(28)
-        back = a.plus_months(today, -months)
+        months_ago = a.plus_months(today, -months)
         # `days` before the same day of the month, but less than a month.
-        born = back - timedelta(days)
-        if born.day > 28:
-            born = born.replace(day=28)
-        facts.append(f"{name} was born on {a.in_words(born, False)}")
-        total += months
+        birthday = months_ago - timedelta(days)
+        if birthday.day > 28:
+            birthday = birthday.replace(day=28)
+        facts.append(f"{name} was born on {a.in_words(birthday, False)}")
+        total_months += months
     if len(names) == 1:
         query = f"How many full months old was {names[0]}"
     else:
         query = "Add up their ages, each in full months: how many months did that make"
-    parts = {"facts": ". ".join(facts), "today": a.in_words(today, False)}
-    return a.problem("full_months", {"answer": total}, query=query, **parts)
+    slots = {"facts": ". ".join(facts), "today": a.in_words(today, False)}
+    return a.problem("full_months", {"answer": total_months}, query=query, **slots)
 
 
 def shifts_worked(rng: random.Random, level: int) -> a.Problem:
     """The time of shifts together, some of which end on the next day."""
-    facts, total, clock = [], 0, a.clock_of_a_style(rng)
+    facts, total_seconds, write_clock = [], 0, a.clock_of_a_style(rng)
     for name in a.names(rng, level):
-        start, span = a.time(rng, level), 600 + a.time(rng, level) % 50_400
-        ends = clock(start), clock((start + span) % a.DAY)
-        facts.append(f"{name} was logged in from {ends[0]} to {ends[1]}")
-        total += span
+        start, shift_seconds = a.time(rng, level), 600 + a.time(rng, level) % 50_400
+        end_clocks = write_clock(start), write_clock((start + shift_seconds) % a.DAY)
+        facts.append(f"{name} was logged in from {end_clocks[0]} to {end_clocks[1]}")
+        total_seconds += shift_seconds
     query = "How long was that?" if level == 1 else "Add up these spans."
-    answer = a.hours_minutes_seconds(total, "hours minutes seconds")
+    answer = a.hours_minutes_seconds(total_seconds, "hours minutes seconds")
     return a.problem("shifts_worked", answer, facts=a.joined(facts), query=query)
 
 
@@ -262,8 +270,8 @@ def reigns(rng: random.Random, level: int) -> a.Problem:
         years = rng.randrange(20, 120 + 60 * min(level, 10))
         is_across = level > 1 and rng.random() < 0.7
         start = rng.randrange(1 - years, 1) if is_across else rng.randrange(-900, 500)
-        ends = " to ".join(map(a.era, (start, start + years)))
-        facts.append(f"{place} was a republic from {ends}")
+        era_years = " to ".join(map(a.era, (start, start + years)))
+        facts.append(f"{place} was a republic from {era_years}")
         total += years
     query = "Add up these spans, in years."
     if level == 1:

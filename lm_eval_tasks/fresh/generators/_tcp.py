@@ -42,8 +42,8 @@ class Person(NamedTuple):
 
     def constraints(self) -> dict[str, int | None]:
         """Return the rests as the benchmark's columns have them: None for none."""
-        names = ("max_consecutive", "break_after", "break_between")
-        return {name: units or None for name, units in zip(names, self[1:])}
+        column_names = ("max_consecutive", "break_after", "break_between")
+        return {name: units or None for name, units in zip(column_names, self[1:])}
 
 
 class Project(NamedTuple):
@@ -56,8 +56,10 @@ class Project(NamedTuple):
 
     def pairs(self) -> list[list[str]]:
         """Return pairs of tasks, the earlier one first, as the benchmark has them."""
-        named = zip(self.names, self.needs)
-        return [[self.names[x], name] for name, needs in named for x in needs]
+        named_needs = zip(self.names, self.needs)
+        return [
+            [self.names[need], name] for name, needs in named_needs for need in needs
+        ]
 
 
 # ---------------------------------------------------------------------------- rules
@@ -87,25 +89,33 @@ def work(
     None where it is not done within the calendar. By a MILD reading no rest is longer than
     a unit: who may wait on purpose waits one unit before the row is full.
     """
-    time, row, pause, between = state
-    due = min(1, person.pause) if reading == MILD else person.pause
-    start, idle = None, 0
-    for time, kind in person.calendar[bisect_left(person.calendar, (time,)) :]:
-        must_wait = start is None and (between or time < ready)
-        if kind != WORK or pause or must_wait:
+    time, units_in_row, rest_left, gap_left = state
+    due_rest = min(1, person.pause) if reading == MILD else person.pause
+    start_unit, idle_units = None, 0
+    for time, unit_kind in person.calendar[bisect_left(person.calendar, (time,)) :]:
+        must_wait = start_unit is None and (gap_left or time < ready)
+        if unit_kind != WORK or rest_left or must_wait:
             if reading == STRICT:
-                row, pause, between, idle = _pause(kind, due, row, pause, between, idle)
+                units_in_row, rest_left, gap_left, idle_units = _pause(
+                    unit_kind, due_rest, units_in_row, rest_left, gap_left, idle_units
+                )
             else:
-                row, pause, between = 0, pause and pause - 1, between and between - 1
+                units_in_row, rest_left, gap_left = (
+                    0,
+                    rest_left and rest_left - 1,
+                    gap_left and gap_left - 1,
+                )
             continue
-        start, idle = time if start is None else start, 0
+        start_unit, idle_units = time if start_unit is None else start_unit, 0
         duration -= 1
-        row += 1
-        if row == person.most_in_row:
-            row, pause = 0, due
+        units_in_row += 1
+        if units_in_row == person.most_in_row:
+            units_in_row, rest_left = 0, due_rest
         if not duration:
-            row, pause = (0, 0) if reading == MILD else (row, pause)
-            return start, State(time + 1, row, pause, person.between)
+            units_in_row, rest_left = (
+                (0, 0) if reading == MILD else (units_in_row, rest_left)
+            )
+            return start_unit, State(time + 1, units_in_row, rest_left, person.between)
     return None
 
 
@@ -142,26 +152,34 @@ class Bounds:
         self._project = project
         self._chains: dict[tuple[int, int], int] = {}
         self.followers = [
-            [other for other, needs in enumerate(project.needs) if task in needs]
+            [
+                later_task
+                for later_task, needs in enumerate(project.needs)
+                if task in needs
+            ]
             for task in range(len(project.durations))
         ]
         self.never = max(person.calendar[-1][0] for person in project.people) + 2
         self._worked = [  # by each unit, how many before it can be worked
-            [0, *accumulate(unit in worked for unit in range(self.never))]
+            [0, *accumulate(unit in work_units for unit in range(self.never))]
             for person in project.people
-            for worked in [{x for x, kind in person.calendar if kind == WORK}]
+            for work_units in [
+                {unit_number for unit_number, kind in person.calendar if kind == WORK}
+            ]
         ]
 
     def chain(self, task: int, time: int) -> int:
         """Return an end of a task that starts from `time` on and all that need it."""
-        key = task, time
-        if key not in self._chains:
+        cache_key = task, time
+        if cache_key not in self._chains:
             durations, _, people, _ = self._project
-            done = [work(x, MILD, State(time), 0, durations[task]) for x in people]
-            end = min((x[1].time for x in done if x), default=self.never)
-            ends = [self.chain(other, end) for other in self.followers[task]]
-            self._chains[key] = max([end, *ends])
-        return self._chains[key]
+            works = [work(x, MILD, State(time), 0, durations[task]) for x in people]
+            first_end = min((x[1].time for x in works if x), default=self.never)
+            follower_ends = [
+                self.chain(follower, first_end) for follower in self.followers[task]
+            ]
+            self._chains[cache_key] = max([first_end, *follower_ends])
+        return self._chains[cache_key]
 
     def units(self, states: list[State], end: int) -> int:
         """Return how many units can be worked before `end`."""
@@ -205,10 +223,10 @@ class Search:
         for end, task, who, start, state in sorted(self._choices(ends, states, last)):
             if self._best <= self._least or end >= self._best:
                 return
-            after = ends | {task: end}
-            then = [*states[:who], state, *states[who + 1 :]]
-            if self._may_be_better(after, then, start):
-                self._place(after, then, (start, task))
+            new_ends = ends | {task: end}
+            new_states = [*states[:who], state, *states[who + 1 :]]
+            if self._may_be_better(new_ends, new_states, start):
+                self._place(new_ends, new_states, (start, task))
 
     def simple(self, least: int) -> int:
         """Return the best end of simple orders, each task by whoever ends it first."""
@@ -217,16 +235,16 @@ class Search:
         tails = [*durations]  # the longest chain that a task begins
         for task in reversed(range(len(durations))):
             tails[task] += max((tails[other] for other in followers[task]), default=0)
-        counts = [*map(len, needs)], [*map(len, followers)]
-        ranks = [durations, tails, *counts, [*range(len(needs))]]
-        signs = [[-rank for rank in values] for values in ranks]
-        orders = [lambda x, rank=rank: rank[x[1]] for rank in [*ranks, *signs]]
+        need_counts = [*map(len, needs)], [*map(len, followers)]
+        ranks = [durations, tails, *need_counts, [*range(len(needs))]]
+        negative_ranks = [[-rank for rank in values] for values in ranks]
+        orders = [lambda x, rank=rank: rank[x[1]] for rank in [*ranks, *negative_ranks]]
         orders += [lambda x: x[0], lambda x: x[3]]  # what ends first, what starts first
-        best = self._bounds.never
-        for order in orders:
-            if best > least:
-                best = min(best, self._in_order(order))
-        return best
+        best_end = self._bounds.never
+        for sort_key in orders:
+            if best_end > least:
+                best_end = min(best_end, self._in_order(sort_key))
+        return best_end
 
     def _in_order(self, order: Callable[[tuple], int]) -> int:
         """Return the end where what can be done and is first by an order is done next."""
@@ -238,9 +256,9 @@ class Search:
             best = min(self._after[path], key=lambda x: (order(x), *x), default=None)
             if best is None:
                 return self._bounds.never
-            end, task, who, _, states[who] = best
-            ends[task] = end
-            path = *path, task, who
+            task_end, task, worker, _, states[worker] = best
+            ends[task] = task_end
+            path = *path, task, worker
         return max(ends.values())
 
     def _choices(
@@ -248,17 +266,17 @@ class Search:
     ) -> Iterator[tuple]:
         durations = self._project.durations
         for task, needs in enumerate(self._project.needs):
-            if task in ends or any(other not in ends for other in needs):
+            if task in ends or any(needed_task not in ends for needed_task in needs):
                 continue
-            ready = max((ends[other] for other in needs), default=0)
-            for who, state in enumerate(states):
-                key = who, state, max(ready, state.time), durations[task]
+            ready_unit = max((ends[needed_task] for needed_task in needs), default=0)
+            for worker, state in enumerate(states):
+                key = worker, state, max(ready_unit, state.time), durations[task]
                 if key not in self._done:
-                    person = self._project.people[who]
+                    person = self._project.people[worker]
                     self._done[key] = work(person, self._reading, state, *key[2:])
-                done = self._done[key]
-                if done and (done[0], task) > last:
-                    yield done[1].time, task, who, done[0], done[1]
+                done_work = self._done[key]
+                if done_work and (done_work[0], task) > last:
+                    yield done_work[1].time, task, worker, done_work[0], done_work[1]
 
     def _may_be_better(
         self, ends: dict[int, int], states: list[State], start: int
@@ -266,12 +284,12 @@ class Search:
         """Return whether what is left, which starts from `start` on, may end in time."""
         durations, needs = self._project.durations, self._project.needs
         open_tasks = [task for task in range(len(needs)) if task not in ends]
-        left = sum(durations[task] for task in open_tasks)
-        if self._bounds.units(states, self._best - 1) < left:
+        units_left = sum(durations[task] for task in open_tasks)
+        if self._bounds.units(states, self._best - 1) < units_left:
             return False
         for task in open_tasks:
-            ready = max([start, *(ends.get(other, 0) for other in needs[task])])
-            if self._bounds.chain(task, ready) >= self._best:
+            ready_unit = max([start, *(ends.get(other, 0) for other in needs[task])])
+            if self._bounds.chain(task, ready_unit) >= self._best:
                 return False
         return max(ends.values()) < self._best
 
@@ -291,10 +309,10 @@ def certain_end(
     bounds = Bounds(project)
     search = Search(project, RULES, bounds)
     least = max(bounds.chain(task, 0) for task in range(len(project.durations)))
-    limit = search.simple(least) if is_hard else bounds.never
+    end_limit = search.simple(least) if is_hard else bounds.never
     try:
-        end = search.earliest(least, limit, FEW_STEPS if is_hard else MOST_STEPS)
-        if end == limit or is_bound and not _hangs_on_needs(project, end):
+        end = search.earliest(least, end_limit, FEW_STEPS if is_hard else MOST_STEPS)
+        if end == end_limit or is_bound and not _hangs_on_needs(project, end):
             return None
         if Search(project, STRICT, bounds).earliest(end, end + 1) > end:
             return None
@@ -311,37 +329,37 @@ def settled(project: Project, index: int, knobs: words.Knobs) -> tuple | None:
     Where constraints are to bind, no kind of them (rests, breaks, meals or absences) stays
     without which the end is the same. None where fewer kinds than `binding` stay.
     """
-    others = list(_relaxed(project)) if knobs["binding"] else []
-    if len(others) < knobs["binding"]:
+    relaxed_projects = list(_relaxed(project)) if knobs["binding"] else []
+    if len(relaxed_projects) < knobs["binding"]:
         return None
     is_hard, is_bound = index % 10 < knobs["misleading"], knobs["binding"] > 0
     if not (end := certain_end(project, is_hard, is_bound)):
         return None
-    hangs = lambda x: Search(x, RULES, Bounds(x)).earliest(end - 1, end) < end  # noqa: E731
+    ends_earlier = lambda x: Search(x, RULES, Bounds(x)).earliest(end - 1, end) < end  # noqa: E731
     try:
-        slack = [other for other in others if not hangs(other)]
+        slack = [relaxed for relaxed in relaxed_projects if not ends_earlier(relaxed)]
     except OutOfSteps:
         return None
-    ways = (settled(other, index, knobs) for other in slack)
-    return next(filter(None, ways), None) if slack else (end, project)
+    smaller_problems = (settled(relaxed, index, knobs) for relaxed in slack)
+    return next(filter(None, smaller_problems), None) if slack else (end, project)
 
 
 def _hangs_on_needs(project: Project, end: int) -> bool:
     """Return whether a simple order would end earlier if no task needed another."""
-    free = project._replace(needs=[[] for _ in project.needs])
-    return Search(free, RULES, Bounds(free)).simple(end - 1) < end
+    free_project = project._replace(needs=[[] for _ in project.needs])
+    return Search(free_project, RULES, Bounds(free_project)).simple(end - 1) < end
 
 
 def _relaxed(project: Project) -> Iterator[Project]:
     """Yield the project without each kind of constraint that it has."""
-    for change in (
-        lambda x: x._replace(between=0),
-        lambda x: x._replace(most_in_row=0, pause=0),
+    for drop_constraint in (
+        lambda worker: worker._replace(between=0),
+        lambda worker: worker._replace(most_in_row=0, pause=0),
         lambda x: x._replace(
             calendar=[(n, WORK if kind == PAUSE else kind) for n, kind in x.calendar]
         ),
     ):
-        people = [change(person) for person in project.people]
+        people = [drop_constraint(person) for person in project.people]
         if people != project.people:
             yield project._replace(people=people)
 
@@ -381,11 +399,11 @@ TEXTS = words.texts("_tcp")
 
 def draw_tasks(rng: random.Random, count: int, longest: int) -> Project:
     """Return so many tasks, each with some of the earlier ones as its needs."""
-    pool = rng.choice(TEXTS["tasks"])
-    names = [pool[n] for n in sorted(rng.sample(range(len(pool)), count))]
+    task_names = rng.choice(TEXTS["tasks"])
+    names = [task_names[n] for n in sorted(rng.sample(range(len(task_names)), count))]
     durations = [1 + rng.randrange(longest) for _ in names]
-    counts = (min(task, rng.choice((0, 1, 1, 1, 2, 2))) for task in range(count))
-    needs = [sorted(rng.sample(range(n), limit)) for n, limit in enumerate(counts)]
+    need_counts = (min(task, rng.choice((0, 1, 1, 1, 2, 2))) for task in range(count))
+    needs = [sorted(rng.sample(range(n), limit)) for n, limit in enumerate(need_counts)]
     return Project(durations, needs, names=names)
 
 
@@ -398,12 +416,12 @@ def draw_person(
     rng: random.Random, knobs: words.Knobs, calendar: list, longest: int
 ) -> Person:
     """Return somebody who may rest after so many units in a row, and between tasks."""
-    limit = pause = between = 0
+    limit = pause = gap_units = 0
     if is_one_of(rng, knobs["rests"]):
         limit, pause = rng.randrange(2, longest), rng.choice((1, 1, knobs["pause"]))
     if is_one_of(rng, knobs["breaks"]):
-        between = rng.choice((1, 1, 2))
-    return Person(calendar, limit, pause, between)
+        gap_units = rng.choice((1, 1, 2))
+    return Person(calendar, limit, pause, gap_units)
 
 
 # --------------------------------------------------------------------------- telling
@@ -417,19 +435,19 @@ def day(moment: date, year: int | None = None) -> str:
 def tell_tasks(rng: random.Random, unit: str, tasks: Project) -> Iterator[str]:
     """Yield a sentence for each duration and each need."""
     for name, duration in zip(tasks.names, tasks.durations):
-        units = words.counted(duration, unit)
-        yield rng.choice(TEXTS["length"]).format(task=name, units=units)
+        duration_text = words.counted(duration, unit)
+        yield rng.choice(TEXTS["length"]).format(task=name, units=duration_text)
     for before, after in tasks.pairs():
         yield rng.choice(TEXTS["order"]).format(before=before, after=after)
 
 
 def tell_rests(rng: random.Random, unit: str, person: Person) -> Iterator[str]:
     """Yield a sentence of somebody for each kind of rest that they need."""
-    row, pause, between = (words.counted(units, unit) for units in person[1:])
+    row_text, rest_text, gap_text = (words.counted(units, unit) for units in person[1:])
     if person.most_in_row:
-        yield rng.choice(TEXTS["row"]).format(row=row, pause=pause)
+        yield rng.choice(TEXTS["row"]).format(row=row_text, pause=rest_text)
     if person.between:
-        yield rng.choice(TEXTS["between"]).format(pause=between)
+        yield rng.choice(TEXTS["between"]).format(pause=gap_text)
 
 
 # Numbers in what is said beside the matter: from, and below.
@@ -444,11 +462,11 @@ Asides = list[tuple[str, str]]  # where in a dialogue people digress so, and the
 def draw_asides(rng: random.Random, kind: str, knobs: words.Knobs) -> Asides:
     """Return patterns of sentences that do not concern the project."""
     texts = TEXTS["asides"]
-    alike = [("any", x) for x in texts["lookalike"] + TEXTS[kind]["lookalike"]]
+    lookalikes = [("any", x) for x in texts["lookalike"] + TEXTS[kind]["lookalike"]]
     plain = [(place, x) for place in ("first", "last", "any") for x in texts[place]]
-    count = min(knobs["lookalikes"], knobs["distractors"], len(alike))
-    others = min(knobs["distractors"] - count, len(plain))
-    return rng.sample(alike, count) + rng.sample(plain, others)
+    lookalike_count = min(knobs["lookalikes"], knobs["distractors"], len(lookalikes))
+    plain_count = min(knobs["distractors"] - lookalike_count, len(plain))
+    return rng.sample(lookalikes, lookalike_count) + rng.sample(plain, plain_count)
 
 
 def _fill_aside(
@@ -458,12 +476,12 @@ def _fill_aside(
     rests and weekdays is in the speaker's `constraints`.
     """
     task, duration = rng.choice([*zip(tasks.names, tasks.durations)])
-    slots = {name: rng.randrange(*span) for name, span in ASIDE_NUMBERS.items()}
-    slots |= {"unit": unit, "weekday": rng.choice(words.WEEKDAYS), "task": task}
-    real = f"{constraints} {task}: {duration}"
-    if any(pattern.format(**slots) in real for pattern in LOOKALIKES):
+    slot_values = {name: rng.randrange(*span) for name, span in ASIDE_NUMBERS.items()}
+    slot_values |= {"unit": unit, "weekday": rng.choice(words.WEEKDAYS), "task": task}
+    real_constraints = f"{constraints} {task}: {duration}"
+    if any(pattern.format(**slot_values) in real_constraints for pattern in LOOKALIKES):
         return _fill_aside(rng, unit, tasks, constraints, text)
-    return text.format(**slots)
+    return text.format(**slot_values)
 
 
 def columns(
@@ -482,25 +500,25 @@ def columns(
     rules of rests where somebody needs one.
     """
     utterances = [(who, text) for who, texts in zip(people, own) for text in texts]
-    utterances += [(rng.choice(people), text) for text in common]
+    utterances += [(rng.choice(people), utterance) for utterance in common]
     rng.shuffle(utterances)
     turns = [
-        (who, [text for _, text in parts])
-        for who, parts in groupby(utterances, key=lambda x: x[0])
+        (speaker, [utterance for _, utterance in turn_texts])
+        for speaker, turn_texts in groupby(utterances, key=lambda x: x[0])
     ]
-    texts, unit = TEXTS[kind], UNITS[kind]
+    own_texts, unit = TEXTS[kind], UNITS[kind]
     _digress(rng, turns, asides, unit, project, dict(zip(people, own)))
-    names = {"people": words.joined(people), "count": len(project.names)}
-    names |= {"unit": unit, "Unit": unit.title(), "others": texts["others"]}
-    rules = [TEXTS["rules"], texts["rules"]]
-    if any(person.most_in_row for person in project.people):
-        rules.append(TEXTS["rows rule"])
-    if any(person.most_in_row or person.between for person in project.people):
-        rules.append(TEXTS["time off rule"])
-    rules.append(rng.choice(texts["ask"]))
+    slots = {"people": words.joined(people), "count": len(project.names)}
+    slots |= {"unit": unit, "Unit": unit.title(), "others": own_texts["others"]}
+    question_parts = [TEXTS["rules"], own_texts["rules"]]
+    if any(worker.most_in_row for worker in project.people):
+        question_parts.append(TEXTS["rows rule"])
+    if any(worker.most_in_row or worker.between for worker in project.people):
+        question_parts.append(TEXTS["time off rule"])
+    question_parts.append(rng.choice(own_texts["ask"]))
     return {
-        "dialogue": [f"{who}: {' '.join(parts)}" for who, parts in turns],
-        "question": " ".join(rules).format(**names),
+        "dialogue": [f"{speaker}: {' '.join(parts)}" for speaker, parts in turns],
+        "question": " ".join(question_parts).format(**slots),
         "tasks": dict(zip(project.names, project.durations)),
         "dependencies": project.pairs(),
         "agents": people,
@@ -516,10 +534,10 @@ def _digress(
     constraints: dict[str, list[str]],
 ) -> None:
     """Put asides where people digress: first, last, or at the end of a turn."""
-    for place, text in sorted(asides):
-        who = rng.choice(turns)[0]
-        aside = _fill_aside(rng, unit, tasks, " ".join(constraints[who]), text)
-        own = [texts for name, texts in turns if name == who]
+    for place, pattern in sorted(asides):
+        speaker = rng.choice(turns)[0]
+        aside = _fill_aside(rng, unit, tasks, " ".join(constraints[speaker]), pattern)
+        own = [turn_texts for name, turn_texts in turns if name == speaker]
         if place == "first":
             own[0].insert(0, aside)
         else:

@@ -30,16 +30,18 @@ BENCHMARK = ladder(1)
 
 def row(rng: random.Random, level: int, index: int, knobs: Knobs) -> dict | None:
     """Return a question and its month; None where a step leaves the years."""
-    start = rng.randrange(FIRST_YEAR * 12, (LAST_START + 1) * 12)  # since the year 0
-    sizes = [rng.randint(1, LONGEST_STEP) for _ in range(knobs["steps"])]
-    steps = [size * rng.choice((1, -1)) for size in sizes]
-    months = [start]
-    for step in steps:
+    start_month = rng.randrange(
+        FIRST_YEAR * 12, (LAST_START + 1) * 12
+    )  # since the year 0
+    step_sizes = [rng.randint(1, LONGEST_STEP) for _ in range(knobs["steps"])]
+    month_steps = [size * rng.choice((1, -1)) for size in step_sizes]
+    months = [start_month]
+    for step in month_steps:
         months.append(months[-1] + step)
     if not FIRST_YEAR * 12 <= min(months) <= max(months) < (LAST_YEAR + 1) * 12:
         return None
     return {
-        "question": _question(start, steps),
+        "question": _question(start_month, month_steps),
         "answer": [_month(months[-1])],
         "context": "",
     }
@@ -47,11 +49,11 @@ def row(rng: random.Random, level: int, index: int, knobs: Knobs) -> dict | None
 
 def _question(start: int, steps: list[int]) -> str:
     if len(steps) == 1:
-        side = "after" if steps[0] > 0 else "before"
-        return f"Which month is {_span(steps[0])} {side} {_month(start)}?"
-    *moves, last = (f"{_span(x)} {'forward' if x > 0 else 'back'}." for x in steps)
-    text = " ".join([*(f"Go {move}" for move in moves), f"Then go {last}"])
-    return f"Start in {_month(start)}. {text} Which month is it?"
+        side_word = "after" if steps[0] > 0 else "before"
+        return f"Which month is {_span(steps[0])} {side_word} {_month(start)}?"
+    *moves, last_move = (f"{_span(x)} {'forward' if x > 0 else 'back'}." for x in steps)
+    moves_text = " ".join([*(f"Go {move}" for move in moves), f"Then go {last_move}"])
+    return f"Start in {_month(start)}. {moves_text} Which month is it?"
 
 
 def _month(months: int) -> str:
@@ -60,5 +62,5 @@ def _month(months: int) -> str:
 
 def _span(months: int) -> str:
     years, rest_months = divmod(abs(months), 12)
-    parts = [(years, "year"), (rest_months, "month")]
-    return " and ".join(counted(n, unit) for n, unit in parts if n)
+    amounts = [(years, "year"), (rest_months, "month")]
+    return " and ".join(counted(amount, unit) for amount, unit in amounts if amount)

@@ -24,8 +24,12 @@ def ladder(level: int) -> dict[str, int]:
 
     Of ten people so many have `days_away`, `holidays` and `weekdays` off.
     """
-    own = {"days_away": 10, "holidays": 5 * (level > 1), "weekdays": 4 * (level > 4)}
-    return tcp.ladder(level) | own
+    own_knobs = {
+        "days_away": 10,
+        "holidays": 5 * (level > 1),
+        "weekdays": 4 * (level > 4),
+    }
+    return tcp.ladder(level) | own_knobs
 
 
 BENCHMARK = ladder(5) | tcp.BENCHMARK
@@ -35,35 +39,40 @@ def row(rng: random.Random, level: int, index: int, knobs: Knobs) -> dict | None
     """Return a row of TCP long; None where its end may be argued."""
     tasks = tcp.draw_tasks(rng, knobs["steps"], longest=6)
     people = rng.sample(tcp.TEXTS["names"], knobs["people"])
-    start = date(2024, 1, 1) + timedelta(days=rng.randrange(365 * 4))
-    days = [start + timedelta(days=n) for n in range(4 * sum(tasks.durations) + 30)]
+    start_day = date(2024, 1, 1) + timedelta(days=rng.randrange(365 * 4))
+    project_days = [
+        start_day + timedelta(days=day_number)
+        for day_number in range(4 * sum(tasks.durations) + 30)
+    ]
     # Most of the work falls into this span.
-    span = max(8, 2 * sum(tasks.durations) // len(people))
-    plans = [_draw_plan(rng, knobs, start, span) for _ in people]
-    calendars = ([*enumerate(map(plan.kind_of, days))] for plan in plans)
+    work_span = max(8, 2 * sum(tasks.durations) // len(people))
+    plans = [_draw_plan(rng, knobs, start_day, work_span) for _ in people]
+    calendars = ([*enumerate(map(plan.kind_of, project_days))] for plan in plans)
     workers = [tcp.draw_person(rng, knobs, calendar, 6) for calendar in calendars]
-    outcome = tcp.settled(tasks._replace(people=workers), index, knobs)
-    if outcome is None:
+    settled_project = tcp.settled(tasks._replace(people=workers), index, knobs)
+    if settled_project is None:
         return None
-    end, project = outcome
+    end_units, project = settled_project
     free = Plan([], None, None)
     plans = [x if worker.pauses() else free for x, worker in zip(plans, project.people)]
-    sentences = [
-        [*_tell_plan(rng, plan, start.year), *tcp.tell_rests(rng, "day", worker)]
+    own_sentences = [
+        [*_tell_plan(rng, plan, start_day.year), *tcp.tell_rests(rng, "day", worker)]
         for plan, worker in zip(plans, project.people)
     ]
-    common = list(tcp.tell_tasks(rng, "day", tasks))
-    common.append(rng.choice(TEXTS["start"]).format(day=tcp.day(start)))
+    common_sentences = list(tcp.tell_tasks(rng, "day", tasks))
+    common_sentences.append(rng.choice(TEXTS["start"]).format(day=tcp.day(start_day)))
     asides = tcp.draw_asides(rng, "long", knobs)
-    shown = tcp.columns(rng, "long", people, project, sentences, common, asides)
-    return shown | {
-        "answer": f"{days[end - 1]}",
-        "project_start_date": f"{start}",
+    shared_columns = tcp.columns(
+        rng, "long", people, project, own_sentences, common_sentences, asides
+    )
+    return shared_columns | {
+        "answer": f"{project_days[end_units - 1]}",
+        "project_start_date": f"{start_day}",
         "agent_constraints": {
             name: worker.constraints() for name, worker in zip(people, project.people)
         },
         "agent_unavailable_dates": {
-            name: [f"{day}" for day in days if plan.kind_of(day)]
+            name: [f"{day}" for day in project_days if plan.kind_of(day)]
             for name, plan in zip(people, plans)
         },
     }
@@ -78,22 +87,22 @@ class Plan(NamedTuple):
 
     def kind_of(self, day: date) -> int:
         """Return whether somebody works on a day: WORK (0) or PAUSE."""
-        first, last = self.holiday or (date.max, date.min)
+        first_day, last_day = self.holiday or (date.max, date.min)
         is_away = day in self.days or day.weekday() == self.weekday
-        return tcp.PAUSE if is_away or first <= day <= last else tcp.WORK
+        return tcp.PAUSE if is_away or first_day <= day <= last_day else tcp.WORK
 
 
 def _draw_plan(rng: random.Random, knobs: Knobs, start: date, span: int) -> Plan:
-    away = sorted(rng.sample(range(span), rng.randrange(1, 4)))
+    away_numbers = sorted(rng.sample(range(span), rng.randrange(1, 4)))
     days, holiday, weekday = [], None, None
     if tcp.is_one_of(rng, knobs["days_away"]):
-        days = [start + timedelta(n) for n in away]
+        days = [start + timedelta(number) for number in away_numbers]
     if tcp.is_one_of(rng, knobs["holidays"]):
-        first = start + timedelta(days=rng.randrange(span))
-        holiday = first, first + timedelta(days=rng.randrange(1, 5))
+        first_holiday = start + timedelta(days=rng.randrange(span))
+        holiday = first_holiday, first_holiday + timedelta(days=rng.randrange(1, 5))
     if tcp.is_one_of(rng, knobs["weekdays"]):
-        edges = [day.weekday() for day in holiday or ()]
-        weekday = rng.choice([day for day in range(7) if day not in edges])
+        holiday_weekdays = [day.weekday() for day in holiday or ()]
+        weekday = rng.choice([day for day in range(7) if day not in holiday_weekdays])
     off = Plan([], holiday, weekday).kind_of
     days = [x for x in days if not any(off(x + timedelta(n)) for n in (-1, 0, 1))]
     return Plan(days, holiday, weekday)
@@ -101,11 +110,11 @@ def _draw_plan(rng: random.Random, knobs: Knobs, start: date, span: int) -> Plan
 
 def _tell_plan(rng: random.Random, plan: Plan, year: int) -> Iterator[str]:
     if plan.days:
-        away = tcp.words.joined([tcp.day(day, year) for day in plan.days])
-        yield rng.choice(TEXTS["away"]).format(days=away)
+        days_text = tcp.words.joined([tcp.day(day, year) for day in plan.days])
+        yield rng.choice(TEXTS["away"]).format(days=days_text)
     if plan.holiday:
-        first, last = (tcp.day(day, year) for day in plan.holiday)
-        yield rng.choice(TEXTS["holiday"]).format(first=first, last=last)
+        first_text, last_text = (tcp.day(day, year) for day in plan.holiday)
+        yield rng.choice(TEXTS["holiday"]).format(first=first_text, last=last_text)
     if plan.weekday is not None:
         weekday = tcp.words.WEEKDAYS[plan.weekday]
         yield rng.choice(TEXTS["weekday"]).format(weekday=weekday)

@@ -24,8 +24,8 @@ def ladder(level: int) -> dict[str, int]:
 
     Of ten people so many have `meals`, and zones of `part_hours`; some work at night.
     """
-    own = {"meals": 6 * (level > 1), "part_hours": 4 * (level > 3)}
-    return tcp.ladder(level) | own | {"nights": int(level > 4)}
+    own_knobs = {"meals": 6 * (level > 1), "part_hours": 4 * (level > 3)}
+    return tcp.ladder(level) | own_knobs | {"nights": int(level > 4)}
 
 
 BENCHMARK = ladder(5) | tcp.BENCHMARK
@@ -36,32 +36,40 @@ def row(rng: random.Random, level: int, index: int, knobs: Knobs) -> dict | None
     tasks = tcp.draw_tasks(rng, knobs["steps"], longest=7)
     people = rng.sample(tcp.TEXTS["names"], knobs["people"])
     shifts = [draw_shift(rng, knobs) for _ in people]
-    speaker = rng.randrange(len(people))
-    hour = (shifts[speaker].hours[0] + rng.randrange(6)) % 24  # while they work
-    start = datetime(2024, 1, 1, hour) + timedelta(days=rng.randrange(365 * 4))
-    hours = 8 * sum(tasks.durations) + 96
-    calendars = (shift.calendar(start.hour, hours) for shift in shifts)
+    speaker_index = rng.randrange(len(people))
+    start_hour = (
+        shifts[speaker_index].hours[0] + rng.randrange(6)
+    ) % 24  # while they work
+    start_time = datetime(2024, 1, 1, start_hour) + timedelta(
+        days=rng.randrange(365 * 4)
+    )
+    hour_count = 8 * sum(tasks.durations) + 96
+    calendars = (shift.calendar(start_time.hour, hour_count) for shift in shifts)
     workers = [tcp.draw_person(rng, knobs, calendar, 5) for calendar in calendars]
-    outcome = tcp.settled(tasks._replace(people=workers), index, knobs)
-    if outcome is None:
+    settled_project = tcp.settled(tasks._replace(people=workers), index, knobs)
+    if settled_project is None:
         return None
-    end, project = outcome
+    end_hours, project = settled_project
     for n, worker in enumerate(project.people):
         if not worker.pauses():
             shifts[n] = shifts[n]._replace(meal=None)
-    sentences = [
+    own_sentences = [
         [*_tell_shift(rng, shift), *tcp.tell_rests(rng, "hour", worker)]
         for shift, worker in zip(shifts, project.people)
     ]
-    local = start + timedelta(minutes=shifts[speaker].ahead)
-    moment = {"day": tcp.day(local), "clock": f"{local:%H:%M}"}
-    sentences[speaker].append(rng.choice(TEXTS["start"]).format(**moment))
-    common = list(tcp.tell_tasks(rng, "hour", tasks))
+    local_start = start_time + timedelta(minutes=shifts[speaker_index].ahead)
+    start_slots = {"day": tcp.day(local_start), "clock": f"{local_start:%H:%M}"}
+    own_sentences[speaker_index].append(
+        rng.choice(TEXTS["start"]).format(**start_slots)
+    )
+    common_sentences = list(tcp.tell_tasks(rng, "hour", tasks))
     asides = tcp.draw_asides(rng, "short", knobs)
-    shown = tcp.columns(rng, "short", people, project, sentences, common, asides)
-    return shown | {
-        "answer": f"{start + timedelta(hours=end):%Y-%m-%d %H:%M} GMT",
-        "project_start_datetime_gmt": f"{start:%Y-%m-%d %H:%M}",
+    shared_columns = tcp.columns(
+        rng, "short", people, project, own_sentences, common_sentences, asides
+    )
+    return shared_columns | {
+        "answer": f"{start_time + timedelta(hours=end_hours):%Y-%m-%d %H:%M} GMT",
+        "project_start_datetime_gmt": f"{start_time:%Y-%m-%d %H:%M}",
         "agent_constraints_gmt": {
             name: {"working_hours": x.hours, "lunch_break": x.meal} | y.constraints()
             for name, x, y in zip(people, shifts, project.people)
@@ -79,32 +87,32 @@ class Shift(NamedTuple):
 
     def calendar(self, first: int, hours: int) -> list[tuple[int, int]]:
         """Return somebody's hours, counted from the first one of the project on."""
-        day = [tcp.OFF] * 24
-        for kind, span in ((tcp.WORK, self.hours), (tcp.PAUSE, self.meal)):
-            begins, ends = span or (0, 0)
-            for hour in range((ends - begins) % 24):
-                day[(begins + hour) % 24] = kind
-        kinds = [day[(first + hour) % 24] for hour in range(-3, hours)]
+        kinds_by_hour = [tcp.OFF] * 24
+        for kind, hour_span in ((tcp.WORK, self.hours), (tcp.PAUSE, self.meal)):
+            first_hour, end_hour = hour_span or (0, 0)
+            for hour in range((end_hour - first_hour) % 24):
+                kinds_by_hour[(first_hour + hour) % 24] = kind
+        kinds = [kinds_by_hour[(first + hour) % 24] for hour in range(-3, hours)]
         triples = zip(range(hours), kinds[3:], kinds)
         return [(hour, x) for hour, x, before in triples if {x, before} != {tcp.OFF}]
 
 
 def draw_shift(rng: random.Random, knobs: Knobs) -> Shift:
     """Return somebody's day; where there are `nights`, it may begin in the evening."""
-    part, nights = tcp.is_one_of(rng, knobs["part_hours"]), knobs["nights"]
+    has_part_hour, nights = tcp.is_one_of(rng, knobs["part_hours"]), knobs["nights"]
     # Minutes ahead of GMT of cities that never change their clocks.
-    cities = TEXTS["part hours" if part else "full hours"]
-    city = rng.choice(sorted(cities))
+    minutes_by_city = TEXTS["part hours" if has_part_hour else "full hours"]
+    city = rng.choice(sorted(minutes_by_city))
     begins, length = rng.randrange(24), 6 + rng.randrange(4)
-    local = (begins * 60 + cities[city]) % 1440
-    by_day, over_midnight = 390 <= local <= 630, begins + length > 24
-    if not by_day and (not nights or local < 1020) or over_midnight and not nights:
+    local = (begins * 60 + minutes_by_city[city]) % 1440
+    by_day, passes_midnight = 390 <= local <= 630, begins + length > 24
+    if not by_day and (not nights or local < 1020) or passes_midnight and not nights:
         return draw_shift(rng, knobs)
     meal = None
     if tcp.is_one_of(rng, knobs["meals"]):
-        eats = begins + 2 + rng.randrange(length - 4)
-        meal = [eats % 24, (eats + 1) % 24]
-    return Shift(city, cities[city], [begins, (begins + length) % 24], meal)
+        meal_hour = begins + 2 + rng.randrange(length - 4)
+        meal = [meal_hour % 24, (meal_hour + 1) % 24]
+    return Shift(city, minutes_by_city[city], [begins, (begins + length) % 24], meal)
 
 
 def _zone(ahead: int) -> str:
@@ -117,13 +125,13 @@ def _zone(ahead: int) -> str:
 def _span(span: list[int], ahead: int) -> str:
     """Return two full hours GMT on the clock of somebody's zone."""
     clocks = [(hour * 60 + ahead) % 1440 for hour in span]
-    first, last = [f"{clock // 60:02}:{clock % 60:02}" for clock in clocks]
-    return f"from {first} to {last} my time"
+    first_clock, last_clock = [f"{clock // 60:02}:{clock % 60:02}" for clock in clocks]
+    return f"from {first_clock} to {last_clock} my time"
 
 
 def _tell_shift(rng: random.Random, shift: Shift) -> Iterator[str]:
-    place = {"city": shift.city, "zone": _zone(shift.ahead)}
-    hours = _span(shift.hours, shift.ahead)
-    yield rng.choice(TEXTS["shift"]).format(hours=hours, **place)
+    place_slots = {"city": shift.city, "zone": _zone(shift.ahead)}
+    hours_text = _span(shift.hours, shift.ahead)
+    yield rng.choice(TEXTS["shift"]).format(hours=hours_text, **place_slots)
     if shift.meal:
         yield rng.choice(TEXTS["meal"]).format(hours=_span(shift.meal, shift.ahead))

@@ -80,8 +80,8 @@ Event = tuple[str, str]  # as a sentence says it, and as a clause after "which" 
 
 def ladder(level: int) -> dict[str, int]:
     """Return the knobs of a level; its gap is the most between the times compared."""
-    gap = 100 if level < 3 else 2
-    return {"steps": level - 1, "distractors": level - 1, "gap": gap}
+    largest_gap = 100 if level < 3 else 2
+    return {"steps": level - 1, "distractors": level - 1, "gap": largest_gap}
 
 
 BENCHMARK = ladder(1)
@@ -92,35 +92,46 @@ def row(rng: random.Random, level: int, index: int, knobs: words.Knobs) -> dict 
 
     None where the draw has another label, or none that is certain.
     """
-    name, tense = rng.choice(SHARES), rng.choice(tuple(ERAS))
-    kind, end = KINDS[name], knobs["steps"]
-    era, place_of = ERAS[tense], FIRST_PLACES.get(name, int)
-    first, last = kind.cycle or (place_of(era[0]), place_of(era[1]) - 1)
-    links, decoys = _links(rng, end, knobs["distractors"])
-    places, spans = _places(rng, name, (first, last), links, end)
-    gap = knobs["gap"] * kind.grid
-    near = range(places[end] - gap, places[end] + gap + 1, kind.grid)
-    claim_place = rng.choice([x for x in near if first <= x <= last])
-    side = rng.choice(_hows(kind, places[end]))
-    claim = rng.choice(_hows(kind, claim_place)[2:])
-    label = _label(kind, places, (side, places[end]), (claim, claim_place))
+    kind_name, tense = rng.choice(SHARES), rng.choice(tuple(ERAS))
+    kind, last_number = KINDS[kind_name], knobs["steps"]
+    year_range, place_of = ERAS[tense], FIRST_PLACES.get(kind_name, int)
+    first, last = kind.cycle or (place_of(year_range[0]), place_of(year_range[1]) - 1)
+    links, decoys = _links(rng, last_number, knobs["distractors"])
+    places, spans = _places(rng, kind_name, (first, last), links, last_number)
+    largest_gap = knobs["gap"] * kind.grid
+    near_places = range(
+        places[last_number] - largest_gap,
+        places[last_number] + largest_gap + 1,
+        kind.grid,
+    )
+    claim_place = rng.choice([place for place in near_places if first <= place <= last])
+    premise_side = rng.choice(_hows(kind, places[last_number]))
+    claim_side = rng.choice(_hows(kind, claim_place)[2:])
+    label = _label(
+        kind, places, (premise_side, places[last_number]), (claim_side, claim_place)
+    )
     if label != LABELS[index % len(LABELS)]:
         return None
-    event, *events = _events(rng, name, tense, 1 + len(links) + len(decoys))
-    begin = (events[0], kind.at) if end else (event, side)
-    dated = [(*begin, places[0]), (event, claim, claim_place)]
-    *sentences, hypothesis = _dated(rng, name, dated)
-    for other, link, span in list(zip(events, links, spans))[1:]:
-        parts = {"span": span, "other": events[link][1]}
-        sentences.append(_sentence(rng, other, "step", **parts))
-    others = zip(events[len(links) :], decoys)
-    placed = [(x, rng.choice(_hows(kind, places[node])), node) for x, node in others]
-    for other, how, node in [*placed, (event, side, end)] if end else ():
-        parts = {"how": how, "noun": kind.noun, "at": kind.at, "other": events[node][1]}
-        sentences.append(_sentence(rng, other, "same", **parts))
+    event, *events = _events(rng, kind_name, tense, 1 + len(links) + len(decoys))
+    first_event = (events[0], kind.at) if last_number else (event, premise_side)
+    dated_events = [(*first_event, places[0]), (event, claim_side, claim_place)]
+    *sentences, hypothesis = _dated(rng, kind_name, dated_events)
+    for other_event, linked_number, span_text in list(zip(events, links, spans))[1:]:
+        slots = {"span": span_text, "other": events[linked_number][1]}
+        sentences.append(_sentence(rng, other_event, "step", **slots))
+    decoy_events = zip(events[len(links) :], decoys)
+    placed_decoys = [
+        (decoy, rng.choice(_hows(kind, places[event_number])), event_number)
+        for decoy, event_number in decoy_events
+    ]
+    for other_event, how, node in (
+        [*placed_decoys, (event, premise_side, last_number)] if last_number else ()
+    ):
+        slots = {"how": how, "noun": kind.noun, "at": kind.at, "other": events[node][1]}
+        sentences.append(_sentence(rng, other_event, "same", **slots))
     rng.shuffle(sentences)
     return {
-        "Premise": " ".join([*TEXTS["notes"].get(name, []), *sentences]),
+        "Premise": " ".join([*TEXTS["notes"].get(kind_name, []), *sentences]),
         "Hypothesis": hypothesis,
         "Label": label,
     }
@@ -128,8 +139,8 @@ def row(rng: random.Random, level: int, index: int, knobs: words.Knobs) -> dict 
 
 def _hows(kind: Kind, place: int) -> list[str]:
     """Return how an event can be placed: not before a week (or other cycle), or after it."""
-    edges = zip(SIDES, kind.cycle or ENDLESS)
-    return [kind.at, kind.at, *(side for side, edge in edges if place != edge)]
+    cycle_edges = zip(SIDES, kind.cycle or ENDLESS)
+    return [kind.at, kind.at, *(side for side, edge in cycle_edges if place != edge)]
 
 
 def _links(
@@ -141,9 +152,9 @@ def _links(
     is a step from any event so far.
     """
     links, decoys = [0, *range(steps)], []
-    for number in range(distractors if steps else 0):
-        node = rng.randrange(len(links))
-        (decoys if number % 2 else links).append(node)
+    for distractor_number in range(distractors if steps else 0):
+        linked_number = rng.randrange(len(links))
+        (decoys if distractor_number % 2 else links).append(linked_number)
     return links, decoys
 
 
@@ -157,14 +168,14 @@ def _places(
     """
     kind, (first, last) = KINDS[name], within
     places, spans = [rng.randrange(first, last + 1, kind.grid)], [""]
-    reach = REACH * kind.longest if kind.cycle else 0
+    cycle_reach = REACH * kind.longest if kind.cycle else 0
     for link in links[1:]:
-        rooms = places[link] - first + reach, last + reach - places[link]
-        place, span = _step(rng, name, places[link], rooms)
+        rooms = places[link] - first + cycle_reach, last + cycle_reach - places[link]
+        place, span_text = _step(rng, name, places[link], rooms)
         places.append(place)
-        spans.append(span)
-    bound = [places[end]] if kind.cycle else places
-    if first <= min(bound) <= max(bound) <= last:
+        spans.append(span_text)
+    bounded_places = [places[end]] if kind.cycle else places
+    if first <= min(bounded_places) <= max(bounded_places) <= last:
         return places, spans
     return _places(rng, name, within, links, end)
 
@@ -177,20 +188,22 @@ def _step(
     `rooms` are the places before and after it; the more there are, the likelier the step
     leads there. So long chains stay near the middle, and no edge is met.
     """
-    side, room = rng.choices([*zip(SIDES, rooms)], rooms)[0]
-    sign = 1 if side == "after" else -1
+    side, side_room = rng.choices([*zip(SIDES, rooms)], rooms)[0]
+    direction = 1 if side == "after" else -1
     if name == "date":
-        is_safe = date.fromordinal(place).day <= LAST_SAFE_DAY
-        unit = rng.choice(("day", "week", "month")[: 2 + is_safe])
-        count = rng.randint(1, DATE_STEPS[unit])
-        return _moved(place, sign * count, unit), f"{words.counted(count, unit)} {side}"
+        is_in_every_month = date.fromordinal(place).day <= LAST_SAFE_DAY
+        unit = rng.choice(("day", "week", "month")[: 2 + is_in_every_month])
+        step_size = rng.randint(1, DATE_STEPS[unit])
+        return _moved(
+            place, direction * step_size, unit
+        ), f"{words.counted(step_size, unit)} {side}"
     kind = KINDS[name]
-    count = rng.randint(1, min(kind.longest, room) // kind.grid) * kind.grid
-    parts, remainder = [], count
-    for unit, size in kind.units:
-        number, remainder = divmod(remainder, size)
-        parts += [words.counted(number, unit)] * (number > 0)
-    return place + sign * count, f"{' and '.join(parts)} {side}"
+    step_size = rng.randint(1, min(kind.longest, side_room) // kind.grid) * kind.grid
+    amount_texts, remaining_count = [], step_size
+    for unit, unit_size in kind.units:
+        amount, remaining_count = divmod(remaining_count, unit_size)
+        amount_texts += [words.counted(amount, unit)] * (amount > 0)
+    return place + direction * step_size, f"{' and '.join(amount_texts)} {side}"
 
 
 def _moved(place: int, count: int, unit: str) -> int:
@@ -210,25 +223,26 @@ def _label(
     that are named; and where a side has no time at all.
     """
     # Clocks that show full hours, halves or quarters may say when events are.
-    grid = math.gcd(*places, claim[1]) or kind.grid if kind.grid > 1 else 1
-    ends, labels = (ENDLESS, kind.cycle or ENDLESS), set()
-    for step, (first, last) in product((grid, 1, 0.5), ends):
-        last = last // step * step if last < math.inf else last
-        (earliest, latest), (low, high) = (
-            {"before": (first, place - step), "after": (place + step, last)}.get(
-                how, (place, place)
-            )
-            for how, place in (premise, claim)
+    time_grid = math.gcd(*places, claim[1]) or kind.grid if kind.grid > 1 else 1
+    cycle_ends, possible_labels = (ENDLESS, kind.cycle or ENDLESS), set()
+    for step, (first_place, last_place) in product((time_grid, 1, 0.5), cycle_ends):
+        last_place = last_place // step * step if last_place < math.inf else last_place
+        (premise_start, premise_end), (claim_start, claim_end) = (
+            {
+                "before": (first_place, place - step),
+                "after": (place + step, last_place),
+            }.get(side, (place, place))
+            for side, place in (premise, claim)
         )
-        if earliest > latest or low > high:
+        if premise_start > premise_end or claim_start > claim_end:
             return None
-        if low <= earliest <= latest <= high:
-            labels.add("Entailment")
-        elif latest < low or high < earliest:
-            labels.add("Contradiction")
+        if claim_start <= premise_start <= premise_end <= claim_end:
+            possible_labels.add("Entailment")
+        elif premise_end < claim_start or claim_end < premise_start:
+            possible_labels.add("Contradiction")
         else:
-            labels.add("Neutral")
-    return labels.pop() if len(labels) == 1 else None
+            possible_labels.add("Neutral")
+    return possible_labels.pop() if len(possible_labels) == 1 else None
 
 
 # ------------------------------------------------------------------------------ wording
@@ -238,11 +252,11 @@ def _events(rng: random.Random, name: str, tense: str, count: int) -> list[Event
     """Return different events, by the hour or by the day."""
     texts = TEXTS["events by the hour" if name == "clock" else "events by the day"]
     events = []
-    for number in rng.sample(range(len(texts) * len(PLACES)), count):
-        subject, did, does, will = texts[number % len(texts)]
-        subject = subject.format(PLACES[number // len(texts)])
-        main, clause = (did, did) if tense == "past" else (will, does)
-        events.append((f"{subject} {main}", f"{subject} {clause}"))
+    for text_number in rng.sample(range(len(texts) * len(PLACES)), count):
+        subject, past_verb, does, will = texts[text_number % len(texts)]
+        subject = subject.format(PLACES[text_number // len(texts)])
+        main_verb, clause = (past_verb, past_verb) if tense == "past" else (will, does)
+        events.append((f"{subject} {main_verb}", f"{subject} {clause}"))
     return events
 
 
@@ -250,15 +264,15 @@ def _dated(rng: random.Random, name: str, dated: list[tuple]) -> Iterator[str]:
     """Yield a sentence on each event, how it is placed, and the place; clocks are of one
     style, without AM and PM where the hour is 12, which some misread.
     """
-    is_twelve = any(place // 60 % 12 == 0 for *_, place in dated)
-    clock = words.clock if is_twelve else words.clock_of_a_style(rng)
-    for event, how, place in dated:
-        time = clock(60 * place) if name == "clock" else SAID[name](place)
-        yield _sentence(rng, event, "time", how=how, time=time)
+    has_hour_twelve = any(place // 60 % 12 == 0 for *_, place in dated)
+    write_clock = words.clock if has_hour_twelve else words.clock_of_a_style(rng)
+    for event, placing, place in dated:
+        time_text = write_clock(60 * place) if name == "clock" else SAID[name](place)
+        yield _sentence(rng, event, "time", how=placing, time=time_text)
 
 
 def _sentence(rng: random.Random, event: Event, wording: str, **parts: str) -> str:
-    when = TEXTS[wording].format(**parts)
-    order = "last" if wording == "step" else rng.choice(("first", "last"))
-    text = TEXTS[order].format(event=event[0], when=when)
-    return f"{text[0].upper()}{text[1:]}."
+    time_words = TEXTS[wording].format(**parts)
+    word_order = "last" if wording == "step" else rng.choice(("first", "last"))
+    sentence = TEXTS[word_order].format(event=event[0], when=time_words)
+    return f"{sentence[0].upper()}{sentence[1:]}."

@@ -50,11 +50,11 @@ def ladder(level: int) -> dict[str, int]:
 
 def row(rng: random.Random, level: int, index: int, knobs: Knobs) -> dict | None:
     """Return a row of the type whose turn it is, or None where the draw is not sound."""
-    rounds, place = divmod(index, len(TURNS))
-    name = TURNS[place]
-    share, kinds = KINDS[name]
-    turn = rounds * share + TURNS[:place].count(name)
-    problem = kinds[turn % len(kinds)](rng, knobs["steps"])
+    round_number, turn_index = divmod(index, len(TURNS))
+    type_name = TURNS[turn_index]
+    rows_of_type, kinds = KINDS[type_name]
+    kind_turn = round_number * rows_of_type + TURNS[:turn_index].count(type_name)
+    problem = kinds[kind_turn % len(kinds)](rng, knobs["steps"])
     if problem is None:
         return None
     return {
@@ -62,6 +62,6 @@ def row(rng: random.Random, level: int, index: int, knobs: Knobs) -> dict | None
             f"{problem.text} Answer with a JSON object of this form: JSON ="
             f' {{"explanation": "<your step by step solution>", {problem.fields}}}'
         ),
-        "question_type": name,
+        "question_type": type_name,
         "label": json.dumps(problem.answer),
     }

@@ -58,45 +58,53 @@ def drawn(rng: random.Random, edges: int, nodes: int, within: int) -> Pairs:
     """Return pairs of nodes in two blocks, so many times as likely within one."""
     nodes += edges // 2
     pairs = list(combinations(range(nodes), 2))
-    weights = [within if first % 2 == second % 2 else 1 for first, second in pairs]
-    scale = edges / sum(weights)
-    return [x for x, weight in zip(pairs, weights) if rng.random() < weight * scale]
+    weights = [
+        within if node % 2 == other_node % 2 else 1 for node, other_node in pairs
+    ]
+    weight_scale = edges / sum(weights)
+    return [
+        pair
+        for pair, weight in zip(pairs, weights)
+        if rng.random() < weight * weight_scale
+    ]
 
 
 def barabasi_albert(rng: random.Random, edges: int) -> Pairs:
     """Return pairs that join each new node with two, the likelier the more they have."""
     pairs = [(0, 2), (1, 2)]
-    ends = [0, 2, 1, 2]  # each node as often as it has edges
+    edge_ends = [0, 2, 1, 2]  # each node as often as it has edges
     for node in range(3, 2 + edges // 2):
-        first = rng.choice(ends)
-        second = rng.choice([end for end in ends if end != first])
-        pairs += [(first, node), (second, node)]
-        ends += [first, node, second, node]
+        first_node = rng.choice(edge_ends)
+        second_node = rng.choice([end for end in edge_ends if end != first_node])
+        pairs += [(first_node, node), (second_node, node)]
+        edge_ends += [first_node, node, second_node, node]
     return pairs
 
 
 def scale_free(rng: random.Random, edges: int) -> Pairs:
     """Return pairs of which each joins a node by its edges to a new or another one."""
-    pairs, ends, nodes = [(0, 1)], [0, 1], 2
+    pairs, edge_ends, node_count = [(0, 1)], [0, 1], 2
     while len(pairs) < edges:
-        first = rng.choice(ends)
+        first_node = rng.choice(edge_ends)
         if rng.random() < 0.6:
-            second, nodes = nodes, nodes + 1
+            second_node, node_count = node_count, node_count + 1
         else:
-            second = rng.choice(ends)
-        pair = (min(first, second), max(first, second))
-        if first != second and pair not in pairs:
+            second_node = rng.choice(edge_ends)
+        pair = (min(first_node, second_node), max(first_node, second_node))
+        if first_node != second_node and pair not in pairs:
             pairs.append(pair)
-            ends += pair
-        elif second == nodes - 1 and second not in ends:
-            nodes -= 1
+            edge_ends += pair
+        elif second_node == node_count - 1 and second_node not in edge_ends:
+            node_count -= 1
     return pairs
 
 
 def complete(rng: random.Random, edges: int) -> Pairs:
     """Return every pair of as many nodes as give about so many."""
-    nodes = next(n for n in range(3, edges + 3) if n * (n + 1) // 2 > edges)
-    return list(combinations(range(nodes), 2))
+    node_count = next(
+        count for count in range(3, edges + 3) if count * (count + 1) // 2 > edges
+    )
+    return list(combinations(range(node_count), 2))
 
 
 GRAPHS = {
@@ -119,34 +127,46 @@ def facts_of(rng: random.Random, pairs: Pairs, descriptions: int) -> list[Fact]:
     is one of each of them, at about the same time: its holders are the doubles of the same
     nodes, but others of them at each term.
     """
-    doubles = DOUBLES if descriptions else 1
-    terms = FEWEST_TERMS, MOST_TERMS + descriptions
+    double_count = DOUBLES if descriptions else 1
+    term_range = FEWEST_TERMS, MOST_TERMS + descriptions
     nodes = sorted({node for pair in pairs for node in pair})
-    numbers = rng.sample(range(1, 100 + doubles * len(nodes)), doubles * len(nodes))
-    names = {node: numbers[place :: len(nodes)] for place, node in enumerate(nodes)}
-    roles = range(1, 3 + len(pairs) // 12 + (doubles > 1))
+    entity_numbers = rng.sample(
+        range(1, 100 + double_count * len(nodes)), double_count * len(nodes)
+    )
+    entities_of = {
+        node: entity_numbers[place :: len(nodes)] for place, node in enumerate(nodes)
+    }
+    roles = range(1, 3 + len(pairs) // 12 + (double_count > 1))
     posts: dict[tuple[int, int], list[int]] = {}
     for pair in pairs:
-        ends = list(pair)
-        rng.shuffle(ends)
+        pair_ends = list(pair)
+        rng.shuffle(pair_ends)
         # Some pairs hold roles of each other.
-        for holder, target in (ends, ends[::-1])[: 1 + (rng.random() < 0.3 / doubles)]:
-            free = [x for x in roles if doubles == 1 or (x, target) not in posts]
-            if free:
-                posts.setdefault((rng.choice(free), target), []).append(holder)
+        for holder, target in (pair_ends, pair_ends[::-1])[
+            : 1 + (rng.random() < 0.3 / double_count)
+        ]:
+            free_roles = [
+                role
+                for role in roles
+                if double_count == 1 or (role, target) not in posts
+            ]
+            if free_roles:
+                posts.setdefault((rng.choice(free_roles), target), []).append(holder)
     facts = []
     for (role, target), holders in sorted(posts.items()):
-        turns = [(holder, shift) for holder in holders for shift in range(doubles)]
+        turns = [(holder, shift) for holder in holders for shift in range(double_count)]
         rng.shuffle(turns)
-        first = rng.randint(1900, 1960)
-        for place, entity in enumerate(names[target]):
-            year = first + rng.randint(0, STAGGER) * (doubles > 1)
-            count = len(turns) if doubles == 1 else rng.randint(*terms)
-            for holder, shift in turns[:count]:
-                end = year + rng.randint(1, 9)
-                name = names[holder][(place + shift) % doubles]
-                facts.append(Fact(name, role, entity, year, end))
-                year = end + rng.choice((0, 0, 0, 1, 2))
+        first_year = rng.randint(1900, 1960)
+        for double_index, entity in enumerate(entities_of[target]):
+            start_year = first_year + rng.randint(0, STAGGER) * (double_count > 1)
+            term_count = len(turns) if double_count == 1 else rng.randint(*term_range)
+            for holder, double_shift in turns[:term_count]:
+                end_year = start_year + rng.randint(1, 9)
+                holder_entity = entities_of[holder][
+                    (double_index + double_shift) % double_count
+                ]
+                facts.append(Fact(holder_entity, role, entity, start_year, end_year))
+                start_year = end_year + rng.choice((0, 0, 0, 1, 2))
     return facts
 
 
@@ -174,11 +194,11 @@ def _details(rng: random.Random, kind: str, facts: Terms, fact: Fact) -> dict | 
         others = [x for x in facts if fact.start <= x.start < fact.end and x != fact]
         if not others:
             return None
-        who, role, target, year, _ = rng.choice(others)
-        return {"who": who, "other_role": role, "other_target": target, "year": year}
-    words = ("before", "after") if kind == "before_after" else ("first", "last")
+        holder, role, target, year, _ = rng.choice(others)
+        return {"who": holder, "other_role": role, "other_target": target, "year": year}
+    side_words = ("before", "after") if kind == "before_after" else ("first", "last")
     year = rng.randrange(fact.start, fact.end)
-    return {"who": fact.holder, "side": rng.choice(words), "year": year}
+    return {"who": fact.holder, "side": rng.choice(side_words), "year": year}
 
 
 def _interval(rng: random.Random, starts: list[int]) -> dict | None:
@@ -188,43 +208,43 @@ def _interval(rng: random.Random, starts: list[int]) -> dict | None:
     """
     if len(starts) < 4:
         return None
-    count = rng.randint(0, len(starts))
-    place = rng.randint(0, len(starts) - count)
+    start_count = rng.randint(0, len(starts))
+    place = rng.randint(0, len(starts) - start_count)
     turns = [starts[0] - 4, *starts, starts[-1] + 4]
-    first = rng.randint(turns[place] + 1, turns[place + 1])
-    last = rng.randint(turns[place + count], turns[place + count + 1] - 1)
-    return {"start": first, "end": last} if first < last else None
+    first_year = rng.randint(turns[place] + 1, turns[place + 1])
+    last = rng.randint(turns[place + start_count], turns[place + start_count + 1] - 1)
+    return {"start": first_year, "end": last} if first_year < last else None
 
 
 def answer_of(kind: str, details: dict, terms: Terms) -> str | None:
     """Return the answer from the terms of a role; None where they have none."""
-    names = [f"E{x.holder}" for x in terms]
+    holders = [f"E{term.holder}" for term in terms]
     is_first = details.get("side") in ("first", "before")
     match kind:
         case "event_at_time_t" | "event_at_the_time_of_another_event":
-            name = _in_year(terms, details["year"])
-            return name and f"E{name}"
+            holder = _in_year(terms, details["year"])
+            return holder and f"E{holder}"
         case "timeline":
-            return ",".join(names) if len(terms) > 1 else None
+            return ",".join(holders) if len(terms) > 1 else None
         case "first_last":
-            return names[0 if is_first else -1] if len(terms) > 1 else None
+            return holders[0 if is_first else -1] if len(terms) > 1 else None
         case "number_of_events_in_time_interval":
             count = sum(details["start"] <= x.start <= details["end"] for x in terms)
             return str(count) if len(terms) > 1 else None
-    if f"E{details['who']}" not in names:
+    if f"E{details['who']}" not in holders:
         return None
-    place = names.index(f"E{details['who']}")
-    start, end = terms[place][3:]
+    place = holders.index(f"E{details['who']}")
+    start_year, end_year = terms[place][3:]
     match kind:
         case "before_after":
-            return [None, *names, None][place if is_first else place + 2]
+            return [None, *holders, None][place if is_first else place + 2]
         case "relation_duration":
-            return str(end - start)
-    return str(start if is_first else end - 1)
+            return str(end_year - start_year)
+    return str(start_year if is_first else end_year - 1)
 
 
 def _in_year(terms: Terms, year: int) -> int | None:
-    return next((x.holder for x in terms if x.start <= year < x.end), None)
+    return next((term.holder for term in terms if term.start <= year < term.end), None)
 
 
 def _way(
@@ -235,27 +255,27 @@ def _way(
     Each says who held a role: of a named entity, then of the one before. Each `counts`,
     as a description in front of those that follow.
     """
-    way: list[Step] = []
-    used = {entity}  # so that no fact is in the way, or in the question, twice
+    steps_to_entity: list[Step] = []
+    used_entities = {entity}  # so that no fact is in the way, or in the question, twice
     for _ in range(hops):
-        facts = [x for x in held.get(entity, []) if x.target not in used]
-        steps = [(x, rng.randrange(x.start, x.end)) for x in facts]
+        held_facts = [x for x in held.get(entity, []) if x.target not in used_entities]
+        steps = [(fact, rng.randrange(fact.start, fact.end)) for fact in held_facts]
         rng.shuffle(steps)
-        step = next((x for x in steps if counts(x, way)), None)
+        step = next((step for step in steps if counts(step, steps_to_entity)), None)
         if not step:
             return None
-        way.insert(0, step)
+        steps_to_entity.insert(0, step)
         entity = step[0].target
-        used.add(entity)
-    return way
+        used_entities.add(entity)
+    return steps_to_entity
 
 
 def _fits(calendar: Calendar, step: Step) -> Iterator[set[int | None]]:
     """Yield whom a description fits without its object, and without its year."""
     fact, year = step
-    others = [terms for name, terms in calendar.items() if name[0] == fact.role]
-    yield {_in_year(terms, year) for terms in others} - {None}
-    yield {x.holder for x in calendar[fact.role, fact.target]}
+    terms_of_role = [terms for name, terms in calendar.items() if name[0] == fact.role]
+    yield {_in_year(terms, year) for terms in terms_of_role} - {None}
+    yield {term.holder for term in calendar[fact.role, fact.target]}
 
 
 def _problem(
@@ -267,11 +287,11 @@ def _problem(
     lead to several answers.
     """
     calendar: Calendar = {}
-    held: dict[int, Terms] = {}
+    facts_by_holder: dict[int, Terms] = {}
     for fact in facts:
         calendar.setdefault((fact.role, fact.target), []).append(fact)
-        held.setdefault(fact.holder, []).append(fact)
-    last = FEWER.get(kind, LEAST_OF_LAST)
+        facts_by_holder.setdefault(fact.holder, []).append(fact)
+    least_of_last = FEWER.get(kind, LEAST_OF_LAST)
     for _ in range(TRIES):
         fact = rng.choice(facts)
         if not (details := _details(rng, kind, facts, fact)):
@@ -279,21 +299,21 @@ def _problem(
 
         def answers(entities: set, later: list[Step]) -> set[str]:
             for step, year in later:
-                posts = [calendar.get((step.role, x), []) for x in entities]
-                entities = {_in_year(terms, year) for terms in posts}
-            posts = [calendar.get((fact.role, x), []) for x in entities]
-            return {answer_of(kind, details, terms) for terms in posts} - {None}
+                term_lists = [calendar.get((step.role, x), []) for x in entities]
+                entities = {_in_year(terms, year) for terms in term_lists}
+            term_lists = [calendar.get((fact.role, entity), []) for entity in entities]
+            return {answer_of(kind, details, terms) for terms in term_lists} - {None}
 
         def counts(step: Step, later: list[Step]) -> bool:
-            fits, least = _fits(calendar, step), LEAST if later else last
+            fits, least = _fits(calendar, step), LEAST if later else least_of_last
             # No fact is in the question twice.
             is_new = step[0].target != details.get("other_target")
             return is_new and all(len(answers(fit, later)) >= least for fit in fits)
 
-        way = _way(rng, held, fact.target, hops, counts)
+        description_steps = _way(rng, facts_by_holder, fact.target, hops, counts)
         label = answers({fact.target}, [])
-        if label and way is not None:
-            return _tell_question(way, kind, details, fact), label.pop()
+        if label and description_steps is not None:
+            return _tell_question(description_steps, kind, details, fact), label.pop()
     return None
 
 
@@ -310,31 +330,31 @@ def row(rng: random.Random, level: int, index: int, knobs: Knobs) -> dict | None
     None where the facts do not have what the question needs, or where a description does
     not count.
     """
-    kind = QUESTION_TYPES[index % len(QUESTION_TYPES)]
-    sorting = tuple(SORTINGS)[index % len(SORTINGS)]
-    graph = tuple(GRAPHS)[(index + index // 24) % len(GRAPHS)]
-    pairs = GRAPHS[graph](rng, knobs["pairs"])
+    question_type = QUESTION_TYPES[index % len(QUESTION_TYPES)]
+    sorting_name = tuple(SORTINGS)[index % len(SORTINGS)]
+    graph_name = tuple(GRAPHS)[(index + index // 24) % len(GRAPHS)]
+    pairs = GRAPHS[graph_name](rng, knobs["pairs"])
     facts = facts_of(rng, pairs, knobs["descriptions"])
     if not facts:
         return None
-    if not (problem := _problem(rng, facts, kind, knobs["descriptions"])):
+    if not (problem := _problem(rng, facts, question_type, knobs["descriptions"])):
         return None
     question, answer = problem
-    if key := SORTINGS[sorting]:
-        facts.sort(key=key)
+    if sort_key := SORTINGS[sorting_name]:
+        facts.sort(key=sort_key)
     else:
         rng.shuffle(facts)
     fact_lines = "\n".join(
-        TEXTS["fact"].format(who=who, role=role, target=target, start=start, end=end)
-        for who, role, target, start, end in facts
+        TEXTS["fact"].format(who=holder, role=role, target=target, start=start, end=end)
+        for holder, role, target, start, end in facts
     )
-    parts = [TEXTS["introduction"], fact_lines, TEXTS["instruction"], question]
+    prompt_parts = [TEXTS["introduction"], fact_lines, TEXTS["instruction"], question]
     return {
         "question": question,
-        "graph_gen_algorithm": graph,
-        "question_type": kind,
-        "sorting_type": sorting,
-        "prompt": "\n\n".join(parts),
+        "graph_gen_algorithm": graph_name,
+        "question_type": question_type,
+        "sorting_type": sorting_name,
+        "prompt": "\n\n".join(prompt_parts),
         "label": answer,
     }
 
@@ -347,5 +367,5 @@ def _tell_question(way: list[Step], kind: str, details: dict, fact: Fact) -> str
         let = {"name": f"X{number}", "role": step.role, "target": target, "year": year}
         sentences.append(TEXTS["description"].format(**let))
         target = f"X{number}"
-    question = {"role": fact.role, "target": target, **details}
-    return " ".join([*sentences, TEXTS["questions"][kind].format(**question)])
+    question_slots = {"role": fact.role, "target": target, **details}
+    return " ".join([*sentences, TEXTS["questions"][kind].format(**question_slots)])
