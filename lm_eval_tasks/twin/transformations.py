@@ -141,10 +141,9 @@ def move_years(row: dict, survey: Survey, rng: Random) -> Twin | str:
     story_pattern = label_pattern = _pattern(story)
     if story_pattern is _YEAR and _ASKS_YEAR.search(story):
         label_pattern = _BARE_YEAR
-    story_years, label_years = (
-        _years(story, story_pattern),
-        _years(label, label_pattern),
-    )
+    story_years = _years(story, story_pattern)
+    label_years = _years(label, label_pattern)
+    all_years = story_years + label_years
     if re.search(r"\bBCE?\b", story + label):
         return "a year BC"
     if not story_years:
@@ -154,33 +153,25 @@ def move_years(row: dict, survey: Survey, rng: Random) -> Twin | str:
         has_other_number = has_other_number or not _ASKS_COUNT.search(row["question"])
     if has_other_number:
         return "another number that may be a year"
-    year_step, vintage = (
-        28 if _WEEKDAY.search(story + label) else 4,
-        _vintage(row, story),
-    )
+    year_step = 28 if _WEEKDAY.search(story + label) else 4
+    vintage = _vintage(row, story)
     has_days = story_pattern is _YEAR or re.search(rf"\b{_MONTH}|\d[-/]\d", story)
-    year_range = range(
-        min(story_years + label_years) - 1, max(story_years + label_years) + 2
-    )
+    year_range = range(min(all_years) - 1, max(all_years) + 2)
     shifts = [
         shift
         for shift in (year_step * factor for factor in range(-5, 6) if factor)
         if {year + shift for year in story_years} <= survey.years[vintage]
         # Those of the mirror image, too.
-        and {year + factor * shift for year in label_years for factor in (1, 2)}
+        and {x + n * shift for x in label_years for n in (1, 2)}
         <= survey.answers[vintage]
         and (not has_days or all(isleap(x) == isleap(x + shift) for x in year_range))
     ]
     if not shifts:
         return NO_ROOM
-    shift = choose(rng, _as_many_carries(shifts, story_years + label_years, 10))
+    shift = choose(rng, _as_many_carries(shifts, all_years, 10))
     question = _edit(row["question"], lambda text: _moved(text, shift, story_pattern))
-    right_label, mirror_label = (
-        _moved(label, factor * shift, label_pattern) for factor in (1, 2)
-    )
-    return Twin(
-        row | {"question": question, "label": right_label}, "label", mirror_label
-    )
+    right, mirror = (_moved(label, factor * shift, label_pattern) for factor in (1, 2))
+    return Twin(row | {"question": question, "label": right}, "label", mirror)
 
 
 def _as_many_carries(shifts: list[int], years: list[int], unit: int) -> list[int]:

@@ -55,17 +55,15 @@ def row(rng: random.Random, level: int, index: int, knobs: Knobs) -> dict | None
     end_units, project = settled_project
     free = Plan([], None, None)
     plans = [x if worker.pauses() else free for x, worker in zip(plans, project.people)]
-    own_sentences = [
+    sentences = [
         [*_tell_plan(rng, plan, start_day.year), *tcp.tell_rests(rng, "day", worker)]
         for plan, worker in zip(plans, project.people)
     ]
-    common_sentences = list(tcp.tell_tasks(rng, "day", tasks))
-    common_sentences.append(rng.choice(TEXTS["start"]).format(day=tcp.day(start_day)))
+    common = list(tcp.tell_tasks(rng, "day", tasks))
+    common.append(rng.choice(TEXTS["start"]).format(day=tcp.day(start_day)))
     asides = tcp.draw_asides(rng, "long", knobs)
-    shared_columns = tcp.columns(
-        rng, "long", people, project, own_sentences, common_sentences, asides
-    )
-    return shared_columns | {
+    shared = tcp.columns(rng, "long", people, project, sentences, common, asides)
+    return shared | {
         "answer": f"{project_days[end_units - 1]}",
         "project_start_date": f"{start_day}",
         "agent_constraints": {

@@ -37,12 +37,10 @@ def row(rng: random.Random, level: int, index: int, knobs: Knobs) -> dict | None
     people = rng.sample(tcp.TEXTS["names"], knobs["people"])
     shifts = [draw_shift(rng, knobs) for _ in people]
     speaker_index = rng.randrange(len(people))
-    start_hour = (
-        shifts[speaker_index].hours[0] + rng.randrange(6)
-    ) % 24  # while they work
-    start_time = datetime(2024, 1, 1, start_hour) + timedelta(
-        days=rng.randrange(365 * 4)
-    )
+    first_hour = shifts[speaker_index].hours[0]
+    start_hour = (first_hour + rng.randrange(6)) % 24  # while the speaker works
+    start_day = datetime(2024, 1, 1) + timedelta(days=rng.randrange(365 * 4))
+    start_time = start_day.replace(hour=start_hour)
     hour_count = 8 * sum(tasks.durations) + 96
     calendars = (shift.calendar(start_time.hour, hour_count) for shift in shifts)
     workers = [tcp.draw_person(rng, knobs, calendar, 5) for calendar in calendars]
@@ -59,15 +57,12 @@ def row(rng: random.Random, level: int, index: int, knobs: Knobs) -> dict | None
     ]
     local_start = start_time + timedelta(minutes=shifts[speaker_index].ahead)
     start_slots = {"day": tcp.day(local_start), "clock": f"{local_start:%H:%M}"}
-    own_sentences[speaker_index].append(
-        rng.choice(TEXTS["start"]).format(**start_slots)
-    )
-    common_sentences = list(tcp.tell_tasks(rng, "hour", tasks))
+    start_sentence = rng.choice(TEXTS["start"]).format(**start_slots)
+    own_sentences[speaker_index].append(start_sentence)
+    common = list(tcp.tell_tasks(rng, "hour", tasks))
     asides = tcp.draw_asides(rng, "short", knobs)
-    shared_columns = tcp.columns(
-        rng, "short", people, project, own_sentences, common_sentences, asides
-    )
-    return shared_columns | {
+    shared = tcp.columns(rng, "short", people, project, own_sentences, common, asides)
+    return shared | {
         "answer": f"{start_time + timedelta(hours=end_hours):%Y-%m-%d %H:%M} GMT",
         "project_start_datetime_gmt": f"{start_time:%Y-%m-%d %H:%M}",
         "agent_constraints_gmt": {

@@ -98,18 +98,12 @@ def row(rng: random.Random, level: int, index: int, knobs: words.Knobs) -> dict 
     first, last = kind.cycle or (place_of(year_range[0]), place_of(year_range[1]) - 1)
     links, decoys = _links(rng, last_number, knobs["distractors"])
     places, spans = _places(rng, kind_name, (first, last), links, last_number)
-    largest_gap = knobs["gap"] * kind.grid
-    near_places = range(
-        places[last_number] - largest_gap,
-        places[last_number] + largest_gap + 1,
-        kind.grid,
-    )
+    end_place, gap = places[last_number], knobs["gap"] * kind.grid
+    near_places = range(end_place - gap, end_place + gap + 1, kind.grid)
     claim_place = rng.choice([place for place in near_places if first <= place <= last])
-    premise_side = rng.choice(_hows(kind, places[last_number]))
+    premise_side = rng.choice(_hows(kind, end_place))
     claim_side = rng.choice(_hows(kind, claim_place)[2:])
-    label = _label(
-        kind, places, (premise_side, places[last_number]), (claim_side, claim_place)
-    )
+    label = _label(kind, places, (premise_side, end_place), (claim_side, claim_place))
     if label != LABELS[index % len(LABELS)]:
         return None
     event, *events = _events(rng, kind_name, tense, 1 + len(links) + len(decoys))
@@ -119,14 +113,12 @@ def row(rng: random.Random, level: int, index: int, knobs: words.Knobs) -> dict 
     for other_event, linked_number, span_text in list(zip(events, links, spans))[1:]:
         slots = {"span": span_text, "other": events[linked_number][1]}
         sentences.append(_sentence(rng, other_event, "step", **slots))
-    decoy_events = zip(events[len(links) :], decoys)
     placed_decoys = [
-        (decoy, rng.choice(_hows(kind, places[event_number])), event_number)
-        for decoy, event_number in decoy_events
+        (decoy, rng.choice(_hows(kind, places[node])), node)
+        for decoy, node in zip(events[len(links) :], decoys)
     ]
-    for other_event, how, node in (
-        [*placed_decoys, (event, premise_side, last_number)] if last_number else ()
-    ):
+    placed_events = [*placed_decoys, (event, premise_side, last_number)]
+    for other_event, how, node in placed_events if last_number else ():
         slots = {"how": how, "noun": kind.noun, "at": kind.at, "other": events[node][1]}
         sentences.append(_sentence(rng, other_event, "same", **slots))
     rng.shuffle(sentences)

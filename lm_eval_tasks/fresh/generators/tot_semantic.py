@@ -127,44 +127,36 @@ def facts_of(rng: random.Random, pairs: Pairs, descriptions: int) -> list[Fact]:
     is one of each of them, at about the same time: its holders are the doubles of the same
     nodes, but others of them at each term.
     """
-    double_count = DOUBLES if descriptions else 1
+    doubles = DOUBLES if descriptions else 1
     term_range = FEWEST_TERMS, MOST_TERMS + descriptions
     nodes = sorted({node for pair in pairs for node in pair})
-    entity_numbers = rng.sample(
-        range(1, 100 + double_count * len(nodes)), double_count * len(nodes)
-    )
-    entities_of = {
-        node: entity_numbers[place :: len(nodes)] for place, node in enumerate(nodes)
+    entities = rng.sample(range(1, 100 + doubles * len(nodes)), doubles * len(nodes))
+    doubles_of = {
+        node: entities[place :: len(nodes)] for place, node in enumerate(nodes)
     }
-    roles = range(1, 3 + len(pairs) // 12 + (double_count > 1))
+    roles = range(1, 3 + len(pairs) // 12 + (doubles > 1))
     posts: dict[tuple[int, int], list[int]] = {}
     for pair in pairs:
         pair_ends = list(pair)
         rng.shuffle(pair_ends)
-        # Some pairs hold roles of each other.
-        for holder, target in (pair_ends, pair_ends[::-1])[
-            : 1 + (rng.random() < 0.3 / double_count)
-        ]:
-            free_roles = [
-                role
-                for role in roles
-                if double_count == 1 or (role, target) not in posts
+        is_mutual = rng.random() < 0.3 / doubles
+        for holder, target in (pair_ends, pair_ends[::-1])[: 1 + is_mutual]:
+            free = [
+                role for role in roles if doubles == 1 or (role, target) not in posts
             ]
-            if free_roles:
-                posts.setdefault((rng.choice(free_roles), target), []).append(holder)
+            if free:
+                posts.setdefault((rng.choice(free), target), []).append(holder)
     facts = []
     for (role, target), holders in sorted(posts.items()):
-        turns = [(holder, shift) for holder in holders for shift in range(double_count)]
+        turns = [(holder, shift) for holder in holders for shift in range(doubles)]
         rng.shuffle(turns)
         first_year = rng.randint(1900, 1960)
-        for double_index, entity in enumerate(entities_of[target]):
-            start_year = first_year + rng.randint(0, STAGGER) * (double_count > 1)
-            term_count = len(turns) if double_count == 1 else rng.randint(*term_range)
-            for holder, double_shift in turns[:term_count]:
+        for place, entity in enumerate(doubles_of[target]):
+            start_year = first_year + rng.randint(0, STAGGER) * (doubles > 1)
+            term_count = len(turns) if doubles == 1 else rng.randint(*term_range)
+            for holder, shift in turns[:term_count]:
                 end_year = start_year + rng.randint(1, 9)
-                holder_entity = entities_of[holder][
-                    (double_index + double_shift) % double_count
-                ]
+                holder_entity = doubles_of[holder][(place + shift) % doubles]
                 facts.append(Fact(holder_entity, role, entity, start_year, end_year))
                 start_year = end_year + rng.choice((0, 0, 0, 1, 2))
     return facts
