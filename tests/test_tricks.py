@@ -36,20 +36,12 @@ def answers(task: str, model: str = "careful") -> list[dict]:
     return read_jsonl(EXAMPLES / "responses" / model / f"{task}.jsonl")
 
 
-def filled(text: str, **cells: object) -> str:
-    """Return a text with cells in it; other braces stay."""
-    for name, value in cells.items():
-        text = text.replace(f"{{{name}}}", str(value))
-    return text
-
-
-def changed(value: object, answer: str) -> object:
-    """Return a value with the answer in its texts."""
-    if isinstance(value, dict):
-        return {name: changed(x, answer) for name, x in value.items()}
-    if isinstance(value, list):
-        return [changed(x, answer) for x in value]
-    return filled(value, answer=answer) if isinstance(value, str) else value
+def filled(template: object, **cells: object) -> object:
+    """Return JSON with cells in its texts; other braces stay."""
+    text = json.dumps(template)
+    for name, cell in cells.items():
+        text = text.replace(f"{{{name}}}", json.dumps(str(cell))[1:-1])
+    return json.loads(text)
 
 
 @cache
@@ -60,32 +52,31 @@ def built(task: str):
 
 def lines(task: str, model: str, edit: dict) -> list[dict]:
     """Return the samples of an imagined model, as the harness logs them, with an edit."""
-    said = [[x["response"] for x in answers(task, y)] for y in (model, "careful")]
-    found = []
-    docs = documents(task, EXAMPLES)
-    for n in range(edit.get("keep", len(docs) * edit.get("repeat", 1))):
-        doc, at = docs[n % len(docs)], n % len(docs)
-        own = {} if at < edit.get("from", 0) else edit
-        gold = scorer(task).utils.gold_response(doc)
-        cells = changed(own.get("doc", {}), doc.get("answer"))
-        seen = doc | cells if own.get("own_prompt") else doc
-        asked = built(task).fewshot_context(seen, num_fewshot=own.get("shots", 0))
-        told = {"gold": gold, "pad": "x" * 3000, "json": json.dumps(asked)}
-        told["blanks"] = " " * (sum(map(ord, gold)) % 50)
-        asked = filled(own.get("prompt", "{prompt}"), prompt=asked, **told)
-        given = {"careful": said[1][at], "answer": doc.get("answer")}
-        response = filled(own.get("response", said[0][at]), **given)
-        doc = doc | cells
-        line = {"doc_id": n, "doc": doc, "target": "", "filter": "none"}
+    docs, samples = documents(task, EXAMPLES), []
+    for number in range(edit.get("keep", len(docs) * edit.get("repeat", 1))):
+        place = number % len(docs)
+        row, cells = docs[place], {} if place < edit.get("from", 0) else edit
+        gold, answer = scorer(task).utils.gold_response(row), row.get("answer")
+        doc = row | filled(cells.get("doc", {}), answer=answer)
+        shown_doc = doc if cells.get("own_prompt") else row
+        prompt = built(task).fewshot_context(shown_doc, cells.get("shots", 0))
+        blanks = " " * (sum(map(ord, gold)) % 50)
+        texts = {"gold": gold, "pad": "x" * 3000, "json": json.dumps(prompt)}
+        texts |= {"prompt": prompt, "blanks": blanks}
+        prompt = filled(cells.get("prompt", "{prompt}"), **texts)
+        careful = answers(task)[place]["response"]
+        response = cells.get("response", answers(task, model)[place]["response"])
+        response = filled(response, careful=careful, answer=answer)
         settings = configuration(task)["generation_kwargs"]
-        settings = settings | changed(own.get("asked_with", {}), gold)
-        line |= {"arguments": {"gen_args_0": {"arg_0": asked, "arg_1": settings}}}
-        line["arguments"] |= changed(own.get("asked_too", {}), gold)
+        settings = settings | filled(cells.get("asked_with", {}), answer=gold)
+        line = {"doc_id": number, "doc": doc, "target": "", "filter": "none"}
+        line |= {"arguments": {"gen_args_0": {"arg_0": prompt, "arg_1": settings}}}
+        line["arguments"] |= filled(cells.get("asked_too", {}), answer=gold)
         line |= {"resps": [[response]], "filtered_resps": [response]}
-        line |= {"doc_hash": sha256(document_text(doc)), "prompt_hash": sha256(asked)}
+        line |= {"doc_hash": sha256(document_text(doc)), "prompt_hash": sha256(prompt)}
         line |= {"target_hash": sha256("")}
-        found.append(line | changed(own.get("set", {}), doc.get("answer")))
-    return found
+        samples.append(line | filled(cells.get("set", {}), answer=answer))
+    return samples
 
 
 def submission(folder: Path, model: str, edit: dict, number: int = 0) -> None:
@@ -93,33 +84,35 @@ def submission(folder: Path, model: str, edit: dict, number: int = 0) -> None:
     tasks, stamp = edit.get("tasks", TASKS), STAMPS[number]
     for task in tasks:
         path = folder / f"samples_{task}_{stamp}.jsonl"
-        write(path, *lines(task, model, edit))
+        samples = lines(task, model, edit)
         if second := edit.get("append_filter"):
-            both = lines(task, model, edit), lines(task, model, second)
-            write(path, *both[0], *(line | {"filter": "b"} for line in both[1]))
-        if more := edit.get("append"):
-            path.write_text(path.read_text() + more)
-    told = {
+            others = lines(task, model, second)
+            samples += [line | {"filter": "b"} for line in others]
+        write(path, *samples, *edit.get("append", []))
+    if edit.get("no_results"):
+        return
+    settings = {task: configuration(task)["generation_kwargs"] for task in tasks}
+    claims = {"n-shot": 0} | edit.get("results", {})
+    of_tasks = claims.pop("task", {})
+    results = {
         "model_name": filled(edit.get("name", f"org/{folder.name}"), pad="x" * 10**5),
         "date": 1_700_000_000,
+        "lm_eval_version": "0.4.13",
+        "config": {"limit": None},
+        "chat_template": None,
+        "versions": {task: scorer(task).version for task in tasks},
+        "configs": {
+            task: {"generation_kwargs": settings[task], **of_tasks} for task in tasks
+        },
     }
-    told |= {"lm_eval_version": "0.4.13", "config": {"limit": None}}
-    told |= {"chat_template": None}
-    given = {"n-shot": 0, "task": {}, **edit.get("results", {})}
-    told |= {"versions": {task: scorer(task).version for task in tasks}}
-    own = {task: configuration(task)["generation_kwargs"] for task in tasks}
-    told["configs"] = {task: {"generation_kwargs": own[task]} for task in tasks}
-    of_task = given.pop("task")
-    for task in tasks:
-        told["configs"][task] |= of_task
-    for key, value in given.items():
-        if key == "configs" and isinstance(value, dict):
-            value = own[tasks[0]] | value
-        is_odd = key == "configs" and not isinstance(value, dict)
-        by_task = BY_TASK.get(key) if not is_odd else None
-        told[key] = {task: by_task(value) for task in tasks} if by_task else value
-    if not edit.get("no_results"):
-        write(folder / f"results_{stamp}.json", told)
+    for key, claim in claims.items():
+        if key == "configs" and isinstance(claim, dict):
+            claim = settings[tasks[0]] | claim
+        is_odd = key == "configs" and not isinstance(claim, dict)
+        if key in BY_TASK and not is_odd:
+            claim = {task: BY_TASK[key](claim) for task in tasks}
+        results[key] = claim
+    write(folder / f"results_{stamp}.json", results)
 
 
 @pytest.fixture
@@ -127,32 +120,26 @@ def board(tmp_path, capsys):
     """Make a board of two honest models and what a function puts into a folder."""
 
     def board(put) -> tuple[dict[str, dict], str, str]:
+        folder, pack = tmp_path / "runs", ["--include_path", str(EXAMPLES)]
         for model in ("careful", "hasty"):
-            submission(tmp_path / "runs" / model, model, {})
-        put(tmp_path / "runs")
-        path = tmp_path / "board.json"
-        folder, pack = str(tmp_path / "runs"), ["--include_path", str(EXAMPLES)]
-        page = tmp_path / "board.html"
-        main(["leaderboard", folder, *pack, "--json", str(path), "--html", str(page)])
-        rows = [x for x in json.loads(path.read_text()) if x["scope"] == "tcp"]
-        said = capsys.readouterr().err
-        return (
-            {row["model"]: row for row in rows},
-            said,
-            html.unescape(page.read_text()),
-        )
+            submission(folder / model, model, {})
+        put(folder)
+        path, page = tmp_path / "board.json", tmp_path / "board.html"
+        outputs = ["--json", str(path), "--html", str(page)]
+        main(["leaderboard", str(folder), *pack, *outputs])
+        rows = [row for row in json.loads(path.read_text()) if row["scope"] == "tcp"]
+        rows_by_model = {row["model"]: row for row in rows}
+        return rows_by_model, capsys.readouterr().err, html.unescape(page.read_text())
 
     return board
 
 
-def is_honest(row: dict) -> bool:
-    """Whether a row stands as if there were no other submission."""
-    return row["status"] == "verified" and row["published_rank"] is not None
-
-
-def by_rank(row: dict) -> list[int]:
-    """Return by what models of a benchmark stand in their order."""
-    return [int(row[f"{rule}_rank"].partition("-")[0]) for rule in RULES]
+def assert_honest(rows: list[dict]) -> None:
+    """Two honest models stand in their order, as if there were no other submission."""
+    assert [row["status"] for row in rows] == ["verified"] * 2
+    for rule in RULES:
+        ranks = [int(row[f"{rule}_rank"].partition("-")[0]) for row in rows]
+        assert ranks == sorted(ranks)
 
 
 def play(folder: Path, edit: dict) -> None:
@@ -180,21 +167,22 @@ def test_tricks_are_told_and_cost_no_other(number, board):
         for name, edit in edits.items():
             play(folder / name, edit)
 
-    rows, said, page = board(put)
-    names = ("org/careful", "runs/careful)", "org/hasty")
-    honest = [row for name, row in rows.items() if name.endswith(names)]
-    assert len(honest) == 2 and all(map(is_honest, honest))
-    assert [*map(honest.index, sorted(honest, key=by_rank))] == [0, 1]
+    rows, messages, page = board(put)
+    honest = [
+        next(row for model, row in rows.items() if model.endswith(names))
+        for names in (("org/careful", "runs/careful)"), "org/hasty")
+    ]
+    assert_honest(honest)
+    others = [row for row in rows.values() if row not in honest]
     for name, edit in edits.items():
         model = filled(edit.get("name", f"org/{name}-"), pad="x" * 99)[:99]
-        others = [row for row in rows.values() if row not in honest]
         tricks = [x for x in others if x["model"].startswith((model, f"{name}-"))]
         assert bool(tricks) == ("status" in edit), edit
         for row in tricks:
             assert row["status"] == edit["status"], edit
             assert edit.get("says", "") in (row["remarks"] or ""), edit
             assert row["published"] == edit.get("published", row["published"]), edit
-        assert edit.get("left_out", "") in said, edit
+        assert edit.get("left_out", "") in messages, edit
         assert edit.get("card", "") in page, edit
 
 
@@ -210,9 +198,14 @@ BAD = {  # what stands in the place of samples -> why it is left out
     "link": (lambda x: x.symlink_to("nowhere"), "is a link"),
     "device": (lambda x: x.symlink_to("/dev/zero"), "is a link"),
 }  # fmt: skip
-RESULTS = [  # what stands in the place of results
-    *(lambda x, y=y: x.write_text(y) for y in ("[1]", "[" * 10**5, "{", "\x00")),
-    *(os.mkfifo, os.mkdir, lambda x: x.symlink_to("/dev/zero")),
+BAD_RESULTS = [  # what stands in the place of results, and why they are left out
+    *(
+        (lambda x, text=text: x.write_text(text), "is not a results file")
+        for text in ("[1]", "[" * 10**5, "{", "\x00")
+    ),
+    (lambda x: (x.touch(), os.truncate(x, 10**9)), "is not a results file"),
+    *((os.mkfifo, "is a pipe"), (os.mkdir, "is a folder")),
+    (lambda x: x.symlink_to("/dev/zero"), "is a link"),
 ]
 
 
@@ -221,21 +214,19 @@ def test_bad_submissions_are_left_out_alone(board):
         for name, (spoil, _) in BAD.items():
             (folder / name).mkdir()
             spoil(folder / name / f"samples_tcp_long_{STAMPS[0]}.jsonl")
-        for number, spoil in enumerate(RESULTS):
-            submission(folder / f"bad{number}", "plain", {"no_results": True})
-            spoil(folder / f"bad{number}" / f"results_{STAMPS[0]}.json")
+        for number, (spoil, _) in enumerate(BAD_RESULTS):
+            submission(folder / f"results{number}", "plain", {"no_results": True})
+            spoil(folder / f"results{number}" / f"results_{STAMPS[0]}.json")
 
-    rows, said, _ = board(put)
-    assert {*rows} == {"org/careful", "org/hasty"} and all(
-        map(is_honest, rows.values())
-    )
-    left_out = [line for line in said.splitlines() if "left out" in line]
-    for name, (_, why) in BAD.items():
-        assert any(f"/{name}" in line and why in line for line in left_out), name
-    for number in range(len(RESULTS)):
-        texts = "is not a results file", "is a pipe", "is a folder", "is a link"
-        of_folder = [line for line in left_out if f"/bad{number}/" in line]
-        assert any(text in line for line in of_folder for text in texts), number
+    rows, messages, _ = board(put)
+    assert {*rows} == {"org/careful", "org/hasty"}
+    assert_honest([rows["org/careful"], rows["org/hasty"]])
+    reasons = {name: reason for name, (_, reason) in BAD.items()}
+    reasons |= {f"results{n}": reason for n, (_, reason) in enumerate(BAD_RESULTS)}
+    left_out = [line for line in messages.splitlines() if "left out" in line]
+    for name, reason in reasons.items():
+        lines_of_folder = [line for line in left_out if f"/{name}" in line]
+        assert any(reason in line for line in lines_of_folder), name
 
 
 def test_files_and_folders_that_do_not_count_are_named(board):
@@ -243,17 +234,18 @@ def test_files_and_folders_that_do_not_count_are_named(board):
 
     def put(folder: Path) -> None:
         submission(folder / "bad", "plain", {})
-        odd = [line | {"filter": {"a": [1]}} for line in lines("tcp_long", "plain", {})]
-        write(folder / "bad" / name, *odd)
+        edit = {"set": {"filter": {"a": [1]}}}
+        write(folder / "bad" / name, *lines("tcp_long", "plain", edit))
         (folder / "link").symlink_to("careful")
         write(folder / "alone" / f"results_{STAMPS[0]}.json", {})
         for place, task in (("a", "tcp_long"), ("b", "tot_arithmetic")):
             submission(folder / place, "plain", {"tasks": [task], "name": "org/one"})
 
-    rows, said, page = board(put)
+    rows, messages, page = board(put)
     assert f"{name} is left out: line 1: " in rows["org/bad"]["remarks"]
     assert f"bad/{name}" in page
-    assert "link: left out: is a link" in said and "results without samples" in said
+    assert "link: left out: is a link" in messages
+    assert "results without samples" in messages
     # Two rows that claim one name and share no task can be joined.
-    assert "org/one: two rows claim this name; 'org/one=" in said
-    assert "two rows claim this name; 'org/careful" not in said
+    assert "org/one: two rows claim this name; 'org/one=" in messages
+    assert "two rows claim this name; 'org/careful" not in messages
