@@ -18,12 +18,9 @@ from utils.core.documents import documents
 from utils.core.families import all_tasks, scorer
 
 
-STEP = 25  # every 25th case
-
-
 def digest(*day: str) -> str:
     """Return the digest of the scores of the sample and of every recorded response."""
-    answers = [case[1:4] for family in FAMILIES for case in cases(family)[::STEP]]
+    answers = [case[1:4] for family in FAMILIES for case in cases(family)[::25]]
     for path in sorted((EXAMPLES / "responses" / "careful").glob("*.jsonl")):
         known = documents(path.stem, EXAMPLES)
         for line in read_jsonl(path):

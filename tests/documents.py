@@ -4,7 +4,8 @@ QUESTION = 'Return a JSON = {"explanation": <steps>, "date": "mm/dd/yyyy"}.'
 LONG = {"answer": "2012-11-05", "answer_format": "YYYY-MM-DD"}
 SHORT = {"answer": "2020-05-28 16:00 GMT", "answer_format": "YYYY-MM-DD HH:MM GMT"}
 CONTEXT = "He rowed for Cardiff City."
-QUESTIONS = {"question": "?", "prompt": "?"}
+ENTITIES = {"question": "?", "prompt": "?", "label": "E59,E57"}
+THREE_WAY = {"options": ["Entailment", "Neutral", "Contradiction"]}
 NLI = {"premise": "It rained.", "hypothesis": "It was wet.", "label": "Neutral"}
 OPTIONS = {"options": ["a day", "B", "no"], "letters": ["A"], "context": "It rained."}
 WORDS = {"keywords": ["A", "B"], "keywords_pos": [0, 1]}
@@ -13,14 +14,11 @@ LABEL = "{'day': '+1', 'time': '01:10'}"
 KINDS = {  # kind -> (task, document): one of each function that scores
     "tcp": ("tcp_short", SHORT),
     "tot_arithmetic": ("tot_arithmetic", {"question": QUESTION, "label": LABEL}),
-    "tot_semantic": ("tot_semantic", QUESTIONS | {"label": "E59,E57"}),
+    "tot_semantic": ("tot_semantic", ENTITIES),
     "qa": ("timebench_timeqa_explicit", NAMES | {"question": "Which club?"}),
     "date": ("timebench_date_arithmetic", {"question": "?", "golds": ["Aug, 1987"]}),
     "options": ("timebench_mctaco", OPTIONS | {"question": "How long?"}),
-    "nli": (
-        "timebench_timexnli_s1",
-        NLI | {"options": ["Entailment", "Neutral", "Contradiction"]},
-    ),
+    "nli": ("timebench_timexnli_s1", NLI | THREE_WAY),
     "generation": ("timebench_situatedgen", WORDS | {"statement": "Now A. Then B."}),
 }
 LABELS = [

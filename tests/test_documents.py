@@ -26,6 +26,8 @@ def documents(task: str, *rows: dict, file: str | None = None) -> list[dict]:
 
 MISSING, NOT_ITSELF = "missing, empty or not text", "not right as an answer to itself"
 NO_DICT, NO_MOMENT = "not a dict in JSON or Python", "not in the form YYYY-MM-DD"
+NO_ANSWER_EQUALS = ["{'answer': ' '}", "{'answer': None}", "{'answer': 1e999}"]
+NO_ANSWER_EQUALS += ["{'answer': True}", "{'explanation': 5}"]
 EACH_OPTION = '"yes" or "no" for each option, and once "yes"'
 BAD_CELLS = [
     ("tcp_long", "answer", "soon", NO_MOMENT),
@@ -38,12 +40,7 @@ BAD_CELLS = [
     ("tot_arithmetic", "question", None, MISSING),
     ("tot_arithmetic_separate", "question", "What is it.", "has no sentence on JSON"),
     *(("tot_arithmetic", "label", x, NO_DICT) for x in ("{'answer':", "[5]", "{}")),
-    # No answer can equal them, be it the same one.
-    *(
-        ("tot_arithmetic", "label", label, NOT_ITSELF)
-        for label in ("{'answer': ' '}", "{'answer': None}", "{'answer': 1e999}")
-        + ("{'answer': True}", "{'explanation': 5}")
-    ),
+    *(("tot_arithmetic", "label", x, NOT_ITSELF) for x in NO_ANSWER_EQUALS),
     ("timebench_timeqa_explicit", "answer", ["the"], "not an answer with a word"),
     ("timebench_timeqa_explicit", "question", None, "not a text"),
     ("timebench_date_arithmetic", "answer", ["Aug"], "not a month and a year"),

@@ -9,14 +9,13 @@ from tests.solvers.tcp import read_project, solve_row
 
 
 KINDS = ["tcp_short", "tcp_long"]
-LEVELS = range(1, 6)
 short = find_generator("tcp_short")
 tcp = short.tcp
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_label_is_the_earliest_end_of_all_schedules(kind):
-    for row in rows(kind, 20261121, 25, LEVELS):
+    for row in rows(kind, 20261121, 25, range(1, 6)):
         assert solve_row(row).answers == (row["answer"],), row
 
 
@@ -115,9 +114,9 @@ def as_row(hour, lengths, pairs, people) -> dict:
 def end_on_the_structure(hour, lengths, pairs, people) -> int | None:
     needs = [[x for x, y in pairs if y == task] for task in range(len(lengths))]
     workers = []
-    for one in people:
-        shift = short.Shift("", 0, one["working_hours"], one.get("lunch_break"))
-        rests = (one.get(key, 0) for key in REST_KEYS)
+    for rules in people:
+        shift = short.Shift("", 0, rules["working_hours"], rules.get("lunch_break"))
+        rests = (rules.get(key, 0) for key in REST_KEYS)
         workers.append(tcp.Person(shift.calendar(hour, 240), *rests))
     return tcp.certain_end(tcp.Project(lengths, needs, workers))
 
