@@ -56,7 +56,7 @@ def main(arguments: list[str] | None = None) -> int:
     check_outputs(outputs, filter(None, inputs))
     models, failures = read_models(options.run, options, Check, has_rows=True)
     faults = {model: fault for model in models if (fault := _fault(model))}
-    left_out = [Failure(x.place, x.name, fault) for x, fault in faults.items()]
+    left_out = [Failure(x.source.place, x.name, fault) for x, fault in faults.items()]
     left_out += failures
     models = [model for model in models if model not in faults]
     messages = [message for model in models for message in model.messages]
@@ -97,12 +97,14 @@ def _refused_line(table: Table) -> str | None:
 def _hints(models: list[Model]) -> Iterator[str]:
     """Yield how to join models that claim one name and share no task."""
     names = {
-        model: model.tables[0].head["model"] for model in models if not model.label
+        model: model.tables[0].head["model"]
+        for model in models
+        if not model.source.label
     }
     for first, second in combinations(filter(names.get, names), 2):
         name = names[first]
         if name == names[second] and not first.tasks.keys() & second.tasks.keys():
-            arguments = f"'{name}={first.place}' '{name}={second.place}'"
+            arguments = f"'{name}={first.source.place}' '{name}={second.source.place}'"
             yield f"{name}: two rows claim this name; {arguments} makes one of them"
 
 

@@ -266,10 +266,10 @@ class _Judging:
         self.seconds: float = order.options.most_seconds
         self.wanted: dict[tuple[str, str], int] = {}  # what, task -> first line
         self.files: dict[str, BinaryIO] = {}
-        # By task and filter:
+        # By task and filter, as the sums of digests of all responses:
         self.answers: dict[tuple[str, str | None], _TaskAnswers] = {}
-        self.refused: Counter[tuple[str, str | None]] = Counter()
-        self.logged: Counter[tuple[str, str | None]] = Counter()  # sums of digests
+        self.refused: Counter[str] = Counter()  # by task
+        self.logged: Counter[tuple[str, str | None]] = Counter()
         self.faults: list[tuple[int, str]] = []  # the first refused lines
 
     def reply(self) -> dict:
@@ -294,10 +294,9 @@ class _Judging:
             if len(digest_sums) > 1:
                 fault = f"the filters of {task} have different 'resps'"
                 end = end or f"{fault}; take the log as the harness wrote it"
-        refused = [(*key, count) for key, count in self.refused.items()]
         return {
             "model": self.model[:LONGEST] if isinstance(self.model, str) else None,
-            "refused": {"lines": self.faults, "tasks": refused},
+            "refused": {"lines": self.faults, "tasks": self.refused},
             "end": end,
             "tasks": [answers.head() for answers in self.answers.values()],
         }
@@ -317,7 +316,7 @@ class _Judging:
             for answer in answers:
                 self._judge(answer)
         except LineError as error:
-            self.refused[key] += 1
+            self.refused[answers[0].task] += 1
             if len(self.faults) < MOST_FAULTS:
                 fault = str(error).removeprefix(f"{line.place}: ")
                 self.faults.append((line.number, fault))
@@ -327,20 +326,21 @@ class _Judging:
         options, task = self.order.options, answer.task
         if answer.fault:
             raise LineError(answer.fault)
-        milliseconds = options.most_answer_ms
-        if self.order.check and scorer(task).upstream[0] is None:
-            milliseconds += options.most_row_ms  # its row is regenerated
-        self.seconds += milliseconds / 1000
-        allow_seconds(self.seconds)
         needs = {"documents": answer.doc is None, "check": self.order.check}
         for need in (need for need in needs if needs[need]):
             if (need, task) not in self.prepared:
                 self.wanted.setdefault((need, task), answer.number)
+        if not self.wanted:
+            doc = document_of(answer, options.include_path)
+            system = self.results.get("system_instruction")
+            entry = judge_answer(answer, doc, self.order.source.path.name, system)
+        milliseconds = options.most_answer_ms  # which a refused line has not
+        if self.order.check and scorer(task).upstream[0] is None:
+            milliseconds += options.most_row_ms  # its row is regenerated
+        self.seconds += milliseconds / 1000
+        allow_seconds(self.seconds)
         if self.wanted:  # read on, for what else is wanted
             return
-        doc = document_of(answer, options.include_path)
-        system = self.results.get("system_instruction")
-        entry = judge_answer(answer, doc, self.order.source.path.name, system)
         self._task_answers(task, answer.filter).add(answer, doc, entry)
         if task not in self.files:
             path = self.order.folder / ROWS_NAME.format(task)

@@ -147,22 +147,16 @@ class Model:
     tasks: dict[str, Tally] = field(default_factory=dict)
 
     @property
-    def place(self) -> Path:
-        """The folder or file of its first answers."""
-        return self.tables[0].source.place
-
-    @property
-    def label(self) -> str:
-        """The NAME of NAME=PATH."""
-        return self.tables[0].source.label
+    def source(self) -> Source:
+        """The file of its first answers."""
+        return self.tables[0].source
 
     @property
     def refused(self) -> Counter[str]:
         """How many lines are refused, by task."""
         refused: Counter[str] = Counter()
         for table in self.tables:
-            for task, filter_name, count in table.head["refused"]["tasks"]:
-                refused[task] += count * (filter_name == self.filter)
+            refused.update(table.head["refused"]["tasks"])
         return refused
 
     def entries(self) -> Iterator[tuple[Table, dict]]:
@@ -210,7 +204,7 @@ class Model:
                     if document := tally.add(row):
                         document.table = table
                 except LineError as error:
-                    refused["tasks"].append([task, self.filter, 1])
+                    refused["tasks"][task] = refused["tasks"].get(task, 0) + 1
                     if len(refused["lines"]) < MOST_FAULTS:
                         refused["lines"].append([row["line"], str(error)])
 
@@ -257,7 +251,7 @@ def read_models(
     for model in models:
         if names[name := model.name] > 1:
             model.remarks.append(f"{names[name]} runs give the name {name:.150}")
-            model.name = f"{name:.150} ({model.place})"
+            model.name = f"{name:.150} ({model.source.place})"
         model.read(options, has_rows)
     sources_before: set[Source] = set()
     for model in models:  # those of several filters share tables
@@ -273,8 +267,7 @@ def _messages(table: Table) -> Iterator[str]:
     path, refused = table.source.path, table.head["refused"]
     for number, fault in refused["lines"]:
         yield f"{path}, line {number}: {fault}"
-    count = sum(number for *_, number in refused["tasks"])
-    if more := count - len(refused["lines"]):
+    if more := sum(refused["tasks"].values()) - len(refused["lines"]):
         yield f"{path}: {more} more {'line was' if more == 1 else 'lines were'} refused"
     if end_fault := table.head["end"]:
         yield f"{path}: {end_fault}"

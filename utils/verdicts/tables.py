@@ -21,8 +21,6 @@ from importlib import metadata
 from pathlib import Path
 from typing import NamedTuple
 
-from tqdm import tqdm
-
 from lm_eval_tasks import VERSION
 
 from ..core.errors import ToolError, fault_of
@@ -36,7 +34,6 @@ SCHEMA = "temporal-eval verdicts 1"
 HEAD = "run.json"
 # What a verdict depends on beside the code of the pack.
 _LIBRARIES = ("lm-eval", "jinja2", "python-dateutil", "sacrebleu", "rouge-score")
-_PATIENCE = 10  # seconds after which a tool in a terminal shows how far it is
 
 
 class Failure(NamedTuple):
@@ -182,12 +179,9 @@ def _judge(
     for number, source in enumerate(missing):
         queue.append(Order(source, part / str(number), options, check))
         queue[-1].folder.mkdir()
-    bar = {"unit": " files", "delay": _PATIENCE, "leave": False, "disable": None}
     try:
-        with tqdm(total=len(queue), **bar) as progress:
-            for order, reply in each_apart(judge_file, queue, options, check):
-                yield _finish(order, reply, *missing[order.source])
-                progress.update()
+        for order, reply in each_apart(judge_file, queue, options, check):
+            yield _finish(order, reply, *missing[order.source])
     finally:
         os.close(lock)
         remove_leftovers(folder)
@@ -206,7 +200,7 @@ def _finish(order: Order, reply: dict, key: str, place: Path) -> Table:
         "pack": VERSION,
         "source": os.path.realpath(source.path),
         "model": None,
-        "refused": {"lines": [], "tasks": []},
+        "refused": {"lines": [], "tasks": {}},
         "end": None,
         "failure": None,
         "tasks": [],
