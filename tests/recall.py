@@ -24,7 +24,6 @@ from utils.stats import CONFIDENCE
 from utils.verdicts.recall import sign_test
 
 
-EXCHANGED = "names_exchanged"
 TASKS = {
     "twin_tot_arithmetic": "tot_arithmetic.jsonl",
     "twin_timebench_date_arithmetic": "tempreason_l1_timebench.jsonl",
@@ -41,22 +40,21 @@ def year(label: object) -> int:
 
 def near(draws: list[Draw], wrong: str) -> np.ndarray:
     """Return how likely wrong answers are the public label, and its mirror image."""
-    usual = Counter(year(x.original[1]) for x in draws if x.row["twin"] != EXCHANGED)
+    dated = [draw for draw in draws if draw.row["twin"] != "names_exchanged"]
+    usual = Counter(year(draw.original[1]) for draw in dated)
     chances = []
     for draw in draws:
         label, wrong_labels = draw.row[draw.column], (draw.original[1], draw.mirror)
-        if draw.row["twin"] == EXCHANGED:  # one of ten orders, or of four names
-            chances.append([0.1 if "'ordered" in label else 0.25] * 2)
-            continue
+        scale = 4 if draw.row["twin"] == "years_moved" else 200
+        shifts = [year(wrong_label) - year(label) for wrong_label in wrong_labels]
+        odds = [NEAR * 2 ** (-abs(shift) / scale) / scale / 4 for shift in shifts]
+        if wrong == "later":
+            odds = [x * (1.5 if shift > 0 else 0.5) for x, shift in zip(odds, shifts)]
         if wrong == "usual":
-            odds = [usual[year(x)] / usual.total() for x in wrong_labels]
-        else:
-            scale = 4 if draw.row["twin"] == "years_moved" else 200
-            shifts = [year(x) - year(label) for x in wrong_labels]
-            odds = [scale**-1 * 2 ** (-abs(x) / scale) / 4 for x in shifts]
-            if wrong == "later":
-                odds = [x * (1.5 if y > 0 else 0.5) for x, y in zip(odds, shifts)]
-        chances.append([NEAR * x for x in odds])
+            odds = [NEAR * usual[year(x)] / usual.total() for x in wrong_labels]
+        if draw.row["twin"] == "names_exchanged":  # one of ten orders, or of four names
+            odds = [0.1 if "'ordered" in label else 0.25] * 2
+        chances.append(odds)
     return np.array(chances)
 
 
@@ -76,20 +74,19 @@ def p_values(
     return sign_test(hits, either - hits)
 
 
-def simulate(draws: dict[str, list[Draw]], runs: int) -> list[dict]:
-    """Return how often models are named on either benchmark, and on each one alone."""
-    rng, rows, level = np.random.default_rng(29), [], 1 - CONFIDENCE
+def simulate(draws: dict[str, list[Draw]], runs: int) -> None:
+    """Print how often models are named on either benchmark, and on each one alone."""
+    rng, level = np.random.default_rng(29), 1 - CONFIDENCE
     for case in product(WRONG, ACCURACIES, (0, 0.05), SHARES):
         wrong, accuracy, harder, share = case
         of_tasks = [
-            p_values(rng, near(x, wrong), share, accuracy - harder, runs)
-            for x in draws.values()
+            p_values(rng, near(task_draws, wrong), share, accuracy - harder, runs)
+            for task_draws in draws.values()
         ]
-        row = dict(zip(("wrong", "accuracy", "harder", "share"), case))
         # Holm's method names a model where the least p-value is small enough.
-        row["either"] = np.mean(np.min(of_tasks, axis=0) * len(of_tasks) < level)
-        rows.append(row | {x: np.mean(y < level) for x, y in zip(draws, of_tasks)})
-    return rows
+        either = np.mean(np.min(of_tasks, axis=0) * len(of_tasks) < level)
+        named = [np.mean(task_p_values < level) for task_p_values in of_tasks]
+        print(*case, either, *named, sep="\t")
 
 
 def twins_of(folder: Path) -> dict[str, list[Draw]]:
@@ -98,12 +95,11 @@ def twins_of(folder: Path) -> dict[str, list[Draw]]:
     for task, file in TASKS.items():
         (path,) = folder.rglob(file)
         draws, _ = draw_twins(task, [*read_jsonl(path)], 29)
-        twins[task] = [x for x in draws if x.mirror is not None]
+        twins[task] = [draw for draw in draws if draw.mirror is not None]
     return twins
 
 
 if __name__ == "__main__":
-    of_files = twins_of(Path(sys.argv[1]))
-    print({task: len(x) for task, x in of_files.items()})
-    for line in simulate(of_files, int((sys.argv[2:] or ["10000"])[0])):
-        print(*line.values(), sep="\t")
+    twins = twins_of(Path(sys.argv[1]))
+    print({task: len(draws) for task, draws in twins.items()})
+    simulate(twins, int((sys.argv[2:] or ["10000"])[0]))

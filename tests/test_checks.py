@@ -1,6 +1,7 @@
 """What of a run is checked: documents, prompts and responses, each by itself."""
 
 import json
+from decimal import Decimal
 from itertools import product
 from types import SimpleNamespace
 
@@ -12,6 +13,7 @@ from utils.core.families import prompt, scorer
 from utils.core.jsonl import Line
 from utils.verdicts.answers import Answer, answers_in, document_text, sha256
 from utils.verdicts.checks import Check, frame_of, render_messages, text_of
+from utils.verdicts.judge import encode_value
 
 
 TASK = "tot_arithmetic"
@@ -145,3 +147,9 @@ def test_messages_are_those_of_the_harness(task, offline_tasks):
         told = {"num_fewshot": shots, "system_instruction": system}
         text = offline_tasks[task].fewshot_context(doc, **told)
         assert "".join(content for _, content in messages) == text
+
+
+def test_values_of_a_table_are_plain_json():
+    for value in (float("inf"), {"H": float("nan")}, {(1, 2): 3}, {"é": {Decimal(5)}}):
+        encoded = encode_value(value)
+        assert json.loads(encoded, parse_constant=pytest.fail) is not None

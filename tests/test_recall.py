@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.answers import write
 from tests.conftest import EXAMPLES
 from tests.recall import TASKS, WRONG, near, p_values, twins_of
 from tests.test_offline import manifest_of
@@ -22,40 +23,29 @@ from utils.verdicts.recall import least_share, originals, sign_test
 
 DATES = "twin_timebench_date_arithmetic"
 TWINS = [task for task in all_tasks() if transformations(task)]
+MONTHS = {"Jan": "January", "Feb": "February", "Aug": "August", "Oct": "October"}
 
 
-def write(folder: Path, task: str, responses: list[tuple[dict, str]]) -> Path:
-    """Write the responses to documents of a task."""
-    folder.mkdir(exist_ok=True)
-    lines = [{"task": task, "doc": doc, "response": x} for doc, x in responses]
-    (folder / f"{task}.jsonl").write_text("\n".join(map(json.dumps, lines)))
-    return folder
+def answers(pack: Path, folder: Path, kind: str, public: str | None = None) -> Path:
+    """Write answers to public rows of dates and to their twins; return their folder.
 
-
-def answers(pack: Path, folder: Path, spell, right: bool = True) -> Path:
-    """Write answers to public rows of dates, which are right or not, and to twins.
-
-    `spell` returns an answer from the labels of a twin: the right one, that of its
-    original and the mirror image.
+    Twins are answered with the `label`, that of their `original` or its `mirror` image, in
+    another spelling; public rows with their labels, or with `public`.
     """
-    twins = manifest_of(pack)["data"][f"{DATES}.jsonl"]["twins"]["originals"]
+    records = manifest_of(pack)["data"][f"{DATES}.jsonl"]["twins"]["originals"]
     for task in (scorer(DATES).base, DATES):
-        responses = []
+        lines = []
         for doc in documents(task, pack):
-            answer = doc["golds"][0] if right else "Jan, 1000"
+            answer = public or doc["golds"][0]
             if task == DATES:
-                _, (original,), (mirror,) = twins[scorer(DATES).utils.digest(doc).hex()]
-                answer = spell(doc["golds"][0], original, mirror)
-            responses.append((doc, f"Thus, the correct answer is: {answer}"))
-        write(folder, task, responses)
+                _, *wrong = records[scorer(DATES).utils.digest(doc).hex()]
+                labels = dict(zip(("original", "mirror"), wrong), label=doc["golds"])
+                month, year = labels[kind][0].split(", ")
+                answer = f"{MONTHS.get(month, month)} of {year}"
+            response = f"Thus, the correct answer is: {answer}"
+            lines.append({"task": task, "doc": doc, "response": response})
+        write(folder / f"{task}.jsonl", *lines)
     return folder
-
-
-def spelled(date: str) -> str:
-    """Return a month in another spelling than the labels'."""
-    months = {"Jan": "January", "Feb": "February", "Aug": "August", "Oct": "October"}
-    month, year = date.split(", ")
-    return f"{months.get(month, month)} of {year}"
 
 
 def compare(pack: Path, *arguments: object) -> list[str]:
@@ -65,13 +55,12 @@ def compare(pack: Path, *arguments: object) -> list[str]:
 def test_a_model_that_answers_twins_as_the_public_rows_is_named(
     twins, tmp_path, capsys
 ):
-    runs = {
-        "parrot": answers(twins, tmp_path / "a", lambda _, x, __: spelled(x)),
-        "mirror": answers(twins, tmp_path / "b", lambda _, __, x: spelled(x)),
-        "solver": answers(twins, tmp_path / "c", lambda x, _, __: x, right=False),
-    }
-    command = compare(twins, *(f"{name}={path}" for name, path in runs.items()))
-    assert main(command) == 0
+    kinds = {"parrot": "original", "mirror": "mirror", "solver": "label"}
+    runs = [
+        f"{name}={answers(twins, tmp_path / name, kind, name == 'solver' and 'Jan, 1000')}"
+        for name, kind in kinds.items()
+    ]
+    assert main(compare(twins, *runs)) == 0
     claims = [x for x in capsys.readouterr().out.splitlines() if f"- {DATES}: " in x]
     assert [x.partition(". Public")[0] for x in claims] == [
         f"- {DATES}: parrot answers 10 of 10 twins with the public row's answer, and 0 with"
@@ -83,23 +72,25 @@ def test_a_model_that_answers_twins_as_the_public_rows_is_named(
     ]
     gaps = [x.partition(" twin: ")[2].split(" ")[0] for x in claims]
     assert gaps == ["+100.0", "+100.0", "-100.0"]
-    assert main([*command, "--format", "json"]) == 0
-    rows = json.loads(capsys.readouterr().out)
-    counts = [
-        (x["recalled"], x["mirror"], x["recalls"]) for x in rows if "recalls" in x
-    ]
-    assert counts == [(10, 0, True), (0, 10, False), (0, 0, False)]
+    # The rows without twins make no claim.
+    for run in runs:
+        Path(run.partition("=")[2], f"{DATES}.jsonl").unlink()
+    assert main(compare(twins, *runs)) == 0
+    assert "recall" not in capsys.readouterr().out
+    assert main(compare(twins, runs[0])) == 1
+    assert "parrot: is the only run; name two or more" in capsys.readouterr().err
 
 
 def test_all_twins_are_compared_with_their_public_rows(twins, tmp_path, capsys):
     for task in TWINS:
-        public = scorer(task).base
-        golds = (
-            (x, scorer(task).utils.gold_response(x)) for x in documents(public, twins)
-        )
-        write(tmp_path / "run", public, [*golds])
-        write(tmp_path / "run", task, [(x, "none") for x in documents(task, twins)])
-    assert main(compare(twins, f"A={tmp_path / 'run'}")) == 0
+        base, gold_response = scorer(task).base, scorer(task).utils.gold_response
+        for name, respond in ((base, gold_response), (task, lambda _: "none")):
+            lines = (
+                {"task": name, "doc": doc, "response": respond(doc)}
+                for doc in documents(name, twins)
+            )
+            write(tmp_path / f"{name}.jsonl", *lines)
+    assert main(compare(twins, f"A={tmp_path}")) == 0
     printed = capsys.readouterr().out
     for task in TWINS:
         (claim,) = re.findall(f"- {task}: (.*)", printed)
@@ -108,19 +99,16 @@ def test_all_twins_are_compared_with_their_public_rows(twins, tmp_path, capsys):
         assert re.search(gap, claim)
         is_tested = "control" not in task and "tcp" not in task
         assert ("recalls labels" in claim) == is_tested
-    assert len(printed.splitlines()) == 2 * len(TWINS) - 1
 
 
 def test_the_board_says_it_and_ranks_no_twins(twins, tmp_path, capsys):
-    parrot = answers(twins, tmp_path / "a", lambda _, x, __: x)
-    part = tmp_path / "part"  # of one model in two folders
-    part.mkdir()
+    parrot, part = answers(twins, tmp_path / "a", "original"), tmp_path / "part"
+    part.mkdir()  # of one model in two folders
     (parrot / f"{DATES}.jsonl").rename(part / f"{DATES}.jsonl")
-    solver = answers(twins, tmp_path / "b", lambda x, _, __: x)
+    solver = answers(twins, tmp_path / "b", "label")
     runs = [f"A & B={parrot}", f"A & B={part}", f"solver={solver}"]
-    outputs = ["--html", f"{tmp_path}/board.html", "--json", f"{tmp_path}/board.json"]
-    command = ["leaderboard", *runs, "--include_path", str(twins), *outputs]
-    assert main(command) == 0
+    command = ["leaderboard", *runs, "--include_path", str(twins)]
+    assert main([*command, "--html", f"{tmp_path}/board.html"]) == 0
     assert DATES not in capsys.readouterr().out
     page = (tmp_path / "board.html").read_text()
     claims = re.search(r'<section id="recall".*?</section>', page, re.DOTALL)[0]
@@ -132,45 +120,29 @@ def test_the_board_says_it_and_ranks_no_twins(twins, tmp_path, capsys):
 
 @pytest.mark.parametrize("task", TWINS)
 def test_the_two_wrong_values_of_a_twin_are_wrong_and_differ(task, twins):
-    utils, explain = scorer(task).utils, scorer(task).explain
-    of_pack = originals(task, twins)
+    utils, of_pack = scorer(task).utils, originals(task, twins)
     for doc in documents(task, twins):
-        twin, value = (
-            of_pack[utils.digest(doc).hex()],
-            explain(doc, utils.gold_response(doc)).value,
-        )
-        right = encode_value(value)
+        twin = of_pack[utils.digest(doc).hex()]
+        right = encode_value(scorer(task).explain(doc, utils.gold_response(doc)).value)
         if "control" in task:
             assert (twin.recalled, twin.mirror) == (right, None)
         elif twin.mirror:
             assert len({right, twin.recalled, twin.mirror}) == 3
         if task == DATES:  # both are as far away, on either side
-            (year, month), *wrong = (
-                value,
-                *map(json.loads, (twin.recalled, twin.mirror)),
-            )
-            assert {x[1] for x in wrong} == {month}
-            assert wrong[0][0] - year == year - wrong[1][0] != 0
+            dates = map(json.loads, (right, twin.recalled, twin.mirror))
+            years, months = zip(*dates)
+            assert len({*months}) == 1
+            assert years[1] - years[0] == years[0] - years[2] != 0
     is_tested = "control" not in task and "tcp" not in task
-    assert any(x.mirror for x in of_pack.values()) == is_tested
+    assert any(twin.mirror for twin in of_pack.values()) == is_tested
+    assert not originals(scorer(task).base, twins)
+    assert not originals(task, EXAMPLES)
 
 
-def test_a_pack_without_twins_makes_no_claim(twins, tmp_path, capsys):
-    folder = answers(twins, tmp_path / "a", lambda x, _, __: x)
-    (folder / f"{DATES}.jsonl").unlink()
-    assert not originals(scorer(DATES).base, twins)
-    assert not originals(DATES, EXAMPLES)
-    assert main(compare(twins, f"a={folder}", f"b={folder}")) == 0
-    assert "recall" not in capsys.readouterr().out
-    assert main(compare(twins, f"a={folder}")) == 1
-    assert "a: is the only run; name two or more" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("recalled", range(12))
-def test_the_sign_test_is_exact(recalled):
-    n = 11
-    tail = sum(math.comb(n, x) for x in range(recalled, n + 1)) / 2**n
-    assert sign_test(recalled, n - recalled) == pytest.approx(tail)
+def test_the_sign_test_is_exact():
+    for recalled in range(12):
+        tail = sum(math.comb(11, n) for n in range(recalled, 12)) / 2**11
+        assert sign_test(recalled, 11 - recalled) == pytest.approx(tail)
     assert sign_test(0, 0) == 1
 
 

@@ -162,7 +162,11 @@ def encode_value(value: object) -> str | None:
     """Return a value that a rule read as JSON; None where it read none."""
     if value is None:
         return None
-    encoded = json.dumps(value, ensure_ascii=False, sort_keys=True, default=_plain)
+    options = {"ensure_ascii": False, "sort_keys": True, "default": _plain}
+    try:
+        encoded = json.dumps(value, allow_nan=False, **options)
+    except (TypeError, ValueError):  # JSON has no infinity, and texts alone for keys
+        encoded = json.dumps(str(value), ensure_ascii=False)
     return shorten(encoded, _LONGEST)
 
 
