@@ -126,8 +126,8 @@ def flexible_scores(modules: dict, sample: list[Answer]) -> list[float | None]:
 
 def main(words: list[str]) -> None:
     """Print a line of Markdown for each sentence and family."""
-    known = answers(Path(os.environ["TEMPORAL_EVAL_SHARED"]))
-    sample = [answer for answer in known if scorer(answer.task).headline]
+    shared = Path(os.environ["TEMPORAL_EVAL_SHARED"])
+    sample = [answer for answer in answers(shared) if scorer(answer.task).headline]
     before = flexible_scores(modules_without(""), sample)
     for sentence in dict.fromkeys(x.sentence for x in MUTANTS if x.sentence):
         if words and not any(word in sentence for word in words):

@@ -43,9 +43,9 @@ def check_labels(folder: Path) -> tuple[list[dict], list[dict]]:
     for path, tasks in benchmark_files(folder):
         if task := next((task for task in tasks if task in labels.SOLVERS), None):
             upstream = read_jsonl(path)
-            found = labels.check(task, upstream, documents_of(task, upstream))
-            table += labels.table(path.stem, found)
-            rows += labels.lines(path.stem, found)
+            checked = labels.check(task, upstream, documents_of(task, upstream))
+            table += labels.table(path.stem, checked)
+            rows += labels.lines(path.stem, checked)
     if not table:
         raise ToolError(f"{folder}: has no file that a solver reads; name another")
     return table, rows
@@ -58,12 +58,12 @@ def find_ceilings(folder: Path) -> tuple[list[dict], list[dict], dict]:
         upstream = read_jsonl(path)
         for task in tasks:
             docs, utils = documents_of(task, upstream), scorer(task).utils
-            found = ceiling.find(task, docs)
-            table += ceiling.table(task, found)
-            rows += ceiling.lines(task, path.stem, found)
+            answered = ceiling.find(task, docs)
+            table += ceiling.table(task, answered)
+            rows += ceiling.lines(task, path.stem, answered)
             fingerprint = utils.fingerprint(map(utils.digest, docs))
-            told = {"n": len(docs), "answers": ceiling.means(found)}
-            ceilings.setdefault(fingerprint, {})[task] = told
+            means = {"n": len(docs), "answers": ceiling.means(answered)}
+            ceilings.setdefault(fingerprint, {})[task] = means
     return table, rows, ceilings
 
 
@@ -78,8 +78,8 @@ def main(arguments: list[str] | None = None) -> None:
         lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
         options.rows.write_text("".join(lines), encoding="utf-8")
     if options.write:
-        known = json.loads(options.write.read_text()) if options.write.exists() else {}
-        text = json.dumps(known | ceilings, indent=1, sort_keys=True)
+        text = options.write.read_text() if options.write.exists() else "{}"
+        text = json.dumps(json.loads(text) | ceilings, indent=1, sort_keys=True)
         options.write.write_text(f"{text}\n", encoding="utf-8")
     sys.stdout.write(tables.render(table, "markdown"))
 

@@ -36,7 +36,7 @@ def documents(family: str) -> dict[str, tuple[str, dict]]:
 @cache
 def cases(family: str) -> list[Case]:
     """Return the cases of a family, file by file."""
-    found = []
+    family_cases = []
     for path in sorted((CASES / family).glob("*.jsonl")):
         if path.name == "documents.jsonl":
             continue
@@ -44,8 +44,8 @@ def cases(family: str) -> list[Case]:
             task, doc = documents(family)[case.pop("id")]
             response, why, rule = (case.pop(x, "") for x in ("response", "why", "rule"))
             place = f"{family}/{path.stem}:{number}"
-            found.append(Case(place, task, doc, response, case, why, rule))
-    return found
+            family_cases.append(Case(place, task, doc, response, case, why, rule))
+    return family_cases
 
 
 def spellings(family: str, shared: Path) -> list[tuple[dict, dict]]:
@@ -73,8 +73,8 @@ def headlines(task: str, doc: dict, response: str) -> dict[str, float]:
     return scores | dict(zip(("published", "flexible"), map(scores.get, names)))
 
 
-def echoes(asked: str) -> list[str]:
+def echoes(prompt: str) -> list[str]:
     """Return what a model says that only repeats its prompt: all, twice, its last lines."""
-    lines = asked.strip().split("\n")
-    parts = asked, f"{asked}\n\n{asked}", "\n".join(lines[-2:]), lines[-1]
+    lines = prompt.strip().split("\n")
+    parts = prompt, f"{prompt}\n\n{prompt}", "\n".join(lines[-2:]), lines[-1]
     return [*parts, *(["\n".join(lines[:-1]), lines[-2]] if len(lines) > 1 else [])]

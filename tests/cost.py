@@ -97,11 +97,11 @@ def exceeded(name: str) -> dict[str, str]:
     """Return text -> line of what exceeds a bound; print the highest figures of a kind."""
     bounds = (MOST.get(name, MOST_OF_OTHERS), MOST_LARGE, MOST_HUGE)
     highest, lines = [], {}
-    for figures, most in zip((ratios(KINDS[name]), *growths(KINDS[name])), bounds):
-        highest.append(f"{max(figures.values()):.1f} (at most {most})")
+    for figures, bound in zip((ratios(KINDS[name]), *growths(KINDS[name])), bounds):
+        highest.append(f"{max(figures.values()):.1f} (at most {bound})")
         for text, figure in figures.items():
-            if figure > most:
-                lines[text] = f"{name}: {text!r}: {figure:.1f}, at most {most}"
+            if figure > bound:
+                lines[text] = f"{name}: {text!r}: {figure:.1f}, at most {bound}"
     print(f"{name:<15} {', '.join(highest)}", flush=True)
     return lines
 

@@ -22,9 +22,9 @@ def digest(*day: str) -> str:
     """Return the digest of the scores of the sample and of every recorded response."""
     answers = [case[1:4] for family in FAMILIES for case in cases(family)[::25]]
     for path in sorted((EXAMPLES / "responses" / "careful").glob("*.jsonl")):
-        known = documents(path.stem, EXAMPLES)
+        examples = documents(path.stem, EXAMPLES)
         for line in read_jsonl(path):
-            answers.append((path.stem, known[line["doc_id"]], line["response"]))
+            answers.append((path.stem, examples[line["doc_id"]], line["response"]))
     empty_caches()
     with freeze_time(*day):
         scores = [score(*answer) for answer in answers]

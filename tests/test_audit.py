@@ -69,8 +69,8 @@ def test_a_wrong_label_is_found_with_its_reckoning(tmp_path, capsys):
 
 
 def test_ceilings_of_the_wheel_are_those_of_the_real_rows(ceilings):
-    known = json.loads((ROOT / "utils" / "ceilings.json").read_text())
-    assert {name: known[name] for name in ceilings[2]} == ceilings[2]
+    ceilings_of_wheel = json.loads((ROOT / "utils" / "ceilings.json").read_text())
+    assert {name: ceilings_of_wheel[name] for name in ceilings[2]} == ceilings[2]
 
 
 def test_ceilings_of_the_results_are_what_the_tool_prints(ceilings):

@@ -21,8 +21,8 @@ TURN = 74  # rows of a level until each kind of ToT arithmetic has had its turn
 
 def unsolved_rows(task: str, upstream: list[dict]) -> list[dict]:
     """Return rows of which the solver does not find the label, or not it alone."""
-    found = check(task, upstream, documents_of(task, upstream))
-    return [row for row, x in zip(upstream, found, strict=True) if x.kind != AGREE]
+    checked = check(task, upstream, documents_of(task, upstream))
+    return [row for row, x in zip(upstream, checked, strict=True) if x.kind != AGREE]
 
 
 SOLVED = [  # generator, levels, rows

@@ -45,14 +45,14 @@ def verdict(kind: str, response: str, **fields: object) -> tuple[float, float]:
 
 
 @pytest.mark.parametrize("kind", VALUES)
-@given(data=st.data(), explanation=JSON)
+@given(draws=st.data(), explanation=JSON)
 def test_the_label_is_right_and_another_value_wrong_whatever_explains_them(
-    kind, data, explanation
+    kind, draws, explanation
 ):
     key = kind if kind == "ordered_list" else "answer"
-    label, other = data.draw(VALUES[kind]), data.draw(VALUES[kind])
-    order = data.draw(st.permutations(["explanation", key]))
-    indent = data.draw(st.sampled_from([None, 2]))
+    label, other = draws.draw(VALUES[kind]), draws.draw(VALUES[kind])
+    order = draws.draw(st.permutations(["explanation", key]))
+    indent = draws.draw(st.sampled_from([None, 2]))
     for value in (label, other):
         fields = {"explanation": explanation, key: value}
         response = json.dumps({name: fields[name] for name in order}, indent=indent)
@@ -131,8 +131,8 @@ def test_any_response_gives_floats_from_zero_to_one(n):
 @given(RESPONSES)
 def test_what_is_extracted_does_not_depend_on_the_reference(kind, response):
     task, document = KINDS[kind]
-    other_document = document | OTHERS[kind]
-    one, other = (scorer(task).explain(x, response) for x in (document, other_document))
-    assert one.published_span == other.published_span
-    assert one.flexible_span == other.flexible_span
-    assert one.scores["extracted"] == other.scores["extracted"]
+    verdict = scorer(task).explain(document, response)
+    other = scorer(task).explain(document | OTHERS[kind], response)
+    assert verdict.published_span == other.published_span
+    assert verdict.flexible_span == other.flexible_span
+    assert verdict.scores["extracted"] == other.scores["extracted"]

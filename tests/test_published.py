@@ -37,9 +37,9 @@ BLANKS = [
 MARKS = [".", "!", "?", ".", "!", "?", " ", "\n", ",", ";"]
 
 
-def several(random: Random, pieces: list[str], most: int) -> str:
+def several(random: Random, pieces: list[str], greatest_count: int) -> str:
     """Return none, one or more of the pieces, few of them more often than many."""
-    return "".join(random.choices(pieces, k=random.randrange(most + 1)))
+    return "".join(random.choices(pieces, k=random.randrange(greatest_count + 1)))
 
 
 def blanks(random: Random) -> str:

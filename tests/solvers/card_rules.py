@@ -18,10 +18,10 @@ from dateutil import parser
 
 def tcp(response: str, doc: dict) -> tuple[float, bool]:
     """First box, up to its first closing brace; in short tasks GMT counts for nothing."""
-    found = re.search(r"\\boxed\{([^}]*)\}", response, re.DOTALL)
-    if not found:
+    box = re.search(r"\\boxed\{([^}]*)\}", response, re.DOTALL)
+    if not box:
         return 0.0, False
-    answer, reference = found[1].strip(), doc["answer"]
+    answer, reference = box[1].strip(), doc["answer"]
     extracted = answer != ""
     if "HH:MM" in doc["answer_format"]:
         answer = answer.replace("GMT", "").strip()
@@ -42,23 +42,23 @@ def _first_object(response: str) -> dict | None:
 
 def arithmetic(response: str, doc: dict) -> tuple[float, bool]:
     """The first valid JSON object without its explanation equals the label."""
-    found = _first_object(response)
-    if found is None:
+    fields = _first_object(response)
+    if fields is None:
         return 0.0, False
-    found.pop("explanation", None)
+    fields.pop("explanation", None)
     try:
         label = json.loads(doc["label"])
     except ValueError:
         label = ast.literal_eval(doc["label"])
-    return float(found == label), bool(found)
+    return float(fields == label), bool(fields)
 
 
 def semantic(response: str, doc: dict) -> tuple[float, bool]:
     """The first valid JSON object's `answer`, as text, equals the label."""
-    found = _first_object(response)
-    if found is None or found.get("answer") is None:
+    fields = _first_object(response)
+    if fields is None or fields.get("answer") is None:
         return 0.0, False
-    return float(str(found["answer"]) == doc["label"]), True
+    return float(str(fields["answer"]) == doc["label"]), True
 
 
 def _after_the_marker(response: str) -> str:
@@ -104,8 +104,9 @@ def _month(text: str) -> datetime | None:
                 read.append(parser.parse(text, default=filled_in).replace(day=1))
         except (ValueError, OverflowError, TypeError):
             return None
-    one, other = read
-    return one if (one.year, one.month) == (other.year, other.month) else None
+    first, second = read
+    is_named = (first.year, first.month) == (second.year, second.month)
+    return first if is_named else None
 
 
 def _letters(answer: str) -> set[str]:
@@ -115,8 +116,8 @@ def _letters(answer: str) -> set[str]:
 def options(response: str, doc: dict) -> tuple[float, bool]:
     """F1 of the set of letters."""
     answer = _after_the_marker(response)
-    found, gold = _letters(answer), set(doc["letters"])
-    return 2 * len(found & gold) / (len(found) + len(gold)), bool(answer)
+    letters, gold = _letters(answer), set(doc["letters"])
+    return 2 * len(letters & gold) / (len(letters) + len(gold)), bool(answer)
 
 
 def nli(response: str, doc: dict) -> tuple[float, bool]:

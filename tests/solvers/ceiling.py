@@ -32,18 +32,20 @@ def find(task: str, documents: list[dict]) -> list[Answered]:
     task_scorer = scorer(task)
     return sorted(
         answered
-        for asked, group in groups.items()
-        for answered in _answered(task_scorer, asked, group)
+        for rendered_prompt, group in groups.items()
+        for answered in _answered(task_scorer, rendered_prompt, group)
     )
 
 
 def _answered(
-    task: Scorer, asked: str, group: list[tuple[int, dict]]
+    task: Scorer, rendered_prompt: str, group: list[tuple[int, dict]]
 ) -> Iterator[Answered]:
     """Yield the scores of documents that have one prompt."""
-    known = [obedient.responses(task.family, doc, asked) for _, doc in group]
-    for way in known[0]:
-        own = [responses[way] for responses in known]
+    group_responses = [
+        obedient.responses(task.family, doc, rendered_prompt) for _, doc in group
+    ]
+    for way in group_responses[0]:
+        own = [responses[way] for responses in group_responses]
         tried = dict.fromkeys(response for responses in own for response in responses)
         best = max(
             tried, key=lambda x: fsum(_scores(task, doc, x)[0] for _, doc in group)

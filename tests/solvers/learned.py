@@ -64,10 +64,13 @@ def pair_numbers(row: dict) -> list[float]:
     """Return counts of words, numbers in their order, months, and the prepositions."""
     texts = row["Premise"], row["Hypothesis"]
     cells: list[float] = []
-    for text, most in zip(texts, (12, 3)):
+    for text, number_count in zip(texts, (12, 3)):
         numbers = [int(x) for x in re.findall(r"\d+", text)]
         months = [n for n, x in enumerate(MONTHS.split()) if x in text]
-        cells += [*(numbers + [-1] * most)[:most], *(months + [-1] * 2)[:2]]
+        cells += [
+            *(numbers + [-1] * number_count)[:number_count],
+            *(months + [-1] * 2)[:2],
+        ]
         cells += [text.count(word) for word in WORDS["nli"]]
         cells += [sum(numbers), len(text)]
     kinds = "before after in on at".split()
@@ -81,10 +84,10 @@ def share_right(name: str, level: int, count: int) -> float:
     if name == "timexnli":
         model, numbers, label = Classifier, pair_numbers, itemgetter("Label")
         options = {"random_state": 0}
-    known, other = (
+    learned, other = (
         [*rows(name, seed, count, range(level, level + 1))] for seed in SEEDS
     )
-    learner = model(**options).fit([*map(numbers, known)], [*map(label, known)])
+    learner = model(**options).fit([*map(numbers, learned)], [*map(label, learned)])
     answers = learner.predict([*map(numbers, other)])
     answers = answers if name == "timexnli" else numpy.rint(answers)
     return float(numpy.mean(answers == numpy.array([*map(label, other)])))

@@ -80,9 +80,9 @@ def perfect_response(row: dict, literal: bool) -> str:
         asked_key = key
         if not re.search(rf"""["']{key}["']\s*:""", template.split("}")[0]):
             asked_key = PROMPTED_KEYS[key]
-        asked = re.search(rf"""(["']){asked_key}["']\s*:\s*(\S)\s*(\S)""", template)
-        text = _written(value, asked[2], asked[3], literal)
-        fields.append((asked[1] if literal else '"', asked_key, text))
+        place = re.search(rf"""(["']){asked_key}["']\s*:\s*(\S)\s*(\S)""", template)
+        text = _written(value, place[2], place[3], literal)
+        fields.append((place[1] if literal else '"', asked_key, text))
     quote = template[1] if literal else '"'
     body = ", ".join(f"{own}{key}{own}: {text}" for own, key, text in fields)
     return f"JSON = {{{quote}explanation{quote}: {quote}Step by step.{quote}, {body}}}"
@@ -125,12 +125,12 @@ def _answers(doc: dict, prompt: str) -> list[str]:
     if "golds" not in doc:
         return [doc["statement"]]
     # TempReason has a text and facts, of which a prompt shows one.
-    told = (doc.get(name, "").strip() for name in ("context", "fact_context"))
-    text = next((text for text in told if text and text in prompt), None)
+    texts = (doc.get(name, "").strip() for name in ("context", "fact_context"))
+    text = next((text for text in texts if text and text in prompt), None)
     if text is None:
         return doc["golds"]
-    found = [gold for gold in doc["golds"] if _holds(text, gold)]
-    return found or [_nearest(text, doc["golds"])]
+    quotable = [gold for gold in doc["golds"] if _holds(text, gold)]
+    return quotable or [_nearest(text, doc["golds"])]
 
 
 def _holds(text: str, gold: str) -> bool:
@@ -146,12 +146,12 @@ def _nearest(text: str, golds: list[str]) -> str:
     wanted = [squad_words(gold) for gold in golds]
     longest = 2 * max(map(len, wanted))
     ends = [n for n, (_, own) in enumerate(words) if {*own} & {*sum(wanted, [])}]
-    best, most = words[0][0] if words else "", 0.0
+    best, best_score = words[0][0] if words else "", 0.0
     for start, end in combinations_with_replacement(ends, 2):
         if end < start + longest:
             answer = sum((own for _, own in words[start : end + 1]), [])
             score = max(word_f1(answer, gold) for gold in wanted)
-            if score > most:
+            if score > best_score:
                 best = " ".join(word for word, _ in words[start : end + 1])
-                most = score
+                best_score = score
     return best
