@@ -13,6 +13,7 @@ from lm_eval.tasks import TaskManager
 from tests.conftest import EXAMPLES
 from utils.core.families import bare
 from utils.core.jsonl import read_jsonl
+from utils.verdicts.answers import document_text, sha256
 
 
 class RecordedModel(DummyLM):
@@ -58,6 +59,17 @@ class SameModel(RecordedModel):
             for message in chat_history
             if message["role"] != "system" or self.kind == "text"
         )
+
+
+def sample(doc_id: int, doc: dict, prompt: str, response: str, **cells) -> dict:
+    """Return a sample as the harness logs it; `cells` stand in the place of its own."""
+    return {
+        **{"doc_id": doc_id, "doc": doc, "target": "", "filter": "none"},
+        "arguments": {"gen_args_0": {"arg_0": prompt, "arg_1": {}}},
+        **{"resps": [[response]], "filtered_resps": [response]},
+        **{"doc_hash": sha256(document_text(doc)), "prompt_hash": sha256(prompt)},
+        **{"target_hash": sha256(""), **cells},
+    }
 
 
 def run(

@@ -8,10 +8,11 @@ from types import SimpleNamespace
 import pytest
 
 from tests.conftest import EXAMPLES, PACK
+from tests.logs import sample
 from utils.core.documents import documents
 from utils.core.families import prompt, scorer
 from utils.core.jsonl import Line
-from utils.verdicts.answers import Answer, answers_in, document_text, sha256
+from utils.verdicts.answers import Answer, answers_in
 from utils.verdicts.checks import Check, frame_of, render_messages, text_of
 from utils.verdicts.judge import encode_value
 
@@ -127,10 +128,7 @@ def test_a_frame_is_what_stands_around_texts(texts, frame):
 )
 def test_what_a_filter_leaves_is_the_first_response(resps, left, says):
     doc = documents(TASK, EXAMPLES)[0]
-    line = {"doc_id": 0, "doc": doc, "target": "", "target_hash": sha256("")}
-    line |= {"arguments": {"gen_args_0": {"arg_0": ""}}, "prompt_hash": sha256("")}
-    line |= {"doc_hash": sha256(document_text(doc))}
-    line |= {"resps": resps, "filtered_resps": left}
+    line = sample(0, doc, "", "", resps=resps, filtered_resps=left)
     read = answers_in(Line("", 1, json.dumps(line).encode(), True), TASK)
     check = Check({"versions": {TASK: 1}}, TASK, "none", EXAMPLES)
     for answer in read:

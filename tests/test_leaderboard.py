@@ -13,13 +13,13 @@ import pytest
 from lm_eval_tasks.fresh.utils import load
 from tests.answers import write
 from tests.conftest import EXAMPLES, PACK as OWN
+from tests.logs import sample
 from tests.test_tricks import STAMPS, answers, submission
 from utils.__main__ import main
 from utils.core.families import prompt, scorer
 from utils.core.jsonl import read_jsonl
 from utils.leaderboard import page
 from utils.leaderboard.data import CAUSES
-from utils.verdicts.answers import document_text, sha256
 
 
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
@@ -286,11 +286,7 @@ def fresh(folder: Path, seed: int, rows: int, right: int = 0, **told: object) ->
     for n, doc in enumerate(scorer(FRESH).process_docs(made)):
         asked = prompt(FRESH, doc)
         said = f"Thus, the correct answer is: {doc['golds'][0] if n < right else 'no'}"
-        line = {"doc_id": n, "doc": doc, "filter": "none", "target": ""}
-        line |= {"resps": [[said]], "filtered_resps": [said]}
-        line |= {"arguments": {"gen_args_0": {"arg_0": asked}}}
-        line |= {"doc_hash": sha256(document_text(doc)), "prompt_hash": sha256(asked)}
-        lines.append(line | {"target_hash": sha256("")})
+        lines.append(sample(n, doc, asked, said))
     write(folder / f"samples_{FRESH}_{STAMPS[0]}.jsonl", *lines)
     told = {"gen_seed": seed, "gen_rows": rows, "gen_levels": "1-2"} | told
     results = {"model_name": folder.name, "configs": {FRESH: {"metadata": told}}}

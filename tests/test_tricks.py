@@ -11,24 +11,17 @@ import pytest
 
 from tests.answers import write
 from tests.conftest import EXAMPLES, ROOT
+from tests.logs import sample
 from utils.__main__ import main
 from utils.core.documents import documents, load
 from utils.core.families import configuration, scorer
 from utils.core.jsonl import read_jsonl
 from utils.score.rows import RULES
-from utils.verdicts.answers import document_text, sha256
 
 
 TASKS = ["tcp_long", "tcp_short"]
 STAMPS = ["2026-01-01T00-00-00", "2026-01-02T00-00-00"]
 TRICKS = read_jsonl(ROOT / "tests" / "tricks.jsonl")
-# Keys of results that hold a value for each task, and what stands around the value.
-BY_TASK = {
-    "n-shot": lambda value: value,
-    "versions": lambda value: value,
-    "results": lambda value: {"accuracy,none": value},
-    "configs": lambda value: {"generation_kwargs": value},
-}
 
 
 def answers(task: str, model: str = "careful") -> list[dict]:
@@ -67,14 +60,11 @@ def lines(task: str, model: str, edit: dict) -> list[dict]:
         careful = answers(task)[place]["response"]
         response = cells.get("response", answers(task, model)[place]["response"])
         response = filled(response, careful=careful, answer=answer)
+        line = sample(number, doc, prompt, response)
         settings = configuration(task)["generation_kwargs"]
         settings = settings | filled(cells.get("asked_with", {}), answer=gold)
-        line = {"doc_id": number, "doc": doc, "target": "", "filter": "none"}
-        line |= {"arguments": {"gen_args_0": {"arg_0": prompt, "arg_1": settings}}}
+        line["arguments"]["gen_args_0"]["arg_1"] = settings
         line["arguments"] |= filled(cells.get("asked_too", {}), answer=gold)
-        line |= {"resps": [[response]], "filtered_resps": [response]}
-        line |= {"doc_hash": sha256(document_text(doc)), "prompt_hash": sha256(prompt)}
-        line |= {"target_hash": sha256("")}
         samples.append(line | filled(cells.get("set", {}), answer=answer))
     return samples
 
@@ -91,28 +81,14 @@ def submission(folder: Path, model: str, edit: dict, number: int = 0) -> None:
         write(path, *samples, *edit.get("append", []))
     if edit.get("no_results"):
         return
-    settings = {task: configuration(task)["generation_kwargs"] for task in tasks}
-    claims = {"n-shot": 0} | edit.get("results", {})
-    of_tasks = claims.pop("task", {})
-    results = {
-        "model_name": filled(edit.get("name", f"org/{folder.name}"), pad="x" * 10**5),
-        "date": 1_700_000_000,
-        "lm_eval_version": "0.4.13",
-        "config": {"limit": None},
-        "chat_template": None,
-        "versions": {task: scorer(task).version for task in tasks},
-        "configs": {
-            task: {"generation_kwargs": settings[task], **of_tasks} for task in tasks
-        },
-    }
-    for key, claim in claims.items():
-        if key == "configs" and isinstance(claim, dict):
-            claim = settings[tasks[0]] | claim
-        is_odd = key == "configs" and not isinstance(claim, dict)
-        if key in BY_TASK and not is_odd:
-            claim = {task: BY_TASK[key](claim) for task in tasks}
-        results[key] = claim
-    write(folder / f"results_{stamp}.json", results)
+    settings = configuration(tasks[0])["generation_kwargs"]
+    by_task = {"n-shot": 0, "versions": scorer(tasks[0]).version}
+    by_task |= {"configs": {"generation_kwargs": settings}} | edit.get("by_task", {})
+    results = {key: dict.fromkeys(tasks, claim) for key, claim in by_task.items()}
+    name = filled(edit.get("name", f"org/{folder.name}"), pad="x" * 10**5)
+    results |= {"model_name": name, "date": 1_700_000_000, "lm_eval_version": "0.4.13"}
+    results |= {"config": {"limit": None}, "chat_template": None}
+    write(folder / f"results_{stamp}.json", results | edit.get("results", {}))
 
 
 @pytest.fixture
