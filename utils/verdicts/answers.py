@@ -124,7 +124,7 @@ def answers_in(line: Line, task: str | None) -> list[Answer]:
     if "task" not in fields:
         task = cells.get("task", task)
         is_task = isinstance(task, str) and task in all_tasks()
-        fields["task"] = task if is_task else ""
+        fields |= {"task": task if is_task else "", "filter": _filter(cells)}
     answer = Answer(line.place, cells, number=line.number, **fields)
     responses, reasons = answer.response, answer.finish_reason
     if not isinstance(responses, list):
@@ -190,8 +190,13 @@ def _sample(cells: dict, task: str) -> dict:
             raise ValueError(f"{fault}; {fix}")
     fields = {name: cells.get(name) for name in ("doc_id", "doc", "doc_hash")}
     fields |= {"response": response, "is_first": is_first}
-    filter_name = None if cells.get("filter") == "none" else cells.get("filter")
-    return fields | {"prompt": prompt, "filter": filter_name}
+    return fields | {"prompt": prompt, "filter": _filter(cells)}
+
+
+def _filter(cells: dict) -> str | None:
+    """Return the filter that a sample names, None for `none`."""
+    name = cells.get("filter")
+    return name if isinstance(name, str) and name != "none" else None
 
 
 def _responses(cells: dict) -> tuple[str | list[str], bool]:

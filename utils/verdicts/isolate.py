@@ -268,7 +268,7 @@ class _Judging:
         self.files: dict[str, BinaryIO] = {}
         # By task and filter, as the sums of digests of all responses:
         self.answers: dict[tuple[str, str | None], _TaskAnswers] = {}
-        self.refused: Counter[str] = Counter()  # by task
+        self.refused: Counter[tuple[str, str | None]] = Counter()
         self.logged: Counter[tuple[str, str | None]] = Counter()
         self.faults: list[tuple[int, str]] = []  # the first refused lines
 
@@ -294,9 +294,10 @@ class _Judging:
             if len(digest_sums) > 1:
                 fault = f"the filters of {task} have different 'resps'"
                 end = end or f"{fault}; take the log as the harness wrote it"
+        refused = [(*key, count) for key, count in self.refused.items()]
         return {
             "model": self.model[:LONGEST] if isinstance(self.model, str) else None,
-            "refused": {"lines": self.faults, "tasks": self.refused},
+            "refused": {"lines": self.faults, "tasks": refused},
             "end": end,
             "tasks": [answers.head() for answers in self.answers.values()],
         }
@@ -316,7 +317,7 @@ class _Judging:
             for answer in answers:
                 self._judge(answer)
         except LineError as error:
-            self.refused[answers[0].task] += 1
+            self.refused[key] += 1
             if len(self.faults) < MOST_FAULTS:
                 fault = str(error).removeprefix(f"{line.place}: ")
                 self.faults.append((line.number, fault))

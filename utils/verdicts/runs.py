@@ -156,7 +156,8 @@ class Model:
         """How many lines are refused, by task."""
         refused: Counter[str] = Counter()
         for table in self.tables:
-            refused.update(table.head["refused"]["tasks"])
+            for task, filter_name, count in table.head["refused"]["tasks"]:
+                refused[task] += count * (filter_name == self.filter)
         return refused
 
     def entries(self) -> Iterator[tuple[Table, dict]]:
@@ -204,7 +205,7 @@ class Model:
                     if document := tally.add(row):
                         document.table = table
                 except LineError as error:
-                    refused["tasks"][task] = refused["tasks"].get(task, 0) + 1
+                    refused["tasks"].append([task, self.filter, 1])
                     if len(refused["lines"]) < MOST_FAULTS:
                         refused["lines"].append([row["line"], str(error)])
 
@@ -267,7 +268,8 @@ def _messages(table: Table) -> Iterator[str]:
     path, refused = table.source.path, table.head["refused"]
     for number, fault in refused["lines"]:
         yield f"{path}, line {number}: {fault}"
-    if more := sum(refused["tasks"].values()) - len(refused["lines"]):
+    count = sum(number for *_, number in refused["tasks"])
+    if more := count - len(refused["lines"]):
         yield f"{path}: {more} more {'line was' if more == 1 else 'lines were'} refused"
     if end_fault := table.head["end"]:
         yield f"{path}: {end_fault}"

@@ -200,7 +200,7 @@ def _finish(order: Order, reply: dict, key: str, place: Path) -> Table:
         "pack": VERSION,
         "source": os.path.realpath(source.path),
         "model": None,
-        "refused": {"lines": [], "tasks": {}},
+        "refused": {"lines": [], "tasks": []},
         "end": None,
         "failure": None,
         "tasks": [],
