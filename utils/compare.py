@@ -82,13 +82,11 @@ def match(models: list[Model]) -> tuple[Matched, list[str]]:
         names = [_name(next(filter(None, sides))) for sides in documents]
         for run, model in enumerate(models):
             pairs = zip(names, documents)
-            missing = [*dict.fromkeys(name for name, sides in pairs if not sides[run])]
-            if missing:
-                fault = f"no answer to {len(missing)} of {len({*names})} documents"
-                missing[_MOST_NAMED:] = ["..."] * (len(missing) > _MOST_NAMED)
-                lacking.append(
-                    f"{task}: {model.name} has {fault}: {', '.join(missing)}"
-                )
+            gaps = [*dict.fromkeys(name for name, sides in pairs if not sides[run])]
+            if gaps:
+                fault = f"no answer to {len(gaps)} of {len({*names})} documents"
+                gaps[_MOST_NAMED:] = ["..."] * (len(gaps) > _MOST_NAMED)
+                lacking.append(f"{task}: {model.name} has {fault}: {', '.join(gaps)}")
     return matched, lacking
 
 
@@ -147,13 +145,13 @@ def compare(matched: Matched, names: list[str], scopes: list[Group]) -> list[dic
     """
     rows, run_pairs = [], [*combinations(range(len(names)), 2)]
     tests = len(run_pairs) * len(scopes) * len(RULES)
-    for runs, scope, (rule, score) in product(run_pairs, scopes, enumerate(RULES)):
+    for run_pair, scope, (rule, score) in product(run_pairs, scopes, enumerate(RULES)):
         documents = [matched[task] for task in scope.tasks]
-        a, b = (_linear_scores(documents, run, rule, scope.by_size) for run in runs)
+        a, b = (_linear_scores(documents, run, rule, scope.by_size) for run in run_pair)
         clusters = [sides[0].cluster for task in documents for sides in task]
         sizes, sums_a = stats.cluster_totals(a, clusters)
         _, sums_b = stats.cluster_totals(b, clusters)
-        row = {f"run_{side}": names[run] for side, run in zip("ab", runs)}
+        row = {f"run_{side}": names[run] for side, run in zip("ab", run_pair)}
         row |= {"scope": scope.name, "score": score, "n": len(a)}
         row |= {"a": math.fsum(a) / len(a), "b": math.fsum(b) / len(b)}
         row |= zip(_COLUMNS, stats.estimate_difference(b, a, clusters))
@@ -181,17 +179,17 @@ def _score(document: Document, rule: int) -> float:
 def changed(matched: Matched, names: list[str], task: str) -> list[dict]:
     """Return the documents of a task on which two runs score differently, and why."""
     rows, run_pairs = [], combinations(range(len(names)), 2)
-    for runs, (rule, score) in product(run_pairs, enumerate(RULES)):
-        answer_text = value_text if rule else itemgetter("published")
-        for a, b in ((sides[runs[0]], sides[runs[1]]) for sides in matched[task]):
+    for (run_a, run_b), (rule, score) in product(run_pairs, enumerate(RULES)):
+        read_answer = value_text if rule else itemgetter("published")
+        for a, b in ((sides[run_a], sides[run_b]) for sides in matched[task]):
             if _score(a, rule) == _score(b, rule):
                 continue
-            row = {"score": score, "run_a": names[runs[0]], "run_b": names[runs[1]]}
+            row = {"score": score, "run_a": names[run_a], "run_b": names[run_b]}
             row |= {"doc_id": a.row["doc_id"], "digest": a.digest}
             row |= {"a": _score(a, rule), "b": _score(b, rule)}
             row |= {"a_reason": a.row["reason"], "b_reason": b.row["reason"]}
-            row |= {"a_answer": shorten(answer_text(a.row))}
-            row |= {"b_answer": shorten(answer_text(b.row))}
+            row |= {"a_answer": shorten(read_answer(a.row))}
+            row |= {"b_answer": shorten(read_answer(b.row))}
             rows.append(row | {"reference": shorten(value_text(a.row, "reference"))})
     return rows
 
@@ -202,39 +200,39 @@ def sentence(row: dict) -> str:
     leader, other = (escaped(row[f"run_{side}"]) for side in sides)
     scores = " % against ".join(percent(row[side]) for side in sides)
     low, high = sorted(sign * row[end] for end in ("low", "high"))
-    figures = (
+    comparison = (
         f"{scores} %, a difference of {points(sign * row['difference'])} points (95 %"
         f" interval {points(low)} to {points(high)} by itself; p {p_text(row['p_holm'])}"
         f" adjusted for {row['tests']} tests)."
     )
     scope = escaped(row["scope"])
     if row["better"]:
-        return f"{leader} is better than {other} on {scope}: {figures}"
+        return f"{leader} is better than {other} on {scope}: {comparison}"
     power = (
         f"With so few clusters ({row['clusters']:,}) it cannot be said how large a"
         " difference such a test would detect"
     )
-    if step := row["detectable"]:
+    if detectable := row["detectable"]:
         power = (
-            f"A true difference of {percent(step)} points, either way, would be detected in"
+            f"A true difference of {percent(detectable)} points, either way, would be detected in"
             " 4 of 5 such tests, a smaller one less often"
         )
     claim = f"{leader} and {other} are not shown to differ on {scope}"
-    return f"{claim}: observed {figures} {power}."
+    return f"{claim}: observed {comparison} {power}."
 
 
 def report(rows: list[dict], details: list[dict]) -> str:
     """Return the rows of `compare` in sentences, and those of tasks in a table a pair."""
     lines = []
-    for runs, pair_rows in groupby(rows, key=_runs):
-        lines += [runs, ""]
+    for run_names, pair_rows in groupby(rows, key=_runs):
+        lines += [run_names, ""]
         scope_of = itemgetter("scope", "n", "clusters")
         for scope, scope_rows in groupby(pair_rows, key=scope_of):
             lines.append("{}: {:,} documents in {:,} clusters".format(*scope))
             lines += [f"- {row['score']} score: {sentence(row)}" for row in scope_rows]
             lines.append("")
-        if cells := [_cells(row) for row in details if _runs(row) == runs]:
-            lines.append(render(cells, "markdown"))
+        if detail_lines := [_cells(row) for row in details if _runs(row) == run_names]:
+            lines.append(render(detail_lines, "markdown"))
     legend = _LEGEND.format(len(rows), _OF_TABLES.format(len(details)) * bool(details))
     for line in legend.splitlines():
         lines.append(textwrap.fill(line, 94, subsequent_indent="  "))
@@ -248,7 +246,7 @@ def _runs(row: dict) -> str:
 def _cells(row: dict) -> dict:
     return {
         "task": row["scope"],
-        **{name: row[name] for name in ("score", "n", "clusters")},
+        **{column: row[column] for column in ("score", "n", "clusters")},
         **{side: f"{percent(row[side])} %" for side in "ab"},
         "a - b": points(row["difference"]),
         "95 % interval": f"{points(row['low'])} to {points(row['high'])}",
@@ -260,16 +258,17 @@ def _cells(row: dict) -> dict:
 def report_changed(rows: list[dict]) -> str:
     """Return the rows of `changed` as a table for each two runs."""
     tables = []
-    for runs, pair_rows in groupby(rows, key=_runs):
-        table_rows = []
+    for run_names, pair_rows in groupby(rows, key=_runs):
+        lines = []
         for row in pair_rows:
             doc_id = row["digest"][:12] if row["doc_id"] is None else str(row["doc_id"])
-            cells = {"score": row["score"], "document": shorten(doc_id, _LONGEST_CELL)}
-            cells |= {name: row[name] for name in ("a", "b", "a_reason", "b_reason")}
-            for name in ("a_answer", "b_answer", "reference"):
-                cells[name] = shorten(row[name], _LONGEST_CELL)
-            table_rows.append(cells)
-        tables.append(f"{runs}\n\n{render(table_rows, 'markdown')}")
+            line = {"score": row["score"], "document": shorten(doc_id, _LONGEST_CELL)}
+            for column in ("a", "b", "a_reason", "b_reason"):
+                line[column] = row[column]
+            for column in ("a_answer", "b_answer", "reference"):
+                line[column] = shorten(row[column], _LONGEST_CELL)
+            lines.append(line)
+        tables.append(f"{run_names}\n\n{render(lines, 'markdown')}")
     return "\n".join(tables) or "no document changed sides\n"
 
 
@@ -301,12 +300,12 @@ def main(arguments: list[str] | None = None) -> int:
         for fault in faults(model):
             say(f"Fault in the run {model.name}: {fault}")
         for task, tally in sorted(model.tasks.items()):
-            if count := tally.left_out:
+            if left_out := tally.left_out:
                 remark = f"answers of {model.name} are left out ({options.leave_out})"
-                say(f"{task}: {count} {remark}")
+                say(f"{task}: {left_out} {remark}")
     # Half a surrogate pair has no UTF-8, but an escape, which is the same in JSON.
-    text = _text(options, matched, models, recall_rows)
-    sys.stdout.write(text.encode("utf-8", "backslashreplace").decode())
+    output = _text(options, matched, models, recall_rows)
+    sys.stdout.write(output.encode("utf-8", "backslashreplace").decode())
     return 0
 
 

@@ -66,22 +66,24 @@ def quantile(freedom: float) -> float:
     return stdtrit(freedom, (1 + CONFIDENCE) / 2)
 
 
-def linearised(parts: Sequence[Sequence[float]], by_size: bool) -> list[float]:
+def linearised(tasks: Sequence[Sequence[float]], by_size: bool) -> list[float]:
     """Return a value for each document, of which the plain mean is the benchmark's score.
 
     Takes the scores by task, and whether documents count alike, not tasks. The values spread
     as the scores about the mean of their own task, weighted as the task is.
     """
-    if len(parts) == 1:
-        return [*parts[0]]
-    documents = sum(map(len, parts))
-    means = [math.fsum(part) / len(part) for part in parts]
-    weights = [len(part) / documents if by_size else 1 / len(parts) for part in parts]
+    if len(tasks) == 1:
+        return [*tasks[0]]
+    documents = sum(map(len, tasks))
+    means = [math.fsum(scores) / len(scores) for scores in tasks]
+    weights = [
+        len(scores) / documents if by_size else 1 / len(tasks) for scores in tasks
+    ]
     mean = math.fsum(map(math.prod, zip(weights, means)))
     return [
-        mean + weight * documents / len(part) * (score - part_mean)
-        for part, part_mean, weight in zip(parts, means, weights)
-        for score in part
+        mean + weight * documents / len(scores) * (score - task_mean)
+        for scores, task_mean, weight in zip(tasks, means, weights)
+        for score in scores
     ]
 
 
@@ -89,9 +91,9 @@ def cluster_totals(
     values: Sequence[float], clusters: Iterable[Hashable]
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the number of documents and the sum of the values of each cluster."""
-    names: dict[Hashable, int] = {}
-    groups = [names.setdefault(name, len(names)) for name in clusters]
-    return np.bincount(groups), np.bincount(groups, weights=values)
+    numbers: dict[Hashable, int] = {}
+    indices = [numbers.setdefault(cluster, len(numbers)) for cluster in clusters]
+    return np.bincount(indices), np.bincount(indices, weights=values)
 
 
 def spread(sizes: np.ndarray, sums: np.ndarray, scale: tuple[float, float]) -> Spread:
@@ -108,8 +110,8 @@ def spread(sizes: np.ndarray, sums: np.ndarray, scale: tuple[float, float]) -> S
     shares, mean, weight = sizes / total, sums.sum(-1) / total, total / documents
     squares = (sums - mean[..., None] * sizes) ** 2 / total**2
     error = (squares / (1 - shares)).sum(-1) ** 0.5
-    products = shares**2 / (1 - shares)
-    denominator = (shares**2).sum() + products.sum() ** 2 - (products**2).sum()
+    leverages = shares**2 / (1 - shares)
+    denominator = (shares**2).sum() + leverages.sum() ** 2 - (leverages**2).sum()
     freedom = max(1.0, float(1 / denominator))
     if scale == SCORES:
         # Where few clusters hold most of the variance, as where few answers are right, the
@@ -123,9 +125,9 @@ def spread(sizes: np.ndarray, sums: np.ndarray, scale: tuple[float, float]) -> S
 
 def wilson_interval(sizes: np.ndarray, sums: np.ndarray) -> tuple[float, float]:
     """Return Wilson's interval of a score for the effective number of documents."""
-    scores = spread(sizes, sums, SCORES)
+    mean_spread = spread(sizes, sums, SCORES)
     mean = np.clip(sums.sum(-1) / sizes.sum(), 0, 1)
-    ratio = quantile(scores.freedom) ** 2 / scores.effective
+    ratio = quantile(mean_spread.freedom) ** 2 / mean_spread.effective
     middle = (mean + ratio / 2) / (1 + ratio)
     reach = np.sqrt(mean * (1 - mean) * ratio + ratio**2 / 4) / (1 + ratio)
     return np.maximum(middle - reach, 0), np.minimum(middle + reach, 1)
@@ -176,15 +178,15 @@ def estimate_median(
     """
     median = float(np.median(values))
     ranks = [(value < median) + (value == median) / 2 for value in values]
-    share = estimate_score(ranks, clusters)
-    reach = quantile(share.freedom) * share.design_effect / 2 / len(values) ** 0.5
-    places = np.clip([0.5 - reach, 0.5 + reach], 0, 1)
-    low, high = np.quantile(values, places, method="inverted_cdf")
+    below = estimate_score(ranks, clusters)  # the share of documents
+    reach = quantile(below.freedom) * below.design_effect / 2 / len(values) ** 0.5
+    shares = np.clip([0.5 - reach, 0.5 + reach], 0, 1)
+    low, high = np.quantile(values, shares, method="inverted_cdf")
     return median, float(low), float(high)
 
 
 def combine(
-    parts: Sequence[Estimate], weights: Sequence[float]
+    estimates: Sequence[Estimate], weights: Sequence[float]
 ) -> tuple[float, float, float]:
     """Return the weighted sum of independent figures, and the ends of its interval.
 
@@ -192,10 +194,10 @@ def combine(
     where all answers are right (Zou and Donner, Construction of Confidence Limits about
     Effect Measures, 2008).
     """
-    values = [weight * part.value for part, weight in zip(parts, weights)]
+    values = [weight * estimate.value for estimate, weight in zip(estimates, weights)]
     total, below, above = math.fsum(values), [], []
-    for value, part, weight in zip(values, parts, weights):
-        low, high = sorted((weight * part.low, weight * part.high))
+    for value, estimate, weight in zip(values, estimates, weights):
+        low, high = sorted((weight * estimate.low, weight * estimate.high))
         below.append(value - low)
         above.append(high - value)
     return total, total - math.hypot(*below), total + math.hypot(*above)
@@ -203,11 +205,11 @@ def combine(
 
 def holm(p_values: Iterable[float]) -> list[float]:
     """Return the p-values of a family of tests adjusted by Holm's method, in order."""
-    values = np.array([*p_values])
-    order = values.argsort()
-    factors = np.arange(len(values), 0, -1)
-    adjusted = np.maximum.accumulate(factors * values[order]).clip(max=1)
-    return adjusted[order.argsort()].tolist()
+    p_array = np.array([*p_values])
+    ascending = p_array.argsort()
+    factors = np.arange(len(p_array), 0, -1)
+    adjusted = np.maximum.accumulate(factors * p_array[ascending]).clip(max=1)
+    return adjusted[ascending.argsort()].tolist()
 
 
 def detectable_difference(

@@ -61,11 +61,11 @@ def _settings(model: Model, tasks: list[str]) -> str:
     foreign = f", run with version {run_version}" if run_version != pack_version else ""
     fingerprints = [model.tasks[task].fingerprint for task in tasks]
     fingerprint = fingerprints[0] if len(tasks) == 1 else sha256(" ".join(fingerprints))
-    template = {True: "yes", False: "no"}.get(run.get("chat_template"), "unknown")
+    chat_template = {True: "yes", False: "no"}.get(run.get("chat_template"), "unknown")
     return (
         f"task version {pack_version}{foreign}; fingerprint of the rows"
         f" {fingerprint[:12]}; few-shot examples"
-        f" {_join([claim.get('n_shot') for claim in claims])}; chat template {template};"
+        f" {_join([claim.get('n_shot') for claim in claims])}; chat template {chat_template};"
         f" token limit {_join([claim.get('max_gen_toks') for claim in claims])};"
         f" lm-eval {run.get('lm_eval_version') or 'unknown'}"
     )

@@ -113,27 +113,28 @@ def _options(arguments: list[str] | None) -> Namespace:
     parser = tool_parser("score", __doc__)
     add = parser.add_argument
     add("path", nargs="+", metavar="[NAME=]PATH")
-    text = "where tables of verdicts are written"
-    add("--output", type=output_path, metavar="DIR", help=text)
-    text = f"breakdowns to print: {', '.join(BREAKDOWNS)}; default: none in Markdown, all in"
-    text += " CSV and JSON; task: the reasons by task"
-    add("--by", type=_breakdowns, metavar="NAME,...", help=text)
-    text = "print a line for a paper for each benchmark, and BibTeX entries"
-    add("--cite", action="store_true", help=text)
+    help_text = "where tables of verdicts are written"
+    add("--output", type=output_path, metavar="DIR", help=help_text)
+    help_text = f"breakdowns to print: {', '.join(BREAKDOWNS)}; default: none in Markdown, all in"
+    help_text += " CSV and JSON; task: the reasons by task"
+    add("--by", type=_breakdowns, metavar="NAME,...", help=help_text)
+    help_text = "print a line for a paper for each benchmark, and BibTeX entries"
+    add("--cite", action="store_true", help=help_text)
     least_one = partial(whole_number, least=1)
     add("--k", type=least_one, metavar="K", help="pass@K and the majority")
     answer_options(parser)
-    text = "published scores, as the hub's results YAML"
-    add("--eval_results", type=output_path, metavar="FILE", help=text)
+    help_text = "published scores, as the hub's results YAML"
+    add("--eval_results", type=output_path, metavar="FILE", help=help_text)
     add("--format", choices=FORMATS, default="markdown")
     return parser.parse_args(arguments)
 
 
 def _breakdowns(text: str) -> list[str]:
-    names, choices = [name for name in text.split(",") if name], ("task", *BREAKDOWNS)
-    if unknown := [name for name in names if name not in choices]:
-        raise ArgumentTypeError(f"{unknown[0]}: choose from {', '.join(choices)}")
-    return names
+    breakdowns, choices = [*filter(None, text.split(","))], ("task", *BREAKDOWNS)
+    for breakdown in breakdowns:
+        if breakdown not in choices:
+            raise ArgumentTypeError(f"{breakdown}: choose from {', '.join(choices)}")
+    return breakdowns
 
 
 # ------------------------------------------------------------------------- report
@@ -169,28 +170,29 @@ def _tables(rows: list[dict], k: int | None) -> Iterator[str]:
     """Yield the scores, those of several answers together, and errors of times."""
     lines, lines_of_several, lines_of_times = [], [], []
     for row in rows:
-        task = {"task": _name(row)}
-        cells = {rule: with_interval(row, rule) for rule in RULES}
-        cells["format cost"] = with_interval(row, "format_cost", points)
-        cells |= {name: row[name] for name in ("extracted", "constant")}
+        place = {"task": _name(row)}
+        columns = {rule: with_interval(row, rule) for rule in RULES}
+        columns["format cost"] = with_interval(row, "format_cost", points)
+        columns |= {column: row[column] for column in ("extracted", "constant")}
         is_unknown = row["cut_off_unknown"] and not row["cut_off"]
-        cells["cut off"] = "unknown" if is_unknown else row["cut_off"] / row["answers"]
-        lines.append(task | cells | {"n": row["n"]})
+        share = row["cut_off"] / row["answers"]
+        columns["cut off"] = "unknown" if is_unknown else share
+        lines.append(place | columns | {"n": row["n"]})
         if row["answers"] > row["n"]:
-            cells = {"answers": row["answers"]}
+            columns = {"answers": row["answers"]}
             for measure, rule in product((f"pass@{k}", "majority"), RULES):
-                cells[f"{measure} {rule}"] = with_interval(row, f"{measure}_{rule}")
-            lines_of_several.append(task | cells)
-        names = [
-            name for name in row if name.startswith("within_") and f"{name}_low" in row
-        ]
-        cells = {name.replace("_", " "): with_interval(row, name) for name in names}
+                columns[f"{measure} {rule}"] = with_interval(row, f"{measure}_{rule}")
+            lines_of_several.append(place | columns)
+        columns = {}
+        for column in (column for column in row if column.startswith("within_")):
+            if f"{column}_low" in row:
+                columns[column.replace("_", " ")] = with_interval(row, column)
         for unit in ("hours", "days"):
-            if (name := f"median_error_{unit}") in row:
-                cells[f"median error, {unit}"] = with_interval(row, name, _lateness)
-                cells["date read"] = row["error_read"]
-        if cells:
-            lines_of_times.append(task | cells)
+            if (column := f"median_error_{unit}") in row:
+                columns[f"median error, {unit}"] = with_interval(row, column, _lateness)
+                columns["date read"] = row["error_read"]
+        if columns:
+            lines_of_times.append(place | columns)
     for table in (lines, lines_of_several, lines_of_times):
         if table:
             yield render(table, "markdown", percent)
@@ -214,36 +216,37 @@ def _notes(model: Model, rows: list[dict]) -> Iterator[str]:
         yield f"Not in these figures: {refused:,} {'line' if refused == 1 else 'lines'} refused.\n"
     notes: dict[str, list[str]] = defaultdict(list)
     for row in (row for row in rows if "rows" in row):
-        name, (remark, _, size) = _name(row), row["rows"].partition(" the benchmark's ")
+        label = _name(row)
+        remark, _, size = row["rows"].partition(" the benchmark's ")
         if size:
-            size = f"{name} {row['n']} of {size}"
+            size = f"{label} {row['n']} of {size}"
             notes["Fewer documents than the benchmark's"].append(size)
         elif remark not in ("the benchmark's", "as many as the benchmark's"):
-            notes[f"The rows are {remark}"].append(name)
+            notes[f"The rows are {remark}"].append(label)
         if row["changed"]:
             note = "Answers to which the harness's log gives other scores"
-            notes[note].append(f"{name} {row['changed']}")
+            notes[note].append(f"{label} {row['changed']}")
         if row["left_out"]:
-            notes["Left out"].append(f"{name} {row['left_out']}")
-    for note, names in notes.items():
-        yield _wrapped(f"{note}: {', '.join(names)}.")
+            notes["Left out"].append(f"{label} {row['left_out']}")
+    for note, labels in notes.items():
+        yield _wrapped(f"{note}: {', '.join(labels)}.")
 
 
 def _reasons(model: Model, rows: list[dict], by_task: bool) -> Iterator[dict]:
     """Yield how many answers have each reason, by benchmark or by task."""
     counts: dict[str, tuple[Counter[str], Counter[str]]] = {}
     for task in (row["task"] for row in rows if "tasks" not in row):
-        name = task if by_task else benchmarks([task])[0].name
-        name = " ".join(filter(None, (name, model.filter)))
-        reasons, unextracted = counts.setdefault(name, (Counter(), Counter()))
+        label = task if by_task else benchmarks([task])[0].name
+        label = " ".join(filter(None, (label, model.filter)))
+        reasons, unextracted = counts.setdefault(label, (Counter(), Counter()))
         reasons.update(model.tasks[task].all.reasons)
         unextracted.update(model.tasks[task].all.unextracted)
-    for name, (reasons, unextracted) in counts.items():
+    for label, (reasons, unextracted) in counts.items():
         for reason, count in reasons.most_common():
-            cells = {"answers to": name, "reason": reason, "answers": count}
-            cells |= {"%": count / reasons.total()}
-            yield cells | {"no answer by the published rule": unextracted[reason]}
-            name = ""
+            line = {"answers to": label, "reason": reason, "answers": count}
+            line |= {"%": count / reasons.total()}
+            yield line | {"no answer by the published rule": unextracted[reason]}
+            label = ""
 
 
 def _examples(model: Model) -> Iterator[str]:
@@ -267,17 +270,17 @@ def _examples(model: Model) -> Iterator[str]:
 
 def _example(row: dict) -> str:
     reason, task = row["reason"], row["task"]
-    cells = {"published": row["published"], "flexible": value_text(row)}
-    cells["label"] = row["gold"]
+    excerpts = {"published": row["published"], "flexible": value_text(row)}
+    excerpts["label"] = row["gold"]
     if row["flexible"] is None:
-        cells["response"] = row["excerpt"]
+        excerpts["response"] = row["excerpt"]
     doc_id = row["digest"][:12] if row["doc_id"] is None else row["doc_id"]
     claim = f"- {reason}, as in document {escaped(str(doc_id))} of {task}: "
     claim += scorer(task).utils.REASONS[reason]
     lines = [textwrap.fill(claim, _WIDTH, subsequent_indent="  ")]
-    for name, cell in cells.items():
-        shown_cell = "nothing" if cell is None else escaped(shorten(cell, _WIDTH - 30))
-        lines.append(f"    {name}: {shown_cell}")
+    for source, excerpt in excerpts.items():
+        text = "nothing" if excerpt is None else shorten(excerpt, _WIDTH - 30)
+        lines.append(f"    {source}: {escaped(text)}")
     return "\n".join([*lines, ""])
 
 

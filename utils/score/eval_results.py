@@ -42,9 +42,9 @@ def write(path: Path, model: Model, rows: list[dict]) -> None:
             notes=_notes(model.claims(row["task"]), row),
         )
         entries.append(entry)
-    cells = eval_result_entries_to_yaml(entries)
+    results = eval_result_entries_to_yaml(entries)
     with written_whole(path) as file:
-        file.write(yaml.safe_dump(cells, sort_keys=False, width=1000).encode())
+        file.write(yaml.safe_dump(results, sort_keys=False, width=1000).encode())
     if names_left_out:
         names = ", ".join(names_left_out)
         say(f"{path}: lacks {names}, whose rows no data set of the hub has")

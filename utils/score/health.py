@@ -25,11 +25,11 @@ _OF_ANSWERS = {
 
 def faults(model: Model) -> Iterator[str]:
     """Yield a sentence for each fault; none for a healthy run."""
-    counts, total = _count(model)
-    for fault, text in _OF_ANSWERS.items():
-        if counts[fault] and counts[fault] >= LEAST * total:
-            share = percent(counts[fault] / total)
-            yield f"{counts[fault]:,} of {total:,} answers ({share} %) {text}."
+    counts, answers = _count(model)
+    for fault, claim in _OF_ANSWERS.items():
+        if counts[fault] and counts[fault] >= LEAST * answers:
+            share = percent(counts[fault] / answers)
+            yield f"{counts[fault]:,} of {answers:,} answers ({share} %) {claim}."
     limits, versions, run = [], [], model.claims()
     for task in model.tasks:
         limit, version = map(model.claims(task).get, ("max_gen_toks", "version"))
@@ -56,18 +56,18 @@ def faults(model: Model) -> Iterator[str]:
 
 def silent_ends(models: list[Model]) -> str:
     """Return a sentence on the runs of which no answer says why it ended; "" for none."""
-    names, unended, answers = [], 0, 0
+    names, unended, silent = [], 0, 0
     for model in models:
-        counts, total = _count(model)
-        if counts["silent"] == total:
+        counts, answers = _count(model)
+        if counts["silent"] == answers:
             names.append(escaped(model.name))
             unended += counts["unended"]
-            answers += total
-    if not answers:
+            silent += answers
+    if not silent:
         return ""
     runs = ", ".join(names) if len(names) < 4 else f"{len(names)} runs"
     return (
-        f"No answer of {runs} says why it ended: {unended:,} of {answers:,} end before an"
+        f"No answer of {runs} says why it ended: {unended:,} of {silent:,} end before an"
         " answer, and more may have been cut off. Answers through `temporal-eval export`"
         " and `replay` say it."
     )

@@ -32,14 +32,17 @@ def rows(
     """
     benchmark_rows, task_rows, part_rows = [], [], []
     for benchmark in benchmarks(sorted(tallies, key=natural)):
-        place, scored = {"run": run, "task": benchmark.name, "filter": filter_name}, []
+        place = {"run": run, "task": benchmark.name, "filter": filter_name}
+        scored_rows = []
         for task in (task for task in benchmark.tasks if task in tallies):
             row, *parts = _task_rows(place | {"task": task}, tallies[task], k)
             task_rows.append(row)
             part_rows += parts
-            scored += [row] if row["n"] else []
-        if len(scored) > 1:
-            benchmark_rows.append(place | _benchmark_cells(benchmark, scored, tallies))
+            if row["n"]:
+                scored_rows.append(row)
+        if len(scored_rows) > 1:
+            columns = _benchmark_columns(benchmark, scored_rows, tallies)
+            benchmark_rows.append(place | columns)
     return benchmark_rows + task_rows + part_rows
 
 
@@ -48,24 +51,25 @@ def _task_rows(place: dict, tally: Tally, k: int | None) -> Iterator[dict]:
     if k and k > (fewest := tally.fewest())[0]:
         fault = f"{fewest[1]} has only {fewest[0]} answers in {place['run']}"
         raise ToolError(f"--k {k}: {fault}; give at most --k {fewest[0]}")
-    constant_cells = dict(zip(("constant", "constant_answer"), tally.constant()))
+    constant_columns = dict(zip(("constant", "constant_answer"), tally.constant()))
     left_out = f"{tally.left_out} ({tally.leave_out})" if tally.leave_out else None
-    task_cells = {"left_out": left_out, "rows": tally.describe_rows()}
-    task_cells["fingerprint"] = tally.fingerprint
+    task_columns = {"left_out": left_out, "rows": tally.describe_rows()}
+    task_columns["fingerprint"] = tally.fingerprint
     parts = sorted(tally.parts, key=lambda part: (part[0], natural(part[1])))
     for part in ((None, None), *parts):
         figures = tally.parts.get(part, tally.all)
-        cells = place | dict(zip(("by", "value"), part))
-        cells |= {"n": figures.n, "answers": figures.answers}
-        cells |= _scores(figures, k) | constant_cells
-        cells |= {name: figures.counts[name] for name in _SUMS[2:]}
+        columns = place | dict(zip(("by", "value"), part))
+        columns |= {"n": figures.n, "answers": figures.answers}
+        columns |= _scores(figures, k) | constant_columns
+        columns |= {name: figures.counts[name] for name in _SUMS[2:]}
         for reason, count in figures.reasons.most_common():
-            cells[f"reason_{reason}"] = count
+            columns[f"reason_{reason}"] = count
         for reason in figures.reasons:
-            cells[f"unextracted_{reason}"] = figures.unextracted[reason]
-        yield cells | task_cells
+            columns[f"unextracted_{reason}"] = figures.unextracted[reason]
+        yield columns | task_columns
         # Its parts have none of what is of the whole task.
-        constant_cells, task_cells = map(dict.fromkeys, (constant_cells, task_cells))
+        constant_columns = dict.fromkeys(constant_columns)
+        task_columns = dict.fromkeys(task_columns)
 
 
 def _scores(figures: Figures, k: int | None) -> dict[str, float | None]:
@@ -73,25 +77,25 @@ def _scores(figures: Figures, k: int | None) -> dict[str, float | None]:
     headline, scores_by_metric = scorer(figures.task).headline or (), figures.values()
     clusters = [document.cluster for document in figures.documents]
     # Where nothing counts, a row has None for these.
-    cells: dict[str, float | None] = dict.fromkeys((*RULES, "extracted"))
+    columns: dict[str, float | None] = dict.fromkeys((*RULES, "extracted"))
     for metric, scores in scores_by_metric.items():
-        name = dict(zip(headline, RULES)).get(metric, metric)
+        column = dict(zip(headline, RULES)).get(metric, metric)
         # The harness's to the last bit: it, too, divides what `sum` gives.
-        cells[name] = sum(scores) / len(scores)
+        columns[column] = sum(scores) / len(scores)
         scale, metric_clusters = 100 if metric == "smape" else 1, clusters
         if len(scores) < figures.n:
-            cells[f"{name} n"] = len(scores)
+            columns[f"{column} n"] = len(scores)
             documents = (doc for doc in figures.documents if metric in doc.means())
             metric_clusters = [document.cluster for document in documents]
         estimate = estimate_score([score / scale for score in scores], metric_clusters)
         ends = estimate.low * scale, estimate.high * scale
-        cells |= _with_ends(name, (cells[name], *ends))
+        columns |= _with_ends(column, (columns[column], *ends))
     if headline and scores_by_metric:
-        cells |= _intervals([figures], by_size=True)
+        columns |= _intervals([figures], by_size=True)
     if headline and k:
-        for name, scores in together(figures.documents, k).items():
-            cells |= _with_ends(name, estimate_score(scores, clusters))
-    return cells | _errors(figures)
+        for column, scores in together(figures.documents, k).items():
+            columns |= _with_ends(column, estimate_score(scores, clusters))
+    return columns | _errors(figures)
 
 
 def _with_ends(name: str, figure: Sequence[float]) -> dict[str, float]:
@@ -105,7 +109,7 @@ def _intervals(tasks: list[Figures], by_size: bool) -> dict[str, float]:
     The format cost is the flexible score minus the published one.
     """
     clusters = [document.cluster for figures in tasks for document in figures.documents]
-    cells, scores_by_rule = {}, []
+    columns, scores_by_rule = {}, []
     for place, rule in enumerate(RULES):
         scores_by_task = []
         for figures in tasks:
@@ -113,10 +117,10 @@ def _intervals(tasks: list[Figures], by_size: bool) -> dict[str, float]:
             scores_by_task.append([document.means()[metric] for document in documents])
         scores_by_rule.append(linearised(scores_by_task, by_size))
         estimate = estimate_score(scores_by_rule[-1], clusters)
-        for name in ("low", "high", "error", "freedom", "design_effect"):
-            cells[f"{rule}_{name}"] = getattr(estimate, name)
+        for field in ("low", "high", "error", "freedom", "design_effect"):
+            columns[f"{rule}_{field}"] = getattr(estimate, field)
     cost = estimate_difference(*scores_by_rule, clusters)
-    return cells | _with_ends("format_cost", cost) | {"clusters": cost.clusters}
+    return columns | _with_ends("format_cost", cost) | {"clusters": cost.clusters}
 
 
 def _errors(figures: Figures) -> dict[str, float]:
@@ -131,26 +135,26 @@ def _errors(figures: Figures) -> dict[str, float]:
     clusters = [document.cluster for document in documents]
     median = estimate_median(mean_errors, clusters)
     answers_read = sum(len(document.errors) for document in documents)
-    cells = _with_ends(f"median_error_{documents[0].unit}", median)
-    return cells | {"error_read": answers_read / figures.answers}
+    columns = _with_ends(f"median_error_{documents[0].unit}", median)
+    return columns | {"error_read": answers_read / figures.answers}
 
 
-def _benchmark_cells(
+def _benchmark_columns(
     benchmark: Group, task_rows: list[dict], tallies: dict[str, Tally]
 ) -> dict:
     """Return the means and sums of a benchmark's tasks."""
     sizes = [row["n"] if benchmark.by_size else 1 for row in task_rows]
-    cells = {"tasks": f"{len(task_rows)} of {len(benchmark.tasks)}"}
-    cells |= dict.fromkeys(("by", "value", *_MEANS))
-    for name in _MEANS:
-        means = [row[name] for row in task_rows]
+    columns = {"tasks": f"{len(task_rows)} of {len(benchmark.tasks)}"}
+    columns |= dict.fromkeys(("by", "value", *_MEANS))
+    for column in _MEANS:
+        means = [row[column] for row in task_rows]
         if None not in means:
             total = math.fsum(map(math.prod, zip(means, sizes)))
-            cells[name] = total / sum(sizes)
-    if cells["published"] is not None:
+            columns[column] = total / sum(sizes)
+    if columns["published"] is not None:
         figures_by_task = [tallies[row["task"]].all for row in task_rows]
-        cells |= _intervals(figures_by_task, benchmark.by_size)
-    return cells | {name: sum(row[name] for row in task_rows) for name in _SUMS}
+        columns |= _intervals(figures_by_task, benchmark.by_size)
+    return columns | {column: sum(row[column] for row in task_rows) for column in _SUMS}
 
 
 def with_interval(row: dict, name: str, form: Callable = percent) -> str | None:
