@@ -26,7 +26,7 @@ from utils.core.documents import documents_of
 from utils.core.errors import ToolError
 from utils.core.families import Scorer, all_tasks, is_generated, scorer
 from utils.core.jsonl import read_jsonl
-from utils.verdicts.constants import random_choices
+from utils.verdicts.judge import random_choices
 
 
 def benchmark_files(folder: Path) -> list[tuple[Path, list[str]]]:

@@ -36,9 +36,8 @@ from .answers import (
     read_results,
     sha256,
 )
-from .constants import References
 from .figures import Tally
-from .judge import document_of, judge_answer
+from .judge import References, document_of, judge_answer
 
 
 # Option -> its default, and what it bounds.
