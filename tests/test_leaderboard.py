@@ -101,11 +101,6 @@ def ranks(make):
     return ranks
 
 
-@pytest.fixture
-def page_of(make):
-    return lambda rows, **more: make("html", {"a": rows}, **more)
-
-
 # --------------------------------------------------------------------------- figures
 
 
@@ -215,17 +210,14 @@ def test_models_stand_by_their_first_ranks_not_by_their_mean_score(make):
     assert "there are no rows to compare them with" in rows[0]["remarks"]
 
 
-def test_orders_of_one_question_are_one_observation(ranks):
+@pytest.mark.parametrize(("share", "found"), [(5, {"1-2"}), (1, {"1-1", "2-2"})])
+def test_orders_of_one_question_are_one_observation(ranks, share, found):
+    docs = [{"question": f"Q{n // share}?", "prompt": f"{n}"} for n in range(100)]
     row = {"task": "tot_semantic", "response": '{"answer": "E1"}'}
-    docs = [{"question": f"Q{n // 5}?", "prompt": f"{n}"} for n in range(100)]
     good = [row | {"doc": doc | {"label": "E1"}} for doc in docs]
     wrong = [row | {"response": "none"} for row in good[:10]]
-    found = ranks({"a": good, "b": wrong + good[10:]}, *BARE)
-    assert {row["flexible_rank"] for row in found.values()} == {"1-2"}
-    apart = [x | {"doc": x["doc"] | {"question": f"{n}?"}} for n, x in enumerate(good)]
-    lost = [x | {"response": "none"} for x in apart[:10]]
-    found = ranks({"a": apart, "b": lost + apart[10:]}, *BARE)
-    assert {row["flexible_rank"] for row in found.values()} == {"1-1", "2-2"}
+    rows = ranks({"a": good, "b": wrong + good[10:]}, *BARE).values()
+    assert {row["flexible_rank"] for row in rows} == found
 
 
 def test_what_format_costs_is_split_by_what_the_published_rule_read(make, tmp_path):
@@ -245,23 +237,18 @@ def test_metrics_that_some_documents_lack_say_on_how_many_they_rest(table, text)
 
 
 def test_each_of_two_filters_is_a_model_with_its_refused_lines(ranks, tmp_path):
-    runs = {f"line {place}": tmp_path / str(place) for place in (0, 3, 7)}
-    for folder in runs.values():
-        submission(folder, "careful", {"tasks": ["tcp_long"]})
-        path = folder / f"samples_tcp_long_{STAMPS[0]}.jsonl"
-        rows = read_jsonl(path)
-        strict = [row | {"filter": "strict"} for row in rows]
-        strict[int(folder.name)] |= {"doc_hash": "0" * 64}
-        write(path, *rows, *strict)
-    rows = ranks(runs, status=1)
-    for name in runs:
-        both = rows[name], rows[f"{name} (strict)"]
-        assert [row["n"] for row in both] == [8, 7]
-        assert "1 line refused" in both[1]["remarks"]
-        assert both[0]["status"] == "verified"
+    submission(tmp_path / "a", "careful", {"tasks": ["tcp_long"]})
+    path = tmp_path / "a" / f"samples_tcp_long_{STAMPS[0]}.jsonl"
+    rows = read_jsonl(path)
+    strict = [row | {"filter": "strict"} for row in rows]
+    strict[3] |= {"doc_hash": "0" * 64}
+    write(path, *rows, *strict)
+    plain, strict = map(ranks({"a": path.parent}, status=1).get, ("a", "a (strict)"))
+    assert (plain["n"], plain["status"], strict["n"]) == (8, "verified", 7)
+    assert "1 line refused" in strict["remarks"]
 
 
-def test_copies_of_a_row_are_matched_whatever_their_order(ranks, page_of):
+def test_copies_of_a_row_are_matched_whatever_their_order(ranks, make):
     doc = {"question": "How many?", "label": "{'answer': '3'}"}
     rows = [
         {"task": "tot_arithmetic", "doc_id": n, "doc": doc, "response": answer}
@@ -270,7 +257,7 @@ def test_copies_of_a_row_are_matched_whatever_their_order(ranks, page_of):
     found = ranks({"a": rows, "b": rows[::-1]}, *BARE)
     figures = [(x["n"], x["published"], x["flexible"]) for x in found.values()]
     assert figures == [(40, 0.5, 0.5)] * 2
-    documents = data_of(page_of(rows))["documents"]
+    documents = data_of(make("html", {"a": rows}))["documents"]
     assert len({document["key"] for document in documents}) == 40
 
 
@@ -333,8 +320,8 @@ def test_public_minus_fresh_and_levels_are_shown(make, tmp_path):
 # -------------------------------------------------------------------------- the tool
 
 
-def test_the_terminal_shows_a_short_table(page_of, capsys):
-    page_of(answers("tcp_long") + answers("tcp_short"))
+def test_the_terminal_shows_a_short_table(make, capsys):
+    make("html", {"a": answers("tcp_long") + answers("tcp_short")})
     head, _, row = capsys.readouterr().out.strip().splitlines()
     columns = "benchmark model status n published published rank flexible flexible rank"
     assert re.findall(r"\w+", head) == columns.split()
@@ -412,38 +399,32 @@ def test_a_folder_holds_all_documents_in_scripts_that_are_ascii(board, text):
     assert found == inline
 
 
-def test_texts_are_cut_around_what_was_extracted():
-    text = "a" * 5000 + "HERE" + "b" * 5000
-    found = page.cut(text, [(5000, 5004), None], 100)
-    assert [1, "HERE"] in found
-    kept = sum(len(x[1]) for x in found if isinstance(x, list))
-    left_out = sum(x for x in found if isinstance(x, int))
-    assert kept + left_out == len(text) and kept <= 104
-    assert page.cut("short", [(0, 5), (0, 5)], 100) == [[3, "short"]]
-
-
-def test_values_are_shown_as_values():
-    values = {"{'answer': 3}": "{'answer': 3}", '{"answer": "3"}': "3", "x": "x"}
-    assert {value: page.plain(value) for value in values} == values
-    value = '{"H": 1.0, "M": [2, 3], "explanation": "…"}'
-    assert page.plain(value) == "H 1.0, M 2, 3"
+def test_long_texts_lose_what_was_not_read_and_values_are_shown_as_values(text):
+    entries = [x for doc in data_of(text)["documents"] for x in doc["answers"]]
+    (long,) = [x["response"] for x in entries if int in map(type, x["response"])]
+    shown = sum(len(piece[1]) for piece in long if isinstance(piece, list))
+    assert shown + sum(x for x in long if isinstance(x, int)) == len(HOSTILE[3])
+    assert 1_000 < shown <= page.LONGEST_RESPONSE
+    marked = next(x for x in entries if x["reason"] == "right")
+    assert any(bits == 3 for bits, _ in marked["response"])
+    assert "baking, weeding, rowing, drumming" in {x["read"][1] for x in entries}
 
 
 def test_the_page_stays_below_its_bounds_and_says_what_it_leaves_out(
-    page_of, monkeypatch, capsys
+    make, monkeypatch, capsys
 ):
     rows = answers("tot_arithmetic")
     monkeypatch.setattr(page, "MOST_ANSWERS", 12)
-    text = page_of(rows)
+    text = make("html", {"a": rows})
     assert "12 of 38: some of each model, task and reason" in text
     reasons = {x["reason"] for y in data_of(text)["documents"] for x in y["answers"]}
     assert {"right", "flexible_only"} <= reasons
     monkeypatch.setattr(page, "MOST_BYTES", 1_000)
-    page_of(rows, status=1)
+    make("html", {"a": rows}, status=1)
     assert "name fewer runs, or write --csv or --json" in capsys.readouterr().err
 
 
-def test_a_file_that_changes_while_it_is_read_is_named(page_of, monkeypatch, capsys):
+def test_a_file_that_changes_while_it_is_read_is_named(make, monkeypatch, capsys):
     collect = page.collect
 
     def changed(models, options):
@@ -451,9 +432,11 @@ def test_a_file_that_changes_while_it_is_read_is_named(page_of, monkeypatch, cap
         return collect(models, options)
 
     monkeypatch.setattr(page, "collect", changed)
-    assert page_of(answers("tcp_long"), status=1) == ""
+    assert make("html", {"a": answers("tcp_long")}, status=1) == ""
     assert "a: has changed while it was read; run again" in capsys.readouterr().err
 
+
+# ------------------------------------------------------------------- in a browser
 
 # In one step: an element that is found may be replaced before it is asked for its text.
 SHOWN = "return document.querySelector('#document h3').firstChild.textContent"
@@ -479,22 +462,25 @@ def driver():
     levels = {"browser": "ALL", "performance": "ALL"}
     options.set_capability("goog:loggingPrefs", levels)
     socket.setdefaulttimeout(MOST_SECONDS)  # of the start, and of each command
-    with webdriver.Chrome(options=options, service=Service(DRIVER)) as made:
+    with webdriver.Chrome(options=options, service=Service(DRIVER)) as driver:
         socket.setdefaulttimeout(None)
-        yield made
+        yield driver
+
+
+@pytest.fixture
+def find(driver):
+    """A function that returns the elements of a page that a selector names."""
+    return lambda selector: driver.find_elements("css selector", selector)
 
 
 def look(driver, page: Path, place="", width=1280, theme="light", script=True):
     """Open a page as on a screen of a width and theme, at a place in it."""
     media = [{"name": "prefers-color-scheme", "value": theme}]
     size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
-    settings = {
-        "EmulatedMedia": {"features": media},
-        "ScriptExecutionDisabled": {"value": not script},
-        "DeviceMetricsOverride": size,
-    }
-    for name, value in settings.items():
-        driver.execute_cdp_cmd(f"Emulation.set{name}", value)
+    run = driver.execute_cdp_cmd
+    run("Emulation.setEmulatedMedia", {"features": media})
+    run("Emulation.setScriptExecutionDisabled", {"value": not script})
+    run("Emulation.setDeviceMetricsOverride", size)
     driver.get("about:blank")
     driver.get(f"file://{page}{place}")
 
@@ -508,37 +494,32 @@ def wait_for(driver, script: str, value) -> None:
 
 
 @pytest.mark.parametrize("name", ["board.html", "all/index.html"])
-def test_filters_search_and_links_find_documents(driver, board, text, name):
-    from selenium.webdriver.common.keys import Keys
-
+def test_filters_search_and_links_find_documents(driver, find, board, text, name):
     documents = data_of(text)["documents"]
     key = next(x["key"] for x in documents if x["task"] == "tot_arithmetic")
     look(driver, board / name, f"#{key}")
     wait_for(driver, FOCUS, "document")
     assert driver.execute_script(SHOWN).startswith("tot_arithmetic")
     everything = driver.execute_script(FOUND)
-    driver.find_element("name", "reason").send_keys("flexible only")
+    find("[name=reason]")[0].send_keys("flexible only")
     assert 0 < driver.execute_script(FOUND) < everything
-    shown = driver.execute_script(SHOWN)
-    listed = driver.find_elements("css selector", "#list a b")
-    assert shown.strip() in [x.text for x in listed]  # the pane follows the filters
-    query = driver.find_element("name", "text")
-    query.send_keys("no such words anywhere")
+    shown = driver.execute_script(SHOWN).strip()
+    assert shown in [x.text for x in find("#list a b")]  # the pane follows the filters
+    find("[name=text]")[0].send_keys("no such words anywhere")
     wait_for(driver, FOUND, 0)
-    query.send_keys(Keys.CONTROL, "a")
-    query.send_keys("json")
+    find("[name=text]")[0].send_keys(*["\b"] * 22, "json")
     assert 0 < driver.execute_script(FOUND) < everything
-    assert driver.find_elements("css selector", "#document mark.flexible")
+    assert find("#document mark.flexible")
 
 
-def test_the_page_fits_its_screen_in_light_and_dark(driver, board):
+def test_the_page_fits_its_screen_in_light_and_dark(driver, find, board):
     grounds = set()
     for width, theme in ((320, "dark"), (400, "light"), (800, "dark"), (1280, "light")):
         look(driver, board / "board.html", "", width, theme)
         assert driver.execute_script(OVERFLOW) <= 0
         grounds.add(driver.execute_script(BACKGROUND))
-        seen = driver.find_elements("css selector", "#ranking .row:first-child td.num")
-        assert sum(x.is_displayed() for x in seen) >= 4  # two ranks and both scores
+        cells = find("#ranking .row:first-child td.num")
+        assert sum(x.is_displayed() for x in cells) >= 4  # two ranks and both scores
     assert len(grounds) == 2
 
 
@@ -554,12 +535,12 @@ def test_nothing_runs_fails_or_leaves_the_page(driver, board, text):
     assert all(url.startswith(("file:", "about:", "data:")) for url in urls), urls
 
 
-def test_without_script_all_tables_stand_and_no_control_is_dead(driver, board):
+def test_without_script_all_tables_stand_and_no_control_is_dead(driver, find, board):
     look(driver, board / "board.html", script=False)
-    shown = [x for x in driver.find_elements("css selector", "input, select, button")]
-    kinds = {x.get_attribute("class") for x in shown if x.is_displayed()}
-    assert kinds == {"open"}  # the boxes that open run cards, by style alone
-    for box in driver.find_elements("css selector", "#ranking .open"):
+    controls = [x for x in find("input, select, button") if x.is_displayed()]
+    # The boxes that open run cards, by style alone.
+    assert {x.get_attribute("class") for x in controls} == {"open"}
+    for box in find("#ranking .open"):
         path = "ancestor::tr/following-sibling::tr[@class='card'][1]"
         card = box.find_element("xpath", path)
         assert not card.is_displayed()
@@ -567,16 +548,15 @@ def test_without_script_all_tables_stand_and_no_control_is_dead(driver, board):
         assert card.is_displayed()
 
 
-def test_models_are_found_pinned_and_sorted(driver, board):
+def test_models_are_found_pinned_and_sorted(driver, find, board):
     look(driver, board / "board.html")
-    first = driver.execute_script(NAMES)
-    header = driver.find_element("css selector", "#ranking th[data-sort] .sort")
-    header.click()
-    header.click()
-    assert driver.execute_script(NAMES) == first[::-1]
-    driver.find_element("id", "find").send_keys("good")
+    names = driver.execute_script(NAMES)
+    for _ in range(2):
+        find("#ranking th[data-sort] .sort")[0].click()
+    assert driver.execute_script(NAMES) == names[::-1]
+    find("#find")[0].send_keys("good")
     assert len(driver.execute_script(NAMES)) == 1
-    driver.find_element("id", "find").send_keys(*["\b"] * 4)
-    driver.find_element("css selector", "#ranking .pin").click()
-    driver.find_element("id", "find").send_keys("nobody")
+    find("#find")[0].send_keys(*["\b"] * 4)
+    find("#ranking .pin")[0].click()
+    find("#find")[0].send_keys("nobody")
     assert len(driver.execute_script(NAMES)) == 1  # the pinned one

@@ -19,15 +19,14 @@ from lm_eval_tasks.fresh.utils import rows as fresh_rows
 from lm_eval_tasks.twin import transformations as module
 from lm_eval_tasks.twin.transformations import TRANSFORMATIONS, Survey, Twin
 from tests.conftest import EXAMPLES, PACK
-from tests.solvers.labels import AGREE, UNREAD
+from tests.solvers.labels import AGREE, SOLVERS, UNREAD, check
 from tests.test_offline import content, manifest_of
-from tests.twins import solve_twins
 from utils.__main__ import main
-from utils.core.documents import documents, load
+from utils.core.documents import documents, documents_of, load
 from utils.core.errors import ToolError
 from utils.core.families import all_tasks, scorer, transformations
 from utils.core.jsonl import read_jsonl
-from utils.packs.twins import draw_twins
+from utils.packs.twins import Draw, draw_twins
 
 
 CASES = json.loads(Path(__file__).with_name("twins.json").read_text("utf-8"))
@@ -38,6 +37,23 @@ REAL = {  # file, and the fewest twins of its rows
 }
 # How many generated rows have 300 twins; their solvers read the prompts alone.
 GENERATED = {"twin_tot_semantic": 320, "twin_tcp_long": 480, "twin_tcp_short": 460}
+
+
+def solve_twins(task: str, draws: list[Draw], solver: str | None = None) -> list[str]:
+    """Return what the solver of a task, or of the base, says of the label of each twin.
+
+    That is "wrong label" where it accepts the original's label or the mirror image.
+    """
+    rows, base = [draw.row for draw in draws], scorer(task).base
+    solver, kinds = solver or base, []
+    for draw, checked in zip(draws, check(solver, rows, documents_of(base, rows))):
+        answers = checked.solution.answers if checked.solution else ()
+        wrong = [] if draw.keeps_label else [draw.original[1], draw.mirror]
+        texts = [x[0] if isinstance(x, list) else x for x in wrong if x is not None]
+        read = SOLVERS[solver].read
+        is_wrong = {*map(repr, map(read, answers))} & {*map(repr, map(read, texts))}
+        kinds.append("wrong label" if is_wrong else checked.kind)
+    return kinds
 
 
 @pytest.mark.parametrize("task", REAL)
@@ -248,16 +264,13 @@ def test_a_seed_has_one_pack(twins, tmp_path, capsys):
     assert main(["offline", str(twins), "--check"]) == 0
 
 
-def test_twins_stand_beside_the_public_rows_in_one_pack(twins):
-    tasks = load(["tcp_long", "twin_tcp_long"], twins)[1]["tasks"].values()
+def test_twins_stand_beside_the_public_rows_without_a_warning(twins, caplog):
+    caplog.set_level(logging.WARNING, "lm_eval")
+    loaded = load([*TWINS, "tcp_long"], twins)[1]["tasks"]
+    assert not caplog.records
+    tasks = loaded["tcp_long"], loaded["twin_tcp_long"]
     prompts = [task.doc_to_text(task.test_docs()[0]).splitlines() for task in tasks]
     assert prompts[0][0] == prompts[1][0] and prompts[0] != prompts[1]
-
-
-def test_twins_are_no_benchmark_s_rows_and_no_warning(twins, caplog):
-    caplog.set_level(logging.WARNING, "lm_eval")
-    load(TWINS, twins)
-    assert not caplog.records
 
 
 @pytest.mark.parametrize("task", TWINS)
@@ -268,24 +281,18 @@ def test_a_twin_s_label_in_the_form_that_is_asked_for_scores_one(twins, task):
         assert all(scores[name] == 1 for name in scorer(task).headline)
 
 
-def test_without_a_pack_a_run_says_how_to_make_one():
+def test_without_public_rows_there_are_no_twins(tmp_path, capsys):
     with pytest.raises(ToolError, match="temporal-eval twins OUT --include_path PACK"):
         load(["twin_tcp_long"])
-
-
-@pytest.mark.parametrize(
-    ("tasks", "message"),
-    [("timebench_mctaco", "has no row that can have a twin"), (None, "make the pack")],
-)
-def test_a_pack_without_rows_to_change_is_refused(tasks, message, tmp_path, capsys):
-    if tasks:
-        source = f"--source=timebench={EXAMPLES / 'data'}"
-        arguments = [str(tmp_path), "--tasks", tasks, "--allow-partial", source]
-        assert main(["offline", *arguments]) == 0
-    out = tmp_path / "out"
-    command = ["twins", str(out), "--include_path", str(tmp_path), "--gen-seed", "7"]
+    pack, out = tmp_path / "pack", tmp_path / "out"
+    command = ["twins", f"{out}", "--include_path", f"{tmp_path}", "--gen-seed", "7"]
     assert main(command) == 1
-    assert message in capsys.readouterr().err.splitlines()[-1]
+    assert "make the pack" in capsys.readouterr().err
+    source = ["--allow-partial", f"--source=timebench={EXAMPLES / 'data'}"]
+    assert main(["offline", f"{pack}", "--tasks", "timebench_mctaco", *source]) == 0
+    command[3] = f"{pack}"
+    assert main(command) == 1
+    assert "has no row that can have a twin" in capsys.readouterr().err
     assert not out.exists()
 
 

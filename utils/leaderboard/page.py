@@ -383,8 +383,7 @@ def plain(text: str | None) -> str | None:
 
 def _flat(value: object) -> str:
     if isinstance(value, dict):
-        fields = {name: value[name] for name in value if name != "explanation"}
-        texts = {name: _flat(field) for name, field in fields.items()}
+        texts = {name: _flat(value[name]) for name in value}
         if len(texts) > 1:
             return ", ".join(f"{name} {texts[name]}" for name in texts)
         return "".join(texts.values())
