@@ -60,7 +60,10 @@ def _functions(kind: str, family: str, name: str) -> dict[str, Callable]:
         scores = getattr(_family(family), f"process_results{name}")(doc, results)
         return _common(doc, scores)
 
-    functions = {f"{x.__name__}_{kind}": x for x in (explain, process_results)}
+    functions = {
+        f"{own_function.__name__}_{kind}": own_function
+        for own_function in (explain, process_results)
+    }
     for public, function in functions.items():
         function.__name__ = function.__qualname__ = public  # so that it can be pickled
     return functions

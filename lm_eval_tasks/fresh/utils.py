@@ -169,15 +169,15 @@ def _check_values(name: str, knobs: dict) -> None:
     """Raise ValueError for a knob that a generator has not, or not with its value."""
     generator = find_generator(name)
     known_knobs, bounds = generator.ladder(1), getattr(generator, "BOUNDS", {})
-    for knob, value in knobs.items():
+    for knob, knob_value in knobs.items():
         if knob not in known_knobs:
             raise ValueError(
                 f"gen_knobs: {name} has no knob {knob!r:.40}; it has {', '.join(known_knobs)}"
             )
         least, greatest = bounds.get(knob, (0, 100))
-        if type(value) is not int or not least <= value <= greatest:
+        if type(knob_value) is not int or not least <= knob_value <= greatest:
             raise ValueError(
-                f"gen_knobs: {name}: {knob} {value!r:.40} is not an integer of {least}"
+                f"gen_knobs: {name}: {knob} {knob_value!r:.40} is not an integer of {least}"
                 f" to {greatest}; correct it"
             )
 

@@ -387,6 +387,7 @@ def process_docs_long(dataset: Dataset) -> Dataset:
 
 
 def _process_docs(dataset: Dataset, name: str, form: str) -> Dataset:
+    """Return the documents of a file's rows, and log their count and fingerprint."""
     if not len(dataset):
         raise ValueError(f"{name}.jsonl: has no rows; give a split with at least one")
     is_fresh = bool({"level", "twin"} & {*dataset.column_names})  # made from a seed
@@ -412,6 +413,7 @@ def read_reference(answer: str, form: str) -> date | None:
 
 
 def _document(row: dict, form: str, place: str) -> dict:
+    """Return a row's document; ValueError names its place and the faulty column."""
     document = {column: row[column] for column in COLUMNS if column in row}
     if isinstance(document.get("answer"), datetime):  # how `datasets` reads a date
         document["answer"] = document["answer"].date().isoformat()

@@ -73,14 +73,14 @@ def _fetch(url: str, mode: str) -> datasets.Dataset | None:
     """Return the rows at a URL, None where what is there is not JSON Lines."""
     import aiohttp  # what `datasets` reads URLs with; a pack needs none of it
 
-    limit = aiohttp.ClientTimeout(total=TIME_LIMIT)
+    most_bytes = aiohttp.ClientTimeout(total=TIME_LIMIT)
     try:
         return datasets.load_dataset(
             "json",
             data_files={"test": url},
             split="test",
             download_mode=mode,
-            storage_options={"client_kwargs": {"timeout": limit}},
+            storage_options={"client_kwargs": {"timeout": most_bytes}},
         )
     except (OSError, asyncio.TimeoutError, aiohttp.ClientError) as error:
         raise _transfer_error(url, error) from None
@@ -125,14 +125,14 @@ def _unreachable(url: str, error: Exception) -> str:
 def _difference(url: str, rows: datasets.Dataset | None, count: int, known: str) -> str:
     """Return in what way a file that was loaded is not the benchmark's."""
     try:
-        start = _first_bytes(url).lstrip()
+        message_start = _first_bytes(url).lstrip()
     except OSError:
-        start = b"{"
-    if not start:
+        message_start = b"{"
+    if not message_start:
         return "is empty"
-    if start.startswith(b"<"):
+    if message_start.startswith(b"<"):
         return "is an HTML page instead of JSON Lines"
-    if start.startswith(b"version https://git-lfs"):
+    if message_start.startswith(b"version https://git-lfs"):
         return "is a pointer of Git LFS instead of JSON Lines"
     if rows is None:
         return "is not JSON Lines, or only half a file"

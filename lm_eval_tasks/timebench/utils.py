@@ -719,6 +719,7 @@ def _documents(dataset: Dataset, texts: str = "", **fields: tuple) -> Dataset:
 
 
 def _document(row: dict, fields: dict[str, tuple], place: str) -> dict:
+    """Return a row's document; ValueError names its place and the faulty column."""
     document = {name: row[name] for name in EXTRAS if name in row}
     for name, (column, make, cell_content) in fields.items():
         cell = row.get(column)

@@ -556,6 +556,7 @@ class Reference:
 
 
 def _explain(doc: dict, response: str, is_semantic: bool) -> Verdict:
+    """Return what the rules read in a response to a document of either kind."""
     prompt = doc.get("prompt", "") if is_semantic else None
     reference = Reference(doc["label"], doc["question"], prompt)
     text, asked = mask(response), reference.lines
@@ -650,6 +651,7 @@ def process_docs_semantic_separate(dataset: Dataset) -> Dataset:
 
 
 def _documents(dataset: Dataset, is_semantic: bool, is_separate: bool) -> Dataset:
+    """Return the documents of a file's rows, and log their count and fingerprint."""
     source = f"ToT/{dataset.info.config_name or ''}".rstrip("/")
     if not len(dataset):
         raise ValueError(f"{source}: there are no rows; use a split that has some")

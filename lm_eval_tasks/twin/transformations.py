@@ -162,7 +162,7 @@ def move_years(row: dict, survey: Survey, rng: Random) -> Twin | str:
         for shift in (year_step * factor for factor in range(-5, 6) if factor)
         if {year + shift for year in story_years} <= survey.years[vintage]
         # Those of the mirror image, too.
-        and {x + n * shift for x in label_years for n in (1, 2)}
+        and {year + n * shift for year in label_years for n in (1, 2)}
         <= survey.answers[vintage]
         and (not has_days or all(isleap(x) == isleap(x + shift) for x in year_range))
     ]
@@ -177,8 +177,8 @@ def move_years(row: dict, survey: Survey, rng: Random) -> Twin | str:
 def _as_many_carries(shifts: list[int], years: list[int], unit: int) -> list[int]:
     """Return the shifts that leave years as many decades or so apart, or else all."""
 
-    def carries(shift: int) -> int:
-        return (max(years) + shift) // unit - (min(years) + shift) // unit
+    def carries(year_shift: int) -> int:
+        return (max(years) + year_shift) // unit - (min(years) + year_shift) // unit
 
     return [shift for shift in shifts if carries(shift) == carries(0)] or shifts
 
@@ -188,17 +188,17 @@ def move_centuries(row: dict, _: Survey, rng: Random) -> Twin | str:
     (label,) = row["answer"]
     years = _years(f"{row['question']} {label}", _MONTH_AND_YEAR)
     shifts = [
-        shift
-        for shift in range(-1000, 1001, 100)
-        if shift and all(1000 <= year + shift <= 2019 for year in years)
-        if 1000 <= years[-1] + 2 * shift <= 2019
+        century_shift
+        for century_shift in range(-1000, 1001, 100)
+        if century_shift and all(1000 <= year + century_shift <= 2019 for year in years)
+        if 1000 <= years[-1] + 2 * century_shift <= 2019
     ]
     if len(years) != 2 or not shifts:
         return NO_ROOM
-    shift = choose(rng, _as_many_carries(shifts, years, 1000))
-    question = _moved(row["question"], shift, _MONTH_AND_YEAR)
+    century_shift = choose(rng, _as_many_carries(shifts, years, 1000))
+    question = _moved(row["question"], century_shift, _MONTH_AND_YEAR)
     right_label, mirror_label = (
-        [_moved(label, factor * shift, _MONTH_AND_YEAR)] for factor in (1, 2)
+        [_moved(label, factor * century_shift, _MONTH_AND_YEAR)] for factor in (1, 2)
     )
     return Twin(
         row | {"question": question, "answer": right_label}, "answer", mirror_label
@@ -259,9 +259,9 @@ def move_projects(row: dict, _: Survey, rng: Random) -> Twin | str:
     They have no mirror image: of both wrong years, one is near today, the other is not.
     """
     story, texts = " ".join([*row["dialogue"], row["question"]]), defaultdict(str)
-    for line in row["dialogue"]:
-        speaker, _, text = line.partition(":")
-        texts[speaker] += f"{text}\n"
+    for utterance in row["dialogue"]:
+        speaker, _, spoken_text = utterance.partition(":")
+        texts[speaker] += f"{spoken_text}\n"
     zones = _zones(texts)
     zones_and_question = zones | ({"question": 0} if zones else {})
     if reason := _unmovable(texts | {"question": row["question"]}, zones_and_question):
@@ -281,14 +281,14 @@ def move_projects(row: dict, _: Survey, rng: Random) -> Twin | str:
     ]
     if not shifts:
         return NO_ROOM
-    shift = choose(rng, shifts)
+    year_shift = choose(rng, shifts)
 
     def moved(cell: object) -> object:
         if isinstance(cell, dict):
-            return {key: moved(x) for key, x in cell.items()}
+            return {cell_key: moved(x) for cell_key, x in cell.items()}
         if isinstance(cell, list):
-            return [moved(x) for x in cell]
-        return _moved(cell, shift, _DATE_YEAR) if isinstance(cell, str) else cell
+            return [moved(cell_part) for cell_part in cell]
+        return _moved(cell, year_shift, _DATE_YEAR) if isinstance(cell, str) else cell
 
     moved_columns = {name: moved(row[name]) for name in row if name != "index"}
     return Twin(row | moved_columns, "answer", None)
@@ -301,9 +301,9 @@ def _zones(texts: dict[str, str]) -> dict[str, int]:
     show the same 28 years later, as daylight saving begins and ends by the weekday.
     """
     zones = {}
-    for speaker, text in texts.items():
+    for speaker, spoken_text in texts.items():
         speaker_offsets = set()
-        for sentence in re.split(r"(?<=[.?!]) |\n", _SURE.sub(" ", text)):
+        for sentence in re.split(r"(?<=[.?!]) |\n", _SURE.sub(" ", spoken_text)):
             offsets_of_places = [x for x, names in PLACES if names.search(sentence)]
             for offset in _ZONE.findall(sentence):
                 is_sure = len(offsets_of_places) == 1 and offset in offsets_of_places[0]
@@ -322,8 +322,8 @@ def minutes_of(clock: str) -> int:
 def _unmovable(texts: dict[str, str], zones: dict[str, int]) -> str | None:
     """Return why texts of speakers cannot move; clocks may be local beside a zone."""
     for reason, pattern in _UNMOVABLE.items():
-        for speaker, text in texts.items():
-            rest_of_text = _SURE.sub(" ", _DATE_YEAR.sub(" ", text))
+        for speaker, spoken_text in texts.items():
+            rest_of_text = _SURE.sub(" ", _DATE_YEAR.sub(" ", spoken_text))
             if pattern.search(rest_of_text) and not (
                 reason is _LOCAL and speaker in zones
             ):
@@ -378,9 +378,11 @@ def _names(label: str) -> list[str]:
     """Return the names that a label of fields is made of."""
     fields = json.loads(label) if label[:2] == '{"' else ast.literal_eval(label)
     answer = next(iter(fields.values()), None)
-    texts = [str(x) for x in (answer if isinstance(answer, list) else [answer])]
+    texts = [str(name) for name in (answer if isinstance(answer, list) else [answer])]
     name_texts = [x for x in texts if _NAME.fullmatch(x) and not _WEEKDAY.fullmatch(x)]
-    return [x for x in name_texts if x not in ("equal", "unanswerable", "None")]
+    return [
+        name for name in name_texts if name not in ("equal", "unanswerable", "None")
+    ]
 
 
 def _kind(name: str) -> str:
@@ -395,14 +397,24 @@ Exchange = tuple[tuple[str, str], list[tuple[str, str]]]
 def _exchange_places(order: list[str], names: list[str], rng: Random) -> Exchange:
     """Return two names, and those as far apart in the order that they leave."""
     reach = max(1, len(order) - 2)  # so that another pair is as far apart
-    places = [x for x in combinations(range(len(order)), 2) if x[1] - x[0] <= reach]
+    places = [
+        pair
+        for pair in combinations(range(len(order)), 2)
+        if pair[1] - pair[0] <= reach
+    ]
     if not places:
         return _exchange_members(order, names, rng)
     first, last = choose(rng, places)
     right = [*order]
     right[first], right[last] = order[last], order[first]
-    others = [x for x in places if x[1] - x[0] == last - first and x != (first, last)]
-    return (order[first], order[last]), [(right[x], right[y]) for x, y in others]
+    others = [
+        pair
+        for pair in places
+        if pair[1] - pair[0] == last - first and pair != (first, last)
+    ]
+    return (order[first], order[last]), [
+        (right[pair], right[other]) for pair, other in others
+    ]
 
 
 def _exchange_members(answers: list[str], names: list[str], rng: Random) -> Exchange:
@@ -479,24 +491,24 @@ def _replacements(used: set[str], present: set[str], rng: Random) -> dict[str, s
     """
     names: dict[str, str] = {}
     for letter in "ER":
-        used_names = sorted(x for x in used if x[0] == letter)
-        most_digits = max((len(x) - 1 for x in used_names), default=1)
+        used_names = sorted(place for place in used if place[0] == letter)
+        most_digits = max((len(name) - 1 for name in used_names), default=1)
         greatest_number = max([99, *(int(x[1:]) + len(used_names) for x in used_names)])
         number_range = range(1, min(10**most_digits, greatest_number + 1))
-        order = sorted({f"{letter}{n}" for n in number_range} | {*used_names})
+        order = sorted({f"{letter}{number}" for number in number_range} | {*used_names})
         limit, options = len(order), []  # places that leave room for all later names
-        for name in reversed(used_names):
-            own = order.index(name)
+        for used_name in reversed(used_names):
+            own = order.index(used_name)
             near = range(max(0, own - _FARTHEST), min(limit, own + _FARTHEST + 1))
-            places_of_length = [x for x in near if len(order[x]) == len(name)]
+            places_of_length = [x for x in near if len(order[x]) == len(used_name)]
             absent = [x for x in places_of_length if order[x] not in present]
             options.append((own, absent))
             limit = max([own, *absent])
         last = -1
-        for name, (own, absent) in zip(used_names, reversed(options)):
+        for used_name, (own, absent) in zip(used_names, reversed(options)):
             near = sorted((x for x in absent if x > last), key=lambda x: abs(x - own))
             last = choose(rng, near[:3]) if near else own
-            names |= {name: order[last]} if near else {}
+            names |= {used_name: order[last]} if near else {}
     return names
 
 

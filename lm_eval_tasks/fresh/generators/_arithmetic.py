@@ -116,6 +116,7 @@ def joined(items: list[str]) -> str:
 
 
 def counted(number: int, noun: str) -> str:
+    """Return a number with its noun, in the plural where needed."""
     plural = PLURALS.get(noun, f"{noun}s")
     return f"{number} {noun if number == 1 else plural}"
 
@@ -125,6 +126,7 @@ def years(number: int) -> str:
 
 
 def ordinal(number: int) -> str:
+    """Return a number as "1st", "2nd", "11th"."""
     suffix = {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
     return f"{number}{'th' if number % 100 in (11, 12, 13) else suffix}"
 
@@ -167,22 +169,26 @@ def time(rng: random.Random, level: int) -> int:
 
 
 def hours_minutes_seconds(seconds: int, keys: str) -> dict[str, int]:
+    """Return a duration's hours, minutes and seconds by keys such as "H M S"."""
     amounts = (seconds // 3600, seconds // 60 % 60, seconds % 60)
     return dict(zip(keys.split(), amounts, strict=True))
 
 
 def day_and_time(seconds: int, width: int = 8) -> dict[str, str]:
+    """Return the fields `day`, such as "+1", and `time` of seconds since midnight."""
     days, second_of_day = divmod(seconds, DAY)
     time_text = f"{clock(second_of_day)[:5]}:{second_of_day % 60:02}"[:width]
     return {"day": f"{days:+d}" if days else "same_day", "time": time_text}
 
 
 def date_of(rng: random.Random, first_year: int, last_year: int) -> date:
+    """Return any day from the first of a year to the end of another."""
     first = date(first_year, 1, 1)
     return first + timedelta(rng.randrange((date(last_year + 1, 1, 1) - first).days))
 
 
 def in_words(day: date, is_month_first: bool) -> str:
+    """Return a date with its month in words, before or behind the day."""
     month_name = MONTHS[day.month - 1]
     if is_month_first:
         return f"{month_name} {day.day}, {day.year}"

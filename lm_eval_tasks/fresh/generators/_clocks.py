@@ -140,14 +140,20 @@ class Calendar(NamedTuple):
     def free(self, busy: list[tuple[int, int]]) -> list[tuple[int, int]]:
         """Return the spans between busy ones."""
         span_edges = [self.start, *(edge for span in busy for edge in span), self.end]
-        return [(a, b) for a, b in zip(span_edges[::2], span_edges[1::2]) if a < b]
+        return [
+            (start, end)
+            for start, end in zip(span_edges[::2], span_edges[1::2])
+            if start < end
+        ]
 
     def starts(self, busy: list[tuple[int, int]]) -> list[int]:
         """Return the starts of a meeting that meets none of the busy spans."""
         return [
             start
             for start in range(self.start, self.end - self.length + 1, self.raster)
-            if all(start + self.length <= a or b <= start for a, b in busy)
+            if all(
+                start + self.length <= begin or stop <= start for begin, stop in busy
+            )
         ]
 
     def problem(
@@ -184,6 +190,7 @@ def _calendar(rng: random.Random, level: int) -> Calendar:
 
 
 def _told_spans(spans: list[tuple[int, int]]) -> str:
+    """Return spans of minutes as words: "from 09:00 to 10:30 and from …"."""
     spans = [(a.clock(60 * start), a.clock(60 * end)) for start, end in spans]
     return a.joined([f"from {start} to {end}" for start, end in spans])
 
@@ -198,7 +205,10 @@ def common_times(rng: random.Random, level: int) -> a.Problem | None:
         taken = [calendar.busy(rng, 1 + min(level // 2, 4)) for _ in names]
         free_spans = [calendar.free(spans) for spans in taken]
         if all(free_spans):
-            facts = [f"{x} is free {_told_spans(y)}" for x, y in zip(names, free_spans)]
+            facts = [
+                f"{name} is free {_told_spans(name_spans)}"
+                for name, name_spans in zip(names, free_spans)
+            ]
             if problem := calendar.problem(rng, f"{'; '.join(facts)}.", sum(taken, [])):
                 return problem
     return None
@@ -207,7 +217,7 @@ def common_times(rng: random.Random, level: int) -> a.Problem | None:
 def busy_calendars(rng: random.Random, level: int) -> a.Problem | None:
     """The starts of a meeting when none is taken; some can move what they have."""
     calendar, names = _calendar(rng, level), a.names(rng, level + 1)
-    lead = (
+    opening = (
         f"{a.joined(names)} work from {a.clock(60 * calendar.start)} to"
         f" {a.clock(60 * calendar.end)} and meet within these hours."
     )
@@ -220,7 +230,7 @@ def busy_calendars(rng: random.Random, level: int) -> a.Problem | None:
             busy_text = f"busy {_told_spans(spans)}" if spans else "not busy at all"
             move_text = ", but can move every appointment" * bool(can_move)
             facts.append(f"{name} is {busy_text}{move_text}")
-        if problem := calendar.problem(rng, f"{lead} {'; '.join(facts)}.", all_busy):
+        if problem := calendar.problem(rng, f"{opening} {'; '.join(facts)}.", all_busy):
             return problem
     return None
 
@@ -348,7 +358,7 @@ def impossible_date(rng: random.Random, level: int) -> a.Problem:
     so only the chain of letters says whether that matters.
     """
     exists, longest_step = rng.random() < 0.8, 20 + 60 * min(level, 5)
-    dated_letters, facts, last = [], [], None
+    dated_letters, facts, asked = [], [], None
     names = iter(a.names(rng, 2 + level + level // 2))
     for steps in (level, level // 2) if level > 1 else (1,):
         date_text, day = _date_or_not(rng, exists if steps == level else not exists)
@@ -357,31 +367,33 @@ def impossible_date(rng: random.Random, level: int) -> a.Problem:
         for _ in range(steps):
             day_offset = rng.choice((1, -1)) * rng.randrange(2, longest_step)
             side_word, name = "later" if day_offset > 0 else "earlier", next(names)
-            much = a.counted(abs(day_offset), "day")
-            facts.append(f"{name}'s is dated {much} {side_word} than {earlier_name}'s")
+            distance = a.counted(abs(day_offset), "day")
+            facts.append(
+                f"{name}'s is dated {distance} {side_word} than {earlier_name}'s"
+            )
             day, earlier_name = day and day + timedelta(day_offset), name
-        last = last or (earlier_name, day.isoformat() if day else "unanswerable")
+        asked = asked or (earlier_name, day.isoformat() if day else "unanswerable")
     if level > 1:
         rng.shuffle(dated_letters)
         rng.shuffle(facts)
-    slots = {"facts": "; ".join(dated_letters + facts), "name": last[0]}
-    return a.problem("impossible_date", {"answer": last[1]}, **slots)
+    slots = {"facts": "; ".join(dated_letters + facts), "name": asked[0]}
+    return a.problem("impossible_date", {"answer": asked[1]}, **slots)
 
 
 def nested_days(rng: random.Random, level: int) -> a.Problem:
     """A date some days from today, which is told as a day before or after others."""
     day_words, offset = rng.choice((("yesterday", -1), ("today", 0), ("tomorrow", 1)))
     for _ in range(level):
-        step = rng.choice((1, -1))
-        day_words = f"the day {'after' if step > 0 else 'before'} {day_words}"
-        offset += step
+        day_step = rng.choice((1, -1))
+        day_words = f"the day {'after' if day_step > 0 else 'before'} {day_words}"
+        offset += day_step
     today = a.date_of(rng, 1950, 2050)
     day_distance = rng.randrange(2, 100 + 100 * min(level, 10))
-    query, sign = f"was the date {day_distance} days before", -1
+    query, direction = f"was the date {day_distance} days before", -1
     if rng.random() < 0.5:
-        query, sign = f"is the date {day_distance} days from", 1
+        query, direction = f"is the date {day_distance} days from", 1
     slots = {"named": day_words.capitalize(), "date": today + timedelta(offset)}
-    answer = {"answer": str(today + timedelta(sign * day_distance))}
+    answer = {"answer": str(today + timedelta(direction * day_distance))}
     return a.problem("nested_days", answer, query=query, **slots)
 
 
@@ -408,18 +420,20 @@ def age(rng: random.Random, level: int) -> a.Problem:
     order, and nobody is unborn or over a hundred.
     """
     people = a.names(rng, level + 1 + level // 2)
-    path, side_people = people[:level], people[level:]
+    chain, side_people = people[:level], people[level:]
     day = a.date_of(rng, 1880, 1970)
-    birthdays = {path[0]: day.replace(day=min(day.day, 28))}
+    birthdays = {chain[0]: day.replace(day=min(day.day, 28))}
     is_answerable = rng.random() < 2 / 3
-    vague = rng.choice(side_people if is_answerable else path[1:] or [""])
-    facts = [f"{path[0]} was born on {a.in_words(birthdays[path[0]], False)}"]
+    vague = rng.choice(side_people if is_answerable else chain[1:] or [""])
+    facts = [f"{chain[0]} was born on {a.in_words(birthdays[chain[0]], False)}"]
     if level == 1:
-        facts = [f"The birthday of {path[0]} is on {day.day} {a.MONTHS[day.month - 1]}"]
+        facts = [
+            f"The birthday of {chain[0]} is on {day.day} {a.MONTHS[day.month - 1]}"
+        ]
         told_person, years = people[not is_answerable], rng.randrange(5, 40)
         facts.append(f"{told_person} turned {years} in {day.year + years}")
     for index, name in enumerate(people[1:] if level > 1 else (), start=1):
-        before = path[index - 1] if index < level else rng.choice([*birthdays])
+        before = chain[index - 1] if index < level else rng.choice([*birthdays])
         year_gap = birthdays[before].year - day.year
         side = rng.choice(("younger", "older"))
         if abs(year_gap) > 25:
@@ -432,11 +446,11 @@ def age(rng: random.Random, level: int) -> a.Problem:
     rng.shuffle(facts)
     years = [first_birthday.year for first_birthday in birthdays.values()]
     today = a.date_of(rng, max(years) + 1, min(min(years) + 100, 2025))
-    day = birthdays[path[-1]]
+    day = birthdays[chain[-1]]
     age = today.year - day.year - ((today.month, today.day) < (day.month, day.day))
     answer = {"answer": age if is_answerable else "unanswerable"}
     slots = {"facts": ". ".join(facts), "today": a.in_words(today, False)}
-    return a.problem("age", answer, name=path[-1], **slots)
+    return a.problem("age", answer, name=chain[-1], **slots)
 
 
 MULTI_OP = (average, at_the_same_pace, next_time, clock_time)

@@ -97,8 +97,8 @@ def founded(rng: random.Random, level: int) -> a.Problem:
     facts = [f"The guild of {places[0]} was founded in {year}"]
     for earlier_place, place in zip(places, places[1:]):
         last, year = year, rng.randrange(max(1300, year - 90), min(2000, year + 90))
-        side = "after" if year > last else "before"
-        distance = f"{a.years(abs(year - last))} {side}"
+        side_word = "after" if year > last else "before"
+        distance = f"{a.years(abs(year - last))} {side_word}"
         distance = distance if year != last else "in the same year as"
         facts.append(f"that of {place} {distance} that of {earlier_place}")
     anniversary = rng.randrange(5, 150)

@@ -38,7 +38,7 @@ class Person(NamedTuple):
 
     def pauses(self) -> bool:
         """Return whether somebody has meals or days away."""
-        return any(kind == PAUSE for _, kind in self.calendar)
+        return any(unit_kind == PAUSE for _, unit_kind in self.calendar)
 
     def constraints(self) -> dict[str, int | None]:
         """Return the rests as the benchmark's columns have them: None for none."""
@@ -89,11 +89,11 @@ def work(
     None where it is not done within the calendar. By a MILD reading no rest is longer than
     a unit: who may wait on purpose waits one unit before the row is full.
     """
-    time, units_in_row, rest_left, gap_left = state
+    unit, units_in_row, rest_left, gap_left = state
     due_rest = min(1, person.pause) if reading == MILD else person.pause
     start_unit, idle_units = None, 0
-    for time, unit_kind in person.calendar[bisect_left(person.calendar, (time,)) :]:
-        must_wait = start_unit is None and (gap_left or time < ready)
+    for unit, unit_kind in person.calendar[bisect_left(person.calendar, (unit,)) :]:
+        must_wait = start_unit is None and (gap_left or unit < ready)
         if unit_kind != WORK or rest_left or must_wait:
             if reading == STRICT:
                 units_in_row, rest_left, gap_left, idle_units = _pause(
@@ -106,7 +106,7 @@ def work(
                     gap_left and gap_left - 1,
                 )
             continue
-        start_unit, idle_units = time if start_unit is None else start_unit, 0
+        start_unit, idle_units = unit if start_unit is None else start_unit, 0
         duration -= 1
         units_in_row += 1
         if units_in_row == person.most_in_row:
@@ -115,7 +115,7 @@ def work(
             units_in_row, rest_left = (
                 (0, 0) if reading == MILD else (units_in_row, rest_left)
             )
-            return start_unit, State(time + 1, units_in_row, rest_left, person.between)
+            return start_unit, State(unit + 1, units_in_row, rest_left, person.between)
     return None
 
 
@@ -173,8 +173,12 @@ class Bounds:
         cache_key = task, time
         if cache_key not in self._chains:
             durations, _, people, _ = self._project
-            works = [work(x, MILD, State(time), 0, durations[task]) for x in people]
-            first_end = min((x[1].time for x in works if x), default=self.never)
+            works = [
+                work(person, MILD, State(time), 0, durations[task]) for person in people
+            ]
+            first_end = min(
+                (done[1].time for done in works if done), default=self.never
+            )
             follower_ends = [
                 self.chain(follower, first_end) for follower in self.followers[task]
             ]
@@ -184,7 +188,9 @@ class Bounds:
     def units(self, states: list[State], end: int) -> int:
         """Return how many units can be worked before `end`."""
         pairs = zip(self._worked, states)
-        return sum(counts[end] - counts[min(x.time, end)] for counts, x in pairs)
+        return sum(
+            counts[end] - counts[min(state.time, end)] for counts, state in pairs
+        )
 
 
 class Search:
@@ -248,22 +254,23 @@ class Search:
 
     def _in_order(self, order: Callable[[tuple], int]) -> int:
         """Return the end where what can be done and is first by an order is done next."""
-        ends: dict[int, int] = {}
+        task_ends: dict[int, int] = {}
         states, path = [State()] * len(self._project.people), ()
-        while len(ends) < len(self._project.durations):
+        while len(task_ends) < len(self._project.durations):
             if path not in self._after:
-                self._after[path] = [*self._choices(ends, states, (-1, -1))]
+                self._after[path] = [*self._choices(task_ends, states, (-1, -1))]
             best = min(self._after[path], key=lambda x: (order(x), *x), default=None)
             if best is None:
                 return self._bounds.never
             task_end, task, worker, _, states[worker] = best
-            ends[task] = task_end
+            task_ends[task] = task_end
             path = *path, task, worker
-        return max(ends.values())
+        return max(task_ends.values())
 
     def _choices(
         self, ends: dict[int, int], states: list[State], last: tuple[int, int]
     ) -> Iterator[tuple]:
+        """Yield (end, task, person, start, state) of each task that can come next."""
         durations = self._project.durations
         for task, needs in enumerate(self._project.needs):
             if task in ends or any(needed_task not in ends for needed_task in needs):
@@ -356,7 +363,9 @@ def _relaxed(project: Project) -> Iterator[Project]:
         lambda worker: worker._replace(between=0),
         lambda worker: worker._replace(most_in_row=0, pause=0),
         lambda x: x._replace(
-            calendar=[(n, WORK if kind == PAUSE else kind) for n, kind in x.calendar]
+            calendar=[
+                (unit, WORK if kind == PAUSE else kind) for unit, kind in x.calendar
+            ]
         ),
     ):
         people = [drop_constraint(person) for person in project.people]
@@ -400,10 +409,14 @@ TEXTS = words.texts("_tcp")
 def draw_tasks(rng: random.Random, count: int, longest: int) -> Project:
     """Return so many tasks, each with some of the earlier ones as its needs."""
     task_names = rng.choice(TEXTS["tasks"])
-    names = [task_names[n] for n in sorted(rng.sample(range(len(task_names)), count))]
+    names = [
+        task_names[task] for task in sorted(rng.sample(range(len(task_names)), count))
+    ]
     durations = [1 + rng.randrange(longest) for _ in names]
     need_counts = (min(task, rng.choice((0, 1, 1, 1, 2, 2))) for task in range(count))
-    needs = [sorted(rng.sample(range(n), limit)) for n, limit in enumerate(need_counts)]
+    needs = [
+        sorted(rng.sample(range(task), limit)) for task, limit in enumerate(need_counts)
+    ]
     return Project(durations, needs, names=names)
 
 
@@ -462,7 +475,9 @@ Asides = list[tuple[str, str]]  # where in a dialogue people digress so, and the
 def draw_asides(rng: random.Random, kind: str, knobs: words.Knobs) -> Asides:
     """Return patterns of sentences that do not concern the project."""
     texts = TEXTS["asides"]
-    lookalikes = [("any", x) for x in texts["lookalike"] + TEXTS[kind]["lookalike"]]
+    lookalikes = [
+        ("any", pattern) for pattern in texts["lookalike"] + TEXTS[kind]["lookalike"]
+    ]
     plain = [(place, x) for place in ("first", "last", "any") for x in texts[place]]
     lookalike_count = min(knobs["lookalikes"], knobs["distractors"], len(lookalikes))
     plain_count = min(knobs["distractors"] - lookalike_count, len(plain))
@@ -534,11 +549,11 @@ def _digress(
     constraints: dict[str, list[str]],
 ) -> None:
     """Put asides where people digress: first, last, or at the end of a turn."""
-    for place, pattern in sorted(asides):
+    for dialogue_place, pattern in sorted(asides):
         speaker = rng.choice(turns)[0]
         aside = _fill_aside(rng, unit, tasks, " ".join(constraints[speaker]), pattern)
         own = [turn_texts for name, turn_texts in turns if name == speaker]
-        if place == "first":
+        if dialogue_place == "first":
             own[0].insert(0, aside)
         else:
-            (own[-1] if place == "last" else rng.choice(own)).append(aside)
+            (own[-1] if dialogue_place == "last" else rng.choice(own)).append(aside)

@@ -48,10 +48,13 @@ def row(rng: random.Random, level: int, index: int, knobs: Knobs) -> dict | None
 
 
 def _question(start: int, steps: list[int]) -> str:
+    """Return the question on a start and steps, all in months."""
     if len(steps) == 1:
         side_word = "after" if steps[0] > 0 else "before"
         return f"Which month is {_span(steps[0])} {side_word} {_month(start)}?"
-    *moves, last_move = (f"{_span(x)} {'forward' if x > 0 else 'back'}." for x in steps)
+    *moves, last_move = (
+        f"{_span(step)} {'forward' if step > 0 else 'back'}." for step in steps
+    )
     moves_text = " ".join([*(f"Go {move}" for move in moves), f"Then go {last_move}"])
     return f"Start in {_month(start)}. {moves_text} Which month is it?"
 
@@ -61,6 +64,7 @@ def _month(months: int) -> str:
 
 
 def _span(months: int) -> str:
+    """Return months as years and months in words."""
     years, rest_months = divmod(abs(months), 12)
     amounts = [(years, "year"), (rest_months, "month")]
     return " and ".join(counted(amount, unit) for amount, unit in amounts if amount)

@@ -91,10 +91,11 @@ class Plan(NamedTuple):
 
 
 def _draw_plan(rng: random.Random, knobs: Knobs, start: date, span: int) -> Plan:
+    """Return when somebody is away within a span of days from the start."""
     away_numbers = sorted(rng.sample(range(span), rng.randrange(1, 4)))
     days, holiday, weekday = [], None, None
     if tcp.is_one_of(rng, knobs["days_away"]):
-        days = [start + timedelta(number) for number in away_numbers]
+        days = [start + timedelta(day_number) for day_number in away_numbers]
     if tcp.is_one_of(rng, knobs["holidays"]):
         first_holiday = start + timedelta(days=rng.randrange(span))
         holiday = first_holiday, first_holiday + timedelta(days=rng.randrange(1, 5))
@@ -102,11 +103,16 @@ def _draw_plan(rng: random.Random, knobs: Knobs, start: date, span: int) -> Plan
         holiday_weekdays = [day.weekday() for day in holiday or ()]
         weekday = rng.choice([day for day in range(7) if day not in holiday_weekdays])
     off = Plan([], holiday, weekday).kind_of
-    days = [x for x in days if not any(off(x + timedelta(n)) for n in (-1, 0, 1))]
+    days = [
+        away_day
+        for away_day in days
+        if not any(off(away_day + timedelta(offset)) for offset in (-1, 0, 1))
+    ]
     return Plan(days, holiday, weekday)
 
 
 def _tell_plan(rng: random.Random, plan: Plan, year: int) -> Iterator[str]:
+    """Yield a sentence for each kind of absence in somebody's plan."""
     if plan.days:
         days_text = tcp.words.joined([tcp.day(day, year) for day in plan.days])
         yield rng.choice(TEXTS["away"]).format(days=days_text)

@@ -48,9 +48,9 @@ def row(rng: random.Random, level: int, index: int, knobs: Knobs) -> dict | None
     if settled_project is None:
         return None
     end_hours, project = settled_project
-    for n, worker in enumerate(project.people):
+    for person_index, worker in enumerate(project.people):
         if not worker.pauses():
-            shifts[n] = shifts[n]._replace(meal=None)
+            shifts[person_index] = shifts[person_index]._replace(meal=None)
     own_sentences = [
         [*_tell_shift(rng, shift), *tcp.tell_rests(rng, "hour", worker)]
         for shift, worker in zip(shifts, project.people)
@@ -66,8 +66,9 @@ def row(rng: random.Random, level: int, index: int, knobs: Knobs) -> dict | None
         "answer": f"{start_time + timedelta(hours=end_hours):%Y-%m-%d %H:%M} GMT",
         "project_start_datetime_gmt": f"{start_time:%Y-%m-%d %H:%M}",
         "agent_constraints_gmt": {
-            name: {"working_hours": x.hours, "lunch_break": x.meal} | y.constraints()
-            for name, x, y in zip(people, shifts, project.people)
+            name: {"working_hours": shift.hours, "lunch_break": shift.meal}
+            | worker.constraints()
+            for name, shift, worker in zip(people, shifts, project.people)
         },
     }
 
@@ -83,10 +84,10 @@ class Shift(NamedTuple):
     def calendar(self, first: int, hours: int) -> list[tuple[int, int]]:
         """Return somebody's hours, counted from the first one of the project on."""
         kinds_by_hour = [tcp.OFF] * 24
-        for kind, hour_span in ((tcp.WORK, self.hours), (tcp.PAUSE, self.meal)):
+        for hour_kind, hour_span in ((tcp.WORK, self.hours), (tcp.PAUSE, self.meal)):
             first_hour, end_hour = hour_span or (0, 0)
             for hour in range((end_hour - first_hour) % 24):
-                kinds_by_hour[(first_hour + hour) % 24] = kind
+                kinds_by_hour[(first_hour + hour) % 24] = hour_kind
         kinds = [kinds_by_hour[(first + hour) % 24] for hour in range(-3, hours)]
         triples = zip(range(hours), kinds[3:], kinds)
         return [(hour, x) for hour, x, before in triples if {x, before} != {tcp.OFF}]
@@ -125,6 +126,7 @@ def _span(span: list[int], ahead: int) -> str:
 
 
 def _tell_shift(rng: random.Random, shift: Shift) -> Iterator[str]:
+    """Yield sentences on somebody's city and hours, and on the meal."""
     place_slots = {"city": shift.city, "zone": _zone(shift.ahead)}
     hours_text = _span(shift.hours, shift.ahead)
     yield rng.choice(TEXTS["shift"]).format(hours=hours_text, **place_slots)

@@ -159,16 +159,16 @@ def _places(
     kinds, all are. Walks that are not so are drawn again, so that kinds stay as frequent.
     """
     kind, (first, last) = KINDS[name], within
-    places, spans = [rng.randrange(first, last + 1, kind.grid)], [""]
+    places, span_texts = [rng.randrange(first, last + 1, kind.grid)], [""]
     cycle_reach = REACH * kind.longest if kind.cycle else 0
     for link in links[1:]:
         rooms = places[link] - first + cycle_reach, last + cycle_reach - places[link]
         place, span_text = _step(rng, name, places[link], rooms)
         places.append(place)
-        spans.append(span_text)
+        span_texts.append(span_text)
     bounded_places = [places[end]] if kind.cycle else places
     if first <= min(bounded_places) <= max(bounded_places) <= last:
-        return places, spans
+        return places, span_texts
     return _places(rng, name, within, links, end)
 
 
@@ -180,22 +180,22 @@ def _step(
     `rooms` are the places before and after it; the more there are, the likelier the step
     leads there. So long chains stay near the middle, and no edge is met.
     """
-    side, side_room = rng.choices([*zip(SIDES, rooms)], rooms)[0]
-    direction = 1 if side == "after" else -1
+    step_side, side_room = rng.choices([*zip(SIDES, rooms)], rooms)[0]
+    direction = 1 if step_side == "after" else -1
     if name == "date":
         is_in_every_month = date.fromordinal(place).day <= LAST_SAFE_DAY
         unit = rng.choice(("day", "week", "month")[: 2 + is_in_every_month])
         step_size = rng.randint(1, DATE_STEPS[unit])
         return _moved(
             place, direction * step_size, unit
-        ), f"{words.counted(step_size, unit)} {side}"
+        ), f"{words.counted(step_size, unit)} {step_side}"
     kind = KINDS[name]
     step_size = rng.randint(1, min(kind.longest, side_room) // kind.grid) * kind.grid
     amount_texts, remaining_count = [], step_size
     for unit, unit_size in kind.units:
         amount, remaining_count = divmod(remaining_count, unit_size)
         amount_texts += [words.counted(amount, unit)] * (amount > 0)
-    return place + direction * step_size, f"{' and '.join(amount_texts)} {side}"
+    return place + direction * step_size, f"{' and '.join(amount_texts)} {step_side}"
 
 
 def _moved(place: int, count: int, unit: str) -> int:
@@ -223,8 +223,8 @@ def _label(
             {
                 "before": (first_place, place - step),
                 "after": (place + step, last_place),
-            }.get(side, (place, place))
-            for side, place in (premise, claim)
+            }.get(claimed_side, (place, place))
+            for claimed_side, place in (premise, claim)
         )
         if premise_start > premise_end or claim_start > claim_end:
             return None
@@ -256,7 +256,7 @@ def _dated(rng: random.Random, name: str, dated: list[tuple]) -> Iterator[str]:
     """Yield a sentence on each event, how it is placed, and the place; clocks are of one
     style, without AM and PM where the hour is 12, which some misread.
     """
-    has_hour_twelve = any(place // 60 % 12 == 0 for *_, place in dated)
+    has_hour_twelve = any(event_place // 60 % 12 == 0 for *_, event_place in dated)
     write_clock = words.clock if has_hour_twelve else words.clock_of_a_style(rng)
     for event, placing, place in dated:
         time_text = write_clock(60 * place) if name == "clock" else SAID[name](place)
@@ -264,6 +264,7 @@ def _dated(rng: random.Random, name: str, dated: list[tuple]) -> Iterator[str]:
 
 
 def _sentence(rng: random.Random, event: Event, wording: str, **parts: str) -> str:
+    """Return a sentence on an event and its time, by a wording of the table."""
     time_words = TEXTS[wording].format(**parts)
     word_order = "last" if wording == "step" else rng.choice(("first", "last"))
     sentence = TEXTS[word_order].format(event=event[0], when=time_words)

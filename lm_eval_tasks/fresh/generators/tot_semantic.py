@@ -63,8 +63,8 @@ def drawn(rng: random.Random, edges: int, nodes: int, within: int) -> Pairs:
     ]
     weight_scale = edges / sum(weights)
     return [
-        pair
-        for pair, weight in zip(pairs, weights)
+        node_pair
+        for node_pair, weight in zip(pairs, weights)
         if rng.random() < weight * weight_scale
     ]
 
@@ -90,10 +90,10 @@ def scale_free(rng: random.Random, edges: int) -> Pairs:
             second_node, node_count = node_count, node_count + 1
         else:
             second_node = rng.choice(edge_ends)
-        pair = (min(first_node, second_node), max(first_node, second_node))
-        if first_node != second_node and pair not in pairs:
-            pairs.append(pair)
-            edge_ends += pair
+        node_pair = (min(first_node, second_node), max(first_node, second_node))
+        if first_node != second_node and node_pair not in pairs:
+            pairs.append(node_pair)
+            edge_ends += node_pair
         elif second_node == node_count - 1 and second_node not in edge_ends:
             node_count -= 1
     return pairs
@@ -141,22 +141,22 @@ def facts_of(rng: random.Random, pairs: Pairs, descriptions: int) -> list[Fact]:
         rng.shuffle(pair_ends)
         is_mutual = rng.random() < 0.3 / doubles
         for holder, target in (pair_ends, pair_ends[::-1])[: 1 + is_mutual]:
-            free = [
+            free_roles = [
                 role for role in roles if doubles == 1 or (role, target) not in posts
             ]
-            if free:
-                posts.setdefault((rng.choice(free), target), []).append(holder)
+            if free_roles:
+                posts.setdefault((rng.choice(free_roles), target), []).append(holder)
     facts = []
     for (role, target), holders in sorted(posts.items()):
         turns = [(holder, shift) for holder in holders for shift in range(doubles)]
         rng.shuffle(turns)
         first_year = rng.randint(1900, 1960)
-        for place, entity in enumerate(doubles_of[target]):
+        for double_index, entity in enumerate(doubles_of[target]):
             start_year = first_year + rng.randint(0, STAGGER) * (doubles > 1)
             term_count = len(turns) if doubles == 1 else rng.randint(*term_range)
             for holder, shift in turns[:term_count]:
                 end_year = start_year + rng.randint(1, 9)
-                holder_entity = doubles_of[holder][(place + shift) % doubles]
+                holder_entity = doubles_of[holder][(double_index + shift) % doubles]
                 facts.append(Fact(holder_entity, role, entity, start_year, end_year))
                 start_year = end_year + rng.choice((0, 0, 0, 1, 2))
     return facts
@@ -181,9 +181,13 @@ Step = tuple[Fact, int]  # and a year of it
 def _details(rng: random.Random, kind: str, facts: Terms, fact: Fact) -> dict | None:
     """Return what a question on the role of a fact says; None where there is none."""
     if kind == "number_of_events_in_time_interval":
-        return _interval(rng, [x.start for x in facts if x[1:3] == fact[1:3]])
+        return _interval(rng, [term.start for term in facts if term[1:3] == fact[1:3]])
     if kind == "event_at_the_time_of_another_event":
-        others = [x for x in facts if fact.start <= x.start < fact.end and x != fact]
+        others = [
+            term
+            for term in facts
+            if fact.start <= term.start < fact.end and term != fact
+        ]
         if not others:
             return None
         holder, role, target, year, _ = rng.choice(others)
@@ -236,6 +240,7 @@ def answer_of(kind: str, details: dict, terms: Terms) -> str | None:
 
 
 def _in_year(terms: Terms, year: int) -> int | None:
+    """Return who held the role in a year; None for nobody."""
     return next((term.holder for term in terms if term.start <= year < term.end), None)
 
 
@@ -250,7 +255,9 @@ def _way(
     steps_to_entity: list[Step] = []
     used_entities = {entity}  # so that no fact is in the way, or in the question, twice
     for _ in range(hops):
-        held_facts = [x for x in held.get(entity, []) if x.target not in used_entities]
+        held_facts = [
+            fact for fact in held.get(entity, []) if fact.target not in used_entities
+        ]
         steps = [(fact, rng.randrange(fact.start, fact.end)) for fact in held_facts]
         rng.shuffle(steps)
         step = next((step for step in steps if counts(step, steps_to_entity)), None)
@@ -265,8 +272,8 @@ def _way(
 def _fits(calendar: Calendar, step: Step) -> Iterator[set[int | None]]:
     """Yield whom a description fits without its object, and without its year."""
     fact, year = step
-    terms_of_role = [terms for name, terms in calendar.items() if name[0] == fact.role]
-    yield {_in_year(terms, year) for terms in terms_of_role} - {None}
+    terms_of_role = [terms for post, terms in calendar.items() if post[0] == fact.role]
+    yield {_in_year(post_terms, year) for post_terms in terms_of_role} - {None}
     yield {term.holder for term in calendar[fact.role, fact.target]}
 
 
