@@ -8,11 +8,9 @@ from types import SimpleNamespace
 import pytest
 
 from tests.conftest import EXAMPLES, PACK
-from tests.logs import sample
 from utils.core.documents import documents
 from utils.core.families import prompt, scorer
-from utils.core.jsonl import Line
-from utils.verdicts.answers import Answer, answers_in
+from utils.verdicts.answers import Answer
 from utils.verdicts.checks import Check, frame_of, render_messages, text_of
 from utils.verdicts.judge import encode_value
 
@@ -112,28 +110,6 @@ def test_prompts_are_the_task_s_in_one_frame(logged, results, line, says):
 )
 def test_a_frame_is_what_stands_around_texts(texts, frame):
     assert frame_of("<a-bc>", texts) == frame
-
-
-@pytest.mark.parametrize(
-    ("resps", "left", "says"),
-    [
-        ([["x"]], ["x"], "verified: as logged"),
-        ([["x", "y"]], ["x"], "verified: as logged"),
-        ([["x", "y"]], [["x", "y"]], "verified: as logged"),
-        ([["y", "x"]], ["x"], "not verified: 1 filtered responses are not the first"),
-        ([[]], ["x"], "not verified: 1 filtered"),
-        (None, ["x"], "not verified: 1 filtered"),
-        ("xy", ["x"], "not verified: 1 filtered"),
-    ],
-)
-def test_what_a_filter_leaves_is_the_first_response(resps, left, says):
-    doc = documents(TASK, EXAMPLES)[0]
-    line = sample(0, doc, "", "", resps=resps, filtered_resps=left)
-    read = answers_in(Line("", 1, json.dumps(line).encode(), True), TASK)
-    check = Check({"versions": {TASK: 1}}, TASK, "none", EXAMPLES)
-    for answer in read:
-        check.add(answer, doc)
-    assert told(check.check_responses()).startswith(says)
 
 
 @pytest.mark.parametrize("task", ["tcp_long", "tot_semantic_separate"])

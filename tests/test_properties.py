@@ -118,7 +118,11 @@ def check_scores(response: str) -> None:
         scores = score(task, document, response)
         assert all(type(x) is float and isfinite(x) for x in scores.values()), scores
         for name, is_score in scorer(task).higher_is_better.items():
-            assert not is_score or 0 <= scores[name] <= 1, scores
+            assert 0 <= scores.get(name, 0) <= (1 if is_score else 100), scores
+        near = [x for name, x in scores.items() if name.startswith("within_")]
+        assert near == sorted(near)
+        if scores.get("accuracy_flexible"):
+            assert all(near) and not scores.get("smape")
         assert scores == score(task, document, response)
 
 

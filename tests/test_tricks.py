@@ -162,6 +162,7 @@ def test_tricks_are_told_and_cost_no_other(number, board):
         assert edit.get("card", "") in page, edit
 
 
+ODD_FILTER = {"set": {"filter": {"a": [1]}}}
 BAD = {  # what stands in the place of samples -> why it is left out
     "garbage": (lambda x: x.write_bytes(b"\x00\xff garbage\n"), "is not UTF-8"),
     "empty": (lambda x: x.write_bytes(b""), "has no answer"),
@@ -173,6 +174,9 @@ BAD = {  # what stands in the place of samples -> why it is left out
     "pipe": (lambda x: os.mkfifo(x), "is a pipe or a device"),
     "link": (lambda x: x.symlink_to("nowhere"), "is a link"),
     "device": (lambda x: x.symlink_to("/dev/zero"), "is a link"),
+    "linked": (lambda x: (x.parent.rmdir(), x.parent.symlink_to("hasty")), "is a link"),
+    "alone": (lambda x: write(x.with_name(f"results_{STAMPS[0]}.json"), {}), "without samples"),
+    "filter": (lambda x: write(x, *lines("tcp_long", "plain", ODD_FILTER)), "'filter' is a dict"),
 }  # fmt: skip
 BAD_RESULTS = [  # what stands in the place of results, and why they are left out
     *(
@@ -205,23 +209,11 @@ def test_bad_submissions_are_left_out_alone(board):
         assert any(reason in line for line in lines_of_folder), name
 
 
-def test_files_and_folders_that_do_not_count_are_named(board):
-    name = f"samples_tcp_long_{STAMPS[0]}.jsonl"
-
+def test_two_rows_that_claim_one_name_and_share_no_task_can_be_joined(board):
     def put(folder: Path) -> None:
-        submission(folder / "bad", "plain", {})
-        edit = {"set": {"filter": {"a": [1]}}}
-        write(folder / "bad" / name, *lines("tcp_long", "plain", edit))
-        (folder / "link").symlink_to("careful")
-        write(folder / "alone" / f"results_{STAMPS[0]}.json", {})
         for place, task in (("a", "tcp_long"), ("b", "tot_arithmetic")):
             submission(folder / place, "plain", {"tasks": [task], "name": "org/one"})
 
-    rows, messages, page = board(put)
-    assert f"{name} is left out: line 1: " in rows["org/bad"]["remarks"]
-    assert f"bad/{name}" in page
-    assert "link: left out: is a link" in messages
-    assert "results without samples" in messages
-    # Two rows that claim one name and share no task can be joined.
+    _, messages, _ = board(put)
     assert "org/one: two rows claim this name; 'org/one=" in messages
     assert "two rows claim this name; 'org/careful" not in messages
