@@ -1,6 +1,5 @@
 """Prompts go out as the harness sends them, and recorded answers come back through it."""
 
-import copy
 import json
 import re
 import threading
@@ -9,11 +8,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import NamedTuple
+from types import SimpleNamespace
 
 import pytest
 from lm_eval import simple_evaluate
-from lm_eval.api.instance import Instance
 from lm_eval.tasks import TaskManager
 
 from tests.answers import write
@@ -21,8 +19,7 @@ from tests.conftest import EXAMPLES, LM_EVAL, ROOT, run_python
 from tests.corpus import read_jsonl
 from utils.__main__ import main
 from utils.core.documents import documents
-from utils.core.errors import ToolError
-from utils.harness.replay import Replay
+from utils.harness.replay import join
 from utils.verdicts.answers import Answer, custom_id
 
 
@@ -100,15 +97,9 @@ def asked(requests: list[dict]) -> Counter:
     return Counter((x["url"], json.dumps(x["body"]).encode()) for x in requests)
 
 
-class LiveRun(NamedTuple):
-    requests: list[dict]  # of `export`
-    sent: Counter  # to the server, by the run of `lm_eval`
-    output: Path  # of that run
-
-
 @pytest.fixture(scope="module")
-def live(tmp_path_factory) -> LiveRun:
-    """A run of `lm_eval` that a server answers, and the export of the same tasks."""
+def live(tmp_path_factory) -> SimpleNamespace:
+    """What `export` writes of tasks, what `lm_eval` sends of them, and its output."""
     folder = tmp_path_factory.mktemp("live")
     requests = exported(folder / "requests", LIVE_TASKS, *LIVE, "--model", "served")
     with served(requests) as (url, sent):
@@ -122,7 +113,7 @@ def live(tmp_path_factory) -> LiveRun:
         )
     assert done.returncode == 0, done.stderr
     (output,) = (folder / "output").iterdir()
-    return LiveRun(requests, sent, output)
+    return SimpleNamespace(requests=requests, sent=sent, output=output)
 
 
 def test_export_is_byte_for_byte_what_a_live_run_sends(live):
@@ -220,83 +211,25 @@ def test_separate_task_gives_its_instruction_as_system_message(live):
         assert question["content"].endswith(doc["question_wo_instruct"])
 
 
-@pytest.fixture(scope="module")
-def requests() -> list[Instance]:
-    """The requests that the harness makes of a task, as it hands them to a model."""
-    task = MANAGER.load(["tcp_long"])["tasks"]["tcp_long"]
-    task.build_all_requests()
-    return task.instances
-
-
-def answers_to(requests: list[Instance]) -> list[Answer]:
-    """Return an answer to each request, `answer 0` to that of document 0."""
-    lines = []
-    for number, request in enumerate(requests):
-        task, _, doc_hash = custom_id("tcp_long", number, request.doc).split(":")
-        fields = {
-            "doc_id": number,
-            "doc_hash": doc_hash,
-            "response": f"answer {number}",
-        }
-        lines.append(Answer(f"line {number + 1}", {}, task, **fields))
-    return lines
-
-
-def by_document(answer: Answer, doc: dict) -> Answer:
-    return answer._replace(doc_id=None, doc_hash=None, doc=doc)
-
-
-OTHER = {"dialogue": ["?"], "question": "?", "answer": "?"}
-NOT_ASKED = "answers document {} of {}, or a version of it, that is not asked"
-BY_OTHER = {"doc_id": None, "doc_hash": None, "doc": OTHER}
-
-
-@pytest.mark.parametrize(
-    ("line", "cells", "said"),
-    [
-        (4, {"doc_hash": "0" * 16}, NOT_ASKED.format(3, "tcp_long")),
-        (4, {"doc_hash": None, "doc": OTHER}, NOT_ASKED.format(3, "tcp_long")),
-        (4, {"doc_id": 8}, NOT_ASKED.format(8, "tcp_long")),
-        (2, BY_OTHER, NOT_ASKED.format(None, "tcp_long")),
-        (3, {"task": "tcp_short"}, NOT_ASKED.format(2, "tcp_short")),
-        (4, {"doc_id": 1, "doc_hash": None}, "is a second answer to document 1 of tcp_long, after line 2; keep one"),
-    ],
-)  # fmt: skip
-def test_an_answer_that_is_not_one_to_its_document_ends_the_run(
-    requests, line, cells, said
-):
-    found = answers_to(requests)
-    found[line - 1] = found[line - 1]._replace(**cells)
-    with pytest.raises(ToolError, match=f"line {line}: {said}"):
-        Replay(found).generate_until(requests)
-
-
-def test_a_missing_answer_ends_the_run(requests):
-    found = answers_to(requests)
-    said = "^tcp_long: 2 documents have no answer, the first of them document 2; give "
-    with pytest.raises(ToolError, match=said):
-        Replay(found[:2] + found[4:]).generate_until(requests)
-
-
-def test_answers_are_joined_in_any_order_and_by_document_alone(requests):
-    found = map(by_document, answers_to(requests), (x.doc for x in requests))
-    responses = Replay(list(found)[::-1]).generate_until(requests)
-    assert responses == [f"answer {number}" for number in range(8)]
-
-
-def test_a_document_that_is_there_twice_takes_two_answers(requests):
-    doc = requests[0].doc
-    twins = [copy.copy(requests[0]) for _ in range(2)]
-    twins[1].doc_id = 1
-    found = [by_document(answer, doc) for answer in answers_to(requests[:2])]
-    assert Replay(found).generate_until(twins) == ["answer 0", "answer 1"]
-    with pytest.raises(ToolError, match="is a second answer"):
-        Replay([*found, found[0]]).generate_until(twins)
+def test_answers_by_document_alone_are_joined_in_any_order_and_copies_take_one_each():
+    docs = documents("tcp_long", EXAMPLES)
+    docs += docs[:1]  # a row that is there twice
+    asked = {("tcp_long", n): SimpleNamespace(doc=doc) for n, doc in enumerate(docs)}
+    answers = [
+        Answer(f"line {n}", {}, "tcp_long", doc=doc) for n, doc in enumerate(docs)
+    ]
+    joined = join(asked, answers[::-1])
+    assert {key: answer.doc for key, answer in joined.items()} == {
+        key: request.doc for key, request in asked.items()
+    }
+    with pytest.raises(
+        ValueError, match="line 0: is a second answer to .*, after line 8"
+    ):
+        join(asked, [*answers[::-1], answers[0]])
 
 
 def test_missing_answers_are_scored_as_empty_and_counted(tmp_path, capsys):
-    path = EXAMPLES / "responses" / "careful" / "tcp_long.jsonl"
-    part = write(tmp_path / "part.jsonl", *read_jsonl(path)[::2])
+    part = write(tmp_path / "part.jsonl", *RECORDED[::2])
     arguments = [str(part), *PACK, "--output_path", str(tmp_path)]
     assert main(["replay", *arguments, "--missing", "score-zero"]) == 0
     (samples,) = (tmp_path / "part").glob("samples_*")
@@ -346,6 +279,33 @@ OUTPUT = {
 TEXT = OUTPUT | {"response": {"body": {"choices": [{"text": "x"}]}}}
 PLAIN = {"task": "tcp_long", "doc_id": 0, "response": "x"}
 ONE = ["--limit", "1"]
+RECORDED = read_jsonl(EXAMPLES / "responses" / "careful" / "tcp_long.jsonl")
+OTHER = {"dialogue": ["?"], "question": "?", "answer": "?"}
+NOT_ASKED = (
+    "line 4: answers document {} of {}, or a version of it, that is not asked; use"
+)
+
+
+@pytest.mark.parametrize(
+    ("cells", "fault"),
+    [
+        ({"doc_hash": "0" * 16}, NOT_ASKED.format(3, "tcp_long")),
+        ({"doc": OTHER}, NOT_ASKED.format(3, "tcp_long")),
+        ({"doc_id": 8}, NOT_ASKED.format(8, "tcp_long")),
+        ({"doc_id": None, "doc": OTHER}, NOT_ASKED.format(None, "tcp_long")),
+        ({"task": "tcp_short"}, NOT_ASKED.format(3, "tcp_short")),
+        ({"doc_id": 1}, "line 4: is a second answer to document 1 of tcp_long, after answers.jsonl, line 2; keep one"),
+        (None, "tcp_long: 1 documents have no answer, the first of them document 3; give "),
+    ],
+)  # fmt: skip
+def test_answers_and_documents_that_do_not_match_end_the_run(
+    cells, fault, tmp_path, capsys, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    lines = [*RECORDED[:3], *([RECORDED[3] | cells] if cells else []), *RECORDED[4:]]
+    write(tmp_path / "answers.jsonl", *lines)
+    assert main(["replay", "answers.jsonl", *PACK, "--tasks", "tcp_long"]) == 1
+    assert fault in capsys.readouterr().err.splitlines()[-1]
 
 
 @pytest.mark.parametrize(
