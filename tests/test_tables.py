@@ -4,8 +4,6 @@ import csv
 import io
 import json
 
-import pytest
-
 from utils.core.tables import escaped, natural, render
 
 
@@ -38,40 +36,24 @@ def test_numbers_in_names_sort_as_numbers():
     assert sorted(names, key=natural) == ["2", "a", "a2", "a10", "b"]
 
 
-@pytest.mark.parametrize(
-    "text, expected",
-    [
-        ("Llama-3.1-8B", "Llama-3.1-8B"),
-        ("tot_arithmetic", "tot_arithmetic"),
-        ('"age": <num_days>', '`"age": <num_days>`'),
-        ("[x](javascript:1)", "`[x](javascript:1)`"),
-        ("*bold*", "`*bold*`"),
-        ("_it_", "`_it_`"),
-        ("a`b", "``a`b``"),
-        ("`", "`` ` ``"),
-        ("a\\", "`a\\`"),
-        ("\x1b[2Ja\x00\u202e b\n", r"`\x1b[2Ja\x00\u202e b`"),
-        ("\x01\udcff\u200b", r"`\x01\udcff\u200b`"),
-        ("", ""),
-    ],
-)
-def test_names_are_data(text, expected):
-    assert escaped(text) == expected
+NAMES = {  # as Markdown shows them
+    **{name: name for name in ("Llama-3.1-8B", "tot_arithmetic", "")},
+    **{
+        name: f"`{name}`"
+        for name in ('"age": <num_days>', "[x](javascript:1)", "*bold*")
+    },
+    **{"_it_": "`_it_`", "a`b": "``a`b``", "`": "`` ` ``", "a\\": "`a\\`"},
+    "\x1b[2Ja\x00\u202e b\n": r"`\x1b[2Ja\x00\u202e b`",
+    "\x01\udcff\u200b": r"`\x01\udcff\u200b`",
+}
+CELLS = {  # as CSV has them: no formula, and nothing that steers a terminal
+    **{"=1+1": "'=1+1", "\uff1d1+1": "'\uff1d1+1", " =1+1": "' =1+1", "\t@x": "'\t@x"},
+    "\u200b\ufe0f\u3164\u2800-1": "'\u200b\ufe0f\u3164\u2800-1",
+    **{"\r+1": "'\\r+1", " a=1": " a=1", "a\0b\x1b[31m": r"a\x00b\x1b[31m"},
+}
 
 
-@pytest.mark.parametrize(
-    ("cell", "shown"),
-    [
-        ("=1+1", "'=1+1"),
-        ("\uff1d1+1", "'\uff1d1+1"),
-        (" =1+1", "' =1+1"),
-        ("\t@x", "'\t@x"),
-        ("\u200b\ufe0f\u3164\u2800-1", "'\u200b\ufe0f\u3164\u2800-1"),
-        ("\r+1", "'\\r+1"),
-        (" a=1", " a=1"),
-        ("a\0b\x1b[31m", r"a\x00b\x1b[31m"),
-    ],
-)
-def test_csv_has_no_formula_and_nothing_that_steers_a_terminal(cell, shown):
-    (row,) = csv.DictReader(io.StringIO(render([{"name": cell}], "csv")))
-    assert row["name"] == shown
+def test_names_are_data():
+    assert {name: escaped(name) for name in NAMES} == NAMES
+    table = io.StringIO(render([{"name": cell} for cell in CELLS], "csv"))
+    assert [row["name"] for row in csv.DictReader(table)] == [*CELLS.values()]

@@ -34,7 +34,6 @@ class Line(NamedTuple):
     place: str  # "FILE, line N", for messages
     number: int
     text: bytes
-    is_first: bool
 
 
 def read_jsonl(path: Path) -> list[dict]:
@@ -51,7 +50,7 @@ def read_lines(
     compressed data is damaged, a line has more than `longest` bytes or all of them more
     than `most`.
     """
-    number, is_first, size = 0, True, 0
+    number, size = 0, 0
     with open(path, "rb") as file:  # once, for a pipe can be read but once
         first_bytes = file.peek(4)
         for magic, fault in _FOREIGN.items():
@@ -70,8 +69,7 @@ def read_lines(
                     fault = f"holds more than {most / 2**20:,g} MiB once it is unpacked"
                     raise ToolError(f"{path}: {fault}; split the file")
                 if line_bytes.strip():
-                    yield Line(f"{path}, line {number}", number, line_bytes, is_first)
-                    is_first = False
+                    yield Line(f"{path}, line {number}", number, line_bytes)
         except (EOFError, zlib.error, gzip.BadGzipFile):
             fault = "the gzip data is cut off or damaged; get the file again"
             raise ToolError(f"{path}, after line {number}: {fault}") from None
@@ -81,7 +79,7 @@ def parse(line: Line) -> dict:
     """Return the object in a line; LineError where there is none."""
     fault = "is not a JSON object; fix the line"
     try:
-        row = json.loads(line.text.decode("utf-8-sig" if line.is_first else "utf-8"))
+        row = json.loads(line.text.decode("utf-8-sig"))
         if isinstance(row, dict):
             return row
     except UnicodeDecodeError:
@@ -90,6 +88,6 @@ def parse(line: Line) -> dict:
         fault = "is nested too deeply; fix the line"
     except ValueError as error:
         fault = f"{error}; fix the line"
-        if line.is_first and not re.match(rb"\s*\{.", line.text):
+        if not re.match(rb"\s*\{.", line.text):
             fault = "is not JSON Lines; write a JSON object in each line"
     raise LineError(f"{line.place}: {fault}") from None

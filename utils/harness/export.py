@@ -20,7 +20,6 @@ Example:
 from __future__ import annotations
 
 import argparse
-import copy
 import json
 import logging
 import sys
@@ -181,7 +180,7 @@ def request_lines(options: Namespace) -> Iterator[dict]:
         body = api._create_payload(  # as the model's `model_call` makes it
             api.create_message([prompt]),
             generate=True,
-            gen_kwargs=copy.deepcopy(gen_kwargs),  # which it empties
+            gen_kwargs=gen_kwargs,
             seed=api._seed,
             eos=api.eos_string,
         )
