@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
 from collections.abc import Iterator
 from contextlib import suppress
@@ -57,12 +56,7 @@ class Source(NamedTuple):
     task: str | None  # of lines that do not name theirs
     label: str  # the NAME of NAME=PATH, or ""
     time: str | None  # when samples were logged, as their name says
-
-    @property
-    def results_path(self) -> Path | None:
-        """The results that the harness wrote beside the samples, if any."""
-        path = self.path.parent / f"results_{self.time}.json"
-        return path if self.time and os.path.lexists(path) else None
+    results_path: Path | None  # what the harness wrote beside the samples, if any
 
     @property
     def stem(self) -> str:

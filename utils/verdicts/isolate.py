@@ -216,43 +216,13 @@ def _without_path(source: Source, fault: str) -> str:
     return fault.removeprefix(str(source.path)).lstrip(":, ")
 
 
-class _TaskAnswers:
+class _TaskAnswers(NamedTuple):
     """The answers of a file to one task through one filter."""
 
-    def __init__(
-        self, order: Order, results: dict, task: str, filter_name: str | None
-    ) -> None:
-        self.task, self.filter, options = task, filter_name, order.options
-        self.claims = claims_of(results, task)
-        repeats = self.claims.get("repeats") or 1
-        self.tally = Tally(task, repeats=repeats, leave_out=options.leave_out)
-        self.references = References(task)
-        settings = results, task, filter_name or "none", options.include_path
-        self.check = order.check and order.check(*settings)
-        self.most_samples = options.most_samples
-
-    def add(self, answer: Answer, doc: dict, entry: dict) -> None:
-        """Count an answer and its row; errors as of `Tally.add`, ToolError for many."""
-        document = self.tally.add(entry)
-        answers = len(document.scores) if document else 0  # of one that is left out
-        if answers > self.most_samples:
-            fault = f"has more than {self.most_samples} answers to a document"
-            raise ToolError(f"{fault}; raise --most_samples")
-        if answers == 1:
-            self.references.add(doc)
-        if self.check:
-            self.check.add(answer, doc)
-
-    def head(self) -> dict:
-        """Return what the head of the table says of them."""
-        return {
-            "task": self.task,
-            "filter": self.filter,
-            "documents": self.tally.answered,
-            "claims": self.claims,
-            "constants": self.references.constants(),
-            "check": self.check and self.check.outcome(self.tally),
-        }
+    claims: dict  # of the results
+    tally: Tally
+    references: References
+    check: object
 
 
 class _Judging:
@@ -298,7 +268,17 @@ class _Judging:
             "model": self.model[:LONGEST] if isinstance(self.model, str) else None,
             "refused": {"lines": self.faults, "tasks": refused},
             "end": end,
-            "tasks": [answers.head() for answers in self.answers.values()],
+            "tasks": [
+                {
+                    "task": task,
+                    "filter": filter_name,
+                    "documents": answers.tally.answered,
+                    "claims": answers.claims,
+                    "constants": answers.references.constants(),
+                    "check": answers.check and answers.check.outcome(answers.tally),
+                }
+                for (task, filter_name), answers in self.answers.items()
+            ],
         }
 
     def _judge_line(self, line: Line) -> None:
@@ -341,7 +321,7 @@ class _Judging:
         allow_seconds(self.seconds)
         if self.wanted:  # read on, for what else is wanted
             return
-        self._task_answers(task, answer.filter).add(answer, doc, entry)
+        self._count(answer, doc, entry)
         if task not in self.files:
             path = self.order.folder / ROWS_NAME.format(task)
             self.files[task] = path.open("wb")
@@ -350,13 +330,30 @@ class _Judging:
         self.files[task].write(text.encode("utf-8", "backslashreplace") + b"\n")
         self.model = self.model or answer.model
 
-    def _task_answers(self, task: str, filter_name: str | None) -> _TaskAnswers:
-        """Return the answers to a task through a filter; ToolError for many filters."""
-        if (task, filter_name) not in self.answers:
-            most_filters = self.order.options.most_filters
-            if sum(name == task for name, _ in self.answers) == most_filters:
-                fault = f"has answers through more than {most_filters} filters"
+    def _count(self, answer: Answer, doc: dict, entry: dict) -> None:
+        """Count an answer and its row; errors as of `Tally.add`, ToolError for many."""
+        options, task, key = (
+            self.order.options,
+            answer.task,
+            (answer.task, answer.filter),
+        )
+        if key not in self.answers:
+            if sum(name == task for name, _ in self.answers) == options.most_filters:
+                fault = f"has answers through more than {options.most_filters} filters"
                 raise ToolError(f"{fault}; raise --most_filters")
-            answers = _TaskAnswers(self.order, self.results, task, filter_name)
-            self.answers[task, filter_name] = answers
-        return self.answers[task, filter_name]
+            claims = claims_of(self.results, task) if self.results else {}
+            repeats, leave_out = claims.get("repeats") or 1, options.leave_out
+            tally = Tally(task, repeats=repeats, leave_out=leave_out)
+            settings = self.results, task, answer.filter or "none", options.include_path
+            check = self.order.check and self.order.check(*settings)
+            self.answers[key] = _TaskAnswers(claims, tally, References(task), check)
+        _, tally, references, check = self.answers[key]
+        document = tally.add(entry)
+        answers = len(document.scores) if document else 0  # of one that is left out
+        if answers > options.most_samples:
+            fault = f"has more than {options.most_samples} answers to a document"
+            raise ToolError(f"{fault}; raise --most_samples")
+        if answers == 1:
+            references.add(doc)
+        if check:
+            check.add(answer, doc)

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache, partial
+from operator import itemgetter
 from pathlib import Path
 
 from ..core.cli import include_path_option, output_path, whole_number
@@ -69,17 +70,19 @@ def find_sources(
             fix = "run with --log_samples, or name files"
             raise ToolError(f"{path}: has no samples of the pack's tasks; {fix}")
         for file in files:
-            place, own_task, time = path, task, None
+            place, own_task, time, results = path, task, None, None
             if match := SAMPLES_NAME.fullmatch(file.name):
                 place, time = file.parent, match["time"]
+                results = place / f"results_{time}.json"
+                results = results if os.path.lexists(results) else None
                 if task is None or match["task"] in all_tasks():
                     own_task = match["task"]
-            source = Source(file, place, own_task, label, time)
             # A user may name a link, which a submission may not have.
-            strange_files = {source.results_path, None if file == path else file}
-            odd_files = [*filter(_fault_of_kind, filter(None, strange_files))]
-            faults |= {odd_file: _fault_of_kind(odd_file) for odd_file in odd_files}
-            if not odd_files:
+            others = [other for other in (results, file) if other not in (None, path)]
+            file_faults = {other: _fault_of_kind(other) for other in others}
+            faults |= {other: fault for other, fault in file_faults.items() if fault}
+            if not any(file_faults.values()):
+                source = Source(file, place, own_task, label, time, results)
                 sources.setdefault((label, file.absolute()), source)
         failures += [Failure(place, label, fault) for place, fault in faults.items()]
     return [*sources.values()], failures
@@ -296,23 +299,18 @@ def _latest(tables: list[Table]) -> tuple[list[Table], list[str]]:
 
     Of equal ones it is the last: a run with --limit takes the place of no whole one.
     """
-
-    def size(table: Table) -> tuple[int, str]:
-        documents = sum(entry["documents"] for entry in table.head["tasks"])
-        return documents, table.source.time or ""
-
-    tables_by_run: dict[object, list[Table]] = defaultdict(list)
+    tables_by_run: dict[object, list[tuple[tuple, Table]]] = defaultdict(list)
     for table in tables:
-        tasks = ", ".join(sorted({entry["task"] for entry in table.head["tasks"]}))
-        is_samples = table.source.time and tasks
-        key = (table.source.place, tasks) if is_samples else (table.source, tasks)
-        tables_by_run[key].append(table)
+        entries, time = table.head["tasks"], table.source.time
+        tasks = ", ".join(sorted({entry["task"] for entry in entries}))
+        is_samples = time and tasks
+        key = (table.source.place if is_samples else table.source, tasks)
+        size = sum(entry["documents"] for entry in entries), time or ""
+        tables_by_run[key].append((size, table))
     latest, remarks = [], []
-    for (_, tasks), run_tables in tables_by_run.items():
-        latest.append(max(reversed(run_tables), key=size))
-        if len(run_tables) > 1:
-            time = latest[-1].source.time
-            remarks.append(
-                f"{len(run_tables)} runs of {tasks}: that of {time} is shown"
-            )
+    for (_, tasks), sized_tables in tables_by_run.items():
+        (_, time), table = max(sized_tables, key=itemgetter(0))
+        latest.append(table)
+        if (runs := len(sized_tables)) > 1:
+            remarks.append(f"{runs} runs of {tasks}: that of {time} is shown")
     return latest, remarks

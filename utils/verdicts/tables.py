@@ -64,11 +64,11 @@ class Table(NamedTuple):
                     yield row
 
 
-def read_table(folder: Path, source: Source) -> Table | None:
-    """Return the table in a folder; None where there is none of this schema."""
-    with suppress(OSError, ValueError, AttributeError):
+def read_table(folder: Path, source: Source, key: str | None = None) -> Table | None:
+    """Return the table in a folder; None without one of this schema, and of the key."""
+    with suppress(OSError, ValueError, LookupError, TypeError):
         head = json.loads((folder / HEAD).read_bytes())
-        if head.get("schema") == SCHEMA:
+        if head["schema"] == SCHEMA and key in (None, head["key"]):
             return Table(folder, head, source)
     return None
 
@@ -100,7 +100,10 @@ def make_tables(
         place = folder / (source.stem if output else key)
         if output:
             _check_place(place, source, key, owners.setdefault(place, source))
-        if table := _kept(folder, source, key):
+        # The cache may be a folder that `score --output` has made.
+        places = (folder / source.stem, folder / key)
+        kept_tables = (read_table(place, source, key) for place in places)
+        if table := next(filter(None, kept_tables), None):
             tables[source] = table
         else:
             missing[source] = key, place
@@ -139,15 +142,6 @@ def _rules(include_path: Path) -> str:
         with suppress(metadata.PackageNotFoundError):
             versions.append((name, metadata.version(name)))
     return sha256(f"{files} {versions}")
-
-
-def _kept(folder: Path, source: Source, key: str) -> Table | None:
-    """Return the table with a key in a folder: under it, or under the file's name."""
-    for name in (source.stem, key):
-        table = read_table(folder / name, source)
-        if table and table.head["key"] == key:
-            return table
-    return None
 
 
 def _check_place(place: Path, source: Source, key: str, owner: Source) -> None:
@@ -207,7 +201,7 @@ def _finish(order: Order, reply: dict, key: str, place: Path) -> Table:
     }
     text = json.dumps(head | reply, indent=1)
     (folder / HEAD).write_text(text, encoding="utf-8")
-    if not _kept(place.parent, source, key):  # by another process
+    if not read_table(place, source, key):  # by another process
         old_place = folder.with_name(f"{folder.name}-old")
         with suppress(FileNotFoundError):
             place.rename(old_place)
