@@ -41,11 +41,8 @@ class Spread(NamedTuple):
     freedom: float  # degrees of freedom of Student's t
     weight: float  # of all clusters, where that of the clusters without additions is 1
     effective: float  # independent documents that would have the variance
-
-    @property
-    def p_value(self) -> float:
-        """The p-value of Student's t test of "the mean is 0", two-sided."""
-        return 2 * stdtr(self.freedom, -abs(self.mean) / self.error)
+    quantile: float  # how many standard errors an interval reaches to either side
+    p_value: float  # of Student's t test of "the mean is 0", two-sided
 
 
 class Estimate(NamedTuple):
@@ -59,11 +56,6 @@ class Estimate(NamedTuple):
     clusters: int
     design_effect: float  # the error divided by that of independent documents
     p_value: float | None = None  # of "the difference is 0", two-sided
-
-
-def quantile(freedom: float) -> float:
-    """Return how many standard errors an interval reaches to either side."""
-    return stdtrit(freedom, (1 + CONFIDENCE) / 2)
 
 
 def linearised(tasks: Sequence[Sequence[float]], by_size: bool) -> list[float]:
@@ -120,14 +112,16 @@ def spread(sizes: np.ndarray, sums: np.ndarray, scale: tuple[float, float]) -> S
         clusters = 3 * squares.sum(-1) ** 2 / (squares**2).sum(-1)
         freedom = np.minimum(freedom, np.maximum(_LEAST_FEWER, clusters - 1))
     effective = (mean - scale[0]) * (scale[1] - mean) / error**2 / weight
-    return Spread(mean, error, freedom, weight, effective)
+    quantile = stdtrit(freedom, (1 + CONFIDENCE) / 2)
+    p_value = 2 * stdtr(freedom, -abs(mean) / error)
+    return Spread(mean, error, freedom, weight, effective, quantile, p_value)
 
 
 def wilson_interval(sizes: np.ndarray, sums: np.ndarray) -> tuple[float, float]:
     """Return Wilson's interval of a score for the effective number of documents."""
     mean_spread = spread(sizes, sums, SCORES)
     mean = np.clip(sums.sum(-1) / sizes.sum(), 0, 1)
-    ratio = quantile(mean_spread.freedom) ** 2 / mean_spread.effective
+    ratio = mean_spread.quantile**2 / mean_spread.effective
     middle = (mean + ratio / 2) / (1 + ratio)
     reach = np.sqrt(mean * (1 - mean) * ratio + ratio**2 / 4) / (1 + ratio)
     return np.maximum(middle - reach, 0), np.minimum(middle + reach, 1)
@@ -158,7 +152,7 @@ def _estimate(
     if scale == SCORES:
         (low, high), p_value = wilson_interval(sizes, sums), None
     else:
-        reach = quantile(clustered.freedom) * clustered.error
+        reach = clustered.quantile * clustered.error
         low, high = max(-1, clustered.mean - reach), min(1, clustered.mean + reach)
         p_value = float(clustered.p_value)
     mean, error = math.fsum(values) / len(values), float(clustered.error)
@@ -179,7 +173,8 @@ def estimate_median(
     median = float(np.median(values))
     ranks = [(value < median) + (value == median) / 2 for value in values]
     below = estimate_score(ranks, clusters)  # the share of documents
-    reach = quantile(below.freedom) * below.design_effect / 2 / len(values) ** 0.5
+    quantile = stdtrit(below.freedom, (1 + CONFIDENCE) / 2)
+    reach = quantile * below.design_effect / 2 / len(values) ** 0.5
     shares = np.clip([0.5 - reach, 0.5 + reach], 0, 1)
     low, high = np.quantile(values, shares, method="inverted_cdf")
     return median, float(low), float(high)
