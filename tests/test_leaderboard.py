@@ -244,7 +244,7 @@ def test_each_of_two_filters_is_a_model_with_its_refused_lines(ranks, tmp_path):
     strict[3] |= {"doc_hash": "0" * 64}
     write(path, *rows, *strict)
     plain, strict = map(ranks({"a": path.parent}, status=1).get, ("a", "a (strict)"))
-    assert (plain["n"], strict["n"]) == (8, 7)
+    assert (plain["n"], plain["status"], strict["n"]) == (8, "verified", 7)
     assert "1 line refused" in strict["remarks"]
 
 

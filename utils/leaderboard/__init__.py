@@ -54,6 +54,8 @@ def main(arguments: list[str] | None = None) -> int:
     inputs = [path for source in sources for path in (source.path, source.results_path)]
     inputs += pack_files(options.include_path)
     check_outputs(outputs, filter(None, inputs))
+    for name in (name for name in _BEGINNINGS if getattr(options, name)):
+        check_maker(getattr(options, name), "leaderboard", _BEGINNINGS[name])
     models, failures = read_models(options.run, options, Check, has_rows=True)
     faults = {model: fault for model in models if (fault := _fault(model))}
     left_out = [Failure(x.source.place, x.name, fault) for x, fault in faults.items()]
@@ -96,14 +98,10 @@ def _refused_line(table: Table) -> str | None:
 
 def _hints(models: list[Model]) -> Iterator[str]:
     """Yield how to join models that claim one name and share no task."""
-    names = {
-        model: model.tables[0].head["model"]
-        for model in models
-        if not model.source.label
-    }
-    for first, second in combinations(filter(names.get, names), 2):
-        name = names[first]
-        if name == names[second] and not first.tasks.keys() & second.tasks.keys():
+    unnamed = [model for model in models if not model.source.label]
+    for first, second in combinations(unnamed, 2):
+        name, second_name = (x.tables[0].head["model"] for x in (first, second))
+        if name and name == second_name and not {*first.tasks} & {*second.tasks}:
             arguments = f"'{name}={first.source.place}' '{name}={second.source.place}'"
             yield f"{name}: two rows claim this name; {arguments} makes one of them"
 
@@ -117,16 +115,15 @@ def _write(data: dict, options: Namespace) -> None:
         if path := getattr(options, form):
             text = tables.render([*rows(data["models"])], form)
             contents[path] = text.encode("utf-8", "backslashreplace")
-    beginnings = {getattr(options, name): _BEGINNINGS[name] for name in _BEGINNINGS}
-    for path in contents:
-        script_line = re.escape(page.SCRIPT_LINE)
-        check_maker(path, "leaderboard", beginnings.get(path, script_line))
+    outputs = (options.html, options.csv, options.json)
+    for path in (path for path in contents if path not in outputs):
+        check_maker(path, "leaderboard", re.escape(page.SCRIPT_LINE))
     for path, content in contents.items():
         with written_whole(path) as file:
             file.write(content)
     lines = tables.render([*_lines(data)], "markdown", tables.percent)
     sys.stdout.write(f"{lines}\n")
-    for path in (path for path in contents if path in beginnings):
+    for path in filter(None, outputs):
         say(f"{path.absolute()} is written")
 
 

@@ -71,11 +71,13 @@ def board_data(
     add_remarks(entrants)
     scopes = {group.name: [group] for group in groups} | {"mean": public}
     about = _about(entrants, options) | _add_ranks(entrants, scopes)
-    names = [group.name for group in public or groups]
-    entrants.sort(key=lambda entrant: _order(entrant, names))
-    for name in ("reasons", "remarks"):
-        lists = [getattr(entrant, name) for entrant in entrants]
-        about[name] = [text for text in lists[0] if all(text in x for x in lists)]
+    benchmark_names = [group.name for group in public or groups]
+    entrants.sort(key=lambda entrant: _order(entrant, benchmark_names))
+    for column in ("reasons", "remarks"):
+        remark_lists = [getattr(entrant, column) for entrant in entrants]
+        about[column] = [
+            x for x in remark_lists[0] if all(x in y for y in remark_lists)
+        ]
     models = [entrant.model for entrant in entrants]
     recall_rows = recall(models, options.include_path)
     return {
@@ -128,12 +130,12 @@ def _differences(tasks: set[str], include_path: Path) -> Iterator[tuple[str, str
             yield task, "other rows"
 
 
-def _order(entrant: Entrant, names: list[str]) -> tuple:
+def _order(entrant: Entrant, benchmark_names: list[str]) -> tuple:
     """Return by what models are sorted, the best first.
 
     Status decides, then whether tasks ran as they are, first ranks, and the mean score.
     """
-    figures = [entrant.figures.get(name) for name in names]
+    figures = [entrant.figures.get(name) for name in benchmark_names]
     benchmark_rows = [row for row in figures if row]
     rank_sums = []
     for rule in RULES:
@@ -174,9 +176,9 @@ def _loss(cause: str, document: Document) -> float:
 
 def _values(parts: Parts, by_size: bool, score: Score) -> tuple[list, list]:
     """Return a value for each document, of which the mean is the score, and its cluster."""
-    values = [[*map(score, part)] for part in parts]
+    scores = [[*map(score, part)] for part in parts]
     clusters = [document.cluster for part in parts for document in part]
-    return stats.linearised(values, by_size), clusters
+    return stats.linearised(scores, by_size), clusters
 
 
 def _estimate(parts: Parts, by_size: bool, score: Score) -> stats.Estimate:
@@ -324,8 +326,10 @@ def _scope_values(
     entrant: Entrant, benchmarks: list[Group], score: Score
 ) -> tuple[list, list]:
     """Return values and clusters of the documents of all benchmarks."""
-    terms = [_values(_parts(entrant, x), x.by_size, score) for x in benchmarks]
-    values, clusters = zip(*terms)
+    values_and_clusters = [
+        _values(_parts(entrant, x), x.by_size, score) for x in benchmarks
+    ]
+    values, clusters = zip(*values_and_clusters)
     return stats.linearised(values, by_size=False), [*chain(*clusters)]
 
 

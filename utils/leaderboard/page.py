@@ -64,28 +64,28 @@ def files(board: dict, options: Namespace) -> dict[Path, bytes]:
     ToolError for a page above MOST_BYTES.
     """
     models = [entrant.model for entrant in board["models"]]
-    encoded, contents, names = collect(models, options), {}, {}
+    encoded, contents, script_names = collect(models, options), {}, {}
     for task in encoded if options.is_folder else ():
-        names[task] = []
+        script_names[task] = []
         for start in range(0, len(encoded[task]), MOST_OF_A_FILE):
             joined = ",".join(encoded[task][start : start + MOST_OF_A_FILE])
             script = f"{SCRIPT_LINE}\naddDocuments([{joined}]);\n"
-            names[task].append(f"documents/{task}-{len(names[task])}.js")
-            contents[options.html.parent / names[task][-1]] = script.encode()
+            script_names[task].append(f"documents/{task}-{len(script_names[task])}.js")
+            contents[options.html.parent / script_names[task][-1]] = script.encode()
     tasks = {task: scorer(task) for task in encoded}
-    head = {
+    script_data = {
         # In the order in which documents number them; the page has its own.
         "models": [printable(model.name) for model in models],
         "families": {task: entry.family for task, entry in tasks.items()},
         "reasons": {entry.family: entry.utils.REASONS for entry in tasks.values()},
-        "files": names,
+        "files": script_names,
     }
     inline = [] if options.is_folder else [*chain(*encoded.values())]
-    held = f'{escaped(head)[:-1]},"documents":[{",".join(inline)}]}}'
+    held = f'{escaped(script_data)[:-1]},"documents":[{",".join(inline)}]}}'
     total = {key for model in models for key, _ in model.documents()}
-    cells = {"encoded": encoded, "total": len(total), "held": held}
-    text = _render(board, cells | {"is_folder": options.is_folder})
-    content = f"{FIRST_LINE}\n{text.lstrip()}".encode()
+    page_values = {"encoded": encoded, "total": len(total), "held": held}
+    page_text = _render(board, page_values | {"is_folder": options.is_folder})
+    content = f"{FIRST_LINE}\n{page_text.lstrip()}".encode()
     if len(content) > MOST_BYTES:
         raise ToolError(
             f"a page of {len(models)} models is larger than {MOST_BYTES // 10**6} MB;"
@@ -94,7 +94,7 @@ def files(board: dict, options: Namespace) -> dict[Path, bytes]:
     return contents | {options.html: content}
 
 
-def _render(board: dict, cells: dict) -> str:
+def _render(board: dict, page_values: dict) -> str:
     environment = Environment(
         loader=FileSystemLoader(_TEMPLATES),
         autoescape=True,
@@ -120,7 +120,7 @@ def _render(board: dict, cells: dict) -> str:
     )
     return environment.get_template("board.html.jinja").render(
         **board,
-        **cells,
+        **page_values,
         style=style,
         script=script,
         made=datetime.now(timezone.utc),
@@ -334,18 +334,18 @@ def _is_of(answer: Answer, row: dict) -> bool:
 
 def _prompt(answer: Answer) -> Pieces | None:
     """Return the prompt as it was sent, or as the task renders a document in the line."""
-    text = answer.prompt
-    if text is None and answer.doc is None:
+    prompt_text = answer.prompt
+    if prompt_text is None and answer.doc is None:
         return None
-    if text is None:
+    if prompt_text is None:
         try:
-            text = prompt(answer.task, answer.doc)
+            prompt_text = prompt(answer.task, answer.doc)
         except (KeyError, TypeError, ValueError, TemplateError):
-            text = json.dumps(answer.doc, indent=2, ensure_ascii=False)
-    elif messages := messages_of(text):
-        texts = (f"[{x.get('role')}]\n{x.get('content')}" for x in messages)
-        text = "\n\n".join(texts)
-    return cut(text, [], LONGEST_PROMPT)
+            prompt_text = json.dumps(answer.doc, indent=2, ensure_ascii=False)
+    elif messages := messages_of(prompt_text):
+        message_texts = (f"[{x.get('role')}]\n{x.get('content')}" for x in messages)
+        prompt_text = "\n\n".join(message_texts)
+    return cut(prompt_text, [], LONGEST_PROMPT)
 
 
 def cut(text: str, spans: list[tuple[int, int] | None], longest: int) -> Pieces:
@@ -373,12 +373,12 @@ def cut(text: str, spans: list[tuple[int, int] | None], longest: int) -> Pieces:
     return pieces
 
 
-def plain(text: str | None) -> str | None:
+def plain(encoded: str | None) -> str | None:
     """Return a value that a rule read, as JSON, as a text: of a lone field its value."""
     with suppress(ValueError, RecursionError):
-        if text and text[0] in '{["':
-            return shorten(_flat(json.loads(text)))
-    return shorten(text)
+        if encoded and encoded[0] in '{["':
+            return shorten(_flat(json.loads(encoded)))
+    return shorten(encoded)
 
 
 def _flat(value: object) -> str:

@@ -76,18 +76,18 @@ class Manifest:
         with written_whole(self.folder / FILE) as file:
             file.write(f"{text}\n".encode())
 
-    def begin(self, names: set[str]) -> None:
+    def begin(self, file_names: set[str]) -> None:
         """Name the files that will be written, and save: a killed run finds its own again.
 
         ToolError for a file of the user that is in the way.
         """
-        for name in names.intersection(self.strangers()):
+        for name in file_names.intersection(self.strangers()):
             fault = "is not of the pack and in its way; move it elsewhere"
             raise ToolError(f"{self.folder / name}: {fault}")
         for name in self.files:
             if self.files[name] or (self.folder / name).exists():
-                names = names | {name}
-        self.files = {name: self.files.get(name) for name in names}
+                file_names = file_names | {name}
+        self.files = {name: self.files.get(name) for name in file_names}
         self.complete = False
         self.save()
 

@@ -145,18 +145,19 @@ def _add_data(
     manifest: Manifest, source: Source, folder: Path | None, allow_partial: bool
 ) -> str:
     """Put the rows of a source into the pack, unless they are there; return a summary."""
-    name, old_entry = f"data/{source.file}", manifest.data.get(source.file, {})
+    file_name, old_entry = f"data/{source.file}", manifest.data.get(source.file, {})
     source = source._replace(tasks=source.tasks | {*old_entry.get("tasks", [])})
-    old_digest = manifest.files[name] if old_entry and manifest.has(name) else None
-    path, given_as = None, "generated" if source.generated else "upstream"
+    is_present = bool(old_entry) and manifest.has(file_name)
+    old_digest = manifest.files[file_name] if is_present else None
+    rows_path, given_as = None, "generated" if source.generated else "upstream"
     if folder:
-        path, given_as = _find_file(folder, source.file), "local file"
-    elif old_digest:
-        path, given_as = manifest.folder / name, old_entry["given_as"]
+        rows_path, given_as = _find_file(folder, source.file), "local file"
+    elif is_present:
+        rows_path, given_as = manifest.folder / file_name, old_entry["given_as"]
     task, digests = scorer(min(source.tasks)), []
-    count, expected = task.upstream
-    most = None if allow_partial else count
-    manifest.write(name, checked_lines(source, path, most, digests))
+    known_count, expected = task.upstream
+    expected_count = None if allow_partial else known_count
+    manifest.write(file_name, checked_lines(source, rows_path, expected_count, digests))
     fingerprint = task.utils.fingerprint(digests)
     is_upstream = given_as != "local file" or fingerprint == expected
     manifest.data[source.file] = {
@@ -172,19 +173,19 @@ def _add_data(
     }
     manifest.save()
     summary = f"{len(digests)} rows"
-    if count not in (None, len(digests)):
-        summary += f", of {count}"
+    if known_count not in (None, len(digests)):
+        summary += f", of {known_count}"
     elif expected not in (None, fingerprint):
         fault = f"fingerprint {fingerprint}, not {expected}"
         summary += f", but not the benchmark's: {fault}"
-    return summary + ", there already" * (manifest.files[name] == old_digest)
+    return summary + ", there already" * (manifest.files[file_name] == old_digest)
 
 
-def _find_file(folder: Path, name: str) -> Path:
-    paths = sorted(folder.rglob(name))
+def _find_file(folder: Path, file_name: str) -> Path:
+    paths = sorted(folder.rglob(file_name))
     if len(paths) != 1:
-        fault = f"has {len(paths) or 'no'} files {name}; name a folder with one"
-        raise ToolError(f"{folder}: {fault}")
+        fault = f"has {len(paths) or 'no'} files {file_name}"
+        raise ToolError(f"{folder}: {fault}; name a folder with one")
     return paths[0]
 
 
