@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tests.conftest import EXAMPLES
 from utils.core.documents import documents
-from utils.core.jsonl import read_jsonl
+from utils.core.files import read_jsonl
 
 
 TASKS = ["tcp_long", "tot_arithmetic", "timebench_menatqa_scope"]

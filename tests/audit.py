@@ -34,7 +34,7 @@ from utils.core import tables
 from utils.core.documents import documents_of
 from utils.core.errors import ToolError
 from utils.core.families import scorer
-from utils.core.jsonl import read_jsonl
+from utils.core.files import read_jsonl
 
 
 def check_labels(folder: Path) -> tuple[list[dict], list[dict]]:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from tests.conftest import ROOT
 from utils.core.documents import documents_of
 from utils.core.families import scorer
-from utils.core.jsonl import read_jsonl
+from utils.core.files import read_jsonl
 
 
 CASES = ROOT / "tests" / "cases"

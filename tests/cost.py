@@ -16,7 +16,7 @@ from pathlib import Path
 
 from tests.digest import empty_caches
 from utils.core.families import scorer
-from utils.core.jsonl import read_jsonl
+from utils.core.files import read_jsonl
 
 
 # Times the JSON. How fast JSON is beside regular expressions depends on the machine: code

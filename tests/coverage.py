@@ -21,7 +21,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from utils.core.families import scorer
-from utils.core.jsonl import read_jsonl
+from utils.core.files import read_jsonl
 from utils.stats import (
     DIFFERENCES,
     detectable_difference,

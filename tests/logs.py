@@ -12,7 +12,7 @@ from lm_eval.tasks import TaskManager
 
 from tests.conftest import EXAMPLES
 from utils.core.families import bare
-from utils.core.jsonl import read_jsonl
+from utils.core.files import read_jsonl
 from utils.verdicts.answers import document_text, sha256
 
 

@@ -25,7 +25,7 @@ from queue import SimpleQueue
 from typing import NamedTuple
 
 from tests.conftest import ROOT
-from utils.core.jsonl import read_jsonl
+from utils.core.files import read_jsonl
 
 
 class Mutant(NamedTuple):

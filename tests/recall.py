@@ -18,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
-from utils.core.jsonl import read_jsonl
+from utils.core.files import read_jsonl
 from utils.packs.twins import Draw, draw_twins
 from utils.stats import CONFIDENCE
 from utils.verdicts.recall import sign_test

@@ -20,7 +20,7 @@ from utils.adapters import metrics
 from utils.adapters.rewards import messages
 from utils.core.documents import documents
 from utils.core.families import leaf_tasks, prompt, scorer
-from utils.core.jsonl import read_jsonl
+from utils.core.files import read_jsonl
 from utils.stats import estimate_score
 
 

@@ -12,7 +12,7 @@ from utils.__main__ import main
 from utils.core import tables
 from utils.core.documents import documents_of
 from utils.core.families import scorer
-from utils.core.jsonl import read_jsonl
+from utils.core.files import read_jsonl
 from utils.packs import disputed
 
 

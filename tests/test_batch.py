@@ -11,7 +11,7 @@ from tests.conftest import EXAMPLES, ROOT
 from utils import score_batch
 from utils.core.documents import documents
 from utils.core.families import scorer
-from utils.core.jsonl import read_jsonl
+from utils.core.files import read_jsonl
 
 
 ADDED = (

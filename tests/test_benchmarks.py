@@ -13,7 +13,7 @@ from tests.solvers.baselines import benchmark_files
 from tests.solvers.obedient import read_label
 from utils.core.documents import documents_of
 from utils.core.families import prompt, scorer
-from utils.core.jsonl import read_jsonl
+from utils.core.files import read_jsonl
 
 
 MARKER = "Thus, the correct answer is:"

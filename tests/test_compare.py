@@ -12,7 +12,7 @@ from tests.answers import write
 from tests.conftest import EXAMPLES
 from utils.__main__ import main
 from utils.core.families import scorer
-from utils.core.jsonl import read_jsonl
+from utils.core.files import read_jsonl
 from utils.verdicts import figures
 
 

@@ -14,7 +14,7 @@ from tests.corpus import FAMILIES
 from utils.core.cli import quiet_harness
 from utils.core.documents import Rows
 from utils.core.families import Scorer, scorer
-from utils.core.jsonl import read_jsonl
+from utils.core.files import read_jsonl
 
 
 CELLS = [  # values in the place of a cell

@@ -7,7 +7,7 @@ import pytest
 
 from tests.conftest import EXAMPLES, ROOT, run_python
 from utils.__main__ import main
-from utils.core.jsonl import read_jsonl
+from utils.core.files import read_jsonl
 
 
 TASKS = [

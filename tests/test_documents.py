@@ -11,7 +11,7 @@ from tests.conftest import EXAMPLES
 from tests.digest import empty_caches
 from utils.core.documents import Rows
 from utils.core.families import scorer
-from utils.core.jsonl import read_jsonl
+from utils.core.files import read_jsonl
 
 
 def upstream_row(task: str, **changes: object) -> dict:

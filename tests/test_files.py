@@ -13,8 +13,7 @@ from tests.conftest import EXAMPLES, ROOT
 from utils.__main__ import main
 from utils.core import files
 from utils.core.errors import ToolError
-from utils.core.files import check_outputs, is_part, written_whole
-from utils.core.jsonl import read_jsonl
+from utils.core.files import check_outputs, is_part, read_jsonl, written_whole
 
 
 def put(path: Path, content: bytes = b"new") -> None:

@@ -8,7 +8,7 @@ import pytest
 from lm_eval_tasks.tot import utils as tot
 from tests import documents
 from utils.core.families import scorer
-from utils.core.jsonl import read_jsonl
+from utils.core.files import read_jsonl
 
 
 DAYS = 'Format: {"explanation": <steps>, "answer": <num_days>}.'

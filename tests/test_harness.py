@@ -10,7 +10,7 @@ from lm_eval.tasks import TaskManager
 from tests.conftest import EXAMPLES, GROUPS, TASKS
 from tests.logs import RecordedModel
 from utils.core.families import configuration, leaf_tasks
-from utils.core.jsonl import read_jsonl
+from utils.core.files import read_jsonl
 
 
 @pytest.mark.parametrize("name", TASKS)

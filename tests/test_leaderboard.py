@@ -17,7 +17,7 @@ from tests.logs import sample
 from tests.test_tricks import STAMPS, answers, submission
 from utils.__main__ import main
 from utils.core.families import prompt, scorer
-from utils.core.jsonl import read_jsonl
+from utils.core.files import read_jsonl
 from utils.leaderboard import page
 from utils.leaderboard.data import CAUSES
 

@@ -16,7 +16,7 @@ from tests.conftest import EXAMPLES, ROOT
 from tests.examples import SOURCES
 from utils.__main__ import main
 from utils.core.documents import documents, documents_of, load
-from utils.core.jsonl import read_jsonl
+from utils.core.files import read_jsonl
 
 
 LOCAL = ["--allow-partial", *SOURCES]

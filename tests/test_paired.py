@@ -10,7 +10,7 @@ from scipy.stats import binomtest, t
 
 from tests import coverage
 from utils.core.families import scorer
-from utils.core.jsonl import read_jsonl
+from utils.core.files import read_jsonl
 from utils.stats import (
     Estimate,
     combine,

@@ -4,7 +4,7 @@ from collections import Counter
 
 from utils.core.documents import documents_of
 from utils.core.families import all_tasks, scorer
-from utils.core.jsonl import read_jsonl
+from utils.core.files import read_jsonl
 from utils.verdicts.figures import count_copies
 
 

@@ -16,7 +16,7 @@ from tests.logs import RecordedModel, SameModel, run
 from utils.__main__ import main
 from utils.core.documents import documents
 from utils.core.families import RENAMED, configuration, scorer
-from utils.core.jsonl import read_jsonl
+from utils.core.files import read_jsonl
 from utils.packs import disputed
 from utils.verdicts import figures
 from utils.verdicts.answers import custom_id, sha256

@@ -14,7 +14,7 @@ from tests.conftest import EXAMPLES
 from tests.logs import RecordedModel, run
 from utils.core.documents import documents
 from utils.core.families import scorer
-from utils.core.jsonl import read_jsonl
+from utils.core.files import read_jsonl
 from utils.verdicts.answers import custom_id
 
 

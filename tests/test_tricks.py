@@ -15,7 +15,7 @@ from tests.logs import sample
 from utils.__main__ import main
 from utils.core.documents import documents, load
 from utils.core.families import configuration, scorer
-from utils.core.jsonl import read_jsonl
+from utils.core.files import read_jsonl
 from utils.score.rows import RULES
 
 

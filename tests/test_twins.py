@@ -25,7 +25,7 @@ from utils.__main__ import main
 from utils.core.documents import documents, documents_of, load
 from utils.core.errors import ToolError
 from utils.core.families import all_tasks, scorer, transformations
-from utils.core.jsonl import read_jsonl
+from utils.core.files import read_jsonl
 from utils.packs.twins import Draw, draw_twins
 
 

@@ -16,7 +16,7 @@ import pytest
 from tests.answers import GOOD, answers, here, split, write
 from tests.conftest import EXAMPLES, ROOT
 from utils.__main__ import main
-from utils.core.jsonl import read_jsonl
+from utils.core.files import read_jsonl
 from utils.verdicts import isolate, tables
 from utils.verdicts.isolate import LIMITS, each_apart, judge_file
 from utils.verdicts.runs import find_sources

@@ -25,7 +25,7 @@ from tests.solvers.shortcuts import SHORTCUTS, TooFewRows
 from utils.core.documents import documents_of
 from utils.core.errors import ToolError
 from utils.core.families import Scorer, all_tasks, is_generated, scorer
-from utils.core.jsonl import read_jsonl
+from utils.core.files import read_jsonl
 from utils.verdicts.judge import random_choices
 
 

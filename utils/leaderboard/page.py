@@ -29,7 +29,7 @@ from ..core.cli import printable
 from ..core.documents import documents
 from ..core.errors import ToolError
 from ..core.families import prompt, scorer
-from ..core.jsonl import read_lines
+from ..core.files import read_lines
 from ..core.tables import natural, percent
 from ..score.rows import RULES
 from ..verdicts.answers import Answer, Source, answers_in, sha256

@@ -24,7 +24,7 @@ from ..core.families import (
     task_files,
     transformations,
 )
-from ..core.jsonl import parse, read_lines
+from ..core.files import parse, read_lines
 from .local_data import SOME_ROWS, dataset_of
 
 

@@ -25,7 +25,7 @@ from ..core.cli import folder_path, output_path, tool_parser, whole_number
 from ..core.documents import documents_of
 from ..core.errors import ToolError
 from ..core.families import all_tasks, configuration, scorer, transformations
-from ..core.jsonl import parse, read_lines
+from ..core.files import parse, read_lines
 from . import disputed
 from .manifest import Manifest
 from .offline import check, make, say_command

@@ -27,7 +27,7 @@ from typing import NamedTuple
 from ..core.documents import document
 from ..core.errors import FamilyError, ToolError
 from ..core.families import all_tasks, bare, scorer
-from ..core.jsonl import MOST_BYTES, Line, parse, read_lines
+from ..core.files import MOST_BYTES, Line, parse, read_lines
 
 
 SAMPLES_NAME = re.compile(

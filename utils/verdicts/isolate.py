@@ -26,7 +26,7 @@ from typing import BinaryIO, NamedTuple, TypeVar
 from ..core.documents import documents
 from ..core.errors import LineError, ToolError, fault_of
 from ..core.families import scorer
-from ..core.jsonl import Line, read_lines
+from ..core.files import Line, read_lines
 from .answers import (
     LONGEST,
     Answer,

@@ -16,7 +16,7 @@ from scipy.special import bdtr, bdtrc, bdtrik
 
 from ..core.documents import documents_of
 from ..core.families import scorer, transformations
-from ..core.jsonl import read_jsonl
+from ..core.files import read_jsonl
 from ..core.tables import p_text, percent, points
 from ..packs.manifest import FILE, Manifest
 from ..stats import CONFIDENCE, POWER, estimate_difference, holm

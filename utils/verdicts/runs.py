@@ -20,7 +20,7 @@ from pathlib import Path
 from ..core.cli import include_path_option, output_path, whole_number
 from ..core.errors import LineError, ToolError
 from ..core.families import all_tasks, scorer
-from ..core.jsonl import SUFFIXES
+from ..core.files import SUFFIXES
 from ..packs import disputed
 from .answers import SAMPLES_NAME, Source
 from .figures import Document, Tally
