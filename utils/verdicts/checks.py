@@ -217,8 +217,8 @@ class Check:
         stripped_texts = [text.strip() for text in texts]
         return frame_of(prompt, texts), frame_of(prompt, stripped_texts)
 
-    def check_prompts(self) -> dict[str, str]:
-        """Return whether the prompts are the task's, why, and the frame around them."""
+    def _check_prompts(self) -> tuple[str, str, str]:
+        """Return status, reason and the frame around the prompts."""
         frame = None
         for frames in map(set, zip(*self.frames)):
             if frame is None and len(frames) == 1:
@@ -232,7 +232,7 @@ class Check:
                 parts.append(part if is_text else f"{{{self.roles[part]}}}")
         fault = self._fault_of_prompts(frame, size)
         status = UNKNOWN if fault else VERIFIED
-        return {"status": status, "text": fault or text, "frame": "".join(parts)}
+        return status, fault or text, "".join(parts)
 
     def _fault_of_prompts(self, frame: Frame | None, size: int) -> str | None:
         """Return why prompts in a constant frame of a size are not verified, if so."""
@@ -253,16 +253,18 @@ class Check:
             return f"{surroundings}, more than {MOST_FRAME:,}"
         return None
 
-    def check_responses(self) -> dict[str, str]:
-        """Return whether each line was scored by the responses that it logs."""
+    def outcome(self, tally: Tally) -> dict:
+        """Return what the checks show, for the board: plain JSON.
+
+        Documents are `whole` if they are all rows, and of the seed that the task has.
+        """
+        documents = zip(("status", "text", "whole"), self._check_documents(tally))
+        prompts = zip(("status", "text", "frame"), self._check_prompts())
+        documents, prompts = dict(documents), dict(prompts)
+        responses = {"status": VERIFIED, "text": "as logged"}
         if self.contradicted:
             fault = "filtered responses are not the first response"
-            return {"status": UNKNOWN, "text": f"{self.contradicted:,} {fault}"}
-        return {"status": VERIFIED, "text": "as logged"}
-
-    def outcome(self, tally: Tally) -> dict:
-        """Return what the checks show, for the board: plain JSON."""
-        documents, prompts = self.check_documents(tally), self.check_prompts()
+            responses = {"status": UNKNOWN, "text": f"{self.contradicted:,} {fault}"}
         counts = sorted({*self.answers.values()}) or [1]
         repeats = " to ".join(map(str, dict.fromkeys((counts[0], counts[-1]))))
         if counts[-1] > 1:
@@ -270,7 +272,7 @@ class Check:
         return {
             "documents": documents,
             "prompts": prompts,
-            "responses": self.check_responses(),
+            "responses": responses,
             "version": self.claims.get("version"),
             "few_shot": self.few_shot,
             "filter": self.filter,
@@ -284,68 +286,65 @@ class Check:
             },
         }
 
-    def check_documents(self, tally: Tally) -> dict:
-        """Compare documents with rows at a path, with rows of a seed, or a fingerprint."""
+    def _check_documents(self, tally: Tally) -> tuple[str, str, bool]:
+        """Compare documents with rows at a path, with rows of a seed, or a fingerprint.
+
+        Return status, reason, and whether they are all rows of the task.
+        """
         answered, (rows, fingerprint) = tally.answered, scorer(self.task).upstream
         if self.rows is not None:
             name = f"{self.include_path.name}/"
-            return self._compare(self.rows, name, self.rows.total())
+            return self._compare(answered, self.rows, name, self.rows.total())
         if is_generated(self.task):
-            return self._compare_generated()
+            return self._compare_generated(answered)
         # What a system message says is no part of a fingerprint.
         if fingerprint is None or configuration(self.task).get("description"):
-            return _documents_cell(UNKNOWN, "there are no rows to compare them with")
+            return UNKNOWN, "there are no rows to compare them with", False
         if answered == rows and tally.fingerprint == fingerprint:
-            text = f"all {answered:,} are the benchmark's"
-            return _documents_cell(VERIFIED, text, is_whole=True)
+            return VERIFIED, f"all {answered:,} are the benchmark's", True
         if answered < rows:
             text = f"{answered:,} of {rows:,}: a part has no known fingerprint"
-            return _documents_cell(UNKNOWN, text)
+            return UNKNOWN, text, False
         text = f"not the benchmark's {rows:,} with {fingerprint}:"
         text += f" {answered:,} with fingerprint {tally.fingerprint}"
-        return _documents_cell(FALSE, text)
+        return FALSE, text, False
 
-    def _compare(self, rows: Rows, name: str, total: int) -> dict:
-        """Compare documents with rows, which may be a part of `total`."""
+    def _compare(
+        self, n: int, rows: Rows, name: str, total: int
+    ) -> tuple[str, str, bool]:
+        """Compare n documents with rows, which may be a part of `total`."""
         documents = Counter(doc_hash for _, doc_hash in self.answers)
-        n = documents.total()
         if strange := (documents - rows).total():
-            text = f"{strange:,} of {n:,} are not those of {name}"
-            return _documents_cell(FALSE, text)
+            return FALSE, f"{strange:,} of {n:,} are not those of {name}", False
         share = f"all {n:,}" if n == total else f"{n:,} of {total:,}"
-        return _documents_cell(VERIFIED, f"{share} documents of {name}", n == total)
+        return VERIFIED, f"{share} documents of {name}", n == total
 
-    def _compare_generated(self) -> dict:
-        """Compare documents with those rows of the seed in the results that they answer."""
+    def _compare_generated(self, n: int) -> tuple[str, str, bool]:
+        """Compare n documents with those rows of the results' seed that they answer."""
         config = configuration(self.task)
-        requests = (
-            config["metadata"],
-            within(self.results, "configs", self.task, "metadata"),
-        )
-        own_request, claimed = map(_request, requests)
+        claimed = within(self.results, "configs", self.task, "metadata")
+        own_request, claimed = _request(config["metadata"]), _request(claimed)
         if not {"gen_seed", "gen_rows"} <= claimed.keys():
-            return _documents_cell(UNKNOWN, "no results say the seed of their rows")
+            return UNKNOWN, "no results say the seed of their rows", False
         try:
             generator = config["dataset_kwargs"]["generator"]
             request = read_request(generator, **own_request | claimed)
             rows = [request.row(doc_id) for doc_id, _ in self.answers]
             docs = documents_of(self.task, rows)
         except (ValueError, TypeError) as error:
-            return _documents_cell(UNKNOWN, f"cannot be regenerated: {error!s:.200}")
+            return UNKNOWN, f"cannot be regenerated: {error!s:.200}", False
         hashes = Counter(_hash(text_of(doc)) for doc in docs)
         name = f"seed {claimed['gen_seed']!s:.20}"
-        documents = self._compare(hashes, name, claimed["gen_rows"])
+        status, text, is_whole = self._compare(n, hashes, name, claimed["gen_rows"])
         is_own = own_request | claimed == own_request
-        return documents | {"whole": documents["whole"] and is_own}
+        return status, text, is_whole and is_own
 
     def _card(self) -> dict[str, str]:
         """Return what a run card says of the claims of results: label -> text."""
         claims, results, date = self.claims, self.results, None
         absent = "none" if claims else None
         with suppress(TypeError, ValueError, OverflowError, OSError):
-            date = (
-                f"{datetime.fromtimestamp(claims.get('date'), timezone.utc):%Y-%m-%d}"
-            )
+            date = datetime.fromtimestamp(claims.get("date"), timezone.utc).date()
         arguments = within(results, "config", "model_args")
         revision = re.search(r"\brevision\W+([^,']*)", f"{arguments}")
         template = results.get("chat_template")
@@ -394,8 +393,3 @@ def _request(metadata: object) -> dict:
     cells = metadata if isinstance(metadata, dict) else {}
     names = [name for name in cells if name.startswith("gen_")]
     return {name: cells[name] for name in names if name != "gen_fingerprint"}
-
-
-def _documents_cell(status: str, text: str, is_whole: bool = False) -> dict:
-    """Return an outcome; `whole`: all rows, and of the seed that the task has."""
-    return {"status": status, "text": text, "whole": is_whole}
