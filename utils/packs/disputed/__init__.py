@@ -9,23 +9,17 @@ is in the RESULTS.md of the families.
 from __future__ import annotations
 
 import json
-from functools import cache
 from pathlib import Path
 
 
 _PATHS = sorted(Path(__file__).parent.glob("*.json"), key=lambda path: int(path.stem))
-# Name -> rows, the oldest list first.
+# Name -> rows, the oldest list first; and the starts of their documents' digests.
 LISTS: dict[str, list[dict]] = {
     f"disputed-{path.stem}": json.loads(path.read_bytes())["rows"] for path in _PATHS
 }
+DIGESTS = {name: {row["digest"] for row in rows} for name, rows in LISTS.items()}
 
 
-@cache
-def digests(name: str | None) -> frozenset[str]:
-    """Return the digests of a list; none of no list."""
-    return frozenset(row["digest"] for row in LISTS.get(name, ()))
-
-
-def is_in(name: str | None, digest: str) -> bool:
+def is_in(name: str, digest: str) -> bool:
     """Tell whether a list has the document of a digest, in hexadecimal digits."""
-    return digest[:16] in digests(name)
+    return digest[:16] in DIGESTS[name]
