@@ -105,11 +105,8 @@ def test_what_a_killed_run_left_is_removed_by_the_next_and_no_other(tmp_path):
     assert sorted(x.name for x in tmp_path.iterdir()) == ["x", "y"]
 
 
-IN_THE_WAY = {
-    "folder": IsADirectoryError,
-    "file/x": NotADirectoryError,
-    "file": PermissionError,
-}
+IN_THE_WAY = {"folder": IsADirectoryError, "file/x": NotADirectoryError}
+IN_THE_WAY["file"] = PermissionError
 
 
 @pytest.mark.parametrize("name", IN_THE_WAY)
@@ -166,11 +163,9 @@ BAD = [
     ("x.jsonl", b'{\n"a": 1}', "write a JSON object in each line"),
     ("x.jsonl", b'{"a": 1}\n{"a', ", line 2: .*; fix the line"),
     ("x.jsonl", b'{"a": 1}\n[1]\n', ", line 2: is not a JSON object; fix the line"),
-    ("x.jsonl", b'{"a": 1}\n{"a": 1,}\n', ", line 2: .*; fix the line"),
     ("x.jsonl", b'{"a": 1}\n"\xff"\n', ", line 2: is not UTF-8; save the file as"),
     ("x.jsonl", b'{"a": 1}\n' + b"[" * 10**6, ", line 2: is nested too deeply"),
     ("x.jsonl.gz", ZIPPED[:-9], ", after line .: the gzip data is cut off or damaged"),
-    ("x.jsonl.gz", ZIPPED[:20], "line .: the gzip data is cut off or damaged"),
     ("x.jsonl.zst", b"\x28\xb5\x2f\xfd", ": is .*zstd -d "),
     ("x.jsonl.parquet", b"PAR1", ": is .*read_parquet"),
 ]

@@ -231,32 +231,24 @@ def test_the_rules_of_a_table_are_those_of_its_pack_too(tmp_path):
     assert len(digests) == 4
 
 
-def test_what_is_kept_is_read_by_all_tools_and_from_a_folder_that_is_named(
+def test_what_jobs_scored_file_by_file_is_read_by_all_tools(
     tmp_path, call_score, monkeypatch
 ):
-    paths = [write(tmp_path / f"{name}.jsonl", *answers(6)) for name in "ab"]
-    first = call_score(*paths, "--output", tmp_path / "out")
-    fail = lambda *_, **__: pytest.fail("is judged again")  # noqa: E731
-    monkeypatch.setattr(tables, "open_part", fail)
-    cache = ["--cache", str(tmp_path / "out")]
-    assert call_score(*paths, *cache) == first
-    named = ["--include_path", str(EXAMPLES), *map(str, paths)]
-    assert main(["compare", *named, *cache]) == 0
-
-
-def test_jobs_that_score_a_file_each_leave_but_the_figures(tmp_path, call_score):
-    lines = answers(12)
+    lines, output = answers(12), tmp_path / "out"
     lines[9] = lines[2]
     source = split(tmp_path / "model", lines, 4)
     for path in sorted(source.iterdir()):
-        assert call_score(path, "--output", tmp_path / "out")[0] == 0
-    before = times(tmp_path / "out")
-    _, printed, messages = call_score(source, "--output", tmp_path / "out")
-    assert times(tmp_path / "out") == before
-    assert printed == call_score(source)[1]
-    path = source / "part-00008.jsonl"
-    assert messages.startswith(f"{path}, line 2: is a second answer to")
-    assert messages.count("\n") == 1
+        assert call_score(path, "--output", output)[0] == 0
+    expected = call_score(source)
+    second_path = source / "part-00008.jsonl"
+    assert expected[2].startswith(f"{second_path}, line 2: is a second answer to")
+    assert expected[2].count("\n") == 1
+    fail = lambda *_, **__: pytest.fail("is judged again")  # noqa: E731
+    monkeypatch.setattr(tables, "open_part", fail)
+    for option in ("--output", "--cache"):
+        assert call_score(source, option, output) == expected
+    named = ["--include_path", str(EXAMPLES), f"a={source}", f"b={source}"]
+    assert main(["compare", *named, "--cache", str(output)]) == 1  # the same line
 
 
 def test_a_file_that_changes_while_it_is_judged_has_no_table(
@@ -337,7 +329,14 @@ def test_runs_that_never_say_why_answers_end_are_named_once(tmp_path, call_score
 
 NAME = "samples_{}_2026-01-0{}T00-00-00.123456.jsonl"
 RESULTS = "results_2026-01-0{}T00-00-00.123456.json"
-RUNS = ["a tcp_long 1", "a tcp_long 2", "a tcp_short 1", "b tcp_long 3", "b gsm8k 3"]
+RUNS = [
+    "a tcp_long 1",
+    "a tcp_long 2",
+    "a tcp_long 4",
+    "a tcp_short 2",
+    "b tcp_long 3",
+    "b gsm8k 3",
+]
 
 
 @pytest.fixture
@@ -346,7 +345,7 @@ def outputs(tmp_path) -> Path:
     for model, task, day in map(str.split, RUNS):
         line = GOOD | {"task": "tcp_long" if task == "gsm8k" else task}
         path = tmp_path / model / NAME.format(task, day)
-        write(path, line, *[line | {"doc_id": 1}] * (day == "1"))
+        write(path, line, *[line | {"doc_id": 1}] * (day == "2"))
     results = {"model_name": "org/b", "versions": {"tcp_long": 1.1}}
     write(tmp_path / "b" / RESULTS.format(3), results)
     return tmp_path
@@ -370,7 +369,7 @@ def test_the_fullest_run_of_each_task_of_a_folder_counts(outputs, scored):
     whole = {"a": {"tcp_short": 2, "tcp_long": 2}, "org/b": {"tcp_long": 1}}
     assert scored(outputs) == whole
     assert scored(f"B={outputs / 'b'}") == {"B": {"tcp_long": 1}}
-    paths = [outputs / "a" / NAME.format(task, 1) for task in ("tcp_long", "tcp_short")]
+    paths = [outputs / "a" / NAME.format(task, 2) for task in ("tcp_long", "tcp_short")]
     assert scored(*paths) == {"a": {"tcp_long": 2, "tcp_short": 2}}
 
 
