@@ -230,7 +230,7 @@ def mask(response: str) -> str:
 def statements(text: str, prompt: re.Pattern, several: bool = False) -> list[Statement]:
     """Return the statements of a masked response (steps 2 to 4) before a made-up prompt."""
     lower_text = text.translate(_QUIET).lower()  # of the same length
-    cue_patterns = [pattern for key, pattern in _CUES.items() if key in lower_text]
+    cue_patterns = [pattern for hint, pattern in _CUES.items() if hint in lower_text]
     cues = [cue for pattern in cue_patterns for cue in re.finditer(pattern, lower_text)]
     cues.sort(key=re.Match.start)
     limit = prompt.search(text, cues[0].start() if cues else 0).start()
@@ -300,8 +300,8 @@ def numbers(text: str) -> set[str]:
 def read_day(fields: list[str]) -> date | None:
     """Return the day of year, month, day, or with a month's name of any three fields."""
     if month_numbers := [_MONTHS[field] for field in fields if field in _MONTHS]:
-        numbers_by_length = sorted((x for x in fields if x not in _MONTHS), key=len)
-        fields = [*numbers_by_length[1:], *month_numbers, *numbers_by_length[:1]]
+        numerals = sorted((field for field in fields if field not in _MONTHS), key=len)
+        fields = [*numerals[1:], *month_numbers, *numerals[:1]]
     with suppress(ValueError, OverflowError):  # not three, no number, or no such day
         year, month, day = fields
         if len(year) == 4 and len(day) < 3:

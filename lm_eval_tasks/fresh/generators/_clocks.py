@@ -45,10 +45,8 @@ def at_the_same_pace(rng: random.Random, level: int) -> a.Problem:
     facts, orders, total_seconds = [], [], 0
     jobs = rng.sample(a.TEXTS["jobs"], len(a.TEXTS["jobs"]))
     for job_number in range(level):
-        (noun, verb), round_number = (
-            jobs[job_number % len(jobs)],
-            job_number // len(jobs),
-        )
+        round_number, turn = divmod(job_number, len(jobs))
+        noun, verb = jobs[turn]
         sort_word = f" {a.TEXTS['sorts'][round_number]} " if level > len(jobs) else " "
         sample_size = 1 if level == 1 else rng.randrange(2, 8)
         seconds_each = (
@@ -163,18 +161,24 @@ class Calendar(NamedTuple):
         starts = self.starts(busy)
         if starts and not self.window:
             return None
-        when = "the hour or the half hour"
+        allowed_minutes = "the hour or the half hour"
         if self.raster == 15:
-            when = "the hour or 15, 30 or 45 minutes after it"
+            allowed_minutes = "the hour or 15, 30 or 45 minutes after it"
         edge_word = rng.choice(("earliest", "latest"))
         query = f"At how many times can they begin? {a.TEXTS['NUMBERS']}"
-        answer, form = len(starts), "<number>"
+        answer, answer_form = len(starts), "<number>"
         if rng.random() < 0.4:
             clocks = [a.clock(60 * start) for start in starts] or ["unanswerable"]
-            answer, form = clocks[0 if edge_word == "earliest" else -1], '"HH:MM"'
+            answer = clocks[0 if edge_word == "earliest" else -1]
+            answer_form = '"HH:MM"'
             query = a.TEXTS["meeting edge"].format(edge=edge_word)
-        slots = {"facts": facts, "length": self.length, "when": when, "query": query}
-        return a.problem("meeting", {"answer": answer}, form=form, **slots)
+        slots = {
+            "facts": facts,
+            "length": self.length,
+            "when": allowed_minutes,
+            "query": query,
+        }
+        return a.problem("meeting", {"answer": answer}, form=answer_form, **slots)
 
 
 def _calendar(rng: random.Random, level: int) -> Calendar:

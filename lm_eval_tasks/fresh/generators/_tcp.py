@@ -100,11 +100,8 @@ def work(
                     unit_kind, due_rest, units_in_row, rest_left, gap_left, idle_units
                 )
             else:
-                units_in_row, rest_left, gap_left = (
-                    0,
-                    rest_left and rest_left - 1,
-                    gap_left and gap_left - 1,
-                )
+                units_in_row = 0
+                rest_left, gap_left = max(0, rest_left - 1), max(0, gap_left - 1)
             continue
         start_unit, idle_units = unit if start_unit is None else start_unit, 0
         duration -= 1
@@ -415,7 +412,8 @@ def draw_tasks(rng: random.Random, count: int, longest: int) -> Project:
     durations = [1 + rng.randrange(longest) for _ in names]
     need_counts = (min(task, rng.choice((0, 1, 1, 1, 2, 2))) for task in range(count))
     needs = [
-        sorted(rng.sample(range(task), limit)) for task, limit in enumerate(need_counts)
+        sorted(rng.sample(range(task), need_count))
+        for task, need_count in enumerate(need_counts)
     ]
     return Project(durations, needs, names=names)
 
@@ -429,12 +427,13 @@ def draw_person(
     rng: random.Random, knobs: words.Knobs, calendar: list, longest: int
 ) -> Person:
     """Return somebody who may rest after so many units in a row, and between tasks."""
-    limit = pause = gap_units = 0
+    most_in_row = pause = gap_units = 0
     if is_one_of(rng, knobs["rests"]):
-        limit, pause = rng.randrange(2, longest), rng.choice((1, 1, knobs["pause"]))
+        most_in_row = rng.randrange(2, longest)
+        pause = rng.choice((1, 1, knobs["pause"]))
     if is_one_of(rng, knobs["breaks"]):
         gap_units = rng.choice((1, 1, 2))
-    return Person(calendar, limit, pause, gap_units)
+    return Person(calendar, most_in_row, pause, gap_units)
 
 
 # --------------------------------------------------------------------------- telling
@@ -491,7 +490,9 @@ def _fill_aside(
     rests and weekdays is in the speaker's `constraints`.
     """
     task, duration = rng.choice([*zip(tasks.names, tasks.durations)])
-    slot_values = {name: rng.randrange(*span) for name, span in ASIDE_NUMBERS.items()}
+    slot_values = {
+        slot_name: rng.randrange(*span) for slot_name, span in ASIDE_NUMBERS.items()
+    }
     slot_values |= {"unit": unit, "weekday": rng.choice(words.WEEKDAYS), "task": task}
     real_constraints = f"{constraints} {task}: {duration}"
     if any(pattern.format(**slot_values) in real_constraints for pattern in LOOKALIKES):

@@ -205,10 +205,10 @@ def _interval(rng: random.Random, starts: list[int]) -> dict | None:
     if len(starts) < 4:
         return None
     start_count = rng.randint(0, len(starts))
-    place = rng.randint(0, len(starts) - start_count)
-    turns = [starts[0] - 4, *starts, starts[-1] + 4]
-    first_year = rng.randint(turns[place] + 1, turns[place + 1])
-    last = rng.randint(turns[place + start_count], turns[place + start_count + 1] - 1)
+    index = rng.randint(0, len(starts) - start_count)
+    bounds = [starts[0] - 4, *starts, starts[-1] + 4]
+    first_year = rng.randint(bounds[index] + 1, bounds[index + 1])
+    last = rng.randint(bounds[index + start_count], bounds[index + start_count + 1] - 1)
     return {"start": first_year, "end": last} if first_year < last else None
 
 
@@ -225,15 +225,17 @@ def answer_of(kind: str, details: dict, terms: Terms) -> str | None:
         case "first_last":
             return holders[0 if is_first else -1] if len(terms) > 1 else None
         case "number_of_events_in_time_interval":
-            count = sum(details["start"] <= x.start <= details["end"] for x in terms)
-            return str(count) if len(terms) > 1 else None
+            start_count = sum(
+                details["start"] <= x.start <= details["end"] for x in terms
+            )
+            return str(start_count) if len(terms) > 1 else None
     if f"E{details['who']}" not in holders:
         return None
-    place = holders.index(f"E{details['who']}")
-    start_year, end_year = terms[place][3:]
+    index = holders.index(f"E{details['who']}")
+    start_year, end_year = terms[index][3:]
     match kind:
         case "before_after":
-            return [None, *holders, None][place if is_first else place + 2]
+            return [None, *holders, None][index if is_first else index + 2]
         case "relation_duration":
             return str(end_year - start_year)
     return str(start_year if is_first else end_year - 1)
