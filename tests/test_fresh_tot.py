@@ -38,6 +38,8 @@ def test_graphs_have_the_edges_hubs_and_blocks_of_their_kind():
     for name in semantic.GRAPHS:
         for edges in (12, 36, 66):
             assert edges * 0.8 < mean(map(len, graphs(name, edges))) < edges * 1.2
+    joined = mean(len({*chain(*pairs)}) / len(pairs) for pairs in graphs("sfn", 200))
+    assert 0.6 < joined < 0.8  # each edge but some joins a new node
     even = hub_share("er")
     assert even < 2.5 and hub_share("ba") > 1.5 * even and hub_share("sfn") > 2 * even
     pairs = [*chain(*graphs("sbm", 66, 300))]
