@@ -161,17 +161,14 @@ def _score(rule: str, document: Document) -> float:
 
 def _loss(cause: str, document: Document) -> float:
     """Return what a cause takes from the published score of a document."""
-    row, cost = (
-        document.row,
-        _score("flexible", document) - _score("published", document),
-    )
-    published, flexible = row["published_span"], row["flexible_span"]
-    row_cause = "form"
-    if row["published"] is None or not published:
-        row_cause = "nothing"
+    cost = _score("flexible", document) - _score("published", document)
+    published, flexible = (document.row[f"{rule}_span"] for rule in RULES)
+    document_cause = "form"
+    if document.row["published"] is None or not published:
+        document_cause = "nothing"
     elif flexible and (flexible[0] >= published[1] or flexible[1] <= published[0]):
-        row_cause = "elsewhere"
-    return max(cost, 0.0) if row_cause == cause else 0.0
+        document_cause = "elsewhere"
+    return max(cost, 0.0) if document_cause == cause else 0.0
 
 
 def _values(parts: Parts, by_size: bool, score: Score) -> tuple[list, list]:
@@ -210,11 +207,12 @@ def _add_figures(entrant: Entrant, groups: list[Group], public: list[Group]) -> 
             mean[column] = sum(row[column] for row in public_rows)
         mean["extracted"] = fmean(row["extracted"] for row in public_rows)
         for rule in RULES:
-            score, shares = partial(_score, rule), [1 / len(public)] * len(public)
-            estimates = [
-                _estimate(_parts(entrant, x), x.by_size, score) for x in public
-            ]
+            estimates = []
+            for group in public:
+                parts, score = _parts(entrant, group), partial(_score, rule)
+                estimates.append(_estimate(parts, group.by_size, score))
             names = (rule, f"{rule}_low", f"{rule}_high")
+            shares = [1 / len(public)] * len(public)
             mean |= zip(names, stats.combine(estimates, shares))
         benchmark_rows = {"mean": mean} | benchmark_rows
     other_keys = [key for key in rows_by_key if key not in benchmark_rows]
@@ -275,11 +273,8 @@ def _add_ranks(entrants: list[Entrant], scopes: dict[str, list[Group]]) -> dict:
     A rank is the range of the models that tests, paired by document and corrected by Holm's
     method, do not tell apart. Return how many models and tests the correction is for.
     """
-    tests, ranked = (
-        [],
-        set(),
-    )  # two ranges of ranks, and a difference of first and second
-    ranges_by_row = []
+    tests: list[tuple] = []  # two ranges of ranks, and how far the first is above
+    ranges_by_row, ranked = [], set()
     for key, members in _together(entrants, scopes).items():
         rank_group = f"{members[0].status} #{sha256(str(key))[:6]}"
         cells = {"rank_of": len(members), "rank_group": rank_group}
