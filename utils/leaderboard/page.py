@@ -310,9 +310,8 @@ def _read_texts(readings: list[Reading], _: object) -> dict[str, list[list]]:
         for number, (row, *_) in enumerate(answers):
             numbers[row["line"]].append(number)
         texts = []
-        for line in (
-            line for line in read_lines(source.path) if line.number in numbers
-        ):
+        lines = (line for line in read_lines(source.path) if line.number in numbers)
+        for line in lines:
             pairs = product(answers_in(line, source.task), numbers[line.number])
             for answer, number in pairs:
                 row, _, document = answers[number]
