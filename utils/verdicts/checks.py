@@ -137,8 +137,8 @@ def frame_of(prompt: str, texts: Sequence[str]) -> Frame | None:
     if len(prompt) > sum(map(len, texts)) + 4 * MOST_FRAME:
         return None
     frame: list[str | int] = [prompt]
-    for number in sorted(range(len(texts)), key=lambda place: -len(texts[place])):
-        text = texts[number]
+    longest_first = sorted(enumerate(texts), key=lambda entry: -len(entry[1]))
+    for number, text in longest_first:
         for place, part in enumerate(frame):
             if isinstance(part, str) and text in part:
                 start = part.index(text)
@@ -201,18 +201,18 @@ class Check:
 
     def _frames(self, prompt: str, doc_text: str) -> tuple[Frame | None, Frame | None]:
         """Return what stands around the task's messages, as they are and stripped."""
-        chat, template = messages_of(prompt), self.results.get("chat_template")
-        is_chat = bool(chat) or template is not None
+        logged_messages = messages_of(prompt)
+        is_chat = bool(logged_messages) or self.results.get("chat_template") is not None
         settings = self.few_shot or 0, self.results.get("system_instruction") or None
         is_multiturn = is_chat and self.results.get("fewshot_as_multiturn") is True
-        expected = render_messages(self.task, doc_text, *settings, is_multiturn)
+        messages = render_messages(self.task, doc_text, *settings, is_multiturn)
         # A second request of the line could hold anything.
-        if not expected or len(self.line["arguments"]) != 1:
+        if not messages or len(self.line["arguments"]) != 1:
             return None, None
-        self.roles, contents = zip(*expected)
-        if chat:
-            messages = [{"role": role, "content": text} for role, text in expected]
-            return ((), ()) if chat == messages else (None, None)
+        self.roles, contents = zip(*messages)
+        if logged_messages:
+            chat = [{"role": role, "content": text} for role, text in messages]
+            return ((), ()) if chat == logged_messages else (None, None)
         texts = contents if is_chat else ("".join(contents),)
         stripped_texts = [text.strip() for text in texts]
         return frame_of(prompt, texts), frame_of(prompt, stripped_texts)
@@ -223,16 +223,16 @@ class Check:
         for frames in map(set, zip(*self.frames)):
             if frame is None and len(frames) == 1:
                 [frame] = frames
-        size = sum(len(part) for part in frame or () if isinstance(part, str))
-        text, parts = "all as rendered", []
-        if size:
-            text += f", in a frame of {size:,} characters"
+        frame_size = sum(len(part) for part in frame or () if isinstance(part, str))
+        text, frame_parts = "all as rendered", []
+        if frame_size:
+            text += f", in a frame of {frame_size:,} characters"
             for part in frame:
                 is_text = isinstance(part, str)
-                parts.append(part if is_text else f"{{{self.roles[part]}}}")
-        fault = self._fault_of_prompts(frame, size)
+                frame_parts.append(part if is_text else f"{{{self.roles[part]}}}")
+        fault = self._fault_of_prompts(frame, frame_size)
         status = UNKNOWN if fault else VERIFIED
-        return status, fault or text, "".join(parts)
+        return status, fault or text, "".join(frame_parts)
 
     def _fault_of_prompts(self, frame: Frame | None, size: int) -> str | None:
         """Return why prompts in a constant frame of a size are not verified, if so."""
@@ -265,10 +265,11 @@ class Check:
         if self.contradicted:
             fault = "filtered responses are not the first response"
             responses = {"status": UNKNOWN, "text": f"{self.contradicted:,} {fault}"}
-        counts = sorted({*self.answers.values()}) or [1]
-        repeats = " to ".join(map(str, dict.fromkeys((counts[0], counts[-1]))))
-        if counts[-1] > 1:
-            repeats += ", scored by their mean (the harness scores the first)"
+        answer_counts = sorted({*self.answers.values()}) or [1]
+        extremes = dict.fromkeys((answer_counts[0], answer_counts[-1]))
+        answers_text = " to ".join(map(str, extremes))
+        if answer_counts[-1] > 1:
+            answers_text += ", scored by their mean (the harness scores the first)"
         return {
             "documents": documents,
             "prompts": prompts,
@@ -280,7 +281,7 @@ class Check:
             "card": self._card(),
             "checked": {
                 "Filter": f"{self.filter:.200}",
-                "Answers a document": repeats,
+                "Answers a document": answers_text,
                 "Documents": documents["text"],
                 "Prompts": prompts["text"],
             },
@@ -291,7 +292,7 @@ class Check:
 
         Return status, reason, and whether they are all rows of the task.
         """
-        answered, (rows, fingerprint) = tally.answered, scorer(self.task).upstream
+        answered, (known_rows, fingerprint) = tally.answered, scorer(self.task).upstream
         if self.rows is not None:
             name = f"{self.include_path.name}/"
             return self._compare(answered, self.rows, name, self.rows.total())
@@ -300,12 +301,12 @@ class Check:
         # What a system message says is no part of a fingerprint.
         if fingerprint is None or configuration(self.task).get("description"):
             return UNKNOWN, "there are no rows to compare them with", False
-        if answered == rows and tally.fingerprint == fingerprint:
+        if answered == known_rows and tally.fingerprint == fingerprint:
             return VERIFIED, f"all {answered:,} are the benchmark's", True
-        if answered < rows:
-            text = f"{answered:,} of {rows:,}: a part has no known fingerprint"
+        if answered < known_rows:
+            text = f"{answered:,} of {known_rows:,}: a part has no known fingerprint"
             return UNKNOWN, text, False
-        text = f"not the benchmark's {rows:,} with {fingerprint}:"
+        text = f"not the benchmark's {known_rows:,} with {fingerprint}:"
         text += f" {answered:,} with fingerprint {tally.fingerprint}"
         return FALSE, text, False
 
@@ -313,30 +314,33 @@ class Check:
         self, n: int, rows: Rows, name: str, total: int
     ) -> tuple[str, str, bool]:
         """Compare n documents with rows, which may be a part of `total`."""
-        documents = Counter(doc_hash for _, doc_hash in self.answers)
-        if strange := (documents - rows).total():
-            return FALSE, f"{strange:,} of {n:,} are not those of {name}", False
+        document_hashes = Counter(doc_hash for _, doc_hash in self.answers)
+        if foreign_count := (document_hashes - rows).total():
+            return FALSE, f"{foreign_count:,} of {n:,} are not those of {name}", False
         share = f"all {n:,}" if n == total else f"{n:,} of {total:,}"
         return VERIFIED, f"{share} documents of {name}", n == total
 
     def _compare_generated(self, n: int) -> tuple[str, str, bool]:
         """Compare n documents with those rows of the results' seed that they answer."""
         config = configuration(self.task)
-        claimed = within(self.results, "configs", self.task, "metadata")
-        own_request, claimed = _request(config["metadata"]), _request(claimed)
-        if not {"gen_seed", "gen_rows"} <= claimed.keys():
+        metadata = within(self.results, "configs", self.task, "metadata")
+        own_request, request_claim = _request(config["metadata"]), _request(metadata)
+        if not {"gen_seed", "gen_rows"} <= request_claim.keys():
             return UNKNOWN, "no results say the seed of their rows", False
         try:
             generator = config["dataset_kwargs"]["generator"]
-            request = read_request(generator, **own_request | claimed)
+            request = read_request(generator, **own_request | request_claim)
             rows = [request.row(doc_id) for doc_id, _ in self.answers]
             docs = documents_of(self.task, rows)
         except (ValueError, TypeError) as error:
             return UNKNOWN, f"cannot be regenerated: {error!s:.200}", False
-        hashes = Counter(_hash(text_of(doc)) for doc in docs)
-        name = f"seed {claimed['gen_seed']!s:.20}"
-        status, text, is_whole = self._compare(n, hashes, name, claimed["gen_rows"])
-        is_own = own_request | claimed == own_request
+        row_hashes = Counter(_hash(text_of(doc)) for doc in docs)
+        name, total = (
+            f"seed {request_claim['gen_seed']!s:.20}",
+            request_claim["gen_rows"],
+        )
+        status, text, is_whole = self._compare(n, row_hashes, name, total)
+        is_own = own_request | request_claim == own_request
         return status, text, is_whole and is_own
 
     def _card(self) -> dict[str, str]:
@@ -346,12 +350,12 @@ class Check:
         with suppress(TypeError, ValueError, OverflowError, OSError):
             date = datetime.fromtimestamp(claims.get("date"), timezone.utc).date()
         arguments = within(results, "config", "model_args")
-        revision = re.search(r"\brevision\W+([^,']*)", f"{arguments}")
+        revision_match = re.search(r"\brevision\W+([^,']*)", f"{arguments}")
         template = results.get("chat_template")
         cells = {
             "Model": claims.get("model_name"),
             "Model arguments": arguments or absent,
-            "Revision": revision and revision[1],
+            "Revision": revision_match and revision_match[1],
             "Date": date,
             "Harness": claims.get("lm_eval_version"),
             "Task version": claims.get("version"),
@@ -370,21 +374,21 @@ class Check:
 
     def _marks(self, tally: Tally) -> Iterator[str]:
         """Yield what is not as the task has it by itself, or not as results claim it."""
-        task, scores = scorer(self.task), tally.all.values()
+        task_scorer, scores = scorer(self.task), tally.all.values()
         if instruction := self.results.get("system_instruction"):
             yield f"system instruction, {len(instruction):,} characters"
-        is_same = self.claims.get("version") == str(task.version)
+        is_same_version = self.claims.get("version") == str(task_scorer.version)
         for name, claim in (within(self.results, "results", self.task) or {}).items():
-            metric = task.metric(name.partition(",")[0])
+            metric = task_scorer.metric(name.partition(",")[0])
             # Flexible scores are compared where they are of the same version.
-            if metric in scores and (is_same or "flexible" not in metric):
+            if metric in scores and (is_same_version or "flexible" not in metric):
                 mean = sum(scores[metric]) / len(scores[metric])
                 claimed_mean = typed_claim(claim, float)
                 if claimed_mean is None or abs(claimed_mean - mean) > ROUNDING:
                     yield f"claims {metric} {claim!s:.8} instead of {mean:.4f}"
                     break
-        if is_same and (changed := tally.all.counts["changed"]):
-            share = f"{changed:,} of {tally.all.answers:,}"
+        if is_same_version and (changed_count := tally.all.counts["changed"]):
+            share = f"{changed_count:,} of {tally.all.answers:,}"
             yield f"{share} logged scores are not those made again"
 
 

@@ -95,20 +95,21 @@ class Figures:
             self.documents.append(document)
             self.n += 1
         self.answers += 1
-        reason, invalid, end = row["reason"], row["invalid"], row["finish_reason"]
+        reason, invalid = row["reason"], row["invalid"]
+        finish_reason = row["finish_reason"]
         self.reasons[reason] += 1
         self.unextracted[reason] += row["scores"].get("extracted") == 0
         marks = {
             "changed": row["changed"],  # the harness's log gives other scores
             "no_instruction": invalid == "no_instruction",
             "cut_off": invalid == "cut_off",
-            "cut_off_unknown": not (invalid or end),
+            "cut_off_unknown": not (invalid or finish_reason),
             # Faults, of which an answer may have several; see `score/health.py`.
-            "length": end == "length",
-            "unended": reason == "cut_off" and end != "length",
+            "length": finish_reason == "length",
+            "unended": reason == "cut_off" and finish_reason != "length",
             "blank": not row["excerpt"].strip(),
             "no_system": row["has_system"] is False or invalid == "no_instruction",
-            "silent": not end,  # nothing says why it ended
+            "silent": not finish_reason,  # nothing says why it ended
         }
         self.counts.update(name for name, applies in marks.items() if applies)
 
@@ -117,12 +118,12 @@ class Figures:
 
         Metrics stand in the order of the task's YAML file.
         """
-        means = [document.means() for document in self.documents]
-        values = {
-            metric: [doc_means[metric] for doc_means in means if metric in doc_means]
+        document_means = [document.means() for document in self.documents]
+        scores_by_metric = {
+            metric: [means[metric] for means in document_means if metric in means]
             for metric in scorer(self.task).metrics
         }
-        return {metric: scores for metric, scores in values.items() if scores}
+        return {metric: scores for metric, scores in scores_by_metric.items() if scores}
 
 
 class Tally:
@@ -168,10 +169,9 @@ class Tally:
         if self.has_rows:
             document.rows.append(row)
         self.all.add(document, row)
-        for name in BREAKDOWNS:
-            if (value := row[name]) is not None:
-                figures = self.parts.setdefault((name, value), Figures(self.task))
-                figures.add(document, row)
+        for part in ((breakdown, row[breakdown]) for breakdown in BREAKDOWNS):
+            if part[1] is not None:
+                self.parts.setdefault(part, Figures(self.task)).add(document, row)
         return document
 
     def _document(self, row: dict) -> Document:
@@ -197,20 +197,20 @@ class Tally:
             is_same = document is not None and document.digest == digest
             if is_same and document.takes(row["sample"], self.repeats):
                 return document
-        answer = f"answer {len(keys) + 1}" if len(keys) > 1 else "a second answer"
+        ordinal = f"answer {len(keys) + 1}" if len(keys) > 1 else "a second answer"
         fix = f"keep {len(keys)}, or number them by 'sample'"
-        raise LineError(f"is {answer} to {self._name(row)}; {fix}")
+        raise LineError(f"is {ordinal} to {self._name(row)}; {fix}")
 
     def _name(self, row: dict) -> str:
         """Return how messages name a document: by its id, or its digest."""
         doc_id = row["doc_id"]
-        name = row["digest"][:_DIGITS] if doc_id is None else f"{doc_id!r:.80}"
-        return f"document {name} of {self.task}"
+        document_name = row["digest"][:_DIGITS] if doc_id is None else f"{doc_id!r:.80}"
+        return f"document {document_name} of {self.task}"
 
     def fewest(self) -> tuple[int, str]:
         """Return the fewest answers that a document has, and its name; for `has_rows`."""
-        rows = min((document.rows for document in self.all.documents), key=len)
-        return len(rows), self._name(rows[0])
+        fewest_rows = min((document.rows for document in self.all.documents), key=len)
+        return len(fewest_rows), self._name(fewest_rows[0])
 
     def constant(self) -> tuple[float | None, str | None]:
         """Return the best published score of one answer to all documents, and the answer.
@@ -233,29 +233,29 @@ class Tally:
 
         A fingerprint is one of all rows, those that are left out included.
         """
-        rows, fingerprint = scorer(self.task).upstream
-        if rows is None:
+        benchmark_rows, fingerprint = scorer(self.task).upstream
+        if benchmark_rows is None:
             return self._describe_generated_rows()
-        answered, different = self.answered, len(self.digests)
-        if self.surplus or answered > rows:
+        answered, distinct = self.answered, len(self.digests)
+        if self.surplus or answered > benchmark_rows:
             return _OTHER_ROWS
-        if answered < rows:
-            return f"fewer than the benchmark's {rows}"
+        if answered < benchmark_rows:
+            return f"fewer than the benchmark's {benchmark_rows}"
         if fingerprint is None:
-            repeats = f", {different} different" if different < answered else ""
+            repeats = f", {distinct} different" if distinct < answered else ""
             return f"as many as the benchmark's{repeats}"
         return "the benchmark's" if self.fingerprint == fingerprint else _OTHER_ROWS
 
     def _describe_generated_rows(self) -> str:
         if self.made is None:  # rows do not tell their seed, nor how many it made
             return "made from a seed"
-        seed, rows = self.made["seed"], self.made["rows"]
-        if self.answered == len(self.digests) < rows:
-            return f"made from seed {seed}, {self.answered} of its {rows}"
-        is_same = self.made["fingerprint"] in (None, self.fingerprint)
-        if self.answered == rows and is_same:
-            return f"made from seed {seed}, all {rows}"
-        return f"not the {rows} of seed {seed}"
+        seed, seed_rows = self.made["seed"], self.made["rows"]
+        if self.answered == len(self.digests) < seed_rows:
+            return f"made from seed {seed}, {self.answered} of its {seed_rows}"
+        has_fingerprint = self.made["fingerprint"] in (None, self.fingerprint)
+        if self.answered == seed_rows and has_fingerprint:
+            return f"made from seed {seed}, all {seed_rows}"
+        return f"not the {seed_rows} of seed {seed}"
 
 
 def rows_remark(tallies: list[Tally], n: int) -> str | None:
@@ -277,14 +277,14 @@ Reading = tuple[Hashable, float]
 
 def together(documents: list[Document], k: int) -> dict[str, list[float]]:
     """Return pass@k and majority of documents with their rows, by measure and rule."""
-    values: dict[str, list[float]] = {}
+    measures: dict[str, list[float]] = {}
     for place, rule in enumerate(("published", "flexible")):
         readings = [
             [read_answer(row, place) for row in document.rows] for document in documents
         ]
-        values[f"pass@{k}_{rule}"] = [pass_at(k, answers) for answers in readings]
-        values[f"majority_{rule}"] = [majority(answers) for answers in readings]
-    return values
+        measures[f"pass@{k}_{rule}"] = [pass_at(k, answers) for answers in readings]
+        measures[f"majority_{rule}"] = [majority(answers) for answers in readings]
+    return measures
 
 
 def read_answer(row: dict, place: int) -> Reading:
@@ -306,10 +306,10 @@ def pass_at(k: int, answers: list[Reading]) -> float:
     right ones of n (Chen et al., Evaluating Large Language Models Trained on Code, 2021).
     """
     sorted_scores = sorted(score for _, score in answers)
-    weighted = (
+    weighted_scores = (
         math.comb(rank, k - 1) * score for rank, score in enumerate(sorted_scores)
     )
-    return math.fsum(weighted) / math.comb(len(sorted_scores), k)
+    return math.fsum(weighted_scores) / math.comb(len(sorted_scores), k)
 
 
 def majority(answers: Iterable[Reading]) -> float:
@@ -317,10 +317,10 @@ def majority(answers: Iterable[Reading]) -> float:
 
     Answers in which nothing was read have no vote; where no answer has one, it is 0.
     """
-    votes: dict[Hashable, list[float]] = {}
+    scores_by_value: dict[Hashable, list[float]] = {}
     for value, score in answers:
         if value is not None:
-            votes.setdefault(value, []).append(score)
-    highest = max(map(len, votes.values()), default=0)
-    winners = [mean(scores) for scores in votes.values() if len(scores) == highest]
-    return mean(winners or [0.0])
+            scores_by_value.setdefault(value, []).append(score)
+    most_votes = max(map(len, scores_by_value.values()), default=0)
+    winners = [x for x in scores_by_value.values() if len(x) == most_votes]
+    return mean(map(mean, winners or [[0.0]]))

@@ -89,22 +89,22 @@ def judge_answer(answer: Answer, doc: dict, file: str, system: str | None) -> di
 
 def _verdict_columns(answer: Answer, doc: dict, verdict: Verdict, gold: str) -> dict:
     """Return what a row has of a verdict, and of how much it says of the model."""
-    task, why, invalid = scorer(answer.task), "empty response", None
+    task, explanation, invalid = scorer(answer.task), "empty response", None
     if answer.response.strip():
-        why = task.utils.REASONS[verdict.reason]
+        explanation = task.utils.REASONS[verdict.reason]
     if answer.finish_reason == "length" or verdict.reason == "cut_off":
         invalid = "cut_off"
     if _contains(answer.prompt, doc.get("instruction")) is False:
         invalid = "no_instruction"
     # Of several answers, the harness scores the one that its filter leaves.
-    filtered = answer.line.get("filtered_resps")
-    is_logged = filtered in ([answer.response], [[answer.response]])
-    line = answer.line if is_logged else {}
-    logged_scores = {task.metric(name): cell for name, cell in line.items()}
+    filtered_responses = answer.line.get("filtered_resps")
+    is_logged = filtered_responses in ([answer.response], [[answer.response]])
+    logged_line = answer.line if is_logged else {}
+    logged_scores = {task.metric(name): cell for name, cell in logged_line.items()}
     return {
         "scores": {metric: verdict.scores.get(metric) for metric in task.metrics},
         "reason": verdict.reason,
-        "why": why,
+        "why": explanation,
         "published": shorten(verdict.published, _LONGEST),
         "published_span": verdict.published_span,
         "flexible": shorten(verdict.flexible, _LONGEST),
@@ -136,10 +136,10 @@ def _contains(prompt: str | None, text: object) -> bool | None:
 def _breakdowns(doc: dict) -> dict[str, str | None]:
     """Return what a document has of BREAKDOWNS."""
     question, answer_format = doc.get("question"), None
-    if isinstance(question, str) and (template := _TEMPLATE.search(question)):
-        answer_format = " ".join(template["fields"].split())
-    fields = {"format": answer_format, **doc}
-    return {name: shorten(fields.get(name)) for name in BREAKDOWNS}
+    if isinstance(question, str) and (template_match := _TEMPLATE.search(question)):
+        answer_format = " ".join(template_match["fields"].split())
+    cells = {"format": answer_format, **doc}
+    return {name: shorten(cells.get(name)) for name in BREAKDOWNS}
 
 
 # --------------------------------------------------------------- values in a table
@@ -162,9 +162,9 @@ def encode_value(value: object) -> str | None:
     """Return a value that a rule read as JSON; None where it read none."""
     if value is None:
         return None
-    options = {"ensure_ascii": False, "sort_keys": True, "default": _plain}
+    json_options = {"ensure_ascii": False, "sort_keys": True, "default": _plain}
     try:
-        encoded = json.dumps(value, allow_nan=False, **options)
+        encoded = json.dumps(value, allow_nan=False, **json_options)
     except (TypeError, ValueError):  # JSON has no infinity, and texts alone for keys
         encoded = json.dumps(str(value), ensure_ascii=False)
     return shorten(encoded, _LONGEST)
@@ -208,9 +208,9 @@ class References:
 
     def add(self, doc: dict) -> None:
         """Count one more document."""
-        reference = json.dumps([doc.get(name) for name in _REFERENCE])
-        self.counts[reference] += 1
-        self.docs.setdefault(reference, doc)
+        reference_json = json.dumps([doc.get(name) for name in _REFERENCE])
+        self.counts[reference_json] += 1
+        self.docs.setdefault(reference_json, doc)
 
     def constants(self) -> dict[str, float]:
         """Return the sum of the published scores of one answer to all documents, by answer.
@@ -221,42 +221,44 @@ class References:
         """
         if not (self.docs and self.task.headline):
             return {}
-        metric, counts = self.task.headline[0], self.counts.values()
-        sums = {}
+        metric, document_counts = self.task.headline[0], self.counts.values()
+        score_sums = {}
         for answer in sorted(self._best_answers()):
             scores = (
                 self.task.process_results(doc, [answer])[metric]
                 for doc in self.docs.values()
             )
-            sums[answer] = sum(count * score for count, score in zip(counts, scores))
-        return sums
+            products = (x * score for x, score in zip(document_counts, scores))
+            score_sums[answer] = sum(products)
+        return score_sums
 
     def _best_answers(self) -> list[str]:
         gold_response, docs = self.task.utils.gold_response, [*self.docs.values()]
-        most_options = max(docs, key=lambda doc: len(doc.get("options", ())))
-        if choices := random_choices(self.task.task, most_options):
+        doc_with_most_options = max(docs, key=lambda doc: len(doc.get("options", ())))
+        if choices := random_choices(self.task.task, doc_with_most_options):
             return choices
         if "f1_score" in self.task.metrics:
-            counts = [*self.counts.values()]
-            texts = Words(counts, [doc["golds"] for doc in docs]).best_texts()
-            return [gold_response(docs[0] | {"golds": [text]}) for text in texts]
-        golds: Counter[str] = Counter()
+            document_counts = [*self.counts.values()]
+            words = Words(document_counts, [doc["golds"] for doc in docs])
+            changes = ({"golds": [text]} for text in words.best_texts())
+            return [gold_response(docs[0] | change) for change in changes]
+        gold_counts: Counter[str] = Counter()
         for reference, doc in self.docs.items():
-            golds[gold_response(doc)] += self.counts[reference]
-        return [gold for gold, _ in golds.most_common(_TRIED)]
+            gold_counts[gold_response(doc)] += self.counts[reference]
+        return [gold for gold, _ in gold_counts.most_common(_TRIED)]
 
 
 def random_choices(task: str, document: dict) -> list[str]:
     """Return every answer to choose from: sets of options, labels, else none."""
     options = document.get("options", [])
-    golds = [{"label": option} for option in options]
+    gold_cells = [{"label": option} for option in options]
     if "letters" in document:
-        letters = "ABCD"[: len(options)]
-        sizes = range(1, len(letters) + 1)
-        letter_sets = chain(*(combinations(letters, size) for size in sizes))
-        golds = [{"letters": letter_set} for letter_set in letter_sets]
+        option_letters = "ABCD"[: len(options)]
+        set_sizes = range(1, len(option_letters) + 1)
+        letter_sets = chain(*(combinations(option_letters, size) for size in set_sizes))
+        gold_cells = [{"letters": letter_set} for letter_set in letter_sets]
     gold_response = scorer(task).utils.gold_response
-    return [gold_response(document | gold) for gold in golds]
+    return [gold_response(document | gold) for gold in gold_cells]
 
 
 class Words:
@@ -280,23 +282,23 @@ class Words:
 
         Words are added to the best gold and removed, one at a time, as the sum grows.
         """
-        ranked = [(-self.sum_f1(_words(text)), text) for text in {*self.texts}]
-        golds = [text for _, text in sorted(ranked)[:_TRIED]]
-        words, best_sum = _words(golds[0]), -1.0
+        ranked_golds = [(-self.sum_f1(_words(text)), text) for text in {*self.texts}]
+        best_golds = [text for _, text in sorted(ranked_golds)[:_TRIED]]
+        words, best_sum = _words(best_golds[0]), -1.0
         while (new_sum := self.sum_f1(words)) > best_sum:
             best_sum, best_words = new_sum, words
             shorter = [words[:n] + words[n + 1 :] for n in range(len(words))]
             longer = [[*words, word] for word in self.places]
             words = max([*shorter, *longer], key=self.sum_f1)
-        return [*golds, " ".join(best_words)]
+        return [*best_golds, " ".join(best_words)]
 
     def sum_f1(self, words: list[str]) -> float:
         """Return the sum of the F1 of words with the golds, of each document the best."""
-        shared = np.zeros(len(self.texts))
+        shared_words = np.zeros(len(self.texts))
         for word, count in Counter(words).items():
-            places, counts = self.places[word]
-            shared[places] += np.minimum(counts, count)
-        f1_scores = shared / np.maximum(len(words) + self.sizes, 1)
+            text_places, word_counts = self.places[word]
+            shared_words[text_places] += np.minimum(word_counts, count)
+        f1_scores = shared_words / np.maximum(len(words) + self.sizes, 1)
         return float(np.maximum.reduceat(f1_scores, self.starts) @ self.counts)
 
 
