@@ -31,6 +31,7 @@ SOLVED = [  # generator, levels, rows
     ("tot_semantic", range(1, 9), 200),
     ("tot_arithmetic", LEVELS, 5 * TURN),
     ("tot_arithmetic", range(6, 101, 19), 5 * TURN),
+    ("tot_arithmetic", range(1, 101), 200),
     ("tcp_short", range(1, 7), 20),
     ("tcp_long", range(1, 9), 20),
 ]
