@@ -69,30 +69,34 @@ def lines(response: str, **more: object) -> list[dict]:
     ]
 
 
-def test_a_healthy_run_has_no_fault(healthy, printed, tmp_path):
-    path = write(tmp_path / "x.jsonl", *lines('{"answer": "1"}'))
-    assert all(printed(run).startswith("## ") for run in (healthy, path))
+def assert_fault(printed: str, expected: str | None, start: str) -> None:
+    """Check that faults are all that stands above the first table, or that none is."""
+    text = " ".join(f"\n{printed}".partition("\n## ")[0].split())
+    assert text.count("**Fault**") == (expected is not None)
+    assert text.startswith(start if expected else "") and (expected or "") in text
+    assert expected or not text
 
 
-@pytest.mark.parametrize(
-    ("response", "finish_reason", "expected"),
-    [
-        ('{"answer": "1', "length", "cut off by the token limit"),
-        ("<think>First,", "stop", "end before an answer, as within their reasoning"),
-        (" \n", "stop", "are blank"),
-    ],
-)
+ANSWERS = [
+    ('{"answer": "1', "length", "cut off by the token limit; run again"),
+    ("<think>First,", "stop", "end before an answer, as within their reasoning; run"),
+    (" \n", "stop", "are blank"),
+    ('{"answer": "1"}', "stop", None),
+]
+
+
+@pytest.mark.parametrize(("response", "finish_reason", "expected"), ANSWERS)
 def test_a_fault_of_answers_stands_in_the_first_lines(
     printed, tmp_path, response, finish_reason, expected
 ):
     path = write(tmp_path / "x.jsonl", *lines(response, finish_reason=finish_reason))
-    text = " ".join(printed(f"x={path}").partition("## x")[0].split())
-    assert text.startswith("**Fault** in the run x: 2 of 9 answers (22.2 %)")
-    assert expected in text and "run again" in text and text.count("**Fault**") == 1
+    start = "**Fault** in the run x: 2 of 9 answers (22.2 %)"
+    assert_fault(printed(f"x={path}"), expected, start)
 
 
 LIMIT = "configs.TASK.generation_kwargs.max_gen_toks"
 SETTINGS = {
+    "none": ({}, None),
     "token limit": ({LIMIT: 16}, "tot_arithmetic 16, not "),
     "limit": ({"config.limit": 10.0}, "--limit 10, so only some documents"),
     "system": ({"system_instruction": "Be brief."}, "without the system instruction"),
@@ -109,12 +113,7 @@ SETTINGS = {
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_a_fault_of_settings_stands_in_the_first_lines(printed, changed, setting):
     changes, expected = SETTINGS[setting]
-    text, _, _ = f"\n{printed(changed(changes))}".partition("\n## ")
-    text = " ".join(text.split())
-    assert text.count("**Fault**") == (expected is not None)
-    assert (
-        text.startswith("**Fault** in ") and expected in text if expected else not text
-    )
+    assert_fault(printed(changed(changes)), expected, "**Fault** in ")
 
 
 def test_a_line_to_cite_says_how_the_score_came_about(printed, changed):

@@ -18,7 +18,6 @@ from utils.stats import (
     estimate_difference,
     estimate_median,
     estimate_score,
-    holm,
 )
 from utils.verdicts.answers import read_answers
 from utils.verdicts.judge import judge_answer
@@ -113,25 +112,6 @@ def test_single_documents_are_told_apart_as_by_the_exact_test(a, b, n):
     assert (paired.p_value < 0.05) == (exact < 0.05)
 
 
-@pytest.mark.parametrize("right", [0, 1, 150, 285, 300])
-def test_a_score_of_single_documents_has_the_interval_of_wilson(right):
-    from statsmodels.stats.proportion import proportion_confint  # takes a second
-
-    estimate = estimate_score([1] * right + [0] * (300 - right), range(300))
-    wilson = proportion_confint(right, 300, method="wilson")
-    assert estimate[1:3] == pytest.approx(wilson, abs=0.006)
-
-
-def test_documents_of_one_cluster_count_as_one():
-    """Six copies of each of 40 answers say no more than the 40."""
-    scores = [0.0] * 11 + [0.5] * 4 + [1.0] * 25
-    once = estimate_score(scores, range(40))
-    copied = estimate_score(scores * 6, [*range(40)] * 6)
-    assert copied[1:4] == pytest.approx(once[1:4], abs=0.003)
-    assert copied.design_effect == pytest.approx(6**0.5, rel=0.03)
-    assert estimate_score(scores * 6, range(240)).low > once.low + 0.05
-
-
 def test_the_median_has_the_interval_of_order_statistics():
     values = [*range(400)]
     median, low, high = estimate_median(values, values)
@@ -194,14 +174,6 @@ def test_the_detectable_difference_is_that_of_the_pair_and_within_the_scale():
     assert 0.05 < detectable_difference(sizes, right, right, 1) < step < 0.2
     few = np.full(20, 5), np.full(20, 2.0), np.full(20, 2.0)
     assert detectable_difference(*few, 1) is None
-
-
-@pytest.mark.parametrize("p_values", [[], [0.01, 0.04, 0.03, 0.005, 1, 0.5, 0.04, 0]])
-def test_holm_is_that_of_statsmodels(p_values):
-    from statsmodels.stats.multitest import multipletests  # takes a second
-
-    expected = multipletests(p_values, method="holm")[1] if p_values else []
-    assert holm(p_values) == pytest.approx([*expected])
 
 
 START = "A: Will you be back before the shop in the old town shuts tonight?"

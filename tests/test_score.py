@@ -159,10 +159,10 @@ def test_each_kind_of_line_is_scored_alike(recorded_run, tables, tmp_path, call,
 CHAT = {"num_fewshot": 2, "apply_chat_template": True, "fewshot_as_multiturn": True}
 
 
-@pytest.mark.parametrize(
-    ("kind", "options", "lost"),
-    [("api", CHAT, 0), ("without_system", CHAT, 1), ("text", {}, 0)],
-)
+PROMPTS = [("api", CHAT, False), ("without_system", CHAT, True), ("text", {}, False)]
+
+
+@pytest.mark.parametrize(("kind", "options", "lost"), PROMPTS)
 def test_prompts_that_lost_their_instruction_are_invalid(
     tmp_path, call_score, kind, options, lost
 ):
