@@ -15,9 +15,9 @@ from ..verdicts.judge import INVALID
 
 
 RULES = ("published", "flexible")
-# Columns of which a benchmark has the mean, and of which it has the sum.
+# Columns of which a benchmark has the mean, and counts of answers.
 _MEANS = (*RULES, "extracted", "constant")
-_SUMS = ("n", "answers", "changed", *INVALID, "cut_off_unknown")
+_COUNTS = ("changed", *INVALID, "cut_off_unknown")
 
 
 def rows(
@@ -61,7 +61,7 @@ def _task_rows(place: dict, tally: Tally, k: int | None) -> Iterator[dict]:
         columns = place | dict(zip(("by", "value"), part))
         columns |= {"n": figures.n, "answers": figures.answers}
         columns |= _scores(figures, k) | constant_columns
-        columns |= {name: figures.counts[name] for name in _SUMS[2:]}
+        columns |= {name: figures.counts[name] for name in _COUNTS}
         for reason, count in figures.reasons.most_common():
             columns[f"reason_{reason}"] = count
         for reason in figures.reasons:
@@ -154,7 +154,9 @@ def _benchmark_columns(
     if columns["published"] is not None:
         figures_by_task = [tallies[row["task"]].all for row in task_rows]
         columns |= _intervals(figures_by_task, benchmark.by_size)
-    return columns | {column: sum(row[column] for row in task_rows) for column in _SUMS}
+    for column in ("n", "answers", *_COUNTS):
+        columns[column] = sum(row[column] for row in task_rows)
+    return columns
 
 
 def with_interval(row: dict, name: str, form: Callable = percent) -> str | None:
