@@ -751,8 +751,8 @@ def digest(doc: dict) -> bytes:
 
 def cluster(doc: dict) -> str:
     """Return what documents share that ask about one context, premise or question."""
-    names = ("context", "premise", "question", "statement")
-    text = json.dumps(next((doc[name] for name in names if doc.get(name)), doc))
+    columns = ("context", "premise", "question", "statement")
+    text = json.dumps(next((doc[column] for column in columns if doc.get(column)), doc))
     # A dialogue goes by its start: TimeDial masks several places of one.
     return text.replace("<MASK>", "")[:60] if "<MASK>" in text else text
 

@@ -405,14 +405,14 @@ def possible_weekdays(rng: random.Random, level: int) -> a.Problem:
     """The weekdays that it can be some hours from an uncertain time."""
     unit = 3600 if level < 3 else 60
     parts = [unit * rng.randrange(3600 // unit, 90_000 // unit) for _ in range(level)]
-    half, first = rng.choice((("before noon", 0), ("at noon or later", a.DAY // 2)))
+    half_day, first = rng.choice((("before noon", 0), ("at noon or later", a.DAY // 2)))
     weekday = rng.randrange(7)
     earliest = first + sum(parts)
     latest = earliest + a.DAY // 2 - 1  # the last second of that half of the day
     day_range = range(earliest // a.DAY, latest // a.DAY + 1)
     answer = {"unordered_list": [a.WEEKDAYS[(weekday + day) % 7] for day in day_range]}
     slots = {"facts": a.by_turns(parts, "sails for", "lies at anchor for")}
-    slots |= {"half": half, "place": a.places(rng, 1)[0]}
+    slots |= {"half": half_day, "place": a.places(rng, 1)[0]}
     return a.problem("possible_weekdays", answer, weekday=a.WEEKDAYS[weekday], **slots)
 
 
