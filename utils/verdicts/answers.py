@@ -105,10 +105,10 @@ def answers_in(line: Line, task: str | None) -> list[Answer]:
 
     What is wrong with a line is its `fault`.
     """
-    cells: dict = {}
+    record: dict = {}
     try:
-        cells = parse(line)
-        fields = _fields(cells, task)
+        record = parse(line)
+        fields = _fields(record, task)
     except FamilyError:
         raise
     except RecursionError:
@@ -116,10 +116,10 @@ def answers_in(line: Line, task: str | None) -> list[Answer]:
     except ValueError as error:
         fields = {"fault": str(error).removeprefix(f"{line.place}: ")}
     if "task" not in fields:
-        task = cells.get("task", task)
+        task = record.get("task", task)
         is_task = isinstance(task, str) and task in all_tasks()
-        fields |= {"task": task if is_task else "", "filter": _filter(cells)}
-    answer = Answer(line.place, cells, number=line.number, **fields)
+        fields |= {"task": task if is_task else "", "filter": _filter(record)}
+    answer = Answer(line.place, record, number=line.number, **fields)
     responses, reasons = answer.response, answer.finish_reason
     if not isinstance(responses, list):
         return [answer]
@@ -133,24 +133,24 @@ def answers_in(line: Line, task: str | None) -> list[Answer]:
     ]
 
 
-def _fields(cells: dict, task: str | None) -> dict:
+def _fields(record: dict, task: str | None) -> dict:
     """Return the fields of the Answer in a line, of which some may be lists.
 
     ValueError, with a message for the line's `fault`, where it is no answer to a task.
     """
     readers = {"filtered_resps": _sample, "custom_id": _batch_output}
     readers["response"] = _plain
-    reader = next((readers[key] for key in readers if key in cells), None)
+    reader = next((readers[key] for key in readers if key in record), None)
     if not reader:
         raise ValueError(
             "has no 'response', 'filtered_resps' or 'custom_id'; give samples of the"
             " harness, batch outputs, or lines with a 'response'"
         )
-    task = cells.get("task", task)
+    task = record.get("task", task)
     if reader is _batch_output:
-        if not (match := _CUSTOM_ID.fullmatch(str(cells["custom_id"]))):
+        if not (match := _CUSTOM_ID.fullmatch(str(record["custom_id"]))):
             raise ValueError(
-                f"custom_id {cells['custom_id']!r:.80} is not TASK:DOC_ID:HASH; use"
+                f"custom_id {record['custom_id']!r:.80} is not TASK:DOC_ID:HASH; use"
                 " requests made by `temporal-eval export`"
             )
         task = match["task"]
@@ -160,46 +160,49 @@ def _fields(cells: dict, task: str | None) -> dict:
             " does, add a 'task' to the line, or use --task"
         )
     scorer(task)
-    _check_types(cells, sample=int | str | None, finish_reason=str | None)
-    sample = cells.get("sample")
-    fields = {"task": task, "finish_reason": cells.get("finish_reason")}
+    _check_types(record, sample=int | str | None, finish_reason=str | None)
+    sample = record.get("sample")
+    fields = {"task": task, "finish_reason": record.get("finish_reason")}
     fields["sample"] = None if sample is None else f"{sample!s:.200}"
-    return fields | reader(cells, task)
+    return fields | reader(record, task)
 
 
-def _sample(cells: dict, task: str) -> dict:
+def _sample(record: dict, task: str) -> dict:
     """Return the fields of a sample of the harness; ValueError where a hash is wrong."""
-    response, is_first = _responses(cells)
+    response, is_first = _responses(record)
     # Chat APIs are given a named tuple with one string, which JSON makes a list.
-    prompt = _lone(within(cells, "arguments", "gen_args_0", "arg_0"))
-    _check_types(cells, doc=dict, doc_id=int | str, filter=str | None)
-    doc_text, fix = document_text(cells["doc"]), "take the log as the harness wrote it"
-    texts = {"doc": doc_text, "prompt": prompt, "target": cells.get("target")}
+    prompt = _lone(within(record, "arguments", "gen_args_0", "arg_0"))
+    _check_types(record, doc=dict, doc_id=int | str, filter=str | None)
+    doc_text, fix = document_text(record["doc"]), "take the log as the harness wrote it"
+    texts = {"doc": doc_text, "prompt": prompt, "target": record.get("target")}
     for name, text in texts.items():
-        if not isinstance(text, str) or f"{name}_hash" not in cells:
+        if not isinstance(text, str) or f"{name}_hash" not in record:
             raise ValueError(f"has no {name} or no {name}_hash; {fix}")
         spellings = text, f"JsonChatStr(prompt={text!r})"  # as lm-eval 0.5 hashes chats
-        if cells[f"{name}_hash"] not in map(sha256, spellings):
+        if record[f"{name}_hash"] not in map(sha256, spellings):
             fault = f"{name}_hash does not recompute: the {name} is not the one that was run"
             raise ValueError(f"{fault}; {fix}")
-    fields = {name: cells.get(name) for name in ("doc_id", "doc", "doc_hash")}
+    fields = {name: record.get(name) for name in ("doc_id", "doc", "doc_hash")}
     fields |= {"response": response, "is_first": is_first}
-    return fields | {"prompt": prompt, "filter": _filter(cells)}
+    return fields | {"prompt": prompt, "filter": _filter(record)}
 
 
-def _filter(cells: dict) -> str | None:
+def _filter(record: dict) -> str | None:
     """Return the filter that a sample names, None for `none`."""
-    name = cells.get("filter")
+    name = record.get("filter")
     return name if isinstance(name, str) and name != "none" else None
 
 
-def _responses(cells: dict) -> tuple[str | list[str], bool]:
+def _responses(record: dict) -> tuple[str | list[str], bool]:
     """Return what a filter left of the responses, and whether it left the first.
 
     Where it left the first of several, they all count.
     """
     # lm-eval 0.5 has a list of texts where 0.4 has one.
-    filtered, logged = _lone(_lone(cells["filtered_resps"])), _lone(cells.get("resps"))
+    filtered, logged = (
+        _lone(_lone(record["filtered_resps"])),
+        _lone(record.get("resps")),
+    )
     logged = logged if isinstance(logged, list) else [logged]
     is_first, is_several = filtered in (*logged[:1], logged), len(logged) > 1
     if is_several and filtered == logged[0]:
@@ -216,14 +219,14 @@ def _responses(cells: dict) -> tuple[str | list[str], bool]:
     return responses if is_several else filtered, is_first
 
 
-def _batch_output(cells: dict, task: str) -> dict:
+def _batch_output(record: dict, task: str) -> dict:
     """Return the fields of an output of a batch, with a fault where it has no answer."""
-    if "body" in cells and "response" not in cells:
+    if "body" in record and "response" not in record:
         raise ValueError("is a request; give the output of the batch instead")
-    match = _CUSTOM_ID.fullmatch(cells["custom_id"])
+    match = _CUSTOM_ID.fullmatch(record["custom_id"])
     fields = {"doc_id": int(match["doc_id"]), "doc_hash": match["hash"]}
     with suppress(TypeError, LookupError, AttributeError):
-        body = cells["response"]["body"]
+        body = record["response"]["body"]
         choices = body["choices"]
         is_chat = "message" in choices[0]
         texts = [
@@ -236,22 +239,22 @@ def _batch_output(cells: dict, task: str) -> dict:
             reasons = [choice.get("finish_reason") for choice in choices]
             fields["finish_reason"] = _lone(reasons)
             return fields | {"is_chat": is_chat, "model": body.get("model")}
-    error = json.dumps(cells.get("error") or cells.get("response"))
+    error = json.dumps(record.get("error") or record.get("response"))
     return fields | {"fault": f"has no answer but {error:.200}; send the request again"}
 
 
-def _plain(cells: dict, task: str) -> dict:
+def _plain(record: dict, task: str) -> dict:
     """Return the fields of a line that has a response, and a document or its id."""
-    if "resps" in cells:
+    if "resps" in record:
         fix = "keep one; number several texts by 'sample', each in its line"
         raise ValueError(f"has 'resps' beside 'response'; {fix}")
     types = {"response": str, "doc": dict | None}
     types |= {"doc_id": int | str | None, "doc_hash": str | None}
-    _check_types(cells, **types)
-    fields = {name: cells.get(name) for name in types}
+    _check_types(record, **types)
+    fields = {name: record.get(name) for name in types}
     if fields["doc"] is None and fields["doc_id"] is None:
         try:
-            fields["doc"] = document(task, cells)
+            fields["doc"] = document(task, record)
         except ValueError as error:
             fault = "has no 'doc' or 'doc_id', and is not a row"
             fault += f" of {task} itself ({error}); or name another --task"
@@ -259,10 +262,10 @@ def _plain(cells: dict, task: str) -> dict:
     return fields
 
 
-def _check_types(cells: dict, **types: type | UnionType) -> None:
+def _check_types(record: dict, **types: type | UnionType) -> None:
     """Raise ValueError where a cell of a line, or its lack, is of another type."""
     for name, expected in types.items():
-        if not isinstance(cell := cells.get(name), expected):
+        if not isinstance(cell := record.get(name), expected):
             kind, expected = (
                 type(cell).__name__,
                 getattr(expected, "__name__", expected),

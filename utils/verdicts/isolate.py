@@ -313,7 +313,7 @@ class _Judging:
         if not self.wanted:
             doc = document_of(answer, options.include_path)
             system = self.results.get("system_instruction")
-            entry = judge_answer(answer, doc, self.order.source.path.name, system)
+            table_row = judge_answer(answer, doc, self.order.source.path.name, system)
         milliseconds = options.most_answer_ms  # which a refused line has not
         if self.order.check and scorer(task).upstream[0] is None:
             milliseconds += options.most_row_ms  # its row is regenerated
@@ -321,16 +321,16 @@ class _Judging:
         allow_seconds(self.seconds)
         if self.wanted:  # read on, for what else is wanted
             return
-        self._count(answer, doc, entry)
+        self._count(answer, doc, table_row)
         if task not in self.files:
             path = self.order.folder / ROWS_NAME.format(task)
             self.files[task] = path.open("wb")
-        text = json.dumps(entry, ensure_ascii=False)
+        text = json.dumps(table_row, ensure_ascii=False)
         # Half a surrogate pair, which has no UTF-8, becomes the escape of JSON.
         self.files[task].write(text.encode("utf-8", "backslashreplace") + b"\n")
         self.model = self.model or answer.model
 
-    def _count(self, answer: Answer, doc: dict, entry: dict) -> None:
+    def _count(self, answer: Answer, doc: dict, table_row: dict) -> None:
         """Count an answer and its row; errors as of `Tally.add`, ToolError for many."""
         options, task, key = (
             self.order.options,
@@ -348,7 +348,7 @@ class _Judging:
             check = self.order.check and self.order.check(*settings)
             self.answers[key] = _TaskAnswers(claims, tally, References(task), check)
         _, tally, references, check = self.answers[key]
-        document = tally.add(entry)
+        document = tally.add(table_row)
         answers = len(document.scores) if document else 0  # of one that is left out
         if answers > options.most_samples:
             fault = f"has more than {options.most_samples} answers to a document"

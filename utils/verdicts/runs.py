@@ -64,27 +64,28 @@ def find_sources(
     sources: dict[tuple[str, Path], Source] = {}
     failures: list[Failure] = []
     for argument in arguments:
-        label, path = _split_name(argument)
-        files, faults = _files_in(path) if path.is_dir() else ([path], {})
+        label, place = _split_name(argument)
+        files, faults = _files_in(place) if place.is_dir() else ([place], {})
         if not files and not faults:
             fix = "run with --log_samples, or name files"
-            raise ToolError(f"{path}: has no samples of the pack's tasks; {fix}")
+            raise ToolError(f"{place}: has no samples of the pack's tasks; {fix}")
         for file in files:
-            place, own_task, time, results = path, task, None, None
-            if match := SAMPLES_NAME.fullmatch(file.name):
-                place, time = file.parent, match["time"]
-                results = place / f"results_{time}.json"
-                results = results if os.path.lexists(results) else None
-                if task is None or match["task"] in all_tasks():
-                    own_task = match["task"]
-            # A user may name a link, which a submission may not have.
-            others = [other for other in (results, file) if other not in (None, path)]
-            file_faults = {other: _fault_of_kind(other) for other in others}
-            faults |= {other: fault for other, fault in file_faults.items() if fault}
-            if not any(file_faults.values()):
-                source = Source(file, place, own_task, label, time, results)
+            source = Source(file, place, task, label, None, None)
+            if name_match := SAMPLES_NAME.fullmatch(file.name):
+                time = name_match["time"]
+                source = source._replace(place=file.parent, time=time)
+                results_path = file.parent / f"results_{time}.json"
+                if os.path.lexists(results_path):
+                    source = source._replace(results_path=results_path)
+                if task is None or name_match["task"] in all_tasks():
+                    source = source._replace(task=name_match["task"])
+            if source.results_path and (fault := _fault_of_kind(source.results_path)):
+                faults[source.results_path] = fault
+            else:
                 sources.setdefault((label, file.absolute()), source)
-        failures += [Failure(place, label, fault) for place, fault in faults.items()]
+        failures += [
+            Failure(odd_place, label, fault) for odd_place, fault in faults.items()
+        ]
     return [*sources.values()], failures
 
 
@@ -102,26 +103,30 @@ def _split_name(argument: str) -> tuple[str, Path]:
 
 def _files_in(folder: Path) -> tuple[list[Path], dict[Path, str]]:
     """Return the files of answers that a folder stands for, and what is no run in it."""
-    samples, faults = [], {}
-    for place, folders, files in os.walk(folder):  # which follows no links
-        folders.sort()
-        tasks = {}
-        for name in sorted([*files, *folders]):
-            if match := SAMPLES_NAME.fullmatch(name):
-                tasks[Path(place, name)] = match["task"]
-        samples += [path for path in tasks if tasks[path] in all_tasks()]
-        links = filter(Path.is_symlink, (Path(place, name) for name in folders))
-        faults |= {link: _fault_of_kind(link) for link in links}
-        if not tasks and any(Path(place).glob("results_*.json")):
+    files, faults = [], {}
+    for place, folder_names, file_names in os.walk(folder):  # which follows no links
+        folder_names.sort()
+        names = sorted([*file_names, *folder_names])
+        matches = [*filter(None, map(SAMPLES_NAME.fullmatch, names))]
+        samples = [
+            Path(place, match[0]) for match in matches if match["task"] in all_tasks()
+        ]
+        links = filter(Path.is_symlink, (Path(place, name) for name in folder_names))
+        for file in (*samples, *links):
+            if fault := _fault_of_kind(file):
+                faults[file] = fault
+            else:
+                files.append(file)
+        if not matches and any(Path(place).glob("results_*.json")):
             fault = "has results without samples; run with --log_samples"
             faults[Path(place)] = fault
     parts = [
-        path
-        for path in sorted(folder.iterdir())
-        if path.name.endswith(SUFFIXES) and path.is_file()
-        if not path.name.startswith(".") and not SAMPLES_NAME.fullmatch(path.name)
+        file
+        for file in sorted(folder.iterdir())
+        if file.name.endswith(SUFFIXES) and file.is_file()
+        if not file.name.startswith(".") and not SAMPLES_NAME.fullmatch(file.name)
     ]
-    return samples or parts, faults
+    return files or parts, faults
 
 
 def _fault_of_kind(path: Path) -> str | None:
@@ -144,9 +149,7 @@ class Model:
     tables: list[Table]
     filter: str | None
     remarks: list[str] = field(default_factory=list)
-    messages: list[str] = field(
-        default_factory=list
-    )  # what a user is told of its lines
+    messages: list[str] = field(default_factory=list)  # on its lines, for a user
     tasks: dict[str, Tally] = field(default_factory=dict)
 
     @property
@@ -172,11 +175,10 @@ class Model:
 
     def claims(self, task: str | None = None) -> dict:
         """Return what results claim of a task, or the first do; {} where they are silent."""
-        entries = (
-            entry for _, entry in self.entries() if task in (None, entry["task"])
-        )
-        claims = (entry["claims"] for entry in entries)
-        return next(filter(None, claims), {})
+        for _, entry in self.entries():
+            if task in (None, entry["task"]) and entry["claims"]:
+                return entry["claims"]
+        return {}
 
     def documents(self) -> Iterator[tuple[tuple[str, str, int], Document]]:
         """Yield its documents, each after its task, digest and number of the copy.

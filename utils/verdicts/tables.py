@@ -21,6 +21,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import NamedTuple
 
+from tqdm import tqdm
+
 from lm_eval_tasks import VERSION
 
 from ..core.errors import ToolError, fault_of
@@ -34,6 +36,7 @@ SCHEMA = "temporal-eval verdicts 1"
 HEAD = "run.json"
 # What a verdict depends on beside the code of the pack.
 _LIBRARIES = ("lm-eval", "jinja2", "python-dateutil", "sacrebleu", "rouge-score")
+_PATIENCE = 10  # seconds after which a tool in a terminal shows how far it is
 
 
 class Failure(NamedTuple):
@@ -168,14 +171,17 @@ def _judge(
     check: type | None,
 ) -> Iterator[Table]:
     """Yield the tables of files that have none; each file has its key and its place."""
-    part, lock = open_part(folder, is_folder=True)
+    unfinished_folder, lock = open_part(folder, is_folder=True)
     queue: deque[Order] = deque()
     for number, source in enumerate(missing):
-        queue.append(Order(source, part / str(number), options, check))
+        queue.append(Order(source, unfinished_folder / str(number), options, check))
         queue[-1].folder.mkdir()
+    bar = {"unit": " files", "delay": _PATIENCE, "leave": False, "disable": None}
     try:
-        for order, reply in each_apart(judge_file, queue, options, check):
-            yield _finish(order, reply, *missing[order.source])
+        with tqdm(total=len(queue), **bar) as progress:
+            for order, reply in each_apart(judge_file, queue, options, check):
+                yield _finish(order, reply, *missing[order.source])
+                progress.update()
     finally:
         os.close(lock)
         remove_leftovers(folder)
