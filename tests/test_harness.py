@@ -4,12 +4,9 @@ import json
 from math import fsum
 
 import pytest
-from lm_eval import simple_evaluate
-from lm_eval.tasks import TaskManager
 
 from tests.conftest import EXAMPLES, GROUPS, TASKS
-from tests.logs import RecordedModel
-from utils.core.families import configuration, leaf_tasks
+from utils.core.families import configuration
 from utils.core.files import read_jsonl
 
 
@@ -69,16 +66,3 @@ def test_a_run_says_once_of_each_data_file_which_rows_it_has(dummy_run):
     assert len(said) == len(set(said)) == len(files)
     for path in files:
         assert any(path.stem.removesuffix("_timebench") in line for line in said)
-
-
-def test_timebench_is_the_plain_mean_of_its_15_subtasks():
-    manager = TaskManager(include_path=str(EXAMPLES), include_defaults=False)
-    results = simple_evaluate(
-        RecordedModel(), tasks=["timebench"], task_manager=manager, bootstrap_iters=0
-    )["results"]
-    subtasks = [results[x] for x in leaf_tasks("timebench")]
-    assert len(subtasks) == 15
-    for score in ("score,none", "score_flexible,none"):
-        scores = [result[score] for result in subtasks]
-        assert 0 < min(scores) < max(scores) <= 1
-        assert results["timebench"][score] == pytest.approx(fsum(scores) / 15)

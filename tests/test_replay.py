@@ -228,17 +228,6 @@ def test_answers_by_document_alone_are_joined_in_any_order_and_copies_take_one_e
         join(asked, [*answers[::-1], answers[0]])
 
 
-def test_missing_answers_are_scored_as_empty_and_counted(tmp_path, capsys):
-    part = write(tmp_path / "part.jsonl", *RECORDED[::2])
-    arguments = [str(part), *PACK, "--output_path", str(tmp_path)]
-    assert main(["replay", *arguments, "--missing", "score-zero"]) == 0
-    (samples,) = (tmp_path / "part").glob("samples_*")
-    assert len(read_jsonl(samples)) == 8
-    shown = capsys.readouterr()
-    assert "tcp_long: 4 documents have no answer; scored as empty\n" in shown.err
-    assert re.search(r"extracted +\|↑ +\| *0\.5", shown.out)
-
-
 def test_failed_requests_are_all_named_and_written_again(tmp_path, capsys):
     arguments = ["tcp_long", *PACK, "--model", "m", "--apply_chat_template"]
     asked_for = exported(tmp_path / "requests.jsonl", *arguments)
@@ -255,6 +244,8 @@ def test_failed_requests_are_all_named_and_written_again(tmp_path, capsys):
             fault = 'has no answer but {"code": "expired"}; send the'
             assert f"{path}, line {n}: {fault}" in printed.err
         assert "tcp_long: 3 documents have no answer" in printed.err
+    assert "3 documents have no answer; scored as empty\n" in printed.err
+    assert re.search(r"extracted +\|↑ +\| *0\.625", printed.out)  # of 5 of 8
     assert printed.out.startswith("served, ")  # the model is that of the answers
     again = exported(tmp_path / "again.jsonl", *arguments, "--only-missing", str(path))
     assert again == [asked_for[n] for n in (1, 4, 7)]

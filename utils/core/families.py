@@ -50,11 +50,10 @@ def task_files() -> dict[str, TaskFile]:
 def _read(path: Path) -> TaskFile:
     import yaml  # when the first task is asked for
 
-    class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
-        """Of functions by their file, which stands beside this one."""
-
-    Loader.add_constructor("!function", lambda _, node: str(path.parent / node.value))
-    own_config = yaml.load(path.read_text("utf-8"), Loader)  # noqa: S506
+    # Functions stand in files beside this one.
+    loader = type("Loader", (getattr(yaml, "CSafeLoader", yaml.SafeLoader),), {})
+    loader.add_constructor("!function", lambda _, node: str(path.parent / node.value))
+    own_config = yaml.load(path.read_text("utf-8"), loader)  # noqa: S506
     names = own_config.pop("include", [])
     names = [names] if isinstance(names, str) else names
     included = [(path.parent / name).resolve() for name in names]
@@ -208,12 +207,15 @@ def scorer(task: str) -> Scorer:
     higher_is_better = {entry["metric"]: entry["higher_is_better"] for entry in entries}
     pairs = (pair for pair in HEADLINES if {*pair} <= higher_is_better.keys())
     bases = (parent.stem for parent in included if parent.suffix == ".yaml")
+    kwargs = config.get("dataset_kwargs", {})
+    data_files = kwargs.get("data_files") or {"test": kwargs.get("data_file")}
+    file = data_files["test"] or config.get("dataset_name")
     return Scorer(
         task=task,
         base=next(bases, None),
         family=utils.__name__.split(".")[-2],
         version=config["metadata"]["version"],
-        file=_upstream_file(config),
+        file=task if "generator" in kwargs else Path(file).stem,
         metrics=tuple(higher_is_better),
         higher_is_better=higher_is_better,
         headline=next(pairs, None),
@@ -224,14 +226,6 @@ def scorer(task: str) -> Scorer:
             config["process_results"].replace(".process_results", ".explain")
         ),
     )
-
-
-def _upstream_file(config: dict) -> str:
-    kwargs = config.get("dataset_kwargs", {})
-    if "generator" in kwargs:  # of rows made from a seed
-        return config["task"]
-    data_files = kwargs.get("data_files") or {"test": kwargs.get("data_file")}
-    return Path(data_files["test"] or config["dataset_name"]).stem
 
 
 def function(path: str) -> Callable:

@@ -61,7 +61,7 @@ def render(rows: list[dict], form: str, number: Callable = "{:.4f}".format) -> s
     names = [name for name in names if any(row.get(name) is not None for row in rows)]
     columns = {name: [row.get(name) for row in rows] for name in names}
     table = tabulate.tabulate(
-        {name: [_cell(cell, number) for cell in columns[name]] for name in columns},
+        {name: [escaped(cell, number) for cell in columns[name]] for name in columns},
         headers=[escaped(name) for name in columns],  # two may look alike
         tablefmt="pipe",
         disable_numparse=True,
@@ -71,12 +71,6 @@ def render(rows: list[dict], form: str, number: Callable = "{:.4f}".format) -> s
         ],
     )
     return f"{table}\n"
-
-
-def _cell(cell: object, number: Callable[[float], str]) -> str:
-    if cell is None:
-        return ""
-    return number(cell) if isinstance(cell, float) else escaped(str(cell))
 
 
 def _csv_cell(cell: object) -> object:
@@ -93,13 +87,15 @@ def _is_visible(letter: str) -> bool:
     return not is_blank and not unicodedata.category(letter).startswith("M")
 
 
-def escaped(text: str) -> str:
-    """Return a text as Markdown shows it: names of models and files are data.
+def escaped(cell: object, number: Callable[[float], str] = str) -> str:
+    """Return a cell as Markdown shows it: names of models and files are data.
 
     Where it has markup in it, it becomes code, which a terminal shows as it is; what
     would steer a terminal, or cannot be seen, is escaped.
     """
-    text = printable(" ".join(text.split()))
+    if cell is None or isinstance(cell, float):
+        return "" if cell is None else number(cell)
+    text = printable(" ".join(str(cell).split()))
     if not _MARKUP.search(text):
         return text
     fence = "`" * (1 + max((len(run) for run in re.findall("`+", text)), default=0))
