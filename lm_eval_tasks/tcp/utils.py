@@ -195,8 +195,8 @@ def statements(text: str, prompt: re.Pattern, several: bool = False) -> list[Sta
     if words_match and len(line[0]) <= 100:  # a longer one is prose
         answers.append(Statement("line", words_match.span(1)))
     first_end = answers[0].span[1] if answers else limit
-    is_back = any(lower_text.find(word, first_end, limit) >= 0 for word in _BACK)
-    retractions = _TAKEN_BACK.finditer(lower_text, first_end, limit) if is_back else ()
+    retracts = any(lower_text.find(word, first_end, limit) >= 0 for word in _BACK)
+    retractions = _TAKEN_BACK.finditer(lower_text, first_end, limit) if retracts else ()
     cutoff = max((retraction.start() for retraction in retractions), default=-1)
     return [answer._replace(superseded=answer.span[1] <= cutoff) for answer in answers]
 
