@@ -157,12 +157,3 @@ def test_a_cache_that_cannot_be_written_is_not_blamed_on_the_url(server, monkeyp
     monkeypatch.setattr(datasets, "load_dataset", full)
     with pytest.raises(OSError, match="No space left on device; free space or set HF_"):
         sources.load(FILE)
-
-
-def test_a_file_that_is_not_asked_for_says_why(monkeypatch):
-    monkeypatch.setattr(datasets.config, "HF_HUB_OFFLINE", True)
-    with pytest.raises(ConnectionError) as error:
-        sources.load(FILE)
-    line = str(error.value)
-    assert line.startswith(f"{sources.SUBSET}/{FILE}: not loaded, since HF_HUB_OFFLINE")
-    assert line.endswith("or run an offline pack (utils/README.md, 'No network')")
