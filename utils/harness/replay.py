@@ -22,7 +22,6 @@ Example:
 
 from __future__ import annotations
 
-import argparse
 import re
 import sys
 import tempfile
@@ -86,7 +85,8 @@ class Replay(PromptTaker):
                 prompt = JsonChatStr(*prompt) if isinstance(prompt, list) else prompt
                 self.other_prompts += prompt != asked[key].args[0]
                 asked[key].arguments = (prompt, *settings)
-        return ["" if key in missing else self.joined[key].response for key in asked]
+        responses = {key: answer.response for key, answer in self.joined.items()}
+        return [responses.get(key, "") for key in asked]
 
 
 Key = tuple[str, int]  # task and document id
@@ -171,11 +171,11 @@ def _misfit(answer: Answer, options: Namespace) -> str | None:
     if answer.is_chat not in (None, options.apply_chat_template):
         is_chat = "chat messages; add" if answer.is_chat else "a text; leave out"
         return f"answers {is_chat} --apply_chat_template"
-    if options.log_samples and _HALF.search(f"{answer.response}{answer.prompt}"):
+    if options.output_path and _HALF.search(f"{answer.response}{answer.prompt}"):
         fault = (
             "holds half a character (a lone surrogate), which the harness cannot log"
         )
-        return f"{fault}; replace it, or use --no-log_samples"
+        return f"{fault}; replace it, or leave out --output_path"
     return None
 
 
@@ -206,8 +206,6 @@ def main(arguments: list[str] | None = None) -> int:
     options = _options(arguments)
     if options.output_path:  # said before the work
         check_writable(options.output_path / "results.json")
-    else:
-        options.log_samples = False
     options.model, answers = read(options)
     if sanitize_model_name(options.model) in ("", ".", ".."):
         fault = "is not the name of a folder; change it"
@@ -215,7 +213,7 @@ def main(arguments: list[str] | None = None) -> int:
     names = options.tasks or list(dict.fromkeys(answer.task for answer in answers))
     replay = Replay(answers, options.missing == "score-zero")
     tracker = EvaluationTracker()
-    logging = {"evaluation_tracker": tracker, "log_samples": options.log_samples}
+    logging = {"evaluation_tracker": tracker, "log_samples": bool(options.output_path)}
     results = evaluate(replay, names, options, **logging)
     samples = results.pop("samples", {})
     # What the harness's tables do not show.
@@ -250,11 +248,8 @@ def _options(arguments: list[str] | None) -> Namespace:
     tasks_help = "separated by commas; one is for lines without a task"
     add("--tasks", type=task_names, help=f"{tasks_help}; default: the lines'")
     add("--model", metavar="NAME", help="the name in the results (default: the run's)")
-    add(
-        "--output_path", type=output_path, metavar="DIR", help="for the harness's files"
-    )
-    switch = {"action": argparse.BooleanOptionalAction, "default": True}
-    add("--log_samples", **switch, help="write samples to DIR, too (default: yes)")
+    output_help = "for results and samples"
+    add("--output_path", type=output_path, metavar="DIR", help=output_help)
     add("--missing", choices=("error", "score-zero"), default="error")
     add_options(parser)
     return parser.parse_args(arguments)
