@@ -36,11 +36,10 @@ SAMPLES_NAME = re.compile(
 )
 LONGEST, _MOST_NUMBER = 200, 10**15  # of claims in results: characters, and a number
 # Keys of results that have to be of a type, where they are there.
-_RESULTS_TYPES = dict.fromkeys(
-    ("versions", "configs", "n-shot", "results", "config"), dict
-)
-_RESULTS_TYPES |= dict.fromkeys(
-    ("model_name", "chat_template", "system_instruction"), str
+_OBJECTS = ("versions", "configs", "n-shot", "results", "config")
+_TEXTS = ("model_name", "chat_template", "system_instruction")
+_RESULTS_TYPES = dict.fromkeys(_OBJECTS, dict | None) | dict.fromkeys(
+    _TEXTS, str | None
 )
 _HASH_LENGTH = 16  # characters of a document's hash in a custom_id
 _CUSTOM_ID = re.compile(
@@ -266,11 +265,8 @@ def _check_types(record: dict, **types: type | UnionType) -> None:
     """Raise ValueError where a cell of a line, or its lack, is of another type."""
     for name, expected in types.items():
         if not isinstance(cell := record.get(name), expected):
-            kind, expected = (
-                type(cell).__name__,
-                getattr(expected, "__name__", expected),
-            )
-            raise ValueError(f"'{name}' is a {kind}, not {expected}; fix it")
+            kind = getattr(expected, "__name__", expected)
+            raise ValueError(f"'{name}' is a {type(cell).__name__}, not {kind}; fix it")
 
 
 def _lone(value: object) -> object:
@@ -305,17 +301,14 @@ def custom_id(task: str, doc_id: int, doc: dict) -> str:
 
 def read_results(path: Path) -> dict:
     """Return what a results file says; ToolError where it is not one."""
-    fault, fix = "is not a results file", "copy it again, or delete it"
     try:
         is_small = path.stat().st_size <= MOST_BYTES
         results = json.loads(path.read_bytes() if is_small else b"")
         results = {key: _by_task(value) for key, value in results.items()}
-    except (ValueError, RecursionError, AttributeError):
+        _check_types(results, **_RESULTS_TYPES)
+    except (ValueError, RecursionError, AttributeError) as error:
+        fault, fix = f"is not a results file ({error})", "copy it again, or delete it"
         raise ToolError(f"{path}: {fault}; {fix}") from None
-    for key, kind in _RESULTS_TYPES.items():
-        if not isinstance(value := results.get(key), kind | None):
-            type_name = type(value).__name__
-            raise ToolError(f"{path}: {fault} ('{key}' is of type {type_name}); {fix}")
     return results
 
 
