@@ -113,16 +113,16 @@ def _write(data: dict, options: Namespace) -> None:
         contents |= page.files(data, options)
     for form in ("csv", "json"):
         if path := getattr(options, form):
-            text = tables.render([*rows(data["models"])], form)
-            contents[path] = text.encode("utf-8", "backslashreplace")
+            table_text = tables.render([*rows(data["models"])], form)
+            contents[path] = table_text.encode("utf-8", "backslashreplace")
     outputs = (options.html, options.csv, options.json)
     for path in (path for path in contents if path not in outputs):
         check_maker(path, "leaderboard", re.escape(page.SCRIPT_LINE))
     for path, content in contents.items():
         with written_whole(path) as file:
             file.write(content)
-    lines = tables.render([*_lines(data)], "markdown", tables.percent)
-    sys.stdout.write(f"{lines}\n")
+    terminal_table = tables.render([*_lines(data)], "markdown", tables.percent)
+    sys.stdout.write(f"{terminal_table}\n")
     for path in filter(None, outputs):
         say(f"{path.absolute()} is written")
 

@@ -163,12 +163,12 @@ def add_remarks(entrants: list[Entrant]) -> None:
             other for other in names if names[other] == look and other != name
         ]
         if lookalikes:
-            joined = ", ".join(lookalikes)
-            entrant.remarks.append(f"the name looks like {joined:.200}")
+            listing = ", ".join(lookalikes)
+            entrant.remarks.append(f"the name looks like {listing:.200}")
         if odd_letters := sorted({letter for letter in name if not letter.isascii()}):
             letter_names = [unicodedata.name(x, ascii(x)) for x in odd_letters]
-            joined = ", ".join(letter_names).lower()
-            entrant.remarks.append(f"the name holds {joined:.200}")
+            listing = ", ".join(letter_names).lower()
+            entrant.remarks.append(f"the name holds {listing:.200}")
     for *pair, remark in _copies(entrants):
         for entrant, other in permutations(pair):
             # A copy that is not ranked costs nobody a remark.

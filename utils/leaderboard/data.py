@@ -202,19 +202,19 @@ def _add_figures(entrant: Entrant, groups: list[Group], public: list[Group]) -> 
     is_whole = all(entrant.answered(group) == group.tasks for group in public)
     if len(public) > 1 and is_whole:
         public_rows = [benchmark_rows[group.name] for group in public]
-        mean = {"by": None, "value": None} | UNRANKED
+        mean_row = {"by": None, "value": None} | UNRANKED
         for column in ("n", "answers", *INVALID):
-            mean[column] = sum(row[column] for row in public_rows)
-        mean["extracted"] = fmean(row["extracted"] for row in public_rows)
+            mean_row[column] = sum(row[column] for row in public_rows)
+        mean_row["extracted"] = fmean(row["extracted"] for row in public_rows)
         for rule in RULES:
             estimates = []
             for group in public:
                 parts, score = _parts(entrant, group), partial(_score, rule)
                 estimates.append(_estimate(parts, group.by_size, score))
-            names = (rule, f"{rule}_low", f"{rule}_high")
+            rule_columns = (rule, f"{rule}_low", f"{rule}_high")
             shares = [1 / len(public)] * len(public)
-            mean |= zip(names, stats.combine(estimates, shares))
-        benchmark_rows = {"mean": mean} | benchmark_rows
+            mean_row |= zip(rule_columns, stats.combine(estimates, shares))
+        benchmark_rows = {"mean": mean_row} | benchmark_rows
     other_keys = [key for key in rows_by_key if key not in benchmark_rows]
     entrant.figures = benchmark_rows | {key: rows_by_key[key] for key in other_keys}
 
@@ -333,8 +333,8 @@ def _scope_values(
 
 def _benchmark(group: Group, entrants: list[Entrant]) -> dict:
     """Return what is to be said of a benchmark, by the first model that has it."""
-    example = next(x for x in entrants if group.name in x.figures)
-    tasks, figures = example.answered(group), example.figures
+    first_entrant = next(x for x in entrants if group.name in x.figures)
+    tasks, figures = first_entrant.answered(group), first_entrant.figures
     row, task_rows = figures[group.name], [figures[task] for task in tasks]
     constants = Counter(
         f"{row['constant_answer']}".rpartition(": ")[2] for row in task_rows

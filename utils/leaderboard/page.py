@@ -281,10 +281,10 @@ def _add_texts(readings: list[Reading], options: Namespace) -> None:
     """Add the texts of responses and prompts, which are read in processes with limits."""
     batches = (readings[number :: options.workers] for number in range(options.workers))
     queue = deque(filter(None, batches))
-    for work, reply in each_apart(_read_texts, queue, options):
+    for batch, reply in each_apart(_read_texts, queue, options):
         if fault := reply.get("failure", reply.get("error")):
-            raise ToolError(f"{work[0][0].path}: {fault}")
-        for (source, answers), texts in zip(work, reply["texts"]):
+            raise ToolError(f"{batch[0][0].path}: {fault}")
+        for (source, answers), texts in zip(batch, reply["texts"]):
             if len(texts) < len(answers):
                 fault = "has changed while it was read; run again"
                 raise ToolError(f"{source.path}: {fault}")

@@ -72,9 +72,9 @@ class Manifest:
         """Write the manifest."""
         content = {"complete": self.complete, "data": self.data, "files": self.files}
         content["format"] = FORMAT
-        text = json.dumps(content, indent=2, sort_keys=True, ensure_ascii=False)
+        json_text = json.dumps(content, indent=2, sort_keys=True, ensure_ascii=False)
         with written_whole(self.folder / FILE) as file:
-            file.write(f"{text}\n".encode())
+            file.write(f"{json_text}\n".encode())
 
     def begin(self, file_names: set[str]) -> None:
         """Name the files that will be written, and save: a killed run finds its own again.

@@ -220,11 +220,13 @@ def _copies(families: set[str]) -> dict[str, bytes]:
     for path in TASKS.rglob("*"):
         name = path.relative_to(TASKS)
         if COPIED.fullmatch(path.name) and {*name.parts[:-1][:1]} <= families:
-            text = path.read_text(encoding="utf-8")
+            file_text = path.read_text(encoding="utf-8")
             if path.name.endswith("yaml"):
-                text = re.sub(r"(?m)^((include: |  - ).*)\.yaml$", r"\1_yaml", text)
+                file_text = re.sub(
+                    r"(?m)^((include: |  - ).*)\.yaml$", r"\1_yaml", file_text
+                )
             name = f"{TASKS.name}/{name.as_posix()}".replace(".yaml", "_yaml")
-            files[name] = text.encode()
+            files[name] = file_text.encode()
     return files
 
 
@@ -254,16 +256,16 @@ def check(folder: Path) -> list[str]:
 
 def _differences(manifest: Manifest) -> list[str]:
     """Return a line for each file that is not as the manifest says, or not in it."""
-    lines = []
+    faults = []
     for name in sorted(manifest.files):
         path = manifest.folder / name
         if not path.is_file():
-            lines.append(f"{path}: is missing; make the pack again")
+            faults.append(f"{path}: is missing; make the pack again")
         elif not manifest.has(name):
             fault = "has another SHA-256 than the manifest"
-            lines.append(f"{path}: {fault}; make the pack again")
+            faults.append(f"{path}: {fault}; make the pack again")
     for name in manifest.strangers():
         if name.endswith((".yaml", ".py")) or name.startswith("data/"):
             path = manifest.folder / name
-            lines.append(f"{path}: is not in the manifest; move it elsewhere")
-    return lines
+            faults.append(f"{path}: is not in the manifest; move it elsewhere")
+    return faults
