@@ -229,16 +229,17 @@ class _Judging:
     """The judging of one file, line by line."""
 
     def __init__(self, order: Order, prepared: Prepared) -> None:
-        self.order, self.prepared, path = order, prepared, order.source.results_path
-        self.results = read_results(path) if path else {}
+        self.order, self.prepared = order, prepared
+        results_path = order.source.results_path
+        self.results = read_results(results_path) if results_path else {}
         self.model = self.results.get("model_name")
         self.seconds: float = order.options.most_seconds
         self.wanted: dict[tuple[str, str], int] = {}  # what, task -> first line
         self.files: dict[str, BinaryIO] = {}
-        # By task and filter, as the sums of digests of all responses:
+        # By task and filter: what counts, refused lines, sums of digests of responses.
         self.answers: dict[tuple[str, str | None], _TaskAnswers] = {}
         self.refused: Counter[tuple[str, str | None]] = Counter()
-        self.logged: Counter[tuple[str, str | None]] = Counter()
+        self.digest_sums: Counter[tuple[str, str | None]] = Counter()
         self.faults: list[tuple[int, str]] = []  # the first refused lines
 
     def reply(self) -> dict:
@@ -258,9 +259,9 @@ class _Judging:
             return {"want": [(*need, line) for need, line in self.wanted.items()]}
         if not self.answers and not self.refused:
             end = end or "has no answers that can be scored; give a file with some"
-        for task in {task for task, _ in self.logged}:
-            digest_sums = {self.logged[key] for key in self.logged if key[0] == task}
-            if len(digest_sums) > 1:
+        for task in {task for task, _ in self.digest_sums}:
+            sums = {total for key, total in self.digest_sums.items() if key[0] == task}
+            if len(sums) > 1:
                 fault = f"the filters of {task} have different 'resps'"
                 end = end or f"{fault}; take the log as the harness wrote it"
         refused = [(*key, count) for key, count in self.refused.items()]
@@ -284,14 +285,10 @@ class _Judging:
     def _judge_line(self, line: Line) -> None:
         """Judge the answers in a line; note why one does not count."""
         answers = answers_in(line, self.order.source.task)
-        most_samples = self.order.options.most_samples
-        if len(answers) > most_samples:
-            fault = f"has more than {most_samples} answers; raise --most_samples"
-            raise ToolError(f"{line.place}: {fault}")
-        key, cells = (answers[0].task, answers[0].filter), answers[0].line
-        if "filtered_resps" in cells:
-            text = json.dumps([cells.get("doc_id"), cells.get("resps")])
-            self.logged[key] += int(sha256(text), 16)
+        key, record = (answers[0].task, answers[0].filter), answers[0].line
+        if "filtered_resps" in record:
+            responses = json.dumps([record.get("doc_id"), record.get("resps")])
+            self.digest_sums[key] += int(sha256(responses), 16)
         try:
             for answer in answers:
                 self._judge(answer)
@@ -323,24 +320,21 @@ class _Judging:
             return
         self._count(answer, doc, table_row)
         if task not in self.files:
-            path = self.order.folder / ROWS_NAME.format(task)
-            self.files[task] = path.open("wb")
-        text = json.dumps(table_row, ensure_ascii=False)
+            rows_path = self.order.folder / ROWS_NAME.format(task)
+            self.files[task] = rows_path.open("wb")
+        row_line = json.dumps(table_row, ensure_ascii=False) + "\n"
         # Half a surrogate pair, which has no UTF-8, becomes the escape of JSON.
-        self.files[task].write(text.encode("utf-8", "backslashreplace") + b"\n")
+        self.files[task].write(row_line.encode("utf-8", "backslashreplace"))
         self.model = self.model or answer.model
 
     def _count(self, answer: Answer, doc: dict, table_row: dict) -> None:
         """Count an answer and its row; errors as of `Tally.add`, ToolError for many."""
-        options, task, key = (
-            self.order.options,
-            answer.task,
-            (answer.task, answer.filter),
-        )
+        options, task = self.order.options, answer.task
+        key = task, answer.filter
         if key not in self.answers:
             if sum(name == task for name, _ in self.answers) == options.most_filters:
                 fault = f"has answers through more than {options.most_filters} filters"
-                raise ToolError(f"{fault}; raise --most_filters")
+                raise ToolError(f"{answer.place}: {fault}; raise --most_filters")
             claims = claims_of(self.results, task) if self.results else {}
             repeats, leave_out = claims.get("repeats") or 1, options.leave_out
             tally = Tally(task, repeats=repeats, leave_out=leave_out)
@@ -352,7 +346,7 @@ class _Judging:
         answers = len(document.scores) if document else 0  # of one that is left out
         if answers > options.most_samples:
             fault = f"has more than {options.most_samples} answers to a document"
-            raise ToolError(f"{fault}; raise --most_samples")
+            raise ToolError(f"{answer.place}: {fault}; raise --most_samples")
         if answers == 1:
             references.add(doc)
         if check:
