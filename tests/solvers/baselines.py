@@ -131,6 +131,8 @@ def main(folder: str) -> None:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
     try:
         main(sys.argv[1])
     except ToolError as error:
