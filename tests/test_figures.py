@@ -90,8 +90,9 @@ def test_a_fault_of_answers_stands_in_the_first_lines(
     printed, tmp_path, response, finish_reason, expected
 ):
     path = write(tmp_path / "x.jsonl", *lines(response, finish_reason=finish_reason))
-    start = "**Fault** in the run x: 2 of 9 answers (22.2 %)"
-    assert_fault(printed(f"x={path}"), expected, start)
+    # Whether the model of a plain file had a chat template, nobody knows.
+    start = "**Fault** in the run x-it: 2 of 9 answers (22.2 %)"
+    assert_fault(printed(f"x-it={path}"), expected, start)
 
 
 LIMIT = "configs.TASK.generation_kwargs.max_gen_toks"
@@ -114,6 +115,16 @@ SETTINGS = {
 def test_a_fault_of_settings_stands_in_the_first_lines(printed, changed, setting):
     changes, expected = SETTINGS[setting]
     assert_fault(printed(changed(changes)), expected, "**Fault** in ")
+
+
+def test_several_answers_have_a_table_of_their_own(printed, tmp_path):
+    answers = [line | {"sample": n} for n in range(2) for line in lines("?")]
+    text = printed(write(tmp_path / "x.jsonl", *answers), "--k", 2)
+    measures = (
+        f"{x} {y}" for x in ("pass@2", "majority") for y in ("published", "flexible")
+    )
+    table = re.search(rf"answers +[|] {' +[|] '.join(measures)}[^-]+-[^\n]+\n.*", text)
+    assert len(re.findall(r"[\d.]+ \[[\d.]+, [\d.]+\]", table[0])) == 4
 
 
 def test_a_line_to_cite_says_how_the_score_came_about(printed, changed):
