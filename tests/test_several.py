@@ -148,6 +148,14 @@ def test_ties_score_the_mean_and_k_is_at_most_the_answers(tmp_path, call):
     other = NUMBERED[0] | {"sample": "b", "response": "\\boxed{2001-01-01}"}
     _, [row], _ = call(write(path, *NUMBERED[:3], other), "--k", 1)
     assert (row["pass@1_published"], row["majority_published"]) == (1 / 4, 1 / 2)
+    qa = "timebench_menatqa_scope"  # whose values are compared without case
+    gold = documents(qa, EXAMPLES)[0]["golds"][0]
+    lines = [
+        {"task": qa, "doc_id": 0, "sample": n, "response": f"The answer is {text}."}
+        for n, text in enumerate((gold, gold.upper(), "Nobody"))
+    ]
+    _, [row, *_], _ = call(write(tmp_path / "qa.jsonl", *lines), "--k", 1)
+    assert row["majority_flexible"] == 1
     status, rows, messages = call(path, "--k", 5)
     assert (status, rows) == (1, [])
     shortage = f"document 0 of {TASK} has only 4 answers in x"

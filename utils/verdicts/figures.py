@@ -61,7 +61,8 @@ class Document:
 
     def add(self, row: dict) -> None:
         """Add what one more answer scores."""
-        scores = {metric: x for metric, x in row["scores"].items() if x is not None}
+        cells = row["scores"].items()
+        scores = {metric: score for metric, score in cells if score is not None}
         self.scores.append(scores)
         self.samples.append(row["sample"])
         if row["value"] and any(metric.startswith("within_") for metric in scores):
@@ -322,5 +323,7 @@ def majority(answers: Iterable[Reading]) -> float:
         if value is not None:
             scores_by_value.setdefault(value, []).append(score)
     most_votes = max(map(len, scores_by_value.values()), default=0)
-    winners = [x for x in scores_by_value.values() if len(x) == most_votes]
+    winners = [
+        scores for scores in scores_by_value.values() if len(scores) == most_votes
+    ]
     return mean(map(mean, winners or [[0.0]]))

@@ -228,7 +228,7 @@ class References:
                 self.task.process_results(doc, [answer])[metric]
                 for doc in self.docs.values()
             )
-            products = (x * score for x, score in zip(document_counts, scores))
+            products = (n * score for n, score in zip(document_counts, scores))
             score_sums[answer] = sum(products)
         return score_sums
 
@@ -266,9 +266,8 @@ class Words:
 
     def __init__(self, counts: list[int], golds: list[list[str]]) -> None:
         self.counts, self.texts = np.array(counts), [*chain(*golds)]
-        self.starts = np.cumsum([0, *map(len, golds)])[
-            :-1
-        ]  # of documents, in the texts
+        # Of each document, the place of its first text.
+        self.starts = np.cumsum([0, *map(len, golds)])[:-1]
         self.sizes = np.array([len(_words(text)) for text in self.texts])
         places = defaultdict(list)
         for place, text in enumerate(self.texts):
