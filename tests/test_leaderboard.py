@@ -410,6 +410,13 @@ def test_long_texts_lose_what_was_not_read_and_values_are_shown_as_values(text):
     assert "baking, weeding, rowing, drumming" in {x["read"][1] for x in entries}
 
 
+def test_an_empty_prompt_is_shown_as_it_is(make, tmp_path):
+    line = sample("odd", planned(1)[0]["doc"], "", "none")
+    write(tmp_path / "run" / f"samples_tcp_long_{STAMPS[0]}.jsonl", line)
+    (document,) = data_of(make("html", {"a": tmp_path / "run"}, *BARE))["documents"]
+    assert document["prompt"] == []
+
+
 def test_the_page_stays_below_its_bounds_and_says_what_it_leaves_out(
     make, monkeypatch, capsys
 ):

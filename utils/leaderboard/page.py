@@ -21,7 +21,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import NamedTuple
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateError
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from lm_eval_tasks import VERSION
 
@@ -291,9 +291,10 @@ def _add_texts(readings: list[Reading], options: Namespace) -> None:
             for number, response, prompt_pieces in texts:
                 row, entry, document = answers[number]
                 entry["response"] = response
-                if document:
-                    folder = options.include_path
-                    document["prompt"] = prompt_pieces or _pack_prompt(row, folder)
+                if document and prompt_pieces is None:
+                    document["prompt"] = _pack_prompt(row, options.include_path)
+                elif document:
+                    document["prompt"] = prompt_pieces
 
 
 def _pack_prompt(row: dict, include_path: Path) -> Pieces:
@@ -339,7 +340,7 @@ def _prompt(answer: Answer) -> Pieces | None:
     if prompt_text is None:
         try:
             prompt_text = prompt(answer.task, answer.doc)
-        except (KeyError, TypeError, ValueError, TemplateError):
+        except Exception:  # what a submission's document may raise
             prompt_text = json.dumps(answer.doc, indent=2, ensure_ascii=False)
     elif messages := messages_of(prompt_text):
         message_texts = (f"[{x.get('role')}]\n{x.get('content')}" for x in messages)
