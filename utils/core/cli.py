@@ -59,23 +59,25 @@ def printable(text: str) -> str:
     return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
 
 
-def folder_path(text: str) -> Path:
+def folder_path(argument: str) -> Path:
     """Return the path of a folder that is there; ArgumentTypeError for none."""
-    if not Path(text).is_dir():
-        raise argparse.ArgumentTypeError(f"{text!r:.200} is not a folder; name another")
-    return Path(text)
+    if not Path(argument).is_dir():
+        raise argparse.ArgumentTypeError(
+            f"{argument!r:.200} is not a folder; name another"
+        )
+    return Path(argument)
 
 
-def output_path(text: str) -> Path:
+def output_path(argument: str) -> Path:
     """Return the path of an output; ArgumentTypeError where a shell variable is not set."""
-    if not text:
+    if not argument:
         raise argparse.ArgumentTypeError("is empty; name a file or folder")
-    return Path(text)
+    return Path(argument)
 
 
-def whole_number(text: str, *, least: int = 0) -> int:
+def whole_number(argument: str, *, least: int = 0) -> int:
     """Return the whole number that an option gives; ArgumentTypeError below `least`."""
-    if not (text.isascii() and text.isdecimal() and int(text) >= least):
-        fault = f"{text!r:.80} is not a whole number of at least {least}"
+    if not (argument.isascii() and argument.isdecimal() and int(argument) >= least):
+        fault = f"{argument!r:.80} is not a whole number of at least {least}"
         raise argparse.ArgumentTypeError(fault)
-    return int(text)
+    return int(argument)

@@ -192,33 +192,33 @@ class Scorer(NamedTuple):
 @cache
 def scorer(task: str) -> Scorer:
     """Return the scorer of a task; ToolError names near matches of an unknown one."""
-    path, config, included = task_files().get(task, (None, {}, []))
-    if path is None or "group" in config:
-        fault = "a group" if path else "unknown"
+    yaml_path, config, included = task_files().get(task, (None, {}, []))
+    if yaml_path is None or "group" in config:
+        fault = "a group" if yaml_path else "unknown"
         raise ToolError(f"task '{task}' is {fault}; {_suggestion(task)}")
-    keys = ("process_docs", "process_results", "metric_list", "metadata")
-    if missing := [key for key in keys if key not in config]:
-        raise FamilyError(f"{path}: names no {', '.join(missing)}; {_SEE}")
+    required_keys = ("process_docs", "process_results", "metric_list", "metadata")
+    if missing := [key for key in required_keys if key not in config]:
+        raise FamilyError(f"{yaml_path}: names no {', '.join(missing)}; {_SEE}")
     process_docs = function(config["process_docs"])
     utils = sys.modules[process_docs.__module__]
     if missing := [name for name in Family.__annotations__ if not hasattr(utils, name)]:
         raise FamilyError(f"{utils.__file__}: has no {', '.join(missing)}; {_SEE}")
     entries = config["metric_list"]
     higher_is_better = {entry["metric"]: entry["higher_is_better"] for entry in entries}
-    pairs = (pair for pair in HEADLINES if {*pair} <= higher_is_better.keys())
-    bases = (parent.stem for parent in included if parent.suffix == ".yaml")
+    headlines = (pair for pair in HEADLINES if {*pair} <= higher_is_better.keys())
+    base_tasks = (parent.stem for parent in included if parent.suffix == ".yaml")
     kwargs = config.get("dataset_kwargs", {})
     data_files = kwargs.get("data_files") or {"test": kwargs.get("data_file")}
-    file = data_files["test"] or config.get("dataset_name")
+    rows_file = data_files["test"] or config.get("dataset_name")
     return Scorer(
         task=task,
-        base=next(bases, None),
+        base=next(base_tasks, None),
         family=utils.__name__.split(".")[-2],
         version=config["metadata"]["version"],
-        file=task if "generator" in kwargs else Path(file).stem,
+        file=task if "generator" in kwargs else Path(rows_file).stem,
         metrics=tuple(higher_is_better),
         higher_is_better=higher_is_better,
-        headline=next(pairs, None),
+        headline=next(headlines, None),
         utils=utils,
         process_docs=process_docs,
         process_results=function(config["process_results"]),
@@ -228,16 +228,16 @@ def scorer(task: str) -> Scorer:
     )
 
 
-def function(path: str) -> Callable:
+def function(setting: str) -> Callable:
     """Return a function that `configuration` names, of the module in the package."""
-    path, _, name = path.rpartition(".")
-    if not Path(f"{path}.py").is_file():
-        raise FamilyError(f"{path}.py: is missing; {_SEE}")
-    parts = Path(path).relative_to(FOLDER).parts
-    module = importlib.import_module(".".join((lm_eval_tasks.__name__, *parts)))
-    if not hasattr(module, name):
-        raise FamilyError(f"{module.__file__}: has no {name}; {_SEE}")
-    return getattr(module, name)
+    module_path, _, function_name = setting.rpartition(".")
+    if not Path(f"{module_path}.py").is_file():
+        raise FamilyError(f"{module_path}.py: is missing; {_SEE}")
+    folders = Path(module_path).relative_to(FOLDER).parts
+    module = importlib.import_module(".".join((lm_eval_tasks.__name__, *folders)))
+    if not hasattr(module, function_name):
+        raise FamilyError(f"{module.__file__}: has no {function_name}; {_SEE}")
+    return getattr(module, function_name)
 
 
 def explain(task: object, doc: object, response: object) -> Verdict:
@@ -344,8 +344,8 @@ def rendered(task: str, key: str, doc: dict):
 
 
 @cache
-def _template(text: str):
+def _template(source: str):
     import jinja2  # with the settings of the harness, which compiles for each document
 
     settings = {"undefined": jinja2.StrictUndefined, "keep_trailing_newline": True}
-    return jinja2.Environment(**settings).from_string(text)
+    return jinja2.Environment(**settings).from_string(source)

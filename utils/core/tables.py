@@ -95,9 +95,9 @@ def escaped(cell: object, number: Callable[[float], str] = str) -> str:
     """
     if cell is None or isinstance(cell, float):
         return "" if cell is None else number(cell)
-    text = printable(" ".join(str(cell).split()))
-    if not _MARKUP.search(text):
-        return text
-    fence = "`" * (1 + max((len(run) for run in re.findall("`+", text)), default=0))
-    padding = " " if text.startswith("`") or text.endswith("`") else ""
-    return f"{fence}{padding}{text}{padding}{fence}".replace("|", "\\|")
+    line = printable(" ".join(str(cell).split()))
+    if not _MARKUP.search(line):
+        return line
+    fence = "`" * (1 + max((len(run) for run in re.findall("`+", line)), default=0))
+    padding = " " if line.startswith("`") or line.endswith("`") else ""
+    return f"{fence}{padding}{line}{padding}{fence}".replace("|", "\\|")

@@ -68,9 +68,9 @@ class Replay(PromptTaker):
         ToolError for answers and requests without a counterpart, or with two.
         """
         keys = [(bare(request.task_name), request.doc_id) for request in requests]
-        asked = dict(zip(keys, requests))
-        self.joined = join(asked, self.answers)  # by task and document id
-        missing = [key for key in asked if key not in self.joined]
+        request_by_key = dict(zip(keys, requests))
+        self.joined = join(request_by_key, self.answers)  # by task and document id
+        missing = [key for key in keys if key not in self.joined]
         self.missing = Counter(task for task, _ in missing)
         if missing and not self.score_missing:
             task, first_id = missing[0]
@@ -83,31 +83,33 @@ class Replay(PromptTaker):
             if answer.line:  # what is logged of the request
                 prompt, *settings = answer.line["gen_args_0"].values()
                 prompt = JsonChatStr(*prompt) if isinstance(prompt, list) else prompt
-                self.other_prompts += prompt != asked[key].args[0]
-                asked[key].arguments = (prompt, *settings)
+                self.other_prompts += prompt != request_by_key[key].args[0]
+                request_by_key[key].arguments = (prompt, *settings)
         responses = {key: answer.response for key, answer in self.joined.items()}
-        return [responses.get(key, "") for key in asked]
+        return [responses.get(key, "") for key in keys]
 
 
 Key = tuple[str, int]  # task and document id
 
 
-def join(asked: dict[Key, Instance], answers: list[Answer]) -> dict[Key, Answer]:
+def join(
+    request_by_key: dict[Key, Instance], answers: list[Answer]
+) -> dict[Key, Answer]:
     """Return the one answer to each request that has one.
 
     An answer without an id is joined by its document. ToolError for an answer to a document
     that is not asked, or to another version of it, and for a second one.
     """
     keys_by_digest = defaultdict(list)  # a row may be there twice
-    for key, request in asked.items():
+    for key, request in request_by_key.items():
         digest = scorer(key[0]).utils.digest(request.doc)
         keys_by_digest[key[0], digest].append(key)
     joined: dict[Key, Answer] = {}
     for answer in answers:
         key = answer.task, answer.doc_id
-        keys = [key] if key in asked else []
+        keys = [key] if key in request_by_key else []
         if answer.doc_hash and keys:
-            doc_hash = sha256(document_text(asked[key].doc))
+            doc_hash = sha256(document_text(request_by_key[key].doc))
             keys = keys if doc_hash.startswith(answer.doc_hash) else []
         elif answer.doc is not None:
             try:
