@@ -122,11 +122,11 @@ def answers_in(line: Line, task: str | None) -> list[Answer]:
     responses, reasons = answer.response, answer.finish_reason
     if not isinstance(responses, list):
         return [answer]
-    prefix = "" if answer.sample is None else f"{answer.sample}."
+    sample_prefix = "" if answer.sample is None else f"{answer.sample}."
     reasons = reasons if isinstance(reasons, list) else [reasons] * len(responses)
     return [
         answer._replace(
-            response=response, finish_reason=reason, sample=f"{prefix}{number}"
+            response=response, finish_reason=reason, sample=f"{sample_prefix}{number}"
         )
         for number, (response, reason) in enumerate(zip(responses, reasons))
     ]
@@ -147,12 +147,12 @@ def _fields(record: dict, task: str | None) -> dict:
         )
     task = record.get("task", task)
     if reader is _batch_output:
-        if not (match := _CUSTOM_ID.fullmatch(str(record["custom_id"]))):
+        if not (id_match := _CUSTOM_ID.fullmatch(str(record["custom_id"]))):
             raise ValueError(
                 f"custom_id {record['custom_id']!r:.80} is not TASK:DOC_ID:HASH; use"
                 " requests made by `temporal-eval export`"
             )
-        task = match["task"]
+        task = id_match["task"]
     if not isinstance(task, str) or len(task) > 200:
         raise ValueError(
             "does not name its task; name the file samples_TASK_TIME.jsonl as the harness"
@@ -222,19 +222,19 @@ def _batch_output(record: dict, task: str) -> dict:
     """Return the fields of an output of a batch, with a fault where it has no answer."""
     if "body" in record and "response" not in record:
         raise ValueError("is a request; give the output of the batch instead")
-    match = _CUSTOM_ID.fullmatch(record["custom_id"])
-    fields = {"doc_id": int(match["doc_id"]), "doc_hash": match["hash"]}
+    id_match = _CUSTOM_ID.fullmatch(record["custom_id"])
+    fields = {"doc_id": int(id_match["doc_id"]), "doc_hash": id_match["hash"]}
     with suppress(TypeError, LookupError, AttributeError):
         body = record["response"]["body"]
         choices = body["choices"]
         is_chat = "message" in choices[0]
-        texts = [
+        contents = [
             choice["message"].get("content") if is_chat else choice["text"]
             for choice in choices
         ]
-        if all(isinstance(text, str | None) for text in texts):
+        if all(isinstance(content, str | None) for content in contents):
             # A refusal, or reasoning that took all the tokens, has no content.
-            fields["response"] = _lone([text or "" for text in texts])
+            fields["response"] = _lone([content or "" for content in contents])
             reasons = [choice.get("finish_reason") for choice in choices]
             fields["finish_reason"] = _lone(reasons)
             return fields | {"is_chat": is_chat, "model": body.get("model")}

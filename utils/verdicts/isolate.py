@@ -245,10 +245,10 @@ class _Judging:
     def reply(self) -> dict:
         """Judge the file; return what the head of its table says, or what is wanted."""
         source, options, end = self.order.source, self.order.options, None
-        bounds = options.most_line << 20, options.most_unpacked << 20
+        byte_bounds = options.most_line << 20, options.most_unpacked << 20
         allow_seconds(self.seconds)
         try:
-            for line in read_lines(source.path, *bounds):
+            for line in read_lines(source.path, *byte_bounds):
                 self._judge_line(line)
         except ToolError as error:  # why it is not read to its end
             end = _without_path(source, str(error))

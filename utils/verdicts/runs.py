@@ -106,8 +106,8 @@ def _files_in(folder: Path) -> tuple[list[Path], dict[Path, str]]:
     files, faults = [], {}
     for place, folder_names, file_names in os.walk(folder):  # which follows no links
         folder_names.sort()
-        names = sorted([*file_names, *folder_names])
-        matches = [*filter(None, map(SAMPLES_NAME.fullmatch, names))]
+        entry_names = sorted([*file_names, *folder_names])
+        matches = [*filter(None, map(SAMPLES_NAME.fullmatch, entry_names))]
         samples = [
             Path(place, match[0]) for match in matches if match["task"] in all_tasks()
         ]
@@ -120,13 +120,13 @@ def _files_in(folder: Path) -> tuple[list[Path], dict[Path, str]]:
         if not matches and any(Path(place).glob("results_*.json")):
             fault = "has results without samples; run with --log_samples"
             faults[Path(place)] = fault
-    parts = [
+    answer_files = [
         file
         for file in sorted(folder.iterdir())
         if file.name.endswith(SUFFIXES) and file.is_file()
         if not file.name.startswith(".") and not SAMPLES_NAME.fullmatch(file.name)
     ]
-    return files or parts, faults
+    return files or answer_files, faults
 
 
 def _fault_of_kind(path: Path) -> str | None:

@@ -123,12 +123,12 @@ def _key(source: Source, options: Namespace, check: type | None) -> str:
     """
     if is_stream(source.path):
         raise OSError("is a pipe or a device, not a file; write its lines to a file")
-    paths = (source.path, source.results_path)
+    source_paths = (source.path, source.results_path)
     dependencies = [
         *(SCHEMA, source.path.name, source.task, options.leave_out),
         *(check and check.__name__, str(options.include_path.resolve())),
-        [getattr(options, name) for name in LIMITS],
-        [path and sha256_of(path) for path in paths],
+        [getattr(options, option) for option in LIMITS],
+        [path and sha256_of(path) for path in source_paths],
         _rules(options.include_path),
     ]
     return sha256(json.dumps(dependencies))
@@ -137,13 +137,13 @@ def _key(source: Source, options: Namespace, check: type | None) -> str:
 @cache
 def _rules(include_path: Path) -> str:
     """Return a digest of code, tasks, data and libraries, which verdicts depend on."""
-    tools = Path(__file__).parents[1].rglob("*.py")
-    paths = {*tools, *pack_files(FOLDER), *pack_files(include_path)}
+    tool_paths = Path(__file__).parents[1].rglob("*.py")
+    paths = {*tool_paths, *pack_files(FOLDER), *pack_files(include_path)}
     files = sorted(f"{path.name} {sha256_of(path)}" for path in paths if path.is_file())
     versions = [platform.python_version_tuple()[:2]]
-    for name in _LIBRARIES:
+    for library in _LIBRARIES:
         with suppress(metadata.PackageNotFoundError):
-            versions.append((name, metadata.version(name)))
+            versions.append((library, metadata.version(library)))
     return sha256(f"{files} {versions}")
 
 
@@ -205,8 +205,8 @@ def _finish(order: Order, reply: dict, key: str, place: Path) -> Table:
         "failure": None,
         "tasks": [],
     }
-    text = json.dumps(head | reply, indent=1)
-    (folder / HEAD).write_text(text, encoding="utf-8")
+    head_json = json.dumps(head | reply, indent=1)
+    (folder / HEAD).write_text(head_json, encoding="utf-8")
     if not read_table(place, source, key):  # by another process
         old_place = folder.with_name(f"{folder.name}-old")
         with suppress(FileNotFoundError):
