@@ -400,7 +400,9 @@ def test_a_folder_holds_all_documents_in_scripts_that_are_ascii(board, text):
 
 
 def test_long_texts_lose_what_was_not_read_and_values_are_shown_as_values(text):
-    entries = [x for doc in data_of(text)["documents"] for x in doc["answers"]]
+    documents = data_of(text)["documents"]
+    assert all(document["prompt"] for document in documents)
+    entries = [x for document in documents for x in document["answers"]]
     (long,) = [x["response"] for x in entries if int in map(type, x["response"])]
     shown = sum(len(piece[1]) for piece in long if isinstance(piece, list))
     assert shown + sum(x for x in long if isinstance(x, int)) == len(HOSTILE[3])
