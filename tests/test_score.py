@@ -425,12 +425,13 @@ def test_what_is_not_a_file_of_answers_gets_one_line(tmp_path, call, kind):
     assert not [*(tmp_path / "out" / "x").glob("verdicts_*")]
 
 
-def test_what_came_before_damage_is_scored(tmp_path, call):
+def test_what_came_before_damage_is_scored(tmp_path, call_score):
     last = json.dumps(GOOD | {"doc_id": 9}).encode() + b"\n"
     path = write(tmp_path / "x.jsonl.gz", gzip.compress(last) + ZIPPED[:-12])
     for _ in range(2):  # it is never finished
-        status, rows, said = call(path, "--output", tmp_path / "out")
-        assert (status, rows[0]["n"] >= 1) == (1, True)
+        status, printed, said = call_score(path, "--output", tmp_path / "out")
+        assert (status, "| tcp_long |" in printed) == (1, True)
+        assert "\nA file could not be read to its end.\n" in printed
         assert said.endswith("gzip data is cut off or damaged; get the file again\n")
 
 

@@ -126,7 +126,10 @@ def _options(arguments: list[str] | None) -> Namespace:
     help_text = "published scores, as the hub's results YAML"
     add("--eval_results", type=output_path, metavar="FILE", help=help_text)
     add("--format", choices=FORMATS, default="markdown")
-    return parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
+    if options.task:
+        scorer(options.task)  # ToolError for an unknown one
+    return options
 
 
 def _breakdowns(text: str) -> list[str]:
@@ -214,6 +217,8 @@ def _notes(model: Model, rows: list[dict]) -> Iterator[str]:
     """Yield what has to be known beside the scores."""
     if refused := sum(model.refused.values()):
         yield f"Not in these figures: {refused:,} {'line' if refused == 1 else 'lines'} refused.\n"
+    if any(table.head["end"] for table in model.tables):
+        yield "A file could not be read to its end.\n"
     notes: dict[str, list[str]] = defaultdict(list)
     for row in (row for row in rows if "rows" in row):
         label = _name(row)
