@@ -12,7 +12,6 @@ from types import ModuleType
 
 import pytest
 
-from tests.answers import write
 from tests.conftest import ROOT
 from utils.__main__ import TOOLS, main
 from utils.core.errors import ToolError
@@ -103,30 +102,25 @@ def test_help_and_version_have_status_0(capsys):
 TOOL = [sys.executable, "-m", "utils"]
 
 
-@pytest.fixture
-def score(tmp_path) -> list[str]:
-    """A command that scores an answer which carries its document."""
-    doc = {"dialogue": "Hi.", "question": "When?", "answer_format": "YYYY-MM-DD"}
-    doc["answer"] = "2012-11-05"
-    row = {"task": "tcp_long", "doc": doc, "response": "\\boxed{2012-11-05}"}
-    return [*TOOL, "score", str(write(tmp_path / "answers.jsonl", row))]
+RUN = ["--include_path", "examples", "examples/responses/careful/tcp_long.jsonl"]
+SCORE = [*TOOL, "score", *RUN]
 
 
-def test_a_reader_that_has_had_enough_gets_no_complaint(score):
+def test_a_reader_that_has_had_enough_gets_no_complaint():
     reader, writer = os.pipe()
     os.close(reader)
     env = os.environ | {"PYTHONUNBUFFERED": ""}  # what is said waits for the end
     options = {"cwd": ROOT, "env": env, "stderr": subprocess.PIPE}
-    for command in (score, [*TOOL, "--help"]):
+    for command in (SCORE, [*TOOL, "--help"]):
         done = subprocess.run(command, stdout=writer, **options)
         assert (done.returncode, done.stderr) == (1, b"")
     os.close(writer)
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
-def test_a_full_disk_is_one_line(score):
+def test_a_full_disk_is_one_line():
     with open("/dev/full", "wb") as full:
-        done = subprocess.run(score, cwd=ROOT, stdout=full, stderr=subprocess.PIPE)
+        done = subprocess.run(SCORE, cwd=ROOT, stdout=full, stderr=subprocess.PIPE)
     assert (done.returncode, done.stderr) == (1, b"No space left on device\n")
 
 
