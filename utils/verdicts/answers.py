@@ -107,18 +107,18 @@ def answers_in(line: Line, task: str | None) -> list[Answer]:
     record: dict = {}
     try:
         record = parse(line)
-        fields = _fields(record, task)
+        answer_fields = _fields(record, task)
     except FamilyError:
         raise
     except RecursionError:
-        fields = {"fault": "is nested too deeply; fix the line"}
+        answer_fields = {"fault": "is nested too deeply; fix the line"}
     except ValueError as error:
-        fields = {"fault": str(error).removeprefix(f"{line.place}: ")}
-    if "task" not in fields:
+        answer_fields = {"fault": str(error).removeprefix(f"{line.place}: ")}
+    if "task" not in answer_fields:
         task = record.get("task", task)
         is_task = isinstance(task, str) and task in all_tasks()
-        fields |= {"task": task if is_task else "", "filter": _filter(record)}
-    answer = Answer(line.place, record, number=line.number, **fields)
+        answer_fields |= {"task": task if is_task else "", "filter": _filter(record)}
+    answer = Answer(line.place, record, number=line.number, **answer_fields)
     responses, reasons = answer.response, answer.finish_reason
     if not isinstance(responses, list):
         return [answer]
@@ -139,14 +139,14 @@ def _fields(record: dict, task: str | None) -> dict:
     """
     readers = {"filtered_resps": _sample, "custom_id": _batch_output}
     readers["response"] = _plain
-    reader = next((readers[key] for key in readers if key in record), None)
-    if not reader:
+    record_reader = next((readers[key] for key in readers if key in record), None)
+    if not record_reader:
         raise ValueError(
             "has no 'response', 'filtered_resps' or 'custom_id'; give samples of the"
             " harness, batch outputs, or lines with a 'response'"
         )
     task = record.get("task", task)
-    if reader is _batch_output:
+    if record_reader is _batch_output:
         if not (id_match := _CUSTOM_ID.fullmatch(str(record["custom_id"]))):
             raise ValueError(
                 f"custom_id {record['custom_id']!r:.80} is not TASK:DOC_ID:HASH; use"
@@ -160,10 +160,10 @@ def _fields(record: dict, task: str | None) -> dict:
         )
     scorer(task)
     _check_types(record, sample=int | str | None, finish_reason=str | None)
-    sample = record.get("sample")
-    fields = {"task": task, "finish_reason": record.get("finish_reason")}
-    fields["sample"] = None if sample is None else f"{sample!s:.200}"
-    return fields | reader(record, task)
+    sample_id = record.get("sample")
+    answer_fields = {"task": task, "finish_reason": record.get("finish_reason")}
+    answer_fields["sample"] = None if sample_id is None else f"{sample_id!s:.200}"
+    return answer_fields | record_reader(record, task)
 
 
 def _sample(record: dict, task: str) -> dict:
@@ -173,17 +173,17 @@ def _sample(record: dict, task: str) -> dict:
     prompt = _lone(within(record, "arguments", "gen_args_0", "arg_0"))
     _check_types(record, doc=dict, doc_id=int | str, filter=str | None)
     doc_text, fix = document_text(record["doc"]), "take the log as the harness wrote it"
-    texts = {"doc": doc_text, "prompt": prompt, "target": record.get("target")}
-    for name, text in texts.items():
+    hashables = {"doc": doc_text, "prompt": prompt, "target": record.get("target")}
+    for name, text in hashables.items():
         if not isinstance(text, str) or f"{name}_hash" not in record:
             raise ValueError(f"has no {name} or no {name}_hash; {fix}")
         spellings = text, f"JsonChatStr(prompt={text!r})"  # as lm-eval 0.5 hashes chats
         if record[f"{name}_hash"] not in map(sha256, spellings):
             fault = f"{name}_hash does not recompute: the {name} is not the one that was run"
             raise ValueError(f"{fault}; {fix}")
-    fields = {name: record.get(name) for name in ("doc_id", "doc", "doc_hash")}
-    fields |= {"response": response, "is_first": is_first}
-    return fields | {"prompt": prompt, "filter": _filter(record)}
+    answer_fields = {name: record.get(name) for name in ("doc_id", "doc", "doc_hash")}
+    answer_fields |= {"response": response, "is_first": is_first}
+    return answer_fields | {"prompt": prompt, "filter": _filter(record)}
 
 
 def _filter(record: dict) -> str | None:
@@ -198,24 +198,22 @@ def _responses(record: dict) -> tuple[str | list[str], bool]:
     Where it left the first of several, they all count.
     """
     # lm-eval 0.5 has a list of texts where 0.4 has one.
-    filtered, logged = (
-        _lone(_lone(record["filtered_resps"])),
-        _lone(record.get("resps")),
-    )
+    filtered = _lone(_lone(record["filtered_resps"]))
+    logged = _lone(record.get("resps"))
     logged = logged if isinstance(logged, list) else [logged]
-    is_first, is_several = filtered in (*logged[:1], logged), len(logged) > 1
+    is_first_left, is_several = filtered in (*logged[:1], logged), len(logged) > 1
     if is_several and filtered == logged[0]:
         filtered = logged
-    is_list = is_several and filtered and isinstance(filtered, list)
-    responses = filtered if is_list else [filtered]
+    is_list_left = is_several and filtered and isinstance(filtered, list)
+    responses = filtered if is_list_left else [filtered]
     for number, response in enumerate(responses, 1):
         if not isinstance(response, str):
-            kind = type(response).__name__
+            type_name = type(response).__name__
             raise ValueError(
-                f"filtered response {number} of {len(responses)} is a {kind}, not a string;"
+                f"filtered response {number} of {len(responses)} is a {type_name}, not a string;"
                 " use a filter that leaves strings, such as take_first"
             )
-    return responses if is_several else filtered, is_first
+    return responses if is_several else filtered, is_first_left
 
 
 def _batch_output(record: dict, task: str) -> dict:
@@ -225,19 +223,19 @@ def _batch_output(record: dict, task: str) -> dict:
     id_match = _CUSTOM_ID.fullmatch(record["custom_id"])
     fields = {"doc_id": int(id_match["doc_id"]), "doc_hash": id_match["hash"]}
     with suppress(TypeError, LookupError, AttributeError):
-        body = record["response"]["body"]
-        choices = body["choices"]
+        response_body = record["response"]["body"]
+        choices = response_body["choices"]
         is_chat = "message" in choices[0]
-        contents = [
+        response_texts = [
             choice["message"].get("content") if is_chat else choice["text"]
             for choice in choices
         ]
-        if all(isinstance(content, str | None) for content in contents):
+        if all(isinstance(content, str | None) for content in response_texts):
             # A refusal, or reasoning that took all the tokens, has no content.
-            fields["response"] = _lone([content or "" for content in contents])
-            reasons = [choice.get("finish_reason") for choice in choices]
-            fields["finish_reason"] = _lone(reasons)
-            return fields | {"is_chat": is_chat, "model": body.get("model")}
+            fields["response"] = _lone([content or "" for content in response_texts])
+            finish_reasons = [choice.get("finish_reason") for choice in choices]
+            fields["finish_reason"] = _lone(finish_reasons)
+            return fields | {"is_chat": is_chat, "model": response_body.get("model")}
     error = json.dumps(record.get("error") or record.get("response"))
     return fields | {"fault": f"has no answer but {error:.200}; send the request again"}
 
@@ -247,18 +245,18 @@ def _plain(record: dict, task: str) -> dict:
     if "resps" in record:
         fix = "keep one; number several texts by 'sample', each in its line"
         raise ValueError(f"has 'resps' beside 'response'; {fix}")
-    types = {"response": str, "doc": dict | None}
-    types |= {"doc_id": int | str | None, "doc_hash": str | None}
-    _check_types(record, **types)
-    fields = {name: record.get(name) for name in types}
-    if fields["doc"] is None and fields["doc_id"] is None:
+    types_by_column = {"response": str, "doc": dict | None}
+    types_by_column |= {"doc_id": int | str | None, "doc_hash": str | None}
+    _check_types(record, **types_by_column)
+    answer_fields = {column: record.get(column) for column in types_by_column}
+    if answer_fields["doc"] is None and answer_fields["doc_id"] is None:
         try:
-            fields["doc"] = document(task, record)
+            answer_fields["doc"] = document(task, record)
         except ValueError as error:
             fault = "has no 'doc' or 'doc_id', and is not a row"
             fault += f" of {task} itself ({error}); or name another --task"
             raise ValueError(fault) from None
-    return fields
+    return answer_fields
 
 
 def _check_types(record: dict, **types: type | UnionType) -> None:
@@ -304,7 +302,7 @@ def read_results(path: Path) -> dict:
     try:
         is_small = path.stat().st_size <= MOST_BYTES
         results = json.loads(path.read_bytes() if is_small else b"")
-        results = {key: _by_task(value) for key, value in results.items()}
+        results = {key: _by_task(claim) for key, claim in results.items()}
         _check_types(results, **_RESULTS_TYPES)
     except (ValueError, RecursionError, AttributeError) as error:
         fault, fix = f"is not a results file ({error})", "copy it again, or delete it"
@@ -315,7 +313,7 @@ def read_results(path: Path) -> dict:
 def _by_task(value: object) -> object:
     """Return a value with tasks by their names outside of groups."""
     if isinstance(value, dict):
-        return {bare(name): of_task for name, of_task in value.items()}
+        return {bare(task_name): task_value for task_name, task_value in value.items()}
     return value
 
 
@@ -328,7 +326,7 @@ def claims_of(results: dict, task: str) -> dict:
     if version is config is None:
         return {}
     metadata, settings = within(config, "metadata"), within(config, "generation_kwargs")
-    made = {
+    origin = {
         "seed": typed_claim(within(metadata, "gen_seed"), int),
         "rows": typed_claim(within(metadata, "gen_rows"), int),
         "fingerprint": typed_claim(within(metadata, "gen_fingerprint"), str),
@@ -343,7 +341,7 @@ def claims_of(results: dict, task: str) -> dict:
         "n_shot": typed_claim(within(results, "n-shot", task), int),
         "max_gen_toks": typed_claim(within(settings, "max_gen_toks"), int),
         "repeats": typed_claim(within(config, "repeats"), int),
-        "made": None if None in (made["seed"], made["rows"]) else made,
+        "made": None if None in (origin["seed"], origin["rows"]) else origin,
     }
 
 

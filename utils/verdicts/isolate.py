@@ -77,19 +77,19 @@ def each_apart(
     work exceeds a limit, and an `error` where the machine cannot do it.
     """
     prepared: Prepared = {}
-    running: dict[Connection, tuple[Work, multiprocessing.Process]] = {}
+    running_work: dict[Connection, tuple[Work, multiprocessing.Process]] = {}
     try:
-        while queue or running:
-            while queue and len(running) < options.workers:
+        while queue or running_work:
+            while queue and len(running_work) < options.workers:
                 work = queue.popleft()
-                job = partial(do, work, prepared)
-                reader, process = _start(job, options.most_memory)
-                running[reader] = work, process
-            for reader in wait(running):
+                work_call = partial(do, work, prepared)
+                reply_reader, process = _start(work_call, options.most_memory)
+                running_work[reply_reader] = work, process
+            for reply_reader in wait(running_work):
                 message = b""
-                with suppress(EOFError), reader:
-                    message = reader.recv_bytes()
-                work, process = running.pop(reader)
+                with suppress(EOFError), reply_reader:
+                    message = reply_reader.recv_bytes()
+                work, process = running_work.pop(reply_reader)
                 process.join()
                 reply = json.loads(message) if message else _killed(process, options)
                 needs = reply.get("want", ())
@@ -100,7 +100,7 @@ def each_apart(
                     continue
                 yield work, reply
     finally:
-        for _, process in running.values():
+        for _, process in running_work.values():
             process.kill()
             process.join()
 
@@ -109,59 +109,59 @@ def _prepare(
     needs: list, prepared: Prepared, options: Namespace, check: type | None
 ) -> str | None:
     """Prepare what processes are to share; return why that cannot be."""
-    for need, task, line in needs:
+    for need, task, line_number in needs:
         if (need, task) not in prepared:
-            prepare = documents if need == "documents" else check.prepare
+            prepare_need = documents if need == "documents" else check.prepare
             prepared[need, task] = None
             try:
-                prepare(task, options.include_path)
+                prepare_need(task, options.include_path)
             except ToolError as error:
                 prepared[need, task] = str(error)
         if fault := prepared[need, task]:
-            return f"line {line}: {fault}"
+            return f"line {line_number}: {fault}"
     return None
 
 
 def _killed(process: multiprocessing.Process, options: Namespace) -> dict[str, str]:
     """Return the reply of a process that gave none."""
-    status = process.exitcode
-    if status == -signal.SIGXCPU:
-        allowance = (
+    exit_status = process.exitcode
+    if exit_status == -signal.SIGXCPU:
+        time_allowance = (
             f"{options.most_seconds} s and {options.most_answer_ms} ms an answer"
         )
-        fault = f"takes more processor time than {allowance}; raise --most_seconds"
+        fault = f"takes more processor time than {time_allowance}; raise --most_seconds"
         return {"failure": fault}
-    if status == _OUT_OF_MEMORY:
+    if exit_status == _OUT_OF_MEMORY:
         fault = f"takes more than {options.most_memory:,} MiB of memory"
         return {"failure": f"{fault}; raise --most_memory"}
     fix = "see whether memory ran out, and run the command again"
-    return {"error": f"its process was killed (status {status}); {fix}"}
+    return {"error": f"its process was killed (status {exit_status}); {fix}"}
 
 
 def _start(
     job: Callable[[], dict], most_memory: int
 ) -> tuple[Connection, multiprocessing.Process]:
     """Start a job in a process; return where its reply arrives, and the process."""
-    reader, writer = _FORK.Pipe(duplex=False)
-    arguments = (job, writer, most_memory)
-    process = _FORK.Process(target=_run, args=arguments, daemon=True)
+    reply_reader, reply_writer = _FORK.Pipe(duplex=False)
+    process_arguments = (job, reply_writer, most_memory)
+    process = _FORK.Process(target=_run, args=process_arguments, daemon=True)
     process.start()
-    writer.close()
-    return reader, process
+    reply_writer.close()
+    return reply_reader, process
 
 
 def _run(job: Callable[[], dict], writer: Connection, most_memory: int) -> None:
     """Do a job in this process, within limits; it ends when its parent is gone."""
     gc.freeze()  # a collection would copy every page that the parent shares
-    for signum in (signal.SIGINT, signal.SIGHUP):
-        signal.signal(signum, signal.SIG_IGN)  # the parent ends it
+    for signal_number in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(signal_number, signal.SIG_IGN)  # the parent ends it
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     with suppress(OSError, ValueError):  # macOS has neither the file nor the limit
-        pages = int(Path("/proc/self/statm").read_text().split()[0])
-        most_bytes = pages * resource.getpagesize() + (most_memory << 20)
-        _, hard = resource.getrlimit(resource.RLIMIT_AS)
-        resource.setrlimit(resource.RLIMIT_AS, (most_bytes, hard))
+        mapped_pages = int(Path("/proc/self/statm").read_text().split()[0])
+        memory_bound = mapped_pages * resource.getpagesize() + (most_memory << 20)
+        _, hard_limit = resource.getrlimit(resource.RLIMIT_AS)
+        resource.setrlimit(resource.RLIMIT_AS, (memory_bound, hard_limit))
     try:
         writer.send_bytes(json.dumps(job()).encode())
     except MemoryError:
@@ -175,9 +175,9 @@ def _end_with_parent() -> None:
 
 def allow_seconds(seconds: float) -> None:
     """Allow this process so much processor time in all; the kernel ends it beyond."""
-    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+    _, hard_limit = resource.getrlimit(resource.RLIMIT_CPU)
     with suppress(ValueError):  # a limit from outside is lower
-        resource.setrlimit(resource.RLIMIT_CPU, (int(seconds) + 1, hard))
+        resource.setrlimit(resource.RLIMIT_CPU, (int(seconds) + 1, hard_limit))
 
 
 # --------------------------------------------------------------------- files of answers
@@ -203,8 +203,8 @@ def judge_file(order: Order, prepared: Prepared) -> dict:
     except MemoryError:
         raise
     except OSError as error:
-        place = error.filename or source.path
-        return {"error": _without_path(source, f"{place}: {fault_of(error)}")}
+        failed_path = error.filename or source.path
+        return {"error": _without_path(source, f"{failed_path}: {fault_of(error)}")}
     except ToolError as error:
         return {"failure": _without_path(source, str(error))}
     except Exception as error:  # what nobody foresaw is a fault of this file alone
@@ -253,8 +253,8 @@ class _Judging:
         except ToolError as error:  # why it is not read to its end
             end = _without_path(source, str(error))
         finally:
-            for file in self.files.values():
-                file.close()
+            for rows_file in self.files.values():
+                rows_file.close()
         if self.wanted:
             return {"want": [(*need, line) for need, line in self.wanted.items()]}
         if not self.answers and not self.refused:
@@ -264,7 +264,7 @@ class _Judging:
             if len(sums) > 1:
                 fault = f"the filters of {task} have different 'resps'"
                 end = end or f"{fault}; take the log as the harness wrote it"
-        refused = [(*key, count) for key, count in self.refused.items()]
+        refused = [(*key, refused_count) for key, refused_count in self.refused.items()]
         return {
             "model": self.model[:LONGEST] if isinstance(self.model, str) else None,
             "refused": {"lines": self.faults, "tasks": refused},
@@ -285,15 +285,15 @@ class _Judging:
     def _judge_line(self, line: Line) -> None:
         """Judge the answers in a line; note why one does not count."""
         answers = answers_in(line, self.order.source.task)
-        key, record = (answers[0].task, answers[0].filter), answers[0].line
+        task_and_filter, record = (answers[0].task, answers[0].filter), answers[0].line
         if "filtered_resps" in record:
-            responses = json.dumps([record.get("doc_id"), record.get("resps")])
-            self.digest_sums[key] += int(sha256(responses), 16)
+            responses_json = json.dumps([record.get("doc_id"), record.get("resps")])
+            self.digest_sums[task_and_filter] += int(sha256(responses_json), 16)
         try:
             for answer in answers:
                 self._judge(answer)
         except LineError as error:
-            self.refused[key] += 1
+            self.refused[task_and_filter] += 1
             if len(self.faults) < MOST_FAULTS:
                 fault = str(error).removeprefix(f"{line.place}: ")
                 self.faults.append((line.number, fault))
@@ -311,10 +311,10 @@ class _Judging:
             doc = document_of(answer, options.include_path)
             system = self.results.get("system_instruction")
             table_row = judge_answer(answer, doc, self.order.source.path.name, system)
-        milliseconds = options.most_answer_ms  # which a refused line has not
+        added_milliseconds = options.most_answer_ms  # which a refused line has not
         if self.order.check and scorer(task).upstream[0] is None:
-            milliseconds += options.most_row_ms  # its row is regenerated
-        self.seconds += milliseconds / 1000
+            added_milliseconds += options.most_row_ms  # its row is regenerated
+        self.seconds += added_milliseconds / 1000
         allow_seconds(self.seconds)
         if self.wanted:  # read on, for what else is wanted
             return
@@ -336,18 +336,18 @@ class _Judging:
                 fault = f"has answers through more than {options.most_filters} filters"
                 raise ToolError(f"{answer.place}: {fault}; raise --most_filters")
             claims = claims_of(self.results, task) if self.results else {}
-            repeats, leave_out = claims.get("repeats") or 1, options.leave_out
-            tally = Tally(task, repeats=repeats, leave_out=leave_out)
+            repeat_count, leave_out = claims.get("repeats") or 1, options.leave_out
+            tally = Tally(task, repeats=repeat_count, leave_out=leave_out)
             settings = self.results, task, answer.filter or "none", options.include_path
             check = self.order.check and self.order.check(*settings)
             self.answers[key] = _TaskAnswers(claims, tally, References(task), check)
         _, tally, references, check = self.answers[key]
         document = tally.add(table_row)
-        answers = len(document.scores) if document else 0  # of one that is left out
-        if answers > options.most_samples:
+        answer_count = len(document.scores) if document else 0  # left out: 0
+        if answer_count > options.most_samples:
             fault = f"has more than {options.most_samples} answers to a document"
             raise ToolError(f"{answer.place}: {fault}; raise --most_samples")
-        if answers == 1:
+        if answer_count == 1:
             references.add(doc)
         if check:
             check.add(answer, doc)

@@ -33,21 +33,21 @@ _LONGEST_NAME = 200
 
 def answer_options(parser: ArgumentParser) -> None:
     """Add the options of the tools that read answers."""
-    add, positive = parser.add_argument, partial(whole_number, least=1)
+    add, positive_number = parser.add_argument, partial(whole_number, least=1)
     add("--task", help="the task of lines that do not name theirs")
     include_path_option(parser)
-    lists = ", ".join(disputed.LISTS)
-    list_help = f"a list of disputed rows to leave out: {lists}"
-    add("--leave_out", choices=disputed.LISTS, metavar="LIST", help=list_help)
+    list_names_text = ", ".join(disputed.LISTS)
+    leave_out_help = f"a list of disputed rows to leave out: {list_names_text}"
+    add("--leave_out", choices=disputed.LISTS, metavar="LIST", help=leave_out_help)
     cache_help = "where tables of verdicts are kept; default: beside your other caches"
     add("--cache", metavar="DIR", type=output_path, help=cache_help)
-    number_option = {"metavar": "N", "type": positive}
+    number_option = {"metavar": "N", "type": positive_number}
     workers_help = "files that are judged at a time; default: %(default)s"
     add("--workers", **number_option, default=1, help=workers_help)
-    limits = parser.add_argument_group("limits of a file; what exceeds one is left out")
-    for option, (default, bound) in LIMITS.items():
+    group = parser.add_argument_group("limits of a file; what exceeds one is left out")
+    for limit_option, (default, bound) in LIMITS.items():
         number_option |= {"default": default, "help": f"{bound}; default: %(default)s"}
-        limits.add_argument(f"--{option}", **number_option)
+        group.add_argument(f"--{limit_option}", **number_option)
 
 
 # ------------------------------------------------------------------------------ files
@@ -64,27 +64,27 @@ def find_sources(
     sources: dict[tuple[str, Path], Source] = {}
     failures: list[Failure] = []
     for argument in arguments:
-        label, place = _split_name(argument)
-        files, faults = _files_in(place) if place.is_dir() else ([place], {})
-        if not files and not faults:
+        label, target = _split_name(argument)
+        answer_files, reasons = _files_in(target) if target.is_dir() else ([target], {})
+        if not answer_files and not reasons:
             fix = "run with --log_samples, or name files"
-            raise ToolError(f"{place}: has no samples of the pack's tasks; {fix}")
-        for file in files:
-            source = Source(file, place, task, label, None, None)
-            if name_match := SAMPLES_NAME.fullmatch(file.name):
-                time = name_match["time"]
-                source = source._replace(place=file.parent, time=time)
-                results_path = file.parent / f"results_{time}.json"
+            raise ToolError(f"{target}: has no samples of the pack's tasks; {fix}")
+        for answer_file in answer_files:
+            source = Source(answer_file, target, task, label, None, None)
+            if name_match := SAMPLES_NAME.fullmatch(answer_file.name):
+                log_time = name_match["time"]
+                source = source._replace(place=answer_file.parent, time=log_time)
+                results_path = answer_file.parent / f"results_{log_time}.json"
                 if os.path.lexists(results_path):
                     source = source._replace(results_path=results_path)
                 if task is None or name_match["task"] in all_tasks():
                     source = source._replace(task=name_match["task"])
             if source.results_path and (fault := _fault_of_kind(source.results_path)):
-                faults[source.results_path] = fault
+                reasons[source.results_path] = fault
             else:
-                sources.setdefault((label, file.absolute()), source)
+                sources.setdefault((label, answer_file.absolute()), source)
         failures += [
-            Failure(odd_place, label, fault) for odd_place, fault in faults.items()
+            Failure(odd_path, label, fault) for odd_path, fault in reasons.items()
         ]
     return [*sources.values()], failures
 
@@ -103,30 +103,30 @@ def _split_name(argument: str) -> tuple[str, Path]:
 
 def _files_in(folder: Path) -> tuple[list[Path], dict[Path, str]]:
     """Return the files of answers that a folder stands for, and what is no run in it."""
-    files, faults = [], {}
-    for place, folder_names, file_names in os.walk(folder):  # which follows no links
+    sample_files, fault_by_path = [], {}
+    for parent, folder_names, file_names in os.walk(folder):  # which follows no links
         folder_names.sort()
         entry_names = sorted([*file_names, *folder_names])
         matches = [*filter(None, map(SAMPLES_NAME.fullmatch, entry_names))]
-        samples = [
-            Path(place, match[0]) for match in matches if match["task"] in all_tasks()
+        folder_samples = [
+            Path(parent, match[0]) for match in matches if match["task"] in all_tasks()
         ]
-        links = filter(Path.is_symlink, (Path(place, name) for name in folder_names))
-        for file in (*samples, *links):
+        links = filter(Path.is_symlink, (Path(parent, name) for name in folder_names))
+        for file in (*folder_samples, *links):
             if fault := _fault_of_kind(file):
-                faults[file] = fault
+                fault_by_path[file] = fault
             else:
-                files.append(file)
-        if not matches and any(Path(place).glob("results_*.json")):
+                sample_files.append(file)
+        if not matches and any(Path(parent).glob("results_*.json")):
             fault = "has results without samples; run with --log_samples"
-            faults[Path(place)] = fault
+            fault_by_path[Path(parent)] = fault
     answer_files = [
         file
         for file in sorted(folder.iterdir())
         if file.name.endswith(SUFFIXES) and file.is_file()
         if not file.name.startswith(".") and not SAMPLES_NAME.fullmatch(file.name)
     ]
-    return files or answer_files, faults
+    return sample_files or answer_files, fault_by_path
 
 
 def _fault_of_kind(path: Path) -> str | None:
@@ -160,11 +160,11 @@ class Model:
     @property
     def refused(self) -> Counter[str]:
         """How many lines are refused, by task."""
-        refused: Counter[str] = Counter()
+        refused_by_task: Counter[str] = Counter()
         for table in self.tables:
-            for task, filter_name, count in table.head["refused"]["tasks"]:
-                refused[task] += count * (filter_name == self.filter)
-        return refused
+            for task, filter_name, line_count in table.head["refused"]["tasks"]:
+                refused_by_task[task] += line_count * (filter_name == self.filter)
+        return refused_by_task
 
     def entries(self) -> Iterator[tuple[Table, dict]]:
         """Yield what the heads of its tables say of each task through its filter."""
@@ -193,26 +193,26 @@ class Model:
 
     def read(self, options: Namespace, has_rows: bool) -> None:
         """Read the rows of its tables; refuse second answers in several of them."""
-        for table, entry in self.entries():
-            task = entry["task"]
+        for table, task_entry in self.entries():
+            task = task_entry["task"]
             if task not in self.tasks:
-                claims, made = self.claims(task), None
+                claims, origin = self.claims(task), None
                 if scorer(task).upstream[0] is None:
-                    made = claims.get("made") or _made(task, options.include_path)
+                    origin = claims.get("made") or _made(task, options.include_path)
                 repeats = claims.get("repeats") or 1
-                settings = {"repeats": repeats, "made": made, "has_rows": has_rows}
+                settings = {"repeats": repeats, "made": origin, "has_rows": has_rows}
                 leave_out = options.leave_out
                 self.tasks[task] = Tally(task, leave_out=leave_out, **settings)
-            tally, refused = self.tasks[task], table.head["refused"]
-            tally.constants.update(entry["constants"])
+            tally, table_refusals = self.tasks[task], table.head["refused"]
+            tally.constants.update(task_entry["constants"])
             for row in table.rows(task, self.filter):
                 try:
                     if document := tally.add(row):
                         document.table = table
                 except LineError as error:
-                    refused["tasks"].append([task, self.filter, 1])
-                    if len(refused["lines"]) < MOST_FAULTS:
-                        refused["lines"].append([row["line"], str(error)])
+                    table_refusals["tasks"].append([task, self.filter, 1])
+                    if len(table_refusals["lines"]) < MOST_FAULTS:
+                        table_refusals["lines"].append([row["line"], str(error)])
 
 
 @cache
@@ -220,11 +220,11 @@ def _made(task: str, folder: Path) -> dict | None:
     """Return what a pack's rows of a task were made from, None where it does not say."""
     with suppress(OSError, ValueError, LookupError, TypeError, AttributeError):
         manifest = json.loads((folder / "manifest.json").read_bytes())
-        for entry in manifest["data"].values():
-            request = entry["generated"] if task in entry["tasks"] else {}
-            made = {"seed": request.get("gen_seed"), "rows": request.get("gen_rows")}
-            if None not in made.values():
-                return made | {"fingerprint": entry["fingerprint"]}
+        for file_entry in manifest["data"].values():
+            recipe = file_entry["generated"] if task in file_entry["tasks"] else {}
+            origin = {"seed": recipe.get("gen_seed"), "rows": recipe.get("gen_rows")}
+            if None not in origin.values():
+                return origin | {"fingerprint": file_entry["fingerprint"]}
     return None
 
 
@@ -244,56 +244,56 @@ def read_models(
     sources, failures = find_sources(arguments, options.task)
     tables_by_model: dict[tuple, list[Table]] = defaultdict(list)
     for table in make_tables(sources, options, check, output):
-        source, fault = table.source, table.head["failure"]
-        if fault is None:
-            key = (source.label, None if source.label else source.place)
-            tables_by_model[key].append(table)
+        source, table_fault = table.source, table.head["failure"]
+        if table_fault is None:
+            model_key = (source.label, None if source.label else source.place)
+            tables_by_model[model_key].append(table)
         else:
-            failures.append(Failure(source.path, source.label, fault))
+            failures.append(Failure(source.path, source.label, table_fault))
     models = [
         model for tables in tables_by_model.values() for model in _models_of(tables)
     ]
-    names = Counter(model.name for model in models)
+    name_counts = Counter(model.name for model in models)
     for model in models:
-        if names[name := model.name] > 1:
-            model.remarks.append(f"{names[name]} runs give the name {name:.150}")
+        if name_counts[name := model.name] > 1:
+            model.remarks.append(f"{name_counts[name]} runs give the name {name:.150}")
             model.name = f"{name:.150} ({model.source.place})"
         model.read(options, has_rows)
-    sources_before: set[Source] = set()
+    reported_sources: set[Source] = set()
     for model in models:  # those of several filters share tables
         for table in model.tables:
-            if table.source not in sources_before:
+            if table.source not in reported_sources:
                 model.messages += _messages(table)
-                sources_before.add(table.source)
+                reported_sources.add(table.source)
     return models, failures
 
 
 def _messages(table: Table) -> Iterator[str]:
     """Yield what a user is told of a file: which lines do not count, and why."""
-    path, refused = table.source.path, table.head["refused"]
-    for number, fault in refused["lines"]:
-        yield f"{path}, line {number}: {fault}"
-    count = sum(number for *_, number in refused["tasks"])
-    if more := count - len(refused["lines"]):
-        yield f"{path}: {more} more {'line was' if more == 1 else 'lines were'} refused"
+    answers_path, refused = table.source.path, table.head["refused"]
+    for line_number, fault in refused["lines"]:
+        yield f"{answers_path}, line {line_number}: {fault}"
+    refused_count = sum(line_count for *_, line_count in refused["tasks"])
+    if unnamed_count := refused_count - len(refused["lines"]):
+        yield f"{answers_path}: {unnamed_count} more {'line was' if unnamed_count == 1 else 'lines were'} refused"
     if end_fault := table.head["end"]:
-        yield f"{path}: {end_fault}"
+        yield f"{answers_path}: {end_fault}"
 
 
 def _models_of(tables: list[Table]) -> Iterator[Model]:
     """Yield the model whose tables these are, once for each filter."""
-    latest, remarks = _latest(tables)
-    source = latest[0].source
-    claimed_names = [table.head["model"] for table in latest if table.head["model"]]
-    name = source.label or (claimed_names or [source.default_name])[0]
-    if len(distinct_names := sorted({*claimed_names})) > 1 and not source.label:
-        joined = ", ".join(distinct_names)
-        remarks.append(f"its results name several models: {joined:.200}")
-    filters = {entry["filter"] for table in latest for entry in table.head["tasks"]}
+    fullest, remarks = _latest(tables)
+    source = fullest[0].source
+    claimed_names = [table.head["model"] for table in fullest if table.head["model"]]
+    base_name = source.label or (claimed_names or [source.default_name])[0]
+    if len(distinct_claims := sorted({*claimed_names})) > 1 and not source.label:
+        claimed_names_text = ", ".join(distinct_claims)
+        remarks.append(f"its results name several models: {claimed_names_text:.200}")
+    filters = {entry["filter"] for table in fullest for entry in table.head["tasks"]}
     for filter_name in sorted(filters, key=str) or [None]:
-        is_plain = filter_name is None or len(filters) < 2
-        full_name = name if is_plain else f"{name} ({filter_name})"
-        yield Model(full_name[:_LONGEST_NAME], latest, filter_name, [*remarks])
+        is_only_filter = filter_name is None or len(filters) < 2
+        model_name = base_name if is_only_filter else f"{base_name} ({filter_name})"
+        yield Model(model_name[:_LONGEST_NAME], fullest, filter_name, [*remarks])
 
 
 def _latest(tables: list[Table]) -> tuple[list[Table], list[str]]:
@@ -303,16 +303,16 @@ def _latest(tables: list[Table]) -> tuple[list[Table], list[str]]:
     """
     tables_by_run: dict[object, list[tuple[tuple, Table]]] = defaultdict(list)
     for table in tables:
-        entries, time = table.head["tasks"], table.source.time
-        tasks = ", ".join(sorted({entry["task"] for entry in entries}))
-        is_samples = time and tasks
-        key = (table.source.place if is_samples else table.source, tasks)
-        size = sum(entry["documents"] for entry in entries), time or ""
-        tables_by_run[key].append((size, table))
-    latest, remarks = [], []
+        task_entries, log_time = table.head["tasks"], table.source.time
+        tasks = ", ".join(sorted({entry["task"] for entry in task_entries}))
+        is_samples = log_time and tasks
+        run_key = (table.source.place if is_samples else table.source, tasks)
+        table_size = sum(entry["documents"] for entry in task_entries), log_time or ""
+        tables_by_run[run_key].append((table_size, table))
+    latest_tables, remarks = [], []
     for (_, tasks), sized_tables in tables_by_run.items():
-        (_, time), table = max(sized_tables, key=itemgetter(0))
-        latest.append(table)
-        if (runs := len(sized_tables)) > 1:
-            remarks.append(f"{runs} runs of {tasks}: that of {time} is shown")
-    return latest, remarks
+        (_, log_time), table = max(sized_tables, key=itemgetter(0))
+        latest_tables.append(table)
+        if (run_count := len(sized_tables)) > 1:
+            remarks.append(f"{run_count} runs of {tasks}: that of {log_time} is shown")
+    return latest_tables, remarks

@@ -61,8 +61,8 @@ class Table(NamedTuple):
 
     def rows(self, task: str, filter_name: str | None = None) -> Iterator[dict]:
         """Yield the rows of a task through a filter, in the order of the source."""
-        with (self.folder / ROWS_NAME.format(task)).open("rb") as file:
-            for row in map(json.loads, file):
+        with (self.folder / ROWS_NAME.format(task)).open("rb") as rows_file:
+            for row in map(json.loads, rows_file):
                 if row["filter"] == filter_name:
                     yield row
 
@@ -88,30 +88,30 @@ def make_tables(
     key of what it depends on, or in `output` under the name of its file. ToolError for a
     place in `output` that is something else's.
     """
-    caches = os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()
-    folder = output or options.cache or Path(caches, "temporal-eval")
-    remove_leftovers(folder)  # of runs that were killed
+    caches_folder = os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()
+    tables_folder = output or options.cache or Path(caches_folder, "temporal-eval")
+    remove_leftovers(tables_folder)  # of runs that were killed
     tables: dict[Source, Table] = {}
-    owners: dict[Path, Source] = {}
-    missing: dict[Source, tuple[str, Path]] = {}  # their keys and places
+    source_by_place: dict[Path, Source] = {}
+    missing_sources: dict[Source, tuple[str, Path]] = {}  # their keys and places
     for source in sources:
         try:
             key = _key(source, options, check)
         except OSError as error:
-            tables[source] = Table(folder, {"failure": fault_of(error)}, source)
+            tables[source] = Table(tables_folder, {"failure": fault_of(error)}, source)
             continue
-        place = folder / (source.stem if output else key)
+        place = tables_folder / (source.stem if output else key)
         if output:
-            _check_place(place, source, key, owners.setdefault(place, source))
+            _check_place(place, source, key, source_by_place.setdefault(place, source))
         # The cache may be a folder that `score --output` has made.
-        places = (folder / source.stem, folder / key)
-        kept_tables = (read_table(place, source, key) for place in places)
+        possible_places = (tables_folder / source.stem, tables_folder / key)
+        kept_tables = (read_table(place, source, key) for place in possible_places)
         if table := next(filter(None, kept_tables), None):
             tables[source] = table
         else:
-            missing[source] = key, place
-    if missing:
-        new_tables = _judge(missing, folder, options, check)
+            missing_sources[source] = key, place
+    if missing_sources:
+        new_tables = _judge(missing_sources, tables_folder, options, check)
         tables |= {table.source: table for table in new_tables}
     return [tables[source] for source in sources]
 
@@ -127,8 +127,8 @@ def _key(source: Source, options: Namespace, check: type | None) -> str:
     dependencies = [
         *(SCHEMA, source.path.name, source.task, options.leave_out),
         *(check and check.__name__, str(options.include_path.resolve())),
-        [getattr(options, option) for option in LIMITS],
-        [path and sha256_of(path) for path in source_paths],
+        [getattr(options, option_name) for option_name in LIMITS],
+        [source_path and sha256_of(source_path) for source_path in source_paths],
         _rules(options.include_path),
     ]
     return sha256(json.dumps(dependencies))
@@ -139,12 +139,12 @@ def _rules(include_path: Path) -> str:
     """Return a digest of code, tasks, data and libraries, which verdicts depend on."""
     tool_paths = Path(__file__).parents[1].rglob("*.py")
     paths = {*tool_paths, *pack_files(FOLDER), *pack_files(include_path)}
-    files = sorted(f"{path.name} {sha256_of(path)}" for path in paths if path.is_file())
-    versions = [platform.python_version_tuple()[:2]]
+    files = sorted(f"{file.name} {sha256_of(file)}" for file in paths if file.is_file())
+    library_versions = [platform.python_version_tuple()[:2]]
     for library in _LIBRARIES:
         with suppress(metadata.PackageNotFoundError):
-            versions.append((library, metadata.version(library)))
-    return sha256(f"{files} {versions}")
+            library_versions.append((library, metadata.version(library)))
+    return sha256(f"{files} {library_versions}")
 
 
 def _check_place(place: Path, source: Source, key: str, owner: Source) -> None:
@@ -158,8 +158,8 @@ def _check_place(place: Path, source: Source, key: str, owner: Source) -> None:
     if table is None:
         fix = "move it elsewhere, or name another --output"
         raise ToolError(f"{place}: is there, and is not a table of score; {fix}")
-    is_own = table.head["source"] == os.path.realpath(source.path)
-    if not is_own and table.head["key"] != key:
+    is_same_file = table.head["source"] == os.path.realpath(source.path)
+    if not is_same_file and table.head["key"] != key:
         fix = f"name another --output for {source.path}, or delete it"
         raise ToolError(f"{place}: was made of {table.head['source']}; {fix}")
 
@@ -173,8 +173,8 @@ def _judge(
     """Yield the tables of files that have none; each file has its key and its place."""
     unfinished_folder, lock = open_part(folder, is_folder=True)
     queue: deque[Order] = deque()
-    for number, source in enumerate(missing):
-        queue.append(Order(source, unfinished_folder / str(number), options, check))
+    for position, source in enumerate(missing):
+        queue.append(Order(source, unfinished_folder / str(position), options, check))
         queue[-1].folder.mkdir()
     bar = {"unit": " files", "delay": _PATIENCE, "leave": False, "disable": None}
     try:
@@ -189,11 +189,11 @@ def _judge(
 
 def _finish(order: Order, reply: dict, key: str, place: Path) -> Table:
     """Write the head of a table and put it in its place; return it."""
-    source, folder = order.source, order.folder
+    source, rows_folder = order.source, order.folder
     if key != _key(source, order.options, order.check):
         reply = {"error": "has changed while it was read; run again"}
     if "error" in reply:  # which the next run may not have
-        return Table(folder, {"failure": reply["error"]}, source)
+        return Table(rows_folder, {"failure": reply["error"]}, source)
     head = {
         "schema": SCHEMA,
         "key": key,
@@ -206,11 +206,11 @@ def _finish(order: Order, reply: dict, key: str, place: Path) -> Table:
         "tasks": [],
     }
     head_json = json.dumps(head | reply, indent=1)
-    (folder / HEAD).write_text(head_json, encoding="utf-8")
+    (rows_folder / HEAD).write_text(head_json, encoding="utf-8")
     if not read_table(place, source, key):  # by another process
-        old_place = folder.with_name(f"{folder.name}-old")
+        replaced_place = rows_folder.with_name(f"{rows_folder.name}-old")
         with suppress(FileNotFoundError):
-            place.rename(old_place)
-        folder.rename(place)
-        shutil.rmtree(old_place, ignore_errors=True)
+            place.rename(replaced_place)
+        rows_folder.rename(place)
+        shutil.rmtree(replaced_place, ignore_errors=True)
     return read_table(place, source)
