@@ -45,9 +45,9 @@ def main(arguments: list[str] | None = None) -> int:
             signal.signal(signum, _interrupt)
     try:
         with quiet_harness():
-            status = _run(arguments)
+            exit_status = _run(arguments)
         sys.stdout.flush()
-        return status
+        return exit_status
     except ModuleNotFoundError as error:
         say(f"{error.name} is not installed; run {_INSTALL}")
     except ToolError as error:
@@ -59,8 +59,8 @@ def main(arguments: list[str] | None = None) -> int:
         except OSError:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if not isinstance(error, BrokenPipeError):  # `head` has had enough
-            place = f"{error.filename}: " if error.filename else ""
-            say(f"{place}{fault_of(error)}")
+            file_prefix = f"{error.filename}: " if error.filename else ""
+            say(f"{file_prefix}{fault_of(error)}")
     except KeyboardInterrupt as error:
         signum = error.args[0] if error.args else signal.SIGINT
         with suppress(OSError):  # the terminal may be what has gone
@@ -76,6 +76,7 @@ def _interrupt(signum: int, _: FrameType | None) -> None:
 
 
 def _run(arguments: list[str] | None) -> int:
+    """Read the command line and run the tool that it names; return the exit status."""
     tools = "\n".join(f"  {name:<11}  {text}" for name, (_, text) in TOOLS.items())
     parser = tool_parser(
         "",
@@ -87,8 +88,8 @@ def _run(arguments: list[str] | None) -> int:
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help="what it takes")
     try:
         options = parser.parse_args(arguments)
-        tool = importlib.import_module(f".{TOOLS[options.tool][0]}", __package__)
-        return tool.main(options.arguments)
+        tool_module = importlib.import_module(f".{TOOLS[options.tool][0]}", __package__)
+        return tool_module.main(options.arguments)
     except SystemExit as end:  # how argparse ends `--help` and what it cannot read
         return end.code
 

@@ -23,9 +23,9 @@ def fresh_documents(
 
     Raises ValueError for a level, a knob or a seed that its generator lacks.
     """
-    name = configuration(task)["dataset_kwargs"]["generator"]
-    count, all_knobs = 10**12, {name: knobs}
+    generator = configuration(task)["dataset_kwargs"]["generator"]
+    row_count, all_knobs = 10**12, {generator: knobs}
     fresh.check_knobs(all_knobs)
-    fresh.check_request(name, seed, count, levels, None)
-    rows = fresh.rows(name, seed, count, levels, all_knobs)
+    fresh.check_request(generator, seed, row_count, levels, None)
+    rows = fresh.rows(generator, seed, row_count, levels, all_knobs)
     return (document(task, row) for row in rows)

@@ -50,16 +50,16 @@ def compute(
     cards = _cards(subset, task, count)
     references = _listed("references", references, count)
     samples = enumerate(zip(cards, predictions, references))
-    sample_scores = [_scores(place, *sample) for place, sample in samples]
+    sample_scores = [_scores(number, *sample) for number, sample in samples]
     is_mean = task is None if return_average is None else return_average
-    lists = {
+    score_lists = {
         metric: [score_type(sample[metric]) for sample in sample_scores]
         for metric, score_type in cards[0].returns.items()
         if flexible or not metric.endswith("_flexible")
     }
     if not is_mean:
-        return lists
-    return {metric: sum(values) / count for metric, values in lists.items()}
+        return score_lists
+    return {metric: sum(values) / count for metric, values in score_lists.items()}
 
 
 def _listed(name: str, values: Iterable, count: int | None = None) -> list:
@@ -83,10 +83,10 @@ def _cards(subset: object, task: object, count: int) -> list[_Card]:
         argument, names, cards = "subset", [subset] * count, _SUBSETS
     if isinstance(subset, Iterable) and not isinstance(subset, str):
         names, cards = _listed("subset", subset, count), _TCP
-    for place, name in enumerate(names):
+    for number, name in enumerate(names):
         if not isinstance(name, str) or name not in cards:
-            where = f"{argument}[{place}]" if cards is _TCP else argument
-            raise ValueError(f"{where} {name!r:.80} is unknown; use {', '.join(cards)}")
+            label = f"{argument}[{number}]" if cards is _TCP else argument
+            raise ValueError(f"{label} {name!r:.80} is unknown; use {', '.join(cards)}")
     return [cards[name] for name in names]
 
 

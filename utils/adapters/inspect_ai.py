@@ -90,10 +90,10 @@ def verdict(name: str) -> Scorer:
     family = families.scorer(name)
 
     async def score(state: TaskState, target: Target) -> Score:
-        judged = family.explain(state.metadata["doc"], state.output.completion)
-        value = {metric: judged.scores[metric] for metric in metrics(name)}
-        reason = f"{judged.reason}: {family.utils.REASONS[judged.reason]}"
-        return Score(value=value, answer=judged.flexible, explanation=reason)
+        task_verdict = family.explain(state.metadata["doc"], state.output.completion)
+        value = {metric: task_verdict.scores[metric] for metric in metrics(name)}
+        reason = f"{task_verdict.reason}: {family.utils.REASONS[task_verdict.reason]}"
+        return Score(value=value, answer=task_verdict.flexible, explanation=reason)
 
     return score
 
@@ -103,7 +103,7 @@ def _register(name: str) -> None:
         folder = Path(include_path) if include_path else families.FOLDER
         settings = families.configuration(name)["generation_kwargs"]
         docs = enumerate(documents(name, folder))
-        samples = [_sample(name, number, doc) for number, doc in docs]
+        samples = [_sample(name, doc_id, doc) for doc_id, doc in docs]
         return Task(
             dataset=MemoryDataset(samples, name=name),
             solver=generate(),

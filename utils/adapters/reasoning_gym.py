@@ -87,8 +87,8 @@ class FreshCurriculum(BaseCurriculum):
 
     def __init__(self):
         super().__init__(type(self).__name__, FreshConfig)
-        name = configuration(self.task)["dataset_kwargs"]["generator"]
-        levels = range(1, fresh.find_generator(name).HIGHEST + 1)
+        generator = configuration(self.task)["dataset_kwargs"]["generator"]
+        levels = range(1, fresh.find_generator(generator).HIGHEST + 1)
         self._define_attributes(
             RangeAttributeDefinition(
                 name="level",

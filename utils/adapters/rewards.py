@@ -47,7 +47,7 @@ class Reward:
             fault = f"there are {count} completions and {len(doc)} documents"
             raise ToolError(f"{self.task}: {fault}; give as many of each")
         samples = enumerate(zip(doc, completions))
-        return [self._score(f"doc[{place}]", *sample) for place, sample in samples]
+        return [self._score(f"doc[{number}]", *sample) for number, sample in samples]
 
     def _score(self, place: str, document: str | dict, completion: object) -> float:
         try:
@@ -90,8 +90,10 @@ def training_set(task: str, include_path: str | None = None):
 def messages(task: str, document: dict) -> list[dict]:
     """Return what a task asks of a chat: the system's message, if any, and the user's."""
     system, user = prompt_parts(task, document)
-    texts = {"system": system.strip(), "user": user}
-    return [{"role": role, "content": text} for role, text in texts.items() if text]
+    text_by_role = {"system": system.strip(), "user": user}
+    return [
+        {"role": role, "content": text} for role, text in text_by_role.items() if text
+    ]
 
 
 def _text(completion: object) -> str:

@@ -21,18 +21,16 @@ class _Parser(argparse.ArgumentParser):
 
 def tool_parser(tool: str, description: str) -> argparse.ArgumentParser:
     """Return the parser of a tool; `description`, with its examples, is its help."""
-    program, form = (
-        f"temporal-eval {tool}".strip(),
-        argparse.RawDescriptionHelpFormatter,
-    )
-    return _Parser(prog=program, description=description, formatter_class=form)
+    program = f"temporal-eval {tool}".strip()
+    layout = argparse.RawDescriptionHelpFormatter
+    return _Parser(prog=program, description=description, formatter_class=layout)
 
 
 def include_path_option(parser: argparse.ArgumentParser) -> None:
     """Add the option that names the tasks whose documents answers are to."""
-    settings = {"type": folder_path, "default": FOLDER, "metavar": "FOLDER"}
+    path_option = {"type": folder_path, "default": FOLDER, "metavar": "FOLDER"}
     include_help = "the tasks whose documents a doc_id is of; default: the pack's own"
-    parser.add_argument("--include_path", **settings, help=include_help)
+    parser.add_argument("--include_path", **path_option, help=include_help)
 
 
 def say(message: str) -> None:

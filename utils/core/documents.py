@@ -20,9 +20,9 @@ def load(
     """
     from lm_eval.tasks import TaskManager  # takes a second
 
-    settings = {"include_defaults": False, "metadata": metadata}
+    options = {"include_defaults": False, "metadata": metadata}
     with quiet_harness():
-        manager = TaskManager(include_path=str(include_path), **settings)
+        manager = TaskManager(include_path=str(include_path), **options)
         if missing := [name for name in names if name not in manager.all_tasks]:
             fix = "name another folder with --include_path, or another task"
             raise ToolError(

@@ -48,19 +48,20 @@ def task_files() -> dict[str, TaskFile]:
 
 @cache
 def _read(path: Path) -> TaskFile:
+    """Read a YAML file of the pack, with the YAML files that it includes."""
     import yaml  # when the first task is asked for
 
     # Functions stand in files beside this one.
     loader = type("Loader", (getattr(yaml, "CSafeLoader", yaml.SafeLoader),), {})
     loader.add_constructor("!function", lambda _, node: str(path.parent / node.value))
     own_config = yaml.load(path.read_text("utf-8"), loader)  # noqa: S506
-    names = own_config.pop("include", [])
-    names = [names] if isinstance(names, str) else names
-    included = [(path.parent / name).resolve() for name in names]
+    includes = own_config.pop("include", [])
+    includes = [includes] if isinstance(includes, str) else includes
+    included_paths = [(path.parent / include).resolve() for include in includes]
     config: dict = {}
-    for included_path in included:
+    for included_path in included_paths:
         config |= _read(included_path).config
-    return TaskFile(path, config | own_config, included)
+    return TaskFile(path, config | own_config, included_paths)
 
 
 def configuration(name: str) -> dict:
@@ -86,6 +87,7 @@ def leaf_tasks(name: str) -> list[str]:
 
 
 def _suggestion(name: str) -> str:
+    """Return the fix for the name of a group or of nothing, where a task is needed."""
     if name in task_files():
         return f"its tasks are {', '.join(leaf_tasks(name))}"
     if near_matches := difflib.get_close_matches(name, task_files()):
@@ -174,19 +176,19 @@ class Scorer(NamedTuple):
     @property
     def licence(self) -> str:
         """The licence of the rows: that of the function that makes them, if it has one."""
-        loader = configuration(self.task).get("custom_dataset")
-        module_names = function(loader).__globals__ if loader else {}
+        loader_path = configuration(self.task).get("custom_dataset")
+        module_names = function(loader_path).__globals__ if loader_path else {}
         return module_names.get("LICENCE", self.utils.LICENCE)
 
     def asks_as(self, version: str | None) -> bool:
         """Tell whether a run of a version, None if unknown, had this one's prompts."""
-        ours = str(self.version)
-        return version in (None, ours) or {version, ours} <= SAME_PROMPTS
+        own_version = str(self.version)
+        return version in (None, own_version) or {version, own_version} <= SAME_PROMPTS
 
     def metric(self, logged: str) -> str | None:
         """Return this version's name of a metric in a log; None where it has none."""
-        name = RENAMED.get(logged, logged)
-        return name if name in self.metrics else None
+        current_name = RENAMED.get(logged, logged)
+        return current_name if current_name in self.metrics else None
 
 
 @cache
@@ -233,8 +235,8 @@ def function(setting: str) -> Callable:
     module_path, _, function_name = setting.rpartition(".")
     if not Path(f"{module_path}.py").is_file():
         raise FamilyError(f"{module_path}.py: is missing; {_SEE}")
-    folders = Path(module_path).relative_to(FOLDER).parts
-    module = importlib.import_module(".".join((lm_eval_tasks.__name__, *folders)))
+    package_names = Path(module_path).relative_to(FOLDER).parts
+    module = importlib.import_module(".".join((lm_eval_tasks.__name__, *package_names)))
     if not hasattr(module, function_name):
         raise FamilyError(f"{module.__file__}: has no {function_name}; {_SEE}")
     return getattr(module, function_name)
@@ -278,6 +280,7 @@ def not_a_document(task: object, doc: object, error: Exception) -> ToolError:
 
 
 def _cells(doc: object) -> Iterator[object]:
+    """Yield a document and all that is nested in it."""
     yield doc
     nested_values = doc.values() if isinstance(doc, dict) else doc
     if isinstance(doc, dict | list):
@@ -299,11 +302,11 @@ def groups() -> list[Group]:
     averaged_groups = []
     for name, (_, config, _) in sorted(task_files().items()):
         entries = config.get("aggregate_metric_list", [])
-        averaged = {entry["metric"] for entry in entries}
-        if any({*pair} <= averaged for pair in HEADLINES):
-            by_size = all(entry["weight_by_size"] for entry in entries)
+        metrics = {entry["metric"] for entry in entries}
+        if any({*pair} <= metrics for pair in HEADLINES):
+            is_by_size = all(entry["weight_by_size"] for entry in entries)
             tasks, version = tuple(leaf_tasks(name)), config["metadata"]["version"]
-            averaged_groups.append(Group(name, tasks, by_size, version))
+            averaged_groups.append(Group(name, tasks, is_by_size, version))
     return averaged_groups
 
 
@@ -314,15 +317,15 @@ def alone(task: str) -> Group:
 
 def benchmarks(tasks: list[str]) -> list[Group]:
     """Return the largest groups that tasks are in; a task of none stands for itself."""
-    shared = [group for group in groups() if {*group.tasks} & {*tasks}]
-    task_sets = [{*group.tasks} for group in shared]
-    largest = [
+    overlapping = [group for group in groups() if {*group.tasks} & {*tasks}]
+    task_sets = [{*group.tasks} for group in overlapping]
+    largest_groups = [
         group
-        for group in shared
+        for group in overlapping
         if not any({*group.tasks} < task_set for task_set in task_sets)
     ]
-    grouped = {task for group in largest for task in group.tasks}
-    return largest + [alone(task) for task in tasks if task not in grouped]
+    grouped_tasks = {task for group in largest_groups for task in group.tasks}
+    return largest_groups + [alone(task) for task in tasks if task not in grouped_tasks]
 
 
 def prompt(task: str, doc: dict) -> str:
@@ -345,6 +348,7 @@ def rendered(task: str, key: str, doc: dict):
 
 @cache
 def _template(source: str):
+    """Return a compiled Jinja template of a YAML file."""
     import jinja2  # with the settings of the harness, which compiles for each document
 
     settings = {"undefined": jinja2.StrictUndefined, "keep_trailing_newline": True}

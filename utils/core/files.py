@@ -61,29 +61,29 @@ def read_lines(
     compressed data is damaged, a line has more than `longest` bytes or all of them more
     than `most`.
     """
-    number, size = 0, 0
+    line_number, byte_count = 0, 0
     with open(path, "rb") as file:  # once, for a pipe can be read but once
         first_bytes = file.peek(4)
         for magic, fault in _FOREIGN.items():
             if first_bytes.startswith(magic):
                 raise ToolError(f"{path}: is {fault.format(path)}")
-        unpacked = gzip.open(file) if first_bytes.startswith(_GZIP) else file
+        unpacked_file = gzip.open(file) if first_bytes.startswith(_GZIP) else file
         try:
-            lines = iter(lambda: unpacked.readline(longest + 1), b"")
-            for number, line_bytes in enumerate(lines, 1):
-                size += len(line_bytes)
+            byte_lines = iter(lambda: unpacked_file.readline(longest + 1), b"")
+            for line_number, line_bytes in enumerate(byte_lines, 1):
+                byte_count += len(line_bytes)
                 if len(line_bytes) > longest:
                     fault = f"is longer than {longest / 2**20:g} MiB"
                     fix = "write each object in its own line"
-                    raise ToolError(f"{path}, line {number}: {fault}; {fix}")
-                if size > most:
+                    raise ToolError(f"{path}, line {line_number}: {fault}; {fix}")
+                if byte_count > most:
                     fault = f"holds more than {most / 2**20:,g} MiB once it is unpacked"
                     raise ToolError(f"{path}: {fault}; split the file")
                 if line_bytes.strip():
-                    yield Line(f"{path}, line {number}", number, line_bytes)
+                    yield Line(f"{path}, line {line_number}", line_number, line_bytes)
         except (EOFError, zlib.error, gzip.BadGzipFile):
             fault = "the gzip data is cut off or damaged; get the file again"
-            raise ToolError(f"{path}, after line {number}: {fault}") from None
+            raise ToolError(f"{path}, after line {line_number}: {fault}") from None
 
 
 def parse(line: Line) -> dict:
@@ -116,18 +116,18 @@ def written_whole(path: Path) -> Iterator[BinaryIO]:
         with os.fdopen(_open_stream(path), "wb") as file:
             yield file
         return
-    target = Path(os.path.realpath(path))
+    target_path = Path(os.path.realpath(path))
     part_path = None
     try:
-        part_path, descriptor = open_part(target.parent)
+        part_path, descriptor = open_part(target_path.parent)
         with os.fdopen(descriptor, "wb") as file:
-            if target.exists():
+            if target_path.exists():
                 with suppress(PermissionError):  # some file systems have no modes
-                    shutil.copymode(target, part_path)
+                    shutil.copymode(target_path, part_path)
             yield file
             file.flush()
             os.fsync(file.fileno())
-            part_path.replace(target)
+            part_path.replace(target_path)
     except BaseException as error:  # Ctrl-C, too
         if part_path:
             part_path.unlink(missing_ok=True)
@@ -139,12 +139,12 @@ def written_whole(path: Path) -> Iterator[BinaryIO]:
 
 def remove_leftovers(folder: Path) -> None:
     """Remove what processes that were killed left in a folder: nobody has it locked."""
-    for part in folder.glob(f"{_PREFIX}*{_SUFFIX}"):
+    for part_path in folder.glob(f"{_PREFIX}*{_SUFFIX}"):
         with suppress(OSError):
-            descriptor = os.open(part, os.O_RDONLY)
+            descriptor = os.open(part_path, os.O_RDONLY)
             with suppress(OSError):
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                shutil.rmtree(part) if part.is_dir() else part.unlink()
+                shutil.rmtree(part_path) if part_path.is_dir() else part_path.unlink()
             os.close(descriptor)
 
 
@@ -156,16 +156,16 @@ def open_part(folder: Path, *, is_folder: bool = False) -> tuple[Path, int]:
     remove_leftovers(folder)
     while True:
         folder.mkdir(parents=True, exist_ok=True)
-        part = folder / f"{_PREFIX}{secrets.token_hex(8)}{_SUFFIX}"
+        part_path = folder / f"{_PREFIX}{secrets.token_hex(8)}{_SUFFIX}"
         if is_folder:
-            part.mkdir()
+            part_path.mkdir()
         open_flags = os.O_RDONLY if is_folder else os.O_WRONLY | os.O_CREAT | os.O_EXCL
         with suppress(FileNotFoundError):  # another run took it for a leftover
-            descriptor = os.open(part, open_flags, 0o666)
+            descriptor = os.open(part_path, open_flags, 0o666)
             with suppress(OSError):  # of file systems without locks
                 fcntl.flock(descriptor, fcntl.LOCK_EX)
-            if part.exists():
-                return part, descriptor
+            if part_path.exists():
+                return part_path, descriptor
             os.close(descriptor)
 
 
@@ -181,14 +181,14 @@ def _open_stream(path: Path) -> int:
 
 def check_writable(path: Path) -> None:
     """Raise OSError, with the name of `path`, where no file of it can be written."""
-    target, fault = path if path.exists() else Path(os.path.realpath(path)), None
+    target, code = path if path.exists() else Path(os.path.realpath(path)), None
     nearest = next(path for path in (target, *target.parents) if os.path.lexists(path))
     if nearest.is_dir() == (nearest == target):
-        fault = errno.EISDIR if nearest == target else errno.ENOTDIR
+        code = errno.EISDIR if nearest == target else errno.ENOTDIR
     elif not os.access(nearest, os.W_OK):
-        fault = errno.EACCES
-    if fault:
-        raise OSError(fault, os.strerror(fault), str(path))
+        code = errno.EACCES
+    if code:
+        raise OSError(code, os.strerror(code), str(path))
 
 
 def check_outputs(outputs: Mapping[str, Path | None], inputs: list[Path]) -> None:

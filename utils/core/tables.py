@@ -28,8 +28,8 @@ def percent(value: float) -> str:
 
 def points(share: float) -> str:
     """Return a difference of shares in percentage points."""
-    rounded = f"{100 * share:+.1f}"
-    return rounded if float(rounded) else "0.0"
+    points_text = f"{100 * share:+.1f}"
+    return points_text if float(points_text) else "0.0"
 
 
 def p_text(value: float) -> str:
@@ -40,7 +40,7 @@ def p_text(value: float) -> str:
 def natural(text: str) -> list[str | int]:
     """Return a key that sorts 10 after 2; texts and numbers take turns in it."""
     pieces = re.split("([0-9]{1,9})", text)
-    return [int(piece) if place % 2 else piece for place, piece in enumerate(pieces)]
+    return [int(piece) if index % 2 else piece for index, piece in enumerate(pieces)]
 
 
 def render(rows: list[dict], form: str, number: Callable = "{:.4f}".format) -> str:

@@ -135,17 +135,17 @@ def evaluate(lm: LM, names: list[str], options: Namespace, **settings: object) -
     `simple_evaluate`. ToolError for tasks that cannot be loaded and for options that do
     not fit.
     """
-    fields = {name: getattr(options, name) for name in (*_OPTIONS, "include_path")}
-    fields |= {"tasks": names, "model_args": {"model": options.model}}
+    run_options = {name: getattr(options, name) for name in (*_OPTIONS, "include_path")}
+    run_options |= {"tasks": names, "model_args": {"model": options.model}}
     try:
-        config = EvaluatorConfig.from_cli(Namespace(**fields))
+        config = EvaluatorConfig.from_cli(Namespace(**run_options))
     except ValueError as error:
         raise ToolError(str(error)) from None
     logger = logging.getLogger("lm_eval.tasks")
     logger.setLevel(logging.WARNING)  # it warns of rows of other files
     try:
-        manager, tasks = load(names, options.include_path, config.metadata)
-        manager.load = lambda _: tasks  # it would load all rows again
+        manager, task_dict = load(names, options.include_path, config.metadata)
+        manager.load = lambda _: task_dict  # it would load all rows again
         settings |= {name: getattr(config, name) for name in _CONFIG}
         return simple_evaluate(lm, tasks=names, task_manager=manager, **settings)
     except AssertionError as error:
@@ -169,13 +169,13 @@ def request_lines(options: Namespace) -> Iterator[dict]:
     evaluate(taker, options.tasks, options, log_samples=False)
     model = _MODELS[options.apply_chat_template, options.openai]
     api = model(model=options.model, base_url="", tokenizer_backend=None)
-    path = "chat/completions" if options.apply_chat_template else "completions"
+    url_path = "chat/completions" if options.apply_chat_template else "completions"
     answers = (answer for file in options.only_missing for answer in read_answers(file))
-    answered = {answer.line.get("custom_id") for answer in answers if not answer.fault}
+    done_ids = {answer.line.get("custom_id") for answer in answers if not answer.fault}
     for request in taker.requests:
         prompt, gen_kwargs = request.args
-        name = custom_id(bare(request.task_name), request.doc_id, request.doc)
-        if name in answered:
+        request_id = custom_id(bare(request.task_name), request.doc_id, request.doc)
+        if request_id in done_ids:
             continue
         body = api._create_payload(  # as the model's `model_call` makes it
             api.create_message([prompt]),
@@ -184,7 +184,8 @@ def request_lines(options: Namespace) -> Iterator[dict]:
             seed=api._seed,
             eos=api.eos_string,
         )
-        yield {"custom_id": name, "method": "POST", "url": f"/v1/{path}", "body": body}
+        request_head = {"custom_id": request_id, "method": "POST"}
+        yield request_head | {"url": f"/v1/{url_path}", "body": body}
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -200,13 +201,13 @@ def main(arguments: list[str] | None = None) -> int:
     add("--only-missing", **missing_option, help=missing_help)
     add_options(parser)
     options = parser.parse_args(arguments)
-    inputs = [*pack_files(options.include_path), *options.only_missing]
-    check_outputs({"--output": options.output}, inputs)
-    lines = (f"{json.dumps(request)}\n" for request in request_lines(options))
+    input_paths = [*pack_files(options.include_path), *options.only_missing]
+    check_outputs({"--output": options.output}, input_paths)
+    json_lines = (f"{json.dumps(request)}\n" for request in request_lines(options))
     if options.output is None:
-        sys.stdout.writelines(lines)
+        sys.stdout.writelines(json_lines)
         return 0
     check_maker(options.output, "export", _BEGINNING)
-    with written_whole(options.output) as file:
-        file.writelines(line.encode() for line in lines)
+    with written_whole(options.output) as requests_file:
+        requests_file.writelines(line.encode() for line in json_lines)
     return 0

@@ -70,10 +70,10 @@ class Replay(PromptTaker):
         keys = [(bare(request.task_name), request.doc_id) for request in requests]
         request_by_key = dict(zip(keys, requests))
         self.joined = join(request_by_key, self.answers)  # by task and document id
-        missing = [key for key in keys if key not in self.joined]
-        self.missing = Counter(task for task, _ in missing)
-        if missing and not self.score_missing:
-            task, first_id = missing[0]
+        missing_keys = [key for key in keys if key not in self.joined]
+        self.missing = Counter(task for task, _ in missing_keys)
+        if missing_keys and not self.score_missing:
+            task, first_id = missing_keys[0]
             raise ToolError(
                 f"{task}: {self.missing[task]} documents have no answer, the first of them"
                 f" document {first_id}; give the rest (`export --only-missing` writes its"
@@ -92,44 +92,43 @@ class Replay(PromptTaker):
 Key = tuple[str, int]  # task and document id
 
 
-def join(
-    request_by_key: dict[Key, Instance], answers: list[Answer]
-) -> dict[Key, Answer]:
+def join(requests: dict[Key, Instance], answers: list[Answer]) -> dict[Key, Answer]:
     """Return the one answer to each request that has one.
 
     An answer without an id is joined by its document. ToolError for an answer to a document
     that is not asked, or to another version of it, and for a second one.
     """
     keys_by_digest = defaultdict(list)  # a row may be there twice
-    for key, request in request_by_key.items():
+    for key, request in requests.items():
         digest = scorer(key[0]).utils.digest(request.doc)
         keys_by_digest[key[0], digest].append(key)
-    joined: dict[Key, Answer] = {}
+    answer_by_key: dict[Key, Answer] = {}
     for answer in answers:
         key = answer.task, answer.doc_id
-        keys = [key] if key in request_by_key else []
-        if answer.doc_hash and keys:
-            doc_hash = sha256(document_text(request_by_key[key].doc))
-            keys = keys if doc_hash.startswith(answer.doc_hash) else []
+        matches = [key] if key in requests else []
+        if answer.doc_hash and matches:
+            doc_hash = sha256(document_text(requests[key].doc))
+            matches = matches if doc_hash.startswith(answer.doc_hash) else []
         elif answer.doc is not None:
             try:
                 digest = scorer(answer.task).utils.digest(answer.doc)
             except NOT_A_DOCUMENT as error:
                 fault = not_a_document(answer.task, answer.doc, error)
                 raise ToolError(f"{answer.place}: {fault}") from None
-            equal_keys = keys_by_digest[answer.task, digest]
-            keys = [x for x in equal_keys if answer.doc_id in (None, x[1])]
-        free_keys = [key for key in keys if key not in joined]
-        place = f"document {answer.doc_id!r} of {answer.task}"
-        if not keys:
-            fault = f"answers {place}, or a version of it, that is not asked; use the"
+            copies = keys_by_digest[answer.task, digest]
+            matches = [key for key in copies if answer.doc_id in (None, key[1])]
+        free_keys = [key for key in matches if key not in answer_by_key]
+        label = f"document {answer.doc_id!r} of {answer.task}"
+        if not matches:
+            fault = f"answers {label}, or a version of it, that is not asked; use the"
             fault += " --tasks, --include_path and --limit of the run, or drop the line"
             raise ToolError(f"{answer.place}: {fault}")
         if not free_keys:
-            fault = f"is a second answer to {place}, after {joined[keys[0]].place}"
+            first_place = answer_by_key[matches[0]].place
+            fault = f"is a second answer to {label}, after {first_place}"
             raise ToolError(f"{answer.place}: {fault}; keep one")
-        joined[free_keys[0]] = answer
-    return joined
+        answer_by_key[free_keys[0]] = answer
+    return answer_by_key
 
 
 def read(options: Namespace) -> tuple[str, list[Answer]]:
@@ -137,12 +136,12 @@ def read(options: Namespace) -> tuple[str, list[Answer]]:
     leaves = [leaf for name in options.tasks or [] for leaf in leaf_tasks(name)]
     task = leaves[0] if len(leaves) == 1 else None
     sources = [source for path in options.responses for source in _logs(path, task)]
-    answers, names = [], set()
+    answers, model_names = [], set()
     for source in sources:
         results = read_results(source.results_path) if source.results_path else {}
-        name = source.label or results.get("model_name")
+        model_name = source.label or results.get("model_name")
         for answer in read_answers(source.path, source.task):
-            name = name or answer.model
+            model_name = model_name or answer.model
             if answer.doc_id is not None and answer.fault:  # of one request of a batch
                 say(f"{answer.place}: {answer.fault}")
             elif fault := answer.fault or _misfit(answer, options):
@@ -150,10 +149,11 @@ def read(options: Namespace) -> tuple[str, list[Answer]]:
             else:
                 line = answer.line if isinstance(answer.prompt, str) else {}
                 answers.append(answer._replace(line=line.get("arguments", {})))
-        names.add(f"{name or source.default_name}")
+        model_names.add(f"{model_name or source.default_name}")
     if not answers:
         raise ToolError(f"{options.responses[0]}: has no answers; name another file")
-    return options.model or (names.pop() if len(names) == 1 else "replay"), answers
+    common_name = model_names.pop() if len(model_names) == 1 else "replay"
+    return options.model or common_name, answers
 
 
 def _logs(path: str, task: str | None) -> list[Source]:
@@ -161,18 +161,18 @@ def _logs(path: str, task: str | None) -> list[Source]:
     sources, failures = find_sources([path], task)
     for failure in failures:
         raise ToolError(failure.message)
-    latest: dict[object, Source] = {}
+    latest_logs: dict[object, Source] = {}
     for source in sorted(sources, key=lambda source: source.time or ""):
-        log = (source.place, source.task) if source.time else source.path
-        latest[log] = source
-    return [*latest.values()]
+        log_key = (source.place, source.task) if source.time else source.path
+        latest_logs[log_key] = source
+    return [*latest_logs.values()]
 
 
 def _misfit(answer: Answer, options: Namespace) -> str | None:
     """Return why a run with these options cannot take an answer."""
     if answer.is_chat not in (None, options.apply_chat_template):
-        is_chat = "chat messages; add" if answer.is_chat else "a text; leave out"
-        return f"answers {is_chat} --apply_chat_template"
+        chat_and_fix = "chat messages; add" if answer.is_chat else "a text; leave out"
+        return f"answers {chat_and_fix} --apply_chat_template"
     if options.output_path and _HALF.search(f"{answer.response}{answer.prompt}"):
         fault = (
             "holds half a character (a lone surrogate), which the harness cannot log"
@@ -189,16 +189,16 @@ def save(tracker: EvaluationTracker, results: dict, samples: dict, output: Path)
         for task, task_samples in samples.items():
             tracker.save_results_samples(task_name=task, samples=task_samples)
         # First the samples, last the results.
-        paths = sorted(Path(temporary_folder).rglob("*.json*"), reverse=True)
+        log_paths = sorted(Path(temporary_folder).rglob("*.json*"), reverse=True)
         # The tracker passes over a file that it cannot write, or only by half.
-        line_counts = sorted(path.read_bytes().count(b"\n") for path in paths[:-1])
+        line_counts = sorted(path.read_bytes().count(b"\n") for path in log_paths[:-1])
         is_whole = line_counts == sorted(map(len, samples.values()))
-        if len(paths) != 1 + len(samples) or not is_whole:
+        if len(log_paths) != 1 + len(samples) or not is_whole:
             raise ToolError(
                 f"{output}: the harness cannot write its files to {temporary_folder} first;"
                 " make room there, or give a shorter --model"
             )
-        for path in paths:
+        for path in log_paths:
             with written_whole(output / path.relative_to(temporary_folder)) as file:
                 file.write(path.read_bytes())
 
@@ -212,15 +212,16 @@ def main(arguments: list[str] | None = None) -> int:
     if sanitize_model_name(options.model) in ("", ".", ".."):
         fault = "is not the name of a folder; change it"
         raise ToolError(f"--model {options.model}: {fault}")
-    names = options.tasks or list(dict.fromkeys(answer.task for answer in answers))
+    run_names = options.tasks or list(dict.fromkeys(answer.task for answer in answers))
     replay = Replay(answers, options.missing == "score-zero")
     tracker = EvaluationTracker()
-    logging = {"evaluation_tracker": tracker, "log_samples": bool(options.output_path)}
-    results = evaluate(replay, names, options, **logging)
+    log_settings = {"log_samples": bool(options.output_path)}
+    log_settings |= {"evaluation_tracker": tracker}
+    results = evaluate(replay, run_names, options, **log_settings)
     samples = results.pop("samples", {})
     # What the harness's tables do not show.
-    for task, count in replay.missing.items():
-        say(f"{task}: {count} documents have no answer; scored as empty")
+    for task, missing_count in replay.missing.items():
+        say(f"{task}: {missing_count} documents have no answer; scored as empty")
     if replay.other_prompts:
         say(
             f"{replay.other_prompts} answers were given to other prompts than these"
@@ -230,9 +231,9 @@ def main(arguments: list[str] | None = None) -> int:
         f"{options.model}, gen_kwargs: ({options.gen_kwargs or {}}), limit:"
         f" {options.limit}, num_fewshot: {options.num_fewshot}\n"
     )
-    for column in ("results", "groups"):
-        if column in results:
-            sys.stdout.write(f"{make_table(results, column)}\n")
+    for table_name in ("results", "groups"):
+        if table_name in results:
+            sys.stdout.write(f"{make_table(results, table_name)}\n")
     for task, task_samples in samples.items():
         for sample in task_samples:
             answer = replay.joined.get((bare(task), sample["doc_id"]))
