@@ -260,7 +260,7 @@ class _Judging:
         if not self.answers and not self.refused:
             end = end or "has no answers that can be scored; give a file with some"
         for task in {task for task, _ in self.digest_sums}:
-            sums = {total for key, total in self.digest_sums.items() if key[0] == task}
+            sums = {self.digest_sums[key] for key in self.digest_sums if key[0] == task}
             if len(sums) > 1:
                 fault = f"the filters of {task} have different 'resps'"
                 end = end or f"{fault}; take the log as the harness wrote it"
@@ -332,7 +332,10 @@ class _Judging:
         options, task = self.order.options, answer.task
         key = task, answer.filter
         if key not in self.answers:
-            if sum(name == task for name, _ in self.answers) == options.most_filters:
+            filters = [
+                name for counted_task, name in self.answers if counted_task == task
+            ]
+            if len(filters) == options.most_filters:
                 fault = f"has answers through more than {options.most_filters} filters"
                 raise ToolError(f"{answer.place}: {fault}; raise --most_filters")
             claims = claims_of(self.results, task) if self.results else {}

@@ -304,15 +304,17 @@ def _latest(tables: list[Table]) -> tuple[list[Table], list[str]]:
     tables_by_run: dict[object, list[tuple[tuple, Table]]] = defaultdict(list)
     for table in tables:
         task_entries, log_time = table.head["tasks"], table.source.time
-        tasks = ", ".join(sorted({entry["task"] for entry in task_entries}))
-        is_samples = log_time and tasks
-        run_key = (table.source.place if is_samples else table.source, tasks)
+        task_names = ", ".join(sorted({entry["task"] for entry in task_entries}))
+        is_samples = log_time and task_names
+        run_key = (table.source.place if is_samples else table.source, task_names)
         table_size = sum(entry["documents"] for entry in task_entries), log_time or ""
         tables_by_run[run_key].append((table_size, table))
     latest_tables, remarks = [], []
-    for (_, tasks), sized_tables in tables_by_run.items():
+    for (_, task_names), sized_tables in tables_by_run.items():
         (_, log_time), table = max(sized_tables, key=itemgetter(0))
         latest_tables.append(table)
         if (run_count := len(sized_tables)) > 1:
-            remarks.append(f"{run_count} runs of {tasks}: that of {log_time} is shown")
+            remarks.append(
+                f"{run_count} runs of {task_names}: that of {log_time} is shown"
+            )
     return latest_tables, remarks

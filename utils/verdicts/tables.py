@@ -139,12 +139,14 @@ def _rules(include_path: Path) -> str:
     """Return a digest of code, tasks, data and libraries, which verdicts depend on."""
     tool_paths = Path(__file__).parents[1].rglob("*.py")
     paths = {*tool_paths, *pack_files(FOLDER), *pack_files(include_path)}
-    files = sorted(f"{file.name} {sha256_of(file)}" for file in paths if file.is_file())
+    file_digests = sorted(
+        f"{file.name} {sha256_of(file)}" for file in paths if file.is_file()
+    )
     library_versions = [platform.python_version_tuple()[:2]]
     for library in _LIBRARIES:
         with suppress(metadata.PackageNotFoundError):
             library_versions.append((library, metadata.version(library)))
-    return sha256(f"{files} {library_versions}")
+    return sha256(f"{file_digests} {library_versions}")
 
 
 def _check_place(place: Path, source: Source, key: str, owner: Source) -> None:
@@ -178,10 +180,10 @@ def _judge(
         queue[-1].folder.mkdir()
     bar = {"unit": " files", "delay": _PATIENCE, "leave": False, "disable": None}
     try:
-        with tqdm(total=len(queue), **bar) as progress:
+        with tqdm(total=len(queue), **bar) as progress_bar:
             for order, reply in each_apart(judge_file, queue, options, check):
                 yield _finish(order, reply, *missing[order.source])
-                progress.update()
+                progress_bar.update()
     finally:
         os.close(lock)
         remove_leftovers(folder)
