@@ -49,18 +49,21 @@ _BEGINNINGS = {
 def main(arguments: list[str] | None = None) -> int:
     """Write the files; return the exit status."""
     options = _options(arguments)
-    outputs = {f"--{name}": getattr(options, name) for name in _BEGINNINGS}
+    output_by_option = {f"--{name}": getattr(options, name) for name in _BEGINNINGS}
     sources, _ = find_sources(options.run, options.task)
     inputs = [path for source in sources for path in (source.path, source.results_path)]
     inputs += pack_files(options.include_path)
-    check_outputs(outputs, filter(None, inputs))
+    check_outputs(output_by_option, filter(None, inputs))
     for name in (name for name in _BEGINNINGS if getattr(options, name)):
         check_maker(getattr(options, name), "leaderboard", _BEGINNINGS[name])
-    models, failures = read_models(options.run, options, Check, has_rows=True)
-    faults = {model: fault for model in models if (fault := _fault(model))}
-    left_out = [Failure(x.source.place, x.name, fault) for x, fault in faults.items()]
-    left_out += failures
-    models = [model for model in models if model not in faults]
+    models, read_failures = read_models(options.run, options, Check, has_rows=True)
+    fault_by_model = {model: fault for model in models if (fault := _fault(model))}
+    left_out = [
+        Failure(model.source.place, model.name, fault)
+        for model, fault in fault_by_model.items()
+    ]
+    left_out += read_failures
+    models = [model for model in models if model not in fault_by_model]
     messages = [message for model in models for message in model.messages]
     messages += [f"{failure.path}: left out: {failure.reason}" for failure in left_out]
     if not models:
@@ -98,9 +101,9 @@ def _refused_line(table: Table) -> str | None:
 
 def _hints(models: list[Model]) -> Iterator[str]:
     """Yield how to join models that claim one name and share no task."""
-    unnamed = [model for model in models if not model.source.label]
-    for first, second in combinations(unnamed, 2):
-        name, second_name = (x.tables[0].head["model"] for x in (first, second))
+    unnamed_models = [model for model in models if not model.source.label]
+    for first, second in combinations(unnamed_models, 2):
+        name, second_name = (model.tables[0].head["model"] for model in (first, second))
         if name and name == second_name and not {*first.tasks} & {*second.tasks}:
             arguments = f"'{name}={first.source.place}' '{name}={second.source.place}'"
             yield f"{name}: two rows claim this name; {arguments} makes one of them"
@@ -108,36 +111,36 @@ def _hints(models: list[Model]) -> Iterator[str]:
 
 def _write(data: dict, options: Namespace) -> None:
     """Write the files that are asked for, and print who stands where."""
-    contents: dict[Path, bytes] = {}
+    content_by_path: dict[Path, bytes] = {}
     if options.html:
-        contents |= page.files(data, options)
-    for form in ("csv", "json"):
-        if path := getattr(options, form):
-            table_text = tables.render([*rows(data["models"])], form)
-            contents[path] = table_text.encode("utf-8", "backslashreplace")
-    outputs = (options.html, options.csv, options.json)
-    for path in (path for path in contents if path not in outputs):
-        check_maker(path, "leaderboard", re.escape(page.SCRIPT_LINE))
-    for path, content in contents.items():
+        content_by_path |= page.files(data, options)
+    for table_format in ("csv", "json"):
+        if table_path := getattr(options, table_format):
+            table_text = tables.render([*rows(data["models"])], table_format)
+            content_by_path[table_path] = table_text.encode("utf-8", "backslashreplace")
+    option_paths = (options.html, options.csv, options.json)
+    for script_path in (path for path in content_by_path if path not in option_paths):
+        check_maker(script_path, "leaderboard", re.escape(page.SCRIPT_LINE))
+    for path, content in content_by_path.items():
         with written_whole(path) as file:
             file.write(content)
     terminal_table = tables.render([*_lines(data)], "markdown", tables.percent)
     sys.stdout.write(f"{terminal_table}\n")
-    for path in filter(None, outputs):
+    for path in filter(None, option_paths):
         say(f"{path.absolute()} is written")
 
 
 def _lines(data: dict) -> Iterator[dict]:
     """Yield what a terminal shows of the models in each benchmark."""
-    for name in (benchmark["name"] for benchmark in data["benchmarks"]):
+    for benchmark_name in (benchmark["name"] for benchmark in data["benchmarks"]):
         for entrant in data["models"]:
-            if row := entrant.figures.get(name):
-                cells = {"benchmark": name, "model": entrant.name}
-                cells |= {"status": entrant.status, "n": row["n"]}
+            if benchmark_row := entrant.figures.get(benchmark_name):
+                line_cells = {"benchmark": benchmark_name, "model": entrant.name}
+                line_cells |= {"status": entrant.status, "n": benchmark_row["n"]}
                 for rule in RULES:
-                    cells[rule] = row[rule]
-                    cells[f"{rule} rank"] = row[f"{rule}_rank"] or "–"
-                yield cells
+                    line_cells[rule] = benchmark_row[rule]
+                    line_cells[f"{rule} rank"] = benchmark_row[f"{rule}_rank"] or "–"
+                yield line_cells
 
 
 def _page(text: str) -> tuple[Path, bool]:
@@ -151,8 +154,8 @@ def _options(arguments: list[str] | None) -> Namespace:
     parser.add_argument("run", nargs="+", metavar="RUN")
     page_help = "a file, or a folder with a slash at its end"
     parser.add_argument("--html", type=_page, metavar="PAGE", help=page_help)
-    for name in ("--csv", "--json"):
-        parser.add_argument(name, type=output_path, metavar="FILE")
+    for table_option in ("--csv", "--json"):
+        parser.add_argument(table_option, type=output_path, metavar="FILE")
     answer_options(parser)
     options = parser.parse_args(arguments)
     options.html, options.is_folder = options.html or (None, False)

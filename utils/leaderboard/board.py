@@ -42,9 +42,9 @@ class Entrant:
         for (task, *_), document in self.documents.items():
             self.documents_by_task[task].append(document)
         self.outcomes: dict[str, dict] = {}  # task -> what was checked
-        for _, entry in model.entries():
-            earlier = self.outcomes.get(task := entry["task"])
-            self.outcomes[task] = _joined(earlier, entry["check"])
+        for _, task_entry in model.entries():
+            earlier_outcome = self.outcomes.get(task := task_entry["task"])
+            self.outcomes[task] = _joined(earlier_outcome, task_entry["check"])
         self.standings: dict[str, Standing] = {}  # by benchmark
         self.reasons: list[str] = []  # of its status
         self.figures: dict[str, dict] = {}  # as the head of `data` describes them
@@ -70,11 +70,11 @@ class Entrant:
         Of each cell it has the most frequent value, and the number of the others.
         """
         cards, cells = [outcome[name] for outcome in self.outcomes.values()], {}
-        for label in cards[0]:
-            values = Counter(card[label] for card in cards).most_common(2)
-            cells[label], count = values[0]
+        for cell_label in cards[0]:
+            values = Counter(card[cell_label] for card in cards).most_common(2)
+            cells[cell_label], count = values[0]
             if len(values) > 1:
-                cells[label] += f" ({len(cards) - count} tasks: {values[1][0]}, …)"
+                cells[cell_label] += f" ({len(cards) - count} tasks: {values[1][0]}, …)"
         return cells
 
     def answered(self, benchmark: Group) -> tuple[str, ...]:
@@ -106,39 +106,39 @@ def title(name: str) -> str:
 
 def _by_task(remarks: Iterable[tuple], tasks: Collection) -> Iterator[str]:
     """Yield each remark of (remark, task) once, with its tasks unless it has all."""
-    tasks_of: dict[str, list[str]] = defaultdict(list)
+    tasks_by_remark: dict[str, list[str]] = defaultdict(list)
     for remark, task in remarks:
-        tasks_of[remark].append(task)
-    for remark, names in tasks_of.items():
-        listing = ", ".join(names) if len(names) < 3 else f"{len(names)} tasks"
-        yield remark if len(names) == len(tasks) else f"{remark} ({listing})"
+        tasks_by_remark[remark].append(task)
+    for remark, names in tasks_by_remark.items():
+        tasks_text = ", ".join(names) if len(names) < 3 else f"{len(names)} tasks"
+        yield remark if len(names) == len(tasks) else f"{remark} ({tasks_text})"
 
 
 def standing(entrant: Entrant, benchmark: Group) -> Standing:
     """Return how a model stands in a benchmark, of which it has a task."""
-    tasks, statuses, marks, task_runs = entrant.answered(benchmark), [], [], []
+    tasks, statuses, task_marks, task_settings = entrant.answered(benchmark), [], [], []
     for task in tasks:
         outcome = entrant.outcomes[task]
-        documents, few_shot = outcome["documents"], outcome["few_shot"]
+        documents_check, shot_count = outcome["documents"], outcome["few_shot"]
         statuses += [(*status, task) for status in _statuses(entrant, task)]
-        if documents["status"] == VERIFIED and not documents["whole"]:
-            marks.append((documents["text"], task))
-        if few_shot:
-            marks.append((f"{few_shot}-shot", task))
+        if documents_check["status"] == VERIFIED and not documents_check["whole"]:
+            task_marks.append((documents_check["text"], task))
+        if shot_count:
+            task_marks.append((f"{shot_count}-shot", task))
         if outcome["filter"] != "none":
-            marks.append((f"filter {outcome['filter']:.40}", task))
+            task_marks.append((f"filter {outcome['filter']:.40}", task))
         fingerprint = entrant.model.tasks[task].fingerprint
-        task_runs.append((task, fingerprint, few_shot, outcome["filter"]))
-    if refused := sum(entrant.model.refused[task] for task in tasks):
-        refusal = f"{refused:,} line{'s' * (refused > 1)} refused"
-        statuses += [(FALSE, refusal, task) for task in tasks]
+        task_settings.append((task, fingerprint, shot_count, outcome["filter"]))
+    if refused_count := sum(entrant.model.refused[task] for task in tasks):
+        refusal_text = f"{refused_count:,} line{'s' * (refused_count > 1)} refused"
+        statuses += [(FALSE, refusal_text, task) for task in tasks]
     worst = max((status for status, *_ in statuses), key=SEVERITY.index)
     reasons = [(text, task) for status, text, task in statuses if status == worst]
     reasons = reasons if worst != VERIFIED else []
-    marks = [*_by_task(marks, tasks)]
+    marks = [*_by_task(task_marks, tasks)]
     if len(tasks) < len(benchmark.tasks):
         marks.append(f"{len(tasks)} of {len(benchmark.tasks)} tasks")
-    return Standing(worst, [*_by_task(reasons, tasks)], marks, (worst, *task_runs))
+    return Standing(worst, [*_by_task(reasons, tasks)], marks, (worst, *task_settings))
 
 
 def _statuses(entrant: Entrant, task: str) -> Iterator[tuple[str, str]]:
@@ -148,10 +148,10 @@ def _statuses(entrant: Entrant, task: str) -> Iterator[tuple[str, str]]:
         yield outcome[aspect]["status"], outcome[aspect]["text"]
     if not scorer(task).asks_as(version := outcome["version"]):
         yield FALSE, f"run as version {version}, not {scorer(task).version}"
-    if missing := tally.all.counts["no_instruction"]:
-        yield FALSE, f"{missing:,} prompts without the instruction"
-    if surplus := tally.surplus:
-        yield FALSE, f"{surplus:,} answers beyond the benchmark's rows"
+    if uninstructed_count := tally.all.counts["no_instruction"]:
+        yield FALSE, f"{uninstructed_count:,} prompts without the instruction"
+    if surplus_count := tally.surplus:
+        yield FALSE, f"{surplus_count:,} answers beyond the benchmark's rows"
 
 
 def add_remarks(entrants: list[Entrant]) -> None:
@@ -159,30 +159,34 @@ def add_remarks(entrants: list[Entrant]) -> None:
     names = {entrant.name: _look(entrant.name) for entrant in entrants}
     for entrant in entrants:
         name, look = entrant.name, names[entrant.name]
-        lookalikes = [
+        lookalike_names = [
             other for other in names if names[other] == look and other != name
         ]
-        if lookalikes:
-            listing = ", ".join(lookalikes)
-            entrant.remarks.append(f"the name looks like {listing:.200}")
+        if lookalike_names:
+            lookalikes_text = ", ".join(lookalike_names)
+            entrant.remarks.append(f"the name looks like {lookalikes_text:.200}")
         if odd_letters := sorted({letter for letter in name if not letter.isascii()}):
-            letter_names = [unicodedata.name(x, ascii(x)) for x in odd_letters]
-            listing = ", ".join(letter_names).lower()
-            entrant.remarks.append(f"the name holds {listing:.200}")
-    for *pair, remark in _copies(entrants):
-        for entrant, other in permutations(pair):
+            letter_names = [
+                unicodedata.name(letter, ascii(letter)) for letter in odd_letters
+            ]
+            letters_text = ", ".join(letter_names).lower()
+            entrant.remarks.append(f"the name holds {letters_text:.200}")
+    for *entrant_pair, remark in _copies(entrants):
+        for entrant, other_entrant in permutations(entrant_pair):
             # A copy that is not ranked costs nobody a remark.
-            if other.status != FALSE or entrant.status == FALSE:
-                entrant.remarks.append(f"{remark} {other.name}")
+            if other_entrant.status != FALSE or entrant.status == FALSE:
+                entrant.remarks.append(f"{remark} {other_entrant.name}")
     for entrant in entrants:
-        standings, outcomes = entrant.standings.items(), entrant.outcomes.items()
+        standing_items, outcomes = entrant.standings.items(), entrant.outcomes.items()
         entrant.reasons = [
-            f"{title(name)}: {'; '.join(standing.reasons)}"
-            for name, standing in standings
+            f"{title(benchmark_name)}: {'; '.join(standing.reasons)}"
+            for benchmark_name, standing in standing_items
             if standing.reasons and standing.status == entrant.status
         ]
-        marks = [mark for _, standing in standings for mark in standing.marks]
-        task_marks = [(mark, task) for task, x in outcomes for mark in x["marks"]]
+        marks = [mark for _, standing in standing_items for mark in standing.marks]
+        task_marks = [
+            (mark, task) for task, outcome in outcomes for mark in outcome["marks"]
+        ]
         marks += _by_task(task_marks, entrant.outcomes)
         entrant.remarks = [*entrant.reasons, *marks, *entrant.remarks]
 
@@ -190,12 +194,12 @@ def add_remarks(entrants: list[Entrant]) -> None:
 def _copies(entrants: list[Entrant]) -> Iterator[tuple[Entrant, Entrant, str]]:
     """Yield, with a remark, models whose shared answers are equal, many and long."""
     for pair in combinations(entrants, 2):
-        first, second = (entrant.documents for entrant in pair)
-        keys = first.keys() & second.keys()
-        rows = [(first[key].row, second[key].row) for key in keys]
+        first_documents, second_documents = (entrant.documents for entrant in pair)
+        keys = first_documents.keys() & second_documents.keys()
+        rows = [(first_documents[key].row, second_documents[key].row) for key in keys]
         is_same = len(rows) >= SHARED and all(
-            (a["response"], a["length"]) == (b["response"], b["length"])
-            for a, b in rows
+            (first_row["response"], first_row["length"]) == (b["response"], b["length"])
+            for first_row, b in rows
         )
         if is_same and fmean(row["length"] for row, _ in rows) > LONG:
             yield *pair, f"all {len(rows):,} answers to shared documents are those of"

@@ -59,30 +59,30 @@ def board_data(
 ) -> dict:
     """Return what the head of this module describes; put `entrants` into their order."""
     tasks = {task for entrant in entrants for task in entrant.model.tasks}
-    scored = [task for task in tasks if scorer(task).headline]
-    public_tasks = [task for task in scored if not families.transformations(task)]
-    groups = families.benchmarks(public_tasks or scored)
-    groups.sort(key=lambda group: (not _is_public(group), group.name))
-    public = [*filter(_is_public, groups)]
+    scored_tasks = [task for task in tasks if scorer(task).headline]
+    public_tasks = [task for task in scored_tasks if not families.transformations(task)]
+    benchmarks = families.benchmarks(public_tasks or scored_tasks)
+    benchmarks.sort(key=lambda group: (not _is_public(group), group.name))
+    public_benchmarks = [*filter(_is_public, benchmarks)]
     for entrant in entrants:
-        for group in filter(entrant.answered, groups):
+        for group in filter(entrant.answered, benchmarks):
             entrant.standings[group.name] = standing(entrant, group)
-        _add_figures(entrant, groups, public)
+        _add_figures(entrant, benchmarks, public_benchmarks)
     add_remarks(entrants)
-    scopes = {group.name: [group] for group in groups} | {"mean": public}
-    about = _about(entrants, options) | _add_ranks(entrants, scopes)
-    benchmark_names = [group.name for group in public or groups]
+    scopes = {group.name: [group] for group in benchmarks} | {"mean": public_benchmarks}
+    board_facts = _about(entrants, options) | _add_ranks(entrants, scopes)
+    benchmark_names = [group.name for group in public_benchmarks or benchmarks]
     entrants.sort(key=lambda entrant: _order(entrant, benchmark_names))
-    for column in ("reasons", "remarks"):
-        remark_lists = [getattr(entrant, column) for entrant in entrants]
-        about[column] = [
+    for attribute in ("reasons", "remarks"):
+        remark_lists = [getattr(entrant, attribute) for entrant in entrants]
+        board_facts[attribute] = [
             x for x in remark_lists[0] if all(x in y for y in remark_lists)
         ]
     models = [entrant.model for entrant in entrants]
     recall_rows = recall(models, options.include_path)
     return {
-        "about": about,
-        "benchmarks": [_benchmark(group, entrants) for group in groups],
+        "about": board_facts,
+        "benchmarks": [_benchmark(group, entrants) for group in benchmarks],
         "models": entrants,
         "left_out": left_out,
         "ends": silent_ends(models),
@@ -95,9 +95,9 @@ def rows(entrants: list[Entrant]) -> Iterator[dict]:
     for entrant in entrants:
         model_cells = {"model": entrant.name, "status": entrant.status}
         model_cells["remarks"] = "; ".join(entrant.remarks) or None
-        for key, row in entrant.figures.items():
+        for figures_key, row in entrant.figures.items():
             cells = {column: row[column] for column in row if column not in OF_PAGE}
-            yield model_cells | {"scope": key.partition("|")[0]} | cells
+            yield model_cells | {"scope": figures_key.partition("|")[0]} | cells
 
 
 def _is_public(benchmark: Group) -> bool:
@@ -120,13 +120,13 @@ def _about(entrants: list[Entrant], options: Namespace) -> dict:
 def _differences(tasks: set[str], include_path: Path) -> Iterator[tuple[str, str]]:
     """Yield the tasks of which a pack has other rows than the benchmark, and which."""
     for task in sorted(tasks):
-        row_count, fingerprint = scorer(task).upstream
-        if row_count is None or pack_rows(task, include_path) is None:
+        upstream_row_count, fingerprint = scorer(task).upstream
+        if upstream_row_count is None or pack_rows(task, include_path) is None:
             continue
-        utils, docs = scorer(task).utils, documents(task, include_path)
-        if len(docs) != row_count:
-            yield task, f"{len(docs):,} of {row_count:,} rows"
-        elif fingerprint not in (None, utils.fingerprint(map(utils.digest, docs))):
+        utils, pack_docs = scorer(task).utils, documents(task, include_path)
+        if len(pack_docs) != upstream_row_count:
+            yield task, f"{len(pack_docs):,} of {upstream_row_count:,} rows"
+        elif fingerprint not in (None, utils.fingerprint(map(utils.digest, pack_docs))):
             yield task, "other rows"
 
 
@@ -135,19 +135,19 @@ def _order(entrant: Entrant, benchmark_names: list[str]) -> tuple:
 
     Status decides, then whether tasks ran as they are, first ranks, and the mean score.
     """
-    figures = [entrant.figures.get(name) for name in benchmark_names]
-    benchmark_rows = [row for row in figures if row]
+    optional_rows = [entrant.figures.get(name) for name in benchmark_names]
+    present_rows = [row for row in optional_rows if row]
     rank_sums = []
     for rule in RULES:
-        ranks = [row[f"{rule}_rank"] for row in benchmark_rows]
-        is_whole = None not in (*figures, *ranks)
-        first_ranks = (int(rank.partition("-")[0]) for rank in ranks)
-        rank_sums.append(sum(first_ranks) if is_whole else math.inf)
-    negative_scores = [-sum(row[rule] for row in benchmark_rows) for rule in RULES]
-    is_other = any(row["marks"] for row in benchmark_rows)
+        rank_ranges = [row[f"{rule}_rank"] for row in present_rows]
+        has_all_ranks = None not in (*optional_rows, *rank_ranges)
+        first_ranks = (int(rank_range.partition("-")[0]) for rank_range in rank_ranges)
+        rank_sums.append(sum(first_ranks) if has_all_ranks else math.inf)
+    negative_score_sums = [-sum(row[rule] for row in present_rows) for rule in RULES]
+    has_marks = any(row["marks"] for row in present_rows)
     severity = SEVERITY.index(entrant.status)
-    sums = *rank_sums, *negative_scores
-    return severity, is_other, None in figures, *sums, entrant.name
+    all_sums = *rank_sums, *negative_score_sums
+    return severity, has_marks, None in optional_rows, *all_sums, entrant.name
 
 
 # ---------------------------------------------------------------------------- figures
@@ -161,21 +161,21 @@ def _score(rule: str, document: Document) -> float:
 
 def _loss(cause: str, document: Document) -> float:
     """Return what a cause takes from the published score of a document."""
-    cost = _score("flexible", document) - _score("published", document)
+    score_difference = _score("flexible", document) - _score("published", document)
     published, flexible = (document.row[f"{rule}_span"] for rule in RULES)
     document_cause = "form"
     if document.row["published"] is None or not published:
         document_cause = "nothing"
     elif flexible and (flexible[0] >= published[1] or flexible[1] <= published[0]):
         document_cause = "elsewhere"
-    return max(cost, 0.0) if document_cause == cause else 0.0
+    return max(score_difference, 0.0) if document_cause == cause else 0.0
 
 
 def _values(parts: Parts, by_size: bool, score: Score) -> tuple[list, list]:
     """Return a value for each document, of which the mean is the score, and its cluster."""
-    scores = [[*map(score, part)] for part in parts]
+    scores_of_parts = [[*map(score, part)] for part in parts]
     clusters = [document.cluster for part in parts for document in part]
-    return stats.linearised(scores, by_size), clusters
+    return stats.linearised(scores_of_parts, by_size), clusters
 
 
 def _estimate(parts: Parts, by_size: bool, score: Score) -> stats.Estimate:
@@ -183,8 +183,8 @@ def _estimate(parts: Parts, by_size: bool, score: Score) -> stats.Estimate:
 
 
 def _parts(entrant: Entrant, benchmark: Group) -> Parts:
-    tasks = entrant.answered(benchmark)
-    return [entrant.documents_by_task[task] for task in tasks]
+    answered_tasks = entrant.answered(benchmark)
+    return [entrant.documents_by_task[task] for task in answered_tasks]
 
 
 def _add_figures(entrant: Entrant, groups: list[Group], public: list[Group]) -> None:
@@ -192,55 +192,55 @@ def _add_figures(entrant: Entrant, groups: list[Group], public: list[Group]) -> 
     model_rows = score_rows(entrant.name, entrant.model.tasks)
     entrant.cite = [*citations(entrant.model, model_rows)]
     columns = ("task", "by", "value")
-    rows_by_key, benchmark_rows = {}, {}
+    row_by_key, row_by_scope = {}, {}
     for row in model_rows:
-        rows_by_key["|".join(row[x] for x in columns if row[x])] = row
+        row_by_key["|".join(row[column] for column in columns if row[column])] = row
     for group in (group for group in groups if group.name in entrant.standings):
         # The score of one task of a benchmark is that of the benchmark, as far as it goes.
-        row = rows_by_key.get(group.name) or rows_by_key[entrant.answered(group)[0]]
-        benchmark_rows[group.name] = row | UNRANKED | _benchmark_cells(entrant, group)
-    is_whole = all(entrant.answered(group) == group.tasks for group in public)
-    if len(public) > 1 and is_whole:
-        public_rows = [benchmark_rows[group.name] for group in public]
+        row = row_by_key.get(group.name) or row_by_key[entrant.answered(group)[0]]
+        row_by_scope[group.name] = row | UNRANKED | _benchmark_cells(entrant, group)
+    has_all_tasks = all(entrant.answered(group) == group.tasks for group in public)
+    if len(public) > 1 and has_all_tasks:
+        public_rows = [row_by_scope[group.name] for group in public]
         mean_row = {"by": None, "value": None} | UNRANKED
         for column in ("n", "answers", *INVALID):
             mean_row[column] = sum(row[column] for row in public_rows)
         mean_row["extracted"] = fmean(row["extracted"] for row in public_rows)
         for rule in RULES:
-            estimates = []
+            benchmark_estimates = []
             for group in public:
-                parts, score = _parts(entrant, group), partial(_score, rule)
-                estimates.append(_estimate(parts, group.by_size, score))
+                parts, rule_score = _parts(entrant, group), partial(_score, rule)
+                benchmark_estimates.append(_estimate(parts, group.by_size, rule_score))
             rule_columns = (rule, f"{rule}_low", f"{rule}_high")
             shares = [1 / len(public)] * len(public)
-            mean_row |= zip(rule_columns, stats.combine(estimates, shares))
-        benchmark_rows = {"mean": mean_row} | benchmark_rows
-    other_keys = [key for key in rows_by_key if key not in benchmark_rows]
-    entrant.figures = benchmark_rows | {key: rows_by_key[key] for key in other_keys}
+            mean_row |= zip(rule_columns, stats.combine(benchmark_estimates, shares))
+        row_by_scope = {"mean": mean_row} | row_by_scope
+    remaining_keys = [key for key in row_by_key if key not in row_by_scope]
+    entrant.figures = row_by_scope | {key: row_by_key[key] for key in remaining_keys}
 
 
 def _benchmark_cells(entrant: Entrant, benchmark: Group) -> dict:
     """Return what a page shows of a benchmark beside its figures."""
-    parts, by_size = _parts(entrant, benchmark), benchmark.by_size
-    documents_by_level = [_split(part, "level") for part in parts]
-    shared_levels = set.intersection(*map(set, documents_by_level))
-    flexible, levels, lost = partial(_score, "flexible"), {}, {}
+    parts_by_task, by_size = _parts(entrant, benchmark), benchmark.by_size
+    level_splits = [_split(task_documents, "level") for task_documents in parts_by_task]
+    shared_levels = set.intersection(*map(set, level_splits))
+    flexible_score, levels, lost = partial(_score, "flexible"), {}, {}
     for level in sorted(filter(str.isdecimal, shared_levels), key=int):
-        level_parts = [docs[level] for docs in documents_by_level]
-        levels[int(level)] = _estimate(level_parts, by_size, flexible)[:3]
+        level_parts = [documents_by_level[level] for documents_by_level in level_splits]
+        levels[int(level)] = _estimate(level_parts, by_size, flexible_score)[:3]
     for cause in CAUSES:
-        lost[cause] = _estimate(parts, by_size, partial(_loss, cause)).value
+        lost[cause] = _estimate(parts_by_task, by_size, partial(_loss, cause)).value
     standing = entrant.standings[benchmark.name]
-    cells = {"status": standing.status, "marks": standing.marks, "levels": levels}
-    return cells | {"lost": lost, "gap": _gap(entrant, benchmark)}
+    page_cells = {"status": standing.status, "marks": standing.marks, "levels": levels}
+    return page_cells | {"lost": lost, "gap": _gap(entrant, benchmark)}
 
 
 def _split(documents: list[Document], breakdown: str) -> dict[str, list[Document]]:
     """Return the documents by their values of a breakdown, "" for none."""
-    parts: dict[str, list[Document]] = defaultdict(list)
+    documents_by_value: dict[str, list[Document]] = defaultdict(list)
     for document in documents:
-        parts[document.row[breakdown] or ""].append(document)
-    return parts
+        documents_by_value[document.row[breakdown] or ""].append(document)
+    return documents_by_value
 
 
 def _gap(entrant: Entrant, benchmark: Group) -> tuple | None:
@@ -249,19 +249,21 @@ def _gap(entrant: Entrant, benchmark: Group) -> tuple | None:
     It is the plain mean over tasks with both, and in each over question types with both.
     """
     estimates: list[stats.Estimate] = []  # public and fresh in turns
-    for fresh in entrant.answered(benchmark):
-        tasks = (scorer(fresh).base, fresh)
-        if tasks[0] in entrant.model.tasks and scorer(fresh).upstream[0] is None:
+    for fresh_task in entrant.answered(benchmark):
+        tasks = (scorer(fresh_task).base, fresh_task)
+        if tasks[0] in entrant.model.tasks and scorer(fresh_task).upstream[0] is None:
             docs = [entrant.documents_by_task[task] for task in tasks]
-            by_type = [_split(part, "question_type") for part in docs]
-            if types := sorted(by_type[0].keys() & by_type[1].keys()):
-                parts = [[part[name] for name in types] for part in by_type]
-                flexible = partial(_score, "flexible")
-                estimates += [_estimate(x, False, flexible) for x in parts]
+            type_splits = [
+                _split(documents_of_task, "question_type") for documents_of_task in docs
+            ]
+            if shared_types := sorted(type_splits[0].keys() & type_splits[1].keys()):
+                parts = [[part[name] for name in shared_types] for part in type_splits]
+                flexible_score = partial(_score, "flexible")
+                estimates += [_estimate(x, False, flexible_score) for x in parts]
     if not estimates:
         return None
-    share = 2 / len(estimates)
-    return stats.combine(estimates, [share, -share] * (len(estimates) // 2))
+    task_share = 2 / len(estimates)
+    return stats.combine(estimates, [task_share, -task_share] * (len(estimates) // 2))
 
 
 # ------------------------------------------------------------------------------ ranks
@@ -274,47 +276,47 @@ def _add_ranks(entrants: list[Entrant], scopes: dict[str, list[Group]]) -> dict:
     method, do not tell apart. Return how many models and tests the correction is for.
     """
     tests: list[tuple] = []  # two ranges of ranks, and how far the first is above
-    ranges_by_row, ranked = [], set()
-    for key, members in _together(entrants, scopes).items():
-        rank_group = f"{members[0].status} #{sha256(str(key))[:6]}"
-        cells = {"rank_of": len(members), "rank_group": rank_group}
-        ranked |= {*members}
+    rows_and_ranges, ranked_entrants = [], set()
+    for ranking_key, members in _together(entrants, scopes).items():
+        group_id = f"{members[0].status} #{sha256(str(ranking_key))[:6]}"
+        group_cells = {"rank_of": len(members), "rank_group": group_id}
+        ranked_entrants |= {*members}
         for rule in RULES:
-            benchmarks, score = scopes[key[0]], partial(_score, rule)
+            benchmarks, score = scopes[ranking_key[0]], partial(_score, rule)
             values = [_scope_values(entrant, benchmarks, score) for entrant in members]
             ranges = [[1, len(members)] for _ in members]
             for entrant, rank_range in zip(members, ranges):
-                row = entrant.figures[key[0]]
-                row |= cells
-                ranges_by_row.append((row, f"{rule}_rank", rank_range))
-            for first, second in combinations(range(len(members)), 2):
-                scores = values[second][0], *values[first]
-                difference = stats.estimate_difference(*scores)
-                tests.append((ranges[first], ranges[second], difference))
+                figures_row = entrant.figures[ranking_key[0]]
+                figures_row |= group_cells
+                rows_and_ranges.append((figures_row, f"{rule}_rank", rank_range))
+            for first_number, second_number in combinations(range(len(members)), 2):
+                compared_values = values[second_number][0], *values[first_number]
+                difference = stats.estimate_difference(*compared_values)
+                tests.append((ranges[first_number], ranges[second_number], difference))
     p_values = stats.holm(difference.p_value for *_, difference in tests)
     for (first, second, difference), p_value in zip(tests, p_values):
         if p_value < 1 - stats.CONFIDENCE:
             better, worse = (first, second) if difference.value > 0 else (second, first)
             better[1] -= 1
             worse[0] += 1
-    for row, column, (first, last) in ranges_by_row:
-        row[column] = f"{first}-{last}"
-    return {"ranked": len(ranked), "tests": len(tests)}
+    for figures_row, rank_column, (best_rank, worst_rank) in rows_and_ranges:
+        figures_row[rank_column] = f"{best_rank}-{worst_rank}"
+    return {"ranked": len(ranked_entrants), "tests": len(tests)}
 
 
 def _together(
     entrants: list[Entrant], scopes: dict[str, list[Group]]
 ) -> dict[tuple, list[Entrant]]:
     """Return the models that are ranked together: whose `Standing.together` are equal."""
-    members: dict[tuple, list[Entrant]] = defaultdict(list)
+    entrants_by_key: dict[tuple, list[Entrant]] = defaultdict(list)
     for entrant in entrants:
-        for name in (name for name in scopes if name in entrant.figures):
-            standings = [entrant.standings[group.name] for group in scopes[name]]
-            if FALSE not in (standing.status for standing in standings):
-                key = (name, *(standing.together for standing in standings))
-                members[key].append(entrant)
+        for scope in (scope for scope in scopes if scope in entrant.figures):
+            scope_standings = [entrant.standings[group.name] for group in scopes[scope]]
+            if FALSE not in (standing.status for standing in scope_standings):
+                key = (scope, *(standing.together for standing in scope_standings))
+                entrants_by_key[key].append(entrant)
     # Nobody is ranked alone.
-    return {key: entrants for key, entrants in members.items() if len(entrants) > 1}
+    return {key: rivals for key, rivals in entrants_by_key.items() if len(rivals) > 1}
 
 
 def _scope_values(
@@ -324,8 +326,8 @@ def _scope_values(
     values_and_clusters = [
         _values(_parts(entrant, x), x.by_size, score) for x in benchmarks
     ]
-    values, clusters = zip(*values_and_clusters)
-    return stats.linearised(values, by_size=False), [*chain(*clusters)]
+    benchmark_values, clusters = zip(*values_and_clusters)
+    return stats.linearised(benchmark_values, by_size=False), [*chain(*clusters)]
 
 
 # ------------------------------------------------------------------------- benchmarks
@@ -335,11 +337,11 @@ def _benchmark(group: Group, entrants: list[Entrant]) -> dict:
     """Return what is to be said of a benchmark, by the first model that has it."""
     first_entrant = next(x for x in entrants if group.name in x.figures)
     tasks, figures = first_entrant.answered(group), first_entrant.figures
-    row, task_rows = figures[group.name], [figures[task] for task in tasks]
+    benchmark_row, task_rows = figures[group.name], [figures[task] for task in tasks]
     constants = Counter(
-        f"{row['constant_answer']}".rpartition(": ")[2] for row in task_rows
+        f"{task_row['constant_answer']}".rpartition(": ")[2] for task_row in task_rows
     )
-    frequent_constants = [f"“{answer}”" for answer, _ in constants.most_common(3)]
+    frequent_constants = [f"“{constant}”" for constant, _ in constants.most_common(3)]
     return {
         "name": group.name,
         "title": title(group.name),
@@ -347,10 +349,10 @@ def _benchmark(group: Group, entrants: list[Entrant]) -> dict:
         "of": len(group.tasks),
         "by_size": group.by_size,
         "version": str(group.version),
-        "rows": row["n"],
-        "clusters": row["clusters"],
+        "rows": benchmark_row["n"],
+        "clusters": benchmark_row["clusters"],
         "columns": [*_columns(group, tasks, figures)],
-        "constant": {"published": row["constant"]},
+        "constant": {"published": benchmark_row["constant"]},
         "constant_answers": ", ".join(frequent_constants),
         "ceiling": _ceiling(group, task_rows),
     }
@@ -359,36 +361,38 @@ def _benchmark(group: Group, entrants: list[Entrant]) -> dict:
 def _others(task: str) -> list[str]:
     """Return the measures of a task beside its scores; levels are shown by themselves."""
     shown_metrics = {*(scorer(task).headline or ()), "extracted"}
-    names = (name for name in scorer(task).metrics if name not in shown_metrics)
-    return [name for name in names if not name.startswith("score_flexible_level")]
+    names = (metric for metric in scorer(task).metrics if metric not in shown_metrics)
+    return [metric for metric in names if not metric.startswith("score_flexible_level")]
 
 
 def _ceiling(group: Group, task_rows: list[dict]) -> dict | None:
     """Return the most that prompts allow, where the documents are those it is known of."""
     ceilings = json.loads(CEILINGS.read_text(encoding="utf-8"))
-    entries = [ceilings.get(x["fingerprint"], {}).get(x["task"]) for x in task_rows]
-    if None in entries:
+    ceiling_entries = [
+        ceilings.get(row["fingerprint"], {}).get(row["task"]) for row in task_rows
+    ]
+    if None in ceiling_entries:
         return None
-    weights = [row["n"] if group.by_size else 1 for row in task_rows]
-    cells = [entry["answers"]["as asked"] for entry in entries]
-    return {rule: fmean((cell[rule] for cell in cells), weights) for rule in RULES}
+    task_weights = [row["n"] if group.by_size else 1 for row in task_rows]
+    cells = [ceiling_entry["answers"]["as asked"] for ceiling_entry in ceiling_entries]
+    return {rule: fmean((cell[rule] for cell in cells), task_weights) for rule in RULES}
 
 
 def _columns(group: Group, tasks: tuple[str, ...], figures: dict) -> Iterator[dict]:
     """Yield what a benchmark's scores are split by: tasks, question types, formats."""
-    prefix = f"{group.name}_"
-    labels = {task: task.removeprefix(prefix).replace("_", " ") for task in tasks}
+    task_prefix = f"{group.name}_"
+    labels = {task: task.removeprefix(task_prefix).replace("_", " ") for task in tasks}
     for task in tasks if len(tasks) > 1 else ():
-        parents = [
-            parent.name.removeprefix(prefix)
-            for parent in families.groups()
-            if task in parent.tasks and parent.tasks != group.tasks
+        parent_names = [
+            parent_group.name.removeprefix(task_prefix)
+            for parent_group in families.groups()
+            if task in parent_group.tasks and parent_group.tasks != group.tasks
         ]
-        cells = {"key": task, "label": labels[task], "n": figures[task]["n"]}
-        yield cells | {"group": parents[0] if parents else "Tasks"}
+        column_cells = {"key": task, "label": labels[task], "n": figures[task]["n"]}
+        yield column_cells | {"group": parent_names[0] if parent_names else "Tasks"}
     for by, task in ((by, task) for by in COLUMNS for task in tasks):
         heading_start = f"{labels[task]} by " if len(tasks) > 1 else "By "
         for key, row in figures.items():
             if row["by"] == by and row["task"] == task:
-                cells = {"key": key, "label": row["value"], "n": row["n"]}
-                yield cells | {"group": heading_start + by.replace("_", " ")}
+                column_cells = {"key": key, "label": row["value"], "n": row["n"]}
+                yield column_cells | {"group": heading_start + by.replace("_", " ")}

@@ -68,8 +68,8 @@ def files(board: dict, options: Namespace) -> dict[Path, bytes]:
     for task in encoded if options.is_folder else ():
         script_names[task] = []
         for start in range(0, len(encoded[task]), MOST_OF_A_FILE):
-            joined = ",".join(encoded[task][start : start + MOST_OF_A_FILE])
-            script = f"{SCRIPT_LINE}\naddDocuments([{joined}]);\n"
+            documents_text = ",".join(encoded[task][start : start + MOST_OF_A_FILE])
+            script = f"{SCRIPT_LINE}\naddDocuments([{documents_text}]);\n"
             script_names[task].append(f"documents/{task}-{len(script_names[task])}.js")
             contents[options.html.parent / script_names[task][-1]] = script.encode()
     tasks = {task: scorer(task) for task in encoded}
@@ -80,18 +80,18 @@ def files(board: dict, options: Namespace) -> dict[Path, bytes]:
         "reasons": {entry.family: entry.utils.REASONS for entry in tasks.values()},
         "files": script_names,
     }
-    inline = [] if options.is_folder else [*chain(*encoded.values())]
-    held = f'{escaped(script_data)[:-1]},"documents":[{",".join(inline)}]}}'
-    total = {key for model in models for key, _ in model.documents()}
-    page_values = {"encoded": encoded, "total": len(total), "held": held}
+    inline_documents = [] if options.is_folder else [*chain(*encoded.values())]
+    held = f'{escaped(script_data)[:-1]},"documents":[{",".join(inline_documents)}]}}'
+    document_keys = {key for model in models for key, _ in model.documents()}
+    page_values = {"encoded": encoded, "total": len(document_keys), "held": held}
     page_text = _render(board, page_values | {"is_folder": options.is_folder})
-    content = f"{FIRST_LINE}\n{page_text.lstrip()}".encode()
-    if len(content) > MOST_BYTES:
+    page_content = f"{FIRST_LINE}\n{page_text.lstrip()}".encode()
+    if len(page_content) > MOST_BYTES:
         raise ToolError(
             f"a page of {len(models)} models is larger than {MOST_BYTES // 10**6} MB;"
             " name fewer runs, or write --csv or --json alone"
         )
-    return contents | {options.html: content}
+    return contents | {options.html: page_content}
 
 
 def _render(board: dict, page_values: dict) -> str:
@@ -112,17 +112,17 @@ def _render(board: dict, page_values: dict) -> str:
         "hash": _hash,
         # Columns under their headings.
         "runs": lambda columns: [
-            (name, [*run]) for name, run in groupby(columns, itemgetter("group"))
+            (heading, [*run]) for heading, run in groupby(columns, itemgetter("group"))
         ],
     }
-    style, script = (
+    style_text, script_text = (
         _TEMPLATES.joinpath(f"board.{x}").read_text("utf-8") for x in ("css", "js")
     )
     return environment.get_template("board.html.jinja").render(
         **board,
         **page_values,
-        style=style,
-        script=script,
+        style=style_text,
+        script=script_text,
         made=datetime.now(timezone.utc),
         tool=VERSION,
         causes=CAUSES,
@@ -147,8 +147,8 @@ def _hash(text: str) -> str:
 
 def _at(value: float, scale: dict) -> str:
     """Return where a score stands on a scale, as a length of SVG."""
-    share = 100 * (value - scale["low"]) / (scale["high"] - scale["low"])
-    return f"{min(max(share, 0), 100):.1f}%"
+    percentage = 100 * (value - scale["low"]) / (scale["high"] - scale["low"])
+    return f"{min(max(percentage, 0), 100):.1f}%"
 
 
 def _middle(name: str, longest: int = 28) -> str:
@@ -161,26 +161,26 @@ def _middle(name: str, longest: int = 28) -> str:
 
 def _scales(board: dict) -> dict[str, dict]:
     """Return the scales of benchmarks' scores, of their gaps, and of points lost."""
-    scales, lost = {}, [0.0]
-    for name in ["mean", *(benchmark["name"] for benchmark in board["benchmarks"])]:
-        figures = [entrant.figures for entrant in board["models"]]
-        rows = [by_name[name] for by_name in figures if name in by_name]
+    scale_by_name, lost_sums = {}, [0.0]
+    for scope in ["mean", *(benchmark["name"] for benchmark in board["benchmarks"])]:
+        figures_of_models = [entrant.figures for entrant in board["models"]]
+        rows = [by_name[scope] for by_name in figures_of_models if scope in by_name]
         columns = [f"{rule}_{end}" for rule in RULES for end in ("low", "high")]
-        scales[name] = scale(row[column] for row in rows for column in columns)
-        gaps = [ends for row in rows if row.get("gap") for ends in row["gap"]]
-        scales[f"{name} gap"] = scale([0, *gaps])
-        lost += [sum(row["lost"].values()) for row in rows if "lost" in row]
-    return scales | {"lost": scale(lost, 0.05)}
+        scale_by_name[scope] = scale(row[column] for row in rows for column in columns)
+        gap_ends = [gap_end for row in rows if row.get("gap") for gap_end in row["gap"]]
+        scale_by_name[f"{scope} gap"] = scale([0, *gap_ends])
+        lost_sums += [sum(row["lost"].values()) for row in rows if "lost" in row]
+    return scale_by_name | {"lost": scale(lost_sums, 0.05)}
 
 
 def scale(values: Iterable[float], step: float = 0.1) -> dict:
     """Return the ends of a scale of whole steps, and where its ticks are."""
     values = [*values] or [0.0]
-    low = math.floor(min(values) / step + 1e-9)
-    high = max(math.ceil(max(values) / step - 1e-9), low + 1)
-    ticks_apart = math.ceil((high - low) / 5)
-    ticks = [step * place for place in range(low, high + 1, ticks_apart)]
-    return {"low": step * low, "high": step * high, "ticks": ticks}
+    low_step = math.floor(min(values) / step + 1e-9)
+    high_step = max(math.ceil(max(values) / step - 1e-9), low_step + 1)
+    steps_per_tick = math.ceil((high_step - low_step) / 5)
+    ticks = [step * place for place in range(low_step, high_step + 1, steps_per_tick)]
+    return {"low": step * low_step, "high": step * high_step, "ticks": ticks}
 
 
 # -------------------------------------------------------------------------- documents
@@ -202,32 +202,34 @@ def collect(models: list[Model], options: Namespace) -> dict[str, list[str]]:
 
     In a folder, these are all. ToolError where a file of answers has changed since.
     """
-    most_answers, most_bytes = MOST_ANSWERS, MOST_OF_DOCUMENTS
+    answer_limit, byte_limit = MOST_ANSWERS, MOST_OF_DOCUMENTS
     if options.is_folder:
-        most_answers = most_bytes = math.inf
-    keys = choose_keys(models, most_answers)
-    chosen_keys, entries = {*keys}, {}
-    readings: dict[Path, Reading] = {}
+        answer_limit = byte_limit = math.inf
+    chosen_keys = choose_keys(models, answer_limit)
+    chosen_key_set, entries = {*chosen_keys}, {}
+    reading_by_path: dict[Path, Reading] = {}
     for model_number, model in enumerate(models):
         for key, document in model.documents():
-            if key in chosen_keys:
+            if key in chosen_key_set:
                 row, source = document.row, document.table.source
-                entry = _answer_entry(model_number, document)
+                answer_entry = _answer_entry(model_number, document)
                 is_first = key not in entries
                 document_entry = entries.setdefault(key, _document_entry(key, row))
-                document_entry["answers"].append(entry)
-                _, answers = readings.setdefault(source.path, (source, []))
-                answers.append(Shown(row, entry, document_entry if is_first else None))
-    _add_texts([*readings.values()], options)
-    encoded = {key: escaped(entries[key]) for key in keys}
-    sizes = zip(keys, accumulate(map(len, encoded.values())))
-    shown_keys = {key for key, size in sizes if size <= most_bytes}
+                document_entry["answers"].append(answer_entry)
+                _, shown_answers = reading_by_path.setdefault(source.path, (source, []))
+                shown_answers.append(
+                    Shown(row, answer_entry, document_entry if is_first else None)
+                )
+    _add_texts([*reading_by_path.values()], options)
+    json_by_key = {key: escaped(entries[key]) for key in chosen_keys}
+    keys_and_sizes = zip(chosen_keys, accumulate(map(len, json_by_key.values())))
+    shown_keys = {key for key, total_size in keys_and_sizes if total_size <= byte_limit}
     doc_ids = {key: natural(json.dumps(entry["id"])) for key, entry in entries.items()}
-    by_task: dict[str, list[str]] = defaultdict(list)
+    json_by_task: dict[str, list[str]] = defaultdict(list)
     for key in sorted(entries, key=lambda key: (key[0], doc_ids[key])):
         if key in shown_keys:
-            by_task[key[0]].append(encoded[key])
-    return by_task
+            json_by_task[key[0]].append(json_by_key[key])
+    return json_by_task
 
 
 def choose_keys(models: list[Model], limit: float) -> list[Key]:
@@ -241,20 +243,20 @@ def choose_keys(models: list[Model], limit: float) -> list[Key]:
         for key, document in model.documents():
             keys_by_cell[model_number, key[0], document.row["reason"]].append(key)
             answer_counts[key] += 1
-    places: dict[Key, int] = {}
-    for keys in keys_by_cell.values():
-        for place, key in enumerate(sorted(keys)):
-            places[key] = min(place, places.get(key, place))
-    ranked_keys = sorted(places, key=lambda key: (places[key], key))
-    totals = accumulate(answer_counts[key] for key in ranked_keys)
-    return [key for key, total in zip(ranked_keys, totals) if total <= limit]
+    place_by_key: dict[Key, int] = {}
+    for cell_keys in keys_by_cell.values():
+        for place, key in enumerate(sorted(cell_keys)):
+            place_by_key[key] = min(place, place_by_key.get(key, place))
+    ranked_keys = sorted(place_by_key, key=lambda key: (place_by_key[key], key))
+    answer_totals = accumulate(answer_counts[key] for key in ranked_keys)
+    return [key for key, total in zip(ranked_keys, answer_totals) if total <= limit]
 
 
 def _document_entry(key: Key, row: dict) -> dict:
-    task, digest, copy = key
+    task, digest, copy_number = key
     return {
         # The same in every build, so that links to it stay.
-        "key": f"{task}-{digest[:12]}{f'-{copy}' if copy else ''}",
+        "key": f"{task}-{digest[:12]}{f'-{copy_number}' if copy_number else ''}",
         "task": task,
         "id": row["doc_id"],
         "parts": {name: row[name] for name in BREAKDOWNS if row[name] is not None},
@@ -266,11 +268,11 @@ def _document_entry(key: Key, row: dict) -> dict:
 
 def _answer_entry(model_number: int, document: Document) -> dict:
     row, means = document.row, document.means()
-    headline = scorer(row["task"]).headline or ()
+    headline_metrics = scorer(row["task"]).headline or ()
     return {
         "model": model_number,
         "reason": row["reason"],
-        "scores": [means[metric] for metric in headline] or [None, None],
+        "scores": [means[metric] for metric in headline_metrics] or [None, None],
         "read": [plain(row["published"]), plain(row["value"])],
         "invalid": row["invalid"],
         "response": [],
@@ -279,22 +281,22 @@ def _answer_entry(model_number: int, document: Document) -> dict:
 
 def _add_texts(readings: list[Reading], options: Namespace) -> None:
     """Add the texts of responses and prompts, which are read in processes with limits."""
-    batches = (readings[number :: options.workers] for number in range(options.workers))
-    queue = deque(filter(None, batches))
-    for batch, reply in each_apart(_read_texts, queue, options):
-        if fault := reply.get("failure", reply.get("error")):
+    batches = (readings[start :: options.workers] for start in range(options.workers))
+    batch_queue = deque(filter(None, batches))
+    for batch, batch_reply in each_apart(_read_texts, batch_queue, options):
+        if fault := batch_reply.get("failure", batch_reply.get("error")):
             raise ToolError(f"{batch[0][0].path}: {fault}")
-        for (source, answers), texts in zip(batch, reply["texts"]):
-            if len(texts) < len(answers):
+        for (source, shown_answers), answer_texts in zip(batch, batch_reply["texts"]):
+            if len(answer_texts) < len(shown_answers):
                 fault = "has changed while it was read; run again"
                 raise ToolError(f"{source.path}: {fault}")
-            for number, response, prompt_pieces in texts:
-                row, entry, document = answers[number]
-                entry["response"] = response
-                if document and prompt_pieces is None:
-                    document["prompt"] = _pack_prompt(row, options.include_path)
-                elif document:
-                    document["prompt"] = prompt_pieces
+            for answer_number, response_pieces, prompt_pieces in answer_texts:
+                row, answer_entry, document_entry = shown_answers[answer_number]
+                answer_entry["response"] = response_pieces
+                if document_entry and prompt_pieces is None:
+                    document_entry["prompt"] = _pack_prompt(row, options.include_path)
+                elif document_entry:
+                    document_entry["prompt"] = prompt_pieces
 
 
 def _pack_prompt(row: dict, include_path: Path) -> Pieces:
@@ -305,30 +307,30 @@ def _pack_prompt(row: dict, include_path: Path) -> Pieces:
 
 def _read_texts(readings: list[Reading], _: object) -> dict[str, list[list]]:
     """Return, by file, the numbers of answers with pieces of their responses and prompts."""
-    texts_by_file = []
-    for source, answers in readings:
+    texts_of_files = []
+    for source, shown_answers in readings:
         numbers: dict[int, list[int]] = defaultdict(list)  # by line
-        for number, (row, *_) in enumerate(answers):
-            numbers[row["line"]].append(number)
-        texts = []
+        for answer_number, (row, *_) in enumerate(shown_answers):
+            numbers[row["line"]].append(answer_number)
+        file_texts = []
         lines = (line for line in read_lines(source.path) if line.number in numbers)
         for line in lines:
             pairs = product(answers_in(line, source.task), numbers[line.number])
-            for answer, number in pairs:
-                row, _, document = answers[number]
+            for answer, answer_number in pairs:
+                row, _, document_entry = shown_answers[answer_number]
                 if not answer.fault and _is_of(answer, row):
-                    spans = [row["published_span"], row["flexible_span"]]
-                    response = cut(answer.response, spans, LONGEST_RESPONSE)
-                    prompt_pieces = _prompt(answer) if document else None
-                    texts.append([number, response, prompt_pieces])
-        texts_by_file.append(texts)
-    return {"texts": texts_by_file}
+                    rule_spans = [row["published_span"], row["flexible_span"]]
+                    response_pieces = cut(answer.response, rule_spans, LONGEST_RESPONSE)
+                    prompt_pieces = _prompt(answer) if document_entry else None
+                    file_texts.append([answer_number, response_pieces, prompt_pieces])
+        texts_of_files.append(file_texts)
+    return {"texts": texts_of_files}
 
 
 def _is_of(answer: Answer, row: dict) -> bool:
     """Tell whether a row is that of an answer in its line."""
-    names = ("task", "filter", "sample")
-    is_same = all(getattr(answer, name) == row[name] for name in names)
+    compared_attributes = ("task", "filter", "sample")
+    is_same = all(getattr(answer, name) == row[name] for name in compared_attributes)
     return is_same and sha256(answer.response).startswith(row["response"])
 
 
@@ -354,22 +356,26 @@ def cut(text: str, spans: list[tuple[int, int] | None], longest: int) -> Pieces:
     A text longer than `longest` keeps its start, its end, and what is around ends of spans.
     """
     marked_spans = [(*span, 1 << place) for place, span in enumerate(spans) if span]
-    ends = [end for start, end, _ in marked_spans for end in (start, end)]
-    size, window_size = len(text), longest // (2 + len(ends))
+    span_edges = [edge for start, end, _ in marked_spans for edge in (start, end)]
+    size, window_size = len(text), longest // (2 + len(span_edges))
     windows = [(0, window_size), (size - window_size, size)]
     half = window_size // 2
-    windows += [(max(0, end - half), min(size, end + half)) for end in ends]
+    windows += [(max(0, edge - half), min(size, edge + half)) for edge in span_edges]
     windows = windows if size > longest else [(0, size)]
-    boundaries = sorted({0, size, *ends, *chain(*windows)})
+    boundaries = sorted({0, size, *span_edges, *chain(*windows)})
     pieces: Pieces = []
-    for start, end in zip(boundaries, boundaries[1:]):
-        if any(first <= start and end <= last for first, last in windows):
-            covering = [x for x in marked_spans if x[0] <= start and end <= x[1]]
-            pieces.append([sum(bit for *_, bit in covering), text[start:end]])
+    for piece_start, piece_end in zip(boundaries, boundaries[1:]):
+        if any(first <= piece_start and piece_end <= last for first, last in windows):
+            covering_spans = [
+                x for x in marked_spans if x[0] <= piece_start and piece_end <= x[1]
+            ]
+            pieces.append(
+                [sum(bit for *_, bit in covering_spans), text[piece_start:piece_end]]
+            )
         elif pieces and isinstance(pieces[-1], int):
-            pieces[-1] += end - start
+            pieces[-1] += piece_end - piece_start
         else:
-            pieces.append(end - start)
+            pieces.append(piece_end - piece_start)
     return pieces
 
 
@@ -383,10 +389,10 @@ def plain(encoded: str | None) -> str | None:
 
 def _flat(value: object) -> str:
     if isinstance(value, dict):
-        texts = {name: _flat(value[name]) for name in value}
-        if len(texts) > 1:
-            return ", ".join(f"{name} {texts[name]}" for name in texts)
-        return "".join(texts.values())
+        text_by_field = {name: _flat(value[name]) for name in value}
+        if len(text_by_field) > 1:
+            return ", ".join(f"{name} {text_by_field[name]}" for name in text_by_field)
+        return "".join(text_by_field.values())
     if isinstance(value, list):
         return ", ".join(map(_flat, value))
     return value if isinstance(value, str) else json.dumps(value)

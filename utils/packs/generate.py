@@ -49,17 +49,17 @@ def main(arguments: list[str] | None = None) -> int:
     add("--gen-knobs", "--gen_knobs", **json_option)
     add("--tasks", metavar="NAME,...", help="default: all whose rows come from a seed")
     request = vars(parser.parse_args(arguments))
-    folder, task_option = request.pop("folder").resolve(), request.pop("tasks")
+    pack_folder, task_option = request.pop("folder").resolve(), request.pop("tasks")
     fresh_tasks = [task for task in all_tasks() if is_generated(task)]
     names = task_option.split(",") if task_option else fresh_tasks
-    tasks = dict.fromkeys(task for name in names for task in leaf_tasks(name))
-    if unknown_tasks := [task for task in tasks if task not in fresh_tasks]:
+    chosen_tasks = dict.fromkeys(task for name in names for task in leaf_tasks(name))
+    if unknown_tasks := [task for task in chosen_tasks if task not in fresh_tasks]:
         fix = f"name some of {', '.join(fresh_tasks)}"
         raise ToolError(f"{unknown_tasks[0]}: is not a fresh task; {fix}")
-    manifest = make(folder, [_source(task, request) for task in tasks])
+    manifest = make(pack_folder, [_source(task, request) for task in chosen_tasks])
     fresh_in_pack = {*fresh_tasks} & manifest.tasks.keys()
-    groups = [name for name in task_files() if {*leaf_tasks(name)} == fresh_in_pack]
-    say_command(folder, groups[:1] or sorted(fresh_in_pack))
+    groups = [group for group in task_files() if {*leaf_tasks(group)} == fresh_in_pack]
+    say_command(pack_folder, groups[:1] or sorted(fresh_in_pack))
     return 0
 
 
@@ -75,14 +75,14 @@ def _source(task: str, request: dict) -> Source:
     """Return the rows of a task from a seed; ToolError where there are none such."""
     config = configuration(task)
     kwargs, metadata = config["dataset_kwargs"], config["metadata"] | request
-    names = sorted(name for name in metadata if name.startswith("gen_"))
-    generated = {name: metadata[name] for name in names}
+    setting_names = sorted(name for name in metadata if name.startswith("gen_"))
+    gen_metadata = {name: metadata[name] for name in setting_names}
     # The module makes rows as they are.
     module = function(config["custom_dataset"]).__globals__
     try:
-        rows = module["rows_with_bar"](module["read_request"](**kwargs, **generated))
+        rows = module["rows_with_bar"](module["read_request"](**kwargs, **gen_metadata))
     except ValueError as error:
         raise ToolError(str(error)) from None
-    values = ", ".join(f"{name} {value}" for name, value in generated.items())
-    upstream = f"generator {kwargs['generator']}: {values}"
-    return Source(frozenset({task}), upstream, None, lambda: rows, generated)
+    settings_text = ", ".join(f"{name} {value}" for name, value in gen_metadata.items())
+    upstream_text = f"generator {kwargs['generator']}: {settings_text}"
+    return Source(frozenset({task}), upstream_text, None, lambda: rows, gen_metadata)

@@ -38,30 +38,30 @@ class Manifest:
         ToolError for a damaged one, for a folder with other files and no manifest, and for
         a symlink below the folder, which no read or write may leave.
         """
-        if link := next(filter(Path.is_symlink, folder.rglob("*")), None):
-            raise ToolError(f"{link}: is a symlink, not of a pack; delete it")
-        path = folder / FILE
-        if not path.is_file():
-            manifest = cls(folder, {}, {})
-            if strangers := manifest.strangers():
-                fault = f"is not a pack and holds {strangers[0]}"
+        if symlink := next(filter(Path.is_symlink, folder.rglob("*")), None):
+            raise ToolError(f"{symlink}: is a symlink, not of a pack; delete it")
+        manifest_path = folder / FILE
+        if not manifest_path.is_file():
+            empty_manifest = cls(folder, {}, {})
+            if strange_files := empty_manifest.strangers():
+                fault = f"is not a pack and holds {strange_files[0]}"
                 raise ToolError(f"{folder}: {fault}; name a new or an empty folder")
-            return manifest
+            return empty_manifest
         try:
-            content = json.loads(path.read_bytes())
-            names, data = content["files"].keys(), content["data"]
+            content = json.loads(manifest_path.read_bytes())
+            file_names, data = content["files"].keys(), content["data"]
             is_sound = (
                 content["format"] == FORMAT
-                and {f"data/{file}" for file in data} <= names
+                and {f"data/{data_file}" for data_file in data} <= file_names
                 and all(entry.keys() - {"twins"} == ENTRY for entry in data.values())
-                and not any({"", ".", ".."} & {*name.split("/")} for name in names)
+                and not any({"", ".", ".."} & {*name.split("/")} for name in file_names)
             )
             if is_sound:
                 return cls(folder, data, content["files"], content["complete"])
         except (ValueError, RecursionError, TypeError, KeyError, AttributeError):
             pass
         fault = "is not the manifest of a pack that this version made"
-        raise ToolError(f"{path}: {fault}; make a new pack in another folder")
+        raise ToolError(f"{manifest_path}: {fault}; make a new pack in another folder")
 
     @property
     def tasks(self) -> dict[str, str]:
@@ -81,24 +81,24 @@ class Manifest:
 
         ToolError for a file of the user that is in the way.
         """
-        for name in file_names.intersection(self.strangers()):
+        for file_name in file_names.intersection(self.strangers()):
             fault = "is not of the pack and in its way; move it elsewhere"
-            raise ToolError(f"{self.folder / name}: {fault}")
-        for name in self.files:
-            if self.files[name] or (self.folder / name).exists():
-                file_names = file_names | {name}
-        self.files = {name: self.files.get(name) for name in file_names}
+            raise ToolError(f"{self.folder / file_name}: {fault}")
+        for file_name in self.files:
+            if self.files[file_name] or (self.folder / file_name).exists():
+                file_names = file_names | {file_name}
+        self.files = {file_name: self.files.get(file_name) for file_name in file_names}
         self.complete = False
         self.save()
 
     def write(self, name: str, lines: Iterable[bytes]) -> None:
         """Write a file of the pack: whole, or not at all."""
-        digest = hashlib.sha256()
+        hasher = hashlib.sha256()
         with written_whole(self.folder / name) as file:
             for line in lines:
-                digest.update(line)
+                hasher.update(line)
                 file.write(line)
-        self.files[name] = digest.hexdigest()
+        self.files[name] = hasher.hexdigest()
 
     def has(self, name: str) -> bool:
         """Tell whether a file is there as the manifest says."""
@@ -107,7 +107,7 @@ class Manifest:
 
     def strangers(self) -> list[str]:
         """Return the names of the files in the folder that are not of the pack."""
-        paths = (path for path in self.folder.rglob("*") if not path.is_dir())
-        names = {path.relative_to(self.folder).as_posix() for path in paths}
+        file_paths = (path for path in self.folder.rglob("*") if not path.is_dir())
+        names = {path.relative_to(self.folder).as_posix() for path in file_paths}
         names -= {*self.files, FILE, LOCK}
         return sorted(name for name in names if not is_part(name))

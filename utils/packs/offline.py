@@ -65,31 +65,31 @@ COMMAND = "lm_eval --model dummy --include_path {folder} --tasks {task}"
 def main(arguments: list[str] | None = None) -> int:
     """Make or check the pack that the command line names; return the exit status."""
     parser = tool_parser("offline", __doc__)
-    add, switch = parser.add_argument, {"action": "store_true"}
+    add, switch_option = parser.add_argument, {"action": "store_true"}
     add("folder", type=output_path, metavar="DIR", help="the pack")
     add("--tasks", metavar="NAME,...", help="tasks and groups; default: all")
     source_option = {"action": "append", "default": [], "metavar": "FAMILY=FOLDER"}
     add("--source", **source_option, help="local files of a family's benchmark")
     partial_help = "take files with fewer or more rows than the benchmark's"
-    add("--allow-partial", **switch, help=partial_help)
-    add("--check", **switch, help="compare with the manifest")
+    add("--allow-partial", **switch_option, help=partial_help)
+    add("--check", **switch_option, help="compare with the manifest")
     options = parser.parse_args(arguments)
-    folder = options.folder.resolve()
+    pack_folder = options.folder.resolve()
     names = options.tasks.split(",") if options.tasks else []
     if options.check:
-        faults = check(folder)
-        for message in faults or [f"{folder}: all files are as they were made"]:
+        faults = check(pack_folder)
+        for message in faults or [f"{pack_folder}: all files are as they were made"]:
             say(message)
         return bool(faults)
-    folders, families = {}, sorted({source.family for source in find_sources([])})
-    for argument in options.source:
-        family, _, name = argument.partition("=")
-        if family not in families or not name or not Path(name).is_dir():
-            fix = f"give one of {', '.join(families)}, '=', and a folder"
-            raise ToolError(f"--source {argument}: {fix}")
+    folders, family_names = {}, sorted({source.family for source in find_sources([])})
+    for source_argument in options.source:
+        family, _, name = source_argument.partition("=")
+        if family not in family_names or not name or not Path(name).is_dir():
+            fix = f"give one of {', '.join(family_names)}, '=', and a folder"
+            raise ToolError(f"--source {source_argument}: {fix}")
         folders[family] = Path(name)
-    manifest = make(folder, find_sources(names), folders, options.allow_partial)
-    say_command(folder, names or [min(manifest.tasks)])
+    manifest = make(pack_folder, find_sources(names), folders, options.allow_partial)
+    say_command(pack_folder, names or [min(manifest.tasks)])
     return 0
 
 
@@ -115,19 +115,19 @@ def make(
         manifest = Manifest.of(folder)
         files = _task_files(manifest, sources)
         for source in sources:
-            entry = manifest.data.get(source.file)
-            if entry and entry["generated"] != source.generated:
-                fault = f"has the rows of another request ({entry['upstream']})"
+            old_entry = manifest.data.get(source.file)
+            if old_entry and old_entry["generated"] != source.generated:
+                fault = f"has the rows of another request ({old_entry['upstream']})"
                 fix = "name a new folder, or take the release of its gen_version"
                 raise ToolError(f"{folder / 'data' / source.file}: {fault}; {fix}")
-        manifest.begin({*files, README, *(f"data/{x.file}" for x in sources)})
-        for number, source in enumerate(sources, 1):
+        manifest.begin({*files, README, *(f"data/{source.file}" for source in sources)})
+        for source_number, source in enumerate(sources, 1):
             local_folder = (folders or {}).get(source.family)
             summary = _add_data(manifest, source, local_folder, allow_partial)
-            say(f"[{number}/{len(sources)}] {source.file}: {summary}")
+            say(f"[{source_number}/{len(sources)}] {source.file}: {summary}")
         files[README] = _readme(manifest)
-        for name, content in files.items():
-            manifest.write(name, [content])
+        for file_name, content in files.items():
+            manifest.write(file_name, [content])
         if faults := _differences(manifest):
             raise ToolError(faults[0])
         manifest.complete = True
@@ -149,98 +149,102 @@ def _add_data(
     source = source._replace(tasks=source.tasks | {*old_entry.get("tasks", [])})
     is_present = bool(old_entry) and manifest.has(file_name)
     old_digest = manifest.files[file_name] if is_present else None
-    rows_path, given_as = None, "generated" if source.generated else "upstream"
+    rows_path, origin = None, "generated" if source.generated else "upstream"
     if folder:
-        rows_path, given_as = _find_file(folder, source.file), "local file"
+        rows_path, origin = _find_file(folder, source.file), "local file"
     elif is_present:
-        rows_path, given_as = manifest.folder / file_name, old_entry["given_as"]
-    task, digests = scorer(min(source.tasks)), []
-    known_count, expected = task.upstream
-    expected_count = None if allow_partial else known_count
+        rows_path, origin = manifest.folder / file_name, old_entry["given_as"]
+    task_scorer, digests = scorer(min(source.tasks)), []
+    upstream_row_count, upstream_fingerprint = task_scorer.upstream
+    expected_count = None if allow_partial else upstream_row_count
     manifest.write(file_name, checked_lines(source, rows_path, expected_count, digests))
-    fingerprint = task.utils.fingerprint(digests)
-    is_upstream = given_as != "local file" or fingerprint == expected
+    fingerprint = task_scorer.utils.fingerprint(digests)
+    is_upstream = origin != "local file" or fingerprint == upstream_fingerprint
     manifest.data[source.file] = {
         "family": source.family,
         "fingerprint": fingerprint,
         "generated": source.generated,
-        "given_as": given_as,
+        "given_as": origin,
         "rows": len(digests),
         "tasks": sorted(source.tasks),
         "upstream": source.upstream,
-        "upstream_licence": task.licence,
+        "upstream_licence": task_scorer.licence,
         "upstream_revision": source.revision if is_upstream else None,
     }
     manifest.save()
     summary = f"{len(digests)} rows"
-    if known_count not in (None, len(digests)):
-        summary += f", of {known_count}"
-    elif expected not in (None, fingerprint):
-        fault = f"fingerprint {fingerprint}, not {expected}"
+    if upstream_row_count not in (None, len(digests)):
+        summary += f", of {upstream_row_count}"
+    elif upstream_fingerprint not in (None, fingerprint):
+        fault = f"fingerprint {fingerprint}, not {upstream_fingerprint}"
         summary += f", but not the benchmark's: {fault}"
     return summary + ", there already" * (manifest.files[file_name] == old_digest)
 
 
 def _find_file(folder: Path, file_name: str) -> Path:
-    paths = sorted(folder.rglob(file_name))
-    if len(paths) != 1:
-        fault = f"has {len(paths) or 'no'} files {file_name}"
+    matching_paths = sorted(folder.rglob(file_name))
+    if len(matching_paths) != 1:
+        fault = f"has {len(matching_paths) or 'no'} files {file_name}"
         raise ToolError(f"{folder}: {fault}; name a folder with one")
-    return paths[0]
+    return matching_paths[0]
 
 
 def _task_files(manifest: Manifest, sources: list[Source]) -> dict[str, bytes]:
     """Return name -> content of the pack's files but data and README."""
-    entries = task_files()
+    entry_by_name = task_files()
     new_tasks = {task: source.file for source in sources for task in source.tasks}
-    tasks = manifest.tasks | new_tasks
-    if unknown_tasks := sorted(tasks.keys() - entries.keys()):
+    file_by_task = manifest.tasks | new_tasks
+    if unknown_tasks := sorted(file_by_task.keys() - entry_by_name.keys()):
         fault = f"this version has no task {unknown_tasks[0]}"
         fix = "make a new pack in another folder"
         raise ToolError(f"{manifest.folder}: {fault}; {fix}")
-    generated = {file: entry["generated"] for file, entry in manifest.data.items()}
-    generated |= {source.file: source.generated for source in sources}
+    request_by_file = {
+        file: rows_entry["generated"] for file, rows_entry in manifest.data.items()
+    }
+    request_by_file |= {source.file: source.generated for source in sources}
     files = {LOADER.name: LOADER.read_bytes()}
-    for name, entry in sorted(entries.items()):
-        if name in tasks:
+    for name, entry in sorted(entry_by_name.items()):
+        if name in file_by_task:
             path = entry.path.relative_to(TASKS.parent).with_suffix("")
-            text = LEAF.format(file=f"{path.as_posix()}_yaml", data=tasks[name])
-            if request := generated[tasks[name]]:
+            text = LEAF.format(file=f"{path.as_posix()}_yaml", data=file_by_task[name])
+            if request := request_by_file[file_by_task[name]]:
                 text += f"metadata: {json.dumps(entry.config['metadata'] | request)}\n"
             files[f"{name}.yaml"] = text.encode()
-        elif "group" in entry.config and {*leaf_tasks(name)} <= tasks.keys():
+        elif "group" in entry.config and {*leaf_tasks(name)} <= file_by_task.keys():
             files[f"{name}.yaml"] = entry.path.read_bytes()
-    folders = {entries[task].path.parent.name for task in tasks}
-    return files | _copies(folders | {scorer(task).family for task in tasks})
+    folders = {entry_by_name[task].path.parent.name for task in file_by_task}
+    return files | _copies(folders | {scorer(task).family for task in file_by_task})
 
 
 def _copies(families: set[str]) -> dict[str, bytes]:
     """Return the files of families, without the suffix by which the harness indexes them."""
-    files = {}
+    content_by_name = {}
     for path in TASKS.rglob("*"):
-        name = path.relative_to(TASKS)
-        if COPIED.fullmatch(path.name) and {*name.parts[:-1][:1]} <= families:
+        relative_path = path.relative_to(TASKS)
+        if COPIED.fullmatch(path.name) and {*relative_path.parts[:-1][:1]} <= families:
             file_text = path.read_text(encoding="utf-8")
             if path.name.endswith("yaml"):
                 file_text = re.sub(
                     r"(?m)^((include: |  - ).*)\.yaml$", r"\1_yaml", file_text
                 )
-            name = f"{TASKS.name}/{name.as_posix()}".replace(".yaml", "_yaml")
-            files[name] = file_text.encode()
-    return files
+            copy_name = f"{TASKS.name}/{relative_path.as_posix()}".replace(
+                ".yaml", "_yaml"
+            )
+            content_by_name[copy_name] = file_text.encode()
+    return content_by_name
 
 
 def _readme(manifest: Manifest) -> bytes:
-    tasks = sorted(manifest.tasks)
-    rows = [
-        f"| `data/{file}` | {entry['rows']} | `{entry['fingerprint']}` |"
+    task_names = sorted(manifest.tasks)
+    table_rows = [
+        f"| `data/{data_file}` | {entry['rows']} | `{entry['fingerprint']}` |"
         f" {entry['upstream']} | {entry['upstream_licence']} | {entry['given_as']} |"
-        for file, entry in sorted(manifest.data.items())
+        for data_file, entry in sorted(manifest.data.items())
     ]
     return README_TEXT.format(
-        command=COMMAND.format(folder=".", task=tasks[0]),
-        tasks=", ".join(f"`{task}`" for task in tasks),
-        rows="\n".join(rows),
+        command=COMMAND.format(folder=".", task=task_names[0]),
+        tasks=", ".join(f"`{task_name}`" for task_name in task_names),
+        rows="\n".join(table_rows),
     ).encode()
 
 
@@ -257,15 +261,15 @@ def check(folder: Path) -> list[str]:
 def _differences(manifest: Manifest) -> list[str]:
     """Return a line for each file that is not as the manifest says, or not in it."""
     faults = []
-    for name in sorted(manifest.files):
-        path = manifest.folder / name
-        if not path.is_file():
-            faults.append(f"{path}: is missing; make the pack again")
-        elif not manifest.has(name):
+    for file_name in sorted(manifest.files):
+        file_path = manifest.folder / file_name
+        if not file_path.is_file():
+            faults.append(f"{file_path}: is missing; make the pack again")
+        elif not manifest.has(file_name):
             fault = "has another SHA-256 than the manifest"
-            faults.append(f"{path}: {fault}; make the pack again")
-    for name in manifest.strangers():
-        if name.endswith((".yaml", ".py")) or name.startswith("data/"):
-            path = manifest.folder / name
-            faults.append(f"{path}: is not in the manifest; move it elsewhere")
+            faults.append(f"{file_path}: {fault}; make the pack again")
+    for file_name in manifest.strangers():
+        if file_name.endswith((".yaml", ".py")) or file_name.startswith("data/"):
+            file_path = manifest.folder / file_name
+            faults.append(f"{file_path}: is not in the manifest; move it elsewhere")
     return faults

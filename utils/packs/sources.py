@@ -66,21 +66,21 @@ def find_sources(names: list[str]) -> list[Source]:
 def _source(task: str) -> Source:
     """Return the source of a task's rows: of the hub, or what a function gives."""
     config = configuration(task)
-    kwargs, split = config.get("dataset_kwargs") or {}, config["test_split"]
+    kwargs, split_name = config.get("dataset_kwargs") or {}, config["test_split"]
     if "custom_dataset" in config:
         load = function(config["custom_dataset"])
         module = load.__globals__  # says where its files are, and of which commit
         url, revision = f"{module['SUBSET']}/{kwargs['data_file']}", module["COMMIT"]
     else:
-        path, name = config["dataset_path"], config.get("dataset_name")
-        file = kwargs.get("data_files", {}).get(split)
-        url = "/".join(filter(None, (path, name, file)))
+        dataset_path, subset_name = config["dataset_path"], config.get("dataset_name")
+        hub_file = kwargs.get("data_files", {}).get(split_name)
+        url = "/".join(filter(None, (dataset_path, subset_name, hub_file)))
         module, revision = {}, kwargs.get("revision")
-        load = partial(_of_hub, path, name, file)
+        load = partial(_of_hub, dataset_path, subset_name, hub_file)
 
     def rows() -> Iterable[dict]:
         try:
-            return load(**kwargs)[split]
+            return load(**kwargs)[split_name]
         except Exception as error:  # datasets and the hub raise all kinds
             if module:  # whose errors name the place and the fix
                 fault = str(error).replace(module["USE_A_PACK"], "or use --source")
@@ -99,8 +99,8 @@ def _of_hub(path: str, name: str | None, file: str | None, **kwargs: object) -> 
     if file is None:
         return datasets.load_dataset(path, name, **kwargs)
     # As it is: a table gives each dict the keys of all, and makes other things of dates.
-    repository = {"repo_type": "dataset", "revision": kwargs.get("revision")}
-    local_path = Path(huggingface_hub.hf_hub_download(path, file, **repository))
+    repository_kwargs = {"repo_type": "dataset", "revision": kwargs.get("revision")}
+    local_path = Path(huggingface_hub.hf_hub_download(path, file, **repository_kwargs))
     return dict.fromkeys(kwargs["data_files"], map(parse, read_lines(local_path)))
 
 
@@ -116,13 +116,13 @@ def checked_lines(
     else:
         rows = ((f"row {number}", row) for number, row in enumerate(source.load()))
     place, schema = path or source.upstream, pyarrow.schema([])
-    while batch := list(islice(rows, SOME_ROWS)):
-        batch_rows = [row for _, row in batch]
+    while named_batch := list(islice(rows, SOME_ROWS)):
+        batch_rows = [row for _, row in named_batch]
         try:
             schema, batch_digests = _check(source, batch_rows, schema)
         except Exception as error:  # families and pyarrow raise all kinds
-            for name, row in batch:
-                schema = _check_row(source, f"{place}, {name}", row, schema)
+            for row_name, row in named_batch:
+                schema = _check_row(source, f"{place}, {row_name}", row, schema)
             raise ToolError(f"{place}: {error!s:.200}") from error
         digests += batch_digests
         yield from (
@@ -155,9 +155,9 @@ def _check_row(
     try:
         return _check(source, [row], schema)[0]
     except Exception as error:
-        text = " ".join(str(error).split())
-        _, is_of_family, fault = text.partition(", row 0")
-        if not is_of_family:
+        error_text = " ".join(str(error).split())
+        _, row_mention, fault = error_text.partition(", row 0")
+        if not row_mention:
             fault = "a cell is not of the type of those above it, or too large"
-            fault = f": {fault} ({text:.200}); fix the row"
+            fault = f": {fault} ({error_text:.200}); fix the row"
         raise ToolError(f"{place}{fault}") from error

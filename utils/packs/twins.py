@@ -60,19 +60,19 @@ def main(arguments: list[str] | None = None) -> int:
     add("--gen-seed", "--gen_seed", **seed_option, help="a whole number")
     options = parser.parse_args(arguments)
     public = Manifest.of(options.include_path.resolve())
-    if faults := check(public.folder):
-        raise ToolError(faults[0])
-    tasks = [task for task in all_tasks() if transformations(task)]
-    tasks_in_pack = [task for task in tasks if scorer(task).base in public.tasks]
+    if pack_faults := check(public.folder):
+        raise ToolError(pack_faults[0])
+    twin_tasks = [task for task in all_tasks() if transformations(task)]
+    tasks_in_pack = [task for task in twin_tasks if scorer(task).base in public.tasks]
     pairs = [_source(task, public, options.gen_seed) for task in tasks_in_pack]
     pairs = [pair for pair in pairs if pair[1]["originals"]]
     if not pairs:
-        bases = ", ".join(sorted({scorer(task).base for task in tasks}))
+        bases = ", ".join(sorted({scorer(task).base for task in twin_tasks}))
         fault = f"has no row that can have a twin; make a pack with some of {bases}"
         raise ToolError(f"{public.folder}: {fault}")
     manifest = make(options.folder.resolve(), [source for source, _ in pairs])
-    for source, record in pairs:
-        manifest.data[source.file]["twins"] = record
+    for source, twins_record in pairs:
+        manifest.data[source.file]["twins"] = twins_record
     manifest.save()
     say_command(manifest.folder, [min(source.tasks) for source, _ in pairs])
     return 0
@@ -80,27 +80,29 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _source(task: str, public: Manifest, seed: int) -> tuple[Source, dict]:
     """Return the rows of a task of twins, and what the manifest says of them."""
-    file = public.tasks[scorer(task).base]
-    rows = [parse(line) for line in read_lines(public.folder / "data" / file)]
-    draws, reasons = draw_twins(task, rows, seed)
+    base_file = public.tasks[scorer(task).base]
+    base_rows = [parse(line) for line in read_lines(public.folder / "data" / base_file)]
+    draws, reason_counts = draw_twins(task, base_rows, seed)
     is_control = configuration(task)["dataset_kwargs"].get("keeps_label", False)
     draws = [draw for draw in draws if draw.keeps_label == is_control]
-    twins, entry = [draw.row for draw in draws], public.data[file]
-    docs = documents_of(task, twins) if twins else []
-    digests = [scorer(task).utils.digest(doc).hex() for doc in docs]
-    record = {
+    twins, base_entry = [draw.row for draw in draws], public.data[base_file]
+    twin_docs = documents_of(task, twins) if twins else []
+    twin_digests = [scorer(task).utils.digest(doc).hex() for doc in twin_docs]
+    twins_record = {
         # Digest of the twin -> digest and label of its original, and the mirror image.
-        "originals": dict(zip(digests, ([*x.original, x.mirror] for x in draws))),
+        "originals": dict(
+            zip(twin_digests, ([*draw.original, draw.mirror] for draw in draws))
+        ),
         "column": draws[0].column if draws else None,
-        "rows": len(rows),
-        "source_fingerprint": entry["fingerprint"],
-        "without": dict(sorted(reasons.items())),
+        "rows": len(base_rows),
+        "source_fingerprint": base_entry["fingerprint"],
+        "without": dict(sorted(reason_counts.items())),
     }
-    request = {"twin_seed": seed, "twin_version": VERSION}
-    request["twin_source"] = entry["fingerprint"]
-    upstream = f"twins of {entry['upstream']}, seed {seed}"
-    source = Source(frozenset({task}), upstream, None, lambda: twins, request)
-    return source, record
+    twin_request = {"twin_seed": seed, "twin_version": VERSION}
+    twin_request["twin_source"] = base_entry["fingerprint"]
+    upstream_text = f"twins of {base_entry['upstream']}, seed {seed}"
+    source = Source(frozenset({task}), upstream_text, None, lambda: twins, twin_request)
+    return source, twins_record
 
 
 def draw_twins(task: str, rows: list[dict], seed: int) -> tuple[list[Draw], Counter]:
@@ -108,35 +110,39 @@ def draw_twins(task: str, rows: list[dict], seed: int) -> tuple[list[Draw], Coun
 
     A twin of which the label changes comes before one of which it stays.
     """
-    base, survey = scorer(scorer(task).base), Survey.of(rows)
-    owners = dict.fromkeys(map(_question, rows), "public")
-    draws, reasons, newest_list = [], Counter(), [*disputed.LISTS][-1]
-    for row, doc in zip(rows, documents_of(base.task, rows)):
-        digest, twins, refusals = base.utils.digest(doc).hex(), [], []
+    base_scorer, survey = scorer(scorer(task).base), Survey.of(rows)
+    owner_by_question = dict.fromkeys(map(_question, rows), "public")
+    draws, reason_counts, newest_list = [], Counter(), [*disputed.LISTS][-1]
+    for row, doc in zip(rows, documents_of(base_scorer.task, rows)):
+        digest, twin_draws, refusals = base_scorer.utils.digest(doc).hex(), [], []
         names = [] if disputed.is_in(newest_list, digest) else transformations(task)
         for name in names:
-            twin = _draw(name, row, survey, f"{seed}|{digest}", owners)
+            twin = _draw(name, row, survey, f"{seed}|{digest}", owner_by_question)
             if isinstance(twin, str):
                 refusals.append(twin)
             else:
                 original = digest, row[twin.column]
                 twin_row = twin.row | {"twin": name}
-                twins.append(Draw(twin_row, twin.column, original, twin.mirror))
-        if twins:
-            draw = min(twins, key=lambda draw: draw.keeps_label)
-            owners[_question(draw.row)] = digest
-            draws.append(draw._replace(mirror=None) if draw.keeps_label else draw)
+                twin_draws.append(Draw(twin_row, twin.column, original, twin.mirror))
+        if twin_draws:
+            chosen_draw = min(twin_draws, key=lambda draw: draw.keeps_label)
+            owner_by_question[_question(chosen_draw.row)] = digest
+            draws.append(
+                chosen_draw._replace(mirror=None)
+                if chosen_draw.keeps_label
+                else chosen_draw
+            )
         else:
-            reasons["; ".join(refusals) or "a disputed label"] += 1
-    return draws, reasons
+            reason_counts["; ".join(refusals) or "a disputed label"] += 1
+    return draws, reason_counts
 
 
 def _draw(
     name: str, row: dict, survey: Survey, key: str, owners: dict[str, str]
 ) -> Twin | str:
     """Return a twin that is neither a public row nor the twin of another one, or why not."""
-    for attempt in range(_TRIES):
-        rng = Random(f"{name}|{VERSION}|{key}|{attempt}")
+    for attempt_number in range(_TRIES):
+        rng = Random(f"{name}|{VERSION}|{key}|{attempt_number}")
         twin = TRANSFORMATIONS[name](row, survey, rng)
         if isinstance(twin, str):
             return twin
@@ -148,6 +154,6 @@ def _draw(
 
 def _question(row: dict) -> str:
     """Return what a row asks, without its label."""
-    other_columns = {"label", "answer", "index", "twin"}
-    cells = {column: row[column] for column in row if column not in other_columns}
+    unasked_columns = {"label", "answer", "index", "twin"}
+    cells = {column: row[column] for column in row if column not in unasked_columns}
     return json.dumps(cells, sort_keys=True)
