@@ -142,7 +142,10 @@ def test_an_output_is_no_input_and_no_other_output(tmp_path, monkeypatch, name):
 LEADERBOARD = "leaderboard {0}/responses/careful/tcp_long.jsonl --task tcp_long --csv"
 OVER = {
     "tcp_long.yaml": LEADERBOARD,
+    "tcp_short.yaml": f"{LEADERBOARD} {{0}}/board --html",
     "data/TCP_long.jsonl": "export tcp --model m --output",
+    "responses/careful/tcp_long.jsonl": "score {0}/responses/careful/tcp_long.jsonl"
+    " --eval_results",
 }
 
 
@@ -161,7 +164,8 @@ ZIPPED = gzip.compress(LINES, mtime=0)
 BAD = [
     ("x.jsonl", b"<html>", ", line 1: is not JSON Lines; write a JSON obj"),
     ("x.jsonl", b'{\n"a": 1}', "write a JSON object in each line"),
-    ("x.jsonl", b'{"a": 1}\n{"a', ", line 2: .*; fix the line"),
+    ("x.jsonl", b'{"a": 1}\n{"a\n', ", line 2: .*; fix the line"),
+    ("x.jsonl", b'{"a": 1}\n{"a', ", line 2: is cut off, as by half a download; get"),
     ("x.jsonl", b'{"a": 1}\n[1]\n', ", line 2: is not a JSON object; fix the line"),
     ("x.jsonl", b'{"a": 1}\n"\xff"\n', ", line 2: is not UTF-8; save the file as"),
     ("x.jsonl", b'{"a": 1}\n' + b"[" * 10**6, ", line 2: is nested too deeply"),
@@ -184,3 +188,9 @@ def test_a_bad_file_is_one_error_of_its_place_and_fix(tmp_path, name, content, f
     path.write_bytes(content)
     with pytest.raises(ToolError, match=f"{name}.*{fault}"):
         read_jsonl(path)
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="this system has no /proc")
+def test_a_folder_that_takes_no_file_ends_the_tool():
+    with pytest.raises(OSError, match="no file can be made there: '/proc"):
+        put(Path("/proc/new"))

@@ -157,6 +157,8 @@ def test_what_exceeds_a_limit_is_named_with_the_option(tmp_path, call_score, opt
         status, printed, messages = call_score(path, good, option)
         assert (status, messages.count("\n"), "## y" in printed) == (1, 1, True)
         assert expected in messages
+        # What stands before the end of a file that is too large counts.
+        assert ("## x" in printed) == (option == "--most_unpacked=1")
 
 
 def test_only_answers_add_to_the_time(tmp_path, call_score, monkeypatch):
@@ -249,6 +251,17 @@ def test_what_jobs_scored_file_by_file_is_read_by_all_tools(
         assert call_score(source, option, output) == expected
     named = ["--include_path", str(EXAMPLES), f"a={source}", f"b={source}"]
     assert main(["compare", *named, "--cache", str(output)]) == 1  # the same line
+
+
+def test_a_table_that_was_damaged_is_named_with_the_fix(tmp_path, call_score):
+    path, output = write(tmp_path / "x.jsonl", GOOD), tmp_path / "out"
+    call_score(path, "--output", output)
+    os.truncate(output / "x" / "verdicts_tcp_long.jsonl", 99)
+    status, printed, message = call_score(path, "--output", output)
+    assert (status, printed) == (1, "")
+    assert message.endswith(
+        f"line 1: is damaged; delete {output / 'x'}, and run again\n"
+    )
 
 
 def test_a_file_that_changes_while_it_is_judged_has_no_table(

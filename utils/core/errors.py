@@ -15,6 +15,10 @@ class LineError(ToolError):
     """What is wrong with one line of a file; others may be good."""
 
 
+class Excess(Exception):
+    """What of a file exceeds a limit: nothing of the file counts."""
+
+
 # What families raise for an object that is not a document of the task.
 NOT_A_DOCUMENT = (
     *(LookupError, TypeError, ValueError, AttributeError),

@@ -37,6 +37,7 @@ _FOREIGN = {
 }
 # A file is written under such a name first, and locked as long.
 _PREFIX, _SUFFIX = ".temporal-eval-", ".part"
+_TRIES = 100  # some folders, such as those of /proc, take no file and say nothing
 
 
 class Line(NamedTuple):
@@ -101,6 +102,8 @@ def parse(line: Line) -> dict:
         fault = f"{error}; fix the line"
         if not re.match(rb"\s*\{.", line.text):
             fault = "is not JSON Lines; write a JSON object in each line"
+        elif not line.text.endswith((b"\n", b"}")):
+            fault = "is cut off, as by half a download; get the file again"
     raise LineError(f"{line.place}: {fault}") from None
 
 
@@ -154,7 +157,7 @@ def open_part(folder: Path, *, is_folder: bool = False) -> tuple[Path, int]:
     It stays locked until the descriptor is closed, or no process has it.
     """
     remove_leftovers(folder)
-    while True:
+    for _ in range(_TRIES):
         folder.mkdir(parents=True, exist_ok=True)
         part_path = folder / f"{_PREFIX}{secrets.token_hex(8)}{_SUFFIX}"
         if is_folder:
@@ -167,6 +170,7 @@ def open_part(folder: Path, *, is_folder: bool = False) -> tuple[Path, int]:
             if part_path.exists():
                 return part_path, descriptor
             os.close(descriptor)
+    raise OSError(errno.ENOENT, "no file can be made there", str(folder))
 
 
 def _open_stream(path: Path) -> int:

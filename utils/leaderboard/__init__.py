@@ -26,7 +26,6 @@ from pathlib import Path
 
 from ..core import tables
 from ..core.cli import output_path, say, tool_parser
-from ..core.errors import ToolError
 from ..core.families import pack_files
 from ..core.files import check_maker, check_outputs, written_whole
 from ..score.rows import RULES
@@ -53,7 +52,7 @@ def main(arguments: list[str] | None = None) -> int:
     sources, _ = find_sources(options.run, options.task)
     inputs = [path for source in sources for path in (source.path, source.results_path)]
     inputs += pack_files(options.include_path)
-    check_outputs(output_by_option, filter(None, inputs))
+    check_outputs(output_by_option, [path for path in inputs if path])
     for name in (name for name in _BEGINNINGS if getattr(options, name)):
         check_maker(getattr(options, name), "leaderboard", _BEGINNINGS[name])
     models, read_failures = read_models(options.run, options, Check, has_rows=True)
@@ -66,10 +65,10 @@ def main(arguments: list[str] | None = None) -> int:
     models = [model for model in models if model not in fault_by_model]
     messages = [message for model in models for message in model.messages]
     messages += [f"{failure.path}: left out: {failure.reason}" for failure in left_out]
-    if not models:
-        raise ToolError("\n".join(messages))
     for message in [*messages, *_hints(models)]:
         say(message)
+    if not models:
+        return 1
     left_out += [*_files_left_out(models)]
     entrants = [Entrant(model) for model in models]
     _write(board_data(entrants, left_out, options), options)

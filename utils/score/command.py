@@ -71,6 +71,8 @@ Run = tuple[Model, list[dict]]  # with the figures that `rows` returns
 def main(arguments: list[str] | None = None) -> int:
     """Print the tables of the runs; return the exit status."""
     options = _options(arguments)
+    if options.eval_results:
+        eval_results.check_place(options)
     models, failures = read_models(
         options.path, options, output=options.output, has_rows=bool(options.k)
     )
@@ -79,17 +81,18 @@ def main(arguments: list[str] | None = None) -> int:
         raise ToolError(f"--eval_results {options.eval_results}: {fault}")
     messages = [message for model in models for message in model.messages]
     messages += [failure.message for failure in failures]
-    runs: list[Run] = []
     for model in models:
-        tallies = {task: tally for task, tally in model.tasks.items() if tally.all.n}
-        if tallies:
-            runs.append((model, rows(model.name, tallies, model.filter, options.k)))
-        for task in (task for task in model.tasks if task not in tallies):
+        for task in (task for task, tally in model.tasks.items() if not tally.all.n):
             fault = f"has all documents of {task} that are answered"
             fix = "score it without --leave_out"
             messages.append(f"{model.name}: {options.leave_out} {fault}; {fix}")
     for message in messages:
         say(message)
+    runs: list[Run] = []
+    for model in models:
+        tallies = {task: tally for task, tally in model.tasks.items() if tally.all.n}
+        if tallies:
+            runs.append((model, rows(model.name, tallies, model.filter, options.k)))
     if runs:
         sys.stdout.write(_text(runs, options))
         if options.eval_results:

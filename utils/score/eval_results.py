@@ -5,6 +5,7 @@ Source of the form: `EvalResultEntry` of `huggingface_hub`, for `.eval_results/*
 
 from __future__ import annotations
 
+from argparse import Namespace
 from datetime import datetime, timezone
 from pathlib import Path
 
@@ -12,8 +13,19 @@ import yaml
 
 from ..core.cli import say
 from ..core.families import configuration, scorer
-from ..core.files import written_whole
-from ..verdicts.runs import Model
+from ..core.files import check_maker, check_outputs, written_whole
+from ..verdicts.runs import Model, find_sources
+
+
+_BEGINNING = r"\[\]|- dataset:\n +id: "  # of each file of this form
+
+
+def check_place(options: Namespace) -> None:
+    """Raise ToolError for a file of answers, and for one that `write` has not written."""
+    sources, _ = find_sources(options.path, options.task)
+    paths = [source.path for source in sources]
+    check_outputs({"--eval_results": options.eval_results}, paths)
+    check_maker(options.eval_results, "score", _BEGINNING)
 
 
 def write(path: Path, model: Model, rows: list[dict]) -> None:

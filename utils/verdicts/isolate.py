@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple, TypeVar
 
 from ..core.documents import documents
-from ..core.errors import LineError, ToolError, fault_of
+from ..core.errors import Excess, LineError, ToolError, fault_of
 from ..core.families import scorer
 from ..core.files import Line, read_lines
 from .answers import (
@@ -205,7 +205,7 @@ def judge_file(order: Order, prepared: Prepared) -> dict:
     except OSError as error:
         failed_path = error.filename or source.path
         return {"error": _without_path(source, f"{failed_path}: {fault_of(error)}")}
-    except ToolError as error:
+    except (ToolError, Excess) as error:
         return {"failure": _without_path(source, str(error))}
     except Exception as error:  # what nobody foresaw is a fault of this file alone
         return {"failure": f"cannot be judged ({error!r:.200})"}
@@ -328,7 +328,7 @@ class _Judging:
         self.model = self.model or answer.model
 
     def _count(self, answer: Answer, doc: dict, table_row: dict) -> None:
-        """Count an answer and its row; errors as of `Tally.add`, ToolError for many."""
+        """Count an answer and its row; errors as of `Tally.add`, Excess for many."""
         options, task = self.order.options, answer.task
         key = task, answer.filter
         if key not in self.answers:
@@ -337,7 +337,7 @@ class _Judging:
             ]
             if len(filters) == options.most_filters:
                 fault = f"has answers through more than {options.most_filters} filters"
-                raise ToolError(f"{answer.place}: {fault}; raise --most_filters")
+                raise Excess(f"{answer.place}: {fault}; raise --most_filters")
             claims = claims_of(self.results, task) if self.results else {}
             repeat_count, leave_out = claims.get("repeats") or 1, options.leave_out
             tally = Tally(task, repeats=repeat_count, leave_out=leave_out)
@@ -349,7 +349,7 @@ class _Judging:
         answer_count = len(document.scores) if document else 0  # left out: 0
         if answer_count > options.most_samples:
             fault = f"has more than {options.most_samples} answers to a document"
-            raise ToolError(f"{answer.place}: {fault}; raise --most_samples")
+            raise Excess(f"{answer.place}: {fault}; raise --most_samples")
         if answer_count == 1:
             references.add(doc)
         if check:

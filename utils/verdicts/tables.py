@@ -27,7 +27,13 @@ from lm_eval_tasks import VERSION
 
 from ..core.errors import ToolError, fault_of
 from ..core.families import FOLDER, pack_files
-from ..core.files import is_stream, open_part, remove_leftovers, sha256_of
+from ..core.files import (
+    is_stream,
+    open_part,
+    read_lines,
+    remove_leftovers,
+    sha256_of,
+)
 from .answers import Source, sha256
 from .isolate import LIMITS, ROWS_NAME, Order, each_apart, judge_file
 
@@ -61,10 +67,14 @@ class Table(NamedTuple):
 
     def rows(self, task: str, filter_name: str | None = None) -> Iterator[dict]:
         """Yield the rows of a task through a filter, in the order of the source."""
-        with (self.folder / ROWS_NAME.format(task)).open("rb") as rows_file:
-            for row in map(json.loads, rows_file):
-                if row["filter"] == filter_name:
-                    yield row
+        for line in read_lines(self.folder / ROWS_NAME.format(task)):
+            try:
+                row = json.loads(line.text)
+            except ValueError:
+                fix = f"delete {self.folder}, and run again"
+                raise ToolError(f"{line.place}: is damaged; {fix}") from None
+            if row["filter"] == filter_name:
+                yield row
 
 
 def read_table(folder: Path, source: Source, key: str | None = None) -> Table | None:
