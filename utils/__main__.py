@@ -77,10 +77,10 @@ def _interrupt(signum: int, _: FrameType | None) -> None:
 
 def _run(arguments: list[str] | None) -> int:
     """Read the command line and run the tool that it names; return the exit status."""
-    tools = "\n".join(f"  {name:<11}  {text}" for name, (_, text) in TOOLS.items())
+    tool_list = "\n".join(f"  {name:<11}  {text}" for name, (_, text) in TOOLS.items())
     parser = tool_parser(
         "",
-        f"Tools around the temporal-reasoning tasks:\n\n{tools}\n\n"
+        f"Tools around the temporal-reasoning tasks:\n\n{tool_list}\n\n"
         "`temporal-eval TOOL --help` says more of one.",
     )
     parser.add_argument("--version", action="version", version=VERSION)

@@ -37,32 +37,32 @@ def score_batch(batch: Batch) -> Batch:
     so is each of these. Raises ValueError for a batch without one of the columns.
     """
     batch = getattr(batch, "pa_table", batch)  # as `datasets` holds what it maps
-    columns = (_cells(batch, name) for name in ("task", "doc", "response"))
-    rows = [_row(*row) for row in zip(*columns, strict=True)]
-    return _extended(batch, {name: [row[name] for row in rows] for name in _COLUMNS})
+    input_columns = (_cells(batch, name) for name in ("task", "doc", "response"))
+    answers = [_row(*row) for row in zip(*input_columns, strict=True)]
+    return _extended(batch, {name: [row[name] for row in answers] for name in _COLUMNS})
 
 
 def _row(task: object, doc: object, response: object) -> dict:
     response = _plain(response)
     if not isinstance(response, list):
         return _scored(task, doc, response)
-    rows = [_scored(task, doc, text) for text in response]
-    return {name: [row[name] for row in rows] for name in _COLUMNS}
+    answer_rows = [_scored(task, doc, answer) for answer in response]
+    return {column: [row[column] for row in answer_rows] for column in _COLUMNS}
 
 
 def _scored(task: object, doc: object, response: object) -> dict:
     """Return the added cells of one answer, whatever they are made of."""
-    cells = dict.fromkeys(_COLUMNS)
+    added_cells = dict.fromkeys(_COLUMNS)
     try:
         verdict = explain(task, _plain(doc), response)
     except ToolError as error:
-        return cells | {"error": _text(str(error))}
-    metrics = (*(scorer(task).headline or (None, None)), "extracted")
-    scores = map(verdict.scores.get, metrics)
-    cells |= zip(("published", "flexible", "extracted"), scores)
-    cells |= {"scores": json.dumps(verdict.scores), "reason": verdict.reason}
-    cells["published_answer"] = _text(verdict.published)
-    return cells | {"flexible_answer": _text(verdict.flexible)}
+        return added_cells | {"error": _text(str(error))}
+    metric_names = (*(scorer(task).headline or (None, None)), "extracted")
+    scores = map(verdict.scores.get, metric_names)
+    added_cells |= zip(("published", "flexible", "extracted"), scores)
+    added_cells |= {"scores": json.dumps(verdict.scores), "reason": verdict.reason}
+    added_cells["published_answer"] = _text(verdict.published)
+    return added_cells | {"flexible_answer": _text(verdict.flexible)}
 
 
 def _text(text: str | None) -> str | None:
@@ -77,7 +77,7 @@ def _plain(value: object) -> object:
         is_day = value.time() == time()
         return value.date().isoformat() if is_day else value.isoformat(" ", "minutes")
     if isinstance(value, dict):
-        return {name: _plain(cell) for name, cell in value.items() if cell is not None}
+        return {key: _plain(cell) for key, cell in value.items() if cell is not None}
     return [_plain(cell) for cell in value] if isinstance(value, list) else value
 
 
@@ -99,21 +99,21 @@ def _extended(batch: object, added: dict[str, list]) -> object:
 
     Where the library has types, a column of nulls alone has its type, too.
     """
-    is_list = any(isinstance(cell, list) for cell in added["reason"])
+    has_lists = any(isinstance(cell, list) for cell in added["reason"])
     if _library(batch) == "pandas":
         import pandas
 
-        if not is_list:
+        if not has_lists:
             added = {name: pandas.array(added[name], _COLUMNS[name]) for name in added}
         return batch.assign(**added)
     if _library(batch) != "pyarrow":
         return {**batch, **added}
     import pyarrow
 
-    is_list = pyarrow.types.is_nested(batch["response"].type)
+    has_lists = pyarrow.types.is_nested(batch["response"].type)
     table = batch.drop_columns([name for name in added if name in batch.column_names])
-    for name, cells in added.items():
+    for name, column_cells in added.items():
         arrow_type = pyarrow.type_for_alias(_COLUMNS[name])
-        arrow_type = pyarrow.list_(arrow_type) if is_list else arrow_type
-        table = table.append_column(name, pyarrow.array(cells, arrow_type))
+        arrow_type = pyarrow.list_(arrow_type) if has_lists else arrow_type
+        table = table.append_column(name, pyarrow.array(column_cells, arrow_type))
     return table

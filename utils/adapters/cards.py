@@ -49,8 +49,8 @@ def compute(
     count = len(predictions)
     cards = _cards(subset, task, count)
     references = _listed("references", references, count)
-    samples = enumerate(zip(cards, predictions, references))
-    sample_scores = [_scores(number, *sample) for number, sample in samples]
+    numbered_samples = enumerate(zip(cards, predictions, references))
+    sample_scores = [_scores(number, *sample) for number, sample in numbered_samples]
     is_mean = task is None if return_average is None else return_average
     score_lists = {
         metric: [score_type(sample[metric]) for sample in sample_scores]
@@ -76,18 +76,18 @@ def _listed(name: str, values: Iterable, count: int | None = None) -> list:
 def _cards(subset: object, task: object, count: int) -> list[_Card]:
     """Return the card of each sample; ValueError for names that are not known."""
     if (subset is None) is (task is None):
-        names = f"subset ({', '.join(_SUBSETS)}) or task ({', '.join(_TASKS)})"
-        raise ValueError(f"give either {names}")
-    argument, names, cards = "task", [task] * count, _TASKS
+        argument_list = f"subset ({', '.join(_SUBSETS)}) or task ({', '.join(_TASKS)})"
+        raise ValueError(f"give either {argument_list}")
+    argument_name, card_names, cards = "task", [task] * count, _TASKS
     if task is None:
-        argument, names, cards = "subset", [subset] * count, _SUBSETS
+        argument_name, card_names, cards = "subset", [subset] * count, _SUBSETS
     if isinstance(subset, Iterable) and not isinstance(subset, str):
-        names, cards = _listed("subset", subset, count), _TCP
-    for number, name in enumerate(names):
+        card_names, cards = _listed("subset", subset, count), _TCP
+    for number, name in enumerate(card_names):
         if not isinstance(name, str) or name not in cards:
-            label = f"{argument}[{number}]" if cards is _TCP else argument
+            label = f"{argument_name}[{number}]" if cards is _TCP else argument_name
             raise ValueError(f"{label} {name!r:.80} is unknown; use {', '.join(cards)}")
-    return [cards[name] for name in names]
+    return [cards[name] for name in card_names]
 
 
 def _scores(
@@ -95,14 +95,14 @@ def _scores(
 ) -> dict[str, float]:
     """Return the scores of a sample, by the names that the card returns."""
     if not isinstance(prediction, str):
-        kind = type(prediction).__name__
-        raise ValueError(f"predictions[{place}] is a {kind}; give a str")
+        type_name = type(prediction).__name__
+        raise ValueError(f"predictions[{place}] is a {type_name}; give a str")
     try:
         doc = document(card.task, _UNKNOWN | card.row(reference))
     except ValueError as error:
         raise ValueError(f"references[{place}]: {error}") from None
     scores = explain(card.task, doc, prediction).scores
-    return {name: scores[scorer(card.task).metric(name)] for name in card.returns}
+    return {metric: scores[scorer(card.task).metric(metric)] for metric in card.returns}
 
 
 # -------------------------------------------------------- from references to rows
@@ -119,24 +119,24 @@ _LETTERS = re.compile(r"[A-D](?:[\s,&]*[A-D])*\.?")
 
 def _plain(reference: object) -> dict:
     """Return the column that holds it, whichever of the two that is."""
-    value = list(reference) if isinstance(reference, tuple) else reference
-    return {"answer": value, "label": value}
+    listed_reference = list(reference) if isinstance(reference, tuple) else reference
+    return {"answer": listed_reference, "label": listed_reference}
 
 
 def _short(reference: object) -> dict:
-    is_whole = not isinstance(reference, str) or reference.strip().endswith("GMT")
-    return {"answer": reference if is_whole else f"{reference} GMT"}  # as on the card
+    has_zone = not isinstance(reference, str) or reference.strip().endswith("GMT")
+    return {"answer": reference if has_zone else f"{reference} GMT"}  # as on the card
 
 
 def _options(reference: object) -> dict:
     """Return options of which only the right ones' texts are known, and which these are."""
-    choices = reference if isinstance(reference, list | tuple) else [reference]
-    joined = " && ".join(map(str, choices)).strip()
-    matches = [_OPTION.fullmatch(option) for option in _OPTIONS.split(joined)]
+    options = reference if isinstance(reference, list | tuple) else [reference]
+    options_text = " && ".join(map(str, options)).strip()
+    matches = [_OPTION.fullmatch(option) for option in _OPTIONS.split(options_text)]
     if all(matches):
         texts = {option[1]: option[2] for option in matches}
-    elif _LETTERS.fullmatch(joined):
-        texts = {letter: f"({letter})" for letter in re.findall("[A-D]", joined)}
+    elif _LETTERS.fullmatch(options_text):
+        texts = {letter: f"({letter})" for letter in re.findall("[A-D]", options_text)}
     else:
         example = '"B. one day && C. two days" or "B, C"'
         raise ValueError(f"{reference!r:.80} is not like {example}")

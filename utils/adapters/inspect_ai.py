@@ -54,9 +54,9 @@ def interval() -> Metric:
     """Return the ends of the 95 % interval of a score, as `temporal-eval score` does."""
 
     def ends(scores: list[SampleScore]) -> dict[str, float]:
-        values = [float(sample.score.value) for sample in scores]
+        score_values = [float(sample.score.value) for sample in scores]
         clusters = [sample.sample_metadata["cluster"] for sample in scores]
-        estimate = estimate_score(values, clusters)
+        estimate = estimate_score(score_values, clusters)
         return {"low": estimate.low, "high": estimate.high}
 
     return ends
@@ -68,15 +68,15 @@ def by_type() -> Metric:
     own_mean, own_interval = mean(), interval()
 
     def figures(scores: list[SampleScore]) -> dict[str, float]:
-        types = dict.fromkeys(sample.sample_metadata["type"] for sample in scores)
-        values = {}
-        for name in filter(None, types):
-            type_scores = [x for x in scores if x.sample_metadata["type"] == name]
-            values[name] = own_mean(type_scores)
-            values[f"{name} stderr"] = CLUSTERED(type_scores)
+        type_names = dict.fromkeys(sample.sample_metadata["type"] for sample in scores)
+        figure_by_name = {}
+        for type_name in filter(None, type_names):
+            type_scores = [x for x in scores if x.sample_metadata["type"] == type_name]
+            figure_by_name[type_name] = own_mean(type_scores)
+            figure_by_name[f"{type_name} stderr"] = CLUSTERED(type_scores)
             for end, value in own_interval(type_scores).items():
-                values[f"{name} {end}"] = value
-        return values
+                figure_by_name[f"{type_name} {end}"] = value
+        return figure_by_name
 
     return figures
 
@@ -101,7 +101,7 @@ def verdict(name: str) -> Scorer:
 def _register(name: str) -> None:
     def make(include_path: str | None = None) -> Task:
         folder = Path(include_path) if include_path else families.FOLDER
-        settings = families.configuration(name)["generation_kwargs"]
+        generation_settings = families.configuration(name)["generation_kwargs"]
         docs = enumerate(documents(name, folder))
         samples = [_sample(name, doc_id, doc) for doc_id, doc in docs]
         return Task(
@@ -109,8 +109,8 @@ def _register(name: str) -> None:
             solver=generate(),
             scorer=verdict(name),
             config=GenerateConfig(
-                temperature=settings["temperature"],
-                max_tokens=settings["max_gen_toks"],
+                temperature=generation_settings["temperature"],
+                max_tokens=generation_settings["max_gen_toks"],
             ),
             version=str(families.scorer(name).version),
         )

@@ -59,17 +59,17 @@ class FreshDataset(ProceduralDataset):
 
     def __getitem__(self, idx: int) -> dict:
         """Return a problem; IndexError beyond `size`, as of a list."""
-        place = range(self.size)[idx]
-        while len(self._made) <= place:
+        row_number = range(self.size)[idx]
+        while len(self._made) <= row_number:
             self._made.append(next(self._fresh))
-        document = self._made[place]
-        target = rendered(self.task, "doc_to_target", document)
+        document = self._made[row_number]
+        target_text = rendered(self.task, "doc_to_target", document)
         return {
             "question": prompt(self.task, document),
-            "answer": target[0] if isinstance(target, list) else target,
+            "answer": target_text[0] if isinstance(target_text, list) else target_text,
             "metadata": {
                 "source_dataset": self.task,
-                "source_index": place,
+                "source_index": row_number,
                 "doc": document,
                 "difficulty": {"level": document["level"]},
             },

@@ -19,14 +19,14 @@ class Reward:
     """
 
     def __init__(self, task: str, metric: str | None = None):
-        headline, metrics = scorer(task).headline, scorer(task).metrics
-        rising = [
+        headline, metric_names = scorer(task).headline, scorer(task).metrics
+        rising_metrics = [
             name for name, rises in scorer(task).higher_is_better.items() if rises
         ]
-        if metric not in (None, *rising):
-            fix = f"choose from {', '.join(rising)}"
+        if metric not in (None, *rising_metrics):
+            fix = f"choose from {', '.join(rising_metrics)}"
             raise ToolError(f"{task} has no metric '{metric}' to maximise; {fix}")
-        self.task, self.metric = task, metric or (headline or metrics[:1])[-1]
+        self.task, self.metric = task, metric or (headline or metric_names[:1])[-1]
         self.__name__ = f"{self.task}_{self.metric}"  # what trainers log it as
 
     def __call__(
@@ -43,8 +43,8 @@ class Reward:
         Raises ValueError for lists of unequal length, and for what is not a document of
         the task, naming its place in the list and what it lacks.
         """
-        if (count := len(completions)) != len(doc):
-            fault = f"there are {count} completions and {len(doc)} documents"
+        if (completion_count := len(completions)) != len(doc):
+            fault = f"there are {completion_count} completions and {len(doc)} documents"
             raise ToolError(f"{self.task}: {fault}; give as many of each")
         samples = enumerate(zip(doc, completions))
         return [self._score(f"doc[{number}]", *sample) for number, sample in samples]
@@ -89,8 +89,8 @@ def training_set(task: str, include_path: str | None = None):
 
 def messages(task: str, document: dict) -> list[dict]:
     """Return what a task asks of a chat: the system's message, if any, and the user's."""
-    system, user = prompt_parts(task, document)
-    text_by_role = {"system": system.strip(), "user": user}
+    system_text, user_text = prompt_parts(task, document)
+    text_by_role = {"system": system_text.strip(), "user": user_text}
     return [
         {"role": role, "content": text} for role, text in text_by_role.items() if text
     ]
@@ -107,6 +107,6 @@ def _text(completion: object) -> str:
         ]
         completion = replies[-1].get("content") if replies else None
     if isinstance(completion, list):  # of parts, as of models that see images, too
-        texts = [part.get("text") for part in completion if isinstance(part, dict)]
-        completion = "".join(text for text in texts if isinstance(text, str))
+        part_texts = [part.get("text") for part in completion if isinstance(part, dict)]
+        completion = "".join(text for text in part_texts if isinstance(text, str))
     return completion if isinstance(completion, str) else ""

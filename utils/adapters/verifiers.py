@@ -61,11 +61,11 @@ class TemporalTaskset(vf.Taskset[TemporalTask, TemporalConfig]):
 
     def load(self) -> Iterator[TemporalTask]:
         """Yield the problems; ToolError or ValueError names what cannot be loaded."""
-        name = self.config.pack_task
+        task_name = self.config.pack_task
         for document in self._documents():
-            system, user = prompt_parts(name, document)
-            texts = {"prompt": user, "system_prompt": system.strip() or None}
-            problem = TemporalData(**texts, pack_task=name, doc=document)
+            system, user = prompt_parts(task_name, document)
+            prompt_fields = {"prompt": user, "system_prompt": system.strip() or None}
+            problem = TemporalData(**prompt_fields, pack_task=task_name, doc=document)
             yield TemporalTask(problem, self.config.task)
 
     def _documents(self) -> Iterable[dict]:

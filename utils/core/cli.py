@@ -22,8 +22,8 @@ class _Parser(argparse.ArgumentParser):
 def tool_parser(tool: str, description: str) -> argparse.ArgumentParser:
     """Return the parser of a tool; `description`, with its examples, is its help."""
     program = f"temporal-eval {tool}".strip()
-    layout = argparse.RawDescriptionHelpFormatter
-    return _Parser(prog=program, description=description, formatter_class=layout)
+    help_layout = argparse.RawDescriptionHelpFormatter
+    return _Parser(prog=program, description=description, formatter_class=help_layout)
 
 
 def include_path_option(parser: argparse.ArgumentParser) -> None:
@@ -42,13 +42,13 @@ def say(message: str) -> None:
 def quiet_harness() -> Iterator[None]:
     """Leave out what harness, hub and families log below errors: tools say their own."""
     loggers = [logging.getLogger(name) for name in ("lm_eval", "huggingface_hub")]
-    levels = [logger.level for logger in loggers]
+    log_levels = [logger.level for logger in loggers]
     for logger in loggers:
         logger.setLevel(logging.ERROR)
     try:
         yield
     finally:
-        for logger, level in zip(loggers, levels):
+        for logger, level in zip(loggers, log_levels):
             logger.setLevel(level)
 
 

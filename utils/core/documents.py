@@ -33,10 +33,10 @@ def load(
         try:
             return manager, manager.load(names)
         except (OSError, ValueError) as error:
-            fault = str(error).strip().split("\n")[0]
+            summary = str(error).strip().split("\n")[0]
             fix = "check the network, or give an offline pack with --include_path"
             tasks = ", ".join(names)
-            raise ToolError(f"{tasks}: cannot be loaded ({fault}); {fix}") from error
+            raise ToolError(f"{tasks}: cannot be loaded ({summary}); {fix}") from error
 
 
 @cache

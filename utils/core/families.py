@@ -71,8 +71,8 @@ def configuration(name: str) -> dict:
 
 def all_tasks() -> list[str]:
     """Return the names of all tasks of the pack, sorted."""
-    files = task_files().items()
-    return sorted(name for name, file in files if "group" not in file.config)
+    named_files = task_files().items()
+    return sorted(name for name, file in named_files if "group" not in file.config)
 
 
 def leaf_tasks(name: str) -> list[str]:
@@ -82,8 +82,8 @@ def leaf_tasks(name: str) -> list[str]:
     members = configuration(name)["task"]
     if isinstance(members, str):  # its own name
         return [name]
-    leaves = (leaf for member in members for leaf in leaf_tasks(member))
-    return [*dict.fromkeys(leaves)]
+    leaf_names = (leaf for member in members for leaf in leaf_tasks(member))
+    return [*dict.fromkeys(leaf_names)]
 
 
 def _suggestion(name: str) -> str:
@@ -170,8 +170,8 @@ class Scorer(NamedTuple):
     def upstream(self) -> tuple[int | None, str | None]:
         """Row count and fingerprint of the benchmark's file; None where they are unknown."""
         # A family may leave out a last part that the names of all its files share.
-        files, shared_name = self.utils.FILES, self.file.rpartition("_")[0]
-        return files.get(self.file) or files.get(shared_name, (None, None))
+        known_files, shared_name = self.utils.FILES, self.file.rpartition("_")[0]
+        return known_files.get(self.file) or known_files.get(shared_name, (None, None))
 
     @property
     def licence(self) -> str:
@@ -194,7 +194,7 @@ class Scorer(NamedTuple):
 @cache
 def scorer(task: str) -> Scorer:
     """Return the scorer of a task; ToolError names near matches of an unknown one."""
-    yaml_path, config, included = task_files().get(task, (None, {}, []))
+    yaml_path, config, included_paths = task_files().get(task, (None, {}, []))
     if yaml_path is None or "group" in config:
         fault = "a group" if yaml_path else "unknown"
         raise ToolError(f"task '{task}' is {fault}; {_suggestion(task)}")
@@ -205,19 +205,19 @@ def scorer(task: str) -> Scorer:
     utils = sys.modules[process_docs.__module__]
     if missing := [name for name in Family.__annotations__ if not hasattr(utils, name)]:
         raise FamilyError(f"{utils.__file__}: has no {', '.join(missing)}; {_SEE}")
-    entries = config["metric_list"]
-    higher_is_better = {entry["metric"]: entry["higher_is_better"] for entry in entries}
+    metrics = config["metric_list"]
+    higher_is_better = {entry["metric"]: entry["higher_is_better"] for entry in metrics}
     headlines = (pair for pair in HEADLINES if {*pair} <= higher_is_better.keys())
-    base_tasks = (parent.stem for parent in included if parent.suffix == ".yaml")
-    kwargs = config.get("dataset_kwargs", {})
-    data_files = kwargs.get("data_files") or {"test": kwargs.get("data_file")}
+    base_tasks = (source.stem for source in included_paths if source.suffix == ".yaml")
+    row_kwargs = config.get("dataset_kwargs", {})
+    data_files = row_kwargs.get("data_files") or {"test": row_kwargs.get("data_file")}
     rows_file = data_files["test"] or config.get("dataset_name")
     return Scorer(
         task=task,
         base=next(base_tasks, None),
         family=utils.__name__.split(".")[-2],
         version=config["metadata"]["version"],
-        file=task if "generator" in kwargs else Path(rows_file).stem,
+        file=task if "generator" in row_kwargs else Path(rows_file).stem,
         metrics=tuple(higher_is_better),
         higher_is_better=higher_is_better,
         headline=next(headlines, None),
@@ -301,10 +301,10 @@ def groups() -> list[Group]:
     """Return the groups that average a published score and a flexible one, by name."""
     averaged_groups = []
     for name, (_, config, _) in sorted(task_files().items()):
-        entries = config.get("aggregate_metric_list", [])
-        metrics = {entry["metric"] for entry in entries}
+        metric_list = config.get("aggregate_metric_list", [])
+        metrics = {entry["metric"] for entry in metric_list}
         if any({*pair} <= metrics for pair in HEADLINES):
-            is_by_size = all(entry["weight_by_size"] for entry in entries)
+            is_by_size = all(entry["weight_by_size"] for entry in metric_list)
             tasks, version = tuple(leaf_tasks(name)), config["metadata"]["version"]
             averaged_groups.append(Group(name, tasks, is_by_size, version))
     return averaged_groups
@@ -317,11 +317,11 @@ def alone(task: str) -> Group:
 
 def benchmarks(tasks: list[str]) -> list[Group]:
     """Return the largest groups that tasks are in; a task of none stands for itself."""
-    overlapping = [group for group in groups() if {*group.tasks} & {*tasks}]
-    task_sets = [{*group.tasks} for group in overlapping]
+    groups_of_tasks = [group for group in groups() if {*group.tasks} & {*tasks}]
+    task_sets = [{*group.tasks} for group in groups_of_tasks]
     largest_groups = [
         group
-        for group in overlapping
+        for group in groups_of_tasks
         if not any({*group.tasks} < task_set for task_set in task_sets)
     ]
     grouped_tasks = {task for group in largest_groups for task in group.tasks}

@@ -65,8 +65,8 @@ def read_lines(
     line_number, byte_count = 0, 0
     with open(path, "rb") as file:  # once, for a pipe can be read but once
         first_bytes = file.peek(4)
-        for magic, fault in _FOREIGN.items():
-            if first_bytes.startswith(magic):
+        for magic_bytes, fault in _FOREIGN.items():
+            if first_bytes.startswith(magic_bytes):
                 raise ToolError(f"{path}: is {fault.format(path)}")
         unpacked_file = gzip.open(file) if first_bytes.startswith(_GZIP) else file
         try:
@@ -185,14 +185,14 @@ def _open_stream(path: Path) -> int:
 
 def check_writable(path: Path) -> None:
     """Raise OSError, with the name of `path`, where no file of it can be written."""
-    target, code = path if path.exists() else Path(os.path.realpath(path)), None
-    nearest = next(path for path in (target, *target.parents) if os.path.lexists(path))
-    if nearest.is_dir() == (nearest == target):
-        code = errno.EISDIR if nearest == target else errno.ENOTDIR
-    elif not os.access(nearest, os.W_OK):
-        code = errno.EACCES
-    if code:
-        raise OSError(code, os.strerror(code), str(path))
+    target, error_code = path if path.exists() else Path(os.path.realpath(path)), None
+    ancestor = next(path for path in (target, *target.parents) if os.path.lexists(path))
+    if ancestor.is_dir() == (ancestor == target):
+        error_code = errno.EISDIR if ancestor == target else errno.ENOTDIR
+    elif not os.access(ancestor, os.W_OK):
+        error_code = errno.EACCES
+    if error_code:
+        raise OSError(error_code, os.strerror(error_code), str(path))
 
 
 def check_outputs(outputs: Mapping[str, Path | None], inputs: list[Path]) -> None:
@@ -235,11 +235,11 @@ def is_stream(path: Path) -> bool:
 
 def sha256_of(path: Path) -> str:
     """Return the hexadecimal SHA-256 of a file; OSError where it cannot be read."""
-    digest = hashlib.sha256()
+    file_digest = hashlib.sha256()
     with path.open("rb") as file:
-        while chunk := file.read(1 << 16):
-            digest.update(chunk)
-    return digest.hexdigest()
+        while chunk_bytes := file.read(1 << 16):
+            file_digest.update(chunk_bytes)
+    return file_digest.hexdigest()
 
 
 def is_part(name: str) -> bool:

@@ -98,6 +98,6 @@ def escaped(cell: object, number: Callable[[float], str] = str) -> str:
     line = printable(" ".join(str(cell).split()))
     if not _MARKUP.search(line):
         return line
-    fence = "`" * (1 + max((len(run) for run in re.findall("`+", line)), default=0))
+    fence = "`" * (1 + max((len(ticks) for ticks in re.findall("`+", line)), default=0))
     padding = " " if line.startswith("`") or line.endswith("`") else ""
     return f"{fence}{padding}{line}{padding}{fence}".replace("|", "\\|")

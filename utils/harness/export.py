@@ -109,22 +109,22 @@ def add_options(parser: ArgumentParser) -> None:
 
 def task_names(argument: str) -> list[str]:
     """Return the tasks and groups in an option, each once; ArgumentTypeError for none."""
-    names = list(dict.fromkeys(filter(None, argument.split(","))))
+    option_names = list(dict.fromkeys(filter(None, argument.split(","))))
     try:
-        leaves = [task for name in names for task in leaf_tasks(name)]
+        leaf_names = [task for name in option_names for task in leaf_tasks(name)]
     except ToolError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
-    if not leaves or len(leaves) > len({*leaves}):
+    if not leaf_names or len(leaf_names) > len({*leaf_names}):
         raise argparse.ArgumentTypeError(
             f"{argument!r:.80} names no task, or one twice"
         )
-    return names
+    return option_names
 
 
 def _limit(argument: str) -> float:
     with suppress(ValueError):
-        if 0 < (number := float(argument)) < float("inf"):
-            return number
+        if 0 < (document_limit := float(argument)) < float("inf"):
+            return document_limit
     raise argparse.ArgumentTypeError(f"{argument!r:.80} is not a number above 0")
 
 
@@ -138,15 +138,15 @@ def evaluate(lm: LM, names: list[str], options: Namespace, **settings: object) -
     run_options = {name: getattr(options, name) for name in (*_OPTIONS, "include_path")}
     run_options |= {"tasks": names, "model_args": {"model": options.model}}
     try:
-        config = EvaluatorConfig.from_cli(Namespace(**run_options))
+        run_config = EvaluatorConfig.from_cli(Namespace(**run_options))
     except ValueError as error:
         raise ToolError(str(error)) from None
     logger = logging.getLogger("lm_eval.tasks")
     logger.setLevel(logging.WARNING)  # it warns of rows of other files
     try:
-        manager, task_dict = load(names, options.include_path, config.metadata)
+        manager, task_dict = load(names, options.include_path, run_config.metadata)
         manager.load = lambda _: task_dict  # it would load all rows again
-        settings |= {name: getattr(config, name) for name in _CONFIG}
+        settings |= {name: getattr(run_config, name) for name in _CONFIG}
         return simple_evaluate(lm, tasks=names, task_manager=manager, **settings)
     except AssertionError as error:
         if not options.num_fewshot:
@@ -165,24 +165,24 @@ def request_lines(options: Namespace) -> Iterator[dict]:
 
     Documents that are answered in `options.only_missing` are left out; errors as of `evaluate`.
     """
-    taker = PromptTaker()
-    evaluate(taker, options.tasks, options, log_samples=False)
-    model = _MODELS[options.apply_chat_template, options.openai]
-    api = model(model=options.model, base_url="", tokenizer_backend=None)
+    prompt_taker = PromptTaker()
+    evaluate(prompt_taker, options.tasks, options, log_samples=False)
+    model_class = _MODELS[options.apply_chat_template, options.openai]
+    api_model = model_class(model=options.model, base_url="", tokenizer_backend=None)
     url_path = "chat/completions" if options.apply_chat_template else "completions"
     answers = (answer for file in options.only_missing for answer in read_answers(file))
     done_ids = {answer.line.get("custom_id") for answer in answers if not answer.fault}
-    for request in taker.requests:
+    for request in prompt_taker.requests:
         prompt, gen_kwargs = request.args
         request_id = custom_id(bare(request.task_name), request.doc_id, request.doc)
         if request_id in done_ids:
             continue
-        body = api._create_payload(  # as the model's `model_call` makes it
-            api.create_message([prompt]),
+        body = api_model._create_payload(  # as the model's `model_call` makes it
+            api_model.create_message([prompt]),
             generate=True,
             gen_kwargs=gen_kwargs,
-            seed=api._seed,
-            eos=api.eos_string,
+            seed=api_model._seed,
+            eos=api_model.eos_string,
         )
         request_head = {"custom_id": request_id, "method": "POST"}
         yield request_head | {"url": f"/v1/{url_path}", "body": body}

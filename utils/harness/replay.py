@@ -85,8 +85,8 @@ class Replay(PromptTaker):
                 prompt = JsonChatStr(*prompt) if isinstance(prompt, list) else prompt
                 self.other_prompts += prompt != request_by_key[key].args[0]
                 request_by_key[key].arguments = (prompt, *settings)
-        responses = {key: answer.response for key, answer in self.joined.items()}
-        return [responses.get(key, "") for key in keys]
+        response_by_key = {key: answer.response for key, answer in self.joined.items()}
+        return [response_by_key.get(key, "") for key in keys]
 
 
 Key = tuple[str, int]  # task and document id
@@ -115,8 +115,8 @@ def join(requests: dict[Key, Instance], answers: list[Answer]) -> dict[Key, Answ
             except NOT_A_DOCUMENT as error:
                 fault = not_a_document(answer.task, answer.doc, error)
                 raise ToolError(f"{answer.place}: {fault}") from None
-            copies = keys_by_digest[answer.task, digest]
-            matches = [key for key in copies if answer.doc_id in (None, key[1])]
+            equal_keys = keys_by_digest[answer.task, digest]
+            matches = [key for key in equal_keys if answer.doc_id in (None, key[1])]
         free_keys = [key for key in matches if key not in answer_by_key]
         label = f"document {answer.doc_id!r} of {answer.task}"
         if not matches:
@@ -133,8 +133,8 @@ def join(requests: dict[Key, Instance], answers: list[Answer]) -> dict[Key, Answ
 
 def read(options: Namespace) -> tuple[str, list[Answer]]:
     """Return the name of the model and the answers in the files; ToolError for others."""
-    leaves = [leaf for name in options.tasks or [] for leaf in leaf_tasks(name)]
-    task = leaves[0] if len(leaves) == 1 else None
+    leaf_names = [leaf for name in options.tasks or [] for leaf in leaf_tasks(name)]
+    task = leaf_names[0] if len(leaf_names) == 1 else None
     sources = [source for path in options.responses for source in _logs(path, task)]
     answers, model_names = [], set()
     for source in sources:
@@ -147,8 +147,8 @@ def read(options: Namespace) -> tuple[str, list[Answer]]:
             elif fault := answer.fault or _misfit(answer, options):
                 raise ToolError(f"{answer.place}: {fault}")
             else:
-                line = answer.line if isinstance(answer.prompt, str) else {}
-                answers.append(answer._replace(line=line.get("arguments", {})))
+                sample = answer.line if isinstance(answer.prompt, str) else {}
+                answers.append(answer._replace(line=sample.get("arguments", {})))
         model_names.add(f"{model_name or source.default_name}")
     if not answers:
         raise ToolError(f"{options.responses[0]}: has no answers; name another file")
@@ -161,11 +161,11 @@ def _logs(path: str, task: str | None) -> list[Source]:
     sources, failures = find_sources([path], task)
     for failure in failures:
         raise ToolError(failure.message)
-    latest_logs: dict[object, Source] = {}
+    latest_sources: dict[object, Source] = {}
     for source in sorted(sources, key=lambda source: source.time or ""):
         log_key = (source.place, source.task) if source.time else source.path
-        latest_logs[log_key] = source
-    return [*latest_logs.values()]
+        latest_sources[log_key] = source
+    return [*latest_sources.values()]
 
 
 def _misfit(answer: Answer, options: Namespace) -> str | None:
@@ -199,8 +199,8 @@ def save(tracker: EvaluationTracker, results: dict, samples: dict, output: Path)
                 " make room there, or give a shorter --model"
             )
         for path in log_paths:
-            with written_whole(output / path.relative_to(temporary_folder)) as file:
-                file.write(path.read_bytes())
+            with written_whole(output / path.relative_to(temporary_folder)) as copy:
+                copy.write(path.read_bytes())
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -218,7 +218,7 @@ def main(arguments: list[str] | None = None) -> int:
     log_settings = {"log_samples": bool(options.output_path)}
     log_settings |= {"evaluation_tracker": tracker}
     results = evaluate(replay, run_names, options, **log_settings)
-    samples = results.pop("samples", {})
+    samples_by_task = results.pop("samples", {})
     # What the harness's tables do not show.
     for task, missing_count in replay.missing.items():
         say(f"{task}: {missing_count} documents have no answer; scored as empty")
@@ -234,13 +234,13 @@ def main(arguments: list[str] | None = None) -> int:
     for table_name in ("results", "groups"):
         if table_name in results:
             sys.stdout.write(f"{make_table(results, table_name)}\n")
-    for task, task_samples in samples.items():
+    for task, task_samples in samples_by_task.items():
         for sample in task_samples:
             answer = replay.joined.get((bare(task), sample["doc_id"]))
             if answer and answer.finish_reason:
                 sample["finish_reason"] = answer.finish_reason
     if options.output_path:
-        save(tracker, results, samples, options.output_path)
+        save(tracker, results, samples_by_task, options.output_path)
     return 0
 
 
