@@ -48,30 +48,32 @@ _BEGINNINGS = {
 def main(arguments: list[str] | None = None) -> int:
     """Write the files; return the exit status."""
     options = _options(arguments)
-    output_by_option = {f"--{name}": getattr(options, name) for name in _BEGINNINGS}
+    output_by_option = {
+        f"--{option}": getattr(options, option) for option in _BEGINNINGS
+    }
     sources, _ = find_sources(options.run, options.task)
     inputs = [path for source in sources for path in (source.path, source.results_path)]
     inputs += pack_files(options.include_path)
     check_outputs(output_by_option, [path for path in inputs if path])
-    for name in (name for name in _BEGINNINGS if getattr(options, name)):
-        check_maker(getattr(options, name), "leaderboard", _BEGINNINGS[name])
+    for option in (option for option in _BEGINNINGS if getattr(options, option)):
+        check_maker(getattr(options, option), "leaderboard", _BEGINNINGS[option])
     models, read_failures = read_models(options.run, options, Check, has_rows=True)
     fault_by_model = {model: fault for model in models if (fault := _fault(model))}
-    left_out = [
+    failures = [
         Failure(model.source.place, model.name, fault)
         for model, fault in fault_by_model.items()
     ]
-    left_out += read_failures
+    failures += read_failures
     models = [model for model in models if model not in fault_by_model]
     messages = [message for model in models for message in model.messages]
-    messages += [f"{failure.path}: left out: {failure.reason}" for failure in left_out]
+    messages += [f"{failure.path}: left out: {failure.reason}" for failure in failures]
     for message in [*messages, *_hints(models)]:
         say(message)
     if not models:
         return 1
-    left_out += [*_files_left_out(models)]
+    failures += [*_files_left_out(models)]
     entrants = [Entrant(model) for model in models]
-    _write(board_data(entrants, left_out, options), options)
+    _write(board_data(entrants, failures, options), options)
     return 1 if messages else 0
 
 
@@ -94,8 +96,8 @@ def _files_left_out(models: list[Model]) -> Iterator[Failure]:
 
 def _refused_line(table: Table) -> str | None:
     """Return the first refused line of a file, and why it was refused."""
-    lines = table.head["refused"]["lines"]
-    return f"line {lines[0][0]}: {lines[0][1]}" if lines else None
+    refusals = table.head["refused"]["lines"]
+    return f"line {refusals[0][0]}: {refusals[0][1]}" if refusals else None
 
 
 def _hints(models: list[Model]) -> Iterator[str]:

@@ -59,10 +59,10 @@ class Entrant:
     @property
     def frames(self) -> dict[str, str]:
         """What stands around the prompts -> the tasks where it does."""
-        tasks: dict[str, list[str]] = defaultdict(list)
+        by_frame: dict[str, list[str]] = defaultdict(list)
         for task, outcome in self.outcomes.items():
-            tasks[outcome["prompts"]["frame"]].append(task)
-        return {frame: ", ".join(names) for frame, names in tasks.items() if frame}
+            by_frame[outcome["prompts"]["frame"]].append(task)
+        return {frame: ", ".join(tasks) for frame, tasks in by_frame.items() if frame}
 
     def card(self, name: str) -> dict[str, str]:
         """Return its run card, as claimed ("card") or as "checked".
@@ -71,10 +71,12 @@ class Entrant:
         """
         cards, cells = [outcome[name] for outcome in self.outcomes.values()], {}
         for cell_label in cards[0]:
-            values = Counter(card[cell_label] for card in cards).most_common(2)
-            cells[cell_label], count = values[0]
-            if len(values) > 1:
-                cells[cell_label] += f" ({len(cards) - count} tasks: {values[1][0]}, …)"
+            top_pairs = Counter(card[cell_label] for card in cards).most_common(2)
+            cells[cell_label], top_count = top_pairs[0]
+            if len(top_pairs) > 1:
+                cells[cell_label] += (
+                    f" ({len(cards) - top_count} tasks: {top_pairs[1][0]}, …)"
+                )
         return cells
 
     def answered(self, benchmark: Group) -> tuple[str, ...]:
@@ -93,8 +95,8 @@ def _joined(earlier: dict | None, outcome: dict) -> dict:
     joined["documents"] = joined["documents"] | {"whole": False}
     has_one_frame = earlier["prompts"]["frame"] == outcome["prompts"]["frame"]
     if joined["prompts"]["status"] == VERIFIED and not has_one_frame:
-        reason = "what stands around the prompts differs between files"
-        joined["prompts"] = joined["prompts"] | {"status": UNKNOWN, "text": reason}
+        frame_fault = "what stands around the prompts differs between files"
+        joined["prompts"] = joined["prompts"] | {"status": UNKNOWN, "text": frame_fault}
     joined["marks"] = [*dict.fromkeys(earlier["marks"] + outcome["marks"])]
     return joined
 
@@ -109,9 +111,11 @@ def _by_task(remarks: Iterable[tuple], tasks: Collection) -> Iterator[str]:
     tasks_by_remark: dict[str, list[str]] = defaultdict(list)
     for remark, task in remarks:
         tasks_by_remark[remark].append(task)
-    for remark, names in tasks_by_remark.items():
-        tasks_text = ", ".join(names) if len(names) < 3 else f"{len(names)} tasks"
-        yield remark if len(names) == len(tasks) else f"{remark} ({tasks_text})"
+    for remark, task_names in tasks_by_remark.items():
+        listing = (
+            ", ".join(task_names) if len(task_names) < 3 else f"{len(task_names)} tasks"
+        )
+        yield remark if len(task_names) == len(tasks) else f"{remark} ({listing})"
 
 
 def standing(entrant: Entrant, benchmark: Group) -> Standing:
@@ -132,13 +136,17 @@ def standing(entrant: Entrant, benchmark: Group) -> Standing:
     if refused_count := sum(entrant.model.refused[task] for task in tasks):
         refusal_text = f"{refused_count:,} line{'s' * (refused_count > 1)} refused"
         statuses += [(FALSE, refusal_text, task) for task in tasks]
-    worst = max((status for status, *_ in statuses), key=SEVERITY.index)
-    reasons = [(text, task) for status, text, task in statuses if status == worst]
-    reasons = reasons if worst != VERIFIED else []
+    worst_status = max((status for status, *_ in statuses), key=SEVERITY.index)
+    reasons = [
+        (reason, task) for status, reason, task in statuses if status == worst_status
+    ]
+    reasons = reasons if worst_status != VERIFIED else []
     marks = [*_by_task(task_marks, tasks)]
     if len(tasks) < len(benchmark.tasks):
         marks.append(f"{len(tasks)} of {len(benchmark.tasks)} tasks")
-    return Standing(worst, [*_by_task(reasons, tasks)], marks, (worst, *task_settings))
+    return Standing(
+        worst_status, [*_by_task(reasons, tasks)], marks, (worst_status, *task_settings)
+    )
 
 
 def _statuses(entrant: Entrant, task: str) -> Iterator[tuple[str, str]]:
@@ -156,11 +164,13 @@ def _statuses(entrant: Entrant, task: str) -> Iterator[tuple[str, str]]:
 
 def add_remarks(entrants: list[Entrant]) -> None:
     """Add what is remarked of models, the reasons of their status first."""
-    names = {entrant.name: _look(entrant.name) for entrant in entrants}
+    looks = {entrant.name: _look(entrant.name) for entrant in entrants}
     for entrant in entrants:
-        name, look = entrant.name, names[entrant.name]
+        name, look = entrant.name, looks[entrant.name]
         lookalike_names = [
-            other for other in names if names[other] == look and other != name
+            other_name
+            for other_name in looks
+            if looks[other_name] == look and other_name != name
         ]
         if lookalike_names:
             lookalikes_text = ", ".join(lookalike_names)
@@ -195,11 +205,13 @@ def _copies(entrants: list[Entrant]) -> Iterator[tuple[Entrant, Entrant, str]]:
     """Yield, with a remark, models whose shared answers are equal, many and long."""
     for pair in combinations(entrants, 2):
         first_documents, second_documents = (entrant.documents for entrant in pair)
-        keys = first_documents.keys() & second_documents.keys()
-        rows = [(first_documents[key].row, second_documents[key].row) for key in keys]
+        shared_keys = first_documents.keys() & second_documents.keys()
+        rows = [
+            (first_documents[key].row, second_documents[key].row) for key in shared_keys
+        ]
         is_same = len(rows) >= SHARED and all(
-            (first_row["response"], first_row["length"]) == (b["response"], b["length"])
-            for first_row, b in rows
+            (row_1["response"], row_1["length"]) == (row_2["response"], row_2["length"])
+            for row_1, row_2 in rows
         )
         if is_same and fmean(row["length"] for row, _ in rows) > LONG:
             yield *pair, f"all {len(rows):,} answers to shared documents are those of"

@@ -60,8 +60,8 @@ def board_data(
     """Return what the head of this module describes; put `entrants` into their order."""
     tasks = {task for entrant in entrants for task in entrant.model.tasks}
     scored_tasks = [task for task in tasks if scorer(task).headline]
-    public_tasks = [task for task in scored_tasks if not families.transformations(task)]
-    benchmarks = families.benchmarks(public_tasks or scored_tasks)
+    non_twins = [task for task in scored_tasks if not families.transformations(task)]
+    benchmarks = families.benchmarks(non_twins or scored_tasks)
     benchmarks.sort(key=lambda group: (not _is_public(group), group.name))
     public_benchmarks = [*filter(_is_public, benchmarks)]
     for entrant in entrants:
@@ -76,7 +76,9 @@ def board_data(
     for attribute in ("reasons", "remarks"):
         remark_lists = [getattr(entrant, attribute) for entrant in entrants]
         board_facts[attribute] = [
-            x for x in remark_lists[0] if all(x in y for y in remark_lists)
+            remark
+            for remark in remark_lists[0]
+            if all(remark in remarks for remarks in remark_lists)
         ]
     models = [entrant.model for entrant in entrants]
     recall_rows = recall(models, options.include_path)
@@ -96,8 +98,8 @@ def rows(entrants: list[Entrant]) -> Iterator[dict]:
         model_cells = {"model": entrant.name, "status": entrant.status}
         model_cells["remarks"] = "; ".join(entrant.remarks) or None
         for figures_key, row in entrant.figures.items():
-            cells = {column: row[column] for column in row if column not in OF_PAGE}
-            yield model_cells | {"scope": figures_key.partition("|")[0]} | cells
+            row_cells = {column: row[column] for column in row if column not in OF_PAGE}
+            yield model_cells | {"scope": figures_key.partition("|")[0]} | row_cells
 
 
 def _is_public(benchmark: Group) -> bool:
@@ -162,19 +164,21 @@ def _score(rule: str, document: Document) -> float:
 def _loss(cause: str, document: Document) -> float:
     """Return what a cause takes from the published score of a document."""
     score_difference = _score("flexible", document) - _score("published", document)
-    published, flexible = (document.row[f"{rule}_span"] for rule in RULES)
+    published_span, flexible_span = (document.row[f"{rule}_span"] for rule in RULES)
     document_cause = "form"
-    if document.row["published"] is None or not published:
+    if document.row["published"] is None or not published_span:
         document_cause = "nothing"
-    elif flexible and (flexible[0] >= published[1] or flexible[1] <= published[0]):
+    elif flexible_span and (
+        flexible_span[0] >= published_span[1] or flexible_span[1] <= published_span[0]
+    ):
         document_cause = "elsewhere"
     return max(score_difference, 0.0) if document_cause == cause else 0.0
 
 
 def _values(parts: Parts, by_size: bool, score: Score) -> tuple[list, list]:
     """Return a value for each document, of which the mean is the score, and its cluster."""
-    scores_of_parts = [[*map(score, part)] for part in parts]
-    clusters = [document.cluster for part in parts for document in part]
+    scores_of_parts = [[*map(score, part_docs)] for part_docs in parts]
+    clusters = [document.cluster for part_docs in parts for document in part_docs]
     return stats.linearised(scores_of_parts, by_size), clusters
 
 
@@ -224,15 +228,15 @@ def _benchmark_cells(entrant: Entrant, benchmark: Group) -> dict:
     parts_by_task, by_size = _parts(entrant, benchmark), benchmark.by_size
     level_splits = [_split(task_documents, "level") for task_documents in parts_by_task]
     shared_levels = set.intersection(*map(set, level_splits))
-    flexible_score, levels, lost = partial(_score, "flexible"), {}, {}
+    flexible_score, levels, losses = partial(_score, "flexible"), {}, {}
     for level in sorted(filter(str.isdecimal, shared_levels), key=int):
-        level_parts = [documents_by_level[level] for documents_by_level in level_splits]
-        levels[int(level)] = _estimate(level_parts, by_size, flexible_score)[:3]
+        level_docs = [documents_by_level[level] for documents_by_level in level_splits]
+        levels[int(level)] = _estimate(level_docs, by_size, flexible_score)[:3]
     for cause in CAUSES:
-        lost[cause] = _estimate(parts_by_task, by_size, partial(_loss, cause)).value
+        losses[cause] = _estimate(parts_by_task, by_size, partial(_loss, cause)).value
     standing = entrant.standings[benchmark.name]
     page_cells = {"status": standing.status, "marks": standing.marks, "levels": levels}
-    return page_cells | {"lost": lost, "gap": _gap(entrant, benchmark)}
+    return page_cells | {"lost": losses, "gap": _gap(entrant, benchmark)}
 
 
 def _split(documents: list[Document], breakdown: str) -> dict[str, list[Document]]:
@@ -252,14 +256,20 @@ def _gap(entrant: Entrant, benchmark: Group) -> tuple | None:
     for fresh_task in entrant.answered(benchmark):
         tasks = (scorer(fresh_task).base, fresh_task)
         if tasks[0] in entrant.model.tasks and scorer(fresh_task).upstream[0] is None:
-            docs = [entrant.documents_by_task[task] for task in tasks]
+            doc_lists = [entrant.documents_by_task[task] for task in tasks]
             type_splits = [
-                _split(documents_of_task, "question_type") for documents_of_task in docs
+                _split(documents_of_task, "question_type")
+                for documents_of_task in doc_lists
             ]
             if shared_types := sorted(type_splits[0].keys() & type_splits[1].keys()):
-                parts = [[part[name] for name in shared_types] for part in type_splits]
+                parts = [
+                    [split[question_type] for question_type in shared_types]
+                    for split in type_splits
+                ]
                 flexible_score = partial(_score, "flexible")
-                estimates += [_estimate(x, False, flexible_score) for x in parts]
+                estimates += [
+                    _estimate(task_parts, False, flexible_score) for task_parts in parts
+                ]
     if not estimates:
         return None
     task_share = 2 / len(estimates)
@@ -294,11 +304,15 @@ def _add_ranks(entrants: list[Entrant], scopes: dict[str, list[Group]]) -> dict:
                 difference = stats.estimate_difference(*compared_values)
                 tests.append((ranges[first_number], ranges[second_number], difference))
     p_values = stats.holm(difference.p_value for *_, difference in tests)
-    for (first, second, difference), p_value in zip(tests, p_values):
+    for (first_range, second_range, difference), p_value in zip(tests, p_values):
         if p_value < 1 - stats.CONFIDENCE:
-            better, worse = (first, second) if difference.value > 0 else (second, first)
-            better[1] -= 1
-            worse[0] += 1
+            better_range, worse_range = (
+                (first_range, second_range)
+                if difference.value > 0
+                else (second_range, first_range)
+            )
+            better_range[1] -= 1
+            worse_range[0] += 1
     for figures_row, rank_column, (best_rank, worst_rank) in rows_and_ranges:
         figures_row[rank_column] = f"{best_rank}-{worst_rank}"
     return {"ranked": len(ranked_entrants), "tests": len(tests)}
@@ -324,7 +338,7 @@ def _scope_values(
 ) -> tuple[list, list]:
     """Return values and clusters of the documents of all benchmarks."""
     values_and_clusters = [
-        _values(_parts(entrant, x), x.by_size, score) for x in benchmarks
+        _values(_parts(entrant, group), group.by_size, score) for group in benchmarks
     ]
     benchmark_values, clusters = zip(*values_and_clusters)
     return stats.linearised(benchmark_values, by_size=False), [*chain(*clusters)]
@@ -335,13 +349,17 @@ def _scope_values(
 
 def _benchmark(group: Group, entrants: list[Entrant]) -> dict:
     """Return what is to be said of a benchmark, by the first model that has it."""
-    first_entrant = next(x for x in entrants if group.name in x.figures)
+    first_entrant = next(
+        entrant for entrant in entrants if group.name in entrant.figures
+    )
     tasks, figures = first_entrant.answered(group), first_entrant.figures
     benchmark_row, task_rows = figures[group.name], [figures[task] for task in tasks]
-    constants = Counter(
+    constant_counts = Counter(
         f"{task_row['constant_answer']}".rpartition(": ")[2] for task_row in task_rows
     )
-    frequent_constants = [f"“{constant}”" for constant, _ in constants.most_common(3)]
+    frequent_constants = [
+        f"“{constant}”" for constant, _ in constant_counts.most_common(3)
+    ]
     return {
         "name": group.name,
         "title": title(group.name),
@@ -390,9 +408,13 @@ def _columns(group: Group, tasks: tuple[str, ...], figures: dict) -> Iterator[di
         ]
         column_cells = {"key": task, "label": labels[task], "n": figures[task]["n"]}
         yield column_cells | {"group": parent_names[0] if parent_names else "Tasks"}
-    for by, task in ((by, task) for by in COLUMNS for task in tasks):
+    for breakdown, task in (
+        (breakdown, task) for breakdown in COLUMNS for task in tasks
+    ):
         heading_start = f"{labels[task]} by " if len(tasks) > 1 else "By "
         for key, row in figures.items():
-            if row["by"] == by and row["task"] == task:
+            if row["by"] == breakdown and row["task"] == task:
                 column_cells = {"key": key, "label": row["value"], "n": row["n"]}
-                yield column_cells | {"group": heading_start + by.replace("_", " ")}
+                yield column_cells | {
+                    "group": heading_start + breakdown.replace("_", " ")
+                }

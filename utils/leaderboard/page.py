@@ -64,26 +64,31 @@ def files(board: dict, options: Namespace) -> dict[Path, bytes]:
     ToolError for a page above MOST_BYTES.
     """
     models = [entrant.model for entrant in board["models"]]
-    encoded, contents, script_names = collect(models, options), {}, {}
+    encoded, scripts, script_names = collect(models, options), {}, {}
     for task in encoded if options.is_folder else ():
         script_names[task] = []
         for start in range(0, len(encoded[task]), MOST_OF_A_FILE):
             documents_text = ",".join(encoded[task][start : start + MOST_OF_A_FILE])
             script = f"{SCRIPT_LINE}\naddDocuments([{documents_text}]);\n"
             script_names[task].append(f"documents/{task}-{len(script_names[task])}.js")
-            contents[options.html.parent / script_names[task][-1]] = script.encode()
-    tasks = {task: scorer(task) for task in encoded}
+            scripts[options.html.parent / script_names[task][-1]] = script.encode()
+    scorers = {task: scorer(task) for task in encoded}
     script_data = {
         # In the order in which documents number them; the page has its own.
         "models": [printable(model.name) for model in models],
-        "families": {task: entry.family for task, entry in tasks.items()},
-        "reasons": {entry.family: entry.utils.REASONS for entry in tasks.values()},
+        "families": {task: task_scorer.family for task, task_scorer in scorers.items()},
+        "reasons": {
+            task_scorer.family: task_scorer.utils.REASONS
+            for task_scorer in scorers.values()
+        },
         "files": script_names,
     }
     inline_documents = [] if options.is_folder else [*chain(*encoded.values())]
-    held = f'{escaped(script_data)[:-1]},"documents":[{",".join(inline_documents)}]}}'
+    json_text = (
+        f'{escaped(script_data)[:-1]},"documents":[{",".join(inline_documents)}]}}'
+    )
     document_keys = {key for model in models for key, _ in model.documents()}
-    page_values = {"encoded": encoded, "total": len(document_keys), "held": held}
+    page_values = {"encoded": encoded, "total": len(document_keys), "held": json_text}
     page_text = _render(board, page_values | {"is_folder": options.is_folder})
     page_content = f"{FIRST_LINE}\n{page_text.lstrip()}".encode()
     if len(page_content) > MOST_BYTES:
@@ -91,7 +96,7 @@ def files(board: dict, options: Namespace) -> dict[Path, bytes]:
             f"a page of {len(models)} models is larger than {MOST_BYTES // 10**6} MB;"
             " name fewer runs, or write --csv or --json alone"
         )
-    return contents | {options.html: page_content}
+    return scripts | {options.html: page_content}
 
 
 def _render(board: dict, page_values: dict) -> str:
@@ -116,7 +121,7 @@ def _render(board: dict, page_values: dict) -> str:
         ],
     }
     style_text, script_text = (
-        _TEMPLATES.joinpath(f"board.{x}").read_text("utf-8") for x in ("css", "js")
+        _TEMPLATES.joinpath(f"board.{ext}").read_text("utf-8") for ext in ("css", "js")
     )
     return environment.get_template("board.html.jinja").render(
         **board,
@@ -164,7 +169,7 @@ def _scales(board: dict) -> dict[str, dict]:
     scale_by_name, lost_sums = {}, [0.0]
     for scope in ["mean", *(benchmark["name"] for benchmark in board["benchmarks"])]:
         figures_of_models = [entrant.figures for entrant in board["models"]]
-        rows = [by_name[scope] for by_name in figures_of_models if scope in by_name]
+        rows = [figures[scope] for figures in figures_of_models if scope in figures]
         columns = [f"{rule}_{end}" for rule in RULES for end in ("low", "high")]
         scale_by_name[scope] = scale(row[column] for row in rows for column in columns)
         gap_ends = [gap_end for row in rows if row.get("gap") for gap_end in row["gap"]]
@@ -206,27 +211,29 @@ def collect(models: list[Model], options: Namespace) -> dict[str, list[str]]:
     if options.is_folder:
         answer_limit = byte_limit = math.inf
     chosen_keys = choose_keys(models, answer_limit)
-    chosen_key_set, entries = {*chosen_keys}, {}
+    chosen_key_set, entry_by_key = {*chosen_keys}, {}
     reading_by_path: dict[Path, Reading] = {}
     for model_number, model in enumerate(models):
         for key, document in model.documents():
             if key in chosen_key_set:
                 row, source = document.row, document.table.source
                 answer_entry = _answer_entry(model_number, document)
-                is_first = key not in entries
-                document_entry = entries.setdefault(key, _document_entry(key, row))
+                is_first = key not in entry_by_key
+                document_entry = entry_by_key.setdefault(key, _document_entry(key, row))
                 document_entry["answers"].append(answer_entry)
                 _, shown_answers = reading_by_path.setdefault(source.path, (source, []))
                 shown_answers.append(
                     Shown(row, answer_entry, document_entry if is_first else None)
                 )
     _add_texts([*reading_by_path.values()], options)
-    json_by_key = {key: escaped(entries[key]) for key in chosen_keys}
+    json_by_key = {key: escaped(entry_by_key[key]) for key in chosen_keys}
     keys_and_sizes = zip(chosen_keys, accumulate(map(len, json_by_key.values())))
     shown_keys = {key for key, total_size in keys_and_sizes if total_size <= byte_limit}
-    doc_ids = {key: natural(json.dumps(entry["id"])) for key, entry in entries.items()}
+    sort_ids = {
+        key: natural(json.dumps(entry["id"])) for key, entry in entry_by_key.items()
+    }
     json_by_task: dict[str, list[str]] = defaultdict(list)
-    for key in sorted(entries, key=lambda key: (key[0], doc_ids[key])):
+    for key in sorted(entry_by_key, key=lambda key: (key[0], sort_ids[key])):
         if key in shown_keys:
             json_by_task[key[0]].append(json_by_key[key])
     return json_by_task
@@ -259,7 +266,9 @@ def _document_entry(key: Key, row: dict) -> dict:
         "key": f"{task}-{digest[:12]}{f'-{copy_number}' if copy_number else ''}",
         "task": task,
         "id": row["doc_id"],
-        "parts": {name: row[name] for name in BREAKDOWNS if row[name] is not None},
+        "parts": {
+            column: row[column] for column in BREAKDOWNS if row[column] is not None
+        },
         "prompt": [],
         "reference": plain(row["reference"]),
         "answers": [],
@@ -281,7 +290,7 @@ def _answer_entry(model_number: int, document: Document) -> dict:
 
 def _add_texts(readings: list[Reading], options: Namespace) -> None:
     """Add the texts of responses and prompts, which are read in processes with limits."""
-    batches = (readings[start :: options.workers] for start in range(options.workers))
+    batches = (readings[number :: options.workers] for number in range(options.workers))
     batch_queue = deque(filter(None, batches))
     for batch, batch_reply in each_apart(_read_texts, batch_queue, options):
         if fault := batch_reply.get("failure", batch_reply.get("error")):
@@ -315,8 +324,8 @@ def _read_texts(readings: list[Reading], _: object) -> dict[str, list[list]]:
         file_texts = []
         lines = (line for line in read_lines(source.path) if line.number in numbers)
         for line in lines:
-            pairs = product(answers_in(line, source.task), numbers[line.number])
-            for answer, answer_number in pairs:
+            candidates = product(answers_in(line, source.task), numbers[line.number])
+            for answer, answer_number in candidates:
                 row, _, document_entry = shown_answers[answer_number]
                 if not answer.fault and _is_of(answer, row):
                     rule_spans = [row["published_span"], row["flexible_span"]]
@@ -329,8 +338,10 @@ def _read_texts(readings: list[Reading], _: object) -> dict[str, list[list]]:
 
 def _is_of(answer: Answer, row: dict) -> bool:
     """Tell whether a row is that of an answer in its line."""
-    compared_attributes = ("task", "filter", "sample")
-    is_same = all(getattr(answer, name) == row[name] for name in compared_attributes)
+    attributes = ("task", "filter", "sample")
+    is_same = all(
+        getattr(answer, attribute) == row[attribute] for attribute in attributes
+    )
     return is_same and sha256(answer.response).startswith(row["response"])
 
 
@@ -345,7 +356,9 @@ def _prompt(answer: Answer) -> Pieces | None:
         except Exception:  # what a submission's document may raise
             prompt_text = json.dumps(answer.doc, indent=2, ensure_ascii=False)
     elif messages := messages_of(prompt_text):
-        message_texts = (f"[{x.get('role')}]\n{x.get('content')}" for x in messages)
+        message_texts = (
+            f"[{message.get('role')}]\n{message.get('content')}" for message in messages
+        )
         prompt_text = "\n\n".join(message_texts)
     return cut(prompt_text, [], LONGEST_PROMPT)
 
@@ -355,19 +368,21 @@ def cut(text: str, spans: list[tuple[int, int] | None], longest: int) -> Pieces:
 
     A text longer than `longest` keeps its start, its end, and what is around ends of spans.
     """
-    marked_spans = [(*span, 1 << place) for place, span in enumerate(spans) if span]
+    marked_spans = [(*span, 1 << number) for number, span in enumerate(spans) if span]
     span_edges = [edge for start, end, _ in marked_spans for edge in (start, end)]
-    size, window_size = len(text), longest // (2 + len(span_edges))
-    windows = [(0, window_size), (size - window_size, size)]
+    length, window_size = len(text), longest // (2 + len(span_edges))
+    windows = [(0, window_size), (length - window_size, length)]
     half = window_size // 2
-    windows += [(max(0, edge - half), min(size, edge + half)) for edge in span_edges]
-    windows = windows if size > longest else [(0, size)]
-    boundaries = sorted({0, size, *span_edges, *chain(*windows)})
+    windows += [(max(0, edge - half), min(length, edge + half)) for edge in span_edges]
+    windows = windows if length > longest else [(0, length)]
+    boundaries = sorted({0, length, *span_edges, *chain(*windows)})
     pieces: Pieces = []
     for piece_start, piece_end in zip(boundaries, boundaries[1:]):
-        if any(first <= piece_start and piece_end <= last for first, last in windows):
+        if any(left <= piece_start and piece_end <= right for left, right in windows):
             covering_spans = [
-                x for x in marked_spans if x[0] <= piece_start and piece_end <= x[1]
+                marked_span
+                for marked_span in marked_spans
+                if marked_span[0] <= piece_start and piece_end <= marked_span[1]
             ]
             pieces.append(
                 [sum(bit for *_, bit in covering_spans), text[piece_start:piece_end]]
@@ -389,10 +404,10 @@ def plain(encoded: str | None) -> str | None:
 
 def _flat(value: object) -> str:
     if isinstance(value, dict):
-        text_by_field = {name: _flat(value[name]) for name in value}
-        if len(text_by_field) > 1:
-            return ", ".join(f"{name} {text_by_field[name]}" for name in text_by_field)
-        return "".join(text_by_field.values())
+        field_texts = {field: _flat(value[field]) for field in value}
+        if len(field_texts) > 1:
+            return ", ".join(f"{field} {field_texts[field]}" for field in field_texts)
+        return "".join(field_texts.values())
     if isinstance(value, list):
         return ", ".join(map(_flat, value))
     return value if isinstance(value, str) else json.dumps(value)

@@ -81,11 +81,12 @@ def dataset_of(rows: Iterable[dict], digest: str) -> datasets.Dataset:
 
 def _check_request(request: dict, metadata: dict) -> None:
     """Raise ValueError where `--metadata` asks for other rows than those made of a seed."""
-    for setting_name, value in request.items():
-        if metadata.get(setting_name, value) != value:
+    for setting_name, setting_value in request.items():
+        if metadata.get(setting_name, setting_value) != setting_value:
             raise ValueError(
-                f"--metadata {setting_name} changes nothing in a pack, whose rows are made ({setting_name}"
-                f" {value}); leave it out, or make a pack with `temporal-eval generate`"
+                f"--metadata {setting_name} changes nothing in a pack, whose rows are made"
+                f" ({setting_name} {setting_value}); leave it out, or make a pack with"
+                " `temporal-eval generate`"
             )
     if request and "--cache_requests true" in " ".join(sys.argv).replace("=", " "):
         fault = "--cache_requests true: the cache tells no seed from another"

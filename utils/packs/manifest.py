@@ -49,15 +49,15 @@ class Manifest:
             return empty_manifest
         try:
             content = json.loads(manifest_path.read_bytes())
-            file_names, data = content["files"].keys(), content["data"]
+            file_names, entries = content["files"].keys(), content["data"]
             is_sound = (
                 content["format"] == FORMAT
-                and {f"data/{data_file}" for data_file in data} <= file_names
-                and all(entry.keys() - {"twins"} == ENTRY for entry in data.values())
-                and not any({"", ".", ".."} & {*name.split("/")} for name in file_names)
+                and {f"data/{data_file}" for data_file in entries} <= file_names
+                and all(entry.keys() - {"twins"} == ENTRY for entry in entries.values())
+                and not any({"", ".", ".."} & {*file.split("/")} for file in file_names)
             )
             if is_sound:
-                return cls(folder, data, content["files"], content["complete"])
+                return cls(folder, entries, content["files"], content["complete"])
         except (ValueError, RecursionError, TypeError, KeyError, AttributeError):
             pass
         fault = "is not the manifest of a pack that this version made"

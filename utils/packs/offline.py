@@ -75,7 +75,7 @@ def main(arguments: list[str] | None = None) -> int:
     add("--check", **switch_option, help="compare with the manifest")
     options = parser.parse_args(arguments)
     pack_folder = options.folder.resolve()
-    names = options.tasks.split(",") if options.tasks else []
+    task_names = options.tasks.split(",") if options.tasks else []
     if options.check:
         faults = check(pack_folder)
         for message in faults or [f"{pack_folder}: all files are as they were made"]:
@@ -88,8 +88,10 @@ def main(arguments: list[str] | None = None) -> int:
             fix = f"give one of {', '.join(family_names)}, '=', and a folder"
             raise ToolError(f"--source {source_argument}: {fix}")
         folders[family] = Path(name)
-    manifest = make(pack_folder, find_sources(names), folders, options.allow_partial)
-    say_command(pack_folder, names or [min(manifest.tasks)])
+    manifest = make(
+        pack_folder, find_sources(task_names), folders, options.allow_partial
+    )
+    say_command(pack_folder, task_names or [min(manifest.tasks)])
     return 0
 
 
@@ -202,28 +204,28 @@ def _task_files(manifest: Manifest, sources: list[Source]) -> dict[str, bytes]:
         file: rows_entry["generated"] for file, rows_entry in manifest.data.items()
     }
     request_by_file |= {source.file: source.generated for source in sources}
-    files = {LOADER.name: LOADER.read_bytes()}
+    contents = {LOADER.name: LOADER.read_bytes()}
     for name, entry in sorted(entry_by_name.items()):
         if name in file_by_task:
-            path = entry.path.relative_to(TASKS.parent).with_suffix("")
-            text = LEAF.format(file=f"{path.as_posix()}_yaml", data=file_by_task[name])
+            stem = entry.path.relative_to(TASKS.parent).with_suffix("")
+            yaml = LEAF.format(file=f"{stem.as_posix()}_yaml", data=file_by_task[name])
             if request := request_by_file[file_by_task[name]]:
-                text += f"metadata: {json.dumps(entry.config['metadata'] | request)}\n"
-            files[f"{name}.yaml"] = text.encode()
+                yaml += f"metadata: {json.dumps(entry.config['metadata'] | request)}\n"
+            contents[f"{name}.yaml"] = yaml.encode()
         elif "group" in entry.config and {*leaf_tasks(name)} <= file_by_task.keys():
-            files[f"{name}.yaml"] = entry.path.read_bytes()
+            contents[f"{name}.yaml"] = entry.path.read_bytes()
     folders = {entry_by_name[task].path.parent.name for task in file_by_task}
-    return files | _copies(folders | {scorer(task).family for task in file_by_task})
+    return contents | _copies(folders | {scorer(task).family for task in file_by_task})
 
 
 def _copies(families: set[str]) -> dict[str, bytes]:
     """Return the files of families, without the suffix by which the harness indexes them."""
     content_by_name = {}
-    for path in TASKS.rglob("*"):
-        relative_path = path.relative_to(TASKS)
-        if COPIED.fullmatch(path.name) and {*relative_path.parts[:-1][:1]} <= families:
-            file_text = path.read_text(encoding="utf-8")
-            if path.name.endswith("yaml"):
+    for file in TASKS.rglob("*"):
+        relative_path = file.relative_to(TASKS)
+        if COPIED.fullmatch(file.name) and {*relative_path.parts[:-1][:1]} <= families:
+            file_text = file.read_text(encoding="utf-8")
+            if file.name.endswith("yaml"):
                 file_text = re.sub(
                     r"(?m)^((include: |  - ).*)\.yaml$", r"\1_yaml", file_text
                 )

@@ -53,14 +53,16 @@ def find_sources(names: list[str]) -> list[Source]:
 
     ToolError for an unknown name, and for a task that makes its rows itself.
     """
-    by_file: dict[str, Source] = {}
+    source_by_file: dict[str, Source] = {}
     for task in [task for name in names for task in leaf_tasks(name)] or all_tasks():
         if not is_generated(task) and not transformations(task):
-            source = by_file.get(scorer(task).file) or _source(task)
-            by_file[scorer(task).file] = source._replace(tasks=source.tasks | {task})
+            source = source_by_file.get(scorer(task).file) or _source(task)
+            source_by_file[scorer(task).file] = source._replace(
+                tasks=source.tasks | {task}
+            )
         elif names:
             raise ToolError(f"{task}: makes its rows itself; leave it out of the pack")
-    return list(by_file.values())
+    return list(source_by_file.values())
 
 
 def _source(task: str) -> Source:
@@ -68,19 +70,19 @@ def _source(task: str) -> Source:
     config = configuration(task)
     kwargs, split_name = config.get("dataset_kwargs") or {}, config["test_split"]
     if "custom_dataset" in config:
-        load = function(config["custom_dataset"])
-        module = load.__globals__  # says where its files are, and of which commit
+        load_rows = function(config["custom_dataset"])
+        module = load_rows.__globals__  # says where its files are, and of which commit
         url, revision = f"{module['SUBSET']}/{kwargs['data_file']}", module["COMMIT"]
     else:
         dataset_path, subset_name = config["dataset_path"], config.get("dataset_name")
         hub_file = kwargs.get("data_files", {}).get(split_name)
         url = "/".join(filter(None, (dataset_path, subset_name, hub_file)))
         module, revision = {}, kwargs.get("revision")
-        load = partial(_of_hub, dataset_path, subset_name, hub_file)
+        load_rows = partial(_of_hub, dataset_path, subset_name, hub_file)
 
     def rows() -> Iterable[dict]:
         try:
-            return load(**kwargs)[split_name]
+            return load_rows(**kwargs)[split_name]
         except Exception as error:  # datasets and the hub raise all kinds
             if module:  # whose errors name the place and the fix
                 fault = str(error).replace(module["USE_A_PACK"], "or use --source")
@@ -112,27 +114,29 @@ def checked_lines(
     ToolError for a row that its tasks cannot score, for none, and for not `count` rows.
     """
     if path:
-        rows = ((f"line {line.number}", parse(line)) for line in read_lines(path))
+        named_rows = ((f"line {line.number}", parse(line)) for line in read_lines(path))
     else:
-        rows = ((f"row {number}", row) for number, row in enumerate(source.load()))
-    place, schema = path or source.upstream, pyarrow.schema([])
-    while named_batch := list(islice(rows, SOME_ROWS)):
+        named_rows = (
+            (f"row {number}", row) for number, row in enumerate(source.load())
+        )
+    origin, schema = path or source.upstream, pyarrow.schema([])
+    while named_batch := list(islice(named_rows, SOME_ROWS)):
         batch_rows = [row for _, row in named_batch]
         try:
             schema, batch_digests = _check(source, batch_rows, schema)
         except Exception as error:  # families and pyarrow raise all kinds
             for row_name, row in named_batch:
-                schema = _check_row(source, f"{place}, {row_name}", row, schema)
-            raise ToolError(f"{place}: {error!s:.200}") from error
+                schema = _check_row(source, f"{origin}, {row_name}", row, schema)
+            raise ToolError(f"{origin}: {error!s:.200}") from error
         digests += batch_digests
         yield from (
-            json.dumps(x, ensure_ascii=False).encode() + b"\n" for x in batch_rows
+            json.dumps(row, ensure_ascii=False).encode() + b"\n" for row in batch_rows
         )
     if not digests:
-        raise ToolError(f"{place}: there are no rows; give a file with some")
+        raise ToolError(f"{origin}: there are no rows; give a file with some")
     if count not in (None, len(digests)):
         fault = f"has {len(digests)} rows, the benchmark's file {count}"
-        raise ToolError(f"{place}: {fault}; give the whole file, or --allow-partial")
+        raise ToolError(f"{origin}: {fault}; give the whole file, or --allow-partial")
 
 
 def _check(

@@ -67,9 +67,9 @@ def main(arguments: list[str] | None = None) -> int:
     pairs = [_source(task, public, options.gen_seed) for task in tasks_in_pack]
     pairs = [pair for pair in pairs if pair[1]["originals"]]
     if not pairs:
-        bases = ", ".join(sorted({scorer(task).base for task in twin_tasks}))
-        fault = f"has no row that can have a twin; make a pack with some of {bases}"
-        raise ToolError(f"{public.folder}: {fault}")
+        bases_text = ", ".join(sorted({scorer(task).base for task in twin_tasks}))
+        fault = "has no row that can have a twin; make a pack with some of"
+        raise ToolError(f"{public.folder}: {fault} {bases_text}")
     manifest = make(options.folder.resolve(), [source for source, _ in pairs])
     for source, twins_record in pairs:
         manifest.data[source.file]["twins"] = twins_record
@@ -112,17 +112,21 @@ def draw_twins(task: str, rows: list[dict], seed: int) -> tuple[list[Draw], Coun
     """
     base_scorer, survey = scorer(scorer(task).base), Survey.of(rows)
     owner_by_question = dict.fromkeys(map(_question, rows), "public")
-    draws, reason_counts, newest_list = [], Counter(), [*disputed.LISTS][-1]
+    draws, reason_counts, newest_name = [], Counter(), [*disputed.LISTS][-1]
     for row, doc in zip(rows, documents_of(base_scorer.task, rows)):
         digest, twin_draws, refusals = base_scorer.utils.digest(doc).hex(), [], []
-        names = [] if disputed.is_in(newest_list, digest) else transformations(task)
-        for name in names:
-            twin = _draw(name, row, survey, f"{seed}|{digest}", owner_by_question)
+        transformation_names = (
+            [] if disputed.is_in(newest_name, digest) else transformations(task)
+        )
+        for transformation_name in transformation_names:
+            twin = _draw(
+                transformation_name, row, survey, f"{seed}|{digest}", owner_by_question
+            )
             if isinstance(twin, str):
                 refusals.append(twin)
             else:
                 original = digest, row[twin.column]
-                twin_row = twin.row | {"twin": name}
+                twin_row = twin.row | {"twin": transformation_name}
                 twin_draws.append(Draw(twin_row, twin.column, original, twin.mirror))
         if twin_draws:
             chosen_draw = min(twin_draws, key=lambda draw: draw.keeps_label)
@@ -155,5 +159,5 @@ def _draw(
 def _question(row: dict) -> str:
     """Return what a row asks, without its label."""
     unasked_columns = {"label", "answer", "index", "twin"}
-    cells = {column: row[column] for column in row if column not in unasked_columns}
-    return json.dumps(cells, sort_keys=True)
+    row_cells = {column: row[column] for column in row if column not in unasked_columns}
+    return json.dumps(row_cells, sort_keys=True)
