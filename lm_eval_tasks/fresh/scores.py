@@ -30,22 +30,24 @@ def _family(name: str) -> ModuleType:
     module_spec = importlib.util.spec_from_file_location(
         f"fresh_family_{name}", utils_path
     )
-    module = importlib.util.module_from_spec(module_spec)
-    sys.modules[module_spec.name] = module  # so that its verdicts can be pickled
-    module_spec.loader.exec_module(module)
-    return module
+    family_module = importlib.util.module_from_spec(module_spec)
+    sys.modules[module_spec.name] = family_module  # so that its verdicts can be pickled
+    module_spec.loader.exec_module(family_module)
+    return family_module
 
 
 def _common(doc: dict, scores: dict[str, float]) -> dict[str, float]:
     """Return the scores of a family's rule by the names that the fresh tasks share."""
-    published, flexible = next(pair for pair in HEADLINES if {*pair} <= scores.keys())
+    published_metric, flexible_metric = next(
+        headline for headline in HEADLINES if {*headline} <= scores.keys()
+    )
     common_scores = {
-        "score": scores[published],
-        "score_flexible": scores[flexible],
+        "score": scores[published_metric],
+        "score_flexible": scores[flexible_metric],
         "extracted": scores["extracted"],
     }
     if doc["level"] <= MOST_LEVELS:
-        common_scores[f"score_flexible_level_{doc['level']}"] = scores[flexible]
+        common_scores[f"score_flexible_level_{doc['level']}"] = scores[flexible_metric]
     return common_scores
 
 
@@ -60,13 +62,15 @@ def _functions(kind: str, family: str, name: str) -> dict[str, Callable]:
         scores = getattr(_family(family), f"process_results{name}")(doc, results)
         return _common(doc, scores)
 
-    functions = {
+    functions_by_name = {
         f"{own_function.__name__}_{kind}": own_function
         for own_function in (explain, process_results)
     }
-    for public, function in functions.items():
-        function.__name__ = function.__qualname__ = public  # so that it can be pickled
-    return functions
+    for public_name, function in functions_by_name.items():
+        function.__name__ = function.__qualname__ = (
+            public_name  # so that it can be pickled
+        )
+    return functions_by_name
 
 
 # Kind, as the YAML files name it; family; what the names of its functions end in.

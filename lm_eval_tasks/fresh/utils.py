@@ -52,11 +52,11 @@ def find_generator(name: str) -> ModuleType:
     """Return a generator, of a package that is found by its path: the harness loads this
     file by its own.
     """
-    package = f"fresh_generators_{zlib.crc32(bytes(GENERATORS)):08x}"
-    if package not in sys.modules:
-        sys.modules[package] = ModuleType(package)
-        sys.modules[package].__path__ = [str(GENERATORS)]
-    return importlib.import_module(f"{package}.{name}")
+    package_name = f"fresh_generators_{zlib.crc32(bytes(GENERATORS)):08x}"
+    if package_name not in sys.modules:
+        sys.modules[package_name] = ModuleType(package_name)
+        sys.modules[package_name].__path__ = [str(GENERATORS)]
+    return importlib.import_module(f"{package_name}.{name}")
 
 
 def generate_row(
@@ -96,10 +96,10 @@ class Request(NamedTuple):
         if type(place) is not int or not 0 <= place < self.count:
             fault = f"has no row {place!r:.20}, but 0 to {self.count - 1}"
             raise ValueError(f"fresh {self.generator}: {fault}")
-        index, level_index = divmod(place, len(self.levels))
+        row_index, level_index = divmod(place, len(self.levels))
         knobs = (self.knobs or {}).get(self.generator)
         return generate_row(
-            self.generator, self.seed, self.levels[level_index], index, knobs
+            self.generator, self.seed, self.levels[level_index], row_index, knobs
         )
 
 
@@ -150,17 +150,19 @@ def check_knobs(value: object) -> None:
         raise ValueError(
             f"gen_knobs {value!r:.40} is not such as {example_knobs}; correct it"
         )
-    for name, knobs in value.items():
-        if name not in NAMES:
+    for generator_name, knobs in value.items():
+        if generator_name not in NAMES:
             raise ValueError(
-                f"gen_knobs: there is no generator {name!r:.40}; name some of"
+                f"gen_knobs: there is no generator {generator_name!r:.40}; name some of"
                 f" {', '.join(NAMES)}"
             )
         if isinstance(knobs, dict):
-            _check_values(name, knobs)
-        elif knobs != BENCHMARK or not hasattr(find_generator(name), "BENCHMARK"):
+            _check_values(generator_name, knobs)
+        elif knobs != BENCHMARK or not hasattr(
+            find_generator(generator_name), "BENCHMARK"
+        ):
             raise ValueError(
-                f"gen_knobs: {name} has no setting {knobs!r:.40}; give numbers of knobs,"
+                f"gen_knobs: {generator_name} has no setting {knobs!r:.40}; give numbers of knobs,"
                 ' or "benchmark" to a generator that has it'
             )
 
@@ -169,15 +171,15 @@ def _check_values(name: str, knobs: dict) -> None:
     """Raise ValueError for a knob that a generator has not, or not with its value."""
     generator = find_generator(name)
     known_knobs, bounds = generator.ladder(1), getattr(generator, "BOUNDS", {})
-    for knob, knob_value in knobs.items():
-        if knob not in known_knobs:
+    for knob_name, knob_value in knobs.items():
+        if knob_name not in known_knobs:
             raise ValueError(
-                f"gen_knobs: {name} has no knob {knob!r:.40}; it has {', '.join(known_knobs)}"
+                f"gen_knobs: {name} has no knob {knob_name!r:.40}; it has {', '.join(known_knobs)}"
             )
-        least, greatest = bounds.get(knob, (0, 100))
+        least, greatest = bounds.get(knob_name, (0, 100))
         if type(knob_value) is not int or not least <= knob_value <= greatest:
             raise ValueError(
-                f"gen_knobs: {name}: {knob} {knob_value!r:.40} is not an integer of {least}"
+                f"gen_knobs: {name}: {knob_name} {knob_value!r:.40} is not an integer of {least}"
                 f" to {greatest}; correct it"
             )
 
@@ -186,10 +188,13 @@ def check_request(
     generator: str, seed: object, count: object, levels: range, version: object
 ) -> None:
     """Raise ValueError for what a generator cannot make, before anything is made."""
-    for metadata_key, value, least in (("gen_seed", seed, 0), ("gen_rows", count, 1)):
-        if type(value) is not int or value < least:
+    for metadata_key, metadata_value, least_value in (
+        ("gen_seed", seed, 0),
+        ("gen_rows", count, 1),
+    ):
+        if type(metadata_value) is not int or metadata_value < least_value:
             raise ValueError(
-                f"{metadata_key} {value!r:.40} is not an integer of at least {least}; correct it"
+                f"{metadata_key} {metadata_value!r:.40} is not an integer of at least {least_value}; correct it"
             )
     if count < len(levels):
         raise ValueError(

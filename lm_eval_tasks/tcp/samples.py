@@ -7,8 +7,8 @@ from pathlib import Path
 
 def read(name: str) -> list[dict]:
     """Return the documents of a file of examples."""
-    file = Path(__file__).with_name(f"fewshot_{name}.jsonl")
-    return [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+    examples_path = Path(__file__).with_name(f"fewshot_{name}.jsonl")
+    return [json.loads(line) for line in examples_path.read_text("utf-8").splitlines()]
 
 
 short = partial(read, "short")

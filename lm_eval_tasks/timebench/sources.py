@@ -63,24 +63,24 @@ def _is_known(rows: datasets.Dataset | None, data_file: str) -> bool:
 
 def digest(rows: datasets.Dataset) -> str:
     """Return a digest of rows in their order, however their file spells them."""
-    hashed = hashlib.sha256()
+    rows_hash = hashlib.sha256()
     for row in rows:
-        hashed.update(json.dumps(row, sort_keys=True).encode() + b"\n")
-    return hashed.hexdigest()[:16]
+        rows_hash.update(json.dumps(row, sort_keys=True).encode() + b"\n")
+    return rows_hash.hexdigest()[:16]
 
 
 def _fetch(url: str, mode: str) -> datasets.Dataset | None:
     """Return the rows at a URL, None where what is there is not JSON Lines."""
     import aiohttp  # what `datasets` reads URLs with; a pack needs none of it
 
-    most_bytes = aiohttp.ClientTimeout(total=TIME_LIMIT)
+    request_timeout = aiohttp.ClientTimeout(total=TIME_LIMIT)
     try:
         return datasets.load_dataset(
             "json",
             data_files={"test": url},
             split="test",
             download_mode=mode,
-            storage_options={"client_kwargs": {"timeout": most_bytes}},
+            storage_options={"client_kwargs": {"timeout": request_timeout}},
         )
     except (OSError, asyncio.TimeoutError, aiohttp.ClientError) as error:
         raise _transfer_error(url, error) from None
@@ -93,9 +93,9 @@ def _fetch(url: str, mode: str) -> datasets.Dataset | None:
 def _transfer_error(url: str, error: Exception) -> OSError:
     """Return in one line why a file did not get here."""
     if type(error) in (OSError, PermissionError) and error.errno:
-        cache = datasets.config.HF_DATASETS_CACHE
+        cache_folder = datasets.config.HF_DATASETS_CACHE
         return OSError(
-            f"{cache}: {error.strerror}; free space or set HF_HOME to a folder that can"
+            f"{cache_folder}: {error.strerror}; free space or set HF_HOME to a folder that can"
             f" be written, for the download of {url}"
         )
     return ConnectionError(f"{url}: {_unreachable(url, error)}, {USE_A_PACK}")
@@ -107,8 +107,8 @@ def _unreachable(url: str, error: Exception) -> str:
     `datasets` says "Unable to find" for every reason, so the URL is asked once more.
     """
     if datasets.config.HF_HUB_OFFLINE:
-        variables = "HF_HUB_OFFLINE or HF_DATASETS_OFFLINE"
-        return f"not loaded, since {variables} is set; unset it"
+        variables_text = "HF_HUB_OFFLINE or HF_DATASETS_OFFLINE"
+        return f"not loaded, since {variables_text} is set; unset it"
     try:
         _first_bytes(url)
     except urllib.error.HTTPError as answer:
@@ -118,21 +118,21 @@ def _unreachable(url: str, error: Exception) -> str:
         )
     except OSError as reason:
         return f"cannot be reached ({getattr(reason, 'reason', reason)}); check the network"
-    fault = " ".join(f"{type(error).__name__} {error}".split())[:100]
-    return f"broke off or took over {TIME_LIMIT} s ({fault}); try again"
+    error_text = " ".join(f"{type(error).__name__} {error}".split())[:100]
+    return f"broke off or took over {TIME_LIMIT} s ({error_text}); try again"
 
 
 def _difference(url: str, rows: datasets.Dataset | None, count: int, known: str) -> str:
     """Return in what way a file that was loaded is not the benchmark's."""
     try:
-        message_start = _first_bytes(url).lstrip()
+        file_start = _first_bytes(url).lstrip()
     except OSError:
-        message_start = b"{"
-    if not message_start:
+        file_start = b"{"
+    if not file_start:
         return "is empty"
-    if message_start.startswith(b"<"):
+    if file_start.startswith(b"<"):
         return "is an HTML page instead of JSON Lines"
-    if message_start.startswith(b"version https://git-lfs"):
+    if file_start.startswith(b"version https://git-lfs"):
         return "is a pointer of Git LFS instead of JSON Lines"
     if rows is None:
         return "is not JSON Lines, or only half a file"
@@ -144,5 +144,5 @@ def _difference(url: str, rows: datasets.Dataset | None, count: int, known: str)
 
 
 def _first_bytes(url: str) -> bytes:
-    with urllib.request.urlopen(url, timeout=10) as answer:  # noqa: S310, it is https
-        return answer.read(200)
+    with urllib.request.urlopen(url, timeout=10) as response:  # noqa: S310, it is https
+        return response.read(200)

@@ -38,19 +38,28 @@ class Survey(NamedTuple):
     @classmethod
     def of(cls, rows: Iterable[dict]) -> Survey:
         """Return the years and names of rows."""
-        years, answers, names = defaultdict(set), defaultdict(set), set()
+        years_by_vintage, answer_years_by_vintage, names = (
+            defaultdict(set),
+            defaultdict(set),
+            set(),
+        )
         for row in rows:
             story, label = _story(row.get("prompt", row["question"])), row.get("label")
             year_pattern = _BARE_YEAR if "prompt" in row else _pattern(story)
-            years[_vintage(row, story)] |= {*_years(story, year_pattern)}
-            answers[_vintage(row, story)] |= {*_years(f"{story} {label}", year_pattern)}
+            years_by_vintage[_vintage(row, story)] |= {*_years(story, year_pattern)}
+            answer_years_by_vintage[_vintage(row, story)] |= {
+                *_years(f"{story} {label}", year_pattern)
+            }
             names |= (
                 {*_names(label)} if year_pattern is not _BARE_YEAR and label else set()
             )
-        for (_, has_eras), year_set in [*years.items(), *answers.items()]:
+        for (_, has_eras), year_set in [
+            *years_by_vintage.items(),
+            *answer_years_by_vintage.items(),
+        ]:
             if has_eras and year_set:  # few rows, whose years lie far apart
                 year_set |= {*range(min(year_set), max(year_set))}
-        return cls(years, answers, names)
+        return cls(years_by_vintage, answer_years_by_vintage, names)
 
 
 Transformation = Callable[[dict, Survey, Random], Twin | str]
@@ -162,7 +171,7 @@ def move_years(row: dict, survey: Survey, rng: Random) -> Twin | str:
         for shift in (year_step * factor for factor in range(-5, 6) if factor)
         if {year + shift for year in story_years} <= survey.years[vintage]
         # Those of the mirror image, too.
-        and {year + n * shift for year in label_years for n in (1, 2)}
+        and {year + factor * shift for year in label_years for factor in (1, 2)}
         <= survey.answers[vintage]
         and (not has_days or all(isleap(x) == isleap(x + shift) for x in year_range))
     ]
@@ -258,17 +267,17 @@ def move_projects(row: dict, _: Survey, rng: Random) -> Twin | str:
 
     They have no mirror image: of both wrong years, one is near today, the other is not.
     """
-    story, texts = " ".join([*row["dialogue"], row["question"]]), defaultdict(str)
+    story, speech = " ".join([*row["dialogue"], row["question"]]), defaultdict(str)
     for utterance in row["dialogue"]:
         speaker, _, spoken_text = utterance.partition(":")
-        texts[speaker] += f"{spoken_text}\n"
-    zones = _zones(texts)
+        speech[speaker] += f"{spoken_text}\n"
+    zones = _zones(speech)
     zones_and_question = zones | ({"question": 0} if zones else {})
-    if reason := _unmovable(texts | {"question": row["question"]}, zones_and_question):
+    if reason := _unmovable(speech | {"question": row["question"]}, zones_and_question):
         return reason
     start_texts = [row[name] for name in row if name.startswith("project_start")]
     start_and_end_years = {*_years(" ".join([*start_texts, row["answer"]]), _DATE_YEAR)}
-    if not _hours(row, start_texts) <= _stated_hours(texts, zones):
+    if not _hours(row, start_texts) <= _stated_hours(speech, zones):
         return _LOCAL
     if not start_and_end_years & {*_years(" ".join(row["dialogue"]), _DATE_YEAR)}:
         return "a dialogue without the year"
@@ -277,7 +286,7 @@ def move_projects(row: dict, _: Survey, rng: Random) -> Twin | str:
         return "another number that may be a year"
     room = range(STEADY if zones else 1901, 2100)
     shifts = [
-        x for x in (-28, 28) if all(year in room and year + x in room for year in years)
+        n for n in (-28, 28) if all(year in room and year + n in room for year in years)
     ]
     if not shifts:
         return NO_ROOM
@@ -285,7 +294,7 @@ def move_projects(row: dict, _: Survey, rng: Random) -> Twin | str:
 
     def moved(cell: object) -> object:
         if isinstance(cell, dict):
-            return {cell_key: moved(x) for cell_key, x in cell.items()}
+            return {cell_key: moved(cell_part) for cell_key, cell_part in cell.items()}
         if isinstance(cell, list):
             return [moved(cell_part) for cell_part in cell]
         return _moved(cell, year_shift, _DATE_YEAR) if isinstance(cell, str) else cell
@@ -300,17 +309,21 @@ def _zones(texts: dict[str, str]) -> dict[str, int]:
     That is a sentence with an offset, and with a place whose clocks have it. Such clocks
     show the same 28 years later, as daylight saving begins and ends by the weekday.
     """
-    zones = {}
+    zones_by_speaker = {}
     for speaker, spoken_text in texts.items():
         speaker_offsets = set()
         for sentence in re.split(r"(?<=[.?!]) |\n", _SURE.sub(" ", spoken_text)):
-            offsets_of_places = [x for x, names in PLACES if names.search(sentence)]
+            offsets_of_places = [
+                place_offsets
+                for place_offsets, places_pattern in PLACES
+                if places_pattern.search(sentence)
+            ]
             for offset in _ZONE.findall(sentence):
                 is_sure = len(offsets_of_places) == 1 and offset in offsets_of_places[0]
                 speaker_offsets.add(offset if is_sure else None)
         if len(speaker_offsets) == 1 and None not in speaker_offsets:
-            zones[speaker] = minutes_of(*speaker_offsets)
-    return zones
+            zones_by_speaker[speaker] = minutes_of(*speaker_offsets)
+    return zones_by_speaker
 
 
 def minutes_of(clock: str) -> int:
@@ -335,18 +348,23 @@ def _hours(row: dict, start: list[str]) -> set[int]:
     """Return the times in GMT that a project depends on: of its start and its agents."""
     times = {minutes_of(clock) for clock in re.findall(_CLOCK, " ".join(start))}
     for agent_limits in (row.get("agent_constraints_gmt") or {}).values():
-        times |= {int(60 * x) % 1440 for x in agent_limits.get("working_hours") or ()}
+        times |= {
+            int(60 * hour) % 1440 for hour in agent_limits.get("working_hours") or ()
+        }
     return times
 
 
 def _stated_hours(texts: dict[str, str], zones: dict[str, int]) -> set[int]:
     """Return the times in GMT that speakers name."""
     times = set()
-    for speaker, text in texts.items():
-        gmt_clocks = re.findall(_CLOCK, " ".join(x[0] for x in _SURE.finditer(text)))
-        times |= {minutes_of(x) % 1440 for x in gmt_clocks}
-        local = re.findall(_CLOCK, _SURE.sub(" ", text)) if speaker in zones else []
-        times |= {(minutes_of(clock) - zones[speaker]) % 1440 for clock in local}
+    for speaker, spoken_text in texts.items():
+        gmt_texts = [sure_match[0] for sure_match in _SURE.finditer(spoken_text)]
+        gmt_clocks = re.findall(_CLOCK, " ".join(gmt_texts))
+        times |= {minutes_of(clock) % 1440 for clock in gmt_clocks}
+        local_clocks = (
+            re.findall(_CLOCK, _SURE.sub(" ", spoken_text)) if speaker in zones else []
+        )
+        times |= {(minutes_of(clock) - zones[speaker]) % 1440 for clock in local_clocks}
     return times
 
 
@@ -358,34 +376,51 @@ _NAME = re.compile(r"E\d+|[A-Za-z]+(?: [A-Za-z]+)*")
 def exchange_names(row: dict, survey: Survey, rng: Random) -> Twin | str:
     """Exchange two names in a question whose label is made of names from it."""
     story, label = _story(row["question"]), row["label"]
-    answers = _names(label)
+    answer_names = _names(label)
     names = [name for name in sorted(survey.names) if re.search(rf"\b{name}\b", story)]
-    name_kind = _kind(answers[0]) if answers else max(map(_kind, names), default=None)
+    name_kind = (
+        _kind(answer_names[0]) if answer_names else max(map(_kind, names), default=None)
+    )
     names = [name for name in names if _kind(name) == name_kind]
-    is_made_of_names = {*answers} <= {*names} and (answers or "[]" in label)
+    is_made_of_names = {*answer_names} <= {*names} and (answer_names or "[]" in label)
     if len(names) < 2 or not is_made_of_names or "alphabet" in story:
         return "no names to exchange"
-    exchange = _exchange_places if re.search(r"\bordered", label) else _exchange_members
-    exchanged_pair, mirror_pairs = exchange(answers, names, rng)
+    draw_exchange = (
+        _exchange_places if re.search(r"\bordered", label) else _exchange_members
+    )
+    exchanged_pair, mirror_pairs = draw_exchange(answer_names, names, rng)
     question = _edit(row["question"], lambda text: _exchanged(text, *exchanged_pair))
-    keeps_label = exchange is _exchange_members and {*exchanged_pair} <= {*answers}
-    right = label if keeps_label else _exchanged(label, *exchanged_pair)
-    mirror = _exchanged(right, *choose(rng, mirror_pairs)) if mirror_pairs else None
-    return Twin(row | {"question": question, "label": right}, "label", mirror)
+    keeps_label = draw_exchange is _exchange_members and {*exchanged_pair} <= {
+        *answer_names
+    }
+    right_label = label if keeps_label else _exchanged(label, *exchanged_pair)
+    mirror_label = (
+        _exchanged(right_label, *choose(rng, mirror_pairs)) if mirror_pairs else None
+    )
+    return Twin(
+        row | {"question": question, "label": right_label}, "label", mirror_label
+    )
 
 
 def _names(label: str) -> list[str]:
     """Return the names that a label of fields is made of."""
-    fields = json.loads(label) if label[:2] == '{"' else ast.literal_eval(label)
-    answer = next(iter(fields.values()), None)
-    texts = [str(name) for name in (answer if isinstance(answer, list) else [answer])]
-    name_texts = [x for x in texts if _NAME.fullmatch(x) and not _WEEKDAY.fullmatch(x)]
+    label_fields = json.loads(label) if label[:2] == '{"' else ast.literal_eval(label)
+    answer = next(iter(label_fields.values()), None)
+    answer_texts = [
+        str(name) for name in (answer if isinstance(answer, list) else [answer])
+    ]
+    name_texts = [
+        text
+        for text in answer_texts
+        if _NAME.fullmatch(text) and not _WEEKDAY.fullmatch(text)
+    ]
     return [
         name for name in name_texts if name not in ("equal", "unanswerable", "None")
     ]
 
 
 def _kind(name: str) -> str:
+    """Return "entity", "person" or "activity", by the form of a name."""
     if name[1:].isdecimal():
         return "entity"
     return "person" if name[0].isupper() else "activity"
@@ -396,24 +431,29 @@ Exchange = tuple[tuple[str, str], list[tuple[str, str]]]
 
 def _exchange_places(order: list[str], names: list[str], rng: Random) -> Exchange:
     """Return two names, and those as far apart in the order that they leave."""
-    reach = max(1, len(order) - 2)  # so that another pair is as far apart
-    places = [
-        pair
-        for pair in combinations(range(len(order)), 2)
-        if pair[1] - pair[0] <= reach
+    most_distance = max(1, len(order) - 2)  # so that another pair is as far apart
+    place_pairs = [
+        place_pair
+        for place_pair in combinations(range(len(order)), 2)
+        if place_pair[1] - place_pair[0] <= most_distance
     ]
-    if not places:
+    if not place_pairs:
         return _exchange_members(order, names, rng)
-    first, last = choose(rng, places)
-    right = [*order]
-    right[first], right[last] = order[last], order[first]
-    others = [
-        pair
-        for pair in places
-        if pair[1] - pair[0] == last - first and pair != (first, last)
+    first_place, last_place = choose(rng, place_pairs)
+    right_order = [*order]
+    right_order[first_place], right_order[last_place] = (
+        order[last_place],
+        order[first_place],
+    )
+    equally_far_pairs = [
+        place_pair
+        for place_pair in place_pairs
+        if place_pair[1] - place_pair[0] == last_place - first_place
+        and place_pair != (first_place, last_place)
     ]
-    return (order[first], order[last]), [
-        (right[pair], right[other]) for pair, other in others
+    return (order[first_place], order[last_place]), [
+        (right_order[place], right_order[farther_place])
+        for place, farther_place in equally_far_pairs
     ]
 
 
@@ -423,12 +463,14 @@ def _exchange_members(answers: list[str], names: list[str], rng: Random) -> Exch
     The original has the first name for the second. The mirror image has a third name for
     the second or, where all others are answers, the first name for a third.
     """
-    other_names = [name for name in names if name not in answers]
-    if not answers or not other_names:
+    wrong_names = [name for name in names if name not in answers]
+    if not answers or not wrong_names:
         return choose(rng, [*combinations(names, 2)]), []
-    first, second = choose(rng, answers), choose(rng, other_names)
-    mirror_pairs = [(second, name) for name in other_names if name != second]
-    return (first, second), mirror_pairs or [(first, x) for x in answers if x != first]
+    answer_name, wrong_name = choose(rng, answers), choose(rng, wrong_names)
+    mirror_pairs = [(wrong_name, name) for name in wrong_names if name != wrong_name]
+    return (answer_name, wrong_name), mirror_pairs or [
+        (answer_name, name) for name in answers if name != answer_name
+    ]
 
 
 def _exchanged(text: str, a: str, b: str) -> str:
@@ -449,35 +491,41 @@ _YEAR_OF_FACT = re.compile(  # after a word or a sign of time, and written in fu
 def replace_names(row: dict, survey: Survey, rng: Random) -> Twin | str:
     """Replace names such as E17 and R3 by absent ones, and move years by up to 9."""
     story, label = _story(f"{row['prompt']}\n\n{row['question']}"), row["label"]
-    present, answer = ({*_ENTITY.findall(x)} for x in (row["prompt"] + story, label))
+    present, answers = (
+        {*_ENTITY.findall(text)} for text in (row["prompt"] + story, label)
+    )
     rest_of_text = _ENTITY.sub(" ", _YEAR_OF_FACT.sub(" ", story))
     if re.search(r"\d|\bleap\b", rest_of_text) or _IN_WORDS.search(rest_of_text):
         return "another number that may be a name or a year"
     replacements = _replacements({*_ENTITY.findall(story)}, present, rng)
-    if not answer <= replacements.keys():
+    if not answers <= replacements.keys():
         return "too few absent names"
     usual, label_years = set().union(*survey.years.values()), _years(label, _BARE_YEAR)
     ends = [*_years(story, _YEAR_OF_FACT), *label_years]
     ends = [min(ends), max(ends)] if ends else []
     year_room = range(min(usual, default=0), max(usual, default=0) + 1)
-    shifts = [n for n in range(-9, 10) if n and all(x + n in year_room for x in ends)]
+    shifts = [
+        n for n in range(-9, 10) if n and all(year + n in year_room for year in ends)
+    ]
     if label_years and not shifts:
         return NO_ROOM
-    shift = choose(rng, shifts or [0])
+    year_shift = choose(rng, shifts or [0])
 
     def named(text: str, replacements: dict[str, str] = replacements) -> str:
         return _ENTITY.sub(lambda match: replacements.get(match[0], match[0]), text)
 
     def change(text: str) -> str:
-        return named(_moved(text, shift, _YEAR_OF_FACT))
+        return named(_moved(text, year_shift, _YEAR_OF_FACT))
 
-    new = {column: _edit(row[column], change) for column in ("prompt", "question")}
-    if (row["question"] in row["prompt"]) != (new["question"] in new["prompt"]):
+    edits = {column: _edit(row[column], change) for column in ("prompt", "question")}
+    if (row["question"] in row["prompt"]) != (edits["question"] in edits["prompt"]):
         return "a question among the sentences on JSON"
-    mirror_names = _replacements(answer, present | {*replacements.values()}, rng)
-    right, mirror = (_moved(label, factor * shift, _BARE_YEAR) for factor in (1, 2))
-    mirror = named(mirror, mirror_names) if answer <= mirror_names.keys() else None
-    return Twin(row | new | {"label": named(right)}, "label", mirror)
+    mirror_names = _replacements(answers, present | {*replacements.values()}, rng)
+    right, mirror = (
+        _moved(label, factor * year_shift, _BARE_YEAR) for factor in (1, 2)
+    )
+    mirror = named(mirror, mirror_names) if answers <= mirror_names.keys() else None
+    return Twin(row | edits | {"label": named(right)}, "label", mirror)
 
 
 _FARTHEST = 12  # places, so that names are not crowded where others make room
@@ -489,27 +537,34 @@ def _replacements(used: set[str], present: set[str], rng: Random) -> dict[str, s
     All names keep their digits and their order, as numbers and as texts. Each is drawn
     from three that are near.
     """
-    names: dict[str, str] = {}
+    replacements: dict[str, str] = {}
     for letter in "ER":
-        used_names = sorted(place for place in used if place[0] == letter)
+        used_names = sorted(name for name in used if name[0] == letter)
         most_digits = max((len(name) - 1 for name in used_names), default=1)
-        greatest_number = max([99, *(int(x[1:]) + len(used_names) for x in used_names)])
+        greatest_number = max(
+            [99, *(int(name[1:]) + len(used_names) for name in used_names)]
+        )
         number_range = range(1, min(10**most_digits, greatest_number + 1))
         order = sorted({f"{letter}{number}" for number in number_range} | {*used_names})
         limit, options = len(order), []  # places that leave room for all later names
         for used_name in reversed(used_names):
             own = order.index(used_name)
-            near = range(max(0, own - _FARTHEST), min(limit, own + _FARTHEST + 1))
-            places_of_length = [x for x in near if len(order[x]) == len(used_name)]
-            absent = [x for x in places_of_length if order[x] not in present]
+            near_range = range(max(0, own - _FARTHEST), min(limit, own + _FARTHEST + 1))
+            places_of_length = [
+                place for place in near_range if len(order[place]) == len(used_name)
+            ]
+            absent = [
+                place for place in places_of_length if order[place] not in present
+            ]
             options.append((own, absent))
             limit = max([own, *absent])
-        last = -1
+        last_place = -1
         for used_name, (own, absent) in zip(used_names, reversed(options)):
-            near = sorted((x for x in absent if x > last), key=lambda x: abs(x - own))
-            last = choose(rng, near[:3]) if near else own
-            names |= {used_name: order[last]} if near else {}
-    return names
+            later_places = [place for place in absent if place > last_place]
+            nearest_places = sorted(later_places, key=lambda place: abs(place - own))
+            last_place = choose(rng, nearest_places[:3]) if nearest_places else own
+            replacements |= {used_name: order[last_place]} if nearest_places else {}
+    return replacements
 
 
 TRANSFORMATIONS: dict[str, Transformation] = {  # by the names in the YAML files

@@ -67,12 +67,12 @@ def draw_facts(
         own_value = facts[-1][0] if index and rng.random() < 0.2 else value()
         earlier_value, earlier_name = rng.choice(facts) if index else (own_value, "")
         if own_value != earlier_value and is_relative(rng, level):
-            description = f"{write_difference(abs(own_value - earlier_value))} {side_words[own_value > earlier_value]} {earlier_name}"
+            value_text = f"{write_difference(abs(own_value - earlier_value))} {side_words[own_value > earlier_value]} {earlier_name}"
         else:
-            description = write_value(own_value)
+            value_text = write_value(own_value)
             direct_facts.append((own_value, name))
         facts.append((own_value, name))
-        clauses.append(clause_pattern.format(name, description))
+        clauses.append(clause_pattern.format(name, value_text))
     return facts, "; ".join(clauses), direct_facts
 
 
@@ -85,12 +85,16 @@ def first_or_last(
     are dropped: None. Some are kept, else such an answer would be known to be wrong.
     """
     facts, clauses, direct_facts = draw_facts(rng, level, names, value, wording)
-    rank_word, edge_function = rng.choice((("first", min), ("last", max)))
-    right_names, direct_names = (
-        [name for value, name in candidates if value == edge_function(candidates)[0]]
-        for candidates in (facts, direct_facts)
+    rank_word, min_or_max = rng.choice((("first", min), ("last", max)))
+    right_names, right_names_of_direct_facts = (
+        [
+            name
+            for fact_value, name in fact_list
+            if fact_value == min_or_max(fact_list)[0]
+        ]
+        for fact_list in (facts, direct_facts)
     )
-    if level > 2 and right_names == direct_names and rng.random() < 0.7:
+    if level > 2 and right_names == right_names_of_direct_facts and rng.random() < 0.7:
         return None
     return rank_word, right_names, clauses
 
@@ -106,7 +110,8 @@ def names(rng: random.Random, count: int) -> list[str]:
 def places(rng: random.Random, count: int) -> list[str]:
     """Return made names of cities."""
     city_names = [
-        "".join(syllables).capitalize() for syllables in product(SYLLABLES, repeat=3)
+        "".join(three_syllables).capitalize()
+        for three_syllables in product(SYLLABLES, repeat=3)
     ]
     return rng.sample(city_names, count)
 
@@ -134,8 +139,13 @@ def ordinal(number: int) -> str:
 def duration(seconds: int) -> str:
     """Return "3 hours, 5 minutes and 7 seconds", without what is zero."""
     unit_sizes = (("hour", 3600, 10**9), ("minute", 60, 60), ("second", 1, 60))
-    amounts = [(seconds // size % limit, unit) for unit, size, limit in unit_sizes]
-    return joined([counted(amount, unit) for amount, unit in amounts if amount])
+    amounts_and_units = [
+        (seconds // unit_seconds % modulus, unit)
+        for unit, unit_seconds, modulus in unit_sizes
+    ]
+    return joined(
+        [counted(amount, unit) for amount, unit in amounts_and_units if amount]
+    )
 
 
 def by_turns(spans: list[int], first: str, second: str) -> str:
@@ -146,8 +156,10 @@ def by_turns(spans: list[int], first: str, second: str) -> str:
 
 def clock(seconds: int) -> str:
     """Return a time on the 24-hour clock, with seconds where there are any."""
-    hours, minutes, remainder = seconds // 3600, seconds // 60 % 60, seconds % 60
-    return f"{hours:02}:{minutes:02}" + f":{remainder:02}" * bool(remainder)
+    hours, minutes, second_of_minute = seconds // 3600, seconds // 60 % 60, seconds % 60
+    return f"{hours:02}:{minutes:02}" + f":{second_of_minute:02}" * bool(
+        second_of_minute
+    )
 
 
 def clock_of_a_style(rng: random.Random) -> Callable[[int], str]:
@@ -157,10 +169,10 @@ def clock_of_a_style(rng: random.Random) -> Callable[[int], str]:
 
 def half_day_clock(seconds: int) -> str:
     """Return a time with AM or PM, or noon or midnight."""
-    hours, remainder = divmod(seconds, 3600)
+    hours, second_of_hour = divmod(seconds, 3600)
     if seconds % (12 * 3600) == 0:
         return "noon" if hours else "midnight"
-    return f"{hours % 12 or 12}{clock(remainder)[2:]} {'AP'[hours // 12]}M"
+    return f"{hours % 12 or 12}{clock(second_of_hour)[2:]} {'AP'[hours // 12]}M"
 
 
 def time(rng: random.Random, level: int) -> int:
@@ -183,8 +195,10 @@ def day_and_time(seconds: int, width: int = 8) -> dict[str, str]:
 
 def date_of(rng: random.Random, first_year: int, last_year: int) -> date:
     """Return any day from the first of a year to the end of another."""
-    first = date(first_year, 1, 1)
-    return first + timedelta(rng.randrange((date(last_year + 1, 1, 1) - first).days))
+    first_day = date(first_year, 1, 1)
+    return first_day + timedelta(
+        rng.randrange((date(last_year + 1, 1, 1) - first_day).days)
+    )
 
 
 def in_words(day: date, is_month_first: bool) -> str:

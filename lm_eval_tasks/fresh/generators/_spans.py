@@ -27,25 +27,35 @@ def dynasties(rng: random.Random, level: int) -> a.Problem:
     start_range = (
         (1 - total_years, min(1, 2001 - total_years)) if level > 1 else (-900, 900)
     )
-    start = rng.randrange(*start_range)
-    reigns = [
-        f"the {a.ordinal(number)} for {a.years(length)}"
-        for number, length in enumerate(reign_lengths, 1)
+    start_year = rng.randrange(*start_range)
+    reign_texts = [
+        f"the {a.ordinal(dynasty_number)} for {a.years(reign_length)}"
+        for dynasty_number, reign_length in enumerate(reign_lengths, 1)
     ]
-    facts = a.TEXTS["one dynasty" if level == 1 else "some dynasties"].format(
-        *a.places(rng, 1), level, a.joined(reigns), a.years(total_years)
+    facts_text = a.TEXTS["one dynasty" if level == 1 else "some dynasties"].format(
+        *a.places(rng, 1), level, a.joined(reign_texts), a.years(total_years)
     )
-    ends = [
-        f"the {a.ordinal(number)} dynasty" if level > 1 else "it"
-        for number in (1, level)
+    dynasty_phrases = [
+        f"the {a.ordinal(dynasty_number)} dynasty" if level > 1 else "it"
+        for dynasty_number in (1, level)
     ]
-    verb, target_verb, told_year, answer = "took", "lose", start, start + total_years
+    verb, target_verb = "took", "lose"
+    stated_year, answer_year = start_year, start_year + total_years
     if rng.random() < 0.5:
-        verb, target_verb, told_year, answer = "lost", "take", answer, start
-        ends.reverse()
-    slots = {"subject": ends[0].capitalize(), "verb": verb, "year": a.era(told_year)}
-    slots |= {"facts": facts, "target": ends[1], "target_verb": target_verb}
-    return a.problem("dynasties", {"answer": a.era(answer)}, **slots)
+        verb, target_verb = "lost", "take"
+        stated_year, answer_year = answer_year, stated_year
+        dynasty_phrases.reverse()
+    text_slots = {
+        "subject": dynasty_phrases[0].capitalize(),
+        "verb": verb,
+        "year": a.era(stated_year),
+    }
+    text_slots |= {
+        "facts": facts_text,
+        "target": dynasty_phrases[1],
+        "target_verb": target_verb,
+    }
+    return a.problem("dynasties", {"answer": a.era(answer_year)}, **text_slots)
 
 
 def _appointment(rng: random.Random) -> str:
@@ -63,32 +73,43 @@ def _moves(amounts: list[tuple[int, str]]) -> str:
 
 def moved_weekday(rng: random.Random, level: int) -> a.Problem:
     """The weekday of what was moved by days and weeks."""
-    start, days_moved, moves = rng.randrange(7), 0, []
+    start_weekday, days_moved, moves = rng.randrange(7), 0, []
     for step_number in range(level):
-        unit, days, _, most_amount = MOVES[step_number > 0 and rng.random() < 0.2]
+        unit, unit_days, _, most_amount = MOVES[step_number > 0 and rng.random() < 0.2]
         moves.append((rng.choice((1, -1)) * rng.randrange(2, most_amount), unit))
-        days_moved += moves[-1][0] * days
-    slots = {"topic": _appointment(rng), "moves": _moves(moves)}
-    answer = {"answer": a.WEEKDAYS[(start + days_moved) % 7]}
-    return a.problem("moved_weekday", answer, weekday=a.WEEKDAYS[start], **slots)
+        days_moved += moves[-1][0] * unit_days
+    text_slots = {"topic": _appointment(rng), "moves": _moves(moves)}
+    answer = {"answer": a.WEEKDAYS[(start_weekday + days_moved) % 7]}
+    return a.problem(
+        "moved_weekday", answer, weekday=a.WEEKDAYS[start_weekday], **text_slots
+    )
 
 
 def moved_date(rng: random.Random, level: int) -> a.Problem:
     """The date of what was moved by days, weeks, months and years, over months' ends."""
     move_units = MOVES[: min(level, len(MOVES))]
-    day = start = a.date_of(rng, FIRST_YEAR, 2060)
+    current_day = start_day = a.date_of(rng, FIRST_YEAR, 2060)
     if level > 2 and rng.random() < 0.3:  # months lead to others without such a day
-        day = start = start.replace(month=rng.choice((1, 3, 5, 7, 8, 10, 12)), day=31)
+        current_day = start_day = start_day.replace(
+            month=rng.choice((1, 3, 5, 7, 8, 10, 12)), day=31
+        )
     moves = []
     for step_number in range(level):
-        unit, days, months, most_amount = move_units[-1 - step_number % len(move_units)]
+        unit, unit_days, unit_months, most_amount = move_units[
+            -1 - step_number % len(move_units)
+        ]
         amount = rng.randrange(2, 2 + most_amount * min(level, 5) // 5)
-        amount *= rng.choice((1, -1) if day.year > FIRST_YEAR else (1,))
+        amount *= rng.choice((1, -1) if current_day.year > FIRST_YEAR else (1,))
         moves.append((amount, unit))
-        day = a.plus_months(day + timedelta(amount * days), amount * months)
-    slots = {"topic": _appointment(rng), "date": a.in_words(start, rng.random() < 0.5)}
-    slots |= {"moves": _moves(moves), "rule": a.TEXTS["month rule"] * (level > 2)}
-    return a.problem("moved_date", {"date": f"{day:%m/%d/%Y}"}, **slots)
+        current_day = a.plus_months(
+            current_day + timedelta(amount * unit_days), amount * unit_months
+        )
+    text_slots = {
+        "topic": _appointment(rng),
+        "date": a.in_words(start_day, rng.random() < 0.5),
+    }
+    text_slots |= {"moves": _moves(moves), "rule": a.TEXTS["month rule"] * (level > 2)}
+    return a.problem("moved_date", {"date": f"{current_day:%m/%d/%Y}"}, **text_slots)
 
 
 def founded(rng: random.Random, level: int) -> a.Problem:
@@ -96,15 +117,18 @@ def founded(rng: random.Random, level: int) -> a.Problem:
     places, year = a.places(rng, level), rng.randrange(1400, 1900)
     facts = [f"The guild of {places[0]} was founded in {year}"]
     for earlier_place, place in zip(places, places[1:]):
-        last, year = year, rng.randrange(max(1300, year - 90), min(2000, year + 90))
-        side_word = "after" if year > last else "before"
-        distance = f"{a.years(abs(year - last))} {side_word}"
-        distance = distance if year != last else "in the same year as"
-        facts.append(f"that of {place} {distance} that of {earlier_place}")
+        earlier_year, year = (
+            year,
+            rng.randrange(max(1300, year - 90), min(2000, year + 90)),
+        )
+        side_word = "after" if year > earlier_year else "before"
+        distance_text = f"{a.years(abs(year - earlier_year))} {side_word}"
+        distance_text = distance_text if year != earlier_year else "in the same year as"
+        facts.append(f"that of {place} {distance_text} that of {earlier_place}")
     anniversary = rng.randrange(5, 150)
-    slots = {"facts": ", ".join(facts), "rank": a.ordinal(anniversary)}
+    text_slots = {"facts": ", ".join(facts), "rank": a.ordinal(anniversary)}
     answer = {"answer": str(year + anniversary)}
-    return a.problem("founded", answer, place=places[-1], **slots)
+    return a.problem("founded", answer, place=places[-1], **text_slots)
 
 
 # --------------------------------------------------------------------------- compare
@@ -132,10 +156,10 @@ def _moment(rng: random.Random, day: date, level: int, share: float = 0.5) -> Mo
 def _moments(rng: random.Random, level: int, count: int) -> list[Moment]:
     """Return moments that lie the closer, and are told the more precisely, the higher."""
     window_days = max(2 * count, WINDOWS[min(level, len(WINDOWS)) - 1])
-    first_day = a.date_of(rng, 1950, 2010)
+    window_start = a.date_of(rng, 1950, 2010)
     moments: list[Moment] = []
     for day_offset in rng.sample(range(window_days), count):
-        day = first_day + timedelta(day_offset)
+        day = window_start + timedelta(day_offset)
         if level > 2 and rng.random() < 0.15:
             month_text = f"in {a.MONTHS[day.month - 1]} {day.year}"
             moments.append(Moment(day.replace(day=1), 0, month_text))
@@ -150,31 +174,46 @@ def in_order(rng: random.Random, level: int) -> a.Problem | None:
     """People in the order of what they did."""
     people_count = level + 2
     names = a.names(rng, people_count)
-    apart = {moment[:2]: moment for moment in _moments(rng, level, 2 * people_count)}
-    moments = list(apart.values())[:people_count]
+    moments_by_time = {
+        moment[:2]: moment for moment in _moments(rng, level, 2 * people_count)
+    }
+    moments = list(moments_by_time.values())[:people_count]
     if len(moments) < people_count:
         return None
-    facts = "; ".join(f"{name} {moment.text}" for name, moment in zip(names, moments))
-    is_first = rng.random() < 0.5
-    order_words = "earliest to the latest" if is_first else "latest to the earliest"
+    facts_text = "; ".join(
+        f"{name} {moment.text}" for name, moment in zip(names, moments)
+    )
+    is_ascending = rng.random() < 0.5
+    order_words = "earliest to the latest" if is_ascending else "latest to the earliest"
     topic_word = rng.choice(("reports", "films", "designs"))
-    ordered_pairs = sorted(zip(moments, names), reverse=not is_first)
-    answer = {"ordered_list": [name for _, name in ordered_pairs]}
-    return a.problem("in_order", answer, topic=topic_word, facts=facts, way=order_words)
+    ordered_moments_and_names = sorted(zip(moments, names), reverse=not is_ascending)
+    answer = {"ordered_list": [name for _, name in ordered_moments_and_names]}
+    return a.problem(
+        "in_order", answer, topic=topic_word, facts=facts_text, way=order_words
+    )
 
 
 def before_or_after(rng: random.Random, level: int) -> a.Problem | None:
     """The people who did something before, after or between moments, perhaps none."""
     people_count = level + 3
     names, moments = a.names(rng, people_count), _moments(rng, level, people_count)
-    first, last_day = min(moments)[0], max(moments)[0]
-    days = [first + timedelta(rng.randrange((last_day - first).days + 1)) for _ in "ab"]
-    lower_bound, upper_bound = sorted(_moment(rng, day, level, share=1) for day in days)
-    facts = "; ".join(f"{name} {moment.text}" for name, moment in zip(names, moments))
-    after, before = (cut.text.removeprefix("on ") for cut in (lower_bound, upper_bound))
+    first_day, last_day = min(moments)[0], max(moments)[0]
+    bound_days = [
+        first_day + timedelta(rng.randrange((last_day - first_day).days + 1))
+        for _ in "ab"
+    ]
+    lower_bound, upper_bound = sorted(
+        _moment(rng, day, level, share=1) for day in bound_days
+    )
+    facts_text = "; ".join(
+        f"{name} {moment.text}" for name, moment in zip(names, moments)
+    )
+    after_text, before_text = (
+        bound.text.removeprefix("on ") for bound in (lower_bound, upper_bound)
+    )
     side_index = rng.randrange(3 if level > 1 else 2)
-    both_bounds = f"after {after} and strictly before {before}"
-    sides = f"before {before}", f"after {after}", both_bounds
+    both_bounds_text = f"after {after_text} and strictly before {before_text}"
+    side_texts = f"before {before_text}", f"after {after_text}", both_bounds_text
     chosen_names = [
         name
         for name, moment in zip(names, moments)
@@ -182,19 +221,32 @@ def before_or_after(rng: random.Random, level: int) -> a.Problem | None:
         and (side_index == 1 or moment[:2] < upper_bound[:2])
     ]
     answer = {"unordered_list": chosen_names}
-    return a.problem("before_or_after", answer, facts=facts, side=sides[side_index])
+    return a.problem(
+        "before_or_after", answer, facts=facts_text, side=side_texts[side_index]
+    )
 
 
 def first_or_last(rng: random.Random, level: int) -> a.Problem | None:
     """Who arrived first or last in a day; some times are told by that of others."""
-    clock, names = a.clock_of_a_style(rng), a.names(rng, level + 2)
-    wording = "{} {}", lambda time: f"at {clock(time)}", a.duration, "before", "after"
+    write_clock, names = a.clock_of_a_style(rng), a.names(rng, level + 2)
+    wording = (
+        "{} {}",
+        lambda time: f"at {write_clock(time)}",
+        a.duration,
+        "before",
+        "after",
+    )
     draw_time = partial(rng.randrange, 60, a.DAY, 60)
     if not (drawn_facts := a.first_or_last(rng, level, names, draw_time, wording)):
         return None
-    rank, chosen, facts = drawn_facts
-    slots = {"rank": rank, "edge": "earliest" if rank == "first" else "latest"}
-    return a.problem("first_or_last", {"unordered_list": chosen}, facts=facts, **slots)
+    rank_word, right_names, facts_text = drawn_facts
+    text_slots = {
+        "rank": rank_word,
+        "edge": "earliest" if rank_word == "first" else "latest",
+    }
+    return a.problem(
+        "first_or_last", {"unordered_list": right_names}, facts=facts_text, **text_slots
+    )
 
 
 def oldest_city(rng: random.Random, level: int) -> a.Problem | None:
@@ -204,9 +256,9 @@ def oldest_city(rng: random.Random, level: int) -> a.Problem | None:
     draw_year, cities = partial(rng.randrange, -700, 700), a.places(rng, level + 1)
     if not (drawn_facts := a.first_or_last(rng, level, cities, draw_year, wording)):
         return None
-    rank_word, right_cities, facts = drawn_facts
+    rank_word, right_cities, facts_text = drawn_facts
     answer = {"answer": right_cities[0] if len(right_cities) == 1 else "equal"}
-    return a.problem("oldest_city", answer, facts=facts, rank=rank_word)
+    return a.problem("oldest_city", answer, facts=facts_text, rank=rank_word)
 
 
 # -------------------------------------------------------------------------- duration
@@ -221,11 +273,13 @@ def open_days(rng: random.Random, level: int) -> a.Problem:
         first_day += timedelta(rng.randrange(2, 60))
         span_days = rng.randrange(10, 10 + most_days)
         last_day = first_day + timedelta(span_days - 1)
-        end_texts = [a.in_words(end, is_month_first) for end in (first_day, last_day)]
+        end_texts = [
+            a.in_words(end_day, is_month_first) for end_day in (first_day, last_day)
+        ]
         facts.append(f"from {end_texts[0]} to {end_texts[1]}")
         first_day, total_days = last_day, total_days + span_days
-    slots = {"place": a.places(rng, 1)[0], "facts": "; ".join(facts)}
-    return a.problem("open_days", {"answer": total_days}, **slots)
+    text_slots = {"place": a.places(rng, 1)[0], "facts": "; ".join(facts)}
+    return a.problem("open_days", {"answer": total_days}, **text_slots)
 
 
 def full_months(rng: random.Random, level: int) -> a.Problem:
@@ -234,28 +288,35 @@ def full_months(rng: random.Random, level: int) -> a.Problem:
     names, facts, total_months = a.names(rng, level), [], 0
     today = today.replace(day=min(today.day, 28))
     for name in names:
-        months, days = rng.randrange(2, 60 + 60 * min(level, 10)), rng.randrange(28)
-        months_ago = a.plus_months(today, -months)
-        # `days` before the same day of the month, but less than a month.
-        birthday = months_ago - timedelta(days)
+        age_months = rng.randrange(2, 60 + 60 * min(level, 10))
+        extra_days = rng.randrange(28)
+        day_months_ago = a.plus_months(today, -age_months)
+        # `extra_days` before the same day of the month, but less than a month.
+        birthday = day_months_ago - timedelta(extra_days)
         if birthday.day > 28:
             birthday = birthday.replace(day=28)
         facts.append(f"{name} was born on {a.in_words(birthday, False)}")
-        total_months += months
+        total_months += age_months
     if len(names) == 1:
         query = f"How many full months old was {names[0]}"
     else:
         query = "Add up their ages, each in full months: how many months did that make"
-    slots = {"facts": ". ".join(facts), "today": a.in_words(today, False)}
-    return a.problem("full_months", {"answer": total_months}, query=query, **slots)
+    text_slots = {"facts": ". ".join(facts), "today": a.in_words(today, False)}
+    return a.problem("full_months", {"answer": total_months}, query=query, **text_slots)
 
 
 def shifts_worked(rng: random.Random, level: int) -> a.Problem:
     """The time of shifts together, some of which end on the next day."""
     facts, total_seconds, write_clock = [], 0, a.clock_of_a_style(rng)
     for name in a.names(rng, level):
-        start, shift_seconds = a.time(rng, level), 600 + a.time(rng, level) % 50_400
-        end_clocks = write_clock(start), write_clock((start + shift_seconds) % a.DAY)
+        start_second, shift_seconds = (
+            a.time(rng, level),
+            600 + a.time(rng, level) % 50_400,
+        )
+        end_clocks = (
+            write_clock(start_second),
+            write_clock((start_second + shift_seconds) % a.DAY),
+        )
         facts.append(f"{name} was logged in from {end_clocks[0]} to {end_clocks[1]}")
         total_seconds += shift_seconds
     query = "How long was that?" if level == 1 else "Add up these spans."
@@ -265,18 +326,22 @@ def shifts_worked(rng: random.Random, level: int) -> a.Problem:
 
 def reigns(rng: random.Random, level: int) -> a.Problem:
     """The years of reigns, many of which began before year 1 and ended after it."""
-    places, facts, total = a.places(rng, level), [], 0
+    places, facts, total_years = a.places(rng, level), [], 0
     for place in places:
-        years = rng.randrange(20, 120 + 60 * min(level, 10))
+        reign_years = rng.randrange(20, 120 + 60 * min(level, 10))
         is_across = level > 1 and rng.random() < 0.7
-        start = rng.randrange(1 - years, 1) if is_across else rng.randrange(-900, 500)
-        era_years = " to ".join(map(a.era, (start, start + years)))
-        facts.append(f"{place} was a republic from {era_years}")
-        total += years
+        start_year = (
+            rng.randrange(1 - reign_years, 1) if is_across else rng.randrange(-900, 500)
+        )
+        span_text = " to ".join(map(a.era, (start_year, start_year + reign_years)))
+        facts.append(f"{place} was a republic from {span_text}")
+        total_years += reign_years
     query = "Add up these spans, in years."
     if level == 1:
         query = "For how many years was it a republic?"
-    return a.problem("reigns", {"answer": total}, facts="; ".join(facts), query=query)
+    return a.problem(
+        "reigns", {"answer": total_years}, facts="; ".join(facts), query=query
+    )
 
 
 ADD_SUBTRACT = (dynasties, moved_weekday, moved_date, founded)

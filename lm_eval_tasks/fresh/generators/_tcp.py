@@ -43,7 +43,10 @@ class Person(NamedTuple):
     def constraints(self) -> dict[str, int | None]:
         """Return the rests as the benchmark's columns have them: None for none."""
         column_names = ("max_consecutive", "break_after", "break_between")
-        return {name: units or None for name, units in zip(column_names, self[1:])}
+        return {
+            column_name: units or None
+            for column_name, units in zip(column_names, self[1:])
+        }
 
 
 class Project(NamedTuple):
@@ -58,7 +61,9 @@ class Project(NamedTuple):
         """Return pairs of tasks, the earlier one first, as the benchmark has them."""
         named_needs = zip(self.names, self.needs)
         return [
-            [self.names[need], name] for name, needs in named_needs for need in needs
+            [self.names[needed_task], task_name]
+            for task_name, needs in named_needs
+            for needed_task in needs
         ]
 
 
@@ -89,11 +94,13 @@ def work(
     None where it is not done within the calendar. By a MILD reading no rest is longer than
     a unit: who may wait on purpose waits one unit before the row is full.
     """
-    unit, units_in_row, rest_left, gap_left = state
+    unit_number, units_in_row, rest_left, gap_left = state
     due_rest = min(1, person.pause) if reading == MILD else person.pause
     start_unit, idle_units = None, 0
-    for unit, unit_kind in person.calendar[bisect_left(person.calendar, (unit,)) :]:
-        must_wait = start_unit is None and (gap_left or unit < ready)
+    for unit_number, unit_kind in person.calendar[
+        bisect_left(person.calendar, (unit_number,)) :
+    ]:
+        must_wait = start_unit is None and (gap_left or unit_number < ready)
         if unit_kind != WORK or rest_left or must_wait:
             if reading == STRICT:
                 units_in_row, rest_left, gap_left, idle_units = _pause(
@@ -103,7 +110,7 @@ def work(
                 units_in_row = 0
                 rest_left, gap_left = max(0, rest_left - 1), max(0, gap_left - 1)
             continue
-        start_unit, idle_units = unit if start_unit is None else start_unit, 0
+        start_unit, idle_units = unit_number if start_unit is None else start_unit, 0
         duration -= 1
         units_in_row += 1
         if units_in_row == person.most_in_row:
@@ -112,7 +119,9 @@ def work(
             units_in_row, rest_left = (
                 (0, 0) if reading == MILD else (units_in_row, rest_left)
             )
-            return start_unit, State(unit + 1, units_in_row, rest_left, person.between)
+            return start_unit, State(
+                unit_number + 1, units_in_row, rest_left, person.between
+            )
     return None
 
 
@@ -150,43 +159,54 @@ class Bounds:
         self._chains: dict[tuple[int, int], int] = {}
         self.followers = [
             [
-                later_task
-                for later_task, needs in enumerate(project.needs)
-                if task in needs
+                later_task_number
+                for later_task_number, needed_tasks in enumerate(project.needs)
+                if task_number in needed_tasks
             ]
-            for task in range(len(project.durations))
+            for task_number in range(len(project.durations))
         ]
         self.never = max(person.calendar[-1][0] for person in project.people) + 2
         self._worked = [  # by each unit, how many before it can be worked
-            [0, *accumulate(unit in work_units for unit in range(self.never))]
+            [
+                0,
+                *accumulate(
+                    unit_number in work_units for unit_number in range(self.never)
+                ),
+            ]
             for person in project.people
             for work_units in [
-                {unit_number for unit_number, kind in person.calendar if kind == WORK}
+                {
+                    unit_number
+                    for unit_number, unit_kind in person.calendar
+                    if unit_kind == WORK
+                }
             ]
         ]
 
     def chain(self, task: int, time: int) -> int:
         """Return an end of a task that starts from `time` on and all that need it."""
-        cache_key = task, time
-        if cache_key not in self._chains:
+        chain_key = task, time
+        if chain_key not in self._chains:
             durations, _, people, _ = self._project
-            works = [
+            work_by_person = [
                 work(person, MILD, State(time), 0, durations[task]) for person in people
             ]
-            first_end = min(
-                (done[1].time for done in works if done), default=self.never
+            earliest_end = min(
+                (done_work[1].time for done_work in work_by_person if done_work),
+                default=self.never,
             )
             follower_ends = [
-                self.chain(follower, first_end) for follower in self.followers[task]
+                self.chain(follower, earliest_end) for follower in self.followers[task]
             ]
-            self._chains[cache_key] = max([first_end, *follower_ends])
-        return self._chains[cache_key]
+            self._chains[chain_key] = max([earliest_end, *follower_ends])
+        return self._chains[chain_key]
 
     def units(self, states: list[State], end: int) -> int:
         """Return how many units can be worked before `end`."""
-        pairs = zip(self._worked, states)
+        counts_and_states = zip(self._worked, states)
         return sum(
-            counts[end] - counts[min(state.time, end)] for counts, state in pairs
+            work_counts[end] - work_counts[min(state.time, end)]
+            for work_counts, state in counts_and_states
         )
 
 
@@ -223,28 +243,37 @@ class Search:
         self._steps += 1
         if self._steps > (MOST_STEPS if self._best < self._given else self._few):
             raise OutOfSteps
-        for end, task, who, start, state in sorted(self._choices(ends, states, last)):
-            if self._best <= self._least or end >= self._best:
+        for task_end, task_number, person_number, start, person_state in sorted(
+            self._choices(ends, states, last)
+        ):
+            if self._best <= self._least or task_end >= self._best:
                 return
-            new_ends = ends | {task: end}
-            new_states = [*states[:who], state, *states[who + 1 :]]
-            if self._may_be_better(new_ends, new_states, start):
-                self._place(new_ends, new_states, (start, task))
+            ends_with_task = ends | {task_number: task_end}
+            states_after_task = [
+                *states[:person_number],
+                person_state,
+                *states[person_number + 1 :],
+            ]
+            if self._may_be_better(ends_with_task, states_after_task, start):
+                self._place(ends_with_task, states_after_task, (start, task_number))
 
     def simple(self, least: int) -> int:
         """Return the best end of simple orders, each task by whoever ends it first."""
         durations, needs = self._project.durations, self._project.needs
         followers = self._bounds.followers
-        tails = [*durations]  # the longest chain that a task begins
-        for task in reversed(range(len(durations))):
-            tails[task] += max((tails[other] for other in followers[task]), default=0)
-        need_counts = [*map(len, needs)], [*map(len, followers)]
-        ranks = [durations, tails, *need_counts, [*range(len(needs))]]
-        negative_ranks = [[-rank for rank in values] for values in ranks]
-        orders = [lambda x, rank=rank: rank[x[1]] for rank in [*ranks, *negative_ranks]]
-        orders += [lambda x: x[0], lambda x: x[3]]  # what ends first, what starts first
+        chain_lengths = [*durations]  # the longest chain that a task begins
+        for task_number in reversed(range(len(durations))):
+            chain_lengths[task_number] += max(
+                (chain_lengths[follower] for follower in followers[task_number]),
+                default=0,
+            )
+        neighbour_counts = [*map(len, needs)], [*map(len, followers)]
+        rank_lists = [durations, chain_lengths, *neighbour_counts, [*range(len(needs))]]
+        rank_lists += [[-rank for rank in ranks] for ranks in rank_lists]
+        sort_keys = [lambda x, ranks=ranks: ranks[x[1]] for ranks in rank_lists]
+        sort_keys += [lambda x: x[0], lambda x: x[3]]  # the first end, the first start
         best_end = self._bounds.never
-        for sort_key in orders:
+        for sort_key in sort_keys:
             if best_end > least:
                 best_end = min(best_end, self._in_order(sort_key))
         return best_end
@@ -252,16 +281,18 @@ class Search:
     def _in_order(self, order: Callable[[tuple], int]) -> int:
         """Return the end where what can be done and is first by an order is done next."""
         task_ends: dict[int, int] = {}
-        states, path = [State()] * len(self._project.people), ()
+        states, placements = [State()] * len(self._project.people), ()
         while len(task_ends) < len(self._project.durations):
-            if path not in self._after:
-                self._after[path] = [*self._choices(task_ends, states, (-1, -1))]
-            best = min(self._after[path], key=lambda x: (order(x), *x), default=None)
-            if best is None:
+            if placements not in self._after:
+                self._after[placements] = [*self._choices(task_ends, states, (-1, -1))]
+            best_choice = min(
+                self._after[placements], key=lambda x: (order(x), *x), default=None
+            )
+            if best_choice is None:
                 return self._bounds.never
-            task_end, task, worker, _, states[worker] = best
-            task_ends[task] = task_end
-            path = *path, task, worker
+            task_end, task_number, person_number, _, states[person_number] = best_choice
+            task_ends[task_number] = task_end
+            placements = *placements, task_number, person_number
         return max(task_ends.values())
 
     def _choices(
@@ -269,31 +300,53 @@ class Search:
     ) -> Iterator[tuple]:
         """Yield (end, task, person, start, state) of each task that can come next."""
         durations = self._project.durations
-        for task, needs in enumerate(self._project.needs):
-            if task in ends or any(needed_task not in ends for needed_task in needs):
+        for task_number, needs in enumerate(self._project.needs):
+            if task_number in ends or any(
+                needed_task not in ends for needed_task in needs
+            ):
                 continue
             ready_unit = max((ends[needed_task] for needed_task in needs), default=0)
-            for worker, state in enumerate(states):
-                key = worker, state, max(ready_unit, state.time), durations[task]
-                if key not in self._done:
-                    person = self._project.people[worker]
-                    self._done[key] = work(person, self._reading, state, *key[2:])
-                done_work = self._done[key]
-                if done_work and (done_work[0], task) > last:
-                    yield done_work[1].time, task, worker, done_work[0], done_work[1]
+            for person_number, state in enumerate(states):
+                work_key = (
+                    person_number,
+                    state,
+                    max(ready_unit, state.time),
+                    durations[task_number],
+                )
+                if work_key not in self._done:
+                    person = self._project.people[person_number]
+                    self._done[work_key] = work(
+                        person, self._reading, state, *work_key[2:]
+                    )
+                done_work = self._done[work_key]
+                if done_work and (done_work[0], task_number) > last:
+                    yield (
+                        done_work[1].time,
+                        task_number,
+                        person_number,
+                        done_work[0],
+                        done_work[1],
+                    )
 
     def _may_be_better(
         self, ends: dict[int, int], states: list[State], start: int
     ) -> bool:
         """Return whether what is left, which starts from `start` on, may end in time."""
         durations, needs = self._project.durations, self._project.needs
-        open_tasks = [task for task in range(len(needs)) if task not in ends]
-        units_left = sum(durations[task] for task in open_tasks)
+        open_tasks = [
+            task_number for task_number in range(len(needs)) if task_number not in ends
+        ]
+        units_left = sum(durations[task_number] for task_number in open_tasks)
         if self._bounds.units(states, self._best - 1) < units_left:
             return False
-        for task in open_tasks:
-            ready_unit = max([start, *(ends.get(other, 0) for other in needs[task])])
-            if self._bounds.chain(task, ready_unit) >= self._best:
+        for task_number in open_tasks:
+            ready_unit = max(
+                [
+                    start,
+                    *(ends.get(needed_task, 0) for needed_task in needs[task_number]),
+                ]
+            )
+            if self._bounds.chain(task_number, ready_unit) >= self._best:
                 return False
         return max(ends.values()) < self._best
 
@@ -312,15 +365,19 @@ def certain_end(
     """
     bounds = Bounds(project)
     search = Search(project, RULES, bounds)
-    least = max(bounds.chain(task, 0) for task in range(len(project.durations)))
-    end_limit = search.simple(least) if is_hard else bounds.never
+    least_end = max(
+        bounds.chain(task_number, 0) for task_number in range(len(project.durations))
+    )
+    end_limit = search.simple(least_end) if is_hard else bounds.never
     try:
-        end = search.earliest(least, end_limit, FEW_STEPS if is_hard else MOST_STEPS)
+        end = search.earliest(
+            least_end, end_limit, FEW_STEPS if is_hard else MOST_STEPS
+        )
         if end == end_limit or is_bound and not _hangs_on_needs(project, end):
             return None
         if Search(project, STRICT, bounds).earliest(end, end + 1) > end:
             return None
-        if Search(project, MILD, bounds).earliest(least, end) < end:
+        if Search(project, MILD, bounds).earliest(least_end, end) < end:
             return None
     except OutOfSteps:
         return None
@@ -341,11 +398,21 @@ def settled(project: Project, index: int, knobs: words.Knobs) -> tuple | None:
         return None
     ends_earlier = lambda x: Search(x, RULES, Bounds(x)).earliest(end - 1, end) < end  # noqa: E731
     try:
-        slack = [relaxed for relaxed in relaxed_projects if not ends_earlier(relaxed)]
+        slack_projects = [
+            relaxed_project
+            for relaxed_project in relaxed_projects
+            if not ends_earlier(relaxed_project)
+        ]
     except OutOfSteps:
         return None
-    smaller_problems = (settled(relaxed, index, knobs) for relaxed in slack)
-    return next(filter(None, smaller_problems), None) if slack else (end, project)
+    smaller_settlements = (
+        settled(relaxed_project, index, knobs) for relaxed_project in slack_projects
+    )
+    return (
+        next(filter(None, smaller_settlements), None)
+        if slack_projects
+        else (end, project)
+    )
 
 
 def _hangs_on_needs(project: Project, end: int) -> bool:
@@ -361,7 +428,8 @@ def _relaxed(project: Project) -> Iterator[Project]:
         lambda worker: worker._replace(most_in_row=0, pause=0),
         lambda x: x._replace(
             calendar=[
-                (unit, WORK if kind == PAUSE else kind) for unit, kind in x.calendar
+                (unit_number, WORK if unit_kind == PAUSE else unit_kind)
+                for unit_number, unit_kind in x.calendar
             ]
         ),
     ):
@@ -406,16 +474,19 @@ TEXTS = words.texts("_tcp")
 def draw_tasks(rng: random.Random, count: int, longest: int) -> Project:
     """Return so many tasks, each with some of the earlier ones as its needs."""
     task_names = rng.choice(TEXTS["tasks"])
-    names = [
-        task_names[task] for task in sorted(rng.sample(range(len(task_names)), count))
+    chosen_names = [
+        task_names[task_number]
+        for task_number in sorted(rng.sample(range(len(task_names)), count))
     ]
-    durations = [1 + rng.randrange(longest) for _ in names]
-    need_counts = (min(task, rng.choice((0, 1, 1, 1, 2, 2))) for task in range(count))
+    durations = [1 + rng.randrange(longest) for _ in chosen_names]
+    need_counts = (
+        min(task_number, rng.choice((0, 1, 1, 1, 2, 2))) for task_number in range(count)
+    )
     needs = [
-        sorted(rng.sample(range(task), need_count))
-        for task, need_count in enumerate(need_counts)
+        sorted(rng.sample(range(task_number), need_count))
+        for task_number, need_count in enumerate(need_counts)
     ]
-    return Project(durations, needs, names=names)
+    return Project(durations, needs, names=chosen_names)
 
 
 def is_one_of(rng: random.Random, tenths: int) -> bool:
@@ -427,13 +498,13 @@ def draw_person(
     rng: random.Random, knobs: words.Knobs, calendar: list, longest: int
 ) -> Person:
     """Return somebody who may rest after so many units in a row, and between tasks."""
-    most_in_row = pause = gap_units = 0
+    most_in_row = pause_units = gap_units = 0
     if is_one_of(rng, knobs["rests"]):
         most_in_row = rng.randrange(2, longest)
-        pause = rng.choice((1, 1, knobs["pause"]))
+        pause_units = rng.choice((1, 1, knobs["pause"]))
     if is_one_of(rng, knobs["breaks"]):
         gap_units = rng.choice((1, 1, 2))
-    return Person(calendar, most_in_row, pause, gap_units)
+    return Person(calendar, most_in_row, pause_units, gap_units)
 
 
 # --------------------------------------------------------------------------- telling
@@ -446,11 +517,11 @@ def day(moment: date, year: int | None = None) -> str:
 
 def tell_tasks(rng: random.Random, unit: str, tasks: Project) -> Iterator[str]:
     """Yield a sentence for each duration and each need."""
-    for name, duration in zip(tasks.names, tasks.durations):
+    for task_name, duration in zip(tasks.names, tasks.durations):
         duration_text = words.counted(duration, unit)
-        yield rng.choice(TEXTS["length"]).format(task=name, units=duration_text)
-    for before, after in tasks.pairs():
-        yield rng.choice(TEXTS["order"]).format(before=before, after=after)
+        yield rng.choice(TEXTS["length"]).format(task=task_name, units=duration_text)
+    for earlier_task, later_task in tasks.pairs():
+        yield rng.choice(TEXTS["order"]).format(before=earlier_task, after=later_task)
 
 
 def tell_rests(rng: random.Random, unit: str, person: Person) -> Iterator[str]:
@@ -473,14 +544,23 @@ Asides = list[tuple[str, str]]  # where in a dialogue people digress so, and the
 
 def draw_asides(rng: random.Random, kind: str, knobs: words.Knobs) -> Asides:
     """Return patterns of sentences that do not concern the project."""
-    texts = TEXTS["asides"]
-    lookalikes = [
-        ("any", pattern) for pattern in texts["lookalike"] + TEXTS[kind]["lookalike"]
+    texts_by_place = TEXTS["asides"]
+    lookalike_asides = [
+        ("any", pattern)
+        for pattern in texts_by_place["lookalike"] + TEXTS[kind]["lookalike"]
     ]
-    plain = [(place, x) for place in ("first", "last", "any") for x in texts[place]]
-    lookalike_count = min(knobs["lookalikes"], knobs["distractors"], len(lookalikes))
-    plain_count = min(knobs["distractors"] - lookalike_count, len(plain))
-    return rng.sample(lookalikes, lookalike_count) + rng.sample(plain, plain_count)
+    plain_asides = [
+        (dialogue_place, pattern)
+        for dialogue_place in ("first", "last", "any")
+        for pattern in texts_by_place[dialogue_place]
+    ]
+    lookalike_count = min(
+        knobs["lookalikes"], knobs["distractors"], len(lookalike_asides)
+    )
+    plain_count = min(knobs["distractors"] - lookalike_count, len(plain_asides))
+    return rng.sample(lookalike_asides, lookalike_count) + rng.sample(
+        plain_asides, plain_count
+    )
 
 
 def _fill_aside(
@@ -489,13 +569,18 @@ def _fill_aside(
     """Return an aside. Its length of a task is not that task's, and none of its hours,
     rests and weekdays is in the speaker's `constraints`.
     """
-    task, duration = rng.choice([*zip(tasks.names, tasks.durations)])
+    task_name, duration = rng.choice([*zip(tasks.names, tasks.durations)])
     slot_values = {
-        slot_name: rng.randrange(*span) for slot_name, span in ASIDE_NUMBERS.items()
+        slot_name: rng.randrange(*number_range)
+        for slot_name, number_range in ASIDE_NUMBERS.items()
     }
-    slot_values |= {"unit": unit, "weekday": rng.choice(words.WEEKDAYS), "task": task}
-    real_constraints = f"{constraints} {task}: {duration}"
-    if any(pattern.format(**slot_values) in real_constraints for pattern in LOOKALIKES):
+    slot_values |= {
+        "unit": unit,
+        "weekday": rng.choice(words.WEEKDAYS),
+        "task": task_name,
+    }
+    constraints_text = f"{constraints} {task_name}: {duration}"
+    if any(pattern.format(**slot_values) in constraints_text for pattern in LOOKALIKES):
         return _fill_aside(rng, unit, tasks, constraints, text)
     return text.format(**slot_values)
 
@@ -515,26 +600,26 @@ def columns(
     is drawn; what somebody says twice running becomes one utterance. The question has the
     rules of rests where somebody needs one.
     """
-    utterances = [(who, text) for who, texts in zip(people, own) for text in texts]
+    utterances = [(name, text) for name, texts in zip(people, own) for text in texts]
     utterances += [(rng.choice(people), utterance) for utterance in common]
     rng.shuffle(utterances)
     turns = [
         (speaker, [utterance for _, utterance in turn_texts])
         for speaker, turn_texts in groupby(utterances, key=lambda x: x[0])
     ]
-    own_texts, unit = TEXTS[kind], UNITS[kind]
+    kind_texts, unit = TEXTS[kind], UNITS[kind]
     _digress(rng, turns, asides, unit, project, dict(zip(people, own)))
-    slots = {"people": words.joined(people), "count": len(project.names)}
-    slots |= {"unit": unit, "Unit": unit.title(), "others": own_texts["others"]}
-    question_parts = [TEXTS["rules"], own_texts["rules"]]
+    text_slots = {"people": words.joined(people), "count": len(project.names)}
+    text_slots |= {"unit": unit, "Unit": unit.title(), "others": kind_texts["others"]}
+    question_parts = [TEXTS["rules"], kind_texts["rules"]]
     if any(worker.most_in_row for worker in project.people):
         question_parts.append(TEXTS["rows rule"])
     if any(worker.most_in_row or worker.between for worker in project.people):
         question_parts.append(TEXTS["time off rule"])
-    question_parts.append(rng.choice(own_texts["ask"]))
+    question_parts.append(rng.choice(kind_texts["ask"]))
     return {
-        "dialogue": [f"{speaker}: {' '.join(parts)}" for speaker, parts in turns],
-        "question": " ".join(question_parts).format(**slots),
+        "dialogue": [f"{speaker}: {' '.join(turn)}" for speaker, turn in turns],
+        "question": " ".join(question_parts).format(**text_slots),
         "tasks": dict(zip(project.names, project.durations)),
         "dependencies": project.pairs(),
         "agents": people,
@@ -553,8 +638,10 @@ def _digress(
     for dialogue_place, pattern in sorted(asides):
         speaker = rng.choice(turns)[0]
         aside = _fill_aside(rng, unit, tasks, " ".join(constraints[speaker]), pattern)
-        own = [turn_texts for name, turn_texts in turns if name == speaker]
+        speaker_turns = [turn_texts for name, turn_texts in turns if name == speaker]
         if dialogue_place == "first":
-            own[0].insert(0, aside)
+            speaker_turns[0].insert(0, aside)
         else:
-            (own[-1] if dialogue_place == "last" else rng.choice(own)).append(aside)
+            is_last = dialogue_place == "last"
+            turn_texts = speaker_turns[-1] if is_last else rng.choice(speaker_turns)
+            turn_texts.append(aside)

@@ -34,15 +34,20 @@ def row(rng: random.Random, level: int, index: int, knobs: Knobs) -> dict | None
         FIRST_YEAR * 12, (LAST_START + 1) * 12
     )  # since the year 0
     step_sizes = [rng.randint(1, LONGEST_STEP) for _ in range(knobs["steps"])]
-    month_steps = [size * rng.choice((1, -1)) for size in step_sizes]
-    months = [start_month]
+    month_steps = [step_size * rng.choice((1, -1)) for step_size in step_sizes]
+    passed_months = [start_month]
     for step in month_steps:
-        months.append(months[-1] + step)
-    if not FIRST_YEAR * 12 <= min(months) <= max(months) < (LAST_YEAR + 1) * 12:
+        passed_months.append(passed_months[-1] + step)
+    if (
+        not FIRST_YEAR * 12
+        <= min(passed_months)
+        <= max(passed_months)
+        < (LAST_YEAR + 1) * 12
+    ):
         return None
     return {
         "question": _question(start_month, month_steps),
-        "answer": [_month(months[-1])],
+        "answer": [_month(passed_months[-1])],
         "context": "",
     }
 
@@ -52,10 +57,12 @@ def _question(start: int, steps: list[int]) -> str:
     if len(steps) == 1:
         side_word = "after" if steps[0] > 0 else "before"
         return f"Which month is {_span(steps[0])} {side_word} {_month(start)}?"
-    *moves, last_move = (
+    *move_texts, last_move_text = (
         f"{_span(step)} {'forward' if step > 0 else 'back'}." for step in steps
     )
-    moves_text = " ".join([*(f"Go {move}" for move in moves), f"Then go {last_move}"])
+    moves_text = " ".join(
+        [*(f"Go {move_text}" for move_text in move_texts), f"Then go {last_move_text}"]
+    )
     return f"Start in {_month(start)}. {moves_text} Which month is it?"
 
 
@@ -65,6 +72,8 @@ def _month(months: int) -> str:
 
 def _span(months: int) -> str:
     """Return months as years and months in words."""
-    years, rest_months = divmod(abs(months), 12)
-    amounts = [(years, "year"), (rest_months, "month")]
-    return " and ".join(counted(amount, unit) for amount, unit in amounts if amount)
+    years, months_left = divmod(abs(months), 12)
+    amounts_and_units = [(years, "year"), (months_left, "month")]
+    return " and ".join(
+        counted(amount, unit) for amount, unit in amounts_and_units if amount
+    )

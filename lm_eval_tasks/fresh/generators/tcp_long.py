@@ -38,40 +38,41 @@ BENCHMARK = ladder(5) | tcp.BENCHMARK
 def row(rng: random.Random, level: int, index: int, knobs: Knobs) -> dict | None:
     """Return a row of TCP long; None where its end may be argued."""
     tasks = tcp.draw_tasks(rng, knobs["steps"], longest=6)
-    people = rng.sample(tcp.TEXTS["names"], knobs["people"])
+    names = rng.sample(tcp.TEXTS["names"], knobs["people"])
     start_day = date(2024, 1, 1) + timedelta(days=rng.randrange(365 * 4))
     project_days = [
         start_day + timedelta(days=day_number)
         for day_number in range(4 * sum(tasks.durations) + 30)
     ]
-    # Most of the work falls into this span.
-    work_span = max(8, 2 * sum(tasks.durations) // len(people))
-    plans = [_draw_plan(rng, knobs, start_day, work_span) for _ in people]
+    span_days = max(8, 2 * sum(tasks.durations) // len(names))  # of most of the work
+    plans = [_draw_plan(rng, knobs, start_day, span_days) for _ in names]
     calendars = ([*enumerate(map(plan.kind_of, project_days))] for plan in plans)
     workers = [tcp.draw_person(rng, knobs, calendar, 6) for calendar in calendars]
-    settled_project = tcp.settled(tasks._replace(people=workers), index, knobs)
-    if settled_project is None:
+    end_and_project = tcp.settled(tasks._replace(people=workers), index, knobs)
+    if end_and_project is None:
         return None
-    end_units, project = settled_project
-    free = Plan([], None, None)
-    plans = [x if worker.pauses() else free for x, worker in zip(plans, project.people)]
-    sentences = [
+    units_to_end, project = end_and_project
+    plans = [
+        plan if worker.pauses() else Plan([], None, None)
+        for plan, worker in zip(plans, project.people)
+    ]
+    own_sentences = [
         [*_tell_plan(rng, plan, start_day.year), *tcp.tell_rests(rng, "day", worker)]
         for plan, worker in zip(plans, project.people)
     ]
     common = list(tcp.tell_tasks(rng, "day", tasks))
     common.append(rng.choice(TEXTS["start"]).format(day=tcp.day(start_day)))
     asides = tcp.draw_asides(rng, "long", knobs)
-    shared = tcp.columns(rng, "long", people, project, sentences, common, asides)
+    shared = tcp.columns(rng, "long", names, project, own_sentences, common, asides)
     return shared | {
-        "answer": f"{project_days[end_units - 1]}",
+        "answer": f"{project_days[units_to_end - 1]}",
         "project_start_date": f"{start_day}",
         "agent_constraints": {
-            name: worker.constraints() for name, worker in zip(people, project.people)
+            name: worker.constraints() for name, worker in zip(names, project.people)
         },
         "agent_unavailable_dates": {
             name: [f"{day}" for day in project_days if plan.kind_of(day)]
-            for name, plan in zip(people, plans)
+            for name, plan in zip(names, plans)
         },
     }
 
@@ -85,30 +86,39 @@ class Plan(NamedTuple):
 
     def kind_of(self, day: date) -> int:
         """Return whether somebody works on a day: WORK (0) or PAUSE."""
-        first_day, last_day = self.holiday or (date.max, date.min)
+        holiday_start, holiday_end = self.holiday or (date.max, date.min)
         is_away = day in self.days or day.weekday() == self.weekday
-        return tcp.PAUSE if is_away or first_day <= day <= last_day else tcp.WORK
+        return tcp.PAUSE if is_away or holiday_start <= day <= holiday_end else tcp.WORK
 
 
 def _draw_plan(rng: random.Random, knobs: Knobs, start: date, span: int) -> Plan:
     """Return when somebody is away within a span of days from the start."""
-    away_numbers = sorted(rng.sample(range(span), rng.randrange(1, 4)))
-    days, holiday, weekday = [], None, None
+    away_day_numbers = sorted(rng.sample(range(span), rng.randrange(1, 4)))
+    away_days, holiday, weekday = [], None, None
     if tcp.is_one_of(rng, knobs["days_away"]):
-        days = [start + timedelta(day_number) for day_number in away_numbers]
+        away_days = [start + timedelta(day_number) for day_number in away_day_numbers]
     if tcp.is_one_of(rng, knobs["holidays"]):
-        first_holiday = start + timedelta(days=rng.randrange(span))
-        holiday = first_holiday, first_holiday + timedelta(days=rng.randrange(1, 5))
+        holiday_start = start + timedelta(days=rng.randrange(span))
+        holiday = holiday_start, holiday_start + timedelta(days=rng.randrange(1, 5))
     if tcp.is_one_of(rng, knobs["weekdays"]):
         holiday_weekdays = [day.weekday() for day in holiday or ()]
-        weekday = rng.choice([day for day in range(7) if day not in holiday_weekdays])
-    off = Plan([], holiday, weekday).kind_of
-    days = [
+        weekday = rng.choice(
+            [
+                weekday_number
+                for weekday_number in range(7)
+                if weekday_number not in holiday_weekdays
+            ]
+        )
+    kind_without_days = Plan([], holiday, weekday).kind_of
+    away_days = [
         away_day
-        for away_day in days
-        if not any(off(away_day + timedelta(offset)) for offset in (-1, 0, 1))
+        for away_day in away_days
+        if not any(
+            kind_without_days(away_day + timedelta(day_offset))
+            for day_offset in (-1, 0, 1)
+        )
     ]
-    return Plan(days, holiday, weekday)
+    return Plan(away_days, holiday, weekday)
 
 
 def _tell_plan(rng: random.Random, plan: Plan, year: int) -> Iterator[str]:
@@ -117,8 +127,10 @@ def _tell_plan(rng: random.Random, plan: Plan, year: int) -> Iterator[str]:
         days_text = tcp.words.joined([tcp.day(day, year) for day in plan.days])
         yield rng.choice(TEXTS["away"]).format(days=days_text)
     if plan.holiday:
-        first_text, last_text = (tcp.day(day, year) for day in plan.holiday)
-        yield rng.choice(TEXTS["holiday"]).format(first=first_text, last=last_text)
+        first_day_text, last_day_text = (tcp.day(day, year) for day in plan.holiday)
+        yield rng.choice(TEXTS["holiday"]).format(
+            first=first_day_text, last=last_day_text
+        )
     if plan.weekday is not None:
-        weekday = tcp.words.WEEKDAYS[plan.weekday]
-        yield rng.choice(TEXTS["weekday"]).format(weekday=weekday)
+        weekday_name = tcp.words.WEEKDAYS[plan.weekday]
+        yield rng.choice(TEXTS["weekday"]).format(weekday=weekday_name)

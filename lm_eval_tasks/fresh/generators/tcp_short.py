@@ -34,20 +34,20 @@ BENCHMARK = ladder(5) | tcp.BENCHMARK
 def row(rng: random.Random, level: int, index: int, knobs: Knobs) -> dict | None:
     """Return a row of TCP short; None where its end may be argued."""
     tasks = tcp.draw_tasks(rng, knobs["steps"], longest=7)
-    people = rng.sample(tcp.TEXTS["names"], knobs["people"])
-    shifts = [draw_shift(rng, knobs) for _ in people]
-    speaker_index = rng.randrange(len(people))
-    first_hour = shifts[speaker_index].hours[0]
-    start_hour = (first_hour + rng.randrange(6)) % 24  # while the speaker works
+    names = rng.sample(tcp.TEXTS["names"], knobs["people"])
+    shifts = [draw_shift(rng, knobs) for _ in names]
+    speaker_index = rng.randrange(len(names))
+    speaker_start_hour = shifts[speaker_index].hours[0]
+    start_hour = (speaker_start_hour + rng.randrange(6)) % 24  # while the speaker works
     start_day = datetime(2024, 1, 1) + timedelta(days=rng.randrange(365 * 4))
     start_time = start_day.replace(hour=start_hour)
     hour_count = 8 * sum(tasks.durations) + 96
     calendars = (shift.calendar(start_time.hour, hour_count) for shift in shifts)
     workers = [tcp.draw_person(rng, knobs, calendar, 5) for calendar in calendars]
-    settled_project = tcp.settled(tasks._replace(people=workers), index, knobs)
-    if settled_project is None:
+    end_and_project = tcp.settled(tasks._replace(people=workers), index, knobs)
+    if end_and_project is None:
         return None
-    end_hours, project = settled_project
+    hours_to_end, project = end_and_project
     for person_index, worker in enumerate(project.people):
         if not worker.pauses():
             shifts[person_index] = shifts[person_index]._replace(meal=None)
@@ -61,14 +61,14 @@ def row(rng: random.Random, level: int, index: int, knobs: Knobs) -> dict | None
     own_sentences[speaker_index].append(start_sentence)
     common = list(tcp.tell_tasks(rng, "hour", tasks))
     asides = tcp.draw_asides(rng, "short", knobs)
-    shared = tcp.columns(rng, "short", people, project, own_sentences, common, asides)
+    shared = tcp.columns(rng, "short", names, project, own_sentences, common, asides)
     return shared | {
-        "answer": f"{start_time + timedelta(hours=end_hours):%Y-%m-%d %H:%M} GMT",
+        "answer": f"{start_time + timedelta(hours=hours_to_end):%Y-%m-%d %H:%M} GMT",
         "project_start_datetime_gmt": f"{start_time:%Y-%m-%d %H:%M}",
         "agent_constraints_gmt": {
             name: {"working_hours": shift.hours, "lunch_break": shift.meal}
             | worker.constraints()
-            for name, shift, worker in zip(people, shifts, project.people)
+            for name, shift, worker in zip(names, shifts, project.people)
         },
     }
 
@@ -88,27 +88,46 @@ class Shift(NamedTuple):
             first_hour, end_hour = hour_span or (0, 0)
             for hour in range((end_hour - first_hour) % 24):
                 kinds_by_hour[(first_hour + hour) % 24] = hour_kind
-        kinds = [kinds_by_hour[(first + hour) % 24] for hour in range(-3, hours)]
-        triples = zip(range(hours), kinds[3:], kinds)
-        return [(hour, x) for hour, x, before in triples if {x, before} != {tcp.OFF}]
+        kinds_of_hours = [
+            kinds_by_hour[(first + hour) % 24] for hour in range(-3, hours)
+        ]
+        hours_and_kinds = zip(range(hours), kinds_of_hours[3:], kinds_of_hours)
+        return [
+            (hour, kind)
+            for hour, kind, kind_before in hours_and_kinds
+            if {kind, kind_before} != {tcp.OFF}
+        ]
 
 
 def draw_shift(rng: random.Random, knobs: Knobs) -> Shift:
     """Return somebody's day; where there are `nights`, it may begin in the evening."""
-    has_part_hour, nights = tcp.is_one_of(rng, knobs["part_hours"]), knobs["nights"]
+    has_part_hour, allows_nights = (
+        tcp.is_one_of(rng, knobs["part_hours"]),
+        knobs["nights"],
+    )
     # Minutes ahead of GMT of cities that never change their clocks.
     minutes_by_city = TEXTS["part hours" if has_part_hour else "full hours"]
     city = rng.choice(sorted(minutes_by_city))
-    begins, length = rng.randrange(24), 6 + rng.randrange(4)
-    local = (begins * 60 + minutes_by_city[city]) % 1440
-    by_day, passes_midnight = 390 <= local <= 630, begins + length > 24
-    if not by_day and (not nights or local < 1020) or passes_midnight and not nights:
+    start_hour, shift_hours = rng.randrange(24), 6 + rng.randrange(4)
+    local_minute = (start_hour * 60 + minutes_by_city[city]) % 1440
+    starts_by_day, passes_midnight = (
+        390 <= local_minute <= 630,
+        start_hour + shift_hours > 24,
+    )
+    if (
+        not starts_by_day
+        and (not allows_nights or local_minute < 1020)
+        or passes_midnight
+        and not allows_nights
+    ):
         return draw_shift(rng, knobs)
     meal = None
     if tcp.is_one_of(rng, knobs["meals"]):
-        meal_hour = begins + 2 + rng.randrange(length - 4)
+        meal_hour = start_hour + 2 + rng.randrange(shift_hours - 4)
         meal = [meal_hour % 24, (meal_hour + 1) % 24]
-    return Shift(city, minutes_by_city[city], [begins, (begins + length) % 24], meal)
+    return Shift(
+        city, minutes_by_city[city], [start_hour, (start_hour + shift_hours) % 24], meal
+    )
 
 
 def _zone(ahead: int) -> str:
@@ -120,8 +139,10 @@ def _zone(ahead: int) -> str:
 
 def _span(span: list[int], ahead: int) -> str:
     """Return two full hours GMT on the clock of somebody's zone."""
-    clocks = [(hour * 60 + ahead) % 1440 for hour in span]
-    first_clock, last_clock = [f"{clock // 60:02}:{clock % 60:02}" for clock in clocks]
+    local_minutes = [(hour * 60 + ahead) % 1440 for hour in span]
+    first_clock, last_clock = [
+        f"{minute // 60:02}:{minute % 60:02}" for minute in local_minutes
+    ]
     return f"from {first_clock} to {last_clock} my time"
 
 

@@ -97,30 +97,30 @@ def row(rng: random.Random, level: int, index: int, knobs: words.Knobs) -> dict 
     year_range, place_of = ERAS[tense], FIRST_PLACES.get(kind_name, int)
     first, last = kind.cycle or (place_of(year_range[0]), place_of(year_range[1]) - 1)
     links, decoys = _links(rng, last_number, knobs["distractors"])
-    places, spans = _places(rng, kind_name, (first, last), links, last_number)
-    end_place, gap = places[last_number], knobs["gap"] * kind.grid
-    near_places = range(end_place - gap, end_place + gap + 1, kind.grid)
+    places, span_texts = _places(rng, kind_name, (first, last), links, last_number)
+    end_place, largest_gap = places[last_number], knobs["gap"] * kind.grid
+    near_places = range(end_place - largest_gap, end_place + largest_gap + 1, kind.grid)
     claim_place = rng.choice([place for place in near_places if first <= place <= last])
     premise_side = rng.choice(_hows(kind, end_place))
     claim_side = rng.choice(_hows(kind, claim_place)[2:])
     label = _label(kind, places, (premise_side, end_place), (claim_side, claim_place))
     if label != LABELS[index % len(LABELS)]:
         return None
-    event, *events = _events(rng, kind_name, tense, 1 + len(links) + len(decoys))
-    first_event = (events[0], kind.at) if last_number else (event, premise_side)
-    dated_events = [(*first_event, places[0]), (event, claim_side, claim_place)]
+    main_event, *events = _events(rng, kind_name, tense, 1 + len(links) + len(decoys))
+    first_event = (events[0], kind.at) if last_number else (main_event, premise_side)
+    dated_events = [(*first_event, places[0]), (main_event, claim_side, claim_place)]
     *sentences, hypothesis = _dated(rng, kind_name, dated_events)
-    for other_event, linked_number, span_text in list(zip(events, links, spans))[1:]:
+    for event, linked_number, span_text in list(zip(events, links, span_texts))[1:]:
         slots = {"span": span_text, "other": events[linked_number][1]}
-        sentences.append(_sentence(rng, other_event, "step", **slots))
+        sentences.append(_sentence(rng, event, "step", **slots))
     placed_decoys = [
-        (decoy, rng.choice(_hows(kind, places[node])), node)
-        for decoy, node in zip(events[len(links) :], decoys)
+        (decoy, rng.choice(_hows(kind, places[link])), link)
+        for decoy, link in zip(events[len(links) :], decoys)
     ]
-    placed_events = [*placed_decoys, (event, premise_side, last_number)]
-    for other_event, how, node in placed_events if last_number else ():
-        slots = {"how": how, "noun": kind.noun, "at": kind.at, "other": events[node][1]}
-        sentences.append(_sentence(rng, other_event, "same", **slots))
+    placed_events = [*placed_decoys, (main_event, premise_side, last_number)]
+    for event, how, link in placed_events if last_number else ():
+        slots = {"how": how, "noun": kind.noun, "at": kind.at, "other": events[link][1]}
+        sentences.append(_sentence(rng, event, "same", **slots))
     rng.shuffle(sentences)
     return {
         "Premise": " ".join([*TEXTS["notes"].get(kind_name, []), *sentences]),
@@ -131,8 +131,12 @@ def row(rng: random.Random, level: int, index: int, knobs: words.Knobs) -> dict 
 
 def _hows(kind: Kind, place: int) -> list[str]:
     """Return how an event can be placed: not before a week (or other cycle), or after it."""
-    cycle_edges = zip(SIDES, kind.cycle or ENDLESS)
-    return [kind.at, kind.at, *(side for side, edge in cycle_edges if place != edge)]
+    side_edges = zip(SIDES, kind.cycle or ENDLESS)
+    return [
+        kind.at,
+        kind.at,
+        *(side for side, edge_place in side_edges if place != edge_place),
+    ]
 
 
 def _links(
@@ -143,11 +147,11 @@ def _links(
     The first is told by its time, and has no use for its number. Every other distractor
     is a step from any event so far.
     """
-    links, decoys = [0, *range(steps)], []
+    links, decoy_links = [0, *range(steps)], []
     for distractor_number in range(distractors if steps else 0):
         linked_number = rng.randrange(len(links))
-        (decoys if distractor_number % 2 else links).append(linked_number)
-    return links, decoys
+        (decoy_links if distractor_number % 2 else links).append(linked_number)
+    return links, decoy_links
 
 
 def _places(
@@ -158,16 +162,19 @@ def _places(
     Of a cycle, the first event and the one of number `end` are within its places; of other
     kinds, all are. Walks that are not so are drawn again, so that kinds stay as frequent.
     """
-    kind, (first, last) = KINDS[name], within
-    places, span_texts = [rng.randrange(first, last + 1, kind.grid)], [""]
+    kind, (first_place, last_place) = KINDS[name], within
+    places, span_texts = [rng.randrange(first_place, last_place + 1, kind.grid)], [""]
     cycle_reach = REACH * kind.longest if kind.cycle else 0
-    for link in links[1:]:
-        rooms = places[link] - first + cycle_reach, last + cycle_reach - places[link]
-        place, span_text = _step(rng, name, places[link], rooms)
+    for linked_number in links[1:]:
+        rooms = (
+            places[linked_number] - first_place + cycle_reach,
+            last_place + cycle_reach - places[linked_number],
+        )
+        place, span_text = _step(rng, name, places[linked_number], rooms)
         places.append(place)
         span_texts.append(span_text)
     bounded_places = [places[end]] if kind.cycle else places
-    if first <= min(bounded_places) <= max(bounded_places) <= last:
+    if first_place <= min(bounded_places) <= max(bounded_places) <= last_place:
         return places, span_texts
     return _places(rng, name, within, links, end)
 
@@ -180,20 +187,22 @@ def _step(
     `rooms` are the places before and after it; the more there are, the likelier the step
     leads there. So long chains stay near the middle, and no edge is met.
     """
-    step_side, side_room = rng.choices([*zip(SIDES, rooms)], rooms)[0]
+    step_side, places_on_side = rng.choices([*zip(SIDES, rooms)], rooms)[0]
     direction = 1 if step_side == "after" else -1
     if name == "date":
-        is_in_every_month = date.fromordinal(place).day <= LAST_SAFE_DAY
-        unit = rng.choice(("day", "week", "month")[: 2 + is_in_every_month])
+        day_is_in_every_month = date.fromordinal(place).day <= LAST_SAFE_DAY
+        unit = rng.choice(("day", "week", "month")[: 2 + day_is_in_every_month])
         step_size = rng.randint(1, DATE_STEPS[unit])
         return _moved(
             place, direction * step_size, unit
         ), f"{words.counted(step_size, unit)} {step_side}"
     kind = KINDS[name]
-    step_size = rng.randint(1, min(kind.longest, side_room) // kind.grid) * kind.grid
-    amount_texts, remaining_count = [], step_size
+    step_size = (
+        rng.randint(1, min(kind.longest, places_on_side) // kind.grid) * kind.grid
+    )
+    amount_texts, remaining_places = [], step_size
     for unit, unit_size in kind.units:
-        amount, remaining_count = divmod(remaining_count, unit_size)
+        amount, remaining_places = divmod(remaining_places, unit_size)
         amount_texts += [words.counted(amount, unit)] * (amount > 0)
     return place + direction * step_size, f"{' and '.join(amount_texts)} {step_side}"
 
@@ -216,15 +225,19 @@ def _label(
     """
     # Clocks that show full hours, halves or quarters may say when events are.
     time_grid = math.gcd(*places, claim[1]) or kind.grid if kind.grid > 1 else 1
-    cycle_ends, possible_labels = (ENDLESS, kind.cycle or ENDLESS), set()
-    for step, (first_place, last_place) in product((time_grid, 1, 0.5), cycle_ends):
-        last_place = last_place // step * step if last_place < math.inf else last_place
+    cycle_ranges, possible_labels = (ENDLESS, kind.cycle or ENDLESS), set()
+    for grid_step, (first_place, last_place) in product(
+        (time_grid, 1, 0.5), cycle_ranges
+    ):
+        last_place = (
+            last_place // grid_step * grid_step if last_place < math.inf else last_place
+        )
         (premise_start, premise_end), (claim_start, claim_end) = (
             {
-                "before": (first_place, place - step),
-                "after": (place + step, last_place),
-            }.get(claimed_side, (place, place))
-            for claimed_side, place in (premise, claim)
+                "before": (first_place, place - grid_step),
+                "after": (place + grid_step, last_place),
+            }.get(side, (place, place))
+            for side, place in (premise, claim)
         )
         if premise_start > premise_end or claim_start > claim_end:
             return None
@@ -242,13 +255,19 @@ def _label(
 
 def _events(rng: random.Random, name: str, tense: str, count: int) -> list[Event]:
     """Return different events, by the hour or by the day."""
-    texts = TEXTS["events by the hour" if name == "clock" else "events by the day"]
+    event_texts = TEXTS[
+        "events by the hour" if name == "clock" else "events by the day"
+    ]
     events = []
-    for text_number in rng.sample(range(len(texts) * len(PLACES)), count):
-        subject, past_verb, does, will = texts[text_number % len(texts)]
-        subject = subject.format(PLACES[text_number // len(texts)])
-        main_verb, clause = (past_verb, past_verb) if tense == "past" else (will, does)
-        events.append((f"{subject} {main_verb}", f"{subject} {clause}"))
+    for text_number in rng.sample(range(len(event_texts) * len(PLACES)), count):
+        subject, past_verb, present_verb, future_verb = event_texts[
+            text_number % len(event_texts)
+        ]
+        subject = subject.format(PLACES[text_number // len(event_texts)])
+        main_verb, clause_verb = (
+            (past_verb, past_verb) if tense == "past" else (future_verb, present_verb)
+        )
+        events.append((f"{subject} {main_verb}", f"{subject} {clause_verb}"))
     return events
 
 

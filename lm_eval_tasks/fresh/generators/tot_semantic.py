@@ -57,14 +57,14 @@ class Fact(NamedTuple):
 def drawn(rng: random.Random, edges: int, nodes: int, within: int) -> Pairs:
     """Return pairs of nodes in two blocks, so many times as likely within one."""
     nodes += edges // 2
-    pairs = list(combinations(range(nodes), 2))
+    all_pairs = list(combinations(range(nodes), 2))
     weights = [
-        within if node % 2 == other_node % 2 else 1 for node, other_node in pairs
+        within if node % 2 == other_node % 2 else 1 for node, other_node in all_pairs
     ]
     weight_scale = edges / sum(weights)
     return [
         node_pair
-        for node_pair, weight in zip(pairs, weights)
+        for node_pair, weight in zip(all_pairs, weights)
         if rng.random() < weight * weight_scale
     ]
 
@@ -75,7 +75,9 @@ def barabasi_albert(rng: random.Random, edges: int) -> Pairs:
     edge_ends = [0, 2, 1, 2]  # each node as often as it has edges
     for node in range(3, 2 + edges // 2):
         first_node = rng.choice(edge_ends)
-        second_node = rng.choice([end for end in edge_ends if end != first_node])
+        second_node = rng.choice(
+            [end_node for end_node in edge_ends if end_node != first_node]
+        )
         pairs += [(first_node, node), (second_node, node)]
         edge_ends += [first_node, node, second_node, node]
     return pairs
@@ -102,7 +104,9 @@ def scale_free(rng: random.Random, edges: int) -> Pairs:
 def complete(rng: random.Random, edges: int) -> Pairs:
     """Return every pair of as many nodes as give about so many."""
     node_count = next(
-        count for count in range(3, edges + 3) if count * (count + 1) // 2 > edges
+        candidate_count
+        for candidate_count in range(3, edges + 3)
+        if candidate_count * (candidate_count + 1) // 2 > edges
     )
     return list(combinations(range(node_count), 2))
 
@@ -120,6 +124,29 @@ GRAPHS = {
 # ------------------------------------------------------------------------------- facts
 
 
+def _draw_holders(
+    rng: random.Random, pairs: Pairs, double_count: int
+) -> dict[tuple[int, int], list[int]]:
+    """Return the nodes that hold each post, which is a role and its target node."""
+    roles = range(1, 3 + len(pairs) // 12 + (double_count > 1))
+    holders_by_post: dict[tuple[int, int], list[int]] = {}
+    for node_pair in pairs:
+        pair_ends = list(node_pair)
+        rng.shuffle(pair_ends)
+        is_mutual = rng.random() < 0.3 / double_count
+        for holder, target in (pair_ends, pair_ends[::-1])[: 1 + is_mutual]:
+            free_roles = [
+                role
+                for role in roles
+                if double_count == 1 or (role, target) not in holders_by_post
+            ]
+            if free_roles:
+                holders_by_post.setdefault((rng.choice(free_roles), target), []).append(
+                    holder
+                )
+    return holders_by_post
+
+
 def facts_of(rng: random.Random, pairs: Pairs, descriptions: int) -> list[Fact]:
     """Return facts over the pairs: of each role one holder at a time.
 
@@ -127,36 +154,36 @@ def facts_of(rng: random.Random, pairs: Pairs, descriptions: int) -> list[Fact]:
     is one of each of them, at about the same time: its holders are the doubles of the same
     nodes, but others of them at each term.
     """
-    doubles = DOUBLES if descriptions else 1
+    double_count = DOUBLES if descriptions else 1
     term_range = FEWEST_TERMS, MOST_TERMS + descriptions
-    nodes = sorted({node for pair in pairs for node in pair})
-    entities = rng.sample(range(1, 100 + doubles * len(nodes)), doubles * len(nodes))
-    doubles_of = {
-        node: entities[place :: len(nodes)] for place, node in enumerate(nodes)
+    nodes = sorted({node for node_pair in pairs for node in node_pair})
+    entities = rng.sample(
+        range(1, 100 + double_count * len(nodes)), double_count * len(nodes)
+    )
+    doubles_by_node = {
+        node: entities[node_number :: len(nodes)]
+        for node_number, node in enumerate(nodes)
     }
-    roles = range(1, 3 + len(pairs) // 12 + (doubles > 1))
-    posts: dict[tuple[int, int], list[int]] = {}
-    for pair in pairs:
-        pair_ends = list(pair)
-        rng.shuffle(pair_ends)
-        is_mutual = rng.random() < 0.3 / doubles
-        for holder, target in (pair_ends, pair_ends[::-1])[: 1 + is_mutual]:
-            free_roles = [
-                role for role in roles if doubles == 1 or (role, target) not in posts
-            ]
-            if free_roles:
-                posts.setdefault((rng.choice(free_roles), target), []).append(holder)
     facts = []
-    for (role, target), holders in sorted(posts.items()):
-        turns = [(holder, shift) for holder in holders for shift in range(doubles)]
-        rng.shuffle(turns)
+    holders_by_post = _draw_holders(rng, pairs, double_count)
+    for (role, target_node), holders in sorted(holders_by_post.items()):
+        holder_turns = [
+            (holder_node, double_shift)
+            for holder_node in holders
+            for double_shift in range(double_count)
+        ]
+        rng.shuffle(holder_turns)
         first_year = rng.randint(1900, 1960)
-        for double_index, entity in enumerate(doubles_of[target]):
-            start_year = first_year + rng.randint(0, STAGGER) * (doubles > 1)
-            term_count = len(turns) if doubles == 1 else rng.randint(*term_range)
-            for holder, shift in turns[:term_count]:
+        for double_index, entity in enumerate(doubles_by_node[target_node]):
+            start_year = first_year + rng.randint(0, STAGGER) * (double_count > 1)
+            term_count = (
+                len(holder_turns) if double_count == 1 else rng.randint(*term_range)
+            )
+            for holder_node, double_shift in holder_turns[:term_count]:
                 end_year = start_year + rng.randint(1, 9)
-                holder_entity = doubles_of[holder][(double_index + shift) % doubles]
+                holder_entity = doubles_by_node[holder_node][
+                    (double_index + double_shift) % double_count
+                ]
                 facts.append(Fact(holder_entity, role, entity, start_year, end_year))
                 start_year = end_year + rng.choice((0, 0, 0, 1, 2))
     return facts
@@ -183,14 +210,14 @@ def _details(rng: random.Random, kind: str, facts: Terms, fact: Fact) -> dict | 
     if kind == "number_of_events_in_time_interval":
         return _interval(rng, [term.start for term in facts if term[1:3] == fact[1:3]])
     if kind == "event_at_the_time_of_another_event":
-        others = [
+        terms_meanwhile = [
             term
             for term in facts
             if fact.start <= term.start < fact.end and term != fact
         ]
-        if not others:
+        if not terms_meanwhile:
             return None
-        holder, role, target, year, _ = rng.choice(others)
+        holder, role, target, year, _ = rng.choice(terms_meanwhile)
         return {"who": holder, "other_role": role, "other_target": target, "year": year}
     side_words = ("before", "after") if kind == "before_after" else ("first", "last")
     year = rng.randrange(fact.start, fact.end)
@@ -205,11 +232,16 @@ def _interval(rng: random.Random, starts: list[int]) -> dict | None:
     if len(starts) < 4:
         return None
     start_count = rng.randint(0, len(starts))
-    index = rng.randint(0, len(starts) - start_count)
-    bounds = [starts[0] - 4, *starts, starts[-1] + 4]
-    first_year = rng.randint(bounds[index] + 1, bounds[index + 1])
-    last = rng.randint(bounds[index + start_count], bounds[index + start_count + 1] - 1)
-    return {"start": first_year, "end": last} if first_year < last else None
+    first_start_index = rng.randint(0, len(starts) - start_count)
+    bound_years = [starts[0] - 4, *starts, starts[-1] + 4]
+    first_year = rng.randint(
+        bound_years[first_start_index] + 1, bound_years[first_start_index + 1]
+    )
+    last_year = rng.randint(
+        bound_years[first_start_index + start_count],
+        bound_years[first_start_index + start_count + 1] - 1,
+    )
+    return {"start": first_year, "end": last_year} if first_year < last_year else None
 
 
 def answer_of(kind: str, details: dict, terms: Terms) -> str | None:
@@ -226,16 +258,16 @@ def answer_of(kind: str, details: dict, terms: Terms) -> str | None:
             return holders[0 if is_first else -1] if len(terms) > 1 else None
         case "number_of_events_in_time_interval":
             start_count = sum(
-                details["start"] <= x.start <= details["end"] for x in terms
+                details["start"] <= term.start <= details["end"] for term in terms
             )
             return str(start_count) if len(terms) > 1 else None
     if f"E{details['who']}" not in holders:
         return None
-    index = holders.index(f"E{details['who']}")
-    start_year, end_year = terms[index][3:]
+    term_index = holders.index(f"E{details['who']}")
+    start_year, end_year = terms[term_index][3:]
     match kind:
         case "before_after":
-            return [None, *holders, None][index if is_first else index + 2]
+            return [None, *holders, None][term_index if is_first else term_index + 2]
         case "relation_duration":
             return str(end_year - start_year)
     return str(start_year if is_first else end_year - 1)
@@ -260,9 +292,13 @@ def _way(
         held_facts = [
             fact for fact in held.get(entity, []) if fact.target not in used_entities
         ]
-        steps = [(fact, rng.randrange(fact.start, fact.end)) for fact in held_facts]
-        rng.shuffle(steps)
-        step = next((step for step in steps if counts(step, steps_to_entity)), None)
+        possible_steps = [
+            (fact, rng.randrange(fact.start, fact.end)) for fact in held_facts
+        ]
+        rng.shuffle(possible_steps)
+        step = next(
+            (step for step in possible_steps if counts(step, steps_to_entity)), None
+        )
         if not step:
             return None
         steps_to_entity.insert(0, step)
@@ -312,9 +348,9 @@ def _problem(
             return is_new and all(len(answers(fit, later)) >= least for fit in fits)
 
         description_steps = _way(rng, facts_by_holder, fact.target, hops, counts)
-        label = answers({fact.target}, [])
-        if label and description_steps is not None:
-            return _tell_question(description_steps, kind, details, fact), label.pop()
+        labels = answers({fact.target}, [])
+        if labels and description_steps is not None:
+            return _tell_question(description_steps, kind, details, fact), labels.pop()
     return None
 
 
@@ -338,18 +374,22 @@ def row(rng: random.Random, level: int, index: int, knobs: Knobs) -> dict | None
     facts = facts_of(rng, pairs, knobs["descriptions"])
     if not facts:
         return None
-    if not (problem := _problem(rng, facts, question_type, knobs["descriptions"])):
+    if not (
+        question_and_answer := _problem(
+            rng, facts, question_type, knobs["descriptions"]
+        )
+    ):
         return None
-    question, answer = problem
+    question, answer = question_and_answer
     if sort_key := SORTINGS[sorting_name]:
         facts.sort(key=sort_key)
     else:
         rng.shuffle(facts)
-    fact_lines = "\n".join(
+    facts_text = "\n".join(
         TEXTS["fact"].format(who=holder, role=role, target=target, start=start, end=end)
         for holder, role, target, start, end in facts
     )
-    prompt_parts = [TEXTS["introduction"], fact_lines, TEXTS["instruction"], question]
+    prompt_parts = [TEXTS["introduction"], facts_text, TEXTS["instruction"], question]
     return {
         "question": question,
         "graph_gen_algorithm": graph_name,
@@ -362,11 +402,16 @@ def row(rng: random.Random, level: int, index: int, knobs: Knobs) -> dict | None
 
 def _tell_question(way: list[Step], kind: str, details: dict, fact: Fact) -> str:
     """Return the descriptions, of X1, X2 …, and the question."""
-    target = f"E{way[0][0].target if way else fact.target}"
+    target_name = f"E{way[0][0].target if way else fact.target}"
     sentences = []
-    for number, (step, year) in enumerate(way, 1):
-        let = {"name": f"X{number}", "role": step.role, "target": target, "year": year}
-        sentences.append(TEXTS["description"].format(**let))
-        target = f"X{number}"
-    question_slots = {"role": fact.role, "target": target, **details}
+    for description_number, (step, year) in enumerate(way, 1):
+        description_slots = {
+            "name": f"X{description_number}",
+            "role": step.role,
+            "target": target_name,
+            "year": year,
+        }
+        sentences.append(TEXTS["description"].format(**description_slots))
+        target_name = f"X{description_number}"
+    question_slots = {"role": fact.role, "target": target_name, **details}
     return " ".join([*sentences, TEXTS["questions"][kind].format(**question_slots)])
