@@ -175,8 +175,8 @@ def mask(response: str) -> str:
 def statements(text: str, prompt: re.Pattern, several: bool = False) -> list[Statement]:
     """Return the statements of a masked response (steps 2 to 4) before a made-up prompt."""
     lower_text = text.translate(_QUIET).lower()  # of the same length
-    cue_patterns = [pattern for hint, pattern in _CUES.items() if hint in lower_text]
-    cues = [cue for pattern in cue_patterns for cue in re.finditer(pattern, lower_text)]
+    cue_patterns = [regex for literal, regex in _CUES.items() if literal in lower_text]
+    cues = [cue for regex in cue_patterns for cue in re.finditer(regex, lower_text)]
     cues.sort(key=re.Match.start)
     limit = prompt.search(text, cues[0].start() if cues else 0).start()
     answers = []
@@ -187,13 +187,13 @@ def statements(text: str, prompt: re.Pattern, several: bool = False) -> list[Sta
         if several and cue.lastgroup == "cue":
             longest_end = text_end + LONGEST + 100
             text_end = _MORE_LINES.match(lower_text, text_end, longest_end).end()
-        if words_match := _WORDS.match(text, text_start, min(text_end, limit)):
-            answers.append(Statement(cue.lastgroup, words_match.span(1)))
+        if answer_match := _WORDS.match(text, text_start, min(text_end, limit)):
+            answers.append(Statement(cue.lastgroup, answer_match.span(1)))
     line = None if cues or "\\boxed" in lower_text else re.search(r"(?m)^.*\w.*$", text)
     is_only_line = line and not re.search(r"\w", text[line.end() :])
-    words_match = is_only_line and _WORDS.match(text, *line.span())
-    if words_match and len(line[0]) <= 100:  # a longer one is prose
-        answers.append(Statement("line", words_match.span(1)))
+    answer_match = is_only_line and _WORDS.match(text, *line.span())
+    if answer_match and len(line[0]) <= 100:  # a longer one is prose
+        answers.append(Statement("line", answer_match.span(1)))
     first_end = answers[0].span[1] if answers else limit
     retracts = any(lower_text.find(word, first_end, limit) >= 0 for word in _BACK)
     retractions = _TAKEN_BACK.finditer(lower_text, first_end, limit) if retracts else ()
@@ -342,13 +342,13 @@ def explain(doc: dict, response: str) -> Verdict:
         "accuracy_flexible": float(value == expected),
         "extracted": float(published is not None),
     }
-    for metric, limit in DISTANCES[answer_format].items():
-        scores[metric] = float(value is not None and abs(value - expected) <= limit)
+    for metric, tolerance in DISTANCES[answer_format].items():
+        scores[metric] = float(value is not None and abs(value - expected) <= tolerance)
     span = statement and statement.span
     both_answers = published, published_span, span and response[slice(*span)], span
     verdict = Verdict(scores, "", *both_answers, value, expected)
-    is_back = bool(statement and statement.superseded)
-    return verdict._replace(reason=_reason(verdict, is_back, response, masked_text))
+    is_revoked = bool(statement and statement.superseded)
+    return verdict._replace(reason=_reason(verdict, is_revoked, response, masked_text))
 
 
 def _reason(verdict: Verdict, is_taken_back: bool, response: str, text: str) -> str:
@@ -393,8 +393,8 @@ def _process_docs(dataset: Dataset, name: str, form: str) -> Dataset:
     is_fresh = bool({"level", "twin"} & {*dataset.column_names})  # made from a seed
     rows = enumerate(dataset)
     documents = [_document(row, form, f"{name}.jsonl, row {n}") for n, row in rows]
-    count, content = len(documents), fingerprint(map(digest, documents))
-    level, message = logging.INFO, f"{name}.jsonl: {count} rows, fingerprint {content}"
+    count, checksum = len(documents), fingerprint(map(digest, documents))
+    level, message = logging.INFO, f"{name}.jsonl: {count} rows, fingerprint {checksum}"
     if not is_fresh and count != FILES[name][0]:
         message = f"{message}; the benchmark has {FILES[name][0]} rows"
         level, message = logging.WARNING, f"{message}: scores may not be comparable"

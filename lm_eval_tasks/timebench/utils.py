@@ -83,11 +83,11 @@ _KNOWN_WORDS = {
 
 def extract_published(response: str) -> tuple[str, tuple[int, int] | None]:
     """Return the answer behind the last marker, and its span (card); "", None for none."""
-    _, marker, after = response.rpartition(MARKER)
-    answer = after.strip().partition("\n")[0].rstrip(".!?").strip() if marker else ""
+    _, marker, tail = response.rpartition(MARKER)
+    answer = tail.strip().partition("\n")[0].rstrip(".!?").strip() if marker else ""
     if not answer:
         return "", None
-    answer_start = len(response) - len(after.lstrip())
+    answer_start = len(response) - len(tail.lstrip())
     published_answer = "unanswerable" if "unanswerable" in answer.lower() else answer
     return published_answer, (answer_start, answer_start + len(answer))
 
@@ -105,8 +105,8 @@ def f1(answered: Iterable[str], wanted: Iterable[str]) -> float:
 
 def parse_month(text: str) -> datetime | None:
     """Return the datetime, its day set to 1 (card), of a text with a year and a month."""
-    if month := _PLAIN_MONTH.fullmatch(text):
-        return _DEFAULTS[0].replace(int(month[2]), int(_MONTHS[month[1].lower()]))
+    if match := _PLAIN_MONTH.fullmatch(text):
+        return _DEFAULTS[0].replace(int(match[2]), int(_MONTHS[match[1].lower()]))
     # dateutil takes quadratic time.
     if len(text) > LONGEST or not _KNOWN_WORDS.issuperset(_SMALL_WORD.findall(text)):
         return None
@@ -120,11 +120,11 @@ def parse_month(text: str) -> datetime | None:
 
 def read_published_label(text: str, options: list[str]) -> str | None:
     """Return the label that an answer names, by word or else by letter (card)."""
-    named = {label.capitalize() for label in _LABEL_WORD.findall(text)} & set(options)
-    if not named:
+    labels = {label.capitalize() for label in _LABEL_WORD.findall(text)} & set(options)
+    if not labels:
         letter_positions = map(LETTERS.index, re.findall(r"\b[A-C]\b", text))
         return next((options[i] for i in letter_positions if i < len(options)), None)
-    return named.pop() if len(named) == 1 else None
+    return labels.pop() if len(labels) == 1 else None
 
 
 # ------------------------------------------- the answer statement (equal in each family)
@@ -230,8 +230,8 @@ def mask(response: str) -> str:
 def statements(text: str, prompt: re.Pattern, several: bool = False) -> list[Statement]:
     """Return the statements of a masked response (steps 2 to 4) before a made-up prompt."""
     lower_text = text.translate(_QUIET).lower()  # of the same length
-    cue_patterns = [pattern for hint, pattern in _CUES.items() if hint in lower_text]
-    cues = [cue for pattern in cue_patterns for cue in re.finditer(pattern, lower_text)]
+    cue_patterns = [regex for literal, regex in _CUES.items() if literal in lower_text]
+    cues = [cue for regex in cue_patterns for cue in re.finditer(regex, lower_text)]
     cues.sort(key=re.Match.start)
     limit = prompt.search(text, cues[0].start() if cues else 0).start()
     answers = []
@@ -242,13 +242,13 @@ def statements(text: str, prompt: re.Pattern, several: bool = False) -> list[Sta
         if several and cue.lastgroup == "cue":
             longest_end = text_end + LONGEST + 100
             text_end = _MORE_LINES.match(lower_text, text_end, longest_end).end()
-        if words_match := _WORDS.match(text, text_start, min(text_end, limit)):
-            answers.append(Statement(cue.lastgroup, words_match.span(1)))
+        if answer_match := _WORDS.match(text, text_start, min(text_end, limit)):
+            answers.append(Statement(cue.lastgroup, answer_match.span(1)))
     line = None if cues or "\\boxed" in lower_text else re.search(r"(?m)^.*\w.*$", text)
     is_only_line = line and not re.search(r"\w", text[line.end() :])
-    words_match = is_only_line and _WORDS.match(text, *line.span())
-    if words_match and len(line[0]) <= 100:  # a longer one is prose
-        answers.append(Statement("line", words_match.span(1)))
+    answer_match = is_only_line and _WORDS.match(text, *line.span())
+    if answer_match and len(line[0]) <= 100:  # a longer one is prose
+        answers.append(Statement("line", answer_match.span(1)))
     first_end = answers[0].span[1] if answers else limit
     retracts = any(lower_text.find(word, first_end, limit) >= 0 for word in _BACK)
     retractions = _TAKEN_BACK.finditer(lower_text, first_end, limit) if retracts else ()
@@ -385,12 +385,12 @@ _ENDING = re.compile(r"(?<=\w{3})(?:ing|ed|es|s|e|d)$")
 def read_month(text: str) -> tuple[int, int] | None:
     """Return the year and month that a text is, or what is behind its last "is"."""
     for reading, comment in readings(text):
-        part = _BEHIND.split(reading)[-1]
-        fields = _FIELD.findall(_IDLE.sub(" ", _YEAR_987.sub(r"0\1", part).lower()))
+        claim = _BEHIND.split(reading)[-1]
+        fields = _FIELD.findall(_IDLE.sub(" ", _YEAR_987.sub(r"0\1", claim).lower()))
         if len(fields) == 2:  # without a day; numbers in either order
             fields = [*sorted(fields, key=len, reverse=True), "1"]
         if day := read_day(fields):
-            return (day.year, day.month) if numbers(comment) <= numbers(part) else None
+            return (day.year, day.month) if numbers(comment) <= numbers(claim) else None
     return None
 
 
@@ -416,19 +416,19 @@ def read_options(text: str, options: list[str]) -> set[str] | None:
     text = re.sub(_LEAD, "", _ALL.sub(", ".join(offered), text))
     if _LETTERS_ALONE.fullmatch(text):
         text = ", ".join(re.findall(r"[A-D]|\b[a-d]\b", text)).upper()
-    letters, remarks, item_start, end = set(), "", 0, 0
+    letters, remark, item_start, end = set(), "", 0, 0
     while item_start is not None and (item_match := _ITEM.match(text, item_start)):
-        letter, own, end = item_match[1], {*(item_match[2] or "")}, item_match.end()
-        named_letters = own & {letter} if letter and own else own or {letter}
+        letter, quoted, end = item_match[1], {*(item_match[2] or "")}, item_match.end()
+        named_letters = quoted & {letter} if letter and quoted else quoted or {letter}
         if not named_letters:
             return None
         letters |= named_letters
-        remarks += _REASON.split(item_match[3] or "", maxsplit=1)[0]
+        remark += _REASON.split(item_match[3] or "", maxsplit=1)[0]
         joint_match = _JOINT.match(text, end)
         item_start = joint_match and joint_match.end()
-    cut = _REASON.split(text[end:], maxsplit=1)[0]
-    others = {*"".join(_NAMED.findall(remarks + cut))} - letters or letters - {*offered}
-    if others or not _END.match(text, end) or is_hedged(text[:end], text[end:]):
+    tail = _REASON.split(text[end:], maxsplit=1)[0]
+    strays = {*"".join(_NAMED.findall(remark + tail))} - letters or letters - {*offered}
+    if strays or not _END.match(text, end) or is_hedged(text[:end], text[end:]):
         return None
     return letters or None
 
@@ -437,13 +437,13 @@ def _lettered(text: str, options: list[str]) -> str:
     """Return a text with `"A"` for the text of option A, `"AB"` for that of two options."""
     text, pairs = text.replace('"', ""), zip(LETTERS, options, strict=False)
     word_matches = [*_WORD.finditer(text)]
-    low = [word_match[0].lower() for word_match in word_matches]
+    words = [word_match[0].lower() for word_match in word_matches]
     texts = {letter: _WORD.findall(plain(option).lower()) for letter, option in pairs}
     lettered_text, at, copied_to = "", 0, 0
     while at < len(word_matches):
-        matches = {x: len(y) for x, y in texts.items() if y == low[at : at + len(y)]}
-        if length := max(matches.values(), default=0):
-            letters = "".join(letter for letter in matches if matches[letter] == length)
+        lengths = {x: len(y) for x, y in texts.items() if y == words[at : at + len(y)]}
+        if length := max(lengths.values(), default=0):
+            letters = "".join(letter for letter in lengths if lengths[letter] == length)
             lettered_text += f'{text[copied_to : word_matches[at].start()]}"{letters}"'
             copied_to = word_matches[at + length - 1].end()
         at += length or 1
@@ -475,9 +475,9 @@ def name_f1(name: str, names: list[list[str]], question: str) -> float:
         return float(words in names)
     question_stems = {_ENDING.sub("", word) for word in normalise(question)}
     new = Counter(word for word in words if _ENDING.sub("", word) not in question_stems)
-    gold_names = [gold_words for gold_words in names if gold_words != ["unanswerable"]]
-    counted = [Counter(words) & Counter(x) | new if new else words for x in gold_names]
-    return max(map(f1, counted, gold_names), default=0.0)
+    golds = [gold_words for gold_words in names if gold_words != ["unanswerable"]]
+    words_by_gold = [Counter(words) & Counter(x) | new if new else words for x in golds]
+    return max(map(f1, words_by_gold, golds), default=0.0)
 
 
 # --------------------------------------------------------------------- the verdicts
@@ -500,20 +500,20 @@ def extract_answers(response: str, several: bool = False) -> tuple[str, str, Ver
         reason = "cut_off" if in_box or in_thought else "no_answer"
     both_answers = published or None, published_span, flexible, flexible_span
     scores = {"extracted": float(published != "")}
-    statement = flexible if last_statement and not last_statement.superseded else ""
-    return published, statement, Verdict(scores, reason, *both_answers, None, None)
+    answer_text = flexible if last_statement and not last_statement.superseded else ""
+    return published, answer_text, Verdict(scores, reason, *both_answers, None, None)
 
 
 def _judge(verdict: Verdict, scores: dict, value: object, reference: object) -> Verdict:
     """Return a verdict with the scores of its value, and the reason for them."""
-    is_exact, flexible = scores.get("score") == 1, scores.get("score_flexible", 0)
+    is_exact, flexible_score = scores.get("score") == 1, scores.get("score_flexible", 0)
     reason = verdict.reason
-    if flexible == 1:
+    if flexible_score == 1:
         reason = "right" if is_exact else "flexible_only"
     elif value is not None and is_exact:
         reason = "superseded"
     elif value is not None:
-        reason = "partly_right" if flexible else "other_value"
+        reason = "partly_right" if flexible_score else "other_value"
     elif reason == "superseded" and not is_exact:
         reason = "unreadable"
     return Verdict(scores | verdict.scores, reason, *verdict[2:6], value, reference)
@@ -560,9 +560,9 @@ def explain_nli(doc: dict, response: str) -> Verdict:
     """Return the verdict on a response that should give a label."""
     published, statement_text, verdict = extract_answers(response)
     options, gold_label = doc["options"], doc["label"]
-    value = read_label(plain(statement_text), options)
+    label = read_label(plain(statement_text), options)
     is_exact = read_published_label(published, options) == gold_label
-    return _judge(verdict, _scores(is_exact, value == gold_label), value, gold_label)
+    return _judge(verdict, _scores(is_exact, label == gold_label), label, gold_label)
 
 
 def explain_generation(doc: dict, response: str) -> Verdict:
@@ -700,17 +700,17 @@ def process_docs_generation(dataset: Dataset) -> Dataset:
 def _documents(dataset: Dataset, texts: str = "", **fields: tuple) -> Dataset:
     """Return documents with columns that are texts, in small letters, and other fields."""
     file = (dataset.info.config_name or "rows").removesuffix("_timebench")
-    place = f"TimeBench ({file})"
+    source = f"TimeBench ({file})"
     fields = {x.lower(): (x, "\n".join, "a text") for x in texts.split()} | fields
     numbered = enumerate(dataset)
-    documents = [_document(row, fields, f"{place}, row {n}") for n, row in numbered]
+    documents = [_document(row, fields, f"{source}, row {n}") for n, row in numbered]
     if not documents:
-        raise ValueError(f"{place}: there are no rows; give a split with some")
+        raise ValueError(f"{source}: there are no rows; give a split with some")
     is_fresh = bool({"level", "twin"} & {*dataset.column_names})  # made from a seed
-    row_count, content = len(documents), fingerprint(map(digest, documents))
+    row_count, checksum = len(documents), fingerprint(map(digest, documents))
     files = [FILES[file]] if file in FILES else [*FILES.values()]
-    level, message = logging.INFO, f"{place}: {row_count} rows, fingerprint {content}"
-    if not is_fresh and (row_count, content) not in files:
+    level, message = logging.INFO, f"{source}: {row_count} rows, fingerprint {checksum}"
+    if not is_fresh and (row_count, checksum) not in files:
         expected = "{} rows, {}".format(*files[0]) if file in FILES else "other files"
         message = f"{message}; the benchmark has {expected}"
         level, message = logging.WARNING, f"{message}: scores may not be comparable"
@@ -721,15 +721,15 @@ def _documents(dataset: Dataset, texts: str = "", **fields: tuple) -> Dataset:
 def _document(row: dict, fields: dict[str, tuple], place: str) -> dict:
     """Return a row's document; ValueError names its place and the faulty column."""
     document = {name: row[name] for name in EXTRAS if name in row}
-    for name, (column, make, cell_content) in fields.items():
+    for name, (column, make_field, expected_content) in fields.items():
         cell = row.get(column)
         cells = cell if isinstance(cell, list) else [cell]
         document[name] = None
         with suppress(AttributeError, TypeError):  # of what is not a text
             paired_cells = row.get(PAIRED_COLUMNS.get(column), cells)
-            document[name] = len(paired_cells) == len(cells) and make(cells)
+            document[name] = len(paired_cells) == len(cells) and make_field(cells)
         if not document[name]:
-            fault = f"column '{column}': {cell!r:.80} is not {cell_content}"
+            fault = f"column '{column}': {cell!r:.80} is not {expected_content}"
             fix = "fix the row" if column in row else "the column is missing"
             raise ValueError(f"{place}, {fault}; {fix}")
     return document

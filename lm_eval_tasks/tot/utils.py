@@ -196,8 +196,8 @@ def mask(response: str) -> str:
 def statements(text: str, prompt: re.Pattern, several: bool = False) -> list[Statement]:
     """Return the statements of a masked response (steps 2 to 4) before a made-up prompt."""
     lower_text = text.translate(_QUIET).lower()  # of the same length
-    cue_patterns = [pattern for hint, pattern in _CUES.items() if hint in lower_text]
-    cues = [cue for pattern in cue_patterns for cue in re.finditer(pattern, lower_text)]
+    cue_patterns = [regex for literal, regex in _CUES.items() if literal in lower_text]
+    cues = [cue for regex in cue_patterns for cue in re.finditer(regex, lower_text)]
     cues.sort(key=re.Match.start)
     limit = prompt.search(text, cues[0].start() if cues else 0).start()
     answers = []
@@ -208,13 +208,13 @@ def statements(text: str, prompt: re.Pattern, several: bool = False) -> list[Sta
         if several and cue.lastgroup == "cue":
             longest_end = text_end + LONGEST + 100
             text_end = _MORE_LINES.match(lower_text, text_end, longest_end).end()
-        if words_match := _WORDS.match(text, text_start, min(text_end, limit)):
-            answers.append(Statement(cue.lastgroup, words_match.span(1)))
+        if answer_match := _WORDS.match(text, text_start, min(text_end, limit)):
+            answers.append(Statement(cue.lastgroup, answer_match.span(1)))
     line = None if cues or "\\boxed" in lower_text else re.search(r"(?m)^.*\w.*$", text)
     is_only_line = line and not re.search(r"\w", text[line.end() :])
-    words_match = is_only_line and _WORDS.match(text, *line.span())
-    if words_match and len(line[0]) <= 100:  # a longer one is prose
-        answers.append(Statement("line", words_match.span(1)))
+    answer_match = is_only_line and _WORDS.match(text, *line.span())
+    if answer_match and len(line[0]) <= 100:  # a longer one is prose
+        answers.append(Statement("line", answer_match.span(1)))
     first_end = answers[0].span[1] if answers else limit
     retracts = any(lower_text.find(word, first_end, limit) >= 0 for word in _BACK)
     retractions = _TAKEN_BACK.finditer(lower_text, first_end, limit) if retracts else ()
@@ -350,8 +350,8 @@ def extract_flexible(text: str, keys: set[str], is_one: bool) -> Extracted | Non
         return None
     fields, span = candidates[-1]  # up to its closing brace, nothing takes it back
     closing_brace = max(span[1] - 1, text.find("}", span[1] - 1))
-    retracts = _TAKEN_BACK.search(text[closing_brace:].translate(_QUIET).lower())
-    return Extracted({} if retracts else fields, span)
+    retraction = _TAKEN_BACK.search(text[closing_brace:].translate(_QUIET).lower())
+    return Extracted({} if retraction else fields, span)
 
 
 def _last_pairs(text: str, start: int, keys: set[str]) -> list[Extracted]:
@@ -371,11 +371,11 @@ def _last_pairs(text: str, start: int, keys: set[str]) -> list[Extracted]:
     return [Extracted(fields, (positions[0], positions[-1]))] if fields else []
 
 
-def _last_cue(text: str, place: int = 0) -> Extracted | None:
-    """Return what the last cue of a text from a place on points to, by the cue's kind."""
-    for kind, (begin, stop), is_superseded in reversed(statements(text, _ECHO)):
+def _last_cue(text: str, offset: int = 0) -> Extracted | None:
+    """Return what a text's last cue points to, by kind; the text begins at `offset`."""
+    for kind, (start, end), is_superseded in reversed(statements(text, _ECHO)):
         if not is_superseded:
-            return Extracted({kind: [text[begin:stop]]}, (place + begin, place + stop))
+            return Extracted({kind: [text[start:end]]}, (offset + start, offset + end))
     return None
 
 
@@ -394,8 +394,8 @@ class Field:
         if f'"{PROMPTED_KEYS.get(key)}"' in question:
             self.keys.append(PROMPTED_KEYS[key])
         units = {*UNITS.values()}
-        asked = [key] if _unit(key) in units else _ASKED_UNIT.findall(self.question)
-        self.units = set(map(_unit, asked))
+        words = [key] if _unit(key) in units else _ASKED_UNIT.findall(self.question)
+        self.units = set(map(_unit, words))
         # What another key than the asked one may not be.
         self.others = {"explanation"} | (units & self.units and units - self.units)
         self.is_list = isinstance(label, list)
@@ -404,7 +404,7 @@ class Field:
         # The first grammar that reads a label reads the answers, too.
         texts = [plain(label_item).lower() for label_item in label_items] or [""]
         grammars = self.number, self.year, self.clock, self.word, self.date, str
-        self.grammar = next(x for x in grammars if None not in map(x, texts))
+        self.grammar = next(read for read in grammars if None not in map(read, texts))
         self.value = self._together([*map(self.grammar, texts[: len(label_items)])])
 
     def number(self, text: str) -> Decimal | None:
@@ -457,8 +457,8 @@ class Field:
             answer = _LIST_SEPARATOR.split(plain(answer[:LONGEST]).strip("[]"))
         items = answer if isinstance(answer, list) else [answer]
         if self.is_list:
-            empty = {"", "none", "null"}
-            items = [x for x in items if str(x).strip(" \"'").lower() not in empty]
+            null_words = {"", "none", "null"}
+            items = [x for x in items if str(x).strip(" \"'").lower() not in null_words]
         return self._together([self._read_text(item) for item in items])
 
     def _together(self, values: list) -> object:
@@ -482,15 +482,15 @@ class Field:
 def read_flexible(text: str, fields: dict) -> tuple[Extracted | None, dict | None]:
     """Return what a masked response commits to, and its values where all can be read."""
     keys = {key for field in fields.values() for key in field.keys}
-    last_answer = extract_flexible(text, keys, len(fields) == 1)
-    values = _values(last_answer, fields)
-    if last_answer and len(fields) == 1 and "}" in text:  # a later cue may say another
-        text_behind = _ECHO.split(text[last_answer.span[1] :], maxsplit=1)[0]
-        cue = _last_cue(text_behind, last_answer.span[1])
-        later = _values(cue, fields) if cue and "line" not in cue.fields else None
-        if later and later != values:
-            return (last_answer._replace(fields={}), None) if values else (cue, later)
-    return last_answer, values
+    answer = extract_flexible(text, keys, len(fields) == 1)
+    values = _values(answer, fields)
+    if answer and len(fields) == 1 and "}" in text:  # a later cue may say another
+        text_behind = _ECHO.split(text[answer.span[1] :], maxsplit=1)[0]
+        cue = _last_cue(text_behind, answer.span[1])
+        cue_values = _values(cue, fields) if cue and "line" not in cue.fields else None
+        if cue_values and cue_values != values:
+            return (answer._replace(fields={}), None) if values else (cue, cue_values)
+    return answer, values
 
 
 def _values(answer: Extracted | None, fields: dict) -> dict | None:
@@ -551,18 +551,18 @@ class Reference:
         self.value = {key: field.value for key, field in self.fields.items()}
         # None for what has no size, and in semantic tasks.
         self.size = size(self.value, self.fields) if prompt is None else None
-        asked = split_instruction(question, question)[1] if prompt is None else prompt
-        self.lines = {*map(str.strip, f"{question}\n{asked}".split("\n"))} - {""}
+        request = split_instruction(question, question)[1] if prompt is None else prompt
+        self.lines = {*map(str.strip, f"{question}\n{request}".split("\n"))} - {""}
 
 
 def _explain(doc: dict, response: str, is_semantic: bool) -> Verdict:
     """Return what the rules read in a response to a document of either kind."""
     prompt = doc.get("prompt", "") if is_semantic else None
     reference = Reference(doc["label"], doc["question"], prompt)
-    text, asked = mask(response), reference.lines
+    text, task_lines = mask(response), reference.lines
     lines = text.split("\n")
-    if not asked.isdisjoint(map(str.strip, lines)):  # lines of the prompt are no answer
-        text = "\n".join("\n" * len(x) if x.strip() in asked else x for x in lines)
+    if not task_lines.isdisjoint(map(str.strip, lines)):  # they are no answer
+        text = "\n".join("\n" * len(x) if x.strip() in task_lines else x for x in lines)
     fields, published_span = extract_published(response, is_semantic)
     flexible_answer, flexible_value = read_flexible(text, reference.fields)
     scores = {
@@ -574,8 +574,8 @@ def _explain(doc: dict, response: str, is_semantic: bool) -> Verdict:
         scores["smape"] = 100.0  # the largest, for no readable answer
         if flexible_value:  # then it has a size as well
             answer_size = size(flexible_value, reference.fields)
-            both = abs(answer_size) + abs(reference.size) or 1
-            scores["smape"] = min(100.0, 100 * abs(answer_size - reference.size) / both)
+            norm = abs(answer_size) + abs(reference.size) or 1
+            scores["smape"] = min(100.0, 100 * abs(answer_size - reference.size) / norm)
     published = fields and str(fields["answer"] if is_semantic else fields)
     span = flexible_answer and flexible_answer.span
     both_answers = published, published_span, span and response[slice(*span)], span
@@ -664,10 +664,10 @@ def _documents(dataset: Dataset, is_semantic: bool, is_separate: bool) -> Datase
         except ValueError as error:
             fault = f"row {row_number}, column {error}; fix the row"
             raise ValueError(f"{source}, {fault}") from None
-    row_count, content = len(documents), fingerprint(map(digest, documents))
+    row_count, checksum = len(documents), fingerprint(map(digest, documents))
     files = [x for file, x in FILES.items() if is_semantic == ("semantic" in file)]
-    level, message = logging.INFO, f"{source}: {row_count} rows, fingerprint {content}"
-    if not is_fresh and not {(row_count, content), (row_count, None)} & {*files}:
+    level, message = logging.INFO, f"{source}: {row_count} rows, fingerprint {checksum}"
+    if not is_fresh and not {(row_count, checksum), (row_count, None)} & {*files}:
         known_files = (f"{n} rows" + f", fingerprint {x}" * bool(x) for n, x in files)
         message = f"{message}; the benchmark has {' or '.join(known_files)}"
         level, message = logging.WARNING, f"{message}: scores may not be comparable"
