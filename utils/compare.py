@@ -26,7 +26,7 @@ import sys
 import textwrap
 from argparse import Namespace
 from collections import defaultdict
-from itertools import combinations, groupby, product, zip_longest
+from itertools import chain, combinations, groupby, product, zip_longest
 from operator import itemgetter
 
 from . import stats
@@ -67,27 +67,30 @@ Matched = dict[str, list[Sides]]  # by task
 
 def match(models: list[Model]) -> tuple[Matched, list[str]]:
     """Return task -> the documents that all runs answered, and in words what a run lacks."""
-    copies: dict[tuple, list] = defaultdict(lambda: [[] for _ in models])
-    for run, model in enumerate(models):
+    copies_by_digest: dict[tuple, list] = defaultdict(lambda: [[] for _ in models])
+    for run_number, model in enumerate(models):
         for (task, digest, _), document in model.documents():
-            copies[task, digest][run].append(document)
-    aligned: dict[str, list] = defaultdict(list)
-    for task, digest in sorted(copies):
-        aligned[task] += _align(copies[task, digest])
-    matched, lacking = {}, []
-    for task, documents in aligned.items():
-        documents.sort(key=lambda sides: min(map(_place, filter(None, sides))))
-        if complete := [sides for sides in documents if all(sides)]:
-            matched[task] = complete
-        names = [_name(next(filter(None, sides))) for sides in documents]
-        for run, model in enumerate(models):
-            pairs = zip(names, documents)
-            gaps = [*dict.fromkeys(name for name, sides in pairs if not sides[run])]
-            if gaps:
-                fault = f"no answer to {len(gaps)} of {len({*names})} documents"
-                gaps[_MOST_NAMED:] = ["..."] * (len(gaps) > _MOST_NAMED)
-                lacking.append(f"{task}: {model.name} has {fault}: {', '.join(gaps)}")
-    return matched, lacking
+            copies_by_digest[task, digest][run_number].append(document)
+    aligned_by_task: dict[str, list] = defaultdict(list)
+    for task, digest in sorted(copies_by_digest):
+        aligned_by_task[task] += _align(copies_by_digest[task, digest])
+    matched, lack_messages = {}, []
+    for task, task_sides in aligned_by_task.items():
+        task_sides.sort(key=lambda sides: min(map(_place, filter(None, sides))))
+        if complete_sides := [sides for sides in task_sides if all(sides)]:
+            matched[task] = complete_sides
+        document_names = [_name(next(filter(None, sides))) for sides in task_sides]
+        for run_number, model in enumerate(models):
+            named_sides = zip(document_names, task_sides)
+            gap_names = [name for name, sides in named_sides if not sides[run_number]]
+            if gap_names := [*dict.fromkeys(gap_names)]:
+                document_count = len({*document_names})
+                fault = f"no answer to {len(gap_names)} of {document_count} documents"
+                gap_names[_MOST_NAMED:] = ["..."] * (len(gap_names) > _MOST_NAMED)
+                lack_messages.append(
+                    f"{task}: {model.name} has {fault}: {', '.join(gap_names)}"
+                )
+    return matched, lack_messages
 
 
 def _align(runs: list[list[Document]]) -> list[tuple[Document | None, ...]]:
@@ -97,14 +100,14 @@ def _align(runs: list[list[Document]]) -> list[tuple[Document | None, ...]]:
     run has as many; else nobody can say which one lacks, and a choice would tilt the
     comparison.
     """
-    is_named = all(doc.row["doc_id"] is not None for run in runs for doc in run)
-    if is_named and max(map(len, runs)) > 1:
-        by_id = [{json.dumps(doc.row["doc_id"]): doc for doc in run} for run in runs]
-        ids = sorted(set().union(*by_id))
-        return [tuple(documents.get(doc_id) for documents in by_id) for doc_id in ids]
+    has_ids = all(doc.row["doc_id"] is not None for run in runs for doc in run)
+    if has_ids and max(map(len, runs)) > 1:
+        lookups = [{json.dumps(doc.row["doc_id"]): doc for doc in run} for run in runs]
+        ids = sorted(set().union(*lookups))
+        return [tuple(lookup.get(doc_id) for lookup in lookups) for doc_id in ids]
     aligned = [*zip_longest(*(sorted(run, key=_outcome) for run in runs))]
-    sizes = {*map(len, runs)}
-    return aligned if len(sizes) == 1 else aligned[min(sizes) :]
+    copy_counts = {*map(len, runs)}
+    return aligned if len(copy_counts) == 1 else aligned[min(copy_counts) :]
 
 
 def _outcome(document: Document) -> str:
@@ -118,23 +121,24 @@ def _place(document: Document) -> tuple:
 
 def _name(document: Document) -> str:
     """Return how messages name a document: by id, and start of its digest."""
-    doc_id, digest = document.row["doc_id"], f"({document.digest[:12]})"
-    return digest if doc_id is None else f"{doc_id!r:.60} {digest}"
+    doc_id, digest_text = document.row["doc_id"], f"({document.digest[:12]})"
+    return digest_text if doc_id is None else f"{doc_id!r:.60} {digest_text}"
 
 
 def _scopes(matched: Matched, tasks: dict[str, Tally]) -> list[Group]:
     """Return the benchmarks that tasks belong to, with titles that say what is compared."""
     scopes = []
-    for group in benchmarks([*matched]):
-        title = configuration(group.name)["metadata"].get("title", group.name)
-        run_tasks = tuple(task for task in group.tasks if task in matched)
-        if len(run_tasks) < len(group.tasks):
-            title = f"{len(run_tasks)} of {len(group.tasks)} tasks of {title}"
-            title = f"{run_tasks[0]}, {title}" if len(run_tasks) == 1 else title
-        n = sum(len(matched[task]) for task in run_tasks)
-        if remark := rows_remark([tasks[task] for task in run_tasks], n):
-            title += f" ({remark})"
-        scopes.append(group._replace(name=title, tasks=run_tasks))
+    for benchmark in benchmarks([*matched]):
+        title = configuration(benchmark.name)["metadata"].get("title", benchmark.name)
+        matched_tasks = tuple(task for task in benchmark.tasks if task in matched)
+        if len(matched_tasks) < len(benchmark.tasks):
+            title = f"{len(matched_tasks)} of {len(benchmark.tasks)} tasks of {title}"
+            title = f"{matched_tasks[0]}, {title}" if len(matched_tasks) == 1 else title
+        document_count = sum(len(matched[task]) for task in matched_tasks)
+        tallies = [tasks[task] for task in matched_tasks]
+        if row_remark := rows_remark(tallies, document_count):
+            title += f" ({row_remark})"
+        scopes.append(benchmark._replace(name=title, tasks=matched_tasks))
     return scopes
 
 
@@ -144,95 +148,111 @@ def compare(matched: Matched, names: list[str], scopes: list[Group]) -> list[dic
     A difference is that of run a minus run b.
     """
     rows, run_pairs = [], [*combinations(range(len(names)), 2)]
-    tests = len(run_pairs) * len(scopes) * len(RULES)
-    for run_pair, scope, (rule, score) in product(run_pairs, scopes, enumerate(RULES)):
-        documents = [matched[task] for task in scope.tasks]
-        a, b = (_linear_scores(documents, run, rule, scope.by_size) for run in run_pair)
-        clusters = [sides[0].cluster for task in documents for sides in task]
-        sizes, sums_a = stats.cluster_totals(a, clusters)
-        _, sums_b = stats.cluster_totals(b, clusters)
-        row = {f"run_{side}": names[run] for side, run in zip("ab", run_pair)}
-        row |= {"scope": scope.name, "score": score, "n": len(a)}
-        row |= {"a": math.fsum(a) / len(a), "b": math.fsum(b) / len(b)}
-        row |= zip(_COLUMNS, stats.estimate_difference(b, a, clusters))
-        row["detectable"] = stats.detectable_difference(sizes, sums_a, sums_b, tests)
+    test_count = len(run_pairs) * len(scopes) * len(RULES)
+    cases = product(run_pairs, scopes, enumerate(RULES))
+    for run_pair, scope, (rule_number, rule_name) in cases:
+        sides_by_task = [matched[task] for task in scope.tasks]
+        scores_a, scores_b = (
+            _linear_scores(sides_by_task, run_number, rule_number, scope.by_size)
+            for run_number in run_pair
+        )
+        clusters = [sides[0].cluster for sides in chain(*sides_by_task)]
+        sizes, sums_a = stats.cluster_totals(scores_a, clusters)
+        _, sums_b = stats.cluster_totals(scores_b, clusters)
+        row = {"run_a": names[run_pair[0]], "run_b": names[run_pair[1]]}
+        row |= {"scope": scope.name, "score": rule_name, "n": len(scores_a)}
+        row |= {"a": math.fsum(scores_a) / len(scores_a)}
+        row |= {"b": math.fsum(scores_b) / len(scores_b)}
+        row |= zip(_COLUMNS, stats.estimate_difference(scores_b, scores_a, clusters))
+        row["detectable"] = stats.detectable_difference(
+            sizes, sums_a, sums_b, test_count
+        )
         rows.append(row)
-    for row, p_value in zip(rows, stats.holm(row["p"] for row in rows)):
-        better = row["run_a"] if row["difference"] > 0 else row["run_b"]
-        row["p_holm"], row["tests"] = p_value, tests
-        row["better"] = better if p_value < 1 - stats.CONFIDENCE else None
+    for row, adjusted_p in zip(rows, stats.holm(row["p"] for row in rows)):
+        better_run = row["run_a"] if row["difference"] > 0 else row["run_b"]
+        row["p_holm"], row["tests"] = adjusted_p, test_count
+        row["better"] = better_run if adjusted_p < 1 - stats.CONFIDENCE else None
     return rows
 
 
 def _linear_scores(
-    documents: list[list[Sides]], run: int, rule: int, by_size: bool
+    sides_by_task: list[list[Sides]], run_number: int, rule_number: int, by_size: bool
 ) -> list[float]:
-    """Return `linearised` scores of a run, which is a number, by a rule of RULES."""
-    scores = [[_score(sides[run], rule) for sides in task] for task in documents]
-    return stats.linearised(scores, by_size)
+    """Return `linearised` scores of a run by a rule of RULES, both by their numbers."""
+    scores_by_task = [
+        [_score(sides[run_number], rule_number) for sides in task_sides]
+        for task_sides in sides_by_task
+    ]
+    return stats.linearised(scores_by_task, by_size)
 
 
-def _score(document: Document, rule: int) -> float:
-    return document.means()[scorer(document.row["task"]).headline[rule]]
+def _score(document: Document, rule_number: int) -> float:
+    return document.means()[scorer(document.row["task"]).headline[rule_number]]
 
 
 def changed(matched: Matched, names: list[str], task: str) -> list[dict]:
     """Return the documents of a task on which two runs score differently, and why."""
     rows, run_pairs = [], combinations(range(len(names)), 2)
-    for (run_a, run_b), (rule, score) in product(run_pairs, enumerate(RULES)):
-        read_answer = value_text if rule else itemgetter("published")
-        for a, b in ((sides[run_a], sides[run_b]) for sides in matched[task]):
-            if _score(a, rule) == _score(b, rule):
+    cases = product(run_pairs, enumerate(RULES))
+    for (number_a, number_b), (rule_number, rule_name) in cases:
+        read_answer = value_text if rule_number else itemgetter("published")
+        for sides in matched[task]:
+            document_a, document_b = sides[number_a], sides[number_b]
+            score_a = _score(document_a, rule_number)
+            score_b = _score(document_b, rule_number)
+            if score_a == score_b:
                 continue
-            row = {"score": score, "run_a": names[run_a], "run_b": names[run_b]}
-            row |= {"doc_id": a.row["doc_id"], "digest": a.digest}
-            row |= {"a": _score(a, rule), "b": _score(b, rule)}
-            row |= {"a_reason": a.row["reason"], "b_reason": b.row["reason"]}
-            row |= {"a_answer": shorten(read_answer(a.row))}
-            row |= {"b_answer": shorten(read_answer(b.row))}
-            rows.append(row | {"reference": shorten(value_text(a.row, "reference"))})
+            row_a, row_b = document_a.row, document_b.row
+            row = {"score": rule_name}
+            row |= {"run_a": names[number_a], "run_b": names[number_b]}
+            row |= {"doc_id": row_a["doc_id"], "digest": document_a.digest}
+            row |= {"a": score_a, "b": score_b}
+            row |= {"a_reason": row_a["reason"], "b_reason": row_b["reason"]}
+            row |= {"a_answer": shorten(read_answer(row_a))}
+            row |= {"b_answer": shorten(read_answer(row_b))}
+            rows.append(row | {"reference": shorten(value_text(row_a, "reference"))})
     return rows
 
 
 def sentence(row: dict) -> str:
     """Return what a row of `compare` claims; the run with the higher score comes first."""
-    sides, sign = ("ab", 1) if row["difference"] >= 0 else ("ba", -1)
-    leader, other = (escaped(row[f"run_{side}"]) for side in sides)
-    scores = " % against ".join(percent(row[side]) for side in sides)
-    low, high = sorted(sign * row[end] for end in ("low", "high"))
+    letters, sign = ("ab", 1) if row["difference"] >= 0 else ("ba", -1)
+    leader, follower = (escaped(row[f"run_{letter}"]) for letter in letters)
+    scores_text = " % against ".join(percent(row[letter]) for letter in letters)
+    low, high = sorted(sign * row[end_name] for end_name in ("low", "high"))
     comparison = (
-        f"{scores} %, a difference of {points(sign * row['difference'])} points (95 %"
+        f"{scores_text} %, a difference of {points(sign * row['difference'])} points (95 %"
         f" interval {points(low)} to {points(high)} by itself; p {p_text(row['p_holm'])}"
         f" adjusted for {row['tests']} tests)."
     )
-    scope = escaped(row["scope"])
+    scope_name = escaped(row["scope"])
     if row["better"]:
-        return f"{leader} is better than {other} on {scope}: {comparison}"
-    power = (
+        return f"{leader} is better than {follower} on {scope_name}: {comparison}"
+    power_sentence = (
         f"With so few clusters ({row['clusters']:,}) it cannot be said how large a"
         " difference such a test would detect"
     )
-    if detectable := row["detectable"]:
-        power = (
-            f"A true difference of {percent(detectable)} points, either way, would be detected in"
-            " 4 of 5 such tests, a smaller one less often"
+    if least_difference := row["detectable"]:
+        power_sentence = (
+            f"A true difference of {percent(least_difference)} points, either way, would be"
+            " detected in 4 of 5 such tests, a smaller one less often"
         )
-    claim = f"{leader} and {other} are not shown to differ on {scope}"
-    return f"{claim}: observed {comparison} {power}."
+    claim = f"{leader} and {follower} are not shown to differ on {scope_name}"
+    return f"{claim}: observed {comparison} {power_sentence}."
 
 
 def report(rows: list[dict], details: list[dict]) -> str:
     """Return the rows of `compare` in sentences, and those of tasks in a table a pair."""
     lines = []
-    for run_names, pair_rows in groupby(rows, key=_runs):
-        lines += [run_names, ""]
-        scope_of = itemgetter("scope", "n", "clusters")
-        for scope, scope_rows in groupby(pair_rows, key=scope_of):
-            lines.append("{}: {:,} documents in {:,} clusters".format(*scope))
+    for runs_text, pair_rows in groupby(rows, key=_runs):
+        lines += [runs_text, ""]
+        scope_key = itemgetter("scope", "n", "clusters")
+        for scope_figures, scope_rows in groupby(pair_rows, key=scope_key):
+            lines.append("{}: {:,} documents in {:,} clusters".format(*scope_figures))
             lines += [f"- {row['score']} score: {sentence(row)}" for row in scope_rows]
             lines.append("")
-        if detail_lines := [_cells(row) for row in details if _runs(row) == run_names]:
-            lines.append(render(detail_lines, "markdown"))
+        if detail_cells := [_cells(row) for row in details if _runs(row) == runs_text]:
+            lines.append(render(detail_cells, "markdown"))
     legend = _LEGEND.format(len(rows), _OF_TABLES.format(len(details)) * bool(details))
     for line in legend.splitlines():
         lines.append(textwrap.fill(line, 94, subsequent_indent="  "))
@@ -240,14 +260,14 @@ def report(rows: list[dict], details: list[dict]) -> str:
 
 
 def _runs(row: dict) -> str:
-    return "a: {}, b: {}".format(*(escaped(row[f"run_{side}"]) for side in "ab"))
+    return "a: {}, b: {}".format(*(escaped(row[f"run_{letter}"]) for letter in "ab"))
 
 
 def _cells(row: dict) -> dict:
     return {
         "task": row["scope"],
         **{column: row[column] for column in ("score", "n", "clusters")},
-        **{side: f"{percent(row[side])} %" for side in "ab"},
+        **{letter: f"{percent(row[letter])} %" for letter in "ab"},
         "a - b": points(row["difference"]),
         "95 % interval": f"{points(row['low'])} to {points(row['high'])}",
         "adjusted p": p_text(row["p_holm"]).removeprefix("= "),
@@ -258,8 +278,8 @@ def _cells(row: dict) -> dict:
 def report_changed(rows: list[dict]) -> str:
     """Return the rows of `changed` as a table for each two runs."""
     tables = []
-    for run_names, pair_rows in groupby(rows, key=_runs):
-        lines = []
+    for runs_text, pair_rows in groupby(rows, key=_runs):
+        table_lines = []
         for row in pair_rows:
             doc_id = row["digest"][:12] if row["doc_id"] is None else str(row["doc_id"])
             line = {"score": row["score"], "document": shorten(doc_id, _LONGEST_CELL)}
@@ -267,8 +287,8 @@ def report_changed(rows: list[dict]) -> str:
                 line[column] = row[column]
             for column in ("a_answer", "b_answer", "reference"):
                 line[column] = shorten(row[column], _LONGEST_CELL)
-            lines.append(line)
-        tables.append(f"{run_names}\n\n{render(lines, 'markdown')}")
+            table_lines.append(line)
+        tables.append(f"{runs_text}\n\n{render(table_lines, 'markdown')}")
     return "\n".join(tables) or "no document changed sides\n"
 
 
@@ -276,7 +296,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Print the comparisons of the runs; return the exit status."""
     options = _options(arguments)
     models, failures = read_models(options.run, options, has_rows=True)
-    messages = [line for model in models for line in model.messages]
+    messages = [message for model in models for message in model.messages]
     messages += [failure.message for failure in failures]
     for message in messages:
         say(message)
@@ -286,26 +306,26 @@ def main(arguments: list[str] | None = None) -> int:
     if len(models) < 2 and not recall_rows:
         fix = "name two or more to compare, or one with answers to twins"
         raise ToolError(f"{models[0].name}: is the only run; {fix}")
-    matched, lacking = match(models)
-    for line in lacking:
-        say(line)
-    if lacking and not options.common:
+    matched, lack_messages = match(models)
+    for lack_message in lack_messages:
+        say(lack_message)
+    if lack_messages and not options.common:
         fix = "run all on the same documents, or compare common ones with --common"
         raise ToolError(f"runs over different documents: {fix}")
     matched = {task: sides for task, sides in matched.items() if scorer(task).headline}
     if not matched:
-        names = ", ".join(model.name for model in models)
-        raise ToolError(f"{names}: have no scored document in common")
+        names_text = ", ".join(model.name for model in models)
+        raise ToolError(f"{names_text}: have no scored document in common")
     for model in models:
         for fault in faults(model):
             say(f"Fault in the run {model.name}: {fault}")
         for task, tally in sorted(model.tasks.items()):
-            if left_out := tally.left_out:
+            if left_out_count := tally.left_out:
                 remark = f"answers of {model.name} are left out ({options.leave_out})"
-                say(f"{task}: {left_out} {remark}")
+                say(f"{task}: {left_out_count} {remark}")
     # Half a surrogate pair has no UTF-8, but an escape, which is the same in JSON.
-    output = _text(options, matched, models, recall_rows)
-    sys.stdout.write(output.encode("utf-8", "backslashreplace").decode())
+    output_text = _text(options, matched, models, recall_rows)
+    sys.stdout.write(output_text.encode("utf-8", "backslashreplace").decode())
     return 0
 
 
@@ -313,21 +333,22 @@ def _text(
     options: Namespace, matched: Matched, models: list[Model], recall_rows: list[dict]
 ) -> str:
     """Return what the options ask for, in the format that they ask for."""
-    names, is_markdown = [x.name for x in models], options.format == "markdown"
+    names = [model.name for model in models]
+    is_markdown = options.format == "markdown"
     if task := options.show:
         if task not in matched:
-            tasks = ", ".join(matched)
-            raise ToolError(f"--show {task}: was not run; choose from {tasks}")
+            tasks_text = ", ".join(matched)
+            raise ToolError(f"--show {task}: was not run; choose from {tasks_text}")
         rows = changed(matched, names, task)
         return report_changed(rows) if is_markdown else render(rows, options.format)
-    rows, details = compare(matched, names, _scopes(matched, models[0].tasks)), []
+    rows, detail_rows = compare(matched, names, _scopes(matched, models[0].tasks)), []
     if options.detail:
-        details = compare(matched, names, [*map(alone, matched)])
+        detail_rows = compare(matched, names, [*map(alone, matched)])
     if not is_markdown:
-        return render(rows + details + recall_rows, options.format)
-    claims = [recall_sentence(row, escaped(row["run"])) for row in recall_rows]
-    sections = [report(rows, details)] if rows else []
-    return "\n".join([*sections, *(f"- {claim}\n" for claim in claims)])
+        return render(rows + detail_rows + recall_rows, options.format)
+    recall_claims = [recall_sentence(row, escaped(row["run"])) for row in recall_rows]
+    sections = [report(rows, detail_rows)] if rows else []
+    return "\n".join([*sections, *(f"- {claim}\n" for claim in recall_claims)])
 
 
 def _options(arguments: list[str] | None) -> Namespace:

@@ -66,14 +66,14 @@ def linearised(tasks: Sequence[Sequence[float]], by_size: bool) -> list[float]:
     """
     if len(tasks) == 1:
         return [*tasks[0]]
-    documents = sum(map(len, tasks))
+    document_count = sum(map(len, tasks))
     means = [math.fsum(scores) / len(scores) for scores in tasks]
     weights = [
-        len(scores) / documents if by_size else 1 / len(tasks) for scores in tasks
+        len(scores) / document_count if by_size else 1 / len(tasks) for scores in tasks
     ]
     mean = math.fsum(map(math.prod, zip(weights, means)))
     return [
-        mean + weight * documents / len(scores) * (score - task_mean)
+        mean + weight * document_count / len(scores) * (score - task_mean)
         for scores, task_mean, weight in zip(tasks, means, weights)
         for score in scores
     ]
@@ -83,8 +83,8 @@ def cluster_totals(
     values: Sequence[float], clusters: Iterable[Hashable]
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the number of documents and the sum of the values of each cluster."""
-    numbers: dict[Hashable, int] = {}
-    indices = [numbers.setdefault(cluster, len(numbers)) for cluster in clusters]
+    index_of: dict[Hashable, int] = {}
+    indices = [index_of.setdefault(cluster, len(index_of)) for cluster in clusters]
     return np.bincount(indices), np.bincount(indices, weights=values)
 
 
@@ -93,38 +93,39 @@ def spread(sizes: np.ndarray, sums: np.ndarray, scale: tuple[float, float]) -> S
 
     `sums` may have one more axis in front: one row for each sample.
     """
-    documents = sizes.sum()
-    added = max(documents / len(sizes) / 2, 1) if scale == SCORES else 1
-    sizes = np.append(sizes, [added, added])
-    additions = np.broadcast_to(np.multiply(scale, added), (*sums.shape[:-1], 2))
-    sums = np.concatenate([sums, additions], axis=-1)
-    total = sizes.sum()
-    shares, mean, weight = sizes / total, sums.sum(-1) / total, total / documents
-    squares = (sums - mean[..., None] * sizes) ** 2 / total**2
-    error = (squares / (1 - shares)).sum(-1) ** 0.5
-    leverages = shares**2 / (1 - shares)
-    denominator = (shares**2).sum() + leverages.sum() ** 2 - (leverages**2).sum()
+    document_count = sizes.sum()
+    added_size = max(document_count / len(sizes) / 2, 1) if scale == SCORES else 1
+    sizes = np.append(sizes, [added_size, added_size])
+    added_sums = np.broadcast_to(np.multiply(scale, added_size), (*sums.shape[:-1], 2))
+    sums = np.concatenate([sums, added_sums], axis=-1)
+    total_size = sizes.sum()
+    shares, mean = sizes / total_size, sums.sum(-1) / total_size
+    weight = total_size / document_count
+    variances = (sums - mean[..., None] * sizes) ** 2 / total_size**2
+    error = (variances / (1 - shares)).sum(-1) ** 0.5
+    cr2_terms = shares**2 / (1 - shares)
+    denominator = (shares**2).sum() + cr2_terms.sum() ** 2 - (cr2_terms**2).sum()
     freedom = max(1.0, float(1 / denominator))
     if scale == SCORES:
         # Where few clusters hold most of the variance, as where few answers are right, the
         # degrees of freedom are fewer, but not for that below ten: as many as clusters of
         # normal totals with the same fourth moment have.
-        clusters = 3 * squares.sum(-1) ** 2 / (squares**2).sum(-1)
-        freedom = np.minimum(freedom, np.maximum(_LEAST_FEWER, clusters - 1))
-    effective = (mean - scale[0]) * (scale[1] - mean) / error**2 / weight
+        effective_clusters = 3 * variances.sum(-1) ** 2 / (variances**2).sum(-1)
+        freedom = np.minimum(freedom, np.maximum(_LEAST_FEWER, effective_clusters - 1))
+    effective_count = (mean - scale[0]) * (scale[1] - mean) / error**2 / weight
     quantile = stdtrit(freedom, (1 + CONFIDENCE) / 2)
     p_value = 2 * stdtr(freedom, -abs(mean) / error)
-    return Spread(mean, error, freedom, weight, effective, quantile, p_value)
+    return Spread(mean, error, freedom, weight, effective_count, quantile, p_value)
 
 
 def wilson_interval(sizes: np.ndarray, sums: np.ndarray) -> tuple[float, float]:
     """Return Wilson's interval of a score for the effective number of documents."""
     mean_spread = spread(sizes, sums, SCORES)
     mean = np.clip(sums.sum(-1) / sizes.sum(), 0, 1)
-    ratio = mean_spread.quantile**2 / mean_spread.effective
-    middle = (mean + ratio / 2) / (1 + ratio)
-    reach = np.sqrt(mean * (1 - mean) * ratio + ratio**2 / 4) / (1 + ratio)
-    return np.maximum(middle - reach, 0), np.minimum(middle + reach, 1)
+    z2_by_n = mean_spread.quantile**2 / mean_spread.effective
+    middle = (mean + z2_by_n / 2) / (1 + z2_by_n)
+    half_width = np.sqrt(mean * (1 - mean) * z2_by_n + z2_by_n**2 / 4) / (1 + z2_by_n)
+    return np.maximum(middle - half_width, 0), np.minimum(middle + half_width, 1)
 
 
 def estimate_score(values: Sequence[float], clusters: Sequence[Hashable]) -> Estimate:
@@ -133,13 +134,16 @@ def estimate_score(values: Sequence[float], clusters: Sequence[Hashable]) -> Est
 
 
 def estimate_difference(
-    a: Sequence[float], b: Sequence[float], clusters: Sequence[Hashable]
+    first_scores: Sequence[float],
+    second_scores: Sequence[float],
+    clusters: Sequence[Hashable],
 ) -> Estimate:
-    """Return the mean of `b` - `a`, paired by document, with its interval and p-value.
+    """Return the mean of second minus first scores of documents, with interval and p-value.
 
     The interval holds 0 where p is above 0.05; it ends at -1 and 1.
     """
-    differences = [score_b - score_a for score_a, score_b in zip(a, b, strict=True)]
+    score_pairs = zip(first_scores, second_scores, strict=True)
+    differences = [second - first for first, second in score_pairs]
     return _estimate(differences, clusters, DIFFERENCES)
 
 
@@ -147,18 +151,20 @@ def _estimate(
     values: Sequence[float], clusters: Sequence[Hashable], scale: tuple[float, float]
 ) -> Estimate:
     sizes, sums = cluster_totals(values, clusters)
-    clustered = spread(sizes, sums, scale)
-    naive = spread(np.ones(len(values)), np.asarray(values, dtype=float), scale)
+    clustered_spread = spread(sizes, sums, scale)
+    naive_spread = spread(np.ones(len(values)), np.asarray(values, dtype=float), scale)
     if scale == SCORES:
         (low, high), p_value = wilson_interval(sizes, sums), None
     else:
-        reach = clustered.quantile * clustered.error
-        low, high = max(-1, clustered.mean - reach), min(1, clustered.mean + reach)
-        p_value = float(clustered.p_value)
-    mean, error = math.fsum(values) / len(values), float(clustered.error)
-    freedom, effect = float(clustered.freedom), error / float(naive.error)
+        half_width = clustered_spread.quantile * clustered_spread.error
+        low = max(-1, clustered_spread.mean - half_width)
+        high = min(1, clustered_spread.mean + half_width)
+        p_value = float(clustered_spread.p_value)
+    mean, error = math.fsum(values) / len(values), float(clustered_spread.error)
+    freedom = float(clustered_spread.freedom)
+    error_ratio = error / float(naive_spread.error)
     return Estimate(
-        mean, float(low), float(high), error, freedom, len(sizes), effect, p_value
+        mean, float(low), float(high), error, freedom, len(sizes), error_ratio, p_value
     )
 
 
@@ -171,12 +177,12 @@ def estimate_median(
     Position Measures, 1952), for the effective number of documents.
     """
     median = float(np.median(values))
-    ranks = [(value < median) + (value == median) / 2 for value in values]
-    below = estimate_score(ranks, clusters)  # the share of documents
-    quantile = stdtrit(below.freedom, (1 + CONFIDENCE) / 2)
-    reach = quantile * below.design_effect / 2 / len(values) ** 0.5
-    shares = np.clip([0.5 - reach, 0.5 + reach], 0, 1)
-    low, high = np.quantile(values, shares, method="inverted_cdf")
+    below_scores = [(value < median) + (value == median) / 2 for value in values]
+    below_estimate = estimate_score(below_scores, clusters)  # the share of documents
+    quantile = stdtrit(below_estimate.freedom, (1 + CONFIDENCE) / 2)
+    half_width = quantile * below_estimate.design_effect / 2 / len(values) ** 0.5
+    end_shares = np.clip([0.5 - half_width, 0.5 + half_width], 0, 1)
+    low, high = np.quantile(values, end_shares, method="inverted_cdf")
     return median, float(low), float(high)
 
 
@@ -189,26 +195,26 @@ def combine(
     where all answers are right (Zou and Donner, Construction of Confidence Limits about
     Effect Measures, 2008).
     """
-    values = [weight * estimate.value for estimate, weight in zip(estimates, weights)]
-    total, below, above = math.fsum(values), [], []
-    for value, estimate, weight in zip(values, estimates, weights):
+    terms = [weight * estimate.value for estimate, weight in zip(estimates, weights)]
+    total, lower_margins, upper_margins = math.fsum(terms), [], []
+    for term, estimate, weight in zip(terms, estimates, weights):
         low, high = sorted((weight * estimate.low, weight * estimate.high))
-        below.append(value - low)
-        above.append(high - value)
-    return total, total - math.hypot(*below), total + math.hypot(*above)
+        lower_margins.append(term - low)
+        upper_margins.append(high - term)
+    return total, total - math.hypot(*lower_margins), total + math.hypot(*upper_margins)
 
 
 def holm(p_values: Iterable[float]) -> list[float]:
     """Return the p-values of a family of tests adjusted by Holm's method, in order."""
     p_array = np.array([*p_values])
-    ascending = p_array.argsort()
+    order = p_array.argsort()
     factors = np.arange(len(p_array), 0, -1)
-    adjusted = np.maximum.accumulate(factors * p_array[ascending]).clip(max=1)
-    return adjusted[ascending.argsort()].tolist()
+    adjusted = np.maximum.accumulate(factors * p_array[order]).clip(max=1)
+    return adjusted[order.argsort()].tolist()
 
 
 def detectable_difference(
-    sizes: np.ndarray, a: np.ndarray, b: np.ndarray, tests: int
+    sizes: np.ndarray, first_sums: np.ndarray, second_sums: np.ndarray, test_count: int
 ) -> float | None:
     """Return how far two runs must be apart to be shown to differ, whichever is better.
 
@@ -216,26 +222,34 @@ def detectable_difference(
     difference in tenths of a point with a chance of POWER, at the first level of Holm's
     method for so many tests; None where the clusters are too few to foretell it.
     """
-    documents, paired = sizes.sum(), spread(sizes, b - a, DIFFERENCES)
-    if paired.freedom < LEAST_FREEDOM:
+    document_count = sizes.sum()
+    paired_spread = spread(sizes, second_sums - first_sums, DIFFERENCES)
+    freedom = paired_spread.freedom
+    if freedom < LEAST_FREEDOM:
         return None
-    level = (1 - CONFIDENCE) / 2 / tests
-    errors = stdtrit(paired.freedom, 1 - level) + stdtrit(paired.freedom, POWER)
+    test_level = (1 - CONFIDENCE) / 2 / test_count
+    error_count = stdtrit(freedom, 1 - test_level) + stdtrit(freedom, POWER)
     # Both scores move from their middle, as far as the scale goes.
-    steps, middle = np.arange(1, 1001) / 1000, (a.sum() + b.sum()) / 2 / documents
-    upper = np.clip(middle + steps / 2, steps, 1)
-    lower = upper - steps
+    steps = np.arange(1, 1001) / 1000
+    middle_score = (first_sums.sum() + second_sums.sum()) / 2 / document_count
+    upper_scores = np.clip(middle_score + steps / 2, steps, 1)
+    lower_scores = upper_scores - steps
     # The variance changes as that of a share does, and is at least that of runs of which
     # one has all that is right in the other, and a document more. Documents that begin to
     # differ share clusters less than right answers do: inside the scale, their number lies,
     # on the log scale, halfway between that of all documents and the effective number.
-    smoothed_means = [(sums.sum() + 1) / (documents + 2) for sums in (a, b)]
-    variances = [mean - mean**2 for mean in smoothed_means]
-    ratio = (upper * (1 - upper) + lower * (1 - lower)) / sum(variances)
-    effective = min(spread(sizes, sums, SCORES).effective for sums in (a, b))
-    is_inside = (lower > 0) & (upper < 1)
-    differing = np.where(is_inside, math.sqrt(documents * effective), effective)
-    least_variance = (steps * (1 - steps) + 1 / documents) / differing
-    variance = np.maximum((paired.error * paired.weight) ** 2 * ratio, least_variance)
-    is_detected = steps >= errors * np.sqrt(variance)
+    run_sums = (first_sums, second_sums)
+    smoothed_means = [(sums.sum() + 1) / (document_count + 2) for sums in run_sums]
+    smoothed_variances = [mean - mean**2 for mean in smoothed_means]
+    variance_ratios = (
+        upper_scores * (1 - upper_scores) + lower_scores * (1 - lower_scores)
+    ) / sum(smoothed_variances)
+    effective_count = min(spread(sizes, sums, SCORES).effective for sums in run_sums)
+    is_inside = (lower_scores > 0) & (upper_scores < 1)
+    middle_count = math.sqrt(document_count * effective_count)
+    differing_counts = np.where(is_inside, middle_count, effective_count)
+    least_variances = (steps * (1 - steps) + 1 / document_count) / differing_counts
+    paired_variance = (paired_spread.error * paired_spread.weight) ** 2
+    step_variances = np.maximum(paired_variance * variance_ratios, least_variances)
+    is_detected = steps >= error_count * np.sqrt(step_variances)
     return float(steps[is_detected.argmax()]) if is_detected.any() else None

@@ -29,49 +29,58 @@ _PACK = """\
 def citations(model: Model, rows: list[dict]) -> Iterator[str]:
     """Yield a line for each benchmark of a model, of which `rows` are the figures."""
     row_by_name = {row["task"]: row for row in rows if row["by"] is None}
-    whole_rows = [row for row in row_by_name.values() if "tasks" not in row]
-    scored = [row["task"] for row in whole_rows if row["published"] is not None]
-    for group in benchmarks(scored):
-        tasks = [task for task in group.tasks if task in scored]
-        row = row_by_name[group.name if len(tasks) > 1 else tasks[0]]
+    task_rows = [row for row in row_by_name.values() if "tasks" not in row]
+    scored_tasks = [row["task"] for row in task_rows if row["published"] is not None]
+    for group in benchmarks(scored_tasks):
+        cited_tasks = [task for task in group.tasks if task in scored_tasks]
+        cited_row = row_by_name[group.name if len(cited_tasks) > 1 else cited_tasks[0]]
         title = configuration(group.name)["metadata"].get("title", group.name)
-        remarks = [", ".join(tasks)] if len(tasks) < len(group.tasks) else []
-        if remark := rows_remark([model.tasks[task] for task in tasks], row["n"]):
-            remarks.append(remark)
+        remarks = (
+            [", ".join(cited_tasks)] if len(cited_tasks) < len(group.tasks) else []
+        )
+        tallies = [model.tasks[task] for task in cited_tasks]
+        if row_remark := rows_remark(tallies, cited_row["n"]):
+            remarks.append(row_remark)
         if remarks:
             title += f" ({'; '.join(remarks)})"
-        cut_off = f"{percent(row['cut_off'] / row['answers'])} %"
-        if row["cut_off_unknown"] and not row["cut_off"]:
-            cut_off = "unknown"
+        cut_off_text = f"{percent(cited_row['cut_off'] / cited_row['answers'])} %"
+        if cited_row["cut_off_unknown"] and not cited_row["cut_off"]:
+            cut_off_text = "unknown"
         yield (
-            f"{row['run']} on {title}: published score (metric card's rule)"
-            f" {with_interval(row, 'published')}; flexible score (value in any form)"
-            f" {with_interval(row, 'flexible')} (percent [95 % interval, {_METHOD}])."
-            f" {row['n']:,} documents in {row['clusters']:,} clusters (of one text or"
-            f" template); {_settings(model, tasks)}; answers seen to be cut off:"
-            f" {cut_off}; {VERSION}."
+            f"{cited_row['run']} on {title}: published score (metric card's rule)"
+            f" {with_interval(cited_row, 'published')}; flexible score (value in any form)"
+            f" {with_interval(cited_row, 'flexible')} (percent [95 % interval, {_METHOD}])."
+            f" {cited_row['n']:,} documents in {cited_row['clusters']:,} clusters (of one text"
+            f" or template); {_settings(model, cited_tasks)}; answers seen to be cut off:"
+            f" {cut_off_text}; {VERSION}."
         )
 
 
 def _settings(model: Model, tasks: list[str]) -> str:
     """Return how the tasks were run, as far as the files say, else that it is unknown."""
-    claims, run = [model.claims(task) for task in tasks], model.claims()
+    task_claims, claims = [model.claims(task) for task in tasks], model.claims()
     pack_version = _join([scorer(task).version for task in tasks])
-    run_version = _join([claim.get("version") for claim in claims])
-    foreign = f", run with version {run_version}" if run_version != pack_version else ""
+    run_version = _join([claim.get("version") for claim in task_claims])
+    version_remark = (
+        f", run with version {run_version}" if run_version != pack_version else ""
+    )
     fingerprints = [model.tasks[task].fingerprint for task in tasks]
     fingerprint = fingerprints[0] if len(tasks) == 1 else sha256(" ".join(fingerprints))
-    chat_template = {True: "yes", False: "no"}.get(run.get("chat_template"), "unknown")
+    chat_template = {True: "yes", False: "no"}.get(
+        claims.get("chat_template"), "unknown"
+    )
     return (
-        f"task version {pack_version}{foreign}; fingerprint of the rows"
+        f"task version {pack_version}{version_remark}; fingerprint of the rows"
         f" {fingerprint[:12]}; few-shot examples"
-        f" {_join([claim.get('n_shot') for claim in claims])}; chat template {chat_template};"
-        f" token limit {_join([claim.get('max_gen_toks') for claim in claims])};"
-        f" lm-eval {run.get('lm_eval_version') or 'unknown'}"
+        f" {_join([claim.get('n_shot') for claim in task_claims])}; chat template"
+        f" {chat_template}; token limit"
+        f" {_join([claim.get('max_gen_toks') for claim in task_claims])};"
+        f" lm-eval {claims.get('lm_eval_version') or 'unknown'}"
     )
 
 
 def _join(values: list) -> str:
+    """Return the different values as a text, with "/" between them."""
     texts = ("unknown" if value is None else str(value) for value in values)
     return "/".join(dict.fromkeys(texts))
 
@@ -80,6 +89,6 @@ def bibliography(models: list[Model]) -> Iterator[str]:
     """Yield the BibTeX entries of the benchmarks of models, and of the pack."""
     tasks = {task for model in models for task in model.tasks}
     for family in sorted({scorer(task).family for task in tasks}):
-        readme = (FOLDER / family / "README.md").read_text(encoding="utf-8")
-        yield from _ENTRY.findall(readme)
+        readme_text = (FOLDER / family / "README.md").read_text(encoding="utf-8")
+        yield from _ENTRY.findall(readme_text)
     yield _PACK.replace("VERSION", VERSION.removeprefix("lm-eval-temporal-tasks "))

@@ -101,8 +101,9 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _text(runs: list[Run], options: Namespace) -> str:
+    """Return citations, the report, or the rows in the format that the options ask for."""
     if options.cite:
-        lines = [f"{line}\n" for run in runs for line in citations(*run)]
+        lines = [f"{citation}\n" for run in runs for citation in citations(*run)]
         return "\n".join([*lines, *bibliography([model for model, _ in runs])])
     if options.format == "markdown":
         return _report(runs, options.by or [], options.k)
@@ -123,8 +124,8 @@ def _options(arguments: list[str] | None) -> Namespace:
     add("--by", type=_breakdowns, metavar="NAME,...", help=help_text)
     help_text = "print a line for a paper for each benchmark, and BibTeX entries"
     add("--cite", action="store_true", help=help_text)
-    least_one = partial(whole_number, least=1)
-    add("--k", type=least_one, metavar="K", help="pass@K and the majority")
+    positive_number = partial(whole_number, least=1)
+    add("--k", type=positive_number, metavar="K", help="pass@K and the majority")
     answer_options(parser)
     help_text = "published scores, as the hub's results YAML"
     add("--eval_results", type=output_path, metavar="FILE", help=help_text)
@@ -153,18 +154,19 @@ def _report(runs: list[Run], breakdowns: list[str], k: int | None) -> str:
         for model, _ in runs
         for fault in faults(model)
     ]
-    part_rows: dict[tuple, list[dict]] = defaultdict(list)
+    rows_by_breakdown: dict[tuple, list[dict]] = defaultdict(list)
     for model, run_rows in runs:
-        whole_rows = [row for row in run_rows if row["by"] is None]
-        sections += [f"## {escaped(model.name)}\n", *_tables(whole_rows, k)]
-        sections.append("".join(_notes(model, whole_rows)))
-        reasons = [*_reasons(model, whole_rows, "task" in breakdowns)]
-        sections += [render(reasons, "markdown", percent), "".join(_examples(model))]
+        whole_task_rows = [row for row in run_rows if row["by"] is None]
+        sections += [f"## {escaped(model.name)}\n", *_tables(whole_task_rows, k)]
+        sections.append("".join(_notes(model, whole_task_rows)))
+        reason_rows = [*_reasons(model, whole_task_rows, "task" in breakdowns)]
+        sections.append(render(reason_rows, "markdown", percent))
+        sections.append("".join(_examples(model)))
         for row in (row for row in run_rows if row["by"] in breakdowns):
-            part_rows[row["task"], row["filter"], row["by"]].append(row)
-    if ends := silent_ends([model for model, _ in runs]):
-        sections.append(_wrapped(ends))
-    sections += [*map(_breakdown, part_rows.values()), _wrapped(_LEGEND)]
+            rows_by_breakdown[row["task"], row["filter"], row["by"]].append(row)
+    if silence_sentence := silent_ends([model for model, _ in runs]):
+        sections.append(_wrapped(silence_sentence))
+    sections += [*map(_breakdown, rows_by_breakdown.values()), _wrapped(_LEGEND)]
     return "\n".join(filter(None, sections))
 
 
@@ -174,41 +176,44 @@ def _wrapped(text: str) -> str:
 
 def _tables(rows: list[dict], k: int | None) -> Iterator[str]:
     """Yield the scores, those of several answers together, and errors of times."""
-    lines, lines_of_several, lines_of_times = [], [], []
+    score_lines, repeat_lines, time_lines = [], [], []
     for row in rows:
-        place = {"task": _name(row)}
-        columns = {rule: with_interval(row, rule) for rule in RULES}
-        columns["format cost"] = with_interval(row, "format_cost", points)
-        columns |= {column: row[column] for column in ("extracted", "constant")}
-        is_unknown = row["cut_off_unknown"] and not row["cut_off"]
-        share = row["cut_off"] / row["answers"]
-        columns["cut off"] = "unknown" if is_unknown else share
-        lines.append(place | columns | {"n": row["n"]})
+        task_cell = {"task": _name(row)}
+        score_cells = {rule: with_interval(row, rule) for rule in RULES}
+        score_cells["format cost"] = with_interval(row, "format_cost", points)
+        score_cells |= {column: row[column] for column in ("extracted", "constant")}
+        is_cut_off_unknown = row["cut_off_unknown"] and not row["cut_off"]
+        cut_off_share = row["cut_off"] / row["answers"]
+        score_cells["cut off"] = "unknown" if is_cut_off_unknown else cut_off_share
+        score_lines.append(task_cell | score_cells | {"n": row["n"]})
         if row["answers"] > row["n"]:
-            columns = {"answers": row["answers"]}
+            repeat_cells = {"answers": row["answers"]}
             for measure, rule in product((f"pass@{k}", "majority"), RULES):
-                columns[f"{measure} {rule}"] = with_interval(row, f"{measure}_{rule}")
-            lines_of_several.append(place | columns)
-        columns = {}
+                column = f"{measure}_{rule}"
+                repeat_cells[f"{measure} {rule}"] = with_interval(row, column)
+            repeat_lines.append(task_cell | repeat_cells)
+        time_cells = {}
         for column in (column for column in row if column.startswith("within_")):
             if f"{column}_low" in row:
-                columns[column.replace("_", " ")] = with_interval(row, column)
+                time_cells[column.replace("_", " ")] = with_interval(row, column)
         for unit in ("hours", "days"):
             if (column := f"median_error_{unit}") in row:
-                columns[f"median error, {unit}"] = with_interval(row, column, _lateness)
-                columns["date read"] = row["error_read"]
-        if columns:
-            lines_of_times.append(place | columns)
-    for table in (lines, lines_of_several, lines_of_times):
-        if table:
-            yield render(table, "markdown", percent)
-    if lines_of_times:
+                error_text = with_interval(row, column, _lateness)
+                time_cells[f"median error, {unit}"] = error_text
+                time_cells["date read"] = row["error_read"]
+        if time_cells:
+            time_lines.append(task_cell | time_cells)
+    for table_lines in (score_lines, repeat_lines, time_lines):
+        if table_lines:
+            yield render(table_lines, "markdown", percent)
+    if time_lines:
         yield _wrapped(_LEGEND_OF_TIMES)
 
 
 def _name(row: dict) -> str:
-    tasks, _, tasks_of_benchmark = row.get("tasks", "").partition(" of ")
-    remark = f"({tasks} of {tasks_of_benchmark} tasks)" * (tasks != tasks_of_benchmark)
+    """Return what a row is of: a task, or so many tasks of a benchmark, and a filter."""
+    scored_count, _, full_count = row.get("tasks", "").partition(" of ")
+    remark = f"({scored_count} of {full_count} tasks)" * (scored_count != full_count)
     return " ".join(filter(None, (row["task"], remark, row["filter"])))
 
 
@@ -218,42 +223,46 @@ def _lateness(error: float) -> str:
 
 def _notes(model: Model, rows: list[dict]) -> Iterator[str]:
     """Yield what has to be known beside the scores."""
-    if refused := sum(model.refused.values()):
-        yield f"Not in these figures: {refused:,} {'line' if refused == 1 else 'lines'} refused.\n"
+    if refused_count := sum(model.refused.values()):
+        noun = "line" if refused_count == 1 else "lines"
+        yield f"Not in these figures: {refused_count:,} {noun} refused.\n"
     if any(table.head["end"] for table in model.tables):
         yield "A file could not be read to its end.\n"
-    notes: dict[str, list[str]] = defaultdict(list)
+    labels_by_note: dict[str, list[str]] = defaultdict(list)
     for row in (row for row in rows if "rows" in row):
         label = _name(row)
-        remark, _, size = row["rows"].partition(" the benchmark's ")
-        if size:
-            size = f"{label} {row['n']} of {size}"
-            notes["Fewer documents than the benchmark's"].append(size)
-        elif remark not in ("the benchmark's", "as many as the benchmark's"):
-            notes[f"The rows are {remark}"].append(label)
+        row_remark, _, benchmark_size = row["rows"].partition(" the benchmark's ")
+        if benchmark_size:
+            note = "Fewer documents than the benchmark's"
+            labels_by_note[note].append(f"{label} {row['n']} of {benchmark_size}")
+        elif row_remark not in ("the benchmark's", "as many as the benchmark's"):
+            labels_by_note[f"The rows are {row_remark}"].append(label)
         if row["changed"]:
             note = "Answers to which the harness's log gives other scores"
-            notes[note].append(f"{label} {row['changed']}")
+            labels_by_note[note].append(f"{label} {row['changed']}")
         if row["left_out"]:
-            notes["Left out"].append(f"{label} {row['left_out']}")
-    for note, labels in notes.items():
+            labels_by_note["Left out"].append(f"{label} {row['left_out']}")
+    for note, labels in labels_by_note.items():
         yield _wrapped(f"{note}: {', '.join(labels)}.")
 
 
 def _reasons(model: Model, rows: list[dict], by_task: bool) -> Iterator[dict]:
     """Yield how many answers have each reason, by benchmark or by task."""
-    counts: dict[str, tuple[Counter[str], Counter[str]]] = {}
+    counters_by_label: dict[str, tuple[Counter[str], Counter[str]]] = {}
     for task in (row["task"] for row in rows if "tasks" not in row):
         label = task if by_task else benchmarks([task])[0].name
         label = " ".join(filter(None, (label, model.filter)))
-        reasons, unextracted = counts.setdefault(label, (Counter(), Counter()))
-        reasons.update(model.tasks[task].all.reasons)
-        unextracted.update(model.tasks[task].all.unextracted)
-    for label, (reasons, unextracted) in counts.items():
-        for reason, count in reasons.most_common():
-            line = {"answers to": label, "reason": reason, "answers": count}
-            line |= {"%": count / reasons.total()}
-            yield line | {"no answer by the published rule": unextracted[reason]}
+        reason_counts, unextracted_counts = counters_by_label.setdefault(
+            label, (Counter(), Counter())
+        )
+        reason_counts.update(model.tasks[task].all.reasons)
+        unextracted_counts.update(model.tasks[task].all.unextracted)
+    for label, (reason_counts, unextracted_counts) in counters_by_label.items():
+        for reason, answer_count in reason_counts.most_common():
+            table_row = {"answers to": label, "reason": reason, "answers": answer_count}
+            table_row |= {"%": answer_count / reason_counts.total()}
+            table_row |= {"no answer by the published rule": unextracted_counts[reason]}
+            yield table_row
             label = ""
 
 
@@ -264,47 +273,48 @@ def _examples(model: Model) -> Iterator[str]:
     """
     counts_by_family: dict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
     for task, tally in model.tasks.items():
-        for reason, count in tally.all.reasons.items():
-            counts_by_family[scorer(task).family][reason, task] = count
-    for counts in counts_by_family.values():
-        totals, tasks = Counter(), {}  # by reason, in the order of their numbers
-        for (reason, task), count in counts.most_common():
-            totals[reason] += count
-            tasks.setdefault(reason, task)
-        for reason, task in tasks.items():
-            if reason != "right" and totals[reason] >= _FREQUENT * counts.total():
+        for reason, answer_count in tally.all.reasons.items():
+            counts_by_family[scorer(task).family][reason, task] = answer_count
+    for family_counts in counts_by_family.values():
+        total_by_reason = Counter()
+        task_by_reason = {}  # in the order of the reasons' numbers
+        least_count = _FREQUENT * family_counts.total()
+        for (reason, task), answer_count in family_counts.most_common():
+            total_by_reason[reason] += answer_count
+            task_by_reason.setdefault(reason, task)
+        for reason, task in task_by_reason.items():
+            if reason != "right" and total_by_reason[reason] >= least_count:
                 yield _example(model.tasks[task].examples[reason])
 
 
 def _example(row: dict) -> str:
+    """Return the reason for the scores of an answer, and what was read in it."""
     reason, task = row["reason"], row["task"]
-    excerpts = {"published": row["published"], "flexible": value_text(row)}
-    excerpts["label"] = row["gold"]
+    excerpt_by_label = {"published": row["published"], "flexible": value_text(row)}
+    excerpt_by_label["label"] = row["gold"]
     if row["flexible"] is None:
-        excerpts["response"] = row["excerpt"]
-    doc_id = row["digest"][:12] if row["doc_id"] is None else row["doc_id"]
-    claim = f"- {reason}, as in document {escaped(str(doc_id))} of {task}: "
+        excerpt_by_label["response"] = row["excerpt"]
+    document_name = row["digest"][:12] if row["doc_id"] is None else row["doc_id"]
+    claim = f"- {reason}, as in document {escaped(str(document_name))} of {task}: "
     claim += scorer(task).utils.REASONS[reason]
     lines = [textwrap.fill(claim, _WIDTH, subsequent_indent="  ")]
-    for source, excerpt in excerpts.items():
-        text = "nothing" if excerpt is None else shorten(excerpt, _WIDTH - 30)
-        lines.append(f"    {source}: {escaped(text)}")
+    for excerpt_label, excerpt in excerpt_by_label.items():
+        excerpt_text = "nothing" if excerpt is None else shorten(excerpt, _WIDTH - 30)
+        lines.append(f"    {excerpt_label}: {escaped(excerpt_text)}")
     return "\n".join([*lines, ""])
 
 
 def _breakdown(rows: list[dict]) -> str:
     """Return a table of the parts of a task, with a column for each run."""
-    breakdown, table_rows = rows[0]["by"], {}
+    breakdown_name, table_row_by_value = rows[0]["by"], {}
     for row in rows:
-        cells = {breakdown: row["value"], "n": row["n"]}
-        table_row = table_rows.setdefault(row["value"], cells)
+        first_cells = {breakdown_name: row["value"], "n": row["n"]}
+        table_row = table_row_by_value.setdefault(row["value"], first_cells)
         if table_row["n"] != row["n"]:  # as a rule, the runs answer the same documents
             table_row["n"] = "differs"
         scores = [with_interval(row, rule) for rule in RULES]
         scores.append(None if row["extracted"] is None else percent(row["extracted"]))
         # The blank, which no table shows, keeps a run called "n" apart.
         table_row[f"{row['run']} "] = " / ".join(filter(None, scores))
-    title = (
-        f"{escaped(_name(rows[0]))} by {breakdown}; published / flexible / extracted"
-    )
-    return f"{title}\n\n{render([*table_rows.values()], 'markdown')}"
+    title = f"{escaped(_name(rows[0]))} by {breakdown_name}; published / flexible / extracted"
+    return f"{title}\n\n{render([*table_row_by_value.values()], 'markdown')}"

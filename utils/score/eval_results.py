@@ -23,8 +23,8 @@ _BEGINNING = r"\[\]|- dataset:\n +id: "  # of each file of this form
 def check_place(options: Namespace) -> None:
     """Raise ToolError for a file of answers, and for one that `write` has not written."""
     sources, _ = find_sources(options.path, options.task)
-    paths = [source.path for source in sources]
-    check_outputs({"--eval_results": options.eval_results}, paths)
+    answer_paths = [source.path for source in sources]
+    check_outputs({"--eval_results": options.eval_results}, answer_paths)
     check_maker(options.eval_results, "score", _BEGINNING)
 
 
@@ -35,38 +35,38 @@ def write(path: Path, model: Model, rows: list[dict]) -> None:
     """
     from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml
 
-    entries, names_left_out = [], []
+    entries, tasks_left_out = [], []
     date = model.claims().get("date")
     if date is not None:
         date = datetime.fromtimestamp(date, timezone.utc).isoformat(timespec="seconds")
     for row in rows:
         if row["by"] or "tasks" in row or row["published"] is None:
             continue
-        config = configuration(row["task"])
-        if "custom_dataset" in config:
-            names_left_out.append(row["task"])
+        task_config = configuration(row["task"])
+        if "custom_dataset" in task_config:
+            tasks_left_out.append(row["task"])
             continue
         entry = EvalResultEntry(
-            dataset_id=config["dataset_path"],
+            dataset_id=task_config["dataset_path"],
             task_id=row["task"],
             value=row["published"],
             date=date,
             notes=_notes(model.claims(row["task"]), row),
         )
         entries.append(entry)
-    results = eval_result_entries_to_yaml(entries)
+    yaml_entries = eval_result_entries_to_yaml(entries)
     with written_whole(path) as file:
-        file.write(yaml.safe_dump(results, sort_keys=False, width=1000).encode())
-    if names_left_out:
-        names = ", ".join(names_left_out)
-        say(f"{path}: lacks {names}, whose rows no data set of the hub has")
+        file.write(yaml.safe_dump(yaml_entries, sort_keys=False, width=1000).encode())
+    if tasks_left_out:
+        names_text = ", ".join(tasks_left_out)
+        say(f"{path}: lacks {names_text}, whose rows no data set of the hub has")
 
 
 def _notes(claims: dict, row: dict) -> str:
     """Return the rule, and what else a score must be read with, as far as it is known."""
-    published, flexible = scorer(row["task"]).headline
-    notes = [f"{published} by the metric card's rule"]
-    notes.append(f"{flexible} {row['flexible']:.4f}")
+    published_metric, flexible_metric = scorer(row["task"]).headline
+    notes = [f"{published_metric} by the metric card's rule"]
+    notes.append(f"{flexible_metric} {row['flexible']:.4f}")
     notes.append(f"version {scorer(row['task']).version} of lm-eval-temporal-tasks")
     notes.append(f"rows: {row['rows']} ({row['n']})")
     if row["filter"]:

@@ -25,61 +25,62 @@ _OF_ANSWERS = {
 
 def faults(model: Model) -> Iterator[str]:
     """Yield a sentence for each fault; none for a healthy run."""
-    counts, answers = _count(model)
+    counts, answer_count = _count(model)
     for fault, claim in _OF_ANSWERS.items():
-        if counts[fault] and counts[fault] >= LEAST * answers:
-            share = percent(counts[fault] / answers)
-            yield f"{counts[fault]:,} of {answers:,} answers ({share} %) {claim}."
-    limits, versions, run = [], [], model.claims()
+        if counts[fault] and counts[fault] >= LEAST * answer_count:
+            share_text = percent(counts[fault] / answer_count)
+            yield f"{counts[fault]:,} of {answer_count:,} answers ({share_text} %) {claim}."
+    limit_texts, version_texts, run_claims = [], [], model.claims()
     for task in model.tasks:
-        limit, version = map(model.claims(task).get, ("max_gen_toks", "version"))
+        claims = model.claims(task)
+        token_limit, run_version = claims.get("max_gen_toks"), claims.get("version")
         task_limit = configuration(task)["generation_kwargs"]["max_gen_toks"]
-        if limit is not None and limit < task_limit:
-            limits.append(f"{task} {limit:,}, not {task_limit:,}")
-        if not scorer(task).asks_as(version):
-            versions.append(f"{task} {version}, not {scorer(task).version}")
-    if limits:
+        if token_limit is not None and token_limit < task_limit:
+            limit_texts.append(f"{task} {token_limit:,}, not {task_limit:,}")
+        if not scorer(task).asks_as(run_version):
+            version_texts.append(f"{task} {run_version}, not {scorer(task).version}")
+    if limit_texts:
         fix = "run again without a max_gen_toks of your own"
-        yield f"the token limit is below the task's ({_listed(limits)}); {fix}."
-    if (limit := run.get("limit")) is not None:
-        yield f"the run has --limit {limit:g}, so only some documents; run again without it."
-    name = run.get("model_name") or model.name
-    if run.get("chat_template") is False and _TUNED.search(name):
+        yield f"the token limit is below the task's ({_listed(limit_texts)}); {fix}."
+    if (document_limit := run_claims.get("limit")) is not None:
+        yield f"the run has --limit {document_limit:g}, so only some documents; run again without it."
+    model_name = run_claims.get("model_name") or model.name
+    if run_claims.get("chat_template") is False and _TUNED.search(model_name):
         yield (
             "the model's name says that it is tuned for chats, but no chat template was"
             " applied; run again with --apply_chat_template."
         )
-    if versions:
+    if version_texts:
         fix = "run again with this pack, or score it with the pack that ran it"
-        yield f"the tasks were run in another version ({_listed(versions)}); {fix}."
+        yield f"the tasks were run in another version ({_listed(version_texts)}); {fix}."
 
 
 def silent_ends(models: list[Model]) -> str:
     """Return a sentence on the runs of which no answer says why it ended; "" for none."""
-    names, unended, silent = [], 0, 0
+    run_names, unended_count, silent_count = [], 0, 0
     for model in models:
-        counts, answers = _count(model)
-        if counts["silent"] == answers:
-            names.append(escaped(model.name))
-            unended += counts["unended"]
-            silent += answers
-    if not silent:
+        counts, answer_count = _count(model)
+        if counts["silent"] == answer_count:
+            run_names.append(escaped(model.name))
+            unended_count += counts["unended"]
+            silent_count += answer_count
+    if not silent_count:
         return ""
-    runs = ", ".join(names) if len(names) < 4 else f"{len(names)} runs"
+    runs_text = ", ".join(run_names) if len(run_names) < 4 else f"{len(run_names)} runs"
     return (
-        f"No answer of {runs} says why it ended: {unended:,} of {silent:,} end before an"
-        " answer, and more may have been cut off. Answers through `temporal-eval export`"
+        f"No answer of {runs_text} says why it ended: {unended_count:,} of {silent_count:,} end"
+        " before an answer, and more may have been cut off. Answers through `temporal-eval export`"
         " and `replay` say it."
     )
 
 
 def _count(model: Model) -> tuple[Counter[str], int]:
-    """Return how many answers of a model have what, and how many there are."""
+    """Return how many answers of a model have each fault, and how many there are."""
     figures = [tally.all for tally in model.tasks.values()]
     counts = sum((figures_of_task.counts for figures_of_task in figures), Counter())
     return counts, sum(figures_of_task.answers for figures_of_task in figures)
 
 
 def _listed(texts: list[str]) -> str:
-    more = f" and {len(texts) - 3} more tasks" if len(texts) > 3 else ""
-    return f"{'; '.join(texts[:3])}{more}"
+    more_text = f" and {len(texts) - 3} more tasks" if len(texts) > 3 else ""
+    return f"{'; '.join(texts[:3])}{more_text}"

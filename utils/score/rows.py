@@ -32,41 +32,42 @@ def rows(
     """
     benchmark_rows, task_rows, part_rows = [], [], []
     for benchmark in benchmarks(sorted(tallies, key=natural)):
-        place = {"run": run, "task": benchmark.name, "filter": filter_name}
+        labels = {"run": run, "task": benchmark.name, "filter": filter_name}
         scored_rows = []
         for task in (task for task in benchmark.tasks if task in tallies):
-            row, *parts = _task_rows(place | {"task": task}, tallies[task], k)
-            task_rows.append(row)
-            part_rows += parts
-            if row["n"]:
-                scored_rows.append(row)
+            task_labels = labels | {"task": task}
+            task_row, *rows_of_parts = _task_rows(task_labels, tallies[task], k)
+            task_rows.append(task_row)
+            part_rows += rows_of_parts
+            if task_row["n"]:
+                scored_rows.append(task_row)
         if len(scored_rows) > 1:
-            columns = _benchmark_columns(benchmark, scored_rows, tallies)
-            benchmark_rows.append(place | columns)
+            benchmark_columns = _benchmark_columns(benchmark, scored_rows, tallies)
+            benchmark_rows.append(labels | benchmark_columns)
     return benchmark_rows + task_rows + part_rows
 
 
-def _task_rows(place: dict, tally: Tally, k: int | None) -> Iterator[dict]:
+def _task_rows(labels: dict, tally: Tally, k: int | None) -> Iterator[dict]:
     """Yield the row of a task and those of its parts."""
-    if k and k > (fewest := tally.fewest())[0]:
-        fault = f"{fewest[1]} has only {fewest[0]} answers in {place['run']}"
-        raise ToolError(f"--k {k}: {fault}; give at most --k {fewest[0]}")
+    if k and k > (fewest_answers := tally.fewest())[0]:
+        fault = f"{fewest_answers[1]} has only {fewest_answers[0]} answers in {labels['run']}"
+        raise ToolError(f"--k {k}: {fault}; give at most --k {fewest_answers[0]}")
     constant_columns = dict(zip(("constant", "constant_answer"), tally.constant()))
-    left_out = f"{tally.left_out} ({tally.leave_out})" if tally.leave_out else None
-    task_columns = {"left_out": left_out, "rows": tally.describe_rows()}
+    left_out_text = f"{tally.left_out} ({tally.leave_out})" if tally.leave_out else None
+    task_columns = {"left_out": left_out_text, "rows": tally.describe_rows()}
     task_columns["fingerprint"] = tally.fingerprint
-    parts = sorted(tally.parts, key=lambda part: (part[0], natural(part[1])))
-    for part in ((None, None), *parts):
-        figures = tally.parts.get(part, tally.all)
-        columns = place | dict(zip(("by", "value"), part))
-        columns |= {"n": figures.n, "answers": figures.answers}
-        columns |= _scores(figures, k) | constant_columns
-        columns |= {name: figures.counts[name] for name in _COUNTS}
-        for reason, count in figures.reasons.most_common():
-            columns[f"reason_{reason}"] = count
+    part_keys = sorted(tally.parts, key=lambda key: (key[0], natural(key[1])))
+    for part_key in ((None, None), *part_keys):
+        figures = tally.parts.get(part_key, tally.all)
+        row = labels | dict(zip(("by", "value"), part_key))
+        row |= {"n": figures.n, "answers": figures.answers}
+        row |= _scores(figures, k) | constant_columns
+        row |= {count_name: figures.counts[count_name] for count_name in _COUNTS}
+        for reason, answer_count in figures.reasons.most_common():
+            row[f"reason_{reason}"] = answer_count
         for reason in figures.reasons:
-            columns[f"unextracted_{reason}"] = figures.unextracted[reason]
-        yield columns | task_columns
+            row[f"unextracted_{reason}"] = figures.unextracted[reason]
+        yield row | task_columns
         # Its parts have none of what is of the whole task.
         constant_columns = dict.fromkeys(constant_columns)
         task_columns = dict.fromkeys(task_columns)
@@ -74,12 +75,13 @@ def _task_rows(place: dict, tally: Tally, k: int | None) -> Iterator[dict]:
 
 def _scores(figures: Figures, k: int | None) -> dict[str, float | None]:
     """Return the scores of a task with their intervals, the headline by its common names."""
-    headline, scores_by_metric = scorer(figures.task).headline or (), figures.values()
+    headline_metrics = scorer(figures.task).headline or ()
+    scores_by_metric = figures.values()
     clusters = [document.cluster for document in figures.documents]
     # Where nothing counts, a row has None for these.
     columns: dict[str, float | None] = dict.fromkeys((*RULES, "extracted"))
     for metric, scores in scores_by_metric.items():
-        column = dict(zip(headline, RULES)).get(metric, metric)
+        column = dict(zip(headline_metrics, RULES)).get(metric, metric)
         # The harness's to the last bit: it, too, divides what `sum` gives.
         columns[column] = sum(scores) / len(scores)
         scale, metric_clusters = 100 if metric == "smape" else 1, clusters
@@ -88,11 +90,11 @@ def _scores(figures: Figures, k: int | None) -> dict[str, float | None]:
             documents = (doc for doc in figures.documents if metric in doc.means())
             metric_clusters = [document.cluster for document in documents]
         estimate = estimate_score([score / scale for score in scores], metric_clusters)
-        ends = estimate.low * scale, estimate.high * scale
-        columns |= _with_ends(column, (columns[column], *ends))
-    if headline and scores_by_metric:
+        interval_ends = estimate.low * scale, estimate.high * scale
+        columns |= _with_ends(column, (columns[column], *interval_ends))
+    if headline_metrics and scores_by_metric:
         columns |= _intervals([figures], by_size=True)
-    if headline and k:
+    if headline_metrics and k:
         for column, scores in together(figures.documents, k).items():
             columns |= _with_ends(column, estimate_score(scores, clusters))
     return columns | _errors(figures)
@@ -110,15 +112,16 @@ def _intervals(tasks: list[Figures], by_size: bool) -> dict[str, float]:
     """
     clusters = [document.cluster for figures in tasks for document in figures.documents]
     columns, scores_by_rule = {}, []
-    for place, rule in enumerate(RULES):
+    for rule_number, rule in enumerate(RULES):
         scores_by_task = []
         for figures in tasks:
-            metric, documents = scorer(figures.task).headline[place], figures.documents
+            metric = scorer(figures.task).headline[rule_number]
+            documents = figures.documents
             scores_by_task.append([document.means()[metric] for document in documents])
         scores_by_rule.append(linearised(scores_by_task, by_size))
         estimate = estimate_score(scores_by_rule[-1], clusters)
-        for field in ("low", "high", "error", "freedom", "design_effect"):
-            columns[f"{rule}_{field}"] = getattr(estimate, field)
+        for estimate_field in ("low", "high", "error", "freedom", "design_effect"):
+            columns[f"{rule}_{estimate_field}"] = getattr(estimate, estimate_field)
     cost = estimate_difference(*scores_by_rule, clusters)
     return columns | _with_ends("format_cost", cost) | {"clusters": cost.clusters}
 
@@ -128,29 +131,29 @@ def _errors(figures: Figures) -> dict[str, float]:
 
     {} where no answer has one. Several answers to a document count as their mean.
     """
-    documents = [document for document in figures.documents if document.errors]
-    if not documents:
+    timed_documents = [document for document in figures.documents if document.errors]
+    if not timed_documents:
         return {}
-    mean_errors = [fmean(document.errors) for document in documents]
-    clusters = [document.cluster for document in documents]
-    median = estimate_median(mean_errors, clusters)
-    answers_read = sum(len(document.errors) for document in documents)
-    columns = _with_ends(f"median_error_{documents[0].unit}", median)
-    return columns | {"error_read": answers_read / figures.answers}
+    mean_errors = [fmean(document.errors) for document in timed_documents]
+    clusters = [document.cluster for document in timed_documents]
+    median_with_ends = estimate_median(mean_errors, clusters)
+    read_count = sum(len(document.errors) for document in timed_documents)
+    columns = _with_ends(f"median_error_{timed_documents[0].unit}", median_with_ends)
+    return columns | {"error_read": read_count / figures.answers}
 
 
 def _benchmark_columns(
     benchmark: Group, task_rows: list[dict], tallies: dict[str, Tally]
 ) -> dict:
     """Return the means and sums of a benchmark's tasks."""
-    sizes = [row["n"] if benchmark.by_size else 1 for row in task_rows]
+    weights = [row["n"] if benchmark.by_size else 1 for row in task_rows]
     columns = {"tasks": f"{len(task_rows)} of {len(benchmark.tasks)}"}
     columns |= dict.fromkeys(("by", "value", *_MEANS))
     for column in _MEANS:
-        means = [row[column] for row in task_rows]
-        if None not in means:
-            total = math.fsum(map(math.prod, zip(means, sizes)))
-            columns[column] = total / sum(sizes)
+        task_means = [row[column] for row in task_rows]
+        if None not in task_means:
+            weighted_sum = math.fsum(map(math.prod, zip(task_means, weights)))
+            columns[column] = weighted_sum / sum(weights)
     if columns["published"] is not None:
         figures_by_task = [tallies[row["task"]].all for row in task_rows]
         columns |= _intervals(figures_by_task, benchmark.by_size)
@@ -163,5 +166,5 @@ def with_interval(row: dict, name: str, form: Callable = percent) -> str | None:
     """Return a figure of a row with the ends of its interval, in words of `form`."""
     if row.get(name) is None:
         return None
-    value, low, high = (form(row[f"{name}{end}"]) for end in ("", "_low", "_high"))
-    return f"{value} [{low}, {high}]"
+    figure_texts = [form(row[f"{name}{suffix}"]) for suffix in ("", "_low", "_high")]
+    return "{} [{}, {}]".format(*figure_texts)
