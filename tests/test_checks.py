@@ -1,6 +1,7 @@
 """What of a run is checked: documents, prompts and responses, each by itself."""
 
 import json
+from collections import Counter
 from decimal import Decimal
 from itertools import product
 from types import SimpleNamespace
@@ -10,6 +11,7 @@ import pytest
 from tests.conftest import EXAMPLES, PACK
 from utils.core.documents import documents
 from utils.core.families import prompt, scorer
+from utils.verdicts import checks
 from utils.verdicts.answers import Answer
 from utils.verdicts.checks import Check, frame_of, render_messages, text_of
 from utils.verdicts.judge import encode_value
@@ -19,7 +21,9 @@ TASK = "tot_arithmetic"
 TEMPLATE = {"chat_template": "{{ messages }}"}
 
 
-def outcome(task=TASK, docs=None, logged="{}", line=None, pack=EXAMPLES, **results):
+def outcome(
+    task=TASK, docs=None, logged="{}", line=None, pack=EXAMPLES, has_ids=True, **results
+):
     """Return what a check leaves of a run, whose prompts are `logged` of the task's."""
     docs = documents(task, EXAMPLES) if docs is None else docs
     results = {"versions": {task: 1}, "n-shot": {task: 0}} | results
@@ -29,8 +33,8 @@ def outcome(task=TASK, docs=None, logged="{}", line=None, pack=EXAMPLES, **resul
         text = text and text.replace("{}", prompt(task, doc))
         cells = {"arguments": {"gen_args_0": {"arg_0": text, "arg_1": {}}}}
         cells |= line(n) if callable(line) else line or {}
-        answer = Answer("", cells, task, n, prompt=text, is_first=True)
-        check.add(answer, doc)
+        doc_id = n if has_ids else None
+        check.add(Answer("", cells, task, doc_id, prompt=text, is_first=True), doc)
     figures = SimpleNamespace(values=dict, counts={"changed": 0}, answers=len(docs))
     fingerprint = utils.fingerprint(map(utils.digest, docs))
     tally = SimpleNamespace(answered=len(docs), fingerprint=fingerprint, all=figures)
@@ -67,6 +71,14 @@ def test_documents_go_by_the_pack_or_else_by_the_fingerprint(
         entry = len(docs), utils.fingerprint(map(utils.digest, docs))
         monkeypatch.setitem(utils.FILES, TASK, entry)
     assert told(outcome(task, change(docs), pack=pack)["documents"]).startswith(says)
+
+
+def test_documents_without_ids_count_as_often_as_the_pack_has_them(monkeypatch):
+    docs, rows = documents(TASK, EXAMPLES), checks.pack_rows(TASK, EXAMPLES)
+    rows_with_copy = rows + Counter([*rows][:1])
+    monkeypatch.setattr(checks, "pack_rows", lambda *_: rows_with_copy)
+    check = outcome(docs=[*docs, docs[0]], has_ids=False)["documents"]
+    assert told(check) == "verified: all 39 documents of examples/"
 
 
 DIFFERS = "not verified: what stands around the prompts differs between documents"

@@ -27,7 +27,7 @@ from typing import NamedTuple
 from ..core.documents import document
 from ..core.errors import FamilyError, ToolError
 from ..core.families import all_tasks, bare, scorer
-from ..core.files import MOST_BYTES, Line, parse, read_lines
+from ..core.files import Line, parse, read_lines
 
 
 SAMPLES_NAME = re.compile(
@@ -300,8 +300,7 @@ def custom_id(task: str, doc_id: int, doc: dict) -> str:
 def read_results(path: Path) -> dict:
     """Return what a results file says; ToolError where it is not one."""
     try:
-        is_small = path.stat().st_size <= MOST_BYTES
-        results = json.loads(path.read_bytes() if is_small else b"")
+        results = json.loads(path.read_bytes())
         results = {key: _by_task(claim) for key, claim in results.items()}
         _check_types(results, **_RESULTS_TYPES)
     except (ValueError, RecursionError, AttributeError) as error:

@@ -75,8 +75,8 @@ def messages_of(prompt: str) -> list[dict] | None:
     with suppress(ValueError, RecursionError):
         messages = json.loads(prompt)
         spellings = {json.dumps(messages), json.dumps(messages, ensure_ascii=False)}
-        is_list = isinstance(messages, list) and prompt in spellings
-        if is_list and all(isinstance(message, dict) for message in messages):
+        is_canonical_list = isinstance(messages, list) and prompt in spellings
+        if is_canonical_list and all(isinstance(message, dict) for message in messages):
             for message in messages:
                 if message.get("type") == "text":  # which lm-eval 0.5 adds to each
                     del message["type"]
@@ -97,10 +97,10 @@ def render_messages(
     try:
         if not few_shot:
             description, question = prompt_parts(task, doc)
-            instruction = "\n\n".join(filter(None, (system, description)))
-            system_message = [("system", instruction)] if instruction else []
-            return *system_message, ("user", question)
-        prompt = _task_of_harness(task, tuple(sorted(doc))).fewshot_context(
+            system_text = "\n\n".join(filter(None, (system, description)))
+            system_messages = [("system", system_text)] if system_text else []
+            return *system_messages, ("user", question)
+        chat_json = _task_of_harness(task, tuple(sorted(doc))).fewshot_context(
             doc,
             num_fewshot=few_shot,
             system_instruction=system,
@@ -108,7 +108,9 @@ def render_messages(
             fewshot_as_multiturn=is_multiturn,
             chat_template=lambda messages, **_: json.dumps(messages),
         )
-        return tuple((entry["role"], entry["content"]) for entry in messages_of(prompt))
+        return tuple(
+            (message["role"], message["content"]) for message in messages_of(chat_json)
+        )
     except Exception:  # what a submission's document may raise
         return None
 
@@ -122,11 +124,11 @@ def _task_of_harness(task: str, fields: tuple[str, ...]):
     import datasets
     from lm_eval.tasks import TaskManager
 
-    rows = {"test": datasets.Dataset.from_list([dict.fromkeys(fields, "")])}
-    config = load_yaml(task_files()[task].path)
-    config |= {"custom_dataset": lambda **_: rows, "process_docs": None}
-    manager = TaskManager(include_path=str(FOLDER), include_defaults=False)
-    return manager.load([config])["tasks"][task]
+    rows_by_split = {"test": datasets.Dataset.from_list([dict.fromkeys(fields, "")])}
+    task_config = load_yaml(task_files()[task].path)
+    task_config |= {"custom_dataset": lambda **_: rows_by_split, "process_docs": None}
+    task_manager = TaskManager(include_path=str(FOLDER), include_defaults=False)
+    return task_manager.load([task_config])["tasks"][task]
 
 
 def frame_of(prompt: str, texts: Sequence[str]) -> Frame | None:
@@ -137,13 +139,13 @@ def frame_of(prompt: str, texts: Sequence[str]) -> Frame | None:
     if len(prompt) > sum(map(len, texts)) + 4 * MOST_FRAME:
         return None
     frame: list[str | int] = [prompt]
-    longest_first = sorted(enumerate(texts), key=lambda entry: -len(entry[1]))
-    for number, text in longest_first:
-        for place, part in enumerate(frame):
+    longest_numbered_texts = sorted(enumerate(texts), key=lambda entry: -len(entry[1]))
+    for text_number, text in longest_numbered_texts:
+        for index, part in enumerate(frame):
             if isinstance(part, str) and text in part:
                 start = part.index(text)
                 end = start + len(text)
-                frame[place : place + 1] = part[:start], number, part[end:]
+                frame[index : index + 1] = part[:start], text_number, part[end:]
                 break
         else:
             return None
@@ -161,8 +163,8 @@ class Check:
     ) -> None:
         self.task, self.claims = task, claims_of(results, task)
         self.results = results if self.claims else {}
-        few_shot = self.claims.get("n_shot")
-        self.few_shot = few_shot if few_shot in range(MOST_SHOTS + 1) else None
+        shot_count = self.claims.get("n_shot")
+        self.few_shot = shot_count if shot_count in range(MOST_SHOTS + 1) else None
         self.filter, self.include_path = filter_name, include_path
         self.rows = pack_rows(task, include_path)
         self.answers: Counter[tuple[object, bytes]] = Counter()  # by id and document
@@ -183,8 +185,8 @@ class Check:
 
     def add(self, answer: Answer, doc: dict) -> None:
         """Look at one more answer."""
-        doc_text = text_of(doc)
-        self.answers[answer.doc_id, _hash(doc_text)] += 1
+        doc_json = text_of(doc)
+        self.answers[answer.doc_id, _hash(doc_json)] += 1
         if answer.line is self.line:
             return
         self.line = answer.line
@@ -193,50 +195,50 @@ class Check:
         if answer.prompt is None:
             self.unlogged += 1
             return
-        frames = self._frames(answer.prompt, doc_text)
-        self.frames.add(frames)
-        self.strange += frames == (None, None)
-        request = within(self.line, "arguments", "gen_args_0") or {}
-        self.settings.add(json.dumps(request | {"arg_0": None}, sort_keys=True))
+        frame_pair = self._frames(answer.prompt, doc_json)
+        self.frames.add(frame_pair)
+        self.strange += frame_pair == (None, None)
+        logged_request = within(self.line, "arguments", "gen_args_0") or {}
+        self.settings.add(json.dumps(logged_request | {"arg_0": None}, sort_keys=True))
 
     def _frames(self, prompt: str, doc_text: str) -> tuple[Frame | None, Frame | None]:
         """Return what stands around the task's messages, as they are and stripped."""
         logged_messages = messages_of(prompt)
         is_chat = bool(logged_messages) or self.results.get("chat_template") is not None
-        settings = self.few_shot or 0, self.results.get("system_instruction") or None
+        prompt_args = self.few_shot or 0, self.results.get("system_instruction") or None
         is_multiturn = is_chat and self.results.get("fewshot_as_multiturn") is True
-        messages = render_messages(self.task, doc_text, *settings, is_multiturn)
+        task_messages = render_messages(self.task, doc_text, *prompt_args, is_multiturn)
         # A second request of the line could hold anything.
-        if not messages or len(self.line["arguments"]) != 1:
+        if not task_messages or len(self.line["arguments"]) != 1:
             return None, None
-        self.roles, contents = zip(*messages)
+        self.roles, message_contents = zip(*task_messages)
         if logged_messages:
-            chat = [{"role": role, "content": text} for role, text in messages]
+            chat = [{"role": role, "content": text} for role, text in task_messages]
             return ((), ()) if chat == logged_messages else (None, None)
-        texts = contents if is_chat else ("".join(contents),)
-        stripped_texts = [text.strip() for text in texts]
-        return frame_of(prompt, texts), frame_of(prompt, stripped_texts)
+        expected_texts = message_contents if is_chat else ("".join(message_contents),)
+        stripped_texts = [text.strip() for text in expected_texts]
+        return frame_of(prompt, expected_texts), frame_of(prompt, stripped_texts)
 
     def _check_prompts(self) -> tuple[str, str, str]:
         """Return status, reason and the frame around the prompts."""
         frame = None
-        for frames in map(set, zip(*self.frames)):
-            if frame is None and len(frames) == 1:
-                [frame] = frames
+        for frame_set in map(set, zip(*self.frames)):
+            if frame is None and len(frame_set) == 1:
+                [frame] = frame_set
         frame_size = sum(len(part) for part in frame or () if isinstance(part, str))
-        text, frame_parts = "all as rendered", []
+        status_text, frame_texts = "all as rendered", []
         if frame_size:
-            text += f", in a frame of {frame_size:,} characters"
+            status_text += f", in a frame of {frame_size:,} characters"
             for part in frame:
                 is_text = isinstance(part, str)
-                frame_parts.append(part if is_text else f"{{{self.roles[part]}}}")
+                frame_texts.append(part if is_text else f"{{{self.roles[part]}}}")
         fault = self._fault_of_prompts(frame, frame_size)
         status = UNKNOWN if fault else VERIFIED
-        return status, fault or text, "".join(frame_parts)
+        return status, fault or status_text, "".join(frame_texts)
 
     def _fault_of_prompts(self, frame: Frame | None, size: int) -> str | None:
         """Return why prompts in a constant frame of a size are not verified, if so."""
-        surroundings = f"{size:,} characters stand around each prompt"
+        surroundings_text = f"{size:,} characters stand around each prompt"
         if self.unlogged:
             return "the prompts are not in the files"
         if self.strange:
@@ -248,9 +250,9 @@ class Check:
         if frame is None:
             return "what stands around the prompts differs between documents"
         if size and not self.results.get("chat_template"):
-            return f"{surroundings}, and no chat template is recorded"
+            return f"{surroundings_text}, and no chat template is recorded"
         if size > MOST_FRAME:
-            return f"{surroundings}, more than {MOST_FRAME:,}"
+            return f"{surroundings_text}, more than {MOST_FRAME:,}"
         return None
 
     def outcome(self, tally: Tally) -> dict:
@@ -258,22 +260,26 @@ class Check:
 
         Documents are `whole` if they are all rows, and of the seed that the task has.
         """
-        documents = zip(("status", "text", "whole"), self._check_documents(tally))
-        prompts = zip(("status", "text", "frame"), self._check_prompts())
-        documents, prompts = dict(documents), dict(prompts)
-        responses = {"status": VERIFIED, "text": "as logged"}
+        documents_check = zip(("status", "text", "whole"), self._check_documents(tally))
+        prompts_check = zip(("status", "text", "frame"), self._check_prompts())
+        documents_check, prompts_check = dict(documents_check), dict(prompts_check)
+        responses_check = {"status": VERIFIED, "text": "as logged"}
         if self.contradicted:
-            fault = "filtered responses are not the first response"
-            responses = {"status": UNKNOWN, "text": f"{self.contradicted:,} {fault}"}
+            fault = (
+                f"{self.contradicted:,} filtered responses are not the first response"
+            )
+            responses_check = {"status": UNKNOWN, "text": fault}
         answer_counts = sorted({*self.answers.values()}) or [1]
-        extremes = dict.fromkeys((answer_counts[0], answer_counts[-1]))
-        answers_text = " to ".join(map(str, extremes))
+        extreme_counts = dict.fromkeys((answer_counts[0], answer_counts[-1]))
+        answers_per_document = " to ".join(map(str, extreme_counts))
         if answer_counts[-1] > 1:
-            answers_text += ", scored by their mean (the harness scores the first)"
+            answers_per_document += (
+                ", scored by their mean (the harness scores the first)"
+            )
         return {
-            "documents": documents,
-            "prompts": prompts,
-            "responses": responses,
+            "documents": documents_check,
+            "prompts": prompts_check,
+            "responses": responses_check,
             "version": self.claims.get("version"),
             "few_shot": self.few_shot,
             "filter": self.filter,
@@ -281,9 +287,9 @@ class Check:
             "card": self._card(),
             "checked": {
                 "Filter": f"{self.filter:.200}",
-                "Answers a document": answers_text,
-                "Documents": documents["text"],
-                "Prompts": prompts["text"],
+                "Answers a document": answers_per_document,
+                "Documents": documents_check["text"],
+                "Prompts": prompts_check["text"],
             },
         }
 
@@ -292,108 +298,110 @@ class Check:
 
         Return status, reason, and whether they are all rows of the task.
         """
-        answered, (known_rows, fingerprint) = tally.answered, scorer(self.task).upstream
+        doc_count, (row_count, fingerprint) = tally.answered, scorer(self.task).upstream
         if self.rows is not None:
-            name = f"{self.include_path.name}/"
-            return self._compare(answered, self.rows, name, self.rows.total())
+            pack_name = f"{self.include_path.name}/"
+            return self._compare(doc_count, self.rows, pack_name, self.rows.total())
         if is_generated(self.task):
-            return self._compare_generated(answered)
+            return self._compare_generated(doc_count)
         # What a system message says is no part of a fingerprint.
         if fingerprint is None or configuration(self.task).get("description"):
             return UNKNOWN, "there are no rows to compare them with", False
-        if answered == known_rows and tally.fingerprint == fingerprint:
-            return VERIFIED, f"all {answered:,} are the benchmark's", True
-        if answered < known_rows:
-            text = f"{answered:,} of {known_rows:,}: a part has no known fingerprint"
-            return UNKNOWN, text, False
-        text = f"not the benchmark's {known_rows:,} with {fingerprint}:"
-        text += f" {answered:,} with fingerprint {tally.fingerprint}"
-        return FALSE, text, False
+        if doc_count == row_count and tally.fingerprint == fingerprint:
+            return VERIFIED, f"all {doc_count:,} are the benchmark's", True
+        if doc_count < row_count:
+            reason = f"{doc_count:,} of {row_count:,}: a part has no known fingerprint"
+            return UNKNOWN, reason, False
+        reason = f"not the benchmark's {row_count:,} with {fingerprint}:"
+        reason += f" {doc_count:,} with fingerprint {tally.fingerprint}"
+        return FALSE, reason, False
 
     def _compare(
         self, n: int, rows: Rows, name: str, total: int
     ) -> tuple[str, str, bool]:
         """Compare n documents with rows, which may be a part of `total`."""
-        document_hashes = Counter(doc_hash for _, doc_hash in self.answers)
-        if foreign_count := (document_hashes - rows).total():
+        counts_by_hash = Counter(doc_hash for _, doc_hash in self.answers)
+        if foreign_count := (counts_by_hash - rows).total():
             return FALSE, f"{foreign_count:,} of {n:,} are not those of {name}", False
-        share = f"all {n:,}" if n == total else f"{n:,} of {total:,}"
-        return VERIFIED, f"{share} documents of {name}", n == total
+        share_text = f"all {n:,}" if n == total else f"{n:,} of {total:,}"
+        return VERIFIED, f"{share_text} documents of {name}", n == total
 
     def _compare_generated(self, n: int) -> tuple[str, str, bool]:
         """Compare n documents with those rows of the results' seed that they answer."""
-        config = configuration(self.task)
-        metadata = within(self.results, "configs", self.task, "metadata")
-        own_request, request_claim = _request(config["metadata"]), _request(metadata)
-        if not {"gen_seed", "gen_rows"} <= request_claim.keys():
+        task_config = configuration(self.task)
+        claimed_metadata = within(self.results, "configs", self.task, "metadata")
+        own_request = _request(task_config["metadata"])
+        claimed_request = _request(claimed_metadata)
+        if not {"gen_seed", "gen_rows"} <= claimed_request.keys():
             return UNKNOWN, "no results say the seed of their rows", False
         try:
-            generator = config["dataset_kwargs"]["generator"]
-            request = read_request(generator, **own_request | request_claim)
-            rows = [request.row(doc_id) for doc_id, _ in self.answers]
-            docs = documents_of(self.task, rows)
+            generator_name = task_config["dataset_kwargs"]["generator"]
+            request = read_request(generator_name, **own_request | claimed_request)
+            seed_rows = [request.row(doc_id) for doc_id, _ in self.answers]
+            seed_docs = documents_of(self.task, seed_rows)
         except (ValueError, TypeError) as error:
             return UNKNOWN, f"cannot be regenerated: {error!s:.200}", False
-        row_hashes = Counter(_hash(text_of(doc)) for doc in docs)
-        name, total = (
-            f"seed {request_claim['gen_seed']!s:.20}",
-            request_claim["gen_rows"],
+        counts_by_hash = Counter(_hash(text_of(doc)) for doc in seed_docs)
+        seed_name = f"seed {claimed_request['gen_seed']!s:.20}"
+        claimed_row_count = claimed_request["gen_rows"]
+        status, reason, is_whole = self._compare(
+            n, counts_by_hash, seed_name, claimed_row_count
         )
-        status, text, is_whole = self._compare(n, row_hashes, name, total)
-        is_own = own_request | request_claim == own_request
-        return status, text, is_whole and is_own
+        is_own_request = own_request | claimed_request == own_request
+        return status, reason, is_whole and is_own_request
 
     def _card(self) -> dict[str, str]:
         """Return what a run card says of the claims of results: label -> text."""
-        claims, results, date = self.claims, self.results, None
-        absent = "none" if claims else None
+        claims, results, run_date = self.claims, self.results, None
+        none_text = "none" if claims else None
         with suppress(TypeError, ValueError, OverflowError, OSError):
-            date = datetime.fromtimestamp(claims.get("date"), timezone.utc).date()
-        arguments = within(results, "config", "model_args")
-        revision_match = re.search(r"\brevision\W+([^,']*)", f"{arguments}")
+            run_date = datetime.fromtimestamp(claims.get("date"), timezone.utc).date()
+        model_arguments = within(results, "config", "model_args")
+        revision_match = re.search(r"\brevision\W+([^,']*)", f"{model_arguments}")
         template = results.get("chat_template")
-        cells = {
+        card_cells = {
             "Model": claims.get("model_name"),
-            "Model arguments": arguments or absent,
+            "Model arguments": model_arguments or none_text,
             "Revision": revision_match and revision_match[1],
-            "Date": date,
+            "Date": run_date,
             "Harness": claims.get("lm_eval_version"),
             "Task version": claims.get("version"),
             "Few-shot examples": claims.get("n_shot"),
             # One that the results do not show is "".
-            "Chat template": absent if template is None else template or "of an API",
-            "System instruction": results.get("system_instruction") or absent,
+            "Chat template": none_text if template is None else template or "of an API",
+            "System instruction": results.get("system_instruction") or none_text,
             "Generation": within(results, "configs", self.task, "generation_kwargs"),
-            "Limit": claims.get("limit") or absent,
+            "Limit": claims.get("limit") or none_text,
         }
-        for label, cell in cells.items():
+        for label, cell in card_cells.items():
             if isinstance(cell, dict):
-                cell = ", ".join(f"{name} {setting}" for name, setting in cell.items())
-            cells[label] = "unknown" if cell is None else f"{cell!s:.{LONGEST}}"
-        return cells
+                cell = ", ".join(f"{name} {value}" for name, value in cell.items())
+            card_cells[label] = "unknown" if cell is None else f"{cell!s:.{LONGEST}}"
+        return card_cells
 
     def _marks(self, tally: Tally) -> Iterator[str]:
         """Yield what is not as the task has it by itself, or not as results claim it."""
         task_scorer, scores = scorer(self.task), tally.all.values()
-        if instruction := self.results.get("system_instruction"):
-            yield f"system instruction, {len(instruction):,} characters"
+        if system_instruction := self.results.get("system_instruction"):
+            yield f"system instruction, {len(system_instruction):,} characters"
         is_same_version = self.claims.get("version") == str(task_scorer.version)
-        for name, claim in (within(self.results, "results", self.task) or {}).items():
-            metric = task_scorer.metric(name.partition(",")[0])
+        claimed_scores = within(self.results, "results", self.task) or {}
+        for claim_name, claim in claimed_scores.items():
+            metric = task_scorer.metric(claim_name.partition(",")[0])
             # Flexible scores are compared where they are of the same version.
             if metric in scores and (is_same_version or "flexible" not in metric):
-                mean = sum(scores[metric]) / len(scores[metric])
+                mean_score = sum(scores[metric]) / len(scores[metric])
                 claimed_mean = typed_claim(claim, float)
-                if claimed_mean is None or abs(claimed_mean - mean) > ROUNDING:
-                    yield f"claims {metric} {claim!s:.8} instead of {mean:.4f}"
+                if claimed_mean is None or abs(claimed_mean - mean_score) > ROUNDING:
+                    yield f"claims {metric} {claim!s:.8} instead of {mean_score:.4f}"
                     break
         if is_same_version and (changed_count := tally.all.counts["changed"]):
-            share = f"{changed_count:,} of {tally.all.answers:,}"
-            yield f"{share} logged scores are not those made again"
+            share_text = f"{changed_count:,} of {tally.all.answers:,}"
+            yield f"{share_text} logged scores are not those made again"
 
 
 def _request(metadata: object) -> dict:
     """Return what metadata of a task say of its rows' generation."""
     cells = metadata if isinstance(metadata, dict) else {}
-    names = [name for name in cells if name.startswith("gen_")]
-    return {name: cells[name] for name in names if name != "gen_fingerprint"}
+    gen_names = [name for name in cells if name.startswith("gen_")]
+    return {name: cells[name] for name in gen_names if name != "gen_fingerprint"}

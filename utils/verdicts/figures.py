@@ -61,15 +61,17 @@ class Document:
 
     def add(self, row: dict) -> None:
         """Add what one more answer scores."""
-        cells = row["scores"].items()
-        scores = {metric: score for metric, score in cells if score is not None}
+        score_items = row["scores"].items()
+        scores = {metric: score for metric, score in score_items if score is not None}
         self.scores.append(scores)
         self.samples.append(row["sample"])
         if row["value"] and any(metric.startswith("within_") for metric in scores):
-            texts = json.loads(row["value"]), json.loads(row["reference"])
-            value, reference = map(datetime.fromisoformat, texts)
-            self.unit, seconds = ("hours", 3600) if ":" in texts[1] else ("days", 86400)
-            self.errors.append((value - reference).total_seconds() / seconds)
+            time_texts = json.loads(row["value"]), json.loads(row["reference"])
+            answer_time, gold_time = map(datetime.fromisoformat, time_texts)
+            self.unit, unit_seconds = (
+                ("hours", 3600) if ":" in time_texts[1] else ("days", 86400)
+            )
+            self.errors.append((answer_time - gold_time).total_seconds() / unit_seconds)
 
     def means(self) -> dict[str, float]:
         """Return metric -> mean score of the answers; which apply, the document decides."""
@@ -96,23 +98,24 @@ class Figures:
             self.documents.append(document)
             self.n += 1
         self.answers += 1
-        reason, invalid = row["reason"], row["invalid"]
+        reason, invalid_reason = row["reason"], row["invalid"]
         finish_reason = row["finish_reason"]
         self.reasons[reason] += 1
         self.unextracted[reason] += row["scores"].get("extracted") == 0
-        marks = {
+        applies_by_mark = {
             "changed": row["changed"],  # the harness's log gives other scores
-            "no_instruction": invalid == "no_instruction",
-            "cut_off": invalid == "cut_off",
-            "cut_off_unknown": not (invalid or finish_reason),
+            "no_instruction": invalid_reason == "no_instruction",
+            "cut_off": invalid_reason == "cut_off",
+            "cut_off_unknown": not (invalid_reason or finish_reason),
             # Faults, of which an answer may have several; see `score/health.py`.
             "length": finish_reason == "length",
             "unended": reason == "cut_off" and finish_reason != "length",
             "blank": not row["excerpt"].strip(),
-            "no_system": row["has_system"] is False or invalid == "no_instruction",
+            "no_system": row["has_system"] is False
+            or invalid_reason == "no_instruction",
             "silent": not finish_reason,  # nothing says why it ended
         }
-        self.counts.update(name for name, applies in marks.items() if applies)
+        self.counts.update(mark for mark, applies in applies_by_mark.items() if applies)
 
     def values(self) -> dict[str, list[float]]:
         """Return metric -> the scores of the documents that it applies to, if any.
@@ -170,9 +173,9 @@ class Tally:
         if self.has_rows:
             document.rows.append(row)
         self.all.add(document, row)
-        for part in ((breakdown, row[breakdown]) for breakdown in BREAKDOWNS):
-            if part[1] is not None:
-                self.parts.setdefault(part, Figures(self.task)).add(document, row)
+        for part_key in ((breakdown, row[breakdown]) for breakdown in BREAKDOWNS):
+            if part_key[1] is not None:
+                self.parts.setdefault(part_key, Figures(self.task)).add(document, row)
         return document
 
     def _document(self, row: dict) -> Document:
@@ -182,24 +185,28 @@ class Tally:
         of it: one, where that is not known.
         """
         digest, doc_id = row["digest"], row["doc_id"]
-        copies, keys = count_copies(self.task, digest), [doc_id]
+        copy_count, doc_keys = count_copies(self.task, digest), [doc_id]
         if doc_id is None:
             self._unnamed.add(digest)
-            keys = [(digest, copy) for copy in range(copies or 1)]
-        is_full = digest in self._unnamed and self.digests[digest] >= (copies or 1)
-        for key in keys:
-            document = self._documents.get(key)
+            doc_keys = [(digest, copy_number) for copy_number in range(copy_count or 1)]
+        is_full = digest in self._unnamed and self.digests[digest] >= (copy_count or 1)
+        for doc_key in doc_keys:
+            document = self._documents.get(doc_key)
             if document is None and not is_full:
-                self._documents[key] = Document(row)
+                self._documents[doc_key] = Document(row)
                 self.answered += 1
                 self.digests[digest] += 1
-                self.surplus += copies is not None and self.digests[digest] > copies
-                return self._documents[key]
+                self.surplus += (
+                    copy_count is not None and self.digests[digest] > copy_count
+                )
+                return self._documents[doc_key]
             is_same = document is not None and document.digest == digest
             if is_same and document.takes(row["sample"], self.repeats):
                 return document
-        ordinal = f"answer {len(keys) + 1}" if len(keys) > 1 else "a second answer"
-        fix = f"keep {len(keys)}, or number them by 'sample'"
+        ordinal = (
+            f"answer {len(doc_keys) + 1}" if len(doc_keys) > 1 else "a second answer"
+        )
+        fix = f"keep {len(doc_keys)}, or number them by 'sample'"
         raise LineError(f"is {ordinal} to {self._name(row)}; {fix}")
 
     def _name(self, row: dict) -> str:
@@ -226,48 +233,50 @@ class Tally:
     @property
     def fingerprint(self) -> str:
         """The fingerprint of the documents, as the families log it."""
-        digests = map(bytes.fromhex, self.digests.elements())
-        return scorer(self.task).utils.fingerprint(digests)
+        digest_bytes = map(bytes.fromhex, self.digests.elements())
+        return scorer(self.task).utils.fingerprint(digest_bytes)
 
     def describe_rows(self) -> str:
         """Return in words whether the documents are the rows of the benchmark.
 
         A fingerprint is one of all rows, those that are left out included.
         """
-        benchmark_rows, fingerprint = scorer(self.task).upstream
-        if benchmark_rows is None:
+        benchmark_row_count, fingerprint = scorer(self.task).upstream
+        if benchmark_row_count is None:
             return self._describe_generated_rows()
-        answered, distinct = self.answered, len(self.digests)
-        if self.surplus or answered > benchmark_rows:
+        doc_count, digest_count = self.answered, len(self.digests)
+        if self.surplus or doc_count > benchmark_row_count:
             return _OTHER_ROWS
-        if answered < benchmark_rows:
-            return f"fewer than the benchmark's {benchmark_rows}"
+        if doc_count < benchmark_row_count:
+            return f"fewer than the benchmark's {benchmark_row_count}"
         if fingerprint is None:
-            repeats = f", {distinct} different" if distinct < answered else ""
-            return f"as many as the benchmark's{repeats}"
+            repeats_text = (
+                f", {digest_count} different" if digest_count < doc_count else ""
+            )
+            return f"as many as the benchmark's{repeats_text}"
         return "the benchmark's" if self.fingerprint == fingerprint else _OTHER_ROWS
 
     def _describe_generated_rows(self) -> str:
         if self.made is None:  # rows do not tell their seed, nor how many it made
             return "made from a seed"
-        seed, seed_rows = self.made["seed"], self.made["rows"]
-        if self.answered == len(self.digests) < seed_rows:
-            return f"made from seed {seed}, {self.answered} of its {seed_rows}"
-        has_fingerprint = self.made["fingerprint"] in (None, self.fingerprint)
-        if self.answered == seed_rows and has_fingerprint:
-            return f"made from seed {seed}, all {seed_rows}"
-        return f"not the {seed_rows} of seed {seed}"
+        seed, seed_row_count = self.made["seed"], self.made["rows"]
+        if self.answered == len(self.digests) < seed_row_count:
+            return f"made from seed {seed}, {self.answered} of its {seed_row_count}"
+        has_right_fingerprint = self.made["fingerprint"] in (None, self.fingerprint)
+        if self.answered == seed_row_count and has_right_fingerprint:
+            return f"made from seed {seed}, all {seed_row_count}"
+        return f"not the {seed_row_count} of seed {seed}"
 
 
 def rows_remark(tallies: list[Tally], n: int) -> str | None:
     """Return in words how `n` documents of tasks differ from the benchmark's rows, if so."""
-    row_counts = [scorer(tally.task).upstream[0] for tally in tallies]
-    if None in row_counts:
+    benchmark_row_counts = [scorer(tally.task).upstream[0] for tally in tallies]
+    if None in benchmark_row_counts:
         return None
-    if n != sum(row_counts):
-        return f"{n:,} rows instead of {sum(row_counts):,}"
-    is_other = any(tally.describe_rows() == _OTHER_ROWS for tally in tallies)
-    return "other rows than the benchmark's" if is_other else None
+    if n != sum(benchmark_row_counts):
+        return f"{n:,} rows instead of {sum(benchmark_row_counts):,}"
+    has_other_rows = any(tally.describe_rows() == _OTHER_ROWS for tally in tallies)
+    return "other rows than the benchmark's" if has_other_rows else None
 
 
 # ------------------------------------------- several answers to a document
@@ -278,14 +287,15 @@ Reading = tuple[Hashable, float]
 
 def together(documents: list[Document], k: int) -> dict[str, list[float]]:
     """Return pass@k and majority of documents with their rows, by measure and rule."""
-    measures: dict[str, list[float]] = {}
-    for place, rule in enumerate(("published", "flexible")):
-        readings = [
-            [read_answer(row, place) for row in document.rows] for document in documents
+    scores: dict[str, list[float]] = {}
+    for rule_number, rule in enumerate(("published", "flexible")):
+        all_readings = [
+            [read_answer(row, rule_number) for row in document.rows]
+            for document in documents
         ]
-        measures[f"pass@{k}_{rule}"] = [pass_at(k, answers) for answers in readings]
-        measures[f"majority_{rule}"] = [majority(answers) for answers in readings]
-    return measures
+        scores[f"pass@{k}_{rule}"] = [pass_at(k, readings) for readings in all_readings]
+        scores[f"majority_{rule}"] = [majority(readings) for readings in all_readings]
+    return scores
 
 
 def read_answer(row: dict, place: int) -> Reading:
@@ -294,10 +304,10 @@ def read_answer(row: dict, place: int) -> Reading:
     The published rule compares texts; the flexible one values, without case, and without
     quotation marks, for a number may be read as one or as a text.
     """
-    value = row["published"] if place == 0 else row["value"]
-    if place and value is not None:
-        value = value.replace('"', "").casefold()
-    return value, row["scores"][scorer(row["task"]).headline[place]]
+    answer_value = row["published"] if place == 0 else row["value"]
+    if place and answer_value is not None:
+        answer_value = answer_value.replace('"', "").casefold()
+    return answer_value, row["scores"][scorer(row["task"]).headline[place]]
 
 
 def pass_at(k: int, answers: list[Reading]) -> float:
@@ -319,11 +329,11 @@ def majority(answers: Iterable[Reading]) -> float:
     Answers in which nothing was read have no vote; where no answer has one, it is 0.
     """
     scores_by_value: dict[Hashable, list[float]] = {}
-    for value, score in answers:
-        if value is not None:
-            scores_by_value.setdefault(value, []).append(score)
+    for voted_value, score in answers:
+        if voted_value is not None:
+            scores_by_value.setdefault(voted_value, []).append(score)
     most_votes = max(map(len, scores_by_value.values()), default=0)
-    winners = [
+    winning_scores = [
         scores for scores in scores_by_value.values() if len(scores) == most_votes
     ]
-    return mean(map(mean, winners or [[0.0]]))
+    return mean(map(mean, winning_scores or [[0.0]]))

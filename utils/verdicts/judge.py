@@ -44,8 +44,8 @@ def document_of(answer: Answer, include_path: Path) -> dict:
     task, doc_id = answer.task, answer.doc_id
     docs = documents(task, include_path)
     if not isinstance(doc_id, int) or not 0 <= doc_id < len(docs):
-        count = f"{len(docs)} documents"
-        fault = f"{task} has no document {doc_id!r:.80} at {include_path} ({count})"
+        size_text = f"{len(docs)} documents"
+        fault = f"{task} has no document {doc_id!r:.80} at {include_path} ({size_text})"
     elif sha256(document_text(docs[doc_id])).startswith(answer.doc_hash or ""):
         return docs[doc_id]
     else:
@@ -63,8 +63,8 @@ def judge_answer(answer: Answer, doc: dict, file: str, system: str | None) -> di
     family = scorer(answer.task).utils
     try:
         verdict = explain(answer.task, doc, answer.response)
-        digest, gold = family.digest(doc).hex(), family.gold_response(doc)
-        cluster = sha256(family.cluster(doc))[:_DIGITS]
+        digest, gold_response = family.digest(doc).hex(), family.gold_response(doc)
+        cluster_digest = sha256(family.cluster(doc))[:_DIGITS]
     except ToolError as error:
         raise LineError(str(error)) from None
     except NOT_A_DOCUMENT as error:
@@ -73,10 +73,10 @@ def judge_answer(answer: Answer, doc: dict, file: str, system: str | None) -> di
         "task": answer.task,
         "doc_id": answer.doc_id,
         "digest": digest,
-        "cluster": cluster,
+        "cluster": cluster_digest,
         "sample": answer.sample,
         "filter": answer.filter,
-        **_verdict_columns(answer, doc, verdict, gold),
+        **_verdict_columns(answer, doc, verdict, gold_response),
         "length": len(answer.response),
         "response": sha256(answer.response)[:_DIGITS],
         "excerpt": shorten(answer.response),
@@ -89,20 +89,25 @@ def judge_answer(answer: Answer, doc: dict, file: str, system: str | None) -> di
 
 def _verdict_columns(answer: Answer, doc: dict, verdict: Verdict, gold: str) -> dict:
     """Return what a row has of a verdict, and of how much it says of the model."""
-    task, explanation, invalid = scorer(answer.task), "empty response", None
+    task_scorer = scorer(answer.task)
+    explanation, invalid_reason = "empty response", None
     if answer.response.strip():
-        explanation = task.utils.REASONS[verdict.reason]
+        explanation = task_scorer.utils.REASONS[verdict.reason]
     if answer.finish_reason == "length" or verdict.reason == "cut_off":
-        invalid = "cut_off"
+        invalid_reason = "cut_off"
     if _contains(answer.prompt, doc.get("instruction")) is False:
-        invalid = "no_instruction"
+        invalid_reason = "no_instruction"
     # Of several answers, the harness scores the one that its filter leaves.
     filtered_responses = answer.line.get("filtered_resps")
     is_logged = filtered_responses in ([answer.response], [[answer.response]])
     logged_line = answer.line if is_logged else {}
-    logged_scores = {task.metric(name): cell for name, cell in logged_line.items()}
+    logged_scores = {
+        task_scorer.metric(column): cell for column, cell in logged_line.items()
+    }
     return {
-        "scores": {metric: verdict.scores.get(metric) for metric in task.metrics},
+        "scores": {
+            metric: verdict.scores.get(metric) for metric in task_scorer.metrics
+        },
         "reason": verdict.reason,
         "why": explanation,
         "published": shorten(verdict.published, _LONGEST),
@@ -112,7 +117,7 @@ def _verdict_columns(answer: Answer, doc: dict, verdict: Verdict, gold: str) -> 
         "value": encode_value(verdict.value),
         "reference": encode_value(verdict.reference),
         "gold": shorten(gold, _LONGEST),
-        "invalid": invalid,
+        "invalid": invalid_reason,
         "finish_reason": shorten(answer.finish_reason),
         "changed": any(
             logged_scores.get(metric, score) != score
@@ -138,8 +143,8 @@ def _breakdowns(doc: dict) -> dict[str, str | None]:
     question, answer_format = doc.get("question"), None
     if isinstance(question, str) and (template_match := _TEMPLATE.search(question)):
         answer_format = " ".join(template_match["fields"].split())
-    cells = {"format": answer_format, **doc}
-    return {name: shorten(cells.get(name)) for name in BREAKDOWNS}
+    doc_cells = {"format": answer_format, **doc}
+    return {field: shorten(doc_cells.get(field)) for field in BREAKDOWNS}
 
 
 # --------------------------------------------------------------- values in a table
@@ -152,10 +157,10 @@ def shorten(value: object, longest: int = 200) -> str | None:
     """
     if value is None:
         return None
-    text = str(value)
-    if len(text) <= longest:
-        return text
-    return f"{text[: longest // 2]} … {text[-longest // 2 :]}"
+    full_text = str(value)
+    if len(full_text) <= longest:
+        return full_text
+    return f"{full_text[: longest // 2]} … {full_text[-longest // 2 :]}"
 
 
 def encode_value(value: object) -> str | None:
@@ -164,10 +169,10 @@ def encode_value(value: object) -> str | None:
         return None
     json_options = {"ensure_ascii": False, "sort_keys": True, "default": _plain}
     try:
-        encoded = json.dumps(value, allow_nan=False, **json_options)
+        value_json = json.dumps(value, allow_nan=False, **json_options)
     except (TypeError, ValueError):  # JSON has no infinity, and texts alone for keys
-        encoded = json.dumps(str(value), ensure_ascii=False)
-    return shorten(encoded, _LONGEST)
+        value_json = json.dumps(str(value), ensure_ascii=False)
+    return shorten(value_json, _LONGEST)
 
 
 def _plain(value: object) -> str | list[str]:
@@ -181,12 +186,12 @@ def _plain(value: object) -> str | list[str]:
 
 def value_text(row: dict, column: str = "value") -> str | None:
     """Return a value in a row as a text; for none, what the response has in its place."""
-    if (encoded := row[column]) is None:
+    if (value_json := row[column]) is None:
         return row["flexible"]
     with suppress(ValueError):  # of a text, JSON has quotation marks
-        value = json.loads(encoded)
-        return value if isinstance(value, str) else encoded
-    return encoded  # JSON that was cut
+        decoded_value = json.loads(value_json)
+        return decoded_value if isinstance(decoded_value, str) else value_json
+    return value_json  # JSON that was cut
 
 
 # --------------------------------------------- one answer to all documents
@@ -208,7 +213,7 @@ class References:
 
     def add(self, doc: dict) -> None:
         """Count one more document."""
-        reference_json = json.dumps([doc.get(name) for name in _REFERENCE])
+        reference_json = json.dumps([doc.get(field) for field in _REFERENCE])
         self.counts[reference_json] += 1
         self.docs.setdefault(reference_json, doc)
 
@@ -223,42 +228,45 @@ class References:
             return {}
         metric, document_counts = self.task.headline[0], self.counts.values()
         score_sums = {}
-        for answer in sorted(self._best_answers()):
+        for constant_answer in sorted(self._best_answers()):
             scores = (
-                self.task.process_results(doc, [answer])[metric]
+                self.task.process_results(doc, [constant_answer])[metric]
                 for doc in self.docs.values()
             )
-            products = (n * score for n, score in zip(document_counts, scores))
-            score_sums[answer] = sum(products)
+            weighted_scores = (
+                count * score for count, score in zip(document_counts, scores)
+            )
+            score_sums[constant_answer] = sum(weighted_scores)
         return score_sums
 
     def _best_answers(self) -> list[str]:
+        """Return the answers that are tried: choices, best golds, or the most frequent."""
         gold_response, docs = self.task.utils.gold_response, [*self.docs.values()]
         doc_with_most_options = max(docs, key=lambda doc: len(doc.get("options", ())))
         if choices := random_choices(self.task.task, doc_with_most_options):
             return choices
         if "f1_score" in self.task.metrics:
             document_counts = [*self.counts.values()]
-            words = Words(document_counts, [doc["golds"] for doc in docs])
-            changes = ({"golds": [text]} for text in words.best_texts())
-            return [gold_response(docs[0] | change) for change in changes]
+            gold_words = Words(document_counts, [doc["golds"] for doc in docs])
+            gold_changes = ({"golds": [text]} for text in gold_words.best_texts())
+            return [gold_response(docs[0] | change) for change in gold_changes]
         gold_counts: Counter[str] = Counter()
         for reference, doc in self.docs.items():
             gold_counts[gold_response(doc)] += self.counts[reference]
-        return [gold for gold, _ in gold_counts.most_common(_TRIED)]
+        return [gold_text for gold_text, _ in gold_counts.most_common(_TRIED)]
 
 
 def random_choices(task: str, document: dict) -> list[str]:
     """Return every answer to choose from: sets of options, labels, else none."""
     options = document.get("options", [])
-    gold_cells = [{"label": option} for option in options]
+    gold_changes = [{"label": option} for option in options]
     if "letters" in document:
         option_letters = "ABCD"[: len(options)]
         set_sizes = range(1, len(option_letters) + 1)
         letter_sets = chain(*(combinations(option_letters, size) for size in set_sizes))
-        gold_cells = [{"letters": letter_set} for letter_set in letter_sets]
+        gold_changes = [{"letters": letter_set} for letter_set in letter_sets]
     gold_response = scorer(task).utils.gold_response
-    return [gold_response(document | gold) for gold in gold_cells]
+    return [gold_response(document | gold_change) for gold_change in gold_changes]
 
 
 class Words:
@@ -269,38 +277,38 @@ class Words:
         # Of each document, the place of its first text.
         self.starts = np.cumsum([0, *map(len, golds)])[:-1]
         self.sizes = np.array([len(_words(text)) for text in self.texts])
-        places = defaultdict(list)
-        for place, text in enumerate(self.texts):
-            for word, count in Counter(_words(text)).items():
-                places[word].append((place, count))
+        word_places = defaultdict(list)
+        for text_number, text in enumerate(self.texts):
+            for word, word_count in Counter(_words(text)).items():
+                word_places[word].append((text_number, word_count))
         # Word -> the texts that have it, and how often.
-        self.places = {word: np.array(pairs).T for word, pairs in places.items()}
+        self.places = {word: np.array(pairs).T for word, pairs in word_places.items()}
 
     def best_texts(self) -> list[str]:
         """Return the golds with the highest sums of F1, and a set of words with a higher.
 
         Words are added to the best gold and removed, one at a time, as the sum grows.
         """
-        ranked_golds = [(-self.sum_f1(_words(text)), text) for text in {*self.texts}]
-        best_golds = [text for _, text in sorted(ranked_golds)[:_TRIED]]
-        words, best_sum = _words(best_golds[0]), -1.0
-        while (new_sum := self.sum_f1(words)) > best_sum:
-            best_sum, best_words = new_sum, words
-            shorter = [words[:n] + words[n + 1 :] for n in range(len(words))]
-            longer = [[*words, word] for word in self.places]
-            words = max([*shorter, *longer], key=self.sum_f1)
+        ranked_golds = [(-self.sum_f1(_words(gold)), gold) for gold in {*self.texts}]
+        best_golds = [gold for _, gold in sorted(ranked_golds)[:_TRIED]]
+        words, best_f1_sum = _words(best_golds[0]), -1.0
+        while (f1_sum := self.sum_f1(words)) > best_f1_sum:
+            best_f1_sum, best_words = f1_sum, words
+            shorter_sets = [words[:n] + words[n + 1 :] for n in range(len(words))]
+            longer_sets = [[*words, word] for word in self.places]
+            words = max([*shorter_sets, *longer_sets], key=self.sum_f1)
         return [*best_golds, " ".join(best_words)]
 
     def sum_f1(self, words: list[str]) -> float:
         """Return the sum of the F1 of words with the golds, of each document the best."""
-        shared_words = np.zeros(len(self.texts))
-        for word, count in Counter(words).items():
-            text_places, word_counts = self.places[word]
-            shared_words[text_places] += np.minimum(word_counts, count)
-        f1_scores = shared_words / np.maximum(len(words) + self.sizes, 1)
+        shared_counts = np.zeros(len(self.texts))
+        for word, occurrence_count in Counter(words).items():
+            text_numbers, counts_in_texts = self.places[word]
+            shared_counts[text_numbers] += np.minimum(counts_in_texts, occurrence_count)
+        f1_scores = shared_counts / np.maximum(len(words) + self.sizes, 1)
         return float(np.maximum.reduceat(f1_scores, self.starts) @ self.counts)
 
 
 def _words(text: str) -> list[str]:
-    words = re.findall(r"\w+", text.casefold())
-    return [word for word in words if word not in _ARTICLES]
+    all_words = re.findall(r"\w+", text.casefold())
+    return [word for word in all_words if word not in _ARTICLES]

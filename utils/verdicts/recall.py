@@ -47,24 +47,30 @@ def originals(task: str, include_path: Path) -> dict[str, Original]:
     if not (include_path / FILE).is_file():
         return {}
     manifest = Manifest.of(include_path)
-    file = manifest.tasks.get(task)
-    if not file or not (twins_record := manifest.data[file].get("twins")):
+    file_name = manifest.tasks.get(task)
+    if not file_name or not (twins_record := manifest.data[file_name].get("twins")):
         return {}
-    rows = read_jsonl(include_path / "data" / file)
+    twin_rows = read_jsonl(include_path / "data" / file_name)
     utils, explain = scorer(task).utils, scorer(task).explain
-    digests = [utils.digest(doc).hex() for doc in documents_of(task, rows)]
-    original_cells = [twins_record["originals"][digest] for digest in digests]
-    column, values = twins_record["column"], []
-    for place in (1, 2):  # the label of the public row, and the mirror image
-        pairs = zip(rows, original_cells)
-        labels = [cells[place] or row[column] for row, cells in pairs]
-        changed_rows = [row | {column: label} for row, label in zip(rows, labels)]
-        docs = documents_of(task, changed_rows)
-        verdicts = (explain(doc, utils.gold_response(doc)) for doc in docs)
-        values.append([encode_value(verdict.value) for verdict in verdicts])
+    twin_digests = [utils.digest(doc).hex() for doc in documents_of(task, twin_rows)]
+    original_cells = [twins_record["originals"][digest] for digest in twin_digests]
+    label_column, wrong_values = twins_record["column"], []
+    for cell_number in (1, 2):  # the label of the public row, and the mirror image
+        row_pairs = zip(twin_rows, original_cells)
+        wrong_labels = [
+            cells[cell_number] or row[label_column] for row, cells in row_pairs
+        ]
+        relabelled_rows = [
+            row | {label_column: label} for row, label in zip(twin_rows, wrong_labels)
+        ]
+        relabelled_docs = documents_of(task, relabelled_rows)
+        verdicts = (explain(doc, utils.gold_response(doc)) for doc in relabelled_docs)
+        wrong_values.append([encode_value(verdict.value) for verdict in verdicts])
     return {
         digest: Original(cells[0], recalled, mirror if cells[2] else None)
-        for digest, cells, recalled, mirror in zip(digests, original_cells, *values)
+        for digest, cells, recalled, mirror in zip(
+            twin_digests, original_cells, *wrong_values
+        )
     }
 
 
@@ -76,27 +82,30 @@ def recall(models: list[Model], include_path: Path) -> list[dict]:
     rows = []
     for model in models:
         for task in sorted(filter(transformations, model.tasks)):
-            twins = originals(task, include_path)
-            documents = model.tasks[task].all.documents
-            answered = [doc for doc in documents if doc.digest in twins]
-            hits, gap = _count_hits(answered, twins), _gap(model, task, answered, twins)
-            if gap or hits["twins"]:
-                rows.append({"run": model.name, "scope": task} | hits | gap)
-    tested = [row for row in rows if row["twins"]]
-    for row, p_value in zip(tested, holm(row["p"] for row in tested)):
+            originals_by_twin = originals(task, include_path)
+            task_docs = model.tasks[task].all.documents
+            twin_docs = [doc for doc in task_docs if doc.digest in originals_by_twin]
+            hit_cells = _count_hits(twin_docs, originals_by_twin)
+            gap_cells = _gap(model, task, twin_docs, originals_by_twin)
+            if gap_cells or hit_cells["twins"]:
+                rows.append({"run": model.name, "scope": task} | hit_cells | gap_cells)
+    tested_rows = [row for row in rows if row["twins"]]
+    for row, p_value in zip(tested_rows, holm(row["p"] for row in tested_rows)):
         row["p_holm"], row["recalls"] = p_value, p_value < 1 - CONFIDENCE
-        row["least_share"] = least_share(row["twins"], row["mirror"], len(tested))
+        row["least_share"] = least_share(row["twins"], row["mirror"], len(tested_rows))
     return rows
 
 
 def _count_hits(answered: list[Document], twins: dict[str, Original]) -> dict:
     """Return how many last answers to twins have either wrong value, and the p-value."""
     pairs = [(doc.row["value"], twins[doc.digest]) for doc in answered]
-    pairs = [(value, twin) for value, twin in pairs if twin.mirror]
-    recalled = sum(value == twin.recalled for value, twin in pairs)
-    mirror = sum(value == twin.mirror for value, twin in pairs)
-    hits = {"twins": len(pairs), "recalled": recalled, "mirror": mirror}
-    return hits | ({"p": float(sign_test(recalled, mirror))} if pairs else {})
+    pairs = [(value, original) for value, original in pairs if original.mirror]
+    recalled_count = sum(value == original.recalled for value, original in pairs)
+    mirror_count = sum(value == original.mirror for value, original in pairs)
+    hits = {"twins": len(pairs), "recalled": recalled_count, "mirror": mirror_count}
+    return hits | (
+        {"p": float(sign_test(recalled_count, mirror_count))} if pairs else {}
+    )
 
 
 def _gap(
@@ -106,19 +115,24 @@ def _gap(
     _, metric = scorer(task).headline
     public = model.tasks.get(scorer(task).base)
     public_docs = {doc.digest: doc for doc in public.all.documents} if public else {}
-    pairs = [(public_docs.get(twins[doc.digest].digest), doc) for doc in answered]
-    pairs = [pair for pair in pairs if pair[0]]
-    if not pairs:
+    doc_pairs = [(public_docs.get(twins[doc.digest].digest), doc) for doc in answered]
+    doc_pairs = [pair for pair in doc_pairs if pair[0]]
+    if not doc_pairs:
         return {}
     public_scores, twin_scores = zip(
         *(
             (public_doc.means()[metric], doc.means()[metric])
-            for public_doc, doc in pairs
+            for public_doc, doc in doc_pairs
         )
     )
-    clusters = [public_doc.cluster for public_doc, _ in pairs]
+    clusters = [public_doc.cluster for public_doc, _ in doc_pairs]
     gap = estimate_difference(twin_scores, public_scores, clusters)
-    return {"pairs": len(pairs), "value": gap.value, "low": gap.low, "high": gap.high}
+    return {
+        "pairs": len(doc_pairs),
+        "value": gap.value,
+        "low": gap.low,
+        "high": gap.high,
+    }
 
 
 def least_share(twins: int, mirror: int, tests: int) -> float | None:
@@ -127,14 +141,17 @@ def least_share(twins: int, mirror: int, tests: int) -> float | None:
     Of the answers to twins, `mirror` have the mirror image, and other answers have either
     wrong value as often. None where there are too few twins.
     """
-    level, counts = (1 - CONFIDENCE) / tests, np.arange(twins + 1)
+    test_level, hit_counts = (1 - CONFIDENCE) / tests, np.arange(twins + 1)
     # Of so many hits, how many recalled labels name no model.
-    unnamed = np.ceil(np.nan_to_num(bdtrik(1 - level, counts, 0.5))).astype(int)
+    most_unnamed = np.ceil(
+        np.nan_to_num(bdtrik(1 - test_level, hit_counts, 0.5))
+    ).astype(int)
     for share in _SHARES:
         mirror_share = (1 - share) * mirror / max(1, twins)
         either_share = min(1.0, share + 2 * mirror_share)
-        chances = np.diff(bdtr(counts, twins, either_share), prepend=0)
-        if chances @ bdtrc(unnamed, counts, 1 - mirror_share / either_share) >= POWER:
+        hit_chances = np.diff(bdtr(hit_counts, twins, either_share), prepend=0)
+        recalled_share = 1 - mirror_share / either_share  # of the hits
+        if hit_chances @ bdtrc(most_unnamed, hit_counts, recalled_share) >= POWER:
             return share
     return None
 
@@ -143,10 +160,14 @@ def recall_sentence(row: dict, name: str) -> str:
     """Return what a row of `recall` claims of a model, and the figures beside it."""
     sentences = [_claim(row, name)] if row["twins"] else []
     if "pairs" in row:
-        value, low, high = (points(row[column]) for column in ("value", "low", "high"))
-        interval = f"95 % interval {low} to {high}, {row['pairs']} rows"
-        owner = "" if sentences else f" of {name}"
-        sentences.append(f"Public − twin{owner}: {value} points ({interval}).")
+        gap_text, low_text, high_text = (
+            points(row[column]) for column in ("value", "low", "high")
+        )
+        interval_text = f"95 % interval {low_text} to {high_text}, {row['pairs']} rows"
+        of_model = "" if sentences else f" of {name}"
+        sentences.append(
+            f"Public − twin{of_model}: {gap_text} points ({interval_text})."
+        )
     return f"{row['scope']}: {' '.join(sentences)}"
 
 
@@ -157,11 +178,11 @@ def _claim(row: dict, name: str) -> str:
             f" row's answer, and {row['mirror']} with its mirror image (adjusted p"
             f" {p_text(row['p_holm'])}): it recalls public rows."
         )
-    counts = f"{row['recalled']} against {row['mirror']} of {row['twins']} twins"
-    power = "these are too few twins to name a model that recalls all labels"
+    counts_text = f"{row['recalled']} against {row['mirror']} of {row['twins']} twins"
+    power_text = "these are too few twins to name a model that recalls all labels"
     if share := row["least_share"]:
-        power = (
+        power_text = (
             f"a model that recalls {percent(share)} % of the labels or more would be"
         )
-        power += f" named in {5 * POWER:.0f} of 5 such tests"
-    return f"no sign that {name} recalls labels ({counts}); {power}."
+        power_text += f" named in {5 * POWER:.0f} of 5 such tests"
+    return f"no sign that {name} recalls labels ({counts_text}); {power_text}."
