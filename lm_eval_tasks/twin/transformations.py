@@ -491,21 +491,23 @@ _YEAR_OF_FACT = re.compile(  # after a word or a sign of time, and written in fu
 def replace_names(row: dict, survey: Survey, rng: Random) -> Twin | str:
     """Replace names such as E17 and R3 by absent ones, and move years by up to 9."""
     story, label = _story(f"{row['prompt']}\n\n{row['question']}"), row["label"]
-    present, answers = (
+    present_names, answers = (
         {*_ENTITY.findall(text)} for text in (row["prompt"] + story, label)
     )
     rest_of_text = _ENTITY.sub(" ", _YEAR_OF_FACT.sub(" ", story))
     if re.search(r"\d|\bleap\b", rest_of_text) or _IN_WORDS.search(rest_of_text):
         return "another number that may be a name or a year"
-    replacements = _replacements({*_ENTITY.findall(story)}, present, rng)
+    replacements = _replacements({*_ENTITY.findall(story)}, present_names, rng)
     if not answers <= replacements.keys():
         return "too few absent names"
     usual, label_years = set().union(*survey.years.values()), _years(label, _BARE_YEAR)
-    ends = [*_years(story, _YEAR_OF_FACT), *label_years]
-    ends = [min(ends), max(ends)] if ends else []
+    edge_years = [*_years(story, _YEAR_OF_FACT), *label_years]
+    edge_years = [min(edge_years), max(edge_years)] if edge_years else []
     year_room = range(min(usual, default=0), max(usual, default=0) + 1)
     shifts = [
-        n for n in range(-9, 10) if n and all(year + n in year_room for year in ends)
+        n
+        for n in range(-9, 10)
+        if n and all(year + n in year_room for year in edge_years)
     ]
     if label_years and not shifts:
         return NO_ROOM
@@ -520,12 +522,12 @@ def replace_names(row: dict, survey: Survey, rng: Random) -> Twin | str:
     edits = {column: _edit(row[column], change) for column in ("prompt", "question")}
     if (row["question"] in row["prompt"]) != (edits["question"] in edits["prompt"]):
         return "a question among the sentences on JSON"
-    mirror_names = _replacements(answers, present | {*replacements.values()}, rng)
-    right, mirror = (
+    mirror_names = _replacements(answers, present_names | {*replacements.values()}, rng)
+    right_label, mirror = (
         _moved(label, factor * year_shift, _BARE_YEAR) for factor in (1, 2)
     )
     mirror = named(mirror, mirror_names) if answers <= mirror_names.keys() else None
-    return Twin(row | edits | {"label": named(right)}, "label", mirror)
+    return Twin(row | edits | {"label": named(right_label)}, "label", mirror)
 
 
 _FARTHEST = 12  # places, so that names are not crowded where others make room
@@ -548,21 +550,27 @@ def _replacements(used: set[str], present: set[str], rng: Random) -> dict[str, s
         order = sorted({f"{letter}{number}" for number in number_range} | {*used_names})
         limit, options = len(order), []  # places that leave room for all later names
         for used_name in reversed(used_names):
-            own = order.index(used_name)
-            near_range = range(max(0, own - _FARTHEST), min(limit, own + _FARTHEST + 1))
+            own_place = order.index(used_name)
+            near_range = range(
+                max(0, own_place - _FARTHEST), min(limit, own_place + _FARTHEST + 1)
+            )
             places_of_length = [
                 place for place in near_range if len(order[place]) == len(used_name)
             ]
-            absent = [
+            absent_places = [
                 place for place in places_of_length if order[place] not in present
             ]
-            options.append((own, absent))
-            limit = max([own, *absent])
+            options.append((own_place, absent_places))
+            limit = max([own_place, *absent_places])
         last_place = -1
-        for used_name, (own, absent) in zip(used_names, reversed(options)):
-            later_places = [place for place in absent if place > last_place]
-            nearest_places = sorted(later_places, key=lambda place: abs(place - own))
-            last_place = choose(rng, nearest_places[:3]) if nearest_places else own
+        for used_name, (own_place, absent_places) in zip(used_names, reversed(options)):
+            later_places = [place for place in absent_places if place > last_place]
+            nearest_places = sorted(
+                later_places, key=lambda place: abs(place - own_place)
+            )
+            last_place = (
+                choose(rng, nearest_places[:3]) if nearest_places else own_place
+            )
             replacements |= {used_name: order[last_place]} if nearest_places else {}
     return replacements
 

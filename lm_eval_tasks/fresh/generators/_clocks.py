@@ -98,8 +98,8 @@ def next_time(rng: random.Random, level: int) -> a.Problem:
     meeting_number = rng.randrange(max(1, min(12 * level, MOST_DAYS // meeting_period)))
     form = rng.choice(NUMERIC_FORMS)
     strftime_form = form.replace("yyyy", "%Y").replace("mm", "%m").replace("dd", "%d")
-    first_day = a.date_of(rng, 1960, 1999)
-    today = first_day + timedelta(
+    first_meeting_day = a.date_of(rng, 1960, 1999)
+    today = first_meeting_day + timedelta(
         meeting_number * meeting_period + rng.randrange(meeting_period)
     )
     facts = [
@@ -107,15 +107,20 @@ def next_time(rng: random.Random, level: int) -> a.Problem:
     ]
     premise, query = a.TEXTS["falling together"][min(routine_count - 1, 2)]
     facts[0] = facts[0][0].upper() + facts[0][1:]
-    slots = {"facts": a.joined(facts), "premise": premise, "query": query, "form": form}
-    slots |= {
-        "first": f"{first_day:{strftime_form}}",
+    text_slots = {
+        "facts": a.joined(facts),
+        "premise": premise,
+        "query": query,
+        "form": form,
+    }
+    text_slots |= {
+        "first": f"{first_meeting_day:{strftime_form}}",
         "today": f"{today:{strftime_form}}",
     }
     answer = {
-        "answer": f"{first_day + timedelta((meeting_number + 1) * meeting_period):{strftime_form}}"
+        "answer": f"{first_meeting_day + timedelta((meeting_number + 1) * meeting_period):{strftime_form}}"
     }
-    return a.problem("next_time", answer, **slots)
+    return a.problem("next_time", answer, **text_slots)
 
 
 def clock_time(rng: random.Random, level: int) -> a.Problem:
@@ -518,6 +523,12 @@ def possible_weekdays(rng: random.Random, level: int) -> a.Problem:
     )
 
 
+def _full_years(birthday: date, today: date) -> int:
+    """Return how old somebody is today."""
+    is_before_birthday = (today.month, today.day) < (birthday.month, birthday.day)
+    return today.year - birthday.year - is_before_birthday
+
+
 def age(rng: random.Random, level: int) -> a.Problem:
     """An age from those of others; in a third of the questions a link is missing.
 
@@ -530,7 +541,7 @@ def age(rng: random.Random, level: int) -> a.Problem:
     birth_date = a.date_of(rng, 1880, 1970)
     birthdays = {chain[0]: birth_date.replace(day=min(birth_date.day, 28))}
     is_answerable = rng.random() < 2 / 3
-    vague = rng.choice(side_people if is_answerable else chain[1:] or [""])
+    vague_person = rng.choice(side_people if is_answerable else chain[1:] or [""])
     facts = [f"{chain[0]} was born on {a.in_words(birthdays[chain[0]], False)}"]
     if level == 1:
         facts = [
@@ -541,20 +552,20 @@ def age(rng: random.Random, level: int) -> a.Problem:
     for index, name in enumerate(people[1:] if level > 1 else (), start=1):
         before = chain[index - 1] if index < level else rng.choice([*birthdays])
         year_gap = birthdays[before].year - birth_date.year
-        side = rng.choice(("younger", "older"))
+        side_word = rng.choice(("younger", "older"))
         if abs(year_gap) > 25:
-            side = "older" if year_gap > 0 else "younger"
+            side_word = "older" if year_gap > 0 else "younger"
         years, months = rng.randrange(1, 15), rng.randrange(1, 12)
-        sign = 1 if side == "younger" else -1
+        sign = 1 if side_word == "younger" else -1
         birthdays[name] = a.plus_months(birthdays[before], sign * (12 * years + months))
         much = f"exactly {a.counted(years, 'year')} and {a.counted(months, 'month')} "
-        facts.append(f"{name} is {'' if name == vague else much}{side} than {before}")
+        facts.append(
+            f"{name} is {'' if name == vague_person else much}{side_word} than {before}"
+        )
     rng.shuffle(facts)
     birth_years = [birthday.year for birthday in birthdays.values()]
     today = a.date_of(rng, max(birth_years) + 1, min(min(birth_years) + 100, 2025))
-    last_birth = birthdays[chain[-1]]
-    had_no_birthday = (today.month, today.day) < (last_birth.month, last_birth.day)
-    full_years = today.year - last_birth.year - had_no_birthday
+    full_years = _full_years(birthdays[chain[-1]], today)
     answer = {"answer": full_years if is_answerable else "unanswerable"}
     text_slots = {"facts": ". ".join(facts), "today": a.in_words(today, False)}
     return a.problem("age", answer, name=chain[-1], **text_slots)

@@ -96,7 +96,7 @@ def row(rng: random.Random, level: int, index: int, knobs: words.Knobs) -> dict 
     kind, last_number = KINDS[kind_name], knobs["steps"]
     year_range, place_of = ERAS[tense], FIRST_PLACES.get(kind_name, int)
     first, last = kind.cycle or (place_of(year_range[0]), place_of(year_range[1]) - 1)
-    links, decoys = _links(rng, last_number, knobs["distractors"])
+    links, decoy_links = _links(rng, last_number, knobs["distractors"])
     places, span_texts = _places(rng, kind_name, (first, last), links, last_number)
     end_place, largest_gap = places[last_number], knobs["gap"] * kind.grid
     near_places = range(end_place - largest_gap, end_place + largest_gap + 1, kind.grid)
@@ -106,16 +106,16 @@ def row(rng: random.Random, level: int, index: int, knobs: words.Knobs) -> dict 
     label = _label(kind, places, (premise_side, end_place), (claim_side, claim_place))
     if label != LABELS[index % len(LABELS)]:
         return None
-    main_event, *events = _events(rng, kind_name, tense, 1 + len(links) + len(decoys))
+    main_event, *events = _events(
+        rng, kind_name, tense, 1 + len(links) + len(decoy_links)
+    )
     first_event = (events[0], kind.at) if last_number else (main_event, premise_side)
     dated_events = [(*first_event, places[0]), (main_event, claim_side, claim_place)]
     *sentences, hypothesis = _dated(rng, kind_name, dated_events)
-    for event, linked_number, span_text in list(zip(events, links, span_texts))[1:]:
-        slots = {"span": span_text, "other": events[linked_number][1]}
-        sentences.append(_sentence(rng, event, "step", **slots))
+    sentences += _tell_steps(rng, events, links, span_texts)
     placed_decoys = [
         (decoy, rng.choice(_hows(kind, places[link])), link)
-        for decoy, link in zip(events[len(links) :], decoys)
+        for decoy, link in zip(events[len(links) :], decoy_links)
     ]
     placed_events = [*placed_decoys, (main_event, premise_side, last_number)]
     for event, how, link in placed_events if last_number else ():
@@ -127,6 +127,15 @@ def row(rng: random.Random, level: int, index: int, knobs: words.Knobs) -> dict 
         "Hypothesis": hypothesis,
         "Label": label,
     }
+
+
+def _tell_steps(
+    rng: random.Random, events: list[Event], links: list[int], span_texts: list[str]
+) -> Iterator[str]:
+    """Yield a sentence on each event but the first: its span from the linked event."""
+    for event, linked_number, span_text in list(zip(events, links, span_texts))[1:]:
+        text_slots = {"span": span_text, "other": events[linked_number][1]}
+        yield _sentence(rng, event, "step", **text_slots)
 
 
 def _hows(kind: Kind, place: int) -> list[str]:

@@ -328,7 +328,7 @@ def _problem(
     for fact in facts:
         calendar.setdefault((fact.role, fact.target), []).append(fact)
         facts_by_holder.setdefault(fact.holder, []).append(fact)
-    least_of_last = FEWER.get(kind, LEAST_OF_LAST)
+    least_count_of_last = FEWER.get(kind, LEAST_OF_LAST)
     for _ in range(TRIES):
         fact = rng.choice(facts)
         if not (details := _details(rng, kind, facts, fact)):
@@ -342,7 +342,10 @@ def _problem(
             return {answer_of(kind, details, terms) for terms in term_lists} - {None}
 
         def counts(step: Step, later: list[Step]) -> bool:
-            fits, least = _fits(calendar, step), LEAST if later else least_of_last
+            fits, least = (
+                _fits(calendar, step),
+                LEAST if later else least_count_of_last,
+            )
             # No fact is in the question twice.
             is_new = step[0].target != details.get("other_target")
             return is_new and all(len(answers(fit, later)) >= least for fit in fits)
