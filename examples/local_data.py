@@ -23,7 +23,7 @@ def load(data_file: str, **metadata: object) -> datasets.DatasetDict:
     The harness adds the task's metadata. Raises ValueError for a file that is not the one
     in the manifest, and for metadata that ask for rows of another seed.
     """
-    path, manifest_path = FOLDER / "data" / data_file, FOLDER / "manifest.json"
+    data_path, manifest_path = FOLDER / "data" / data_file, FOLDER / "manifest.json"
     try:
         manifest = json.loads(manifest_path.read_bytes())
         is_complete, entry = manifest["complete"], manifest["data"][data_file]
@@ -34,28 +34,28 @@ def load(data_file: str, **metadata: object) -> datasets.DatasetDict:
     if is_complete is not True:
         raise ValueError(f"{manifest_path}: says that the pack is not complete; {FIX}")
     _check_request(request or {}, metadata)
-    if not path.is_file():  # a pipe would keep the run waiting
-        raise ValueError(f"{path}: is missing, or not a file; {FIX}")
+    if not data_path.is_file():  # a pipe would keep the run waiting
+        raise ValueError(f"{data_path}: is missing, or not a file; {FIX}")
     try:
-        digest = sha256_of(path)
+        digest = sha256_of(data_path)
         if digest != expected:
             fault = f"has SHA-256 {digest}, but the manifest says {expected}"
-            raise ValueError(f"{path}: {fault}; {FIX}")
-        with path.open("rb") as file:
+            raise ValueError(f"{data_path}: {fault}; {FIX}")
+        with data_path.open("rb") as file:
             dataset = dataset_of(map(json.loads, file), digest)
     except OSError as error:
-        raise ValueError(f"{path}: {error.strerror}; {FIX}") from None
-    dataset.info.config_name = path.stem
+        raise ValueError(f"{data_path}: {error.strerror}; {FIX}") from None
+    dataset.info.config_name = data_path.stem
     return datasets.DatasetDict(test=dataset)
 
 
 def sha256_of(path: Path) -> str:
     """Return the hexadecimal SHA-256 of a file; OSError where it cannot be read."""
-    digest = hashlib.sha256()
+    hasher = hashlib.sha256()
     with path.open("rb") as file:
-        while part := file.read(1 << 16):
-            digest.update(part)
-    return digest.hexdigest()
+        while chunk := file.read(1 << 16):
+            hasher.update(chunk)
+    return hasher.hexdigest()
 
 
 def dataset_of(rows: Iterable[dict], digest: str) -> datasets.Dataset:
@@ -65,23 +65,28 @@ def dataset_of(rows: Iterable[dict], digest: str) -> datasets.Dataset:
     several types in a column raise ValueError or an error of pyarrow.
     """
     rows, tables = iter(rows), []
-    while part := list(islice(rows, SOME_ROWS)):
-        columns = dict.fromkeys(name for row in part for name in row)
-        tables.append(pyarrow.table({x: [row.get(x) for row in part] for x in columns}))
+    while row_batch := list(islice(rows, SOME_ROWS)):
+        columns = dict.fromkeys(column for row in row_batch for column in row)
+        tables.append(
+            pyarrow.table(
+                {column: [row.get(column) for row in row_batch] for column in columns}
+            )
+        )
     # Tables of one schema are joined without a copy, others with one.
-    is_same = all(table.schema == tables[0].schema for table in tables)
-    promote = "none" if is_same else "permissive"
-    table = pyarrow.concat_tables(tables, promote_options=promote)
-    return datasets.Dataset(InMemoryTable(table), fingerprint=digest[:16])
+    is_one_schema = all(table.schema == tables[0].schema for table in tables)
+    promote_mode = "none" if is_one_schema else "permissive"
+    joined_table = pyarrow.concat_tables(tables, promote_options=promote_mode)
+    return datasets.Dataset(InMemoryTable(joined_table), fingerprint=digest[:16])
 
 
 def _check_request(request: dict, metadata: dict) -> None:
     """Raise ValueError where `--metadata` asks for other rows than those made of a seed."""
-    for key, value in request.items():
-        if metadata.get(key, value) != value:
+    for setting_name, setting_value in request.items():
+        if metadata.get(setting_name, setting_value) != setting_value:
             raise ValueError(
-                f"--metadata {key} changes nothing in a pack, whose rows are made ({key}"
-                f" {value}); leave it out, or make a pack with `temporal-eval generate`"
+                f"--metadata {setting_name} changes nothing in a pack, whose rows are made"
+                f" ({setting_name} {setting_value}); leave it out, or make a pack with"
+                " `temporal-eval generate`"
             )
     if request and "--cache_requests true" in " ".join(sys.argv).replace("=", " "):
         fault = "--cache_requests true: the cache tells no seed from another"
