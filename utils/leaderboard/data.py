@@ -412,9 +412,9 @@ def _columns(group: Group, tasks: tuple[str, ...], figures: dict) -> Iterator[di
         (breakdown, task) for breakdown in COLUMNS for task in tasks
     ):
         heading_start = f"{labels[task]} by " if len(tasks) > 1 else "By "
-        for key, row in figures.items():
+        for row_key, row in figures.items():
             if row["by"] == breakdown and row["task"] == task:
-                column_cells = {"key": key, "label": row["value"], "n": row["n"]}
+                column_cells = {"key": row_key, "label": row["value"], "n": row["n"]}
                 yield column_cells | {
                     "group": heading_start + breakdown.replace("_", " ")
                 }

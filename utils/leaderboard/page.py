@@ -64,15 +64,15 @@ def files(board: dict, options: Namespace) -> dict[Path, bytes]:
     ToolError for a page above MOST_BYTES.
     """
     models = [entrant.model for entrant in board["models"]]
-    encoded, scripts, script_names = collect(models, options), {}, {}
-    for task in encoded if options.is_folder else ():
+    json_docs, scripts, script_names = collect(models, options), {}, {}
+    for task in json_docs if options.is_folder else ():
         script_names[task] = []
-        for start in range(0, len(encoded[task]), MOST_OF_A_FILE):
-            documents_text = ",".join(encoded[task][start : start + MOST_OF_A_FILE])
+        for start in range(0, len(json_docs[task]), MOST_OF_A_FILE):
+            documents_text = ",".join(json_docs[task][start : start + MOST_OF_A_FILE])
             script = f"{SCRIPT_LINE}\naddDocuments([{documents_text}]);\n"
             script_names[task].append(f"documents/{task}-{len(script_names[task])}.js")
             scripts[options.html.parent / script_names[task][-1]] = script.encode()
-    scorers = {task: scorer(task) for task in encoded}
+    scorers = {task: scorer(task) for task in json_docs}
     script_data = {
         # In the order in which documents number them; the page has its own.
         "models": [printable(model.name) for model in models],
@@ -83,12 +83,12 @@ def files(board: dict, options: Namespace) -> dict[Path, bytes]:
         },
         "files": script_names,
     }
-    inline_documents = [] if options.is_folder else [*chain(*encoded.values())]
+    inline_documents = [] if options.is_folder else [*chain(*json_docs.values())]
     json_text = (
         f'{escaped(script_data)[:-1]},"documents":[{",".join(inline_documents)}]}}'
     )
     document_keys = {key for model in models for key, _ in model.documents()}
-    page_values = {"encoded": encoded, "total": len(document_keys), "held": json_text}
+    page_values = {"encoded": json_docs, "total": len(document_keys), "held": json_text}
     page_text = _render(board, page_values | {"is_folder": options.is_folder})
     page_content = f"{FIRST_LINE}\n{page_text.lstrip()}".encode()
     if len(page_content) > MOST_BYTES:
@@ -184,7 +184,7 @@ def scale(values: Iterable[float], step: float = 0.1) -> dict:
     low_step = math.floor(min(values) / step + 1e-9)
     high_step = max(math.ceil(max(values) / step - 1e-9), low_step + 1)
     steps_per_tick = math.ceil((high_step - low_step) / 5)
-    ticks = [step * place for place in range(low_step, high_step + 1, steps_per_tick)]
+    ticks = [step * index for index in range(low_step, high_step + 1, steps_per_tick)]
     return {"low": step * low_step, "high": step * high_step, "ticks": ticks}
 
 

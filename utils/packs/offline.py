@@ -83,11 +83,11 @@ def main(arguments: list[str] | None = None) -> int:
         return bool(faults)
     folders, family_names = {}, sorted({source.family for source in find_sources([])})
     for source_argument in options.source:
-        family, _, name = source_argument.partition("=")
-        if family not in family_names or not name or not Path(name).is_dir():
+        family, _, folder = source_argument.partition("=")
+        if family not in family_names or not folder or not Path(folder).is_dir():
             fix = f"give one of {', '.join(family_names)}, '=', and a folder"
             raise ToolError(f"--source {source_argument}: {fix}")
-        folders[family] = Path(name)
+        folders[family] = Path(folder)
     manifest = make(
         pack_folder, find_sources(task_names), folders, options.allow_partial
     )

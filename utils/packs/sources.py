@@ -72,11 +72,11 @@ def _source(task: str) -> Source:
     if "custom_dataset" in config:
         load_rows = function(config["custom_dataset"])
         module = load_rows.__globals__  # says where its files are, and of which commit
-        url, revision = f"{module['SUBSET']}/{kwargs['data_file']}", module["COMMIT"]
+        origin, revision = f"{module['SUBSET']}/{kwargs['data_file']}", module["COMMIT"]
     else:
         dataset_path, subset_name = config["dataset_path"], config.get("dataset_name")
         hub_file = kwargs.get("data_files", {}).get(split_name)
-        url = "/".join(filter(None, (dataset_path, subset_name, hub_file)))
+        origin = "/".join(filter(None, (dataset_path, subset_name, hub_file)))
         module, revision = {}, kwargs.get("revision")
         load_rows = partial(_of_hub, dataset_path, subset_name, hub_file)
 
@@ -89,11 +89,11 @@ def _source(task: str) -> Source:
                 raise ToolError(fault) from error
             fault = str(error).strip().split("\n")[0] or type(error).__name__
             raise ToolError(
-                f"{url}: {fault}; check the network, the disk and your access (`hf auth"
-                " login`), or give the files with --source"
+                f"{origin}: {fault}; check the network, the disk and your access"
+                " (`hf auth login`), or give the files with --source"
             ) from error
 
-    return Source(frozenset({task}), url, revision, rows, None)
+    return Source(frozenset({task}), origin, revision, rows, None)
 
 
 def _of_hub(path: str, name: str | None, file: str | None, **kwargs: object) -> dict:
