@@ -27,7 +27,7 @@ from .errors import LineError, ToolError
 
 
 SUFFIXES = (".jsonl", ".jsonl.gz")
-MOST_BYTES = 2**26  # of a line once it is unpacked, and of a file that is read at once
+MOST_BYTES = 2**26  # of a line once it is unpacked
 _GZIP = b"\x1f\x8b"
 # What is converted first: how files of it begin, and the command.
 _FOREIGN = {

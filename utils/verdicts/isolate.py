@@ -230,10 +230,11 @@ class _Judging:
 
     def __init__(self, order: Order, prepared: Prepared) -> None:
         self.order, self.prepared = order, prepared
+        self.seconds: float = order.options.most_seconds
+        allow_seconds(self.seconds)
         results_path = order.source.results_path
         self.results = read_results(results_path) if results_path else {}
         self.model = self.results.get("model_name")
-        self.seconds: float = order.options.most_seconds
         self.wanted: dict[tuple[str, str], int] = {}  # what, task -> first line
         self.files: dict[str, BinaryIO] = {}
         # By task and filter: what counts, refused lines, sums of digests of responses.
@@ -246,7 +247,6 @@ class _Judging:
         """Judge the file; return what the head of its table says, or what is wanted."""
         source, options, end = self.order.source, self.order.options, None
         byte_bounds = options.most_line << 20, options.most_unpacked << 20
-        allow_seconds(self.seconds)
         try:
             for line in read_lines(source.path, *byte_bounds):
                 self._judge_line(line)
