@@ -213,7 +213,7 @@ def test_separate_task_gives_its_instruction_as_system_message(live):
 
 def test_answers_by_document_alone_are_joined_in_any_order_and_copies_take_one_each():
     docs = documents("tcp_long", EXAMPLES)
-    docs += docs[:1]  # a row that is there twice
+    docs = [*docs, docs[0]]  # a row that is there twice
     asked = {("tcp_long", n): SimpleNamespace(doc=doc) for n, doc in enumerate(docs)}
     answers = [
         Answer(f"line {n}", {}, "tcp_long", doc=doc) for n, doc in enumerate(docs)
