@@ -39,7 +39,9 @@ def _family(name: str) -> ModuleType:
 def _common(doc: dict, scores: dict[str, float]) -> dict[str, float]:
     """Return the scores of a family's rule by the names that the fresh tasks share."""
     published_metric, flexible_metric = next(
-        headline for headline in HEADLINES if {*headline} <= scores.keys()
+        headline_pair
+        for headline_pair in HEADLINES
+        if {*headline_pair} <= scores.keys()
     )
     common_scores = {
         "score": scores[published_metric],
@@ -63,8 +65,8 @@ def _functions(kind: str, family: str, name: str) -> dict[str, Callable]:
         return _common(doc, scores)
 
     functions_by_name = {
-        f"{own_function.__name__}_{kind}": own_function
-        for own_function in (explain, process_results)
+        f"{kind_function.__name__}_{kind}": kind_function
+        for kind_function in (explain, process_results)
     }
     for public_name, function in functions_by_name.items():
         function.__name__ = function.__qualname__ = (

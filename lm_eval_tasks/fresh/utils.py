@@ -94,8 +94,8 @@ class Request(NamedTuple):
         Raises ValueError where the request has none such, and as of `generate_row`.
         """
         if type(place) is not int or not 0 <= place < self.count:
-            fault = f"has no row {place!r:.20}, but 0 to {self.count - 1}"
-            raise ValueError(f"fresh {self.generator}: {fault}")
+            fault_text = f"has no row {place!r:.20}, but 0 to {self.count - 1}"
+            raise ValueError(f"fresh {self.generator}: {fault_text}")
         row_index, level_index = divmod(place, len(self.levels))
         knobs = (self.knobs or {}).get(self.generator)
         return generate_row(
@@ -150,19 +150,19 @@ def check_knobs(value: object) -> None:
         raise ValueError(
             f"gen_knobs {value!r:.40} is not such as {example_knobs}; correct it"
         )
-    for generator_name, knobs in value.items():
+    for generator_name, generator_knobs in value.items():
         if generator_name not in NAMES:
             raise ValueError(
                 f"gen_knobs: there is no generator {generator_name!r:.40}; name some of"
                 f" {', '.join(NAMES)}"
             )
-        if isinstance(knobs, dict):
-            _check_values(generator_name, knobs)
-        elif knobs != BENCHMARK or not hasattr(
+        if isinstance(generator_knobs, dict):
+            _check_values(generator_name, generator_knobs)
+        elif generator_knobs != BENCHMARK or not hasattr(
             find_generator(generator_name), "BENCHMARK"
         ):
             raise ValueError(
-                f"gen_knobs: {generator_name} has no setting {knobs!r:.40}; give numbers of knobs,"
+                f"gen_knobs: {generator_name} has no setting {generator_knobs!r:.40}; give numbers of knobs,"
                 ' or "benchmark" to a generator that has it'
             )
 

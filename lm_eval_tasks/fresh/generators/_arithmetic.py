@@ -64,14 +64,14 @@ def draw_facts(
     facts: Facts = []
     clauses, direct_facts = [], []
     for index, name in enumerate(names):
-        own_value = facts[-1][0] if index and rng.random() < 0.2 else value()
-        earlier_value, earlier_name = rng.choice(facts) if index else (own_value, "")
-        if own_value != earlier_value and is_relative(rng, level):
-            value_text = f"{write_difference(abs(own_value - earlier_value))} {side_words[own_value > earlier_value]} {earlier_name}"
+        drawn_value = facts[-1][0] if index and rng.random() < 0.2 else value()
+        earlier_value, earlier_name = rng.choice(facts) if index else (drawn_value, "")
+        if drawn_value != earlier_value and is_relative(rng, level):
+            value_text = f"{write_difference(abs(drawn_value - earlier_value))} {side_words[drawn_value > earlier_value]} {earlier_name}"
         else:
-            value_text = write_value(own_value)
-            direct_facts.append((own_value, name))
-        facts.append((own_value, name))
+            value_text = write_value(drawn_value)
+            direct_facts.append((drawn_value, name))
+        facts.append((drawn_value, name))
         clauses.append(clause_pattern.format(name, value_text))
     return facts, "; ".join(clauses), direct_facts
 
@@ -84,7 +84,7 @@ def first_or_last(
     From level 3 on, most draws with the same answer by the facts that are told by no other
     are dropped: None. Some are kept, else such an answer would be known to be wrong.
     """
-    facts, clauses, direct_facts = draw_facts(rng, level, names, value, wording)
+    facts, clauses_text, direct_facts = draw_facts(rng, level, names, value, wording)
     rank_word, min_or_max = rng.choice((("first", min), ("last", max)))
     right_names, right_names_of_direct_facts = (
         [
@@ -96,7 +96,7 @@ def first_or_last(
     )
     if level > 2 and right_names == right_names_of_direct_facts and rng.random() < 0.7:
         return None
-    return rank_word, right_names, clauses
+    return rank_word, right_names, clauses_text
 
 
 def names(rng: random.Random, count: int) -> list[str]:
@@ -169,10 +169,10 @@ def clock_of_a_style(rng: random.Random) -> Callable[[int], str]:
 
 def half_day_clock(seconds: int) -> str:
     """Return a time with AM or PM, or noon or midnight."""
-    hours, second_of_hour = divmod(seconds, 3600)
+    hour, second_of_hour = divmod(seconds, 3600)
     if seconds % (12 * 3600) == 0:
-        return "noon" if hours else "midnight"
-    return f"{hours % 12 or 12}{clock(second_of_hour)[2:]} {'AP'[hours // 12]}M"
+        return "noon" if hour else "midnight"
+    return f"{hour % 12 or 12}{clock(second_of_hour)[2:]} {'AP'[hour // 12]}M"
 
 
 def time(rng: random.Random, level: int) -> int:
@@ -188,9 +188,9 @@ def hours_minutes_seconds(seconds: int, keys: str) -> dict[str, int]:
 
 def day_and_time(seconds: int, width: int = 8) -> dict[str, str]:
     """Return the fields `day`, such as "+1", and `time` of seconds since midnight."""
-    days, second_of_day = divmod(seconds, DAY)
+    day_shift, second_of_day = divmod(seconds, DAY)
     time_text = f"{clock(second_of_day)[:5]}:{second_of_day % 60:02}"[:width]
-    return {"day": f"{days:+d}" if days else "same_day", "time": time_text}
+    return {"day": f"{day_shift:+d}" if day_shift else "same_day", "time": time_text}
 
 
 def date_of(rng: random.Random, first_year: int, last_year: int) -> date:
@@ -217,8 +217,10 @@ def mixed_date(rng: random.Random, day: date) -> str:
 
 def plus_months(day: date, months: int) -> date:
     """Return a date some months on, or the last day of that month where it is shorter."""
-    year, month = divmod(day.year * 12 + day.month - 1 + months, 12)
-    return date(year, month + 1, min(day.day, monthrange(year, month + 1)[1]))
+    year, month_index = divmod(day.year * 12 + day.month - 1 + months, 12)
+    return date(
+        year, month_index + 1, min(day.day, monthrange(year, month_index + 1)[1])
+    )
 
 
 def era(year: int) -> str:

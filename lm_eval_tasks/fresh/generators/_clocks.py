@@ -65,12 +65,14 @@ def at_the_same_pace(rng: random.Random, level: int) -> a.Problem:
             30 * rng.randrange(2, 40) if level == 1 else rng.randrange(60, 1500)
         )
         order_size = rng.randrange(3, 40)
-        job_texts = [
+        sample_and_order = [
             f"{verb} {a.counted(amount, noun).replace(' ', sort_word)}"
             for amount in (sample_size, order_size)
         ]
-        facts.append(f"{a.duration(seconds_each * sample_size)} to {job_texts[0]}")
-        order_texts.append(job_texts[1])
+        facts.append(
+            f"{a.duration(seconds_each * sample_size)} to {sample_and_order[0]}"
+        )
+        order_texts.append(sample_and_order[1])
         total_seconds += seconds_each * order_size
     query_text = a.joined(order_texts) + ", one job after the other" * (level > 1)
     answer = a.hours_minutes_seconds(total_seconds, "X Y Z")
@@ -89,7 +91,7 @@ def next_time(rng: random.Random, level: int) -> a.Problem:
         periods = rng.sample(PERIODS, routine_count)
     else:  # so many that their multiple would always be the same
         common_multiple = rng.choice(TOTALS)
-        divisors = [number for number in range(5, 100) if common_multiple % number == 0]
+        divisors = [factor for factor in range(5, 100) if common_multiple % factor == 0]
         periods = rng.choices(divisors, k=routine_count)
         routines = [
             f"{routine} in hall {hall}" for hall in range(1, 8) for routine in routines
@@ -126,21 +128,21 @@ def next_time(rng: random.Random, level: int) -> a.Problem:
 def clock_time(rng: random.Random, level: int) -> a.Problem:
     """The clock after, or before, one thing after the other."""
     unit_seconds = 60 if level < 3 else 1
-    spans = [
+    durations = [
         unit_seconds * rng.randrange(600 // unit_seconds, 36_000 // unit_seconds)
         for _ in range(level)
     ]
-    start_second, write_clock = a.time(rng, level), a.clock_of_a_style(rng)
+    stated_second, write_clock = a.time(rng, level), a.clock_of_a_style(rng)
     begin_words, query, sign = "begins", "When is it over", 1
     if rng.random() >= 0.6:
         begin_words, query, sign = "has to be over", "When does it have to begin", -1
     text_slots = {
         "begins": begin_words,
-        "clock": write_clock(start_second),
+        "clock": write_clock(stated_second),
         "query": query,
     }
-    text_slots["facts"] = a.by_turns(spans, "heating for", "cooling for")
-    answer = a.day_and_time(start_second + sign * sum(spans))
+    text_slots["facts"] = a.by_turns(durations, "heating for", "cooling for")
+    answer = a.day_and_time(stated_second + sign * sum(durations))
     return a.problem("clock_time", answer, **text_slots)
 
 
@@ -159,11 +161,11 @@ class Calendar(NamedTuple):
     def busy(self, rng: random.Random, count: int) -> list[tuple[int, int]]:
         """Return spans outside of the window that do not touch each other."""
         busy_spans: list[tuple[int, int]] = []
-        step_limit = 5 if self.window else 16
+        raster_step_limit = 5 if self.window else 16
         start_minutes = rng.sample(range(self.start, self.end, self.raster), count)
         for span_start in sorted(start_minutes):
             span_end = min(
-                span_start + self.raster * rng.randrange(1, step_limit), self.end
+                span_start + self.raster * rng.randrange(1, raster_step_limit), self.end
             )
             is_apart = not busy_spans or busy_spans[-1][1] < span_start
             if is_apart and (
@@ -199,9 +201,9 @@ class Calendar(NamedTuple):
         starts = self.starts(busy)
         if starts and not self.window:
             return None
-        start_minutes_text = "the hour or the half hour"
+        raster_text = "the hour or the half hour"
         if self.raster == 15:
-            start_minutes_text = "the hour or 15, 30 or 45 minutes after it"
+            raster_text = "the hour or 15, 30 or 45 minutes after it"
         edge_word = rng.choice(("earliest", "latest"))
         query = f"At how many times can they begin? {a.TEXTS['NUMBERS']}"
         answer, answer_form = len(starts), "<number>"
@@ -213,7 +215,7 @@ class Calendar(NamedTuple):
         text_slots = {
             "facts": facts,
             "length": self.length,
-            "when": start_minutes_text,
+            "when": raster_text,
             "query": query,
         }
         return a.problem("meeting", {"answer": answer}, form=answer_form, **text_slots)
@@ -243,10 +245,7 @@ def _told_spans(spans: list[tuple[int, int]]) -> str:
     """Return spans of minutes as words: "from 09:00 to 10:30 and from …"."""
     clock_pairs = [(a.clock(60 * start), a.clock(60 * end)) for start, end in spans]
     return a.joined(
-        [
-            f"from {first_clock} to {last_clock}"
-            for first_clock, last_clock in clock_pairs
-        ]
+        [f"from {start_clock} to {end_clock}" for start_clock, end_clock in clock_pairs]
     )
 
 
@@ -324,7 +323,7 @@ def _zone_name(seconds: int) -> str:
 def calls(rng: random.Random, level: int) -> a.Problem | None:
     """The clock of the last one in a chain of calls, each at a time of the caller's."""
     names = a.names(rng, level + 1)
-    zones = [_zone(rng, level) for _ in names]
+    offsets = [_zone(rng, level) for _ in names]
     first_call_time = call_time = 60 * rng.randrange(
         a.DAY // 60
     )  # by the clock of the first
@@ -332,39 +331,44 @@ def calls(rng: random.Random, level: int) -> a.Problem | None:
         f"At {a.clock(first_call_time)} on {names[0]}'s clock, {names[0]} calls {names[1]}"
     ]
     for caller_index in range(1, len(names) - 1):
-        local_time = (call_time + zones[caller_index] - zones[0]) % a.DAY
+        caller_time = (call_time + offsets[caller_index] - offsets[0]) % a.DAY
         wait_seconds = 60 * rng.randrange(10, 1430)
         call_time += wait_seconds
         name, clock_text = (
             names[caller_index],
-            a.clock((local_time + wait_seconds) % a.DAY),
+            a.clock((caller_time + wait_seconds) % a.DAY),
         )
         call_text = f"{name} calls {names[caller_index + 1]}"
         facts.append(f"when {name}'s clock next shows {clock_text}, {call_text}")
     zone_texts = [
-        f"{name} is at {_zone_name(offset)}" for name, offset in zip(names, zones)
+        f"{name} is at {_zone_name(offset)}" for name, offset in zip(names, offsets)
     ]
     text_slots = {
         "where": a.joined(zone_texts),
         "facts": "; ".join(facts),
         "name": names[-1],
     }
-    answer = a.day_and_time(call_time + zones[-1] - zones[0], 5)
+    answer = a.day_and_time(call_time + offsets[-1] - offsets[0], 5)
     return a.problem("calls", answer, last=" last" * (level > 1), **text_slots)
 
 
 def landing(rng: random.Random, level: int) -> a.Problem:
     """The local time of the landing, after flights and stops."""
     origin, destination = a.places(rng, 2)
-    zones = _zone(rng, level), _zone(rng, level)
+    offsets = _zone(rng, level), _zone(rng, level)
     departure_second = 60 * rng.randrange(a.DAY // 60)
-    durations = [_flight(rng, *zones)]
+    durations = [_flight(rng, *offsets)]
     for _ in range(level - 1):
         durations += [60 * rng.randrange(35, 600), _flight(rng, 0, 0)]
-    answer = a.day_and_time(departure_second + sum(durations) + zones[1] - zones[0], 5)
+    answer = a.day_and_time(
+        departure_second + sum(durations) + offsets[1] - offsets[0], 5
+    )
     text_slots = {"facts": a.by_turns(durations, "a flight of", "a stop of")}
     text_slots |= {"here": origin, "there": destination}
-    text_slots |= {"from_zone": _zone_name(zones[0]), "to_zone": _zone_name(zones[1])}
+    text_slots |= {
+        "from_zone": _zone_name(offsets[0]),
+        "to_zone": _zone_name(offsets[1]),
+    }
     text_slots |= {"name": a.names(rng, 1)[0], "clock": a.clock(departure_second)}
     return a.problem("landing", answer, **text_slots)
 
@@ -372,17 +376,17 @@ def landing(rng: random.Random, level: int) -> a.Problem:
 def time_in_the_air(rng: random.Random, level: int) -> a.Problem:
     """The time of flights, by the local dates and times of their ends."""
     places = a.places(rng, level + 1)
-    zones = [_zone(rng, level) for _ in places]
+    offsets = [_zone(rng, level) for _ in places]
     current_second = 60 * rng.randrange(a.DAY // 60)
     start_day, facts, flight_total = a.date_of(rng, 1990, 2020), [], 0
 
     def local(place_index: int) -> str:
-        days_later, second_of_day = divmod(current_second + zones[place_index], a.DAY)
+        days_later, second_of_day = divmod(current_second + offsets[place_index], a.DAY)
         return f"{a.clock(second_of_day)} on {a.in_words(start_day + timedelta(days_later), False)}"
 
     for place_index in range(len(places) - 1):
         departure_text = local(place_index)
-        flight_seconds = _flight(rng, *zones[place_index : place_index + 2])
+        flight_seconds = _flight(rng, *offsets[place_index : place_index + 2])
         current_second += flight_seconds
         flight_total += flight_seconds
         origin, destination = places[place_index : place_index + 2]
@@ -390,7 +394,7 @@ def time_in_the_air(rng: random.Random, level: int) -> a.Problem:
         facts.append(f"{origin} at {departure_text}, arriving in {arrival_text}")
         current_second += 60 * rng.randrange(40, 50 * 60)
     zone_texts = [
-        f"{city} is at {_zone_name(zone)}" for city, zone in zip(places, zones)
+        f"{city} is at {_zone_name(offset)}" for city, offset in zip(places, offsets)
     ]
     text_slots = {"where": a.joined(zone_texts), "facts": "; from ".join(facts)}
     answer = {"days": flight_total // a.DAY}
@@ -404,12 +408,12 @@ def widest_gap(rng: random.Random, level: int) -> a.Problem | None:
     write_zone = lambda offset: f"at {_zone_name(offset)}"  # noqa: E731
     wording = "{} are {}", write_zone, a.duration, "behind", "ahead of"
     draw_zone = partial(_zone, rng, level)
-    zone_facts, clauses_text, direct_zones = a.draw_facts(
+    zone_facts, clauses_text, direct_zone_facts = a.draw_facts(
         rng, level, clock_owners, draw_zone, wording
     )
     true_gap, direct_gap = (
         max(fact_list)[0] - min(fact_list)[0]
-        for fact_list in (zone_facts, direct_zones)
+        for fact_list in (zone_facts, direct_zone_facts)
     )
     if level > 2 and true_gap == direct_gap and rng.random() < 0.7:
         return None
@@ -447,22 +451,25 @@ def impossible_date(rng: random.Random, level: int) -> a.Problem:
     dated_letters, facts, name_and_answer = [], [], None
     names = iter(a.names(rng, 2 + level + level // 2))
     for step_count in (level, level // 2) if level > 1 else (1,):
-        date_text, day = _date_or_not(
+        date_text, chain_date = _date_or_not(
             rng, asked_date_exists if step_count == level else not asked_date_exists
         )
-        earlier_name = next(names)
-        dated_letters.append(f"{earlier_name}'s letter is dated {date_text}")
+        previous_name = next(names)
+        dated_letters.append(f"{previous_name}'s letter is dated {date_text}")
         for _ in range(step_count):
             day_offset = rng.choice((1, -1)) * rng.randrange(2, longest_step)
             side_word, name = "later" if day_offset > 0 else "earlier", next(names)
             distance_text = a.counted(abs(day_offset), "day")
             facts.append(
-                f"{name}'s is dated {distance_text} {side_word} than {earlier_name}'s"
+                f"{name}'s is dated {distance_text} {side_word} than {previous_name}'s"
             )
-            day, earlier_name = day and day + timedelta(day_offset), name
+            chain_date, previous_name = (
+                chain_date and chain_date + timedelta(day_offset),
+                name,
+            )
         name_and_answer = name_and_answer or (
-            earlier_name,
-            day.isoformat() if day else "unanswerable",
+            previous_name,
+            chain_date.isoformat() if chain_date else "unanswerable",
         )
     if level > 1:
         rng.shuffle(dated_letters)
@@ -473,13 +480,13 @@ def impossible_date(rng: random.Random, level: int) -> a.Problem:
 
 def nested_days(rng: random.Random, level: int) -> a.Problem:
     """A date some days from today, which is told as a day before or after others."""
-    day_words, day_offset = rng.choice(
+    day_words, named_day_offset = rng.choice(
         (("yesterday", -1), ("today", 0), ("tomorrow", 1))
     )
     for _ in range(level):
         day_step = rng.choice((1, -1))
         day_words = f"the day {'after' if day_step > 0 else 'before'} {day_words}"
-        day_offset += day_step
+        named_day_offset += day_step
     today = a.date_of(rng, 1950, 2050)
     day_distance = rng.randrange(2, 100 + 100 * min(level, 10))
     query, direction = f"was the date {day_distance} days before", -1
@@ -487,7 +494,7 @@ def nested_days(rng: random.Random, level: int) -> a.Problem:
         query, direction = f"is the date {day_distance} days from", 1
     text_slots = {
         "named": day_words.capitalize(),
-        "date": today + timedelta(day_offset),
+        "date": today + timedelta(named_day_offset),
     }
     answer = {"answer": str(today + timedelta(direction * day_distance))}
     return a.problem("nested_days", answer, query=query, **text_slots)
@@ -503,15 +510,15 @@ def possible_weekdays(rng: random.Random, level: int) -> a.Problem:
     half_day_text, earliest_start = rng.choice(
         (("before noon", 0), ("at noon or later", a.DAY // 2))
     )
-    weekday_number = rng.randrange(7)
-    earliest_second = earliest_start + sum(part_durations)
-    latest_second = (
-        earliest_second + a.DAY // 2 - 1
+    start_weekday = rng.randrange(7)
+    earliest_end = earliest_start + sum(part_durations)
+    latest_end = (
+        earliest_end + a.DAY // 2 - 1
     )  # the last second of that half of the day
-    day_range = range(earliest_second // a.DAY, latest_second // a.DAY + 1)
+    day_range = range(earliest_end // a.DAY, latest_end // a.DAY + 1)
     answer = {
         "unordered_list": [
-            a.WEEKDAYS[(weekday_number + day_number) % 7] for day_number in day_range
+            a.WEEKDAYS[(start_weekday + day_number) % 7] for day_number in day_range
         ]
     }
     text_slots = {
@@ -519,7 +526,7 @@ def possible_weekdays(rng: random.Random, level: int) -> a.Problem:
     }
     text_slots |= {"half": half_day_text, "place": a.places(rng, 1)[0]}
     return a.problem(
-        "possible_weekdays", answer, weekday=a.WEEKDAYS[weekday_number], **text_slots
+        "possible_weekdays", answer, weekday=a.WEEKDAYS[start_weekday], **text_slots
     )
 
 
@@ -550,17 +557,17 @@ def age(rng: random.Random, level: int) -> a.Problem:
         aged_person, told_age = people[not is_answerable], rng.randrange(5, 40)
         facts.append(f"{aged_person} turned {told_age} in {birth_date.year + told_age}")
     for index, name in enumerate(people[1:] if level > 1 else (), start=1):
-        before = chain[index - 1] if index < level else rng.choice([*birthdays])
-        year_gap = birthdays[before].year - birth_date.year
+        peer = chain[index - 1] if index < level else rng.choice([*birthdays])
+        year_gap = birthdays[peer].year - birth_date.year
         side_word = rng.choice(("younger", "older"))
         if abs(year_gap) > 25:
             side_word = "older" if year_gap > 0 else "younger"
         years, months = rng.randrange(1, 15), rng.randrange(1, 12)
         sign = 1 if side_word == "younger" else -1
-        birthdays[name] = a.plus_months(birthdays[before], sign * (12 * years + months))
-        much = f"exactly {a.counted(years, 'year')} and {a.counted(months, 'month')} "
+        birthdays[name] = a.plus_months(birthdays[peer], sign * (12 * years + months))
+        gap = f"exactly {a.counted(years, 'year')} and {a.counted(months, 'month')} "
         facts.append(
-            f"{name} is {'' if name == vague_person else much}{side_word} than {before}"
+            f"{name} is {'' if name == vague_person else gap}{side_word} than {peer}"
         )
     rng.shuffle(facts)
     birth_years = [birthday.year for birthday in birthdays.values()]

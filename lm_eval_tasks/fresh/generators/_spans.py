@@ -24,10 +24,10 @@ def dynasties(rng: random.Random, level: int) -> a.Problem:
     reign_lengths = [rng.randrange(5, longest_reign) for _ in range(level)]
     total_years = sum(reign_lengths)
     # From level 2 on year 1 AD is passed; at level 1 it may be. All end by 2000.
-    start_range = (
+    start_year_range = (
         (1 - total_years, min(1, 2001 - total_years)) if level > 1 else (-900, 900)
     )
-    start_year = rng.randrange(*start_range)
+    start_year = rng.randrange(*start_year_range)
     reign_texts = [
         f"the {a.ordinal(dynasty_number)} for {a.years(reign_length)}"
         for dynasty_number, reign_length in enumerate(reign_lengths, 1)
@@ -35,25 +35,25 @@ def dynasties(rng: random.Random, level: int) -> a.Problem:
     facts_text = a.TEXTS["one dynasty" if level == 1 else "some dynasties"].format(
         *a.places(rng, 1), level, a.joined(reign_texts), a.years(total_years)
     )
-    dynasty_phrases = [
+    first_and_last_dynasty = [
         f"the {a.ordinal(dynasty_number)} dynasty" if level > 1 else "it"
         for dynasty_number in (1, level)
     ]
-    verb, target_verb = "took", "lose"
+    stated_verb, asked_verb = "took", "lose"
     stated_year, answer_year = start_year, start_year + total_years
     if rng.random() < 0.5:
-        verb, target_verb = "lost", "take"
+        stated_verb, asked_verb = "lost", "take"
         stated_year, answer_year = answer_year, stated_year
-        dynasty_phrases.reverse()
+        first_and_last_dynasty.reverse()
     text_slots = {
-        "subject": dynasty_phrases[0].capitalize(),
-        "verb": verb,
+        "subject": first_and_last_dynasty[0].capitalize(),
+        "verb": stated_verb,
         "year": a.era(stated_year),
     }
     text_slots |= {
         "facts": facts_text,
-        "target": dynasty_phrases[1],
-        "target_verb": target_verb,
+        "target": first_and_last_dynasty[1],
+        "target_verb": asked_verb,
     }
     return a.problem("dynasties", {"answer": a.era(answer_year)}, **text_slots)
 
@@ -116,18 +116,20 @@ def founded(rng: random.Random, level: int) -> a.Problem:
     """The year of an anniversary, over a chain of foundations."""
     places, year = a.places(rng, level), rng.randrange(1400, 1900)
     facts = [f"The guild of {places[0]} was founded in {year}"]
-    for earlier_place, place in zip(places, places[1:]):
-        earlier_year, year = (
+    for previous_place, place in zip(places, places[1:]):
+        previous_year, year = (
             year,
             rng.randrange(max(1300, year - 90), min(2000, year + 90)),
         )
-        side_word = "after" if year > earlier_year else "before"
-        distance_text = f"{a.years(abs(year - earlier_year))} {side_word}"
-        distance_text = distance_text if year != earlier_year else "in the same year as"
-        facts.append(f"that of {place} {distance_text} that of {earlier_place}")
-    anniversary = rng.randrange(5, 150)
-    text_slots = {"facts": ", ".join(facts), "rank": a.ordinal(anniversary)}
-    answer = {"answer": str(year + anniversary)}
+        side_word = "after" if year > previous_year else "before"
+        distance_text = f"{a.years(abs(year - previous_year))} {side_word}"
+        distance_text = (
+            distance_text if year != previous_year else "in the same year as"
+        )
+        facts.append(f"that of {place} {distance_text} that of {previous_place}")
+    anniversary_number = rng.randrange(5, 150)
+    text_slots = {"facts": ", ".join(facts), "rank": a.ordinal(anniversary_number)}
+    answer = {"answer": str(year + anniversary_number)}
     return a.problem("founded", answer, place=places[-1], **text_slots)
 
 
@@ -197,23 +199,22 @@ def before_or_after(rng: random.Random, level: int) -> a.Problem | None:
     """The people who did something before, after or between moments, perhaps none."""
     people_count = level + 3
     names, moments = a.names(rng, people_count), _moments(rng, level, people_count)
-    first_day, last_day = min(moments)[0], max(moments)[0]
+    min_day, max_day = min(moments)[0], max(moments)[0]
     bound_days = [
-        first_day + timedelta(rng.randrange((last_day - first_day).days + 1))
-        for _ in "ab"
+        min_day + timedelta(rng.randrange((max_day - min_day).days + 1)) for _ in "ab"
     ]
     lower_bound, upper_bound = sorted(
-        _moment(rng, day, level, share=1) for day in bound_days
+        _moment(rng, bound_day, level, share=1) for bound_day in bound_days
     )
     facts_text = "; ".join(
         f"{name} {moment.text}" for name, moment in zip(names, moments)
     )
-    after_text, before_text = (
+    lower_text, upper_text = (
         bound.text.removeprefix("on ") for bound in (lower_bound, upper_bound)
     )
     side_index = rng.randrange(3 if level > 1 else 2)
-    both_bounds_text = f"after {after_text} and strictly before {before_text}"
-    side_texts = f"before {before_text}", f"after {after_text}", both_bounds_text
+    both_bounds_text = f"after {lower_text} and strictly before {upper_text}"
+    side_texts = f"before {upper_text}", f"after {lower_text}", both_bounds_text
     chosen_names = [
         name
         for name, moment in zip(names, moments)
@@ -237,9 +238,9 @@ def first_or_last(rng: random.Random, level: int) -> a.Problem | None:
         "after",
     )
     draw_time = partial(rng.randrange, 60, a.DAY, 60)
-    if not (drawn_facts := a.first_or_last(rng, level, names, draw_time, wording)):
+    if not (rank_and_facts := a.first_or_last(rng, level, names, draw_time, wording)):
         return None
-    rank_word, right_names, facts_text = drawn_facts
+    rank_word, right_names, facts_text = rank_and_facts
     text_slots = {
         "rank": rank_word,
         "edge": "earliest" if rank_word == "first" else "latest",
@@ -254,9 +255,9 @@ def oldest_city(rng: random.Random, level: int) -> a.Problem | None:
     write_year = lambda year: f"in {a.era(year)}"  # noqa: E731
     wording = "{} was founded {}", write_year, a.years, "before", "after"
     draw_year, cities = partial(rng.randrange, -700, 700), a.places(rng, level + 1)
-    if not (drawn_facts := a.first_or_last(rng, level, cities, draw_year, wording)):
+    if not (rank_and_facts := a.first_or_last(rng, level, cities, draw_year, wording)):
         return None
-    rank_word, right_cities, facts_text = drawn_facts
+    rank_word, right_cities, facts_text = rank_and_facts
     answer = {"answer": right_cities[0] if len(right_cities) == 1 else "equal"}
     return a.problem("oldest_city", answer, facts=facts_text, rank=rank_word)
 
@@ -271,13 +272,14 @@ def open_days(rng: random.Random, level: int) -> a.Problem:
     is_month_first = rng.random() < 0.5
     for _ in range(level):
         first_day += timedelta(rng.randrange(2, 60))
-        span_days = rng.randrange(10, 10 + most_days)
-        last_day = first_day + timedelta(span_days - 1)
-        end_texts = [
-            a.in_words(end_day, is_month_first) for end_day in (first_day, last_day)
+        day_count = rng.randrange(10, 10 + most_days)
+        last_day = first_day + timedelta(day_count - 1)
+        boundary_texts = [
+            a.in_words(boundary_day, is_month_first)
+            for boundary_day in (first_day, last_day)
         ]
-        facts.append(f"from {end_texts[0]} to {end_texts[1]}")
-        first_day, total_days = last_day, total_days + span_days
+        facts.append(f"from {boundary_texts[0]} to {boundary_texts[1]}")
+        first_day, total_days = last_day, total_days + day_count
     text_slots = {"place": a.places(rng, 1)[0], "facts": "; ".join(facts)}
     return a.problem("open_days", {"answer": total_days}, **text_slots)
 
@@ -290,9 +292,9 @@ def full_months(rng: random.Random, level: int) -> a.Problem:
     for name in names:
         age_months = rng.randrange(2, 60 + 60 * min(level, 10))
         extra_days = rng.randrange(28)
-        day_months_ago = a.plus_months(today, -age_months)
+        latest_birthday = a.plus_months(today, -age_months)
         # `extra_days` before the same day of the month, but less than a month.
-        birthday = day_months_ago - timedelta(extra_days)
+        birthday = latest_birthday - timedelta(extra_days)
         if birthday.day > 28:
             birthday = birthday.replace(day=28)
         facts.append(f"{name} was born on {a.in_words(birthday, False)}")
@@ -313,11 +315,11 @@ def shifts_worked(rng: random.Random, level: int) -> a.Problem:
             a.time(rng, level),
             600 + a.time(rng, level) % 50_400,
         )
-        end_clocks = (
+        clock_pair = (
             write_clock(start_second),
             write_clock((start_second + shift_seconds) % a.DAY),
         )
-        facts.append(f"{name} was logged in from {end_clocks[0]} to {end_clocks[1]}")
+        facts.append(f"{name} was logged in from {clock_pair[0]} to {clock_pair[1]}")
         total_seconds += shift_seconds
     query = "How long was that?" if level == 1 else "Add up these spans."
     answer = a.hours_minutes_seconds(total_seconds, "hours minutes seconds")
@@ -328,14 +330,16 @@ def reigns(rng: random.Random, level: int) -> a.Problem:
     """The years of reigns, many of which began before year 1 and ended after it."""
     places, facts, total_years = a.places(rng, level), [], 0
     for place in places:
-        reign_years = rng.randrange(20, 120 + 60 * min(level, 10))
-        is_across = level > 1 and rng.random() < 0.7
+        reign_length = rng.randrange(20, 120 + 60 * min(level, 10))
+        is_across_eras = level > 1 and rng.random() < 0.7
         start_year = (
-            rng.randrange(1 - reign_years, 1) if is_across else rng.randrange(-900, 500)
+            rng.randrange(1 - reign_length, 1)
+            if is_across_eras
+            else rng.randrange(-900, 500)
         )
-        span_text = " to ".join(map(a.era, (start_year, start_year + reign_years)))
+        span_text = " to ".join(map(a.era, (start_year, start_year + reign_length)))
         facts.append(f"{place} was a republic from {span_text}")
-        total_years += reign_years
+        total_years += reign_length
     query = "Add up these spans, in years."
     if level == 1:
         query = "For how many years was it a republic?"

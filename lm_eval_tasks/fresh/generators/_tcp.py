@@ -44,8 +44,8 @@ class Person(NamedTuple):
         """Return the rests as the benchmark's columns have them: None for none."""
         column_names = ("max_consecutive", "break_after", "break_between")
         return {
-            column_name: units or None
-            for column_name, units in zip(column_names, self[1:])
+            column_name: unit_count or None
+            for column_name, unit_count in zip(column_names, self[1:])
         }
 
 
@@ -61,9 +61,9 @@ class Project(NamedTuple):
         """Return pairs of tasks, the earlier one first, as the benchmark has them."""
         named_needs = zip(self.names, self.needs)
         return [
-            [self.names[needed_task], task_name]
-            for task_name, needs in named_needs
-            for needed_task in needs
+            [self.names[needed_number], task_name]
+            for task_name, needed_tasks in named_needs
+            for needed_number in needed_tasks
         ]
 
 
@@ -155,6 +155,7 @@ class Bounds:
     """Ends that nothing can undercut, whatever the reading."""
 
     def __init__(self, project: Project):
+        """List the tasks that need each task, and count the units each person can work."""
         self._project = project
         self._chains: dict[tuple[int, int], int] = {}
         self.followers = [
@@ -393,12 +394,12 @@ def settled(project: Project, index: int, knobs: words.Knobs) -> tuple | None:
     relaxed_projects = list(_relaxed(project)) if knobs["binding"] else []
     if len(relaxed_projects) < knobs["binding"]:
         return None
-    is_hard, is_bound = index % 10 < knobs["misleading"], knobs["binding"] > 0
-    if not (end := certain_end(project, is_hard, is_bound)):
+    is_misleading, needs_bind = index % 10 < knobs["misleading"], knobs["binding"] > 0
+    if not (end := certain_end(project, is_misleading, needs_bind)):
         return None
     ends_earlier = lambda x: Search(x, RULES, Bounds(x)).earliest(end - 1, end) < end  # noqa: E731
     try:
-        slack_projects = [
+        same_end_projects = [
             relaxed_project
             for relaxed_project in relaxed_projects
             if not ends_earlier(relaxed_project)
@@ -406,11 +407,11 @@ def settled(project: Project, index: int, knobs: words.Knobs) -> tuple | None:
     except OutOfSteps:
         return None
     smaller_settlements = (
-        settled(relaxed_project, index, knobs) for relaxed_project in slack_projects
+        settled(relaxed_project, index, knobs) for relaxed_project in same_end_projects
     )
     return (
         next(filter(None, smaller_settlements), None)
-        if slack_projects
+        if same_end_projects
         else (end, project)
     )
 
@@ -544,15 +545,15 @@ Asides = list[tuple[str, str]]  # where in a dialogue people digress so, and the
 
 def draw_asides(rng: random.Random, kind: str, knobs: words.Knobs) -> Asides:
     """Return patterns of sentences that do not concern the project."""
-    texts_by_place = TEXTS["asides"]
+    patterns_by_place = TEXTS["asides"]
     lookalike_asides = [
         ("any", pattern)
-        for pattern in texts_by_place["lookalike"] + TEXTS[kind]["lookalike"]
+        for pattern in patterns_by_place["lookalike"] + TEXTS[kind]["lookalike"]
     ]
     plain_asides = [
         (dialogue_place, pattern)
         for dialogue_place in ("first", "last", "any")
-        for pattern in texts_by_place[dialogue_place]
+        for pattern in patterns_by_place[dialogue_place]
     ]
     lookalike_count = min(
         knobs["lookalikes"], knobs["distractors"], len(lookalike_asides)
@@ -638,7 +639,9 @@ def _digress(
     for dialogue_place, pattern in sorted(asides):
         speaker = rng.choice(turns)[0]
         aside = _fill_aside(rng, unit, tasks, " ".join(constraints[speaker]), pattern)
-        speaker_turns = [turn_texts for name, turn_texts in turns if name == speaker]
+        speaker_turns = [
+            turn_texts for turn_speaker, turn_texts in turns if turn_speaker == speaker
+        ]
         if dialogue_place == "first":
             speaker_turns[0].insert(0, aside)
         else:

@@ -36,8 +36,8 @@ def row(rng: random.Random, level: int, index: int, knobs: Knobs) -> dict | None
     step_sizes = [rng.randint(1, LONGEST_STEP) for _ in range(knobs["steps"])]
     month_steps = [step_size * rng.choice((1, -1)) for step_size in step_sizes]
     passed_months = [start_month]
-    for step in month_steps:
-        passed_months.append(passed_months[-1] + step)
+    for month_step in month_steps:
+        passed_months.append(passed_months[-1] + month_step)
     if (
         not FIRST_YEAR * 12
         <= min(passed_months)

@@ -24,12 +24,12 @@ def ladder(level: int) -> dict[str, int]:
 
     Of ten people so many have `days_away`, `holidays` and `weekdays` off.
     """
-    own_knobs = {
+    long_only_knobs = {
         "days_away": 10,
         "holidays": 5 * (level > 1),
         "weekdays": 4 * (level > 4),
     }
-    return tcp.ladder(level) | own_knobs
+    return tcp.ladder(level) | long_only_knobs
 
 
 BENCHMARK = ladder(5) | tcp.BENCHMARK
@@ -44,14 +44,14 @@ def row(rng: random.Random, level: int, index: int, knobs: Knobs) -> dict | None
         start_day + timedelta(days=day_number)
         for day_number in range(4 * sum(tasks.durations) + 30)
     ]
-    span_days = max(8, 2 * sum(tasks.durations) // len(names))  # of most of the work
-    plans = [_draw_plan(rng, knobs, start_day, span_days) for _ in names]
+    absence_span = max(8, 2 * sum(tasks.durations) // len(names))  # of most of the work
+    plans = [_draw_plan(rng, knobs, start_day, absence_span) for _ in names]
     calendars = ([*enumerate(map(plan.kind_of, project_days))] for plan in plans)
     workers = [tcp.draw_person(rng, knobs, calendar, 6) for calendar in calendars]
     end_and_project = tcp.settled(tasks._replace(people=workers), index, knobs)
     if end_and_project is None:
         return None
-    units_to_end, project = end_and_project
+    days_to_end, project = end_and_project
     plans = [
         plan if worker.pauses() else Plan([], None, None)
         for plan, worker in zip(plans, project.people)
@@ -65,7 +65,7 @@ def row(rng: random.Random, level: int, index: int, knobs: Knobs) -> dict | None
     asides = tcp.draw_asides(rng, "long", knobs)
     shared = tcp.columns(rng, "long", names, project, own_sentences, common, asides)
     return shared | {
-        "answer": f"{project_days[units_to_end - 1]}",
+        "answer": f"{project_days[days_to_end - 1]}",
         "project_start_date": f"{start_day}",
         "agent_constraints": {
             name: worker.constraints() for name, worker in zip(names, project.people)
@@ -94,31 +94,33 @@ class Plan(NamedTuple):
 def _draw_plan(rng: random.Random, knobs: Knobs, start: date, span: int) -> Plan:
     """Return when somebody is away within a span of days from the start."""
     away_day_numbers = sorted(rng.sample(range(span), rng.randrange(1, 4)))
-    away_days, holiday, weekday = [], None, None
+    away_days, holiday, weekday_off = [], None, None
     if tcp.is_one_of(rng, knobs["days_away"]):
         away_days = [start + timedelta(day_number) for day_number in away_day_numbers]
     if tcp.is_one_of(rng, knobs["holidays"]):
         holiday_start = start + timedelta(days=rng.randrange(span))
         holiday = holiday_start, holiday_start + timedelta(days=rng.randrange(1, 5))
     if tcp.is_one_of(rng, knobs["weekdays"]):
-        holiday_weekdays = [day.weekday() for day in holiday or ()]
-        weekday = rng.choice(
+        weekdays_of_holiday_bounds = [
+            boundary_day.weekday() for boundary_day in holiday or ()
+        ]
+        weekday_off = rng.choice(
             [
                 weekday_number
                 for weekday_number in range(7)
-                if weekday_number not in holiday_weekdays
+                if weekday_number not in weekdays_of_holiday_bounds
             ]
         )
-    kind_without_days = Plan([], holiday, weekday).kind_of
+    kind_by_holiday_and_weekday = Plan([], holiday, weekday_off).kind_of
     away_days = [
         away_day
         for away_day in away_days
         if not any(
-            kind_without_days(away_day + timedelta(day_offset))
-            for day_offset in (-1, 0, 1)
+            kind_by_holiday_and_weekday(away_day + timedelta(neighbour_offset))
+            for neighbour_offset in (-1, 0, 1)
         )
     ]
-    return Plan(away_days, holiday, weekday)
+    return Plan(away_days, holiday, weekday_off)
 
 
 def _tell_plan(rng: random.Random, plan: Plan, year: int) -> Iterator[str]:

@@ -24,8 +24,8 @@ def ladder(level: int) -> dict[str, int]:
 
     Of ten people so many have `meals`, and zones of `part_hours`; some work at night.
     """
-    own_knobs = {"meals": 6 * (level > 1), "part_hours": 4 * (level > 3)}
-    return tcp.ladder(level) | own_knobs | {"nights": int(level > 4)}
+    short_only_knobs = {"meals": 6 * (level > 1), "part_hours": 4 * (level > 3)}
+    return tcp.ladder(level) | short_only_knobs | {"nights": int(level > 4)}
 
 
 BENCHMARK = ladder(5) | tcp.BENCHMARK
@@ -93,9 +93,9 @@ class Shift(NamedTuple):
         ]
         hours_and_kinds = zip(range(hours), kinds_of_hours[3:], kinds_of_hours)
         return [
-            (hour, kind)
-            for hour, kind, kind_before in hours_and_kinds
-            if {kind, kind_before} != {tcp.OFF}
+            (hour, current_kind)
+            for hour, current_kind, kind_three_before in hours_and_kinds
+            if {current_kind, kind_three_before} != {tcp.OFF}
         ]
 
 
@@ -108,25 +108,25 @@ def draw_shift(rng: random.Random, knobs: Knobs) -> Shift:
     # Minutes ahead of GMT of cities that never change their clocks.
     minutes_by_city = TEXTS["part hours" if has_part_hour else "full hours"]
     city = rng.choice(sorted(minutes_by_city))
-    start_hour, shift_hours = rng.randrange(24), 6 + rng.randrange(4)
-    local_minute = (start_hour * 60 + minutes_by_city[city]) % 1440
+    start_hour, hour_count = rng.randrange(24), 6 + rng.randrange(4)
+    local_start_minute = (start_hour * 60 + minutes_by_city[city]) % 1440
     starts_by_day, passes_midnight = (
-        390 <= local_minute <= 630,
-        start_hour + shift_hours > 24,
+        390 <= local_start_minute <= 630,
+        start_hour + hour_count > 24,
     )
     if (
         not starts_by_day
-        and (not allows_nights or local_minute < 1020)
+        and (not allows_nights or local_start_minute < 1020)
         or passes_midnight
         and not allows_nights
     ):
         return draw_shift(rng, knobs)
     meal = None
     if tcp.is_one_of(rng, knobs["meals"]):
-        meal_hour = start_hour + 2 + rng.randrange(shift_hours - 4)
+        meal_hour = start_hour + 2 + rng.randrange(hour_count - 4)
         meal = [meal_hour % 24, (meal_hour + 1) % 24]
     return Shift(
-        city, minutes_by_city[city], [start_hour, (start_hour + shift_hours) % 24], meal
+        city, minutes_by_city[city], [start_hour, (start_hour + hour_count) % 24], meal
     )
 
 
@@ -140,10 +140,10 @@ def _zone(ahead: int) -> str:
 def _span(span: list[int], ahead: int) -> str:
     """Return two full hours GMT on the clock of somebody's zone."""
     local_minutes = [(hour * 60 + ahead) % 1440 for hour in span]
-    first_clock, last_clock = [
+    start_clock, end_clock = [
         f"{minute // 60:02}:{minute % 60:02}" for minute in local_minutes
     ]
-    return f"from {first_clock} to {last_clock} my time"
+    return f"from {start_clock} to {end_clock} my time"
 
 
 def _tell_shift(rng: random.Random, shift: Shift) -> Iterator[str]:

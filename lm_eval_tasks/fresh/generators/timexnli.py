@@ -93,12 +93,12 @@ def row(rng: random.Random, level: int, index: int, knobs: words.Knobs) -> dict 
     None where the draw has another label, or none that is certain.
     """
     kind_name, tense = rng.choice(SHARES), rng.choice(tuple(ERAS))
-    kind, last_number = KINDS[kind_name], knobs["steps"]
+    kind, main_number = KINDS[kind_name], knobs["steps"]
     year_range, place_of = ERAS[tense], FIRST_PLACES.get(kind_name, int)
     first, last = kind.cycle or (place_of(year_range[0]), place_of(year_range[1]) - 1)
-    links, decoy_links = _links(rng, last_number, knobs["distractors"])
-    places, span_texts = _places(rng, kind_name, (first, last), links, last_number)
-    end_place, largest_gap = places[last_number], knobs["gap"] * kind.grid
+    links, decoy_links = _links(rng, main_number, knobs["distractors"])
+    places, span_texts = _places(rng, kind_name, (first, last), links, main_number)
+    end_place, largest_gap = places[main_number], knobs["gap"] * kind.grid
     near_places = range(end_place - largest_gap, end_place + largest_gap + 1, kind.grid)
     claim_place = rng.choice([place for place in near_places if first <= place <= last])
     premise_side = rng.choice(_hows(kind, end_place))
@@ -109,7 +109,7 @@ def row(rng: random.Random, level: int, index: int, knobs: words.Knobs) -> dict 
     main_event, *events = _events(
         rng, kind_name, tense, 1 + len(links) + len(decoy_links)
     )
-    first_event = (events[0], kind.at) if last_number else (main_event, premise_side)
+    first_event = (events[0], kind.at) if main_number else (main_event, premise_side)
     dated_events = [(*first_event, places[0]), (main_event, claim_side, claim_place)]
     *sentences, hypothesis = _dated(rng, kind_name, dated_events)
     sentences += _tell_steps(rng, events, links, span_texts)
@@ -117,8 +117,8 @@ def row(rng: random.Random, level: int, index: int, knobs: words.Knobs) -> dict 
         (decoy, rng.choice(_hows(kind, places[link])), link)
         for decoy, link in zip(events[len(links) :], decoy_links)
     ]
-    placed_events = [*placed_decoys, (main_event, premise_side, last_number)]
-    for event, how, link in placed_events if last_number else ():
+    placed_events = [*placed_decoys, (main_event, premise_side, main_number)]
+    for event, how, link in placed_events if main_number else ():
         slots = {"how": how, "noun": kind.noun, "at": kind.at, "other": events[link][1]}
         sentences.append(_sentence(rng, event, "same", **slots))
     rng.shuffle(sentences)
@@ -140,11 +140,11 @@ def _tell_steps(
 
 def _hows(kind: Kind, place: int) -> list[str]:
     """Return how an event can be placed: not before a week (or other cycle), or after it."""
-    side_edges = zip(SIDES, kind.cycle or ENDLESS)
+    sides_and_edges = zip(SIDES, kind.cycle or ENDLESS)
     return [
         kind.at,
         kind.at,
-        *(side for side, edge_place in side_edges if place != edge_place),
+        *(side for side, edge_place in sides_and_edges if place != edge_place),
     ]
 
 
@@ -171,18 +171,21 @@ def _places(
     Of a cycle, the first event and the one of number `end` are within its places; of other
     kinds, all are. Walks that are not so are drawn again, so that kinds stay as frequent.
     """
-    kind, (first_place, last_place) = KINDS[name], within
-    places, span_texts = [rng.randrange(first_place, last_place + 1, kind.grid)], [""]
-    cycle_reach = REACH * kind.longest if kind.cycle else 0
+    time_kind, (first_place, last_place) = KINDS[name], within
+    places, span_texts = (
+        [rng.randrange(first_place, last_place + 1, time_kind.grid)],
+        [""],
+    )
+    cycle_reach = REACH * time_kind.longest if time_kind.cycle else 0
     for linked_number in links[1:]:
         rooms = (
             places[linked_number] - first_place + cycle_reach,
             last_place + cycle_reach - places[linked_number],
         )
-        place, span_text = _step(rng, name, places[linked_number], rooms)
-        places.append(place)
+        next_place, span_text = _step(rng, name, places[linked_number], rooms)
+        places.append(next_place)
         span_texts.append(span_text)
-    bounded_places = [places[end]] if kind.cycle else places
+    bounded_places = [places[end]] if time_kind.cycle else places
     if first_place <= min(bounded_places) <= max(bounded_places) <= last_place:
         return places, span_texts
     return _places(rng, name, within, links, end)
@@ -205,12 +208,13 @@ def _step(
         return _moved(
             place, direction * step_size, unit
         ), f"{words.counted(step_size, unit)} {step_side}"
-    kind = KINDS[name]
+    time_kind = KINDS[name]
     step_size = (
-        rng.randint(1, min(kind.longest, places_on_side) // kind.grid) * kind.grid
+        rng.randint(1, min(time_kind.longest, places_on_side) // time_kind.grid)
+        * time_kind.grid
     )
     amount_texts, remaining_places = [], step_size
-    for unit, unit_size in kind.units:
+    for unit, unit_size in time_kind.units:
         amount, remaining_places = divmod(remaining_places, unit_size)
         amount_texts += [words.counted(amount, unit)] * (amount > 0)
     return place + direction * step_size, f"{' and '.join(amount_texts)} {step_side}"

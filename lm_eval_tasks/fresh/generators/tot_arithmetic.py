@@ -52,9 +52,9 @@ def row(rng: random.Random, level: int, index: int, knobs: Knobs) -> dict | None
     """Return a row of the type whose turn it is, or None where the draw is not sound."""
     round_number, turn_index = divmod(index, len(TURNS))
     type_name = TURNS[turn_index]
-    type_row_count, draw_functions = KINDS[type_name]
-    kind_number = round_number * type_row_count + TURNS[:turn_index].count(type_name)
-    problem = draw_functions[kind_number % len(draw_functions)](rng, knobs["steps"])
+    rows_per_round, draw_functions = KINDS[type_name]
+    row_number = round_number * rows_per_round + TURNS[:turn_index].count(type_name)
+    problem = draw_functions[row_number % len(draw_functions)](rng, knobs["steps"])
     if problem is None:
         return None
     return {

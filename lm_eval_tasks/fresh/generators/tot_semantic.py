@@ -59,7 +59,8 @@ def drawn(rng: random.Random, edges: int, nodes: int, within: int) -> Pairs:
     nodes += edges // 2
     all_pairs = list(combinations(range(nodes), 2))
     weights = [
-        within if node % 2 == other_node % 2 else 1 for node, other_node in all_pairs
+        within if first_node % 2 == second_node % 2 else 1
+        for first_node, second_node in all_pairs
     ]
     weight_scale = edges / sum(weights)
     return [
@@ -73,13 +74,13 @@ def barabasi_albert(rng: random.Random, edges: int) -> Pairs:
     """Return pairs that join each new node with two, the likelier the more they have."""
     pairs = [(0, 2), (1, 2)]
     edge_ends = [0, 2, 1, 2]  # each node as often as it has edges
-    for node in range(3, 2 + edges // 2):
-        first_node = rng.choice(edge_ends)
-        second_node = rng.choice(
-            [end_node for end_node in edge_ends if end_node != first_node]
+    for new_node in range(3, 2 + edges // 2):
+        first_neighbour = rng.choice(edge_ends)
+        second_neighbour = rng.choice(
+            [end_node for end_node in edge_ends if end_node != first_neighbour]
         )
-        pairs += [(first_node, node), (second_node, node)]
-        edge_ends += [first_node, node, second_node, node]
+        pairs += [(first_neighbour, new_node), (second_neighbour, new_node)]
+        edge_ends += [first_neighbour, new_node, second_neighbour, new_node]
     return pairs
 
 
@@ -131,10 +132,10 @@ def _draw_holders(
     roles = range(1, 3 + len(pairs) // 12 + (double_count > 1))
     holders_by_post: dict[tuple[int, int], list[int]] = {}
     for node_pair in pairs:
-        pair_ends = list(node_pair)
-        rng.shuffle(pair_ends)
+        shuffled_pair = list(node_pair)
+        rng.shuffle(shuffled_pair)
         is_mutual = rng.random() < 0.3 / double_count
-        for holder, target in (pair_ends, pair_ends[::-1])[: 1 + is_mutual]:
+        for holder, target in (shuffled_pair, shuffled_pair[::-1])[: 1 + is_mutual]:
             free_roles = [
                 role
                 for role in roles
@@ -166,10 +167,10 @@ def facts_of(rng: random.Random, pairs: Pairs, descriptions: int) -> list[Fact]:
     }
     facts = []
     holders_by_post = _draw_holders(rng, pairs, double_count)
-    for (role, target_node), holders in sorted(holders_by_post.items()):
+    for (role, target_node), holder_nodes in sorted(holders_by_post.items()):
         holder_turns = [
             (holder_node, double_shift)
-            for holder_node in holders
+            for holder_node in holder_nodes
             for double_shift in range(double_count)
         ]
         rng.shuffle(holder_turns)
@@ -206,7 +207,7 @@ Step = tuple[Fact, int]  # and a year of it
 
 
 def _details(rng: random.Random, kind: str, facts: Terms, fact: Fact) -> dict | None:
-    """Return what a question on the role of a fact says; None where there is none."""
+    """Return what a question on a role says, of a holder or another event; else None."""
     if kind == "number_of_events_in_time_interval":
         return _interval(rng, [term.start for term in facts if term[1:3] == fact[1:3]])
     if kind == "event_at_the_time_of_another_event":
@@ -246,31 +247,33 @@ def _interval(rng: random.Random, starts: list[int]) -> dict | None:
 
 def answer_of(kind: str, details: dict, terms: Terms) -> str | None:
     """Return the answer from the terms of a role; None where they have none."""
-    holders = [f"E{term.holder}" for term in terms]
-    is_first = details.get("side") in ("first", "before")
+    holder_names = [f"E{term.holder}" for term in terms]
+    is_earlier = details.get("side") in ("first", "before")
     match kind:
         case "event_at_time_t" | "event_at_the_time_of_another_event":
             holder = _in_year(terms, details["year"])
             return holder and f"E{holder}"
         case "timeline":
-            return ",".join(holders) if len(terms) > 1 else None
+            return ",".join(holder_names) if len(terms) > 1 else None
         case "first_last":
-            return holders[0 if is_first else -1] if len(terms) > 1 else None
+            return holder_names[0 if is_earlier else -1] if len(terms) > 1 else None
         case "number_of_events_in_time_interval":
             start_count = sum(
                 details["start"] <= term.start <= details["end"] for term in terms
             )
             return str(start_count) if len(terms) > 1 else None
-    if f"E{details['who']}" not in holders:
+    if f"E{details['who']}" not in holder_names:
         return None
-    term_index = holders.index(f"E{details['who']}")
+    term_index = holder_names.index(f"E{details['who']}")
     start_year, end_year = terms[term_index][3:]
     match kind:
         case "before_after":
-            return [None, *holders, None][term_index if is_first else term_index + 2]
+            return [None, *holder_names, None][
+                term_index if is_earlier else term_index + 2
+            ]
         case "relation_duration":
             return str(end_year - start_year)
-    return str(start_year if is_first else end_year - 1)
+    return str(start_year if is_earlier else end_year - 1)
 
 
 def _in_year(terms: Terms, year: int) -> int | None:
@@ -310,8 +313,8 @@ def _way(
 def _fits(calendar: Calendar, step: Step) -> Iterator[set[int | None]]:
     """Yield whom a description fits without its object, and without its year."""
     fact, year = step
-    terms_of_role = [terms for post, terms in calendar.items() if post[0] == fact.role]
-    yield {_in_year(post_terms, year) for post_terms in terms_of_role} - {None}
+    term_lists = [terms for post, terms in calendar.items() if post[0] == fact.role]
+    yield {_in_year(post_terms, year) for post_terms in term_lists} - {None}
     yield {term.holder for term in calendar[fact.role, fact.target]}
 
 
@@ -335,17 +338,16 @@ def _problem(
             continue
 
         def answers(entities: set, later: list[Step]) -> set[str]:
-            for step, year in later:
-                term_lists = [calendar.get((step.role, x), []) for x in entities]
+            for described_fact, year in later:
+                posts = [(described_fact.role, entity) for entity in entities]
+                term_lists = [calendar.get(post, []) for post in posts]
                 entities = {_in_year(terms, year) for terms in term_lists}
             term_lists = [calendar.get((fact.role, entity), []) for entity in entities]
             return {answer_of(kind, details, terms) for terms in term_lists} - {None}
 
         def counts(step: Step, later: list[Step]) -> bool:
-            fits, least = (
-                _fits(calendar, step),
-                LEAST if later else least_count_of_last,
-            )
+            fits = _fits(calendar, step)
+            least = LEAST if later else least_count_of_last
             # No fact is in the question twice.
             is_new = step[0].target != details.get("other_target")
             return is_new and all(len(answers(fit, later)) >= least for fit in fits)
@@ -407,10 +409,10 @@ def _tell_question(way: list[Step], kind: str, details: dict, fact: Fact) -> str
     """Return the descriptions, of X1, X2 …, and the question."""
     target_name = f"E{way[0][0].target if way else fact.target}"
     sentences = []
-    for description_number, (step, year) in enumerate(way, 1):
+    for description_number, (described_fact, year) in enumerate(way, 1):
         description_slots = {
             "name": f"X{description_number}",
-            "role": step.role,
+            "role": described_fact.role,
             "target": target_name,
             "year": year,
         }
