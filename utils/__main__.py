@@ -77,10 +77,12 @@ def _interrupt(signum: int, _: FrameType | None) -> None:
 
 def _run(arguments: list[str] | None) -> int:
     """Read the command line and run the tool that it names; return the exit status."""
-    tool_list = "\n".join(f"  {name:<11}  {text}" for name, (_, text) in TOOLS.items())
+    tools_text = "\n".join(
+        f"  {tool_name:<11}  {tool_help}" for tool_name, (_, tool_help) in TOOLS.items()
+    )
     parser = tool_parser(
         "",
-        f"Tools around the temporal-reasoning tasks:\n\n{tool_list}\n\n"
+        f"Tools around the temporal-reasoning tasks:\n\n{tools_text}\n\n"
         "`temporal-eval TOOL --help` says more of one.",
     )
     parser.add_argument("--version", action="version", version=VERSION)

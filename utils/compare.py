@@ -71,18 +71,22 @@ def match(models: list[Model]) -> tuple[Matched, list[str]]:
     for run_number, model in enumerate(models):
         for (task, digest, _), document in model.documents():
             copies_by_digest[task, digest][run_number].append(document)
-    aligned_by_task: dict[str, list] = defaultdict(list)
+    sides_by_task: dict[str, list] = defaultdict(list)
     for task, digest in sorted(copies_by_digest):
-        aligned_by_task[task] += _align(copies_by_digest[task, digest])
+        sides_by_task[task] += _align(copies_by_digest[task, digest])
     matched, lack_messages = {}, []
-    for task, task_sides in aligned_by_task.items():
+    for task, task_sides in sides_by_task.items():
         task_sides.sort(key=lambda sides: min(map(_place, filter(None, sides))))
         if complete_sides := [sides for sides in task_sides if all(sides)]:
             matched[task] = complete_sides
         document_names = [_name(next(filter(None, sides))) for sides in task_sides]
         for run_number, model in enumerate(models):
             named_sides = zip(document_names, task_sides)
-            gap_names = [name for name, sides in named_sides if not sides[run_number]]
+            gap_names = [
+                document_name
+                for document_name, sides in named_sides
+                if not sides[run_number]
+            ]
             if gap_names := [*dict.fromkeys(gap_names)]:
                 document_count = len({*document_names})
                 fault = f"no answer to {len(gap_names)} of {document_count} documents"
@@ -102,15 +106,23 @@ def _align(runs: list[list[Document]]) -> list[tuple[Document | None, ...]]:
     """
     has_ids = all(doc.row["doc_id"] is not None for run in runs for doc in run)
     if has_ids and max(map(len, runs)) > 1:
-        lookups = [{json.dumps(doc.row["doc_id"]): doc for doc in run} for run in runs]
-        ids = sorted(set().union(*lookups))
-        return [tuple(lookup.get(doc_id) for lookup in lookups) for doc_id in ids]
-    aligned = [*zip_longest(*(sorted(run, key=_outcome) for run in runs))]
+        doc_by_id_of_runs = [
+            {json.dumps(doc.row["doc_id"]): doc for doc in run} for run in runs
+        ]
+        json_ids = sorted(set().union(*doc_by_id_of_runs))
+        return [
+            tuple(doc_by_id.get(json_id) for doc_by_id in doc_by_id_of_runs)
+            for json_id in json_ids
+        ]
+    aligned_copies = [*zip_longest(*(sorted(run, key=_outcome) for run in runs))]
     copy_counts = {*map(len, runs)}
-    return aligned if len(copy_counts) == 1 else aligned[min(copy_counts) :]
+    return (
+        aligned_copies if len(copy_counts) == 1 else aligned_copies[min(copy_counts) :]
+    )
 
 
 def _outcome(document: Document) -> str:
+    """Return scores, reason and what was read, as a text to sort copies by."""
     row = document.row
     return repr([document.means(), row["reason"], row["published"], row["value"]])
 
@@ -157,21 +169,21 @@ def compare(matched: Matched, names: list[str], scopes: list[Group]) -> list[dic
             for run_number in run_pair
         )
         clusters = [sides[0].cluster for sides in chain(*sides_by_task)]
-        sizes, sums_a = stats.cluster_totals(scores_a, clusters)
-        _, sums_b = stats.cluster_totals(scores_b, clusters)
+        cluster_sizes, score_sums_a = stats.cluster_totals(scores_a, clusters)
+        _, score_sums_b = stats.cluster_totals(scores_b, clusters)
         row = {"run_a": names[run_pair[0]], "run_b": names[run_pair[1]]}
         row |= {"scope": scope.name, "score": rule_name, "n": len(scores_a)}
         row |= {"a": math.fsum(scores_a) / len(scores_a)}
         row |= {"b": math.fsum(scores_b) / len(scores_b)}
         row |= zip(_COLUMNS, stats.estimate_difference(scores_b, scores_a, clusters))
         row["detectable"] = stats.detectable_difference(
-            sizes, sums_a, sums_b, test_count
+            cluster_sizes, score_sums_a, score_sums_b, test_count
         )
         rows.append(row)
     for row, adjusted_p in zip(rows, stats.holm(row["p"] for row in rows)):
-        better_run = row["run_a"] if row["difference"] > 0 else row["run_b"]
+        higher_run = row["run_a"] if row["difference"] > 0 else row["run_b"]
         row["p_holm"], row["tests"] = adjusted_p, test_count
-        row["better"] = better_run if adjusted_p < 1 - stats.CONFIDENCE else None
+        row["better"] = higher_run if adjusted_p < 1 - stats.CONFIDENCE else None
     return rows
 
 
@@ -194,22 +206,22 @@ def changed(matched: Matched, names: list[str], task: str) -> list[dict]:
     """Return the documents of a task on which two runs score differently, and why."""
     rows, run_pairs = [], combinations(range(len(names)), 2)
     cases = product(run_pairs, enumerate(RULES))
-    for (number_a, number_b), (rule_number, rule_name) in cases:
-        read_answer = value_text if rule_number else itemgetter("published")
+    for (run_number_a, run_number_b), (rule_number, rule_name) in cases:
+        answer_of_row = value_text if rule_number else itemgetter("published")
         for sides in matched[task]:
-            document_a, document_b = sides[number_a], sides[number_b]
+            document_a, document_b = sides[run_number_a], sides[run_number_b]
             score_a = _score(document_a, rule_number)
             score_b = _score(document_b, rule_number)
             if score_a == score_b:
                 continue
             row_a, row_b = document_a.row, document_b.row
             row = {"score": rule_name}
-            row |= {"run_a": names[number_a], "run_b": names[number_b]}
+            row |= {"run_a": names[run_number_a], "run_b": names[run_number_b]}
             row |= {"doc_id": row_a["doc_id"], "digest": document_a.digest}
             row |= {"a": score_a, "b": score_b}
             row |= {"a_reason": row_a["reason"], "b_reason": row_b["reason"]}
-            row |= {"a_answer": shorten(read_answer(row_a))}
-            row |= {"b_answer": shorten(read_answer(row_b))}
+            row |= {"a_answer": shorten(answer_of_row(row_a))}
+            row |= {"b_answer": shorten(answer_of_row(row_b))}
             rows.append(row | {"reference": shorten(value_text(row_a, "reference"))})
     return rows
 
@@ -237,8 +249,8 @@ def sentence(row: dict) -> str:
             f"A true difference of {percent(least_difference)} points, either way, would be"
             " detected in 4 of 5 such tests, a smaller one less often"
         )
-    claim = f"{leader} and {follower} are not shown to differ on {scope_name}"
-    return f"{claim}: observed {comparison} {power_sentence}."
+    tie_clause = f"{leader} and {follower} are not shown to differ on {scope_name}"
+    return f"{tie_clause}: observed {comparison} {power_sentence}."
 
 
 def report(rows: list[dict], details: list[dict]) -> str:
@@ -246,24 +258,26 @@ def report(rows: list[dict], details: list[dict]) -> str:
     lines = []
     for runs_text, pair_rows in groupby(rows, key=_runs):
         lines += [runs_text, ""]
-        scope_key = itemgetter("scope", "n", "clusters")
-        for scope_figures, scope_rows in groupby(pair_rows, key=scope_key):
+        figures_of_scope = itemgetter("scope", "n", "clusters")
+        for scope_figures, scope_rows in groupby(pair_rows, key=figures_of_scope):
             lines.append("{}: {:,} documents in {:,} clusters".format(*scope_figures))
             lines += [f"- {row['score']} score: {sentence(row)}" for row in scope_rows]
             lines.append("")
-        if detail_cells := [_cells(row) for row in details if _runs(row) == runs_text]:
-            lines.append(render(detail_cells, "markdown"))
+        if table_rows := [_cells(row) for row in details if _runs(row) == runs_text]:
+            lines.append(render(table_rows, "markdown"))
     legend = _LEGEND.format(len(rows), _OF_TABLES.format(len(details)) * bool(details))
-    for line in legend.splitlines():
-        lines.append(textwrap.fill(line, 94, subsequent_indent="  "))
+    for legend_line in legend.splitlines():
+        lines.append(textwrap.fill(legend_line, 94, subsequent_indent="  "))
     return "\n".join([*lines, ""])
 
 
 def _runs(row: dict) -> str:
+    """Return which runs the letters a and b of a row stand for."""
     return "a: {}, b: {}".format(*(escaped(row[f"run_{letter}"]) for letter in "ab"))
 
 
 def _cells(row: dict) -> dict:
+    """Return a row of `compare` as a table shows it: column -> cell."""
     return {
         "task": row["scope"],
         **{column: row[column] for column in ("score", "n", "clusters")},
@@ -279,16 +293,21 @@ def report_changed(rows: list[dict]) -> str:
     """Return the rows of `changed` as a table for each two runs."""
     tables = []
     for runs_text, pair_rows in groupby(rows, key=_runs):
-        table_lines = []
+        table_rows = []
         for row in pair_rows:
-            doc_id = row["digest"][:12] if row["doc_id"] is None else str(row["doc_id"])
-            line = {"score": row["score"], "document": shorten(doc_id, _LONGEST_CELL)}
+            document_label = (
+                row["digest"][:12] if row["doc_id"] is None else str(row["doc_id"])
+            )
+            table_row = {
+                "score": row["score"],
+                "document": shorten(document_label, _LONGEST_CELL),
+            }
             for column in ("a", "b", "a_reason", "b_reason"):
-                line[column] = row[column]
+                table_row[column] = row[column]
             for column in ("a_answer", "b_answer", "reference"):
-                line[column] = shorten(row[column], _LONGEST_CELL)
-            table_lines.append(line)
-        tables.append(f"{runs_text}\n\n{render(table_lines, 'markdown')}")
+                table_row[column] = shorten(row[column], _LONGEST_CELL)
+            table_rows.append(table_row)
+        tables.append(f"{runs_text}\n\n{render(table_rows, 'markdown')}")
     return "\n".join(tables) or "no document changed sides\n"
 
 
@@ -314,15 +333,17 @@ def main(arguments: list[str] | None = None) -> int:
         raise ToolError(f"runs over different documents: {fix}")
     matched = {task: sides for task, sides in matched.items() if scorer(task).headline}
     if not matched:
-        names_text = ", ".join(model.name for model in models)
-        raise ToolError(f"{names_text}: have no scored document in common")
+        run_names_text = ", ".join(model.name for model in models)
+        raise ToolError(f"{run_names_text}: have no scored document in common")
     for model in models:
         for fault in faults(model):
             say(f"Fault in the run {model.name}: {fault}")
         for task, tally in sorted(model.tasks.items()):
             if left_out_count := tally.left_out:
-                remark = f"answers of {model.name} are left out ({options.leave_out})"
-                say(f"{task}: {left_out_count} {remark}")
+                left_out_remark = (
+                    f"answers of {model.name} are left out ({options.leave_out})"
+                )
+                say(f"{task}: {left_out_count} {left_out_remark}")
     # Half a surrogate pair has no UTF-8, but an escape, which is the same in JSON.
     output_text = _text(options, matched, models, recall_rows)
     sys.stdout.write(output_text.encode("utf-8", "backslashreplace").decode())
@@ -333,17 +354,22 @@ def _text(
     options: Namespace, matched: Matched, models: list[Model], recall_rows: list[dict]
 ) -> str:
     """Return what the options ask for, in the format that they ask for."""
-    names = [model.name for model in models]
+    run_names = [model.name for model in models]
     is_markdown = options.format == "markdown"
     if task := options.show:
         if task not in matched:
-            tasks_text = ", ".join(matched)
-            raise ToolError(f"--show {task}: was not run; choose from {tasks_text}")
-        rows = changed(matched, names, task)
+            task_names_text = ", ".join(matched)
+            raise ToolError(
+                f"--show {task}: was not run; choose from {task_names_text}"
+            )
+        rows = changed(matched, run_names, task)
         return report_changed(rows) if is_markdown else render(rows, options.format)
-    rows, detail_rows = compare(matched, names, _scopes(matched, models[0].tasks)), []
+    rows, detail_rows = (
+        compare(matched, run_names, _scopes(matched, models[0].tasks)),
+        [],
+    )
     if options.detail:
-        detail_rows = compare(matched, names, [*map(alone, matched)])
+        detail_rows = compare(matched, run_names, [*map(alone, matched)])
     if not is_markdown:
         return render(rows + detail_rows + recall_rows, options.format)
     recall_claims = [recall_sentence(row, escaped(row["run"])) for row in recall_rows]

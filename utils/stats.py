@@ -67,15 +67,17 @@ def linearised(tasks: Sequence[Sequence[float]], by_size: bool) -> list[float]:
     if len(tasks) == 1:
         return [*tasks[0]]
     document_count = sum(map(len, tasks))
-    means = [math.fsum(scores) / len(scores) for scores in tasks]
-    weights = [
-        len(scores) / document_count if by_size else 1 / len(tasks) for scores in tasks
+    task_means = [math.fsum(task_scores) / len(task_scores) for task_scores in tasks]
+    task_weights = [
+        len(task_scores) / document_count if by_size else 1 / len(tasks)
+        for task_scores in tasks
     ]
-    mean = math.fsum(map(math.prod, zip(weights, means)))
+    benchmark_mean = math.fsum(map(math.prod, zip(task_weights, task_means)))
     return [
-        mean + weight * document_count / len(scores) * (score - task_mean)
-        for scores, task_mean, weight in zip(tasks, means, weights)
-        for score in scores
+        benchmark_mean
+        + task_weight * document_count / len(task_scores) * (score - task_mean)
+        for task_scores, task_mean, task_weight in zip(tasks, task_means, task_weights)
+        for score in task_scores
     ]
 
 
@@ -83,9 +85,12 @@ def cluster_totals(
     values: Sequence[float], clusters: Iterable[Hashable]
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the number of documents and the sum of the values of each cluster."""
-    index_of: dict[Hashable, int] = {}
-    indices = [index_of.setdefault(cluster, len(index_of)) for cluster in clusters]
-    return np.bincount(indices), np.bincount(indices, weights=values)
+    index_by_cluster: dict[Hashable, int] = {}
+    cluster_indices = [
+        index_by_cluster.setdefault(cluster, len(index_by_cluster))
+        for cluster in clusters
+    ]
+    return np.bincount(cluster_indices), np.bincount(cluster_indices, weights=values)
 
 
 def spread(sizes: np.ndarray, sums: np.ndarray, scale: tuple[float, float]) -> Spread:
@@ -143,7 +148,9 @@ def estimate_difference(
     The interval holds 0 where p is above 0.05; it ends at -1 and 1.
     """
     score_pairs = zip(first_scores, second_scores, strict=True)
-    differences = [second - first for first, second in score_pairs]
+    differences = [
+        second_score - first_score for first_score, second_score in score_pairs
+    ]
     return _estimate(differences, clusters, DIFFERENCES)
 
 
@@ -152,7 +159,9 @@ def _estimate(
 ) -> Estimate:
     sizes, sums = cluster_totals(values, clusters)
     clustered_spread = spread(sizes, sums, scale)
-    naive_spread = spread(np.ones(len(values)), np.asarray(values, dtype=float), scale)
+    independent_spread = spread(
+        np.ones(len(values)), np.asarray(values, dtype=float), scale
+    )
     if scale == SCORES:
         (low, high), p_value = wilson_interval(sizes, sums), None
     else:
@@ -162,7 +171,7 @@ def _estimate(
         p_value = float(clustered_spread.p_value)
     mean, error = math.fsum(values) / len(values), float(clustered_spread.error)
     freedom = float(clustered_spread.freedom)
-    error_ratio = error / float(naive_spread.error)
+    error_ratio = error / float(independent_spread.error)
     return Estimate(
         mean, float(low), float(high), error, freedom, len(sizes), error_ratio, p_value
     )
@@ -207,10 +216,10 @@ def combine(
 def holm(p_values: Iterable[float]) -> list[float]:
     """Return the p-values of a family of tests adjusted by Holm's method, in order."""
     p_array = np.array([*p_values])
-    order = p_array.argsort()
+    rising_order = p_array.argsort()
     factors = np.arange(len(p_array), 0, -1)
-    adjusted = np.maximum.accumulate(factors * p_array[order]).clip(max=1)
-    return adjusted[order.argsort()].tolist()
+    adjusted_p = np.maximum.accumulate(factors * p_array[rising_order]).clip(max=1)
+    return adjusted_p[rising_order.argsort()].tolist()
 
 
 def detectable_difference(
@@ -228,7 +237,7 @@ def detectable_difference(
     if freedom < LEAST_FREEDOM:
         return None
     test_level = (1 - CONFIDENCE) / 2 / test_count
-    error_count = stdtrit(freedom, 1 - test_level) + stdtrit(freedom, POWER)
+    quantile_sum = stdtrit(freedom, 1 - test_level) + stdtrit(freedom, POWER)
     # Both scores move from their middle, as far as the scale goes.
     steps = np.arange(1, 1001) / 1000
     middle_score = (first_sums.sum() + second_sums.sum()) / 2 / document_count
@@ -251,5 +260,5 @@ def detectable_difference(
     least_variances = (steps * (1 - steps) + 1 / document_count) / differing_counts
     paired_variance = (paired_spread.error * paired_spread.weight) ** 2
     step_variances = np.maximum(paired_variance * variance_ratios, least_variances)
-    is_detected = steps >= error_count * np.sqrt(step_variances)
+    is_detected = steps >= quantile_sum * np.sqrt(step_variances)
     return float(steps[is_detected.argmax()]) if is_detected.any() else None

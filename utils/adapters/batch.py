@@ -37,12 +37,14 @@ def score_batch(batch: Batch) -> Batch:
     so is each of these. Raises ValueError for a batch without one of the columns.
     """
     batch = getattr(batch, "pa_table", batch)  # as `datasets` holds what it maps
-    input_columns = (_cells(batch, name) for name in ("task", "doc", "response"))
-    answers = [_row(*row) for row in zip(*input_columns, strict=True)]
-    return _extended(batch, {name: [row[name] for row in answers] for name in _COLUMNS})
+    input_columns = (_cells(batch, column) for column in ("task", "doc", "response"))
+    output_rows = [_row(*cells) for cells in zip(*input_columns, strict=True)]
+    added = {column: [row[column] for row in output_rows] for column in _COLUMNS}
+    return _extended(batch, added)
 
 
 def _row(task: object, doc: object, response: object) -> dict:
+    """Return the added cells of a row; of a list of answers, lists."""
     response = _plain(response)
     if not isinstance(response, list):
         return _scored(task, doc, response)
@@ -86,6 +88,7 @@ def _library(value: object) -> str:
 
 
 def _cells(batch: object, name: str) -> Iterable:
+    """Return the cells of a column; ValueError where the batch lacks it."""
     try:
         column = batch[name]
     except KeyError:

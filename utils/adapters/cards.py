@@ -53,7 +53,7 @@ def compute(
     sample_scores = [_scores(number, *sample) for number, sample in numbered_samples]
     is_mean = task is None if return_average is None else return_average
     score_lists = {
-        metric: [score_type(sample[metric]) for sample in sample_scores]
+        metric: [score_type(scores[metric]) for scores in sample_scores]
         for metric, score_type in cards[0].returns.items()
         if flexible or not metric.endswith("_flexible")
     }
@@ -76,8 +76,8 @@ def _listed(name: str, values: Iterable, count: int | None = None) -> list:
 def _cards(subset: object, task: object, count: int) -> list[_Card]:
     """Return the card of each sample; ValueError for names that are not known."""
     if (subset is None) is (task is None):
-        argument_list = f"subset ({', '.join(_SUBSETS)}) or task ({', '.join(_TASKS)})"
-        raise ValueError(f"give either {argument_list}")
+        arguments_text = f"subset ({', '.join(_SUBSETS)}) or task ({', '.join(_TASKS)})"
+        raise ValueError(f"give either {arguments_text}")
     argument_name, card_names, cards = "task", [task] * count, _TASKS
     if task is None:
         argument_name, card_names, cards = "subset", [subset] * count, _SUBSETS
@@ -124,25 +124,28 @@ def _plain(reference: object) -> dict:
 
 
 def _short(reference: object) -> dict:
+    """Return TCP short's answer, with the time zone that its references leave out."""
     has_zone = not isinstance(reference, str) or reference.strip().endswith("GMT")
     return {"answer": reference if has_zone else f"{reference} GMT"}  # as on the card
 
 
 def _options(reference: object) -> dict:
     """Return options of which only the right ones' texts are known, and which these are."""
-    options = reference if isinstance(reference, list | tuple) else [reference]
-    options_text = " && ".join(map(str, options)).strip()
+    right_options = reference if isinstance(reference, list | tuple) else [reference]
+    options_text = " && ".join(map(str, right_options)).strip()
     matches = [_OPTION.fullmatch(option) for option in _OPTIONS.split(options_text)]
     if all(matches):
-        texts = {option[1]: option[2] for option in matches}
+        text_by_letter = {match[1]: match[2] for match in matches}
     elif _LETTERS.fullmatch(options_text):
-        texts = {letter: f"({letter})" for letter in re.findall("[A-D]", options_text)}
+        text_by_letter = {
+            letter: f"({letter})" for letter in re.findall("[A-D]", options_text)
+        }
     else:
-        example = '"B. one day && C. two days" or "B, C"'
-        raise ValueError(f"{reference!r:.80} is not like {example}")
+        examples_text = '"B. one day && C. two days" or "B, C"'
+        raise ValueError(f"{reference!r:.80} is not like {examples_text}")
     return {
-        "options": [texts.get(letter, f"({letter})") for letter in "ABCD"],
-        "labels": ["yes" if letter in texts else "no" for letter in "ABCD"],
+        "options": [text_by_letter.get(letter, f"({letter})") for letter in "ABCD"],
+        "labels": ["yes" if letter in text_by_letter else "no" for letter in "ABCD"],
     }
 
 

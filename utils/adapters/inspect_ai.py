@@ -65,17 +65,21 @@ def interval() -> Metric:
 @metric
 def by_type() -> Metric:
     """Return mean, clustered standard error and interval of each question type."""
-    own_mean, own_interval = mean(), interval()
+    mean_of, interval_of = mean(), interval()
 
     def figures(scores: list[SampleScore]) -> dict[str, float]:
         type_names = dict.fromkeys(sample.sample_metadata["type"] for sample in scores)
         figure_by_name = {}
         for type_name in filter(None, type_names):
-            type_scores = [x for x in scores if x.sample_metadata["type"] == type_name]
-            figure_by_name[type_name] = own_mean(type_scores)
+            type_scores = [
+                sample_score
+                for sample_score in scores
+                if sample_score.sample_metadata["type"] == type_name
+            ]
+            figure_by_name[type_name] = mean_of(type_scores)
             figure_by_name[f"{type_name} stderr"] = CLUSTERED(type_scores)
-            for end, value in own_interval(type_scores).items():
-                figure_by_name[f"{type_name} {end}"] = value
+            for end_name, end_value in interval_of(type_scores).items():
+                figure_by_name[f"{type_name} {end_name}"] = end_value
         return figure_by_name
 
     return figures
@@ -91,19 +95,21 @@ def verdict(name: str) -> Scorer:
 
     async def score(state: TaskState, target: Target) -> Score:
         task_verdict = family.explain(state.metadata["doc"], state.output.completion)
-        value = {metric: task_verdict.scores[metric] for metric in metrics(name)}
+        scores = {metric: task_verdict.scores[metric] for metric in metrics(name)}
         reason = f"{task_verdict.reason}: {family.utils.REASONS[task_verdict.reason]}"
-        return Score(value=value, answer=task_verdict.flexible, explanation=reason)
+        return Score(value=scores, answer=task_verdict.flexible, explanation=reason)
 
     return score
 
 
 def _register(name: str) -> None:
+    """Give this module a function that makes the task for inspect, under its name."""
+
     def make(include_path: str | None = None) -> Task:
-        folder = Path(include_path) if include_path else families.FOLDER
+        pack_folder = Path(include_path) if include_path else families.FOLDER
         generation_settings = families.configuration(name)["generation_kwargs"]
-        docs = enumerate(documents(name, folder))
-        samples = [_sample(name, doc_id, doc) for doc_id, doc in docs]
+        numbered_docs = enumerate(documents(name, pack_folder))
+        samples = [_sample(name, doc_id, doc) for doc_id, doc in numbered_docs]
         return Task(
             dataset=MemoryDataset(samples, name=name),
             solver=generate(),

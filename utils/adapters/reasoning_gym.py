@@ -63,10 +63,10 @@ class FreshDataset(ProceduralDataset):
         while len(self._made) <= row_number:
             self._made.append(next(self._fresh))
         document = self._made[row_number]
-        target_text = rendered(self.task, "doc_to_target", document)
+        target = rendered(self.task, "doc_to_target", document)
         return {
             "question": prompt(self.task, document),
-            "answer": target_text[0] if isinstance(target_text, list) else target_text,
+            "answer": target[0] if isinstance(target, list) else target,
             "metadata": {
                 "source_dataset": self.task,
                 "source_index": row_number,
@@ -87,8 +87,8 @@ class FreshCurriculum(BaseCurriculum):
 
     def __init__(self):
         super().__init__(type(self).__name__, FreshConfig)
-        generator = configuration(self.task)["dataset_kwargs"]["generator"]
-        levels = range(1, fresh.find_generator(generator).HIGHEST + 1)
+        generator_name = configuration(self.task)["dataset_kwargs"]["generator"]
+        levels = range(1, fresh.find_generator(generator_name).HIGHEST + 1)
         self._define_attributes(
             RangeAttributeDefinition(
                 name="level",

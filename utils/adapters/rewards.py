@@ -81,8 +81,8 @@ def training_set(task: str, include_path: str | None = None):
     import datasets
 
     scorer(task)  # raises for a group, of which there is no one prompt
-    folder = Path(include_path) if include_path else FOLDER
-    docs = documents(task, folder)
+    pack_folder = Path(include_path) if include_path else FOLDER
+    docs = documents(task, pack_folder)
     rows = [{"prompt": messages(task, doc), "doc": json.dumps(doc)} for doc in docs]
     return datasets.Dataset.from_list(rows)
 

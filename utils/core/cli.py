@@ -28,9 +28,9 @@ def tool_parser(tool: str, description: str) -> argparse.ArgumentParser:
 
 def include_path_option(parser: argparse.ArgumentParser) -> None:
     """Add the option that names the tasks whose documents answers are to."""
-    path_option = {"type": folder_path, "default": FOLDER, "metavar": "FOLDER"}
+    option_settings = {"type": folder_path, "default": FOLDER, "metavar": "FOLDER"}
     include_help = "the tasks whose documents a doc_id is of; default: the pack's own"
-    parser.add_argument("--include_path", **path_option, help=include_help)
+    parser.add_argument("--include_path", **option_settings, help=include_help)
 
 
 def say(message: str) -> None:
@@ -48,8 +48,8 @@ def quiet_harness() -> Iterator[None]:
     try:
         yield
     finally:
-        for logger, level in zip(loggers, log_levels):
-            logger.setLevel(level)
+        for logger, log_level in zip(loggers, log_levels):
+            logger.setLevel(log_level)
 
 
 def printable(text: str) -> str:

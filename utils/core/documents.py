@@ -20,13 +20,13 @@ def load(
     """
     from lm_eval.tasks import TaskManager  # takes a second
 
-    options = {"include_defaults": False, "metadata": metadata}
+    manager_options = {"include_defaults": False, "metadata": metadata}
     with quiet_harness():
-        manager = TaskManager(include_path=str(include_path), **options)
-        if missing := [name for name in names if name not in manager.all_tasks]:
+        manager = TaskManager(include_path=str(include_path), **manager_options)
+        if missing_names := [name for name in names if name not in manager.all_tasks]:
             fix = "name another folder with --include_path, or another task"
             raise ToolError(
-                f"{include_path}: has no task or group '{missing[0]}'; {fix}"
+                f"{include_path}: has no task or group '{missing_names[0]}'; {fix}"
             )
         for task in (task for name in names for task in leaf_tasks(name)):
             scorer(task)  # FamilyError, where the harness would end in a traceback
@@ -35,8 +35,10 @@ def load(
         except (OSError, ValueError) as error:
             summary = str(error).strip().split("\n")[0]
             fix = "check the network, or give an offline pack with --include_path"
-            tasks = ", ".join(names)
-            raise ToolError(f"{tasks}: cannot be loaded ({summary}); {fix}") from error
+            names_text = ", ".join(names)
+            raise ToolError(
+                f"{names_text}: cannot be loaded ({summary}); {fix}"
+            ) from error
 
 
 @cache

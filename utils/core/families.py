@@ -58,10 +58,10 @@ def _read(path: Path) -> TaskFile:
     includes = own_config.pop("include", [])
     includes = [includes] if isinstance(includes, str) else includes
     included_paths = [(path.parent / include).resolve() for include in includes]
-    config: dict = {}
+    included_config: dict = {}
     for included_path in included_paths:
-        config |= _read(included_path).config
-    return TaskFile(path, config | own_config, included_paths)
+        included_config |= _read(included_path).config
+    return TaskFile(path, included_config | own_config, included_paths)
 
 
 def configuration(name: str) -> dict:
@@ -177,8 +177,8 @@ class Scorer(NamedTuple):
     def licence(self) -> str:
         """The licence of the rows: that of the function that makes them, if it has one."""
         loader_path = configuration(self.task).get("custom_dataset")
-        module_names = function(loader_path).__globals__ if loader_path else {}
-        return module_names.get("LICENCE", self.utils.LICENCE)
+        module_globals = function(loader_path).__globals__ if loader_path else {}
+        return module_globals.get("LICENCE", self.utils.LICENCE)
 
     def asks_as(self, version: str | None) -> bool:
         """Tell whether a run of a version, None if unknown, had this one's prompts."""
@@ -205,8 +205,10 @@ def scorer(task: str) -> Scorer:
     utils = sys.modules[process_docs.__module__]
     if missing := [name for name in Family.__annotations__ if not hasattr(utils, name)]:
         raise FamilyError(f"{utils.__file__}: has no {', '.join(missing)}; {_SEE}")
-    metrics = config["metric_list"]
-    higher_is_better = {entry["metric"]: entry["higher_is_better"] for entry in metrics}
+    metric_list = config["metric_list"]
+    higher_is_better = {
+        entry["metric"]: entry["higher_is_better"] for entry in metric_list
+    }
     headlines = (pair for pair in HEADLINES if {*pair} <= higher_is_better.keys())
     base_tasks = (source.stem for source in included_paths if source.suffix == ".yaml")
     row_kwargs = config.get("dataset_kwargs", {})
@@ -235,8 +237,8 @@ def function(setting: str) -> Callable:
     module_path, _, function_name = setting.rpartition(".")
     if not Path(f"{module_path}.py").is_file():
         raise FamilyError(f"{module_path}.py: is missing; {_SEE}")
-    package_names = Path(module_path).relative_to(FOLDER).parts
-    module = importlib.import_module(".".join((lm_eval_tasks.__name__, *package_names)))
+    path_parts = Path(module_path).relative_to(FOLDER).parts
+    module = importlib.import_module(".".join((lm_eval_tasks.__name__, *path_parts)))
     if not hasattr(module, function_name):
         raise FamilyError(f"{module.__file__}: has no {function_name}; {_SEE}")
     return getattr(module, function_name)
@@ -253,9 +255,9 @@ def explain(task: object, doc: object, response: object) -> Verdict:
         doc = json.loads(doc) if isinstance(doc, str) else doc
     except (ValueError, RecursionError) as error:
         raise not_a_document(task, doc, error) from None
-    for name, argument, kind in (("response", response, str), ("doc", doc, dict)):
-        if not isinstance(argument, kind):
-            fault = f"is a {type(argument).__name__}, not {kind.__name__}"
+    for name, argument, py_type in (("response", response, str), ("doc", doc, dict)):
+        if not isinstance(argument, py_type):
+            fault = f"is a {type(argument).__name__}, not {py_type.__name__}"
             raise ToolError(f"'{name}' {fault}; give the {name} as the harness logs it")
     try:
         return explain_response(doc, response)
@@ -302,8 +304,8 @@ def groups() -> list[Group]:
     averaged_groups = []
     for name, (_, config, _) in sorted(task_files().items()):
         metric_list = config.get("aggregate_metric_list", [])
-        metrics = {entry["metric"] for entry in metric_list}
-        if any({*pair} <= metrics for pair in HEADLINES):
+        metric_names = {entry["metric"] for entry in metric_list}
+        if any({*metric_pair} <= metric_names for metric_pair in HEADLINES):
             is_by_size = all(entry["weight_by_size"] for entry in metric_list)
             tasks, version = tuple(leaf_tasks(name)), config["metadata"]["version"]
             averaged_groups.append(Group(name, tasks, is_by_size, version))
@@ -340,10 +342,10 @@ def prompt_parts(task: str, doc: dict) -> tuple[str, str]:
 
 def rendered(task: str, key: str, doc: dict):
     """Return what the YAML file says by a key, such as `doc_to_target`, of a document."""
-    setting = configuration(task).get(key, "")
-    if Path(setting).is_relative_to(FOLDER):
-        return function(setting)(doc)
-    return doc[setting] if setting in doc else _template(setting).render(**doc)
+    yaml_value = configuration(task).get(key, "")
+    if Path(yaml_value).is_relative_to(FOLDER):
+        return function(yaml_value)(doc)
+    return doc[yaml_value] if yaml_value in doc else _template(yaml_value).render(**doc)
 
 
 @cache
@@ -351,5 +353,5 @@ def _template(source: str):
     """Return a compiled Jinja template of a YAML file."""
     import jinja2  # with the settings of the harness, which compiles for each document
 
-    settings = {"undefined": jinja2.StrictUndefined, "keep_trailing_newline": True}
-    return jinja2.Environment(**settings).from_string(source)
+    jinja_options = {"undefined": jinja2.StrictUndefined, "keep_trailing_newline": True}
+    return jinja2.Environment(**jinja_options).from_string(source)

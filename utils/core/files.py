@@ -91,9 +91,9 @@ def parse(line: Line) -> dict:
     """Return the object in a line; LineError where there is none."""
     fault = "is not a JSON object; fix the line"
     try:
-        row = json.loads(line.text.decode("utf-8-sig"))
-        if isinstance(row, dict):
-            return row
+        json_value = json.loads(line.text.decode("utf-8-sig"))
+        if isinstance(json_value, dict):
+            return json_value
     except UnicodeDecodeError:
         fault = "is not UTF-8; save the file as UTF-8"
     except RecursionError:
@@ -186,10 +186,10 @@ def _open_stream(path: Path) -> int:
 def check_writable(path: Path) -> None:
     """Raise OSError, with the name of `path`, where no file of it can be written."""
     target, error_code = path if path.exists() else Path(os.path.realpath(path)), None
-    ancestor = next(path for path in (target, *target.parents) if os.path.lexists(path))
-    if ancestor.is_dir() == (ancestor == target):
-        error_code = errno.EISDIR if ancestor == target else errno.ENOTDIR
-    elif not os.access(ancestor, os.W_OK):
+    existing_path = next(filter(os.path.lexists, (target, *target.parents)))
+    if existing_path.is_dir() == (existing_path == target):
+        error_code = errno.EISDIR if existing_path == target else errno.ENOTDIR
+    elif not os.access(existing_path, os.W_OK):
         error_code = errno.EACCES
     if error_code:
         raise OSError(error_code, os.strerror(error_code), str(path))
@@ -207,12 +207,16 @@ def check_outputs(outputs: Mapping[str, Path | None], inputs: list[Path]) -> Non
         check_writable(path)
         if is_stream(path):
             continue
-        if path.exists() and any(x.is_file() and path.samefile(x) for x in inputs):
+        if path.exists() and any(
+            input_path.is_file() and path.samefile(input_path) for input_path in inputs
+        ):
             fault = "is one of the files to read"
             raise ToolError(f"{path}: {fault}; name another {option}")
-        owner = option_by_path.setdefault(os.path.realpath(path), option)
-        if owner != option:
-            raise ToolError(f"{path}: is named by {owner}, too; name another {option}")
+        first_option = option_by_path.setdefault(os.path.realpath(path), option)
+        if first_option != option:
+            raise ToolError(
+                f"{path}: is named by {first_option}, too; name another {option}"
+            )
 
 
 def check_maker(path: Path, tool: str, beginning: str) -> None:

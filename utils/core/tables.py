@@ -51,26 +51,33 @@ def render(rows: list[dict], form: str, number: Callable = "{:.4f}".format) -> s
     """
     if form == "json":
         return json.dumps(rows, indent=2, ensure_ascii=False) + "\n"
-    names = list(dict.fromkeys(column for row in rows for column in row))
+    column_names = list(dict.fromkeys(column for row in rows for column in row))
     if form == "csv":
         csv_file = io.StringIO()
         writer = csv.writer(csv_file, lineterminator="\n")
-        writer.writerow(names)
-        writer.writerows([_csv_cell(row.get(name)) for name in names] for row in rows)
+        writer.writerow(column_names)
+        writer.writerows(
+            [_csv_cell(row.get(name)) for name in column_names] for row in rows
+        )
         return csv_file.getvalue()
-    names = [name for name in names if any(row.get(name) is not None for row in rows)]
-    columns = {name: [row.get(name) for row in rows] for name in names}
-    table = tabulate.tabulate(
-        {name: [escaped(cell, number) for cell in columns[name]] for name in columns},
-        headers=[escaped(name) for name in columns],  # two may look alike
+    column_names = [
+        name for name in column_names if any(row.get(name) is not None for row in rows)
+    ]
+    cells_by_column = {name: [row.get(name) for row in rows] for name in column_names}
+    table_text = tabulate.tabulate(
+        {
+            name: [escaped(cell, number) for cell in cells_by_column[name]]
+            for name in cells_by_column
+        },
+        headers=[escaped(name) for name in cells_by_column],  # two may look alike
         tablefmt="pipe",
         disable_numparse=True,
         colalign=[
-            "right" if any(isinstance(cell, int | float) for cell in column) else "left"
-            for column in columns.values()
+            "right" if any(isinstance(cell, int | float) for cell in cells) else "left"
+            for cells in cells_by_column.values()
         ],
     )
-    return f"{table}\n"
+    return f"{table_text}\n"
 
 
 def _csv_cell(cell: object) -> object:
@@ -95,9 +102,11 @@ def escaped(cell: object, number: Callable[[float], str] = str) -> str:
     """
     if cell is None or isinstance(cell, float):
         return "" if cell is None else number(cell)
-    line = printable(" ".join(str(cell).split()))
-    if not _MARKUP.search(line):
-        return line
-    fence = "`" * (1 + max((len(ticks) for ticks in re.findall("`+", line)), default=0))
-    padding = " " if line.startswith("`") or line.endswith("`") else ""
-    return f"{fence}{padding}{line}{padding}{fence}".replace("|", "\\|")
+    cell_line = printable(" ".join(str(cell).split()))
+    if not _MARKUP.search(cell_line):
+        return cell_line
+    fence = "`" * (
+        1 + max((len(ticks) for ticks in re.findall("`+", cell_line)), default=0)
+    )
+    padding = " " if cell_line.startswith("`") or cell_line.endswith("`") else ""
+    return f"{fence}{padding}{cell_line}{padding}{fence}".replace("|", "\\|")

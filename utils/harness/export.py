@@ -109,19 +109,20 @@ def add_options(parser: ArgumentParser) -> None:
 
 def task_names(argument: str) -> list[str]:
     """Return the tasks and groups in an option, each once; ArgumentTypeError for none."""
-    option_names = list(dict.fromkeys(filter(None, argument.split(","))))
+    names_in_option = list(dict.fromkeys(filter(None, argument.split(","))))
     try:
-        leaf_names = [task for name in option_names for task in leaf_tasks(name)]
+        leaf_names = [task for name in names_in_option for task in leaf_tasks(name)]
     except ToolError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
     if not leaf_names or len(leaf_names) > len({*leaf_names}):
         raise argparse.ArgumentTypeError(
             f"{argument!r:.80} names no task, or one twice"
         )
-    return option_names
+    return names_in_option
 
 
 def _limit(argument: str) -> float:
+    """Return the number or share in `--limit`; ArgumentTypeError for none."""
     with suppress(ValueError):
         if 0 < (document_limit := float(argument)) < float("inf"):
             return document_limit
@@ -135,7 +136,10 @@ def evaluate(lm: LM, names: list[str], options: Namespace, **settings: object) -
     `simple_evaluate`. ToolError for tasks that cannot be loaded and for options that do
     not fit.
     """
-    run_options = {name: getattr(options, name) for name in (*_OPTIONS, "include_path")}
+    run_options = {
+        option_name: getattr(options, option_name)
+        for option_name in (*_OPTIONS, "include_path")
+    }
     run_options |= {"tasks": names, "model_args": {"model": options.model}}
     try:
         run_config = EvaluatorConfig.from_cli(Namespace(**run_options))
@@ -146,7 +150,9 @@ def evaluate(lm: LM, names: list[str], options: Namespace, **settings: object) -
     try:
         manager, task_dict = load(names, options.include_path, run_config.metadata)
         manager.load = lambda _: task_dict  # it would load all rows again
-        settings |= {name: getattr(run_config, name) for name in _CONFIG}
+        settings |= {
+            option_name: getattr(run_config, option_name) for option_name in _CONFIG
+        }
         return simple_evaluate(lm, tasks=names, task_manager=manager, **settings)
     except AssertionError as error:
         if not options.num_fewshot:
@@ -170,8 +176,14 @@ def request_lines(options: Namespace) -> Iterator[dict]:
     model_class = _MODELS[options.apply_chat_template, options.openai]
     api_model = model_class(model=options.model, base_url="", tokenizer_backend=None)
     url_path = "chat/completions" if options.apply_chat_template else "completions"
-    answers = (answer for file in options.only_missing for answer in read_answers(file))
-    done_ids = {answer.line.get("custom_id") for answer in answers if not answer.fault}
+    earlier_answers = (
+        answer
+        for answers_path in options.only_missing
+        for answer in read_answers(answers_path)
+    )
+    done_ids = {
+        answer.line.get("custom_id") for answer in earlier_answers if not answer.fault
+    }
     for request in prompt_taker.requests:
         prompt, gen_kwargs = request.args
         request_id = custom_id(bare(request.task_name), request.doc_id, request.doc)
@@ -196,9 +208,9 @@ def main(arguments: list[str] | None = None) -> int:
     add("--model", required=True, metavar="NAME", help="for the server")
     add("--openai", action="store_true", help="bodies for OpenAI's own models")
     add("--output", type=output_path, metavar="FILE", help="default: stdout")
-    missing_option = {"type": Path, "metavar": "OUTPUT", "nargs": "+", "default": []}
+    missing_settings = {"type": Path, "metavar": "OUTPUT", "nargs": "+", "default": []}
     missing_help = "outputs of a batch; write what has no answer there"
-    add("--only-missing", **missing_option, help=missing_help)
+    add("--only-missing", **missing_settings, help=missing_help)
     add_options(parser)
     options = parser.parse_args(arguments)
     input_paths = [*pack_files(options.include_path), *options.only_missing]
@@ -209,5 +221,5 @@ def main(arguments: list[str] | None = None) -> int:
         return 0
     check_maker(options.output, "export", _BEGINNING)
     with written_whole(options.output) as requests_file:
-        requests_file.writelines(line.encode() for line in json_lines)
+        requests_file.writelines(json_line.encode() for json_line in json_lines)
     return 0

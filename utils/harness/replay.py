@@ -67,10 +67,16 @@ class Replay(PromptTaker):
 
         ToolError for answers and requests without a counterpart, or with two.
         """
-        keys = [(bare(request.task_name), request.doc_id) for request in requests]
-        request_by_key = dict(zip(keys, requests))
+        request_keys = [
+            (bare(request.task_name), request.doc_id) for request in requests
+        ]
+        request_by_key = dict(zip(request_keys, requests))
         self.joined = join(request_by_key, self.answers)  # by task and document id
-        missing_keys = [key for key in keys if key not in self.joined]
+        missing_keys = [
+            request_key
+            for request_key in request_keys
+            if request_key not in self.joined
+        ]
         self.missing = Counter(task for task, _ in missing_keys)
         if missing_keys and not self.score_missing:
             task, first_id = missing_keys[0]
@@ -79,21 +85,29 @@ class Replay(PromptTaker):
                 f" document {first_id}; give the rest (`export --only-missing` writes its"
                 " requests), the run's --limit, or --missing score-zero"
             )
-        for key, answer in self.joined.items():
+        for request_key, answer in self.joined.items():
             if answer.line:  # what is logged of the request
-                prompt, *settings = answer.line["gen_args_0"].values()
-                prompt = JsonChatStr(*prompt) if isinstance(prompt, list) else prompt
-                self.other_prompts += prompt != request_by_key[key].args[0]
-                request_by_key[key].arguments = (prompt, *settings)
-        response_by_key = {key: answer.response for key, answer in self.joined.items()}
-        return [response_by_key.get(key, "") for key in keys]
+                logged_prompt, *gen_settings = answer.line["gen_args_0"].values()
+                logged_prompt = (
+                    JsonChatStr(*logged_prompt)
+                    if isinstance(logged_prompt, list)
+                    else logged_prompt
+                )
+                self.other_prompts += (
+                    logged_prompt != request_by_key[request_key].args[0]
+                )
+                request_by_key[request_key].arguments = (logged_prompt, *gen_settings)
+        response_by_key = {
+            request_key: answer.response for request_key, answer in self.joined.items()
+        }
+        return [response_by_key.get(request_key, "") for request_key in request_keys]
 
 
 Key = tuple[str, int]  # task and document id
 
 
 def join(requests: dict[Key, Instance], answers: list[Answer]) -> dict[Key, Answer]:
-    """Return the one answer to each request that has one.
+    """Return the one answer to each request that has one, by task and document id.
 
     An answer without an id is joined by its document. ToolError for an answer to a document
     that is not asked, or to another version of it, and for a second one.
@@ -107,16 +121,16 @@ def join(requests: dict[Key, Instance], answers: list[Answer]) -> dict[Key, Answ
         key = answer.task, answer.doc_id
         matches = [key] if key in requests else []
         if answer.doc_hash and matches:
-            doc_hash = sha256(document_text(requests[key].doc))
-            matches = matches if doc_hash.startswith(answer.doc_hash) else []
+            asked_hash = sha256(document_text(requests[key].doc))
+            matches = matches if asked_hash.startswith(answer.doc_hash) else []
         elif answer.doc is not None:
             try:
                 digest = scorer(answer.task).utils.digest(answer.doc)
             except NOT_A_DOCUMENT as error:
                 fault = not_a_document(answer.task, answer.doc, error)
                 raise ToolError(f"{answer.place}: {fault}") from None
-            equal_keys = keys_by_digest[answer.task, digest]
-            matches = [key for key in equal_keys if answer.doc_id in (None, key[1])]
+            keys_of_digest = keys_by_digest[answer.task, digest]
+            matches = [key for key in keys_of_digest if answer.doc_id in (None, key[1])]
         free_keys = [key for key in matches if key not in answer_by_key]
         label = f"document {answer.doc_id!r} of {answer.task}"
         if not matches:
@@ -134,8 +148,12 @@ def join(requests: dict[Key, Instance], answers: list[Answer]) -> dict[Key, Answ
 def read(options: Namespace) -> tuple[str, list[Answer]]:
     """Return the name of the model and the answers in the files; ToolError for others."""
     leaf_names = [leaf for name in options.tasks or [] for leaf in leaf_tasks(name)]
-    task = leaf_names[0] if len(leaf_names) == 1 else None
-    sources = [source for path in options.responses for source in _logs(path, task)]
+    only_task = leaf_names[0] if len(leaf_names) == 1 else None
+    sources = [
+        source
+        for answers_path in options.responses
+        for source in _logs(answers_path, only_task)
+    ]
     answers, model_names = [], set()
     for source in sources:
         results = read_results(source.results_path) if source.results_path else {}
@@ -147,8 +165,8 @@ def read(options: Namespace) -> tuple[str, list[Answer]]:
             elif fault := answer.fault or _misfit(answer, options):
                 raise ToolError(f"{answer.place}: {fault}")
             else:
-                sample = answer.line if isinstance(answer.prompt, str) else {}
-                answers.append(answer._replace(line=sample.get("arguments", {})))
+                logged_sample = answer.line if isinstance(answer.prompt, str) else {}
+                answers.append(answer._replace(line=logged_sample.get("arguments", {})))
         model_names.add(f"{model_name or source.default_name}")
     if not answers:
         raise ToolError(f"{options.responses[0]}: has no answers; name another file")
@@ -161,11 +179,11 @@ def _logs(path: str, task: str | None) -> list[Source]:
     sources, failures = find_sources([path], task)
     for failure in failures:
         raise ToolError(failure.message)
-    latest_sources: dict[object, Source] = {}
+    source_by_log: dict[object, Source] = {}
     for source in sorted(sources, key=lambda source: source.time or ""):
         log_key = (source.place, source.task) if source.time else source.path
-        latest_sources[log_key] = source
-    return [*latest_sources.values()]
+        source_by_log[log_key] = source
+    return [*source_by_log.values()]
 
 
 def _misfit(answer: Answer, options: Namespace) -> str | None:
@@ -212,12 +230,12 @@ def main(arguments: list[str] | None = None) -> int:
     if sanitize_model_name(options.model) in ("", ".", ".."):
         fault = "is not the name of a folder; change it"
         raise ToolError(f"--model {options.model}: {fault}")
-    run_names = options.tasks or list(dict.fromkeys(answer.task for answer in answers))
+    run_tasks = options.tasks or list(dict.fromkeys(answer.task for answer in answers))
     replay = Replay(answers, options.missing == "score-zero")
     tracker = EvaluationTracker()
     log_settings = {"log_samples": bool(options.output_path)}
     log_settings |= {"evaluation_tracker": tracker}
-    results = evaluate(replay, run_names, options, **log_settings)
+    results = evaluate(replay, run_tasks, options, **log_settings)
     samples_by_task = results.pop("samples", {})
     # What the harness's tables do not show.
     for task, missing_count in replay.missing.items():

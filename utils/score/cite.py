@@ -31,12 +31,14 @@ def citations(model: Model, rows: list[dict]) -> Iterator[str]:
     row_by_name = {row["task"]: row for row in rows if row["by"] is None}
     task_rows = [row for row in row_by_name.values() if "tasks" not in row]
     scored_tasks = [row["task"] for row in task_rows if row["published"] is not None]
-    for group in benchmarks(scored_tasks):
-        cited_tasks = [task for task in group.tasks if task in scored_tasks]
-        cited_row = row_by_name[group.name if len(cited_tasks) > 1 else cited_tasks[0]]
-        title = configuration(group.name)["metadata"].get("title", group.name)
+    for benchmark in benchmarks(scored_tasks):
+        cited_tasks = [task for task in benchmark.tasks if task in scored_tasks]
+        cited_row = row_by_name[
+            benchmark.name if len(cited_tasks) > 1 else cited_tasks[0]
+        ]
+        title = configuration(benchmark.name)["metadata"].get("title", benchmark.name)
         remarks = (
-            [", ".join(cited_tasks)] if len(cited_tasks) < len(group.tasks) else []
+            [", ".join(cited_tasks)] if len(cited_tasks) < len(benchmark.tasks) else []
         )
         tallies = [model.tasks[task] for task in cited_tasks]
         if row_remark := rows_remark(tallies, cited_row["n"]):
@@ -58,7 +60,7 @@ def citations(model: Model, rows: list[dict]) -> Iterator[str]:
 
 def _settings(model: Model, tasks: list[str]) -> str:
     """Return how the tasks were run, as far as the files say, else that it is unknown."""
-    task_claims, claims = [model.claims(task) for task in tasks], model.claims()
+    task_claims, run_claims = [model.claims(task) for task in tasks], model.claims()
     pack_version = _join([scorer(task).version for task in tasks])
     run_version = _join([claim.get("version") for claim in task_claims])
     version_remark = (
@@ -66,16 +68,16 @@ def _settings(model: Model, tasks: list[str]) -> str:
     )
     fingerprints = [model.tasks[task].fingerprint for task in tasks]
     fingerprint = fingerprints[0] if len(tasks) == 1 else sha256(" ".join(fingerprints))
-    chat_template = {True: "yes", False: "no"}.get(
-        claims.get("chat_template"), "unknown"
+    chat_template_text = {True: "yes", False: "no"}.get(
+        run_claims.get("chat_template"), "unknown"
     )
     return (
         f"task version {pack_version}{version_remark}; fingerprint of the rows"
         f" {fingerprint[:12]}; few-shot examples"
         f" {_join([claim.get('n_shot') for claim in task_claims])}; chat template"
-        f" {chat_template}; token limit"
+        f" {chat_template_text}; token limit"
         f" {_join([claim.get('max_gen_toks') for claim in task_claims])};"
-        f" lm-eval {claims.get('lm_eval_version') or 'unknown'}"
+        f" lm-eval {run_claims.get('lm_eval_version') or 'unknown'}"
     )
 
 

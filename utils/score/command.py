@@ -103,8 +103,10 @@ def main(arguments: list[str] | None = None) -> int:
 def _text(runs: list[Run], options: Namespace) -> str:
     """Return citations, the report, or the rows in the format that the options ask for."""
     if options.cite:
-        lines = [f"{citation}\n" for run in runs for citation in citations(*run)]
-        return "\n".join([*lines, *bibliography([model for model, _ in runs])])
+        citation_lines = [
+            f"{citation}\n" for run in runs for citation in citations(*run)
+        ]
+        return "\n".join([*citation_lines, *bibliography([model for model, _ in runs])])
     if options.format == "markdown":
         return _report(runs, options.by or [], options.k)
     all_rows = [row for _, run_rows in runs for row in run_rows]
@@ -137,11 +139,12 @@ def _options(arguments: list[str] | None) -> Namespace:
 
 
 def _breakdowns(text: str) -> list[str]:
-    breakdowns, choices = [*filter(None, text.split(","))], ("task", *BREAKDOWNS)
-    for breakdown in breakdowns:
+    """Return the names in `--by`; ArgumentTypeError for an unknown one."""
+    breakdown_names, choices = [*filter(None, text.split(","))], ("task", *BREAKDOWNS)
+    for breakdown in breakdown_names:
         if breakdown not in choices:
             raise ArgumentTypeError(f"{breakdown}: choose from {', '.join(choices)}")
-    return breakdowns
+    return breakdown_names
 
 
 # ------------------------------------------------------------------------- report
@@ -224,24 +227,24 @@ def _lateness(error: float) -> str:
 def _notes(model: Model, rows: list[dict]) -> Iterator[str]:
     """Yield what has to be known beside the scores."""
     if refused_count := sum(model.refused.values()):
-        noun = "line" if refused_count == 1 else "lines"
-        yield f"Not in these figures: {refused_count:,} {noun} refused.\n"
+        line_noun = "line" if refused_count == 1 else "lines"
+        yield f"Not in these figures: {refused_count:,} {line_noun} refused.\n"
     if any(table.head["end"] for table in model.tables):
         yield "A file could not be read to its end.\n"
     labels_by_note: dict[str, list[str]] = defaultdict(list)
     for row in (row for row in rows if "rows" in row):
-        label = _name(row)
+        row_name = _name(row)
         row_remark, _, benchmark_size = row["rows"].partition(" the benchmark's ")
         if benchmark_size:
             note = "Fewer documents than the benchmark's"
-            labels_by_note[note].append(f"{label} {row['n']} of {benchmark_size}")
+            labels_by_note[note].append(f"{row_name} {row['n']} of {benchmark_size}")
         elif row_remark not in ("the benchmark's", "as many as the benchmark's"):
-            labels_by_note[f"The rows are {row_remark}"].append(label)
+            labels_by_note[f"The rows are {row_remark}"].append(row_name)
         if row["changed"]:
             note = "Answers to which the harness's log gives other scores"
-            labels_by_note[note].append(f"{label} {row['changed']}")
+            labels_by_note[note].append(f"{row_name} {row['changed']}")
         if row["left_out"]:
-            labels_by_note["Left out"].append(f"{label} {row['left_out']}")
+            labels_by_note["Left out"].append(f"{row_name} {row['left_out']}")
     for note, labels in labels_by_note.items():
         yield _wrapped(f"{note}: {', '.join(labels)}.")
 
@@ -258,9 +261,13 @@ def _reasons(model: Model, rows: list[dict], by_task: bool) -> Iterator[dict]:
         reason_counts.update(model.tasks[task].all.reasons)
         unextracted_counts.update(model.tasks[task].all.unextracted)
     for label, (reason_counts, unextracted_counts) in counters_by_label.items():
-        for reason, answer_count in reason_counts.most_common():
-            table_row = {"answers to": label, "reason": reason, "answers": answer_count}
-            table_row |= {"%": answer_count / reason_counts.total()}
+        for reason, count_of_reason in reason_counts.most_common():
+            table_row = {
+                "answers to": label,
+                "reason": reason,
+                "answers": count_of_reason,
+            }
+            table_row |= {"%": count_of_reason / reason_counts.total()}
             table_row |= {"no answer by the published rule": unextracted_counts[reason]}
             yield table_row
             label = ""
@@ -273,14 +280,14 @@ def _examples(model: Model) -> Iterator[str]:
     """
     counts_by_family: dict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
     for task, tally in model.tasks.items():
-        for reason, answer_count in tally.all.reasons.items():
-            counts_by_family[scorer(task).family][reason, task] = answer_count
+        for reason, count_of_reason in tally.all.reasons.items():
+            counts_by_family[scorer(task).family][reason, task] = count_of_reason
     for family_counts in counts_by_family.values():
         total_by_reason = Counter()
         task_by_reason = {}  # in the order of the reasons' numbers
         least_count = _FREQUENT * family_counts.total()
-        for (reason, task), answer_count in family_counts.most_common():
-            total_by_reason[reason] += answer_count
+        for (reason, task), count_of_reason in family_counts.most_common():
+            total_by_reason[reason] += count_of_reason
             task_by_reason.setdefault(reason, task)
         for reason, task in task_by_reason.items():
             if reason != "right" and total_by_reason[reason] >= least_count:
@@ -295,9 +302,11 @@ def _example(row: dict) -> str:
     if row["flexible"] is None:
         excerpt_by_label["response"] = row["excerpt"]
     document_name = row["digest"][:12] if row["doc_id"] is None else row["doc_id"]
-    claim = f"- {reason}, as in document {escaped(str(document_name))} of {task}: "
-    claim += scorer(task).utils.REASONS[reason]
-    lines = [textwrap.fill(claim, _WIDTH, subsequent_indent="  ")]
+    reason_line = (
+        f"- {reason}, as in document {escaped(str(document_name))} of {task}: "
+    )
+    reason_line += scorer(task).utils.REASONS[reason]
+    lines = [textwrap.fill(reason_line, _WIDTH, subsequent_indent="  ")]
     for excerpt_label, excerpt in excerpt_by_label.items():
         excerpt_text = "nothing" if excerpt is None else shorten(excerpt, _WIDTH - 30)
         lines.append(f"    {excerpt_label}: {escaped(excerpt_text)}")
@@ -312,9 +321,11 @@ def _breakdown(rows: list[dict]) -> str:
         table_row = table_row_by_value.setdefault(row["value"], first_cells)
         if table_row["n"] != row["n"]:  # as a rule, the runs answer the same documents
             table_row["n"] = "differs"
-        scores = [with_interval(row, rule) for rule in RULES]
-        scores.append(None if row["extracted"] is None else percent(row["extracted"]))
+        score_texts = [with_interval(row, rule) for rule in RULES]
+        score_texts.append(
+            None if row["extracted"] is None else percent(row["extracted"])
+        )
         # The blank, which no table shows, keeps a run called "n" apart.
-        table_row[f"{row['run']} "] = " / ".join(filter(None, scores))
+        table_row[f"{row['run']} "] = " / ".join(filter(None, score_texts))
     title = f"{escaped(_name(rows[0]))} by {breakdown_name}; published / flexible / extracted"
     return f"{title}\n\n{render([*table_row_by_value.values()], 'markdown')}"

@@ -36,9 +36,11 @@ def write(path: Path, model: Model, rows: list[dict]) -> None:
     from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml
 
     entries, tasks_left_out = [], []
-    date = model.claims().get("date")
-    if date is not None:
-        date = datetime.fromtimestamp(date, timezone.utc).isoformat(timespec="seconds")
+    run_date = model.claims().get("date")
+    if run_date is not None:
+        run_date = datetime.fromtimestamp(run_date, timezone.utc).isoformat(
+            timespec="seconds"
+        )
     for row in rows:
         if row["by"] or "tasks" in row or row["published"] is None:
             continue
@@ -46,20 +48,22 @@ def write(path: Path, model: Model, rows: list[dict]) -> None:
         if "custom_dataset" in task_config:
             tasks_left_out.append(row["task"])
             continue
-        entry = EvalResultEntry(
+        task_entry = EvalResultEntry(
             dataset_id=task_config["dataset_path"],
             task_id=row["task"],
             value=row["published"],
-            date=date,
+            date=run_date,
             notes=_notes(model.claims(row["task"]), row),
         )
-        entries.append(entry)
-    yaml_entries = eval_result_entries_to_yaml(entries)
-    with written_whole(path) as file:
-        file.write(yaml.safe_dump(yaml_entries, sort_keys=False, width=1000).encode())
+        entries.append(task_entry)
+    entry_dicts = eval_result_entries_to_yaml(entries)
+    with written_whole(path) as yaml_file:
+        yaml_file.write(
+            yaml.safe_dump(entry_dicts, sort_keys=False, width=1000).encode()
+        )
     if tasks_left_out:
-        names_text = ", ".join(tasks_left_out)
-        say(f"{path}: lacks {names_text}, whose rows no data set of the hub has")
+        task_names_text = ", ".join(tasks_left_out)
+        say(f"{path}: lacks {task_names_text}, whose rows no data set of the hub has")
 
 
 def _notes(claims: dict, row: dict) -> str:

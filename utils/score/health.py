@@ -25,18 +25,21 @@ _OF_ANSWERS = {
 
 def faults(model: Model) -> Iterator[str]:
     """Yield a sentence for each fault; none for a healthy run."""
-    counts, answer_count = _count(model)
-    for fault, claim in _OF_ANSWERS.items():
-        if counts[fault] and counts[fault] >= LEAST * answer_count:
-            share_text = percent(counts[fault] / answer_count)
-            yield f"{counts[fault]:,} of {answer_count:,} answers ({share_text} %) {claim}."
+    count_by_fault, answer_count = _count(model)
+    for fault, claim_and_fix in _OF_ANSWERS.items():
+        if count_by_fault[fault] and count_by_fault[fault] >= LEAST * answer_count:
+            share_text = percent(count_by_fault[fault] / answer_count)
+            yield f"{count_by_fault[fault]:,} of {answer_count:,} answers ({share_text} %) {claim_and_fix}."
     limit_texts, version_texts, run_claims = [], [], model.claims()
     for task in model.tasks:
-        claims = model.claims(task)
-        token_limit, run_version = claims.get("max_gen_toks"), claims.get("version")
+        task_claims = model.claims(task)
+        run_limit, run_version = (
+            task_claims.get("max_gen_toks"),
+            task_claims.get("version"),
+        )
         task_limit = configuration(task)["generation_kwargs"]["max_gen_toks"]
-        if token_limit is not None and token_limit < task_limit:
-            limit_texts.append(f"{task} {token_limit:,}, not {task_limit:,}")
+        if run_limit is not None and run_limit < task_limit:
+            limit_texts.append(f"{task} {run_limit:,}, not {task_limit:,}")
         if not scorer(task).asks_as(run_version):
             version_texts.append(f"{task} {run_version}, not {scorer(task).version}")
     if limit_texts:
@@ -59,10 +62,10 @@ def silent_ends(models: list[Model]) -> str:
     """Return a sentence on the runs of which no answer says why it ended; "" for none."""
     run_names, unended_count, silent_count = [], 0, 0
     for model in models:
-        counts, answer_count = _count(model)
-        if counts["silent"] == answer_count:
+        count_by_fault, answer_count = _count(model)
+        if count_by_fault["silent"] == answer_count:
             run_names.append(escaped(model.name))
-            unended_count += counts["unended"]
+            unended_count += count_by_fault["unended"]
             silent_count += answer_count
     if not silent_count:
         return ""
@@ -77,10 +80,13 @@ def silent_ends(models: list[Model]) -> str:
 def _count(model: Model) -> tuple[Counter[str], int]:
     """Return how many answers of a model have each fault, and how many there are."""
     figures = [tally.all for tally in model.tasks.values()]
-    counts = sum((figures_of_task.counts for figures_of_task in figures), Counter())
-    return counts, sum(figures_of_task.answers for figures_of_task in figures)
+    count_by_fault = sum(
+        (figures_of_task.counts for figures_of_task in figures), Counter()
+    )
+    return count_by_fault, sum(figures_of_task.answers for figures_of_task in figures)
 
 
 def _listed(texts: list[str]) -> str:
+    """Return the first three texts, and how many more tasks there are."""
     more_text = f" and {len(texts) - 3} more tasks" if len(texts) > 3 else ""
     return f"{'; '.join(texts[:3])}{more_text}"

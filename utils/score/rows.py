@@ -32,10 +32,10 @@ def rows(
     """
     benchmark_rows, task_rows, part_rows = [], [], []
     for benchmark in benchmarks(sorted(tallies, key=natural)):
-        labels = {"run": run, "task": benchmark.name, "filter": filter_name}
+        benchmark_labels = {"run": run, "task": benchmark.name, "filter": filter_name}
         scored_rows = []
         for task in (task for task in benchmark.tasks if task in tallies):
-            task_labels = labels | {"task": task}
+            task_labels = benchmark_labels | {"task": task}
             task_row, *rows_of_parts = _task_rows(task_labels, tallies[task], k)
             task_rows.append(task_row)
             part_rows += rows_of_parts
@@ -43,15 +43,15 @@ def rows(
                 scored_rows.append(task_row)
         if len(scored_rows) > 1:
             benchmark_columns = _benchmark_columns(benchmark, scored_rows, tallies)
-            benchmark_rows.append(labels | benchmark_columns)
+            benchmark_rows.append(benchmark_labels | benchmark_columns)
     return benchmark_rows + task_rows + part_rows
 
 
 def _task_rows(labels: dict, tally: Tally, k: int | None) -> Iterator[dict]:
     """Yield the row of a task and those of its parts."""
-    if k and k > (fewest_answers := tally.fewest())[0]:
-        fault = f"{fewest_answers[1]} has only {fewest_answers[0]} answers in {labels['run']}"
-        raise ToolError(f"--k {k}: {fault}; give at most --k {fewest_answers[0]}")
+    if k and k > (fewest_and_name := tally.fewest())[0]:
+        fault = f"{fewest_and_name[1]} has only {fewest_and_name[0]} answers in {labels['run']}"
+        raise ToolError(f"--k {k}: {fault}; give at most --k {fewest_and_name[0]}")
     constant_columns = dict(zip(("constant", "constant_answer"), tally.constant()))
     left_out_text = f"{tally.left_out} ({tally.leave_out})" if tally.leave_out else None
     task_columns = {"left_out": left_out_text, "rows": tally.describe_rows()}
@@ -63,8 +63,8 @@ def _task_rows(labels: dict, tally: Tally, k: int | None) -> Iterator[dict]:
         row |= {"n": figures.n, "answers": figures.answers}
         row |= _scores(figures, k) | constant_columns
         row |= {count_name: figures.counts[count_name] for count_name in _COUNTS}
-        for reason, answer_count in figures.reasons.most_common():
-            row[f"reason_{reason}"] = answer_count
+        for reason, count_of_reason in figures.reasons.most_common():
+            row[f"reason_{reason}"] = count_of_reason
         for reason in figures.reasons:
             row[f"unextracted_{reason}"] = figures.unextracted[reason]
         yield row | task_columns
@@ -79,25 +79,27 @@ def _scores(figures: Figures, k: int | None) -> dict[str, float | None]:
     scores_by_metric = figures.values()
     clusters = [document.cluster for document in figures.documents]
     # Where nothing counts, a row has None for these.
-    columns: dict[str, float | None] = dict.fromkeys((*RULES, "extracted"))
+    cell_by_column: dict[str, float | None] = dict.fromkeys((*RULES, "extracted"))
     for metric, scores in scores_by_metric.items():
         column = dict(zip(headline_metrics, RULES)).get(metric, metric)
         # The harness's to the last bit: it, too, divides what `sum` gives.
-        columns[column] = sum(scores) / len(scores)
+        cell_by_column[column] = sum(scores) / len(scores)
         scale, metric_clusters = 100 if metric == "smape" else 1, clusters
         if len(scores) < figures.n:
-            columns[f"{column} n"] = len(scores)
-            documents = (doc for doc in figures.documents if metric in doc.means())
-            metric_clusters = [document.cluster for document in documents]
+            cell_by_column[f"{column} n"] = len(scores)
+            scored_documents = (
+                doc for doc in figures.documents if metric in doc.means()
+            )
+            metric_clusters = [document.cluster for document in scored_documents]
         estimate = estimate_score([score / scale for score in scores], metric_clusters)
         interval_ends = estimate.low * scale, estimate.high * scale
-        columns |= _with_ends(column, (columns[column], *interval_ends))
+        cell_by_column |= _with_ends(column, (cell_by_column[column], *interval_ends))
     if headline_metrics and scores_by_metric:
-        columns |= _intervals([figures], by_size=True)
+        cell_by_column |= _intervals([figures], by_size=True)
     if headline_metrics and k:
         for column, scores in together(figures.documents, k).items():
-            columns |= _with_ends(column, estimate_score(scores, clusters))
-    return columns | _errors(figures)
+            cell_by_column |= _with_ends(column, estimate_score(scores, clusters))
+    return cell_by_column | _errors(figures)
 
 
 def _with_ends(name: str, figure: Sequence[float]) -> dict[str, float]:
@@ -111,7 +113,7 @@ def _intervals(tasks: list[Figures], by_size: bool) -> dict[str, float]:
     The format cost is the flexible score minus the published one.
     """
     clusters = [document.cluster for figures in tasks for document in figures.documents]
-    columns, scores_by_rule = {}, []
+    cell_by_column, scores_by_rule = {}, []
     for rule_number, rule in enumerate(RULES):
         scores_by_task = []
         for figures in tasks:
@@ -119,11 +121,17 @@ def _intervals(tasks: list[Figures], by_size: bool) -> dict[str, float]:
             documents = figures.documents
             scores_by_task.append([document.means()[metric] for document in documents])
         scores_by_rule.append(linearised(scores_by_task, by_size))
-        estimate = estimate_score(scores_by_rule[-1], clusters)
+        score_estimate = estimate_score(scores_by_rule[-1], clusters)
         for estimate_field in ("low", "high", "error", "freedom", "design_effect"):
-            columns[f"{rule}_{estimate_field}"] = getattr(estimate, estimate_field)
-    cost = estimate_difference(*scores_by_rule, clusters)
-    return columns | _with_ends("format_cost", cost) | {"clusters": cost.clusters}
+            cell_by_column[f"{rule}_{estimate_field}"] = getattr(
+                score_estimate, estimate_field
+            )
+    cost_estimate = estimate_difference(*scores_by_rule, clusters)
+    return (
+        cell_by_column
+        | _with_ends("format_cost", cost_estimate)
+        | {"clusters": cost_estimate.clusters}
+    )
 
 
 def _errors(figures: Figures) -> dict[str, float]:
@@ -138,8 +146,10 @@ def _errors(figures: Figures) -> dict[str, float]:
     clusters = [document.cluster for document in timed_documents]
     median_with_ends = estimate_median(mean_errors, clusters)
     read_count = sum(len(document.errors) for document in timed_documents)
-    columns = _with_ends(f"median_error_{timed_documents[0].unit}", median_with_ends)
-    return columns | {"error_read": read_count / figures.answers}
+    cell_by_column = _with_ends(
+        f"median_error_{timed_documents[0].unit}", median_with_ends
+    )
+    return cell_by_column | {"error_read": read_count / figures.answers}
 
 
 def _benchmark_columns(
@@ -147,19 +157,19 @@ def _benchmark_columns(
 ) -> dict:
     """Return the means and sums of a benchmark's tasks."""
     weights = [row["n"] if benchmark.by_size else 1 for row in task_rows]
-    columns = {"tasks": f"{len(task_rows)} of {len(benchmark.tasks)}"}
-    columns |= dict.fromkeys(("by", "value", *_MEANS))
+    cell_by_column = {"tasks": f"{len(task_rows)} of {len(benchmark.tasks)}"}
+    cell_by_column |= dict.fromkeys(("by", "value", *_MEANS))
     for column in _MEANS:
         task_means = [row[column] for row in task_rows]
         if None not in task_means:
             weighted_sum = math.fsum(map(math.prod, zip(task_means, weights)))
-            columns[column] = weighted_sum / sum(weights)
-    if columns["published"] is not None:
+            cell_by_column[column] = weighted_sum / sum(weights)
+    if cell_by_column["published"] is not None:
         figures_by_task = [tallies[row["task"]].all for row in task_rows]
-        columns |= _intervals(figures_by_task, benchmark.by_size)
+        cell_by_column |= _intervals(figures_by_task, benchmark.by_size)
     for column in ("n", "answers", *_COUNTS):
-        columns[column] = sum(row[column] for row in task_rows)
-    return columns
+        cell_by_column[column] = sum(row[column] for row in task_rows)
+    return cell_by_column
 
 
 def with_interval(row: dict, name: str, form: Callable = percent) -> str | None:
