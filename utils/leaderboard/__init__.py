@@ -48,13 +48,15 @@ _BEGINNINGS = {
 def main(arguments: list[str] | None = None) -> int:
     """Write the files; return the exit status."""
     options = _options(arguments)
-    output_by_option = {
+    output_path_by_option = {
         f"--{option}": getattr(options, option) for option in _BEGINNINGS
     }
     sources, _ = find_sources(options.run, options.task)
-    inputs = [path for source in sources for path in (source.path, source.results_path)]
-    inputs += pack_files(options.include_path)
-    check_outputs(output_by_option, [path for path in inputs if path])
+    input_paths = [
+        path for source in sources for path in (source.path, source.results_path)
+    ]
+    input_paths += pack_files(options.include_path)
+    check_outputs(output_path_by_option, [path for path in input_paths if path])
     for option in (option for option in _BEGINNINGS if getattr(options, option)):
         check_maker(getattr(options, option), "leaderboard", _BEGINNINGS[option])
     models, read_failures = read_models(options.run, options, Check, has_rows=True)
@@ -79,10 +81,10 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _fault(model: Model) -> str | None:
     """Return why a model is left out: a file that is not read to its end, or no answer."""
-    reasons = [table.head["end"] for table in model.tables]
+    possible_faults = [table.head["end"] for table in model.tables]
     if not model.tasks:
-        reasons += map(_refused_line, model.tables)
-    return next(filter(None, reasons), None)
+        possible_faults += map(_refused_line, model.tables)
+    return next(filter(None, possible_faults), None)
 
 
 def _files_left_out(models: list[Model]) -> Iterator[Failure]:
@@ -101,7 +103,7 @@ def _refused_line(table: Table) -> str | None:
 
 
 def _hints(models: list[Model]) -> Iterator[str]:
-    """Yield how to join models that claim one name and share no task."""
+    """Yield how to join each first and second model of one name without a shared task."""
     unnamed_models = [model for model in models if not model.source.label]
     for first, second in combinations(unnamed_models, 2):
         name, second_name = (model.tables[0].head["model"] for model in (first, second))
@@ -135,12 +137,12 @@ def _lines(data: dict) -> Iterator[dict]:
     """Yield what a terminal shows of the models in each benchmark."""
     for benchmark_name in (benchmark["name"] for benchmark in data["benchmarks"]):
         for entrant in data["models"]:
-            if benchmark_row := entrant.figures.get(benchmark_name):
+            if figures_row := entrant.figures.get(benchmark_name):
                 line_cells = {"benchmark": benchmark_name, "model": entrant.name}
-                line_cells |= {"status": entrant.status, "n": benchmark_row["n"]}
+                line_cells |= {"status": entrant.status, "n": figures_row["n"]}
                 for rule in RULES:
-                    line_cells[rule] = benchmark_row[rule]
-                    line_cells[f"{rule} rank"] = benchmark_row[f"{rule}_rank"] or "–"
+                    line_cells[rule] = figures_row[rule]
+                    line_cells[f"{rule} rank"] = figures_row[f"{rule}_rank"] or "–"
                 yield line_cells
 
 

@@ -59,25 +59,29 @@ class Entrant:
     @property
     def frames(self) -> dict[str, str]:
         """What stands around the prompts -> the tasks where it does."""
-        by_frame: dict[str, list[str]] = defaultdict(list)
+        tasks_by_frame: dict[str, list[str]] = defaultdict(list)
         for task, outcome in self.outcomes.items():
-            by_frame[outcome["prompts"]["frame"]].append(task)
-        return {frame: ", ".join(tasks) for frame, tasks in by_frame.items() if frame}
+            tasks_by_frame[outcome["prompts"]["frame"]].append(task)
+        return {
+            frame: ", ".join(tasks) for frame, tasks in tasks_by_frame.items() if frame
+        }
 
     def card(self, name: str) -> dict[str, str]:
         """Return its run card, as claimed ("card") or as "checked".
 
         Of each cell it has the most frequent value, and the number of the others.
         """
-        cards, cells = [outcome[name] for outcome in self.outcomes.values()], {}
+        cards, merged_card = [outcome[name] for outcome in self.outcomes.values()], {}
         for cell_label in cards[0]:
-            top_pairs = Counter(card[cell_label] for card in cards).most_common(2)
-            cells[cell_label], top_count = top_pairs[0]
-            if len(top_pairs) > 1:
-                cells[cell_label] += (
-                    f" ({len(cards) - top_count} tasks: {top_pairs[1][0]}, …)"
+            top_value_counts = Counter(card[cell_label] for card in cards).most_common(
+                2
+            )
+            merged_card[cell_label], count_of_top_value = top_value_counts[0]
+            if len(top_value_counts) > 1:
+                merged_card[cell_label] += (
+                    f" ({len(cards) - count_of_top_value} tasks: {top_value_counts[1][0]}, …)"
                 )
-        return cells
+        return merged_card
 
     def answered(self, benchmark: Group) -> tuple[str, ...]:
         """Return which of a benchmark's tasks it has, in their order."""
@@ -112,14 +116,14 @@ def _by_task(remarks: Iterable[tuple], tasks: Collection) -> Iterator[str]:
     for remark, task in remarks:
         tasks_by_remark[remark].append(task)
     for remark, task_names in tasks_by_remark.items():
-        listing = (
+        tasks_text = (
             ", ".join(task_names) if len(task_names) < 3 else f"{len(task_names)} tasks"
         )
-        yield remark if len(task_names) == len(tasks) else f"{remark} ({listing})"
+        yield remark if len(task_names) == len(tasks) else f"{remark} ({tasks_text})"
 
 
 def standing(entrant: Entrant, benchmark: Group) -> Standing:
-    """Return how a model stands in a benchmark, of which it has a task."""
+    """Return how a model stands in its tasks of a benchmark: by (status, reason, task)."""
     tasks, statuses, task_marks, task_settings = entrant.answered(benchmark), [], [], []
     for task in tasks:
         outcome = entrant.outcomes[task]
@@ -151,26 +155,26 @@ def standing(entrant: Entrant, benchmark: Group) -> Standing:
 
 def _statuses(entrant: Entrant, task: str) -> Iterator[tuple[str, str]]:
     """Yield the statuses of a task of a model, each with its reason."""
-    outcome, tally = entrant.outcomes[task], entrant.model.tasks[task]
+    outcome, task_tally = entrant.outcomes[task], entrant.model.tasks[task]
     for aspect in ASPECTS:
         yield outcome[aspect]["status"], outcome[aspect]["text"]
-    if not scorer(task).asks_as(version := outcome["version"]):
-        yield FALSE, f"run as version {version}, not {scorer(task).version}"
-    if uninstructed_count := tally.all.counts["no_instruction"]:
+    if not scorer(task).asks_as(run_version := outcome["version"]):
+        yield FALSE, f"run as version {run_version}, not {scorer(task).version}"
+    if uninstructed_count := task_tally.all.counts["no_instruction"]:
         yield FALSE, f"{uninstructed_count:,} prompts without the instruction"
-    if surplus_count := tally.surplus:
+    if surplus_count := task_tally.surplus:
         yield FALSE, f"{surplus_count:,} answers beyond the benchmark's rows"
 
 
 def add_remarks(entrants: list[Entrant]) -> None:
     """Add what is remarked of models, the reasons of their status first."""
-    looks = {entrant.name: _look(entrant.name) for entrant in entrants}
+    look_by_name = {entrant.name: _look(entrant.name) for entrant in entrants}
     for entrant in entrants:
-        name, look = entrant.name, looks[entrant.name]
+        name, entrant_look = entrant.name, look_by_name[entrant.name]
         lookalike_names = [
-            other_name
-            for other_name in looks
-            if looks[other_name] == look and other_name != name
+            compared_name
+            for compared_name in look_by_name
+            if look_by_name[compared_name] == entrant_look and compared_name != name
         ]
         if lookalike_names:
             lookalikes_text = ", ".join(lookalike_names)
@@ -182,10 +186,10 @@ def add_remarks(entrants: list[Entrant]) -> None:
             letters_text = ", ".join(letter_names).lower()
             entrant.remarks.append(f"the name holds {letters_text:.200}")
     for *entrant_pair, remark in _copies(entrants):
-        for entrant, other_entrant in permutations(entrant_pair):
+        for entrant, other_of_pair in permutations(entrant_pair):
             # A copy that is not ranked costs nobody a remark.
-            if other_entrant.status != FALSE or entrant.status == FALSE:
-                entrant.remarks.append(f"{remark} {other_entrant.name}")
+            if other_of_pair.status != FALSE or entrant.status == FALSE:
+                entrant.remarks.append(f"{remark} {other_of_pair.name}")
     for entrant in entrants:
         standing_items, outcomes = entrant.standings.items(), entrant.outcomes.items()
         entrant.reasons = [
@@ -194,10 +198,10 @@ def add_remarks(entrants: list[Entrant]) -> None:
             if standing.reasons and standing.status == entrant.status
         ]
         marks = [mark for _, standing in standing_items for mark in standing.marks]
-        task_marks = [
+        marks_and_tasks = [
             (mark, task) for task, outcome in outcomes for mark in outcome["marks"]
         ]
-        marks += _by_task(task_marks, entrant.outcomes)
+        marks += _by_task(marks_and_tasks, entrant.outcomes)
         entrant.remarks = [*entrant.reasons, *marks, *entrant.remarks]
 
 
@@ -206,19 +210,23 @@ def _copies(entrants: list[Entrant]) -> Iterator[tuple[Entrant, Entrant, str]]:
     for pair in combinations(entrants, 2):
         first_documents, second_documents = (entrant.documents for entrant in pair)
         shared_keys = first_documents.keys() & second_documents.keys()
-        rows = [
-            (first_documents[key].row, second_documents[key].row) for key in shared_keys
+        row_pairs = [
+            (first_documents[document_key].row, second_documents[document_key].row)
+            for document_key in shared_keys
         ]
-        is_same = len(rows) >= SHARED and all(
+        has_same_answers = len(row_pairs) >= SHARED and all(
             (row_1["response"], row_1["length"]) == (row_2["response"], row_2["length"])
-            for row_1, row_2 in rows
+            for row_1, row_2 in row_pairs
         )
-        if is_same and fmean(row["length"] for row, _ in rows) > LONG:
-            yield *pair, f"all {len(rows):,} answers to shared documents are those of"
+        if has_same_answers and fmean(row["length"] for row, _ in row_pairs) > LONG:
+            remark = f"all {len(row_pairs):,} answers to shared documents are those of"
+            yield *pair, remark
 
 
 def _look(name: str) -> str:
     """Return what names that look alike have in common."""
-    folded = unicodedata.normalize("NFKD", name).casefold()
-    folded = folded.translate(str.maketrans("01|i", "olll"))
-    return "".join(letter for letter in folded if letter.isascii() and letter.isalnum())
+    folded_name = unicodedata.normalize("NFKD", name).casefold()
+    folded_name = folded_name.translate(str.maketrans("01|i", "olll"))
+    return "".join(
+        letter for letter in folded_name if letter.isascii() and letter.isalnum()
+    )

@@ -58,8 +58,8 @@ def board_data(
     entrants: list[Entrant], left_out: list[Failure], options: Namespace
 ) -> dict:
     """Return what the head of this module describes; put `entrants` into their order."""
-    tasks = {task for entrant in entrants for task in entrant.model.tasks}
-    scored_tasks = [task for task in tasks if scorer(task).headline]
+    answered_tasks = {task for entrant in entrants for task in entrant.model.tasks}
+    scored_tasks = [task for task in answered_tasks if scorer(task).headline]
     non_twins = [task for task in scored_tasks if not families.transformations(task)]
     benchmarks = families.benchmarks(non_twins or scored_tasks)
     benchmarks.sort(key=lambda group: (not _is_public(group), group.name))
@@ -69,16 +69,18 @@ def board_data(
             entrant.standings[group.name] = standing(entrant, group)
         _add_figures(entrant, benchmarks, public_benchmarks)
     add_remarks(entrants)
-    scopes = {group.name: [group] for group in benchmarks} | {"mean": public_benchmarks}
-    board_facts = _about(entrants, options) | _add_ranks(entrants, scopes)
-    benchmark_names = [group.name for group in public_benchmarks or benchmarks]
-    entrants.sort(key=lambda entrant: _order(entrant, benchmark_names))
-    for attribute in ("reasons", "remarks"):
-        remark_lists = [getattr(entrant, attribute) for entrant in entrants]
-        board_facts[attribute] = [
+    benchmarks_by_scope = {group.name: [group] for group in benchmarks} | {
+        "mean": public_benchmarks
+    }
+    board_facts = _about(entrants, options) | _add_ranks(entrants, benchmarks_by_scope)
+    sort_benchmark_names = [group.name for group in public_benchmarks or benchmarks]
+    entrants.sort(key=lambda entrant: _order(entrant, sort_benchmark_names))
+    for remark_attribute in ("reasons", "remarks"):
+        remark_lists = [getattr(entrant, remark_attribute) for entrant in entrants]
+        board_facts[remark_attribute] = [
             remark
             for remark in remark_lists[0]
-            if all(remark in remarks for remarks in remark_lists)
+            if all(remark in entrant_remarks for entrant_remarks in remark_lists)
         ]
     models = [entrant.model for entrant in entrants]
     recall_rows = recall(models, options.include_path)
@@ -107,13 +109,14 @@ def _is_public(benchmark: Group) -> bool:
 
 
 def _about(entrants: list[Entrant], options: Namespace) -> dict:
-    folder = options.include_path
+    """Return what holds for the whole board: its models, answers, tasks and pack."""
+    tasks_folder = options.include_path
     tallies = [tally for entrant in entrants for tally in entrant.model.tasks.values()]
     return {
         "runs": len(entrants),
         "answers": sum(tally.all.answers for tally in tallies),
-        "pack": folder.name if folder != families.FOLDER else None,
-        "partial": dict(_differences({tally.task for tally in tallies}, folder)),
+        "pack": tasks_folder.name if tasks_folder != families.FOLDER else None,
+        "partial": dict(_differences({tally.task for tally in tallies}, tasks_folder)),
         "leave_out": options.leave_out,
         "left_out_rows": sum(tally.left_out for tally in tallies),
     }
@@ -137,19 +140,21 @@ def _order(entrant: Entrant, benchmark_names: list[str]) -> tuple:
 
     Status decides, then whether tasks ran as they are, first ranks, and the mean score.
     """
-    optional_rows = [entrant.figures.get(name) for name in benchmark_names]
-    present_rows = [row for row in optional_rows if row]
+    rows_or_none = [
+        entrant.figures.get(benchmark_name) for benchmark_name in benchmark_names
+    ]
+    present_rows = [row for row in rows_or_none if row]
     rank_sums = []
     for rule in RULES:
         rank_ranges = [row[f"{rule}_rank"] for row in present_rows]
-        has_all_ranks = None not in (*optional_rows, *rank_ranges)
+        has_all_ranks = None not in (*rows_or_none, *rank_ranges)
         first_ranks = (int(rank_range.partition("-")[0]) for rank_range in rank_ranges)
         rank_sums.append(sum(first_ranks) if has_all_ranks else math.inf)
     negative_score_sums = [-sum(row[rule] for row in present_rows) for rule in RULES]
     has_marks = any(row["marks"] for row in present_rows)
     severity = SEVERITY.index(entrant.status)
-    all_sums = *rank_sums, *negative_score_sums
-    return severity, has_marks, None in optional_rows, *all_sums, entrant.name
+    rank_and_score_sums = *rank_sums, *negative_score_sums
+    return severity, has_marks, None in rows_or_none, *rank_and_score_sums, entrant.name
 
 
 # ---------------------------------------------------------------------------- figures
@@ -187,6 +192,7 @@ def _estimate(parts: Parts, by_size: bool, score: Score) -> stats.Estimate:
 
 
 def _parts(entrant: Entrant, benchmark: Group) -> Parts:
+    """Return the documents of each task of a benchmark that a model has."""
     answered_tasks = entrant.answered(benchmark)
     return [entrant.documents_by_task[task] for task in answered_tasks]
 
@@ -195,10 +201,10 @@ def _add_figures(entrant: Entrant, groups: list[Group], public: list[Group]) -> 
     """Add the rows of `score`, after those of the mean and of benchmarks."""
     model_rows = score_rows(entrant.name, entrant.model.tasks)
     entrant.cite = [*citations(entrant.model, model_rows)]
-    columns = ("task", "by", "value")
+    key_columns = ("task", "by", "value")
     row_by_key, row_by_scope = {}, {}
     for row in model_rows:
-        row_by_key["|".join(row[column] for column in columns if row[column])] = row
+        row_by_key["|".join(row[column] for column in key_columns if row[column])] = row
     for group in (group for group in groups if group.name in entrant.standings):
         # The score of one task of a benchmark is that of the benchmark, as far as it goes.
         row = row_by_key.get(group.name) or row_by_key[entrant.answered(group)[0]]
@@ -225,15 +231,15 @@ def _add_figures(entrant: Entrant, groups: list[Group], public: list[Group]) -> 
 
 def _benchmark_cells(entrant: Entrant, benchmark: Group) -> dict:
     """Return what a page shows of a benchmark beside its figures."""
-    parts_by_task, by_size = _parts(entrant, benchmark), benchmark.by_size
-    level_splits = [_split(task_documents, "level") for task_documents in parts_by_task]
+    docs_of_tasks, by_size = _parts(entrant, benchmark), benchmark.by_size
+    level_splits = [_split(task_documents, "level") for task_documents in docs_of_tasks]
     shared_levels = set.intersection(*map(set, level_splits))
     flexible_score, levels, losses = partial(_score, "flexible"), {}, {}
     for level in sorted(filter(str.isdecimal, shared_levels), key=int):
         level_docs = [documents_by_level[level] for documents_by_level in level_splits]
         levels[int(level)] = _estimate(level_docs, by_size, flexible_score)[:3]
     for cause in CAUSES:
-        losses[cause] = _estimate(parts_by_task, by_size, partial(_loss, cause)).value
+        losses[cause] = _estimate(docs_of_tasks, by_size, partial(_loss, cause)).value
     standing = entrant.standings[benchmark.name]
     page_cells = {"status": standing.status, "marks": standing.marks, "levels": levels}
     return page_cells | {"lost": losses, "gap": _gap(entrant, benchmark)}
@@ -254,21 +260,27 @@ def _gap(entrant: Entrant, benchmark: Group) -> tuple | None:
     """
     estimates: list[stats.Estimate] = []  # public and fresh in turns
     for fresh_task in entrant.answered(benchmark):
-        tasks = (scorer(fresh_task).base, fresh_task)
-        if tasks[0] in entrant.model.tasks and scorer(fresh_task).upstream[0] is None:
-            doc_lists = [entrant.documents_by_task[task] for task in tasks]
+        task_pair = (scorer(fresh_task).base, fresh_task)
+        if (
+            task_pair[0] in entrant.model.tasks
+            and scorer(fresh_task).upstream[0] is None
+        ):
+            base_and_fresh_docs = [
+                entrant.documents_by_task[task] for task in task_pair
+            ]
             type_splits = [
                 _split(documents_of_task, "question_type")
-                for documents_of_task in doc_lists
+                for documents_of_task in base_and_fresh_docs
             ]
             if shared_types := sorted(type_splits[0].keys() & type_splits[1].keys()):
-                parts = [
-                    [split[question_type] for question_type in shared_types]
-                    for split in type_splits
+                parts_of_both = [
+                    [docs_by_type[question_type] for question_type in shared_types]
+                    for docs_by_type in type_splits
                 ]
                 flexible_score = partial(_score, "flexible")
                 estimates += [
-                    _estimate(task_parts, False, flexible_score) for task_parts in parts
+                    _estimate(task_parts, False, flexible_score)
+                    for task_parts in parts_of_both
                 ]
     if not estimates:
         return None
@@ -288,8 +300,8 @@ def _add_ranks(entrants: list[Entrant], scopes: dict[str, list[Group]]) -> dict:
     tests: list[tuple] = []  # two ranges of ranks, and how far the first is above
     rows_and_ranges, ranked_entrants = [], set()
     for ranking_key, members in _together(entrants, scopes).items():
-        group_id = f"{members[0].status} #{sha256(str(ranking_key))[:6]}"
-        group_cells = {"rank_of": len(members), "rank_group": group_id}
+        ranking_id = f"{members[0].status} #{sha256(str(ranking_key))[:6]}"
+        shared_rank_cells = {"rank_of": len(members), "rank_group": ranking_id}
         ranked_entrants |= {*members}
         for rule in RULES:
             benchmarks, score = scopes[ranking_key[0]], partial(_score, rule)
@@ -297,12 +309,12 @@ def _add_ranks(entrants: list[Entrant], scopes: dict[str, list[Group]]) -> dict:
             ranges = [[1, len(members)] for _ in members]
             for entrant, rank_range in zip(members, ranges):
                 figures_row = entrant.figures[ranking_key[0]]
-                figures_row |= group_cells
+                figures_row |= shared_rank_cells
                 rows_and_ranges.append((figures_row, f"{rule}_rank", rank_range))
-            for first_number, second_number in combinations(range(len(members)), 2):
-                compared_values = values[second_number][0], *values[first_number]
-                difference = stats.estimate_difference(*compared_values)
-                tests.append((ranges[first_number], ranges[second_number], difference))
+            for first_index, second_index in combinations(range(len(members)), 2):
+                difference_arguments = values[second_index][0], *values[first_index]
+                difference = stats.estimate_difference(*difference_arguments)
+                tests.append((ranges[first_index], ranges[second_index], difference))
     p_values = stats.holm(difference.p_value for *_, difference in tests)
     for (first_range, second_range, difference), p_value in zip(tests, p_values):
         if p_value < 1 - stats.CONFIDENCE:
@@ -340,8 +352,8 @@ def _scope_values(
     values_and_clusters = [
         _values(_parts(entrant, group), group.by_size, score) for group in benchmarks
     ]
-    benchmark_values, clusters = zip(*values_and_clusters)
-    return stats.linearised(benchmark_values, by_size=False), [*chain(*clusters)]
+    values_of_benchmarks, clusters = zip(*values_and_clusters)
+    return stats.linearised(values_of_benchmarks, by_size=False), [*chain(*clusters)]
 
 
 # ------------------------------------------------------------------------- benchmarks
@@ -352,13 +364,14 @@ def _benchmark(group: Group, entrants: list[Entrant]) -> dict:
     first_entrant = next(
         entrant for entrant in entrants if group.name in entrant.figures
     )
-    tasks, figures = first_entrant.answered(group), first_entrant.figures
-    benchmark_row, task_rows = figures[group.name], [figures[task] for task in tasks]
+    tasks, entrant_figures = first_entrant.answered(group), first_entrant.figures
+    benchmark_row = entrant_figures[group.name]
+    task_rows = [entrant_figures[task] for task in tasks]
     constant_counts = Counter(
         f"{task_row['constant_answer']}".rpartition(": ")[2] for task_row in task_rows
     )
-    frequent_constants = [
-        f"“{constant}”" for constant, _ in constant_counts.most_common(3)
+    quoted_constant_answers = [
+        f"“{constant_answer}”" for constant_answer, _ in constant_counts.most_common(3)
     ]
     return {
         "name": group.name,
@@ -369,31 +382,41 @@ def _benchmark(group: Group, entrants: list[Entrant]) -> dict:
         "version": str(group.version),
         "rows": benchmark_row["n"],
         "clusters": benchmark_row["clusters"],
-        "columns": [*_columns(group, tasks, figures)],
+        "columns": [*_columns(group, tasks, entrant_figures)],
         "constant": {"published": benchmark_row["constant"]},
-        "constant_answers": ", ".join(frequent_constants),
+        "constant_answers": ", ".join(quoted_constant_answers),
         "ceiling": _ceiling(group, task_rows),
     }
 
 
 def _others(task: str) -> list[str]:
     """Return the measures of a task beside its scores; levels are shown by themselves."""
-    shown_metrics = {*(scorer(task).headline or ()), "extracted"}
-    names = (metric for metric in scorer(task).metrics if metric not in shown_metrics)
-    return [metric for metric in names if not metric.startswith("score_flexible_level")]
+    main_metrics = {*(scorer(task).headline or ()), "extracted"}
+    measures = (metric for metric in scorer(task).metrics if metric not in main_metrics)
+    return [
+        metric for metric in measures if not metric.startswith("score_flexible_level")
+    ]
 
 
 def _ceiling(group: Group, task_rows: list[dict]) -> dict | None:
     """Return the most that prompts allow, where the documents are those it is known of."""
-    ceilings = json.loads(CEILINGS.read_text(encoding="utf-8"))
+    ceilings_by_fingerprint = json.loads(CEILINGS.read_text(encoding="utf-8"))
     ceiling_entries = [
-        ceilings.get(row["fingerprint"], {}).get(row["task"]) for row in task_rows
+        ceilings_by_fingerprint.get(row["fingerprint"], {}).get(row["task"])
+        for row in task_rows
     ]
     if None in ceiling_entries:
         return None
     task_weights = [row["n"] if group.by_size else 1 for row in task_rows]
-    cells = [ceiling_entry["answers"]["as asked"] for ceiling_entry in ceiling_entries]
-    return {rule: fmean((cell[rule] for cell in cells), task_weights) for rule in RULES}
+    task_ceilings = [
+        ceiling_entry["answers"]["as asked"] for ceiling_entry in ceiling_entries
+    ]
+    return {
+        rule: fmean(
+            (task_ceiling[rule] for task_ceiling in task_ceilings), task_weights
+        )
+        for rule in RULES
+    }
 
 
 def _columns(group: Group, tasks: tuple[str, ...], figures: dict) -> Iterator[dict]:

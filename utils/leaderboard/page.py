@@ -68,8 +68,8 @@ def files(board: dict, options: Namespace) -> dict[Path, bytes]:
     for task in json_docs if options.is_folder else ():
         script_names[task] = []
         for start in range(0, len(json_docs[task]), MOST_OF_A_FILE):
-            documents_text = ",".join(json_docs[task][start : start + MOST_OF_A_FILE])
-            script = f"{SCRIPT_LINE}\naddDocuments([{documents_text}]);\n"
+            documents_json = ",".join(json_docs[task][start : start + MOST_OF_A_FILE])
+            script = f"{SCRIPT_LINE}\naddDocuments([{documents_json}]);\n"
             script_names[task].append(f"documents/{task}-{len(script_names[task])}.js")
             scripts[options.html.parent / script_names[task][-1]] = script.encode()
     scorers = {task: scorer(task) for task in json_docs}
@@ -83,12 +83,12 @@ def files(board: dict, options: Namespace) -> dict[Path, bytes]:
         },
         "files": script_names,
     }
-    inline_documents = [] if options.is_folder else [*chain(*json_docs.values())]
-    json_text = (
-        f'{escaped(script_data)[:-1]},"documents":[{",".join(inline_documents)}]}}'
+    inline_json_docs = [] if options.is_folder else [*chain(*json_docs.values())]
+    page_json = (
+        f'{escaped(script_data)[:-1]},"documents":[{",".join(inline_json_docs)}]}}'
     )
-    document_keys = {key for model in models for key, _ in model.documents()}
-    page_values = {"encoded": json_docs, "total": len(document_keys), "held": json_text}
+    all_keys = {key for model in models for key, _ in model.documents()}
+    page_values = {"encoded": json_docs, "total": len(all_keys), "held": page_json}
     page_text = _render(board, page_values | {"is_folder": options.is_folder})
     page_content = f"{FIRST_LINE}\n{page_text.lstrip()}".encode()
     if len(page_content) > MOST_BYTES:
@@ -117,7 +117,8 @@ def _render(board: dict, page_values: dict) -> str:
         "hash": _hash,
         # Columns under their headings.
         "runs": lambda columns: [
-            (heading, [*run]) for heading, run in groupby(columns, itemgetter("group"))
+            (heading, [*heading_columns])
+            for heading, heading_columns in groupby(columns, itemgetter("group"))
         ],
     }
     style_text, script_text = (
@@ -170,10 +171,14 @@ def _scales(board: dict) -> dict[str, dict]:
     for scope in ["mean", *(benchmark["name"] for benchmark in board["benchmarks"])]:
         figures_of_models = [entrant.figures for entrant in board["models"]]
         rows = [figures[scope] for figures in figures_of_models if scope in figures]
-        columns = [f"{rule}_{end}" for rule in RULES for end in ("low", "high")]
-        scale_by_name[scope] = scale(row[column] for row in rows for column in columns)
-        gap_ends = [gap_end for row in rows if row.get("gap") for gap_end in row["gap"]]
-        scale_by_name[f"{scope} gap"] = scale([0, *gap_ends])
+        end_columns = [f"{rule}_{end}" for rule in RULES for end in ("low", "high")]
+        scale_by_name[scope] = scale(
+            row[column] for row in rows for column in end_columns
+        )
+        gap_values = [
+            gap_value for row in rows if row.get("gap") for gap_value in row["gap"]
+        ]
+        scale_by_name[f"{scope} gap"] = scale([0, *gap_values])
         lost_sums += [sum(row["lost"].values()) for row in rows if "lost" in row]
     return scale_by_name | {"lost": scale(lost_sums, 0.05)}
 
@@ -181,11 +186,11 @@ def _scales(board: dict) -> dict[str, dict]:
 def scale(values: Iterable[float], step: float = 0.1) -> dict:
     """Return the ends of a scale of whole steps, and where its ticks are."""
     values = [*values] or [0.0]
-    low_step = math.floor(min(values) / step + 1e-9)
-    high_step = max(math.ceil(max(values) / step - 1e-9), low_step + 1)
-    steps_per_tick = math.ceil((high_step - low_step) / 5)
-    ticks = [step * index for index in range(low_step, high_step + 1, steps_per_tick)]
-    return {"low": step * low_step, "high": step * high_step, "ticks": ticks}
+    low_index = math.floor(min(values) / step + 1e-9)
+    high_index = max(math.ceil(max(values) / step - 1e-9), low_index + 1)
+    steps_per_tick = math.ceil((high_index - low_index) / 5)
+    ticks = [step * index for index in range(low_index, high_index + 1, steps_per_tick)]
+    return {"low": step * low_index, "high": step * high_index, "ticks": ticks}
 
 
 # -------------------------------------------------------------------------- documents
@@ -227,16 +232,19 @@ def collect(models: list[Model], options: Namespace) -> dict[str, list[str]]:
                 )
     _add_texts([*reading_by_path.values()], options)
     json_by_key = {key: escaped(entry_by_key[key]) for key in chosen_keys}
-    keys_and_sizes = zip(chosen_keys, accumulate(map(len, json_by_key.values())))
-    shown_keys = {key for key, total_size in keys_and_sizes if total_size <= byte_limit}
-    sort_ids = {
-        key: natural(json.dumps(entry["id"])) for key, entry in entry_by_key.items()
+    keys_and_totals = zip(chosen_keys, accumulate(map(len, json_by_key.values())))
+    shown_keys = {
+        key for key, total_size in keys_and_totals if total_size <= byte_limit
     }
-    json_by_task: dict[str, list[str]] = defaultdict(list)
-    for key in sorted(entry_by_key, key=lambda key: (key[0], sort_ids[key])):
+    sort_id_by_key = {
+        key: natural(json.dumps(entry_of_key["id"]))
+        for key, entry_of_key in entry_by_key.items()
+    }
+    json_docs_by_task: dict[str, list[str]] = defaultdict(list)
+    for key in sorted(entry_by_key, key=lambda key: (key[0], sort_id_by_key[key])):
         if key in shown_keys:
-            json_by_task[key[0]].append(json_by_key[key])
-    return json_by_task
+            json_docs_by_task[key[0]].append(json_by_key[key])
+    return json_docs_by_task
 
 
 def choose_keys(models: list[Model], limit: float) -> list[Key]:
@@ -245,25 +253,26 @@ def choose_keys(models: list[Model], limit: float) -> list[Key]:
     A document's place is its best in a cell of model, task and reason, in digests' order.
     """
     keys_by_cell: dict[tuple, list[Key]] = defaultdict(list)
-    answer_counts: Counter[Key] = Counter()
+    answer_count_by_key: Counter[Key] = Counter()
     for model_number, model in enumerate(models):
         for key, document in model.documents():
             keys_by_cell[model_number, key[0], document.row["reason"]].append(key)
-            answer_counts[key] += 1
+            answer_count_by_key[key] += 1
     place_by_key: dict[Key, int] = {}
     for cell_keys in keys_by_cell.values():
-        for place, key in enumerate(sorted(cell_keys)):
-            place_by_key[key] = min(place, place_by_key.get(key, place))
+        for place_in_cell, key in enumerate(sorted(cell_keys)):
+            place_by_key[key] = min(place_in_cell, place_by_key.get(key, place_in_cell))
     ranked_keys = sorted(place_by_key, key=lambda key: (place_by_key[key], key))
-    answer_totals = accumulate(answer_counts[key] for key in ranked_keys)
-    return [key for key, total in zip(ranked_keys, answer_totals) if total <= limit]
+    running_totals = accumulate(answer_count_by_key[key] for key in ranked_keys)
+    return [key for key, total in zip(ranked_keys, running_totals) if total <= limit]
 
 
 def _document_entry(key: Key, row: dict) -> dict:
-    task, digest, copy_number = key
+    """Return what the page holds of a document, without its prompt and answers yet."""
+    task, document_digest, copy_number = key
     return {
         # The same in every build, so that links to it stay.
-        "key": f"{task}-{digest[:12]}{f'-{copy_number}' if copy_number else ''}",
+        "key": f"{task}-{document_digest[:12]}{f'-{copy_number}' if copy_number else ''}",
         "task": task,
         "id": row["doc_id"],
         "parts": {
@@ -276,22 +285,27 @@ def _document_entry(key: Key, row: dict) -> dict:
 
 
 def _answer_entry(model_number: int, document: Document) -> dict:
-    row, means = document.row, document.means()
-    headline_metrics = scorer(row["task"]).headline or ()
+    """Return what the page holds of a model's answer to a document, without its text."""
+    scored_row, mean_by_metric = document.row, document.means()
+    headline_metrics = scorer(scored_row["task"]).headline or ()
     return {
         "model": model_number,
-        "reason": row["reason"],
-        "scores": [means[metric] for metric in headline_metrics] or [None, None],
-        "read": [plain(row["published"]), plain(row["value"])],
-        "invalid": row["invalid"],
+        "reason": scored_row["reason"],
+        "scores": [mean_by_metric[metric] for metric in headline_metrics]
+        or [None, None],
+        "read": [plain(scored_row["published"]), plain(scored_row["value"])],
+        "invalid": scored_row["invalid"],
         "response": [],
     }
 
 
 def _add_texts(readings: list[Reading], options: Namespace) -> None:
     """Add the texts of responses and prompts, which are read in processes with limits."""
-    batches = (readings[number :: options.workers] for number in range(options.workers))
-    batch_queue = deque(filter(None, batches))
+    reading_batches = (
+        readings[worker_number :: options.workers]
+        for worker_number in range(options.workers)
+    )
+    batch_queue = deque(filter(None, reading_batches))
     for batch, batch_reply in each_apart(_read_texts, batch_queue, options):
         if fault := batch_reply.get("failure", batch_reply.get("error")):
             raise ToolError(f"{batch[0][0].path}: {fault}")
@@ -324,8 +338,10 @@ def _read_texts(readings: list[Reading], _: object) -> dict[str, list[list]]:
         file_texts = []
         lines = (line for line in read_lines(source.path) if line.number in numbers)
         for line in lines:
-            candidates = product(answers_in(line, source.task), numbers[line.number])
-            for answer, answer_number in candidates:
+            answers_and_numbers = product(
+                answers_in(line, source.task), numbers[line.number]
+            )
+            for answer, answer_number in answers_and_numbers:
                 row, _, document_entry = shown_answers[answer_number]
                 if not answer.fault and _is_of(answer, row):
                     rule_spans = [row["published_span"], row["flexible_span"]]
@@ -338,11 +354,12 @@ def _read_texts(readings: list[Reading], _: object) -> dict[str, list[list]]:
 
 def _is_of(answer: Answer, row: dict) -> bool:
     """Tell whether a row is that of an answer in its line."""
-    attributes = ("task", "filter", "sample")
-    is_same = all(
-        getattr(answer, attribute) == row[attribute] for attribute in attributes
+    compared_attributes = ("task", "filter", "sample")
+    has_same_attributes = all(
+        getattr(answer, attribute) == row[attribute]
+        for attribute in compared_attributes
     )
-    return is_same and sha256(answer.response).startswith(row["response"])
+    return has_same_attributes and sha256(answer.response).startswith(row["response"])
 
 
 def _prompt(answer: Answer) -> Pieces | None:
@@ -372,13 +389,19 @@ def cut(text: str, spans: list[tuple[int, int] | None], longest: int) -> Pieces:
     span_edges = [edge for start, end, _ in marked_spans for edge in (start, end)]
     length, window_size = len(text), longest // (2 + len(span_edges))
     windows = [(0, window_size), (length - window_size, length)]
-    half = window_size // 2
-    windows += [(max(0, edge - half), min(length, edge + half)) for edge in span_edges]
+    half_window = window_size // 2
+    windows += [
+        (max(0, edge - half_window), min(length, edge + half_window))
+        for edge in span_edges
+    ]
     windows = windows if length > longest else [(0, length)]
     boundaries = sorted({0, length, *span_edges, *chain(*windows)})
     pieces: Pieces = []
     for piece_start, piece_end in zip(boundaries, boundaries[1:]):
-        if any(left <= piece_start and piece_end <= right for left, right in windows):
+        if any(
+            window_start <= piece_start and piece_end <= window_end
+            for window_start, window_end in windows
+        ):
             covering_spans = [
                 marked_span
                 for marked_span in marked_spans
@@ -403,11 +426,14 @@ def plain(encoded: str | None) -> str | None:
 
 
 def _flat(value: object) -> str:
+    """Return a JSON value as a text, nested objects and lists with commas."""
     if isinstance(value, dict):
-        field_texts = {field: _flat(value[field]) for field in value}
-        if len(field_texts) > 1:
-            return ", ".join(f"{field} {field_texts[field]}" for field in field_texts)
-        return "".join(field_texts.values())
+        text_by_field = {field: _flat(value[field]) for field in value}
+        if len(text_by_field) > 1:
+            return ", ".join(
+                f"{field} {text_by_field[field]}" for field in text_by_field
+            )
+        return "".join(text_by_field.values())
     if isinstance(value, list):
         return ", ".join(map(_flat, value))
     return value if isinstance(value, str) else json.dumps(value)

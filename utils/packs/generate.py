@@ -49,17 +49,21 @@ def main(arguments: list[str] | None = None) -> int:
     add("--gen-knobs", "--gen_knobs", **json_option)
     add("--tasks", metavar="NAME,...", help="default: all whose rows come from a seed")
     request = vars(parser.parse_args(arguments))
-    pack_folder, task_option = request.pop("folder").resolve(), request.pop("tasks")
+    pack_folder, tasks_text = request.pop("folder").resolve(), request.pop("tasks")
     fresh_tasks = [task for task in all_tasks() if is_generated(task)]
-    names = task_option.split(",") if task_option else fresh_tasks
-    chosen_tasks = dict.fromkeys(task for name in names for task in leaf_tasks(name))
+    chosen_names = tasks_text.split(",") if tasks_text else fresh_tasks
+    chosen_tasks = dict.fromkeys(
+        task for chosen_name in chosen_names for task in leaf_tasks(chosen_name)
+    )
     if unknown_tasks := [task for task in chosen_tasks if task not in fresh_tasks]:
         fix = f"name some of {', '.join(fresh_tasks)}"
         raise ToolError(f"{unknown_tasks[0]}: is not a fresh task; {fix}")
     manifest = make(pack_folder, [_source(task, request) for task in chosen_tasks])
     fresh_in_pack = {*fresh_tasks} & manifest.tasks.keys()
-    groups = [group for group in task_files() if {*leaf_tasks(group)} == fresh_in_pack]
-    say_command(pack_folder, groups[:1] or sorted(fresh_in_pack))
+    pack_groups = [
+        group for group in task_files() if {*leaf_tasks(group)} == fresh_in_pack
+    ]
+    say_command(pack_folder, pack_groups[:1] or sorted(fresh_in_pack))
     return 0
 
 
@@ -73,14 +77,17 @@ def _json(text: str) -> object:
 
 def _source(task: str, request: dict) -> Source:
     """Return the rows of a task from a seed; ToolError where there are none such."""
-    config = configuration(task)
-    kwargs, metadata = config["dataset_kwargs"], config["metadata"] | request
-    setting_names = sorted(name for name in metadata if name.startswith("gen_"))
-    gen_metadata = {name: metadata[name] for name in setting_names}
+    task_config = configuration(task)
+    kwargs = task_config["dataset_kwargs"]
+    all_metadata = task_config["metadata"] | request
+    gen_setting_names = sorted(name for name in all_metadata if name.startswith("gen_"))
+    gen_metadata = {name: all_metadata[name] for name in gen_setting_names}
     # The module makes rows as they are.
-    module = function(config["custom_dataset"]).__globals__
+    namespace = function(task_config["custom_dataset"]).__globals__
     try:
-        rows = module["rows_with_bar"](module["read_request"](**kwargs, **gen_metadata))
+        rows = namespace["rows_with_bar"](
+            namespace["read_request"](**kwargs, **gen_metadata)
+        )
     except ValueError as error:
         raise ToolError(str(error)) from None
     settings_text = ", ".join(f"{name} {value}" for name, value in gen_metadata.items())

@@ -43,8 +43,8 @@ class Manifest:
         manifest_path = folder / FILE
         if not manifest_path.is_file():
             empty_manifest = cls(folder, {}, {})
-            if strange_files := empty_manifest.strangers():
-                fault = f"is not a pack and holds {strange_files[0]}"
+            if strange_file_names := empty_manifest.strangers():
+                fault = f"is not a pack and holds {strange_file_names[0]}"
                 raise ToolError(f"{folder}: {fault}; name a new or an empty folder")
             return empty_manifest
         try:
@@ -73,8 +73,8 @@ class Manifest:
         content = {"complete": self.complete, "data": self.data, "files": self.files}
         content["format"] = FORMAT
         json_text = json.dumps(content, indent=2, sort_keys=True, ensure_ascii=False)
-        with written_whole(self.folder / FILE) as file:
-            file.write(f"{json_text}\n".encode())
+        with written_whole(self.folder / FILE) as manifest_file:
+            manifest_file.write(f"{json_text}\n".encode())
 
     def begin(self, file_names: set[str]) -> None:
         """Name the files that will be written, and save: a killed run finds its own again.
@@ -94,20 +94,22 @@ class Manifest:
     def write(self, name: str, lines: Iterable[bytes]) -> None:
         """Write a file of the pack: whole, or not at all."""
         hasher = hashlib.sha256()
-        with written_whole(self.folder / name) as file:
+        with written_whole(self.folder / name) as pack_file:
             for line in lines:
                 hasher.update(line)
-                file.write(line)
+                pack_file.write(line)
         self.files[name] = hasher.hexdigest()
 
     def has(self, name: str) -> bool:
         """Tell whether a file is there as the manifest says."""
-        path = self.folder / name
-        return path.is_file() and sha256_of(path) == self.files[name]
+        file_path = self.folder / name
+        return file_path.is_file() and sha256_of(file_path) == self.files[name]
 
     def strangers(self) -> list[str]:
         """Return the names of the files in the folder that are not of the pack."""
         file_paths = (path for path in self.folder.rglob("*") if not path.is_dir())
-        names = {path.relative_to(self.folder).as_posix() for path in file_paths}
-        names -= {*self.files, FILE, LOCK}
-        return sorted(name for name in names if not is_part(name))
+        stranger_names = {
+            path.relative_to(self.folder).as_posix() for path in file_paths
+        }
+        stranger_names -= {*self.files, FILE, LOCK}
+        return sorted(name for name in stranger_names if not is_part(name))

@@ -81,15 +81,16 @@ def main(arguments: list[str] | None = None) -> int:
         for message in faults or [f"{pack_folder}: all files are as they were made"]:
             say(message)
         return bool(faults)
-    folders, family_names = {}, sorted({source.family for source in find_sources([])})
+    folder_by_family = {}
+    family_names = sorted({source.family for source in find_sources([])})
     for source_argument in options.source:
         family, _, folder = source_argument.partition("=")
         if family not in family_names or not folder or not Path(folder).is_dir():
             fix = f"give one of {', '.join(family_names)}, '=', and a folder"
             raise ToolError(f"--source {source_argument}: {fix}")
-        folders[family] = Path(folder)
+        folder_by_family[family] = Path(folder)
     manifest = make(
-        pack_folder, find_sources(task_names), folders, options.allow_partial
+        pack_folder, find_sources(task_names), folder_by_family, options.allow_partial
     )
     say_command(pack_folder, task_names or [min(manifest.tasks)])
     return 0
@@ -117,19 +118,19 @@ def make(
         manifest = Manifest.of(folder)
         files = _task_files(manifest, sources)
         for source in sources:
-            old_entry = manifest.data.get(source.file)
-            if old_entry and old_entry["generated"] != source.generated:
-                fault = f"has the rows of another request ({old_entry['upstream']})"
+            entry_in_pack = manifest.data.get(source.file)
+            if entry_in_pack and entry_in_pack["generated"] != source.generated:
+                fault = f"has the rows of another request ({entry_in_pack['upstream']})"
                 fix = "name a new folder, or take the release of its gen_version"
                 raise ToolError(f"{folder / 'data' / source.file}: {fault}; {fix}")
         manifest.begin({*files, README, *(f"data/{source.file}" for source in sources)})
         for source_number, source in enumerate(sources, 1):
             local_folder = (folders or {}).get(source.family)
-            summary = _add_data(manifest, source, local_folder, allow_partial)
-            say(f"[{source_number}/{len(sources)}] {source.file}: {summary}")
+            data_summary = _add_data(manifest, source, local_folder, allow_partial)
+            say(f"[{source_number}/{len(sources)}] {source.file}: {data_summary}")
         files[README] = _readme(manifest)
-        for file_name, content in files.items():
-            manifest.write(file_name, [content])
+        for file_name, file_content in files.items():
+            manifest.write(file_name, [file_content])
         if faults := _differences(manifest):
             raise ToolError(faults[0])
         manifest.complete = True
@@ -147,43 +148,46 @@ def _add_data(
     manifest: Manifest, source: Source, folder: Path | None, allow_partial: bool
 ) -> str:
     """Put the rows of a source into the pack, unless they are there; return a summary."""
-    file_name, old_entry = f"data/{source.file}", manifest.data.get(source.file, {})
-    source = source._replace(tasks=source.tasks | {*old_entry.get("tasks", [])})
-    is_present = bool(old_entry) and manifest.has(file_name)
-    old_digest = manifest.files[file_name] if is_present else None
-    rows_path, origin = None, "generated" if source.generated else "upstream"
+    file_name, entry_in_pack = f"data/{source.file}", manifest.data.get(source.file, {})
+    source = source._replace(tasks=source.tasks | {*entry_in_pack.get("tasks", [])})
+    is_in_pack = bool(entry_in_pack) and manifest.has(file_name)
+    digest_before = manifest.files[file_name] if is_in_pack else None
+    rows_path, rows_origin = None, "generated" if source.generated else "upstream"
     if folder:
-        rows_path, origin = _find_file(folder, source.file), "local file"
-    elif is_present:
-        rows_path, origin = manifest.folder / file_name, old_entry["given_as"]
-    task_scorer, digests = scorer(min(source.tasks)), []
+        rows_path, rows_origin = _find_file(folder, source.file), "local file"
+    elif is_in_pack:
+        rows_path, rows_origin = manifest.folder / file_name, entry_in_pack["given_as"]
+    task_scorer, doc_digests = scorer(min(source.tasks)), []
     upstream_row_count, upstream_fingerprint = task_scorer.upstream
     expected_count = None if allow_partial else upstream_row_count
-    manifest.write(file_name, checked_lines(source, rows_path, expected_count, digests))
-    fingerprint = task_scorer.utils.fingerprint(digests)
-    is_upstream = origin != "local file" or fingerprint == upstream_fingerprint
+    manifest.write(
+        file_name, checked_lines(source, rows_path, expected_count, doc_digests)
+    )
+    fingerprint = task_scorer.utils.fingerprint(doc_digests)
+    is_upstream = rows_origin != "local file" or fingerprint == upstream_fingerprint
     manifest.data[source.file] = {
         "family": source.family,
         "fingerprint": fingerprint,
         "generated": source.generated,
-        "given_as": origin,
-        "rows": len(digests),
+        "given_as": rows_origin,
+        "rows": len(doc_digests),
         "tasks": sorted(source.tasks),
         "upstream": source.upstream,
         "upstream_licence": task_scorer.licence,
         "upstream_revision": source.revision if is_upstream else None,
     }
     manifest.save()
-    summary = f"{len(digests)} rows"
-    if upstream_row_count not in (None, len(digests)):
+    summary = f"{len(doc_digests)} rows"
+    if upstream_row_count not in (None, len(doc_digests)):
         summary += f", of {upstream_row_count}"
     elif upstream_fingerprint not in (None, fingerprint):
         fault = f"fingerprint {fingerprint}, not {upstream_fingerprint}"
         summary += f", but not the benchmark's: {fault}"
-    return summary + ", there already" * (manifest.files[file_name] == old_digest)
+    return summary + ", there already" * (manifest.files[file_name] == digest_before)
 
 
 def _find_file(folder: Path, file_name: str) -> Path:
+    """Return the one file of a name in a folder or below; ToolError for none or more."""
     matching_paths = sorted(folder.rglob(file_name))
     if len(matching_paths) != 1:
         fault = f"has {len(matching_paths) or 'no'} files {file_name}"
@@ -193,19 +197,22 @@ def _find_file(folder: Path, file_name: str) -> Path:
 
 def _task_files(manifest: Manifest, sources: list[Source]) -> dict[str, bytes]:
     """Return name -> content of the pack's files but data and README."""
-    entry_by_name = task_files()
-    new_tasks = {task: source.file for source in sources for task in source.tasks}
-    file_by_task = manifest.tasks | new_tasks
-    if unknown_tasks := sorted(file_by_task.keys() - entry_by_name.keys()):
+    task_file_by_name = task_files()
+    new_file_by_task = {
+        task: source.file for source in sources for task in source.tasks
+    }
+    file_by_task = manifest.tasks | new_file_by_task
+    if unknown_tasks := sorted(file_by_task.keys() - task_file_by_name.keys()):
         fault = f"this version has no task {unknown_tasks[0]}"
         fix = "make a new pack in another folder"
         raise ToolError(f"{manifest.folder}: {fault}; {fix}")
     request_by_file = {
-        file: rows_entry["generated"] for file, rows_entry in manifest.data.items()
+        data_file: data_entry["generated"]
+        for data_file, data_entry in manifest.data.items()
     }
     request_by_file |= {source.file: source.generated for source in sources}
     contents = {LOADER.name: LOADER.read_bytes()}
-    for name, entry in sorted(entry_by_name.items()):
+    for name, entry in sorted(task_file_by_name.items()):
         if name in file_by_task:
             stem = entry.path.relative_to(TASKS.parent).with_suffix("")
             yaml = LEAF.format(file=f"{stem.as_posix()}_yaml", data=file_by_task[name])
@@ -214,18 +221,23 @@ def _task_files(manifest: Manifest, sources: list[Source]) -> dict[str, bytes]:
             contents[f"{name}.yaml"] = yaml.encode()
         elif "group" in entry.config and {*leaf_tasks(name)} <= file_by_task.keys():
             contents[f"{name}.yaml"] = entry.path.read_bytes()
-    folders = {entry_by_name[task].path.parent.name for task in file_by_task}
-    return contents | _copies(folders | {scorer(task).family for task in file_by_task})
+    family_folders = {task_file_by_name[task].path.parent.name for task in file_by_task}
+    return contents | _copies(
+        family_folders | {scorer(task).family for task in file_by_task}
+    )
 
 
 def _copies(families: set[str]) -> dict[str, bytes]:
     """Return the files of families, without the suffix by which the harness indexes them."""
     content_by_name = {}
-    for file in TASKS.rglob("*"):
-        relative_path = file.relative_to(TASKS)
-        if COPIED.fullmatch(file.name) and {*relative_path.parts[:-1][:1]} <= families:
-            file_text = file.read_text(encoding="utf-8")
-            if file.name.endswith("yaml"):
+    for source_file in TASKS.rglob("*"):
+        relative_path = source_file.relative_to(TASKS)
+        if (
+            COPIED.fullmatch(source_file.name)
+            and {*relative_path.parts[:-1][:1]} <= families
+        ):
+            file_text = source_file.read_text(encoding="utf-8")
+            if source_file.name.endswith("yaml"):
                 file_text = re.sub(
                     r"(?m)^((include: |  - ).*)\.yaml$", r"\1_yaml", file_text
                 )
@@ -237,6 +249,7 @@ def _copies(families: set[str]) -> dict[str, bytes]:
 
 
 def _readme(manifest: Manifest) -> bytes:
+    """Return the README of a pack: its command, its tasks, and a table of its data."""
     task_names = sorted(manifest.tasks)
     table_rows = [
         f"| `data/{data_file}` | {entry['rows']} | `{entry['fingerprint']}` |"

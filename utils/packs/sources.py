@@ -72,11 +72,12 @@ def _source(task: str) -> Source:
     if "custom_dataset" in config:
         load_rows = function(config["custom_dataset"])
         module = load_rows.__globals__  # says where its files are, and of which commit
-        origin, revision = f"{module['SUBSET']}/{kwargs['data_file']}", module["COMMIT"]
+        revision = module["COMMIT"]
+        rows_origin = f"{module['SUBSET']}/{kwargs['data_file']}"
     else:
         dataset_path, subset_name = config["dataset_path"], config.get("dataset_name")
         hub_file = kwargs.get("data_files", {}).get(split_name)
-        origin = "/".join(filter(None, (dataset_path, subset_name, hub_file)))
+        rows_origin = "/".join(filter(None, (dataset_path, subset_name, hub_file)))
         module, revision = {}, kwargs.get("revision")
         load_rows = partial(_of_hub, dataset_path, subset_name, hub_file)
 
@@ -89,11 +90,11 @@ def _source(task: str) -> Source:
                 raise ToolError(fault) from error
             fault = str(error).strip().split("\n")[0] or type(error).__name__
             raise ToolError(
-                f"{origin}: {fault}; check the network, the disk and your access"
+                f"{rows_origin}: {fault}; check the network, the disk and your access"
                 " (`hf auth login`), or give the files with --source"
             ) from error
 
-    return Source(frozenset({task}), origin, revision, rows, None)
+    return Source(frozenset({task}), rows_origin, revision, rows, None)
 
 
 def _of_hub(path: str, name: str | None, file: str | None, **kwargs: object) -> dict:
@@ -117,26 +118,28 @@ def checked_lines(
         named_rows = ((f"line {line.number}", parse(line)) for line in read_lines(path))
     else:
         named_rows = (
-            (f"row {number}", row) for number, row in enumerate(source.load())
+            (f"row {row_number}", row) for row_number, row in enumerate(source.load())
         )
-    origin, schema = path or source.upstream, pyarrow.schema([])
+    rows_origin, schema = path or source.upstream, pyarrow.schema([])
     while named_batch := list(islice(named_rows, SOME_ROWS)):
         batch_rows = [row for _, row in named_batch]
         try:
             schema, batch_digests = _check(source, batch_rows, schema)
         except Exception as error:  # families and pyarrow raise all kinds
-            for row_name, row in named_batch:
-                schema = _check_row(source, f"{origin}, {row_name}", row, schema)
-            raise ToolError(f"{origin}: {error!s:.200}") from error
+            for row_place, row in named_batch:
+                schema = _check_row(source, f"{rows_origin}, {row_place}", row, schema)
+            raise ToolError(f"{rows_origin}: {error!s:.200}") from error
         digests += batch_digests
         yield from (
             json.dumps(row, ensure_ascii=False).encode() + b"\n" for row in batch_rows
         )
     if not digests:
-        raise ToolError(f"{origin}: there are no rows; give a file with some")
+        raise ToolError(f"{rows_origin}: there are no rows; give a file with some")
     if count not in (None, len(digests)):
         fault = f"has {len(digests)} rows, the benchmark's file {count}"
-        raise ToolError(f"{origin}: {fault}; give the whole file, or --allow-partial")
+        raise ToolError(
+            f"{rows_origin}: {fault}; give the whole file, or --allow-partial"
+        )
 
 
 def _check(
@@ -144,12 +147,12 @@ def _check(
 ) -> tuple[pyarrow.Schema, list[bytes]]:
     """Return the types of rows and of those above them, and the digests of documents."""
     dataset = dataset_of(rows, "part")
-    schemas = [schema, dataset.features.arrow_schema]
-    schema = pyarrow.unify_schemas(schemas, promote_options="permissive")
+    both_schemas = [schema, dataset.features.arrow_schema]
+    schema = pyarrow.unify_schemas(both_schemas, promote_options="permissive")
     dataset.info.config_name = Path(source.file).stem
     for task in sorted(source.tasks, reverse=True):
-        documents = scorer(task).process_docs(dataset)
-    return schema, [*map(scorer(task).utils.digest, documents)]
+        task_documents = scorer(task).process_docs(dataset)
+    return schema, [*map(scorer(task).utils.digest, task_documents)]
 
 
 def _check_row(

@@ -63,18 +63,20 @@ def main(arguments: list[str] | None = None) -> int:
     if pack_faults := check(public.folder):
         raise ToolError(pack_faults[0])
     twin_tasks = [task for task in all_tasks() if transformations(task)]
-    tasks_in_pack = [task for task in twin_tasks if scorer(task).base in public.tasks]
-    pairs = [_source(task, public, options.gen_seed) for task in tasks_in_pack]
-    pairs = [pair for pair in pairs if pair[1]["originals"]]
-    if not pairs:
+    tasks_with_base = [task for task in twin_tasks if scorer(task).base in public.tasks]
+    source_pairs = [_source(task, public, options.gen_seed) for task in tasks_with_base]
+    source_pairs = [
+        source_pair for source_pair in source_pairs if source_pair[1]["originals"]
+    ]
+    if not source_pairs:
         bases_text = ", ".join(sorted({scorer(task).base for task in twin_tasks}))
         fault = "has no row that can have a twin; make a pack with some of"
         raise ToolError(f"{public.folder}: {fault} {bases_text}")
-    manifest = make(options.folder.resolve(), [source for source, _ in pairs])
-    for source, twins_record in pairs:
+    manifest = make(options.folder.resolve(), [source for source, _ in source_pairs])
+    for source, twins_record in source_pairs:
         manifest.data[source.file]["twins"] = twins_record
     manifest.save()
-    say_command(manifest.folder, [min(source.tasks) for source, _ in pairs])
+    say_command(manifest.folder, [min(source.tasks) for source, _ in source_pairs])
     return 0
 
 
@@ -82,12 +84,12 @@ def _source(task: str, public: Manifest, seed: int) -> tuple[Source, dict]:
     """Return the rows of a task of twins, and what the manifest says of them."""
     base_file = public.tasks[scorer(task).base]
     base_rows = [parse(line) for line in read_lines(public.folder / "data" / base_file)]
-    draws, reason_counts = draw_twins(task, base_rows, seed)
-    is_control = configuration(task)["dataset_kwargs"].get("keeps_label", False)
-    draws = [draw for draw in draws if draw.keeps_label == is_control]
-    twins, base_entry = [draw.row for draw in draws], public.data[base_file]
-    twin_docs = documents_of(task, twins) if twins else []
-    twin_digests = [scorer(task).utils.digest(doc).hex() for doc in twin_docs]
+    draws, count_by_reason = draw_twins(task, base_rows, seed)
+    is_control_task = configuration(task)["dataset_kwargs"].get("keeps_label", False)
+    draws = [draw for draw in draws if draw.keeps_label == is_control_task]
+    twin_rows, base_entry = [draw.row for draw in draws], public.data[base_file]
+    twin_docs = documents_of(task, twin_rows) if twin_rows else []
+    twin_digests = [scorer(task).utils.digest(twin_doc).hex() for twin_doc in twin_docs]
     twins_record = {
         # Digest of the twin -> digest and label of its original, and the mirror image.
         "originals": dict(
@@ -96,12 +98,14 @@ def _source(task: str, public: Manifest, seed: int) -> tuple[Source, dict]:
         "column": draws[0].column if draws else None,
         "rows": len(base_rows),
         "source_fingerprint": base_entry["fingerprint"],
-        "without": dict(sorted(reason_counts.items())),
+        "without": dict(sorted(count_by_reason.items())),
     }
     twin_request = {"twin_seed": seed, "twin_version": VERSION}
     twin_request["twin_source"] = base_entry["fingerprint"]
     upstream_text = f"twins of {base_entry['upstream']}, seed {seed}"
-    source = Source(frozenset({task}), upstream_text, None, lambda: twins, twin_request)
+    source = Source(
+        frozenset({task}), upstream_text, None, lambda: twin_rows, twin_request
+    )
     return source, twins_record
 
 
@@ -112,11 +116,11 @@ def draw_twins(task: str, rows: list[dict], seed: int) -> tuple[list[Draw], Coun
     """
     base_scorer, survey = scorer(scorer(task).base), Survey.of(rows)
     owner_by_question = dict.fromkeys(map(_question, rows), "public")
-    draws, reason_counts, newest_name = [], Counter(), [*disputed.LISTS][-1]
-    for row, doc in zip(rows, documents_of(base_scorer.task, rows)):
-        digest, twin_draws, refusals = base_scorer.utils.digest(doc).hex(), [], []
+    draws, count_by_reason, newest_list = [], Counter(), [*disputed.LISTS][-1]
+    for row, base_doc in zip(rows, documents_of(base_scorer.task, rows)):
+        digest, row_draws, refusals = base_scorer.utils.digest(base_doc).hex(), [], []
         transformation_names = (
-            [] if disputed.is_in(newest_name, digest) else transformations(task)
+            [] if disputed.is_in(newest_list, digest) else transformations(task)
         )
         for transformation_name in transformation_names:
             twin = _draw(
@@ -125,11 +129,13 @@ def draw_twins(task: str, rows: list[dict], seed: int) -> tuple[list[Draw], Coun
             if isinstance(twin, str):
                 refusals.append(twin)
             else:
-                original = digest, row[twin.column]
+                digest_and_label = digest, row[twin.column]
                 twin_row = twin.row | {"twin": transformation_name}
-                twin_draws.append(Draw(twin_row, twin.column, original, twin.mirror))
-        if twin_draws:
-            chosen_draw = min(twin_draws, key=lambda draw: draw.keeps_label)
+                row_draws.append(
+                    Draw(twin_row, twin.column, digest_and_label, twin.mirror)
+                )
+        if row_draws:
+            chosen_draw = min(row_draws, key=lambda draw: draw.keeps_label)
             owner_by_question[_question(chosen_draw.row)] = digest
             draws.append(
                 chosen_draw._replace(mirror=None)
@@ -137,8 +143,8 @@ def draw_twins(task: str, rows: list[dict], seed: int) -> tuple[list[Draw], Coun
                 else chosen_draw
             )
         else:
-            reason_counts["; ".join(refusals) or "a disputed label"] += 1
-    return draws, reason_counts
+            count_by_reason["; ".join(refusals) or "a disputed label"] += 1
+    return draws, count_by_reason
 
 
 def _draw(
@@ -147,17 +153,19 @@ def _draw(
     """Return a twin that is neither a public row nor the twin of another one, or why not."""
     for attempt_number in range(_TRIES):
         rng = Random(f"{name}|{VERSION}|{key}|{attempt_number}")
-        twin = TRANSFORMATIONS[name](row, survey, rng)
-        if isinstance(twin, str):
-            return twin
-        owner = owners.get(_question(twin.row))
-        if owner is None or key.endswith(owner):
-            return twin
+        twin_or_refusal = TRANSFORMATIONS[name](row, survey, rng)
+        if isinstance(twin_or_refusal, str):
+            return twin_or_refusal
+        question_owner = owners.get(_question(twin_or_refusal.row))
+        if question_owner is None or key.endswith(question_owner):
+            return twin_or_refusal
     return "no twin that is no other row"
 
 
 def _question(row: dict) -> str:
     """Return what a row asks, without its label."""
     unasked_columns = {"label", "answer", "index", "twin"}
-    row_cells = {column: row[column] for column in row if column not in unasked_columns}
-    return json.dumps(row_cells, sort_keys=True)
+    asked_cells = {
+        column: row[column] for column in row if column not in unasked_columns
+    }
+    return json.dumps(asked_cells, sort_keys=True)
