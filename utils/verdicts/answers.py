@@ -119,16 +119,16 @@ def answers_in(line: Line, task: str | None) -> list[Answer]:
         is_task = isinstance(task, str) and task in all_tasks()
         answer_fields |= {"task": task if is_task else "", "filter": _filter(record)}
     answer = Answer(line.place, record, number=line.number, **answer_fields)
-    responses, reasons = answer.response, answer.finish_reason
+    responses, endings = answer.response, answer.finish_reason
     if not isinstance(responses, list):
         return [answer]
     sample_prefix = "" if answer.sample is None else f"{answer.sample}."
-    reasons = reasons if isinstance(reasons, list) else [reasons] * len(responses)
+    endings = endings if isinstance(endings, list) else [endings] * len(responses)
     return [
         answer._replace(
-            response=response, finish_reason=reason, sample=f"{sample_prefix}{number}"
+            response=response, finish_reason=ending, sample=f"{sample_prefix}{number}"
         )
-        for number, (response, reason) in enumerate(zip(responses, reasons))
+        for number, (response, ending) in enumerate(zip(responses, endings))
     ]
 
 
@@ -139,7 +139,7 @@ def _fields(record: dict, task: str | None) -> dict:
     """
     readers = {"filtered_resps": _sample, "custom_id": _batch_output}
     readers["response"] = _plain
-    record_reader = next((readers[key] for key in readers if key in record), None)
+    record_reader = next((readers[field] for field in readers if field in record), None)
     if not record_reader:
         raise ValueError(
             "has no 'response', 'filtered_resps' or 'custom_id'; give samples of the"
@@ -147,12 +147,12 @@ def _fields(record: dict, task: str | None) -> dict:
         )
     task = record.get("task", task)
     if record_reader is _batch_output:
-        if not (id_match := _CUSTOM_ID.fullmatch(str(record["custom_id"]))):
+        if not (custom_id_match := _CUSTOM_ID.fullmatch(str(record["custom_id"]))):
             raise ValueError(
                 f"custom_id {record['custom_id']!r:.80} is not TASK:DOC_ID:HASH; use"
                 " requests made by `temporal-eval export`"
             )
-        task = id_match["task"]
+        task = custom_id_match["task"]
     if not isinstance(task, str) or len(task) > 200:
         raise ValueError(
             "does not name its task; name the file samples_TASK_TIME.jsonl as the harness"
@@ -168,21 +168,23 @@ def _fields(record: dict, task: str | None) -> dict:
 
 def _sample(record: dict, task: str) -> dict:
     """Return the fields of a sample of the harness; ValueError where a hash is wrong."""
-    response, is_first = _responses(record)
+    responses, is_first_left = _responses(record)
     # Chat APIs are given a named tuple with one string, which JSON makes a list.
     prompt = _lone(within(record, "arguments", "gen_args_0", "arg_0"))
     _check_types(record, doc=dict, doc_id=int | str, filter=str | None)
     doc_text, fix = document_text(record["doc"]), "take the log as the harness wrote it"
-    hashables = {"doc": doc_text, "prompt": prompt, "target": record.get("target")}
-    for name, text in hashables.items():
-        if not isinstance(text, str) or f"{name}_hash" not in record:
-            raise ValueError(f"has no {name} or no {name}_hash; {fix}")
+    hashed_texts = {"doc": doc_text, "prompt": prompt, "target": record.get("target")}
+    for hashed_field, text in hashed_texts.items():
+        if not isinstance(text, str) or f"{hashed_field}_hash" not in record:
+            raise ValueError(f"has no {hashed_field} or no {hashed_field}_hash; {fix}")
         spellings = text, f"JsonChatStr(prompt={text!r})"  # as lm-eval 0.5 hashes chats
-        if record[f"{name}_hash"] not in map(sha256, spellings):
-            fault = f"{name}_hash does not recompute: the {name} is not the one that was run"
+        if record[f"{hashed_field}_hash"] not in map(sha256, spellings):
+            fault = f"{hashed_field}_hash does not recompute: the {hashed_field} is not the one that was run"
             raise ValueError(f"{fault}; {fix}")
-    answer_fields = {name: record.get(name) for name in ("doc_id", "doc", "doc_hash")}
-    answer_fields |= {"response": response, "is_first": is_first}
+    answer_fields = {
+        field: record.get(field) for field in ("doc_id", "doc", "doc_hash")
+    }
+    answer_fields |= {"response": responses, "is_first": is_first_left}
     return answer_fields | {"prompt": prompt, "filter": _filter(record)}
 
 
@@ -205,15 +207,15 @@ def _responses(record: dict) -> tuple[str | list[str], bool]:
     if is_several and filtered == logged[0]:
         filtered = logged
     is_list_left = is_several and filtered and isinstance(filtered, list)
-    responses = filtered if is_list_left else [filtered]
-    for number, response in enumerate(responses, 1):
+    responses_left = filtered if is_list_left else [filtered]
+    for response_number, response in enumerate(responses_left, 1):
         if not isinstance(response, str):
             type_name = type(response).__name__
             raise ValueError(
-                f"filtered response {number} of {len(responses)} is a {type_name}, not a string;"
+                f"filtered response {response_number} of {len(responses_left)} is a {type_name}, not a string;"
                 " use a filter that leaves strings, such as take_first"
             )
-    return responses if is_several else filtered, is_first_left
+    return responses_left if is_several else filtered, is_first_left
 
 
 def _batch_output(record: dict, task: str) -> dict:
@@ -236,8 +238,10 @@ def _batch_output(record: dict, task: str) -> dict:
             finish_reasons = [choice.get("finish_reason") for choice in choices]
             fields["finish_reason"] = _lone(finish_reasons)
             return fields | {"is_chat": is_chat, "model": response_body.get("model")}
-    error = json.dumps(record.get("error") or record.get("response"))
-    return fields | {"fault": f"has no answer but {error:.200}; send the request again"}
+    error_text = json.dumps(record.get("error") or record.get("response"))
+    return fields | {
+        "fault": f"has no answer but {error_text:.200}; send the request again"
+    }
 
 
 def _plain(record: dict, task: str) -> dict:
@@ -261,10 +265,12 @@ def _plain(record: dict, task: str) -> dict:
 
 def _check_types(record: dict, **types: type | UnionType) -> None:
     """Raise ValueError where a cell of a line, or its lack, is of another type."""
-    for name, expected in types.items():
-        if not isinstance(cell := record.get(name), expected):
-            kind = getattr(expected, "__name__", expected)
-            raise ValueError(f"'{name}' is a {type(cell).__name__}, not {kind}; fix it")
+    for column, expected_type in types.items():
+        if not isinstance(cell := record.get(column), expected_type):
+            type_name = getattr(expected_type, "__name__", expected_type)
+            raise ValueError(
+                f"'{column}' is a {type(cell).__name__}, not {type_name}; fix it"
+            )
 
 
 def _lone(value: object) -> object:
@@ -301,7 +307,9 @@ def read_results(path: Path) -> dict:
     """Return what a results file says; ToolError where it is not one."""
     try:
         results = json.loads(path.read_bytes())
-        results = {key: _by_task(claim) for key, claim in results.items()}
+        results = {
+            section_name: _by_task(section) for section_name, section in results.items()
+        }
         _check_types(results, **_RESULTS_TYPES)
     except (ValueError, RecursionError, AttributeError) as error:
         fault, fix = f"is not a results file ({error})", "copy it again, or delete it"
@@ -324,7 +332,10 @@ def claims_of(results: dict, task: str) -> dict:
     version, config = (within(results, key, task) for key in ("versions", "configs"))
     if version is config is None:
         return {}
-    metadata, settings = within(config, "metadata"), within(config, "generation_kwargs")
+    metadata, generation_settings = (
+        within(config, "metadata"),
+        within(config, "generation_kwargs"),
+    )
     origin = {
         "seed": typed_claim(within(metadata, "gen_seed"), int),
         "rows": typed_claim(within(metadata, "gen_rows"), int),
@@ -338,7 +349,7 @@ def claims_of(results: dict, task: str) -> dict:
         "chat_template": results.get("chat_template") is not None,
         "version": None if version is None else f"{version!s:.20}",
         "n_shot": typed_claim(within(results, "n-shot", task), int),
-        "max_gen_toks": typed_claim(within(settings, "max_gen_toks"), int),
+        "max_gen_toks": typed_claim(within(generation_settings, "max_gen_toks"), int),
         "repeats": typed_claim(within(config, "repeats"), int),
         "made": None if None in (origin["seed"], origin["rows"]) else origin,
     }
@@ -348,5 +359,5 @@ def typed_claim(value: object, kind: type) -> object:
     """Return a value of a type, a text cut, None for other types and huge numbers."""
     if kind is str:
         return value[:LONGEST] if isinstance(value, str) else None
-    is_number = type(value) in (int, kind) and abs(value) < _MOST_NUMBER
-    return value if is_number else None
+    is_usable_number = type(value) in (int, kind) and abs(value) < _MOST_NUMBER
+    return value if is_usable_number else None

@@ -96,10 +96,10 @@ def render_messages(
     doc = json.loads(text)
     try:
         if not few_shot:
-            description, question = prompt_parts(task, doc)
+            description, question_text = prompt_parts(task, doc)
             system_text = "\n\n".join(filter(None, (system, description)))
             system_messages = [("system", system_text)] if system_text else []
-            return *system_messages, ("user", question)
+            return *system_messages, ("user", question_text)
         chat_json = _task_of_harness(task, tuple(sorted(doc))).fewshot_context(
             doc,
             num_fewshot=few_shot,
@@ -139,13 +139,13 @@ def frame_of(prompt: str, texts: Sequence[str]) -> Frame | None:
     if len(prompt) > sum(map(len, texts)) + 4 * MOST_FRAME:
         return None
     frame: list[str | int] = [prompt]
-    longest_numbered_texts = sorted(enumerate(texts), key=lambda entry: -len(entry[1]))
-    for text_number, text in longest_numbered_texts:
-        for index, part in enumerate(frame):
-            if isinstance(part, str) and text in part:
-                start = part.index(text)
-                end = start + len(text)
-                frame[index : index + 1] = part[:start], text_number, part[end:]
+    texts_longest_first = sorted(enumerate(texts), key=lambda entry: -len(entry[1]))
+    for text_number, text in texts_longest_first:
+        for place, piece in enumerate(frame):
+            if isinstance(piece, str) and text in piece:
+                text_start = piece.index(text)
+                end = text_start + len(text)
+                frame[place : place + 1] = piece[:text_start], text_number, piece[end:]
                 break
         else:
             return None
@@ -213,8 +213,10 @@ class Check:
             return None, None
         self.roles, message_contents = zip(*task_messages)
         if logged_messages:
-            chat = [{"role": role, "content": text} for role, text in task_messages]
-            return ((), ()) if chat == logged_messages else (None, None)
+            expected_chat = [
+                {"role": role, "content": text} for role, text in task_messages
+            ]
+            return ((), ()) if expected_chat == logged_messages else (None, None)
         expected_texts = message_contents if is_chat else ("".join(message_contents),)
         stripped_texts = [text.strip() for text in expected_texts]
         return frame_of(prompt, expected_texts), frame_of(prompt, stripped_texts)
@@ -222,19 +224,19 @@ class Check:
     def _check_prompts(self) -> tuple[str, str, str]:
         """Return status, reason and the frame around the prompts."""
         frame = None
-        for frame_set in map(set, zip(*self.frames)):
-            if frame is None and len(frame_set) == 1:
-                [frame] = frame_set
-        frame_size = sum(len(part) for part in frame or () if isinstance(part, str))
-        status_text, frame_texts = "all as rendered", []
+        for distinct_frames in map(set, zip(*self.frames)):
+            if frame is None and len(distinct_frames) == 1:
+                [frame] = distinct_frames
+        frame_size = sum(len(piece) for piece in frame or () if isinstance(piece, str))
+        verified_text, frame_texts = "all as rendered", []
         if frame_size:
-            status_text += f", in a frame of {frame_size:,} characters"
-            for part in frame:
-                is_text = isinstance(part, str)
-                frame_texts.append(part if is_text else f"{{{self.roles[part]}}}")
+            verified_text += f", in a frame of {frame_size:,} characters"
+            for piece in frame:
+                is_text = isinstance(piece, str)
+                frame_texts.append(piece if is_text else f"{{{self.roles[piece]}}}")
         fault = self._fault_of_prompts(frame, frame_size)
         status = UNKNOWN if fault else VERIFIED
-        return status, fault or status_text, "".join(frame_texts)
+        return status, fault or verified_text, "".join(frame_texts)
 
     def _fault_of_prompts(self, frame: Frame | None, size: int) -> str | None:
         """Return why prompts in a constant frame of a size are not verified, if so."""
@@ -270,10 +272,10 @@ class Check:
             )
             responses_check = {"status": UNKNOWN, "text": fault}
         answer_counts = sorted({*self.answers.values()}) or [1]
-        extreme_counts = dict.fromkeys((answer_counts[0], answer_counts[-1]))
-        answers_per_document = " to ".join(map(str, extreme_counts))
+        extreme_answer_counts = dict.fromkeys((answer_counts[0], answer_counts[-1]))
+        answer_counts_text = " to ".join(map(str, extreme_answer_counts))
         if answer_counts[-1] > 1:
-            answers_per_document += (
+            answer_counts_text += (
                 ", scored by their mean (the harness scores the first)"
             )
         return {
@@ -287,7 +289,7 @@ class Check:
             "card": self._card(),
             "checked": {
                 "Filter": f"{self.filter:.200}",
-                "Answers a document": answers_per_document,
+                "Answers a document": answer_counts_text,
                 "Documents": documents_check["text"],
                 "Prompts": prompts_check["text"],
             },
@@ -330,25 +332,27 @@ class Check:
         """Compare n documents with those rows of the results' seed that they answer."""
         task_config = configuration(self.task)
         claimed_metadata = within(self.results, "configs", self.task, "metadata")
-        own_request = _request(task_config["metadata"])
+        task_request = _request(task_config["metadata"])
         claimed_request = _request(claimed_metadata)
         if not {"gen_seed", "gen_rows"} <= claimed_request.keys():
             return UNKNOWN, "no results say the seed of their rows", False
         try:
             generator_name = task_config["dataset_kwargs"]["generator"]
-            request = read_request(generator_name, **own_request | claimed_request)
-            seed_rows = [request.row(doc_id) for doc_id, _ in self.answers]
+            seed_request = read_request(
+                generator_name, **task_request | claimed_request
+            )
+            seed_rows = [seed_request.row(doc_id) for doc_id, _ in self.answers]
             seed_docs = documents_of(self.task, seed_rows)
         except (ValueError, TypeError) as error:
             return UNKNOWN, f"cannot be regenerated: {error!s:.200}", False
-        counts_by_hash = Counter(_hash(text_of(doc)) for doc in seed_docs)
+        seed_counts_by_hash = Counter(_hash(text_of(doc)) for doc in seed_docs)
         seed_name = f"seed {claimed_request['gen_seed']!s:.20}"
         claimed_row_count = claimed_request["gen_rows"]
         status, reason, is_whole = self._compare(
-            n, counts_by_hash, seed_name, claimed_row_count
+            n, seed_counts_by_hash, seed_name, claimed_row_count
         )
-        is_own_request = own_request | claimed_request == own_request
-        return status, reason, is_whole and is_own_request
+        is_task_request = task_request | claimed_request == task_request
+        return status, reason, is_whole and is_task_request
 
     def _card(self) -> dict[str, str]:
         """Return what a run card says of the claims of results: label -> text."""
@@ -375,7 +379,7 @@ class Check:
         }
         for label, cell in card_cells.items():
             if isinstance(cell, dict):
-                cell = ", ".join(f"{name} {value}" for name, value in cell.items())
+                cell = ", ".join(f"{option} {value}" for option, value in cell.items())
             card_cells[label] = "unknown" if cell is None else f"{cell!s:.{LONGEST}}"
         return card_cells
 
@@ -386,14 +390,14 @@ class Check:
             yield f"system instruction, {len(system_instruction):,} characters"
         is_same_version = self.claims.get("version") == str(task_scorer.version)
         claimed_scores = within(self.results, "results", self.task) or {}
-        for claim_name, claim in claimed_scores.items():
-            metric = task_scorer.metric(claim_name.partition(",")[0])
+        for claimed_metric_name, claimed_score in claimed_scores.items():
+            metric = task_scorer.metric(claimed_metric_name.partition(",")[0])
             # Flexible scores are compared where they are of the same version.
             if metric in scores and (is_same_version or "flexible" not in metric):
                 mean_score = sum(scores[metric]) / len(scores[metric])
-                claimed_mean = typed_claim(claim, float)
+                claimed_mean = typed_claim(claimed_score, float)
                 if claimed_mean is None or abs(claimed_mean - mean_score) > ROUNDING:
-                    yield f"claims {metric} {claim!s:.8} instead of {mean_score:.4f}"
+                    yield f"claims {metric} {claimed_score!s:.8} instead of {mean_score:.4f}"
                     break
         if is_same_version and (changed_count := tally.all.counts["changed"]):
             share_text = f"{changed_count:,} of {tally.all.answers:,}"
@@ -402,6 +406,6 @@ class Check:
 
 def _request(metadata: object) -> dict:
     """Return what metadata of a task say of its rows' generation."""
-    cells = metadata if isinstance(metadata, dict) else {}
-    gen_names = [name for name in cells if name.startswith("gen_")]
-    return {name: cells[name] for name in gen_names if name != "gen_fingerprint"}
+    metadata_cells = metadata if isinstance(metadata, dict) else {}
+    gen_keys = [key for key in metadata_cells if key.startswith("gen_")]
+    return {key: metadata_cells[key] for key in gen_keys if key != "gen_fingerprint"}

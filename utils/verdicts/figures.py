@@ -76,7 +76,8 @@ class Document:
     def means(self) -> dict[str, float]:
         """Return metric -> mean score of the answers; which apply, the document decides."""
         return {
-            metric: sum(scores[metric] for scores in self.scores) / len(self.scores)
+            metric: sum(answer_scores[metric] for answer_scores in self.scores)
+            / len(self.scores)
             for metric in self.scores[0]
         }
 
@@ -98,10 +99,10 @@ class Figures:
             self.documents.append(document)
             self.n += 1
         self.answers += 1
-        reason, invalid_reason = row["reason"], row["invalid"]
+        verdict_reason, invalid_reason = row["reason"], row["invalid"]
         finish_reason = row["finish_reason"]
-        self.reasons[reason] += 1
-        self.unextracted[reason] += row["scores"].get("extracted") == 0
+        self.reasons[verdict_reason] += 1
+        self.unextracted[verdict_reason] += row["scores"].get("extracted") == 0
         applies_by_mark = {
             "changed": row["changed"],  # the harness's log gives other scores
             "no_instruction": invalid_reason == "no_instruction",
@@ -109,7 +110,7 @@ class Figures:
             "cut_off_unknown": not (invalid_reason or finish_reason),
             # Faults, of which an answer may have several; see `score/health.py`.
             "length": finish_reason == "length",
-            "unended": reason == "cut_off" and finish_reason != "length",
+            "unended": verdict_reason == "cut_off" and finish_reason != "length",
             "blank": not row["excerpt"].strip(),
             "no_system": row["has_system"] is False
             or invalid_reason == "no_instruction",
@@ -122,9 +123,9 @@ class Figures:
 
         Metrics stand in the order of the task's YAML file.
         """
-        document_means = [document.means() for document in self.documents]
+        means_of_documents = [document.means() for document in self.documents]
         scores_by_metric = {
-            metric: [means[metric] for means in document_means if metric in means]
+            metric: [means[metric] for means in means_of_documents if metric in means]
             for metric in scorer(self.task).metrics
         }
         return {metric: scores for metric, scores in scores_by_metric.items() if scores}
@@ -189,10 +190,10 @@ class Tally:
         if doc_id is None:
             self._unnamed.add(digest)
             doc_keys = [(digest, copy_number) for copy_number in range(copy_count or 1)]
-        is_full = digest in self._unnamed and self.digests[digest] >= (copy_count or 1)
+        has_all = digest in self._unnamed and self.digests[digest] >= (copy_count or 1)
         for doc_key in doc_keys:
             document = self._documents.get(doc_key)
-            if document is None and not is_full:
+            if document is None and not has_all:
                 self._documents[doc_key] = Document(row)
                 self.answered += 1
                 self.digests[digest] += 1
@@ -200,20 +201,20 @@ class Tally:
                     copy_count is not None and self.digests[digest] > copy_count
                 )
                 return self._documents[doc_key]
-            is_same = document is not None and document.digest == digest
-            if is_same and document.takes(row["sample"], self.repeats):
+            is_same_document = document is not None and document.digest == digest
+            if is_same_document and document.takes(row["sample"], self.repeats):
                 return document
-        ordinal = (
+        ordinal_text = (
             f"answer {len(doc_keys) + 1}" if len(doc_keys) > 1 else "a second answer"
         )
         fix = f"keep {len(doc_keys)}, or number them by 'sample'"
-        raise LineError(f"is {ordinal} to {self._name(row)}; {fix}")
+        raise LineError(f"is {ordinal_text} to {self._name(row)}; {fix}")
 
     def _name(self, row: dict) -> str:
         """Return how messages name a document: by its id, or its digest."""
         doc_id = row["doc_id"]
-        document_name = row["digest"][:_DIGITS] if doc_id is None else f"{doc_id!r:.80}"
-        return f"document {document_name} of {self.task}"
+        id_or_digest = row["digest"][:_DIGITS] if doc_id is None else f"{doc_id!r:.80}"
+        return f"document {id_or_digest} of {self.task}"
 
     def fewest(self) -> tuple[int, str]:
         """Return the fewest answers that a document has, and its name; for `has_rows`."""
@@ -250,13 +251,14 @@ class Tally:
         if doc_count < benchmark_row_count:
             return f"fewer than the benchmark's {benchmark_row_count}"
         if fingerprint is None:
-            repeats_text = (
+            distinct_text = (
                 f", {digest_count} different" if digest_count < doc_count else ""
             )
-            return f"as many as the benchmark's{repeats_text}"
+            return f"as many as the benchmark's{distinct_text}"
         return "the benchmark's" if self.fingerprint == fingerprint else _OTHER_ROWS
 
     def _describe_generated_rows(self) -> str:
+        """Return in words whether the documents are those that a seed makes."""
         if self.made is None:  # rows do not tell their seed, nor how many it made
             return "made from a seed"
         seed, seed_row_count = self.made["seed"], self.made["rows"]
@@ -332,8 +334,8 @@ def majority(answers: Iterable[Reading]) -> float:
     for voted_value, score in answers:
         if voted_value is not None:
             scores_by_value.setdefault(voted_value, []).append(score)
-    most_votes = max(map(len, scores_by_value.values()), default=0)
-    winning_scores = [
-        scores for scores in scores_by_value.values() if len(scores) == most_votes
+    most_vote_count = max(map(len, scores_by_value.values()), default=0)
+    winning_score_lists = [
+        scores for scores in scores_by_value.values() if len(scores) == most_vote_count
     ]
-    return mean(map(mean, winning_scores or [[0.0]]))
+    return mean(map(mean, winning_score_lists or [[0.0]]))

@@ -109,15 +109,15 @@ def _prepare(
     needs: list, prepared: Prepared, options: Namespace, check: type | None
 ) -> str | None:
     """Prepare what processes are to share; return why that cannot be."""
-    for need, task, line_number in needs:
-        if (need, task) not in prepared:
-            prepare_need = documents if need == "documents" else check.prepare
-            prepared[need, task] = None
+    for need_kind, task, line_number in needs:
+        if (need_kind, task) not in prepared:
+            prepare_need = documents if need_kind == "documents" else check.prepare
+            prepared[need_kind, task] = None
             try:
                 prepare_need(task, options.include_path)
             except ToolError as error:
-                prepared[need, task] = str(error)
-        if fault := prepared[need, task]:
+                prepared[need_kind, task] = str(error)
+        if fault := prepared[need_kind, task]:
             return f"line {line_number}: {fault}"
     return None
 
@@ -126,10 +126,10 @@ def _killed(process: multiprocessing.Process, options: Namespace) -> dict[str, s
     """Return the reply of a process that gave none."""
     exit_status = process.exitcode
     if exit_status == -signal.SIGXCPU:
-        time_allowance = (
+        allowance_text = (
             f"{options.most_seconds} s and {options.most_answer_ms} ms an answer"
         )
-        fault = f"takes more processor time than {time_allowance}; raise --most_seconds"
+        fault = f"takes more processor time than {allowance_text}; raise --most_seconds"
         return {"failure": fault}
     if exit_status == _OUT_OF_MEMORY:
         fault = f"takes more than {options.most_memory:,} MiB of memory"
@@ -158,8 +158,8 @@ def _run(job: Callable[[], dict], writer: Connection, most_memory: int) -> None:
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     with suppress(OSError, ValueError):  # macOS has neither the file nor the limit
-        mapped_pages = int(Path("/proc/self/statm").read_text().split()[0])
-        memory_bound = mapped_pages * resource.getpagesize() + (most_memory << 20)
+        mapped_page_count = int(Path("/proc/self/statm").read_text().split()[0])
+        memory_bound = mapped_page_count * resource.getpagesize() + (most_memory << 20)
         _, hard_limit = resource.getrlimit(resource.RLIMIT_AS)
         resource.setrlimit(resource.RLIMIT_AS, (memory_bound, hard_limit))
     try:
@@ -244,7 +244,7 @@ class _Judging:
         self.faults: list[tuple[int, str]] = []  # the first refused lines
 
     def reply(self) -> dict:
-        """Judge the file; return what the head of its table says, or what is wanted."""
+        """Judge the file; return its head, `end` a fault at its end, or what is wanted."""
         source, options, end = self.order.source, self.order.options, None
         byte_bounds = options.most_line << 20, options.most_unpacked << 20
         try:
@@ -256,7 +256,7 @@ class _Judging:
             for rows_file in self.files.values():
                 rows_file.close()
         if self.wanted:
-            return {"want": [(*need, line) for need, line in self.wanted.items()]}
+            return {"want": [(*need, number) for need, number in self.wanted.items()]}
         if not self.answers and not self.refused:
             end = end or "has no answers that can be scored; give a file with some"
         for task in {task for task, _ in self.digest_sums}:
@@ -303,8 +303,8 @@ class _Judging:
         options, task = self.order.options, answer.task
         if answer.fault:
             raise LineError(answer.fault)
-        needs = {"documents": answer.doc is None, "check": self.order.check}
-        for need in (need for need in needs if needs[need]):
+        need_flags = {"documents": answer.doc is None, "check": self.order.check}
+        for need in (need for need in need_flags if need_flags[need]):
             if (need, task) not in self.prepared:
                 self.wanted.setdefault((need, task), answer.number)
         if not self.wanted:
@@ -330,12 +330,12 @@ class _Judging:
     def _count(self, answer: Answer, doc: dict, table_row: dict) -> None:
         """Count an answer and its row; errors as of `Tally.add`, Excess for many."""
         options, task = self.order.options, answer.task
-        key = task, answer.filter
-        if key not in self.answers:
-            filters = [
+        task_and_filter = task, answer.filter
+        if task_and_filter not in self.answers:
+            filter_names = [
                 name for counted_task, name in self.answers if counted_task == task
             ]
-            if len(filters) == options.most_filters:
+            if len(filter_names) == options.most_filters:
                 fault = f"has answers through more than {options.most_filters} filters"
                 raise Excess(f"{answer.place}: {fault}; raise --most_filters")
             claims = claims_of(self.results, task) if self.results else {}
@@ -343,14 +343,16 @@ class _Judging:
             tally = Tally(task, repeats=repeat_count, leave_out=leave_out)
             settings = self.results, task, answer.filter or "none", options.include_path
             check = self.order.check and self.order.check(*settings)
-            self.answers[key] = _TaskAnswers(claims, tally, References(task), check)
-        _, tally, references, check = self.answers[key]
+            self.answers[task_and_filter] = _TaskAnswers(
+                claims, tally, References(task), check
+            )
+        _, tally, references, check = self.answers[task_and_filter]
         document = tally.add(table_row)
-        answer_count = len(document.scores) if document else 0  # left out: 0
-        if answer_count > options.most_samples:
+        document_answer_count = len(document.scores) if document else 0  # left out: 0
+        if document_answer_count > options.most_samples:
             fault = f"has more than {options.most_samples} answers to a document"
             raise Excess(f"{answer.place}: {fault}; raise --most_samples")
-        if answer_count == 1:
+        if document_answer_count == 1:
             references.add(doc)
         if check:
             check.add(answer, doc)

@@ -44,8 +44,8 @@ def document_of(answer: Answer, include_path: Path) -> dict:
     task, doc_id = answer.task, answer.doc_id
     docs = documents(task, include_path)
     if not isinstance(doc_id, int) or not 0 <= doc_id < len(docs):
-        size_text = f"{len(docs)} documents"
-        fault = f"{task} has no document {doc_id!r:.80} at {include_path} ({size_text})"
+        doc_count_text = f"{len(docs)} documents"
+        fault = f"{task} has no document {doc_id!r:.80} at {include_path} ({doc_count_text})"
     elif sha256(document_text(docs[doc_id])).startswith(answer.doc_hash or ""):
         return docs[doc_id]
     else:
@@ -63,7 +63,7 @@ def judge_answer(answer: Answer, doc: dict, file: str, system: str | None) -> di
     family = scorer(answer.task).utils
     try:
         verdict = explain(answer.task, doc, answer.response)
-        digest, gold_response = family.digest(doc).hex(), family.gold_response(doc)
+        doc_digest, gold_response = family.digest(doc).hex(), family.gold_response(doc)
         cluster_digest = sha256(family.cluster(doc))[:_DIGITS]
     except ToolError as error:
         raise LineError(str(error)) from None
@@ -72,7 +72,7 @@ def judge_answer(answer: Answer, doc: dict, file: str, system: str | None) -> di
     return {
         "task": answer.task,
         "doc_id": answer.doc_id,
-        "digest": digest,
+        "digest": doc_digest,
         "cluster": cluster_digest,
         "sample": answer.sample,
         "filter": answer.filter,
@@ -99,8 +99,8 @@ def _verdict_columns(answer: Answer, doc: dict, verdict: Verdict, gold: str) -> 
         invalid_reason = "no_instruction"
     # Of several answers, the harness scores the one that its filter leaves.
     filtered_responses = answer.line.get("filtered_resps")
-    is_logged = filtered_responses in ([answer.response], [[answer.response]])
-    logged_line = answer.line if is_logged else {}
+    is_scored = filtered_responses in ([answer.response], [[answer.response]])
+    logged_line = answer.line if is_scored else {}
     logged_scores = {
         task_scorer.metric(column): cell for column, cell in logged_line.items()
     }
@@ -226,34 +226,34 @@ class References:
         """
         if not (self.docs and self.task.headline):
             return {}
-        metric, document_counts = self.task.headline[0], self.counts.values()
+        headline_metric, reference_counts = self.task.headline[0], self.counts.values()
         score_sums = {}
         for constant_answer in sorted(self._best_answers()):
             scores = (
-                self.task.process_results(doc, [constant_answer])[metric]
+                self.task.process_results(doc, [constant_answer])[headline_metric]
                 for doc in self.docs.values()
             )
             weighted_scores = (
-                count * score for count, score in zip(document_counts, scores)
+                count * score for count, score in zip(reference_counts, scores)
             )
             score_sums[constant_answer] = sum(weighted_scores)
         return score_sums
 
     def _best_answers(self) -> list[str]:
         """Return the answers that are tried: choices, best golds, or the most frequent."""
-        gold_response, docs = self.task.utils.gold_response, [*self.docs.values()]
+        gold_response_of, docs = self.task.utils.gold_response, [*self.docs.values()]
         doc_with_most_options = max(docs, key=lambda doc: len(doc.get("options", ())))
-        if choices := random_choices(self.task.task, doc_with_most_options):
-            return choices
+        if answer_choices := random_choices(self.task.task, doc_with_most_options):
+            return answer_choices
         if "f1_score" in self.task.metrics:
-            document_counts = [*self.counts.values()]
-            gold_words = Words(document_counts, [doc["golds"] for doc in docs])
-            gold_changes = ({"golds": [text]} for text in gold_words.best_texts())
-            return [gold_response(docs[0] | change) for change in gold_changes]
+            reference_counts = [*self.counts.values()]
+            words_of_golds = Words(reference_counts, [doc["golds"] for doc in docs])
+            gold_changes = ({"golds": [gold]} for gold in words_of_golds.best_texts())
+            return [gold_response_of(docs[0] | change) for change in gold_changes]
         gold_counts: Counter[str] = Counter()
-        for reference, doc in self.docs.items():
-            gold_counts[gold_response(doc)] += self.counts[reference]
-        return [gold_text for gold_text, _ in gold_counts.most_common(_TRIED)]
+        for reference_json, doc in self.docs.items():
+            gold_counts[gold_response_of(doc)] += self.counts[reference_json]
+        return [frequent_gold for frequent_gold, _ in gold_counts.most_common(_TRIED)]
 
 
 def random_choices(task: str, document: dict) -> list[str]:
@@ -265,22 +265,23 @@ def random_choices(task: str, document: dict) -> list[str]:
         set_sizes = range(1, len(option_letters) + 1)
         letter_sets = chain(*(combinations(option_letters, size) for size in set_sizes))
         gold_changes = [{"letters": letter_set} for letter_set in letter_sets]
-    gold_response = scorer(task).utils.gold_response
-    return [gold_response(document | gold_change) for gold_change in gold_changes]
+    gold_response_of = scorer(task).utils.gold_response
+    return [gold_response_of(document | gold_change) for gold_change in gold_changes]
 
 
 class Words:
     """The words of golds, which F1 counts: of documents, so many of which have the golds."""
 
     def __init__(self, counts: list[int], golds: list[list[str]]) -> None:
+        """Take the golds of each document, and how many documents have the same."""
         self.counts, self.texts = np.array(counts), [*chain(*golds)]
         # Of each document, the place of its first text.
         self.starts = np.cumsum([0, *map(len, golds)])[:-1]
-        self.sizes = np.array([len(_words(text)) for text in self.texts])
+        self.sizes = np.array([len(_words(gold_text)) for gold_text in self.texts])
         word_places = defaultdict(list)
-        for text_number, text in enumerate(self.texts):
-            for word, word_count in Counter(_words(text)).items():
-                word_places[word].append((text_number, word_count))
+        for text_number, gold_text in enumerate(self.texts):
+            for word, count_in_text in Counter(_words(gold_text)).items():
+                word_places[word].append((text_number, count_in_text))
         # Word -> the texts that have it, and how often.
         self.places = {word: np.array(pairs).T for word, pairs in word_places.items()}
 
@@ -294,7 +295,10 @@ class Words:
         words, best_f1_sum = _words(best_golds[0]), -1.0
         while (f1_sum := self.sum_f1(words)) > best_f1_sum:
             best_f1_sum, best_words = f1_sum, words
-            shorter_sets = [words[:n] + words[n + 1 :] for n in range(len(words))]
+            shorter_sets = [
+                words[:word_number] + words[word_number + 1 :]
+                for word_number in range(len(words))
+            ]
             longer_sets = [[*words, word] for word in self.places]
             words = max([*shorter_sets, *longer_sets], key=self.sum_f1)
         return [*best_golds, " ".join(best_words)]
@@ -305,10 +309,11 @@ class Words:
         for word, occurrence_count in Counter(words).items():
             text_numbers, counts_in_texts = self.places[word]
             shared_counts[text_numbers] += np.minimum(counts_in_texts, occurrence_count)
-        f1_scores = shared_counts / np.maximum(len(words) + self.sizes, 1)
-        return float(np.maximum.reduceat(f1_scores, self.starts) @ self.counts)
+        half_f1_scores = shared_counts / np.maximum(len(words) + self.sizes, 1)
+        return float(np.maximum.reduceat(half_f1_scores, self.starts) @ self.counts)
 
 
 def _words(text: str) -> list[str]:
+    """Return the words of a text in its order, without articles."""
     all_words = re.findall(r"\w+", text.casefold())
     return [word for word in all_words if word not in _ARTICLES]

@@ -53,23 +53,23 @@ def originals(task: str, include_path: Path) -> dict[str, Original]:
     twin_rows = read_jsonl(include_path / "data" / file_name)
     utils, explain = scorer(task).utils, scorer(task).explain
     twin_digests = [utils.digest(doc).hex() for doc in documents_of(task, twin_rows)]
-    original_cells = [twins_record["originals"][digest] for digest in twin_digests]
-    label_column, wrong_values = twins_record["column"], []
-    for cell_number in (1, 2):  # the label of the public row, and the mirror image
-        row_pairs = zip(twin_rows, original_cells)
+    original_records = [twins_record["originals"][digest] for digest in twin_digests]
+    label_column, wrong_value_lists = twins_record["column"], []
+    for label_position in (1, 2):  # the label of the public row, and the mirror image
+        row_pairs = zip(twin_rows, original_records)
         wrong_labels = [
-            cells[cell_number] or row[label_column] for row, cells in row_pairs
+            record[label_position] or row[label_column] for row, record in row_pairs
         ]
         relabelled_rows = [
             row | {label_column: label} for row, label in zip(twin_rows, wrong_labels)
         ]
         relabelled_docs = documents_of(task, relabelled_rows)
         verdicts = (explain(doc, utils.gold_response(doc)) for doc in relabelled_docs)
-        wrong_values.append([encode_value(verdict.value) for verdict in verdicts])
+        wrong_value_lists.append([encode_value(verdict.value) for verdict in verdicts])
     return {
-        digest: Original(cells[0], recalled, mirror if cells[2] else None)
-        for digest, cells, recalled, mirror in zip(
-            twin_digests, original_cells, *wrong_values
+        digest: Original(record[0], recalled_value, mirror_value if record[2] else None)
+        for digest, record, recalled_value, mirror_value in zip(
+            twin_digests, original_records, *wrong_value_lists
         )
     }
 
@@ -84,14 +84,14 @@ def recall(models: list[Model], include_path: Path) -> list[dict]:
         for task in sorted(filter(transformations, model.tasks)):
             originals_by_twin = originals(task, include_path)
             task_docs = model.tasks[task].all.documents
-            twin_docs = [doc for doc in task_docs if doc.digest in originals_by_twin]
+            twin_docs = [twin for twin in task_docs if twin.digest in originals_by_twin]
             hit_cells = _count_hits(twin_docs, originals_by_twin)
             gap_cells = _gap(model, task, twin_docs, originals_by_twin)
             if gap_cells or hit_cells["twins"]:
                 rows.append({"run": model.name, "scope": task} | hit_cells | gap_cells)
     tested_rows = [row for row in rows if row["twins"]]
-    for row, p_value in zip(tested_rows, holm(row["p"] for row in tested_rows)):
-        row["p_holm"], row["recalls"] = p_value, p_value < 1 - CONFIDENCE
+    for row, adjusted_p in zip(tested_rows, holm(row["p"] for row in tested_rows)):
+        row["p_holm"], row["recalls"] = adjusted_p, adjusted_p < 1 - CONFIDENCE
         row["least_share"] = least_share(row["twins"], row["mirror"], len(tested_rows))
     return rows
 
@@ -112,26 +112,33 @@ def _gap(
     model: Model, task: str, answered: list[Document], twins: dict[str, Original]
 ) -> dict[str, float | int]:
     """Return public − twin, where a model answered the public rows, too."""
-    _, metric = scorer(task).headline
-    public = model.tasks.get(scorer(task).base)
-    public_docs = {doc.digest: doc for doc in public.all.documents} if public else {}
-    doc_pairs = [(public_docs.get(twins[doc.digest].digest), doc) for doc in answered]
-    doc_pairs = [pair for pair in doc_pairs if pair[0]]
+    _, headline_metric = scorer(task).headline
+    public_tally = model.tasks.get(scorer(task).base)
+    public_docs_by_digest = (
+        {public_doc.digest: public_doc for public_doc in public_tally.all.documents}
+        if public_tally
+        else {}
+    )
+    doc_pairs = [
+        (public_docs_by_digest.get(twins[twin_doc.digest].digest), twin_doc)
+        for twin_doc in answered
+    ]
+    doc_pairs = [doc_pair for doc_pair in doc_pairs if doc_pair[0]]
     if not doc_pairs:
         return {}
     public_scores, twin_scores = zip(
         *(
-            (public_doc.means()[metric], doc.means()[metric])
-            for public_doc, doc in doc_pairs
+            (public_doc.means()[headline_metric], twin_doc.means()[headline_metric])
+            for public_doc, twin_doc in doc_pairs
         )
     )
     clusters = [public_doc.cluster for public_doc, _ in doc_pairs]
-    gap = estimate_difference(twin_scores, public_scores, clusters)
+    gap_estimate = estimate_difference(twin_scores, public_scores, clusters)
     return {
         "pairs": len(doc_pairs),
-        "value": gap.value,
-        "low": gap.low,
-        "high": gap.high,
+        "value": gap_estimate.value,
+        "low": gap_estimate.low,
+        "high": gap_estimate.high,
     }
 
 
@@ -146,13 +153,13 @@ def least_share(twins: int, mirror: int, tests: int) -> float | None:
     most_unnamed = np.ceil(
         np.nan_to_num(bdtrik(1 - test_level, hit_counts, 0.5))
     ).astype(int)
-    for share in _SHARES:
-        mirror_share = (1 - share) * mirror / max(1, twins)
-        either_share = min(1.0, share + 2 * mirror_share)
+    for label_share in _SHARES:
+        mirror_share = (1 - label_share) * mirror / max(1, twins)
+        either_share = min(1.0, label_share + 2 * mirror_share)
         hit_chances = np.diff(bdtr(hit_counts, twins, either_share), prepend=0)
         recalled_share = 1 - mirror_share / either_share  # of the hits
         if hit_chances @ bdtrc(most_unnamed, hit_counts, recalled_share) >= POWER:
-            return share
+            return label_share
     return None
 
 
@@ -161,17 +168,18 @@ def recall_sentence(row: dict, name: str) -> str:
     sentences = [_claim(row, name)] if row["twins"] else []
     if "pairs" in row:
         gap_text, low_text, high_text = (
-            points(row[column]) for column in ("value", "low", "high")
+            points(row[gap_column]) for gap_column in ("value", "low", "high")
         )
         interval_text = f"95 % interval {low_text} to {high_text}, {row['pairs']} rows"
-        of_model = "" if sentences else f" of {name}"
+        of_model_text = "" if sentences else f" of {name}"
         sentences.append(
-            f"Public − twin{of_model}: {gap_text} points ({interval_text})."
+            f"Public − twin{of_model_text}: {gap_text} points ({interval_text})."
         )
     return f"{row['scope']}: {' '.join(sentences)}"
 
 
 def _claim(row: dict, name: str) -> str:
+    """Return whether a model recalls public rows, or what share would be noticed."""
     if row["recalls"]:
         return (
             f"{name} answers {row['recalled']} of {row['twins']} twins with the public"
@@ -180,9 +188,7 @@ def _claim(row: dict, name: str) -> str:
         )
     counts_text = f"{row['recalled']} against {row['mirror']} of {row['twins']} twins"
     power_text = "these are too few twins to name a model that recalls all labels"
-    if share := row["least_share"]:
-        power_text = (
-            f"a model that recalls {percent(share)} % of the labels or more would be"
-        )
+    if label_share := row["least_share"]:
+        power_text = f"a model that recalls {percent(label_share)} % of the labels or more would be"
         power_text += f" named in {5 * POWER:.0f} of 5 such tests"
     return f"no sign that {name} recalls labels ({counts_text}); {power_text}."

@@ -41,13 +41,13 @@ def answer_options(parser: ArgumentParser) -> None:
     add("--leave_out", choices=disputed.LISTS, metavar="LIST", help=leave_out_help)
     cache_help = "where tables of verdicts are kept; default: beside your other caches"
     add("--cache", metavar="DIR", type=output_path, help=cache_help)
-    number_option = {"metavar": "N", "type": positive_number}
+    number_args = {"metavar": "N", "type": positive_number}
     workers_help = "files that are judged at a time; default: %(default)s"
-    add("--workers", **number_option, default=1, help=workers_help)
+    add("--workers", **number_args, default=1, help=workers_help)
     group = parser.add_argument_group("limits of a file; what exceeds one is left out")
-    for limit_option, (default, bound) in LIMITS.items():
-        number_option |= {"default": default, "help": f"{bound}; default: %(default)s"}
-        group.add_argument(f"--{limit_option}", **number_option)
+    for limit_name, (default, bound) in LIMITS.items():
+        number_args |= {"default": default, "help": f"{bound}; default: %(default)s"}
+        group.add_argument(f"--{limit_name}", **number_args)
 
 
 # ------------------------------------------------------------------------------ files
@@ -108,11 +108,11 @@ def _files_in(folder: Path) -> tuple[list[Path], dict[Path, str]]:
         folder_names.sort()
         entry_names = sorted([*file_names, *folder_names])
         matches = [*filter(None, map(SAMPLES_NAME.fullmatch, entry_names))]
-        folder_samples = [
+        samples_in_folder = [
             Path(parent, match[0]) for match in matches if match["task"] in all_tasks()
         ]
         links = filter(Path.is_symlink, (Path(parent, name) for name in folder_names))
-        for file in (*folder_samples, *links):
+        for file in (*samples_in_folder, *links):
             if fault := _fault_of_kind(file):
                 fault_by_path[file] = fault
             else:
@@ -169,15 +169,15 @@ class Model:
     def entries(self) -> Iterator[tuple[Table, dict]]:
         """Yield what the heads of its tables say of each task through its filter."""
         for table in self.tables:
-            for entry in table.head["tasks"]:
-                if entry["filter"] == self.filter:
-                    yield table, entry
+            for task_entry in table.head["tasks"]:
+                if task_entry["filter"] == self.filter:
+                    yield table, task_entry
 
     def claims(self, task: str | None = None) -> dict:
         """Return what results claim of a task, or the first do; {} where they are silent."""
-        for _, entry in self.entries():
-            if task in (None, entry["task"]) and entry["claims"]:
-                return entry["claims"]
+        for _, task_entry in self.entries():
+            if task in (None, task_entry["task"]) and task_entry["claims"]:
+                return task_entry["claims"]
         return {}
 
     def documents(self) -> Iterator[tuple[tuple[str, str, int], Document]]:
@@ -186,10 +186,10 @@ class Model:
         Which copy is which changes no figure, since they stand in one cluster.
         """
         for task, tally in self.tasks.items():
-            copies: Counter[str] = Counter()
+            copy_counts: Counter[str] = Counter()
             for document in tally.all.documents:
-                yield (task, document.digest, copies[document.digest]), document
-                copies[document.digest] += 1
+                yield (task, document.digest, copy_counts[document.digest]), document
+                copy_counts[document.digest] += 1
 
     def read(self, options: Namespace, has_rows: bool) -> None:
         """Read the rows of its tables; refuse second answers in several of them."""
@@ -199,10 +199,14 @@ class Model:
                 claims, origin = self.claims(task), None
                 if scorer(task).upstream[0] is None:
                     origin = claims.get("made") or _made(task, options.include_path)
-                repeats = claims.get("repeats") or 1
-                settings = {"repeats": repeats, "made": origin, "has_rows": has_rows}
-                leave_out = options.leave_out
-                self.tasks[task] = Tally(task, leave_out=leave_out, **settings)
+                repeat_count = claims.get("repeats") or 1
+                tally_args = {
+                    "repeats": repeat_count,
+                    "made": origin,
+                    "has_rows": has_rows,
+                }
+                left_out_list = options.leave_out
+                self.tasks[task] = Tally(task, leave_out=left_out_list, **tally_args)
             tally, table_refusals = self.tasks[task], table.head["refused"]
             tally.constants.update(task_entry["constants"])
             for row in table.rows(task, self.filter):
@@ -270,30 +274,34 @@ def read_models(
 
 def _messages(table: Table) -> Iterator[str]:
     """Yield what a user is told of a file: which lines do not count, and why."""
-    answers_path, refused = table.source.path, table.head["refused"]
-    for line_number, fault in refused["lines"]:
-        yield f"{answers_path}, line {line_number}: {fault}"
-    refused_count = sum(line_count for *_, line_count in refused["tasks"])
-    if unnamed_count := refused_count - len(refused["lines"]):
-        yield f"{answers_path}: {unnamed_count} more {'line was' if unnamed_count == 1 else 'lines were'} refused"
+    answers_path, refusals = table.source.path, table.head["refused"]
+    for line_number, line_fault in refusals["lines"]:
+        yield f"{answers_path}, line {line_number}: {line_fault}"
+    refused_count = sum(line_count for *_, line_count in refusals["tasks"])
+    if unnamed_line_count := refused_count - len(refusals["lines"]):
+        yield f"{answers_path}: {unnamed_line_count} more {'line was' if unnamed_line_count == 1 else 'lines were'} refused"
     if end_fault := table.head["end"]:
         yield f"{answers_path}: {end_fault}"
 
 
 def _models_of(tables: list[Table]) -> Iterator[Model]:
     """Yield the model whose tables these are, once for each filter."""
-    fullest, remarks = _latest(tables)
-    source = fullest[0].source
-    claimed_names = [table.head["model"] for table in fullest if table.head["model"]]
-    base_name = source.label or (claimed_names or [source.default_name])[0]
-    if len(distinct_claims := sorted({*claimed_names})) > 1 and not source.label:
-        claimed_names_text = ", ".join(distinct_claims)
+    fullest_tables, remarks = _latest(tables)
+    first_source = fullest_tables[0].source
+    claimed_names = [
+        table.head["model"] for table in fullest_tables if table.head["model"]
+    ]
+    base_name = first_source.label or (claimed_names or [first_source.default_name])[0]
+    if len(distinct_names := sorted({*claimed_names})) > 1 and not first_source.label:
+        claimed_names_text = ", ".join(distinct_names)
         remarks.append(f"its results name several models: {claimed_names_text:.200}")
-    filters = {entry["filter"] for table in fullest for entry in table.head["tasks"]}
+    filters = {
+        entry["filter"] for table in fullest_tables for entry in table.head["tasks"]
+    }
     for filter_name in sorted(filters, key=str) or [None]:
         is_only_filter = filter_name is None or len(filters) < 2
         model_name = base_name if is_only_filter else f"{base_name} ({filter_name})"
-        yield Model(model_name[:_LONGEST_NAME], fullest, filter_name, [*remarks])
+        yield Model(model_name[:_LONGEST_NAME], fullest_tables, filter_name, [*remarks])
 
 
 def _latest(tables: list[Table]) -> tuple[list[Table], list[str]]:
@@ -304,17 +312,17 @@ def _latest(tables: list[Table]) -> tuple[list[Table], list[str]]:
     tables_by_run: dict[object, list[tuple[tuple, Table]]] = defaultdict(list)
     for table in tables:
         task_entries, log_time = table.head["tasks"], table.source.time
-        task_names = ", ".join(sorted({entry["task"] for entry in task_entries}))
-        is_samples = log_time and task_names
-        run_key = (table.source.place if is_samples else table.source, task_names)
-        table_size = sum(entry["documents"] for entry in task_entries), log_time or ""
-        tables_by_run[run_key].append((table_size, table))
-    latest_tables, remarks = [], []
-    for (_, task_names), sized_tables in tables_by_run.items():
-        (_, log_time), table = max(sized_tables, key=itemgetter(0))
-        latest_tables.append(table)
-        if (run_count := len(sized_tables)) > 1:
+        task_names_text = ", ".join(sorted({entry["task"] for entry in task_entries}))
+        is_samples = log_time and task_names_text
+        run_key = (table.source.place if is_samples else table.source, task_names_text)
+        table_rank = sum(entry["documents"] for entry in task_entries), log_time or ""
+        tables_by_run[run_key].append((table_rank, table))
+    fullest_tables, remarks = [], []
+    for (_, task_names_text), ranked_tables in tables_by_run.items():
+        (_, log_time), table = max(ranked_tables, key=itemgetter(0))
+        fullest_tables.append(table)
+        if (run_count := len(ranked_tables)) > 1:
             remarks.append(
-                f"{run_count} runs of {task_names}: that of {log_time} is shown"
+                f"{run_count} runs of {task_names_text}: that of {log_time} is shown"
             )
-    return latest_tables, remarks
+    return fullest_tables, remarks

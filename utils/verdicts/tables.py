@@ -67,12 +67,12 @@ class Table(NamedTuple):
 
     def rows(self, task: str, filter_name: str | None = None) -> Iterator[dict]:
         """Yield the rows of a task through a filter, in the order of the source."""
-        for line in read_lines(self.folder / ROWS_NAME.format(task)):
+        for table_line in read_lines(self.folder / ROWS_NAME.format(task)):
             try:
-                row = json.loads(line.text)
+                row = json.loads(table_line.text)
             except ValueError:
                 fix = f"delete {self.folder}, and run again"
-                raise ToolError(f"{line.place}: is damaged; {fix}") from None
+                raise ToolError(f"{table_line.place}: is damaged; {fix}") from None
             if row["filter"] == filter_name:
                 yield row
 
@@ -103,7 +103,7 @@ def make_tables(
     remove_leftovers(tables_folder)  # of runs that were killed
     tables: dict[Source, Table] = {}
     source_by_place: dict[Path, Source] = {}
-    missing_sources: dict[Source, tuple[str, Path]] = {}  # their keys and places
+    keys_and_places: dict[Source, tuple[str, Path]] = {}  # of missing tables
     for source in sources:
         try:
             key = _key(source, options, check)
@@ -119,9 +119,9 @@ def make_tables(
         if table := next(filter(None, kept_tables), None):
             tables[source] = table
         else:
-            missing_sources[source] = key, place
-    if missing_sources:
-        new_tables = _judge(missing_sources, tables_folder, options, check)
+            keys_and_places[source] = key, place
+    if keys_and_places:
+        new_tables = _judge(keys_and_places, tables_folder, options, check)
         tables |= {table.source: table for table in new_tables}
     return [tables[source] for source in sources]
 
@@ -137,7 +137,7 @@ def _key(source: Source, options: Namespace, check: type | None) -> str:
     dependencies = [
         *(SCHEMA, source.path.name, source.task, options.leave_out),
         *(check and check.__name__, str(options.include_path.resolve())),
-        [getattr(options, option_name) for option_name in LIMITS],
+        [getattr(options, limit_name) for limit_name in LIMITS],
         [source_path and sha256_of(source_path) for source_path in source_paths],
         _rules(options.include_path),
     ]
@@ -148,14 +148,14 @@ def _key(source: Source, options: Namespace, check: type | None) -> str:
 def _rules(include_path: Path) -> str:
     """Return a digest of code, tasks, data and libraries, which verdicts depend on."""
     tool_paths = Path(__file__).parents[1].rglob("*.py")
-    paths = {*tool_paths, *pack_files(FOLDER), *pack_files(include_path)}
+    dependency_paths = {*tool_paths, *pack_files(FOLDER), *pack_files(include_path)}
     file_digests = sorted(
-        f"{file.name} {sha256_of(file)}" for file in paths if file.is_file()
+        f"{file.name} {sha256_of(file)}" for file in dependency_paths if file.is_file()
     )
     library_versions = [platform.python_version_tuple()[:2]]
-    for library in _LIBRARIES:
+    for library_name in _LIBRARIES:
         with suppress(metadata.PackageNotFoundError):
-            library_versions.append((library, metadata.version(library)))
+            library_versions.append((library_name, metadata.version(library_name)))
     return sha256(f"{file_digests} {library_versions}")
 
 
@@ -166,14 +166,14 @@ def _check_place(place: Path, source: Source, key: str, owner: Source) -> None:
         raise ToolError(f"{place}: {fault}")
     if not place.exists():
         return
-    table = read_table(place, source)
-    if table is None:
+    existing_table = read_table(place, source)
+    if existing_table is None:
         fix = "move it elsewhere, or name another --output"
         raise ToolError(f"{place}: is there, and is not a table of score; {fix}")
-    is_same_file = table.head["source"] == os.path.realpath(source.path)
-    if not is_same_file and table.head["key"] != key:
+    is_same_source = existing_table.head["source"] == os.path.realpath(source.path)
+    if not is_same_source and existing_table.head["key"] != key:
         fix = f"name another --output for {source.path}, or delete it"
-        raise ToolError(f"{place}: was made of {table.head['source']}; {fix}")
+        raise ToolError(f"{place}: was made of {existing_table.head['source']}; {fix}")
 
 
 def _judge(
@@ -183,19 +183,19 @@ def _judge(
     check: type | None,
 ) -> Iterator[Table]:
     """Yield the tables of files that have none; each file has its key and its place."""
-    unfinished_folder, lock = open_part(folder, is_folder=True)
+    unfinished_folder, lock_descriptor = open_part(folder, is_folder=True)
     queue: deque[Order] = deque()
     for position, source in enumerate(missing):
         queue.append(Order(source, unfinished_folder / str(position), options, check))
         queue[-1].folder.mkdir()
-    bar = {"unit": " files", "delay": _PATIENCE, "leave": False, "disable": None}
+    bar_keys = {"unit": " files", "delay": _PATIENCE, "leave": False, "disable": None}
     try:
-        with tqdm(total=len(queue), **bar) as progress_bar:
+        with tqdm(total=len(queue), **bar_keys) as progress_bar:
             for order, reply in each_apart(judge_file, queue, options, check):
                 yield _finish(order, reply, *missing[order.source])
                 progress_bar.update()
     finally:
-        os.close(lock)
+        os.close(lock_descriptor)
         remove_leftovers(folder)
 
 
@@ -206,7 +206,7 @@ def _finish(order: Order, reply: dict, key: str, place: Path) -> Table:
         reply = {"error": "has changed while it was read; run again"}
     if "error" in reply:  # which the next run may not have
         return Table(rows_folder, {"failure": reply["error"]}, source)
-    head = {
+    head_defaults = {
         "schema": SCHEMA,
         "key": key,
         "pack": VERSION,
@@ -217,12 +217,12 @@ def _finish(order: Order, reply: dict, key: str, place: Path) -> Table:
         "failure": None,
         "tasks": [],
     }
-    head_json = json.dumps(head | reply, indent=1)
+    head_json = json.dumps(head_defaults | reply, indent=1)
     (rows_folder / HEAD).write_text(head_json, encoding="utf-8")
     if not read_table(place, source, key):  # by another process
-        replaced_place = rows_folder.with_name(f"{rows_folder.name}-old")
+        replaced_table_place = rows_folder.with_name(f"{rows_folder.name}-old")
         with suppress(FileNotFoundError):
-            place.rename(replaced_place)
+            place.rename(replaced_table_place)
         rows_folder.rename(place)
-        shutil.rmtree(replaced_place, ignore_errors=True)
+        shutil.rmtree(replaced_table_place, ignore_errors=True)
     return read_table(place, source)
