@@ -221,12 +221,12 @@ def plain(text: str, ends: bool = False) -> str:
 
 def readings(text: str) -> Iterator[tuple[str, str]]:
     """Yield the readings of a text without a hedge, and their comment up to a reason."""
-    without_lead = re.sub(_LEAD, "", text)
-    end = _COMMENT.search(without_lead, 1).start()
-    main_text, comment = without_lead[:end].rstrip(_ENDS + "."), without_lead[end:]
-    for reading, own_comment in ((text, ""), (without_lead, ""), (main_text, comment)):
-        if not is_hedged(reading, own_comment):
-            yield reading, _REASON.split(own_comment, maxsplit=1)[0]
+    leadless = re.sub(_LEAD, "", text)
+    main_end = _COMMENT.search(leadless, 1).start()
+    main_text, comment = leadless[:main_end].rstrip(_ENDS + "."), leadless[main_end:]
+    for reading, reading_comment in ((text, ""), (leadless, ""), (main_text, comment)):
+        if not is_hedged(reading, reading_comment):
+            yield reading, _REASON.split(reading_comment, maxsplit=1)[0]
 
 
 def is_hedged(text: str, comment: str = "") -> bool:
@@ -238,8 +238,8 @@ def is_hedged(text: str, comment: str = "") -> bool:
 
 def numbers(text: str) -> set[str]:
     """Return the numbers of a text, and of its months by name; "24hr" is none."""
-    digits = _NUMBER.findall(re.sub(r"\b24[ -]?h(?:ou)?rs?\b", "", text))
-    return {_MONTHS.get(x.lower()) or x.replace(",", "").lstrip("0") for x in digits}
+    numerals = _NUMBER.findall(re.sub(r"\b24[ -]?h(?:ou)?rs?\b", "", text))
+    return {_MONTHS.get(x.lower()) or x.replace(",", "").lstrip("0") for x in numerals}
 
 
 def read_day(fields: list[str]) -> date | None:
@@ -269,7 +269,7 @@ _ZONE = re.compile(  # another than GMT
 
 
 def _read_clock(clock: re.Match) -> timedelta | None:
-    """Return the time in GMT since midnight; None for an impossible one."""
+    """Return the GMT since midnight (`hours`, `minutes`: its zone) of a possible clock."""
     hour, minute, second, hours, minutes = (int(clock[x] or 0) for x in (1, 2, 3, 6, 7))
     if am_or_pm := clock[4]:
         hour = hour % 12 + 12 * (am_or_pm in "pP") if 0 < hour < 13 else 24
@@ -293,13 +293,13 @@ def read_moment(text: str) -> date | None:
 
 def _agrees(comment: str, value: date) -> bool:
     """Tell whether a comment holds no other date, clock or number, and no zone."""
-    own_numbers = {str(value.year), str(value.month), str(value.day)}
+    value_numbers = {str(value.year), str(value.month), str(value.day)}
     if isinstance(value, datetime):
-        own_numbers.add(str(value - datetime.combine(value, time())))
+        value_numbers.add(str(value - datetime.combine(value, time())))
     comment_numbers = numbers(_CLOCK.sub("", comment))
     comment_numbers |= {str(_read_clock(clock)) for clock in _CLOCK.finditer(comment)}
-    comment_moment = str(read_moment(comment.strip(" ([])")) or "")
-    is_same = comment_numbers <= own_numbers and str(value).startswith(comment_moment)
+    moment_text = str(read_moment(comment.strip(" ([])")) or "")
+    is_same = comment_numbers <= value_numbers and str(value).startswith(moment_text)
     return is_same and not _ZONE.search(comment)
 
 
@@ -344,8 +344,9 @@ def explain(doc: dict, response: str) -> Verdict:
     }
     for metric, tolerance in DISTANCES[answer_format].items():
         scores[metric] = float(value is not None and abs(value - expected) <= tolerance)
-    span = statement and statement.span
-    both_answers = published, published_span, span and response[slice(*span)], span
+    flexible_span = statement and statement.span
+    flexible = flexible_span and response[slice(*flexible_span)]
+    both_answers = published, published_span, flexible, flexible_span
     verdict = Verdict(scores, "", *both_answers, value, expected)
     is_revoked = bool(statement and statement.superseded)
     return verdict._replace(reason=_reason(verdict, is_revoked, response, masked_text))
@@ -360,8 +361,8 @@ def _reason(verdict: Verdict, is_taken_back: bool, response: str, text: str) -> 
         return "superseded"
     if verdict.value:
         return "other_value"
-    span = verdict.flexible_span or verdict.published_span
-    if span and text[span[0]] == response[span[0]]:  # outside of the reasoning
+    shown_span = verdict.flexible_span or verdict.published_span
+    if shown_span and text[shown_span[0]] == response[shown_span[0]]:  # not reasoning
         return "unreadable"
     in_box = text.rfind("\\boxed{") > text.rfind("}")
     in_thought = mask(f"{response}.").endswith("\n")
@@ -369,11 +370,11 @@ def _reason(verdict: Verdict, is_taken_back: bool, response: str, text: str) -> 
 
 
 def process_results(doc: dict, results: list[str]) -> dict[str, float]:
-    """Return the mean scores of the responses; ValueError where one is not a string."""
+    """Return means by metric of rows of scores, one a response; ValueError of no text."""
     if not all(isinstance(response, str) for response in results):
         raise ValueError("TCP: a response is not a string; use the filter take_first")
-    scores = [explain(doc, response).scores for response in results]
-    return {name: sum(row[name] for row in scores) / len(scores) for name in scores[0]}
+    rows = [explain(doc, response).scores for response in results]
+    return {metric: sum(row[metric] for row in rows) / len(rows) for metric in rows[0]}
 
 
 # ----------------------------------------------------------------------- documents
@@ -392,14 +393,14 @@ def _process_docs(dataset: Dataset, name: str, form: str) -> Dataset:
         raise ValueError(f"{name}.jsonl: has no rows; give a split with at least one")
     is_fresh = bool({"level", "twin"} & {*dataset.column_names})  # made from a seed
     rows = enumerate(dataset)
-    documents = [_document(row, form, f"{name}.jsonl, row {n}") for n, row in rows]
-    count, checksum = len(documents), fingerprint(map(digest, documents))
+    docs = [_document(row, form, f"{name}.jsonl, row {row_no}") for row_no, row in rows]
+    count, checksum = len(docs), fingerprint(map(digest, docs))
     level, message = logging.INFO, f"{name}.jsonl: {count} rows, fingerprint {checksum}"
     if not is_fresh and count != FILES[name][0]:
         message = f"{message}; the benchmark has {FILES[name][0]} rows"
         level, message = logging.WARNING, f"{message}: scores may not be comparable"
     _log(level, message)
-    return type(dataset).from_list(documents)
+    return type(dataset).from_list(docs)
 
 
 def read_reference(answer: str, form: str) -> date | None:
@@ -438,8 +439,8 @@ def gold_response(doc: dict) -> str:
 
 def digest(doc: dict) -> bytes:
     """Return a digest of what prompt and scores of a document depend on."""
-    prompt_cells = [doc[column] for column in ("dialogue", "question", "answer")]
-    return hashlib.sha256(json.dumps(prompt_cells).encode()).digest()
+    digested_cells = [doc[column] for column in ("dialogue", "question", "answer")]
+    return hashlib.sha256(json.dumps(digested_cells).encode()).digest()
 
 
 def cluster(doc: dict) -> str:

@@ -107,9 +107,8 @@ def parse_month(text: str) -> datetime | None:
     """Return the datetime, its day set to 1 (card), of a text with a year and a month."""
     if match := _PLAIN_MONTH.fullmatch(text):
         return _DEFAULTS[0].replace(int(match[2]), int(_MONTHS[match[1].lower()]))
-    # dateutil takes quadratic time.
     if len(text) > LONGEST or not _KNOWN_WORDS.issuperset(_SMALL_WORD.findall(text)):
-        return None
+        return None  # dateutil takes quadratic time
     zone = {"tzinfos": lambda *zone: None if zone == (None, None) else timezone.utc}
     with suppress(Exception):  # of hostile text dateutil raises anything
         dates = [_PARSER.parse(text, default=default, **zone) for default in _DEFAULTS]
@@ -276,12 +275,12 @@ def plain(text: str, ends: bool = False) -> str:
 
 def readings(text: str) -> Iterator[tuple[str, str]]:
     """Yield the readings of a text without a hedge, and their comment up to a reason."""
-    without_lead = re.sub(_LEAD, "", text)
-    end = _COMMENT.search(without_lead, 1).start()
-    main_text, comment = without_lead[:end].rstrip(_ENDS + "."), without_lead[end:]
-    for reading, own_comment in ((text, ""), (without_lead, ""), (main_text, comment)):
-        if not is_hedged(reading, own_comment):
-            yield reading, _REASON.split(own_comment, maxsplit=1)[0]
+    leadless = re.sub(_LEAD, "", text)
+    main_end = _COMMENT.search(leadless, 1).start()
+    main_text, comment = leadless[:main_end].rstrip(_ENDS + "."), leadless[main_end:]
+    for reading, reading_comment in ((text, ""), (leadless, ""), (main_text, comment)):
+        if not is_hedged(reading, reading_comment):
+            yield reading, _REASON.split(reading_comment, maxsplit=1)[0]
 
 
 def is_hedged(text: str, comment: str = "") -> bool:
@@ -293,8 +292,8 @@ def is_hedged(text: str, comment: str = "") -> bool:
 
 def numbers(text: str) -> set[str]:
     """Return the numbers of a text, and of its months by name; "24hr" is none."""
-    digits = _NUMBER.findall(re.sub(r"\b24[ -]?h(?:ou)?rs?\b", "", text))
-    return {_MONTHS.get(x.lower()) or x.replace(",", "").lstrip("0") for x in digits}
+    numerals = _NUMBER.findall(re.sub(r"\b24[ -]?h(?:ou)?rs?\b", "", text))
+    return {_MONTHS.get(x.lower()) or x.replace(",", "").lstrip("0") for x in numerals}
 
 
 def read_day(fields: list[str]) -> date | None:
@@ -385,12 +384,12 @@ _ENDING = re.compile(r"(?<=\w{3})(?:ing|ed|es|s|e|d)$")
 def read_month(text: str) -> tuple[int, int] | None:
     """Return the year and month that a text is, or what is behind its last "is"."""
     for reading, comment in readings(text):
-        claim = _BEHIND.split(reading)[-1]
-        fields = _FIELD.findall(_IDLE.sub(" ", _YEAR_987.sub(r"0\1", claim).lower()))
+        tail = _BEHIND.split(reading)[-1]
+        fields = _FIELD.findall(_IDLE.sub(" ", _YEAR_987.sub(r"0\1", tail).lower()))
         if len(fields) == 2:  # without a day; numbers in either order
             fields = [*sorted(fields, key=len, reverse=True), "1"]
         if day := read_day(fields):
-            return (day.year, day.month) if numbers(comment) <= numbers(claim) else None
+            return (day.year, day.month) if numbers(comment) <= numbers(tail) else None
     return None
 
 
@@ -458,12 +457,12 @@ def read_name(text: str, names: list[list[str]]) -> str | None:
     another_name = _NAME_BEHIND.search(text)
     if _SO_NOT_STATED.search(text) or (_NOT_STATED.match(text) and not another_name):
         return None if _TAKEN_BACK.search(text.lower()) else "unanswerable"
-    for pattern in _NAME_COMMENTS:
-        for comment in pattern.findall(text):
-            claim = _NAME_REASON.split(comment, maxsplit=1)[0]
-            if is_hedged("", comment) or _NAME_BEHIND.search(claim):
+    for comment_pattern in _NAME_COMMENTS:
+        for comment in comment_pattern.findall(text):
+            comment_before_reason = _NAME_REASON.split(comment, maxsplit=1)[0]
+            if is_hedged("", comment) or _NAME_BEHIND.search(comment_before_reason):
                 return None
-        text = pattern.sub(" ", text)
+        text = comment_pattern.sub(" ", text)
     is_single_name = not (is_hedged(text) or _TWO_NAMES.search(text))
     return text.strip() or None if is_single_name else None
 
@@ -529,13 +528,13 @@ def _scores(exact: bool, flexible: float, **f1_score: float) -> dict[str, float]
 def explain_qa(doc: dict, response: str) -> Verdict:
     """Return the verdict on a response that should give a name, or "unanswerable"."""
     published, statement_text, verdict = extract_answers(response)
-    answer_words, golds = normalise(published), [*map(normalise, doc["golds"])]
+    published_words, golds = normalise(published), [*map(normalise, doc["golds"])]
     gold_names = [normalise(plain(gold)) for gold in doc["golds"]]  # without markup
-    name = read_name(plain(statement_text), gold_names)
-    flexible_f1 = name_f1(name or "", gold_names, doc.get("question") or "")
-    f1_score = max(f1(answer_words, gold_words) for gold_words in golds)
-    scores = _scores(answer_words in golds, flexible_f1, f1_score=f1_score)
-    return _judge(verdict, scores, name, doc["golds"])
+    flexible_name = read_name(plain(statement_text), gold_names)
+    flexible_f1 = name_f1(flexible_name or "", gold_names, doc.get("question") or "")
+    published_f1 = max(f1(published_words, gold_words) for gold_words in golds)
+    scores = _scores(published_words in golds, flexible_f1, f1_score=published_f1)
+    return _judge(verdict, scores, flexible_name, doc["golds"])
 
 
 def explain_date(doc: dict, response: str) -> Verdict:
@@ -548,12 +547,12 @@ def explain_date(doc: dict, response: str) -> Verdict:
 
 
 def explain_options(doc: dict, response: str) -> Verdict:
-    """Return the verdict on a response that should list options."""
+    """Return the verdict on a response that should list options (`letters`: published)."""
     published, statement_text, verdict = extract_answers(response, several=True)
     gold, letters = set(doc["letters"]), set(_PUBLISHED_LETTER.findall(published))
-    value = read_options(plain(statement_text), doc["options"]) or set()
-    scores = _scores(letters == gold, f1(value, gold), f1_score=f1(letters, gold))
-    return _judge(verdict, scores, sorted(value) or None, doc["letters"])
+    our_letters = read_options(plain(statement_text), doc["options"]) or set()
+    scores = _scores(letters == gold, f1(our_letters, gold), f1_score=f1(letters, gold))
+    return _judge(verdict, scores, sorted(our_letters) or None, doc["letters"])
 
 
 def explain_nli(doc: dict, response: str) -> Verdict:
@@ -597,20 +596,20 @@ def keyword_share(text: str, keywords: list[str], positions: list[int]) -> float
     padded_keywords = [re.sub(r"\W", " ", f" {word.casefold()} ") for word in keywords]
     placed_keywords = [*zip(padded_keywords, positions, strict=False)]
     ends = [match.end() for match in re.finditer(r"[.!?]\s+", text.casefold())][:50]
-    best = 0
+    most = 0
     for end in [*ends, len(padded_text)]:
         halves = padded_text[: end + 1], padded_text[end:]
         for order in (halves, halves[::-1]):
-            best = max(best, sum(word in order[half] for word, half in placed_keywords))
-    return best / len(keywords)
+            most = max(most, sum(word in order[half] for word, half in placed_keywords))
+    return most / len(keywords)
 
 
 def _mean_scores(explain: Callable, doc: dict, results: list[str]) -> dict[str, float]:
-    """Return the mean scores of responses; ValueError where one is not a string."""
+    """Return means by metric of rows of scores, one a response; ValueError of no text."""
     if not all(isinstance(response, str) for response in results):
         raise ValueError("a response is not a string; use the filter take_first")
-    scores = [explain(doc, response).scores for response in results]
-    return {name: sum(row[name] for row in scores) / len(scores) for name in scores[0]}
+    rows = [explain(doc, response).scores for response in results]
+    return {metric: sum(row[metric] for row in rows) / len(rows) for metric in rows[0]}
 
 
 def process_results_qa(doc: dict, results: list[str]) -> dict[str, float]:
@@ -702,12 +701,12 @@ def _documents(dataset: Dataset, texts: str = "", **fields: tuple) -> Dataset:
     file = (dataset.info.config_name or "rows").removesuffix("_timebench")
     source = f"TimeBench ({file})"
     fields = {x.lower(): (x, "\n".join, "a text") for x in texts.split()} | fields
-    numbered = enumerate(dataset)
-    documents = [_document(row, fields, f"{source}, row {n}") for n, row in numbered]
-    if not documents:
+    rows = enumerate(dataset)
+    docs = [_document(row, fields, f"{source}, row {row_no}") for row_no, row in rows]
+    if not docs:
         raise ValueError(f"{source}: there are no rows; give a split with some")
     is_fresh = bool({"level", "twin"} & {*dataset.column_names})  # made from a seed
-    row_count, checksum = len(documents), fingerprint(map(digest, documents))
+    row_count, checksum = len(docs), fingerprint(map(digest, docs))
     files = [FILES[file]] if file in FILES else [*FILES.values()]
     level, message = logging.INFO, f"{source}: {row_count} rows, fingerprint {checksum}"
     if not is_fresh and (row_count, checksum) not in files:
@@ -715,20 +714,20 @@ def _documents(dataset: Dataset, texts: str = "", **fields: tuple) -> Dataset:
         message = f"{message}; the benchmark has {expected}"
         level, message = logging.WARNING, f"{message}: scores may not be comparable"
     _log(level, message)
-    return type(dataset).from_list(documents)
+    return type(dataset).from_list(docs)
 
 
 def _document(row: dict, fields: dict[str, tuple], place: str) -> dict:
     """Return a row's document; ValueError names its place and the faulty column."""
-    document = {name: row[name] for name in EXTRAS if name in row}
-    for name, (column, make_field, expected_content) in fields.items():
+    document = {column: row[column] for column in EXTRAS if column in row}
+    for field_name, (column, make_field, expected_content) in fields.items():
         cell = row.get(column)
-        cells = cell if isinstance(cell, list) else [cell]
-        document[name] = None
+        items = cell if isinstance(cell, list) else [cell]
+        document[field_name] = None
         with suppress(AttributeError, TypeError):  # of what is not a text
-            paired_cells = row.get(PAIRED_COLUMNS.get(column), cells)
-            document[name] = len(paired_cells) == len(cells) and make_field(cells)
-        if not document[name]:
+            paired_items = row.get(PAIRED_COLUMNS.get(column), items)
+            document[field_name] = len(paired_items) == len(items) and make_field(items)
+        if not document[field_name]:
             fault = f"column '{column}': {cell!r:.80} is not {expected_content}"
             fix = "fix the row" if column in row else "the column is missing"
             raise ValueError(f"{place}, {fault}; {fix}")
@@ -737,16 +736,16 @@ def _document(row: dict, fields: dict[str, tuple], place: str) -> dict:
 
 def gold_response(doc: dict) -> str:
     """Return the reference of a document as the prompt asks for it."""
-    gold_letters = ", ".join(doc.get("letters", ()))
-    gold = doc.get("label") or gold_letters or doc.get("statement") or doc["golds"][0]
+    letters_text = ", ".join(doc.get("letters", ()))
+    gold = doc.get("label") or letters_text or doc.get("statement") or doc["golds"][0]
     return f"{MARKER} {gold}"
 
 
 def digest(doc: dict) -> bytes:
     """Return a digest of what prompt and scores of a document depend on."""
-    unused_names = {"qid", "idx", "question_type", "type", "level"}
-    cells = sorted((name, v) for name, v in doc.items() if name not in unused_names)
-    return hashlib.sha256(json.dumps(cells).encode()).digest()
+    unused = {"qid", "idx", "question_type", "type", "level"}
+    named_cells = sorted((key, cell) for key, cell in doc.items() if key not in unused)
+    return hashlib.sha256(json.dumps(named_cells).encode()).digest()
 
 
 def cluster(doc: dict) -> str:

@@ -86,8 +86,8 @@ def _objects(text: str, decoder: json.JSONDecoder) -> Iterator[Extracted]:
     characters_left, position = 100 * len(text), 0
     while characters_left >= 0 and (brace := _OBJECT_START.search(text, position)):
         try:
-            fields, position = decoder.raw_decode(text, brace.start())
-            yield Extracted(fields, (brace.start(), position))
+            decoded_object, position = decoder.raw_decode(text, brace.start())
+            yield Extracted(decoded_object, (brace.start(), position))
         except (json.JSONDecodeError, RecursionError) as error:
             position = brace.start() + 1
             characters_left -= getattr(error, "pos", len(text))
@@ -242,12 +242,12 @@ def plain(text: str, ends: bool = False) -> str:
 
 def readings(text: str) -> Iterator[tuple[str, str]]:
     """Yield the readings of a text without a hedge, and their comment up to a reason."""
-    without_lead = re.sub(_LEAD, "", text)
-    end = _COMMENT.search(without_lead, 1).start()
-    main_text, comment = without_lead[:end].rstrip(_ENDS + "."), without_lead[end:]
-    for reading, own_comment in ((text, ""), (without_lead, ""), (main_text, comment)):
-        if not is_hedged(reading, own_comment):
-            yield reading, _REASON.split(own_comment, maxsplit=1)[0]
+    leadless = re.sub(_LEAD, "", text)
+    main_end = _COMMENT.search(leadless, 1).start()
+    main_text, comment = leadless[:main_end].rstrip(_ENDS + "."), leadless[main_end:]
+    for reading, reading_comment in ((text, ""), (leadless, ""), (main_text, comment)):
+        if not is_hedged(reading, reading_comment):
+            yield reading, _REASON.split(reading_comment, maxsplit=1)[0]
 
 
 def is_hedged(text: str, comment: str = "") -> bool:
@@ -259,8 +259,8 @@ def is_hedged(text: str, comment: str = "") -> bool:
 
 def numbers(text: str) -> set[str]:
     """Return the numbers of a text, and of its months by name; "24hr" is none."""
-    digits = _NUMBER.findall(re.sub(r"\b24[ -]?h(?:ou)?rs?\b", "", text))
-    return {_MONTHS.get(x.lower()) or x.replace(",", "").lstrip("0") for x in digits}
+    numerals = _NUMBER.findall(re.sub(r"\b24[ -]?h(?:ou)?rs?\b", "", text))
+    return {_MONTHS.get(x.lower()) or x.replace(",", "").lstrip("0") for x in numerals}
 
 
 def read_day(fields: list[str]) -> date | None:
@@ -282,7 +282,7 @@ def _flat(pairs: list[tuple[str, object]]) -> tuple[dict, ...]:
     for key, value in dict(pairs).items():  # the last of one key counts
         key = key.strip().lower()
         values = value if isinstance(value, list) else [value]
-        objects = [x for entry in values if isinstance(entry, tuple) for x in entry]
+        objects = [obj for item in values if isinstance(item, tuple) for obj in item]
         if objects and key != "explanation":
             inner_objects += objects
         else:  # of keys that differ in case each one counts
@@ -341,7 +341,7 @@ def extract_flexible(text: str, keys: set[str], is_one: bool) -> Extracted | Non
         objects = [candidate for candidate in objects if candidate.span[0] < len(text)]
     pair_answers = _last_pairs(text, objects[-1].span[1] if objects else 0, keys)
     objects = [x for x in objects if not _DOUBTED.search(text[: x.span[0]][-60:])]
-    candidates = [part for part in objects if keys & part.fields.keys()] + pair_answers
+    candidates = [item for item in objects if keys & item.fields.keys()] + pair_answers
     if not candidates and is_one:
         if not _OBJECT_START.search(text):
             return _last_cue(text)
@@ -473,8 +473,8 @@ class Field:
         find_parts = _OTHER_WORD.findall if self.grammar == self.word else numbers
         for reading, comment in readings(text) if text else ():
             value = self.grammar(reading.lower())
-            other_parts = comment and {*find_parts(comment)} - {*find_parts(reading)}
-            if value is not None and not other_parts:
+            extra_parts = comment and {*find_parts(comment)} - {*find_parts(reading)}
+            if value is not None and not extra_parts:
                 return value
         return None
 
@@ -499,8 +499,8 @@ def _values(answer: Extracted | None, fields: dict) -> dict | None:
     for key, field in fields.items() if answer else ():
         texts = [x for spelling in field.keys for x in answer.fields.get(spelling, ())]
         if not texts and len(fields) == 1:
-            other_keys = [x for x in answer.fields if _unit(x) not in field.others]
-            texts = [text for name in other_keys for text in answer.fields[name]]
+            others = [x for x in answer.fields if _unit(x) not in field.others]
+            texts = [text for other_key in others for text in answer.fields[other_key]]
         field_values = {field.read(x) for x in texts}  # keys for one field must agree
         values[key] = field_values.pop() if len(field_values) == 1 else None
     return None if None in values.values() else values or None
@@ -526,11 +526,11 @@ def process_results_semantic(doc: dict, results: list[str]) -> dict[str, float]:
 
 
 def _mean_scores(explain: Callable, doc: dict, results: list[str]) -> dict[str, float]:
-    """Return the mean scores of responses; ValueError where one is not a string."""
+    """Return means by metric of rows of scores, one a response; ValueError of no text."""
     if not all(isinstance(response, str) for response in results):
         raise ValueError("a response is not a string; use the filter take_first")
-    scores = [explain(doc, response).scores for response in results]
-    return {name: sum(row[name] for row in scores) / len(scores) for name in scores[0]}
+    rows = [explain(doc, response).scores for response in results]
+    return {metric: sum(row[metric] for row in rows) / len(rows) for metric in rows[0]}
 
 
 @lru_cache(maxsize=4096)
@@ -547,7 +547,7 @@ class Reference:
         self.label = fields  # as the published rule compares it
         if prompt is not None and "," in label:
             fields = {"answer": label.split(",")}  # a timeline
-        self.fields = {key: Field(key, x, question) for key, x in fields.items()}
+        self.fields = {key: Field(key, gold, question) for key, gold in fields.items()}
         self.value = {key: field.value for key, field in self.fields.items()}
         # None for what has no size, and in semantic tasks.
         self.size = size(self.value, self.fields) if prompt is None else None
@@ -577,8 +577,9 @@ def _explain(doc: dict, response: str, is_semantic: bool) -> Verdict:
             norm = abs(answer_size) + abs(reference.size) or 1
             scores["smape"] = min(100.0, 100 * abs(answer_size - reference.size) / norm)
     published = fields and str(fields["answer"] if is_semantic else fields)
-    span = flexible_answer and flexible_answer.span
-    both_answers = published, published_span, span and response[slice(*span)], span
+    flexible_span = flexible_answer and flexible_answer.span
+    flexible = flexible_span and response[slice(*flexible_span)]
+    both_answers = published, published_span, flexible, flexible_span
     verdict = Verdict(scores, "", *both_answers, flexible_value, reference.value)
     is_taken_back = bool(flexible_answer and not flexible_answer.fields)
     return verdict._replace(reason=_reason(verdict, is_taken_back, response, text))
@@ -593,8 +594,8 @@ def _reason(verdict: Verdict, is_taken_back: bool, response: str, text: str) -> 
         return "superseded"
     if verdict.value:
         return "other_value"
-    span = verdict.flexible_span or verdict.published_span
-    if span and text[span[0]] == response[span[0]]:  # outside of the reasoning
+    shown_span = verdict.flexible_span or verdict.published_span
+    if shown_span and text[shown_span[0]] == response[shown_span[0]]:  # not reasoning
         return "unreadable"
     in_object = text.rfind("{") > text.rfind("}")
     in_thought = mask(f"{response}.").endswith("\n")
@@ -607,14 +608,14 @@ def size(values: dict, fields: dict[str, Field]) -> float | None:
     """
     number = 0.0
     for key, field in fields.items():
-        value, seconds = values[key], _unit(key)
+        value, unit_size = values[key], _unit(key)
         if isinstance(value, time):
-            value, seconds = 3600 * value.hour + 60 * value.minute + value.second, 1
+            value, unit_size = 3600 * value.hour + 60 * value.minute + value.second, 1
         elif len(fields) == 1 and '"yyyy"' not in field.question:
-            seconds = 1
-        if not isinstance(seconds, int) or not isinstance(value, int | Decimal):
+            unit_size = 1
+        if not isinstance(unit_size, int) or not isinstance(value, int | Decimal):
             return None
-        number += seconds * float(value)
+        number += unit_size * float(value)
     return number
 
 
@@ -668,8 +669,8 @@ def _documents(dataset: Dataset, is_semantic: bool, is_separate: bool) -> Datase
     files = [x for file, x in FILES.items() if is_semantic == ("semantic" in file)]
     level, message = logging.INFO, f"{source}: {row_count} rows, fingerprint {checksum}"
     if not is_fresh and not {(row_count, checksum), (row_count, None)} & {*files}:
-        known_files = (f"{n} rows" + f", fingerprint {x}" * bool(x) for n, x in files)
-        message = f"{message}; the benchmark has {' or '.join(known_files)}"
+        file_texts = (f"{n} rows" + f", fingerprint {x}" * bool(x) for n, x in files)
+        message = f"{message}; the benchmark has {' or '.join(file_texts)}"
         level, message = logging.WARNING, f"{message}: scores may not be comparable"
     _log(level, message)
     return type(dataset).from_list(documents)
@@ -704,8 +705,8 @@ def gold_response(doc: dict) -> str:
 
 def digest(doc: dict) -> bytes:
     """Return a digest of what prompt and scores of a document depend on."""
-    prompt_cells = [doc.get("prompt"), doc["question"], doc["label"]]
-    return hashlib.sha256(json.dumps(prompt_cells).encode()).digest()
+    digested_cells = [doc.get("prompt"), doc["question"], doc["label"]]
+    return hashlib.sha256(json.dumps(digested_cells).encode()).digest()
 
 
 def cluster(doc: dict) -> str:

@@ -178,9 +178,9 @@ def move_years(row: dict, survey: Survey, rng: Random) -> Twin | str:
     if not shifts:
         return NO_ROOM
     shift = choose(rng, _as_many_carries(shifts, all_years, 10))
-    question = _edit(row["question"], lambda text: _moved(text, shift, story_pattern))
+    moved_text = _edit(row["question"], lambda text: _moved(text, shift, story_pattern))
     right, mirror = (_moved(label, factor * shift, label_pattern) for factor in (1, 2))
-    return Twin(row | {"question": question, "label": right}, "label", mirror)
+    return Twin(row | {"question": moved_text, "label": right}, "label", mirror)
 
 
 def _as_many_carries(shifts: list[int], years: list[int], unit: int) -> list[int]:
@@ -195,22 +195,25 @@ def _as_many_carries(shifts: list[int], years: list[int], unit: int) -> list[int
 def move_centuries(row: dict, _: Survey, rng: Random) -> Twin | str:
     """Move the year of a question on months by centuries, within 1000 to 2019."""
     (label,) = row["answer"]
-    years = _years(f"{row['question']} {label}", _MONTH_AND_YEAR)
+    told_years = _years(f"{row['question']} {label}", _MONTH_AND_YEAR)
     shifts = [
         century_shift
         for century_shift in range(-1000, 1001, 100)
-        if century_shift and all(1000 <= year + century_shift <= 2019 for year in years)
-        if 1000 <= years[-1] + 2 * century_shift <= 2019
+        if century_shift
+        and all(1000 <= year + century_shift <= 2019 for year in told_years)
+        if 1000 <= told_years[-1] + 2 * century_shift <= 2019
     ]
-    if len(years) != 2 or not shifts:
+    if len(told_years) != 2 or not shifts:
         return NO_ROOM
-    century_shift = choose(rng, _as_many_carries(shifts, years, 1000))
-    question = _moved(row["question"], century_shift, _MONTH_AND_YEAR)
+    century_shift = choose(rng, _as_many_carries(shifts, told_years, 1000))
+    moved_question = _moved(row["question"], century_shift, _MONTH_AND_YEAR)
     right_label, mirror_label = (
         [_moved(label, factor * century_shift, _MONTH_AND_YEAR)] for factor in (1, 2)
     )
     return Twin(
-        row | {"question": question, "answer": right_label}, "answer", mirror_label
+        row | {"question": moved_question, "answer": right_label},
+        "answer",
+        mirror_label,
     )
 
 
@@ -267,7 +270,7 @@ def move_projects(row: dict, _: Survey, rng: Random) -> Twin | str:
 
     They have no mirror image: of both wrong years, one is near today, the other is not.
     """
-    story, speech = " ".join([*row["dialogue"], row["question"]]), defaultdict(str)
+    whole_text, speech = " ".join([*row["dialogue"], row["question"]]), defaultdict(str)
     for utterance in row["dialogue"]:
         speaker, _, spoken_text = utterance.partition(":")
         speech[speaker] += f"{spoken_text}\n"
@@ -275,13 +278,13 @@ def move_projects(row: dict, _: Survey, rng: Random) -> Twin | str:
     zones_and_question = zones | ({"question": 0} if zones else {})
     if reason := _unmovable(speech | {"question": row["question"]}, zones_and_question):
         return reason
-    start_texts = [row[name] for name in row if name.startswith("project_start")]
+    start_texts = [row[column] for column in row if column.startswith("project_start")]
     start_and_end_years = {*_years(" ".join([*start_texts, row["answer"]]), _DATE_YEAR)}
     if not _hours(row, start_texts) <= _stated_hours(speech, zones):
         return _LOCAL
     if not start_and_end_years & {*_years(" ".join(row["dialogue"]), _DATE_YEAR)}:
         return "a dialogue without the year"
-    years = start_and_end_years | {*_years(story, _DATE_YEAR)}
+    years = start_and_end_years | {*_years(whole_text, _DATE_YEAR)}
     if max(years) - min(years) > 1:  # a number after a day of the project
         return "another number that may be a year"
     room = range(STEADY if zones else 1901, 2100)
@@ -299,7 +302,7 @@ def move_projects(row: dict, _: Survey, rng: Random) -> Twin | str:
             return [moved(cell_part) for cell_part in cell]
         return _moved(cell, year_shift, _DATE_YEAR) if isinstance(cell, str) else cell
 
-    moved_columns = {name: moved(row[name]) for name in row if name != "index"}
+    moved_columns = {column: moved(row[column]) for column in row if column != "index"}
     return Twin(row | moved_columns, "answer", None)
 
 
@@ -347,9 +350,10 @@ def _unmovable(texts: dict[str, str], zones: dict[str, int]) -> str | None:
 def _hours(row: dict, start: list[str]) -> set[int]:
     """Return the times in GMT that a project depends on: of its start and its agents."""
     times = {minutes_of(clock) for clock in re.findall(_CLOCK, " ".join(start))}
-    for agent_limits in (row.get("agent_constraints_gmt") or {}).values():
+    for agent_constraints in (row.get("agent_constraints_gmt") or {}).values():
         times |= {
-            int(60 * hour) % 1440 for hour in agent_limits.get("working_hours") or ()
+            int(60 * hour) % 1440
+            for hour in agent_constraints.get("working_hours") or ()
         }
     return times
 
@@ -389,7 +393,9 @@ def exchange_names(row: dict, survey: Survey, rng: Random) -> Twin | str:
         _exchange_places if re.search(r"\bordered", label) else _exchange_members
     )
     exchanged_pair, mirror_pairs = draw_exchange(answer_names, names, rng)
-    question = _edit(row["question"], lambda text: _exchanged(text, *exchanged_pair))
+    exchanged_question = _edit(
+        row["question"], lambda text: _exchanged(text, *exchanged_pair)
+    )
     keeps_label = draw_exchange is _exchange_members and {*exchanged_pair} <= {
         *answer_names
     }
@@ -398,7 +404,9 @@ def exchange_names(row: dict, survey: Survey, rng: Random) -> Twin | str:
         _exchanged(right_label, *choose(rng, mirror_pairs)) if mirror_pairs else None
     )
     return Twin(
-        row | {"question": question, "label": right_label}, "label", mirror_label
+        row | {"question": exchanged_question, "label": right_label},
+        "label",
+        mirror_label,
     )
 
 
@@ -503,11 +511,11 @@ def replace_names(row: dict, survey: Survey, rng: Random) -> Twin | str:
     usual, label_years = set().union(*survey.years.values()), _years(label, _BARE_YEAR)
     edge_years = [*_years(story, _YEAR_OF_FACT), *label_years]
     edge_years = [min(edge_years), max(edge_years)] if edge_years else []
-    year_room = range(min(usual, default=0), max(usual, default=0) + 1)
+    possible_years = range(min(usual, default=0), max(usual, default=0) + 1)
     shifts = [
-        n
-        for n in range(-9, 10)
-        if n and all(year + n in year_room for year in edge_years)
+        shift
+        for shift in range(-9, 10)
+        if shift and all(year + shift in possible_years for year in edge_years)
     ]
     if label_years and not shifts:
         return NO_ROOM
@@ -523,11 +531,11 @@ def replace_names(row: dict, survey: Survey, rng: Random) -> Twin | str:
     if (row["question"] in row["prompt"]) != (edits["question"] in edits["prompt"]):
         return "a question among the sentences on JSON"
     mirror_names = _replacements(answers, present_names | {*replacements.values()}, rng)
-    right_label, mirror = (
+    moved_label, mirror = (
         _moved(label, factor * year_shift, _BARE_YEAR) for factor in (1, 2)
     )
     mirror = named(mirror, mirror_names) if answers <= mirror_names.keys() else None
-    return Twin(row | edits | {"label": named(right_label)}, "label", mirror)
+    return Twin(row | edits | {"label": named(moved_label)}, "label", mirror)
 
 
 _FARTHEST = 12  # places, so that names are not crowded where others make room
@@ -548,11 +556,11 @@ def _replacements(used: set[str], present: set[str], rng: Random) -> dict[str, s
         )
         number_range = range(1, min(10**most_digits, greatest_number + 1))
         order = sorted({f"{letter}{number}" for number in number_range} | {*used_names})
-        limit, options = len(order), []  # places that leave room for all later names
+        room_end, options = len(order), []  # places that leave room for later names
         for used_name in reversed(used_names):
             own_place = order.index(used_name)
             near_range = range(
-                max(0, own_place - _FARTHEST), min(limit, own_place + _FARTHEST + 1)
+                max(0, own_place - _FARTHEST), min(room_end, own_place + _FARTHEST + 1)
             )
             places_of_length = [
                 place for place in near_range if len(order[place]) == len(used_name)
@@ -561,17 +569,17 @@ def _replacements(used: set[str], present: set[str], rng: Random) -> dict[str, s
                 place for place in places_of_length if order[place] not in present
             ]
             options.append((own_place, absent_places))
-            limit = max([own_place, *absent_places])
-        last_place = -1
+            room_end = max([own_place, *absent_places])
+        place_taken = -1
         for used_name, (own_place, absent_places) in zip(used_names, reversed(options)):
-            later_places = [place for place in absent_places if place > last_place]
+            later_places = [place for place in absent_places if place > place_taken]
             nearest_places = sorted(
                 later_places, key=lambda place: abs(place - own_place)
             )
-            last_place = (
+            place_taken = (
                 choose(rng, nearest_places[:3]) if nearest_places else own_place
             )
-            replacements |= {used_name: order[last_place]} if nearest_places else {}
+            replacements |= {used_name: order[place_taken]} if nearest_places else {}
     return replacements
 
 
