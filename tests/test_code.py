@@ -29,7 +29,7 @@ MODULES = [
 TOOLS = [path for path in MODULES if path.is_relative_to(ROOT / "utils")]
 SOLVERS = [*ROOT.glob("tests/solvers/**/*.py"), ROOT / "tests" / "audit.py"]
 ROOMS = 9
-MOST_LINES = {"utils": 8_260, "tests": 9_580}  # of Python; solvers and audit aside
+MOST_LINES = {"utils": 8_520, "tests": 9_580}  # of Python; solvers and audit aside
 MOST_LINES_OF_A_FUNCTION = 40
 
 
