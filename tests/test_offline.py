@@ -78,7 +78,7 @@ def test_packs_of_the_real_data_run_offline_and_can_be_moved(shared, tmp_path):
     assert len(found["tracie_timebench.jsonl"]["upstream_revision"]) == 40
     rows = read_jsonl(shared / "timebench" / "tracie_timebench.jsonl")
     task = "timebench_tracie"
-    assert documents(task, moved) == documents_of(task, rows)
+    assert [*documents(task, moved)] == documents_of(task, rows)
 
 
 def test_a_pack_of_every_task_has_documents_and_worked_examples(tmp_path):

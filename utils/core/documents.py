@@ -42,11 +42,11 @@ def load(
 
 
 @cache
-def documents(task: str, include_path: Path = FOLDER) -> list[dict]:
+def documents(task: str, include_path: Path = FOLDER) -> tuple[dict, ...]:
     """Return the documents of a task, by their ids; ToolError as of `load`."""
     loaded_task = load([task], include_path)[1]["tasks"][task]
     # Made when it was built; `eval_docs`, which lm-eval 0.5 has alone, makes them again.
-    return list(getattr(loaded_task, "task_docs", None) or loaded_task.eval_docs)
+    return tuple(getattr(loaded_task, "task_docs", None) or loaded_task.eval_docs)
 
 
 def document(task: str, row: dict) -> dict:

@@ -25,11 +25,12 @@ from tqdm import tqdm
 
 from lm_eval_tasks import VERSION
 
-from ..core.errors import ToolError, fault_of
+from ..core.errors import LineError, ToolError, fault_of
 from ..core.families import FOLDER, pack_files
 from ..core.files import (
     is_stream,
     open_part,
+    parse,
     read_lines,
     remove_leftovers,
     sha256_of,
@@ -69,8 +70,8 @@ class Table(NamedTuple):
         """Yield the rows of a task through a filter, in the order of the source."""
         for table_line in read_lines(self.folder / ROWS_NAME.format(task)):
             try:
-                row = json.loads(table_line.text)
-            except ValueError:
+                row = parse(table_line)
+            except LineError:
                 fix = f"delete {self.folder}, and run again"
                 raise ToolError(f"{table_line.place}: is damaged; {fix}") from None
             if row["filter"] == filter_name:
