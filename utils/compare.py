@@ -364,10 +364,8 @@ def _text(
             )
         rows = changed(matched, run_names, task)
         return report_changed(rows) if is_markdown else render(rows, options.format)
-    rows, detail_rows = (
-        compare(matched, run_names, _scopes(matched, models[0].tasks)),
-        [],
-    )
+    rows = compare(matched, run_names, _scopes(matched, models[0].tasks))
+    detail_rows = []
     if options.detail:
         detail_rows = compare(matched, run_names, [*map(alone, matched)])
     if not is_markdown:

@@ -162,8 +162,8 @@ def check_knobs(value: object) -> None:
             find_generator(generator_name), "BENCHMARK"
         ):
             raise ValueError(
-                f"gen_knobs: {generator_name} has no setting {generator_knobs!r:.40}; give numbers of knobs,"
-                ' or "benchmark" to a generator that has it'
+                f"gen_knobs: {generator_name} has no setting {generator_knobs!r:.40};"
+                ' give numbers of knobs, or "benchmark" to a generator that has it'
             )
 
 
@@ -194,7 +194,8 @@ def check_request(
     ):
         if type(metadata_value) is not int or metadata_value < least_value:
             raise ValueError(
-                f"{metadata_key} {metadata_value!r:.40} is not an integer of at least {least_value}; correct it"
+                f"{metadata_key} {metadata_value!r:.40} is not an integer of at least"
+                f" {least_value}; correct it"
             )
     if count < len(levels):
         raise ValueError(
@@ -204,8 +205,8 @@ def check_request(
     generator_module = find_generator(generator)
     if levels[-1] > generator_module.HIGHEST:
         raise ValueError(
-            f"fresh {generator}: its highest level is {generator_module.HIGHEST}, not {levels[-1]};"
-            " change gen_levels"
+            f"fresh {generator}: its highest level is {generator_module.HIGHEST}, not"
+            f" {levels[-1]}; change gen_levels"
         )
     if version not in (None, generator_module.VERSION):
         raise ValueError(

@@ -38,11 +38,8 @@ class Survey(NamedTuple):
     @classmethod
     def of(cls, rows: Iterable[dict]) -> Survey:
         """Return the years and names of rows."""
-        years_by_vintage, answer_years_by_vintage, names = (
-            defaultdict(set),
-            defaultdict(set),
-            set(),
-        )
+        years_by_vintage, answer_years_by_vintage = defaultdict(set), defaultdict(set)
+        names = set()
         for row in rows:
             story, label = _story(row.get("prompt", row["question"])), row.get("label")
             year_pattern = _BARE_YEAR if "prompt" in row else _pattern(story)

@@ -51,9 +51,7 @@ from .rows import RULES, rows, with_interval
 
 
 _WIDTH = 100
-_FREQUENT = (
-    0.05  # the share of a family's answers from which on a reason has an example
-)
+_FREQUENT = 0.05  # share of a family's answers from which on a reason has an example
 _LEGEND = """\
 Percent [likely range: 95 % interval]. published: score by the benchmark's own rule (its metric \
 card); flexible: the same for the value in any form; format cost: flexible - published; constant: \

@@ -29,14 +29,13 @@ def faults(model: Model) -> Iterator[str]:
     for fault, claim_and_fix in _OF_ANSWERS.items():
         if count_by_fault[fault] and count_by_fault[fault] >= LEAST * answer_count:
             share_text = percent(count_by_fault[fault] / answer_count)
-            yield f"{count_by_fault[fault]:,} of {answer_count:,} answers ({share_text} %) {claim_and_fix}."
+            answers_text = f"{count_by_fault[fault]:,} of {answer_count:,} answers"
+            yield f"{answers_text} ({share_text} %) {claim_and_fix}."
     limit_texts, version_texts, run_claims = [], [], model.claims()
     for task in model.tasks:
         task_claims = model.claims(task)
-        run_limit, run_version = (
-            task_claims.get("max_gen_toks"),
-            task_claims.get("version"),
-        )
+        run_limit = task_claims.get("max_gen_toks")
+        run_version = task_claims.get("version")
         task_limit = configuration(task)["generation_kwargs"]["max_gen_toks"]
         if run_limit is not None and run_limit < task_limit:
             limit_texts.append(f"{task} {run_limit:,}, not {task_limit:,}")
@@ -46,7 +45,8 @@ def faults(model: Model) -> Iterator[str]:
         fix = "run again without a max_gen_toks of your own"
         yield f"the token limit is below the task's ({_listed(limit_texts)}); {fix}."
     if (document_limit := run_claims.get("limit")) is not None:
-        yield f"the run has --limit {document_limit:g}, so only some documents; run again without it."
+        fault = f"the run has --limit {document_limit:g}, so only some documents"
+        yield f"{fault}; run again without it."
     model_name = run_claims.get("model_name") or model.name
     if run_claims.get("chat_template") is False and _TUNED.search(model_name):
         yield (

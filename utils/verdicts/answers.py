@@ -38,9 +38,8 @@ LONGEST, _MOST_NUMBER = 200, 10**15  # of claims in results: characters, and a n
 # Keys of results that have to be of a type, where they are there.
 _OBJECTS = ("versions", "configs", "n-shot", "results", "config")
 _TEXTS = ("model_name", "chat_template", "system_instruction")
-_RESULTS_TYPES = dict.fromkeys(_OBJECTS, dict | None) | dict.fromkeys(
-    _TEXTS, str | None
-)
+_RESULTS_TYPES = dict.fromkeys(_OBJECTS, dict | None)
+_RESULTS_TYPES |= dict.fromkeys(_TEXTS, str | None)
 _HASH_LENGTH = 16  # characters of a document's hash in a custom_id
 _CUSTOM_ID = re.compile(
     rf"(?P<task>[^:]+):(?P<doc_id>[0-9]{{1,9}}):(?P<hash>[0-9a-f]{{{_HASH_LENGTH}}})"
@@ -179,7 +178,8 @@ def _sample(record: dict, task: str) -> dict:
             raise ValueError(f"has no {hashed_field} or no {hashed_field}_hash; {fix}")
         spellings = text, f"JsonChatStr(prompt={text!r})"  # as lm-eval 0.5 hashes chats
         if record[f"{hashed_field}_hash"] not in map(sha256, spellings):
-            fault = f"{hashed_field}_hash does not recompute: the {hashed_field} is not the one that was run"
+            fault = f"{hashed_field}_hash does not recompute"
+            fault += f": the {hashed_field} is not the one that was run"
             raise ValueError(f"{fault}; {fix}")
     answer_fields = {
         field: record.get(field) for field in ("doc_id", "doc", "doc_hash")
@@ -210,11 +210,10 @@ def _responses(record: dict) -> tuple[str | list[str], bool]:
     responses_left = filtered if is_list_left else [filtered]
     for response_number, response in enumerate(responses_left, 1):
         if not isinstance(response, str):
-            type_name = type(response).__name__
-            raise ValueError(
-                f"filtered response {response_number} of {len(responses_left)} is a {type_name}, not a string;"
-                " use a filter that leaves strings, such as take_first"
-            )
+            fault = f"filtered response {response_number} of {len(responses_left)}"
+            fault += f" is a {type(response).__name__}, not a string"
+            fix = "use a filter that leaves strings, such as take_first"
+            raise ValueError(f"{fault}; {fix}")
     return responses_left if is_several else filtered, is_first_left
 
 
@@ -332,10 +331,8 @@ def claims_of(results: dict, task: str) -> dict:
     version, config = (within(results, key, task) for key in ("versions", "configs"))
     if version is config is None:
         return {}
-    metadata, generation_settings = (
-        within(config, "metadata"),
-        within(config, "generation_kwargs"),
-    )
+    metadata = within(config, "metadata")
+    generation_settings = within(config, "generation_kwargs")
     origin = {
         "seed": typed_claim(within(metadata, "gen_seed"), int),
         "rows": typed_claim(within(metadata, "gen_rows"), int),

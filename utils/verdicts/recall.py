@@ -189,6 +189,6 @@ def _claim(row: dict, name: str) -> str:
     counts_text = f"{row['recalled']} against {row['mirror']} of {row['twins']} twins"
     power_text = "these are too few twins to name a model that recalls all labels"
     if label_share := row["least_share"]:
-        power_text = f"a model that recalls {percent(label_share)} % of the labels or more would be"
-        power_text += f" named in {5 * POWER:.0f} of 5 such tests"
+        power_text = f"a model that recalls {percent(label_share)} % of the labels or"
+        power_text += f" more would be named in {5 * POWER:.0f} of 5 such tests"
     return f"no sign that {name} recalls labels ({counts_text}); {power_text}."

@@ -279,7 +279,8 @@ def _messages(table: Table) -> Iterator[str]:
         yield f"{answers_path}, line {line_number}: {line_fault}"
     refused_count = sum(line_count for *_, line_count in refusals["tasks"])
     if unnamed_line_count := refused_count - len(refusals["lines"]):
-        yield f"{answers_path}: {unnamed_line_count} more {'line was' if unnamed_line_count == 1 else 'lines were'} refused"
+        lines_were = "line was" if unnamed_line_count == 1 else "lines were"
+        yield f"{answers_path}: {unnamed_line_count} more {lines_were} refused"
     if end_fault := table.head["end"]:
         yield f"{answers_path}: {end_fault}"
 

@@ -67,7 +67,9 @@ def draw_facts(
         drawn_value = facts[-1][0] if index and rng.random() < 0.2 else value()
         earlier_value, earlier_name = rng.choice(facts) if index else (drawn_value, "")
         if drawn_value != earlier_value and is_relative(rng, level):
-            value_text = f"{write_difference(abs(drawn_value - earlier_value))} {side_words[drawn_value > earlier_value]} {earlier_name}"
+            difference_text = write_difference(abs(drawn_value - earlier_value))
+            side_word = side_words[drawn_value > earlier_value]
+            value_text = f"{difference_text} {side_word} {earlier_name}"
         else:
             value_text = write_value(drawn_value)
             direct_facts.append((drawn_value, name))

@@ -119,9 +119,8 @@ def next_time(rng: random.Random, level: int) -> a.Problem:
         "first": f"{first_meeting_day:{strftime_form}}",
         "today": f"{today:{strftime_form}}",
     }
-    answer = {
-        "answer": f"{first_meeting_day + timedelta((meeting_number + 1) * meeting_period):{strftime_form}}"
-    }
+    next_day = first_meeting_day + timedelta((meeting_number + 1) * meeting_period)
+    answer = {"answer": f"{next_day:{strftime_form}}"}
     return a.problem("next_time", answer, **text_slots)
 
 
@@ -334,10 +333,8 @@ def calls(rng: random.Random, level: int) -> a.Problem | None:
         caller_time = (call_time + offsets[caller_index] - offsets[0]) % a.DAY
         wait_seconds = 60 * rng.randrange(10, 1430)
         call_time += wait_seconds
-        name, clock_text = (
-            names[caller_index],
-            a.clock((caller_time + wait_seconds) % a.DAY),
-        )
+        name = names[caller_index]
+        clock_text = a.clock((caller_time + wait_seconds) % a.DAY)
         call_text = f"{name} calls {names[caller_index + 1]}"
         facts.append(f"when {name}'s clock next shows {clock_text}, {call_text}")
     zone_texts = [
@@ -382,7 +379,8 @@ def time_in_the_air(rng: random.Random, level: int) -> a.Problem:
 
     def local(place_index: int) -> str:
         days_later, second_of_day = divmod(current_second + offsets[place_index], a.DAY)
-        return f"{a.clock(second_of_day)} on {a.in_words(start_day + timedelta(days_later), False)}"
+        local_day = start_day + timedelta(days_later)
+        return f"{a.clock(second_of_day)} on {a.in_words(local_day, False)}"
 
     for place_index in range(len(places) - 1):
         departure_text = local(place_index)
@@ -463,10 +461,8 @@ def impossible_date(rng: random.Random, level: int) -> a.Problem:
             facts.append(
                 f"{name}'s is dated {distance_text} {side_word} than {previous_name}'s"
             )
-            chain_date, previous_name = (
-                chain_date and chain_date + timedelta(day_offset),
-                name,
-            )
+            chain_date = chain_date and chain_date + timedelta(day_offset)
+            previous_name = name
         name_and_answer = name_and_answer or (
             previous_name,
             chain_date.isoformat() if chain_date else "unanswerable",

@@ -117,10 +117,8 @@ def founded(rng: random.Random, level: int) -> a.Problem:
     places, year = a.places(rng, level), rng.randrange(1400, 1900)
     facts = [f"The guild of {places[0]} was founded in {year}"]
     for previous_place, place in zip(places, places[1:]):
-        previous_year, year = (
-            year,
-            rng.randrange(max(1300, year - 90), min(2000, year + 90)),
-        )
+        previous_year = year
+        year = rng.randrange(max(1300, year - 90), min(2000, year + 90))
         side_word = "after" if year > previous_year else "before"
         distance_text = f"{a.years(abs(year - previous_year))} {side_word}"
         distance_text = (
@@ -311,10 +309,8 @@ def shifts_worked(rng: random.Random, level: int) -> a.Problem:
     """The time of shifts together, some of which end on the next day."""
     facts, total_seconds, write_clock = [], 0, a.clock_of_a_style(rng)
     for name in a.names(rng, level):
-        start_second, shift_seconds = (
-            a.time(rng, level),
-            600 + a.time(rng, level) % 50_400,
-        )
+        start_second = a.time(rng, level)
+        shift_seconds = 600 + a.time(rng, level) % 50_400
         clock_pair = (
             write_clock(start_second),
             write_clock((start_second + shift_seconds) % a.DAY),

@@ -101,19 +101,15 @@ class Shift(NamedTuple):
 
 def draw_shift(rng: random.Random, knobs: Knobs) -> Shift:
     """Return somebody's day; where there are `nights`, it may begin in the evening."""
-    has_part_hour, allows_nights = (
-        tcp.is_one_of(rng, knobs["part_hours"]),
-        knobs["nights"],
-    )
+    has_part_hour = tcp.is_one_of(rng, knobs["part_hours"])
+    allows_nights = knobs["nights"]
     # Minutes ahead of GMT of cities that never change their clocks.
     minutes_by_city = TEXTS["part hours" if has_part_hour else "full hours"]
     city = rng.choice(sorted(minutes_by_city))
     start_hour, hour_count = rng.randrange(24), 6 + rng.randrange(4)
     local_start_minute = (start_hour * 60 + minutes_by_city[city]) % 1440
-    starts_by_day, passes_midnight = (
-        390 <= local_start_minute <= 630,
-        start_hour + hour_count > 24,
-    )
+    starts_by_day = 390 <= local_start_minute <= 630
+    passes_midnight = start_hour + hour_count > 24
     if (
         not starts_by_day
         and (not allows_nights or local_start_minute < 1020)

@@ -172,10 +172,8 @@ def _places(
     kinds, all are. Walks that are not so are drawn again, so that kinds stay as frequent.
     """
     time_kind, (first_place, last_place) = KINDS[name], within
-    places, span_texts = (
-        [rng.randrange(first_place, last_place + 1, time_kind.grid)],
-        [""],
-    )
+    places = [rng.randrange(first_place, last_place + 1, time_kind.grid)]
+    span_texts = [""]
     cycle_reach = REACH * time_kind.longest if time_kind.cycle else 0
     for linked_number in links[1:]:
         rooms = (
