@@ -9,6 +9,7 @@ import json
 import re
 from collections import Counter, defaultdict
 from contextlib import suppress
+from dataclasses import dataclass, field
 from decimal import Decimal
 from itertools import chain, combinations
 from pathlib import Path
@@ -44,8 +45,8 @@ def document_of(answer: Answer, include_path: Path) -> dict:
     task, doc_id = answer.task, answer.doc_id
     docs = documents(task, include_path)
     if not isinstance(doc_id, int) or not 0 <= doc_id < len(docs):
-        doc_count_text = f"{len(docs)} documents"
-        fault = f"{task} has no document {doc_id!r:.80} at {include_path} ({doc_count_text})"
+        fault = f"{task} has no document {doc_id!r:.80} at {include_path}"
+        fault += f" ({len(docs)} documents)"
     elif sha256(document_text(docs[doc_id])).startswith(answer.doc_hash or ""):
         return docs[doc_id]
     else:
@@ -69,6 +70,10 @@ def judge_answer(answer: Answer, doc: dict, file: str, system: str | None) -> di
         raise LineError(str(error)) from None
     except NOT_A_DOCUMENT as error:
         raise LineError(str(not_a_document(answer.task, doc, error))) from None
+    question, answer_format = doc.get("question"), None
+    if isinstance(question, str) and (template_match := _TEMPLATE.search(question)):
+        answer_format = " ".join(template_match["fields"].split())
+    breakdown_cells = {"format": answer_format, **doc}
     return {
         "task": answer.task,
         "doc_id": answer.doc_id,
@@ -80,7 +85,7 @@ def judge_answer(answer: Answer, doc: dict, file: str, system: str | None) -> di
         "length": len(answer.response),
         "response": sha256(answer.response)[:_DIGITS],
         "excerpt": shorten(answer.response),
-        **_breakdowns(doc),
+        **{column: shorten(breakdown_cells.get(column)) for column in BREAKDOWNS},
         "file": file,
         "line": answer.number,
         "has_system": _contains(answer.prompt, system),
@@ -89,21 +94,19 @@ def judge_answer(answer: Answer, doc: dict, file: str, system: str | None) -> di
 
 def _verdict_columns(answer: Answer, doc: dict, verdict: Verdict, gold: str) -> dict:
     """Return what a row has of a verdict, and of how much it says of the model."""
-    task_scorer = scorer(answer.task)
-    explanation, invalid_reason = "empty response", None
-    if answer.response.strip():
-        explanation = task_scorer.utils.REASONS[verdict.reason]
+    task_scorer, invalid_reason = scorer(answer.task), None
     if answer.finish_reason == "length" or verdict.reason == "cut_off":
         invalid_reason = "cut_off"
     if _contains(answer.prompt, doc.get("instruction")) is False:
         invalid_reason = "no_instruction"
+    logged_scores = {}
     # Of several answers, the harness scores the one that its filter leaves.
-    filtered_responses = answer.line.get("filtered_resps")
-    is_scored = filtered_responses in ([answer.response], [[answer.response]])
-    logged_line = answer.line if is_scored else {}
-    logged_scores = {
-        task_scorer.metric(column): cell for column, cell in logged_line.items()
-    }
+    if answer.line.get("filtered_resps") in ([answer.response], [[answer.response]]):
+        for column, logged_score in answer.line.items():
+            logged_scores[task_scorer.metric(column)] = logged_score
+    explanation = "empty response"
+    if answer.response.strip():
+        explanation = task_scorer.utils.REASONS[verdict.reason]
     return {
         "scores": {
             metric: verdict.scores.get(metric) for metric in task_scorer.metrics
@@ -136,15 +139,6 @@ def _contains(prompt: str | None, text: object) -> bool | None:
     text = text.strip()
     spellings = text, json.dumps(text)[1:-1], json.dumps(text, ensure_ascii=False)[1:-1]
     return any(spelling in prompt for spelling in spellings)
-
-
-def _breakdowns(doc: dict) -> dict[str, str | None]:
-    """Return what a document has of BREAKDOWNS."""
-    question, answer_format = doc.get("question"), None
-    if isinstance(question, str) and (template_match := _TEMPLATE.search(question)):
-        answer_format = " ".join(template_match["fields"].split())
-    doc_cells = {"format": answer_format, **doc}
-    return {field: shorten(doc_cells.get(field)) for field in BREAKDOWNS}
 
 
 # --------------------------------------------------------------- values in a table
@@ -188,32 +182,31 @@ def value_text(row: dict, column: str = "value") -> str | None:
     """Return a value in a row as a text; for none, what the response has in its place."""
     if (value_json := row[column]) is None:
         return row["flexible"]
-    with suppress(ValueError):  # of a text, JSON has quotation marks
+    with suppress(ValueError):  # of JSON that was cut
         decoded_value = json.loads(value_json)
         return decoded_value if isinstance(decoded_value, str) else value_json
-    return value_json  # JSON that was cut
+    return value_json
 
 
 # --------------------------------------------- one answer to all documents
 
-# Gold answers that are scored: the most frequent, or those with the best words.
-_TRIED = 3
-_ARTICLES = ("a", "an", "the")  # which SQuAD's F1 does not count
+_TRIED = 3  # of the gold answers, those that seem best
+_ARTICLES = {"a", "an", "the"}  # which SQuAD's F1 does not count
 # All of a document that its published score depends on, but options.
 _REFERENCE = ("answer", "answer_format", "golds", "label", "letters")
 
 
+@dataclass
 class References:
     """The references of a task's documents, and how many documents have each."""
 
-    def __init__(self, task: str) -> None:
-        self.task = scorer(task)
-        self.counts: Counter[str] = Counter()
-        self.docs: dict[str, dict] = {}  # reference -> one of the documents
+    task: str
+    counts: Counter[str] = field(default_factory=Counter)
+    docs: dict[str, dict] = field(default_factory=dict)  # reference -> one of them
 
     def add(self, doc: dict) -> None:
         """Count one more document."""
-        reference_json = json.dumps([doc.get(field) for field in _REFERENCE])
+        reference_json = json.dumps([doc.get(name) for name in _REFERENCE])
         self.counts[reference_json] += 1
         self.docs.setdefault(reference_json, doc)
 
@@ -221,39 +214,36 @@ class References:
         """Return the sum of the published scores of one answer to all documents, by answer.
 
         Tried are, where there is a choice, each label and each set of options; else each
-        gold answer and, where F1 counts words, sets of words. The best of them are
-        returned. {} where there is no published score.
+        gold answer. The best of these are returned. {} where there is no published score.
         """
-        if not (self.docs and self.task.headline):
+        task_scorer, docs = scorer(self.task), [*self.docs.values()]
+        if not (docs and task_scorer.headline):
             return {}
-        headline_metric, reference_counts = self.task.headline[0], self.counts.values()
-        score_sums = {}
-        for constant_answer in sorted(self._best_answers()):
-            scores = (
-                self.task.process_results(doc, [constant_answer])[headline_metric]
-                for doc in self.docs.values()
-            )
-            weighted_scores = (
-                count * score for count, score in zip(reference_counts, scores)
-            )
-            score_sums[constant_answer] = sum(weighted_scores)
+        doc_with_most_options = max(docs, key=lambda doc: len(doc.get("options", ())))
+        constant_answers = random_choices(self.task, doc_with_most_options)
+        score_sums = dict.fromkeys(sorted(constant_answers or self._best_golds()), 0)
+        for constant_answer in score_sums:
+            for doc, doc_count in zip(docs, self.counts.values()):
+                scores = task_scorer.process_results(doc, [constant_answer])
+                score_sums[constant_answer] += (
+                    doc_count * scores[task_scorer.headline[0]]
+                )
         return score_sums
 
-    def _best_answers(self) -> list[str]:
-        """Return the answers that are tried: choices, best golds, or the most frequent."""
-        gold_response_of, docs = self.task.utils.gold_response, [*self.docs.values()]
-        doc_with_most_options = max(docs, key=lambda doc: len(doc.get("options", ())))
-        if answer_choices := random_choices(self.task.task, doc_with_most_options):
-            return answer_choices
-        if "f1_score" in self.task.metrics:
-            reference_counts = [*self.counts.values()]
-            words_of_golds = Words(reference_counts, [doc["golds"] for doc in docs])
-            gold_changes = ({"golds": [gold]} for gold in words_of_golds.best_texts())
-            return [gold_response_of(docs[0] | change) for change in gold_changes]
+    def _best_golds(self) -> list[str]:
+        """Return the gold answers with the most F1, or else the most frequent ones."""
+        gold_response_of = scorer(self.task).utils.gold_response
+        docs, doc_counts = [*self.docs.values()], [*self.counts.values()]
+        if "f1_score" in scorer(self.task).metrics:
+            f1_sums = sum_f1([doc["golds"] for doc in docs], doc_counts)
+            return [
+                gold_response_of(docs[0] | {"golds": [gold]})
+                for gold, _ in f1_sums.most_common(_TRIED)
+            ]
         gold_counts: Counter[str] = Counter()
-        for reference_json, doc in self.docs.items():
-            gold_counts[gold_response_of(doc)] += self.counts[reference_json]
-        return [frequent_gold for frequent_gold, _ in gold_counts.most_common(_TRIED)]
+        for doc, doc_count in zip(docs, doc_counts):
+            gold_counts[gold_response_of(doc)] += doc_count
+        return [gold for gold, _ in gold_counts.most_common(_TRIED)]
 
 
 def random_choices(task: str, document: dict) -> list[str]:
@@ -269,51 +259,25 @@ def random_choices(task: str, document: dict) -> list[str]:
     return [gold_response_of(document | gold_change) for gold_change in gold_changes]
 
 
-class Words:
-    """The words of golds, which F1 counts: of documents, so many of which have the golds."""
+def sum_f1(gold_lists: list[list[str]], doc_counts: list[int]) -> Counter[str]:
+    """Return gold -> sum of its F1 by words, of the golds of each document the best.
 
-    def __init__(self, counts: list[int], golds: list[list[str]]) -> None:
-        """Take the golds of each document, and how many documents have the same."""
-        self.counts, self.texts = np.array(counts), [*chain(*golds)]
-        # Of each document, the place of its first text.
-        self.starts = np.cumsum([0, *map(len, golds)])[:-1]
-        self.sizes = np.array([len(_words(gold_text)) for gold_text in self.texts])
-        word_places = defaultdict(list)
-        for text_number, gold_text in enumerate(self.texts):
-            for word, count_in_text in Counter(_words(gold_text)).items():
-                word_places[word].append((text_number, count_in_text))
-        # Word -> the texts that have it, and how often.
-        self.places = {word: np.array(pairs).T for word, pairs in word_places.items()}
-
-    def best_texts(self) -> list[str]:
-        """Return the golds with the highest sums of F1, and a set of words with a higher.
-
-        Words are added to the best gold and removed, one at a time, as the sum grows.
-        """
-        ranked_golds = [(-self.sum_f1(_words(gold)), gold) for gold in {*self.texts}]
-        best_golds = [gold for _, gold in sorted(ranked_golds)[:_TRIED]]
-        words, best_f1_sum = _words(best_golds[0]), -1.0
-        while (f1_sum := self.sum_f1(words)) > best_f1_sum:
-            best_f1_sum, best_words = f1_sum, words
-            shorter_sets = [
-                words[:word_number] + words[word_number + 1 :]
-                for word_number in range(len(words))
-            ]
-            longer_sets = [[*words, word] for word in self.places]
-            words = max([*shorter_sets, *longer_sets], key=self.sum_f1)
-        return [*best_golds, " ".join(best_words)]
-
-    def sum_f1(self, words: list[str]) -> float:
-        """Return the sum of the F1 of words with the golds, of each document the best."""
-        shared_counts = np.zeros(len(self.texts))
-        for word, occurrence_count in Counter(words).items():
-            text_numbers, counts_in_texts = self.places[word]
-            shared_counts[text_numbers] += np.minimum(counts_in_texts, occurrence_count)
-        half_f1_scores = shared_counts / np.maximum(len(words) + self.sizes, 1)
-        return float(np.maximum.reduceat(half_f1_scores, self.starts) @ self.counts)
-
-
-def _words(text: str) -> list[str]:
-    """Return the words of a text in its order, without articles."""
-    all_words = re.findall(r"\w+", text.casefold())
-    return [word for word in all_words if word not in _ARTICLES]
+    As many documents as `doc_counts` says have each list. Repeated words count once.
+    """
+    golds = [*chain(*gold_lists)]
+    word_sets = [{*re.findall(r"\w+", gold.casefold())} - _ARTICLES for gold in golds]
+    set_sizes = np.array([*map(len, word_sets)])
+    # Of each document, the place of its first gold.
+    starts = np.cumsum([0, *map(len, gold_lists)])[:-1]
+    places_by_word = defaultdict(list)
+    for place, word_set in enumerate(word_sets):
+        for word in word_set:
+            places_by_word[word].append(place)
+    f1_sums: Counter[str] = Counter()
+    for gold, word_set in sorted(dict(zip(golds, word_sets)).items()):
+        shared_word_counts = np.zeros(len(golds))
+        for word in word_set:
+            shared_word_counts[places_by_word[word]] += 1
+        f1_scores = 2 * shared_word_counts / np.maximum(len(word_set) + set_sizes, 1)
+        f1_sums[gold] = np.maximum.reduceat(f1_scores, starts) @ doc_counts
+    return f1_sums
