@@ -14,9 +14,9 @@ import json
 import math
 import os
 import re
-import secrets
 import shutil
 import sys
+import tempfile
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -35,9 +35,8 @@ _FOREIGN = {
     b"PAR1": "Parquet, not JSON Lines; convert it with `pandas.read_parquet('{}')"
     ".to_json('ROWS.jsonl', orient='records', lines=True)`",
 }
-# A file is written under such a name first, and locked as long.
+# Files are written in a folder of such a name first, which is locked as long.
 _PREFIX, _SUFFIX = ".temporal-eval-", ".part"
-_TRIES = 100  # some folders, such as those of /proc, take no file and say nothing
 
 
 class Line(NamedTuple):
@@ -119,58 +118,58 @@ def written_whole(path: Path) -> Iterator[BinaryIO]:
         with os.fdopen(_open_stream(path), "wb") as file:
             yield file
         return
-    target_path = Path(os.path.realpath(path))
-    part_path = None
+    target_path, part_path = Path(os.path.realpath(path)), None
     try:
-        part_path, descriptor = open_part(target_path.parent)
-        with os.fdopen(descriptor, "wb") as file:
-            if target_path.exists():
-                with suppress(PermissionError):  # some file systems have no modes
-                    shutil.copymode(target_path, part_path)
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
+        with open_part(target_path.parent) as part_folder:
+            part_path = part_folder / "file"
+            with part_path.open("wb") as file:
+                if target_path.exists():
+                    with suppress(PermissionError):  # some file systems have no modes
+                        shutil.copymode(target_path, part_path)
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
             part_path.replace(target_path)
-    except BaseException as error:  # Ctrl-C, too
-        if part_path:
-            part_path.unlink(missing_ok=True)
+    except OSError as error:
         # A full disk has no name, and nobody knows the name of a part.
-        if isinstance(error, OSError) and error.filename in (None, str(part_path)):
+        if error.filename is None or is_part(f"{error.filename}"):
             error.filename, error.filename2 = str(path), None
         raise
 
 
 def remove_leftovers(folder: Path) -> None:
     """Remove what processes that were killed left in a folder: nobody has it locked."""
-    for part_path in folder.glob(f"{_PREFIX}*{_SUFFIX}"):
+    for part_folder in folder.glob(f"{_PREFIX}*{_SUFFIX}"):
         with suppress(OSError):
-            descriptor = os.open(part_path, os.O_RDONLY)
+            descriptor = os.open(part_folder, os.O_RDONLY)
             with suppress(OSError):
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                shutil.rmtree(part_path) if part_path.is_dir() else part_path.unlink()
+                shutil.rmtree(part_folder)
             os.close(descriptor)
 
 
-def open_part(folder: Path, *, is_folder: bool = False) -> tuple[Path, int]:
-    """Make a file or folder for what is not finished; return its path and descriptor.
+@contextmanager
+def open_part(folder: Path) -> Iterator[Path]:
+    """Give a new folder in `folder` for what is not finished, and remove it at the end.
 
-    It stays locked until the descriptor is closed, or no process has it.
+    It stays locked meanwhile, or until no process has it.
     """
     remove_leftovers(folder)
-    for _ in range(_TRIES):
-        folder.mkdir(parents=True, exist_ok=True)
-        part_path = folder / f"{_PREFIX}{secrets.token_hex(8)}{_SUFFIX}"
-        if is_folder:
-            part_path.mkdir()
-        open_flags = os.O_RDONLY if is_folder else os.O_WRONLY | os.O_CREAT | os.O_EXCL
+    folder.mkdir(parents=True, exist_ok=True)
+    while True:
+        part_folder = Path(tempfile.mkdtemp(_SUFFIX, _PREFIX, folder))
         with suppress(FileNotFoundError):  # another run took it for a leftover
-            descriptor = os.open(part_path, open_flags, 0o666)
+            descriptor = os.open(part_folder, os.O_RDONLY)
             with suppress(OSError):  # of file systems without locks
                 fcntl.flock(descriptor, fcntl.LOCK_EX)
-            if part_path.exists():
-                return part_path, descriptor
+            if part_folder.exists():
+                break
             os.close(descriptor)
-    raise OSError(errno.ENOENT, "no file can be made there", str(folder))
+    try:
+        yield part_folder
+    finally:
+        shutil.rmtree(part_folder, ignore_errors=True)
+        os.close(descriptor)
 
 
 def _open_stream(path: Path) -> int:
@@ -247,6 +246,8 @@ def sha256_of(path: Path) -> str:
 
 
 def is_part(name: str) -> bool:
-    """Tell whether a name is one under which a file is written first."""
-    file_name = name.rpartition("/")[2]
-    return file_name.startswith(_PREFIX) and file_name.endswith(_SUFFIX)
+    """Tell whether a path is one of what is not finished, which `open_part` gives."""
+    return any(
+        folder_name.startswith(_PREFIX) and folder_name.endswith(_SUFFIX)
+        for folder_name in name.split("/")
+    )

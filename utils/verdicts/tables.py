@@ -184,20 +184,17 @@ def _judge(
     check: type | None,
 ) -> Iterator[Table]:
     """Yield the tables of files that have none; each file has its key and its place."""
-    unfinished_folder, lock_descriptor = open_part(folder, is_folder=True)
     queue: deque[Order] = deque()
-    for position, source in enumerate(missing):
-        queue.append(Order(source, unfinished_folder / str(position), options, check))
-        queue[-1].folder.mkdir()
-    bar_keys = {"unit": " files", "delay": _PATIENCE, "leave": False, "disable": None}
-    try:
-        with tqdm(total=len(queue), **bar_keys) as progress_bar:
+    with open_part(folder) as unfinished_folder:
+        for position, source in enumerate(missing):
+            order_folder = unfinished_folder / str(position)
+            order_folder.mkdir()
+            queue.append(Order(source, order_folder, options, check))
+        bar_keys = {"unit": " files", "delay": _PATIENCE, "leave": False}
+        with tqdm(total=len(queue), disable=None, **bar_keys) as progress_bar:
             for order, reply in each_apart(judge_file, queue, options, check):
                 yield _finish(order, reply, *missing[order.source])
                 progress_bar.update()
-    finally:
-        os.close(lock_descriptor)
-        remove_leftovers(folder)
 
 
 def _finish(order: Order, reply: dict, key: str, place: Path) -> Table:
