@@ -1,6 +1,7 @@
 """Rows of the offline pack, from the JSON Lines files beside this module."""
 
 import hashlib
+import io
 import json
 import sys
 from collections.abc import Iterable
@@ -13,7 +14,7 @@ from datasets.table import InMemoryTable
 
 
 FOLDER = Path(__file__).resolve().parent
-SOME_ROWS = 1000
+BATCH_SIZE = 1000  # rows
 FIX = "copy the pack again, or make it again with `temporal-eval offline`"
 
 
@@ -26,68 +27,52 @@ def load(data_file: str, **metadata: object) -> datasets.DatasetDict:
     data_path, manifest_path = FOLDER / "data" / data_file, FOLDER / "manifest.json"
     try:
         manifest = json.loads(manifest_path.read_bytes())
-        is_complete, entry = manifest["complete"], manifest["data"][data_file]
-        expected, request = manifest["files"][f"data/{data_file}"], entry["generated"]
+        is_complete, generated = (
+            manifest["complete"],
+            manifest["data"][data_file]["generated"],
+        )
+        digest_in_manifest = manifest["files"][f"data/{data_file}"]
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         fault = f"is damaged, or does not name data/{data_file}"
         raise ValueError(f"{manifest_path}: {fault}; {FIX}") from None
     if is_complete is not True:
         raise ValueError(f"{manifest_path}: says that the pack is not complete; {FIX}")
-    _check_request(request or {}, metadata)
+    _check_request(generated or {}, metadata)
     if not data_path.is_file():  # a pipe would keep the run waiting
         raise ValueError(f"{data_path}: is missing, or not a file; {FIX}")
     try:
-        digest = sha256_of(data_path)
-        if digest != expected:
-            fault = f"has SHA-256 {digest}, but the manifest says {expected}"
-            raise ValueError(f"{data_path}: {fault}; {FIX}")
-        with data_path.open("rb") as file:
-            dataset = dataset_of(map(json.loads, file), digest)
+        data_bytes = data_path.read_bytes()
     except OSError as error:
         raise ValueError(f"{data_path}: {error.strerror}; {FIX}") from None
+    digest = hashlib.sha256(data_bytes).hexdigest()
+    if digest != digest_in_manifest:
+        fault = f"has SHA-256 {digest}, but the manifest says {digest_in_manifest}"
+        raise ValueError(f"{data_path}: {fault}; {FIX}")
+    table = _table_of(map(json.loads, io.BytesIO(data_bytes)))
+    # `datasets` would pickle all rows to find a fingerprint of its own.
+    dataset = datasets.Dataset(InMemoryTable(table), fingerprint=digest[:16])
     dataset.info.config_name = data_path.stem
     return datasets.DatasetDict(test=dataset)
 
 
-def sha256_of(path: Path) -> str:
-    """Return the hexadecimal SHA-256 of a file; OSError where it cannot be read."""
-    hasher = hashlib.sha256()
-    with path.open("rb") as file:
-        while chunk := file.read(1 << 16):
-            hasher.update(chunk)
-    return hasher.hexdigest()
-
-
-def dataset_of(rows: Iterable[dict], digest: str) -> datasets.Dataset:
-    """Return rows as a dataset, of which SOME_ROWS are in memory as objects at a time.
-
-    `digest` tells them from others: `datasets` would pickle them all to find one. Cells of
-    several types in a column raise ValueError or an error of pyarrow.
-    """
+def _table_of(rows: Iterable[dict]) -> pyarrow.Table:
+    """Return rows as a table, of which BATCH_SIZE are in memory as objects at a time."""
     rows, tables = iter(rows), []
-    while row_batch := list(islice(rows, SOME_ROWS)):
-        columns = dict.fromkeys(column for row in row_batch for column in row)
-        tables.append(
-            pyarrow.table(
-                {column: [row.get(column) for row in row_batch] for column in columns}
-            )
-        )
-    # Tables of one schema are joined without a copy, others with one.
-    is_one_schema = all(table.schema == tables[0].schema for table in tables)
-    promote_mode = "none" if is_one_schema else "permissive"
-    joined_table = pyarrow.concat_tables(tables, promote_options=promote_mode)
-    return datasets.Dataset(InMemoryTable(joined_table), fingerprint=digest[:16])
+    while batch := list(islice(rows, BATCH_SIZE)):
+        columns = dict.fromkeys(column for row in batch for column in row)
+        tables.append(pyarrow.Table.from_pylist([columns | row for row in batch]))
+    return pyarrow.concat_tables(tables, promote_options="permissive")
 
 
-def _check_request(request: dict, metadata: dict) -> None:
+def _check_request(generated: dict, metadata: dict) -> None:
     """Raise ValueError where `--metadata` asks for other rows than those made of a seed."""
-    for setting_name, setting_value in request.items():
-        if metadata.get(setting_name, setting_value) != setting_value:
+    for name, value in generated.items():
+        if metadata.get(name, value) != value:
             raise ValueError(
-                f"--metadata {setting_name} changes nothing in a pack, whose rows are made"
-                f" ({setting_name} {setting_value}); leave it out, or make a pack with"
+                f"--metadata {name} changes nothing in a pack, whose rows are made"
+                f" ({name} {value}); leave it out, or make a pack with"
                 " `temporal-eval generate`"
             )
-    if request and "--cache_requests true" in " ".join(sys.argv).replace("=", " "):
+    if generated and "--cache_requests true" in " ".join(sys.argv).replace("=", " "):
         fault = "--cache_requests true: the cache tells no seed from another"
         raise ValueError(f"{fault}; leave it out, or give `refresh`")

@@ -17,6 +17,7 @@ Example:
 from __future__ import annotations
 
 import json
+import sys
 from argparse import ArgumentTypeError
 
 from ..core.cli import output_path, tool_parser, whole_number
@@ -51,19 +52,15 @@ def main(arguments: list[str] | None = None) -> int:
     request = vars(parser.parse_args(arguments))
     pack_folder, tasks_text = request.pop("folder").resolve(), request.pop("tasks")
     fresh_tasks = [task for task in all_tasks() if is_generated(task)]
-    chosen_names = tasks_text.split(",") if tasks_text else fresh_tasks
-    chosen_tasks = dict.fromkeys(
-        task for chosen_name in chosen_names for task in leaf_tasks(chosen_name)
-    )
-    if unknown_tasks := [task for task in chosen_tasks if task not in fresh_tasks]:
+    names = tasks_text.split(",") if tasks_text else fresh_tasks
+    tasks = dict.fromkeys(task for name in names for task in leaf_tasks(name))
+    if other_tasks := [task for task in tasks if task not in fresh_tasks]:
         fix = f"name some of {', '.join(fresh_tasks)}"
-        raise ToolError(f"{unknown_tasks[0]}: is not a fresh task; {fix}")
-    manifest = make(pack_folder, [_source(task, request) for task in chosen_tasks])
+        raise ToolError(f"{other_tasks[0]}: is not a fresh task; {fix}")
+    manifest = make(pack_folder, [_source(task, request) for task in tasks])
     fresh_in_pack = {*fresh_tasks} & manifest.tasks.keys()
-    pack_groups = [
-        group for group in task_files() if {*leaf_tasks(group)} == fresh_in_pack
-    ]
-    say_command(pack_folder, pack_groups[:1] or sorted(fresh_in_pack))
+    groups = [group for group in task_files() if {*leaf_tasks(group)} == fresh_in_pack]
+    say_command(pack_folder, groups[:1] or sorted(fresh_in_pack))
     return 0
 
 
@@ -77,19 +74,15 @@ def _json(text: str) -> object:
 
 def _source(task: str, request: dict) -> Source:
     """Return the rows of a task from a seed; ToolError where there are none such."""
-    task_config = configuration(task)
-    kwargs = task_config["dataset_kwargs"]
-    all_metadata = task_config["metadata"] | request
-    gen_setting_names = sorted(name for name in all_metadata if name.startswith("gen_"))
-    gen_metadata = {name: all_metadata[name] for name in gen_setting_names}
-    # The module makes rows as they are.
-    namespace = function(task_config["custom_dataset"]).__globals__
+    config = configuration(task)
+    generator = config["dataset_kwargs"]["generator"]
+    settings = sorted((config["metadata"] | request).items())
+    generated = {name: value for name, value in settings if name.startswith("gen_")}
+    module = sys.modules[function(config["custom_dataset"]).__module__]
     try:
-        rows = namespace["rows_with_bar"](
-            namespace["read_request"](**kwargs, **gen_metadata)
-        )
+        rows = module.rows_with_bar(module.read_request(generator, **generated))
     except ValueError as error:
         raise ToolError(str(error)) from None
-    settings_text = ", ".join(f"{name} {value}" for name, value in gen_metadata.items())
-    upstream_text = f"generator {kwargs['generator']}: {settings_text}"
-    return Source(frozenset({task}), upstream_text, None, lambda: rows, gen_metadata)
+    settings_text = ", ".join(f"{name} {value}" for name, value in generated.items())
+    upstream = f"generator {generator}: {settings_text}"
+    return Source(frozenset({task}), upstream, lambda: rows, generated=generated)

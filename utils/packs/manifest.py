@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ from ..core.files import is_part, sha256_of, written_whole
 
 FORMAT = "lm-eval-temporal-tasks pack, version 2"
 FILE, LOCK = "manifest.json", ".temporal-eval.lock"
-# What a manifest says of a file of rows.
+# What a manifest says of a file of rows; of one with twins, "twins", too.
 ENTRY = {
     *("family", "fingerprint", "generated", "given_as", "rows", "tasks", "upstream"),
     *("upstream_licence", "upstream_revision"),
@@ -43,21 +42,20 @@ class Manifest:
         manifest_path = folder / FILE
         if not manifest_path.is_file():
             empty_manifest = cls(folder, {}, {})
-            if strange_file_names := empty_manifest.strangers():
-                fault = f"is not a pack and holds {strange_file_names[0]}"
+            if strangers := empty_manifest.strangers():
+                fault = f"is not a pack and holds {strangers[0]}"
                 raise ToolError(f"{folder}: {fault}; name a new or an empty folder")
             return empty_manifest
         try:
             content = json.loads(manifest_path.read_bytes())
-            file_names, entries = content["files"].keys(), content["data"]
-            is_sound = (
+            data, files = content["data"], content["files"]
+            if (
                 content["format"] == FORMAT
-                and {f"data/{data_file}" for data_file in entries} <= file_names
-                and all(entry.keys() - {"twins"} == ENTRY for entry in entries.values())
-                and not any({"", ".", ".."} & {*file.split("/")} for file in file_names)
-            )
-            if is_sound:
-                return cls(folder, entries, content["files"], content["complete"])
+                and {f"data/{data_file}" for data_file in data} <= files.keys()
+                and all(entry.keys() - {"twins"} == ENTRY for entry in data.values())
+                and not any({"", ".", ".."} & {*file.split("/")} for file in files)
+            ):
+                return cls(folder, data, files, content["complete"])
         except (ValueError, RecursionError, TypeError, KeyError, AttributeError):
             pass
         fault = "is not the manifest of a pack that this version made"
@@ -70,46 +68,42 @@ class Manifest:
 
     def save(self) -> None:
         """Write the manifest."""
-        content = {"complete": self.complete, "data": self.data, "files": self.files}
-        content["format"] = FORMAT
+        content = {"format": FORMAT, "complete": self.complete}
+        content |= {"data": self.data, "files": self.files}
         json_text = json.dumps(content, indent=2, sort_keys=True, ensure_ascii=False)
         with written_whole(self.folder / FILE) as manifest_file:
             manifest_file.write(f"{json_text}\n".encode())
 
-    def begin(self, file_names: set[str]) -> None:
+    def begin(self, new_files: set[str]) -> None:
         """Name the files that will be written, and save: a killed run finds its own again.
 
         ToolError for a file of the user that is in the way.
         """
-        for file_name in file_names.intersection(self.strangers()):
+        for file in new_files.intersection(self.strangers()):
             fault = "is not of the pack and in its way; move it elsewhere"
-            raise ToolError(f"{self.folder / file_name}: {fault}")
-        for file_name in self.files:
-            if self.files[file_name] or (self.folder / file_name).exists():
-                file_names = file_names | {file_name}
-        self.files = {file_name: self.files.get(file_name) for file_name in file_names}
+            raise ToolError(f"{self.folder / file}: {fault}")
+        for file, digest in self.files.items():
+            if digest or (self.folder / file).exists():
+                new_files = new_files | {file}
+        self.files = {file: self.files.get(file) for file in new_files}
         self.complete = False
         self.save()
 
-    def write(self, name: str, lines: Iterable[bytes]) -> None:
+    def write(self, file: str, lines: Iterable[bytes]) -> None:
         """Write a file of the pack: whole, or not at all."""
-        hasher = hashlib.sha256()
-        with written_whole(self.folder / name) as pack_file:
-            for line in lines:
-                hasher.update(line)
-                pack_file.write(line)
-        self.files[name] = hasher.hexdigest()
+        with written_whole(self.folder / file) as pack_file:
+            pack_file.writelines(lines)
+        self.files[file] = sha256_of(self.folder / file)
 
-    def has(self, name: str) -> bool:
+    def has(self, file: str) -> bool:
         """Tell whether a file is there as the manifest says."""
-        file_path = self.folder / name
-        return file_path.is_file() and sha256_of(file_path) == self.files[name]
+        path = self.folder / file
+        return path.is_file() and sha256_of(path) == self.files[file]
 
     def strangers(self) -> list[str]:
         """Return the names of the files in the folder that are not of the pack."""
-        file_paths = (path for path in self.folder.rglob("*") if not path.is_dir())
-        stranger_names = {
-            path.relative_to(self.folder).as_posix() for path in file_paths
-        }
-        stranger_names -= {*self.files, FILE, LOCK}
-        return sorted(name for name in stranger_names if not is_part(name))
+        paths = (path for path in self.folder.rglob("*") if not path.is_dir())
+        names = {path.relative_to(self.folder).as_posix() for path in paths}
+        return sorted(
+            name for name in names - {*self.files, FILE, LOCK} if not is_part(name)
+        )

@@ -75,37 +75,40 @@ def main(arguments: list[str] | None = None) -> int:
     add("--check", **switch_option, help="compare with the manifest")
     options = parser.parse_args(arguments)
     pack_folder = options.folder.resolve()
-    task_names = options.tasks.split(",") if options.tasks else []
     if options.check:
         faults = check(pack_folder)
         for message in faults or [f"{pack_folder}: all files are as they were made"]:
             say(message)
         return bool(faults)
-    folder_by_family = {}
-    family_names = sorted({source.family for source in find_sources([])})
-    for source_argument in options.source:
-        family, _, folder = source_argument.partition("=")
-        if family not in family_names or not folder or not Path(folder).is_dir():
-            fix = f"give one of {', '.join(family_names)}, '=', and a folder"
-            raise ToolError(f"--source {source_argument}: {fix}")
-        folder_by_family[family] = Path(folder)
-    manifest = make(
-        pack_folder, find_sources(task_names), folder_by_family, options.allow_partial
-    )
+    task_names = options.tasks.split(",") if options.tasks else []
+    sources = _use_local_files(find_sources(task_names), options.source)
+    manifest = make(pack_folder, sources, options.allow_partial)
     say_command(pack_folder, task_names or [min(manifest.tasks)])
     return 0
 
 
-def make(
-    folder: Path,
-    sources: list[Source],
-    folders: dict[str, Path] | None = None,
-    allow_partial: bool = False,
-) -> Manifest:
+def _use_local_files(sources: list[Source], source_options: list[str]) -> list[Source]:
+    """Return sources of which some read the files that `--source FAMILY=FOLDER` names."""
+    family_names = sorted({source.family for source in find_sources([])})
+    for option in source_options:
+        family, _, folder = option.partition("=")
+        if family not in family_names or not folder or not Path(folder).is_dir():
+            fix = f"give one of {', '.join(family_names)}, '=', and a folder"
+            raise ToolError(f"--source {option}: {fix}")
+        for number, source in enumerate(sources):
+            if source.family == family:
+                paths = [*Path(folder).rglob(source.file)]
+                if len(paths) != 1:
+                    fault = f"has {len(paths) or 'no'} files {source.file}"
+                    raise ToolError(f"{folder}: {fault}; name a folder with one")
+                sources[number] = source._replace(path=paths[0])
+    return sources
+
+
+def make(folder: Path, sources: list[Source], allow_partial: bool = False) -> Manifest:
     """Make a pack of the rows of sources, or go on with one; return its manifest.
 
-    `folders`: family -> folder with its files, instead of upstream. ToolError for rows of
-    another seed, size or levels than those in the pack.
+    ToolError for rows of another seed, size or levels than those in the pack.
     """
     Manifest.of(folder)  # before a lock is put into what is not ours
     folder.mkdir(parents=True, exist_ok=True)
@@ -116,21 +119,14 @@ def make(
         raise ToolError(f"{folder}: {fault}") from None
     with lock:
         manifest = Manifest.of(folder)
-        files = _task_files(manifest, sources)
-        for source in sources:
-            entry_in_pack = manifest.data.get(source.file)
-            if entry_in_pack and entry_in_pack["generated"] != source.generated:
-                fault = f"has the rows of another request ({entry_in_pack['upstream']})"
-                fix = "name a new folder, or take the release of its gen_version"
-                raise ToolError(f"{folder / 'data' / source.file}: {fault}; {fix}")
-        manifest.begin({*files, README, *(f"data/{source.file}" for source in sources)})
-        for source_number, source in enumerate(sources, 1):
-            local_folder = (folders or {}).get(source.family)
-            data_summary = _add_data(manifest, source, local_folder, allow_partial)
-            say(f"[{source_number}/{len(sources)}] {source.file}: {data_summary}")
-        files[README] = _readme(manifest)
-        for file_name, file_content in files.items():
-            manifest.write(file_name, [file_content])
+        contents = _task_files(manifest, sources)
+        data_names = {f"data/{source.file}" for source in sources}
+        manifest.begin({*contents, README, *data_names})
+        for number, source in enumerate(sources, 1):
+            summary = _add_data(manifest, source, allow_partial)
+            say(f"[{number}/{len(sources)}] {source.file}: {summary}")
+        for name, content in (contents | {README: _readme(manifest)}).items():
+            manifest.write(name, [content])
         if faults := _differences(manifest):
             raise ToolError(faults[0])
         manifest.complete = True
@@ -144,121 +140,105 @@ def say_command(folder: Path, tasks: list[str]) -> None:
     say(COMMAND.format(folder=shlex.quote(str(folder)), task=",".join(tasks)))
 
 
-def _add_data(
-    manifest: Manifest, source: Source, folder: Path | None, allow_partial: bool
-) -> str:
+def _add_data(manifest: Manifest, source: Source, allow_partial: bool) -> str:
     """Put the rows of a source into the pack, unless they are there; return a summary."""
-    file_name, entry_in_pack = f"data/{source.file}", manifest.data.get(source.file, {})
-    source = source._replace(tasks=source.tasks | {*entry_in_pack.get("tasks", [])})
-    is_in_pack = bool(entry_in_pack) and manifest.has(file_name)
-    digest_before = manifest.files[file_name] if is_in_pack else None
-    rows_path, rows_origin = None, "generated" if source.generated else "upstream"
-    if folder:
-        rows_path, rows_origin = _find_file(folder, source.file), "local file"
-    elif is_in_pack:
-        rows_path, rows_origin = manifest.folder / file_name, entry_in_pack["given_as"]
-    task_scorer, doc_digests = scorer(min(source.tasks)), []
-    upstream_row_count, upstream_fingerprint = task_scorer.upstream
-    expected_count = None if allow_partial else upstream_row_count
-    manifest.write(
-        file_name, checked_lines(source, rows_path, expected_count, doc_digests)
-    )
-    fingerprint = task_scorer.utils.fingerprint(doc_digests)
-    is_upstream = rows_origin != "local file" or fingerprint == upstream_fingerprint
+    file, entry = f"data/{source.file}", manifest.data.get(source.file)
+    given_as = "generated" if source.generated else "upstream"
+    old_digest = None
+    if entry:
+        source = source._replace(tasks=source.tasks | {*entry["tasks"]})
+        old_digest = manifest.files[file] if manifest.has(file) else None
+    if source.path:
+        given_as = "local file"
+    elif old_digest:
+        source = source._replace(path=manifest.folder / file)
+        given_as = entry["given_as"]
+    task_scorer, digests = scorer(min(source.tasks)), []
+    upstream_count, upstream_fingerprint = task_scorer.upstream
+    expected_count = None if allow_partial else upstream_count
+    manifest.write(file, checked_lines(source, expected_count, digests))
+    fingerprint = task_scorer.utils.fingerprint(digests)
+    is_upstream = given_as != "local file" or fingerprint == upstream_fingerprint
     manifest.data[source.file] = {
         "family": source.family,
         "fingerprint": fingerprint,
         "generated": source.generated,
-        "given_as": rows_origin,
-        "rows": len(doc_digests),
+        "given_as": given_as,
+        "rows": len(digests),
         "tasks": sorted(source.tasks),
         "upstream": source.upstream,
         "upstream_licence": task_scorer.licence,
         "upstream_revision": source.revision if is_upstream else None,
-    }
+    } | ({"twins": source.twins} if source.twins else {})
     manifest.save()
-    summary = f"{len(doc_digests)} rows"
-    if upstream_row_count not in (None, len(doc_digests)):
-        summary += f", of {upstream_row_count}"
+    summary = f"{len(digests)} rows"
+    if upstream_count not in (None, len(digests)):
+        summary += f", of {upstream_count}"
     elif upstream_fingerprint not in (None, fingerprint):
         fault = f"fingerprint {fingerprint}, not {upstream_fingerprint}"
         summary += f", but not the benchmark's: {fault}"
-    return summary + ", there already" * (manifest.files[file_name] == digest_before)
-
-
-def _find_file(folder: Path, file_name: str) -> Path:
-    """Return the one file of a name in a folder or below; ToolError for none or more."""
-    matching_paths = sorted(folder.rglob(file_name))
-    if len(matching_paths) != 1:
-        fault = f"has {len(matching_paths) or 'no'} files {file_name}"
-        raise ToolError(f"{folder}: {fault}; name a folder with one")
-    return matching_paths[0]
+    return summary + ", there already" * (manifest.files[file] == old_digest)
 
 
 def _task_files(manifest: Manifest, sources: list[Source]) -> dict[str, bytes]:
-    """Return name -> content of the pack's files but data and README."""
-    task_file_by_name = task_files()
-    new_file_by_task = {
-        task: source.file for source in sources for task in source.tasks
+    """Return name -> content of the pack's files but data and README.
+
+    ToolError for a task of another version, and for rows of another request.
+    """
+    data, file_by_task = manifest.data, manifest.tasks
+    metadata_by_task = {
+        task: data[file_by_task[task]]["generated"] for task in file_by_task
     }
-    file_by_task = manifest.tasks | new_file_by_task
-    if unknown_tasks := sorted(file_by_task.keys() - task_file_by_name.keys()):
-        fault = f"this version has no task {unknown_tasks[0]}"
-        fix = "make a new pack in another folder"
-        raise ToolError(f"{manifest.folder}: {fault}; {fix}")
-    request_by_file = {
-        data_file: data_entry["generated"]
-        for data_file, data_entry in manifest.data.items()
-    }
-    request_by_file |= {source.file: source.generated for source in sources}
+    for source in sources:
+        entry = data.get(source.file)
+        if entry and entry["generated"] != source.generated:
+            fault = f"has the rows of another request ({entry['upstream']})"
+            fix = "name a new folder, or take the release of its gen_version"
+            raise ToolError(f"{manifest.folder / 'data' / source.file}: {fault}; {fix}")
+        file_by_task |= dict.fromkeys(source.tasks, source.file)
+        metadata_by_task |= dict.fromkeys(source.tasks, source.generated)
+    if unknown_tasks := sorted(file_by_task.keys() - task_files().keys()):
+        fault = f"this version has no task {unknown_tasks[0]}; make a new pack"
+        raise ToolError(f"{manifest.folder}: {fault} in another folder")
     contents = {LOADER.name: LOADER.read_bytes()}
-    for name, entry in sorted(task_file_by_name.items()):
+    for name, (yaml_path, config, _) in task_files().items():
         if name in file_by_task:
-            stem = entry.path.relative_to(TASKS.parent).with_suffix("")
-            yaml = LEAF.format(file=f"{stem.as_posix()}_yaml", data=file_by_task[name])
-            if request := request_by_file[file_by_task[name]]:
-                yaml += f"metadata: {json.dumps(entry.config['metadata'] | request)}\n"
-            contents[f"{name}.yaml"] = yaml.encode()
-        elif "group" in entry.config and {*leaf_tasks(name)} <= file_by_task.keys():
-            contents[f"{name}.yaml"] = entry.path.read_bytes()
-    family_folders = {task_file_by_name[task].path.parent.name for task in file_by_task}
-    return contents | _copies(
-        family_folders | {scorer(task).family for task in file_by_task}
-    )
+            stem = yaml_path.relative_to(TASKS.parent).with_suffix("").as_posix()
+            yaml_text = LEAF.format(file=f"{stem}_yaml", data=file_by_task[name])
+            if metadata := metadata_by_task[name]:
+                yaml_text += f"metadata: {json.dumps(config['metadata'] | metadata)}\n"
+            contents[f"{name}.yaml"] = yaml_text.encode()
+        elif "group" in config and {*leaf_tasks(name)} <= file_by_task.keys():
+            contents[f"{name}.yaml"] = yaml_path.read_bytes()
+    families = {scorer(task).family for task in file_by_task}
+    families |= {task_files()[task].path.parent.name for task in file_by_task}
+    return contents | _copies(families)
 
 
 def _copies(families: set[str]) -> dict[str, bytes]:
     """Return the files of families, without the suffix by which the harness indexes them."""
-    content_by_name = {}
-    for source_file in TASKS.rglob("*"):
-        relative_path = source_file.relative_to(TASKS)
-        if (
-            COPIED.fullmatch(source_file.name)
-            and {*relative_path.parts[:-1][:1]} <= families
-        ):
-            file_text = source_file.read_text(encoding="utf-8")
-            if source_file.name.endswith("yaml"):
-                file_text = re.sub(
-                    r"(?m)^((include: |  - ).*)\.yaml$", r"\1_yaml", file_text
-                )
-            copy_name = f"{TASKS.name}/{relative_path.as_posix()}".replace(
-                ".yaml", "_yaml"
-            )
-            content_by_name[copy_name] = file_text.encode()
-    return content_by_name
+    contents = {}
+    family_paths = (path for family in families for path in (TASKS / family).rglob("*"))
+    for path in [*TASKS.glob("*"), *family_paths]:
+        if COPIED.fullmatch(path.name):
+            name = path.relative_to(TASKS.parent).as_posix().replace(".yaml", "_yaml")
+            text = path.read_text(encoding="utf-8")
+            if path.name.endswith("yaml"):
+                text = re.sub(r"(?m)^((include: |  - ).*)\.yaml$", r"\1_yaml", text)
+            contents[name] = text.encode()
+    return contents
 
 
 def _readme(manifest: Manifest) -> bytes:
     """Return the README of a pack: its command, its tasks, and a table of its data."""
-    task_names = sorted(manifest.tasks)
     table_rows = [
         f"| `data/{data_file}` | {entry['rows']} | `{entry['fingerprint']}` |"
         f" {entry['upstream']} | {entry['upstream_licence']} | {entry['given_as']} |"
         for data_file, entry in sorted(manifest.data.items())
     ]
     return README_TEXT.format(
-        command=COMMAND.format(folder=".", task=task_names[0]),
-        tasks=", ".join(f"`{task_name}`" for task_name in task_names),
+        command=COMMAND.format(folder=".", task=min(manifest.tasks)),
+        tasks=", ".join(f"`{task}`" for task in sorted(manifest.tasks)),
         rows="\n".join(table_rows),
     ).encode()
 
@@ -276,15 +256,15 @@ def check(folder: Path) -> list[str]:
 def _differences(manifest: Manifest) -> list[str]:
     """Return a line for each file that is not as the manifest says, or not in it."""
     faults = []
-    for file_name in sorted(manifest.files):
-        file_path = manifest.folder / file_name
-        if not file_path.is_file():
-            faults.append(f"{file_path}: is missing; make the pack again")
-        elif not manifest.has(file_name):
-            fault = "has another SHA-256 than the manifest"
-            faults.append(f"{file_path}: {fault}; make the pack again")
-    for file_name in manifest.strangers():
-        if file_name.endswith((".yaml", ".py")) or file_name.startswith("data/"):
-            file_path = manifest.folder / file_name
-            faults.append(f"{file_path}: is not in the manifest; move it elsewhere")
+    for file in sorted(manifest.files):
+        if not manifest.has(file):
+            is_there = (manifest.folder / file).is_file()
+            fault = (
+                "has another SHA-256 than the manifest" if is_there else "is missing"
+            )
+            faults.append(f"{manifest.folder / file}: {fault}; make the pack again")
+    for file in manifest.strangers():
+        if file.endswith((".yaml", ".py")) or file.startswith("data/"):
+            fault = "is not in the manifest; move it elsewhere"
+            faults.append(f"{manifest.folder / file}: {fault}")
     return faults

@@ -25,7 +25,7 @@ from ..core.cli import folder_path, output_path, tool_parser, whole_number
 from ..core.documents import documents_of
 from ..core.errors import ToolError
 from ..core.families import all_tasks, configuration, scorer, transformations
-from ..core.files import parse, read_lines
+from ..core.files import read_jsonl
 from . import disputed
 from .manifest import Manifest
 from .offline import check, make, say_command
@@ -42,7 +42,7 @@ class Draw(NamedTuple):
     row: dict
     column: str  # of the label
     original: tuple[str, object]  # digest and label of the public row
-    mirror: object
+    mirror: object  # None where the label stays, too
 
     @property
     def keeps_label(self) -> bool:
@@ -63,50 +63,50 @@ def main(arguments: list[str] | None = None) -> int:
     if pack_faults := check(public.folder):
         raise ToolError(pack_faults[0])
     twin_tasks = [task for task in all_tasks() if transformations(task)]
-    tasks_with_base = [task for task in twin_tasks if scorer(task).base in public.tasks]
-    source_pairs = [_source(task, public, options.gen_seed) for task in tasks_with_base]
-    source_pairs = [
-        source_pair for source_pair in source_pairs if source_pair[1]["originals"]
+    sources = [
+        _source(task, public, options.gen_seed)
+        for task in twin_tasks
+        if scorer(task).base in public.tasks
     ]
-    if not source_pairs:
+    sources = [source for source in sources if source.twins["originals"]]
+    if not sources:
         bases_text = ", ".join(sorted({scorer(task).base for task in twin_tasks}))
         fault = "has no row that can have a twin; make a pack with some of"
         raise ToolError(f"{public.folder}: {fault} {bases_text}")
-    manifest = make(options.folder.resolve(), [source for source, _ in source_pairs])
-    for source, twins_record in source_pairs:
-        manifest.data[source.file]["twins"] = twins_record
-    manifest.save()
-    say_command(manifest.folder, [min(source.tasks) for source, _ in source_pairs])
+    manifest = make(options.folder.resolve(), sources)
+    say_command(manifest.folder, [min(source.tasks) for source in sources])
     return 0
 
 
-def _source(task: str, public: Manifest, seed: int) -> tuple[Source, dict]:
+def _source(task: str, public: Manifest, seed: int) -> Source:
     """Return the rows of a task of twins, and what the manifest says of them."""
     base_file = public.tasks[scorer(task).base]
-    base_rows = [parse(line) for line in read_lines(public.folder / "data" / base_file)]
+    base_rows = read_jsonl(public.folder / "data" / base_file)
     draws, count_by_reason = draw_twins(task, base_rows, seed)
     is_control_task = configuration(task)["dataset_kwargs"].get("keeps_label", False)
     draws = [draw for draw in draws if draw.keeps_label == is_control_task]
-    twin_rows, base_entry = [draw.row for draw in draws], public.data[base_file]
-    twin_docs = documents_of(task, twin_rows) if twin_rows else []
-    twin_digests = [scorer(task).utils.digest(twin_doc).hex() for twin_doc in twin_docs]
-    twins_record = {
-        # Digest of the twin -> digest and label of its original, and the mirror image.
-        "originals": dict(
-            zip(twin_digests, ([*draw.original, draw.mirror] for draw in draws))
-        ),
-        "column": draws[0].column if draws else None,
-        "rows": len(base_rows),
-        "source_fingerprint": base_entry["fingerprint"],
-        "without": dict(sorted(count_by_reason.items())),
-    }
-    twin_request = {"twin_seed": seed, "twin_version": VERSION}
-    twin_request["twin_source"] = base_entry["fingerprint"]
-    upstream_text = f"twins of {base_entry['upstream']}, seed {seed}"
-    source = Source(
-        frozenset({task}), upstream_text, None, lambda: twin_rows, twin_request
+    rows, base_entry = [draw.row for draw in draws], public.data[base_file]
+    twin_docs = documents_of(task, rows) if rows else []
+    digests = [scorer(task).utils.digest(twin_doc).hex() for twin_doc in twin_docs]
+    originals = [[*draw.original, draw.mirror] for draw in draws]
+    return Source(
+        tasks=frozenset({task}),
+        upstream=f"twins of {base_entry['upstream']}, seed {seed}",
+        load=lambda: rows,
+        generated={
+            "twin_seed": seed,
+            "twin_version": VERSION,
+            "twin_source": base_entry["fingerprint"],
+        },
+        twins={
+            # Digest of the twin -> digest and label of its original, and the mirror image.
+            "originals": dict(zip(digests, originals)),
+            "column": draws[0].column if draws else None,
+            "rows": len(base_rows),
+            "source_fingerprint": base_entry["fingerprint"],
+            "without": dict(sorted(count_by_reason.items())),
+        },
     )
-    return source, twins_record
 
 
 def draw_twins(task: str, rows: list[dict], seed: int) -> tuple[list[Draw], Counter]:
@@ -114,34 +114,24 @@ def draw_twins(task: str, rows: list[dict], seed: int) -> tuple[list[Draw], Coun
 
     A twin of which the label changes comes before one of which it stays.
     """
-    base_scorer, survey = scorer(scorer(task).base), Survey.of(rows)
+    base, survey = scorer(scorer(task).base), Survey.of(rows)
+    # Question -> digest of the public row that it is a twin of; "public" of public rows.
     owner_by_question = dict.fromkeys(map(_question, rows), "public")
     draws, count_by_reason, newest_list = [], Counter(), [*disputed.LISTS][-1]
-    for row, base_doc in zip(rows, documents_of(base_scorer.task, rows)):
-        digest, row_draws, refusals = base_scorer.utils.digest(base_doc).hex(), [], []
-        transformation_names = (
-            [] if disputed.is_in(newest_list, digest) else transformations(task)
-        )
-        for transformation_name in transformation_names:
-            twin = _draw(
-                transformation_name, row, survey, f"{seed}|{digest}", owner_by_question
-            )
+    for row, base_doc in zip(rows, documents_of(base.task, rows)):
+        digest, row_draws, refusals = base.utils.digest(base_doc).hex(), [], []
+        is_disputed = disputed.is_in(newest_list, digest)
+        for name in [] if is_disputed else transformations(task):
+            twin = _draw(name, row, survey, f"{seed}|{digest}", owner_by_question)
             if isinstance(twin, str):
                 refusals.append(twin)
-            else:
-                digest_and_label = digest, row[twin.column]
-                twin_row = twin.row | {"twin": transformation_name}
-                row_draws.append(
-                    Draw(twin_row, twin.column, digest_and_label, twin.mirror)
-                )
+                continue
+            original = digest, row[twin.column]
+            draw = Draw(twin.row | {"twin": name}, twin.column, original, twin.mirror)
+            row_draws.append(draw._replace(mirror=None) if draw.keeps_label else draw)
         if row_draws:
-            chosen_draw = min(row_draws, key=lambda draw: draw.keeps_label)
-            owner_by_question[_question(chosen_draw.row)] = digest
-            draws.append(
-                chosen_draw._replace(mirror=None)
-                if chosen_draw.keeps_label
-                else chosen_draw
-            )
+            draws.append(min(row_draws, key=lambda draw: draw.keeps_label))
+            owner_by_question[_question(draws[-1].row)] = digest
         else:
             count_by_reason["; ".join(refusals) or "a disputed label"] += 1
     return draws, count_by_reason
@@ -165,7 +155,4 @@ def _draw(
 def _question(row: dict) -> str:
     """Return what a row asks, without its label."""
     unasked_columns = {"label", "answer", "index", "twin"}
-    asked_cells = {
-        column: row[column] for column in row if column not in unasked_columns
-    }
-    return json.dumps(asked_cells, sort_keys=True)
+    return json.dumps({x: row[x] for x in row.keys() - unasked_columns}, sort_keys=True)
