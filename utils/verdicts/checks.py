@@ -21,22 +21,13 @@ from lm_eval_tasks.fresh.utils import read_request
 
 from ..core.documents import documents, documents_of
 from ..core.errors import ToolError
-from ..core.families import (
-    FOLDER,
-    configuration,
-    is_generated,
-    prompt_parts,
-    scorer,
-    task_files,
-)
-from ..core.private import load_yaml
+from ..core.families import FOLDER, configuration, is_generated, prompt_parts, scorer
 from .answers import LONGEST, Answer, claims_of, typed_claim, within
 from .figures import Tally
 
 
 MOST_FRAME = 2_000  # characters around the messages of one prompt
 MOST_KEPT = 20_000  # prompts, which runs share
-MOST_SHOTS = 100
 ROUNDING = 1e-6  # of scores in results
 VERIFIED, UNKNOWN, FALSE = "verified", "not verified", "not ranked"
 SEVERITY = (VERIFIED, UNKNOWN, FALSE)
@@ -85,50 +76,18 @@ def messages_of(prompt: str) -> list[dict] | None:
 
 
 @lru_cache(MOST_KEPT)
-def render_messages(
-    task: str, text: str, few_shot: int, system: str | None, is_multiturn: bool
-) -> Messages | None:
+def render_messages(task: str, doc_json: str, system: str | None) -> Messages | None:
     """Return the messages that a task makes of a document, given as JSON; None for none.
 
-    A prompt that is no chat is the contents of the messages, joined. The harness makes
-    few-shot examples; without them its way takes a hundred times as long.
+    A prompt that is no chat is the contents of the messages, joined.
     """
-    doc = json.loads(text)
     try:
-        if not few_shot:
-            description, question_text = prompt_parts(task, doc)
-            system_text = "\n\n".join(filter(None, (system, description)))
-            system_messages = [("system", system_text)] if system_text else []
-            return *system_messages, ("user", question_text)
-        chat_json = _task_of_harness(task, tuple(sorted(doc))).fewshot_context(
-            doc,
-            num_fewshot=few_shot,
-            system_instruction=system,
-            apply_chat_template=True,
-            fewshot_as_multiturn=is_multiturn,
-            chat_template=lambda messages, **_: json.dumps(messages),
-        )
-        return tuple(
-            (message["role"], message["content"]) for message in messages_of(chat_json)
-        )
+        description, question_text = prompt_parts(task, json.loads(doc_json))
+        system_text = "\n\n".join(filter(None, (system, description)))
     except Exception:  # what a submission's document may raise
         return None
-
-
-@lru_cache(64)
-def _task_of_harness(task: str, fields: tuple[str, ...]):
-    """Return a task as the harness builds it, without its data.
-
-    The harness takes a field for a template where documents lack it.
-    """
-    import datasets
-    from lm_eval.tasks import TaskManager
-
-    rows_by_split = {"test": datasets.Dataset.from_list([dict.fromkeys(fields, "")])}
-    task_config = load_yaml(task_files()[task].path)
-    task_config |= {"custom_dataset": lambda **_: rows_by_split, "process_docs": None}
-    task_manager = TaskManager(include_path=str(FOLDER), include_defaults=False)
-    return task_manager.load([task_config])["tasks"][task]
+    system_messages = [("system", system_text)] if system_text else []
+    return *system_messages, ("user", question_text)
 
 
 def frame_of(prompt: str, texts: Sequence[str]) -> Frame | None:
@@ -143,9 +102,8 @@ def frame_of(prompt: str, texts: Sequence[str]) -> Frame | None:
     for text_number, text in texts_longest_first:
         for place, piece in enumerate(frame):
             if isinstance(piece, str) and text in piece:
-                text_start = piece.index(text)
-                end = text_start + len(text)
-                frame[place : place + 1] = piece[:text_start], text_number, piece[end:]
+                before, _, behind = piece.partition(text)
+                frame[place : place + 1] = before, text_number, behind
                 break
         else:
             return None
@@ -163,8 +121,7 @@ class Check:
     ) -> None:
         self.task, self.claims = task, claims_of(results, task)
         self.results = results if self.claims else {}
-        shot_count = self.claims.get("n_shot")
-        self.few_shot = shot_count if shot_count in range(MOST_SHOTS + 1) else None
+        self.few_shot: int | None = self.claims.get("n_shot")  # how many examples
         self.filter, self.include_path = filter_name, include_path
         self.rows = pack_rows(task, include_path)
         self.answers: Counter[tuple[object, bytes]] = Counter()  # by id and document
@@ -178,10 +135,10 @@ class Check:
 
     @classmethod
     def prepare(cls, task: str, include_path: Path) -> None:
-        """Render what runs share, once: the prompts of a pack, without examples."""
+        """Render what runs share, once: the prompts of a pack."""
         if pack_rows(task, include_path) is not None:
             for doc in documents(task, include_path)[:MOST_KEPT]:
-                render_messages(task, text_of(doc), 0, None, False)
+                render_messages(task, text_of(doc), None)
 
     def add(self, answer: Answer, doc: dict) -> None:
         """Look at one more answer."""
@@ -192,57 +149,58 @@ class Check:
         self.line = answer.line
         self.lines += 1
         self.contradicted += answer.is_first is False
-        if answer.prompt is None:
-            self.unlogged += 1
-            return
-        frame_pair = self._frames(answer.prompt, doc_json)
-        self.frames.add(frame_pair)
-        self.strange += frame_pair == (None, None)
-        logged_request = within(self.line, "arguments", "gen_args_0") or {}
-        self.settings.add(json.dumps(logged_request | {"arg_0": None}, sort_keys=True))
+        self.unlogged += answer.prompt is None
+        if answer.prompt is not None and not self.few_shot:
+            frame_pair = self._find_frames(answer.prompt, doc_json)
+            self.frames.add(frame_pair)
+            self.strange += frame_pair == (None, None)
+            request = within(self.line, "arguments", "gen_args_0") or {}
+            self.settings.add(json.dumps(request | {"arg_0": None}, sort_keys=True))
 
-    def _frames(self, prompt: str, doc_text: str) -> tuple[Frame | None, Frame | None]:
+    def _find_frames(
+        self, prompt: str, doc_json: str
+    ) -> tuple[Frame | None, Frame | None]:
         """Return what stands around the task's messages, as they are and stripped."""
-        logged_messages = messages_of(prompt)
-        is_chat = bool(logged_messages) or self.results.get("chat_template") is not None
-        prompt_args = self.few_shot or 0, self.results.get("system_instruction") or None
-        is_multiturn = is_chat and self.results.get("fewshot_as_multiturn") is True
-        task_messages = render_messages(self.task, doc_text, *prompt_args, is_multiturn)
+        system_instruction = self.results.get("system_instruction") or None
+        task_messages = render_messages(self.task, doc_json, system_instruction)
         # A second request of the line could hold anything.
         if not task_messages or len(self.line["arguments"]) != 1:
             return None, None
-        self.roles, message_contents = zip(*task_messages)
-        if logged_messages:
+        self.roles, message_texts = zip(*task_messages)
+        if logged_messages := messages_of(prompt):
             expected_chat = [
                 {"role": role, "content": text} for role, text in task_messages
             ]
             return ((), ()) if expected_chat == logged_messages else (None, None)
-        expected_texts = message_contents if is_chat else ("".join(message_contents),)
-        stripped_texts = [text.strip() for text in expected_texts]
-        return frame_of(prompt, expected_texts), frame_of(prompt, stripped_texts)
+        if self.results.get("chat_template") is None:
+            message_texts = ("".join(message_texts),)
+        stripped_texts = [text.strip() for text in message_texts]
+        return frame_of(prompt, message_texts), frame_of(prompt, stripped_texts)
 
-    def _check_prompts(self) -> tuple[str, str, str]:
-        """Return status, reason and the frame around the prompts."""
-        frame = None
+    def _check_prompts(self) -> dict[str, str]:
+        """Return the status of the prompts, its reason, and the frame around them."""
+        frame, status, reason = None, VERIFIED, "all as rendered"
         for distinct_frames in map(set, zip(*self.frames)):
             if frame is None and len(distinct_frames) == 1:
                 [frame] = distinct_frames
-        frame_size = sum(len(piece) for piece in frame or () if isinstance(piece, str))
-        verified_text, frame_texts = "all as rendered", []
-        if frame_size:
-            verified_text += f", in a frame of {frame_size:,} characters"
-            for piece in frame:
-                is_text = isinstance(piece, str)
-                frame_texts.append(piece if is_text else f"{{{self.roles[piece]}}}")
-        fault = self._fault_of_prompts(frame, frame_size)
-        status = UNKNOWN if fault else VERIFIED
-        return status, fault or verified_text, "".join(frame_texts)
+        frame_texts = [piece for piece in frame or () if isinstance(piece, str)]
+        if frame_size := len("".join(frame_texts)):
+            reason += f", in a frame of {frame_size:,} characters"
+            frame_texts = [
+                piece if isinstance(piece, str) else f"{{{self.roles[piece]}}}"
+                for piece in frame
+            ]
+        if fault := self._fault_of_prompts(frame, frame_size):
+            status, reason = UNKNOWN, fault
+        return {"status": status, "text": reason, "frame": "".join(frame_texts)}
 
     def _fault_of_prompts(self, frame: Frame | None, size: int) -> str | None:
         """Return why prompts in a constant frame of a size are not verified, if so."""
-        surroundings_text = f"{size:,} characters stand around each prompt"
+        size_text = f"{size:,} characters stand around each prompt"
         if self.unlogged:
             return "the prompts are not in the files"
+        if self.few_shot:
+            return "prompts with few-shot examples are not checked"
         if self.strange:
             return f"{self.strange:,} of {self.lines:,} prompts are not the task's"
         if self.few_shot is None:
@@ -252,9 +210,9 @@ class Check:
         if frame is None:
             return "what stands around the prompts differs between documents"
         if size and not self.results.get("chat_template"):
-            return f"{surroundings_text}, and no chat template is recorded"
+            return f"{size_text}, and no chat template is recorded"
         if size > MOST_FRAME:
-            return f"{surroundings_text}, more than {MOST_FRAME:,}"
+            return f"{size_text}, more than {MOST_FRAME:,}"
         return None
 
     def outcome(self, tally: Tally) -> dict:
@@ -263,18 +221,18 @@ class Check:
         Documents are `whole` if they are all rows, and of the seed that the task has.
         """
         documents_check = zip(("status", "text", "whole"), self._check_documents(tally))
-        prompts_check = zip(("status", "text", "frame"), self._check_prompts())
-        documents_check, prompts_check = dict(documents_check), dict(prompts_check)
+        documents_check = dict(documents_check)
+        prompts_check = self._check_prompts()
         responses_check = {"status": VERIFIED, "text": "as logged"}
         if self.contradicted:
             fault = (
                 f"{self.contradicted:,} filtered responses are not the first response"
             )
             responses_check = {"status": UNKNOWN, "text": fault}
-        answer_counts = sorted({*self.answers.values()}) or [1]
-        extreme_answer_counts = dict.fromkeys((answer_counts[0], answer_counts[-1]))
-        answer_counts_text = " to ".join(map(str, extreme_answer_counts))
-        if answer_counts[-1] > 1:
+        answer_counts = self.answers.values() or [1]
+        fewest, most = min(answer_counts), max(answer_counts)
+        answer_counts_text = f"{most}" if fewest == most else f"{fewest} to {most}"
+        if most > 1:
             answer_counts_text += (
                 ", scored by their mean (the harness scores the first)"
             )
@@ -331,9 +289,10 @@ class Check:
     def _compare_generated(self, n: int) -> tuple[str, str, bool]:
         """Compare n documents with those rows of the results' seed that they answer."""
         task_config = configuration(self.task)
-        claimed_metadata = within(self.results, "configs", self.task, "metadata")
         task_request = _request(task_config["metadata"])
-        claimed_request = _request(claimed_metadata)
+        claimed_request = _request(
+            within(self.results, "configs", self.task, "metadata")
+        )
         if not {"gen_seed", "gen_rows"} <= claimed_request.keys():
             return UNKNOWN, "no results say the seed of their rows", False
         try:
@@ -345,14 +304,12 @@ class Check:
             seed_docs = documents_of(self.task, seed_rows)
         except (ValueError, TypeError) as error:
             return UNKNOWN, f"cannot be regenerated: {error!s:.200}", False
-        seed_counts_by_hash = Counter(_hash(text_of(doc)) for doc in seed_docs)
+        seed_hashes = Counter(_hash(text_of(doc)) for doc in seed_docs)
         seed_name = f"seed {claimed_request['gen_seed']!s:.20}"
-        claimed_row_count = claimed_request["gen_rows"]
-        status, reason, is_whole = self._compare(
-            n, seed_counts_by_hash, seed_name, claimed_row_count
-        )
+        seed_size = claimed_request["gen_rows"]
+        status, reason, has_all = self._compare(n, seed_hashes, seed_name, seed_size)
         is_task_request = task_request | claimed_request == task_request
-        return status, reason, is_whole and is_task_request
+        return status, reason, has_all and is_task_request
 
     def _card(self) -> dict[str, str]:
         """Return what a run card says of the claims of results: label -> text."""
@@ -390,8 +347,8 @@ class Check:
             yield f"system instruction, {len(system_instruction):,} characters"
         is_same_version = self.claims.get("version") == str(task_scorer.version)
         claimed_scores = within(self.results, "results", self.task) or {}
-        for claimed_metric_name, claimed_score in claimed_scores.items():
-            metric = task_scorer.metric(claimed_metric_name.partition(",")[0])
+        for claimed_name, claimed_score in claimed_scores.items():
+            metric = task_scorer.metric(claimed_name.partition(",")[0])
             # Flexible scores are compared where they are of the same version.
             if metric in scores and (is_same_version or "flexible" not in metric):
                 mean_score = sum(scores[metric]) / len(scores[metric])
@@ -406,6 +363,7 @@ class Check:
 
 def _request(metadata: object) -> dict:
     """Return what metadata of a task say of its rows' generation."""
-    metadata_cells = metadata if isinstance(metadata, dict) else {}
-    gen_keys = [key for key in metadata_cells if key.startswith("gen_")]
-    return {key: metadata_cells[key] for key in gen_keys if key != "gen_fingerprint"}
+    if not isinstance(metadata, dict):
+        return {}
+    gen_keys = [key for key in metadata if key.startswith("gen_")]
+    return {key: metadata[key] for key in gen_keys if key != "gen_fingerprint"}
