@@ -133,9 +133,32 @@ def wilson_interval(sizes: np.ndarray, sums: np.ndarray) -> tuple[float, float]:
     return np.maximum(middle - half_width, 0), np.minimum(middle + half_width, 1)
 
 
-def estimate_score(values: Sequence[float], clusters: Sequence[Hashable]) -> Estimate:
-    """Return the mean of scores from 0 to 1, with Wilson's interval."""
-    return _estimate(values, clusters, SCORES)
+def estimate_score(
+    values: Sequence[float],
+    clusters: Sequence[Hashable],
+    scale: tuple[float, float] = SCORES,
+) -> Estimate:
+    """Return the mean of scores with Wilson's interval, or of DIFFERENCES with Student's."""
+    sizes, sums = cluster_totals(values, clusters)
+    clustered = spread(sizes, sums, scale)
+    independent = spread(np.ones(len(values)), np.asarray(values, dtype=float), scale)
+    if scale == SCORES:
+        (low, high), p_value = wilson_interval(sizes, sums), None
+    else:
+        half_width = clustered.quantile * clustered.error
+        low = max(-1, clustered.mean - half_width)
+        high = min(1, clustered.mean + half_width)
+        p_value = float(clustered.p_value)
+    return Estimate(
+        value=math.fsum(values) / len(values),
+        low=float(low),
+        high=float(high),
+        error=float(clustered.error),
+        freedom=float(clustered.freedom),
+        clusters=len(sizes),
+        design_effect=float(clustered.error) / float(independent.error),
+        p_value=p_value,
+    )
 
 
 def estimate_difference(
@@ -148,33 +171,7 @@ def estimate_difference(
     The interval holds 0 where p is above 0.05; it ends at -1 and 1.
     """
     score_pairs = zip(first_scores, second_scores, strict=True)
-    differences = [
-        second_score - first_score for first_score, second_score in score_pairs
-    ]
-    return _estimate(differences, clusters, DIFFERENCES)
-
-
-def _estimate(
-    values: Sequence[float], clusters: Sequence[Hashable], scale: tuple[float, float]
-) -> Estimate:
-    sizes, sums = cluster_totals(values, clusters)
-    clustered_spread = spread(sizes, sums, scale)
-    independent_spread = spread(
-        np.ones(len(values)), np.asarray(values, dtype=float), scale
-    )
-    if scale == SCORES:
-        (low, high), p_value = wilson_interval(sizes, sums), None
-    else:
-        half_width = clustered_spread.quantile * clustered_spread.error
-        low = max(-1, clustered_spread.mean - half_width)
-        high = min(1, clustered_spread.mean + half_width)
-        p_value = float(clustered_spread.p_value)
-    mean, error = math.fsum(values) / len(values), float(clustered_spread.error)
-    freedom = float(clustered_spread.freedom)
-    error_ratio = error / float(independent_spread.error)
-    return Estimate(
-        mean, float(low), float(high), error, freedom, len(sizes), error_ratio, p_value
-    )
+    return estimate_score([b - a for a, b in score_pairs], clusters, DIFFERENCES)
 
 
 def estimate_median(

@@ -29,31 +29,29 @@ _PACK = """\
 def citations(model: Model, rows: list[dict]) -> Iterator[str]:
     """Yield a line for each benchmark of a model, of which `rows` are the figures."""
     row_by_name = {row["task"]: row for row in rows if row["by"] is None}
-    task_rows = [row for row in row_by_name.values() if "tasks" not in row]
-    scored_tasks = [row["task"] for row in task_rows if row["published"] is not None]
+    scored_tasks = [
+        name
+        for name, row in row_by_name.items()
+        if "tasks" not in row and row["published"] is not None
+    ]
     for benchmark in benchmarks(scored_tasks):
-        cited_tasks = [task for task in benchmark.tasks if task in scored_tasks]
-        cited_row = row_by_name[
-            benchmark.name if len(cited_tasks) > 1 else cited_tasks[0]
-        ]
+        tasks = [task for task in benchmark.tasks if task in scored_tasks]
+        row = row_by_name[benchmark.name if len(tasks) > 1 else tasks[0]]
+        remarks = [rows_remark([model.tasks[task] for task in tasks], row["n"])]
+        if len(tasks) < len(benchmark.tasks):
+            remarks.insert(0, ", ".join(tasks))
         title = configuration(benchmark.name)["metadata"].get("title", benchmark.name)
-        remarks = (
-            [", ".join(cited_tasks)] if len(cited_tasks) < len(benchmark.tasks) else []
-        )
-        tallies = [model.tasks[task] for task in cited_tasks]
-        if row_remark := rows_remark(tallies, cited_row["n"]):
-            remarks.append(row_remark)
-        if remarks:
-            title += f" ({'; '.join(remarks)})"
-        cut_off_text = f"{percent(cited_row['cut_off'] / cited_row['answers'])} %"
-        if cited_row["cut_off_unknown"] and not cited_row["cut_off"]:
+        if remarks_text := "; ".join(filter(None, remarks)):
+            title += f" ({remarks_text})"
+        cut_off_text = f"{percent(row['cut_off'] / row['answers'])} %"
+        if row["cut_off_unknown"] and not row["cut_off"]:
             cut_off_text = "unknown"
         yield (
-            f"{cited_row['run']} on {title}: published score (metric card's rule)"
-            f" {with_interval(cited_row, 'published')}; flexible score (value in any form)"
-            f" {with_interval(cited_row, 'flexible')} (percent [95 % interval, {_METHOD}])."
-            f" {cited_row['n']:,} documents in {cited_row['clusters']:,} clusters (of one text"
-            f" or template); {_settings(model, cited_tasks)}; answers seen to be cut off:"
+            f"{row['run']} on {title}: published score (metric card's rule)"
+            f" {with_interval(row, 'published')}; flexible score (value in any form)"
+            f" {with_interval(row, 'flexible')} (percent [95 % interval, {_METHOD}])."
+            f" {row['n']:,} documents in {row['clusters']:,} clusters (of one text"
+            f" or template); {_settings(model, tasks)}; answers seen to be cut off:"
             f" {cut_off_text}; {VERSION}."
         )
 
@@ -61,22 +59,18 @@ def citations(model: Model, rows: list[dict]) -> Iterator[str]:
 def _settings(model: Model, tasks: list[str]) -> str:
     """Return how the tasks were run, as far as the files say, else that it is unknown."""
     task_claims, run_claims = [model.claims(task) for task in tasks], model.claims()
-    pack_version = _join([scorer(task).version for task in tasks])
-    run_version = _join([claim.get("version") for claim in task_claims])
-    version_remark = (
-        f", run with version {run_version}" if run_version != pack_version else ""
-    )
+    version = _join([scorer(task).version for task in tasks])
+    run_version = _join([claims.get("version") for claims in task_claims])
+    if run_version != version:
+        version += f", run with version {run_version}"
     fingerprints = [model.tasks[task].fingerprint for task in tasks]
     fingerprint = fingerprints[0] if len(tasks) == 1 else sha256(" ".join(fingerprints))
-    chat_template_text = {True: "yes", False: "no"}.get(
-        run_claims.get("chat_template"), "unknown"
-    )
+    has_template = {True: "yes", False: "no"}.get(run_claims.get("chat_template"))
     return (
-        f"task version {pack_version}{version_remark}; fingerprint of the rows"
-        f" {fingerprint[:12]}; few-shot examples"
-        f" {_join([claim.get('n_shot') for claim in task_claims])}; chat template"
-        f" {chat_template_text}; token limit"
-        f" {_join([claim.get('max_gen_toks') for claim in task_claims])};"
+        f"task version {version}; fingerprint of the rows {fingerprint[:12]}; few-shot"
+        f" examples {_join([claims.get('n_shot') for claims in task_claims])}; chat template"
+        f" {has_template or 'unknown'}; token limit"
+        f" {_join([claims.get('max_gen_toks') for claims in task_claims])};"
         f" lm-eval {run_claims.get('lm_eval_version') or 'unknown'}"
     )
 

@@ -38,20 +38,22 @@ from collections.abc import Iterator
 from functools import partial
 from itertools import product
 
+from ..adapters import eval_results
 from ..core.cli import output_path, say, tool_parser, whole_number
 from ..core.errors import ToolError
 from ..core.families import benchmarks, scorer
 from ..core.tables import FORMATS, escaped, percent, points, render
+from ..verdicts.figures import Tally
 from ..verdicts.judge import BREAKDOWNS, shorten, value_text
 from ..verdicts.runs import Model, answer_options, read_models
-from . import eval_results
 from .cite import bibliography, citations
 from .health import faults, silent_ends
 from .rows import RULES, rows, with_interval
 
 
-_WIDTH = 100
-_FREQUENT = 0.05  # share of a family's answers from which on a reason has an example
+_PARAGRAPH = textwrap.TextWrapper(100, break_on_hyphens=False)
+_LIST_ITEM = textwrap.TextWrapper(100, subsequent_indent="  ")
+_FREQUENT = 0.05  # share of the answers from which on a reason has an example
 _LEGEND = """\
 Percent [likely range: 95 % interval]. published: score by the benchmark's own rule (its metric \
 card); flexible: the same for the value in any form; format cost: flexible - published; constant: \
@@ -60,7 +62,7 @@ end too early. More: utils/README.md, "How to read the figures"
 """
 _LEGEND_OF_TIMES = """\
 within: of all documents; where no date was read, it is a miss. median error: the middle error \
-of the dates that were read, from early to late [likely range: 95 % interval].
+of the dates that were read, - for early, + for late [likely range: 95 % interval].
 """
 
 Run = tuple[Model, list[dict]]  # with the figures that `rows` returns
@@ -80,17 +82,18 @@ def main(arguments: list[str] | None = None) -> int:
     messages = [message for model in models for message in model.messages]
     messages += [failure.message for failure in failures]
     for model in models:
-        for task in (task for task, tally in model.tasks.items() if not tally.all.n):
+        for task in [task for task, tally in model.tasks.items() if not tally.all.n]:
+            del model.tasks[task]
             fault = f"has all documents of {task} that are answered"
             fix = "score it without --leave_out"
             messages.append(f"{model.name}: {options.leave_out} {fault}; {fix}")
     for message in messages:
         say(message)
-    runs: list[Run] = []
-    for model in models:
-        tallies = {task: tally for task, tally in model.tasks.items() if tally.all.n}
-        if tallies:
-            runs.append((model, rows(model.name, tallies, model.filter, options.k)))
+    runs: list[Run] = [
+        (model, rows(model.name, model.tasks, model.filter, options.k))
+        for model in models
+        if model.tasks
+    ]
     if runs:
         sys.stdout.write(_text(runs, options))
         if options.eval_results:
@@ -101,10 +104,8 @@ def main(arguments: list[str] | None = None) -> int:
 def _text(runs: list[Run], options: Namespace) -> str:
     """Return citations, the report, or the rows in the format that the options ask for."""
     if options.cite:
-        citation_lines = [
-            f"{citation}\n" for run in runs for citation in citations(*run)
-        ]
-        return "\n".join([*citation_lines, *bibliography([model for model, _ in runs])])
+        lines = [f"{citation}\n" for run in runs for citation in citations(*run)]
+        return "\n".join([*lines, *bibliography([model for model, _ in runs])])
     if options.format == "markdown":
         return _report(runs, options.by or [], options.k)
     all_rows = [row for _, run_rows in runs for row in run_rows]
@@ -114,6 +115,7 @@ def _text(runs: list[Run], options: Namespace) -> str:
 
 
 def _options(arguments: list[str] | None) -> Namespace:
+    """Return the command line; ToolError for an unknown task."""
     parser = tool_parser("score", __doc__)
     add = parser.add_argument
     add("path", nargs="+", metavar="[NAME=]PATH")
@@ -132,17 +134,17 @@ def _options(arguments: list[str] | None) -> Namespace:
     add("--format", choices=FORMATS, default="markdown")
     options = parser.parse_args(arguments)
     if options.task:
-        scorer(options.task)  # ToolError for an unknown one
+        scorer(options.task)
     return options
 
 
 def _breakdowns(text: str) -> list[str]:
     """Return the names in `--by`; ArgumentTypeError for an unknown one."""
-    breakdown_names, choices = [*filter(None, text.split(","))], ("task", *BREAKDOWNS)
-    for breakdown in breakdown_names:
+    breakdowns, choices = [*filter(None, text.split(","))], ("task", *BREAKDOWNS)
+    for breakdown in breakdowns:
         if breakdown not in choices:
             raise ArgumentTypeError(f"{breakdown}: choose from {', '.join(choices)}")
-    return breakdown_names
+    return breakdowns
 
 
 # ------------------------------------------------------------------------- report
@@ -151,64 +153,61 @@ def _breakdowns(text: str) -> list[str]:
 def _report(runs: list[Run], breakdowns: list[str], k: int | None) -> str:
     """Return faults, the tables of runs as Markdown, and the breakdowns."""
     sections = [
-        _wrapped(f"**Fault** in the run {escaped(model.name)}: {fault}")
+        _PARAGRAPH.fill(f"**Fault** in the run {escaped(model.name)}: {fault}") + "\n"
         for model, _ in runs
         for fault in faults(model)
     ]
     rows_by_breakdown: dict[tuple, list[dict]] = defaultdict(list)
     for model, run_rows in runs:
-        whole_task_rows = [row for row in run_rows if row["by"] is None]
-        sections += [f"## {escaped(model.name)}\n", *_tables(whole_task_rows, k)]
-        sections.append("".join(_notes(model, whole_task_rows)))
-        reason_rows = [*_reasons(model, whole_task_rows, "task" in breakdowns)]
-        sections.append(render(reason_rows, "markdown", percent))
-        sections.append("".join(_examples(model)))
+        whole_rows = [row for row in run_rows if row["by"] is None]
+        sections += [f"## {escaped(model.name)}\n", *_tables(whole_rows, k)]
+        sections.append("".join(_notes(model, whole_rows)))
+        sections += _reasons(model, whole_rows, "task" in breakdowns)
         for row in (row for row in run_rows if row["by"] in breakdowns):
             rows_by_breakdown[row["task"], row["filter"], row["by"]].append(row)
     if silence_sentence := silent_ends([model for model, _ in runs]):
-        sections.append(_wrapped(silence_sentence))
-    sections += [*map(_breakdown, rows_by_breakdown.values()), _wrapped(_LEGEND)]
-    return "\n".join(filter(None, sections))
-
-
-def _wrapped(text: str) -> str:
-    return textwrap.fill(text, _WIDTH, break_on_hyphens=False) + "\n"
+        sections.append(_PARAGRAPH.fill(silence_sentence) + "\n")
+    sections += map(_breakdown, rows_by_breakdown.values())
+    return "\n".join([*filter(None, sections), _PARAGRAPH.fill(_LEGEND) + "\n"])
 
 
 def _tables(rows: list[dict], k: int | None) -> Iterator[str]:
     """Yield the scores, those of several answers together, and errors of times."""
     score_lines, repeat_lines, time_lines = [], [], []
     for row in rows:
-        task_cell = {"task": _name(row)}
-        score_cells = {rule: with_interval(row, rule) for rule in RULES}
-        score_cells["format cost"] = with_interval(row, "format_cost", points)
-        score_cells |= {column: row[column] for column in ("extracted", "constant")}
+        label = {"task": _name(row)}
         is_cut_off_unknown = row["cut_off_unknown"] and not row["cut_off"]
         cut_off_share = row["cut_off"] / row["answers"]
-        score_cells["cut off"] = "unknown" if is_cut_off_unknown else cut_off_share
-        score_lines.append(task_cell | score_cells | {"n": row["n"]})
+        score_lines.append(
+            label
+            | {rule: with_interval(row, rule) for rule in RULES}
+            | {"format cost": with_interval(row, "format_cost", points)}
+            | {column: row[column] for column in ("extracted", "constant")}
+            | {"cut off": "unknown" if is_cut_off_unknown else cut_off_share}
+            | {"n": row["n"]}
+        )
         if row["answers"] > row["n"]:
-            repeat_cells = {"answers": row["answers"]}
+            repeat_cells = label | {"answers": row["answers"]}
             for measure, rule in product((f"pass@{k}", "majority"), RULES):
                 column = f"{measure}_{rule}"
                 repeat_cells[f"{measure} {rule}"] = with_interval(row, column)
-            repeat_lines.append(task_cell | repeat_cells)
-        time_cells = {}
-        for column in (column for column in row if column.startswith("within_")):
-            if f"{column}_low" in row:
-                time_cells[column.replace("_", " ")] = with_interval(row, column)
-        for unit in ("hours", "days"):
-            if (column := f"median_error_{unit}") in row:
-                error_text = with_interval(row, column, _lateness)
-                time_cells[f"median error, {unit}"] = error_text
+            repeat_lines.append(repeat_cells)
+        time_cells = {
+            column.replace("_", " "): with_interval(row, column)
+            for column in row
+            if column.startswith("within_") and f"{column}_low" in row
+        }
+        for column in ("median_error_hours", "median_error_days"):
+            if column in row:
+                heading = column.replace("_", " ", 1).replace("_", ", ")
+                time_cells[heading] = with_interval(row, column, "{:+.4g}".format)
                 time_cells["date read"] = row["error_read"]
         if time_cells:
-            time_lines.append(task_cell | time_cells)
-    for table_lines in (score_lines, repeat_lines, time_lines):
-        if table_lines:
-            yield render(table_lines, "markdown", percent)
+            time_lines.append(label | time_cells)
+    for lines in filter(None, (score_lines, repeat_lines, time_lines)):
+        yield render(lines, "markdown", percent)
     if time_lines:
-        yield _wrapped(_LEGEND_OF_TIMES)
+        yield _PARAGRAPH.fill(_LEGEND_OF_TIMES) + "\n"
 
 
 def _name(row: dict) -> str:
@@ -216,10 +215,6 @@ def _name(row: dict) -> str:
     scored_count, _, full_count = row.get("tasks", "").partition(" of ")
     remark = f"({scored_count} of {full_count} tasks)" * (scored_count != full_count)
     return " ".join(filter(None, (row["task"], remark, row["filter"])))
-
-
-def _lateness(error: float) -> str:
-    return f"{abs(error):.4g} {'late' if error > 0 else 'early'}" if error else "exact"
 
 
 def _notes(model: Model, rows: list[dict]) -> Iterator[str]:
@@ -231,99 +226,81 @@ def _notes(model: Model, rows: list[dict]) -> Iterator[str]:
         yield "A file could not be read to its end.\n"
     labels_by_note: dict[str, list[str]] = defaultdict(list)
     for row in (row for row in rows if "rows" in row):
-        row_name = _name(row)
-        row_remark, _, benchmark_size = row["rows"].partition(" the benchmark's ")
-        if benchmark_size:
+        label = _name(row)
+        if row["rows"].startswith("fewer than"):
             note = "Fewer documents than the benchmark's"
-            labels_by_note[note].append(f"{row_name} {row['n']} of {benchmark_size}")
-        elif row_remark not in ("the benchmark's", "as many as the benchmark's"):
-            labels_by_note[f"The rows are {row_remark}"].append(row_name)
+            benchmark_size = scorer(row["task"]).upstream[0]
+            labels_by_note[note].append(f"{label} {row['n']} of {benchmark_size}")
+        elif row["rows"] not in ("the benchmark's", "as many as the benchmark's"):
+            labels_by_note[f"The rows are {row['rows']}"].append(label)
         if row["changed"]:
             note = "Answers to which the harness's log gives other scores"
-            labels_by_note[note].append(f"{row_name} {row['changed']}")
+            labels_by_note[note].append(f"{label} {row['changed']}")
         if row["left_out"]:
-            labels_by_note["Left out"].append(f"{row_name} {row['left_out']}")
+            labels_by_note["Left out"].append(f"{label} {row['left_out']}")
     for note, labels in labels_by_note.items():
-        yield _wrapped(f"{note}: {', '.join(labels)}.")
+        yield _PARAGRAPH.fill(f"{note}: {', '.join(labels)}.") + "\n"
 
 
-def _reasons(model: Model, rows: list[dict], by_task: bool) -> Iterator[dict]:
-    """Yield how many answers have each reason, by benchmark or by task."""
-    counters_by_label: dict[str, tuple[Counter[str], Counter[str]]] = {}
+def _reasons(model: Model, rows: list[dict], by_task: bool) -> list[str]:
+    """Return how many answers have each reason, by benchmark or by task, and examples.
+
+    An example is an answer to the task that has most such answers.
+    """
+    tallies_by_label: dict[str, list[Tally]] = defaultdict(list)
     for task in (row["task"] for row in rows if "tasks" not in row):
         label = task if by_task else benchmarks([task])[0].name
+        tallies_by_label[label].append(model.tasks[task])
+    lines, examples = [], []
+    for label, tallies in tallies_by_label.items():
+        reason_counts, unextracted_counts = Counter(), Counter()
+        for tally in tallies:
+            reason_counts.update(tally.all.reasons)
+            unextracted_counts.update(tally.all.unextracted)
         label = " ".join(filter(None, (label, model.filter)))
-        reason_counts, unextracted_counts = counters_by_label.setdefault(
-            label, (Counter(), Counter())
-        )
-        reason_counts.update(model.tasks[task].all.reasons)
-        unextracted_counts.update(model.tasks[task].all.unextracted)
-    for label, (reason_counts, unextracted_counts) in counters_by_label.items():
-        for reason, count_of_reason in reason_counts.most_common():
-            table_row = {
-                "answers to": label,
-                "reason": reason,
-                "answers": count_of_reason,
-            }
-            table_row |= {"%": count_of_reason / reason_counts.total()}
-            table_row |= {"no answer by the published rule": unextracted_counts[reason]}
-            yield table_row
+        for reason, answer_count in reason_counts.most_common():
+            share = answer_count / reason_counts.total()
+            line = {"answers to": label, "reason": reason, "answers": answer_count}
+            line |= {"%": share}
+            line |= {"no answer by the published rule": unextracted_counts[reason]}
+            lines.append(line)
             label = ""
-
-
-def _examples(model: Model) -> Iterator[str]:
-    """Yield an answer for each reason that is frequent in a family, with what is read.
-
-    It is one to the task that has most such answers.
-    """
-    counts_by_family: dict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
-    for task, tally in model.tasks.items():
-        for reason, count_of_reason in tally.all.reasons.items():
-            counts_by_family[scorer(task).family][reason, task] = count_of_reason
-    for family_counts in counts_by_family.values():
-        total_by_reason = Counter()
-        task_by_reason = {}  # in the order of the reasons' numbers
-        least_count = _FREQUENT * family_counts.total()
-        for (reason, task), count_of_reason in family_counts.most_common():
-            total_by_reason[reason] += count_of_reason
-            task_by_reason.setdefault(reason, task)
-        for reason, task in task_by_reason.items():
-            if reason != "right" and total_by_reason[reason] >= least_count:
-                yield _example(model.tasks[task].examples[reason])
+            if reason != "right" and share >= _FREQUENT:
+                tally = max(tallies, key=lambda tally: tally.all.reasons[reason])
+                examples.append(_example(tally.examples[reason]))
+    return [render(lines, "markdown", percent), "".join(examples)]
 
 
 def _example(row: dict) -> str:
     """Return the reason for the scores of an answer, and what was read in it."""
-    reason, task = row["reason"], row["task"]
-    excerpt_by_label = {"published": row["published"], "flexible": value_text(row)}
-    excerpt_by_label["label"] = row["gold"]
+    excerpts = {"published": row["published"], "flexible": value_text(row)}
+    excerpts["label"] = row["gold"]
     if row["flexible"] is None:
-        excerpt_by_label["response"] = row["excerpt"]
+        excerpts["response"] = row["excerpt"]
     document_name = row["digest"][:12] if row["doc_id"] is None else row["doc_id"]
-    reason_line = (
-        f"- {reason}, as in document {escaped(str(document_name))} of {task}: "
-    )
-    reason_line += scorer(task).utils.REASONS[reason]
-    lines = [textwrap.fill(reason_line, _WIDTH, subsequent_indent="  ")]
-    for excerpt_label, excerpt in excerpt_by_label.items():
-        excerpt_text = "nothing" if excerpt is None else shorten(excerpt, _WIDTH - 30)
-        lines.append(f"    {excerpt_label}: {escaped(excerpt_text)}")
+    meaning = scorer(row["task"]).utils.REASONS[row["reason"]]
+    item = f"{row['reason']}, as in document {escaped(str(document_name))} of {row['task']}"
+    lines = [_LIST_ITEM.fill(f"- {item}: {meaning}")]
+    for label, excerpt in excerpts.items():
+        excerpt_text = "nothing" if excerpt is None else shorten(excerpt, 70)
+        lines.append(f"    {label}: {escaped(excerpt_text)}")
     return "\n".join([*lines, ""])
 
 
 def _breakdown(rows: list[dict]) -> str:
     """Return a table of the parts of a task, with a column for each run."""
-    breakdown_name, table_row_by_value = rows[0]["by"], {}
+    breakdown, cells_by_value = rows[0]["by"], {}
     for row in rows:
-        first_cells = {breakdown_name: row["value"], "n": row["n"]}
-        table_row = table_row_by_value.setdefault(row["value"], first_cells)
-        if table_row["n"] != row["n"]:  # as a rule, the runs answer the same documents
-            table_row["n"] = "differs"
+        first_cells = {breakdown: row["value"], "n": row["n"]}
+        cells = cells_by_value.setdefault(row["value"], first_cells)
+        if cells["n"] != row["n"]:  # as a rule, the runs answer the same documents
+            cells["n"] = "differs"
         score_texts = [with_interval(row, rule) for rule in RULES]
-        score_texts.append(
-            None if row["extracted"] is None else percent(row["extracted"])
-        )
+        if row["extracted"] is not None:
+            score_texts.append(percent(row["extracted"]))
         # The blank, which no table shows, keeps a run called "n" apart.
-        table_row[f"{row['run']} "] = " / ".join(filter(None, score_texts))
-    title = f"{escaped(_name(rows[0]))} by {breakdown_name}; published / flexible / extracted"
-    return f"{title}\n\n{render([*table_row_by_value.values()], 'markdown')}"
+        cells[f"{row['run']} "] = " / ".join(filter(None, score_texts))
+    title = (
+        f"{escaped(_name(rows[0]))} by {breakdown}; published / flexible / extracted"
+    )
+    return f"{title}\n\n{render([*cells_by_value.values()], 'markdown')}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator
 
 from ..core.families import configuration, scorer
@@ -11,9 +10,9 @@ from ..core.tables import escaped, percent
 from ..verdicts.runs import Model
 
 
-LEAST = 0.01  # share of the answers from which on a fault of single answers is told
+_LEAST_SHARE = 0.01  # of the answers, from which on a fault of single answers is told
 _TUNED = re.compile(r"(?:^|[-_ /.])(?:instruct|chat|it)(?![a-z])", re.IGNORECASE)
-# Faults of answers, and what to do.
+# Faults of answers, by what `Figures` count, and what to do.
 _OF_ANSWERS = {
     "length": "were cut off by the token limit; run again with a larger max_gen_toks",
     "unended": "end before an answer, as within their reasoning; run again with a larger max_gen_toks",
@@ -25,25 +24,25 @@ _OF_ANSWERS = {
 
 def faults(model: Model) -> Iterator[str]:
     """Yield a sentence for each fault; none for a healthy run."""
-    count_by_fault, answer_count = _count(model)
+    tallies = model.tasks.values()
+    answer_count = sum(tally.all.answers for tally in tallies)
     for fault, claim_and_fix in _OF_ANSWERS.items():
-        if count_by_fault[fault] and count_by_fault[fault] >= LEAST * answer_count:
-            share_text = percent(count_by_fault[fault] / answer_count)
-            answers_text = f"{count_by_fault[fault]:,} of {answer_count:,} answers"
-            yield f"{answers_text} ({share_text} %) {claim_and_fix}."
-    limit_texts, version_texts, run_claims = [], [], model.claims()
+        fault_count = sum(tally.all.counts[fault] for tally in tallies)
+        if fault_count and fault_count >= _LEAST_SHARE * answer_count:
+            share_text = f"({percent(fault_count / answer_count)} %)"
+            yield f"{fault_count:,} of {answer_count:,} answers {share_text} {claim_and_fix}."
+    low_limits, other_versions, run_claims = [], [], model.claims()
     for task in model.tasks:
-        task_claims = model.claims(task)
-        run_limit = task_claims.get("max_gen_toks")
-        run_version = task_claims.get("version")
+        run_limit = model.claims(task).get("max_gen_toks")
+        run_version = model.claims(task).get("version")
         task_limit = configuration(task)["generation_kwargs"]["max_gen_toks"]
         if run_limit is not None and run_limit < task_limit:
-            limit_texts.append(f"{task} {run_limit:,}, not {task_limit:,}")
+            low_limits.append(f"{task} {run_limit:,}, not {task_limit:,}")
         if not scorer(task).asks_as(run_version):
-            version_texts.append(f"{task} {run_version}, not {scorer(task).version}")
-    if limit_texts:
+            other_versions.append(f"{task} {run_version}, not {scorer(task).version}")
+    if low_limits:
         fix = "run again without a max_gen_toks of your own"
-        yield f"the token limit is below the task's ({_listed(limit_texts)}); {fix}."
+        yield f"the token limit is below the task's ({_first(low_limits)}); {fix}."
     if (document_limit := run_claims.get("limit")) is not None:
         fault = f"the run has --limit {document_limit:g}, so only some documents"
         yield f"{fault}; run again without it."
@@ -53,40 +52,31 @@ def faults(model: Model) -> Iterator[str]:
             "the model's name says that it is tuned for chats, but no chat template was"
             " applied; run again with --apply_chat_template."
         )
-    if version_texts:
+    if other_versions:
         fix = "run again with this pack, or score it with the pack that ran it"
-        yield f"the tasks were run in another version ({_listed(version_texts)}); {fix}."
+        yield f"the tasks were run in another version ({_first(other_versions)}); {fix}."
 
 
 def silent_ends(models: list[Model]) -> str:
     """Return a sentence on the runs of which no answer says why it ended; "" for none."""
-    run_names, unended_count, silent_count = [], 0, 0
+    run_names, unended_count, answer_count = [], 0, 0
     for model in models:
-        count_by_fault, answer_count = _count(model)
-        if count_by_fault["silent"] == answer_count:
+        tallies = model.tasks.values()
+        if all(tally.all.counts["silent"] == tally.all.answers for tally in tallies):
             run_names.append(escaped(model.name))
-            unended_count += count_by_fault["unended"]
-            silent_count += answer_count
-    if not silent_count:
+            unended_count += sum(tally.all.counts["unended"] for tally in tallies)
+            answer_count += sum(tally.all.answers for tally in tallies)
+    if not answer_count:
         return ""
     runs_text = ", ".join(run_names) if len(run_names) < 4 else f"{len(run_names)} runs"
     return (
-        f"No answer of {runs_text} says why it ended: {unended_count:,} of {silent_count:,} end"
+        f"No answer of {runs_text} says why it ended: {unended_count:,} of {answer_count:,} end"
         " before an answer, and more may have been cut off. Answers through `temporal-eval export`"
         " and `replay` say it."
     )
 
 
-def _count(model: Model) -> tuple[Counter[str], int]:
-    """Return how many answers of a model have each fault, and how many there are."""
-    figures = [tally.all for tally in model.tasks.values()]
-    count_by_fault = sum(
-        (figures_of_task.counts for figures_of_task in figures), Counter()
-    )
-    return count_by_fault, sum(figures_of_task.answers for figures_of_task in figures)
-
-
-def _listed(texts: list[str]) -> str:
+def _first(faults_of_tasks: list[str]) -> str:
     """Return the first three texts, and how many more tasks there are."""
-    more_text = f" and {len(texts) - 3} more tasks" if len(texts) > 3 else ""
-    return f"{'; '.join(texts[:3])}{more_text}"
+    more_text = f" and {len(faults_of_tasks) - 3} more tasks"
+    return "; ".join(faults_of_tasks[:3]) + more_text * (len(faults_of_tasks) > 3)

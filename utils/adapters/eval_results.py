@@ -35,44 +35,42 @@ def write(path: Path, model: Model, rows: list[dict]) -> None:
     """
     from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml
 
-    entries, tasks_left_out = [], []
-    run_date = model.claims().get("date")
+    entries, tasks_off_hub, run_date = [], [], model.claims().get("date")
     if run_date is not None:
-        run_date = datetime.fromtimestamp(run_date, timezone.utc).isoformat(
-            timespec="seconds"
-        )
+        run_time = datetime.fromtimestamp(run_date, timezone.utc)
+        run_date = run_time.isoformat(timespec="seconds")
     for row in rows:
         if row["by"] or "tasks" in row or row["published"] is None:
             continue
         task_config = configuration(row["task"])
         if "custom_dataset" in task_config:
-            tasks_left_out.append(row["task"])
+            tasks_off_hub.append(row["task"])
             continue
-        task_entry = EvalResultEntry(
+        entry = EvalResultEntry(
             dataset_id=task_config["dataset_path"],
             task_id=row["task"],
             value=row["published"],
             date=run_date,
             notes=_notes(model.claims(row["task"]), row),
         )
-        entries.append(task_entry)
-    entry_dicts = eval_result_entries_to_yaml(entries)
-    with written_whole(path) as yaml_file:
-        yaml_file.write(
-            yaml.safe_dump(entry_dicts, sort_keys=False, width=1000).encode()
-        )
-    if tasks_left_out:
-        task_names_text = ", ".join(tasks_left_out)
-        say(f"{path}: lacks {task_names_text}, whose rows no data set of the hub has")
+        entries.append(entry)
+    yaml_entries = eval_result_entries_to_yaml(entries)
+    with written_whole(path) as file:
+        file.write(yaml.safe_dump(yaml_entries, sort_keys=False, width=1000).encode())
+    if tasks_off_hub:
+        names_text = ", ".join(tasks_off_hub)
+        say(f"{path}: lacks {names_text}, whose rows no data set of the hub has")
 
 
 def _notes(claims: dict, row: dict) -> str:
     """Return the rule, and what else a score must be read with, as far as it is known."""
     published_metric, flexible_metric = scorer(row["task"]).headline
-    notes = [f"{published_metric} by the metric card's rule"]
-    notes.append(f"{flexible_metric} {row['flexible']:.4f}")
-    notes.append(f"version {scorer(row['task']).version} of lm-eval-temporal-tasks")
-    notes.append(f"rows: {row['rows']} ({row['n']})")
+    notes = [
+        f"{published_metric} by the metric card's rule",
+        f"{flexible_metric} {row['flexible']:.4f}",
+        f"version {scorer(row['task']).version} of lm-eval-temporal-tasks",
+        f"rows: {row['rows']} ({row['n']})",
+    ]
     if row["filter"]:
         notes.append(f"filter {row['filter']}")
     if claims:
