@@ -77,8 +77,9 @@ def own_cache(tmp_path_factory, monkeypatch) -> None:
 
 @pytest.fixture(autouse=True)
 def lm_eval_logs_reach_caplog() -> None:
-    """Undo what a run of the harness in this process does to its logger."""
+    """Undo what a tool, or a run of the harness, does to the harness's logger."""
     logging.getLogger("lm_eval").propagate = True
+    logging.getLogger("lm_eval").setLevel(logging.NOTSET)
 
 
 @pytest.fixture(scope="session")

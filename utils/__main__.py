@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import logging
 import os
 import signal
 import sys
@@ -12,7 +13,7 @@ from types import FrameType
 
 from lm_eval_tasks import VERSION
 
-from .core.cli import quiet_harness, say, tool_parser
+from .core.cli import say, tool_parser
 from .core.errors import ToolError, fault_of
 
 
@@ -27,7 +28,6 @@ TOOLS = {
     "generate": ("packs.generate", "make a pack of fresh problems from a seed"),
     "twins": ("packs.twins", "make a pack of public rows with other answers"),
 }
-_INSTALL = "pip install 'lm-eval-temporal-tasks[tools]'"
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -39,17 +39,19 @@ def main(arguments: list[str] | None = None) -> int:
     # What a name of a file or model has in it can be shown anywhere.
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(errors="backslashreplace")
-    os.environ.setdefault("HF_HUB_VERBOSITY", "error")  # as it is imported
+    # What harness, hub and families log below errors is left out: tools say their own.
+    os.environ.setdefault("HF_HUB_VERBOSITY", "error")
+    logging.getLogger("lm_eval").setLevel(logging.ERROR)
     for signum in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(signum) == signal.SIG_DFL:  # `nohup` has SIGHUP ignored
             signal.signal(signum, _interrupt)
     try:
-        with quiet_harness():
-            exit_status = _run(arguments)
+        exit_status = _run(arguments)
         sys.stdout.flush()
         return exit_status
     except ModuleNotFoundError as error:
-        say(f"{error.name} is not installed; run {_INSTALL}")
+        install_command = "pip install 'lm-eval-temporal-tasks[tools]'"
+        say(f"{error.name} is not installed; run {install_command}")
     except ToolError as error:
         say(f"{error}")
     except OSError as error:
@@ -77,21 +79,18 @@ def _interrupt(signum: int, _: FrameType | None) -> None:
 
 def _run(arguments: list[str] | None) -> int:
     """Read the command line and run the tool that it names; return the exit status."""
-    tools_text = "\n".join(
-        f"  {tool_name:<11}  {tool_help}" for tool_name, (_, tool_help) in TOOLS.items()
-    )
-    parser = tool_parser(
-        "",
-        f"Tools around the temporal-reasoning tasks:\n\n{tools_text}\n\n"
-        "`temporal-eval TOOL --help` says more of one.",
-    )
+    description = "Tools around the temporal-reasoning tasks:\n\n"
+    for tool_name, (_, tool_help) in TOOLS.items():
+        description += f"  {tool_name:<11}  {tool_help}\n"
+    description += "\n`temporal-eval TOOL --help` says more of one."
+    parser = tool_parser("", description)
     parser.add_argument("--version", action="version", version=VERSION)
     parser.add_argument("tool", choices=TOOLS, metavar="TOOL", help="one of these")
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help="what it takes")
     try:
         options = parser.parse_args(arguments)
-        tool_module = importlib.import_module(f".{TOOLS[options.tool][0]}", __package__)
-        return tool_module.main(options.arguments)
+        tool = importlib.import_module(f".{TOOLS[options.tool][0]}", __package__)
+        return tool.main(options.arguments)
     except SystemExit as end:  # how argparse ends `--help` and what it cannot read
         return end.code
 

@@ -40,16 +40,14 @@ def say(message: str) -> None:
 
 @contextmanager
 def quiet_harness() -> Iterator[None]:
-    """Leave out what harness, hub and families log below errors: tools say their own."""
-    loggers = [logging.getLogger(name) for name in ("lm_eval", "huggingface_hub")]
-    log_levels = [logger.level for logger in loggers]
-    for logger in loggers:
-        logger.setLevel(logging.ERROR)
+    """Leave out what harness and families log below errors: tools say their own."""
+    logger = logging.getLogger("lm_eval")
+    log_level = logger.level
+    logger.setLevel(logging.ERROR)
     try:
         yield
     finally:
-        for logger, log_level in zip(loggers, log_levels):
-            logger.setLevel(log_level)
+        logger.setLevel(log_level)
 
 
 def printable(text: str) -> str:
@@ -59,23 +57,22 @@ def printable(text: str) -> str:
 
 def folder_path(argument: str) -> Path:
     """Return the path of a folder that is there; ArgumentTypeError for none."""
-    if not Path(argument).is_dir():
-        raise argparse.ArgumentTypeError(
-            f"{argument!r:.200} is not a folder; name another"
-        )
-    return Path(argument)
+    if Path(argument).is_dir():
+        return Path(argument)
+    raise argparse.ArgumentTypeError(f"{argument!r:.200} is not a folder; name another")
 
 
 def output_path(argument: str) -> Path:
     """Return the path of an output; ArgumentTypeError where a shell variable is not set."""
-    if not argument:
-        raise argparse.ArgumentTypeError("is empty; name a file or folder")
-    return Path(argument)
+    if argument:
+        return Path(argument)
+    raise argparse.ArgumentTypeError("is empty; name a file or folder")
 
 
 def whole_number(argument: str, *, least: int = 0) -> int:
     """Return the whole number that an option gives; ArgumentTypeError below `least`."""
-    if not (argument.isascii() and argument.isdecimal() and int(argument) >= least):
-        fault = f"{argument!r:.80} is not a whole number of at least {least}"
-        raise argparse.ArgumentTypeError(fault)
-    return int(argument)
+    if argument.isascii() and argument.isdecimal() and int(argument) >= least:
+        return int(argument)
+    raise argparse.ArgumentTypeError(
+        f"{argument!r:.80} is not a whole number of at least {least}"
+    )

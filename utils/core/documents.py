@@ -20,13 +20,14 @@ def load(
     """
     from lm_eval.tasks import TaskManager  # takes a second
 
-    manager_options = {"include_defaults": False, "metadata": metadata}
     with quiet_harness():
-        manager = TaskManager(include_path=str(include_path), **manager_options)
+        manager = TaskManager(
+            include_path=str(include_path), include_defaults=False, metadata=metadata
+        )
         if missing_names := [name for name in names if name not in manager.all_tasks]:
-            fix = "name another folder with --include_path, or another task"
             raise ToolError(
-                f"{include_path}: has no task or group '{missing_names[0]}'; {fix}"
+                f"{include_path}: has no task or group '{missing_names[0]}'; name another"
+                " folder with --include_path, or another task"
             )
         for task in (task for name in names for task in leaf_tasks(name)):
             scorer(task)  # FamilyError, where the harness would end in a traceback
@@ -34,10 +35,9 @@ def load(
             return manager, manager.load(names)
         except (OSError, ValueError) as error:
             summary = str(error).strip().split("\n")[0]
-            fix = "check the network, or give an offline pack with --include_path"
-            names_text = ", ".join(names)
             raise ToolError(
-                f"{names_text}: cannot be loaded ({summary}); {fix}"
+                f"{', '.join(names)}: cannot be loaded ({summary}); check the network, or"
+                " give an offline pack with --include_path"
             ) from error
 
 

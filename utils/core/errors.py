@@ -1,7 +1,5 @@
 """What ends a tool: one line that names the place and the fix."""
 
-from __future__ import annotations
-
 
 class ToolError(ValueError):
     """What went wrong, in one line that names the place and the fix."""

@@ -36,7 +36,7 @@ class TaskFile(NamedTuple):
 
     path: Path
     config: dict  # a function is the path of its module, a full stop and its name
-    included: list[Path]  # by the file itself
+    base: str | None  # the task whose YAML file this one includes
 
 
 @cache
@@ -56,12 +56,13 @@ def _read(path: Path) -> TaskFile:
     loader.add_constructor("!function", lambda _, node: str(path.parent / node.value))
     own_config = yaml.load(path.read_text("utf-8"), loader)  # noqa: S506
     includes = own_config.pop("include", [])
-    includes = [includes] if isinstance(includes, str) else includes
-    included_paths = [(path.parent / include).resolve() for include in includes]
-    included_config: dict = {}
-    for included_path in included_paths:
+    base, included_config = None, {}
+    for include in [includes] if isinstance(includes, str) else includes:
+        included_path = (path.parent / include).resolve()
         included_config |= _read(included_path).config
-    return TaskFile(path, included_config | own_config, included_paths)
+        if include.endswith(".yaml"):
+            base = included_path.stem
+    return TaskFile(path, included_config | own_config, base)
 
 
 def configuration(name: str) -> dict:
@@ -71,29 +72,22 @@ def configuration(name: str) -> dict:
 
 def all_tasks() -> list[str]:
     """Return the names of all tasks of the pack, sorted."""
-    named_files = task_files().items()
-    return sorted(name for name, file in named_files if "group" not in file.config)
+    files = task_files()
+    return sorted(name for name in files if "group" not in files[name].config)
 
 
 def leaf_tasks(name: str) -> list[str]:
     """Return the tasks in a group, or `[name]` for a task; ToolError for an unknown name."""
-    if name not in task_files():
-        raise ToolError(f"task or group '{name}' is unknown; {_suggestion(name)}")
-    members = configuration(name)["task"]
+    files = task_files()
+    if name not in files:
+        fix = f"the groups are {', '.join(sorted(files.keys() - {*all_tasks()}))}"
+        if near_names := difflib.get_close_matches(name, files):
+            fix = f"did you mean {' or '.join(near_names)}?"
+        raise ToolError(f"task '{name}' is unknown; {fix}")
+    members = files[name].config["task"]
     if isinstance(members, str):  # its own name
         return [name]
-    leaf_names = (leaf for member in members for leaf in leaf_tasks(member))
-    return [*dict.fromkeys(leaf_names)]
-
-
-def _suggestion(name: str) -> str:
-    """Return the fix for the name of a group or of nothing, where a task is needed."""
-    if name in task_files():
-        return f"its tasks are {', '.join(leaf_tasks(name))}"
-    if near_matches := difflib.get_close_matches(name, task_files()):
-        return f"did you mean {' or '.join(near_matches)}?"
-    group_names = sorted(task_files().keys() - {*all_tasks()})
-    return f"the groups are {', '.join(group_names)}"
+    return [*dict.fromkeys(task for member in members for task in leaf_tasks(member))]
 
 
 def is_generated(task: str) -> bool:
@@ -170,8 +164,8 @@ class Scorer(NamedTuple):
     def upstream(self) -> tuple[int | None, str | None]:
         """Row count and fingerprint of the benchmark's file; None where they are unknown."""
         # A family may leave out a last part that the names of all its files share.
-        known_files, shared_name = self.utils.FILES, self.file.rpartition("_")[0]
-        return known_files.get(self.file) or known_files.get(shared_name, (None, None))
+        files, shared_name = self.utils.FILES, self.file.rpartition("_")[0]
+        return files.get(self.file) or files.get(shared_name, (None, None))
 
     @property
     def licence(self) -> str:
@@ -194,29 +188,28 @@ class Scorer(NamedTuple):
 @cache
 def scorer(task: str) -> Scorer:
     """Return the scorer of a task; ToolError names near matches of an unknown one."""
-    yaml_path, config, included_paths = task_files().get(task, (None, {}, []))
-    if yaml_path is None or "group" in config:
-        fault = "a group" if yaml_path else "unknown"
-        raise ToolError(f"task '{task}' is {fault}; {_suggestion(task)}")
+    if (leaf_names := leaf_tasks(task)) != [task]:
+        members_text = ", ".join(leaf_names)
+        raise ToolError(f"task '{task}' is a group; its tasks are {members_text}")
+    yaml_path, config, base = task_files()[task]
     required_keys = ("process_docs", "process_results", "metric_list", "metadata")
     if missing := [key for key in required_keys if key not in config]:
         raise FamilyError(f"{yaml_path}: names no {', '.join(missing)}; {_SEE}")
     process_docs = function(config["process_docs"])
+    results_setting = config["process_results"]
     utils = sys.modules[process_docs.__module__]
     if missing := [name for name in Family.__annotations__ if not hasattr(utils, name)]:
         raise FamilyError(f"{utils.__file__}: has no {', '.join(missing)}; {_SEE}")
-    metric_list = config["metric_list"]
     higher_is_better = {
-        entry["metric"]: entry["higher_is_better"] for entry in metric_list
+        entry["metric"]: entry["higher_is_better"] for entry in config["metric_list"]
     }
     headlines = (pair for pair in HEADLINES if {*pair} <= higher_is_better.keys())
-    base_tasks = (source.stem for source in included_paths if source.suffix == ".yaml")
     row_kwargs = config.get("dataset_kwargs", {})
-    data_files = row_kwargs.get("data_files") or {"test": row_kwargs.get("data_file")}
-    rows_file = data_files["test"] or config.get("dataset_name")
+    rows_file = row_kwargs.get("data_file") or config.get("dataset_name")
+    rows_file = row_kwargs.get("data_files", {}).get("test", rows_file)
     return Scorer(
         task=task,
-        base=next(base_tasks, None),
+        base=base,
         family=utils.__name__.split(".")[-2],
         version=config["metadata"]["version"],
         file=task if "generator" in row_kwargs else Path(rows_file).stem,
@@ -225,10 +218,8 @@ def scorer(task: str) -> Scorer:
         headline=next(headlines, None),
         utils=utils,
         process_docs=process_docs,
-        process_results=function(config["process_results"]),
-        explain=function(
-            config["process_results"].replace(".process_results", ".explain")
-        ),
+        process_results=function(results_setting),
+        explain=function(results_setting.replace(".process_results", ".explain")),
     )
 
 
@@ -284,9 +275,8 @@ def not_a_document(task: object, doc: object, error: Exception) -> ToolError:
 def _cells(doc: object) -> Iterator[object]:
     """Yield a document and all that is nested in it."""
     yield doc
-    nested_values = doc.values() if isinstance(doc, dict) else doc
     if isinstance(doc, dict | list):
-        for nested_value in nested_values:
+        for nested_value in doc.values() if isinstance(doc, dict) else doc:
             yield from _cells(nested_value)
 
 
@@ -304,11 +294,10 @@ def groups() -> list[Group]:
     averaged_groups = []
     for name, (_, config, _) in sorted(task_files().items()):
         metric_list = config.get("aggregate_metric_list", [])
-        metric_names = {entry["metric"] for entry in metric_list}
-        if any({*metric_pair} <= metric_names for metric_pair in HEADLINES):
-            is_by_size = all(entry["weight_by_size"] for entry in metric_list)
+        metrics = {entry["metric"]: entry["weight_by_size"] for entry in metric_list}
+        if any({*headline} <= metrics.keys() for headline in HEADLINES):
             tasks, version = tuple(leaf_tasks(name)), config["metadata"]["version"]
-            averaged_groups.append(Group(name, tasks, is_by_size, version))
+            averaged_groups.append(Group(name, tasks, all(metrics.values()), version))
     return averaged_groups
 
 
@@ -319,12 +308,11 @@ def alone(task: str) -> Group:
 
 def benchmarks(tasks: list[str]) -> list[Group]:
     """Return the largest groups that tasks are in; a task of none stands for itself."""
-    groups_of_tasks = [group for group in groups() if {*group.tasks} & {*tasks}]
-    task_sets = [{*group.tasks} for group in groups_of_tasks]
+    answered_groups = [group for group in groups() if {*group.tasks} & {*tasks}]
     largest_groups = [
         group
-        for group in groups_of_tasks
-        if not any({*group.tasks} < task_set for task_set in task_sets)
+        for group in answered_groups
+        if not any({*group.tasks} < {*larger.tasks} for larger in answered_groups)
     ]
     grouped_tasks = {task for group in largest_groups for task in group.tasks}
     return largest_groups + [alone(task) for task in tasks if task not in grouped_tasks]

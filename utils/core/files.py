@@ -15,7 +15,6 @@ import math
 import os
 import re
 import shutil
-import sys
 import tempfile
 import zlib
 from collections.abc import Iterator, Mapping
@@ -110,14 +109,10 @@ def parse(line: Line) -> dict:
 def written_whole(path: Path) -> Iterator[BinaryIO]:
     """Give a file to write to, which stands under its name whole or not at all.
 
-    It replaces the file there, and what a symlink there leads to. What is not a regular
-    file, such as a pipe, is written into. Raises OSError, with the name of `path`.
+    It replaces the file there, and what a symlink there leads to. Raises OSError, with the
+    name of `path`.
     """
     check_writable(path)
-    if is_stream(path):
-        with os.fdopen(_open_stream(path), "wb") as file:
-            yield file
-        return
     target_path, part_path = Path(os.path.realpath(path)), None
     try:
         with open_part(target_path.parent) as part_folder:
@@ -144,7 +139,8 @@ def remove_leftovers(folder: Path) -> None:
             descriptor = os.open(part_folder, os.O_RDONLY)
             with suppress(OSError):
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                shutil.rmtree(part_folder)
+                if any(part_folder.iterdir()):  # an empty one is about to be locked
+                    shutil.rmtree(part_folder)
             os.close(descriptor)
 
 
@@ -156,42 +152,31 @@ def open_part(folder: Path) -> Iterator[Path]:
     """
     remove_leftovers(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    while True:
-        part_folder = Path(tempfile.mkdtemp(_SUFFIX, _PREFIX, folder))
-        with suppress(FileNotFoundError):  # another run took it for a leftover
-            descriptor = os.open(part_folder, os.O_RDONLY)
-            with suppress(OSError):  # of file systems without locks
-                fcntl.flock(descriptor, fcntl.LOCK_EX)
-            if part_folder.exists():
-                break
-            os.close(descriptor)
+    part_folder = Path(tempfile.mkdtemp(_SUFFIX, _PREFIX, folder))
+    descriptor = os.open(part_folder, os.O_RDONLY)
     try:
+        with suppress(OSError):  # of file systems without locks
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield part_folder
     finally:
         shutil.rmtree(part_folder, ignore_errors=True)
         os.close(descriptor)
 
 
-def _open_stream(path: Path) -> int:
-    """Return a descriptor to write into a stream: that of stdout or stderr, if it is it."""
-    for descriptor, stream in ((1, sys.stdout), (2, sys.stderr)):
-        with suppress(OSError):
-            if os.path.samestat(os.fstat(descriptor), path.stat()):
-                stream.flush()
-                return os.dup(descriptor)
-    return os.open(path, os.O_WRONLY)
-
-
 def check_writable(path: Path) -> None:
     """Raise OSError, with the name of `path`, where no file of it can be written."""
-    target, error_code = path if path.exists() else Path(os.path.realpath(path)), None
-    existing_path = next(filter(os.path.lexists, (target, *target.parents)))
-    if existing_path.is_dir() == (existing_path == target):
-        error_code = errno.EISDIR if existing_path == target else errno.ENOTDIR
+    target_path, error_code = Path(os.path.realpath(path)), None
+    existing_path = next(
+        path for path in (target_path, *target_path.parents) if os.path.lexists(path)
+    )
+    if existing_path.is_dir() == (existing_path == target_path):
+        error_code = errno.EISDIR if existing_path == target_path else errno.ENOTDIR
     elif not os.access(existing_path, os.W_OK):
         error_code = errno.EACCES
     if error_code:
         raise OSError(error_code, os.strerror(error_code), str(path))
+    if is_stream(path):
+        raise OSError(errno.EINVAL, "is a pipe or a device; name a file", str(path))
 
 
 def check_outputs(outputs: Mapping[str, Path | None], inputs: list[Path]) -> None:
@@ -200,22 +185,19 @@ def check_outputs(outputs: Mapping[str, Path | None], inputs: list[Path]) -> Non
     `outputs` has the path of each option; OSError for one that cannot be written.
     """
     option_by_path: dict[str, str] = {}
+    input_files = [path for path in inputs if path.is_file()]
     for option, path in outputs.items():
         if path is None:
             continue
         check_writable(path)
-        if is_stream(path):
-            continue
-        if path.exists() and any(
-            input_path.is_file() and path.samefile(input_path) for input_path in inputs
-        ):
+        fault = None
+        if path.exists() and any(map(path.samefile, input_files)):
             fault = "is one of the files to read"
-            raise ToolError(f"{path}: {fault}; name another {option}")
         first_option = option_by_path.setdefault(os.path.realpath(path), option)
         if first_option != option:
-            raise ToolError(
-                f"{path}: is named by {first_option}, too; name another {option}"
-            )
+            fault = f"is named by {first_option}, too"
+        if fault:
+            raise ToolError(f"{path}: {fault}; name another {option}")
 
 
 def check_maker(path: Path, tool: str, beginning: str) -> None:
@@ -223,7 +205,7 @@ def check_maker(path: Path, tool: str, beginning: str) -> None:
 
     All that it writes begins with the pattern `beginning`.
     """
-    if path.is_file() and not is_stream(path) and path.stat().st_size:
+    if path.is_file() and path.stat().st_size:
         with path.open(encoding="utf-8", errors="replace") as file:
             if not re.match(beginning, file.read(1 << 16)):
                 fix = "move it elsewhere, or name another output"

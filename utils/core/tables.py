@@ -51,30 +51,27 @@ def render(rows: list[dict], form: str, number: Callable = "{:.4f}".format) -> s
     """
     if form == "json":
         return json.dumps(rows, indent=2, ensure_ascii=False) + "\n"
-    column_names = list(dict.fromkeys(column for row in rows for column in row))
+    column_names = dict.fromkeys(column for row in rows for column in row)
+    columns = {name: [row.get(name) for row in rows] for name in column_names}
     if form == "csv":
         csv_file = io.StringIO()
         writer = csv.writer(csv_file, lineterminator="\n")
-        writer.writerow(column_names)
-        writer.writerows(
-            [_csv_cell(row.get(name)) for name in column_names] for row in rows
-        )
+        writer.writerow(columns)
+        writer.writerows(zip(*(map(_csv_cell, cells) for cells in columns.values())))
         return csv_file.getvalue()
-    column_names = [
-        name for name in column_names if any(row.get(name) is not None for row in rows)
-    ]
-    cells_by_column = {name: [row.get(name) for row in rows] for name in column_names}
+    columns = {
+        name: cells
+        for name, cells in columns.items()
+        if any(cell is not None for cell in cells)
+    }
     table_text = tabulate.tabulate(
-        {
-            name: [escaped(cell, number) for cell in cells_by_column[name]]
-            for name in cells_by_column
-        },
-        headers=[escaped(name) for name in cells_by_column],  # two may look alike
+        {name: [escaped(cell, number) for cell in columns[name]] for name in columns},
+        headers=[escaped(name) for name in columns],  # two may look alike
         tablefmt="pipe",
         disable_numparse=True,
         colalign=[
             "right" if any(isinstance(cell, int | float) for cell in cells) else "left"
-            for cells in cells_by_column.values()
+            for cells in columns.values()
         ],
     )
     return f"{table_text}\n"
@@ -105,8 +102,6 @@ def escaped(cell: object, number: Callable[[float], str] = str) -> str:
     cell_line = printable(" ".join(str(cell).split()))
     if not _MARKUP.search(cell_line):
         return cell_line
-    fence = "`" * (
-        1 + max((len(ticks) for ticks in re.findall("`+", cell_line)), default=0)
-    )
+    fence = "`" * (1 + max(map(len, re.findall("`+", cell_line)), default=0))
     padding = " " if cell_line.startswith("`") or cell_line.endswith("`") else ""
     return f"{fence}{padding}{cell_line}{padding}{fence}".replace("|", "\\|")

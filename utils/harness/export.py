@@ -19,11 +19,10 @@ Example:
 
 from __future__ import annotations
 
-import argparse
 import json
 import logging
 import sys
-from argparse import ArgumentParser, Namespace
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -76,17 +75,12 @@ class PromptTaker(LM):
     tokenizer_name = ""  # a part of the names of caches
     tokenizer_backend = None  # so that the template leaves messages
     apply_chat_template = TemplateAPI.apply_chat_template
+    loglikelihood = loglikelihood_rolling = None  # no task of the pack asks for them
 
     def generate_until(self, requests: list[Instance]) -> list[str]:
         """Keep the requests; return an empty response to each."""
         self.requests = requests
         return [""] * len(requests)
-
-    def loglikelihood(self, requests: list) -> list:
-        """Raise NotImplementedError: the tasks of the pack ask for text alone."""
-        raise NotImplementedError
-
-    loglikelihood_rolling = loglikelihood
 
 
 def add_options(parser: ArgumentParser) -> None:
@@ -95,30 +89,31 @@ def add_options(parser: ArgumentParser) -> None:
     include_path_option(parser)
     add("--num_fewshot", type=whole_number, metavar="N", help="worked examples")
     add("--apply_chat_template", action="store_true", help="chat messages, not text")
-    turns_help = "worked examples as turns of a chat (default: true in chat messages)"
-    boolean_option = {"nargs": "?", "const": True, "metavar": "BOOL"}
-    boolean_option["type"] = lambda word: word.lower() in ("true", "1", "yes")
-    add("--fewshot_as_multiturn", **boolean_option, help=turns_help)
+    help_text = "worked examples as turns of a chat (default: true in chat messages)"
+    flag = {"nargs": "?", "const": True, "metavar": "BOOL", "type": _boolean}
+    add("--fewshot_as_multiturn", **flag, help=help_text)
     add("--system_instruction", metavar="TEXT", help="begins the system message")
-    gen_kwargs_help = "over the tasks' own, such as max_gen_toks=32768"
-    merged_option = {"nargs": "+", "action": MergeDictAction, "metavar": "KEY=VALUE"}
-    add("--gen_kwargs", **merged_option, help=gen_kwargs_help)
-    limit_help = "the first N documents of each task, or a share of them below 1"
-    add("--limit", type=_limit, metavar="N", help=limit_help)
+    help_text = "over the tasks' own, such as max_gen_toks=32768"
+    pairs = {"nargs": "+", "action": MergeDictAction, "metavar": "KEY=VALUE"}
+    add("--gen_kwargs", **pairs, help=help_text)
+    help_text = "the first N documents of each task, or a share of them below 1"
+    add("--limit", type=_limit, metavar="N", help=help_text)
 
 
 def task_names(argument: str) -> list[str]:
     """Return the tasks and groups in an option, each once; ArgumentTypeError for none."""
-    names_in_option = list(dict.fromkeys(filter(None, argument.split(","))))
+    names = list(dict.fromkeys(filter(None, argument.split(","))))
     try:
-        leaf_names = [task for name in names_in_option for task in leaf_tasks(name)]
+        leaf_names = [task for name in names for task in leaf_tasks(name)]
     except ToolError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
+        raise ArgumentTypeError(str(error)) from None
     if not leaf_names or len(leaf_names) > len({*leaf_names}):
-        raise argparse.ArgumentTypeError(
-            f"{argument!r:.80} names no task, or one twice"
-        )
-    return names_in_option
+        raise ArgumentTypeError(f"{argument!r:.80} names no task, or one twice")
+    return names
+
+
+def _boolean(argument: str) -> bool:
+    return argument.lower() in ("true", "1", "yes")
 
 
 def _limit(argument: str) -> float:
@@ -126,7 +121,7 @@ def _limit(argument: str) -> float:
     with suppress(ValueError):
         if 0 < (document_limit := float(argument)) < float("inf"):
             return document_limit
-    raise argparse.ArgumentTypeError(f"{argument!r:.80} is not a number above 0")
+    raise ArgumentTypeError(f"{argument!r:.80} is not a number above 0")
 
 
 def evaluate(lm: LM, names: list[str], options: Namespace, **settings: object) -> dict:
@@ -136,23 +131,18 @@ def evaluate(lm: LM, names: list[str], options: Namespace, **settings: object) -
     `simple_evaluate`. ToolError for tasks that cannot be loaded and for options that do
     not fit.
     """
-    run_options = {
-        option_name: getattr(options, option_name)
-        for option_name in (*_OPTIONS, "include_path")
-    }
+    run_options = {key: getattr(options, key) for key in (*_OPTIONS, "include_path")}
     run_options |= {"tasks": names, "model_args": {"model": options.model}}
     try:
-        run_config = EvaluatorConfig.from_cli(Namespace(**run_options))
+        config = EvaluatorConfig.from_cli(Namespace(**run_options))
     except ValueError as error:
         raise ToolError(str(error)) from None
     logger = logging.getLogger("lm_eval.tasks")
     logger.setLevel(logging.WARNING)  # it warns of rows of other files
     try:
-        manager, task_dict = load(names, options.include_path, run_config.metadata)
+        manager, task_dict = load(names, options.include_path, config.metadata)
         manager.load = lambda _: task_dict  # it would load all rows again
-        settings |= {
-            option_name: getattr(run_config, option_name) for option_name in _CONFIG
-        }
+        settings |= {key: getattr(config, key) for key in _CONFIG}
         return simple_evaluate(lm, tasks=names, task_manager=manager, **settings)
     except AssertionError as error:
         if not options.num_fewshot:
@@ -175,29 +165,28 @@ def request_lines(options: Namespace) -> Iterator[dict]:
     evaluate(prompt_taker, options.tasks, options, log_samples=False)
     model_class = _MODELS[options.apply_chat_template, options.openai]
     api_model = model_class(model=options.model, base_url="", tokenizer_backend=None)
-    url_path = "chat/completions" if options.apply_chat_template else "completions"
-    earlier_answers = (
-        answer
-        for answers_path in options.only_missing
-        for answer in read_answers(answers_path)
-    )
-    done_ids = {
-        answer.line.get("custom_id") for answer in earlier_answers if not answer.fault
+    answered_ids = {
+        answer.line.get("custom_id")
+        for output_path in options.only_missing
+        for answer in read_answers(output_path)
+        if not answer.fault
     }
     for request in prompt_taker.requests:
         prompt, gen_kwargs = request.args
         request_id = custom_id(bare(request.task_name), request.doc_id, request.doc)
-        if request_id in done_ids:
-            continue
-        body = api_model._create_payload(  # as the model's `model_call` makes it
-            api_model.create_message([prompt]),
-            generate=True,
-            gen_kwargs=gen_kwargs,
-            seed=api_model._seed,
-            eos=api_model.eos_string,
-        )
-        request_head = {"custom_id": request_id, "method": "POST"}
-        yield request_head | {"url": f"/v1/{url_path}", "body": body}
+        if request_id not in answered_ids:
+            yield {
+                "custom_id": request_id,
+                "method": "POST",
+                "url": f"/v1/{'chat/' * options.apply_chat_template}completions",
+                "body": api_model._create_payload(  # as the model's `model_call` makes it
+                    api_model.create_message([prompt]),
+                    generate=True,
+                    gen_kwargs=gen_kwargs,
+                    seed=api_model._seed,
+                    eos=api_model.eos_string,
+                ),
+            }
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -208,13 +197,15 @@ def main(arguments: list[str] | None = None) -> int:
     add("--model", required=True, metavar="NAME", help="for the server")
     add("--openai", action="store_true", help="bodies for OpenAI's own models")
     add("--output", type=output_path, metavar="FILE", help="default: stdout")
-    missing_settings = {"type": Path, "metavar": "OUTPUT", "nargs": "+", "default": []}
-    missing_help = "outputs of a batch; write what has no answer there"
-    add("--only-missing", **missing_settings, help=missing_help)
+    help_text = "outputs of a batch; write what has no answer there"
+    files = {"type": Path, "metavar": "OUTPUT", "nargs": "+", "default": []}
+    add("--only-missing", **files, help=help_text)
     add_options(parser)
     options = parser.parse_args(arguments)
-    input_paths = [*pack_files(options.include_path), *options.only_missing]
-    check_outputs({"--output": options.output}, input_paths)
+    check_outputs(
+        {"--output": options.output},
+        [*pack_files(options.include_path), *options.only_missing],
+    )
     json_lines = (f"{json.dumps(request)}\n" for request in request_lines(options))
     if options.output is None:
         sys.stdout.writelines(json_lines)
